@@ -1,0 +1,48 @@
+# The libraries we stand on. The system's package is taken if there is one; otherwise the release named here is
+# fetched. Declared as SYSTEM, so that our warnings do not judge their headers.
+
+include(FetchContent)
+
+FetchContent_Declare(
+  fmt
+  GIT_REPOSITORY https://github.com/fmtlib/fmt.git
+  GIT_TAG 10.2.1
+  GIT_SHALLOW ON
+  SYSTEM
+  FIND_PACKAGE_ARGS 9)
+FetchContent_Declare(
+  nlohmann_json
+  GIT_REPOSITORY https://github.com/nlohmann/json.git
+  GIT_TAG v3.11.3
+  GIT_SHALLOW ON
+  SYSTEM
+  FIND_PACKAGE_ARGS 3.11)
+FetchContent_Declare(
+  CLI11
+  GIT_REPOSITORY https://github.com/CLIUtils/CLI11.git
+  GIT_TAG v2.4.2
+  GIT_SHALLOW ON
+  SYSTEM
+  FIND_PACKAGE_ARGS 2)
+
+# A fetched fmt is installed beside the library that links it; the other two leave no trace in a binary.
+set(FMT_INSTALL ON)
+set(JSON_Install OFF)
+set(CLI11_INSTALL OFF)
+FetchContent_MakeAvailable(fmt nlohmann_json CLI11)
+
+if(LLMCALC_BUILD_TESTS)
+  FetchContent_Declare(
+    Catch2
+    GIT_REPOSITORY https://github.com/catchorg/Catch2.git
+    GIT_TAG v3.5.4
+    GIT_SHALLOW ON
+    SYSTEM
+    FIND_PACKAGE_ARGS)
+  FetchContent_MakeAvailable(Catch2)
+  if(catch2_SOURCE_DIR)
+    list(APPEND CMAKE_MODULE_PATH "${catch2_SOURCE_DIR}/extras")
+  elseif(Catch2_DIR)
+    list(APPEND CMAKE_MODULE_PATH "${Catch2_DIR}")
+  endif()
+endif()

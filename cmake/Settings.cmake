@@ -1,0 +1,43 @@
+# What every target of this project is compiled with, as one interface target: llmcalc_settings.
+
+add_library(llmcalc_warnings INTERFACE)
+if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
+  target_compile_options(
+    llmcalc_warnings
+    INTERFACE -Wall
+              -Wextra
+              -Wpedantic
+              -Wshadow
+              -Wconversion
+              -Wsign-conversion
+              -Wdouble-promotion
+              -Wcast-qual
+              -Wformat=2
+              -Wnon-virtual-dtor
+              -Woverloaded-virtual
+              -Wundef
+              -Wunused)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(llmcalc_warnings INTERFACE -Wduplicated-branches -Wduplicated-cond -Wlogical-op)
+endif()
+if(LLMCALC_WARNINGS_AS_ERRORS)
+  target_compile_options(llmcalc_warnings INTERFACE -Werror)
+endif()
+
+add_library(llmcalc_sanitizers INTERFACE)
+if(LLMCALC_SANITIZERS)
+  target_compile_options(llmcalc_sanitizers INTERFACE -fsanitize=${LLMCALC_SANITIZERS} -fno-sanitize-recover=all
+                                                      -fno-omit-frame-pointer)
+  target_link_options(llmcalc_sanitizers INTERFACE -fsanitize=${LLMCALC_SANITIZERS})
+endif()
+if(LLMCALC_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "LLMCALC_FUZZ needs clang, because libFuzzer is part of it")
+  endif()
+  target_compile_options(llmcalc_sanitizers INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+add_library(llmcalc_settings INTERFACE)
+target_compile_features(llmcalc_settings INTERFACE cxx_std_20)
+target_link_libraries(llmcalc_settings INTERFACE llmcalc_warnings llmcalc_sanitizers)
