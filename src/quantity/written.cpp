@@ -1,0 +1,87 @@
+#include "quantity/written.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace llmcalc::quantity {
+
+namespace {
+
+constexpr std::size_t longest_echo = 60;  // of a text in a message about it
+
+std::string echo(std::string_view text) {
+  if (text.size() <= longest_echo) return std::string(text);
+  return fmt::format("{}...", text.substr(0, longest_echo));
+}
+
+std::string known_units(const Kind& kind) {
+  std::vector<std::string_view> names;
+  for (const auto& unit : kind.units) {
+    if (!unit.name.empty()) names.push_back(unit.name);
+  }
+  return names.empty() ? "no unit" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string_view why_no_number(std::string_view text) {
+  if (text.empty()) return "it is empty";
+  if (text.starts_with('-')) return "it is negative";
+  if (text.find(',') != std::string_view::npos) {
+    return "a comma may only separate thousands, the decimal point is '.'";
+  }
+  return "it does not begin with a number";
+}
+
+}  // namespace
+
+std::string to_lower(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return lower;
+}
+
+std::string_view trim(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n";
+  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+  text.remove_suffix(text.size() - std::min(text.find_last_not_of(blanks) + 1, text.size()));
+  return text;
+}
+
+void refuse(std::string_view text, std::string_view place, const Kind& kind, std::string_view why) {
+  throw BadInput(std::string(place), fmt::format("'{}' is not {}: {}", echo(text), kind.noun, why),
+                 fmt::format("write it like {}", kind.examples));
+}
+
+Written read(std::string_view text, std::string_view place, const Kind& kind) {
+  std::string_view rest = trim(text);
+  auto number = take_decimal(rest);
+  if (!number) refuse(text, place, kind, why_no_number(rest));
+  const std::string name = to_lower(trim(rest));
+  const auto unit = std::ranges::find(kind.units, name, &Unit::name);
+  if (unit != kind.units.end()) return {std::move(*number), &*unit};
+  if (name.empty()) refuse(text, place, kind, fmt::format("it needs a unit ({})", known_units(kind)));
+  refuse(text, place, kind, fmt::format("'{}' behind the number is none of {}", echo(trim(rest)), known_units(kind)));
+}
+
+std::int64_t read_whole(std::string_view text, std::string_view place, const Kind& kind, Fraction fraction) {
+  const auto written = read(text, place, kind);
+  const auto whole = nearest_whole(written.number, written.unit->scale);
+  if (!whole) refuse(text, place, kind, "it does not fit in 64 bits");
+  const bool may_round = fraction == Fraction::rounded && !written.unit->name.empty();
+  if (!whole->exact && !may_round) refuse(text, place, kind, "it is not a whole number");
+  return whole->value;
+}
+
+double read_real(std::string_view text, std::string_view place, const Kind& kind) {
+  const auto written = read(text, place, kind);
+  const auto value = nearest_double(written.number, written.unit->scale);
+  if (!value) refuse(text, place, kind, "it is outside the range of numbers that can be computed with");
+  return *value;
+}
+
+}  // namespace llmcalc::quantity
