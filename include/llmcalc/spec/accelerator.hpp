@@ -1,0 +1,50 @@
+// One accelerator: what its data sheet and its owners say of it.
+#pragma once
+
+#include "llmcalc/quantity/quantity.hpp"
+#include "llmcalc/spec/dtype.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace llmcalc::spec {
+
+struct Accelerator {
+  std::string id;
+  std::string name;
+  std::string vendor;
+  std::string arch;
+  std::int64_t year = 0;
+  quantity::Bytes memory_nominal;  ///< as marketed
+  quantity::Bytes memory_usable;   ///< what the driver offers to programs; capacities default to this
+  bool usable_verified = false;
+  std::string memory_type;
+  quantity::Bandwidth memory_bandwidth;
+
+  /// Dense peaks with fp32 accumulation; empty where the part does not have the type.
+  struct Peaks {
+    std::optional<quantity::FlopRate> fp64, fp64_matrix, fp32, fp32_matrix, tf32, fp16, bf16, fp8, int8, fp4;
+  } peaks;
+
+  std::string interconnect;
+  std::optional<quantity::Bandwidth> link;  ///< to its peers in the node, one direction
+  std::optional<quantity::Bandwidth> pcie;  ///< to the host, one direction
+  std::int64_t gpus_per_node = 1;
+  std::optional<double> network_gbps;  ///< typical network share of one accelerator, gigabits per second
+  std::optional<double> tdp_watts;
+  std::optional<std::int64_t> units;  ///< SMs or CUs
+  std::optional<double> matmul_ceiling;  ///< best measured bf16 matrix product as a share of the peak
+  std::string matmul_ceiling_source;
+  std::optional<quantity::Money> price_per_hour;
+  std::string price_source;
+  std::string sources;
+  std::string verification;  ///< A: read in several places, B: one place, C: inferred
+  std::string notes;
+};
+
+/// The dense matrix peak that products in `compute` reach; falls back to the next wider type the part has.
+/// \throws quantity::BadInput when the part has no peak that can carry `compute`
+quantity::FlopRate matrix_peak(const Accelerator& gpu, Dtype compute);
+
+}  // namespace llmcalc::spec

@@ -1,0 +1,91 @@
+// A model as layer kinds: what build_model() makes of a shape, checked, ready for the step program.
+#pragma once
+
+#include "llmcalc/quantity/quantity.hpp"
+#include "llmcalc/spec/shape.hpp"
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace llmcalc::spec {
+
+/// Multi-head, grouped-query or multi-query softmax attention.
+struct GroupedAttention {
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;
+  std::int64_t head_dim = 0;
+  std::int64_t window = 0;            ///< 0: sees everything
+  std::int64_t relative_buckets = 0;  ///< T5 bias table held by this layer
+  QkNorm qk_norm = QkNorm::none;
+  bool qkv_bias = false;
+  bool out_bias = false;
+  bool output_gate = false;
+  bool sinks = false;
+  bool xl_projection = false;
+  bool causal = true;
+
+  friend bool operator==(const GroupedAttention&, const GroupedAttention&) = default;
+  constexpr std::int64_t query_width() const { return heads * head_dim; }
+  constexpr std::int64_t kv_width() const { return kv_heads * head_dim; }
+};
+
+/// Multi-head latent attention.
+struct LatentAttention {
+  std::int64_t heads = 0;
+  LatentShape ranks;
+
+  friend bool operator==(const LatentAttention&, const LatentAttention&) = default;
+  constexpr std::int64_t qk_dim() const { return ranks.qk_nope_dim + ranks.qk_rope_dim; }
+};
+
+/// Gated DeltaNet: a linear recurrence instead of softmax attention.
+struct GatedDeltaNet {
+  LinearAttentionShape heads;
+
+  friend bool operator==(const GatedDeltaNet&, const GatedDeltaNet&) = default;
+};
+
+using Mixer = std::variant<GroupedAttention, LatentAttention, GatedDeltaNet>;
+
+struct DenseMlp {
+  std::int64_t width = 0;
+  bool bias = false;
+
+  friend bool operator==(const DenseMlp&, const DenseMlp&) = default;
+};
+
+struct MoeMlp {
+  MoeShape moe;
+
+  friend bool operator==(const MoeMlp&, const MoeMlp&) = default;
+};
+
+using FeedForward = std::variant<DenseMlp, MoeMlp>;
+
+struct LayerKind {
+  Mixer mixer;
+  bool cross_attention = false;  ///< a decoder layer that also attends to the encoder
+  FeedForward mlp;
+
+  friend bool operator==(const LayerKind&, const LayerKind&) = default;
+};
+
+struct Model {
+  Shape shape;
+  std::vector<LayerKind> kinds;
+  std::vector<std::uint8_t> layers;  ///< the kind of each layer, in order of execution, encoder first
+  std::int64_t encoder_layers = 0;   ///< how many of `layers` belong to the encoder of an encoder-decoder
+
+  std::int64_t layer_count() const { return static_cast<std::int64_t>(layers.size()); }
+};
+
+/// True for SwiGLU and GeGLU: two projections in, their product out.
+constexpr bool is_gated(Mlp mlp) { return mlp == Mlp::swiglu || mlp == Mlp::geglu; }
+
+/// Expands a shape into layer kinds.
+/// \throws quantity::BadInput naming the field when a dimension is missing, out of range or inconsistent
+Model build_model(Shape shape);
+
+}  // namespace llmcalc::spec

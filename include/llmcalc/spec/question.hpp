@@ -1,0 +1,39 @@
+// Everything a person asked, as one plain value: model, training, layout, accelerator, and what to price.
+#pragma once
+
+#include "llmcalc/spec/accelerator.hpp"
+#include "llmcalc/spec/layout.hpp"
+#include "llmcalc/spec/model.hpp"
+#include "llmcalc/spec/training.hpp"
+
+#include <optional>
+#include <variant>
+
+namespace llmcalc::spec {
+
+/// How much data the run sees. Exactly one of the three ways to say it.
+struct DataBudget {
+  std::optional<quantity::Tokens> tokens;        ///< --tokens 300B
+  std::optional<double> tokens_per_parameter;    ///< --tokens 20x; the default is 20 (Hoffmann et al. 2022)
+  std::optional<double> samples;                 ///< --samples, times --seq
+};
+
+/// What is not a property of the run but of the answer.
+struct Pricing {
+  DataBudget data;
+  std::optional<double> mfu;                     ///< --mfu; otherwise the accelerator's measured default
+  std::optional<quantity::Money> price_per_hour; ///< --price per accelerator and hour
+  std::optional<quantity::Bytes> memory;         ///< --memory: capacity instead of the preset's usable bytes
+};
+
+struct Question {
+  Model model;
+  /// --params: the number that is counted instead of the assumed shape's own.
+  std::optional<quantity::Parameters> stated_parameters;
+  Training training;
+  Layout layout;
+  std::optional<Accelerator> gpu;  ///< without one there is no verdict and no time, only bytes and FLOPs
+  Pricing pricing;
+};
+
+}  // namespace llmcalc::spec

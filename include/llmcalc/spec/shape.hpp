@@ -1,0 +1,106 @@
+// The shape of a model as people and configuration files describe it: flat, one value a name.
+//
+// Every source (preset, config.json, measured row, flag) fills the same fields, in the vocabulary of the
+// measured-run schema; build_model() expands the shape into layer kinds. Adding a structural detail means: a field
+// here, its parameters in model.cpp, its operations in the program.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace llmcalc::spec {
+
+enum class Stack { decoder, encoder, encoder_decoder };
+enum class Mlp { gelu, relu, squared_relu, swiglu, geglu };
+enum class Norm { layernorm, layernorm_no_bias, rmsnorm, nonparametric };
+enum class Position { learned, rope, alibi, relative, none };
+enum class QkNorm {
+  none,
+  per_head,    ///< one weight of head_dim, shared by the heads (Qwen3, Gemma 3)
+  full_width,  ///< one weight as wide as all heads together (OLMo 2, Command R+)
+};
+
+/// The softmax attention of a layer that is not latent; `window` > 0 limits how far back a token sees.
+struct WindowPattern {
+  std::int64_t window = 0;      ///< tokens a windowed layer sees; 0: every layer sees everything
+  std::int64_t full_every = 0;  ///< every n-th layer sees everything; 0: all layers are windowed
+  bool chunked = false;         ///< the window is the token's own chunk of the sequence, not the last tokens (Llama 4)
+};
+
+struct LatentShape {  ///< multi-head latent attention (DeepSeek-V2, arXiv:2405.04434 §2.1)
+  std::int64_t q_rank = 0;   ///< 0: queries are projected directly
+  std::int64_t kv_rank = 0;  ///< 0: the model has no latent attention
+  std::int64_t qk_nope_dim = 0;
+  std::int64_t qk_rope_dim = 0;
+  std::int64_t v_dim = 0;
+
+  friend bool operator==(const LatentShape&, const LatentShape&) = default;
+};
+
+struct LinearAttentionShape {  ///< gated DeltaNet layers (Qwen3-Next)
+  std::int64_t full_every = 0;  ///< every n-th layer is softmax attention; 0: the model has no linear layers
+  std::int64_t key_heads = 0;
+  std::int64_t value_heads = 0;
+  std::int64_t key_dim = 0;
+  std::int64_t value_dim = 0;
+  std::int64_t conv_kernel = 0;
+
+  friend bool operator==(const LinearAttentionShape&, const LinearAttentionShape&) = default;
+};
+
+struct MoeShape {
+  std::int64_t experts = 0;  ///< 0: dense
+  std::int64_t top_k = 0;
+  std::int64_t expert_ffn = 0;
+  std::int64_t shared_ffn = 0;    ///< total width of the shared experts
+  std::int64_t dense_layers = 0;  ///< leading dense layers
+  std::int64_t every = 1;         ///< of the layers after those, every n-th is MoE (Llama 4 Maverick: 2)
+  bool router_bias = false;
+  bool expert_bias = false;
+  bool correction_bias = false;  ///< per-expert bias of the router's choice (DeepSeek-V3)
+  bool shared_gate = false;      ///< sigmoid gate of h weights on the shared expert (Qwen2-MoE)
+
+  friend bool operator==(const MoeShape&, const MoeShape&) = default;
+};
+
+struct Shape {
+  std::string name;
+  Stack stack = Stack::decoder;
+  std::int64_t layers = 0;          ///< of the encoder where there are two stacks
+  std::int64_t decoder_layers = 0;  ///< of the second stack; 0 where there is one
+  std::int64_t hidden = 0;
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;
+  std::int64_t head_dim = 0;
+  std::int64_t ffn = 0;
+  std::int64_t vocab = 0;
+  std::int64_t max_position = 0;
+  Mlp mlp = Mlp::swiglu;
+  Norm norm = Norm::rmsnorm;
+  Position position = Position::rope;
+  int norms_per_layer = 2;
+  bool final_norm = true;
+  bool qkv_bias = false;
+  bool out_bias = false;
+  bool mlp_bias = false;
+  bool head_bias = false;
+  bool tied = false;
+  bool parallel_residual = false;
+  QkNorm qk_norm = QkNorm::none;
+  bool output_gate = false;      ///< query projection doubled for a gate (Qwen3-Next)
+  bool attention_sinks = false;  ///< one learned logit a head (gpt-oss)
+  bool xl_projection = false;    ///< Transformer-XL projection of relative positions, hidden x query width (Gopher)
+  WindowPattern window;
+  LatentShape latent;
+  LinearAttentionShape linear;
+  MoeShape moe;
+  std::int64_t position_rows = 0;     ///< rows of the learned position table (OPT: max_position + 2)
+  std::int64_t relative_buckets = 0;  ///< T5: rows of the relative bias, in the first layer of each stack
+  std::int64_t token_types = 0;       ///< BERT segment embeddings
+  std::int64_t embedding_width = 0;   ///< width of the token table where projected to hidden (OPT-350M); 0: hidden
+  bool embedding_norm = false;
+  bool pooler = false;
+  double dropout = 0.0;  ///< hidden and attention dropout probability of the run
+};
+
+}  // namespace llmcalc::spec

@@ -1,0 +1,78 @@
+// How a model is trained: the choices of a run that are not the model and not the machine.
+#pragma once
+
+#include "llmcalc/quantity/quantity.hpp"
+#include "llmcalc/spec/dtype.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace llmcalc::spec {
+
+enum class Framework {
+  generic, hf, litgpt, torchtune, torchtitan, torch, fsdp_qlora, composer, megatron, megatron_deepspeed, deepspeed, nemo,
+  internevo, colossalai, ms_swift, axolotl, unsloth, pax, maxtext, llm_c, fms_fsdp, liger
+};
+enum class Method { full, lora, qlora, dora, adalora, ia3, prompt, prefix, adapter, galore, inference, forward_only };
+enum class Optimizer {
+  adamw, adamw_8bit, adamw_4bit, paged_adamw, paged_adamw_8bit, sgd, sgd_momentum, muon, adafactor, lion,
+  galore_adamw_8bit, none
+};
+enum class OptimizerImpl { foreach, fused, loop };
+enum class RecomputePolicy { none, selective, full };
+enum class AttentionKernel { flash, sdpa, eager };
+enum class Loss { standard, fused, fused_linear, chunked, compiled, vocab_parallel, vocab_parallel_fused, te_fused };
+enum class Offload { none, optimizer, params, params_optimizer, activations };
+enum class ActivationModel {
+  program,        ///< what the step program keeps
+  none,           ///< model states only
+  rule_of_thumb,  ///< 8 bytes per parameter of activations and temporary memory
+};
+
+/// Bytes per parameter, six independent knobs (design.md §5). A weight that rests in a 16-bit type may have an fp32
+/// master copy beside it; the optimizer keeps `moments` tensors of `moment` type.
+struct Precision {
+  Dtype weights = Dtype::bf16;
+  Dtype compute = Dtype::bf16;  ///< matrix products; decides activation width
+  Dtype grads = Dtype::bf16;
+  bool master = false;    ///< an fp32 copy of 16-bit weights for the optimizer
+  bool autocast = false;  ///< weights rest wider and are cast at each use
+  Dtype moments = Dtype::fp32;
+};
+
+struct Recompute {
+  RecomputePolicy policy = RecomputePolicy::none;
+  std::int64_t every = 1;  ///< "every-2" checkpoints pairs of layers as one
+  std::vector<std::string> modules;
+};
+
+struct Adapter {
+  std::int64_t rank = 0;
+  std::vector<std::string> targets;
+};
+
+struct Training {
+  Framework framework = Framework::generic;
+  std::string framework_version;  ///< free text: versions and date as far as known
+  Method method = Method::full;
+  Adapter adapter;
+  Precision precision;
+  Optimizer optimizer = Optimizer::adamw;
+  OptimizerImpl optimizer_impl = OptimizerImpl::fused;
+  std::int64_t seq = 0;
+  std::int64_t micro_batch = 1;
+  std::int64_t grad_accum = 1;
+  std::int64_t global_batch = 0;
+  Recompute recompute;
+  AttentionKernel attention = AttentionKernel::flash;
+  bool compile = false;
+  bool fused_kernels = false;
+  Loss loss = Loss::standard;
+  Offload offload = Offload::none;
+  ActivationModel activations = ActivationModel::program;
+
+  constexpr std::int64_t micro_batch_tokens() const { return quantity::product(seq, micro_batch); }
+};
+
+}  // namespace llmcalc::spec

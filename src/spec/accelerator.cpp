@@ -1,0 +1,69 @@
+#include "llmcalc/spec/accelerator.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/spec/names.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace llmcalc::spec {
+namespace {
+
+using Peaks = Accelerator::Peaks;
+using Peak = std::optional<quantity::FlopRate> Peaks::*;
+/// The peaks that can carry a type, best first; what follows the last one is nullptr.
+using Order = std::array<Peak, 6>;
+
+constexpr Order double_precision{&Peaks::fp64_matrix, &Peaks::fp64};
+/// Frameworks multiply fp32 matrices in fp32 unless they are told to round to TF32 (torch.backends.cuda.matmul).
+constexpr Order single_precision{&Peaks::fp32_matrix, &Peaks::fp32};
+constexpr Order tensor_float{&Peaks::tf32, &Peaks::fp32_matrix, &Peaks::fp32};
+constexpr Order brain_float{&Peaks::bf16, &Peaks::fp16, &Peaks::fp32_matrix, &Peaks::fp32};
+constexpr Order half_precision{&Peaks::fp16, &Peaks::bf16, &Peaks::fp32_matrix, &Peaks::fp32};
+constexpr Order eight_bit_float{&Peaks::fp8, &Peaks::bf16, &Peaks::fp16, &Peaks::fp32_matrix, &Peaks::fp32};
+constexpr Order four_bit_float{&Peaks::fp4, &Peaks::fp8, &Peaks::bf16, &Peaks::fp16, &Peaks::fp32_matrix, &Peaks::fp32};
+constexpr Order integer{&Peaks::int8, &Peaks::bf16, &Peaks::fp16, &Peaks::fp32_matrix, &Peaks::fp32};
+
+const Order& order_of(Dtype compute) {
+  switch (compute) {
+    case Dtype::fp64:
+      return double_precision;
+    case Dtype::fp32:
+      return single_precision;
+    case Dtype::tf32:
+      return tensor_float;
+    case Dtype::fp16:
+      return half_precision;
+    case Dtype::fp8_e4m3:
+    case Dtype::fp8_e5m2:
+    case Dtype::mxfp8:
+      return eight_bit_float;
+    case Dtype::fp4:
+    case Dtype::mxfp4:
+    case Dtype::nvfp4:
+      return four_bit_float;
+    case Dtype::int8:
+      return integer;
+    // Weight-only formats are widened to bf16 before the product (QLoRA, arXiv:2305.14314 §3; GPTQ, arXiv:2210.17323).
+    case Dtype::bf16:
+    case Dtype::int4:
+    case Dtype::nf4:
+    case Dtype::nf4_dq:
+    case Dtype::int4_gptq:
+    case Dtype::int8_gptq:
+      break;
+  }
+  return brain_float;
+}
+
+}  // namespace
+
+quantity::FlopRate matrix_peak(const Accelerator& gpu, Dtype compute) {
+  for (const Peak peak : order_of(compute)) {
+    if (peak != nullptr && (gpu.peaks.*peak).has_value()) return *(gpu.peaks.*peak);
+  }
+  throw quantity::BadInput("--compute", gpu.id + " has no matrix products in " + std::string(name_of(compute)),
+                           "`llmcalc gpu show " + gpu.id + "` lists its peaks");
+}
+
+}  // namespace llmcalc::spec

@@ -1,0 +1,98 @@
+// Canonical words first: those of the measured-run schema, which the command line shares. Behind each stand the
+// spellings of the frameworks and of habit. A word that could mean two values ("fsdp") is left out on purpose, so
+// that it is asked back instead of guessed.
+#include "llmcalc/spec/names.hpp"
+
+namespace llmcalc::spec {
+
+template <>
+std::span<const Named<Dtype>> vocabulary<Dtype>() {
+  using enum Dtype;
+  static constexpr Named<Dtype> words[] = {
+      {fp64, "fp64"},
+      {fp64, "float64"},
+      {fp64, "double"},
+      {fp32, "fp32"},
+      {fp32, "float32"},
+      {fp32, "float"},
+      {tf32, "tf32"},
+      {tf32, "tensorfloat32"},
+      {fp16, "fp16"},
+      {fp16, "float16"},
+      {fp16, "half"},
+      {bf16, "bf16"},
+      {bf16, "bfloat16"},
+      {fp8_e4m3, "fp8-e4m3"},
+      {fp8_e4m3, "fp8"},
+      {fp8_e4m3, "e4m3"},
+      {fp8_e4m3, "float8_e4m3fn"},
+      {fp8_e4m3, "fp8_e4m3"},
+      {fp8_e5m2, "fp8-e5m2"},
+      {fp8_e5m2, "e5m2"},
+      {fp8_e5m2, "float8_e5m2"},
+      {fp8_e5m2, "fp8_e5m2"},
+      {int8, "int8"},
+      {int8, "i8"},
+      {int4, "int4"},
+      {int4, "i4"},
+      {nf4, "nf4"},
+      {nf4_dq, "nf4-dq"},
+      {nf4_dq, "nf4_dq"},
+      {fp4, "fp4"},
+      {int4_gptq, "int4-gptq"},
+      {int4_gptq, "gptq"},
+      {int4_gptq, "int4-awq"},
+      {int4_gptq, "awq"},
+      {int8_gptq, "int8-gptq"},
+      {mxfp8, "mxfp8"},
+      {mxfp4, "mxfp4"},
+      {nvfp4, "nvfp4"},
+  };
+  return words;
+}
+
+template <>
+std::span<const Named<Stack>> vocabulary<Stack>() {
+  using enum Stack;
+  static constexpr Named<Stack> words[] = {
+      {decoder, "decoder"}, {encoder, "encoder"}, {encoder_decoder, "encoder-decoder"}};
+  return words;
+}
+
+template <>
+std::span<const Named<Mlp>> vocabulary<Mlp>() {
+  using enum Mlp;
+  static constexpr Named<Mlp> words[] = {{gelu, "gelu"},          {relu, "relu"},     {squared_relu, "squared-relu"},
+                                         {squared_relu, "relu2"}, {swiglu, "swiglu"}, {geglu, "geglu"}};
+  return words;
+}
+
+template <>
+std::span<const Named<Norm>> vocabulary<Norm>() {
+  using enum Norm;
+  static constexpr Named<Norm> words[] = {{layernorm, "layernorm"},
+                                          {layernorm_no_bias, "layernorm-no-bias"},
+                                          {layernorm_no_bias, "layernorm_nobias"},
+                                          {rmsnorm, "rmsnorm"},
+                                          {nonparametric, "nonparametric"}};
+  return words;
+}
+
+template <>
+std::span<const Named<Position>> vocabulary<Position>() {
+  using enum Position;
+  static constexpr Named<Position> words[] = {{learned, "learned"}, {learned, "absolute"},  {rope, "rope"},
+                                              {alibi, "alibi"},     {relative, "relative"}, {relative, "relative_bias"},
+                                              {none, "none"},       {none, "nope"}};
+  return words;
+}
+
+template <>
+std::span<const Named<QkNorm>> vocabulary<QkNorm>() {
+  using enum QkNorm;
+  static constexpr Named<QkNorm> words[] = {
+      {none, "none"}, {per_head, "per-head"}, {per_head, "head"}, {full_width, "full-width"}, {full_width, "full"}};
+  return words;
+}
+
+}  // namespace llmcalc::spec

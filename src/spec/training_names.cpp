@@ -1,0 +1,148 @@
+// The words for how a model is trained and spread; see names.cpp for the rule of the order.
+#include "llmcalc/spec/names.hpp"
+
+namespace llmcalc::spec {
+
+template <>
+std::span<const Named<Framework>> vocabulary<Framework>() {
+  using enum Framework;
+  static constexpr Named<Framework> words[] = {
+      {generic, "generic"},
+      {hf, "hf"},
+      {hf, "transformers"},
+      {hf, "huggingface"},
+      {litgpt, "litgpt"},
+      {torchtune, "torchtune"},
+      {torchtitan, "torchtitan"},
+      {torch, "torch"},
+      {torch, "pytorch"},
+      {fsdp_qlora, "fsdp-qlora"},
+      {composer, "composer"},
+      {composer, "llm-foundry"},
+      {megatron, "megatron"},
+      {megatron, "megatron-lm"},
+      {megatron_deepspeed, "megatron-deepspeed"},
+      {deepspeed, "deepspeed"},
+      {nemo, "nemo"},
+      {internevo, "internevo"},
+      {colossalai, "colossalai"},
+      {ms_swift, "ms-swift"},
+      {axolotl, "axolotl"},
+      {unsloth, "unsloth"},
+      {pax, "pax"},
+      {pax, "paxml"},
+      {maxtext, "maxtext"},
+      {llm_c, "llm.c"},
+      {fms_fsdp, "fms-fsdp"},
+      {liger, "liger"},
+  };
+  return words;
+}
+
+template <>
+std::span<const Named<Method>> vocabulary<Method>() {
+  using enum Method;
+  static constexpr Named<Method> words[] = {
+      {full, "full"},       {lora, "lora"},     {qlora, "qlora"},         {dora, "dora"},
+      {adalora, "adalora"}, {ia3, "ia3"},       {prompt, "prompt"},       {prefix, "prefix"},
+      {adapter, "adapter"}, {galore, "galore"}, {inference, "inference"}, {forward_only, "forward-only"},
+  };
+  return words;
+}
+
+template <>
+std::span<const Named<Optimizer>> vocabulary<Optimizer>() {
+  using enum Optimizer;
+  static constexpr Named<Optimizer> words[] = {
+      {adamw, "adamw"},
+      {adamw, "adam"},
+      {adamw, "adamw_torch"},
+      {adamw, "adamw_torch_fused"},
+      {adamw_8bit, "adamw-8bit"},
+      {adamw_8bit, "adamw8bit"},
+      {adamw_8bit, "adamw_8bit"},
+      {adamw_8bit, "adamw_bnb_8bit"},
+      {adamw_4bit, "adamw-4bit"},
+      {adamw_4bit, "adamw4bit"},
+      {paged_adamw, "paged-adamw"},
+      {paged_adamw, "paged_adamw"},
+      {paged_adamw, "paged_adamw_32bit"},
+      {paged_adamw_8bit, "paged-adamw-8bit"},
+      {paged_adamw_8bit, "paged_adamw_8bit"},
+      {sgd, "sgd"},
+      {sgd_momentum, "sgd-momentum"},
+      {muon, "muon"},
+      {adafactor, "adafactor"},
+      {lion, "lion"},
+      {galore_adamw_8bit, "galore-adamw-8bit"},
+      {galore_adamw_8bit, "galore_adamw_8bit"},
+      {none, "none"},
+  };
+  return words;
+}
+
+template <>
+std::span<const Named<OptimizerImpl>> vocabulary<OptimizerImpl>() {
+  using enum OptimizerImpl;
+  static constexpr Named<OptimizerImpl> words[] = {
+      {foreach, "foreach"}, {fused, "fused"}, {loop, "loop"}, {loop, "for-loop"}};
+  return words;
+}
+
+template <>
+std::span<const Named<RecomputePolicy>> vocabulary<RecomputePolicy>() {
+  using enum RecomputePolicy;
+  static constexpr Named<RecomputePolicy> words[] = {{none, "none"}, {selective, "selective"}, {full, "full"}};
+  return words;
+}
+
+template <>
+std::span<const Named<AttentionKernel>> vocabulary<AttentionKernel>() {
+  using enum AttentionKernel;
+  static constexpr Named<AttentionKernel> words[] = {
+      {flash, "flash"}, {flash, "flash-attention"}, {flash, "flash_attention_2"}, {sdpa, "sdpa"}, {eager, "eager"}};
+  return words;
+}
+
+template <>
+std::span<const Named<Loss>> vocabulary<Loss>() {
+  using enum Loss;
+  static constexpr Named<Loss> words[] = {
+      {standard, "standard"},         {fused, "fused"},
+      {fused_linear, "fused-linear"}, {chunked, "chunked"},
+      {compiled, "compiled"},         {vocab_parallel, "vocab-parallel"},
+      {te_fused, "te-fused"},         {vocab_parallel_fused, "vocab-parallel-fused"},
+  };
+  return words;
+}
+
+template <>
+std::span<const Named<Offload>> vocabulary<Offload>() {
+  using enum Offload;
+  static constexpr Named<Offload> words[] = {{none, "none"},
+                                             {optimizer, "optimizer"},
+                                             {params, "params"},
+                                             {params_optimizer, "params+optimizer"},
+                                             {params_optimizer, "optimizer+params"},
+                                             {activations, "activations"}};
+  return words;
+}
+
+template <>
+std::span<const Named<ActivationModel>> vocabulary<ActivationModel>() {
+  using enum ActivationModel;
+  static constexpr Named<ActivationModel> words[] = {
+      {program, "program"}, {none, "none"}, {rule_of_thumb, "rule-of-thumb"}};
+  return words;
+}
+
+template <>
+std::span<const Named<Sharding>> vocabulary<Sharding>() {
+  using enum Sharding;
+  static constexpr Named<Sharding> words[] = {{none, "none"},   {ddp, "ddp"},      {zero1, "zero1"}, {zero1, "zero-1"},
+                                              {zero2, "zero2"}, {zero2, "zero-2"}, {zero3, "zero3"}, {zero3, "zero-3"},
+                                              {fsdp1, "fsdp1"}, {fsdp2, "fsdp2"},  {hsdp, "hsdp"}};
+  return words;
+}
+
+}  // namespace llmcalc::spec
