@@ -1,0 +1,97 @@
+// The step program of one rank: what it holds, and what it executes for one micro-batch, in order.
+//
+// A run is described here once. Parameters, FLOPs, memory and time are walks over this value; none of them knows a
+// formula of a layer. Parallelism, recompute, attention kernel, precision and framework only change which operations
+// and tensors are listed and how large they are.
+//
+// The program is made of blocks (embedding, one per kind of layer, head with loss). Each block lists its
+// operations in forward order; `sequence` says in which order the blocks run. Equal layers are one block.
+#pragma once
+
+#include "llmcalc/program/small_list.hpp"
+#include "llmcalc/quantity/quantity.hpp"
+#include "llmcalc/spec/dtype.hpp"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace llmcalc::program {
+
+using TensorId = std::uint16_t;   ///< index into Block::tensors
+using WeightId = std::uint16_t;   ///< index into Block::weights
+inline constexpr TensorId no_tensor = 0xffff;
+inline constexpr WeightId no_weight = 0xffff;
+
+/// An activation of one micro-batch on this rank. Its identity is its index: saved by two operations it counts once.
+struct Tensor {
+  std::string_view name;
+  quantity::Bytes size;
+  quantity::Bytes gradient;  ///< size of its gradient in the backward pass; zero when nothing upstream needs one
+};
+
+/// What an operation is; the time walk prices by it, the explanation names it.
+enum class OpKind {
+  embedding, linear, norm, attention, scores, softmax, dropout, activation, elementwise, cast, routing, permutation, convolution,
+  recurrence, loss
+};
+
+struct Op {
+  OpKind kind = OpKind::elementwise;
+  std::string_view name{};
+  SmallList<TensorId, 5> inputs{};
+  SmallList<TensorId, 3> outputs{};
+  SmallList<TensorId, 6> saved{};  ///< kept from here until this operation's backward
+  WeightId weight = no_weight;
+
+  quantity::Flops forward{};          ///< matrix and attention work; element-wise work is in the bytes moved
+  quantity::Flops backward_input{};   ///< gradients of the inputs
+  quantity::Flops backward_weight{};  ///< gradient of the weight
+  quantity::Flops kernel_recompute{}; ///< forward work that a fused attention kernel repeats inside its backward
+  quantity::Flops masked{};           ///< forward work that causal or window masks save (attention only)
+  quantity::Bytes moved_forward{};
+  quantity::Bytes moved_backward{};
+  quantity::Bytes workspace_forward{};   ///< alive only while the operation runs forward
+  quantity::Bytes workspace_backward{};  ///< alive only while it runs backward
+
+  SmallList<TensorId, 2> held{};   ///< kept by the framework's local variables until this operation has run forward
+
+  bool passes_gradient = false;  ///< the gradient of the output is the gradient of each input, without a copy
+  bool gradient_in_place = false;  ///< the gradient of the input takes the storage of what was saved
+  std::uint8_t recompute = 0;    ///< operations of one non-zero group are run again in the backward pass
+};
+
+/// Which ranks hold a slice of a weight.
+enum class Split { replicated, tensor, expert };
+
+struct Weight {
+  std::string_view name;
+  std::int64_t elements = 0;  ///< on this rank
+  std::int64_t whole = 0;     ///< in the whole model
+  std::int64_t active = 0;    ///< of `whole`, those that one token passes through
+  std::int64_t rows = 0;      ///< of one matrix; 0 for vectors (factored optimizers, quantization)
+  std::int64_t columns = 0;
+  spec::Dtype dtype = spec::Dtype::bf16;  ///< in which it rests
+  bool trainable = true;
+  bool table = false;         ///< an embedding table or untied head: not in the "non-embedding" count
+  bool shared = false;        ///< the storage belongs to another block's weight (tied embeddings)
+  Split split = Split::replicated;
+};
+
+struct Block {
+  std::string_view name;
+  std::vector<Tensor> tensors;
+  std::vector<Op> ops;
+  std::vector<Weight> weights;
+  TensorId input = no_tensor;   ///< handed over by the block before
+  TensorId output = no_tensor;  ///< handed to the block after
+  bool checkpointed = false;  ///< runs under full recompute: only `input` outlives its forward pass
+};
+
+struct Program {
+  std::vector<Block> blocks;
+  std::vector<std::uint16_t> sequence;  ///< blocks in forward order
+  std::int64_t tokens = 0;              ///< of one micro-batch on this rank
+};
+
+}  // namespace llmcalc::program

@@ -1,0 +1,16 @@
+// The blocks of a program: embedding, one per kind of layer, head with loss.
+#pragma once
+
+#include "llmcalc/program/program.hpp"
+#include "program/context.hpp"
+
+namespace llmcalc::program {
+
+void embedding_block(const Context& context, Block& block);
+void layer_block(const Context& context, const spec::LayerKind& kind, bool input_needs_gradient, Block& block);
+void head_block(const Context& context, bool input_needs_gradient, Block& block);
+
+/// What stands between the stacks of an encoder-decoder: the encoder's final norm and the decoder's token embedding.
+void bridge_block(const Context& context, Block& block);
+
+}  // namespace llmcalc::program

@@ -1,0 +1,264 @@
+#include "program/builder.hpp"
+
+#include <algorithm>
+
+namespace llmcalc::program {
+
+using quantity::bytes;
+using quantity::flops;
+using quantity::product;
+
+namespace {
+
+constexpr std::int64_t fp32_width = 4;
+
+double multiply_add_flops(std::int64_t rows, std::int64_t inputs, std::int64_t outputs) {
+  return 2.0 * static_cast<double>(rows) * static_cast<double>(inputs) * static_cast<double>(outputs);
+}
+
+}  // namespace
+
+BlockBuilder::BlockBuilder(const Context& context, Block& block) : context_(context), block_(block) {}
+
+Value BlockBuilder::value(std::string_view name, std::int64_t rows, std::int64_t columns, std::int64_t width,
+                          bool needs_gradient) {
+  const auto size = bytes(product(rows, columns, width));
+  block_.tensors.push_back({name, size, needs_gradient ? size : bytes(0)});
+  return {static_cast<TensorId>(block_.tensors.size() - 1), rows, columns, width, needs_gradient};
+}
+
+Value BlockBuilder::input(std::string_view name, std::int64_t rows, std::int64_t columns, bool needs_gradient) {
+  const std::int64_t width = context_.autocast ? fp32_width : context_.width;
+  const Value x = value(name, rows, columns, width, needs_gradient);
+  block_.input = x.id;
+  return x;
+}
+
+WeightId BlockBuilder::weight(const Weight& weight) {
+  block_.weights.push_back(weight);
+  return static_cast<WeightId>(block_.weights.size() - 1);
+}
+
+WeightId BlockBuilder::vector(std::string_view name, std::int64_t elements, Cut cut) {
+  Weight w;
+  w.name = name;
+  w.whole = w.active = elements;
+  w.elements = cut == Cut::columns ? elements / context_.tp : elements;
+  w.dtype = context_.training.precision.weights;
+  w.trainable = context_.trains_base;
+  w.split = cut == Cut::columns ? Split::tensor : Split::replicated;
+  return weight(w);
+}
+
+void BlockBuilder::set_moved_bytes(Op& op) const {
+  auto moved = bytes(0);
+  auto gradients = bytes(0);
+  for (const TensorId id : op.inputs) {
+    moved += size(id);
+    gradients += block_.tensors[id].gradient;
+  }
+  for (const TensorId id : op.outputs) {
+    moved += size(id);
+    gradients += block_.tensors[id].gradient;
+  }
+  auto saved = bytes(0);
+  for (const TensorId id : op.saved) saved += size(id);
+  op.moved_forward = moved;
+  op.moved_backward = op.passes_gradient ? bytes(0) : gradients + saved;
+}
+
+Op& BlockBuilder::append(Op op) {
+  op.recompute = recompute_group_;
+  set_moved_bytes(op);
+  block_.ops.push_back(op);
+  return block_.ops.back();
+}
+
+Value BlockBuilder::cast(const Value& x, std::int64_t width, std::string_view name) {
+  if (x.width == width) return x;
+  const Value y = value(name, x.rows, x.columns, width, x.needs_gradient);
+  append({.kind = OpKind::cast, .name = name, .inputs = {x.id}, .outputs = {y.id}});
+  return y;
+}
+
+/// Under autocast every matrix product makes its own 16-bit copy of a wide input; only leaf weights are cached
+/// (pytorch aten/src/ATen/autocast_mode.cpp, cached_cast).
+Value BlockBuilder::cast_for_matrix(const Value& x, std::string_view name) {
+  return context_.autocast ? cast(x, context_.width, name) : x;
+}
+
+/// Experts are spread over expert-parallel ranks and cut by expert tensor parallelism, all others by tensor parallelism.
+Weight BlockBuilder::matrix_weight(const Matrix& matrix) const {
+  const bool expert = matrix.experts > 1;
+  const std::int64_t cuts = expert ? context_.etp : context_.tp;
+  Weight w;
+  w.name = matrix.name;
+  w.whole = product(matrix.rows, matrix.columns, matrix.experts);
+  w.active = product(matrix.rows, matrix.columns, matrix.active_experts);
+  w.rows = matrix.cut == Cut::rows ? matrix.rows / cuts : matrix.rows;
+  w.columns = matrix.cut == Cut::columns ? matrix.columns / cuts : matrix.columns;
+  w.elements = product(w.rows, w.columns, expert ? matrix.experts / context_.ep : 1);
+  w.dtype = context_.training.precision.weights;
+  w.trainable = context_.trains_base;
+  if (matrix.cut != Cut::none) w.split = expert ? Split::expert : Split::tensor;
+  return w;
+}
+
+void BlockBuilder::matrix_bias(const Matrix& matrix) {
+  if (!matrix.bias) return;
+  const WeightId id = vector("bias", matrix.columns, matrix.experts > 1 ? Cut::none : matrix.cut);
+  if (matrix.experts <= 1) return;
+  Weight& w = block_.weights[id];
+  w.active = product(matrix.columns, matrix.active_experts);
+  w.whole = product(matrix.columns, matrix.experts);
+  w.elements = w.whole / context_.ep;
+  w.split = Split::expert;
+}
+
+/// Y = X W: forward 2*rows*in*out FLOPs, and as many again for each gradient that is needed.
+/// Keeps X only if W is trained; a 16-bit copy of an fp32 W under autocast lives until the backward pass.
+/// Under sequence parallelism a column-cut matrix gathers its input's positions first and keeps the slice only; a
+/// row-cut one scatters its output's (Korthikanti et al. 2022 §4.2.2).
+Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
+  const Value in = cast_for_matrix(x, "matrix input (16 bit)");
+  const Weight w = matrix_weight(matrix);
+  const std::int64_t spread = matrix.experts > 1 ? 1 : context_.sp;
+  const std::int64_t rows = matrix.cut == Cut::columns ? product(in.rows, spread) : in.rows;
+  const std::int64_t out_rows = matrix.cut == Cut::rows ? rows / spread : rows;
+
+  const Value out = value(matrix.name, out_rows, w.columns, context_.width, in.needs_gradient || w.trainable);
+  const auto work = flops(multiply_add_flops(rows, w.rows, w.columns));
+  Op op{.kind = OpKind::linear, .name = matrix.name, .inputs = {in.id}, .outputs = {out.id}};
+  op.weight = weight(w);
+  op.forward = work;
+  if (in.needs_gradient) op.backward_input = work;
+  if (w.trainable) {
+    op.backward_weight = work;
+    op.saved.push_back(in.id);
+  }
+  if (context_.autocast) {
+    const Value copy = value("weight (16 bit)", w.rows, w.columns, context_.width, false);
+    op.outputs.push_back(copy.id);
+    op.saved.push_back(copy.id);
+  }
+  if (rows != in.rows) op.workspace_forward = op.workspace_backward = bytes(product(rows, in.columns, in.width));
+  if (rows != out_rows) op.workspace_forward = bytes(product(rows, w.columns, context_.width));
+  append(op);
+  matrix_bias(matrix);
+  return out;
+}
+
+/// A kernel keeps its input and, per row, fp32 statistics: mean and reciprocal deviation, the latter alone for RMSNorm.
+Value BlockBuilder::norm(const Value& x, std::string_view name, spec::Norm kind) {
+  if (kind == spec::Norm::rmsnorm && !context_.profile.fused_norm) return eager_rms_norm(x, name);
+  const Value y = value(name, x.rows, x.columns, x.width, x.needs_gradient || context_.trains_base);
+  Op op{.kind = OpKind::norm, .name = name, .inputs = {x.id}, .outputs = {y.id}, .saved = {x.id}};
+  if (context_.profile.keeps_norm_statistics) {
+    const std::int64_t statistics = kind == spec::Norm::rmsnorm ? 1 : 2;
+    const Value stats = value("norm statistics", x.rows, statistics, fp32_width, false);
+    op.outputs.push_back(stats.id);
+    op.saved.push_back(stats.id);
+  }
+  if (kind != spec::Norm::nonparametric) op.weight = vector("norm", x.columns);
+  append(op);
+  if (kind == spec::Norm::layernorm) vector("norm bias", x.columns);
+  return y;
+}
+
+/// RMSNorm as transformers writes it (modeling_llama.py, LlamaRMSNorm.forward): up to fp32, square, mean, rsqrt,
+/// multiply, back down, times the weight. Kept: the fp32 copy (4 B an element), the reciprocal root (4 B a row) and,
+/// if the weight is trained, the normalised copy (2 B an element).
+Value BlockBuilder::eager_rms_norm(const Value& x, std::string_view name) {
+  const Value wide = cast(x, fp32_width, "norm input (fp32)");
+  const Value root = value("reciprocal root", x.rows, 1, fp32_width, x.needs_gradient);
+  append({.kind = OpKind::norm, .name = "mean square", .inputs = {wide.id}, .outputs = {root.id},
+          .saved = {wide.id, root.id}, .workspace_forward = size(wide.id)});
+  const Value scaled = value("normalised (fp32)", x.rows, x.columns, fp32_width, x.needs_gradient);
+  append({.kind = OpKind::elementwise, .name = "normalise", .inputs = {wide.id, root.id}, .outputs = {scaled.id},
+          .saved = {wide.id, root.id}});
+  const Value narrow = cast(scaled, x.width, "normalised");
+  const Value y = value(name, x.rows, x.columns, x.width, x.needs_gradient || context_.trains_base);
+  Op weigh{.kind = OpKind::elementwise, .name = name, .inputs = {narrow.id}, .outputs = {y.id}};
+  weigh.weight = vector("norm", x.columns);
+  if (context_.trains_base) weigh.saved.push_back(narrow.id);
+  append(weigh);
+  return y;
+}
+
+/// GELU keeps its input; ReLU keeps its result, which the next matrix product keeps anyway; squared ReLU keeps the
+/// ReLU that it squares (pytorch tools/autograd/derivatives.yaml: gelu, relu, pow).
+Value BlockBuilder::activation(const Value& x, std::string_view name) {
+  const auto kind = context_.shape().mlp;
+  const Value y = value(name, x.rows, x.columns, x.width, x.needs_gradient);
+  Op op{.kind = OpKind::activation, .name = name, .inputs = {x.id}, .outputs = {y.id}};
+  op.saved.push_back(kind == spec::Mlp::gelu ? x.id : y.id);
+  append(op);
+  if (kind != spec::Mlp::squared_relu) return y;
+  const Value squared = value("squared", x.rows, x.columns, x.width, x.needs_gradient);
+  append({.kind = OpKind::elementwise, .name = "square", .inputs = {y.id}, .outputs = {squared.id}, .saved = {y.id}});
+  return squared;
+}
+
+Value BlockBuilder::gated(const Value& gate, const Value& up) {
+  const Value act = value("activated gate", gate.rows, gate.columns, gate.width, gate.needs_gradient);
+  append({.kind = OpKind::activation, .name = "activated gate", .inputs = {gate.id}, .outputs = {act.id},
+          .saved = {gate.id}});
+  return multiply(act, up, "gated product");
+}
+
+/// One kernel on both factors keeps them and not what lies between (Liger-Kernel ops/swiglu.py).
+Value BlockBuilder::gated_pair(const Value& gate, const Value& up) {
+  const Value y = value("gated product", gate.rows, gate.columns, gate.width, gate.needs_gradient);
+  append({.kind = OpKind::activation, .name = "gated product", .inputs = {gate.id, up.id}, .outputs = {y.id},
+          .saved = {gate.id, up.id}});
+  return y;
+}
+
+/// One kernel on the concatenated matrix keeps that matrix (Megatron-LM core/fusions/fused_bias_swiglu.py).
+Value BlockBuilder::gated_fused(const Value& gate_and_up, std::int64_t f) {
+  const Value y = value("gated product", gate_and_up.rows, f, gate_and_up.width, gate_and_up.needs_gradient);
+  append({.kind = OpKind::activation, .name = "gated product", .inputs = {gate_and_up.id}, .outputs = {y.id},
+          .saved = {gate_and_up.id}});
+  return y;
+}
+
+/// Keeps a mask of one byte an element (Korthikanti et al. 2022, arXiv:2205.05198 §4.1).
+Value BlockBuilder::dropout(const Value& x, std::string_view name) {
+  if (context_.dropout() == 0.0) return x;
+  const Value mask = value("dropout mask", x.rows, x.columns, 1, false);
+  const Value y = value(name, x.rows, x.columns, x.width, x.needs_gradient);
+  append({.kind = OpKind::dropout, .name = name, .inputs = {x.id}, .outputs = {y.id, mask.id}, .saved = {mask.id}});
+  return y;
+}
+
+Value BlockBuilder::add(const Value& a, const Value& b, std::string_view name) {
+  const Value y = value(name, a.rows, a.columns, std::max(a.width, b.width), a.needs_gradient || b.needs_gradient);
+  append({.kind = OpKind::elementwise, .name = name, .inputs = {a.id, b.id}, .outputs = {y.id},
+          .passes_gradient = a.width == b.width});
+  return y;
+}
+
+/// Each factor is kept for the other's gradient.
+Value BlockBuilder::multiply(const Value& a, const Value& b, std::string_view name) {
+  const Value y = value(name, a.rows, a.columns, a.width, a.needs_gradient || b.needs_gradient);
+  Op op{.kind = OpKind::elementwise, .name = name, .inputs = {a.id, b.id}, .outputs = {y.id}};
+  if (b.needs_gradient) op.saved.push_back(a.id);
+  if (a.needs_gradient) op.saved.push_back(b.id);
+  append(op);
+  return y;
+}
+
+Value BlockBuilder::gate_rows(const Value& x, std::string_view name) {
+  const Value y = value(name, x.rows, x.columns, x.width, x.needs_gradient);
+  append({.kind = OpKind::elementwise, .name = name, .inputs = {x.id}, .outputs = {y.id}, .saved = {x.id}});
+  return y;
+}
+
+Value BlockBuilder::rearrange(const Value& x, std::string_view name, std::int64_t rows, std::int64_t columns,
+                              OpKind kind) {
+  const Value y = value(name, rows, columns, x.width, x.needs_gradient);
+  append({.kind = kind, .name = name, .inputs = {x.id}, .outputs = {y.id}});
+  return y;
+}
+
+}  // namespace llmcalc::program

@@ -1,0 +1,86 @@
+// The vocabulary in which layers are written down: values, weights, and the operations between them.
+//
+// Each operation states what autograd keeps for it. An operand is kept only if the other operand needs a gradient
+// (PyTorch's derivatives.yaml), which is how frozen weights shrink activations without a rule of their own.
+#pragma once
+
+#include "llmcalc/program/program.hpp"
+#include "program/context.hpp"
+
+#include <string_view>
+
+namespace llmcalc::program {
+
+/// A tensor on its way through a block: rows x columns elements of `width` bytes.
+struct Value {
+  TensorId id = 0;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t width = 0;
+  bool needs_gradient = false;
+};
+
+/// How tensor parallelism cuts a matrix (Shoeybi et al. 2019, arXiv:1909.08053 §3): by outputs, by inputs, or not.
+enum class Cut { none, columns, rows };
+
+struct Matrix {
+  std::string_view name;
+  std::int64_t rows = 0;     ///< inputs of the whole matrix
+  std::int64_t columns = 0;  ///< outputs of the whole matrix
+  bool bias = false;
+  Cut cut = Cut::none;
+  std::int64_t experts = 1;         ///< so many equal matrices, each row of the input meeting one of them
+  std::int64_t active_experts = 1;  ///< of which a token passes through so many
+};
+
+class BlockBuilder {
+ public:
+  BlockBuilder(const Context& context, Block& block);
+
+  const Context& context() const { return context_; }
+  Block& block() { return block_; }
+
+  /// The hidden state handed over by the block before: rows x hidden.
+  Value input(std::string_view name, std::int64_t rows, std::int64_t columns, bool needs_gradient);
+  void output(const Value& value) { block_.output = value.id; }
+
+  Value value(std::string_view name, std::int64_t rows, std::int64_t columns, std::int64_t width, bool needs_gradient);
+  WeightId weight(const Weight& weight);
+  /// A vector of parameters (norm, bias, sinks) of `elements` elements, or a slice of it a rank when cut.
+  WeightId vector(std::string_view name, std::int64_t elements, Cut cut = Cut::none);
+
+  Value linear(const Value& x, const Matrix& matrix);
+  Value norm(const Value& x, std::string_view name, spec::Norm kind);
+  Value activation(const Value& x, std::string_view name);       ///< GELU, ReLU, squared ReLU
+  Value gated(const Value& gate, const Value& up);               ///< act(gate) * up
+  Value gated_pair(const Value& gate, const Value& up);          ///< the same in one kernel on two matrices
+  Value gated_fused(const Value& gate_and_up, std::int64_t f);   ///< the same on one concatenated matrix
+  Value dropout(const Value& x, std::string_view name);          ///< the identity when the run has none
+  Value add(const Value& a, const Value& b, std::string_view name);
+  Value multiply(const Value& a, const Value& b, std::string_view name);
+  Value gate_rows(const Value& x, std::string_view name);        ///< each row times its own gate
+  Value cast(const Value& x, std::int64_t width, std::string_view name);
+  /// One output a row-wise rearrangement of the input; keeps nothing of the input's size.
+  Value rearrange(const Value& x, std::string_view name, std::int64_t rows, std::int64_t columns, OpKind kind);
+
+  /// Appends an operation; moved bytes are set to inputs + outputs (+ weight) unless already given.
+  Op& append(Op op);
+
+  /// Operations appended from here on belong to recompute group `group` (0: none).
+  void set_recompute_group(std::uint8_t group) { recompute_group_ = group; }
+
+  quantity::Bytes size(TensorId id) const { return block_.tensors[id].size; }
+
+ private:
+  Value eager_rms_norm(const Value& x, std::string_view name);
+  Value cast_for_matrix(const Value& x, std::string_view name);
+  Weight matrix_weight(const Matrix& matrix) const;
+  void matrix_bias(const Matrix& matrix);
+  void set_moved_bytes(Op& op) const;
+
+  const Context& context_;
+  Block& block_;
+  std::uint8_t recompute_group_ = 0;
+};
+
+}  // namespace llmcalc::program

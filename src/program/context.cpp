@@ -1,0 +1,33 @@
+#include "program/context.hpp"
+
+namespace llmcalc::program {
+
+namespace {
+
+/// Activations are as wide as the matrix products, except that 8- and 4-bit products still hand on 16-bit results.
+std::int64_t activation_width(spec::Dtype compute) {
+  return compute == spec::Dtype::fp32 || compute == spec::Dtype::tf32 ? 4 : 2;
+}
+
+bool updates_base_weights(spec::Method method) {
+  return method == spec::Method::full || method == spec::Method::galore;
+}
+
+}  // namespace
+
+Context::Context(const spec::Question& question, const Profile& chosen)
+    : model(question.model),
+      training(question.training),
+      profile(chosen),
+      batch(question.training.micro_batch),
+      seq(question.training.seq / question.layout.cp),
+      tokens(quantity::product(batch, seq)),
+      width(activation_width(question.training.precision.compute)),
+      tp(question.layout.tp),
+      sp(question.layout.sp ? question.layout.tp : 1),
+      ep(question.layout.ep),
+      etp(question.layout.etp),
+      autocast(question.training.precision.autocast),
+      trains_base(updates_base_weights(question.training.method)) {}
+
+}  // namespace llmcalc::program

@@ -1,0 +1,33 @@
+// What every block builder knows of the run: local sizes and choices, computed once a program.
+#pragma once
+
+#include "llmcalc/program/profile.hpp"
+#include "llmcalc/spec/question.hpp"
+
+#include <cstdint>
+
+namespace llmcalc::program {
+
+struct Context {
+  const spec::Model& model;
+  const spec::Training& training;
+  Profile profile;
+
+  std::int64_t batch;   ///< samples in a micro-batch
+  std::int64_t seq;     ///< positions of a sample on this rank
+  std::int64_t tokens;  ///< batch * seq
+  std::int64_t width;   ///< bytes of an activation element
+  std::int64_t tp;      ///< ranks over which matrices are cut
+  std::int64_t sp;      ///< ranks over which the positions between cut matrices are spread: tp or 1
+  std::int64_t ep;      ///< ranks over which experts are spread
+  std::int64_t etp;     ///< ranks over which one expert's matrices are cut
+  bool autocast;        ///< weights rest in fp32, products run in 16 bits
+  bool trains_base;     ///< the model's own weights receive gradients
+
+  Context(const spec::Question& question, const Profile& chosen);
+
+  const spec::Shape& shape() const { return model.shape; }
+  double dropout() const { return model.shape.dropout; }
+};
+
+}  // namespace llmcalc::program

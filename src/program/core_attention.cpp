@@ -1,0 +1,107 @@
+#include "program/attention.hpp"
+
+#include <algorithm>
+
+namespace llmcalc::program {
+
+using quantity::flops;
+using quantity::product;
+
+namespace {
+
+constexpr std::uint8_t attention_group = 1;
+
+/// The share of the s x s score square that the mask leaves: (s+1)/(2s) under a causal mask, (w/s)(1 - (w-1)/(2s))
+/// under a causal window of w positions, 1 without a mask. Exact counts of unmasked pairs.
+double unmasked_share(std::int64_t seq, std::int64_t window, bool causal) {
+  if (!causal) return 1.0;
+  const auto s = static_cast<double>(seq);
+  const auto w = static_cast<double>(window == 0 ? seq : std::min(window, seq));
+  return (w / s) * (1.0 - (w - 1.0) / (2.0 * s));
+}
+
+/// Scores and their use: 2*T*s FLOPs a query element and as many a value element (Korthikanti et al. 2022, appendix A).
+double square_flops(const Context& c, const CoreAttention& core) {
+  return 2.0 * static_cast<double>(c.tokens) * static_cast<double>(c.seq) * static_cast<double>(core.heads) *
+         static_cast<double>(core.qk_dim + core.v_dim);
+}
+
+/// Scratch of the FlashAttention-2 backward: fp32 dQ rounded up to 128 rows and 32 columns a head, one fp32 a row and
+/// head, and dK, dV expanded to all query heads (flash-attention csrc/flash_attn/flash_api.cpp, mha_bwd).
+quantity::Bytes flash_backward_workspace(const Context& c, const CoreAttention& core, const Value& q, const Value& k) {
+  const std::int64_t rows = quantity::ceil_to(c.seq, 128);
+  const std::int64_t dim = quantity::ceil_to(core.qk_dim, 32);
+  std::int64_t elements = product(c.batch, rows, core.heads, dim) + product(c.batch, rows, core.heads);
+  std::int64_t expanded = 0;
+  if (k.columns < q.columns) expanded = product(2, c.tokens, q.columns, c.width);
+  return quantity::bytes(product(4, elements) + expanded);
+}
+
+Value flash_attention(BlockBuilder& b, const CoreAttention& core, const Value& q, const Value& k, const Value& v) {
+  const Context& c = b.context();
+  const bool differentiates = q.needs_gradient || k.needs_gradient || v.needs_gradient;
+  const Value out = b.value("attention output", q.rows, core.heads * core.v_dim, q.width, differentiates);
+  Op op{.kind = OpKind::attention, .name = "flash attention", .inputs = {q.id, k.id, v.id}, .outputs = {out.id},
+        .saved = {q.id, k.id, v.id, out.id}};
+  if (c.profile.keeps_log_sum_exp) {
+    const Value sums = b.value("log-sum-exp", c.tokens, core.heads, 4, false);
+    op.outputs.push_back(sums.id);
+    op.saved.push_back(sums.id);
+  }
+  const double square = square_flops(c, core);
+  const double share = unmasked_share(c.seq, core.window, core.causal);
+  op.forward = flops(square * share);
+  op.masked = flops(square * (1.0 - share));
+  op.backward_input = flops(2.0 * square * share);
+  // The backward kernel computes Q K^T again: five products instead of four (Dao 2023, arXiv:2307.08691 §3.1).
+  op.kernel_recompute = flops(square * share * static_cast<double>(core.qk_dim) /
+                              static_cast<double>(core.qk_dim + core.v_dim));
+  if (c.profile.models_kernel_workspace) op.workspace_backward = flash_backward_workspace(c, core, q, k);
+  b.append(op);
+  return out;
+}
+
+/// Scores, softmax, dropout and the weighted sum as separate operations on a*s^2 tensors.
+Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Value& q, const Value& k, const Value& v) {
+  const Context& c = b.context();
+  const std::int64_t rows = product(c.batch, core.heads, c.seq);
+  const double square = square_flops(c, core);
+  const double share = unmasked_share(c.seq, core.window, core.causal);
+  const double qk_part = static_cast<double>(core.qk_dim) / static_cast<double>(core.qk_dim + core.v_dim);
+
+  const Value scores = b.value("scores", rows, c.seq, c.width, q.needs_gradient);
+  Op multiply{.kind = OpKind::scores, .name = "scores", .inputs = {q.id, k.id}, .outputs = {scores.id},
+              .saved = {q.id, k.id}};
+  multiply.forward = flops(square * share * qk_part);
+  multiply.masked = flops(square * (1.0 - share) * qk_part);
+  multiply.backward_input = flops(2.0 * square * share * qk_part);
+  b.append(multiply);
+
+  const std::int64_t softmax_width = c.profile.softmax_in_fp32 ? 4 : c.width;
+  const Value wide = b.value("softmax", rows, c.seq, softmax_width, scores.needs_gradient);
+  b.append({.kind = OpKind::softmax, .name = "softmax", .inputs = {scores.id}, .outputs = {wide.id}, .saved = {wide.id}});
+  const Value probabilities = b.dropout(b.cast(wide, c.width, "probabilities"), "attention dropout");
+
+  const Value out = b.value("attention output", q.rows, core.heads * core.v_dim, q.width, q.needs_gradient);
+  Op weigh{.kind = OpKind::scores, .name = "weighted sum", .inputs = {probabilities.id, v.id}, .outputs = {out.id},
+           .saved = {probabilities.id, v.id}};
+  weigh.forward = flops(square * share * (1.0 - qk_part));
+  weigh.masked = flops(square * (1.0 - share) * (1.0 - qk_part));
+  weigh.backward_input = flops(2.0 * square * share * (1.0 - qk_part));
+  b.append(weigh);
+  return out;
+}
+
+}  // namespace
+
+/// Selective recomputation runs exactly this part again (Korthikanti et al. 2022 §5).
+Value core_attention(BlockBuilder& b, const CoreAttention& core, const Value& q, const Value& k, const Value& v) {
+  const auto& training = b.context().training;
+  if (training.recompute.policy == spec::RecomputePolicy::selective) b.set_recompute_group(attention_group);
+  const bool fused = training.attention != spec::AttentionKernel::eager;
+  const Value out = fused ? flash_attention(b, core, q, k, v) : unfused_attention(b, core, q, k, v);
+  b.set_recompute_group(0);
+  return out;
+}
+
+}  // namespace llmcalc::program

@@ -1,0 +1,70 @@
+#include "llmcalc/program/count.hpp"
+
+#include <vector>
+
+namespace llmcalc::program {
+
+namespace {
+
+Size block_size(const Block& block) {
+  Size size;
+  for (const Weight& w : block.weights) {
+    if (w.shared) continue;
+    size.total += w.whole;
+    size.active += w.active;
+    if (w.trainable) size.trainable += w.whole;
+    if (w.table) size.tables += w.whole;
+  }
+  return size;
+}
+
+Work block_work(const Block& block) {
+  Work work;
+  for (const Op& op : block.ops) {
+    work.forward += op.forward;
+    work.backward += op.backward_input + op.backward_weight;
+    work.masked += op.masked;
+    work.kernel_recompute += op.kernel_recompute;
+    if (block.checkpointed || op.recompute != 0) work.recompute += op.forward;
+  }
+  return work;
+}
+
+/// How often each block runs in a step of one micro-batch.
+std::vector<std::int64_t> repetitions(const Program& program) {
+  std::vector<std::int64_t> times(program.blocks.size(), 0);
+  for (const std::uint16_t index : program.sequence) ++times[index];
+  return times;
+}
+
+}  // namespace
+
+Size count_parameters(const Program& program) {
+  Size sum;
+  const auto times = repetitions(program);
+  for (std::size_t i = 0; i < program.blocks.size(); ++i) {
+    const Size size = block_size(program.blocks[i]);
+    sum.total += times[i] * size.total;
+    sum.active += times[i] * size.active;
+    sum.trainable += times[i] * size.trainable;
+    sum.tables += times[i] * size.tables;
+  }
+  return sum;
+}
+
+Work count_work(const Program& program) {
+  Work sum;
+  const auto times = repetitions(program);
+  for (std::size_t i = 0; i < program.blocks.size(); ++i) {
+    const Work work = block_work(program.blocks[i]);
+    const auto n = static_cast<double>(times[i]);
+    sum.forward += n * work.forward;
+    sum.backward += n * work.backward;
+    sum.recompute += n * work.recompute;
+    sum.kernel_recompute += n * work.kernel_recompute;
+    sum.masked += n * work.masked;
+  }
+  return sum;
+}
+
+}  // namespace llmcalc::program

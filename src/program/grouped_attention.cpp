@@ -1,0 +1,79 @@
+#include "program/attention.hpp"
+
+namespace llmcalc::program {
+
+namespace {
+
+struct Heads {
+  Value q, k, v;
+};
+
+/// Weights over the heads' dimensions: one head's width shared by all (Qwen3), or all heads' together (OLMo 2).
+Value normalise_heads(BlockBuilder& b, const Value& x, std::int64_t head_dim, spec::QkNorm kind, std::string_view name) {
+  if (kind == spec::QkNorm::none) return x;
+  if (kind == spec::QkNorm::full_width) return b.norm(x, name, b.context().shape().norm);
+  Value by_head = x;
+  by_head.rows = x.rows * (x.columns / head_dim);
+  by_head.columns = head_dim;
+  Value y = b.norm(by_head, name, b.context().shape().norm);
+  y.rows = x.rows;
+  y.columns = x.columns;
+  return y;
+}
+
+/// A view of some columns of a fused projection: the storage, and so the identity, stays that of the whole.
+Value columns_of(const Value& fused, std::int64_t columns) {
+  Value view = fused;
+  view.columns = columns;
+  return view;
+}
+
+/// One matrix for q, k and v (Megatron), as one stored tensor.
+Heads fused_projection(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, std::int64_t query_width) {
+  const std::int64_t tp = b.context().tp;
+  const Value qkv = b.linear(x, {"qkv projection", x.columns, query_width + 2 * a.kv_width(), a.qkv_bias, Cut::columns});
+  return {columns_of(qkv, query_width / tp), columns_of(qkv, a.kv_width() / tp), columns_of(qkv, a.kv_width() / tp)};
+}
+
+Heads separate_projections(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, const Value& memory,
+                           std::int64_t query_width) {
+  const Value q = b.linear(x, {"q projection", x.columns, query_width, a.qkv_bias, Cut::columns});
+  const Value k = b.linear(memory, {"k projection", memory.columns, a.kv_width(), a.qkv_bias, Cut::columns});
+  const Value v = b.linear(memory, {"v projection", memory.columns, a.kv_width(), a.qkv_bias, Cut::columns});
+  return {q, k, v};
+}
+
+/// transformers expands grouped keys and values to all query heads before the kernel (modeling_llama.py, repeat_kv).
+Value repeat_heads(BlockBuilder& b, const Value& x, std::int64_t width, std::string_view name) {
+  if (!b.context().profile.repeats_kv || x.columns == width) return x;
+  return b.rearrange(x, name, x.rows, width, OpKind::permutation);
+}
+
+void head_parameters(BlockBuilder& b, const spec::GroupedAttention& a) {
+  if (a.sinks) b.vector("attention sinks", a.heads, Cut::columns);
+  if (a.relative_buckets > 0) b.vector("relative position bias", a.relative_buckets * a.heads, Cut::columns);
+  if (a.xl_projection) b.vector("relative position projection", b.context().shape().hidden * a.query_width(), Cut::columns);
+}
+
+}  // namespace
+
+Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, const Value& memory) {
+  const Context& c = b.context();
+  const std::int64_t query_width = a.output_gate ? 2 * a.query_width() : a.query_width();
+  const bool fuse = c.profile.fused_projections && x.id == memory.id && !a.output_gate && a.qk_norm == spec::QkNorm::none;
+  Heads h = fuse ? fused_projection(b, a, x, query_width) : separate_projections(b, a, x, memory, query_width);
+  const Value gate = columns_of(h.q, a.query_width() / c.tp);
+  h.q.columns = a.query_width() / c.tp;
+  h.q = normalise_heads(b, h.q, a.head_dim, a.qk_norm, "q norm");
+  h.k = normalise_heads(b, h.k, a.head_dim, a.qk_norm, "k norm");
+  h.k = repeat_heads(b, h.k, h.q.columns, "repeated keys");
+  h.v = repeat_heads(b, h.v, h.q.columns, "repeated values");
+  head_parameters(b, a);
+
+  const CoreAttention core{a.heads / c.tp, a.head_dim, a.head_dim, a.window, a.causal};
+  Value mixed = core_attention(b, core, h.q, h.k, h.v);
+  if (a.output_gate) mixed = b.multiply(mixed, gate, "gated attention output");
+  return b.linear(mixed, {"output projection", a.query_width(), x.columns, a.out_bias, Cut::rows});
+}
+
+}  // namespace llmcalc::program

@@ -1,0 +1,44 @@
+#include "program/blocks.hpp"
+#include "program/builder.hpp"
+#include "program/loss.hpp"
+
+namespace llmcalc::program {
+
+namespace {
+
+/// The matrix from hidden state to vocabulary; with tied embeddings its storage is the token table's.
+Matrix head_matrix(const spec::Shape& shape, std::int64_t width) {
+  return {"output head", width, shape.vocab, false, Cut::columns};
+}
+
+void head_parameters(BlockBuilder& b, const spec::Shape& shape) {
+  if (shape.head_bias) b.vector("head bias", shape.vocab, Cut::columns);
+}
+
+/// BERT's pooler: a dense layer on the first position of each sample.
+void pool(BlockBuilder& b, const Value& x) {
+  Value first = x;
+  first.rows = b.context().batch;
+  b.linear(first, {"pooler", x.columns, x.columns, true});
+}
+
+}  // namespace
+
+void head_block(const Context& c, bool input_needs_gradient, Block& block) {
+  const auto& shape = c.shape();
+  block.name = "head";
+  BlockBuilder b(c, block);
+  Value x = b.input("hidden state", c.tokens / c.sp, shape.hidden, input_needs_gradient);
+  if (shape.final_norm) x = b.norm(x, "final norm", shape.norm);
+  if (shape.pooler) pool(b, x);
+  if (shape.embedding_width > 0) x = b.linear(x, {"head projection", shape.hidden, shape.embedding_width});
+  loss(b, x, head_matrix(shape, x.columns));
+  head_parameters(b, shape);
+  for (Weight& w : block.weights) {
+    if (w.name != "output head") continue;
+    w.table = true;
+    w.shared = shape.tied;
+  }
+}
+
+}  // namespace llmcalc::program

@@ -1,0 +1,39 @@
+#include "program/attention.hpp"
+
+namespace llmcalc::program {
+
+namespace {
+
+/// Queries, through a low-rank bottleneck if there is one.
+Value latent_queries(BlockBuilder& b, const spec::LatentAttention& a, const Value& x) {
+  const std::int64_t width = a.heads * a.qk_dim();
+  if (a.ranks.q_rank == 0) return b.linear(x, {"q projection", x.columns, width, false, Cut::columns});
+  const Value down = b.linear(x, {"q down projection", x.columns, a.ranks.q_rank});
+  const Value normed = b.norm(down, "q latent norm", spec::Norm::rmsnorm);
+  return b.linear(normed, {"q up projection", a.ranks.q_rank, width, false, Cut::columns});
+}
+
+}  // namespace
+
+/// Keys and values share a latent of kv_rank; the rotary part of the key, one head wide, bypasses it and is repeated
+/// to all heads when the full key is put together.
+Value latent_attention(BlockBuilder& b, const spec::LatentAttention& a, const Value& x) {
+  const Context& c = b.context();
+  const auto& r = a.ranks;
+  const std::int64_t heads = a.heads / c.tp;
+  const Value q = latent_queries(b, a, x);
+
+  const Value down = b.linear(x, {"kv down projection", x.columns, r.kv_rank + r.qk_rope_dim});
+  Value latent = down;
+  latent.columns = r.kv_rank;
+  const Value normed = b.norm(latent, "kv latent norm", spec::Norm::rmsnorm);
+  const Value up =
+      b.linear(normed, {"kv up projection", r.kv_rank, a.heads * (r.qk_nope_dim + r.v_dim), false, Cut::columns});
+  const Value k = b.rearrange(up, "keys", up.rows, heads * a.qk_dim(), OpKind::permutation);
+  const Value v = b.rearrange(up, "values", up.rows, heads * r.v_dim, OpKind::permutation);
+
+  const Value mixed = core_attention(b, {heads, a.qk_dim(), r.v_dim, 0, true}, q, k, v);
+  return b.linear(mixed, {"output projection", a.heads * r.v_dim, x.columns, false, Cut::rows});
+}
+
+}  // namespace llmcalc::program

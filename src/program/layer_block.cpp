@@ -1,0 +1,67 @@
+#include "program/attention.hpp"
+#include "program/blocks.hpp"
+#include "program/feed_forward.hpp"
+
+namespace llmcalc::program {
+
+namespace {
+
+Value mix(BlockBuilder& b, const spec::Mixer& mixer, const Value& x) {
+  if (const auto* grouped = std::get_if<spec::GroupedAttention>(&mixer)) return grouped_attention(b, *grouped, x, x);
+  if (const auto* latent = std::get_if<spec::LatentAttention>(&mixer)) return latent_attention(b, *latent, x);
+  return gated_delta_net(b, std::get<spec::GatedDeltaNet>(mixer), x);
+}
+
+/// The second pair of norms of a sandwich layer (Gemma 2, GLM-4-0414) stands behind attention and MLP.
+Value after(BlockBuilder& b, const Value& x, std::string_view name) {
+  const auto& shape = b.context().shape();
+  return shape.norms_per_layer >= 4 ? b.norm(x, name, shape.norm) : x;
+}
+
+/// Attention and MLP read the same hidden state, through one shared norm or one each (GPT-J, Falcon, PaLM, Command R).
+void parallel_layer(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {
+  const auto& shape = b.context().shape();
+  const Value first = b.norm(x, "input norm", shape.norm);
+  const Value second = shape.norms_per_layer >= 2 ? b.norm(x, "mlp norm", shape.norm) : first;
+  const Value mixed = b.dropout(mix(b, kind.mixer, first), "attention dropout");
+  const Value transformed = b.dropout(feed_forward(b, kind.mlp, second), "mlp dropout");
+  b.output(b.add(b.add(mixed, transformed, "branches"), x, "residual"));
+}
+
+/// A decoder layer of an encoder-decoder attends to the encoder's output between attention and MLP. That output is
+/// one tensor for all layers and is counted where it is made, so the layer itself only refers to its width.
+Value cross_attend(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {
+  const auto& shape = b.context().shape();
+  spec::GroupedAttention cross = std::get<spec::GroupedAttention>(kind.mixer);
+  cross.causal = false;
+  cross.relative_buckets = 0;
+  const Value encoded = b.value("encoder output", x.rows, x.columns, 0, b.context().trains_base);
+  const Value normed = b.norm(x, "cross-attention norm", shape.norm);
+  return b.add(x, b.dropout(grouped_attention(b, cross, normed, encoded), "cross-attention dropout"), "residual");
+}
+
+void sequential_layer(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {
+  const auto& shape = b.context().shape();
+  const Value mixed = after(b, mix(b, kind.mixer, b.norm(x, "input norm", shape.norm)), "post-attention norm");
+  Value hidden = b.add(x, b.dropout(mixed, "attention dropout"), "residual");
+  if (kind.cross_attention) hidden = cross_attend(b, kind, hidden);
+  const Value normed = b.norm(hidden, "mlp norm", shape.norm);
+  const Value transformed = after(b, feed_forward(b, kind.mlp, normed), "post-mlp norm");
+  b.output(b.add(hidden, b.dropout(transformed, "mlp dropout"), "residual"));
+}
+
+}  // namespace
+
+void layer_block(const Context& c, const spec::LayerKind& kind, bool input_needs_gradient, Block& block) {
+  block.name = "layer";
+  BlockBuilder b(c, block);
+  const Value x = b.input("hidden state", c.tokens / c.sp, c.shape().hidden, input_needs_gradient);
+  if (c.shape().parallel_residual) {
+    parallel_layer(b, kind, x);
+  } else {
+    sequential_layer(b, kind, x);
+  }
+  block.checkpointed = c.training.recompute.policy == spec::RecomputePolicy::full;
+}
+
+}  // namespace llmcalc::program

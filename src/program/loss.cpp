@@ -1,0 +1,109 @@
+#include "program/loss.hpp"
+
+#include <bit>
+
+namespace llmcalc::program {
+
+using quantity::bytes;
+using quantity::product;
+
+namespace {
+
+constexpr std::int64_t fp32_width = 4;
+
+Op loss_on(const Value& logits, std::string_view name) {
+  return {.kind = OpKind::loss, .name = name, .inputs = {logits.id}, .saved = {logits.id}};
+}
+
+/// One fp32 copy of the logits, turned into the softmax in place and into its own gradient in place
+/// (Megatron-LM core/tensor_parallel/cross_entropy.py). Bytes a logit: 2+4 forward, 4 kept, 4+2 backward.
+void in_place_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
+  const Value wide = b.cast(b.linear(x, head), fp32_width, "logits (fp32)");
+  Op op = loss_on(wide, "cross-entropy");
+  op.gradient_in_place = true;
+  b.append(op);
+}
+
+/// transformers loss/loss_utils.py, ForCausalLMLoss: logits.float(), then log_softmax and nll_loss, each with an fp32
+/// tensor of its own, the earlier ones held by local variables. Bytes a logit: 2+4+4 forward, 4 kept, 4+4+4 backward.
+void eager_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
+  const Value logits = b.linear(x, head);
+  const Value wide = b.cast(logits, fp32_width, "logits (fp32)");
+  const Value log_probabilities = b.value("log-probabilities", wide.rows, wide.columns, fp32_width, wide.needs_gradient);
+  Op softmax{.kind = OpKind::softmax, .name = "log-softmax", .inputs = {wide.id}, .outputs = {log_probabilities.id},
+             .saved = {log_probabilities.id}};
+  softmax.held = {logits.id, wide.id};
+  b.append(softmax);
+  b.append({.kind = OpKind::loss, .name = "negative log-likelihood", .inputs = {log_probabilities.id}});
+}
+
+/// A kernel that overwrites the 16-bit logits with their gradient (Liger-Kernel ops/cross_entropy.py): 2 bytes a logit.
+/// \param scratch  forward bytes a logit beside them
+void fused_loss(BlockBuilder& b, const Value& x, const Matrix& head, std::int64_t scratch) {
+  const Value logits = b.linear(x, head);
+  Op op = loss_on(logits, "cross-entropy");
+  op.gradient_in_place = true;
+  op.workspace_forward = bytes(product(logits.rows, logits.columns, scratch));
+  b.append(op);
+}
+
+/// The logits stay 16-bit; fp32 exists inside the compiled kernels only (inductor), or for one of `chunks` chunks at a
+/// time, logits and log-probabilities (torchtune modules/loss/ce_chunked_output_loss.py, 8 chunks by default).
+void narrow_loss(BlockBuilder& b, const Value& x, const Matrix& head, std::int64_t chunks) {
+  const Value logits = b.linear(x, head);
+  Op op = loss_on(logits, "cross-entropy");
+  if (chunks > 0) {
+    const std::int64_t chunk = quantity::ceil_divide(product(logits.rows, logits.columns), chunks);
+    op.workspace_forward = op.workspace_backward = bytes(product(chunk, 2 * fp32_width));
+  }
+  b.append(op);
+}
+
+/// Rows of one chunk of the fused linear cross-entropy: a power of two such that a chunk's logits are about as large as
+/// the hidden states (Liger-Kernel ops/fused_linear_cross_entropy.py, fused_linear_cross_entropy_forward).
+std::int64_t fused_linear_chunk(std::int64_t rows, std::int64_t hidden, std::int64_t vocab) {
+  const std::int64_t chunks = quantity::ceil_divide(vocab, hidden);
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(quantity::ceil_divide(rows, chunks))));
+}
+
+/// Head and loss in one operation: a chunk of logits at a time; both gradients are made in the forward pass and kept.
+void fused_linear_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
+  Block& block = b.block();
+  const Value logits = b.linear(x, head);
+  Op op = block.ops.back();
+  block.ops.pop_back();
+  const Weight& w = block.weights[op.weight];
+  const Value input_gradient = b.value("gradient of hidden", x.rows, x.columns, x.width, false);
+  op.kind = OpKind::loss;
+  op.name = "fused linear cross-entropy";
+  op.outputs = {input_gradient.id};
+  op.saved = {input_gradient.id};
+  if (w.trainable) {
+    const Value weight_gradient = b.value("gradient of head", w.rows, w.columns, b.context().width, false);
+    op.outputs.push_back(weight_gradient.id);
+    op.saved.push_back(weight_gradient.id);
+  }
+  const std::int64_t chunk = fused_linear_chunk(x.rows, w.rows, w.columns);
+  op.workspace_forward = bytes(product(chunk, logits.columns, b.context().width));
+  op.gradient_in_place = true;
+  b.append(op);
+}
+
+}  // namespace
+
+void loss(BlockBuilder& b, const Value& x, const Matrix& head) {
+  constexpr std::int64_t torchtune_chunks = 8;
+  const Context& c = b.context();
+  switch (c.training.loss) {
+    case spec::Loss::fused: return fused_loss(b, x, head, 0);
+    case spec::Loss::te_fused: return fused_loss(b, x, head, 2);
+    case spec::Loss::fused_linear: return fused_linear_loss(b, x, head);
+    case spec::Loss::chunked: return narrow_loss(b, x, head, torchtune_chunks);
+    case spec::Loss::compiled: return narrow_loss(b, x, head, 0);
+    case spec::Loss::standard: return c.profile.eager_loss ? eager_loss(b, x, head) : in_place_loss(b, x, head);
+    case spec::Loss::vocab_parallel:
+    case spec::Loss::vocab_parallel_fused: return in_place_loss(b, x, head);
+  }
+}
+
+}  // namespace llmcalc::program

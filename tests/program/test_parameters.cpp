@@ -1,0 +1,69 @@
+// Every preset's parameter count against what was published for that model.
+
+#include "catch.hpp"
+#include "questions.hpp"
+
+#include "llmcalc/program/count.hpp"
+#include "llmcalc/quantity/parse.hpp"
+#include "llmcalc/read/presets.hpp"
+
+#include <cmath>
+#include <cstdlib>
+#include <string>
+
+using namespace llmcalc;
+
+namespace {
+
+program::Size size_of(const spec::Shape& shape) { return program::count_parameters(test::program_of(test::ask(shape, 128, 1))); }
+
+/// True if `count` rounds to the digits that were printed: 174,604,259,328 is "174.6B" but not "175.0B".
+bool rounds_to(std::int64_t count, const std::string& text) {
+  const double printed = static_cast<double>(quantity::in_parameters(quantity::parse_parameters(text, "published")));
+  const std::size_t point = text.find('.');
+  const std::size_t decimals = point == std::string::npos ? 0 : text.size() - point - 2;
+  const double unit = text.back() == 'M' ? 1e6 : 1e9;
+  const double step = unit / std::pow(10.0, static_cast<double>(decimals));
+  return std::abs(static_cast<double>(count) - printed) <= step / 2;
+}
+
+}  // namespace
+
+TEST_CASE("computed parameter counts equal every published integer") {
+  int exact = 0;
+  for (const auto& preset : read::Catalogue().models()) {
+    if (!preset.published.exact) continue;
+    INFO(preset.id);
+    const auto size = size_of(preset.shape);
+    CHECK(size.total == *preset.published.exact);
+    CHECK(size.active == preset.published.active.value_or(size.total));
+    ++exact;
+  }
+  CHECK(exact == 168);
+}
+
+TEST_CASE("counts without a published integer round to the published number or state the cause") {
+  int explained = 0;
+  for (const auto& preset : read::Catalogue().models()) {
+    if (preset.published.exact) continue;
+    INFO(preset.id << ": " << preset.published.check);
+    const bool rounded = !preset.published.text.empty() && rounds_to(size_of(preset.shape).total, preset.published.text);
+    const bool has_cause = preset.published.check.find("differs") != std::string::npos ||
+                           preset.published.check.find("no published") != std::string::npos;
+    CHECK((rounded || has_cause));
+    ++explained;
+  }
+  CHECK(explained == 39);
+}
+
+TEST_CASE("tables are counted apart from the layers") {
+  const auto size = size_of(test::llama2_7b_shape());
+  CHECK(size.total == 6'738'415'616);
+  CHECK(size.tables == 2LL * 32000 * 4096);
+}
+
+TEST_CASE("a stated size is counted exactly, whatever the assumed shape has") {
+  spec::Question q = test::ask(test::llama2_7b_shape(), 128, 1);
+  q.stated_parameters = quantity::parameters(7'000'000'000);
+  CHECK(program::count_parameters(test::program_of(q)).total == 7'000'000'000);
+}
