@@ -1,0 +1,31 @@
+// The life of one block's tensors in a forward and a backward pass, operation by operation.
+//
+// The walk keeps what is alive: an output until its last use, a saved tensor until the backward of every operation that
+// saved it, a gradient until it has been used. It reports what the block leaves behind and how high it rises above
+// what was alive before it. Equal blocks have equal walks, so each is walked once.
+#pragma once
+
+#include "llmcalc/program/program.hpp"
+
+#include <cstdint>
+
+namespace llmcalc::memory {
+
+/// What becomes of a weight's gradient when the backward pass has made it.
+struct WeightGradients {
+  bool kept = false;             ///< allocated in the backward pass and left for the optimizer (torch, first micro-batch)
+  std::int64_t product_width = 0;  ///< bytes an element of the matrix product's result; 0: added inside the kernel
+  std::int64_t kept_width = 0;     ///< bytes an element of what is left behind
+};
+
+struct BlockWalk {
+  quantity::Bytes kept;              ///< saved for backward after the forward pass, the input included if it is saved
+  quantity::Bytes forward_peak;      ///< highest live bytes in the forward pass, input and output included
+  quantity::Bytes backward_peak;     ///< highest live bytes in the backward pass, kept tensors and gradients included
+  quantity::Bytes weight_gradients;  ///< left behind by the backward pass
+};
+
+/// \pre every input of a recompute group is saved by an operation of the group
+BlockWalk walk_block(const program::Block& block, const WeightGradients& gradients);
+
+}  // namespace llmcalc::memory

@@ -1,0 +1,18 @@
+// The moments of a training step at which memory can peak, and what memory is held for.
+#pragma once
+
+#include <string_view>
+
+namespace llmcalc::memory {
+
+enum class Phase { forward, loss, backward, optimizer };
+
+enum class Holding {
+  weights, master_weights, gradients, optimizer_states, adapters, activations, logits, temporaries, workspace, context,
+  allocator
+};
+
+std::string_view name_of(Phase phase);      ///< "forward", "loss", "backward", "optimizer step"
+std::string_view name_of(Holding holding);  ///< "weights", "master weights", ...
+
+}  // namespace llmcalc::memory

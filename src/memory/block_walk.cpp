@@ -1,0 +1,166 @@
+#include "llmcalc/memory/block_walk.hpp"
+
+#include "memory/gradients.hpp"
+#include "memory/liveness.hpp"
+
+namespace llmcalc::memory {
+
+using program::Block;
+using program::Op;
+using program::TensorId;
+using quantity::bytes;
+using quantity::in_bytes;
+
+namespace {
+
+class BackwardWalk {
+ public:
+  BackwardWalk(const Block& block, const Lifetimes& lifetimes, const WeightGradients& gradients)
+      : block_(block), lifetimes_(lifetimes), policy_(gradients), alive_(block, water_), arrived_(block, water_),
+        savers_(lifetimes.savers) {}
+
+  std::int64_t run();
+  std::int64_t left_behind() const { return left_behind_; }
+
+ private:
+  void start();
+  void step(const Op& op);
+  void recompute(std::uint8_t group);
+  void make_input_gradients(const Op& op);
+  void make_weight_gradient(const Op& op);
+  void forget_saved(const Op& op);
+  void leave_vectors();
+
+  const Block& block_;
+  const Lifetimes& lifetimes_;
+  const WeightGradients& policy_;
+  HighWater water_;
+  Alive alive_;
+  Gradients arrived_;
+  PerTensor<std::uint8_t> savers_;
+  std::uint8_t recomputed_ = 0;
+  std::int64_t left_behind_ = 0;
+};
+
+/// Runs operations forward; what is neither kept nor needed later is freed after its last use.
+template <class Keeps>
+void run_forward(const Block& block, const Lifetimes& lifetimes, std::uint8_t group, const Keeps& keeps,
+                 HighWater& water, Alive& alive) {
+  for (std::size_t i = 0; i < block.ops.size(); ++i) {
+    const Op& op = block.ops[i];
+    if (group != 0 && op.recompute != group) continue;
+    const auto done = [&](TensorId id) { return lifetimes.last_use[id] <= static_cast<std::int16_t>(i) && !keeps(id); };
+    for (const TensorId id : op.outputs) alive.start(id);
+    water.touch(in_bytes(op.workspace_forward));
+    for (const TensorId id : op.inputs) if (done(id)) alive.end(id);
+    for (const TensorId id : op.held) if (done(id)) alive.end(id);
+    for (const TensorId id : op.outputs) if (done(id)) alive.end(id);
+  }
+}
+
+void BackwardWalk::start() {
+  if (block_.checkpointed) {
+    if (block_.input != program::no_tensor) alive_.start(block_.input);
+  } else {
+    for (std::size_t id = 0; id < block_.tensors.size(); ++id) {
+      if (lifetimes_.kept[id]) alive_.start(static_cast<TensorId>(id));
+    }
+  }
+  if (block_.output != program::no_tensor) arrived_.arrive(block_.output);
+  if (block_.checkpointed) {
+    const auto keeps = [&](TensorId id) { return lifetimes_.savers[id] > 0 || id == block_.input; };
+    run_forward(block_, lifetimes_, 0, keeps, water_, alive_);
+    if (block_.output != program::no_tensor && lifetimes_.savers[block_.output] == 0) alive_.end(block_.output);
+  }
+}
+
+std::int64_t BackwardWalk::run() {
+  start();
+  for (std::size_t i = block_.ops.size(); i-- > 0;) step(block_.ops[i]);
+  leave_vectors();
+  return water_.peak();
+}
+
+void BackwardWalk::recompute(std::uint8_t group) {
+  recomputed_ = group;
+  run_forward(block_, lifetimes_, group, [&](TensorId id) { return lifetimes_.savers[id] > 0; }, water_, alive_);
+}
+
+void BackwardWalk::step(const Op& op) {
+  bool differentiated = op.kind == program::OpKind::loss;
+  for (const TensorId id : op.outputs) differentiated = differentiated || arrived_.has(id);
+  if (differentiated) {
+    if (op.recompute != 0 && op.recompute != recomputed_ && !block_.checkpointed) recompute(op.recompute);
+    if (op.gradient_in_place) forget_saved(op);
+    make_input_gradients(op);
+    make_weight_gradient(op);
+    water_.touch(in_bytes(op.workspace_backward));
+  }
+  for (const TensorId id : op.outputs) arrived_.release(id);
+  if (!(differentiated && op.gradient_in_place)) forget_saved(op);
+}
+
+void BackwardWalk::make_input_gradients(const Op& op) {
+  for (const TensorId id : op.inputs) {
+    if (op.passes_gradient) {
+      arrived_.pass(op.outputs[0], id);
+    } else {
+      arrived_.arrive(id);
+    }
+  }
+}
+
+void BackwardWalk::make_weight_gradient(const Op& op) {
+  if (op.weight == program::no_weight || !block_.weights[op.weight].trainable) return;
+  const auto& weight = block_.weights[op.weight];
+  if (policy_.kept && !weight.shared) {
+    water_.allocate(weight.elements * policy_.kept_width);
+    left_behind_ += weight.elements * policy_.kept_width;
+    if (policy_.kept_width != policy_.product_width) water_.touch(weight.elements * policy_.product_width);
+  } else {
+    water_.touch(weight.elements * policy_.product_width);
+  }
+}
+
+void BackwardWalk::forget_saved(const Op& op) {
+  for (const TensorId id : op.saved) {
+    if (--savers_[id] == 0) alive_.end(id);
+  }
+}
+
+/// Biases and the like have no operation of their own; their gradients appear with their matrix's.
+void BackwardWalk::leave_vectors() {
+  if (!policy_.kept) return;
+  std::int64_t all = 0;
+  for (const auto& weight : block_.weights) all += weight.trainable && !weight.shared ? weight.elements : 0;
+  const std::int64_t vectors = all * policy_.kept_width - left_behind_;
+  water_.allocate(vectors);
+  left_behind_ += vectors;
+}
+
+struct ForwardResult {
+  std::int64_t peak = 0;
+  std::int64_t kept = 0;
+};
+
+ForwardResult forward_walk(const Block& block, const Lifetimes& lifetimes) {
+  HighWater water;
+  Alive alive(block, water);
+  const auto keeps = [&](TensorId id) { return block.checkpointed ? id == block.input : bool{lifetimes.kept[id]}; };
+  if (block.input != program::no_tensor) alive.start(block.input);
+  run_forward(block, lifetimes, 0, keeps, water, alive);
+  if (block.output != program::no_tensor && !keeps(block.output)) alive.end(block.output);
+  return {water.peak(), water.live()};
+}
+
+}  // namespace
+
+BlockWalk walk_block(const Block& block, const WeightGradients& gradients) {
+  const Lifetimes lifetimes(block);
+  const ForwardResult forward = forward_walk(block, lifetimes);
+  BackwardWalk backward(block, lifetimes, gradients);
+  const std::int64_t backward_peak = backward.run();
+  return {bytes(forward.kept), bytes(forward.peak), bytes(backward_peak), bytes(backward.left_behind())};
+}
+
+}  // namespace llmcalc::memory

@@ -1,0 +1,48 @@
+#include "memory/gradients.hpp"
+
+namespace llmcalc::memory {
+
+Gradients::Gradients(const program::Block& block, HighWater& water) : block_(block), water_(water) {
+  buffer_of_.fill(none);
+}
+
+std::uint8_t Gradients::make(std::int64_t bytes) {
+  water_.allocate(bytes);
+  buffers_[made_] = {bytes, 1};
+  return made_++;
+}
+
+void Gradients::drop(std::uint8_t buffer) {
+  if (--buffers_[buffer].holders == 0) water_.free(buffers_[buffer].bytes);
+}
+
+void Gradients::merge(program::TensorId id, std::uint8_t arriving) {
+  const std::uint8_t present = buffer_of_[id];
+  if (present == none) {
+    buffer_of_[id] = arriving;
+  } else if (buffers_[present].holders == 1) {
+    drop(arriving);
+  } else {
+    drop(present);
+    buffer_of_[id] = arriving;
+  }
+}
+
+void Gradients::arrive(program::TensorId id) {
+  const std::int64_t bytes = quantity::in_bytes(block_.tensors[id].gradient);
+  if (bytes > 0) merge(id, make(bytes));
+}
+
+void Gradients::pass(program::TensorId from, program::TensorId to) {
+  if (!has(from) || quantity::in_bytes(block_.tensors[to].gradient) == 0) return;
+  ++buffers_[buffer_of_[from]].holders;
+  merge(to, buffer_of_[from]);
+}
+
+void Gradients::release(program::TensorId id) {
+  if (!has(id)) return;
+  drop(buffer_of_[id]);
+  buffer_of_[id] = none;
+}
+
+}  // namespace llmcalc::memory

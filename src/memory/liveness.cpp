@@ -1,0 +1,39 @@
+#include "memory/liveness.hpp"
+
+#include <stdexcept>
+
+namespace llmcalc::memory {
+
+namespace {
+
+constexpr std::int16_t forever = 0x7fff;
+
+/// A tensor made and saved within one recompute group is made again; everything else that is saved stays.
+void mark_saved(const program::Op& op, Lifetimes& lifetimes) {
+  for (const program::TensorId id : op.saved) {
+    ++lifetimes.savers[id];
+    const std::uint8_t made_in = lifetimes.producer_group[id];
+    if (made_in == 0 || made_in != op.recompute) lifetimes.kept[id] = true;
+  }
+}
+
+}  // namespace
+
+Lifetimes::Lifetimes(const program::Block& block) {
+  if (block.tensors.size() > most_tensors) throw std::length_error("a block has more tensors than the walk can hold");
+  last_use.fill(-1);
+  for (std::size_t i = 0; i < block.ops.size(); ++i) {
+    const auto& op = block.ops[i];
+    const auto index = static_cast<std::int16_t>(i);
+    for (const program::TensorId id : op.inputs) last_use[id] = index;
+    for (const program::TensorId id : op.held) last_use[id] = index;
+    for (const program::TensorId id : op.outputs) {
+      last_use[id] = index;
+      producer_group[id] = op.recompute;
+    }
+    mark_saved(op, *this);
+  }
+  if (block.output != program::no_tensor) last_use[block.output] = forever;
+}
+
+}  // namespace llmcalc::memory

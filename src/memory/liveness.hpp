@@ -1,0 +1,68 @@
+// Which tensors of a block are alive, how many bytes that is, and how high it rose.
+#pragma once
+
+#include "llmcalc/program/program.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace llmcalc::memory {
+
+/// A count of live bytes that remembers its highest value.
+class HighWater {
+ public:
+  void allocate(std::int64_t bytes) {
+    live_ += bytes;
+    peak_ = std::max(peak_, live_);
+  }
+  void free(std::int64_t bytes) { live_ -= bytes; }
+  /// Something that exists only beside what is alive now.
+  void touch(std::int64_t bytes) { peak_ = std::max(peak_, live_ + bytes); }
+  std::int64_t live() const { return live_; }
+  std::int64_t peak() const { return peak_; }
+
+ private:
+  std::int64_t live_ = 0;
+  std::int64_t peak_ = 0;
+};
+
+/// A block has a few dozen tensors, and the walk must not allocate: a search takes millions of walks.
+inline constexpr std::size_t most_tensors = 128;
+
+template <class T>
+using PerTensor = std::array<T, most_tensors>;
+
+/// What is fixed about the tensors of a block before it runs.
+struct Lifetimes {
+  explicit Lifetimes(const program::Block& block);
+
+  PerTensor<std::int16_t> last_use;        ///< index of the last operation that reads it going forward
+  PerTensor<std::uint8_t> savers{};        ///< operations that keep it for their backward
+  PerTensor<std::uint8_t> producer_group{};  ///< recompute group of the operation that makes it
+  PerTensor<bool> kept{};                  ///< alive between the forward and the backward pass
+};
+
+/// The tensors that are alive now.
+class Alive {
+ public:
+  Alive(const program::Block& block, HighWater& water) : block_(block), water_(water) {}
+
+  void start(program::TensorId id) {
+    if (alive_[id]) return;
+    alive_[id] = true;
+    water_.allocate(quantity::in_bytes(block_.tensors[id].size));
+  }
+  void end(program::TensorId id) {
+    if (!alive_[id]) return;
+    alive_[id] = false;
+    water_.free(quantity::in_bytes(block_.tensors[id].size));
+  }
+
+ private:
+  const program::Block& block_;
+  HighWater& water_;
+  PerTensor<bool> alive_{};
+};
+
+}  // namespace llmcalc::memory

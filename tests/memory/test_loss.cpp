@@ -1,0 +1,62 @@
+// Bytes a logit of each loss implementation, from the head block alone.
+
+#include "../program/questions.hpp"
+#include "catch.hpp"
+
+#include "llmcalc/memory/block_walk.hpp"
+
+using namespace llmcalc;
+using quantity::in_bytes;
+
+namespace {
+
+// Llama 3 8B with 8,192 tokens: 1,050,673,152 logits.
+spec::Question llama3(spec::Framework framework, spec::Loss loss) {
+  spec::Shape s = test::llama2_7b_shape();
+  s.kv_heads = 8;
+  s.ffn = 14336;
+  s.vocab = 128256;
+  auto q = test::ask(s, 8192, 1);
+  q.training.framework = framework;
+  q.training.loss = loss;
+  return q;
+}
+
+constexpr double logits = 8192.0 * 128256.0;
+/// The head also holds hidden states of 8192 x 4096, 0.03 bytes a logit and byte of width each.
+constexpr double hidden_margin = 0.4;
+
+double per_logit(quantity::Bytes size) { return static_cast<double>(in_bytes(size)) / logits; }
+
+memory::BlockWalk head_of(const spec::Question& q) { return memory::walk_block(test::program_of(q).blocks.back(), {}); }
+
+}  // namespace
+
+TEST_CASE("transformers' loss takes 10 bytes a logit forward, keeps 4 and takes 12 backward") {
+  const auto head = head_of(llama3(spec::Framework::hf, spec::Loss::standard));
+  CHECK(per_logit(head.forward_peak) == Approx(10.0).margin(hidden_margin));
+  CHECK(per_logit(head.kept) == Approx(4.0).margin(hidden_margin));
+  CHECK(per_logit(head.backward_peak) == Approx(12.0).margin(hidden_margin));
+}
+
+TEST_CASE("the in-place vocabulary-parallel loss takes 6 bytes a logit, keeps 4 and takes 6 backward") {
+  const auto head = head_of(llama3(spec::Framework::megatron, spec::Loss::vocab_parallel));
+  CHECK(per_logit(head.forward_peak) == Approx(6.0).margin(hidden_margin));
+  CHECK(per_logit(head.kept) == Approx(4.0).margin(hidden_margin));
+  CHECK(per_logit(head.backward_peak) == Approx(6.0).margin(hidden_margin));
+}
+
+TEST_CASE("a loss kernel that overwrites the logits takes 2 bytes a logit") {
+  const auto head = head_of(llama3(spec::Framework::hf, spec::Loss::fused));
+  CHECK(per_logit(head.forward_peak) == Approx(2.0).margin(hidden_margin));
+  CHECK(per_logit(head.backward_peak) == Approx(2.0).margin(hidden_margin));
+}
+
+TEST_CASE("the fused linear loss holds one chunk of logits and the two gradients it has made") {
+  // Chunk 256 of 8,192 rows: 65.7 MB of logits; gradients of hidden 67 MB and of the head 1.05 GB.
+  const auto head = head_of(llama3(spec::Framework::hf, spec::Loss::fused_linear));
+  const double chunk = 256.0 * 128256 * 2;
+  const double gradients = 2.0 * 8192 * 4096 + 2.0 * 128256 * 4096;
+  CHECK(static_cast<double>(in_bytes(head.forward_peak)) == Approx(chunk + gradients).margin(0.6e9));
+  CHECK(static_cast<double>(in_bytes(head.kept)) >= gradients);
+}
