@@ -1,0 +1,132 @@
+// Writes the preset files into a C++ source, at build time.
+//
+//   embed_presets PRESETS_DIRECTORY OUTPUT.cpp
+//
+// Every entry goes through the same reader as a user's file, so that an unknown field or a wrong type stops the build
+// with file and JSON pointer, as does a name that two entries share.
+
+#include "llmcalc/quantity/error.hpp"
+#include "read/preset_entry.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace fs = std::filesystem;
+namespace presets = llmcalc::read;
+
+namespace {
+
+std::string lowered(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+std::vector<fs::path> json_files(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& each : fs::directory_iterator(folder)) {
+    if (each.path().extension() == ".json") files.push_back(each.path());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+std::string contents(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in) throw std::runtime_error("cannot read " + file.string());
+  return text;
+}
+
+/// Names of one catalogue, each leading to the id of its entry.
+class TakenNames {
+ public:
+  void take(const presets::PresetNames& names, const presets::JsonPlace& entry) {
+    std::vector<std::string_view> all;
+    names.append_to(all);
+    for (const auto name : all) {
+      const auto [other, is_new] = owners_.try_emplace(lowered(std::string(name)), names.id);
+      if (!is_new && other->second != names.id) {
+        entry.fail("the name '" + std::string(name) + "' is taken by '" + other->second + "'");
+      }
+    }
+    if (!ids_.insert(lowered(std::string(names.id))).second) entry.fail("the id is taken");
+  }
+
+ private:
+  std::map<std::string, std::string> owners_;
+  std::set<std::string> ids_;
+};
+
+std::string literal(const std::string& text) { return "R\"preset(" + text + ")preset\""; }
+
+std::string row(const presets::PresetNames& names, const std::string& file, const presets::JsonPlace& entry) {
+  std::string aliases;
+  for (const auto alias : names.aliases) aliases += (aliases.empty() ? "" : "|") + lowered(std::string(alias));
+  return "    {" + literal(std::string(names.id)) + ", " + literal(aliases) + ", " + literal(std::string(names.hf_id)) +
+         ", " + literal(file) + ", " + literal(entry.value().dump()) + "},\n";
+}
+
+/// \param read_entry  parses an entry completely and returns the preset
+template <class ReadEntry>
+std::string table(const std::string& name, const fs::path& root, const std::string& folder, ReadEntry read_entry) {
+  std::string rows;
+  TakenNames taken;
+  for (const auto& path : json_files(root / folder)) {
+    const std::string file = "presets/" + folder + '/' + path.filename().string();
+    const presets::PresetDocument document(contents(path), file);
+    for (const auto& entry : document.entries()) {
+      if (entry.has("base")) entry.fail("a preset that ships is written out in full, without \"base\"");
+      const auto preset = read_entry(entry, nullptr);
+      taken.take(names_of(preset), entry);
+      rows += row(names_of(preset), file, entry);
+    }
+  }
+  return "constexpr EmbeddedPreset " + name + "_table[] = {\n" + rows + "};\n\n";
+}
+
+std::string accessor(const std::string& name) {
+  return "std::span<const EmbeddedPreset> embedded_" + name + "() { return " + name + "_table; }\n";
+}
+
+std::string source(const fs::path& root) {
+  return "#include \"read/embedded_presets.hpp\"\n\nnamespace llmcalc::read {\nnamespace {\n\n" +
+         table("models", root, "models", presets::read_model_entry) +
+         table("accelerators", root, "accelerators", presets::read_accelerator_entry) + "}  // namespace\n\n" +
+         accessor("models") + accessor("accelerators") + "\n}  // namespace llmcalc::read\n";
+}
+
+void run(const fs::path& root, const fs::path& output) {
+  const std::string text = source(root);
+  std::ofstream out(output, std::ios::binary);
+  out << text;
+  if (!out.flush()) throw std::runtime_error("cannot write " + output.string());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::cerr << "usage: embed_presets PRESETS_DIRECTORY OUTPUT.cpp\n";
+    return 2;
+  }
+  try {
+    run(argv[1], argv[2]);
+  } catch (const llmcalc::quantity::BadInput& error) {
+    std::cerr << error.place() << ": error: " << error.problem() << ' ' << error.hint() << '\n';
+    return 1;
+  } catch (const std::exception& error) {
+    std::cerr << "embed_presets: error: " << error.what() << '\n';
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,102 @@
+// Models and accelerators by name: the embedded presets and those of the user's directory.
+#pragma once
+
+#include "llmcalc/spec/accelerator.hpp"
+#include "llmcalc/spec/shape.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmcalc::read {
+
+/// What is published about a model's size, and how far our count agrees with it.
+struct PublishedSize {
+  std::optional<std::int64_t> exact;    ///< the integer that the computed count must equal
+  std::optional<std::int64_t> counted;  ///< where no integer is published: what the shape amounts to
+  std::optional<std::int64_t> active;   ///< parameters that one token passes through, where they are fewer
+  std::string text;                     ///< the rounded number where no integer is published: "175B"
+  std::string active_text;              ///< the active parameters as published: "17B"
+  std::string check;                    ///< "exact", "matches rounded 125M", or the known cause of the difference
+  std::string source;
+  std::vector<std::string> evidence;  ///< files and tables that hold the integer
+};
+
+/// What a published checkpoint holds beside the text model, in elements.
+struct CheckpointSize {
+  std::optional<std::int64_t> total;
+  std::optional<std::int64_t> vision_and_projector;
+  std::optional<std::int64_t> mtp_unique;       ///< multi-token-prediction layers without shared tables
+  std::optional<std::int64_t> mtp_with_copies;  ///< the same with their copies of embedding and head
+  std::optional<std::int64_t> fp8_scales;
+};
+
+/// How the published weights were trained.
+struct TrainingRecord {
+  std::optional<double> tokens;
+  std::string source;
+  std::string hardware;
+  std::optional<double> gpu_hours;
+  std::string gpu_hours_source;
+  std::string verification;  ///< whether somebody read the number at its source
+};
+
+/// Where the shape comes from.
+struct ShapeSources {
+  std::vector<std::string> read;         ///< files it was read from
+  std::vector<std::string> cited;        ///< files said to hold it
+  std::vector<std::string> disagreeing;  ///< values that another file gives
+};
+
+struct ModelPreset {
+  std::string id;
+  std::vector<std::string> aliases;
+  std::string hf_id;
+  std::string family;
+  std::string license;
+  spec::Shape shape;
+  PublishedSize published;
+  CheckpointSize checkpoint;
+  TrainingRecord training;
+  ShapeSources sources;
+  std::string notes;
+  std::string base;  ///< the preset it was derived from, if any
+  std::string file;  ///< the preset file that defines it: "presets/models/llama.json" or a user's path
+};
+
+struct AcceleratorPreset {
+  std::vector<std::string> aliases;
+  spec::Accelerator accelerator;
+  std::string base;  ///< the preset it was derived from, if any
+  std::string file;
+};
+
+/// A preset file of the user, already read: the catalogue itself does no I/O.
+struct PresetFile {
+  std::string path;
+  std::string text;
+};
+
+/// Finds presets by id, alias or Hugging Face id, without regard to case. User files add and override.
+/// Entries are parsed when they are asked for: a look-up costs one small JSON object, not the catalogue.
+class Catalogue {
+ public:
+  Catalogue() = default;
+  /// \throws quantity::BadInput with file and JSON pointer when a user file is malformed
+  Catalogue(const std::vector<PresetFile>& model_files, const std::vector<PresetFile>& accelerator_files);
+
+  /// \throws quantity::BadInput at `place` with the nearest names when there is no such preset
+  ModelPreset model(std::string_view name, std::string_view place) const;
+  AcceleratorPreset accelerator(std::string_view name, std::string_view place) const;
+
+  std::vector<ModelPreset> models() const;              ///< all, in the order of the files
+  std::vector<AcceleratorPreset> accelerators() const;  ///< all, in the order of the files
+
+ private:
+  std::vector<ModelPreset> user_models_;
+  std::vector<AcceleratorPreset> user_accelerators_;
+};
+
+}  // namespace llmcalc::read

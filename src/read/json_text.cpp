@@ -1,0 +1,62 @@
+#include "read/json_text.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cstddef>
+#include <string>
+
+namespace llmcalc::read {
+namespace {
+
+using nlohmann::json;
+using quantity::BadInput;
+
+/// Quantized checkpoints nest five deep; beyond this a file is an attack on the parser's stack, not a configuration.
+constexpr int max_depth = 64;
+
+std::string at_byte(std::string_view place, std::size_t byte) { return fmt::format("{}:byte {}", place, byte); }
+
+void refuse_deep_nesting(std::string_view text, std::string_view place) {
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') in_string = false;
+      continue;
+    }
+    if (c == '"') in_string = true;
+    if (c == '}' || c == ']') --depth;
+    if ((c == '{' || c == '[') && ++depth > max_depth) {
+      throw BadInput(at_byte(place, i), fmt::format("nests deeper than {} levels", max_depth));
+    }
+  }
+}
+
+/// What the parser says after its own prefix, short enough for one line whatever it read.
+std::string reason(const json::parse_error& error) {
+  constexpr std::size_t longest = 160;
+  std::string text = error.what();
+  if (const auto colon = text.find(": "); colon != std::string::npos) text.erase(0, colon + 2);
+  if (text.size() > longest) text = text.substr(0, longest) + "...";
+  return text;
+}
+
+}  // namespace
+
+json parse_json(std::string_view text, std::string_view place) {
+  refuse_deep_nesting(text, place);
+  try {
+    return json::parse(text);
+  } catch (const json::parse_error& error) {
+    throw BadInput(at_byte(place, error.byte), "is not JSON: " + reason(error));
+  } catch (const json::out_of_range&) {
+    throw BadInput(std::string(place), "holds a number outside the range of a double");
+  }
+}
+
+}  // namespace llmcalc::read

@@ -1,0 +1,14 @@
+// JSON from outside: parsed once, bounded in depth, every mistake with its byte offset.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string_view>
+
+namespace llmcalc::read {
+
+/// \param place  the file's name, for messages
+/// \throws quantity::BadInput at "PLACE:byte N" when the text is not JSON or nests deeper than any real file
+nlohmann::json parse_json(std::string_view text, std::string_view place);
+
+}  // namespace llmcalc::read
