@@ -1,0 +1,30 @@
+// Hugging Face config.json -> shape.
+#pragma once
+
+#include "llmcalc/spec/shape.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmcalc::read {
+
+/// Which key of the file gave a value: term "layers" from pointer "/text_config/num_hidden_layers".
+struct KeyOrigin {
+  std::string term;
+  std::string pointer;  ///< JSON pointer, or "transformers default" where the family's default applies
+};
+
+struct ConfigShape {
+  spec::Shape shape;
+  std::vector<KeyOrigin> origins;
+  std::vector<std::string> notes;  ///< what the file says that the text model leaves out (vision tower, MTP, quantization)
+};
+
+/// Reads the text of a config.json of any family among the presets, with the key aliases that transformers and its
+/// neighbours use, nested text configurations and per-family defaults.
+/// \param place  the file's name, for messages
+/// \throws quantity::BadInput with byte offset or JSON pointer; an unknown architecture names the keys that were missing
+ConfigShape read_config(std::string_view json, std::string_view place);
+
+}  // namespace llmcalc::read

@@ -1,0 +1,204 @@
+// config.json files of every family, spelled as the real ones are, against the presets of the same models. The
+// presets' parameter counts are proved against published integers, so equal shapes prove the reader's counts too.
+#include "catch.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/read/config.hpp"
+#include "llmcalc/read/presets.hpp"
+#include "llmcalc/spec/names.hpp"
+#include "read/shape_difference.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+using namespace llmcalc;
+
+namespace {
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::vector<std::filesystem::path> fixtures() {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(LLMCALC_TEST_DATA "/read/configs")) {
+    paths.push_back(entry.path());
+  }
+  std::ranges::sort(paths);
+  return paths;
+}
+
+read::ConfigShape fixture(const std::string& id) {
+  return read::read_config(text_of(LLMCALC_TEST_DATA "/read/configs/" + id + ".json"), "config.json");
+}
+
+std::string origin_of(const read::ConfigShape& config, const std::string& term) {
+  for (const auto& origin : config.origins) {
+    if (origin.term == term) return origin.pointer;
+  }
+  return "none";
+}
+
+bool noted(const read::ConfigShape& config, const std::string& part) {
+  return std::ranges::any_of(config.notes,
+                             [&](const std::string& note) { return note.find(part) != std::string::npos; });
+}
+
+/// The smallest file that is read: every test of a mistake changes one thing of it.
+std::string llama(const std::string& changed = "") {
+  return R"({"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 4, "num_attention_heads": 4,
+             "intermediate_size": 128, "vocab_size": 256, "max_position_embeddings": 512)" +
+         (changed.empty() ? "" : ", " + changed) + "}";
+}
+
+std::string nested(std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); }
+
+quantity::BadInput mistake(const std::string& json) {
+  try {
+    read::read_config(json, "config.json");
+  } catch (const quantity::BadInput& error) {
+    return error;
+  }
+  FAIL("accepted: " << json.substr(0, 200));
+  throw std::logic_error("unreachable");
+}
+
+}  // namespace
+
+TEST_CASE("every config.json gives the shape of its preset") {
+  const read::Catalogue catalogue;
+  REQUIRE(fixtures().size() >= 80);
+  for (const auto& path : fixtures()) {
+    const std::string id = path.stem().string();
+    const auto shape = read::read_config(text_of(path), "config.json").shape;
+    CHECK(id + ": " + difference(shape, catalogue.model(id, "test").shape) == id + ": ");
+  }
+}
+
+TEST_CASE("origins name the key or the family's default") {
+  const auto gpt2 = fixture("gpt2");
+  CHECK(origin_of(gpt2, "hidden") == "/n_embd");
+  CHECK(origin_of(gpt2, "layers") == "/n_layer");
+  CHECK(origin_of(gpt2, "ffn") == "transformers default");
+  CHECK(origin_of(gpt2, "tied") == "transformers default");
+  const auto gemma = fixture("gemma-3-27b");
+  CHECK(origin_of(gemma, "layers") == "/text_config/num_hidden_layers");
+  CHECK(origin_of(gemma, "vocab") == "transformers default");
+  CHECK(origin_of(fixture("llama-4-scout"), "tied") == "/tie_word_embeddings");
+  CHECK(origin_of(fixture("dbrx"), "kv_heads") == "/attn_config/kv_n_heads");
+  CHECK(origin_of(fixture("command-r"), "max_position") == "/model_max_length");
+}
+
+TEST_CASE("notes say what the shape leaves out") {
+  CHECK(noted(fixture("gemma-3-4b"), "vision"));
+  CHECK(noted(fixture("deepseek-v3"), "1 multi-token-prediction layer"));
+  CHECK(noted(fixture("deepseek-v3"), "quantized"));
+  CHECK(noted(fixture("gpt2"), "dropout 0.1"));
+  CHECK(fixture("llama-3-8b").notes.empty());
+  CHECK(noted(read::read_config(llama(R"("qk_layernorm": true)"), "x"), "norms of queries"));
+}
+
+TEST_CASE("a class name stands for a missing or foreign model_type") {
+  const std::string sizes = R"("hidden_size": 64, "num_hidden_layers": 4, "num_attention_heads": 4,
+                               "intermediate_size": 128, "vocab_size": 256, "max_position_embeddings": 512})";
+  CHECK(read::read_config(R"({"architectures": ["LlamaForCausalLM"], )" + sizes, "x").shape.layers == 4);
+  CHECK(read::read_config(R"({"model_type": "mine", "architectures": ["Qwen2ForCausalLM"], )" + sizes, "x")
+            .shape.qkv_bias);
+}
+
+TEST_CASE("YaRN stretches the original length") {
+  const auto shape = read::read_config(llama(R"("rope_scaling": {"type": "yarn", "factor": 4.0,
+                                 "original_max_position_embeddings": 512})"),
+                                       "x")
+                         .shape;
+  CHECK(shape.max_position == 2048);
+}
+
+TEST_CASE("a key that is missing is named with the model type that needs it") {
+  const auto error = mistake(R"({"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4,
+                                 "intermediate_size": 128, "max_position_embeddings": 512})");
+  CHECK(error.place() == "config.json");
+  CHECK_THAT(error.problem(), Catch::Matchers::Contains("'num_hidden_layers' (layers), 'vocab_size' (vocab)"));
+  CHECK_THAT(error.problem(), Catch::Matchers::Contains("'llama'"));
+}
+
+TEST_CASE("an unknown model type is refused with its neighbours and with what is missing") {
+  const auto error = mistake(R"({"model_type": "lama", "hidden_size": 64, "num_hidden_layers": 4})");
+  CHECK(error.place() == "config.json:/model_type");
+  CHECK_THAT(error.problem(), Catch::Matchers::Contains("'lama'"));
+  CHECK_THAT(error.problem(), Catch::Matchers::Contains("'num_attention_heads' (heads)"));
+  CHECK_THAT(error.hint(), Catch::Matchers::Contains("llama"));
+  CHECK(mistake("{}").place() == "config.json:/model_type");
+}
+
+TEST_CASE("a value of the wrong kind is refused at its pointer") {
+  const auto wrong = [](const std::string& changed, const std::string& place, const std::string& part) {
+    INFO(changed);
+    const auto error = mistake(llama(changed));
+    CHECK(error.place() == place);
+    CHECK_THAT(error.problem(), Catch::Matchers::Contains(part));
+  };
+  wrong(R"("num_hidden_layers": "32")", "config.json:/num_hidden_layers", "\"32\"");
+  wrong(R"("num_hidden_layers": 0)", "config.json:/num_hidden_layers", "from 1 to");
+  wrong(R"("num_hidden_layers": -1)", "config.json:/num_hidden_layers", "-1");
+  wrong(R"("num_hidden_layers": 4.5)", "config.json:/num_hidden_layers", "4.5");
+  wrong(R"("num_hidden_layers": true)", "config.json:/num_hidden_layers", "true");
+  wrong(R"("num_hidden_layers": null)", "config.json:/num_hidden_layers", "null");
+  wrong(R"("vocab_size": 99999999999999999999)", "config.json:/vocab_size", "whole number");
+  wrong(R"("hidden_size": 1000000000000)", "config.json:/hidden_size", "1000000000000");
+  wrong(R"("num_attention_heads": 5)", "config.json:/num_attention_heads", "divide");
+  wrong(R"("num_key_value_heads": 3)", "config.json:/num_key_value_heads", "divisor of the 4 heads");
+  wrong(R"("tie_word_embeddings": 1)", "config.json:/tie_word_embeddings", "true or false");
+  wrong(R"("hidden_act": "mish")", "config.json:/hidden_act", "'mish'");
+  wrong(R"("model_type": 7)", "config.json:/model_type", "7");
+  wrong(R"("rope_scaling": {"type": "yarn", "factor": 1e20, "original_max_position_embeddings": 512})",
+        "config.json:/rope_scaling/factor", "out of range");
+}
+
+TEST_CASE("layers that follow no period are refused at their key") {
+  auto error = mistake(llama(R"("model_type": "gemma2", "sliding_window": 8,
+      "layer_types": ["full_attention", "sliding_attention", "sliding_attention", "full_attention"])"));
+  CHECK(error.place() == "config.json:/layer_types");
+  CHECK_THAT(error.problem(), Catch::Matchers::Contains("without a period"));
+  error = mistake(llama(R"("model_type": "gemma2", "sliding_window": 8, "layer_types": ["full_attention"])"));
+  CHECK_THAT(error.problem(), Catch::Matchers::Contains("lists 1 layers, expected 4"));
+  error = mistake(llama(R"("model_type": "gemma2", "sliding_window": 8,
+      "layer_types": ["full_attention", "mamba", "mamba", "mamba"])"));
+  CHECK_THAT(error.problem(), Catch::Matchers::Contains("'mamba'"));
+  error = mistake(llama(R"("model_type": "qwen3_moe", "num_experts": 8, "num_experts_per_tok": 2,
+                           "mlp_only_layers": [0, 1, 2, 3])"));
+  CHECK_THAT(error.problem(), Catch::Matchers::Contains("no layer with experts"));
+}
+
+TEST_CASE("leading dense layers and strides become a period") {
+  const auto moe = [](const std::string& changed) {
+    const auto shape =
+        read::read_config(llama(R"("model_type": "qwen3_moe", "num_experts": 8, "num_experts_per_tok": 2, )" + changed),
+                          "x")
+            .shape;
+    return std::pair(shape.moe.dense_layers, shape.moe.every);
+  };
+  CHECK(moe(R"("mlp_only_layers": [0, 1])") == std::pair<std::int64_t, std::int64_t>(2, 1));
+  CHECK(moe(R"("decoder_sparse_step": 2)") == std::pair<std::int64_t, std::int64_t>(0, 2));
+  CHECK(moe(R"("mlp_only_layers": [0, 1, 3])") == std::pair<std::int64_t, std::int64_t>(0, 3));
+}
+
+TEST_CASE("text that is not JSON is refused at its byte") {
+  const std::string whole = llama();
+  const auto error = mistake(whole.substr(0, whole.size() - 1));
+  CHECK(error.place() == "config.json:byte " + std::to_string(whole.size()));
+  CHECK_THAT(error.problem(), Catch::Matchers::Contains("not JSON"));
+  CHECK(mistake("").place() == "config.json:byte 1");
+  CHECK_THAT(mistake("[1]").problem(), Catch::Matchers::Contains("object"));
+}
+
+TEST_CASE("deep nesting is refused before it is parsed") {
+  const auto error = mistake("{\"a\": " + nested(1'000'000) + "}");
+  CHECK(error.place() == "config.json:byte 69");
+  CHECK_THAT(error.problem(), Catch::Matchers::Contains("deeper than 64"));
+  CHECK(read::read_config(llama("\"a\": " + nested(63)), "x").shape.layers == 4);
+}
