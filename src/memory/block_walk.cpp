@@ -118,7 +118,7 @@ void BackwardWalk::make_weight_gradient(const Op& op) {
     left_behind_ += weight.elements * policy_.kept_width;
     if (policy_.kept_width != policy_.product_width) water_.touch(weight.elements * policy_.product_width);
   } else {
-    water_.touch(weight.elements * policy_.product_width);
+    water_.touch(weight.elements * (weight.table ? policy_.table_width : policy_.product_width));
   }
 }
 

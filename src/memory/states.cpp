@@ -69,22 +69,30 @@ Bytes optimizer_bytes(const program::Weight& w, const spec::Training& training) 
   return bytes(0);
 }
 
-States weight_states(const program::Weight& w, const spec::Training& training) {
+namespace {
+
+Bytes share(Bytes whole, std::int64_t shards) { return bytes(ceil_divide(quantity::in_bytes(whole), shards)); }
+
+}  // namespace
+
+States weight_states(const program::Weight& w, const spec::Training& training, const Sharding& sharding) {
   const auto& precision = training.precision;
+  const Shards& shards = sharding.of(w.split);
   States states;
   if (w.shared) return states;
-  states.weights = spec::storage_bytes(w.dtype, w.elements);
+  states.weights = share(spec::storage_bytes(w.dtype, w.elements), shards.weights);
   if (!w.trainable) return states;
-  if (precision.master) states.master = bytes(product(w.elements, fp32_width));
-  states.gradients = spec::storage_bytes(precision.grads, w.elements);
-  states.optimizer = optimizer_bytes(w, training);
-  states.moment_temporaries = spec::storage_bytes(precision.moments, w.elements);
+  if (precision.master) states.master = share(bytes(product(w.elements, fp32_width)), shards.optimizer);
+  states.gradients = share(spec::storage_bytes(precision.grads, w.elements), shards.gradients);
+  if (precision.grad_copy) states.gradients += share(bytes(product(w.elements, fp32_width)), shards.optimizer);
+  states.optimizer = share(optimizer_bytes(w, training), shards.optimizer);
+  states.moment_temporaries = share(spec::storage_bytes(precision.moments, w.elements), shards.optimizer);
   return states;
 }
 
-States block_states(const program::Block& block, const spec::Training& training) {
+States block_states(const program::Block& block, const spec::Training& training, const Sharding& sharding) {
   States sum;
-  for (const program::Weight& w : block.weights) sum += weight_states(w, training);
+  for (const program::Weight& w : block.weights) sum += weight_states(w, training, sharding);
   return sum;
 }
 

@@ -1,9 +1,9 @@
 #include "llmcalc/memory/step_walk.hpp"
 
-#include "llmcalc/memory/block_walk.hpp"
+#include "memory/buffers.hpp"
+#include "memory/in_flight.hpp"
 
 #include <algorithm>
-#include <vector>
 
 namespace llmcalc::memory {
 
@@ -15,73 +15,14 @@ using quantity::bytes;
 
 namespace {
 
-WeightGradients gradient_policy(const spec::Training& training, const Profile& profile) {
+/// How the gradients of weights are made. Sharded weights have theirs whole until the layer has been reduced.
+WeightGradients gradient_policy(const spec::Training& training, const Profile& profile, const Sharding& sharding) {
   const std::int64_t grads = quantity::in_bytes(spec::storage_bytes(training.precision.grads, 1));
   const std::int64_t product = training.precision.compute == spec::Dtype::fp32 ? 4 : 2;
-  if (profile.persistent_gradients) return {false, profile.fused_gradient_accumulation ? 0 : product, 0};
+  if (sharding.gathers_weights()) return {true, product, product, product};
+  if (profile.persistent_gradients) return {false, profile.fused_gradient_accumulation ? 0 : product, product, 0};
   const bool exists_already = training.grad_accum > 1;
-  return {!exists_already, product, exists_already ? 0 : grads};
-}
-
-/// Distinct matrix shapes get one 16-bit scratch gradient each (TransformerEngine pytorch/module/base.py,
-/// get_dummy_wgrad).
-Bytes dummy_gradients(const Program& program) {
-  constexpr std::int64_t width = 2;
-  std::vector<std::pair<std::int64_t, std::int64_t>> shapes;
-  auto sum = bytes(0);
-  for (const Block& block : program.blocks) {
-    for (const auto& weight : block.weights) {
-      if (weight.rows <= 1 || weight.columns <= 1 || weight.table || !weight.trainable) continue;
-      const std::pair shape{weight.rows, weight.columns};
-      if (std::ranges::find(shapes, shape) != shapes.end()) continue;
-      shapes.push_back(shape);
-      sum += bytes(quantity::product(weight.rows, weight.columns, width));
-    }
-  }
-  return sum;
-}
-
-/// Everything the step's moments are put together from.
-class StepWalk {
- public:
-  StepWalk(const Program& program, const spec::Training& training, const Profile& profile);
-
-  StepMemory walk() const;
-
- private:
-  std::array<PhasePeak, phase_count> phases(const Moment& resident) const;
-  void forward(const Moment& resident, std::array<PhasePeak, phase_count>& peaks) const;
-  void backward(const Moment& resident, std::array<PhasePeak, phase_count>& peaks) const;
-  Moment optimizer_step() const;
-  Bytes kept_by_all() const;
-  bool is_head(std::size_t position) const { return position + 1 == program_.sequence.size(); }
-  const BlockWalk& at(std::size_t position) const { return walks_[program_.sequence[position]]; }
-
-  const Program& program_;
-  const Profile& profile_;
-  std::vector<BlockWalk> walks_;
-  States states_;
-  Bytes buffers_;
-  bool gradients_resident_;
-};
-
-StepWalk::StepWalk(const Program& program, const spec::Training& training, const Profile& profile)
-    : program_(program), profile_(profile), gradients_resident_(profile.persistent_gradients || training.grad_accum > 1) {
-  const WeightGradients policy = gradient_policy(training, profile);
-  std::vector<States> states;
-  for (const Block& block : program.blocks) {
-    walks_.push_back(walk_block(block, policy));
-    states.push_back(block_states(block, training));
-  }
-  for (const std::uint16_t index : program.sequence) states_ += states[index];
-  buffers_ = profile.workspace;
-  if (profile.dummy_weight_gradients) buffers_ += dummy_gradients(program);
-}
-
-Bytes StepWalk::kept_by_all() const {
-  auto sum = bytes(0);
-  for (std::size_t i = 0; i < program_.sequence.size(); ++i) sum += at(i).kept;
-  return sum;
+  return {!exists_already, product, product, exists_already ? 0 : grads};
 }
 
 /// Replaces the peak of a phase if `alive` is higher.
@@ -90,11 +31,61 @@ void raise(PhasePeak& peak, Phase phase, std::size_t position, const Moment& ali
   peak = {phase, static_cast<std::int64_t>(position), alive};
 }
 
-void StepWalk::forward(const Moment& resident, std::array<PhasePeak, phase_count>& peaks) const {
+const PhasePeak& highest(const std::array<PhasePeak, phase_count>& peaks) {
+  return *std::ranges::max_element(peaks, {}, [](const PhasePeak& p) { return p.alive.total(); });
+}
+
+}  // namespace
+
+/// What one pipeline rank holds besides the blocks' own walks.
+struct StepWalk::Stage {
+  std::vector<std::size_t> positions;  ///< of the sequence, in forward order
+  States states;
+  Bytes kept;       ///< by all its blocks for one micro-batch
+  Bytes in_flight;  ///< kept by other micro-batches that are forwarded and not yet backwarded
+  Bytes buffers;
+};
+
+StepWalk::StepWalk(const Program& program, const spec::Question& question, const Profile& profile)
+    : program_(program),
+      question_(question),
+      profile_(profile),
+      sharding_(question.layout),
+      gradients_resident_(profile.persistent_gradients || question.training.grad_accum > 1) {
+  const auto& training = question.training;
+  const WeightGradients policy = gradient_policy(training, profile, sharding_);
+  for (const Block& block : program.blocks) {
+    walks_.push_back(walk_block(block, policy));
+    states_.push_back(block_states(block, training, sharding_));
+    gathered_.push_back(sharding_.gathers_weights() ? gathered_weights(block, training) : bytes(0));
+  }
+}
+
+StepWalk::Stage StepWalk::lay_out(std::int64_t index) const {
+  Stage stage;
+  auto layers_kept = bytes(0);
+  for (std::size_t chunk = static_cast<std::size_t>(index); chunk < program_.chunks.size();
+       chunk += static_cast<std::size_t>(program_.stages)) {
+    for (std::size_t i = program_.chunks[chunk].first; i < program_.chunks[chunk].last; ++i) {
+      stage.positions.push_back(i);
+      stage.states += states_[program_.sequence[i]];
+      stage.kept += at(i).kept;
+      if (!is_head(i)) layers_kept += at(i).kept;
+    }
+  }
+  stage.in_flight = activations_in_flight(layers_kept, question_, index);
+  stage.buffers = persistent_buffers(program_, question_, profile_, stage.states);
+  return stage;
+}
+
+void StepWalk::forward(const Stage& stage, const Moment& resident, std::array<PhasePeak, phase_count>& peaks) const {
   Moment alive = resident;
-  for (std::size_t i = 0; i < program_.sequence.size(); ++i) {
+  for (std::size_t n = 0; n < stage.positions.size(); ++n) {
+    const std::size_t i = stage.positions[n];
     Moment moment = alive;
     (is_head(i) ? moment.logits : moment.temporaries) += at(i).forward_peak;
+    moment.temporaries += gathered_[program_.sequence[i]];
+    if (n + 1 < stage.positions.size()) moment.temporaries += gathered_[program_.sequence[stage.positions[n + 1]]];
     const Phase phase = is_head(i) ? Phase::loss : Phase::forward;
     raise(peaks[static_cast<std::size_t>(phase)], phase, i, moment);
     alive.activations += at(i).kept;
@@ -102,10 +93,12 @@ void StepWalk::forward(const Moment& resident, std::array<PhasePeak, phase_count
 }
 
 /// The head's backward is the moment of the widest gradients; it belongs to the backward phase.
-void StepWalk::backward(const Moment& resident, std::array<PhasePeak, phase_count>& peaks) const {
+void StepWalk::backward(const Stage& stage, const Moment& resident, std::array<PhasePeak, phase_count>& peaks) const {
   Moment alive = resident;
-  alive.activations += kept_by_all();
-  for (std::size_t i = program_.sequence.size(); i-- > 0;) {
+  alive.activations += stage.kept;
+  if (profile_.dummy_weight_gradients) alive.workspace += dummy_gradients(program_);
+  for (std::size_t n = stage.positions.size(); n-- > 0;) {
+    const std::size_t i = stage.positions[n];
     alive.activations -= at(i).kept;
     Moment moment = alive;
     if (is_head(i)) {
@@ -114,49 +107,50 @@ void StepWalk::backward(const Moment& resident, std::array<PhasePeak, phase_coun
       moment.activations += at(i).kept;
       moment.temporaries += at(i).backward_peak - at(i).kept;
     }
+    moment.temporaries += gathered_[program_.sequence[i]];
+    if (n > 0) moment.temporaries += gathered_[program_.sequence[stage.positions[n - 1]]];
     raise(peaks[static_cast<std::size_t>(Phase::backward)], Phase::backward, i, moment);
-    alive.gradients += at(i).weight_gradients;
+    const bool reduced = sharding_.gathers_weights();
+    alive.gradients += reduced ? states_[program_.sequence[i]].gradients : at(i).weight_gradients;
   }
 }
 
-Moment StepWalk::optimizer_step() const {
+Moment StepWalk::optimizer_step(const Stage& stage) const {
   Moment moment;
-  moment.weights = states_.weights;
-  moment.master = states_.master;
-  moment.gradients = states_.gradients;
-  moment.optimizer = states_.optimizer;
-  moment.temporaries = states_.moment_temporaries * profile_.optimizer_temporaries;
-  moment.workspace = buffers_;
+  moment.weights = stage.states.weights;
+  moment.master = stage.states.master;
+  moment.gradients = stage.states.gradients;
+  moment.optimizer = stage.states.optimizer;
+  moment.temporaries = stage.states.moment_temporaries * profile_.optimizer_temporaries;
+  moment.workspace = stage.buffers;
   return moment;
 }
 
-std::array<PhasePeak, phase_count> StepWalk::phases(const Moment& resident) const {
+std::array<PhasePeak, phase_count> StepWalk::phases(const Stage& stage, const Moment& resident) const {
   std::array<PhasePeak, phase_count> peaks;
   for (std::size_t i = 0; i < phase_count; ++i) peaks[i].phase = static_cast<Phase>(i);
-  forward(resident, peaks);
-  backward(resident, peaks);
-  raise(peaks[static_cast<std::size_t>(Phase::optimizer)], Phase::optimizer, 0, optimizer_step());
+  Moment in_step = resident;
+  in_step.activations += stage.in_flight;
+  forward(stage, in_step, peaks);
+  backward(stage, in_step, peaks);
+  raise(peaks[static_cast<std::size_t>(Phase::optimizer)], Phase::optimizer, 0, optimizer_step(stage));
   return peaks;
 }
 
-StepMemory StepWalk::walk() const {
+StepMemory StepWalk::walk(std::int64_t index) const {
+  const Stage stage = lay_out(index);
   StepMemory memory;
-  Moment resident = optimizer_step();
+  memory.stage = index;
+  Moment resident = optimizer_step(stage);
   resident.temporaries = bytes(0);
   memory.persistent = resident;
   if (!gradients_resident_) resident.gradients = bytes(0);
   if (!profile_.persistent_gradients) memory.persistent.gradients = bytes(0);
-  memory.steady = phases(resident);
+  memory.steady = phases(stage, resident);
   resident.optimizer = bytes(0);
-  memory.first_step = phases(resident);
+  memory.first_step = phases(stage, resident);
   return memory;
 }
-
-const PhasePeak& highest(const std::array<PhasePeak, phase_count>& peaks) {
-  return *std::ranges::max_element(peaks, {}, [](const PhasePeak& p) { return p.alive.total(); });
-}
-
-}  // namespace
 
 Bytes Moment::total() const {
   return weights + master + gradients + optimizer + activations + logits + temporaries + workspace;
@@ -164,9 +158,5 @@ Bytes Moment::total() const {
 
 const PhasePeak& StepMemory::peak() const { return highest(steady); }
 const PhasePeak& StepMemory::first_peak() const { return highest(first_step); }
-
-StepMemory walk_step(const Program& program, const spec::Training& training, const Profile& profile) {
-  return StepWalk(program, training, profile).walk();
-}
 
 }  // namespace llmcalc::memory

@@ -27,6 +27,7 @@ Context::Context(const spec::Question& question, const Profile& chosen)
       sp(question.layout.sp ? question.layout.tp : 1),
       ep(question.layout.ep),
       etp(question.layout.etp),
+      stages(question.layout.pp),
       autocast(question.training.precision.autocast),
       trains_base(updates_base_weights(question.training.method)) {}
 

@@ -21,6 +21,7 @@ struct Context {
   std::int64_t sp;      ///< ranks over which the positions between cut matrices are spread: tp or 1
   std::int64_t ep;      ///< ranks over which experts are spread
   std::int64_t etp;     ///< ranks over which one expert's matrices are cut
+  std::int64_t stages;  ///< pipeline ranks
   bool autocast;        ///< weights rest in fp32, products run in 16 bits
   bool trains_base;     ///< the model's own weights receive gradients
 

@@ -9,7 +9,7 @@ namespace {
 Size block_size(const Block& block) {
   Size size;
   for (const Weight& w : block.weights) {
-    if (w.shared) continue;
+    if (w.tied) continue;
     size.total += w.whole;
     size.active += w.active;
     if (w.trainable) size.trainable += w.whole;

@@ -37,7 +37,8 @@ void head_block(const Context& c, bool input_needs_gradient, Block& block) {
   for (Weight& w : block.weights) {
     if (w.name != "output head") continue;
     w.table = true;
-    w.shared = shape.tied;
+    w.tied = shape.tied;
+    w.shared = shape.tied && c.stages == 1;
   }
 }
 

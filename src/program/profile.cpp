@@ -43,6 +43,10 @@ quantity::Bytes cublas_workspace(bool hopper) { return hopper ? mib(32) : bytes(
 /// Transformer Engine: 32 MiB and 1 KiB from Hopper on, 4 MiB before (cpp_extensions/gemm.py, get_cublas_workspace).
 quantity::Bytes transformer_engine_workspace(bool hopper) { return hopper ? bytes(33'555'456) : mib(4); }
 
+/// Transformer Engine runs grouped products on so many streams, each with a workspace (cpp_extensions/gemm.py,
+/// get_multi_stream_cublas_workspace).
+constexpr std::int64_t grouped_product_streams = 4;
+
 /// Seen after the training kernels are loaded: 426 MiB (RTX 6000 Ada), 500 to 600 MiB (H100)
 /// (pytorch/pytorch issues 86509, 109888, 107667; unsloth-zoo issue 1053).
 quantity::Bytes cuda_context(bool hopper) { return hopper ? mib(550) : mib(426); }
@@ -77,6 +81,7 @@ Profile eager_torch() {
 /// Megatron-LM with Transformer Engine kernels and fp32 gradient buffers.
 Profile megatron() {
   Profile p;
+  p.retains_stage_tensors = true;
   p.dummy_weight_gradients = true;
   return p;
 }
@@ -108,7 +113,10 @@ Profile make_profile(const spec::Training& training, const std::optional<spec::A
   p.context = cuda_context(hopper);
   p.reserved_over_allocated = median_reserved_ratio;
   if (family == Family::eager_torch) p.workspace = cublas_workspace(hopper);
-  if (family == Family::megatron) p.workspace = 2 * cublas_workspace(hopper) + transformer_engine_workspace(hopper);
+  if (family == Family::megatron) {
+    p.workspace = 2 * mib(32) + transformer_engine_workspace(hopper);
+    p.expert_workspace = grouped_product_streams * transformer_engine_workspace(hopper);
+  }
   return p;
 }
 

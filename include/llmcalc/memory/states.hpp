@@ -1,7 +1,7 @@
 // What training keeps for each parameter between steps: weights, master copy, gradients, optimizer states.
 #pragma once
 
-#include "llmcalc/program/profile.hpp"
+#include "llmcalc/memory/sharding.hpp"
 #include "llmcalc/program/program.hpp"
 #include "llmcalc/spec/training.hpp"
 
@@ -18,11 +18,11 @@ struct States {
   friend States operator*(States states, std::int64_t times);
 };
 
-/// The states of one weight on its rank. A tied weight that belongs to another block has none.
-States weight_states(const program::Weight& weight, const spec::Training& training);
+/// The states of one weight on its rank. A weight whose storage is another block's has none.
+States weight_states(const program::Weight& weight, const spec::Training& training, const Sharding& sharding);
 
 /// The states of all weights of a block.
-States block_states(const program::Block& block, const spec::Training& training);
+States block_states(const program::Block& block, const spec::Training& training, const Sharding& sharding);
 
 /// Optimizer states of one tensor, to the byte.
 ///

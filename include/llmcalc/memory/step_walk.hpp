@@ -1,4 +1,4 @@
-// The memory of one training step on one accelerator: through forward, loss, backward and optimizer step.
+// The memory of one training step on one rank: through forward, loss, backward and optimizer step.
 //
 // Sample (1B parameters, bf16 with fp32 moments, one sequence):
 //   persistent  weights 2.0 GB  gradients 2.0 GB  optimizer 8.0 GB
@@ -8,12 +8,14 @@
 //   optimizer   persistent + gradients + the step's temporaries
 #pragma once
 
+#include "llmcalc/memory/block_walk.hpp"
 #include "llmcalc/memory/phase.hpp"
 #include "llmcalc/memory/states.hpp"
 #include "llmcalc/program/build.hpp"
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 namespace llmcalc::memory {
 
@@ -33,6 +35,7 @@ struct PhasePeak {
 };
 
 struct StepMemory {
+  std::int64_t stage = 0;                        ///< pipeline rank
   Moment persistent;                             ///< between steps
   std::array<PhasePeak, phase_count> steady;     ///< one peak a phase, in the order of Phase
   std::array<PhasePeak, phase_count> first_step; ///< the same before the optimizer has made its states
@@ -41,7 +44,31 @@ struct StepMemory {
   const PhasePeak& first_peak() const;  ///< the highest of `first_step`
 };
 
-/// Walks a program. `training` decides how gradients and optimizer states are kept, `profile` which buffers exist.
-StepMemory walk_step(const program::Program& program, const spec::Training& training, const program::Profile& profile);
+/// Walks every pipeline stage of a program. Blocks are walked once and shared by the stages.
+class StepWalk {
+ public:
+  StepWalk(const program::Program& program, const spec::Question& question, const program::Profile& profile);
+
+  StepMemory walk(std::int64_t stage) const;
+
+ private:
+  struct Stage;
+  Stage lay_out(std::int64_t stage) const;
+  std::array<PhasePeak, phase_count> phases(const Stage& stage, const Moment& resident) const;
+  void forward(const Stage& stage, const Moment& resident, std::array<PhasePeak, phase_count>& peaks) const;
+  void backward(const Stage& stage, const Moment& resident, std::array<PhasePeak, phase_count>& peaks) const;
+  Moment optimizer_step(const Stage& stage) const;
+  bool is_head(std::size_t position) const { return position + 1 == program_.sequence.size(); }
+  const BlockWalk& at(std::size_t position) const { return walks_[program_.sequence[position]]; }
+
+  const program::Program& program_;
+  const spec::Question& question_;
+  const program::Profile& profile_;
+  Sharding sharding_;
+  std::vector<BlockWalk> walks_;
+  std::vector<States> states_;
+  std::vector<quantity::Bytes> gathered_;  ///< of each block, its weights made whole for the time it runs
+  bool gradients_resident_;
+};
 
 }  // namespace llmcalc::memory

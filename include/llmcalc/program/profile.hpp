@@ -25,9 +25,11 @@ struct Profile {
 
   bool persistent_gradients = true;  ///< one buffer for the whole run; otherwise .grad is made in each backward pass
   bool fused_gradient_accumulation = true;  ///< the weight gradient's product adds to the buffer inside the kernel
-  bool dummy_weight_gradients = false; ///< one scratch gradient a distinct matrix shape (fused accumulation)
+  bool retains_stage_tensors = false;     ///< a pipeline stage keeps its received and sent tensor between steps
+  bool dummy_weight_gradients = false;    ///< one scratch gradient a distinct matrix shape (fused accumulation)
   int optimizer_temporaries = 0;     ///< parameter-sized temporaries of the step, in the type of the moments
 
+  quantity::Bytes expert_workspace;  ///< of grouped matrix products, where the model has experts
   quantity::Bytes workspace;         ///< matrix-product workspaces, inside `allocated`
   quantity::Bytes context;           ///< CUDA context and loaded kernels, outside `allocated`
   double reserved_over_allocated = 1.0;

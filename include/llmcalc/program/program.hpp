@@ -74,7 +74,8 @@ struct Weight {
   spec::Dtype dtype = spec::Dtype::bf16;  ///< in which it rests
   bool trainable = true;
   bool table = false;         ///< an embedding table or untied head: not in the "non-embedding" count
-  bool shared = false;        ///< the storage belongs to another block's weight (tied embeddings)
+  bool tied = false;          ///< another block's weight under a second name: not counted as parameters again
+  bool shared = false;        ///< tied, and the storage is that other weight's: on this rank it costs nothing
   Split split = Split::replicated;
 };
 
@@ -88,9 +89,17 @@ struct Block {
   bool checkpointed = false;  ///< runs under full recompute: only `input` outlives its forward pass
 };
 
+/// A run of blocks that one pipeline stage executes without a break: positions [first, last) of the sequence.
+struct Chunk {
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;
+};
+
 struct Program {
   std::vector<Block> blocks;
-  std::vector<std::uint16_t> sequence;  ///< blocks in forward order
+  std::vector<std::uint16_t> sequence;  ///< blocks of the whole model in forward order
+  std::vector<Chunk> chunks;            ///< the sequence cut into pieces; chunk i belongs to stage i modulo `stages`
+  std::int64_t stages = 1;              ///< pipeline ranks; with virtual stages each has several chunks
   std::int64_t tokens = 0;              ///< of one micro-batch on this rank
 };
 

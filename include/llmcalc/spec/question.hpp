@@ -26,6 +26,13 @@ struct Pricing {
   std::optional<quantity::Bytes> memory;         ///< --memory: capacity instead of the preset's usable bytes
 };
 
+/// Which rank the answer is about. Ranks of one pipeline stage are alike.
+struct RankChoice {
+  enum class Kind { max, first, last, stage };
+  Kind kind = Kind::max;    ///< max: the stage that peaks highest
+  std::int64_t stage = 0;   ///< where kind is stage
+};
+
 struct Question {
   Model model;
   /// --params: the number that is counted instead of the assumed shape's own.
@@ -34,6 +41,7 @@ struct Question {
   Layout layout;
   std::optional<Accelerator> gpu;  ///< without one there is no verdict and no time, only bytes and FLOPs
   Pricing pricing;
+  RankChoice rank;
 };
 
 }  // namespace llmcalc::spec

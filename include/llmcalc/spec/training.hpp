@@ -36,6 +36,7 @@ struct Precision {
   Dtype weights = Dtype::bf16;
   Dtype compute = Dtype::bf16;  ///< matrix products; decides activation width
   Dtype grads = Dtype::bf16;
+  bool grad_copy = false; ///< an fp32 copy of narrower gradients for the optimizer
   bool master = false;    ///< an fp32 copy of 16-bit weights for the optimizer
   bool autocast = false;  ///< weights rest wider and are cast at each use
   Dtype moments = Dtype::fp32;

@@ -1,0 +1,38 @@
+// Over how many data-parallel ranks each kind of state is spread.
+#pragma once
+
+#include "llmcalc/program/program.hpp"
+#include "llmcalc/spec/layout.hpp"
+
+#include <cstdint>
+
+namespace llmcalc::memory {
+
+/// Shards of the states of one weight: 1 where every rank keeps the whole.
+struct Shards {
+  std::int64_t weights = 1;
+  std::int64_t gradients = 1;
+  std::int64_t optimizer = 1;  ///< moments and master weights
+};
+
+/// ZeRO (Rajbhandari et al. 2020, arXiv:1910.02054 §5): stage 1 spreads optimizer states, 2 gradients too, 3 and FSDP
+/// weights too. Experts have fewer replicas than dense weights: dp*cp*tp / (ep*etp) (Megatron-LM
+/// core/parallel_state.py, expert data parallel group).
+class Sharding {
+ public:
+  Sharding() = default;
+  explicit Sharding(const spec::Layout& layout);
+
+  const Shards& of(program::Split split) const { return split == program::Split::expert ? expert_ : dense_; }
+  /// Weights exist whole only while their layer runs.
+  bool gathers_weights() const { return gathers_; }
+  bool replicates_with_buckets() const { return buckets_; }  ///< torch DDP with more than one rank
+
+ private:
+  Shards dense_;
+  Shards expert_;
+  bool gathers_ = false;
+  bool buckets_ = false;
+};
+
+}  // namespace llmcalc::memory

@@ -1,0 +1,23 @@
+// What a rank holds that is neither a state nor an activation: workspaces, scratch gradients, communication buffers.
+#pragma once
+
+#include "llmcalc/memory/states.hpp"
+#include "llmcalc/program/profile.hpp"
+#include "llmcalc/spec/question.hpp"
+
+namespace llmcalc::memory {
+
+/// Alive all the time, inside what the allocator counts.
+quantity::Bytes persistent_buffers(const program::Program& program, const spec::Question& question,
+                                   const program::Profile& profile, const States& states);
+
+/// One 16-bit scratch gradient a distinct matrix shape, filled by the fused accumulation kernels instead of the real
+/// gradient (TransformerEngine pytorch/module/base.py, get_dummy_wgrad). Runs without that fusion have none, so they
+/// count in the backward pass only.
+quantity::Bytes dummy_gradients(const program::Program& program);
+
+/// The weights of a block made whole from their shards, in the type in which they travel: 16 bit where products are,
+/// their own where they rest quantized.
+quantity::Bytes gathered_weights(const program::Block& block, const spec::Training& training);
+
+}  // namespace llmcalc::memory
