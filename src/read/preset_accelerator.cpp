@@ -66,6 +66,11 @@ constexpr Field<Accelerator> chip_fields[] = {
     {"fp16_flop_per_unit_clock", for_reference},
 };
 
+constexpr Field<Accelerator> ceiling_fields[] = {
+    {"share_of_peak", set<&Accelerator::matmul_ceiling>},
+    {"source", set<&Accelerator::matmul_ceiling_source>},
+};
+
 constexpr Field<Accelerator> price_fields[] = {
     {"usd_per_hour", set<&Accelerator::price_per_hour>},
     {"source", set<&Accelerator::price_source>},
@@ -92,6 +97,7 @@ constexpr Field<AcceleratorPreset> fields[] = {
     {"memory", set_group<memory_fields>},
     {"peak_tflops", [](AcceleratorPreset& preset,
                        const JsonPlace& value) { read_fields(preset.accelerator.peaks, value, peak_fields); }},
+    {"bf16_matmul_ceiling", set_group<ceiling_fields>},
     {"interconnect", set_group<interconnect_fields>},
     {"pcie", set_group<pcie_fields>},
     {"gpus_per_node", in_gpu<&Accelerator::gpus_per_node>},

@@ -1,0 +1,31 @@
+// What a person gave, word by word, with its place: the common form of flags, measured rows and files.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace llmcalc::read {
+
+/// Where a value of the effective question came from.
+enum class Source { flag, row, preset, config, user_preset, assumed, default_value };
+
+struct Origin {
+  Source source = Source::default_value;
+  std::string where;  ///< "--seq", "runs.csv:12:seq", "llama-3-8b", "config.json:/num_hidden_layers", "hf default"
+};
+
+/// One word of the question: the term (a name of vocabulary.hpp), its text and where it stands.
+struct Given {
+  std::string term;
+  std::string text;
+  Origin origin;
+};
+
+/// One value of the effective question as it is echoed in the answer.
+struct Echo {
+  std::string term;
+  std::string value;
+  Origin origin;
+};
+
+}  // namespace llmcalc::read

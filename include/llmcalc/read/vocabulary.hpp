@@ -1,0 +1,51 @@
+// The vocabulary of a run: every term is a flag of `llmcalc fit` and a column of the measured-run schema.
+#pragma once
+
+#include "llmcalc/spec/question.hpp"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmcalc::read {
+
+enum class Group { model, run, layout, hardware, answer };
+
+/// One term, written once: parsing, echo, help and documentation follow from it.
+struct Term {
+  std::string_view name;  ///< "kv_heads"; the flag is --kv-heads
+  Group group;
+  std::string_view values;                   ///< "integer", "0|1"; empty where `words` says it
+  std::vector<std::string_view> (*words)();  ///< of a closed vocabulary; nullptr elsewhere
+  std::string_view help;
+  /// Sets the value from text; throws quantity::BadInput at `place`. nullptr for a name that only a catalogue can
+  /// resolve (model, gpu).
+  void (*apply)(spec::Question& question, std::string_view text, std::string_view place);
+  /// The effective value as text; empty when it does not apply.
+  std::string (*show)(const spec::Question& question);
+};
+
+std::span<const Term> vocabulary();
+
+/// The term of that name ("kv_heads" or "kv-heads"), or nullptr.
+const Term* find_term(std::string_view name);
+
+/// What a term takes, for help and documentation: "integer", or "gelu|relu|...".
+std::string values_of(const Term& term);
+
+/// A word that stands for several terms, or for a term in another spelling; resolve() expands it.
+struct Shorthand {
+  std::string_view name;
+  Group group;
+  std::string_view values;
+  std::string_view help;
+};
+
+/// params, config, dtype, zero.
+std::span<const Shorthand> shorthands();
+
+/// Every name of the vocabulary and of its shorthands, for "did you mean".
+std::vector<std::string_view> all_term_names();
+
+}  // namespace llmcalc::read

@@ -1,0 +1,19 @@
+// A Llama-like shape of a given size, for people who know nothing but the number of parameters.
+#pragma once
+
+#include "llmcalc/quantity/quantity.hpp"
+#include "llmcalc/spec/shape.hpp"
+
+namespace llmcalc::read {
+
+/// The shape whose layers are nearest to 128 times as wide as they are many, and whose count is nearest to `size`.
+///
+/// The published Llamas keep hidden / layers at 128 (7B 4096/32, 13B 5120/40: arXiv:2302.13971 table 2; 405B
+/// 16384/126: arXiv:2407.21783 table 3), heads of 128, an MLP of 8h/3 rounded up to 256, and a vocabulary of 32,000.
+/// From 30B on keys and values have 8 heads (Llama 2 34B and 70B: arXiv:2307.09288 table 1); below, as many as queries.
+spec::Shape assumed_shape(quantity::Parameters size);
+
+/// What such a shape counts: 2Vh + L(2h² + 2hk + 3hf + 2h) + h with k the width of the keys.
+quantity::Parameters count_assumed(const spec::Shape& shape);
+
+}  // namespace llmcalc::read

@@ -1,0 +1,128 @@
+#include "read/checks.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/spec/names.hpp"
+#include "read/training_rules.hpp"
+
+namespace llmcalc::read {
+namespace {
+
+using spec::Dtype;
+using spec::Method;
+
+bool is_quantized(Dtype dtype) { return !is_half(dtype) && dtype != Dtype::fp32; }
+
+void check_adapter(const Draft& draft) {
+  if (has_low_rank(draft.question.training.method)) return;
+  for (const auto term : {"lora_rank", "lora_targets"}) {
+    if (draft.given(term)) draft.contradiction(term, "method", "only lora, qlora, dora and adalora have adapters");
+  }
+}
+
+void check_weights(const Draft& draft) {
+  const auto& training = draft.question.training;
+  const bool quantized = is_quantized(training.precision.weights);
+  if (training.method == Method::qlora && !quantized) {
+    draft.contradiction("weights", "method", "qlora trains on quantized weights", "--method lora keeps them whole");
+  }
+  const bool trains_weights = training.method == Method::full || training.method == Method::galore;
+  if (trains_weights && quantized) {
+    draft.contradiction("weights", "method", "quantized weights cannot be trained", "--method qlora trains adapters");
+  }
+  if (training.precision.master && !is_half(training.precision.weights)) {
+    draft.contradiction("master_weights", "weights", "only 16-bit weights have a master copy");
+  }
+}
+
+void check_autocast(const Draft& draft) {
+  const auto& precision = draft.question.training.precision;
+  if (precision.autocast && precision.weights == precision.compute) {
+    draft.contradiction("autocast", "weights", "there is nothing to cast: products are computed in that type");
+  }
+}
+
+void check_moments(const Draft& draft) {
+  const auto& training = draft.question.training;
+  const auto moments = quantized_moments(training.optimizer);
+  if (!moments || *moments == training.precision.moments) return;
+  draft.contradiction("optimizer_states", "optimizer", "its moments are " + std::string(spec::name_of(*moments)));
+}
+
+void check_recompute(const Draft& draft) {
+  if (draft.given("recompute_modules") &&
+      draft.question.training.recompute.policy != spec::RecomputePolicy::selective) {
+    draft.contradiction("recompute_modules", "recompute", "modules belong to selective recompute");
+  }
+}
+
+void check_experts(const Draft& draft) {
+  const auto& shape = draft.question.model.shape;
+  const auto& layout = draft.question.layout;
+  for (const auto term : {"top_k", "expert_ffn"}) {
+    if (draft.given(term) && shape.moe.experts == 0) draft.contradiction(term, "experts", "the model has no experts");
+  }
+  if (shape.moe.experts > 0 && shape.moe.top_k == 0) {
+    throw quantity::BadInput("--top-k", "is missing: " + draft.said("experts") + " needs it");
+  }
+  if (shape.moe.experts > 0 && shape.moe.top_k > shape.moe.experts) {
+    draft.contradiction("top_k", "experts", "a token cannot be routed to more experts than there are");
+  }
+  if (layout.ep > 1 && (shape.moe.experts == 0 || shape.moe.experts % layout.ep != 0)) {
+    draft.contradiction("ep", "experts", "every rank holds the same number of experts");
+  }
+}
+
+void check_layout(const Draft& draft) {
+  const auto& layout = draft.question.layout;
+  if (layout.sp && layout.tp == 1) draft.contradiction("sp", "tp", "sequence parallelism splits what tp leaves whole");
+  if (layout.vpp > 1 && layout.pp == 1) draft.contradiction("vpp", "pp", "virtual stages need a pipeline");
+  if (layout.pp > 1 && layout.pp > draft.question.model.shape.layers + draft.question.model.shape.decoder_layers) {
+    draft.contradiction("pp", "layers", "every stage needs a layer");
+  }
+  if (layout.gpus % layout.nodes != 0) draft.contradiction("nodes", "gpus", "every node has the same number");
+  const auto expert_ranks = quantity::product(layout.ep, layout.etp);
+  if (quantity::product(layout.dp, layout.tp, layout.cp) % expert_ranks != 0) {
+    draft.contradiction("ep", "gpus", "ep x etp divides dp x tp x cp");
+  }
+}
+
+void check_sharding(const Draft& draft) {
+  const auto& layout = draft.question.layout;
+  if (layout.sharding_group == 0) return;
+  if (layout.sharding == spec::Sharding::none || layout.sharding == spec::Sharding::ddp) {
+    draft.contradiction("sharding_group", "sharding", "nothing is sharded");
+  }
+  if (quantity::product(layout.dp, layout.cp) % layout.sharding_group != 0) {
+    draft.contradiction("sharding_group", "dp", "groups are equally large");
+  }
+}
+
+void check_sequence(const Draft& draft) {
+  const auto& shape = draft.question.model.shape;
+  if (shape.position == spec::Position::learned && draft.question.training.seq > shape.max_position) {
+    draft.contradiction("seq", "max_position", "a learned position table has no more rows");
+  }
+}
+
+void check_data(const Draft& draft) {
+  if (draft.given("tokens") && draft.given("samples")) {
+    draft.contradiction("samples", "tokens", "both say how much data there is");
+  }
+}
+
+}  // namespace
+
+void check_combinations(const Draft& draft) {
+  check_adapter(draft);
+  check_weights(draft);
+  check_autocast(draft);
+  check_moments(draft);
+  check_recompute(draft);
+  check_experts(draft);
+  check_layout(draft);
+  check_sharding(draft);
+  check_sequence(draft);
+  check_data(draft);
+}
+
+}  // namespace llmcalc::read

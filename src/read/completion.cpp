@@ -1,0 +1,154 @@
+#include "read/completion.hpp"
+
+#include "llmcalc/quantity/checked.hpp"
+#include "read/training_rules.hpp"
+
+#include <algorithm>
+
+namespace llmcalc::read {
+namespace {
+
+using quantity::product;
+using spec::Method;
+
+constexpr std::int64_t longest_default_seq = 4096;
+constexpr std::int64_t assumed_seq = 2048;  // the context of Llama 1 and GPT-3, for a shape known by its size alone
+constexpr std::int64_t accelerators_per_node = 8;
+constexpr std::int64_t peft_rank = 8;         // peft, LoraConfig.r
+constexpr std::int64_t fsdp_qlora_rank = 64;  // AnswerDotAI/fsdp_qlora, train.py
+
+std::int64_t replica_size(const spec::Layout& layout) { return product(layout.tp, layout.pp, layout.cp); }
+
+/// One of the factors of a product that must come out exactly.
+std::int64_t exact_share(const Draft& draft, std::int64_t whole, std::int64_t part, std::string_view whole_term,
+                         std::string_view part_term, std::string_view rule) {
+  if (whole % part != 0 || whole < part) draft.contradiction(whole_term, part_term, rule);
+  return whole / part;
+}
+
+/// The term to name when a product of layout degrees does not come out: the first that was given.
+std::string_view given_degree(const Draft& draft) {
+  for (const std::string_view term : {"tp", "pp", "cp"}) {
+    if (draft.given(term)) return term;
+  }
+  return "dp";
+}
+
+void complete_sharding(Draft& draft) {
+  if (draft.given("sharding") || draft.layout().dp == 1) return;
+  draft.layout().sharding = spec::Sharding::ddp;
+  draft.derive("sharding", "dp above 1");
+}
+
+void complete_nodes(Draft& draft) {
+  if (draft.given("nodes")) return;
+  const auto& gpu = draft.question.gpu;
+  const auto per_node = gpu && gpu->gpus_per_node > 0 ? gpu->gpus_per_node : accelerators_per_node;
+  draft.layout().nodes = quantity::ceil_divide(draft.layout().gpus, per_node);
+  draft.derive("nodes", std::to_string(per_node) + " accelerators a node");
+}
+
+constexpr std::string_view batch_rule = "global_batch = micro_batch x grad_accum x dp";
+
+/// Sequences of one optimizer step on one rank.
+std::int64_t batch_of_rank(const Draft& draft, const spec::Training& training, std::int64_t dp) {
+  return exact_share(draft, training.global_batch, dp, "global_batch", draft.given("dp") ? "dp" : "gpus", batch_rule);
+}
+
+void split_global_batch(Draft& draft) {
+  spec::Training& training = draft.training();
+  const auto of_rank = batch_of_rank(draft, training, draft.layout().dp);
+  if (draft.given("grad_accum") && !draft.given("micro_batch")) {
+    training.micro_batch = exact_share(draft, of_rank, training.grad_accum, "global_batch", "grad_accum", batch_rule);
+    draft.derive("micro_batch", batch_rule);
+    return;
+  }
+  const auto accum = exact_share(draft, of_rank, training.micro_batch, "global_batch", "micro_batch", batch_rule);
+  if (draft.given("grad_accum") && accum != training.grad_accum) {
+    draft.contradiction("global_batch", "grad_accum", batch_rule);
+  }
+  if (!draft.given("grad_accum")) draft.derive("grad_accum", batch_rule);
+  training.grad_accum = accum;
+}
+
+}  // namespace
+
+void complete_sequence(Draft& draft) {
+  auto& shape = draft.shape();
+  auto& training = draft.training();
+  if (training.seq == 0) {
+    const bool by_size = draft.question.stated_parameters && shape.max_position == 0;
+    const auto longest = shape.max_position == 0 ? longest_default_seq : shape.max_position;
+    training.seq = by_size ? assumed_seq : std::min(longest, longest_default_seq);
+    draft.assume("seq", by_size ? "of an assumed shape" : "min(max_position, 4096)",
+                 "--seq " + std::to_string(training.seq));
+  }
+  if (shape.max_position != 0) return;
+  shape.max_position = training.seq;
+  draft.derive("max_position", "seq");
+  if (shape.position == spec::Position::learned) shape.position_rows = shape.max_position;
+}
+
+void complete_layout(Draft& draft) {
+  spec::Layout& layout = draft.layout();
+  const auto replica = replica_size(layout);
+  if (draft.given("gpus") && draft.given("dp")) {
+    if (product(replica, layout.dp) != layout.gpus) draft.contradiction("gpus", "dp", "gpus = dp x tp x pp x cp");
+  } else if (draft.given("gpus")) {
+    layout.dp = exact_share(draft, layout.gpus, replica, "gpus", given_degree(draft), "gpus = dp x tp x pp x cp");
+    draft.derive("dp", "gpus / (tp x pp x cp)");
+  } else {
+    layout.gpus = product(replica, layout.dp);
+    draft.derive("gpus", "dp x tp x pp x cp");
+  }
+  complete_nodes(draft);
+  complete_sharding(draft);
+}
+
+void complete_batch(Draft& draft) {
+  spec::Training& training = draft.training();
+  if (!draft.given("micro_batch") && !draft.given("global_batch")) {
+    draft.assume("micro_batch", "default", "--micro-batch 1");
+  }
+  if (draft.given("global_batch")) return split_global_batch(draft);
+  training.global_batch = product(training.micro_batch, training.grad_accum, draft.layout().dp);
+  draft.derive("global_batch", "micro_batch x grad_accum x dp");
+}
+
+void complete_data(Draft& draft) {
+  if (draft.given("tokens") || draft.given("samples")) return;
+  draft.assumptions.push_back("--tokens 20x, 20 for each parameter (Hoffmann et al. 2022)");
+}
+
+void complete_kernels(Draft& draft) {
+  if (keeper_of(draft.training().framework) != Keeper::torch) return;
+  if (!draft.given("attention")) {
+    draft.training().attention = spec::AttentionKernel::sdpa;  // transformers, attn_implementation
+    draft.derive("attention", "framework default");
+  }
+  if (!draft.given("optimizer_impl")) {
+    draft.training().optimizer_impl = spec::OptimizerImpl::foreach;  // torch/optim, _default_to_fused_or_foreach
+    draft.derive("optimizer_impl", "framework default");
+  }
+}
+
+void complete_method(Draft& draft) {
+  spec::Training& training = draft.training();
+  if ((training.method == Method::inference || training.method == Method::forward_only) && !draft.given("optimizer")) {
+    training.optimizer = spec::Optimizer::none;
+    draft.derive("optimizer", "nothing is trained");
+  }
+  if (!has_low_rank(training.method)) return;
+  if (training.adapter.rank == 0) {
+    const bool by_fsdp_qlora = training.framework == spec::Framework::fsdp_qlora;
+    training.adapter.rank = by_fsdp_qlora ? fsdp_qlora_rank : peft_rank;
+    draft.assume("lora_rank", by_fsdp_qlora ? "fsdp-qlora default" : "peft default",
+                 "--lora-rank " + std::to_string(training.adapter.rank));
+  }
+  if (training.adapter.targets.empty()) {
+    training.adapter.targets = {"all-linear"};
+    draft.assume("lora_targets", "default", "--lora-targets all-linear");
+  }
+}
+
+}  // namespace llmcalc::read

@@ -1,0 +1,55 @@
+// The question while it is being put together: every part of resolve() adds to it and says where a value is from.
+#pragma once
+
+#include "llmcalc/read/given.hpp"
+#include "llmcalc/read/presets.hpp"
+#include "llmcalc/spec/question.hpp"
+#include "read/words.hpp"
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmcalc::read {
+
+class Draft {
+ public:
+  Draft(const Words& given, const Catalogue& known) : words(given), catalogue(known) {}
+
+  const Words& words;
+  const Catalogue& catalogue;
+  spec::Question question;
+  std::vector<std::string> assumptions;
+
+  spec::Shape& shape() { return question.model.shape; }
+  spec::Training& training() { return question.training; }
+  spec::Layout& layout() { return question.layout; }
+
+  bool given(std::string_view term) const { return words.has(term); }
+
+  /// Applies the word of a term if there is one.
+  void take(std::string_view term);
+
+  /// Records where the value of a term comes from.
+  void set_origin(std::string_view term, Origin origin);
+  void derive(std::string_view term, std::string_view how);                        ///< a default with its rule
+  void assume(std::string_view term, std::string_view how, std::string sentence);  ///< a default that moves the answer
+
+  Origin origin(std::string_view term) const;
+
+  /// Where to look for a term: the place of its word, or else its flag.
+  std::string place(std::string_view term) const;
+
+  /// A term with its value, for messages: "--tp 2", or "tp 1 (default)".
+  std::string said(std::string_view term) const;
+
+  /// Throws BadInput at the place of `term`, whose word is said to contradict that of `other`.
+  [[noreturn]] void contradiction(std::string_view term, std::string_view other, std::string_view why,
+                                  std::string hint = {}) const;
+
+ private:
+  std::map<std::string, Origin, std::less<>> origins_;
+};
+
+}  // namespace llmcalc::read

@@ -1,0 +1,140 @@
+#include "read/recipe.hpp"
+
+#include "read/terms.hpp"
+#include "read/training_rules.hpp"
+
+namespace llmcalc::read {
+namespace {
+
+using spec::Dtype;
+using spec::Method;
+using spec::Precision;
+
+constexpr Precision full_precision{.weights = Dtype::fp32, .compute = Dtype::fp32, .grads = Dtype::fp32};
+
+/// Everything in one 16-bit type. Textbook: gradients in the weights' type, moments in fp32 (12 bytes a parameter).
+Precision pure(Keeper keeper, Dtype half) {
+  Precision precision{.weights = half, .compute = half, .grads = half};
+  if (keeper == Keeper::torch) precision.moments = half;
+  precision.master = keeper == Keeper::megatron || keeper == Keeper::deepspeed;
+  if (keeper == Keeper::megatron && half == Dtype::bf16) precision.grads = Dtype::fp32;
+  return precision;
+}
+
+/// Mixed precision (arXiv:1710.03740). Textbook: 16-bit weights beside an fp32 master, fp32 gradients (18 bytes).
+Precision mixed(Keeper keeper, Dtype half) {
+  switch (keeper) {
+    case Keeper::textbook:
+      return {.weights = half, .compute = half, .grads = Dtype::fp32, .master = true};
+    case Keeper::torch:
+      return {.weights = Dtype::fp32, .compute = half, .grads = Dtype::fp32, .autocast = true};
+    case Keeper::megatron:
+    case Keeper::deepspeed:
+      break;
+  }
+  return pure(keeper, half);
+}
+
+struct Recipe {
+  std::string_view name;
+  Precision (*make)(Keeper);
+};
+
+constexpr Recipe recipes[] = {
+    {"fp32", [](Keeper) { return full_precision; }},
+    {"bf16", [](Keeper keeper) { return pure(keeper, Dtype::bf16); }},
+    {"fp16", [](Keeper keeper) { return pure(keeper, Dtype::fp16); }},
+    {"mixed-bf16", [](Keeper keeper) { return mixed(keeper, Dtype::bf16); }},
+    {"mixed-fp16", [](Keeper keeper) { return mixed(keeper, Dtype::fp16); }},
+};
+
+const Recipe& find_recipe(const Given& word) {
+  const auto found = std::ranges::find(recipes, lowered(word.text), &Recipe::name);
+  if (found != std::end(recipes)) return *found;
+  std::vector<std::string_view> names;
+  for (const Recipe& recipe : recipes) names.push_back(recipe.name);
+  throw_unknown_word(word.text, word.origin.where, names);
+}
+
+/// Without --dtype, the recipe that a measured run's type of resting weights belongs to.
+Precision implied(Draft& draft, Keeper keeper) {
+  draft.take("weights");
+  draft.take("autocast");
+  const Precision said = draft.question.training.precision;
+  if (said.autocast) return mixed(Keeper::torch, Dtype::bf16);
+  if (said.weights == Dtype::fp32) return full_precision;
+  if (is_half(said.weights)) return pure(keeper, said.weights);
+  return pure(keeper, Dtype::bf16);  // quantized weights are multiplied in bf16
+}
+
+constexpr std::string_view knobs[] = {"weights", "compute", "autocast", "grads", "master_weights", "optimizer_states"};
+
+Precision recipe_of(Draft& draft) {
+  const Keeper keeper = keeper_of(draft.training().framework);
+  const std::string framework(spec::name_of(draft.training().framework));
+  if (const Given* word = draft.words.find("dtype")) {
+    for (const auto knob : knobs) {
+      draft.set_origin(knob, {word->origin.source, word->origin.where + " " + word->text + " (" + framework + ")"});
+    }
+    return find_recipe(*word).make(keeper);
+  }
+  for (const auto knob : knobs) draft.derive(knob, framework + " default");
+  if (draft.given("weights") || draft.given("autocast")) return implied(draft, keeper);
+  draft.assumptions.push_back("--dtype bf16");
+  return pure(keeper, Dtype::bf16);
+}
+
+/// Adapters rest in fp32 whatever the base weights are: peft, autocast_adapter_dtype. The base needs no master copy.
+/// QLoRA keeps the base in NF4 with double quantization (arXiv:2305.14314 §3).
+void adapt(Draft& draft) {
+  Precision& precision = draft.training().precision;
+  if (!trains_adapters(draft.training().method)) return;
+  precision.grads = Dtype::fp32;
+  precision.moments = Dtype::fp32;
+  precision.master = false;
+  for (const auto knob : {"grads", "optimizer_states"}) draft.derive(knob, "adapters rest in fp32");
+  if (draft.training().method != Method::qlora || draft.given("weights")) return;
+  precision.weights = Dtype::nf4_dq;
+  precision.autocast = false;
+  draft.derive("weights", "qlora default");
+}
+
+void quantize_moments(Draft& draft) {
+  const auto optimizer = draft.training().optimizer;
+  const auto moments = quantized_moments(optimizer);
+  if (!moments) return;
+  draft.training().precision.moments = *moments;
+  draft.derive("optimizer_states", spec::name_of(optimizer));
+}
+
+/// What follows from explicit words for the knobs that were left unsaid.
+void follow_weights(Draft& draft) {
+  Precision& precision = draft.training().precision;
+  const bool half = is_half(precision.weights);
+  if (!half && !draft.given("master_weights")) precision.master = false;
+  if (draft.given("weights") && half && !draft.given("compute")) {
+    precision.compute = precision.weights;
+    draft.derive("compute", "weights");
+  }
+}
+
+/// Megatron's optimizer reads fp32 gradients: where they accumulate in 16 bit it keeps an fp32 copy (20 bytes a
+/// parameter in fp16: Megatron-LM docs/user-guide/features/dist_optimizer.md).
+void copy_gradients(Draft& draft) {
+  Precision& precision = draft.training().precision;
+  const bool narrow = is_half(precision.grads) && precision.master;
+  precision.grad_copy = narrow && keeper_of(draft.training().framework) == Keeper::megatron;
+}
+
+}  // namespace
+
+void take_precision(Draft& draft) {
+  draft.training().precision = recipe_of(draft);
+  adapt(draft);
+  quantize_moments(draft);
+  for (const auto knob : knobs) draft.take(knob);
+  follow_weights(draft);
+  copy_gradients(draft);
+}
+
+}  // namespace llmcalc::read

@@ -1,0 +1,66 @@
+// What follows from a framework, a method or an optimizer by its name.
+#pragma once
+
+#include "llmcalc/spec/training.hpp"
+
+#include <optional>
+
+namespace llmcalc::read {
+
+/// Frameworks that keep the same copies of weights, gradients and moments.
+enum class Keeper {
+  textbook,
+  torch,      ///< states follow the parameter's type: torch/optim/adamw.py, zeros_like(p); mixed is torch.autocast
+  megatron,   ///< 16-bit weights, fp32 master and fp32 main gradients: Megatron-LM, dist_optimizer.md
+  deepspeed,  ///< 2 + 2 + 4 + 8: ZeRO, arXiv:1910.02054 §3.1; llm.c keeps the same (train_gpt2.cu, master weights)
+};
+
+constexpr Keeper keeper_of(spec::Framework framework) {
+  using spec::Framework;
+  switch (framework) {
+    case Framework::generic:
+      return Keeper::textbook;
+    case Framework::megatron:
+    case Framework::nemo:
+      return Keeper::megatron;
+    case Framework::megatron_deepspeed:
+    case Framework::deepspeed:
+    case Framework::internevo:
+    case Framework::colossalai:
+    case Framework::llm_c:
+      return Keeper::deepspeed;
+    default:
+      return Keeper::torch;
+  }
+}
+
+constexpr bool is_half(spec::Dtype dtype) { return dtype == spec::Dtype::bf16 || dtype == spec::Dtype::fp16; }
+
+/// LoRA and its kin: two thin matrices beside a frozen one.
+constexpr bool has_low_rank(spec::Method method) {
+  using spec::Method;
+  return method == Method::lora || method == Method::qlora || method == Method::dora || method == Method::adalora;
+}
+
+constexpr bool trains_adapters(spec::Method method) {
+  using spec::Method;
+  return has_low_rank(method) || method == Method::ia3 || method == Method::prompt || method == Method::prefix ||
+         method == Method::adapter;
+}
+
+/// The type in which an optimizer of few bits keeps its moments; empty for the others.
+constexpr std::optional<spec::Dtype> quantized_moments(spec::Optimizer optimizer) {
+  using spec::Optimizer;
+  switch (optimizer) {
+    case Optimizer::adamw_8bit:
+    case Optimizer::paged_adamw_8bit:
+    case Optimizer::galore_adamw_8bit:
+      return spec::Dtype::int8;
+    case Optimizer::adamw_4bit:
+      return spec::Dtype::int4;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace llmcalc::read

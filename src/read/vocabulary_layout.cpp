@@ -1,0 +1,39 @@
+// The terms that describe the hardware and how a run is spread over it.
+#include "read/terms.hpp"
+
+namespace llmcalc::read {
+namespace {
+
+using spec::Layout;
+
+using Degree = Whole<1>;
+
+/// The accelerator is looked up by resolve(); what is echoed is its id.
+std::string show_gpu(const spec::Question& question) { return question.gpu ? question.gpu->id : std::string(); }
+
+constexpr Term rows[] = {
+    {"gpu", Group::hardware, "name, name:count", nullptr, "accelerator preset, see `llmcalc gpu list`", nullptr,
+     show_gpu},
+    term<Degree, InLayout<&Layout::gpus>>("gpus", Group::layout, "accelerators of the run"),
+    term<Degree, InLayout<&Layout::nodes>>("nodes", Group::layout, "machines they sit in"),
+    term<Degree, InLayout<&Layout::dp>>("dp", Group::layout, "data-parallel replicas; default: what the rest leaves"),
+    term<Degree, InLayout<&Layout::tp>>("tp", Group::layout, "tensor parallelism"),
+    term<Switch, InLayout<&Layout::sp>>("sp", Group::layout, "Megatron sequence parallelism"),
+    term<Degree, InLayout<&Layout::pp>>("pp", Group::layout, "pipeline stages"),
+    term<Degree, InLayout<&Layout::vpp>>("vpp", Group::layout, "virtual stages a rank; 1: none"),
+    term<Degree, InLayout<&Layout::cp>>("cp", Group::layout, "context parallelism"),
+    term<Degree, InLayout<&Layout::ep>>("ep", Group::layout, "expert parallelism"),
+    term<Degree, InLayout<&Layout::etp>>("etp", Group::layout, "tensor parallelism inside an expert"),
+    term<Word<spec::Sharding>, InLayout<&Layout::sharding>>("sharding", Group::layout,
+                                                            "how states are spread over data-parallel ranks"),
+    term<Degree, InLayout<&Layout::sharding_group>>("sharding_group", Group::layout,
+                                                    "ranks states are spread over; default: all data-parallel ranks"),
+    term<Maybe<Number>, InLayout<&Layout::inter_node_gbps>>("inter_node_gbps", Group::layout,
+                                                            "network of one node, gigabits per second"),
+};
+
+}  // namespace
+
+std::span<const Term> layout_terms() { return rows; }
+
+}  // namespace llmcalc::read

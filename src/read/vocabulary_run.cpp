@@ -1,0 +1,121 @@
+// The terms that describe how a run trains.
+#include "llmcalc/quantity/error.hpp"
+#include "read/terms.hpp"
+
+namespace llmcalc::read {
+namespace {
+
+using spec::Adapter;
+using spec::Dtype;
+using spec::Precision;
+using spec::Recompute;
+using spec::Training;
+
+using Count = Whole<1>;
+using WeightType = DtypeIn<Dtype::fp32, Dtype::bf16, Dtype::fp16, Dtype::nf4, Dtype::nf4_dq, Dtype::int4_gptq,
+                           Dtype::int8_gptq, Dtype::int8>;
+using ComputeType =
+    DtypeIn<Dtype::bf16, Dtype::fp16, Dtype::fp32, Dtype::tf32, Dtype::fp8_e4m3, Dtype::mxfp8, Dtype::nvfp4>;
+using GradientType = DtypeIn<Dtype::fp32, Dtype::bf16, Dtype::fp16>;
+using MomentType = DtypeIn<Dtype::fp32, Dtype::bf16, Dtype::fp16, Dtype::int8, Dtype::int4>;
+
+constexpr std::string_view target_names[] = {"q",    "k",   "v",   "o",     "gate", "up",
+                                             "down", "fc1", "fc2", "embed", "head", "all-linear"};
+
+/// The projections that carry an adapter.
+struct Targets {
+  static constexpr std::string_view values = "list of q,k,v,o,gate,up,down,fc1,fc2,embed,head, or all-linear";
+  static std::vector<std::string> read(std::string_view text, std::string_view place) {
+    auto targets = split_list(lowered(text), place);
+    for (const auto& target : targets) {
+      if (std::ranges::find(target_names, target) != std::end(target_names)) continue;
+      throw_unknown_word(target, place, {std::begin(target_names), std::end(target_names)});
+    }
+    return targets;
+  }
+  static std::string write(const std::vector<std::string>& targets) { return join_list(targets); }
+};
+
+struct Modules {
+  static constexpr std::string_view values = "list of Megatron module names";
+  static std::vector<std::string> read(std::string_view text, std::string_view place) {
+    return split_list(text, place);
+  }
+  static std::string write(const std::vector<std::string>& modules) { return join_list(modules); }
+};
+
+/// "none", "selective", "full", or "every-2": full recompute of two layers as one.
+struct RecomputeWord {
+  static constexpr std::string_view every = "every-";
+  static void apply(spec::Question& question, std::string_view text, std::string_view place) {
+    Recompute& recompute = question.training.recompute;
+    if (text.starts_with(every)) {
+      recompute.every = Whole<1, max_layers>::read(text.substr(every.size()), place);
+      recompute.policy = spec::RecomputePolicy::full;
+      return;
+    }
+    if (spec::find_name<spec::RecomputePolicy>(lowered(text)) == nullptr) throw_unknown_word(text, place, words());
+    recompute.policy = Word<spec::RecomputePolicy>::read(text, place);
+    recompute.every = 1;
+  }
+  static std::string show(const spec::Question& question) {
+    const Recompute& recompute = question.training.recompute;
+    if (recompute.every > 1) return std::string(every) + std::to_string(recompute.every);
+    return std::string(spec::name_of(recompute.policy));
+  }
+  static std::vector<std::string_view> words() {
+    auto names = canonical_words<spec::RecomputePolicy>();
+    names.push_back("every-N");
+    return names;
+  }
+};
+
+constexpr Term rows[] = {
+    term<Word<spec::Framework>, InTraining<&Training::framework>>(
+        "framework", Group::run, "whose allocations are reproduced; generic: textbook"),
+    term<FreeText, InTraining<&Training::framework_version>>("framework_version", Group::run, "for information"),
+    term<Word<spec::Method>, InTraining<&Training::method>>("method", Group::run, "what is trained"),
+    term<Count, InTraining<&Training::adapter, &Adapter::rank>>("lora_rank", Group::run, "rank of the adapters"),
+    term<Targets, InTraining<&Training::adapter, &Adapter::targets>>("lora_targets", Group::run,
+                                                                     "projections that carry an adapter"),
+    term<WeightType, InTraining<&Training::precision, &Precision::weights>>("weights", Group::run,
+                                                                            "type in which weights rest"),
+    term<ComputeType, InTraining<&Training::precision, &Precision::compute>>("compute", Group::run,
+                                                                             "type of matrix products"),
+    term<Switch, InTraining<&Training::precision, &Precision::autocast>>(
+        "autocast", Group::run, "weights rest in a wider type and are cast at each use"),
+    term<GradientType, InTraining<&Training::precision, &Precision::grads>>("grads", Group::run,
+                                                                            "type in which gradients accumulate"),
+    term<Switch, InTraining<&Training::precision, &Precision::master>>("master_weights", Group::run,
+                                                                       "fp32 copy of 16-bit weights"),
+    term<Word<spec::Optimizer>, InTraining<&Training::optimizer>>("optimizer", Group::run, "optimizer"),
+    term<Word<spec::OptimizerImpl>, InTraining<&Training::optimizer_impl>>("optimizer_impl", Group::run,
+                                                                           "how the step walks the tensors"),
+    term<MomentType, InTraining<&Training::precision, &Precision::moments>>("optimizer_states", Group::run,
+                                                                            "type of the optimizer's moments"),
+    term<Length, InTraining<&Training::seq>>("seq", Group::run, "tokens a sequence"),
+    term<Count, InTraining<&Training::micro_batch>>("micro_batch", Group::run, "sequences a rank runs at once"),
+    term<Count, InTraining<&Training::grad_accum>>("grad_accum", Group::run, "micro-batches an optimizer step"),
+    term<Count, InTraining<&Training::global_batch>>("global_batch", Group::run, "sequences an optimizer step"),
+    {"recompute",
+     Group::run,
+     {},
+     &RecomputeWord::words,
+     "activations computed again in backward",
+     &RecomputeWord::apply,
+     &RecomputeWord::show},
+    term<Modules, InTraining<&Training::recompute, &Recompute::modules>>("recompute_modules", Group::run,
+                                                                         "what selective recompute covers"),
+    term<Word<spec::AttentionKernel>, InTraining<&Training::attention>>("attention", Group::run, "attention kernel"),
+    term<Switch, InTraining<&Training::compile>>("compile", Group::run, "torch.compile"),
+    term<Switch, InTraining<&Training::fused_kernels>>("fused_kernels", Group::run,
+                                                       "fused norm, rope and MLP kernels (Liger)"),
+    term<Word<spec::Loss>, InTraining<&Training::loss>>("loss", Group::run, "how the loss treats the logits"),
+    term<Word<spec::Offload>, InTraining<&Training::offload>>("offload", Group::run, "what rests in host memory"),
+};
+
+}  // namespace
+
+std::span<const Term> run_terms() { return rows; }
+
+}  // namespace llmcalc::read

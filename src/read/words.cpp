@@ -1,0 +1,103 @@
+#include "read/words.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/parse.hpp"
+#include "llmcalc/quantity/suggest.hpp"
+#include "read/terms.hpp"
+
+#include <utility>
+
+namespace llmcalc::read {
+namespace {
+
+/// The canonical name of a term or a shorthand.
+std::string_view canonical_name(const Given& word) {
+  if (const Term* term = find_term(word.term)) return term->name;
+  for (const Shorthand& shorthand : shorthands()) {
+    if (shorthand.name == word.term) return shorthand.name;
+  }
+  const auto names = all_term_names();
+  throw quantity::BadInput(word.origin.where, "there is no '" + word.term + "' in the vocabulary of a run",
+                           quantity::did_you_mean(word.term, names));
+}
+
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool all_digits(std::string_view text) { return !text.empty() && std::ranges::all_of(text, is_digit); }
+
+std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
+struct CountedGpu {
+  std::string_view name;
+  std::string_view count;  ///< empty when only a name was given
+};
+
+/// "h100-sxm", "h100-sxm:8", "8x h100-sxm".
+CountedGpu split_gpu(std::string_view text) {
+  text = trimmed(text);
+  if (const auto colon = text.rfind(':'); colon != std::string_view::npos) {
+    return {trimmed(text.substr(0, colon)), trimmed(text.substr(colon + 1))};
+  }
+  if (const auto times = text.find_first_of("xX"); times != std::string_view::npos) {
+    const auto count = trimmed(text.substr(0, times));
+    const auto name = trimmed(text.substr(times + 1));
+    if (all_digits(count) && !name.empty()) return {name, count};
+  }
+  return {text, {}};
+}
+
+constexpr std::string_view zero_stages[] = {"none", "zero1", "zero2", "zero3"};
+
+/// --zero 3 is --sharding zero3.
+Given sharding_of(const Given& word) {
+  const auto last = static_cast<std::int64_t>(std::size(zero_stages)) - 1;
+  const auto stage =
+      check_range(quantity::parse_count(word.text, word.origin.where), 0, last, word.text, word.origin.where);
+  return {"sharding", std::string(zero_stages[static_cast<std::size_t>(stage)]), word.origin};
+}
+
+}  // namespace
+
+Words::Words(const std::vector<Given>& given) {
+  for (const Given& word : given) {
+    const auto name = canonical_name(word);
+    if (name == "gpu") {
+      put_gpu(word);
+    } else if (name == "zero") {
+      put(sharding_of(word));
+    } else {
+      put({std::string(name), word.text, word.origin});
+    }
+  }
+}
+
+const Given* Words::find(std::string_view term) const {
+  const auto found = std::ranges::find(words_, term, &Given::term);
+  return found == words_.end() ? nullptr : &*found;
+}
+
+void Words::put(Given word) {
+  if (const Given* earlier = find(word.term)) {
+    if (earlier->text == word.text) return;
+    throw quantity::BadInput(word.origin.where, "sets " + word.term + " to '" + word.text + "', but " +
+                                                    earlier->origin.where + " sets it to '" + earlier->text + "'");
+  }
+  words_.push_back(std::move(word));
+}
+
+void Words::put_gpu(const Given& word) {
+  const auto [name, count] = split_gpu(word.text);
+  if (name.empty() || (count.empty() && name.size() != trimmed(word.text).size())) {
+    throw quantity::BadInput(word.origin.where, "'" + word.text +
+                                                    "' is not an accelerator: expected a name, "
+                                                    "name:count or 'count x name'");
+  }
+  put({"gpu", std::string(name), word.origin});
+  if (!count.empty()) put({"gpus", std::string(count), word.origin});
+}
+
+}  // namespace llmcalc::read

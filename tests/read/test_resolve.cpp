@@ -1,0 +1,264 @@
+// From words to the effective question: sources of the model, recipes, completion and contradictions.
+#include "catch.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/read/resolve.hpp"
+#include "read/assumed_shape.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <string_view>
+
+using namespace llmcalc;
+using quantity::BadInput;
+using read::Given;
+using read::Resolved;
+using read::Source;
+
+namespace {
+
+/// "--seq 8k --gpu h100-sxm:8" as the command line would hand it over.
+std::vector<Given> words(std::string_view line, Source source = Source::flag) {
+  std::vector<Given> given;
+  while (!line.empty()) {
+    const auto end = std::min(line.find(" --"), line.size());
+    const auto flag = line.substr(2, line.find(' ') - 2);
+    const auto text = line.substr(flag.size() + 3, end - flag.size() - 3);
+    given.push_back({std::string(flag), std::string(text), {source, "--" + std::string(flag)}});
+    line.remove_prefix(end == line.size() ? end : end + 1);
+  }
+  return given;
+}
+
+Resolved ask(std::string_view line) { return resolve(words(line), std::nullopt, read::Catalogue()); }
+
+spec::Precision precision(std::string_view line) {
+  return ask("--params 1e9 " + std::string(line)).question.training.precision;
+}
+
+read::Echo echoed(const Resolved& resolved, std::string_view term) {
+  const auto found = std::ranges::find(resolved.echo, term, &read::Echo::term);
+  REQUIRE(found != resolved.echo.end());
+  return *found;
+}
+
+/// Bytes a parameter: weights, gradients, master copy and the two moments of AdamW.
+double bytes_per_parameter(const spec::Precision& p) {
+  const auto bytes = [](spec::Dtype dtype) { return spec::facts(dtype).bits / 8.0; };
+  return bytes(p.weights) + bytes(p.grads) + (p.master ? 4.0 : 0.0) + 2.0 * bytes(p.moments);
+}
+
+}  // namespace
+
+TEST_CASE("the main job resolves as typed") {
+  const auto resolved = ask("--params 1e9 --dtype bf16 --gpu a100-80");
+  CHECK(resolved.question.stated_parameters == quantity::parameters(1'000'000'000));
+  REQUIRE(resolved.question.gpu);
+  CHECK(resolved.question.gpu->id == "a100-80-sxm");
+  CHECK(resolved.question.training.seq == 2048);
+  CHECK(echoed(resolved, "gpu").origin.where == "--gpu");
+  CHECK(echoed(resolved, "seq").origin.source == Source::assumed);
+  CHECK(echoed(resolved, "hidden").origin.source == Source::assumed);
+  CHECK(resolved.assumptions.size() == 5);  // shape, framework, seq, micro-batch, tokens
+}
+
+// Published sizes: Llama 1 and 2 (arXiv:2302.13971 table 2, arXiv:2307.09288 table 1), GPT-3 (arXiv:2005.14165).
+TEST_CASE("an assumed shape counts what was asked for and is proportioned like a Llama") {
+  for (const double size : {1.1e9, 6.74e9, 13.0e9, 32.5e9, 65.2e9, 69.0e9, 175e9, 405e9, 1e12}) {
+    INFO(size);
+    const auto asked = quantity::parameters(static_cast<std::int64_t>(size));
+    const auto shape = read::assumed_shape(asked);
+    CHECK(std::abs(read::count_assumed(shape) / asked - 1.0) < 0.03);
+    const double aspect = static_cast<double>(shape.hidden) / static_cast<double>(shape.layers);
+    CHECK(aspect > 100.0);
+    CHECK(aspect < 160.0);
+    CHECK(shape.heads * shape.head_dim == shape.hidden);
+    CHECK(shape.kv_heads == (size < 30e9 ? shape.heads : 8));
+  }
+}
+
+// 13B: 40 layers of 5120 (arXiv:2302.13971 table 2).
+TEST_CASE("an assumed 13B is Llama 13B") {
+  const auto shape = read::assumed_shape(quantity::parameters(13'015'864'320));
+  CHECK(shape.layers == 40);
+  CHECK(shape.hidden == 5120);
+  CHECK(shape.ffn == 13824);
+  CHECK(read::count_assumed(shape) == quantity::parameters(13'015'864'320));
+}
+
+TEST_CASE("no size makes an assumed shape that cannot be built") {
+  for (double size = 1; size <= 1e15; size *= 3) {
+    INFO(size);
+    CHECK_NOTHROW(ask("--params " + std::to_string(static_cast<std::int64_t>(size))));
+  }
+}
+
+// Bytes a parameter: ZeRO (arXiv:1910.02054 section 3.1) 16, Megatron-LM dist_optimizer.md 18, torch AdamW states
+// follow the parameter (8 for pure bf16, as torchtune's README measures).
+TEST_CASE("recipes keep what the framework keeps") {
+  const std::pair<std::string_view, double> recipes[] = {
+      {"--dtype fp32", 16},
+      {"--dtype bf16", 12},
+      {"--dtype fp16", 12},
+      {"--dtype mixed-bf16", 18},
+      {"--dtype mixed-fp16", 18},
+      {"--dtype bf16 --framework hf", 8},
+      {"--dtype mixed-bf16 --framework hf", 16},
+      {"--dtype bf16 --framework torchtune", 8},
+      {"--dtype bf16 --framework megatron", 18},
+      {"--dtype mixed-bf16 --framework megatron", 18},
+      {"--dtype bf16 --framework deepspeed", 16},
+      {"--dtype bf16 --optimizer adamw-8bit", 6},
+      {"--weights bf16", 12},
+      {"--weights fp32 --autocast 1", 16},
+      {"--weights bf16 --grads fp32 --framework megatron", 18},
+  };
+  for (const auto& [line, bytes] : recipes) {
+    INFO(line);
+    CHECK(bytes_per_parameter(precision(line)) == bytes);
+  }
+}
+
+TEST_CASE("explicit words override the recipe") {
+  const auto p = precision("--dtype mixed-bf16 --grads bf16 --optimizer-states bf16 --master-weights 0");
+  CHECK(p.grads == spec::Dtype::bf16);
+  CHECK(p.moments == spec::Dtype::bf16);
+  CHECK_FALSE(p.master);
+  CHECK(precision("--dtype mixed-bf16 --framework hf").autocast);
+}
+
+TEST_CASE("qlora keeps the base in nf4-dq and its adapters in fp32") {
+  const auto p = precision("--method qlora --dtype bf16 --lora-rank 64");
+  CHECK(p.weights == spec::Dtype::nf4_dq);
+  CHECK(p.compute == spec::Dtype::bf16);
+  CHECK(p.grads == spec::Dtype::fp32);
+}
+
+TEST_CASE("overrides of a preset carry what follows from them") {
+  const auto shape = ask("--model llama-3-70b --layers 12").question.model.shape;
+  CHECK(shape.layers == 12);
+  CHECK(shape.kv_heads == 8);
+  const auto narrow = ask("--model llama-2-7b --heads 16").question.model.shape;
+  CHECK(narrow.head_dim == 256);
+  CHECK(narrow.kv_heads == 16);
+  const auto resolved = ask("--model llama-3-8b --vocab 128k");
+  CHECK(echoed(resolved, "vocab").origin.source == Source::flag);
+  CHECK(echoed(resolved, "layers").origin.source == Source::preset);
+  CHECK(echoed(resolved, "layers").origin.where == "llama-3-8b");
+}
+
+TEST_CASE("a raw shape is completed") {
+  const auto resolved = ask("--layers 12 --hidden 768 --heads 12 --vocab 50257 --mlp gelu --position learned --seq 1k");
+  const auto& shape = resolved.question.model.shape;
+  CHECK(shape.ffn == 4 * 768);
+  CHECK(shape.kv_heads == 12);
+  CHECK(shape.head_dim == 64);
+  CHECK(shape.max_position == 1024);
+  CHECK(shape.position_rows == 1024);
+}
+
+TEST_CASE("the layout is completed from the number of accelerators") {
+  const auto layout = ask("--params 7B --gpu h100-sxm:64 --tp 4 --pp 2 --zero 1").question.layout;
+  CHECK(layout.gpus == 64);
+  CHECK(layout.dp == 8);
+  CHECK(layout.nodes == 8);
+  CHECK(layout.sharding == spec::Sharding::zero1);
+  CHECK(ask("--params 7B --dp 2 --tp 4").question.layout.gpus == 8);
+  CHECK(ask("--params 7B --gpu 8x h100-sxm").question.layout.dp == 8);
+  CHECK(ask("--params 7B --gpu h100-sxm:8").question.layout.sharding == spec::Sharding::ddp);
+}
+
+TEST_CASE("the batch is completed in every direction") {
+  const auto batch = [](std::string_view line) {
+    return ask("--params 7B --dp 4 " + std::string(line)).question.training;
+  };
+  CHECK(batch("--micro-batch 2 --grad-accum 8").global_batch == 64);
+  CHECK(batch("--global-batch 64").grad_accum == 16);
+  CHECK(batch("--global-batch 64 --micro-batch 2").grad_accum == 8);
+  CHECK(batch("--global-batch 64 --grad-accum 2").micro_batch == 8);
+  CHECK(batch("--global-batch 64 --grad-accum 2 --micro-batch 8").global_batch == 64);
+}
+
+TEST_CASE("a measured row states its parameters for information") {
+  const auto given = words("--model llama-3-8b --params 8030261248", Source::row);
+  CHECK_FALSE(resolve(given, std::nullopt, read::Catalogue()).question.stated_parameters);
+}
+
+TEST_CASE("what is echoed can be typed again and means the same") {
+  for (const std::string_view line :
+       {"--model mixtral-8x7b --gpu h100-sxm:8 --dtype mixed-bf16 --seq 8k --zero 3",
+        "--model llama-3-8b --method lora --lora-rank 16 --lora-targets q,v --framework hf",
+        "--model gpt2 --recompute every-2 --global-batch 8 --gpu rtx-4090"}) {
+    INFO(line);
+    const auto first = ask(line);
+    std::vector<Given> again;
+    for (const auto& echo : first.echo) again.push_back({echo.term, echo.value, {Source::flag, echo.term}});
+    const auto second = resolve(again, std::nullopt, read::Catalogue());
+    for (const auto& echo : first.echo) CHECK(echoed(second, echo.term).value == echo.value);
+  }
+}
+
+TEST_CASE("contradictions name both places") {
+  struct Case {
+    std::string_view line;
+    std::string_view place;
+    std::string_view other;
+  };
+  const Case cases[] = {
+      {"--params 1e9 --model gpt2", "--params", "--model gpt2"},
+      {"--params 7B --gpus 8 --dp 3", "--gpus", "--dp 3"},
+      {"--params 7B --gpus 6 --tp 4", "--gpus", "--tp 4"},
+      {"--params 7B --gpu h100-sxm:8 --gpus 4", "--gpus", "--gpu"},
+      {"--params 7B --global-batch 7 --dp 2", "--global-batch", "--dp 2"},
+      {"--params 7B --global-batch 8 --micro-batch 3", "--global-batch", "--micro-batch 3"},
+      {"--params 7B --global-batch 8 --micro-batch 2 --grad-accum 2", "--global-batch", "--grad-accum 2"},
+      {"--params 7B --lora-rank 8", "--lora-rank", "method full"},
+      {"--params 7B --method qlora --weights bf16", "--weights", "--method qlora"},
+      {"--params 7B --weights nf4", "--weights", "method full"},
+      {"--params 7B --dtype fp32 --master-weights 1", "--master-weights", "weights fp32"},
+      {"--params 7B --autocast 1 --weights bf16", "--autocast", "--weights bf16"},
+      {"--params 7B --optimizer adamw-8bit --optimizer-states fp32", "--optimizer-states", "--optimizer adamw-8bit"},
+      {"--params 7B --recompute full --recompute-modules mlp", "--recompute-modules", "--recompute full"},
+      {"--params 7B --top-k 2", "--top-k", "experts 0"},
+      {"--params 7B --ep 2 --gpus 2", "--ep", "experts 0"},
+      {"--params 7B --sp 1", "--sp", "tp 1"},
+      {"--params 7B --vpp 2", "--vpp", "pp 1"},
+      {"--params 7B --gpus 8 --nodes 3", "--nodes", "--gpus 8"},
+      {"--params 7B --gpus 8 --sharding-group 4 --sharding ddp", "--sharding-group", "--sharding ddp"},
+      {"--params 7B --gpus 8 --sharding-group 3 --zero 3", "--sharding-group", "dp 8"},
+      {"--params 7B --zero 3 --sharding ddp", "--sharding", "--zero"},
+      {"--model gpt2 --seq 2048", "--seq", "max_position 1024"},
+      {"--params 7B --tokens 1T --samples 5", "--samples", "--tokens 1T"},
+      {"--layers 2 --hidden 100 --heads 3 --vocab 10 --ffn 10", "--heads", "--hidden 100"},
+  };
+  for (const auto& [line, place, other] : cases) {
+    INFO(line);
+    try {
+      ask(line);
+      FAIL_CHECK("accepted");
+    } catch (const BadInput& error) {
+      CHECK(error.place() == place);
+      CHECK_THAT(error.problem(), Catch::Matchers::Contains(std::string(other)));
+    }
+  }
+}
+
+TEST_CASE("what is missing or unknown is named with the next step") {
+  const std::pair<std::string_view, std::string_view> cases[] = {
+      {"--seq 8k", "no model was named"},
+      {"--layers 12 --hidden 768", "--heads: is missing"},
+      {"--layers 12 --hidden 768 --heads 12 --vocab 100", "--ffn: is missing"},
+      {"--params 7B --gpu h100-smx", "did you mean"},
+      {"--params 7B --dtype bf61", "did you mean 'bf16'"},
+      {"--params 7B --zero 4", "0 to 3"},
+      {"--params 7B --micro-bach 4", "did you mean 'micro_batch'"},
+      {"--params 7B --gpu h100-sxm:", "is not an accelerator"},
+      {"--params 7B --gpu h100-sxm:0", "out of range"},
+      {"--params 0", "params"},
+      {"--params 1e16", "out of range"},
+  };
+  for (const auto& [line, part] : cases) {
+    INFO(line);
+    CHECK_THROWS_WITH(ask(line), Catch::Matchers::Contains(std::string(part)));
+  }
+}

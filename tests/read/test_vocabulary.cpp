@@ -1,0 +1,169 @@
+// The vocabulary is the measured-run schema plus what a command line needs; every row reads what it shows.
+#include "catch.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/read/vocabulary.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+using namespace llmcalc;
+using quantity::BadInput;
+using read::find_term;
+using read::vocabulary;
+
+namespace {
+
+/// The question columns of the measured-run schema, as its tables list them.
+constexpr std::string_view schema_columns =
+    "model layers hidden heads kv_heads head_dim ffn vocab max_position mlp norm position bias tied dropout experts "
+    "top_k expert_ffn shared_ffn dense_layers params framework framework_version method lora_rank lora_targets weights "
+    "compute autocast grads optimizer optimizer_impl optimizer_states seq micro_batch grad_accum global_batch "
+    "recompute recompute_modules attention compile fused_kernels loss offload gpu gpus nodes dp tp sp pp vpp cp ep etp "
+    "sharding sharding_group inter_node_gbps";
+
+/// What the command line knows beyond the schema's question.
+constexpr std::string_view other_terms =
+    "config dtype zero master_weights moe_every norms_per_layer qk_norm parallel_residual window full_every "
+    "q_lora_rank kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim rank tokens samples mfu price memory "
+    "activations";
+
+void insert_words(std::set<std::string_view>& words, std::string_view text) {
+  while (!text.empty()) {
+    const auto word = text.substr(0, text.find(' '));
+    words.insert(word);
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+  }
+}
+
+std::string shown_after(std::string_view name, std::string_view text) {
+  spec::Question question;
+  const auto* term = find_term(name);
+  REQUIRE(term != nullptr);
+  term->apply(question, text, "--x");
+  return term->show(question);
+}
+
+/// Words that a term must accept, each of them shown as typed.
+struct Typed {
+  std::string_view term;
+  std::vector<std::string_view> texts;
+};
+
+const Typed typed[] = {
+    {"layers", {"1", "32", "100000"}},
+    {"seq", {"1", "4096", "2147483647"}},
+    {"bias", {"all", "none", "qkv"}},
+    {"tied", {"0", "1"}},
+    {"dropout", {"0", "0.1", "1"}},
+    {"experts", {"0", "8"}},
+    {"lora_targets", {"q,v", "all-linear", "q,k,v,o,gate,up,down,fc1,fc2,embed,head"}},
+    {"weights", {"fp32", "bf16", "fp16", "nf4", "nf4-dq", "int4-gptq", "int8-gptq", "int8"}},
+    {"compute", {"bf16", "fp16", "fp32", "mxfp8", "nvfp4"}},
+    {"optimizer_states", {"fp32", "bf16", "fp16", "int8", "int4"}},
+    {"recompute", {"none", "selective", "full", "every-2", "every-6"}},
+    {"recompute_modules", {"mla_up_proj,mlp"}},
+    {"inter_node_gbps", {"3200"}},
+    {"tokens", {"1.5e+13", "20x", "0.5x"}},
+    {"mfu", {"0.4"}},
+    {"memory", {"1024"}},
+    {"activations", {"program", "none", "rule-of-thumb"}},
+};
+
+}  // namespace
+
+TEST_CASE("the vocabulary is the schema's question columns and what a command line adds") {
+  std::set<std::string_view> expected;
+  insert_words(expected, schema_columns);
+  insert_words(expected, other_terms);
+  const auto names = read::all_term_names();
+  const std::set<std::string_view> actual(names.begin(), names.end());
+  CHECK(actual == expected);
+  CHECK(names.size() == actual.size());
+}
+
+TEST_CASE("a term is found by its column and by its flag") {
+  CHECK(find_term("kv_heads") == find_term("kv-heads"));
+  CHECK(find_term("kv_heads")->name == "kv_heads");
+  CHECK(find_term("kv heads") == nullptr);
+  CHECK(find_term("") == nullptr);
+}
+
+TEST_CASE("a term shows what was typed") {
+  for (const auto& [term, texts] : typed) {
+    for (const auto text : texts) {
+      INFO(term << " = " << text);
+      CHECK(shown_after(term, text) == text);
+    }
+  }
+}
+
+TEST_CASE("every word of a closed vocabulary reads back as itself") {
+  for (const auto& term : vocabulary()) {
+    if (term.words == nullptr) continue;
+    for (const auto word : term.words()) {
+      if (word == "every-N") continue;
+      INFO(term.name << " = " << word);
+      CHECK(shown_after(term.name, word) == word);
+    }
+  }
+}
+
+TEST_CASE("what a term shows of any question it reads back unchanged") {
+  spec::Question question;
+  question.model.shape.max_position = 8192;
+  question.training.adapter = {16, {"q", "v"}};
+  question.pricing.data.tokens = quantity::tokens(1.5e12);
+  question.pricing.price_per_hour = quantity::dollars(2.39);
+  question.layout.inter_node_gbps = 400.0;
+  for (const auto& term : vocabulary()) {
+    if (term.apply == nullptr) continue;
+    const std::string text = term.show(question);
+    if (text.empty()) continue;
+    INFO(term.name << " = " << text);
+    spec::Question other;
+    term.apply(other, text, "--x");
+    CHECK(term.show(other) == text);
+  }
+}
+
+TEST_CASE("text outside a term's range is refused at its place") {
+  const std::pair<std::string_view, std::vector<std::string_view>> refused[] = {
+      {"layers", {"0", "-1", "1.5", "100001", "nan", "inf", "1e30", "", "x"}},
+      {"hidden", {"0", "2147483648", "99999999999999999999"}},
+      {"seq", {"0", "-1", "nan", "8kk"}},
+      {"dropout", {"-0.1", "1.1", "nan"}},
+      {"mfu", {"0", "1.01", "inf"}},
+      {"tokens", {"0", "0x", "1e300", "nanx", "-1"}},
+      {"samples", {"1e19", "nan"}},
+      {"price", {"-1", "inf"}},
+      {"memory", {"0", "-80GB", "1e30GB"}},
+      {"lora_targets", {"", "q,,v", "z"}},
+      {"recompute", {"every-0", "every-", "every-x", "half"}},
+      {"weights", {"fp8", "nonsense"}},
+      {"tied", {"2", "maybe"}},
+  };
+  for (const auto& [name, texts] : refused) {
+    for (const auto text : texts) {
+      INFO(name << " = " << text);
+      spec::Question question;
+      try {
+        find_term(name)->apply(question, text, "--here");
+        FAIL("accepted");
+      } catch (const BadInput& error) {
+        CHECK(error.place() == "--here");
+      }
+    }
+  }
+}
+
+TEST_CASE("an unknown word is answered with the known ones and the nearest") {
+  spec::Question question;
+  try {
+    find_term("mlp")->apply(question, "swiglo", "--mlp");
+    FAIL("accepted");
+  } catch (const BadInput& error) {
+    CHECK(error.problem() == "'swiglo' is not one of gelu, relu, squared-relu, swiglu, geglu");
+    CHECK_THAT(error.hint(), Catch::Matchers::Contains("swiglu"));
+  }
+}
