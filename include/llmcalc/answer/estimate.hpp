@@ -1,0 +1,102 @@
+// The answer to one question, as a value: renderers print it, nobody computes after it.
+#pragma once
+
+#include "llmcalc/memory/phase.hpp"
+#include "llmcalc/quantity/quantity.hpp"
+#include "llmcalc/spec/question.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace llmcalc::answer {
+
+/// How a number came about, for --explain.
+struct Explanation {
+  std::string formula;  ///< "parameters x bytes of bf16"
+  std::string numbers;  ///< "8,030,261,248 x 2 B"
+  std::string source;   ///< paper and equation, framework file, or "measured: ..."
+};
+
+/// One line of the ledger: what is alive at the peak. The lines sum to the device total.
+struct LedgerLine {
+  memory::Holding holding;
+  std::string label;  ///< "weights (bf16)"
+  quantity::Bytes size;
+  Explanation why;
+  bool empirical = false;  ///< a labelled constant of the runtime, replaceable by a flag
+};
+
+struct PhasePeak {
+  memory::Phase phase;
+  quantity::Bytes allocated;  ///< highest live bytes in this phase, steady state
+};
+
+struct MemoryAnswer {
+  std::vector<LedgerLine> ledger;
+  std::vector<PhasePeak> phases;
+  memory::Phase peak_phase = memory::Phase::backward;
+  std::string peak_place;             ///< "backward of layer 31 of 32"
+  quantity::Bytes persistent;         ///< allocated between steps
+  quantity::Bytes peak_first_step;    ///< allocated; optimizer states do not exist yet
+  quantity::Bytes peak_allocated;     ///< allocated, steady state
+  quantity::Bytes peak_reserved;      ///< what the caching allocator holds
+  quantity::Bytes peak_device;        ///< what nvidia-smi shows: reserved + context
+};
+
+enum class VerdictKind { fits, tight, does_not_fit, no_accelerator };
+
+struct Verdict {
+  VerdictKind kind = VerdictKind::no_accelerator;
+  quantity::Bytes capacity;  ///< of one accelerator
+  quantity::Bytes needed;    ///< peak_device
+  double error_share = 0.0;  ///< half width of the error bar as a share of `needed`
+  std::string error_source;
+};
+
+struct SizeAnswer {
+  quantity::Parameters total;
+  quantity::Parameters active;     ///< a token passes through
+  quantity::Parameters trainable;
+  quantity::Parameters embedding;  ///< token, position and type tables and an untied head
+};
+
+/// One FLOP figure under a named convention.
+struct FlopFigure {
+  std::string id;     ///< "six_pd", "model", "hardware"
+  std::string label;
+  quantity::Flops per_token;
+  quantity::Flops total;  ///< over all tokens of the run
+  Explanation why;
+};
+
+struct TimeAnswer {
+  quantity::Tokens tokens;
+  std::string tokens_source;
+  std::vector<FlopFigure> flops;      ///< always the three conventions, in the order above
+  double mfu = 0.0;                   ///< of the model-FLOP convention
+  std::string mfu_source;
+  quantity::FlopRate peak;            ///< of one accelerator in the compute type
+  quantity::Seconds step;             ///< one optimizer step
+  quantity::Seconds total;
+  double gpu_hours = 0.0;
+  double pflop_days = 0.0;            ///< of the 6PD figure
+  std::optional<quantity::Money> cost;
+  std::string price_source;
+};
+
+struct Estimate {
+  SizeAnswer size;
+  MemoryAnswer memory;
+  Verdict verdict;
+  TimeAnswer compute;                 ///< flops and tokens always; time fields only when `timed`
+  bool timed = false;                 ///< an accelerator was named
+  std::vector<std::string> notes;     ///< room left, largest micro-batch, what was not modelled
+  std::vector<std::string> warnings;
+};
+
+/// Answers a question. Total: a question that was built can be answered.
+Estimate estimate(const spec::Question& question);
+
+}  // namespace llmcalc::answer

@@ -1,0 +1,121 @@
+#include "answer/parts.hpp"
+
+#include "llmcalc/quantity/format.hpp"
+#include "llmcalc/spec/names.hpp"
+
+#include <fmt/format.h>
+
+namespace llmcalc::answer {
+
+using memory::Holding;
+using quantity::Bytes;
+using quantity::bytes;
+using quantity::in_bytes;
+using spec::name_of;
+
+namespace {
+
+std::string exact(Bytes size) { return quantity::format_count(in_bytes(size)) + " B"; }
+
+/// "8,030,261,248 x 2 B" where the product is whole, else the bytes alone.
+std::string per_parameter(Bytes size, std::int64_t parameters) {
+  if (parameters > 0 && in_bytes(size) % parameters == 0) {
+    return fmt::format("{} x {} B", quantity::format_count(parameters), in_bytes(size) / parameters);
+  }
+  return exact(size);
+}
+
+class Ledger {
+ public:
+  Ledger(const spec::Question& question, const Walks& walks) : question_(question), walks_(walks) {}
+
+  std::vector<LedgerLine> lines(const MemoryAnswer& memory);
+
+ private:
+  void states(const memory::Moment& alive);
+  void step(const memory::Moment& alive);
+  void textbook(const MemoryAnswer& memory);
+  void runtime(const MemoryAnswer& memory);
+  void add(LedgerLine line) {
+    if (in_bytes(line.size) != 0) lines_.push_back(std::move(line));
+  }
+
+  const spec::Question& question_;
+  const Walks& walks_;
+  std::vector<LedgerLine> lines_;
+};
+
+void Ledger::states(const memory::Moment& alive) {
+  const auto& training = question_.training;
+  const auto& precision = training.precision;
+  const std::int64_t total = walks_.size.total;
+  const std::int64_t trained = walks_.size.trainable;
+  add({Holding::weights, fmt::format("weights ({})", name_of(precision.weights)), alive.weights,
+       {"parameters x bytes of the resting type", per_parameter(alive.weights, total),
+        "Rajbhandari et al. 2020, arXiv:1910.02054 section 3.1"}});
+  add({Holding::master_weights, "master weights (fp32)", alive.master,
+       {"trained parameters x 4 B", per_parameter(alive.master, trained), "Micikevicius et al. 2018, arXiv:1710.03740 section 3.1"}});
+  add({Holding::gradients, fmt::format("gradients ({})", name_of(precision.grads)), alive.gradients,
+       {"trained parameters x bytes of the gradient type", per_parameter(alive.gradients, trained),
+        "Rajbhandari et al. 2020, arXiv:1910.02054 section 3.1"}});
+  add({Holding::optimizer_states, fmt::format("optimizer states ({}, {})", name_of(training.optimizer), name_of(precision.moments)),
+       alive.optimizer,
+       {"states of each tensor, to the byte", per_parameter(alive.optimizer, trained), "see the optimizer's entry in the manual"}});
+}
+
+void Ledger::step(const memory::Moment& alive) {
+  const auto& training = question_.training;
+  const std::string tokens =
+      fmt::format("{} sequences x {} tokens", training.micro_batch, quantity::format_count(training.seq));
+  add({Holding::activations, "activations saved for backward", alive.activations,
+       {"sum over layers of the tensors that autograd keeps", fmt::format("{} = {}", tokens, exact(alive.activations)),
+        "Korthikanti et al. 2022, arXiv:2205.05198 section 4, operation by operation"}});
+  add({Holding::logits, "logits and loss", alive.logits,
+       {"tokens x vocabulary, in each copy that the loss makes",
+        fmt::format("{} x {} vocabulary", tokens, quantity::format_count(question_.model.shape.vocab)),
+        fmt::format("loss '{}' of framework {}", name_of(training.loss), name_of(training.framework))}});
+  add({Holding::temporaries, "temporaries of the running operation", alive.temporaries,
+       {"widest moment of the block that runs at the peak", exact(alive.temporaries), "walk over the step program"}});
+  add({Holding::workspace, "workspaces", alive.workspace,
+       {"matrix-product workspaces and scratch gradients", exact(alive.workspace),
+        "pytorch CublasHandlePool.cpp; TransformerEngine gemm.py and module/base.py"}, true});
+}
+
+void Ledger::textbook(const MemoryAnswer& memory) {
+  const Bytes rest = memory.peak_allocated - walks_.memory.persistent.weights - walks_.memory.persistent.master -
+                     walks_.memory.persistent.gradients - walks_.memory.persistent.optimizer;
+  add({Holding::activations, "activations and temporaries (rule of thumb)", rest,
+       {"parameters x 8 B, whatever the batch", per_parameter(rest, walks_.size.total),
+        "Hugging Face, Anatomy of model's memory: 4 + 4 + 8 + 8 B per fp32 parameter"}, true});
+}
+
+void Ledger::runtime(const MemoryAnswer& memory) {
+  add({Holding::allocator, "allocator slack", memory.peak_reserved - memory.peak_allocated,
+       {"(reserved / allocated - 1) x allocated",
+        fmt::format("{:.3f} x {}", walks_.profile.reserved_over_allocated - 1.0, exact(memory.peak_allocated)),
+        "measured: median of 43 Megatron runs on B200 (SimuMax v1.2)"}, true});
+  add({Holding::context, "CUDA context and kernels", memory.peak_device - memory.peak_reserved,
+       {"constant of the accelerator's generation", exact(memory.peak_device - memory.peak_reserved),
+        "measured: pytorch issues 86509, 109888, 107667"}, true});
+}
+
+std::vector<LedgerLine> Ledger::lines(const MemoryAnswer& memory) {
+  if (question_.training.activations != spec::ActivationModel::program) {
+    states(walks_.memory.persistent);
+    textbook(memory);
+    return lines_;
+  }
+  const auto& alive = walks_.memory.peak().alive;
+  states(alive);
+  step(alive);
+  runtime(memory);
+  return lines_;
+}
+
+}  // namespace
+
+std::vector<LedgerLine> ledger(const spec::Question& question, const Walks& walks, const MemoryAnswer& memory) {
+  return Ledger(question, walks).lines(memory);
+}
+
+}  // namespace llmcalc::answer

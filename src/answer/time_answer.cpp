@@ -1,0 +1,103 @@
+#include "answer/parts.hpp"
+
+#include "llmcalc/quantity/format.hpp"
+#include "llmcalc/timing/run_time.hpp"
+#include "llmcalc/timing/utilization.hpp"
+
+#include <fmt/format.h>
+
+namespace llmcalc::answer {
+
+using quantity::Flops;
+using quantity::flops;
+using quantity::Tokens;
+using quantity::tokens;
+
+namespace {
+
+constexpr double chinchilla_ratio = 20.0;
+
+struct Budget {
+  Tokens tokens;
+  std::string source;
+};
+
+Budget token_budget(const spec::Question& question, const Walks& walks) {
+  const auto& data = question.pricing.data;
+  const auto total = static_cast<double>(walks.size.total);
+  if (data.tokens) return {*data.tokens, "as given"};
+  if (data.samples) {
+    return {tokens(*data.samples * static_cast<double>(question.training.seq)),
+            fmt::format("{} samples x {} tokens", quantity::format_count(static_cast<std::int64_t>(*data.samples)), question.training.seq)};
+  }
+  if (data.tokens_per_parameter) {
+    return {tokens(*data.tokens_per_parameter * total), fmt::format("{} x parameters, as given", *data.tokens_per_parameter)};
+  }
+  return {tokens(chinchilla_ratio * total), "default: 20 x parameters (Hoffmann et al. 2022, arXiv:2203.15556)"};
+}
+
+FlopFigure figure(std::string id, std::string label, Flops per_token, Tokens budget, Explanation why) {
+  return {std::move(id), std::move(label), per_token, per_token * quantity::in_tokens(budget), std::move(why)};
+}
+
+std::vector<FlopFigure> flop_figures(const Walks& walks, Tokens budget) {
+  const auto per_step_tokens = static_cast<double>(walks.program.tokens);
+  const auto active = static_cast<double>(walks.size.active);
+  const Flops six = flops(6.0 * active);
+  const Flops model = walks.work.model() / per_step_tokens;
+  const Flops hardware = walks.work.hardware() / per_step_tokens;
+  return {
+      figure("six_pd", "C = 6PD", six, budget,
+             {"6 x active parameters x tokens", fmt::format("6 x {} a token", quantity::format_count(walks.size.active)),
+              "Kaplan et al. 2020, arXiv:2001.08361 section 2.1"}),
+      figure("model", "model FLOPs (causal attention)", model, budget,
+             {"forward and backward matrix products, attention below the mask only",
+              fmt::format("{} forward + {} backward a micro-batch", quantity::format_flops(walks.work.forward),
+                          quantity::format_flops(walks.work.backward)),
+              "sum over the step program; convention of Megatron-LM training.py since 2025"}),
+      figure("hardware", "hardware FLOPs (with recomputation)", hardware, budget,
+             {"model FLOPs + recomputed forward work",
+              fmt::format("+ {} recomputed, {} inside attention kernels a micro-batch",
+                          quantity::format_flops(walks.work.recompute), quantity::format_flops(walks.work.kernel_recompute)),
+              "Korthikanti et al. 2022, arXiv:2205.05198 appendix A; Dao 2023, arXiv:2307.08691"}),
+  };
+}
+
+void price(const spec::Question& question, TimeAnswer& answer) {
+  const auto& preset = question.gpu->price_per_hour;
+  const auto hourly = question.pricing.price_per_hour ? question.pricing.price_per_hour : preset;
+  if (!hourly) return;
+  answer.cost = *hourly * answer.gpu_hours;
+  answer.price_source = question.pricing.price_per_hour ? "as given" : question.gpu->price_source;
+}
+
+void clock(const spec::Question& question, TimeAnswer& answer) {
+  const auto& gpu = *question.gpu;
+  const timing::Utilization fallback = timing::default_utilization(gpu);
+  answer.mfu = question.pricing.mfu.value_or(fallback.mfu);
+  answer.mfu_source = question.pricing.mfu ? "as given" : fallback.source;
+  answer.peak = spec::matrix_peak(gpu, question.training.precision.compute);
+  const FlopFigure& model = answer.flops[1];
+  const auto step_tokens = static_cast<double>(quantity::product(question.training.global_batch, question.training.seq));
+  const auto time =
+      timing::run_time(model.per_token * step_tokens, model.total, question.layout.gpus, answer.peak, answer.mfu);
+  answer.step = time.step;
+  answer.total = time.total;
+  answer.gpu_hours = time.gpu_hours;
+  price(question, answer);
+}
+
+}  // namespace
+
+TimeAnswer time_answer(const spec::Question& question, const Walks& walks) {
+  TimeAnswer answer;
+  const Budget budget = token_budget(question, walks);
+  answer.tokens = budget.tokens;
+  answer.tokens_source = budget.source;
+  answer.flops = flop_figures(walks, budget.tokens);
+  answer.pflop_days = quantity::in_pflop_days(answer.flops[0].total);
+  if (question.gpu) clock(question, answer);
+  return answer;
+}
+
+}  // namespace llmcalc::answer
