@@ -1,0 +1,38 @@
+// One answer in every form: the report is what all renderers print.
+#pragma once
+
+#include "llmcalc/answer/estimate.hpp"
+
+#include <string>
+#include <vector>
+
+namespace llmcalc::render {
+
+/// One value of the effective question and where it came from, already in words.
+struct EchoLine {
+  std::string term;
+  std::string value;
+  std::string origin;
+  std::string where;
+};
+
+/// Everything a renderer may print about one `fit` question.
+struct Report {
+  std::vector<EchoLine> question;
+  answer::Estimate estimate;
+  std::vector<std::string> assumptions;
+  std::string version;  ///< of the tool; JSON names it
+};
+
+struct TextStyle {
+  bool colour = false;
+  bool bars = false;     ///< draw a bar a ledger line (terminals)
+  bool explain = false;  ///< formula, numbers and source under every line
+};
+
+std::string to_text(const Report& report, const TextStyle& style);
+
+/// One JSON object; schema in docs/llmcalc.schema.json, stable shape whatever the flags.
+std::string to_json(const Report& report);
+
+}  // namespace llmcalc::render

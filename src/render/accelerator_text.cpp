@@ -1,0 +1,90 @@
+// `llmcalc gpu` for people.
+#include "llmcalc/quantity/format.hpp"
+#include "llmcalc/render/presets.hpp"
+#include "render/accelerator_peaks.hpp"
+#include "render/card.hpp"
+
+#include <fmt/format.h>
+
+namespace llmcalc::render {
+namespace {
+
+using spec::Accelerator;
+
+std::string bandwidth_text(const std::optional<quantity::Bandwidth>& bandwidth) {
+  return bandwidth ? quantity::format_bandwidth(*bandwidth) + " one way" : std::string();
+}
+
+std::string usable_text(const Accelerator& gpu) {
+  return fmt::format("{}{}", quantity::format_gib(gpu.memory_usable), gpu.usable_verified ? "" : ", not verified");
+}
+
+std::string price_text(const Accelerator& gpu) {
+  if (!gpu.price_per_hour) return {};
+  return fmt::format("{} an hour, {}", quantity::format_money(*gpu.price_per_hour), gpu.price_source);
+}
+
+std::string verification_text(std::string_view grade) {
+  if (grade == "A") return "A, read in several places";
+  if (grade == "B") return "B, read in one place";
+  return grade == "C" ? "C, inferred" : std::string(grade);
+}
+
+void add_memory(Card& card, const Accelerator& gpu) {
+  card.add("memory", quantity::format_gib(gpu.memory_nominal) + " " + gpu.memory_type);
+  card.add("usable", usable_text(gpu));
+  card.add("bandwidth", quantity::format_bandwidth(gpu.memory_bandwidth));
+}
+
+void add_peaks(Card& card, const Accelerator& gpu) {
+  card.add_heading("dense peaks");
+  for (const auto& peak : named_peaks) {
+    const auto& rate = gpu.peaks.*peak.rate;
+    if (rate) card.add(peak.name, quantity::format_rate(*rate));
+  }
+}
+
+void add_links(Card& card, const Accelerator& gpu) {
+  card.add_heading("node");
+  card.add("interconnect", gpu.interconnect);
+  card.add("to peers", bandwidth_text(gpu.link));
+  card.add("to host", bandwidth_text(gpu.pcie));
+  card.add("per node", unless_zero(gpu.gpus_per_node));
+  if (gpu.network_gbps) card.add("network", fmt::format("{:g} Gbit/s", *gpu.network_gbps));
+  if (gpu.tdp_watts) card.add("power", fmt::format("{:g} W", *gpu.tdp_watts));
+  if (gpu.units) card.add("SMs or CUs", std::to_string(*gpu.units));
+}
+
+}  // namespace
+
+std::string to_text(const AcceleratorCard& preset) {
+  const auto& gpu = preset.accelerator;
+  Card card(gpu.id);
+  card.add("name", fmt::format("{} ({} {}, {})", gpu.name, gpu.vendor, gpu.arch, gpu.year));
+  add_memory(card, gpu);
+  card.add("price", price_text(gpu));
+  add_peaks(card, gpu);
+  add_links(card, gpu);
+  card.add_heading("preset");
+  card.add("names", joined(preset.aliases));
+  card.add("sources", gpu.sources);
+  card.add("verification", verification_text(gpu.verification));
+  card.add("notes", gpu.notes);
+  card.add("file", preset.file);
+  return card.render();
+}
+
+std::string to_text(std::span<const AcceleratorCard> presets) {
+  Table table({Align::left, Align::left, Align::right, Align::right, Align::right, Align::right}, "");
+  table.add_row({"gpu", "name", "usable memory", "bandwidth", "bf16 peak", "price an hour"});
+  for (const auto& preset : presets) {
+    const auto& gpu = preset.accelerator;
+    table.add_row({gpu.id, gpu.name, quantity::format_gib(gpu.memory_usable),
+                   quantity::format_bandwidth(gpu.memory_bandwidth),
+                   gpu.peaks.bf16 ? quantity::format_rate(*gpu.peaks.bf16) : "",
+                   gpu.price_per_hour ? quantity::format_money(*gpu.price_per_hour) : ""});
+  }
+  return table.render();
+}
+
+}  // namespace llmcalc::render

@@ -1,0 +1,147 @@
+// The JSON of `fit`; docs/json.md says what each key means, docs/llmcalc.schema.json is held against it by a test.
+#include "llmcalc/render/report.hpp"
+#include "render/json_values.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <utility>
+
+namespace llmcalc::render {
+namespace {
+
+using answer::Estimate;
+using answer::Verdict;
+using answer::VerdictKind;
+using quantity::in_bytes;
+using quantity::in_flops;
+using quantity::in_parameters;
+
+std::string_view word_of(VerdictKind kind) {
+  switch (kind) {
+    case VerdictKind::fits:
+      return "fits";
+    case VerdictKind::tight:
+      return "tight";
+    case VerdictKind::does_not_fit:
+      return "does_not_fit";
+    case VerdictKind::no_accelerator:
+      break;
+  }
+  return "no_accelerator";
+}
+
+void add_verdict(Json& object, const Verdict& verdict) {
+  const bool has_capacity = verdict.kind != VerdictKind::no_accelerator;
+  object["verdict"] = word_of(verdict.kind);
+  object["capacity_bytes"] = has_capacity ? Json(in_bytes(verdict.capacity)) : Json();
+  object["needed_bytes"] = in_bytes(verdict.needed);
+  object["headroom_bytes"] = has_capacity ? Json(in_bytes(verdict.capacity - verdict.needed)) : Json();
+  object["error_bar"] = {{"share", finite(verdict.error_share)}, {"source", text_or_null(verdict.error_source)}};
+}
+
+Json question(const std::vector<EchoLine>& lines) {
+  Json object = Json::object();
+  for (const auto& line : lines) {
+    object[line.term] = {{"value", line.value}, {"origin", line.origin}, {"where", text_or_null(line.where)}};
+  }
+  return object;
+}
+
+Json model(const answer::SizeAnswer& size) {
+  return {{"parameters_total", in_parameters(size.total)},
+          {"parameters_active", in_parameters(size.active)},
+          {"parameters_trainable", in_parameters(size.trainable)},
+          {"parameters_embedding", in_parameters(size.embedding)}};
+}
+
+void add_explanation(Json& object, const answer::Explanation& why) {
+  object["formula"] = text_or_null(why.formula);
+  object["numbers"] = text_or_null(why.numbers);
+  object["source"] = text_or_null(why.source);
+}
+
+Json ledger(const std::vector<answer::LedgerLine>& lines) {
+  Json list = Json::array();
+  for (const auto& line : lines) {
+    Json object = {{"id", identifier(memory::name_of(line.holding))},
+                   {"label", line.label},
+                   {"bytes", in_bytes(line.size)},
+                   {"empirical", line.empirical}};
+    add_explanation(object, line.why);
+    list.push_back(std::move(object));
+  }
+  return list;
+}
+
+Json phases(const std::vector<answer::PhasePeak>& peaks) {
+  Json list = Json::array();
+  for (const auto& peak : peaks) {
+    list.push_back({{"phase", identifier(memory::name_of(peak.phase))}, {"allocated_bytes", in_bytes(peak.allocated)}});
+  }
+  return list;
+}
+
+Json memory_object(const answer::MemoryAnswer& memory) {
+  return {{"ledger", ledger(memory.ledger)},
+          {"phases", phases(memory.phases)},
+          {"peak_phase", identifier(memory::name_of(memory.peak_phase))},
+          {"peak_place", text_or_null(memory.peak_place)},
+          {"persistent_bytes", in_bytes(memory.persistent)},
+          {"peak_allocated_bytes", in_bytes(memory.peak_allocated)},
+          {"peak_reserved_bytes", in_bytes(memory.peak_reserved)},
+          {"peak_device_bytes", in_bytes(memory.peak_device)},
+          {"peak_first_step_bytes", in_bytes(memory.peak_first_step)}};
+}
+
+Json flops(const std::vector<answer::FlopFigure>& figures) {
+  Json list = Json::array();
+  for (const auto& figure : figures) {
+    Json object = {{"id", figure.id},
+                   {"label", figure.label},
+                   {"per_token", finite(in_flops(figure.per_token))},
+                   {"total", finite(in_flops(figure.total))}};
+    add_explanation(object, figure.why);
+    list.push_back(std::move(object));
+  }
+  return list;
+}
+
+Json compute(const answer::TimeAnswer& answer) {
+  return {{"tokens", finite(in_tokens(answer.tokens))},
+          {"tokens_source", text_or_null(answer.tokens_source)},
+          {"flops", flops(answer.flops)},
+          {"pflop_days", finite(answer.pflop_days)}};
+}
+
+Json time(const Estimate& estimate) {
+  const auto& answer = estimate.compute;
+  const auto if_timed = [&](double value) { return estimate.timed ? finite(value) : Json(); };
+  const auto text_if_timed = [&](std::string_view text) { return estimate.timed ? text_or_null(text) : Json(); };
+  return {{"mfu", if_timed(answer.mfu)},
+          {"mfu_source", text_if_timed(answer.mfu_source)},
+          {"peak_flops_per_second", if_timed(in_flops_per_second(answer.peak))},
+          {"step_seconds", if_timed(in_seconds(answer.step))},
+          {"total_seconds", if_timed(in_seconds(answer.total))},
+          {"gpu_hours", if_timed(answer.gpu_hours)},
+          {"cost_usd", answer.cost ? if_timed(in_dollars(*answer.cost)) : Json()},
+          {"price_source", text_if_timed(answer.price_source)}};
+}
+
+}  // namespace
+
+std::string to_json(const Report& report) {
+  const auto& estimate = report.estimate;
+  Json object = json_answer("fit", report.version);
+  add_verdict(object, estimate.verdict);
+  object["question"] = question(report.question);
+  object["model"] = model(estimate.size);
+  object["memory"] = memory_object(estimate.memory);
+  object["compute"] = compute(estimate.compute);
+  object["time"] = time(estimate);
+  object["assumptions"] = report.assumptions;
+  object["warnings"] = estimate.warnings;
+  object["notes"] = estimate.notes;
+  return dump(object);
+}
+
+}  // namespace llmcalc::render

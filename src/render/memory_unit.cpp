@@ -1,0 +1,34 @@
+#include "render/memory_unit.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace llmcalc::render {
+
+using quantity::Bytes;
+
+MemoryUnit memory_unit_for(Bytes largest) {
+  static constexpr std::array units{
+      MemoryUnit{"MiB", quantity::mib(1)},
+      MemoryUnit{"GiB", quantity::gib(1)},
+      MemoryUnit{"TiB", quantity::gib(quantity::kibi)},
+      MemoryUnit{"PiB", quantity::gib(quantity::mebi)},
+      MemoryUnit{"EiB", quantity::gib(quantity::gibi)},
+  };
+  MemoryUnit chosen = units.front();
+  for (const auto& unit : units) {
+    if (unit.size <= largest) chosen = unit;
+  }
+  return chosen;
+}
+
+std::string in_unit(Bytes value, const MemoryUnit& unit) { return fmt::format("{:.2f}", value / unit.size); }
+
+std::string share_text(double share) {
+  constexpr double rounds_to_nothing = 0.005;  // half a percent, which "{:.0f}" rounds to the even 0
+  if (share > 0 && share <= rounds_to_nothing) return "<1 %";
+  return fmt::format("{:.0f} %", share * 100);
+}
+
+}  // namespace llmcalc::render

@@ -1,0 +1,129 @@
+// `llmcalc model` for people.
+//
+//   llama-3-8b
+//     parameters  8,030,261,248 (8.03B)
+//     published   8,030,261,248, exact
+#include "llmcalc/quantity/format.hpp"
+#include "llmcalc/render/presets.hpp"
+#include "llmcalc/spec/names.hpp"
+#include "render/card.hpp"
+
+#include <fmt/format.h>
+
+namespace llmcalc::render {
+namespace {
+
+using quantity::format_count;
+using quantity::in_parameters;
+
+std::string count_text(quantity::Parameters count) {
+  return fmt::format("{} ({})", format_count(in_parameters(count)), quantity::format_parameters(count));
+}
+
+std::string published_text(const ModelCard& card) {
+  auto text = card.published_parameters ? format_count(*card.published_parameters) : card.published_text;
+  if (!card.published_check.empty()) text.append(text.empty() ? "" : ", ").append(card.published_check);
+  return text;
+}
+
+void add_size(Card& card, const ModelCard& model) {
+  card.add("parameters", count_text(model.size.total));
+  if (model.size.active != model.size.total) card.add("active", count_text(model.size.active));
+  card.add("in tables", count_text(model.size.embedding));
+  card.add("published", published_text(model));
+  card.add("source", model.published_source);
+}
+
+std::string biases(const spec::Shape& shape) {
+  std::vector<std::string> names;
+  if (shape.qkv_bias) names.emplace_back("qkv");
+  if (shape.out_bias) names.emplace_back("attention output");
+  if (shape.mlp_bias) names.emplace_back("MLP");
+  if (shape.head_bias) names.emplace_back("head");
+  return names.empty() ? "none" : joined(names);
+}
+
+std::string window_text(const spec::WindowPattern& pattern) {
+  if (pattern.window == 0) return {};
+  if (pattern.full_every == 0) return fmt::format("{} in every layer", pattern.window);
+  return fmt::format("{}, but every {}. layer sees everything", pattern.window, pattern.full_every);
+}
+
+std::string experts_text(const spec::MoeShape& moe) {
+  if (moe.experts == 0) return {};
+  auto text = fmt::format("{} of width {}, {} for a token", moe.experts, moe.expert_ffn, moe.top_k);
+  if (moe.shared_ffn > 0) text += fmt::format("; shared width {}", moe.shared_ffn);
+  if (moe.dense_layers > 0) text += fmt::format("; first {} layers dense", moe.dense_layers);
+  if (moe.every > 1) text += fmt::format("; every {}. layer", moe.every);
+  return text;
+}
+
+std::string latent_text(const spec::LatentShape& latent) {
+  if (latent.kv_rank == 0) return {};
+  return fmt::format("query rank {}, key and value rank {}, head {} + {} rope, value head {}", latent.q_rank,
+                     latent.kv_rank, latent.qk_nope_dim, latent.qk_rope_dim, latent.v_dim);
+}
+
+std::string linear_text(const spec::LinearAttentionShape& linear) {
+  if (linear.full_every == 0) return {};
+  return fmt::format("{} key heads of {}, {} value heads of {}; every {}. layer is softmax attention", linear.key_heads,
+                     linear.key_dim, linear.value_heads, linear.value_dim, linear.full_every);
+}
+
+void add_dimensions(Card& card, const spec::Shape& shape) {
+  card.add("layers", unless_zero(shape.layers));
+  card.add("decoder layers", unless_zero(shape.decoder_layers));
+  card.add("hidden", unless_zero(shape.hidden));
+  card.add("heads", fmt::format("{} of {}, {} for keys and values", shape.heads, shape.head_dim, shape.kv_heads));
+  card.add("ffn", unless_zero(shape.ffn));
+  card.add("vocab", format_count(shape.vocab));
+  card.add("max position", format_count(shape.max_position));
+}
+
+void add_structure(Card& card, const spec::Shape& shape) {
+  card.add("stack", std::string(spec::name_of(shape.stack)));
+  card.add("mlp", std::string(spec::name_of(shape.mlp)));
+  card.add("norm", fmt::format("{}, {} a layer", spec::name_of(shape.norm), shape.norms_per_layer));
+  card.add("position", std::string(spec::name_of(shape.position)));
+  card.add("bias", biases(shape));
+  card.add("tied", shape.tied ? "yes" : "no");
+  card.add("window", window_text(shape.window));
+  card.add("latent", latent_text(shape.latent));
+  card.add("linear", linear_text(shape.linear));
+  card.add("experts", experts_text(shape.moe));
+}
+
+}  // namespace
+
+std::string to_text(const ModelCard& model) {
+  Card card(model.id);
+  add_size(card, model);
+  card.add_heading("shape");
+  add_dimensions(card, model.shape);
+  add_structure(card, model.shape);
+  card.add_heading("preset");
+  card.add("names", joined(model.aliases));
+  card.add("hugging face", model.hf_id);
+  card.add("family", model.family);
+  card.add("license", model.license);
+  if (model.training_tokens) {
+    card.add("trained on", quantity::format_tokens(quantity::tokens(*model.training_tokens)) + " tokens");
+    card.add("", model.training_source);
+  }
+  card.add("notes", model.notes);
+  card.add("file", model.file);
+  return card.render();
+}
+
+std::string to_text(std::span<const ModelCard> models) {
+  Table table({Align::left, Align::right, Align::right, Align::left, Align::left}, "");
+  table.add_row({"model", "parameters", "active", "family", "license"});
+  for (const auto& model : models) {
+    const bool sparse = model.size.active != model.size.total;
+    table.add_row({model.id, quantity::format_parameters(model.size.total),
+                   sparse ? quantity::format_parameters(model.size.active) : "", model.family, model.license});
+  }
+  return table.render();
+}
+
+}  // namespace llmcalc::render

@@ -1,0 +1,45 @@
+// `llmcalc scale` for programs; docs/json.md says what each key means.
+#include "llmcalc/render/scaling.hpp"
+#include "render/json_values.hpp"
+#include "render/scale_origin.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace llmcalc::render {
+namespace {
+
+/// The value of a line, or null when the question does not lead to it.
+Json value_of(const answer::ScaleAnswer& answer, std::string_view id) {
+  const auto* line = answer::find_line(answer, id);
+  return line == nullptr ? Json() : finite(line->value);
+}
+
+Json line_object(const answer::ScaleLine& line) {
+  return {{"id", line.id},
+          {"label", line.label},
+          {"value", finite(line.value)},
+          {"text", line.text},
+          {"origin", word_of(line.origin)},
+          {"formula", text_or_null(line.why.formula)},
+          {"numbers", text_or_null(line.why.numbers)},
+          {"source", text_or_null(line.why.source)}};
+}
+
+}  // namespace
+
+std::string to_json(const answer::ScaleAnswer& answer, std::string_view version) {
+  Json object = json_answer("scale", version);
+  object["parameters"] = value_of(answer, "params");
+  object["tokens"] = value_of(answer, "tokens");
+  object["tokens_per_parameter"] = value_of(answer, "tokens_per_parameter");
+  object["compute_flops"] = value_of(answer, "compute_flops");
+  object["pflop_days"] = value_of(answer, "compute_pflop_days");
+  object["gpu_hours"] = value_of(answer, "gpu_hours");
+  object["total_seconds"] = value_of(answer, "time_s");
+  object["lines"] = Json::array();
+  for (const auto& line : answer.lines) object["lines"].push_back(line_object(line));
+  object["assumptions"] = answer.assumptions;
+  return dump(object);
+}
+
+}  // namespace llmcalc::render

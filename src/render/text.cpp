@@ -1,0 +1,27 @@
+// The answer for people: verdict, ledger, phases, compute, time, notes.
+//
+//   FITS  71.30 of 79.15 GiB (90 %), a100-80-sxm x1, peak in backward of layer 31 of 32
+//
+//     memory at the peak    GiB  share
+//     weights (bf16)      14.96   21 %  █████
+//     ...
+//     total               71.30  100 %
+#include "render/text_sections.hpp"
+
+#include <array>
+
+namespace llmcalc::render {
+
+std::string to_text(const Report& report, const TextStyle& style) {
+  constexpr std::array sections{verdict_section, ledger_section, phases_section,
+                                compute_section, time_section,   notes_section};
+  std::string text;
+  for (const auto section : sections) {
+    const auto part = section(report, style);
+    if (!text.empty() && !part.empty()) text += '\n';
+    text += part;
+  }
+  return text;
+}
+
+}  // namespace llmcalc::render

@@ -1,0 +1,42 @@
+#include "llmcalc/quantity/format.hpp"
+#include "render/style.hpp"
+#include "render/text_common.hpp"
+#include "render/text_sections.hpp"
+
+#include <utility>
+
+namespace llmcalc::render {
+namespace {
+
+std::string parameters_table(const answer::SizeAnswer& size, const TextStyle& style) {
+  Table table({Align::left, Align::right, Align::right});
+  const auto add = [&](std::string label, quantity::Parameters count) {
+    table.add_row(
+        {std::move(label), quantity::format_parameters(count), quantity::format_count(quantity::in_parameters(count))});
+  };
+  table.add_row({paint("parameters", Ink::heading, style)});
+  add("total", size.total);
+  add("active for a token", size.active);
+  add("trainable", size.trainable);
+  add("embedding and head", size.embedding);
+  return table.render();
+}
+
+std::string flops_table(const answer::TimeAnswer& compute, const TextStyle& style) {
+  Table table({Align::left, Align::right, Align::right});
+  table.add_row({paint("compute", Ink::heading, style), "per token", "whole run"});
+  for (const auto& figure : compute.flops) {
+    table.add_row({figure.label, quantity::format_flops(figure.per_token), quantity::format_flops(figure.total)});
+    add_explanation(table, figure.why, style);
+  }
+  table.add_row({"PFLOP-days (6PD)", "", figure_text(compute.pflop_days)});
+  return table.render();
+}
+
+}  // namespace
+
+std::string compute_section(const Report& report, const TextStyle& style) {
+  return parameters_table(report.estimate.size, style) + '\n' + flops_table(report.estimate.compute, style);
+}
+
+}  // namespace llmcalc::render

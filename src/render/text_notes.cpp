@@ -1,0 +1,23 @@
+#include "render/style.hpp"
+#include "render/text_sections.hpp"
+
+namespace llmcalc::render {
+namespace {
+
+std::string list(std::string_view heading, const std::vector<std::string>& items, const TextStyle& style) {
+  if (items.empty()) return {};
+  auto text = "  " + paint(heading, Ink::heading, style) + '\n';
+  for (const auto& item : items) text.append("  - ").append(item).append("\n");
+  return text;
+}
+
+}  // namespace
+
+std::string notes_section(const Report& report, const TextStyle& style) {
+  auto text = list("assumed", report.assumptions, style);
+  const auto notes = list("notes", report.estimate.notes, style);
+  if (!text.empty() && !notes.empty()) text += '\n';
+  return text + notes;
+}
+
+}  // namespace llmcalc::render

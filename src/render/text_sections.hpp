@@ -1,0 +1,28 @@
+// The sections of the text answer, in the order in which they are printed.
+#pragma once
+
+#include "llmcalc/render/report.hpp"
+
+#include <string>
+
+namespace llmcalc::render {
+
+/// One line that answers the question, and one with the error bar.
+std::string verdict_section(const Report& report, const TextStyle& style);
+
+/// What is alive at the peak.
+std::string ledger_section(const Report& report, const TextStyle& style);
+
+/// When the memory peaks: the phases of a step, the first step against the steady ones.
+std::string phases_section(const Report& report, const TextStyle& style);
+
+/// Parameters, and FLOPs under three conventions.
+std::string compute_section(const Report& report, const TextStyle& style);
+
+/// Tokens, utilization, duration and cost.
+std::string time_section(const Report& report, const TextStyle& style);
+
+/// What was assumed; how much room is left, or what would make it fit.
+std::string notes_section(const Report& report, const TextStyle& style);
+
+}  // namespace llmcalc::render

@@ -1,0 +1,88 @@
+#include "llmcalc/quantity/format.hpp"
+#include "render/style.hpp"
+#include "render/text_common.hpp"
+#include "render/text_sections.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace llmcalc::render {
+namespace {
+
+using answer::Verdict;
+using answer::VerdictKind;
+
+std::string headline(VerdictKind kind, const TextStyle& style) {
+  switch (kind) {
+    case VerdictKind::fits:
+      return paint("FITS", Ink::good, style);
+    case VerdictKind::tight:
+      return paint("TIGHT", Ink::caution, style);
+    case VerdictKind::does_not_fit:
+      return paint("DOES NOT FIT", Ink::bad, style);
+    case VerdictKind::no_accelerator:
+      break;
+  }
+  return paint("NO VERDICT", Ink::caution, style);
+}
+
+/// "71.30 of 79.15 GiB (90 %)"
+std::string need_of_capacity(const Verdict& verdict, const MemoryUnit& unit) {
+  const auto amounts =
+      fmt::format("{} of {} {}", in_unit(verdict.needed, unit), in_unit(verdict.capacity, unit), unit.name);
+  if (verdict.needed > verdict.capacity || verdict.capacity == quantity::Bytes{}) return amounts;
+  return fmt::format("{} ({})", amounts, share_text(verdict.needed / verdict.capacity));
+}
+
+std::string amounts(const Verdict& verdict, const MemoryUnit& unit) {
+  switch (verdict.kind) {
+    case VerdictKind::fits:
+      return need_of_capacity(verdict, unit);
+    case VerdictKind::tight:
+      return need_of_capacity(verdict, unit) + ", inside the error bar";
+    case VerdictKind::does_not_fit:
+      return fmt::format("short by {}: needs {}", quantity::format_gib(verdict.needed - verdict.capacity),
+                         need_of_capacity(verdict, unit));
+    case VerdictKind::no_accelerator:
+      break;
+  }
+  return fmt::format("needs {} {}, no accelerator was named", in_unit(verdict.needed, unit), unit.name);
+}
+
+std::string echoed(const Report& report, std::string_view term) {
+  const auto line = std::ranges::find(report.question, term, &EchoLine::term);
+  return line == report.question.end() ? std::string() : line->value;
+}
+
+/// ", a100-80-sxm x1"
+std::string accelerators(const Report& report) {
+  const auto gpu = echoed(report, "gpu");
+  const auto gpus = echoed(report, "gpus");
+  if (gpu.empty()) return {};
+  return fmt::format(", {} x{}", gpu, gpus.empty() ? "1" : gpus);
+}
+
+std::string peak(const answer::MemoryAnswer& memory) {
+  return memory.peak_place.empty() ? std::string(memory::name_of(memory.peak_phase)) : memory.peak_place;
+}
+
+std::string error_bar(const Verdict& verdict) {
+  if (verdict.error_share <= 0) return {};
+  const auto source = verdict.error_source.empty() ? std::string() : fmt::format(" ({})", verdict.error_source);
+  return fmt::format("error bar ±{}{}", share_text(verdict.error_share), source);
+}
+
+}  // namespace
+
+std::string verdict_section(const Report& report, const TextStyle& style) {
+  const auto& verdict = report.estimate.verdict;
+  auto text = fmt::format("{}  {}{}, peak in {}\n", headline(verdict.kind, style),
+                          amounts(verdict, memory_unit_of(report.estimate)), accelerators(report),
+                          peak(report.estimate.memory));
+  const auto bar = error_bar(verdict);
+  if (!bar.empty()) text += fmt::format("  {}\n", paint(bar, Ink::dim, style));
+  return text;
+}
+
+}  // namespace llmcalc::render

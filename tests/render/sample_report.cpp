@@ -1,0 +1,106 @@
+#include "render/sample_report.hpp"
+
+namespace llmcalc::render {
+namespace {
+
+using namespace quantity;
+using answer::Estimate;
+using answer::FlopFigure;
+using answer::LedgerLine;
+using answer::VerdictKind;
+using memory::Holding;
+using memory::Phase;
+
+constexpr std::int64_t llama_parameters = 8'030'261'248;
+constexpr double llama_tokens = 15e12;
+
+std::vector<LedgerLine> ledger() {
+  const auto states = bytes(2 * llama_parameters);
+  return {
+      {Holding::weights,
+       "weights (bf16)",
+       states,
+       {"parameters x bytes of bf16", "8,030,261,248 x 2 B", "IEEE 754"},
+       false},
+      {Holding::gradients, "gradients (bf16)", states, {"parameters x bytes of bf16", "", ""}, false},
+      {Holding::optimizer_states, "optimizer states (int8)", states, {}, false},
+      {Holding::activations, "activations", gib(4), {}, false},
+      // One bf16 row of the vocabulary for each of 8,192 tokens: 128,256 x 8,192 x 2 B.
+      {Holding::logits, "logits", bytes(2'101'346'304), {}, false},
+      {Holding::context, "CUDA context", mib(512), {}, true},
+  };
+}
+
+std::vector<FlopFigure> flop_figures() {
+  const auto figure = [](std::string id, std::string label, double per_token) {
+    return FlopFigure{std::move(id), std::move(label), flops(per_token), flops(per_token * llama_tokens), {}};
+  };
+  auto six_pd = figure("six_pd", "6PD", 6.0 * llama_parameters);
+  six_pd.why = {"6 x parameters x tokens", "6 x 8,030,261,248 x 15T", "Kaplan et al. 2020, section 2.1"};
+  return {six_pd, figure("model", "model", 5e10), figure("hardware", "hardware", 6e10)};
+}
+
+Estimate sample_estimate() {
+  Estimate e;
+  e.size = {parameters(llama_parameters), parameters(llama_parameters), parameters(llama_parameters),
+            parameters(1'050'673'152)};
+  e.memory.ledger = ledger();
+  e.memory.phases = {{Phase::forward, gib(40)},
+                     {Phase::loss, gib(44)},
+                     {Phase::backward, bytes(54'577'881'088)},
+                     {Phase::optimizer, gib(45)}};
+  e.memory.peak_phase = Phase::backward;
+  e.memory.peak_place = "backward of layer 31 of 32";
+  e.memory.persistent = bytes(6 * llama_parameters);
+  e.memory.peak_first_step = gib(36);
+  e.memory.peak_allocated = bytes(54'577'881'088);
+  e.memory.peak_reserved = bytes(54'577'881'088);
+  e.memory.peak_device = bytes(55'114'752'000);
+  e.verdict = {VerdictKind::fits, bytes(84'987'740'160), e.memory.peak_device, 0.08, "measured runs of this class"};
+  e.compute.tokens = tokens(llama_tokens);
+  e.compute.tokens_source = "--tokens 15T";
+  e.compute.flops = flop_figures();
+  e.compute.pflop_days = in_pflop_days(e.compute.flops.front().total);
+  e.compute.mfu = 0.415;
+  e.compute.mfu_source = "--mfu";
+  e.compute.peak = teraflops(312);
+  e.compute.step = seconds(0.350);
+  e.compute.total = days(34);
+  e.compute.gpu_hours = 816;
+  e.compute.cost = dollars(1234);
+  e.compute.price_source = "--price";
+  e.timed = true;
+  e.notes = {"27.82 GiB are left on each accelerator"};
+  return e;
+}
+
+}  // namespace
+
+Report sample_report() {
+  return {{{"model", "llama-3-8b", "flag", "--model"},
+           {"gpu", "a100-80-sxm", "flag", "--gpu"},
+           {"gpus", "1", "default", ""}},
+          sample_estimate(),
+          {"sequences of 8,192 tokens"},
+          "1.2.3"};
+}
+
+Report report_that_does_not_fit() {
+  auto report = sample_report();
+  report.estimate.verdict.kind = VerdictKind::does_not_fit;
+  report.estimate.verdict.capacity = gib(24);
+  return report;
+}
+
+Report report_without_accelerator() {
+  auto report = sample_report();
+  report.question.resize(1);
+  report.estimate.verdict.kind = VerdictKind::no_accelerator;
+  report.estimate.verdict.capacity = {};
+  report.estimate.timed = false;
+  return report;
+}
+
+Report empty_report() { return {}; }
+
+}  // namespace llmcalc::render

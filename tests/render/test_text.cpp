@@ -1,0 +1,220 @@
+#include "catch.hpp"
+#include "llmcalc/quantity/quantity.hpp"
+#include "render/memory_unit.hpp"
+#include "render/sample_report.hpp"
+#include "render/text_common.hpp"
+
+#include <limits>
+#include <regex>
+#include <sstream>
+
+namespace llmcalc::render {
+namespace {
+
+constexpr TextStyle plain{};
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string first_line(const Report& report) { return lines_of(to_text(report, plain)).front(); }
+
+/// The line that begins with `label`, without its indentation.
+std::string line_of(const std::string& text, const std::string& label) {
+  for (const auto& line : lines_of(text)) {
+    const auto start = line.find_first_not_of(' ');
+    if (start != std::string::npos && line.compare(start, label.size(), label) == 0) return line.substr(start);
+  }
+  return {};
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+/// A report that needs, allocates and holds `bytes` for one thing.
+Report report_of(std::int64_t bytes) {
+  auto report = empty_report();
+  auto& estimate = report.estimate;
+  estimate.memory.ledger = {{memory::Holding::weights, "weights", quantity::bytes(bytes), {}, false}};
+  estimate.memory.peak_device = quantity::bytes(bytes);
+  estimate.verdict.needed = quantity::bytes(bytes);
+  return report;
+}
+
+}  // namespace
+
+TEST_CASE("the text answer is verdict, ledger, phases, compute, time, notes") {
+  CHECK(to_text(sample_report(), plain) ==
+        R"(FITS  51.33 of 79.15 GiB (65 %), a100-80-sxm x1, peak in backward of layer 31 of 32
+  error bar ±8 % (measured runs of this class)
+
+  memory at the peak         GiB  share
+  weights (bf16)           14.96   29 %
+  gradients (bf16)         14.96   29 %
+  optimizer states (int8)  14.96   29 %
+  activations               4.00    8 %
+  logits                    1.96    4 %
+  CUDA context *            0.50    1 %
+  total                    51.33  100 %
+  * measured constant of the runtime
+
+  allocated                GiB
+  forward                40.00
+  loss                   44.00
+  backward               50.83  peak
+  optimizer step         45.00
+  between steps          44.87
+  first step             36.00  before optimizer states exist
+  steady step            50.83
+  held by the allocator  50.83
+  on the device          51.33  with the context
+
+  parameters
+  total               8.03B  8,030,261,248
+  active for a token  8.03B  8,030,261,248
+  trainable           8.03B  8,030,261,248
+  embedding and head  1.05B  1,050,673,152
+
+  compute               per token      whole run
+  6PD               4.82e+10 FLOP  7.23e+23 FLOP
+  model                5e+10 FLOP   7.5e+23 FLOP
+  hardware             6e+10 FLOP     9e+23 FLOP
+  PFLOP-days (6PD)                         8,365
+
+  time
+  tokens             15T  --tokens 15T
+  MFU             41.5 %  --mfu
+  peak       312 TFLOP/s  of one accelerator
+  step            350 ms
+  run            34 days
+  GPU-hours          816
+  cost            $1,234  --price
+
+  assumed
+  - sequences of 8,192 tokens
+
+  notes
+  - 27.82 GiB are left on each accelerator
+)");
+}
+
+TEST_CASE("the first line is the verdict") {
+  auto report = sample_report();
+  report.estimate.verdict.kind = answer::VerdictKind::tight;
+  CHECK(first_line(report) ==
+        "TIGHT  51.33 of 79.15 GiB (65 %), inside the error bar, a100-80-sxm x1, peak in backward of layer 31 of 32");
+  CHECK(first_line(report_that_does_not_fit()) ==
+        "DOES NOT FIT  short by 27.33 GiB: needs 51.33 of 24.00 GiB, a100-80-sxm x1, "
+        "peak in backward of layer 31 of 32");
+  CHECK(first_line(report_without_accelerator()) ==
+        "NO VERDICT  needs 51.33 GiB, no accelerator was named, peak in backward of layer 31 of 32");
+}
+
+TEST_CASE("without an accelerator the text says why there is no time") {
+  const auto text = to_text(report_without_accelerator(), plain);
+  CHECK(contains(text, "no accelerator was named, so there is no time and no cost (name one with --gpu)"));
+  CHECK(contains(text, "tokens  15T  --tokens 15T"));
+  CHECK_FALSE(contains(text, "MFU"));
+}
+
+TEST_CASE("a cost without a price is unknown, not free") {
+  auto report = sample_report();
+  report.estimate.compute.cost.reset();
+  CHECK(line_of(to_text(report, plain), "cost") == "cost           unknown  no price is known (give one with --price)");
+}
+
+TEST_CASE("explanations stand under their line, and only when asked for") {
+  const auto text = to_text(sample_report(), {.explain = true});
+  CHECK(contains(text,
+                 "  weights (bf16)           14.96   29 %\n"
+                 "      parameters x bytes of bf16\n"
+                 "      = 8,030,261,248 x 2 B\n"
+                 "      source: IEEE 754\n"
+                 "  gradients (bf16)         14.96   29 %\n"
+                 "      parameters x bytes of bf16\n"
+                 "  optimizer states (int8)"));
+  CHECK(contains(text, "      source: Kaplan et al. 2020, section 2.1\n"));
+  CHECK_FALSE(contains(to_text(sample_report(), plain), "source:"));
+}
+
+TEST_CASE("bars are drawn when asked for, 24 columns for the whole") {
+  CHECK_FALSE(contains(to_text(sample_report(), plain), "█"));
+  // 16,060,522,496 of 55,114,752,000 bytes of 24 columns are 6.99 columns; 4 GiB are 1.87, 15 eighths.
+  const auto text = to_text(sample_report(), {.bars = true});
+  CHECK(line_of(text, "weights") == "weights (bf16)           14.96   29 %  ███████");
+  CHECK(line_of(text, "activations") == "activations               4.00    8 %  █▉");
+  CHECK(line_of(text, "total") == "total                    51.33  100 %");
+}
+
+TEST_CASE("colour changes nothing but colour") {
+  const std::regex colour_code("\x1b\\[[0-9;]*m");
+  for (const auto& report : {sample_report(), report_that_does_not_fit(), report_without_accelerator()}) {
+    const auto coloured = to_text(report, {.colour = true, .bars = true, .explain = true});
+    const auto uncoloured = to_text(report, {.bars = true, .explain = true});
+    CHECK(contains(coloured, "\x1b["));
+    CHECK_FALSE(contains(uncoloured, "\x1b"));
+    CHECK(std::regex_replace(coloured, colour_code, "") == uncoloured);
+  }
+}
+
+TEST_CASE("the verdict is green, yellow or red") {
+  const TextStyle colour{.colour = true};
+  auto report = sample_report();
+  CHECK(to_text(report, colour).rfind("\x1b[1;32mFITS\x1b[0m", 0) == 0);
+  report.estimate.verdict.kind = answer::VerdictKind::tight;
+  CHECK(to_text(report, colour).rfind("\x1b[1;33mTIGHT\x1b[0m", 0) == 0);
+  CHECK(to_text(report_that_does_not_fit(), colour).rfind("\x1b[1;31mDOES NOT FIT\x1b[0m", 0) == 0);
+}
+
+TEST_CASE("no line ends in a space") {
+  for (const auto& report :
+       {sample_report(), report_that_does_not_fit(), report_without_accelerator(), empty_report()}) {
+    for (const auto& line : lines_of(to_text(report, {.bars = true, .explain = true}))) {
+      CHECK((line.empty() || line.back() != ' '));
+    }
+  }
+}
+
+TEST_CASE("all memory figures of an answer have one binary unit") {
+  const auto exabytes = to_text(report_of(std::numeric_limits<std::int64_t>::max()), plain);
+  CHECK(line_of(exabytes, "weights") == "weights             8.00  100 %");
+  CHECK(line_of(exabytes, "memory at the peak") == "memory at the peak   EiB  share");
+  const auto nothing = to_text(report_of(0), plain);
+  CHECK(line_of(nothing, "weights") == "weights             0.00    0 %");
+  CHECK(line_of(nothing, "memory at the peak") == "memory at the peak   MiB  share");
+}
+
+TEST_CASE("units are binary: 80 GB are 74.51 GiB") {
+  CHECK(first_line(report_of(80'000'000'000)) ==
+        "NO VERDICT  needs 74.51 GiB, no accelerator was named, peak in backward");
+}
+
+TEST_CASE("the unit of memory is the largest that is not larger than the figure") {
+  using quantity::bytes;
+  CHECK(memory_unit_for(bytes(0)).name == "MiB");
+  CHECK(memory_unit_for(bytes(quantity::gibi - 1)).name == "MiB");
+  CHECK(memory_unit_for(bytes(quantity::gibi)).name == "GiB");
+  CHECK(memory_unit_for(quantity::gib(1024)).name == "TiB");
+  CHECK(in_unit(quantity::gib(1536), memory_unit_for(quantity::gib(1536))) == "1.50");
+}
+
+TEST_CASE("figures are read, not decoded") {
+  CHECK(figure_text(0) == "0");
+  CHECK(figure_text(0.0123) == "0.0123");
+  CHECK(figure_text(20.44) == "20.4");
+  CHECK(figure_text(7'720'000) == "7,720,000");
+  CHECK(figure_text(3.5e16) == "3.5e+16");
+}
+
+TEST_CASE("a share that rounds to nothing is not called nothing") {
+  CHECK(share_text(0) == "0 %");
+  CHECK(share_text(0.0001) == "<1 %");
+  CHECK(share_text(0.005) == "<1 %");
+  CHECK(share_text(0.006) == "1 %");
+  CHECK(share_text(0.29) == "29 %");
+  CHECK(share_text(1) == "100 %");
+}
+
+}  // namespace llmcalc::render
