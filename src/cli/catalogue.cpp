@@ -1,0 +1,24 @@
+#include "cli/catalogue.hpp"
+
+#include "cli/files.hpp"
+#include "llmcalc/quantity/error.hpp"
+
+namespace llmcalc::cli {
+
+read::Catalogue open_catalogue(const Arguments& arguments, const Environment& environment) {
+  auto folder = environment.presets;
+  std::string place = "user presets";
+  if (const std::string* named = arguments.find("presets")) {
+    folder = *named;
+    place = "--presets";
+    std::error_code error;
+    if (!std::filesystem::is_directory(*folder, error)) {
+      throw quantity::BadInput(place, "'" + *named + "' is no folder",
+                               "it holds models/*.json and accelerators/*.json");
+    }
+  }
+  if (!folder) return {};
+  return {read_presets(*folder / "models", place), read_presets(*folder / "accelerators", place)};
+}
+
+}  // namespace llmcalc::cli

@@ -1,0 +1,16 @@
+#include "cli/dtype_name.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/suggest.hpp"
+#include "llmcalc/spec/names.hpp"
+
+namespace llmcalc::cli {
+
+spec::Dtype find_dtype(std::string_view name, std::string_view place) {
+  if (const auto* word = spec::find_name<spec::Dtype>(name)) return word->value;
+  const auto names = spec::all_names<spec::Dtype>();
+  throw quantity::BadInput(std::string(place), "there is no number format '" + std::string(name) + "'",
+                           quantity::did_you_mean(name, names));
+}
+
+}  // namespace llmcalc::cli

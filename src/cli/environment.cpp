@@ -1,0 +1,29 @@
+#include "cli/environment.hpp"
+
+#include <cstdlib>
+#include <string_view>
+#include <unistd.h>
+
+namespace llmcalc::cli {
+namespace {
+
+/// An empty variable counts as unset: both no-color.org and the XDG base directory specification say so.
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
+
+std::optional<std::filesystem::path> user_presets() {
+  const std::filesystem::path ours = "llmcalc/presets";
+  if (const auto folder = variable("XDG_CONFIG_HOME"); !folder.empty()) return std::filesystem::path(folder) / ours;
+  if (const auto home = variable("HOME"); !home.empty()) return std::filesystem::path(home) / ".config" / ours;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Environment read_environment() {
+  return {.terminal = isatty(STDOUT_FILENO) == 1, .no_color = !variable("NO_COLOR").empty(), .presets = user_presets()};
+}
+
+}  // namespace llmcalc::cli

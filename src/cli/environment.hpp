@@ -1,0 +1,17 @@
+// What the program learns from its surroundings, read once.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+namespace llmcalc::cli {
+
+struct Environment {
+  bool terminal = false;                         ///< stdout is one
+  bool no_color = false;                         ///< https://no-color.org
+  std::optional<std::filesystem::path> presets;  ///< of the user; need not exist
+};
+
+Environment read_environment();
+
+}  // namespace llmcalc::cli

@@ -1,0 +1,57 @@
+#include "cli/flags.hpp"
+
+#include "llmcalc/read/vocabulary.hpp"
+
+#include <algorithm>
+
+namespace llmcalc::cli {
+namespace {
+
+std::string_view heading_of(read::Group group) {
+  switch (group) {
+    case read::Group::model:
+      return "Model";
+    case read::Group::run:
+      return "Run";
+    case read::Group::layout:
+      return "Layout";
+    case read::Group::hardware:
+      return "Hardware";
+    case read::Group::answer:
+      return "Answer";
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string flag_name(std::string_view term) {
+  std::string name(term);
+  std::ranges::replace(name, '_', '-');
+  return name;
+}
+
+std::vector<Flag> common_flags() {
+  return {
+      {"format", "text|json", "form of the answer", "Output"},
+      {"quiet", "", "no notes and warnings on stderr", "Output"},
+      {"presets", "folder", "presets that add to and override the built-in ones", "Output"},
+      {"help", "", "this text", "Output"},
+  };
+}
+
+std::vector<Flag> fit_flags() {
+  std::vector<Flag> flags;
+  for (const auto& word : read::shorthands()) {
+    flags.push_back({flag_name(word.name), std::string(word.values), word.help, heading_of(word.group)});
+  }
+  for (const auto& term : read::vocabulary()) {
+    flags.push_back({flag_name(term.name), read::values_of(term), term.help, heading_of(term.group)});
+  }
+  flags.push_back({"explain", "", "formula, numbers and source of every line", "Output"});
+  flags.push_back({"strict", "", "a fit inside the error bar is a failure (exit 1)", "Output"});
+  flags.push_back({"color", "auto|always|never", "colours; auto: on a terminal without NO_COLOR", "Output"});
+  return flags;
+}
+
+}  // namespace llmcalc::cli

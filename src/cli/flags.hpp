@@ -1,0 +1,28 @@
+// The options of the command line as data: parsing, help and suggestions follow from them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmcalc::cli {
+
+struct Flag {
+  std::string name;    ///< without the dashes
+  std::string values;  ///< what it takes; empty for a switch
+  std::string_view help;
+  std::string_view group;  ///< heading in the help
+
+  bool is_switch() const { return values.empty(); }
+};
+
+/// --format, --quiet, --presets: the same under every verb.
+std::vector<Flag> common_flags();
+
+/// What fit adds: every term of the vocabulary with its shorthands, and how the answer is shown.
+std::vector<Flag> fit_flags();
+
+/// "kv_heads" is --kv-heads.
+std::string flag_name(std::string_view term);
+
+}  // namespace llmcalc::cli

@@ -1,0 +1,26 @@
+#include "cli/run.hpp"
+#include "cli/streams.hpp"
+#include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/quantity/error.hpp"
+
+#include <string>
+#include <vector>
+
+int main(int argc, char** argv) {
+  using namespace llmcalc;
+  auto code = cli::ExitCode::bad_question;
+  try {
+    cli::ignore_broken_pipes();
+    const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+    const auto outcome = cli::run(words, cli::read_environment());
+    cli::print(outcome);
+    code = outcome.code;
+  } catch (const quantity::BadInput& error) {
+    cli::print_error(error.what());
+  } catch (const quantity::Overflow& error) {
+    cli::print_error(error.what());
+  } catch (const std::exception& error) {
+    cli::print_error(std::string("internal error: ") + error.what());
+  }
+  return static_cast<int>(code);
+}

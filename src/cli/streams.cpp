@@ -1,0 +1,33 @@
+#include "cli/streams.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+namespace llmcalc::cli {
+namespace {
+
+void print_line(std::string_view kind, std::string_view message) {
+  const std::string line = "llmcalc: " + std::string(kind) + ": " + std::string(message) + "\n";
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+}  // namespace
+
+void ignore_broken_pipes() { std::signal(SIGPIPE, SIG_IGN); }
+
+void print(const Outcome& outcome) {
+  for (const auto& warning : outcome.warnings) print_line("warning", warning);
+  for (const auto& note : outcome.notes) print_line("note", note);
+  const auto written = std::fwrite(outcome.answer.data(), 1, outcome.answer.size(), stdout);
+  if (written != outcome.answer.size() || std::fflush(stdout) != 0) {
+    throw quantity::BadInput("standard output", std::strerror(errno));
+  }
+}
+
+void print_error(std::string_view message) { print_line("error", message); }
+
+}  // namespace llmcalc::cli

@@ -1,0 +1,41 @@
+#include "cli/verb.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/suggest.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace llmcalc::cli {
+namespace {
+
+std::vector<Flag> no_flags() { return {}; }
+
+constexpr Verb rows[] = {
+    {"fit", "[options]", "does this run fit, how long does it take, what does it cost?", fit_flags, fit},
+    {"scale", "[options]", "parameters, tokens and compute of a training run, C = 6PD", scale_flags, scale},
+    {"model", "list | show NAME", "models known by name", no_flags, model},
+    {"gpu", "list | show NAME", "accelerators known by name", no_flags, gpu},
+    {"dtype", "[NAME] [options]", "number formats: bits, bytes and rounding", dtype_flags, dtype},
+};
+
+}  // namespace
+
+std::span<const Verb> verbs() { return rows; }
+
+bool wants_json(const Arguments& arguments) {
+  constexpr std::array<std::string_view, 2> formats{"text", "json"};
+  return arguments.choice("format", formats) == "json";
+}
+
+const Verb& find_verb(std::string_view name) {
+  const auto found = std::ranges::find(rows, name, &Verb::name);
+  if (found != std::end(rows)) return *found;
+  std::vector<std::string_view> names;
+  for (const Verb& verb : rows) names.push_back(verb.name);
+  auto hint = quantity::did_you_mean(name, names);
+  throw quantity::BadInput({}, "there is no verb '" + std::string(name) + "'",
+                           hint.empty() ? "see llmcalc --help" : std::move(hint));
+}
+
+}  // namespace llmcalc::cli

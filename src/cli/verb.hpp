@@ -1,0 +1,41 @@
+// The verbs, written once: dispatch and help follow from the table.
+#pragma once
+
+#include "cli/arguments.hpp"
+#include "cli/environment.hpp"
+#include "cli/outcome.hpp"
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace llmcalc::cli {
+
+/// A verb lives in verb_<name>.cpp, in two halves: setup() reads the arguments, throws on bad ones and opens nothing;
+/// run() reads files and answers.
+struct Verb {
+  std::string_view name;
+  std::string_view usage;  ///< what follows the name
+  std::string_view summary;
+  std::vector<Flag> (*flags)();
+  Outcome (*run)(const Arguments& arguments, const Environment& environment);
+};
+
+std::span<const Verb> verbs();
+
+/// --format json.
+bool wants_json(const Arguments& arguments);
+
+/// \throws quantity::BadInput with the nearest verb
+const Verb& find_verb(std::string_view name);
+
+Outcome fit(const Arguments& arguments, const Environment& environment);
+Outcome scale(const Arguments& arguments, const Environment& environment);
+Outcome model(const Arguments& arguments, const Environment& environment);
+Outcome gpu(const Arguments& arguments, const Environment& environment);
+Outcome dtype(const Arguments& arguments, const Environment& environment);
+
+std::vector<Flag> scale_flags();
+std::vector<Flag> dtype_flags();
+
+}  // namespace llmcalc::cli

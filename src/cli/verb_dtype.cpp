@@ -1,0 +1,90 @@
+// llmcalc dtype [NAME] [--value NUMBER | --quantize LIST]
+#include "cli/dtype_name.hpp"
+#include "cli/show.hpp"
+#include "cli/verb.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/parse.hpp"
+#include "llmcalc/render/numbers.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace llmcalc::cli {
+namespace {
+
+using quantity::BadInput;
+using spec::Dtype;
+
+struct Options {
+  std::optional<Dtype> dtype;
+  std::optional<double> value;
+  std::vector<double> list;
+  answer::QuantizationScheme scheme = answer::QuantizationScheme::absmax;
+  bool json = false;
+};
+
+constexpr std::array<std::string_view, 2> schemes{"absmax", "zero-point"};
+
+std::vector<double> number_list(std::string_view text, std::string_view place) {
+  std::vector<double> numbers;
+  while (true) {
+    const auto comma = text.find(',');
+    numbers.push_back(quantity::parse_real(text.substr(0, comma), place));
+    if (comma == std::string_view::npos) return numbers;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+Options setup(const Arguments& arguments) {
+  Options options;
+  const auto& names = arguments.names(1);
+  if (!names.empty()) options.dtype = find_dtype(names.front(), "dtype");
+  const std::string* value = arguments.find("value");
+  const std::string* list = arguments.find("quantize");
+  if (value != nullptr && list != nullptr) throw BadInput("--quantize", "contradicts --value: ask one at a time");
+  if (value != nullptr) options.value = quantity::parse_real(*value, "--value");
+  if (list != nullptr) options.list = number_list(*list, "--quantize");
+  if (list == nullptr && arguments.has("scheme")) throw BadInput("--scheme", "belongs to --quantize");
+  const bool affine = arguments.choice("scheme", schemes) == "zero-point";
+  options.scheme = affine ? answer::QuantizationScheme::zero_point : answer::QuantizationScheme::absmax;
+  options.json = wants_json(arguments);
+  return options;
+}
+
+/// A format that was named must be able to hold the number; in the list of all, those that cannot are left blank.
+std::vector<render::FormatLine> format_lines(const Options& options) {
+  if (options.dtype) {
+    render::FormatLine line{*options.dtype, {}};
+    if (options.value) line.number = answer::encode(*options.dtype, *options.value);
+    return {line};
+  }
+  const auto encodable = answer::encodable_dtypes();
+  std::vector<render::FormatLine> lines;
+  for (const auto& facts : spec::all_dtypes()) {
+    render::FormatLine line{facts.dtype, {}};
+    const bool holds = std::ranges::find(encodable, facts.dtype) != encodable.end();
+    if (options.value && holds) line.number = answer::encode(facts.dtype, *options.value);
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+Outcome run(const Options& options) {
+  if (options.list.empty()) return show(std::span<const render::FormatLine>(format_lines(options)), options.json);
+  auto result = answer::quantize(options.list, options.scheme, options.dtype.value_or(Dtype::int8));
+  return show(render::QuantizedList{options.list, std::move(result)}, options.json);
+}
+
+}  // namespace
+
+std::vector<Flag> dtype_flags() {
+  return {
+      {"value", "number", "what each format makes of this number", "Number"},
+      {"quantize", "numbers, as 1.5,-0.2,3", "quantize a list to int8 or int4", "Number"},
+      {"scheme", "absmax|zero-point", "of --quantize", "Number"},
+  };
+}
+
+Outcome dtype(const Arguments& arguments, const Environment&) { return run(setup(arguments)); }
+
+}  // namespace llmcalc::cli

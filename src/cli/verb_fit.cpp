@@ -1,0 +1,118 @@
+// llmcalc fit: does this run fit, how long does it take, what does it cost?
+#include "cli/catalogue.hpp"
+#include "cli/files.hpp"
+#include "cli/verb.hpp"
+#include "llmcalc/answer/estimate.hpp"
+#include "llmcalc/read/resolve.hpp"
+#include "llmcalc/read/vocabulary.hpp"
+#include "llmcalc/render/report.hpp"
+
+#include <array>
+
+namespace llmcalc::cli {
+namespace {
+
+struct Options {
+  std::vector<read::Given> words;
+  bool json = false;
+  bool strict = false;
+  render::TextStyle style;
+};
+
+constexpr std::array<std::string_view, 3> colors{"auto", "always", "never"};
+
+void add_word(const Arguments& arguments, std::string_view term, std::vector<read::Given>& words) {
+  const auto flag = flag_name(term);
+  const std::string* value = arguments.find(flag);
+  if (value != nullptr) words.push_back({std::string(term), *value, {read::Source::flag, "--" + flag}});
+}
+
+std::vector<read::Given> words_of(const Arguments& arguments) {
+  std::vector<read::Given> words;
+  for (const auto& word : read::shorthands()) add_word(arguments, word.name, words);
+  for (const auto& term : read::vocabulary()) add_word(arguments, term.name, words);
+  return words;
+}
+
+Options setup(const Arguments& arguments, const Environment& environment) {
+  arguments.names(0);
+  const auto color = arguments.choice("color", colors);
+  Options options;
+  options.words = words_of(arguments);
+  options.json = wants_json(arguments);
+  options.strict = arguments.has("strict");
+  options.style.colour = color == "always" || (color == "auto" && environment.terminal && !environment.no_color);
+  options.style.bars = environment.terminal;
+  options.style.explain = arguments.has("explain");
+  return options;
+}
+
+/// The file that --config names; a folder stands for the config.json in it.
+std::optional<read::ConfigText> read_config_text(const Arguments& arguments) {
+  const std::string* named = arguments.find("config");
+  if (named == nullptr) return std::nullopt;
+  std::filesystem::path path = *named;
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) path /= "config.json";
+  return read::ConfigText{path.string(), read_file(path, "--config")};
+}
+
+std::string_view word_of(read::Source source) {
+  switch (source) {
+    case read::Source::flag:
+      return "flag";
+    case read::Source::row:
+      return "row";
+    case read::Source::preset:
+      return "preset";
+    case read::Source::config:
+      return "config";
+    case read::Source::user_preset:
+      return "user_preset";
+    case read::Source::assumed:
+      return "assumed";
+    case read::Source::default_value:
+      return "default";
+  }
+  return {};
+}
+
+render::Report report_on(read::Resolved resolved) {
+  render::Report report;
+  for (auto& line : resolved.echo) {
+    report.question.push_back({std::move(line.term), std::move(line.value), std::string(word_of(line.origin.source)),
+                               std::move(line.origin.where)});
+  }
+  report.estimate = answer::estimate(resolved.question);
+  report.assumptions = std::move(resolved.assumptions);
+  report.version = LLMCALC_VERSION;
+  return report;
+}
+
+ExitCode exit_code(answer::VerdictKind verdict, bool strict) {
+  if (verdict == answer::VerdictKind::does_not_fit) return ExitCode::does_not_fit;
+  return strict && verdict == answer::VerdictKind::tight ? ExitCode::does_not_fit : ExitCode::fits;
+}
+
+/// JSON carries its warnings inside; people find them on stderr.
+Outcome run(const Options& options, const render::Report& report) {
+  Outcome outcome;
+  outcome.code = exit_code(report.estimate.verdict.kind, options.strict);
+  if (options.json) {
+    outcome.answer = to_json(report);
+    return outcome;
+  }
+  outcome.answer = to_text(report, options.style);
+  outcome.warnings = report.estimate.warnings;
+  return outcome;
+}
+
+}  // namespace
+
+Outcome fit(const Arguments& arguments, const Environment& environment) {
+  const auto options = setup(arguments, environment);
+  const auto catalogue = open_catalogue(arguments, environment);
+  return run(options, report_on(resolve(options.words, read_config_text(arguments), catalogue)));
+}
+
+}  // namespace llmcalc::cli

@@ -1,0 +1,57 @@
+// llmcalc model list | show NAME
+#include "cli/catalogue.hpp"
+#include "cli/preset_verb.hpp"
+#include "cli/show.hpp"
+#include "cli/verb.hpp"
+#include "llmcalc/program/build.hpp"
+#include "llmcalc/program/count.hpp"
+#include "llmcalc/render/presets.hpp"
+
+namespace llmcalc::cli {
+namespace {
+
+/// Counted as `fit` counts: from the step program of the plainest run.
+answer::SizeAnswer size_of(const spec::Shape& shape) {
+  spec::Question question;
+  question.model = spec::build_model(shape);
+  question.training.seq = 1;
+  const auto profile = program::make_profile(question.training, question.gpu);
+  const auto size = program::count_parameters(program::build_program(question, profile));
+  return {quantity::parameters(size.total), quantity::parameters(size.active), quantity::parameters(size.trainable),
+          quantity::parameters(size.tables)};
+}
+
+render::ModelCard card_of(const read::ModelPreset& preset) {
+  return {.id = preset.id,
+          .aliases = preset.aliases,
+          .hf_id = preset.hf_id,
+          .family = preset.family,
+          .license = preset.license,
+          .shape = preset.shape,
+          .size = size_of(preset.shape),
+          .published_parameters = preset.published.exact,
+          .published_text = preset.published.text,
+          .published_check = preset.published.check,
+          .published_source = preset.published.source,
+          .training_tokens = preset.training.tokens,
+          .training_source = preset.training.source,
+          .notes = preset.notes,
+          .file = preset.file};
+}
+
+std::vector<render::ModelCard> all_cards(const read::Catalogue& catalogue) {
+  std::vector<render::ModelCard> cards;
+  for (const auto& preset : catalogue.models()) cards.push_back(card_of(preset));
+  return cards;
+}
+
+}  // namespace
+
+Outcome model(const Arguments& arguments, const Environment& environment) {
+  const auto options = setup_preset_verb(arguments);
+  const auto catalogue = open_catalogue(arguments, environment);
+  if (options.name.empty()) return show(std::span<const render::ModelCard>(all_cards(catalogue)), options.json);
+  return show(card_of(catalogue.model(options.name, "model show")), options.json);
+}
+
+}  // namespace llmcalc::cli
