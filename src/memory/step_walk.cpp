@@ -145,7 +145,8 @@ StepMemory StepWalk::walk(std::int64_t index) const {
   resident.temporaries = bytes(0);
   memory.persistent = resident;
   if (!gradients_resident_) resident.gradients = bytes(0);
-  if (!profile_.persistent_gradients) memory.persistent.gradients = bytes(0);
+  const bool kept_between_steps = profile_.persistent_gradients || sharding_.gathers_weights();
+  if (!kept_between_steps) memory.persistent.gradients = bytes(0);
   memory.steady = phases(stage, resident);
   resident.optimizer = bytes(0);
   memory.first_step = phases(stage, resident);

@@ -15,8 +15,10 @@ void clear(Block& block) {
   block.checkpointed = false;
 }
 
+/// Gradients reach the layers' inputs unless nothing upstream is trained and nothing asks for them; adapters do ask
+/// (transformers, enable_input_require_grads).
 bool trains_input(spec::Method method) {
-  return method == spec::Method::full || method == spec::Method::galore || method == spec::Method::prompt;
+  return method != spec::Method::inference && method != spec::Method::forward_only;
 }
 
 /// A person who gives only --params means exactly that number; what the assumed shape lacks of it (or has too much) is

@@ -44,7 +44,7 @@ WeightId BlockBuilder::vector(std::string_view name, std::int64_t elements, Cut 
   w.name = name;
   w.whole = w.active = elements;
   w.elements = cut == Cut::columns ? elements / context_.tp : elements;
-  w.dtype = context_.training.precision.weights;
+  w.dtype = context_.other_type;
   w.trainable = context_.trains_base;
   w.split = cut == Cut::columns ? Split::tensor : Split::replicated;
   return weight(w);
@@ -98,7 +98,7 @@ Weight BlockBuilder::matrix_weight(const Matrix& matrix) const {
   w.rows = matrix.cut == Cut::rows ? matrix.rows / cuts : matrix.rows;
   w.columns = matrix.cut == Cut::columns ? matrix.columns / cuts : matrix.columns;
   w.elements = product(w.rows, w.columns, expert ? matrix.experts / context_.ep : 1);
-  w.dtype = context_.training.precision.weights;
+  w.dtype = matrix.resting == Resting::as_layers ? context_.matrix_type : context_.other_type;
   w.trainable = context_.trains_base;
   if (matrix.cut != Cut::none) w.split = expert ? Split::expert : Split::tensor;
   return w;
@@ -143,9 +143,14 @@ Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
   }
   if (rows != in.rows) op.workspace_forward = op.workspace_backward = bytes(product(rows, in.columns, in.width));
   if (rows != out_rows) op.workspace_forward = bytes(product(rows, w.columns, context_.width));
+  if (context_.dequantizes && matrix.resting == Resting::as_layers) {
+    const auto copy = bytes(product(w.rows, w.columns, context_.width));
+    op.workspace_forward += copy;
+    op.workspace_backward += copy;
+  }
   append(op);
   matrix_bias(matrix);
-  return out;
+  return is_adapted(matrix.name) ? adapted(in, out) : out;
 }
 
 /// A kernel keeps its input and, per row, fp32 statistics: mean and reciprocal deviation, the latter alone for RMSNorm.

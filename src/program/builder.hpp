@@ -23,6 +23,9 @@ struct Value {
 /// How tensor parallelism cuts a matrix (Shoeybi et al. 2019, arXiv:1909.08053 §3): by outputs, by inputs, or not.
 enum class Cut { none, columns, rows };
 
+/// Which resting type of the run a matrix has.
+enum class Resting { as_layers, as_tables };
+
 struct Matrix {
   std::string_view name;
   std::int64_t rows = 0;     ///< inputs of the whole matrix
@@ -31,6 +34,7 @@ struct Matrix {
   Cut cut = Cut::none;
   std::int64_t experts = 1;         ///< so many equal matrices, each row of the input meeting one of them
   std::int64_t active_experts = 1;  ///< of which a token passes through so many
+  Resting resting = Resting::as_layers;
 };
 
 class BlockBuilder {
@@ -74,6 +78,10 @@ class BlockBuilder {
  private:
   Value eager_rms_norm(const Value& x, std::string_view name);
   Value cast_for_matrix(const Value& x, std::string_view name);
+  bool is_adapted(std::string_view matrix) const;
+  WeightId adapter_weight(std::string_view name, std::int64_t rows, std::int64_t columns);
+  Value adapter_product(const Value& x, std::string_view name, std::int64_t columns);
+  Value adapted(const Value& x, const Value& y);
   Weight matrix_weight(const Matrix& matrix) const;
   void matrix_bias(const Matrix& matrix);
   void set_moved_bytes(Op& op) const;

@@ -9,6 +9,14 @@ std::int64_t activation_width(spec::Dtype compute) {
   return compute == spec::Dtype::fp32 || compute == spec::Dtype::tf32 ? 4 : 2;
 }
 
+/// Only the matrices of the layers are quantized (bitsandbytes and GPTQ leave tables, head and norms alone).
+bool is_quantized(spec::Dtype weights) { return spec::facts(weights).bits <= 8; }
+
+bool has_low_rank_adapters(spec::Method method) {
+  return method == spec::Method::lora || method == spec::Method::qlora || method == spec::Method::dora ||
+         method == spec::Method::adalora;
+}
+
 bool updates_base_weights(spec::Method method) {
   return method == spec::Method::full || method == spec::Method::galore;
 }
@@ -29,6 +37,11 @@ Context::Context(const spec::Question& question, const Profile& chosen)
       etp(question.layout.etp),
       stages(question.layout.pp),
       autocast(question.training.precision.autocast),
-      trains_base(updates_base_weights(question.training.method)) {}
+      trains_base(updates_base_weights(question.training.method)),
+      matrix_type(question.training.precision.weights),
+      other_type(is_quantized(matrix_type) ? question.training.precision.compute : matrix_type),
+      dequantizes(is_quantized(matrix_type)),
+      adapter_rank(has_low_rank_adapters(question.training.method) ? question.training.adapter.rank : 0),
+      adapter_type(question.training.precision.grads) {}
 
 }  // namespace llmcalc::program

@@ -24,6 +24,11 @@ struct Context {
   std::int64_t stages;  ///< pipeline ranks
   bool autocast;        ///< weights rest in fp32, products run in 16 bits
   bool trains_base;     ///< the model's own weights receive gradients
+  spec::Dtype matrix_type;   ///< in which the matrices of the layers rest
+  spec::Dtype other_type;    ///< in which norms, biases, tables, router and head rest
+  bool dequantizes;          ///< each product makes a 16-bit copy of its matrix first
+  std::int64_t adapter_rank; ///< 0: no adapters
+  spec::Dtype adapter_type;  ///< in which adapters rest
 
   Context(const spec::Question& question, const Profile& chosen);
 

@@ -10,9 +10,10 @@ Size block_size(const Block& block) {
   Size size;
   for (const Weight& w : block.weights) {
     if (w.tied) continue;
+    if (w.trainable) size.trainable += w.whole;
+    if (w.adapter) continue;
     size.total += w.whole;
     size.active += w.active;
-    if (w.trainable) size.trainable += w.whole;
     if (w.table) size.tables += w.whole;
   }
   return size;

@@ -14,7 +14,7 @@ WeightId table(BlockBuilder& b, std::string_view name, std::int64_t rows, std::i
   w.rows = cut ? rows / c.tp : rows;
   w.columns = columns;
   w.elements = quantity::product(w.rows, columns);
-  w.dtype = c.training.precision.weights;
+  w.dtype = c.other_type;
   w.trainable = c.trains_base;
   w.table = true;
   w.split = cut ? Split::tensor : Split::replicated;

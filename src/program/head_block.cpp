@@ -8,7 +8,7 @@ namespace {
 
 /// The matrix from hidden state to vocabulary; with tied embeddings its storage is the token table's.
 Matrix head_matrix(const spec::Shape& shape, std::int64_t width) {
-  return {"output head", width, shape.vocab, false, Cut::columns};
+  return {"output head", width, shape.vocab, false, Cut::columns, 1, 1, Resting::as_tables};
 }
 
 void head_parameters(BlockBuilder& b, const spec::Shape& shape) {

@@ -13,7 +13,7 @@ Value shared_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x,
 
 /// fp32 probabilities of every expert for every token.
 Value route(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
-  const Value logits = b.linear(x, {"router", x.columns, moe.experts, moe.router_bias});
+  const Value logits = b.linear(x, {"router", x.columns, moe.experts, moe.router_bias, Cut::none, 1, 1, Resting::as_tables});
   if (moe.correction_bias) b.vector("router correction bias", moe.experts);
   const Value probabilities = b.value("router probabilities", x.rows, moe.experts, 4, logits.needs_gradient);
   b.append({.kind = OpKind::routing, .name = "routing", .inputs = {logits.id}, .outputs = {probabilities.id},

@@ -36,7 +36,7 @@ bool is_hopper_or_newer(const std::optional<spec::Accelerator>& gpu) {
                   gpu->arch.find("Ampere") == std::string::npos);
 }
 
-/// cuBLAS keeps one workspace a handle and stream: 32 MiB from Hopper on, 8.125 MiB before
+/// cuBLAS keeps one workspace a handle and stream, and the backward thread has a handle of its own: 32 MiB from Hopper on, 8.125 MiB before
 /// (pytorch aten/src/ATen/cuda/CublasHandlePool.cpp, parseChosenWorkspaceSize).
 quantity::Bytes cublas_workspace(bool hopper) { return hopper ? mib(32) : bytes(8320 * kibi); }
 
@@ -108,11 +108,11 @@ Profile make_profile(const spec::Training& training, const std::optional<spec::A
   const Family family = family_of(training.framework);
   const bool hopper = is_hopper_or_newer(gpu);
   Profile p = family_profile(family);
-  if (training.fused_kernels || training.compile) p.fused_norm = p.fused_glu = true;
+  if (training.fused_kernels || training.compile) p.fused_norm = p.fused_glu = p.fused_adapters = true;
   p.optimizer_temporaries = family == Family::textbook ? 0 : step_temporaries(training);
   p.context = cuda_context(hopper);
   p.reserved_over_allocated = median_reserved_ratio;
-  if (family == Family::eager_torch) p.workspace = cublas_workspace(hopper);
+  if (family == Family::eager_torch) p.workspace = 2 * cublas_workspace(hopper);
   if (family == Family::megatron) {
     p.workspace = 2 * mib(32) + transformer_engine_workspace(hopper);
     p.expert_workspace = grouped_product_streams * transformer_engine_workspace(hopper);

@@ -14,6 +14,7 @@ struct Profile {
   /// fused: one kernel that keeps its input. eager: a chain of tensor operations, each keeping what autograd needs.
   bool fused_norm = true;
   bool fused_glu = true;
+  bool fused_adapters = false;       ///< low-rank adapters run in kernels that keep the layer's own input
   bool fused_projections = true;     ///< q,k,v as one matrix and gate,up as one matrix
   bool keeps_norm_statistics = true; ///< fp32 mean and reciprocal deviation a token
   bool keeps_log_sum_exp = true;     ///< fp32 a token and head (FlashAttention)

@@ -73,6 +73,7 @@ struct Weight {
   std::int64_t columns = 0;
   spec::Dtype dtype = spec::Dtype::bf16;  ///< in which it rests
   bool trainable = true;
+  bool adapter = false;       ///< beside the model, not part of its published size
   bool table = false;         ///< an embedding table or untied head: not in the "non-embedding" count
   bool tied = false;          ///< another block's weight under a second name: not counted as parameters again
   bool shared = false;        ///< tied, and the storage is that other weight's: on this rank it costs nothing

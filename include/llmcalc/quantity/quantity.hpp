@@ -44,9 +44,7 @@ class Quantity {
   friend constexpr double operator/(Quantity a, Quantity b) {
     return static_cast<double>(a.value_) / static_cast<double>(b.value_);
   }
-  friend constexpr Quantity operator/(Quantity a, Rep divisor)
-    requires std::floating_point<Rep>
-  {
+  friend constexpr Quantity operator/(Quantity a, Rep divisor) requires std::floating_point<Rep> {
     return Quantity(a.value_ / divisor);
   }
 

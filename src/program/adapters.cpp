@@ -1,0 +1,82 @@
+// Low-rank adapters beside frozen matrices.
+
+#include "program/builder.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace llmcalc::program {
+
+namespace {
+
+/// Which words of --lora-targets name a matrix of the program.
+struct TargetName {
+  std::string_view matrix;
+  std::string_view target;
+};
+constexpr std::array<TargetName, 13> target_names{{{"q projection", "q"},
+                                                   {"k projection", "k"},
+                                                   {"v projection", "v"},
+                                                   {"qkv projection", "q"},
+                                                   {"output projection", "o"},
+                                                   {"gate projection", "gate"},
+                                                   {"gate and up projection", "gate"},
+                                                   {"gate and up projection", "up"},
+                                                   {"up projection", "up"},
+                                                   {"up projection", "fc1"},
+                                                   {"down projection", "down"},
+                                                   {"down projection", "fc2"},
+                                                   {"output head", "head"}}};
+
+}  // namespace
+
+/// "all-linear" is every matrix of the layers, not the head (peft, tuners/tuners_utils.py).
+bool BlockBuilder::is_adapted(std::string_view matrix) const {
+  if (context_.adapter_rank == 0) return false;
+  return std::ranges::any_of(context_.training.adapter.targets, [&](const std::string& wanted) {
+    return std::ranges::any_of(target_names, [&](const TargetName& name) {
+      if (name.matrix != matrix) return false;
+      return wanted == name.target || (wanted == "all-linear" && name.target != "head");
+    });
+  });
+}
+
+WeightId BlockBuilder::adapter_weight(std::string_view name, std::int64_t rows, std::int64_t columns) {
+  Weight w;
+  w.name = name;
+  w.elements = w.whole = w.active = quantity::product(rows, columns);
+  w.rows = rows;
+  w.columns = columns;
+  w.dtype = context_.adapter_type;
+  w.adapter = w.trainable = true;
+  return weight(w);
+}
+
+/// A trained product of `rows x columns` that keeps its input.
+Value BlockBuilder::adapter_product(const Value& x, std::string_view name, std::int64_t columns) {
+  const Value y = value(name, x.rows, columns, context_.width, true);
+  Op op{.kind = OpKind::linear, .name = name, .inputs = {x.id}, .outputs = {y.id}, .saved = {x.id}};
+  op.weight = adapter_weight(name, x.columns, columns);
+  op.forward = quantity::flops(2.0 * static_cast<double>(x.rows) * static_cast<double>(x.columns) *
+                               static_cast<double>(columns));
+  op.backward_weight = op.forward;
+  if (x.needs_gradient) op.backward_input = op.forward;
+  append(op);
+  return y;
+}
+
+/// y = W x + B A x (Hu et al. 2021, arXiv:2106.09685 §4.1): rank * (in + out) parameters. Where adapters rest in fp32 the
+/// input is first cast to fp32 and, under autocast, back again, so each adapted matrix keeps a copy of its own
+/// (peft tuners/lora/layer.py, Linear.forward). DoRA adds a magnitude an output (Liu et al. 2024, arXiv:2402.09353).
+Value BlockBuilder::adapted(const Value& x, const Value& y) {
+  Value in = x;
+  if (context_.adapter_type == spec::Dtype::fp32 && x.width != 4 && !context_.profile.fused_adapters) {
+    in = cast(cast(x, 4, "adapter input (fp32)"), context_.width, "adapter input");
+  }
+  const Value low = adapter_product(in, "adapter A", context_.adapter_rank);
+  const Value high = adapter_product(low, "adapter B", y.columns);
+  if (context_.training.method == spec::Method::dora) adapter_weight("adapter magnitude", 1, y.columns);
+  return add(y, high, "adapted");
+}
+
+}  // namespace llmcalc::program
