@@ -58,6 +58,8 @@ void run_forward(const Block& block, const Lifetimes& lifetimes, std::uint8_t gr
   }
 }
 
+/// A checkpointed block runs its backward inside another one, which holds the recomputed output and the gradient that
+/// came in until it is done (torch/utils/checkpoint.py, CheckpointFunction.backward).
 void BackwardWalk::start() {
   if (block_.checkpointed) {
     if (block_.input != program::no_tensor) alive_.start(block_.input);
@@ -68,9 +70,9 @@ void BackwardWalk::start() {
   }
   if (block_.output != program::no_tensor) arrived_.arrive(block_.output);
   if (block_.checkpointed) {
+    arrived_.hold(block_.output);
     const auto keeps = [&](TensorId id) { return lifetimes_.savers[id] > 0 || id == block_.input; };
     run_forward(block_, lifetimes_, 0, keeps, water_, alive_);
-    if (block_.output != program::no_tensor && lifetimes_.savers[block_.output] == 0) alive_.end(block_.output);
   }
 }
 
@@ -160,7 +162,9 @@ BlockWalk walk_block(const Block& block, const WeightGradients& gradients) {
   const ForwardResult forward = forward_walk(block, lifetimes);
   BackwardWalk backward(block, lifetimes, gradients);
   const std::int64_t backward_peak = backward.run();
-  return {bytes(forward.kept), bytes(forward.peak), bytes(backward_peak), bytes(backward.left_behind())};
+  const bool has_input = block.input != program::no_tensor;
+  const auto input_gradient = has_input ? block.tensors[block.input].gradient : bytes(0);
+  return {bytes(forward.kept), bytes(forward.peak), bytes(backward_peak), bytes(backward.left_behind()), input_gradient};
 }
 
 }  // namespace llmcalc::memory

@@ -39,6 +39,10 @@ void Gradients::pass(program::TensorId from, program::TensorId to) {
   merge(to, buffer_of_[from]);
 }
 
+void Gradients::hold(program::TensorId id) {
+  if (has(id)) ++buffers_[buffer_of_[id]].holders;
+}
+
 void Gradients::release(program::TensorId id) {
   if (!has(id)) return;
   drop(buffer_of_[id]);

@@ -17,6 +17,8 @@ class Gradients {
   /// The gradient of `from` is also that of `to`.
   void pass(program::TensorId from, program::TensorId to);
   void release(program::TensorId id);
+  /// Somebody outside keeps the gradient of the tensor to the end.
+  void hold(program::TensorId id);
 
  private:
   static constexpr std::uint8_t none = 0xff;

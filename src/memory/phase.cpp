@@ -1,5 +1,7 @@
 #include "llmcalc/memory/phase.hpp"
 
+#include <algorithm>
+
 namespace llmcalc::memory {
 
 std::string_view name_of(Phase phase) {
@@ -12,21 +14,33 @@ std::string_view name_of(Phase phase) {
   return {};
 }
 
-std::string_view name_of(Holding holding) {
-  switch (holding) {
-    case Holding::weights: return "weights";
-    case Holding::master_weights: return "master weights";
-    case Holding::gradients: return "gradients";
-    case Holding::optimizer_states: return "optimizer states";
-    case Holding::adapters: return "adapters";
-    case Holding::activations: return "activations";
-    case Holding::logits: return "logits and loss";
-    case Holding::temporaries: return "temporaries";
-    case Holding::workspace: return "workspaces";
-    case Holding::context: return "CUDA context";
-    case Holding::allocator: return "allocator slack";
-  }
-  return {};
-}
+namespace {
+
+struct HoldingWords {
+  Holding holding;
+  std::string_view id;
+  std::string_view name;
+};
+
+constexpr HoldingWords holdings[] = {
+    {Holding::weights, "weights", "weights"},
+    {Holding::master_weights, "master_weights", "master weights"},
+    {Holding::gradients, "gradients", "gradients"},
+    {Holding::optimizer_states, "optimizer_states", "optimizer states"},
+    {Holding::adapters, "adapters", "adapters"},
+    {Holding::activations, "activations", "activations"},
+    {Holding::logits, "logits", "logits and loss"},
+    {Holding::temporaries, "temporaries", "temporaries"},
+    {Holding::workspace, "workspace", "workspaces"},
+    {Holding::context, "context", "CUDA context"},
+    {Holding::allocator, "allocator", "allocator slack"},
+};
+
+const HoldingWords& words_of(Holding holding) { return *std::ranges::find(holdings, holding, &HoldingWords::holding); }
+
+}  // namespace
+
+std::string_view name_of(Holding holding) { return words_of(holding).name; }
+std::string_view id_of(Holding holding) { return words_of(holding).id; }
 
 }  // namespace llmcalc::memory

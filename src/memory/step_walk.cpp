@@ -43,6 +43,7 @@ struct StepWalk::Stage {
   States states;
   Bytes kept;       ///< by all its blocks for one micro-batch
   Bytes in_flight;  ///< kept by other micro-batches that are forwarded and not yet backwarded
+  Bytes root;       ///< gathered weights outside the layers: one unit, whole from the first layer to the last
   Bytes buffers;
 };
 
@@ -51,7 +52,8 @@ StepWalk::StepWalk(const Program& program, const spec::Question& question, const
       question_(question),
       profile_(profile),
       sharding_(question.layout),
-      gradients_resident_(profile.persistent_gradients || question.training.grad_accum > 1) {
+      gradients_resident_(profile.persistent_gradients || question.training.grad_accum > 1),
+      retains_inputs_(profile.retains_frozen_inputs && sharding_.gathers_weights()) {
   const auto& training = question.training;
   const WeightGradients policy = gradient_policy(training, profile, sharding_);
   for (const Block& block : program.blocks) {
@@ -71,6 +73,7 @@ StepWalk::Stage StepWalk::lay_out(std::int64_t index) const {
       stage.states += states_[program_.sequence[i]];
       stage.kept += at(i).kept;
       if (!is_head(i)) layers_kept += at(i).kept;
+      if (is_root(i)) stage.root += gathered_[program_.sequence[i]];
     }
   }
   stage.in_flight = activations_in_flight(layers_kept, question_, index);
@@ -84,8 +87,8 @@ void StepWalk::forward(const Stage& stage, const Moment& resident, std::array<Ph
     const std::size_t i = stage.positions[n];
     Moment moment = alive;
     (is_head(i) ? moment.logits : moment.temporaries) += at(i).forward_peak;
-    moment.temporaries += gathered_[program_.sequence[i]];
-    if (n + 1 < stage.positions.size()) moment.temporaries += gathered_[program_.sequence[stage.positions[n + 1]]];
+    moment.temporaries += gathered(i);
+    if (n + 1 < stage.positions.size()) moment.temporaries += gathered(stage.positions[n + 1]);
     const Phase phase = is_head(i) ? Phase::loss : Phase::forward;
     raise(peaks[static_cast<std::size_t>(phase)], phase, i, moment);
     alive.activations += at(i).kept;
@@ -107,9 +110,10 @@ void StepWalk::backward(const Stage& stage, const Moment& resident, std::array<P
       moment.activations += at(i).kept;
       moment.temporaries += at(i).backward_peak - at(i).kept;
     }
-    moment.temporaries += gathered_[program_.sequence[i]];
-    if (n > 0) moment.temporaries += gathered_[program_.sequence[stage.positions[n - 1]]];
+    moment.temporaries += gathered(i);
+    if (n > 0) moment.temporaries += gathered(stage.positions[n - 1]);
     raise(peaks[static_cast<std::size_t>(Phase::backward)], Phase::backward, i, moment);
+    if (retains_inputs_ && !is_root(i)) alive.activations += at(i).kept + at(i).input_gradient;
     const bool reduced = sharding_.gathers_weights();
     alive.gradients += reduced ? states_[program_.sequence[i]].gradients : at(i).weight_gradients;
   }
@@ -131,6 +135,7 @@ std::array<PhasePeak, phase_count> StepWalk::phases(const Stage& stage, const Mo
   for (std::size_t i = 0; i < phase_count; ++i) peaks[i].phase = static_cast<Phase>(i);
   Moment in_step = resident;
   in_step.activations += stage.in_flight;
+  in_step.temporaries += stage.root;
   forward(stage, in_step, peaks);
   backward(stage, in_step, peaks);
   raise(peaks[static_cast<std::size_t>(Phase::optimizer)], Phase::optimizer, 0, optimizer_step(stage));

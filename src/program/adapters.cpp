@@ -9,6 +9,8 @@ namespace llmcalc::program {
 
 namespace {
 
+constexpr std::int64_t fp32_bytes = 4;
+
 /// Which words of --lora-targets name a matrix of the program.
 struct TargetName {
   std::string_view matrix;
@@ -65,14 +67,29 @@ Value BlockBuilder::adapter_product(const Value& x, std::string_view name, std::
   return y;
 }
 
-/// y = W x + B A x (Hu et al. 2021, arXiv:2106.09685 §4.1): rank * (in + out) parameters. Where adapters rest in fp32 the
-/// input is first cast to fp32 and, under autocast, back again, so each adapted matrix keeps a copy of its own
-/// (peft tuners/lora/layer.py, Linear.forward). DoRA adds a magnitude an output (Liu et al. 2024, arXiv:2402.09353).
-Value BlockBuilder::adapted(const Value& x, const Value& y) {
-  Value in = x;
-  if (context_.adapter_type == spec::Dtype::fp32 && x.width != 4 && !context_.profile.fused_adapters) {
-    in = cast(cast(x, 4, "adapter input (fp32)"), context_.width, "adapter input");
+/// What the first adapter matrix sees: each adapted matrix drops elements of its own copy of the input, so that q, k and
+/// v share nothing (peft tuners/lora/layer.py, Linear.forward). Fused kernels draw the mask again instead of keeping it.
+Value BlockBuilder::adapter_input(const Value& x) {
+  const bool widens = context_.profile.widens_adapter_input && context_.adapter_type == spec::Dtype::fp32;
+  const Value in = widens ? cast(x, fp32_bytes, "adapter input (fp32)") : x;
+  if (context_.training.adapter.dropout == 0.0) return in;
+  const Value dropped = value("dropped adapter input", in.rows, in.columns, in.width, in.needs_gradient);
+  Op op{.kind = OpKind::dropout, .name = "adapter dropout", .inputs = {in.id}, .outputs = {dropped.id}};
+  if (context_.profile.fused_adapters) {
+    op.saved.push_back(x.id);
+  } else {
+    const Value mask = value("adapter dropout mask", in.rows, in.columns, 1, false);
+    op.outputs.push_back(mask.id);
+    op.saved.push_back(mask.id);
   }
+  append(op);
+  return dropped;
+}
+
+/// y = W x + B A x (Hu et al. 2021, arXiv:2106.09685 §4.1): rank * (in + out) parameters. DoRA adds a magnitude an output
+/// (Liu et al. 2024, arXiv:2402.09353).
+Value BlockBuilder::adapted(const Value& x, const Value& y) {
+  const Value in = adapter_input(x);
   const Value low = adapter_product(in, "adapter A", context_.adapter_rank);
   const Value high = adapter_product(low, "adapter B", y.columns);
   if (context_.training.method == spec::Method::dora) adapter_weight("adapter magnitude", 1, y.columns);

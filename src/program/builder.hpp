@@ -81,6 +81,7 @@ class BlockBuilder {
   bool is_adapted(std::string_view matrix) const;
   WeightId adapter_weight(std::string_view name, std::int64_t rows, std::int64_t columns);
   Value adapter_product(const Value& x, std::string_view name, std::int64_t columns);
+  Value adapter_input(const Value& x);
   Value adapted(const Value& x, const Value& y);
   Weight matrix_weight(const Matrix& matrix) const;
   void matrix_bias(const Matrix& matrix);

@@ -17,6 +17,15 @@ bool has_low_rank_adapters(spec::Method method) {
          method == spec::Method::adalora;
 }
 
+/// Weights that are gathered for each layer arrive in the narrow type, so nothing is cast at its use (FSDP's
+/// MixedPrecision policy).
+bool casts_at_each_use(const spec::Question& question) {
+  const auto sharding = question.layout.sharding;
+  const bool gathered = sharding == spec::Sharding::zero3 || sharding == spec::Sharding::fsdp1 ||
+                        sharding == spec::Sharding::fsdp2 || sharding == spec::Sharding::hsdp;
+  return question.training.precision.autocast && !gathered;
+}
+
 bool updates_base_weights(spec::Method method) {
   return method == spec::Method::full || method == spec::Method::galore;
 }
@@ -36,7 +45,7 @@ Context::Context(const spec::Question& question, const Profile& chosen)
       ep(question.layout.ep),
       etp(question.layout.etp),
       stages(question.layout.pp),
-      autocast(question.training.precision.autocast),
+      autocast(casts_at_each_use(question)),
       trains_base(updates_base_weights(question.training.method)),
       matrix_type(question.training.precision.weights),
       other_type(is_quantized(matrix_type) ? question.training.precision.compute : matrix_type),

@@ -27,6 +27,11 @@ Value look_up(BlockBuilder& b, std::int64_t width) {
   const Value x = b.value("embedded tokens", c.tokens / c.sp, width, c.autocast ? 4 : c.width, c.trains_base);
   Op op{.kind = OpKind::embedding, .name = "token embedding", .outputs = {x.id}};
   op.weight = table(b, "token table", c.shape().vocab, width, true);
+  if (c.profile.keeps_batch) {
+    const Value batch = b.value("token ids, labels and mask", c.tokens, 3, sizeof(std::int64_t), false);
+    op.outputs.push_back(batch.id);
+    op.saved.push_back(batch.id);
+  }
   b.append(op);
   return x;
 }

@@ -43,9 +43,11 @@ Heads separate_projections(BlockBuilder& b, const spec::GroupedAttention& a, con
   return {q, k, v};
 }
 
-/// transformers expands grouped keys and values to all query heads before the kernel (modeling_llama.py, repeat_kv).
+/// transformers expands grouped keys and values to all query heads (modeling_llama.py, repeat_kv), except before the
+/// flash-attn kernels, which take them as they are.
 Value repeat_heads(BlockBuilder& b, const Value& x, std::int64_t width, std::string_view name) {
-  if (!b.context().profile.repeats_kv || x.columns == width) return x;
+  const bool kernel_groups = b.context().training.attention == spec::AttentionKernel::flash;
+  if (!b.context().profile.repeats_kv || kernel_groups || x.columns == width) return x;
   return b.rearrange(x, name, x.rows, width, OpKind::permutation);
 }
 

@@ -24,15 +24,36 @@ void in_place_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   b.append(op);
 }
 
+/// The logits as transformers hands them to its loss, and what its local variables hold meanwhile.
+struct WideLogits {
+  Value shifted;
+  SmallList<TensorId, 3> held;
+};
+
+/// fp32 logits, of which a contiguous copy leaves the last position out (logits[..., :-1, :]) until transformers 4.49;
+/// later versions shift the labels instead. Until 4.44 the fp32 tensor replaced the 16-bit one (modeling_llama.py,
+/// LlamaForCausalLM.forward; loss/loss_utils.py, ForCausalLMLoss).
+WideLogits wide_logits(BlockBuilder& b, const Value& x, const Matrix& head) {
+  const auto& profile = b.context().profile;
+  const Value logits = b.linear(x, head);
+  const Value wide = b.cast(logits, fp32_width, "logits (fp32)");
+  WideLogits result{wide, {x.id, wide.id}};
+  if (profile.holds_narrow_logits) result.held.push_back(logits.id);
+  if (profile.shifts_logits) {
+    result.shifted = b.rearrange(wide, "shifted logits", wide.rows, wide.columns, OpKind::permutation);
+  }
+  return result;
+}
+
 /// transformers loss/loss_utils.py, ForCausalLMLoss: logits.float(), then log_softmax and nll_loss, each with an fp32
 /// tensor of its own, the earlier ones held by local variables. Bytes a logit: 2+4+4 forward, 4 kept, 4+4+4 backward.
 void eager_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
-  const Value logits = b.linear(x, head);
-  const Value wide = b.cast(logits, fp32_width, "logits (fp32)");
+  const WideLogits logits = wide_logits(b, x, head);
+  const Value& wide = logits.shifted;
   const Value log_probabilities = b.value("log-probabilities", wide.rows, wide.columns, fp32_width, wide.needs_gradient);
   Op softmax{.kind = OpKind::softmax, .name = "log-softmax", .inputs = {wide.id}, .outputs = {log_probabilities.id},
              .saved = {log_probabilities.id}};
-  softmax.held = {logits.id, wide.id};
+  softmax.held = logits.held;
   b.append(softmax);
   b.append({.kind = OpKind::loss, .name = "negative log-likelihood", .inputs = {log_probabilities.id}});
 }
@@ -44,6 +65,15 @@ void fused_loss(BlockBuilder& b, const Value& x, const Matrix& head, std::int64_
   Op op = loss_on(logits, "cross-entropy");
   op.gradient_in_place = true;
   op.workspace_forward = bytes(product(logits.rows, logits.columns, scratch));
+  b.append(op);
+}
+
+/// The same kernel behind transformers' own handling of the logits: it overwrites the fp32 copy.
+void fused_loss_on_wide_logits(BlockBuilder& b, const Value& x, const Matrix& head) {
+  const WideLogits logits = wide_logits(b, x, head);
+  Op op = loss_on(logits.shifted, "cross-entropy");
+  op.gradient_in_place = true;
+  op.held = logits.held;
   b.append(op);
 }
 
@@ -95,7 +125,8 @@ void loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   constexpr std::int64_t torchtune_chunks = 8;
   const Context& c = b.context();
   switch (c.training.loss) {
-    case spec::Loss::fused: return fused_loss(b, x, head, 0);
+    case spec::Loss::fused:
+      return c.profile.eager_loss ? fused_loss_on_wide_logits(b, x, head) : fused_loss(b, x, head, 0);
     case spec::Loss::te_fused: return fused_loss(b, x, head, 2);
     case spec::Loss::fused_linear: return fused_linear_loss(b, x, head);
     case spec::Loss::chunked: return narrow_loss(b, x, head, torchtune_chunks);

@@ -1,7 +1,6 @@
 #include "llmcalc/program/profile.hpp"
 
-#include <array>
-#include <string_view>
+#include "program/release.hpp"
 
 namespace llmcalc::program {
 
@@ -102,13 +101,33 @@ int step_temporaries(const spec::Training& training) {
   return adamw && training.optimizer_impl == spec::OptimizerImpl::foreach ? 1 : 0;
 }
 
+bool trains_adapters(spec::Method method) {
+  return method == spec::Method::lora || method == spec::Method::qlora || method == spec::Method::dora;
+}
+
+/// What depends on the run rather than on the framework alone.
+void apply_huggingface(const spec::Training& training, Profile& p) {
+  const bool adapters = trains_adapters(training.method);
+  const bool quantized = spec::facts(training.precision.weights).bits <= 8;
+  p.fused_adapters = training.fused_kernels && quantized;
+  p.widens_adapter_input = !quantized && !training.fused_kernels;
+  p.retains_frozen_inputs = adapters && training.recompute.policy == spec::RecomputePolicy::full;
+  p.keeps_batch = true;
+  const Release transformers = transformers_release(training.framework_version);
+  p.holds_narrow_logits = transformers >= Release{4, 45};
+  p.shifts_logits = transformers < Release{4, 50};
+  p.widens_adapter_input = p.widens_adapter_input && transformers >= Release{4, 45};
+}
+
 }  // namespace
 
 Profile make_profile(const spec::Training& training, const std::optional<spec::Accelerator>& gpu) {
   const Family family = family_of(training.framework);
   const bool hopper = is_hopper_or_newer(gpu);
   Profile p = family_profile(family);
-  if (training.fused_kernels || training.compile) p.fused_norm = p.fused_glu = p.fused_adapters = true;
+  if (training.fused_kernels || training.compile) p.fused_norm = true;
+  if (training.compile || training.framework == Framework::liger) p.fused_norm = p.fused_glu = true;
+  if (family == Family::eager_torch) apply_huggingface(training, p);
   p.optimizer_temporaries = family == Family::textbook ? 0 : step_temporaries(training);
   p.context = cuda_context(hopper);
   p.reserved_over_allocated = median_reserved_ratio;

@@ -63,7 +63,7 @@ void add_explanation(Json& object, const answer::Explanation& why) {
 Json ledger(const std::vector<answer::LedgerLine>& lines) {
   Json list = Json::array();
   for (const auto& line : lines) {
-    Json object = {{"id", identifier(memory::name_of(line.holding))},
+    Json object = {{"id", memory::id_of(line.holding)},
                    {"label", line.label},
                    {"bytes", in_bytes(line.size)},
                    {"empirical", line.empirical}};

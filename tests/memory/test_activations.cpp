@@ -125,7 +125,7 @@ TEST_CASE("eager attention of transformers adds 6as bytes a token and drops the 
 
 TEST_CASE("fused kernels keep 8h + 8q + 6f + 4a + 8 bytes a token (Liger-Kernel)") {
   auto q = test::ask(test::llama2_7b_shape(), 1024, 1);
-  q.training.framework = spec::Framework::hf;
+  q.training.framework = spec::Framework::liger;
   q.training.fused_kernels = true;
   CHECK(kept_by_layer(q) == (8 * 4096 + 8 * 4096 + 6 * 11008 + 4 * 32 + 8) * 1024);
 }

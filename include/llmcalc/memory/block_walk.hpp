@@ -24,6 +24,7 @@ struct BlockWalk {
   quantity::Bytes forward_peak;      ///< highest live bytes in the forward pass, input and output included
   quantity::Bytes backward_peak;     ///< highest live bytes in the backward pass, kept tensors and gradients included
   quantity::Bytes weight_gradients;  ///< left behind by the backward pass
+  quantity::Bytes input_gradient;    ///< handed to the block before
 };
 
 /// \pre every input of a recompute group is saved by an operation of the group

@@ -59,6 +59,10 @@ class StepWalk {
   void backward(const Stage& stage, const Moment& resident, std::array<PhasePeak, phase_count>& peaks) const;
   Moment optimizer_step(const Stage& stage) const;
   bool is_head(std::size_t position) const { return position + 1 == program_.sequence.size(); }
+  bool is_root(std::size_t position) const { return position == 0 || is_head(position); }
+  quantity::Bytes gathered(std::size_t position) const {
+    return is_root(position) ? quantity::bytes(0) : gathered_[program_.sequence[position]];
+  }
   const BlockWalk& at(std::size_t position) const { return walks_[program_.sequence[position]]; }
 
   const program::Program& program_;
@@ -69,6 +73,7 @@ class StepWalk {
   std::vector<States> states_;
   std::vector<quantity::Bytes> gathered_;  ///< of each block, its weights made whole for the time it runs
   bool gradients_resident_;
+  bool retains_inputs_;  ///< checkpointed inputs and their gradients stay to the end of the backward pass
 };
 
 }  // namespace llmcalc::memory

@@ -54,7 +54,7 @@ struct Op {
   quantity::Bytes workspace_forward{};   ///< alive only while the operation runs forward
   quantity::Bytes workspace_backward{};  ///< alive only while it runs backward
 
-  SmallList<TensorId, 2> held{};   ///< kept by the framework's local variables until this operation has run forward
+  SmallList<TensorId, 3> held{};   ///< kept by the framework's local variables until this operation has run forward
 
   bool passes_gradient = false;  ///< the gradient of the output is the gradient of each input, without a copy
   bool gradient_in_place = false;  ///< the gradient of the input takes the storage of what was saved

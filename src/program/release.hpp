@@ -1,0 +1,20 @@
+// Which release of a library a run used, as far as its version text says.
+#pragma once
+
+#include <compare>
+#include <string_view>
+
+namespace llmcalc::program {
+
+struct Release {
+  int major = 0;
+  int minor = 0;
+
+  friend auto operator<=>(const Release&, const Release&) = default;
+};
+
+/// Reads "transformers 4.48.1" out of free text. Text that names the year 2024 or an earlier one and no release means
+/// the last one of that August (4.44); anything else means the current release.
+Release transformers_release(std::string_view version_text);
+
+}  // namespace llmcalc::program
