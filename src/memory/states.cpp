@@ -73,6 +73,14 @@ namespace {
 
 Bytes share(Bytes whole, std::int64_t shards) { return bytes(ceil_divide(quantity::in_bytes(whole), shards)); }
 
+/// Of a quantized weight only the codes are parameters that sharding sees; its scales are attributes or buffers of the
+/// module and stay whole on every rank (bitsandbytes nn/modules.py, Params4bit.quant_state; AutoGPTQ's scales, qzeros).
+Bytes weight_bytes(const program::Weight& w, std::int64_t shards) {
+  const Bytes stored = spec::storage_bytes(w.dtype, w.elements);
+  const Bytes codes = bytes(ceil_divide(product(w.elements, spec::facts(w.dtype).bits), 8));
+  return share(codes, shards) + (stored - codes);
+}
+
 }  // namespace
 
 States weight_states(const program::Weight& w, const spec::Training& training, const Sharding& sharding) {
@@ -80,7 +88,7 @@ States weight_states(const program::Weight& w, const spec::Training& training, c
   const Shards& shards = sharding.of(w.split);
   States states;
   if (w.shared) return states;
-  states.weights = share(spec::storage_bytes(w.dtype, w.elements), shards.weights);
+  states.weights = weight_bytes(w, shards.weights);
   if (!w.trainable) return states;
   if (precision.master) states.master = share(bytes(product(w.elements, fp32_width)), shards.optimizer);
   states.gradients = share(spec::storage_bytes(precision.grads, w.elements), shards.gradients);
