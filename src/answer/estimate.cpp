@@ -29,6 +29,15 @@ memory::StepMemory worst_stage(const memory::StepWalk& step, std::int64_t stages
   return worst;
 }
 
+/// FLOPs are told of the whole model: they are those of the same run on one accelerator, divided over nothing.
+program::Work whole_work(const spec::Question& question, const Walks& walks) {
+  const auto& layout = question.layout;
+  if (layout.tp * layout.cp * layout.ep * layout.etp == 1) return program::count_work(walks.program);
+  spec::Question undivided = question;
+  undivided.layout = {};
+  return program::count_work(program::build_program(undivided, walks.profile));
+}
+
 }  // namespace
 
 Walks walk(const spec::Question& question) {
@@ -36,7 +45,7 @@ Walks walk(const spec::Question& question) {
   walks.profile = program::make_profile(question.training, question.gpu);
   walks.program = program::build_program(question, walks.profile);
   walks.size = program::count_parameters(walks.program);
-  walks.work = program::count_work(walks.program);
+  walks.work = whole_work(question, walks);
   const memory::StepWalk step(walks.program, question, walks.profile);
   const bool every = question.rank.kind == spec::RankChoice::Kind::max;
   walks.memory = every ? worst_stage(step, question.layout.pp) : step.walk(chosen_stage(question));

@@ -40,8 +40,8 @@ FlopFigure figure(std::string id, std::string label, Flops per_token, Tokens bud
   return {std::move(id), std::move(label), per_token, per_token * quantity::in_tokens(budget), std::move(why)};
 }
 
-std::vector<FlopFigure> flop_figures(const Walks& walks, Tokens budget) {
-  const auto per_step_tokens = static_cast<double>(walks.program.tokens);
+std::vector<FlopFigure> flop_figures(const spec::Question& question, const Walks& walks, Tokens budget) {
+  const auto per_step_tokens = static_cast<double>(question.training.micro_batch_tokens());
   const auto active = static_cast<double>(walks.size.active);
   const Flops six = flops(6.0 * active);
   const Flops model = walks.work.model() / per_step_tokens;
@@ -94,7 +94,7 @@ TimeAnswer time_answer(const spec::Question& question, const Walks& walks) {
   const Budget budget = token_budget(question, walks);
   answer.tokens = budget.tokens;
   answer.tokens_source = budget.source;
-  answer.flops = flop_figures(walks, budget.tokens);
+  answer.flops = flop_figures(question, walks, budget.tokens);
   answer.pflop_days = quantity::in_pflop_days(answer.flops[0].total);
   if (question.gpu) clock(question, answer);
   return answer;

@@ -38,6 +38,7 @@ Context::Context(const spec::Question& question, const Profile& chosen)
       profile(chosen),
       batch(question.training.micro_batch),
       seq(question.training.seq / question.layout.cp),
+      attended(question.training.seq),
       tokens(quantity::product(batch, seq)),
       width(activation_width(question.training.precision.compute)),
       tp(question.layout.tp),

@@ -15,6 +15,7 @@ struct Context {
 
   std::int64_t batch;   ///< samples in a micro-batch
   std::int64_t seq;     ///< positions of a sample on this rank
+  std::int64_t attended;  ///< positions that a query may see: the whole sample, wherever its parts are
   std::int64_t tokens;  ///< batch * seq
   std::int64_t width;   ///< bytes of an activation element
   std::int64_t tp;      ///< ranks over which matrices are cut

@@ -22,7 +22,7 @@ double unmasked_share(std::int64_t seq, std::int64_t window, bool causal) {
 
 /// Scores and their use: 2*T*s FLOPs a query element and as many a value element (Korthikanti et al. 2022, appendix A).
 double square_flops(const Context& c, const CoreAttention& core) {
-  return 2.0 * static_cast<double>(c.tokens) * static_cast<double>(c.seq) * static_cast<double>(core.heads) *
+  return 2.0 * static_cast<double>(c.tokens) * static_cast<double>(c.attended) * static_cast<double>(core.heads) *
          static_cast<double>(core.qk_dim + core.v_dim);
 }
 
@@ -49,7 +49,7 @@ Value flash_attention(BlockBuilder& b, const CoreAttention& core, const Value& q
     op.saved.push_back(sums.id);
   }
   const double square = square_flops(c, core);
-  const double share = unmasked_share(c.seq, core.window, core.causal);
+  const double share = unmasked_share(c.attended, core.window, core.causal);
   op.forward = flops(square * share);
   op.masked = flops(square * (1.0 - share));
   op.backward_input = flops(2.0 * square * share);
@@ -66,10 +66,10 @@ Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Value&
   const Context& c = b.context();
   const std::int64_t rows = product(c.batch, core.heads, c.seq);
   const double square = square_flops(c, core);
-  const double share = unmasked_share(c.seq, core.window, core.causal);
+  const double share = unmasked_share(c.attended, core.window, core.causal);
   const double qk_part = static_cast<double>(core.qk_dim) / static_cast<double>(core.qk_dim + core.v_dim);
 
-  const Value scores = b.value("scores", rows, c.seq, c.width, q.needs_gradient);
+  const Value scores = b.value("scores", rows, c.attended, c.width, q.needs_gradient);
   Op multiply{.kind = OpKind::scores, .name = "scores", .inputs = {q.id, k.id}, .outputs = {scores.id},
               .saved = {q.id, k.id}};
   multiply.forward = flops(square * share * qk_part);
@@ -78,7 +78,7 @@ Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Value&
   b.append(multiply);
 
   const std::int64_t softmax_width = c.profile.softmax_in_fp32 ? 4 : c.width;
-  const Value wide = b.value("softmax", rows, c.seq, softmax_width, scores.needs_gradient);
+  const Value wide = b.value("softmax", rows, c.attended, softmax_width, scores.needs_gradient);
   b.append({.kind = OpKind::softmax, .name = "softmax", .inputs = {scores.id}, .outputs = {wide.id}, .saved = {wide.id}});
   const Value probabilities = b.dropout(b.cast(wide, c.width, "probabilities"), "attention dropout");
 
