@@ -106,7 +106,16 @@ TEST_CASE("grouped keys and values are expanded by transformers before they are 
   s.kv_heads = 8;
   auto q = test::ask(s, 1024, 1);
   q.training.framework = spec::Framework::hf;
+  q.training.attention = spec::AttentionKernel::sdpa;
   CHECK(kept_by_layer(q) == (16 * 4096 + 8 * 4096 + 8 * 11008 + 4 * 32 + 8) * 1024);
+}
+
+TEST_CASE("flash-attn takes grouped keys and values as they are") {
+  spec::Shape s = test::llama2_7b_shape();
+  s.kv_heads = 8;
+  auto q = test::ask(s, 1024, 1);
+  q.training.framework = spec::Framework::hf;
+  CHECK(kept_by_layer(q) == (16 * 4096 + 4 * 4096 + 4 * 1024 + 8 * 11008 + 4 * 32 + 8) * 1024);
 }
 
 TEST_CASE("a frozen Llama layer keeps 8h + 8q + 6f + 4a + 8 bytes a token") {

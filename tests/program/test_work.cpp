@@ -1,0 +1,97 @@
+// FLOPs of published models against the closed forms and the printed numbers of their papers.
+
+#include "catch.hpp"
+#include "questions.hpp"
+
+#include "llmcalc/program/count.hpp"
+#include "llmcalc/read/presets.hpp"
+
+using namespace llmcalc;
+using quantity::in_flops;
+
+namespace {
+
+struct Sizes {
+  double s, b, h, a, layers, v;
+};
+
+/// Korthikanti et al. 2022, table 3; vocabulary 51,200 as Megatron pads it for 8-way tensor parallelism.
+constexpr Sizes model_22b{2048, 4, 6144, 64, 48, 51200};
+constexpr Sizes model_1t{2048, 1, 25600, 160, 128, 51200};
+
+program::Work work_of(const Sizes& m, spec::RecomputePolicy policy) {
+  auto q = test::ask(test::gpt_shape(static_cast<std::int64_t>(m.layers), static_cast<std::int64_t>(m.h),
+                                     static_cast<std::int64_t>(m.a), static_cast<std::int64_t>(m.v), 2048),
+                     2048, static_cast<std::int64_t>(m.b));
+  q.training.attention = spec::AttentionKernel::eager;
+  q.training.recompute.policy = policy;
+  return program::count_work(test::program_of(q));
+}
+
+double sequence_work(const Sizes& m) { return 72 * m.b * m.layers * m.s * m.h * m.h; }
+
+program::Work preset_work(const char* name, std::int64_t seq) {
+  return program::count_work(test::program_of(test::ask(read::Catalogue().model(name, "test").shape, seq, 1)));
+}
+
+}  // namespace
+
+TEST_CASE("model FLOPs are 72BLsh^2(1 + s/6h + V/12hL) (Korthikanti et al. 2022, eq. 7)") {
+  for (const auto& m : {model_22b, model_1t}) {
+    const double expected = sequence_work(m) * (1 + m.s / (6 * m.h) + m.v / (12 * m.h * m.layers));
+    CHECK(in_flops(work_of(m, spec::RecomputePolicy::none).full_square()) == Approx(expected).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("selective recomputation adds the two attention products once more (eq. 8)") {
+  for (const auto& m : {model_22b, model_1t}) {
+    const auto work = work_of(m, spec::RecomputePolicy::selective);
+    const double half_square_again = 4 * m.b * m.s * m.s * m.h * m.layers * (m.s + 1) / (2 * m.s);
+    CHECK(in_flops(work.recompute) == Approx(half_square_again).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("full recomputation repeats the layers' forward work and not the head's") {
+  const auto work = work_of(model_22b, spec::RecomputePolicy::full);
+  const Sizes& m = model_22b;
+  CHECK(in_flops(work.forward - work.recompute) == Approx(2 * m.b * m.s * m.h * m.v).epsilon(1e-12));
+}
+
+TEST_CASE("printed MFU of Korthikanti et al. 2022, table 5, follows from the FLOPs") {
+  // 22B: batch 4 on 8 A100 in 1.10 s, 41.5 %; 1T: batch 512 on 512 A100 in 71.49 s, 56.3 %.
+  const double peak = 312e12;
+  const double mfu_22b = in_flops(work_of(model_22b, spec::RecomputePolicy::none).full_square()) / (8 * peak * 1.10);
+  CHECK(100 * mfu_22b == Approx(41.5).margin(0.3));
+  const double mfu_1t = 512 * in_flops(work_of(model_1t, spec::RecomputePolicy::none).full_square()) / (512 * peak * 71.49);
+  CHECK(100 * mfu_1t == Approx(56.3).margin(0.3));
+}
+
+TEST_CASE("GPT-3: 6PD over 300B tokens is 3.14e23 FLOP or 3640 PFLOP-days (Brown et al. 2020, table D.1)") {
+  const auto q = test::ask(read::Catalogue().model("gpt3-175b", "test").shape, 2048, 1);
+  const auto parameters = static_cast<double>(program::count_parameters(test::program_of(q)).total);
+  CHECK(parameters == 174'604'259'328.0);
+  CHECK(6 * parameters * 300e9 == Approx(3.14e23).epsilon(0.002));
+  CHECK(quantity::in_pflop_days(quantity::flops(6 * parameters * 300e9)) == Approx(3640).epsilon(0.002));
+}
+
+TEST_CASE("Llama 3 405B at 8,192 tokens: 2.524e12 FLOP a token with causal attention, 4 % more without the mask") {
+  const auto work = preset_work("llama-3.1-405b", 8192);
+  CHECK(in_flops(work.model()) / 8192 == Approx(2.524e12).epsilon(0.001));
+  CHECK(in_flops(work.full_square()) / in_flops(work.model()) == Approx(2.625 / 2.524).epsilon(0.001));
+}
+
+TEST_CASE("a causal kernel does exactly (s+1)/2s of the square") {
+  const auto work = preset_work("llama-3-8b", 1000);
+  const double square = 2.0 * 1000 * 1000 * 2 * 4096 * 32;
+  CHECK(in_flops(work.masked) == Approx(square * (1 - 1001.0 / 2000.0)).epsilon(1e-9));
+}
+
+TEST_CASE("a window of w positions leaves (w/s)(1 - (w-1)/2s) of the square") {
+  auto shape = read::Catalogue().model("llama-3-8b", "test").shape;
+  shape.window.window = 100;
+  const auto work = program::count_work(test::program_of(test::ask(shape, 1000, 1)));
+  const double square = 2.0 * 1000 * 1000 * 2 * 4096 * 32;
+  // Pairs counted one by one: position i sees min(i + 1, 100) positions.
+  const double pairs = 100 * 101 / 2.0 + 900 * 100.0;
+  CHECK(in_flops(work.masked) == Approx(square * (1 - pairs / 1e6)).epsilon(1e-9));
+}
