@@ -10,7 +10,6 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
               -Wshadow
               -Wconversion
               -Wsign-conversion
-              -Wdouble-promotion
               -Wcast-qual
               -Wformat=2
               -Wnon-virtual-dtor

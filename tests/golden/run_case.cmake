@@ -1,0 +1,48 @@
+# cmake -DPROGRAM=<llmcalc> -DCASE=<folder> -DHOME=<scratch> [-DUPDATE=ON] -P run_case.cmake
+#
+# Runs one case and compares the bytes of stdout and stderr and the exit code with what the folder holds; with UPDATE
+# it writes them into the folder instead.
+
+file(READ "${CASE}/cmd" command_line)
+separate_arguments(arguments UNIX_COMMAND "${command_line}")
+
+# Nothing of the person's own machine reaches the program: no colours, no presets of theirs, no terminal.
+cmake_path(GET CASE FILENAME name)
+set(home "${HOME}/home")
+set(scratch "${HOME}/actual/${name}")
+file(MAKE_DIRECTORY "${home}" "${scratch}")
+set(input "/dev/null")
+if(EXISTS "${CASE}/stdin")
+  set(input "${CASE}/stdin")
+endif()
+
+if(UPDATE)
+  set(scratch "${CASE}")
+endif()
+execute_process(
+  COMMAND "${CMAKE_COMMAND}" -E env NO_COLOR=1 LC_ALL=C "HOME=${home}" "XDG_CONFIG_HOME=${home}" "${PROGRAM}"
+          ${arguments}
+  WORKING_DIRECTORY "${CASE}"
+  INPUT_FILE "${input}"
+  OUTPUT_FILE "${scratch}/stdout"
+  ERROR_FILE "${scratch}/stderr"
+  RESULT_VARIABLE exit_code
+  TIMEOUT 60)
+file(WRITE "${scratch}/exit" "${exit_code}\n")
+if(UPDATE)
+  return()
+endif()
+
+set(differs OFF)
+foreach(stream IN ITEMS stdout stderr exit)
+  execute_process(COMMAND "${CMAKE_COMMAND}" -E compare_files "${CASE}/${stream}" "${scratch}/${stream}"
+                  RESULT_VARIABLE unequal OUTPUT_QUIET ERROR_QUIET)
+  if(unequal)
+    set(differs ON)
+    message("--- ${name}: ${stream} differs, expected - and got +")
+    execute_process(COMMAND diff -u "${CASE}/${stream}" "${scratch}/${stream}")
+  endif()
+endforeach()
+if(differs)
+  message(FATAL_ERROR "llmcalc ${command_line}")
+endif()

@@ -1,0 +1,1 @@
+// A library of objects needs one source for its precompiled header.
