@@ -78,6 +78,8 @@ constexpr Term rows[] = {
     term<Count, InTraining<&Training::adapter, &Adapter::rank>>("lora_rank", Group::run, "rank of the adapters"),
     term<Targets, InTraining<&Training::adapter, &Adapter::targets>>("lora_targets", Group::run,
                                                                      "projections that carry an adapter"),
+    term<Share, InTraining<&Training::adapter, &Adapter::dropout>>("lora_dropout", Group::run,
+                                                                   "dropout of the adapters' inputs"),
     term<WeightType, InTraining<&Training::precision, &Precision::weights>>("weights", Group::run,
                                                                             "type in which weights rest"),
     term<ComputeType, InTraining<&Training::precision, &Precision::compute>>("compute", Group::run,

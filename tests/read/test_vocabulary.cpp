@@ -25,7 +25,7 @@ constexpr std::string_view schema_columns =
 /// What the command line knows beyond the schema's question.
 constexpr std::string_view other_terms =
     "config dtype zero master_weights moe_every norms_per_layer qk_norm parallel_residual window full_every "
-    "q_lora_rank kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim rank tokens samples mfu price memory "
+    "q_lora_rank kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim rank lora_dropout tokens samples mfu price memory "
     "activations";
 
 void insert_words(std::set<std::string_view>& words, std::string_view text) {

@@ -50,8 +50,8 @@ struct Recompute {
 
 struct Adapter {
   std::int64_t rank = 0;
-  double dropout = 0.05;  ///< of the adapters' inputs; the default of trl's examples
   std::vector<std::string> targets;
+  double dropout = 0.05;  ///< of the adapters' inputs; the default of trl's examples
 };
 
 struct Training {
