@@ -70,14 +70,19 @@ Arguments::Arguments(const std::vector<Flag>& flags, std::span<const std::string
 
 void Arguments::take(const Flag& flag, const std::vector<std::string>& given) {
   const auto place = dashed(flag.name);
-  if (given.size() > 1) throw BadInput(place, "is given more than once");
-  if (given.front().empty()) throw BadInput(place, "needs a value: " + flag.values);
-  if (!flag.is_switch() || quantity::parse_bool(given.front(), place)) values_[flag.name] = given.front();
+  if (given.size() > 1 && !flag.repeats) throw BadInput(place, "is given more than once");
+  if (std::ranges::find(given, "") != given.end()) throw BadInput(place, "needs a value: " + flag.values);
+  if (!flag.is_switch() || quantity::parse_bool(given.front(), place)) values_[flag.name] = given;
 }
 
 const std::string* Arguments::find(std::string_view flag) const {
   const auto found = values_.find(flag);
-  return found == values_.end() ? nullptr : &found->second;
+  return found == values_.end() ? nullptr : &found->second.front();
+}
+
+std::vector<std::string> Arguments::all(std::string_view flag) const {
+  const auto found = values_.find(flag);
+  return found == values_.end() ? std::vector<std::string>() : found->second;
 }
 
 const std::vector<std::string>& Arguments::names(std::size_t most) const {

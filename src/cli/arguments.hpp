@@ -20,6 +20,9 @@ class Arguments {
   const std::string* find(std::string_view flag) const;
   bool has(std::string_view flag) const { return find(flag) != nullptr; }
 
+  /// Every value of an option that may be repeated, in order.
+  std::vector<std::string> all(std::string_view flag) const;
+
   /// The words that belong to no option, in order.
   /// \throws quantity::BadInput when there are more than `most`
   const std::vector<std::string>& names(std::size_t most) const;
@@ -31,7 +34,7 @@ class Arguments {
  private:
   void take(const Flag& flag, const std::vector<std::string>& given);
 
-  std::map<std::string, std::string, std::less<>> values_;
+  std::map<std::string, std::vector<std::string>, std::less<>> values_;
   std::vector<std::string> names_;
 };
 

@@ -12,6 +12,7 @@ struct Flag {
   std::string values;  ///< what it takes; empty for a switch
   std::string_view help;
   std::string_view group;  ///< heading in the help
+  bool repeats = false;    ///< may be given more than once
 
   bool is_switch() const { return values.empty(); }
 };

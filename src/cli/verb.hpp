@@ -33,9 +33,11 @@ Outcome fit(const Arguments& arguments, const Environment& environment);
 Outcome scale(const Arguments& arguments, const Environment& environment);
 Outcome model(const Arguments& arguments, const Environment& environment);
 Outcome gpu(const Arguments& arguments, const Environment& environment);
+Outcome validate(const Arguments& arguments, const Environment& environment);
 Outcome dtype(const Arguments& arguments, const Environment& environment);
 
 std::vector<Flag> scale_flags();
 std::vector<Flag> dtype_flags();
+std::vector<Flag> validate_flags();
 
 }  // namespace llmcalc::cli

@@ -1,0 +1,20 @@
+// Predictions against measurements as text, Markdown and JSON.
+#pragma once
+
+#include "llmcalc/answer/validation.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace llmcalc::render {
+
+/// The rows, the summary by group, the verdicts, and what was skipped and why.
+std::string to_text(const answer::Validation& validation);
+
+/// The summary tables and the worst rows, for docs/accuracy.md.
+std::string to_markdown(const answer::Validation& validation);
+
+/// One JSON object; docs/json.md, kind "validate".
+std::string to_json(const answer::Validation& validation, std::string_view version);
+
+}  // namespace llmcalc::render

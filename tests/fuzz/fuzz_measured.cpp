@@ -1,0 +1,28 @@
+// Any bytes as a file of measured runs: rows are read and their questions resolved; only a named mistake may escape.
+
+#include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/read/measured.hpp"
+#include "llmcalc/read/resolve.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+using namespace llmcalc;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const read::Catalogue catalogue;
+  try {
+    for (const auto& run : read::read_measured(text, "runs.csv")) {
+      try {
+        read::resolve(run.question, std::nullopt, catalogue);
+      } catch (const quantity::BadInput&) {  // a row that cannot be answered is counted, and the next one is read
+      }
+    }
+  } catch (const quantity::BadInput&) {
+  } catch (const quantity::Overflow&) {
+  }
+  return 0;
+}
