@@ -1,3 +1,4 @@
+#include "answer/optimizer_source.hpp"
 #include "answer/parts.hpp"
 
 #include "llmcalc/quantity/format.hpp"
@@ -60,7 +61,7 @@ void Ledger::states(const memory::Moment& alive) {
         "Rajbhandari et al. 2020, arXiv:1910.02054 section 3.1"}});
   add({Holding::optimizer_states, fmt::format("optimizer states ({}, {})", name_of(training.optimizer), name_of(precision.moments)),
        alive.optimizer,
-       {"states of each tensor, to the byte", per_parameter(alive.optimizer, trained), "see the optimizer's entry in the manual"}});
+       {"states of each tensor, to the byte", per_parameter(alive.optimizer, trained), std::string(source_of(training.optimizer))}});
 }
 
 void Ledger::step(const memory::Moment& alive) {
@@ -78,7 +79,8 @@ void Ledger::step(const memory::Moment& alive) {
        {"widest moment of the block that runs at the peak", exact(alive.temporaries), "walk over the step program"}});
   add({Holding::workspace, "workspaces", alive.workspace,
        {"matrix-product workspaces and scratch gradients", exact(alive.workspace),
-        "pytorch CublasHandlePool.cpp; TransformerEngine gemm.py and module/base.py"}, true});
+        question_.runtime.workspace ? "as given" : "pytorch CublasHandlePool.cpp; TransformerEngine gemm.py and module/base.py"},
+       !question_.runtime.workspace});
 }
 
 void Ledger::textbook(const MemoryAnswer& memory) {
@@ -89,14 +91,20 @@ void Ledger::textbook(const MemoryAnswer& memory) {
         "Hugging Face, Anatomy of model's memory: 4 + 4 + 8 + 8 B per fp32 parameter"}, true});
 }
 
+/// A constant of the runtime: measured unless the person gave another.
 void Ledger::runtime(const MemoryAnswer& memory) {
-  add({Holding::allocator, "allocator slack", memory.peak_reserved - memory.peak_allocated,
+  const auto& given = question_.runtime;
+  const Bytes slack = memory.peak_reserved - memory.peak_allocated;
+  const Bytes context = memory.peak_device - memory.peak_reserved;
+  add({Holding::allocator, "allocator slack", slack,
        {"(reserved / allocated - 1) x allocated",
         fmt::format("{:.3f} x {}", walks_.profile.reserved_over_allocated - 1.0, exact(memory.peak_allocated)),
-        "measured: median of 43 Megatron runs on B200 (SimuMax v1.2)"}, true});
-  add({Holding::context, "CUDA context and kernels", memory.peak_device - memory.peak_reserved,
-       {"constant of the accelerator's generation", exact(memory.peak_device - memory.peak_reserved),
-        "measured: pytorch issues 86509, 109888, 107667"}, true});
+        given.reserved_ratio ? "as given" : "measured: median of 43 Megatron runs on B200 (SimuMax v1.2)"},
+       !given.reserved_ratio});
+  add({Holding::context, "CUDA context and kernels", context,
+       {"constant of the accelerator's generation", exact(context),
+        given.context ? "as given" : "measured: pytorch issues 86509, 109888, 107667"},
+       !given.context});
 }
 
 std::vector<LedgerLine> Ledger::lines(const MemoryAnswer& memory) {

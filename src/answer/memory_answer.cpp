@@ -1,23 +1,13 @@
 #include "answer/parts.hpp"
 
-#include "llmcalc/program/count.hpp"
-
 #include <fmt/format.h>
-
-#include <cmath>
 
 namespace llmcalc::answer {
 
 using memory::Phase;
 using quantity::Bytes;
-using quantity::bytes;
-using quantity::in_bytes;
 
 namespace {
-
-/// The course rule of thumb: fp32 training takes 4 bytes of weights and "20 extra bytes a parameter": 4 of gradients, 8
-/// of AdamW states and 8 of activations and temporary memory (Hugging Face, "Anatomy of model's memory").
-constexpr std::int64_t rule_of_thumb_bytes = 8;
 
 /// "layer 31 of 32", "head", "embedding"; positions count blocks, of which the first is the embedding.
 std::string place_of(const Walks& walks, const memory::PhasePeak& peak) {
@@ -29,37 +19,44 @@ std::string place_of(const Walks& walks, const memory::PhasePeak& peak) {
   return fmt::format("{} of layer {} of {}", pass, peak.position, walks.program.sequence.size() - 2);
 }
 
-Bytes scaled(Bytes size, double factor) {
-  return bytes(static_cast<std::int64_t>(std::ceil(static_cast<double>(in_bytes(size)) * factor)));
+std::string place_of(const Walks& walks, const memory::TimelinePoint& point) {
+  if (point.phase == Phase::optimizer) return "all weights";
+  const auto position = static_cast<std::size_t>(point.position);
+  const auto& block = walks.program.blocks[walks.program.sequence[position]];
+  return block.name == "layer" ? fmt::format("layer {}", position) : std::string(block.name);
 }
 
-/// The textbook totals have no phases: states, and at most a flat share for everything else.
-void apply_textbook(const spec::Question& question, const Walks& walks, MemoryAnswer& answer) {
-  const std::int64_t share = question.training.activations == spec::ActivationModel::rule_of_thumb ? rule_of_thumb_bytes : 0;
-  const auto& states = walks.memory.persistent;
-  const Bytes total = states.weights + states.master + states.gradients + states.optimizer +
-                      bytes(quantity::product(walks.size.total, share));
-  answer.peak_allocated = answer.peak_first_step = answer.peak_reserved = answer.peak_device = total;
-  answer.persistent = total;
+void add_phases(const Walks& walks, MemoryAnswer& answer) {
+  const auto& peak = walks.memory.peak();
+  for (const auto& phase : walks.memory.steady) answer.phases.push_back({phase.phase, phase.alive.total()});
+  for (const auto& point : walks.timeline) {
+    answer.timeline.push_back({point.phase, place_of(walks, point), point.allocated});
+  }
+  answer.peak_phase = peak.phase;
+  answer.peak_place = place_of(walks, peak);
+  answer.peak_why = explain_peak(walks);
+  answer.persistent = walks.memory.persistent.total();
+  answer.peak_first_step = walks.memory.first_peak().alive.total();
+}
+
+/// The textbook totals are the same at every moment.
+void add_textbook(const Walks& walks, MemoryAnswer& answer) {
+  const Bytes total = walks.levels.allocated;
+  for (const auto& phase : walks.memory.steady) answer.phases.push_back({phase.phase, total});
   answer.peak_phase = Phase::backward;
   answer.peak_place = "no phases: textbook totals";
-  for (auto& phase : answer.phases) phase.allocated = total;
+  answer.persistent = answer.peak_first_step = total;
 }
 
 }  // namespace
 
 MemoryAnswer memory_answer(const spec::Question& question, const Walks& walks) {
-  const auto& peak = walks.memory.peak();
   MemoryAnswer answer;
-  for (const auto& phase : walks.memory.steady) answer.phases.push_back({phase.phase, phase.alive.total()});
-  answer.peak_phase = peak.phase;
-  answer.peak_place = place_of(walks, peak);
-  answer.persistent = walks.memory.persistent.total();
-  answer.peak_first_step = walks.memory.first_peak().alive.total();
-  answer.peak_allocated = peak.alive.total();
-  answer.peak_reserved = scaled(answer.peak_allocated, walks.profile.reserved_over_allocated);
-  answer.peak_device = answer.peak_reserved + walks.profile.context;
-  if (question.training.activations != spec::ActivationModel::program) apply_textbook(question, walks, answer);
+  const bool walked = question.training.activations == spec::ActivationModel::program;
+  (walked ? add_phases : add_textbook)(walks, answer);
+  answer.peak_allocated = walks.levels.allocated;
+  answer.peak_reserved = walks.levels.reserved;
+  answer.peak_device = walks.levels.device;
   answer.ledger = ledger(question, walks, answer);
   return answer;
 }

@@ -1,10 +1,14 @@
 // The parts of an estimate, one function each; estimate() is their table of contents.
 #pragma once
 
+#include "answer/levels.hpp"
 #include "llmcalc/answer/estimate.hpp"
 #include "llmcalc/memory/step_walk.hpp"
 #include "llmcalc/program/build.hpp"
 #include "llmcalc/program/count.hpp"
+
+#include <optional>
+#include <vector>
 
 namespace llmcalc::answer {
 
@@ -14,20 +18,30 @@ struct Walks {
   program::Program program;
   program::Size size;
   program::Work work;
-  memory::StepMemory memory;  ///< of the stage that peaks highest
+  memory::StepMemory memory;  ///< of the stage that the question is about
+  std::vector<memory::TimelinePoint> timeline;
+  Levels levels;
 };
 
 Walks walk(const spec::Question& question);
 
 MemoryAnswer memory_answer(const spec::Question& question, const Walks& walks);
-Verdict verdict(const spec::Question& question, const MemoryAnswer& memory);
 TimeAnswer time_answer(const spec::Question& question, const Walks& walks);
+
+/// Of one accelerator: what the person said, else what the part offers; empty without either.
+std::optional<quantity::Bytes> capacity_of(const spec::Question& question);
+/// By how much the high end of the error bar exceeds the capacity, in bytes; negative where it fits.
+double excess(const spec::Question& question, quantity::Bytes needed, quantity::Bytes capacity);
+VerdictKind judge(const spec::Question& question, quantity::Bytes needed);
+Verdict verdict(const spec::Question& question, quantity::Bytes needed);
 
 /// What is alive at the peak as labelled lines that sum to the device total.
 std::vector<LedgerLine> ledger(const spec::Question& question, const Walks& walks, const MemoryAnswer& memory);
+/// Why the peak is where it is.
+Explanation explain_peak(const Walks& walks);
 
-/// Room left or missing, and what the model of this run leaves out.
-std::vector<std::string> notes(const spec::Question& question, const Verdict& verdict);
+/// What the model of this run leaves out.
+std::vector<std::string> notes(const spec::Question& question);
 std::vector<std::string> warnings(const spec::Question& question, const Estimate& estimate);
 
 }  // namespace llmcalc::answer

@@ -49,6 +49,7 @@ std::vector<Flag> fit_flags() {
     flags.push_back({flag_name(term.name), read::values_of(term), term.help, heading_of(term.group)});
   }
   flags.push_back({"explain", "", "formula, numbers and source of every line", "Output"});
+  flags.push_back({"timeline", "", "draw the memory of a step, block by block", "Output"});
   flags.push_back({"strict", "", "a fit inside the error bar is a failure (exit 1)", "Output"});
   flags.push_back({"color", "auto|always|never", "colours; auto: on a terminal without NO_COLOR", "Output"});
   return flags;

@@ -7,6 +7,7 @@
 #include "llmcalc/read/vocabulary.hpp"
 #include "llmcalc/render/report.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace llmcalc::cli {
@@ -43,6 +44,7 @@ Options setup(const Arguments& arguments, const Environment& environment) {
   options.strict = arguments.has("strict");
   options.style.colour = color == "always" || (color == "auto" && environment.terminal && !environment.no_color);
   options.style.bars = environment.terminal;
+  options.style.timeline = arguments.has("timeline");
   options.style.explain = arguments.has("explain");
   return options;
 }
@@ -77,13 +79,31 @@ std::string_view word_of(read::Source source) {
   return {};
 }
 
-render::Report report_on(read::Resolved resolved) {
+/// Data-centre parts of the same make with more memory, the smallest first.
+std::vector<spec::Accelerator> larger_than(const std::optional<spec::Accelerator>& present,
+                                           const read::Catalogue& catalogue) {
+  std::vector<spec::Accelerator> larger;
+  if (!present) return larger;
+  for (auto& preset : catalogue.accelerators()) {
+    auto& gpu = preset.accelerator;
+    const bool in_data_centres = gpu.memory_type.starts_with("HBM") && gpu.peaks.bf16;
+    if (in_data_centres && gpu.vendor == present->vendor && gpu.memory_usable > present->memory_usable) {
+      larger.push_back(std::move(gpu));
+    }
+  }
+  std::ranges::stable_sort(larger, {}, &spec::Accelerator::memory_usable);
+  return larger;
+}
+
+render::Report report_on(read::Resolved resolved, const read::Catalogue& catalogue) {
   render::Report report;
   for (auto& line : resolved.echo) {
     report.question.push_back({std::move(line.term), std::move(line.value), std::string(word_of(line.origin.source)),
                                std::move(line.origin.where)});
   }
-  report.estimate = answer::estimate(resolved.question);
+  const auto& question = resolved.question;
+  report.estimate = answer::estimate(question);
+  answer::advise(question, [&] { return larger_than(question.gpu, catalogue); }, report.estimate);
   report.assumptions = std::move(resolved.assumptions);
   report.version = LLMCALC_VERSION;
   return report;
@@ -112,7 +132,7 @@ Outcome run(const Options& options, const render::Report& report) {
 Outcome fit(const Arguments& arguments, const Environment& environment) {
   const auto options = setup(arguments, environment);
   const auto catalogue = open_catalogue(arguments, environment);
-  return run(options, report_on(resolve(options.words, read_config_text(arguments), catalogue)));
+  return run(options, report_on(resolve(options.words, read_config_text(arguments), catalogue), catalogue));
 }
 
 }  // namespace llmcalc::cli

@@ -36,6 +36,8 @@ template <auto... members>
 using InLayout = Path<&spec::Question::layout, members...>;
 template <auto... members>
 using InPricing = Path<&spec::Question::pricing, members...>;
+template <auto... members>
+using InRuntime = Path<&spec::Question::runtime, members...>;
 
 /// Dimensions and counts are 32-bit integers in every framework that runs them.
 inline constexpr std::int64_t max_dimension = std::numeric_limits<std::int32_t>::max();

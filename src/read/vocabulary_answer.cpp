@@ -7,6 +7,7 @@ namespace {
 
 using spec::DataBudget;
 using spec::Pricing;
+using spec::Runtime;
 using spec::Training;
 
 /// "15T" tokens, or "20x": tokens for each parameter.
@@ -38,14 +39,30 @@ struct DollarsPerHour {
   static std::string write(quantity::Money price) { return write_double(quantity::in_dollars(price)); }
 };
 
-struct Capacity {
+struct Size {
+  static constexpr std::string_view values = "size, as 550MiB";
+  static quantity::Bytes read(std::string_view text, std::string_view place) {
+    return quantity::parse_bytes(text, place);
+  }
+  static std::string write(quantity::Bytes size) { return std::to_string(quantity::in_bytes(size)); }
+};
+
+struct Capacity : Size {
   static constexpr std::string_view values = "size, as 80GB or 79GiB";
   static quantity::Bytes read(std::string_view text, std::string_view place) {
-    const auto size = quantity::parse_bytes(text, place);
+    const auto size = Size::read(text, place);
     if (size == quantity::Bytes{}) throw quantity::BadInput(std::string(place), "an accelerator has more than 0 bytes");
     return size;
   }
-  static std::string write(quantity::Bytes size) { return std::to_string(quantity::in_bytes(size)); }
+};
+
+/// What an allocator holds is at least what is allocated; a hundred times that is a slip of the keyboard.
+struct AtLeastOne {
+  static constexpr std::string_view values = "number from 1 to 100";
+  static double read(std::string_view text, std::string_view place) {
+    return check_limits(quantity::parse_number(text, place), 1.0, 100.0, text, place);
+  }
+  static std::string write(double value) { return write_double(value); }
 };
 
 /// "max", "first", "last", or "pp=3": a pipeline stage.
@@ -87,6 +104,14 @@ constexpr Term rows[] = {
                                                                      "of one accelerator for one hour"),
     term<Maybe<Capacity>, InPricing<&Pricing::memory>>("memory", Group::answer,
                                                        "capacity of one accelerator instead of the preset's"),
+    term<Maybe<Size>, InRuntime<&Runtime::context>>("context_bytes", Group::answer,
+                                                    "CUDA context and kernels instead of the measured constant"),
+    term<Maybe<Size>, InRuntime<&Runtime::workspace>>("workspace", Group::answer,
+                                                      "of matrix products instead of the framework's"),
+    term<Maybe<AtLeastOne>, InRuntime<&Runtime::reserved_ratio>>("reserved_ratio", Group::answer,
+                                                                 "held by the allocator over allocated"),
+    term<Maybe<AtLeastOne>, InTraining<&Training::moe_imbalance>>("moe_imbalance", Group::answer,
+                                                                  "rows of the busiest rank's experts over the mean"),
     term<Word<spec::ActivationModel>, InTraining<&Training::activations>>("activations", Group::answer,
                                                                           "how activations are counted"),
     {"rank", Group::answer, "max, first, last or pp=N", nullptr, "the pipeline stage that the answer is about",

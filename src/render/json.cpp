@@ -36,7 +36,12 @@ void add_verdict(Json& object, const Verdict& verdict) {
   object["capacity_bytes"] = has_capacity ? Json(in_bytes(verdict.capacity)) : Json();
   object["needed_bytes"] = in_bytes(verdict.needed);
   object["headroom_bytes"] = has_capacity ? Json(in_bytes(verdict.capacity - verdict.needed)) : Json();
-  object["error_bar"] = {{"share", finite(verdict.error_share)}, {"source", text_or_null(verdict.error_source)}};
+  object["error_bar"] = {{"share", finite(verdict.error_share)},
+                         {"source", text_or_null(verdict.error_source)},
+                         {"low_bytes", in_bytes(verdict.low)},
+                         {"likely_bytes", in_bytes(verdict.needed)},
+                         {"high_bytes", in_bytes(verdict.high)},
+                         {"shown_share", finite(verdict.shown_share)}};
 }
 
 Json question(const std::vector<EchoLine>& lines) {
@@ -81,11 +86,46 @@ Json phases(const std::vector<answer::PhasePeak>& peaks) {
   return list;
 }
 
+Json timeline(const std::vector<answer::TimelinePoint>& points) {
+  Json list = Json::array();
+  for (const auto& point : points) {
+    list.push_back({{"phase", identifier(memory::name_of(point.phase))},
+                    {"place", point.place},
+                    {"allocated_bytes", in_bytes(point.allocated)}});
+  }
+  return list;
+}
+
+Json peak_explanation(const answer::Explanation& why) {
+  Json object = Json::object();
+  add_explanation(object, why);
+  return object;
+}
+
+Json advice(const std::vector<answer::Advice>& changes) {
+  Json list = Json::array();
+  for (const auto& change : changes) {
+    list.push_back({{"flag", change.flag},
+                    {"change", change.change},
+                    {"cost", change.cost},
+                    {"needed_bytes", in_bytes(change.needed)},
+                    {"verdict", word_of(change.verdict)}});
+  }
+  return list;
+}
+
+Json room(const std::optional<answer::Room>& room) {
+  return {{"largest_micro_batch", room ? Json(room->micro_batch) : Json()},
+          {"longest_seq", room ? Json(room->seq) : Json()}};
+}
+
 Json memory_object(const answer::MemoryAnswer& memory) {
   return {{"ledger", ledger(memory.ledger)},
           {"phases", phases(memory.phases)},
           {"peak_phase", identifier(memory::name_of(memory.peak_phase))},
           {"peak_place", text_or_null(memory.peak_place)},
+          {"peak_why", peak_explanation(memory.peak_why)},
+          {"timeline", timeline(memory.timeline)},
           {"persistent_bytes", in_bytes(memory.persistent)},
           {"peak_allocated_bytes", in_bytes(memory.peak_allocated)},
           {"peak_reserved_bytes", in_bytes(memory.peak_reserved)},
@@ -138,6 +178,8 @@ std::string to_json(const Report& report) {
   object["memory"] = memory_object(estimate.memory);
   object["compute"] = compute(estimate.compute);
   object["time"] = time(estimate);
+  object["advice"] = advice(estimate.advice);
+  object["room"] = room(estimate.room);
   object["assumptions"] = report.assumptions;
   object["warnings"] = estimate.warnings;
   object["notes"] = estimate.notes;

@@ -1,4 +1,4 @@
-// The answer for people: verdict, ledger, phases, compute, time, notes.
+// The answer for people: verdict, ledger, phases, timeline, advice, compute, time, notes.
 //
 //   FITS  71.30 of 79.15 GiB (90 %), a100-80-sxm x1, peak in backward of layer 31 of 32
 //
@@ -13,8 +13,8 @@
 namespace llmcalc::render {
 
 std::string to_text(const Report& report, const TextStyle& style) {
-  constexpr std::array sections{verdict_section, ledger_section, phases_section,
-                                compute_section, time_section,   notes_section};
+  constexpr std::array sections{verdict_section, ledger_section,  phases_section, timeline_section,
+                                advice_section,  compute_section, time_section,   notes_section};
   std::string text;
   for (const auto section : sections) {
     const auto part = section(report, style);

@@ -1,10 +1,9 @@
+#include "render/bar.hpp"
 #include "render/style.hpp"
 #include "render/text_common.hpp"
 #include "render/text_sections.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 
 namespace llmcalc::render {
 namespace {
@@ -16,22 +15,13 @@ using quantity::Bytes;
 /// The part of the total, or 0 where there is no total.
 double share_of(Bytes part, Bytes total) { return total == Bytes{} ? 0.0 : part / total; }
 
-/// A bar of 24 columns for the whole, drawn in eighths of a column (Unicode block elements U+2588 to U+258F).
-std::string bar(double share) {
-  constexpr double columns = 24;
-  constexpr int eighths_per_column = 8;
-  static constexpr std::array<std::string_view, eighths_per_column> partial{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-  const auto eighths = static_cast<int>(std::lround(std::clamp(share, 0.0, 1.0) * columns * eighths_per_column));
-  std::string drawn;
-  for (int i = 0; i < eighths / eighths_per_column; ++i) drawn += "█";
-  return drawn.append(partial[static_cast<std::size_t>(eighths % eighths_per_column)]);
-}
+constexpr int bar_columns = 24;
 
 void add_ledger_line(Table& table, const LedgerLine& line, Bytes total, const MemoryUnit& unit,
                      const TextStyle& style) {
   const double share = share_of(line.size, total);
   table.add_row({line.label + (line.empirical ? " *" : ""), in_unit(line.size, unit), share_text(share),
-                 style.bars ? paint(bar(share), Ink::dim, style) : std::string()});
+                 style.bars ? paint(bar(share, bar_columns), Ink::dim, style) : std::string()});
   add_explanation(table, line.why, style);
 }
 
@@ -60,7 +50,9 @@ std::string phases_section(const Report& report, const TextStyle& style) {
   };
   table.add_row({paint("allocated", Ink::heading, style), std::string(unit.name)});
   for (const auto& phase : memory.phases) {
-    add(memory::name_of(phase.phase), phase.allocated, phase.phase == memory.peak_phase ? "peak" : "");
+    const bool peak = phase.phase == memory.peak_phase;
+    add(memory::name_of(phase.phase), phase.allocated, peak ? "peak" : "");
+    if (peak) add_explanation(table, memory.peak_why, style);
   }
   add("between steps", memory.persistent, "");
   add("first step", memory.peak_first_step, "before optimizer states exist");

@@ -67,10 +67,11 @@ std::string peak(const answer::MemoryAnswer& memory) {
   return memory.peak_place.empty() ? std::string(memory::name_of(memory.peak_phase)) : memory.peak_place;
 }
 
-std::string error_bar(const Verdict& verdict) {
+std::string error_bar(const Verdict& verdict, const MemoryUnit& unit) {
   if (verdict.error_share <= 0) return {};
   const auto source = verdict.error_source.empty() ? std::string() : fmt::format(" ({})", verdict.error_source);
-  return fmt::format("error bar ±{}{}", share_text(verdict.error_share), source);
+  return fmt::format("error bar ±{}, {} to {} {}{}", share_text(verdict.error_share), in_unit(verdict.low, unit),
+                     in_unit(verdict.high, unit), unit.name, source);
 }
 
 }  // namespace
@@ -80,7 +81,7 @@ std::string verdict_section(const Report& report, const TextStyle& style) {
   auto text = fmt::format("{}  {}{}, peak in {}\n", headline(verdict.kind, style),
                           amounts(verdict, memory_unit_of(report.estimate)), accelerators(report),
                           peak(report.estimate.memory));
-  const auto bar = error_bar(verdict);
+  const auto bar = error_bar(verdict, memory_unit_of(report.estimate));
   if (!bar.empty()) text += fmt::format("  {}\n", paint(bar, Ink::dim, style));
   return text;
 }

@@ -33,7 +33,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     const auto resolved = read::resolve(words_of(text), std::nullopt, read::Catalogue());
-    answer::estimate(resolved.question);
+    auto estimate = answer::estimate(resolved.question);
+    answer::advise(resolved.question, {}, estimate);
   } catch (const quantity::BadInput&) {  // a question that cannot be answered
   } catch (const quantity::Overflow&) {  // or whose answer has no room in 64 bits
   }

@@ -42,7 +42,7 @@ TEST_CASE("the keys of a fit answer have the order of the manual") {
   CHECK(names_of(parsed(sample_report())) ==
         std::vector<std::string>{"schema_version", "kind", "tool", "verdict", "capacity_bytes", "needed_bytes",
                                  "headroom_bytes", "error_bar", "question", "model", "memory", "compute", "time",
-                                 "assumptions", "warnings", "notes"});
+                                 "advice", "room", "assumptions", "warnings", "notes"});
 }
 
 TEST_CASE("a fit answer as a whole") {
@@ -62,7 +62,11 @@ TEST_CASE("a fit answer as a whole") {
   "headroom_bytes": null,
   "error_bar": {
     "share": 0.0,
-    "source": null
+    "source": null,
+    "low_bytes": 0,
+    "likely_bytes": 0,
+    "high_bytes": 0,
+    "shown_share": 0.0
   },
   "question": {
     "params": {
@@ -82,6 +86,12 @@ TEST_CASE("a fit answer as a whole") {
     "phases": [],
     "peak_phase": "backward",
     "peak_place": null,
+    "peak_why": {
+      "formula": null,
+      "numbers": null,
+      "source": null
+    },
+    "timeline": [],
     "persistent_bytes": 0,
     "peak_allocated_bytes": 0,
     "peak_reserved_bytes": 0,
@@ -103,6 +113,11 @@ TEST_CASE("a fit answer as a whole") {
     "gpu_hours": null,
     "cost_usd": null,
     "price_source": null
+  },
+  "advice": [],
+  "room": {
+    "largest_micro_batch": null,
+    "longest_seq": null
   },
   "assumptions": [],
   "warnings": [],
@@ -207,6 +222,23 @@ TEST_CASE("a figure that is not finite is refused, not turned into null") {
   report = sample_report();
   report.estimate.compute.tokens = quantity::tokens(std::numeric_limits<double>::infinity());
   CHECK_THROWS_AS(to_json(report), std::domain_error);
+}
+
+TEST_CASE("advice, room, timeline and the ends of the error bar are numbers for programs") {
+  const auto fits = parsed(sample_report());
+  CHECK(fits["room"] == Json{{"largest_micro_batch", 5}, {"longest_seq", 40960}});
+  CHECK(fits["error_bar"]["likely_bytes"] == fits["needed_bytes"]);
+  CHECK(fits["error_bar"]["high_bytes"] == 59'523'932'160);
+  CHECK(fits["memory"]["timeline"][4] ==
+        Json{{"phase", "backward"}, {"place", "head"}, {"allocated_bytes", 54'577'881'088}});
+  CHECK(fits["memory"]["timeline"][8]["phase"] == "optimizer_step");
+  const auto misses = parsed(report_that_does_not_fit());
+  CHECK(misses["room"]["longest_seq"].is_null());
+  CHECK(misses["advice"][0] == Json{{"flag", "--recompute full"},
+                                    {"change", "layers computed again"},
+                                    {"cost", "time: a third more compute"},
+                                    {"needed_bytes", 20 * 1'073'741'824LL},
+                                    {"verdict", "fits"}});
 }
 
 TEST_CASE("any bytes of a person's file name make valid JSON") {

@@ -33,6 +33,12 @@ std::string line_of(const std::string& text, const std::string& label) {
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
+std::string repeated(std::string_view text, int times) {
+  std::string result;
+  for (int i = 0; i < times; ++i) result.append(text);
+  return result;
+}
+
 /// A report that needs, allocates and holds `bytes` for one thing.
 Report report_of(std::int64_t bytes) {
   auto report = empty_report();
@@ -45,10 +51,10 @@ Report report_of(std::int64_t bytes) {
 
 }  // namespace
 
-TEST_CASE("the text answer is verdict, ledger, phases, compute, time, notes") {
+TEST_CASE("the text answer is verdict, ledger, phases, advice, compute, time, notes") {
   CHECK(to_text(sample_report(), plain) ==
         R"(FITS  51.33 of 79.15 GiB (65 %), a100-80-sxm x1, peak in backward of layer 31 of 32
-  error bar ±8 % (measured runs of this class)
+  error bar ±8 %, 47.22 to 55.44 GiB (measured runs of this class)
 
   memory at the peak         GiB  share
   weights (bf16)           14.96   29 %
@@ -70,6 +76,10 @@ TEST_CASE("the text answer is verdict, ledger, phases, compute, time, notes") {
   steady step            50.83
   held by the allocator  50.83
   on the device          51.33  with the context
+
+  room left             one change at a time
+  --micro-batch      5  sequences at once
+  --seq          40960  tokens a sequence
 
   parameters
   total               8.03B  8,030,261,248
@@ -139,6 +149,51 @@ TEST_CASE("explanations stand under their line, and only when asked for") {
   CHECK_FALSE(contains(to_text(sample_report(), plain), "source:"));
 }
 
+TEST_CASE("where the peak is, is explained with the other lines") {
+  const auto text = to_text(sample_report(), {.explain = true});
+  CHECK(contains(text, "  backward               50.83  peak\n      states + activations\n      = 44.87 GiB + 5.96 GiB\n"));
+}
+
+TEST_CASE("what would make a run fit stands in the order of cost, with the words to type") {
+  const auto text = to_text(report_that_does_not_fit(), plain);
+  CHECK(contains(text,
+                 "  what would make it fit               GiB\n"
+                 "  --recompute full                   20.00  layers computed again\n"
+                 "      costs time: a third more compute\n"
+                 "  --optimizer adamw-8bit --seq 4096  12.00  two changes\n"
+                 "      costs numerics\n"));
+  CHECK_FALSE(contains(text, "room left"));
+  auto hopeless = report_that_does_not_fit();
+  hopeless.estimate.advice.clear();
+  CHECK(contains(to_text(hopeless, plain), "no change, and no pair of changes, that llmcalc knows"));
+}
+
+TEST_CASE("the timeline has a bar a block, 40 columns for the peak, which is marked") {
+  const auto text = to_text(sample_report(), {.timeline = true});
+  // 44 of 50.83 GiB are 34.63 of 40 columns: 34 and five eighths.
+  CHECK(line_of(text, "loss            head") == "loss            head         44.00  " + repeated("█", 34) + "▋");
+  CHECK(line_of(text, "backward        head") == "backward        head         50.83  " + repeated("█", 40) + "  peak");
+  CHECK(contains(text, "                  layer 2      40.00  "));
+  CHECK_FALSE(contains(to_text(sample_report(), plain), "timeline"));
+}
+
+TEST_CASE("a long timeline is drawn in at most 40 rows, neighbouring layers as one") {
+  auto report = sample_report();
+  auto& points = report.estimate.memory.timeline;
+  points.clear();
+  for (int layer = 1; layer <= 100; ++layer) {
+    points.push_back({memory::Phase::forward, "layer " + std::to_string(layer), quantity::gib(layer)});
+  }
+  for (int layer = 100; layer >= 1; --layer) {
+    points.push_back({memory::Phase::backward, "layer " + std::to_string(layer), quantity::gib(layer)});
+  }
+  const auto text = to_text(report, {.timeline = true});
+  // 200 points in groups of 5: 20 rows a phase.
+  CHECK(contains(text, "forward   layer 1 to 5       5.00  "));
+  CHECK(contains(text, "backward  layer 100 to 96  100.00  "));
+  CHECK(contains(text, "layer 96 to 100  100.00  " + repeated("█", 40) + "  peak"));
+}
+
 TEST_CASE("bars are drawn when asked for, 24 columns for the whole") {
   CHECK_FALSE(contains(to_text(sample_report(), plain), "█"));
   // 16,060,522,496 of 55,114,752,000 bytes of 24 columns are 6.99 columns; 4 GiB are 1.87, 15 eighths.
@@ -151,8 +206,8 @@ TEST_CASE("bars are drawn when asked for, 24 columns for the whole") {
 TEST_CASE("colour changes nothing but colour") {
   const std::regex colour_code("\x1b\\[[0-9;]*m");
   for (const auto& report : {sample_report(), report_that_does_not_fit(), report_without_accelerator()}) {
-    const auto coloured = to_text(report, {.colour = true, .bars = true, .explain = true});
-    const auto uncoloured = to_text(report, {.bars = true, .explain = true});
+    const auto coloured = to_text(report, {.colour = true, .bars = true, .timeline = true, .explain = true});
+    const auto uncoloured = to_text(report, {.bars = true, .timeline = true, .explain = true});
     CHECK(contains(coloured, "\x1b["));
     CHECK_FALSE(contains(uncoloured, "\x1b"));
     CHECK(std::regex_replace(coloured, colour_code, "") == uncoloured);
@@ -171,7 +226,7 @@ TEST_CASE("the verdict is green, yellow or red") {
 TEST_CASE("no line ends in a space") {
   for (const auto& report :
        {sample_report(), report_that_does_not_fit(), report_without_accelerator(), empty_report()}) {
-    for (const auto& line : lines_of(to_text(report, {.bars = true, .explain = true}))) {
+    for (const auto& line : lines_of(to_text(report, {.bars = true, .timeline = true, .explain = true}))) {
       CHECK((line.empty() || line.back() != ' '));
     }
   }

@@ -1,6 +1,8 @@
 // The answer to one question, as a value: renderers print it, nobody computes after it.
 #pragma once
 
+#include "llmcalc/answer/advice.hpp"
+#include "llmcalc/answer/verdict.hpp"
 #include "llmcalc/memory/phase.hpp"
 #include "llmcalc/quantity/quantity.hpp"
 #include "llmcalc/spec/question.hpp"
@@ -33,26 +35,25 @@ struct PhasePeak {
   quantity::Bytes allocated;  ///< highest live bytes in this phase, steady state
 };
 
+/// The highest moment of one block on its way through the step.
+struct TimelinePoint {
+  memory::Phase phase = memory::Phase::forward;
+  std::string place;  ///< "embedding", "layer 31", "head"; "all weights" in the optimizer step
+  quantity::Bytes allocated;
+};
+
 struct MemoryAnswer {
   std::vector<LedgerLine> ledger;
   std::vector<PhasePeak> phases;
+  std::vector<TimelinePoint> timeline;  ///< a steady step in time order; empty where activations are no program
   memory::Phase peak_phase = memory::Phase::backward;
   std::string peak_place;             ///< "backward of layer 31 of 32"
+  Explanation peak_why;               ///< what is alive there and nowhere else
   quantity::Bytes persistent;         ///< allocated between steps
   quantity::Bytes peak_first_step;    ///< allocated; optimizer states do not exist yet
   quantity::Bytes peak_allocated;     ///< allocated, steady state
   quantity::Bytes peak_reserved;      ///< what the caching allocator holds
   quantity::Bytes peak_device;        ///< what nvidia-smi shows: reserved + context
-};
-
-enum class VerdictKind { fits, tight, does_not_fit, no_accelerator };
-
-struct Verdict {
-  VerdictKind kind = VerdictKind::no_accelerator;
-  quantity::Bytes capacity;  ///< of one accelerator
-  quantity::Bytes needed;    ///< peak_device
-  double error_share = 0.0;  ///< half width of the error bar as a share of `needed`
-  std::string error_source;
 };
 
 struct SizeAnswer {
@@ -92,11 +93,14 @@ struct Estimate {
   Verdict verdict;
   TimeAnswer compute;                 ///< flops and tokens always; time fields only when `timed`
   bool timed = false;                 ///< an accelerator was named
-  std::vector<std::string> notes;     ///< room left, largest micro-batch, what was not modelled
+  std::vector<Advice> advice;         ///< filled by advise() when the run does not fit
+  std::optional<Room> room;           ///< filled by advise() when it does
+  std::vector<std::string> notes;     ///< what was not modelled
   std::vector<std::string> warnings;
 };
 
-/// Answers a question. Total: a question that was built can be answered.
+/// Answers a question, all but the advice (advice.hpp), which asks many others. Total: a question that was built can be
+/// answered.
 Estimate estimate(const spec::Question& question);
 
 }  // namespace llmcalc::answer

@@ -27,6 +27,7 @@ struct Report {
 struct TextStyle {
   bool colour = false;
   bool bars = false;     ///< draw a bar a ledger line (terminals)
+  bool timeline = false; ///< draw the memory of a step
   bool explain = false;  ///< formula, numbers and source under every line
 };
 

@@ -26,6 +26,13 @@ struct Pricing {
   std::optional<quantity::Bytes> memory;         ///< --memory: capacity instead of the preset's usable bytes
 };
 
+/// Constants of the runtime that a person measured, instead of those of the framework's profile.
+struct Runtime {
+  std::optional<quantity::Bytes> context;    ///< --context-bytes: CUDA context and loaded kernels
+  std::optional<quantity::Bytes> workspace;  ///< --workspace: of matrix products
+  std::optional<double> reserved_ratio;      ///< --reserved-ratio: what the allocator holds over what is allocated
+};
+
 /// Which rank the answer is about. Ranks of one pipeline stage are alike.
 struct RankChoice {
   enum class Kind { max, first, last, stage };
@@ -41,6 +48,7 @@ struct Question {
   Layout layout;
   std::optional<Accelerator> gpu;  ///< without one there is no verdict and no time, only bytes and FLOPs
   Pricing pricing;
+  Runtime runtime;
   RankChoice rank;
 };
 

@@ -1,0 +1,22 @@
+// How far estimates of a class of runs were off.
+#pragma once
+
+#include "llmcalc/spec/question.hpp"
+
+#include <string_view>
+
+namespace llmcalc::answer {
+
+/// One row of the table: runs of one family of frameworks, on one accelerator or on several.
+struct ErrorBar {
+  std::string_view name;  ///< "Hugging Face on one accelerator"
+  double allocated = 0.0;  ///< half width as a share of the estimate, at the level that must fit
+  int allocated_runs = 0;
+  double device = 0.0;  ///< the same for what nvidia-smi or max_memory_reserved showed
+  int device_runs = 0;
+  std::string_view source;
+};
+
+const ErrorBar& error_bar(const spec::Question& question);
+
+}  // namespace llmcalc::answer

@@ -1,0 +1,82 @@
+#include "answer/levels.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace llmcalc::answer {
+
+using quantity::Bytes;
+using quantity::bytes;
+using quantity::in_bytes;
+
+namespace {
+
+/// The course rule of thumb: fp32 training takes 4 bytes of weights and "20 extra bytes a parameter": 4 of gradients, 8
+/// of AdamW states and 8 of activations and temporary memory (Hugging Face, "Anatomy of model's memory").
+constexpr std::int64_t rule_of_thumb_bytes = 8;
+
+/// \throws quantity::BadInput when the pipeline has no such stage
+std::int64_t chosen_stage(const spec::Question& question) {
+  const std::int64_t stages = question.layout.pp;
+  const auto& rank = question.rank;
+  if (rank.kind == spec::RankChoice::Kind::first) return 0;
+  if (rank.kind == spec::RankChoice::Kind::last) return stages - 1;
+  if (rank.stage < stages) return rank.stage;
+  throw quantity::BadInput(
+      "--rank", fmt::format("pp={} is not a stage; the pipeline has stages 0 to {}", rank.stage, stages - 1));
+}
+
+memory::StepMemory worst_stage(const memory::StepWalk& step, std::int64_t stages) {
+  memory::StepMemory worst = step.walk(0);
+  for (std::int64_t stage = 1; stage < stages; ++stage) {
+    const memory::StepMemory other = step.walk(stage);
+    if (other.peak().alive.total() > worst.peak().alive.total()) worst = other;
+  }
+  return worst;
+}
+
+/// The textbook totals have no phases and no runtime: states, and at most a flat share for everything else.
+Bytes textbook_total(const spec::Question& question, const memory::Moment& states, std::int64_t parameters) {
+  const bool by_rule = question.training.activations == spec::ActivationModel::rule_of_thumb;
+  return states.weights + states.master + states.gradients + states.optimizer +
+         bytes(quantity::product(by_rule ? rule_of_thumb_bytes : 0, parameters));
+}
+
+Bytes scaled(Bytes size, double factor) {
+  const double product = std::ceil(static_cast<double>(in_bytes(size)) * factor);
+  constexpr double too_much = 9.2e18;  // 2^63 bytes, which an integer of 64 bits cannot hold
+  if (product >= too_much) throw quantity::Overflow("a size beyond 2^63 bytes");
+  return bytes(static_cast<std::int64_t>(product));
+}
+
+}  // namespace
+
+program::Profile profile_of(const spec::Question& question) {
+  program::Profile profile = program::make_profile(question.training, question.gpu);
+  const spec::Runtime& given = question.runtime;
+  profile.context = given.context.value_or(profile.context);
+  profile.workspace = given.workspace.value_or(profile.workspace);
+  profile.reserved_over_allocated = given.reserved_ratio.value_or(profile.reserved_over_allocated);
+  return profile;
+}
+
+memory::StepMemory walk_stage(const memory::StepWalk& step, const spec::Question& question) {
+  const bool every = question.rank.kind == spec::RankChoice::Kind::max;
+  return every ? worst_stage(step, question.layout.pp) : step.walk(chosen_stage(question));
+}
+
+Levels levels(const spec::Question& question, const program::Profile& profile, const memory::StepMemory& memory,
+              std::int64_t parameters) {
+  if (question.training.activations != spec::ActivationModel::program) {
+    const Bytes total = textbook_total(question, memory.persistent, parameters);
+    return {total, total, total};
+  }
+  const Bytes allocated = memory.peak().alive.total();
+  const Bytes reserved = scaled(allocated, profile.reserved_over_allocated);
+  return {allocated, reserved, reserved + profile.context};
+}
+
+}  // namespace llmcalc::answer

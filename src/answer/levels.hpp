@@ -1,0 +1,29 @@
+// The memory of a run at the three levels at which people look at it, from one walk.
+#pragma once
+
+#include "llmcalc/memory/step_walk.hpp"
+#include "llmcalc/program/profile.hpp"
+#include "llmcalc/spec/question.hpp"
+
+#include <cstdint>
+
+namespace llmcalc::answer {
+
+/// The framework's profile with the constants that the person replaced.
+program::Profile profile_of(const spec::Question& question);
+
+/// The walk of the stage that the question is about.
+/// \throws quantity::BadInput when the pipeline has no such stage
+memory::StepMemory walk_stage(const memory::StepWalk& step, const spec::Question& question);
+
+struct Levels {
+  quantity::Bytes allocated;  ///< torch.cuda.max_memory_allocated
+  quantity::Bytes reserved;   ///< torch.cuda.max_memory_reserved
+  quantity::Bytes device;     ///< nvidia-smi
+};
+
+/// \param parameters  of the whole model; read by the rule of thumb only
+Levels levels(const spec::Question& question, const program::Profile& profile, const memory::StepMemory& memory,
+              std::int64_t parameters);
+
+}  // namespace llmcalc::answer

@@ -1,0 +1,20 @@
+#include "answer/probe.hpp"
+
+#include "answer/levels.hpp"
+#include "llmcalc/program/build.hpp"
+#include "llmcalc/program/count.hpp"
+
+namespace llmcalc::answer {
+
+std::optional<quantity::Bytes> Probe::needed(const spec::Question& question) try {
+  const program::Profile profile = profile_of(question);
+  program::build_program(question, profile, program_);
+  const memory::StepWalk step(program_, question, profile);
+  const bool by_rule = question.training.activations == spec::ActivationModel::rule_of_thumb;
+  const std::int64_t parameters = by_rule ? program::count_parameters(program_).total : 0;
+  return levels(question, profile, walk_stage(step, question), parameters).device;
+} catch (const quantity::Overflow&) {
+  return std::nullopt;
+}
+
+}  // namespace llmcalc::answer

@@ -1,0 +1,11 @@
+// Bars of block characters.
+#pragma once
+
+#include <string>
+
+namespace llmcalc::render {
+
+/// A bar of `columns` for the whole, drawn in eighths of a column (Unicode block elements U+2588 to U+258F).
+std::string bar(double share, int columns);
+
+}  // namespace llmcalc::render

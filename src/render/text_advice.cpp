@@ -1,0 +1,42 @@
+#include "render/style.hpp"
+#include "render/text_common.hpp"
+#include "render/text_sections.hpp"
+
+#include <string>
+
+namespace llmcalc::render {
+namespace {
+
+using answer::VerdictKind;
+
+std::string room_left(const answer::Room& room, const TextStyle& style) {
+  Table table({Align::left, Align::right, Align::left});
+  table.add_row({paint("room left", Ink::heading, style), "", paint("one change at a time", Ink::dim, style)});
+  table.add_row({"--micro-batch", std::to_string(room.micro_batch), "sequences at once"});
+  table.add_row({"--seq", std::to_string(room.seq), "tokens a sequence"});
+  return table.render();
+}
+
+std::string changes(const Report& report, const TextStyle& style) {
+  const auto unit = memory_unit_of(report.estimate);
+  Table table({Align::left, Align::right, Align::left});
+  table.add_row({paint("what would make it fit", Ink::heading, style), std::string(unit.name)});
+  for (const auto& advice : report.estimate.advice) {
+    table.add_row({advice.flag, in_unit(advice.needed, unit), advice.change});
+    table.add_line("      " + paint("costs " + advice.cost, Ink::dim, style));
+  }
+  if (report.estimate.advice.empty()) table.add_line("  no change, and no pair of changes, that llmcalc knows");
+  return table.render();
+}
+
+}  // namespace
+
+std::string advice_section(const Report& report, const TextStyle& style) {
+  const auto& estimate = report.estimate;
+  if (estimate.room) return room_left(*estimate.room, style);
+  const auto kind = estimate.verdict.kind;
+  if (kind == VerdictKind::does_not_fit || kind == VerdictKind::tight) return changes(report, style);
+  return {};
+}
+
+}  // namespace llmcalc::render

@@ -1,0 +1,129 @@
+// Advice is what a person can type: every flag, appended to the question, gives the figure that was promised.
+#include "asking.hpp"
+#include "catch.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+
+using namespace llmcalc;
+using answer::VerdictKind;
+using test::advised;
+using test::question;
+
+namespace {
+
+std::vector<spec::Accelerator> some_larger() {
+  const read::Catalogue catalogue;
+  return {catalogue.accelerator("h200-sxm", "test").accelerator, catalogue.accelerator("b200-sxm", "test").accelerator};
+}
+
+bool has_flag(const answer::Estimate& estimate, std::string_view flag) {
+  return std::ranges::any_of(estimate.advice,
+                             [&](const auto& advice) { return advice.flag.find(flag) != std::string::npos; });
+}
+
+// One question for every way in which a run can be too large.
+const std::string too_large[] = {
+    "--model llama-3-8b --dtype mixed-bf16 --gpu a100-80-sxm",
+    "--model llama-3-8b --dtype bf16 --framework hf --micro-batch 4 --gpu h100-sxm",
+    "--model llama-3-8b --dtype bf16 --framework hf --micro-batch 6 --seq 8192 --gpu h200-sxm",
+    "--model llama-2-7b --dtype bf16 --framework hf --attention eager --seq 4096 --gpu h100-sxm",
+    "--model gpt2-xl --dtype mixed-bf16 --framework hf --micro-batch 12 --seq 1024 --gpu rtx-4090",
+    "--model llama-2-70b --dtype bf16 --framework megatron --tp 8 --sp 1 --gpus 64 --grad-accum 8 --gpu h100-sxm",
+    "--model llama-2-13b --dtype bf16 --framework deepspeed --gpus 8 --dp 8 --gpu a100-40-sxm",
+    "--model llama-2-13b --dtype bf16 --framework torch --gpus 8 --dp 8 --sharding ddp --gpu a100-80-sxm",
+    "--model mixtral-8x7b --dtype bf16 --framework torchtitan --gpus 8 --sharding zero1 --gpu h100-sxm",
+    "--model llama-3-8b --dtype bf16 --framework hf --method lora --lora-rank 16 --micro-batch 8 --gpu rtx-4090",
+};
+
+}  // namespace
+
+TEST_CASE("every advice, typed behind the question, needs what it promised and fits") {
+  for (const std::string& line : too_large) {
+    const auto estimate = advised(question(line), some_larger);
+    CAPTURE(line);
+    CHECK(estimate.verdict.kind != VerdictKind::fits);
+    CHECK_FALSE(estimate.advice.empty());
+    CHECK_FALSE(estimate.room);
+    for (const auto& advice : estimate.advice) {
+      CAPTURE(advice.flag);
+      const auto again = answer::estimate(question(line + " " + advice.flag));
+      CHECK(again.verdict.kind == VerdictKind::fits);
+      CHECK(again.verdict.needed == advice.needed);
+      CHECK(again.verdict.high <= again.verdict.capacity);
+      CHECK_FALSE(advice.cost.empty());
+    }
+  }
+}
+
+TEST_CASE("a single change in place comes before another training, and that before another machine") {
+  const auto estimate = advised(question("--model gpt2-xl --dtype bf16 --framework hf --micro-batch 16 --seq 1024 "
+                                         "--gpu a100-40-sxm"),
+                                some_larger);
+  REQUIRE(estimate.advice.size() >= 3);
+  CHECK(estimate.advice.front().flag.find("--method") == std::string::npos);
+  CHECK(estimate.advice.back().flag == "--gpu h200-sxm");  // the first of those offered that fits
+  CHECK(has_flag(estimate, "--recompute full"));
+  CHECK(has_flag(estimate, "--micro-batch"));
+}
+
+TEST_CASE("the smallest step of a change is advised: one micro-batch less would not fit") {
+  const std::string line = "--model gpt2-xl --dtype bf16 --framework hf --micro-batch 32 --seq 1024 --gpu a100-80-sxm";
+  const auto estimate = advised(question(line));
+  const auto found = std::ranges::find_if(
+      estimate.advice, [](const auto& advice) { return advice.flag.starts_with("--micro-batch"); });
+  REQUIRE(found != estimate.advice.end());
+  const auto batch = question(line + " " + found->flag).training.micro_batch;
+  const auto larger = answer::estimate(question(line + " --micro-batch " + std::to_string(2 * batch)));
+  CHECK(larger.verdict.kind != VerdictKind::fits);
+}
+
+TEST_CASE("where no single change in place suffices, two are combined") {
+  const auto estimate = advised(question("--model llama-3-8b --dtype bf16 --framework hf --micro-batch 4 --gpu h100-sxm"));
+  REQUIRE_FALSE(estimate.advice.empty());
+  CHECK(estimate.advice.front().change.find(", and ") != std::string::npos);
+}
+
+TEST_CASE("accelerators are asked for only when the run does not fit, and not where the capacity was given") {
+  int asked = 0;
+  const auto counting = [&] {
+    ++asked;
+    return some_larger();
+  };
+  advised(question("--params 1e9 --dtype bf16 --gpu h100-sxm --framework hf"), counting);
+  CHECK(asked == 0);
+  const auto given = advised(question("--model llama-3-8b --dtype bf16 --gpu a100-40-sxm --memory 20GiB"), counting);
+  CHECK(asked == 1);
+  CHECK_FALSE(has_flag(given, "--gpu "));
+}
+
+TEST_CASE("the room of a run that fits is the border: one more does not fit") {
+  for (const std::string line : {"--params 1e9 --dtype bf16 --gpu a100-80-sxm",
+                                 "--model gpt2-xl --dtype bf16 --framework hf --seq 512 --gpu h100-sxm",
+                                 "--model llama-3-8b --dtype bf16 --framework hf --attention eager --gpu mi300x "
+                                 "--recompute full",
+                                 "--model llama-3-8b --dtype bf16 --framework megatron --tp 8 --sp 1 --gpu h100-sxm"}) {
+    CAPTURE(line);
+    const auto estimate = advised(question(line));
+    REQUIRE(estimate.verdict.kind == VerdictKind::fits);
+    CHECK(estimate.advice.empty());
+    REQUIRE(estimate.room);
+    const auto kind_with = [&](const std::string& flag, std::int64_t value) {
+      return answer::estimate(question(line + " --" + flag + " " + std::to_string(value))).verdict.kind;
+    };
+    CHECK(kind_with("micro-batch", estimate.room->micro_batch) == VerdictKind::fits);
+    CHECK(kind_with("micro-batch", estimate.room->micro_batch + 1) != VerdictKind::fits);
+    const auto longest = estimate.room->seq;
+    CHECK(kind_with("seq", longest) == VerdictKind::fits);
+    const auto positions = question(line).model.shape;
+    if (positions.position != spec::Position::learned) CHECK(kind_with("seq", longest + 2048) != VerdictKind::fits);
+    if (positions.position == spec::Position::learned) CHECK(longest <= positions.max_position);
+  }
+}
+
+TEST_CASE("advice takes any question that an estimate takes") {
+  const auto huge = advised(question("--model llama-3-8b --dtype bf16 --micro-batch 2147483647 --grad-accum 2147483647 "
+                                     "--gpu a100-80-sxm --seq 1"));
+  CHECK(huge.verdict.kind == VerdictKind::does_not_fit);
+  CHECK(advised(question("--params 1e9 --dtype bf16")).advice.empty());
+  CHECK_FALSE(advised(question("--params 1e9 --dtype bf16 --gpu a100-80 --activations none")).room);
+}

@@ -1,0 +1,124 @@
+// Properties of every estimate, over a sample of presets, frameworks and recompute policies.
+#include "asking.hpp"
+#include "catch.hpp"
+
+#include <cmath>
+#include <numeric>
+
+using namespace llmcalc;
+using answer::VerdictKind;
+using quantity::in_bytes;
+using test::question;
+
+namespace {
+
+constexpr const char* presets[] = {
+    "gpt2",         "gpt2-xl",     "llama-2-7b",   "llama-3-8b",    "llama-3.2-1b",  "llama-3.1-405b", "mistral-7b-v0.1",
+    "mixtral-8x7b", "qwen2.5-7b",  "qwen3-0.6b",   "qwen3-30b-a3b", "gemma-2b",      "gemma-2-27b",    "phi-2",
+    "falcon-7b",    "opt-6.7b",    "bloom-560m",   "deepseek-v3",   "olmo-2-7b",     "pythia-160m",
+};
+
+/// Calls check(question text) for every preset, framework and recompute policy.
+template <class Check>
+void for_all_runs(const Check& check) {
+  for (const std::string preset : presets) {
+    for (const std::string framework : {"generic", "hf", "megatron"}) {
+      for (const std::string recompute : {"none", "selective", "full"}) {
+        check("--model " + preset + " --framework " + framework + " --recompute " + recompute + " --dtype bf16");
+      }
+    }
+  }
+}
+
+std::int64_t needed(const std::string& line) { return in_bytes(answer::estimate(question(line)).verdict.needed); }
+
+}  // namespace
+
+TEST_CASE("the ledger sums to the total, and every line says how it came about") {
+  for_all_runs([](const std::string& line) {
+    const auto estimate = answer::estimate(question(line + " --seq 512"));
+    std::int64_t sum = 0;
+    CAPTURE(line);
+    for (const auto& entry : estimate.memory.ledger) {
+      sum += in_bytes(entry.size);
+      CAPTURE(entry.label);
+      CHECK_FALSE(entry.why.formula.empty());
+      CHECK_FALSE(entry.why.numbers.empty());
+      CHECK_FALSE(entry.why.source.empty());
+    }
+    CHECK(sum == in_bytes(estimate.memory.peak_device));
+    CHECK_FALSE(estimate.memory.peak_place.empty());
+    CHECK_FALSE(estimate.memory.peak_why.formula.empty());
+  });
+}
+
+TEST_CASE("the highest point of the timeline is the peak, in its phase") {
+  for_all_runs([](const std::string& line) {
+    const auto memory = answer::estimate(question(line + " --seq 512")).memory;
+    CAPTURE(line);
+    const auto highest = std::ranges::max_element(memory.timeline, {}, &answer::TimelinePoint::allocated);
+    REQUIRE(highest != memory.timeline.end());
+    CHECK(highest->allocated == memory.peak_allocated);
+    CHECK(highest->phase == memory.peak_phase);
+  });
+}
+
+TEST_CASE("memory never falls when the micro-batch or the sequence grows") {
+  for_all_runs([](const std::string& line) {
+    CAPTURE(line);
+    std::int64_t before = 0;
+    for (const char* batch : {"1", "2", "3", "8"}) {
+      const auto now = needed(line + " --seq 256 --micro-batch " + batch);
+      CHECK(now >= before);
+      before = now;
+    }
+    before = 0;
+    for (const char* seq : {"64", "100", "256", "1024"}) {
+      const auto now = needed(line + " --seq " + seq);
+      CHECK(now >= before);
+      before = now;
+    }
+  });
+}
+
+TEST_CASE("a verdict goes by the high end of the error bar") {
+  const std::string line = "--model gpt2-xl --dtype bf16 --framework hf --seq 1024";
+  const auto free = answer::estimate(question(line)).verdict;
+  CHECK(free.kind == VerdictKind::no_accelerator);
+  CHECK(free.low < free.needed);
+  CHECK(in_bytes(free.high) == Approx(static_cast<double>(in_bytes(free.needed)) * (1.0 + free.error_share)));
+  const auto kind_in = [&](std::int64_t capacity) {
+    return answer::estimate(question(line + " --memory " + std::to_string(capacity))).verdict.kind;
+  };
+  CHECK(kind_in(in_bytes(free.high) + 1) == VerdictKind::fits);
+  CHECK(kind_in(in_bytes(free.high) - 1) == VerdictKind::tight);
+  CHECK(kind_in(in_bytes(free.needed)) == VerdictKind::tight);
+  CHECK(kind_in(in_bytes(free.needed) - 1) == VerdictKind::does_not_fit);
+}
+
+TEST_CASE("the error bar is that of the framework's class and says on how many runs it stands") {
+  const auto source = [](const std::string& flags) {
+    return answer::estimate(question("--model llama-3-8b --dtype bf16 " + flags)).verdict.error_source;
+  };
+  CHECK(source("--framework hf").find("Hugging Face on one accelerator") == 0);
+  CHECK(source("--framework megatron --gpus 8 --tp 8").find("Megatron on several accelerators") == 0);
+  CHECK(source("--framework litgpt").find("other PyTorch programs") == 0);
+  CHECK(source("--framework generic").find("the textbook") == 0);
+  CHECK(source("--framework hf").find("n = 65") != std::string::npos);
+}
+
+TEST_CASE("the constants of the runtime are replaced one by one") {
+  const std::string line = "--model gpt2-xl --dtype bf16 --framework hf --seq 1024";
+  const auto base = answer::estimate(question(line)).memory;
+  const auto context = answer::estimate(question(line + " --context-bytes 1GiB")).memory;
+  CHECK(context.peak_reserved == base.peak_reserved);
+  CHECK(context.peak_device - context.peak_reserved == quantity::gib(1));
+  const auto exact = answer::estimate(question(line + " --reserved-ratio 1 --context-bytes 0")).memory;
+  CHECK(exact.peak_device == base.peak_allocated);
+  const auto workspace = answer::estimate(question(line + " --workspace 0")).memory;
+  CHECK(workspace.peak_allocated == base.peak_allocated - quantity::mib(64));  // two cuBLAS handles of 32 MiB
+  for (const auto& entry : context.ledger) {
+    if (entry.holding == memory::Holding::context) CHECK(entry.why.source == "as given");
+    if (entry.holding == memory::Holding::context) CHECK_FALSE(entry.empirical);
+  }
+}
