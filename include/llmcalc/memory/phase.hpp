@@ -8,7 +8,16 @@ namespace llmcalc::memory {
 enum class Phase { forward, loss, backward, optimizer };
 
 enum class Holding {
-  weights, master_weights, gradients, optimizer_states, adapters, activations, logits, temporaries, workspace, context,
+  weights,
+  master_weights,
+  gradients,
+  optimizer_states,
+  adapters,
+  activations,
+  logits,
+  temporaries,
+  workspace,
+  context,
   allocator
 };
 

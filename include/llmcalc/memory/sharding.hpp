@@ -26,12 +26,14 @@ class Sharding {
   const Shards& of(program::Split split) const { return split == program::Split::expert ? expert_ : dense_; }
   /// Weights exist whole only while their layer runs.
   bool gathers_weights() const { return gathers_; }
-  bool replicates_with_buckets() const { return buckets_; }  ///< torch DDP with more than one rank
+  bool shards_gradients() const { return shards_gradients_; }  ///< stages 2 and 3 and FSDP, be it over one rank
+  bool replicates_with_buckets() const { return buckets_; }    ///< torch DDP with more than one rank
 
  private:
   Shards dense_;
   Shards expert_;
   bool gathers_ = false;
+  bool shards_gradients_ = false;
   bool buckets_ = false;
 };
 

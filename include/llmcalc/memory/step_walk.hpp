@@ -9,6 +9,7 @@
 #pragma once
 
 #include "llmcalc/memory/block_walk.hpp"
+#include "llmcalc/memory/offload.hpp"
 #include "llmcalc/memory/phase.hpp"
 #include "llmcalc/memory/states.hpp"
 #include "llmcalc/program/build.hpp"
@@ -34,11 +35,20 @@ struct PhasePeak {
   Moment alive;
 };
 
+/// One moment of a steady step; the highest of all is the peak.
+struct TimelinePoint {
+  Phase phase = Phase::forward;
+  std::int64_t position = 0;  ///< as in PhasePeak
+  quantity::Bytes allocated;
+};
+
 struct StepMemory {
-  std::int64_t stage = 0;                        ///< pipeline rank
-  Moment persistent;                             ///< between steps
-  std::array<PhasePeak, phase_count> steady;     ///< one peak a phase, in the order of Phase
-  std::array<PhasePeak, phase_count> first_step; ///< the same before the optimizer has made its states
+  std::int64_t stage = 0;                         ///< pipeline rank
+  Moment persistent;                              ///< between steps
+  std::array<PhasePeak, phase_count> steady;      ///< one peak a phase, in the order of Phase
+  std::array<PhasePeak, phase_count> first_step;  ///< the same before the optimizer has made its states
+  quantity::Bytes host;   ///< what rests in the memory of the host instead: offloaded states and activations
+  quantity::Bytes paged;  ///< optimizer states in managed memory, on the accelerator only while it has room
 
   const PhasePeak& peak() const;        ///< the highest of `steady`; the earliest of equals
   const PhasePeak& first_peak() const;  ///< the highest of `first_step`
@@ -51,15 +61,30 @@ class StepWalk {
 
   StepMemory walk(std::int64_t stage) const;
 
+  /// The highest moment of each block in time order: up through forward and loss, down through backward, the optimizer.
+  std::vector<TimelinePoint> timeline(std::int64_t stage) const;
+
  private:
   struct Stage;
   Stage lay_out(std::int64_t stage) const;
+  Moment resident(const Stage& stage) const;
   std::array<PhasePeak, phase_count> phases(const Stage& stage, const Moment& resident) const;
-  void forward(const Stage& stage, const Moment& resident, std::array<PhasePeak, phase_count>& peaks) const;
-  void backward(const Stage& stage, const Moment& resident, std::array<PhasePeak, phase_count>& peaks) const;
+  /// Calls visit(phase, position, moment) at the highest moment of every block, in time order.
+  template <class Visit>
+  void visit_step(const Stage& stage, const Moment& resident, const Visit& visit) const;
+  template <class Visit>
+  void forward(const Stage& stage, const Moment& resident, const Visit& visit) const;
+  template <class Visit>
+  void backward(const Stage& stage, const Moment& resident, const Visit& visit) const;
   Moment optimizer_step(const Stage& stage) const;
+  quantity::Bytes step_temporaries(const Stage& stage) const;
+  quantity::Bytes left_behind(std::size_t position) const;
   bool is_head(std::size_t position) const { return position + 1 == program_.sequence.size(); }
-  bool is_root(std::size_t position) const { return position == 0 || is_head(position); }
+  /// FSDP gathers the blocks outside the layers once, as one unit; DeepSpeed gathers tensor by tensor.
+  bool is_root(std::size_t position) const {
+    return profile_.zero.prefetch_bucket == 0 && (position == 0 || is_head(position));
+  }
+  quantity::Bytes prefetched(std::size_t position) const;
   quantity::Bytes gathered(std::size_t position) const {
     return is_root(position) ? quantity::bytes(0) : gathered_[program_.sequence[position]];
   }
@@ -69,11 +94,15 @@ class StepWalk {
   const spec::Question& question_;
   const program::Profile& profile_;
   Sharding sharding_;
+  Offload offload_;
   std::vector<BlockWalk> walks_;
   std::vector<States> states_;
-  std::vector<quantity::Bytes> gathered_;  ///< of each block, its weights made whole for the time it runs
+  std::vector<quantity::Bytes> flat_gradients_;  ///< of each block, where they stay whole between micro-batches
+  std::vector<quantity::Bytes> gathered_;        ///< of each block, its weights made whole for the time it runs
+  bool differentiates_;                          ///< a backward pass and an optimizer step follow
   bool gradients_resident_;
-  bool retains_inputs_;  ///< checkpointed inputs and their gradients stay to the end of the backward pass
+  bool streams_weights_;  ///< weights are whole on the accelerator only while their layer runs
+  bool retains_inputs_;   ///< checkpointed inputs and their gradients stay to the end of the backward pass
 };
 
 }  // namespace llmcalc::memory

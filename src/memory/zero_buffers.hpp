@@ -1,0 +1,20 @@
+// The communication buffers of a ZeRO engine (DeepSpeed), which exist whatever the size of the model.
+#pragma once
+
+#include "llmcalc/memory/states.hpp"
+#include "llmcalc/program/profile.hpp"
+#include "llmcalc/spec/question.hpp"
+
+namespace llmcalc::memory {
+
+struct ZeroBuffers {
+  quantity::Bytes always;
+  quantity::Bytes backward;  ///< during the backward pass only
+  quantity::Bytes step;      ///< during the optimizer step only
+};
+
+/// Nothing where the framework's profile has no engine or the layout shards nothing.
+ZeroBuffers zero_buffers(const program::Program& program, const spec::Question& question,
+                         const program::ZeroEngine& engine);
+
+}  // namespace llmcalc::memory

@@ -1,0 +1,100 @@
+// What leaves the accelerator and what the host needs for it, against DeepSpeed's own estimator.
+
+#include "asked.hpp"
+#include "catch.hpp"
+#include "llmcalc/quantity/error.hpp"
+
+using namespace llmcalc;
+using memory::Phase;
+using quantity::in_bytes;
+using quantity::in_gib;
+
+namespace {
+
+/// T5-3B as DeepSpeed's documentation sizes it, 2,783M parameters on one accelerator.
+memory::StepMemory t5_3b(std::string_view offload) {
+  return test::Asked("--params 2783000000 --seq 512 --framework deepspeed --dtype fp16 --sharding zero3 --offload " +
+                     std::string(offload))
+      .walk();
+}
+
+/// The estimator multiplies the states on the host by this for further buffers.
+constexpr double estimator_margin = 1.5;
+
+constexpr std::int64_t llama_parameters = 6'738'415'616;
+
+}  // namespace
+
+TEST_CASE(
+    "DeepSpeed stage 3 on one accelerator: 69.98, 62.20 and 0 GiB of the host "
+    "(estimate_zero3_model_states_mem_needs)") {
+  CHECK(estimator_margin * in_gib(t5_3b("params+optimizer").host) == Approx(69.98).margin(0.01));
+  CHECK(estimator_margin * in_gib(t5_3b("optimizer").host) == Approx(62.20).margin(0.01));
+  CHECK(in_bytes(t5_3b("none").host) == 0);
+}
+
+TEST_CASE("what stays of T5-3B: nothing, the 16-bit weights (5.43 less 0.24 GiB of the largest layer), or everything") {
+  const auto states = [](const memory::StepMemory& memory) {
+    const auto& p = memory.persistent;
+    return in_gib(p.weights + p.master + p.gradients + p.optimizer);
+  };
+  CHECK(states(t5_3b("params+optimizer")) == 0.0);
+  CHECK(states(t5_3b("optimizer")) == Approx(5.43 - 0.24).margin(0.01));
+  CHECK(states(t5_3b("none")) == Approx(16 * 2.783e9 / (1 << 30)).margin(0.01));
+}
+
+TEST_CASE("weights that rest on the host are on the accelerator for the layer that runs") {
+  const test::Asked asked("--model llama-2-7b --seq 128 --dtype bf16 --offload params");
+  const auto memory = asked.walk();
+  CHECK(in_bytes(memory.persistent.weights) == 0);
+  CHECK(in_bytes(memory.host) == 2 * llama_parameters);
+  // A layer of Llama 2 7B has 202,383,360 parameters; two of them and both tables are whole at once.
+  const auto whole = 2 * (2 * 202'383'360LL + 2 * 32000 * 4096 + 4096);
+  CHECK(in_bytes(test::at(memory, Phase::forward).temporaries) >= whole);
+  CHECK(in_bytes(test::at(memory, Phase::forward).temporaries) < whole + whole / 10);
+}
+
+TEST_CASE("an offloaded optimizer takes moments and masters along, Megatron's gradients stay") {
+  const std::string run = "--model llama-2-7b --seq 128 --framework megatron --dtype bf16";
+  const auto memory = test::Asked(run + " --offload optimizer").walk();
+  CHECK(in_bytes(memory.host) == 12 * llama_parameters);
+  CHECK(in_bytes(memory.persistent.gradients) == 4 * llama_parameters);
+  const auto whole = test::Asked(run).walk();
+  CHECK(memory.persistent.total() + memory.host == whole.persistent.total());
+}
+
+TEST_CASE("FSDP's CPU offload moves weights, gradients and optimizer: 16 bytes of the shard") {
+  const test::Asked asked(
+      "--model llama-2-7b --seq 128 --framework torch --dtype mixed-bf16 --dp 8 --sharding fsdp2 --offload params");
+  const auto memory = asked.walk();
+  CHECK(static_cast<double>(in_bytes(memory.host)) == Approx(2.0 * llama_parameters).epsilon(1e-4));
+  CHECK(in_bytes(memory.persistent.optimizer + memory.persistent.weights + memory.persistent.gradients) == 0);
+  CHECK(in_bytes(test::at(memory, Phase::backward).gradients) == 0);
+}
+
+TEST_CASE("offloaded checkpoints: L x 2Th on the host, two on the accelerator") {
+  const std::string run = "--model llama-2-7b --seq 4096 --dtype bf16 --recompute full";
+  constexpr std::int64_t checkpoint = 2LL * 4096 * 4096;
+  const auto memory = test::Asked(run + " --offload activations").walk();
+  CHECK(in_bytes(memory.host) >= 32 * checkpoint);
+  CHECK(in_bytes(test::at(memory, Phase::forward).activations) == checkpoint);
+  CHECK(in_bytes(test::at(memory, Phase::backward).activations) <= 2 * checkpoint);
+  const auto kept = test::Asked(run).walk();
+  CHECK(in_bytes(kept.host) == 0);
+  CHECK(in_bytes(test::at(kept, Phase::forward).activations) == 31 * checkpoint);
+}
+
+TEST_CASE("DeepSpeed offloads weights in stage 3 only") {
+  CHECK_THROWS_AS(test::Asked("--params 1e9 --framework deepspeed --dp 2 --sharding zero2 --offload params"),
+                  quantity::BadInput);
+}
+
+TEST_CASE(
+    "a measured run with offloaded activations: LoRA on Llama 3.2 3B takes 8.5 GiB (torchtune README, 2024-11-18)") {
+  const test::Asked asked(
+      "--model llama-3.2-3b --framework torchtune --method lora --lora-rank 64 --lora-targets q,v,o,gate,up,down "
+      "--weights bf16 --grads bf16 --optimizer-states bf16 --seq 4096 --micro-batch 2 --recompute full --attention "
+      "sdpa "
+      "--compile 1 --loss chunked --offload activations --gpu a100-80-sxm");
+  CHECK(in_gib(asked.walk().peak().alive.total()) == Approx(8.5).epsilon(0.06));
+}

@@ -1,0 +1,134 @@
+// States and step temporaries of optimizers against their papers.
+
+#include "asked.hpp"
+#include "catch.hpp"
+#include "llmcalc/quantity/error.hpp"
+
+using namespace llmcalc;
+using memory::Phase;
+using quantity::in_bytes;
+using quantity::in_gib;
+using spec::Dtype;
+using spec::Optimizer;
+
+namespace {
+
+program::Weight matrix(std::int64_t rows, std::int64_t columns) {
+  program::Weight w;
+  w.rows = rows;
+  w.columns = columns;
+  w.elements = w.whole = rows * columns;
+  return w;
+}
+
+spec::Training training(Optimizer optimizer) {
+  spec::Training t;
+  t.optimizer = optimizer;
+  t.optimizer_rank = 256;
+  return t;
+}
+
+std::int64_t states_of(const program::Weight& w, Optimizer optimizer) {
+  return in_bytes(memory::optimizer_bytes(w, training(optimizer)));
+}
+
+/// Gigabytes of states for the matrices of a model's layers, with 16-bit moments where they are not quantized.
+double hidden_gigabytes(std::string_view model, Optimizer optimizer) {
+  const test::Asked asked("--model " + std::string(model) + " --seq 128");
+  auto t = training(optimizer);
+  t.precision.moments = Dtype::bf16;
+  std::int64_t sum = 0;
+  for (const auto index : asked.program.sequence) {
+    for (const auto& w : asked.program.blocks[index].weights) {
+      if (w.rows > 1 && !w.table) sum += in_bytes(memory::optimizer_bytes(w, t));
+    }
+  }
+  return static_cast<double>(sum) / 1e9;
+}
+
+const std::string tiny_batch = "--model llama-2-7b --seq 1 --dtype bf16 --optimizer ";
+
+}  // namespace
+
+TEST_CASE("Adagrad keeps one sum, LAMB two moments") {
+  const auto w = matrix(1024, 4096);
+  CHECK(states_of(w, Optimizer::adagrad) == 4 * w.elements);
+  CHECK(states_of(w, Optimizer::lamb) == 8 * w.elements);
+}
+
+TEST_CASE("SOAP keeps 2m^2 + 2n^2 beside Adam's moments (Vyas et al. 2024), sides beyond 10,000 have no factor") {
+  CHECK(states_of(matrix(1024, 4096), Optimizer::soap) == 4 * (2 * 1024 * 1024 + 2 * 4096 * 4096 + 2 * 1024 * 4096));
+  CHECK(states_of(matrix(4096, 11008), Optimizer::soap) == 4LL * (2 * 4096 * 4096 + 2LL * 4096 * 11008));
+  CHECK(states_of(matrix(1, 4096), Optimizer::soap) == 8 * 4096);
+}
+
+TEST_CASE("Shampoo keeps a factor and its root for each side of each block of 1,024") {
+  constexpr std::int64_t square = 1024 * 1024;
+  CHECK(states_of(matrix(1024, 1024), Optimizer::shampoo) == 4 * (4 * square + 2 * square));
+  CHECK(states_of(matrix(2048, 3072), Optimizer::shampoo) == 6 * states_of(matrix(1024, 1024), Optimizer::shampoo));
+  CHECK(states_of(matrix(1124, 1024), Optimizer::shampoo) ==
+        4 * (2 * (square + 100 * 100 + 2 * square) + 2 * 1124 * 1024));
+}
+
+TEST_CASE("LLaMA 7B: APOLLO 1.6 GB, APOLLO-Mini 0.0 GB, 8-bit Adam 13 GB (Zhu et al. 2024, pre-training on C4)") {
+  CHECK(hidden_gigabytes("llama-7b", Optimizer::apollo) == Approx(1.6).margin(0.05));
+  CHECK(hidden_gigabytes("llama-7b", Optimizer::apollo_mini) < 0.05);
+  CHECK(hidden_gigabytes("llama-7b", Optimizer::adamw_8bit) == Approx(13).margin(0.5));
+}
+
+TEST_CASE("LLaMA 7B: LOMO holds 12.55 GB of weights, 0.24 GB of gradients and no states (Lv et al. 2023 table 1)") {
+  const auto lomo = test::Asked(tiny_batch + "lomo").walk();
+  CHECK(in_gib(lomo.persistent.total()) == Approx(12.55).margin(0.01));
+  CHECK(lomo.peak().phase == Phase::backward);
+  CHECK(in_gib(lomo.peak().alive.total() - lomo.persistent.total()) == Approx(0.24).margin(0.02));
+  const auto sgd = test::Asked(tiny_batch + "sgd").walk();
+  CHECK(in_gib(test::at(sgd, Phase::optimizer).gradients) == Approx(12.55).margin(0.01));
+}
+
+TEST_CASE("AdaLomo keeps a row and a column vector a matrix, and no gradients either") {
+  CHECK(states_of(matrix(1024, 4096), Optimizer::adalomo) == 4 * (1024 + 4096));
+  const auto memory = test::Asked(tiny_batch + "adalomo").walk();
+  CHECK(in_gib(memory.persistent.total()) == Approx(12.55).margin(0.02));
+}
+
+TEST_CASE("LOMO cannot accumulate gradients") {
+  CHECK_THROWS_AS(test::Asked(tiny_batch + "lomo --grad-accum 2"), quantity::BadInput);
+}
+
+TEST_CASE("paged states are counted apart, but not those of small tensors (bitsandbytes: below 100,000 elements)") {
+  const auto paged = test::Asked(tiny_batch + "paged-adamw");
+  const auto resident = test::Asked(tiny_batch + "adamw");
+  const auto states = paged.states();
+  CHECK(states.paged + states.optimizer == resident.states().optimizer);
+  CHECK(in_bytes(states.optimizer) == 8 * 65 * 4096);  // 65 norms
+  CHECK(paged.walk().paged == states.paged);
+  CHECK(paged.walk().peak().alive.optimizer == states.optimizer);
+}
+
+TEST_CASE(
+    "foreach AdamW makes one tensor of moments for every parameter, Adagrad two, fused none, the loop one tensor's") {
+  const auto temporaries = [](std::string_view line) {
+    const auto asked = test::Asked("--model llama-2-7b --seq 32 --dtype bf16 --framework torch " + std::string(line));
+    return in_bytes(test::at(asked.walk(), Phase::optimizer).temporaries);
+  };
+  CHECK(temporaries("--optimizer-impl foreach") == 2 * 6'738'415'616);
+  CHECK(temporaries("--optimizer adagrad --optimizer-impl foreach") == 4 * 6'738'415'616);
+  CHECK(temporaries("--optimizer-impl fused") == 0);
+  CHECK(temporaries("--optimizer-impl loop") == 2 * 2 * 32000 * 4096);
+}
+
+TEST_CASE("Muon's Newton-Schulz iteration takes five half-precision tensors for a square matrix") {
+  const auto t = training(Optimizer::muon);
+  CHECK(in_bytes(memory::update_scratch(matrix(4096, 4096), t)) == 2 * 5 * 4096 * 4096);
+  CHECK(in_bytes(memory::update_scratch(matrix(11008, 4096), t)) == 2 * (3LL * 4096 * 11008 + 2 * 4096 * 4096));
+  auto table = matrix(32000, 4096);
+  table.table = true;
+  CHECK(in_bytes(memory::update_scratch(table, t)) == 0);
+}
+
+TEST_CASE("the rank of a projection is assumed where it was not given, and refused where nothing is projected") {
+  CHECK(test::question_of("--model llama-2-7b --optimizer apollo").training.optimizer_rank == 256);
+  CHECK(test::question_of("--model llama-2-7b --optimizer apollo --optimizer-rank 64").training.optimizer_rank == 64);
+  CHECK(test::question_of("--model llama-2-7b --method galore").training.optimizer == Optimizer::galore_adamw_8bit);
+  CHECK_THROWS_AS(test::question_of("--model llama-2-7b --optimizer-rank 64"), quantity::BadInput);
+}
