@@ -1,0 +1,37 @@
+#include "program/deepspeed.hpp"
+
+namespace llmcalc::program {
+
+using spec::Framework;
+
+namespace {
+
+/// Defaults of deepspeed/runtime/zero/config.py, DeepSpeedZeroConfig.
+constexpr ZeroEngine default_engine{
+    .reduce_bucket = 500'000'000,
+    .gather_bucket = 500'000'000,
+    .prefetch_bucket = 50'000'000,
+    .smallest_sharded = 100'000,
+    .step_group = 1'000'000'000,
+};
+
+}  // namespace
+
+bool runs_deepspeed(Framework framework) {
+  return framework == Framework::deepspeed || framework == Framework::megatron_deepspeed;
+}
+
+/// 16-bit gradients are made in each backward pass and widened for the step; fp32 ones are the flat buffer of
+/// BF16_Optimizer, full-size whatever is sharded, to which every 16-bit gradient is added as it arrives
+/// (runtime/bf16_optimizer.py, fp32_groups_gradients_flat).
+void apply_deepspeed(const spec::Training& training, Profile& profile) {
+  const auto& precision = training.precision;
+  profile.zero = default_engine;
+  profile.persistent_gradients = precision.master && precision.grads == spec::Dtype::fp32;
+  profile.fused_gradient_accumulation = false;
+  profile.dummy_weight_gradients = false;
+  profile.widens_gradients_at_step = true;
+  profile.keeps_narrow_inputs = false;
+}
+
+}  // namespace llmcalc::program

@@ -1,0 +1,77 @@
+// DeepSpeed's engine: states by stage as its estimators count them, and its communication buffers.
+
+#include "asked.hpp"
+#include "catch.hpp"
+
+using namespace llmcalc;
+using memory::Phase;
+using quantity::in_bytes;
+
+namespace {
+
+constexpr double parameters = 6'738'415'616;
+
+test::Asked engine(std::string_view line, std::string_view framework = "deepspeed") {
+  const std::string run = "--model llama-2-7b --seq 128 --dp 8 --framework ";
+  return test::Asked(run + std::string(framework) + " " + std::string(line));
+}
+
+double per_parameter(quantity::Bytes size) { return static_cast<double>(in_bytes(size)) / parameters; }
+
+}  // namespace
+
+TEST_CASE("stage 2 takes 2 + 18/d bytes a parameter (estimate_zero2_model_states_mem_needs)") {
+  const auto asked = engine("--dtype fp16 --sharding zero2");
+  const auto step = test::at(asked.walk(), Phase::optimizer);
+  constexpr std::int64_t gather_bucket = 2 * 500'000'000;
+  const auto states = step.weights + step.gradients + step.master + step.optimizer + step.temporaries;
+  CHECK(per_parameter(states - quantity::bytes(gather_bucket)) == Approx(2 + 18.0 / 8).epsilon(1e-4));
+}
+
+TEST_CASE("stage 2 reduces gradients in a bucket of 5e8 elements, and keeps a share of them") {
+  const auto zero1 = engine("--dtype fp16 --sharding zero1").walk();
+  const auto zero2 = engine("--dtype fp16 --sharding zero2").walk();
+  const auto& without = test::at(zero2, Phase::forward);
+  const auto& with = test::at(zero2, Phase::backward);
+  CHECK(in_bytes(with.workspace - without.workspace) == 2 * 500'000'000);
+  CHECK(per_parameter(test::at(zero1, Phase::optimizer).gradients) == Approx(2));
+  CHECK(per_parameter(test::at(zero2, Phase::optimizer).gradients) == Approx(2.0 / 8).epsilon(1e-4));
+}
+
+TEST_CASE("stage 3 takes 16/d between steps, and its bucket from the start") {
+  const auto memory = engine("--dtype fp16 --sharding zero3").walk();
+  const auto& p = memory.persistent;
+  CHECK(per_parameter(p.weights + p.gradients + p.master + p.optimizer) == Approx(16.0 / 8).epsilon(1e-4));
+  const auto plain = engine("--dtype fp16 --sharding none").walk();
+  constexpr std::int64_t norms = 2 * 65 * 4096;  // below the persistence threshold of 1e5 elements
+  CHECK(in_bytes(p.workspace - plain.persistent.workspace) == 2 * 500'000'000 + norms);
+}
+
+TEST_CASE("stage 3 fetches no more than 5e7 elements ahead of the running layer") {
+  const auto temporaries = [](std::string_view framework) {
+    const auto memory = engine("--dtype bf16 --sharding zero3 --grads bf16", framework).walk();
+    return in_bytes(test::at(memory, Phase::forward).temporaries);
+  };
+  constexpr std::int64_t layer = 2 * 202'383'360;
+  constexpr std::int64_t tables = 2 * 2 * 32000 * 4096;
+  CHECK(temporaries("deepspeed") < layer + 2 * 50'000'000 + layer / 10);
+  CHECK(temporaries("torch") > 2 * layer + tables);
+}
+
+TEST_CASE("BF16_Optimizer: 2 + 4 + 12/d, the fp32 gradients whole on every rank") {
+  for (const std::string_view line : {"--dtype bf16 --sharding zero1 --grads fp32", "--dtype bf16 --sharding zero1"}) {
+    const auto p = engine(line, "megatron-deepspeed").walk().persistent;
+    CHECK(per_parameter(p.weights + p.gradients + p.master + p.optimizer) == Approx(2 + 4 + 12.0 / 8).epsilon(1e-4));
+  }
+  CHECK(engine("--dtype bf16 --sharding zero2").question.training.precision.grads == spec::Dtype::bf16);
+  CHECK(engine("--dtype bf16 --sharding none").question.training.precision.grads == spec::Dtype::fp32);
+}
+
+TEST_CASE(
+    "an offloaded optimizer of stage 2 leaves the 16-bit weights only (ZeRO-Offload, arXiv:2101.06840 section 4)") {
+  const auto memory = engine("--dtype fp16 --sharding zero2 --offload optimizer").walk();
+  const auto& p = memory.persistent;
+  CHECK(per_parameter(p.weights + p.gradients + p.master + p.optimizer) == Approx(2));
+  CHECK(per_parameter(memory.host) == Approx(16.0 / 8).epsilon(1e-4));
+  CHECK(in_bytes(test::at(memory, Phase::backward).gradients) == 0);
+}
