@@ -1,0 +1,142 @@
+#include "program/torch_frameworks.hpp"
+
+#include "program/release.hpp"
+
+namespace llmcalc::program {
+
+using spec::Framework;
+using spec::Method;
+
+namespace {
+
+/// A chain of tensor operations, gradients made in each backward pass.
+Profile eager() {
+  Profile p;
+  p.fused_norm = false;
+  p.fused_glu = false;
+  p.fused_projections = false;
+  p.fused_gate_and_up = false;
+  p.repeats_kv = true;
+  p.softmax_in_fp32 = true;
+  p.eager_loss = true;
+  p.keeps_expert_outputs = true;
+  p.persistent_gradients = false;
+  p.fused_gradient_accumulation = false;
+  p.keeps_batch = true;
+  p.holds_narrow_logits = false;
+  return p;
+}
+
+bool is_quantized(const spec::Training& training) { return spec::facts(training.precision.weights).bits <= 8; }
+
+bool trains_low_rank(Method method) {
+  return method == Method::lora || method == Method::qlora || method == Method::dora;
+}
+
+bool is_checkpointed(const spec::Training& training) {
+  return training.recompute.policy == spec::RecomputePolicy::full;
+}
+
+/// transformers with peft.
+Profile huggingface(const spec::Training& training) {
+  Profile p = eager();
+  const Release transformers = transformers_release(training.framework_version);
+  p.fused_adapters = training.fused_kernels && is_quantized(training);
+  p.retains_frozen_inputs = trains_low_rank(training.method) && is_checkpointed(training);
+  p.holds_narrow_logits = transformers >= Release{4, 45};
+  p.shifts_logits = transformers < Release{4, 50};
+  p.widens_adapter_input = !is_quantized(training) && !training.fused_kernels && transformers >= Release{4, 45};
+  return p;
+}
+
+/// bitsandbytes kept the input of every 4-bit product until release 0.43.2 of July 2024 (autograd/_functions.py,
+/// MatMul4Bit.forward, ctx.tensors). Version texts rarely name it: a run is dated by the transformers of that summer.
+bool keeps_inputs_of_4bit_products(const spec::Training& training) {
+  return transformers_release(training.framework_version) < Release{4, 45};
+}
+
+/// litgpt/model.py, lora.py, adapter.py; finetune/lora.py, lm_head_chunk_size=128. Lightning's Fabric converts what a
+/// model returns to fp32 (lightning/fabric/wrappers.py, convert_output) and quantizes all linear layers from fp16
+/// (plugins/precision/bitsandbytes.py), so that bf16 products cast the dequantized matrix once more. Between
+/// micro-batches FSDP does not reduce (no_backward_sync): each unit's flat gradient stays whole, as long as the unit
+/// with its frozen weights (torch/distributed/fsdp/_flat_param.py).
+Profile litgpt(const spec::Training& training) {
+  constexpr std::int64_t head_chunk = 128;
+  constexpr std::int64_t first_prompted_layer = 2;  // litgpt/adapter.py, Config.adapter_start_layer
+  Profile p = eager();
+  p.fused_projections = true;
+  p.rotates_into_copies = true;
+  p.loss_positions = head_chunk;
+  p.holds_wide_logits = true;
+  p.quantizes_head = true;
+  p.dequantized_copies = 2;
+  p.keeps_quantized_inputs = keeps_inputs_of_4bit_products(training);
+  p.pads_adapter_output = true;
+  p.accumulates_whole_gradients = true;
+  if (training.method == Method::adapter) p.prompt_layers_start = first_prompted_layer;
+  return p;
+}
+
+/// recipes/configs/llama2/7B_full_low_memory.yaml sets PagedAdamW with optimizer_in_bwd, which needs one micro-batch a
+/// step.
+bool steps_in_backward(const spec::Training& training) {
+  const auto optimizer = training.optimizer;
+  const bool paged = optimizer == spec::Optimizer::paged_adamw || optimizer == spec::Optimizer::paged_adamw_8bit;
+  return paged && training.method == Method::full && training.grad_accum == 1;
+}
+
+/// torchtune/modules/transformer.py makes fp32 logits, recipes/*.py drop them before the backward pass.
+Profile torchtune(const spec::Training& training) {
+  Profile p = eager();
+  p.updates_in_backward = steps_in_backward(training);
+  return p;
+}
+
+/// torchtitan/models/llama/model.py makes fp32 logits, which train.py's `pred` holds during the backward pass.
+/// parallelisms/parallelize_llama.py, _custom_policy: selective recompute by operation.
+Profile torchtitan(const spec::Training&) {
+  Profile p = eager();
+  p.holds_wide_logits = true;
+  p.saves_products = true;
+  return p;
+}
+
+/// llm-foundry: LPLayerNorm and flash-attention's cross-entropy on 16-bit logits (models/layers/norm.py,
+/// models/mpt/modeling_mpt.py, loss_fn: fused_crossentropy).
+Profile composer(const spec::Training&) {
+  Profile p = eager();
+  p.fused_norm = true;
+  p.fused_projections = true;
+  p.narrow_loss_kernel = true;
+  return p;
+}
+
+/// transformers' model in train.py of AnswerDotAI/fsdp_qlora.
+Profile fsdp_qlora(const spec::Training& training) {
+  Profile p = huggingface(training);
+  p.keeps_quantized_inputs = keeps_inputs_of_4bit_products(training);
+  return p;
+}
+
+}  // namespace
+
+Profile torch_profile(const spec::Training& training) {
+  switch (training.framework) {
+    case Framework::litgpt:
+      return litgpt(training);
+    case Framework::torchtune:
+      return torchtune(training);
+    case Framework::torchtitan:
+      return torchtitan(training);
+    case Framework::composer:
+      return composer(training);
+    case Framework::fsdp_qlora:
+      return fsdp_qlora(training);
+    case Framework::torch:
+      return eager();
+    default:
+      return huggingface(training);
+  }
+}
+
+}  // namespace llmcalc::program

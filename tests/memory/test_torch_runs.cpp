@@ -1,0 +1,99 @@
+// Peaks that frameworks on plain PyTorch printed, against the walk.
+
+#include "../program/questions.hpp"
+#include "catch.hpp"
+#include "llmcalc/memory/step_walk.hpp"
+
+using namespace llmcalc;
+
+namespace {
+
+constexpr double giga = 1e9;
+constexpr double gib = 1024.0 * 1024.0 * 1024.0;
+
+double peak_bytes(const spec::Question& q) {
+  const auto profile = program::make_profile(q.training, q.gpu);
+  const auto program = program::build_program(q, profile);
+  return static_cast<double>(quantity::in_bytes(memory::StepWalk(program, q, profile).walk(0).peak().alive.total()));
+}
+
+spec::Question llama2_7b(spec::Framework framework, spec::Method method, std::int64_t seq, std::int64_t batch) {
+  auto q = test::ask(test::llama2_7b_shape(), seq, batch);
+  q.gpu = spec::Accelerator{};
+  q.gpu->vendor = "NVIDIA";
+  q.gpu->year = 2020;
+  q.training.framework = framework;
+  q.training.framework_version = "2023";
+  q.training.method = method;
+  q.training.attention = spec::AttentionKernel::sdpa;
+  q.training.optimizer_impl = spec::OptimizerImpl::foreach;
+  q.training.precision.moments = spec::Dtype::bf16;
+  q.training.adapter.rank = 8;
+  q.training.adapter.targets = {"q", "v"};
+  return q;
+}
+
+spec::Question sharded(spec::Question q, spec::Sharding sharding, std::int64_t ranks) {
+  q.layout.sharding = sharding;
+  q.layout.dp = q.layout.gpus = ranks;
+  return q;
+}
+
+/// torchtitan issue 165: batch 8 x 2048 on 8 H100, fp32 shards, bf16 products.
+spec::Question titan(spec::Sharding sharding, spec::RecomputePolicy policy) {
+  auto q = sharded(llama2_7b(spec::Framework::torchtitan, spec::Method::full, 2048, 8), sharding, 8);
+  q.gpu.reset();
+  q.training.precision = {.weights = spec::Dtype::fp32, .grads = spec::Dtype::fp32, .autocast = true};
+  q.training.recompute.policy = policy;
+  return q;
+}
+
+constexpr auto litgpt = spec::Framework::litgpt;
+
+}  // namespace
+
+TEST_CASE("litgpt's resource table, Llama 2 7B on one A100: within 2 %") {
+  CHECK(peak_bytes(llama2_7b(litgpt, spec::Method::lora, 1304, 1)) == Approx(21.30 * giga).epsilon(0.02));
+  CHECK(peak_bytes(llama2_7b(litgpt, spec::Method::lora, 1304, 2)) == Approx(29.07 * giga).epsilon(0.02));
+  CHECK(peak_bytes(llama2_7b(litgpt, spec::Method::adapter, 1304, 1)) == Approx(19.98 * giga).epsilon(0.02));
+  auto q = llama2_7b(litgpt, spec::Method::qlora, 1304, 1);
+  q.training.precision.weights = spec::Dtype::nf4;
+  q.training.optimizer = spec::Optimizer::paged_adamw;
+  CHECK(peak_bytes(q) == Approx(14.14 * giga).epsilon(0.02));
+}
+
+TEST_CASE("the same table's generation of 50 tokens: weights and little else, within 1 %") {
+  auto q = llama2_7b(litgpt, spec::Method::inference, 55, 1);
+  q.training.optimizer = spec::Optimizer::none;
+  CHECK(peak_bytes(q) == Approx(13.52 * giga).epsilon(0.01));
+  q.training.precision.weights = spec::Dtype::nf4;
+  CHECK(peak_bytes(q) == Approx(4.57 * giga).epsilon(0.01));
+}
+
+TEST_CASE("litgpt under FSDP accumulates whole gradients of frozen weights too: 22.18 GB on two ranks within 3 %") {
+  auto q = sharded(llama2_7b(litgpt, spec::Method::lora, 1304, 1), spec::Sharding::fsdp1, 2);
+  q.training.recompute.policy = spec::RecomputePolicy::full;
+  q.training.grad_accum = 64;
+  CHECK(peak_bytes(q) == Approx(22.18 * giga).epsilon(0.03));
+  q.training.grad_accum = 1;
+  CHECK(peak_bytes(q) < 12.0 * giga);
+}
+
+TEST_CASE("torchtitan's measured active memory, full and selective recompute: within 5 %") {
+  using spec::RecomputePolicy;
+  CHECK(peak_bytes(titan(spec::Sharding::fsdp1, RecomputePolicy::full)) == Approx(23.58 * gib).epsilon(0.05));
+  CHECK(peak_bytes(titan(spec::Sharding::fsdp2, RecomputePolicy::full)) == Approx(22.73 * gib).epsilon(0.02));
+  CHECK(peak_bytes(titan(spec::Sharding::fsdp1, RecomputePolicy::selective)) == Approx(50.35 * gib).epsilon(0.03));
+  CHECK(peak_bytes(titan(spec::Sharding::fsdp2, RecomputePolicy::selective)) == Approx(49.54 * gib).epsilon(0.02));
+}
+
+TEST_CASE("torchao's table of optimizers under torchtune, batch unknown: within 4 %") {
+  auto q = llama2_7b(spec::Framework::torchtune, spec::Method::full, 4096, 1);
+  q.training.recompute.policy = spec::RecomputePolicy::full;
+  q.training.optimizer_impl = spec::OptimizerImpl::fused;
+  CHECK(peak_bytes(q) == Approx(51.6 * gib).epsilon(0.04));
+  q.training.optimizer = spec::Optimizer::adamw_8bit;
+  CHECK(peak_bytes(q) == Approx(39.1 * gib).epsilon(0.04));
+  q.training.optimizer = spec::Optimizer::adamw_4bit;
+  CHECK(peak_bytes(q) == Approx(33.2 * gib).epsilon(0.04));
+}

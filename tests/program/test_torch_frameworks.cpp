@@ -1,0 +1,86 @@
+// Bytes a token that a layer keeps, as each framework's source writes the layer.
+
+#include "catch.hpp"
+#include "llmcalc/memory/block_walk.hpp"
+#include "llmcalc/program/count.hpp"
+#include "questions.hpp"
+
+using namespace llmcalc;
+using quantity::in_bytes;
+
+namespace {
+
+constexpr std::int64_t h = 4096, f = 11008, a = 32, vocab = 32000;
+constexpr std::int64_t tokens = 1024;
+
+spec::Question ask(spec::Framework framework, spec::Method method) {
+  auto q = test::ask(test::llama2_7b_shape(), tokens, 1);
+  q.training.framework = framework;
+  q.training.method = method;
+  q.training.attention = spec::AttentionKernel::sdpa;
+  q.training.adapter.rank = 8;
+  q.training.adapter.targets = {"q", "v"};
+  return q;
+}
+
+memory::BlockWalk layer_of(const spec::Question& q) { return memory::walk_block(test::program_of(q).blocks[1], {}); }
+std::int64_t kept_by_layer(const spec::Question& q) { return in_bytes(layer_of(q).kept); }
+
+/// Two eager norms of frozen weights, the fused projection with rotated copies, attention, gate and up.
+constexpr std::int64_t litgpt_frozen = 2 * (4 * h + 4) + 6 * h + 4 * h + 2 * h + 4 * a + 6 * f;
+
+}  // namespace
+
+TEST_CASE("a LoRA layer of litgpt keeps one dropped input and the padded result of q and v") {
+  constexpr std::int64_t low_rank = 2 * 2 * 8;
+  const auto q = ask(spec::Framework::litgpt, spec::Method::lora);
+  CHECK(kept_by_layer(q) == (litgpt_frozen + (2 + 1) * h + low_rank + 2 * 2 * h) * tokens);
+}
+
+TEST_CASE("litgpt's LoRA on q and v of Llama 2 7B trains 4,194,304 parameters (its tutorial prints that number)") {
+  const auto q = ask(spec::Framework::litgpt, spec::Method::lora);
+  CHECK(program::count_parameters(test::program_of(q)).trainable == 4'194'304);
+}
+
+TEST_CASE("LLaMA-Adapter of Llama 2 7B trains 1,229,760 parameters in all layers but two (litgpt's tutorial)") {
+  const auto q = ask(spec::Framework::litgpt, spec::Method::adapter);
+  const auto program = test::program_of(q);
+  CHECK(program::count_parameters(program).trainable == 1'229'760);
+  CHECK(program::count_parameters(program).total == 6'738'415'616);
+  CHECK(kept_by_layer(q) == (litgpt_frozen + 2 * h) * tokens);
+  CHECK(in_bytes(memory::walk_block(program.blocks[program.sequence[2]], {}).kept) == 0);
+}
+
+TEST_CASE("4-bit products kept their input before bitsandbytes 0.43.2") {
+  auto q = ask(spec::Framework::litgpt, spec::Method::adapter);
+  q.training.precision.weights = spec::Dtype::nf4;
+  CHECK(kept_by_layer(q) == (litgpt_frozen + 2 * h) * tokens);
+  q.training.framework_version = "2023";
+  CHECK(kept_by_layer(q) == (litgpt_frozen + 2 * h + 2 * h + 2 * h + 2 * h + 2 * f) * tokens);
+}
+
+TEST_CASE("torchtitan's selective recompute keeps attention and every second product: 10h + 2f + 4a bytes a token") {
+  auto q = ask(spec::Framework::torchtitan, spec::Method::full);
+  q.training.recompute.policy = spec::RecomputePolicy::selective;
+  CHECK(kept_by_layer(q) == (10 * h + 2 * f + 4 * a) * tokens);
+  const auto work = program::count_work(test::program_of(q));
+  q.training.recompute.policy = spec::RecomputePolicy::full;
+  const auto all = program::count_work(test::program_of(q));
+  CHECK(quantity::in_flops(work.recompute) > 0.0);
+  CHECK(quantity::in_flops(work.recompute) < 0.5 * quantity::in_flops(all.recompute));
+}
+
+TEST_CASE("llm-foundry's loss kernel keeps 16-bit logits and makes a 16-bit gradient") {
+  const auto q = ask(spec::Framework::composer, spec::Method::full);
+  const auto head = memory::walk_block(test::program_of(q).blocks.back(), {});
+  constexpr double hidden_margin = 0.6;  // hidden states of the head, a quarter of a byte a logit each
+  CHECK(static_cast<double>(in_bytes(head.backward_peak)) / (tokens * vocab) == Approx(4.0).margin(hidden_margin));
+}
+
+TEST_CASE("generation keeps keys and values only, and the last position's logits") {
+  const auto q = ask(spec::Framework::hf, spec::Method::inference);
+  CHECK(kept_by_layer(q) == 2 * 2 * h * tokens);
+  const auto head = memory::walk_block(test::program_of(q).blocks.back(), {});
+  CHECK(in_bytes(head.kept) == 0);
+  CHECK(in_bytes(head.forward_peak) < 2 * vocab * tokens);
+}
