@@ -16,7 +16,11 @@ namespace {
 class BackwardWalk {
  public:
   BackwardWalk(const Block& block, const Lifetimes& lifetimes, const WeightGradients& gradients)
-      : block_(block), lifetimes_(lifetimes), policy_(gradients), alive_(block, water_), arrived_(block, water_),
+      : block_(block),
+        lifetimes_(lifetimes),
+        policy_(gradients),
+        alive_(block, water_),
+        arrived_(block, water_),
         savers_(lifetimes.savers) {}
 
   std::int64_t run();
@@ -52,9 +56,12 @@ void run_forward(const Block& block, const Lifetimes& lifetimes, std::uint8_t gr
     const auto done = [&](TensorId id) { return lifetimes.last_use[id] <= static_cast<std::int16_t>(i) && !keeps(id); };
     for (const TensorId id : op.outputs) alive.start(id);
     water.touch(in_bytes(op.workspace_forward));
-    for (const TensorId id : op.inputs) if (done(id)) alive.end(id);
-    for (const TensorId id : op.held) if (done(id)) alive.end(id);
-    for (const TensorId id : op.outputs) if (done(id)) alive.end(id);
+    for (const TensorId id : op.inputs)
+      if (done(id)) alive.end(id);
+    for (const TensorId id : op.held)
+      if (done(id)) alive.end(id);
+    for (const TensorId id : op.outputs)
+      if (done(id)) alive.end(id);
   }
 }
 
@@ -63,6 +70,9 @@ void run_forward(const Block& block, const Lifetimes& lifetimes, std::uint8_t gr
 void BackwardWalk::start() {
   if (block_.checkpointed) {
     if (block_.input != program::no_tensor) alive_.start(block_.input);
+    for (std::size_t id = 0; id < block_.tensors.size(); ++id) {
+      if (block_.tensors[id].survives_recompute) alive_.start(static_cast<TensorId>(id));
+    }
   } else {
     for (std::size_t id = 0; id < block_.tensors.size(); ++id) {
       if (lifetimes_.kept[id]) alive_.start(static_cast<TensorId>(id));
@@ -85,7 +95,8 @@ std::int64_t BackwardWalk::run() {
 
 void BackwardWalk::recompute(std::uint8_t group) {
   recomputed_ = group;
-  run_forward(block_, lifetimes_, group, [&](TensorId id) { return lifetimes_.savers[id] > 0; }, water_, alive_);
+  run_forward(
+      block_, lifetimes_, group, [&](TensorId id) { return lifetimes_.savers[id] > 0; }, water_, alive_);
 }
 
 void BackwardWalk::step(const Op& op) {
@@ -148,7 +159,10 @@ struct ForwardResult {
 ForwardResult forward_walk(const Block& block, const Lifetimes& lifetimes) {
   HighWater water;
   Alive alive(block, water);
-  const auto keeps = [&](TensorId id) { return block.checkpointed ? id == block.input : bool{lifetimes.kept[id]}; };
+  const auto keeps = [&](TensorId id) {
+    if (!block.checkpointed) return bool{lifetimes.kept[id]};
+    return id == block.input || block.tensors[id].survives_recompute;
+  };
   if (block.input != program::no_tensor) alive.start(block.input);
   run_forward(block, lifetimes, 0, keeps, water, alive);
   if (block.output != program::no_tensor && !keeps(block.output)) alive.end(block.output);
@@ -164,7 +178,8 @@ BlockWalk walk_block(const Block& block, const WeightGradients& gradients) {
   const std::int64_t backward_peak = backward.run();
   const bool has_input = block.input != program::no_tensor;
   const auto input_gradient = has_input ? block.tensors[block.input].gradient : bytes(0);
-  return {bytes(forward.kept), bytes(forward.peak), bytes(backward_peak), bytes(backward.left_behind()), input_gradient};
+  return {bytes(forward.kept), bytes(forward.peak), bytes(backward_peak), bytes(backward.left_behind()),
+          input_gradient};
 }
 
 }  // namespace llmcalc::memory

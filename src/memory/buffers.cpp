@@ -62,6 +62,13 @@ Bytes dummy_gradients(const program::Program& program) {
   return sum;
 }
 
+Bytes flat_gradient(const program::Block& block) {
+  if (std::ranges::none_of(block.weights, &program::Weight::trainable)) return bytes(0);
+  std::int64_t elements = 0;
+  for (const auto& weight : block.weights) elements += weight.shared ? 0 : weight.elements;
+  return bytes(product(elements, half_width));
+}
+
 Bytes gathered_weights(const program::Block& block, const spec::Training& training) {
   const bool narrow = training.precision.compute != spec::Dtype::fp32;
   auto sum = bytes(0);

@@ -16,6 +16,10 @@ quantity::Bytes persistent_buffers(const program::Program& program, const spec::
 /// count in the backward pass only.
 quantity::Bytes dummy_gradients(const program::Program& program);
 
+/// The 16-bit gradient of a block whose weights are one flat parameter: as long as all of them, the frozen ones
+/// included, if any is trained.
+quantity::Bytes flat_gradient(const program::Block& block);
+
 /// The weights of a block made whole from their shards, in the type in which they travel: 16 bit where products are,
 /// their own where they rest quantized.
 quantity::Bytes gathered_weights(const program::Block& block, const spec::Training& training);

@@ -37,10 +37,10 @@ using PerTensor = std::array<T, most_tensors>;
 struct Lifetimes {
   explicit Lifetimes(const program::Block& block);
 
-  PerTensor<std::int16_t> last_use;        ///< index of the last operation that reads it going forward
-  PerTensor<std::uint8_t> savers{};        ///< operations that keep it for their backward
+  PerTensor<std::int16_t> last_use;          ///< index of the last operation that reads it going forward
+  PerTensor<std::uint8_t> savers{};          ///< operations that keep it for their backward
   PerTensor<std::uint8_t> producer_group{};  ///< recompute group of the operation that makes it
-  PerTensor<bool> kept{};                  ///< alive between the forward and the backward pass
+  PerTensor<bool> kept{};                    ///< alive between the forward and the backward pass
 };
 
 /// The tensors that are alive now.

@@ -6,10 +6,14 @@ namespace llmcalc::memory {
 
 std::string_view name_of(Phase phase) {
   switch (phase) {
-    case Phase::forward: return "forward";
-    case Phase::loss: return "loss";
-    case Phase::backward: return "backward";
-    case Phase::optimizer: return "optimizer step";
+    case Phase::forward:
+      return "forward";
+    case Phase::loss:
+      return "loss";
+    case Phase::backward:
+      return "backward";
+    case Phase::optimizer:
+      return "optimizer step";
   }
   return {};
 }

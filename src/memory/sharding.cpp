@@ -9,13 +9,17 @@ namespace {
 Shards shards(spec::Sharding kind, std::int64_t group) {
   switch (kind) {
     case spec::Sharding::none:
-    case spec::Sharding::ddp: return {};
-    case spec::Sharding::zero1: return {1, 1, group};
-    case spec::Sharding::zero2: return {1, group, group};
+    case spec::Sharding::ddp:
+      return {};
+    case spec::Sharding::zero1:
+      return {1, 1, group};
+    case spec::Sharding::zero2:
+      return {1, group, group};
     case spec::Sharding::zero3:
     case spec::Sharding::fsdp1:
     case spec::Sharding::fsdp2:
-    case spec::Sharding::hsdp: return {group, group, group};
+    case spec::Sharding::hsdp:
+      return {group, group, group};
   }
   return {};
 }
@@ -35,6 +39,8 @@ Sharding::Sharding(const spec::Layout& layout) {
   dense_ = shards(layout.sharding, group_of(layout, replicas));
   expert_ = shards(layout.sharding, group_of(layout, expert_replicas));
   gathers_ = dense_.weights > 1;
+  shards_gradients_ = layout.sharding != spec::Sharding::none && layout.sharding != spec::Sharding::ddp &&
+                      layout.sharding != spec::Sharding::zero1;
   buckets_ = layout.sharding == spec::Sharding::ddp && replicas > 1;
 }
 

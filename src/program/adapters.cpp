@@ -67,8 +67,9 @@ Value BlockBuilder::adapter_product(const Value& x, std::string_view name, std::
   return y;
 }
 
-/// What the first adapter matrix sees: each adapted matrix drops elements of its own copy of the input, so that q, k and
-/// v share nothing (peft tuners/lora/layer.py, Linear.forward). Fused kernels draw the mask again instead of keeping it.
+/// What the first adapter matrix sees: each adapted matrix drops elements of its own copy of the input, so that q, k
+/// and v share nothing (peft tuners/lora/layer.py, Linear.forward). Fused kernels draw the mask again instead of
+/// keeping it.
 Value BlockBuilder::adapter_input(const Value& x) {
   const bool widens = context_.profile.widens_adapter_input && context_.adapter_type == spec::Dtype::fp32;
   const Value in = widens ? cast(x, fp32_bytes, "adapter input (fp32)") : x;
@@ -86,13 +87,42 @@ Value BlockBuilder::adapter_input(const Value& x) {
   return dropped;
 }
 
-/// y = W x + B A x (Hu et al. 2021, arXiv:2106.09685 §4.1): rank * (in + out) parameters. DoRA adds a magnitude an output
-/// (Liu et al. 2024, arXiv:2402.09353).
-Value BlockBuilder::adapted(const Value& x, const Value& y) {
+/// y = W x + B A x (Hu et al. 2021, arXiv:2106.09685 §4.1): rank * (in + out) parameters. DoRA adds a magnitude an
+/// output (Liu et al. 2024, arXiv:2402.09353).
+Value BlockBuilder::adapted(const Value& x, const Value& y, std::string_view matrix) {
+  if (matrix == "qkv projection" && context_.profile.pads_adapter_output) return adapted_projection(x, y);
   const Value in = adapter_input(x);
   const Value low = adapter_product(in, "adapter A", context_.adapter_rank);
   const Value high = adapter_product(low, "adapter B", y.columns);
   if (context_.training.method == spec::Method::dora) adapter_weight("adapter magnitude", 1, y.columns);
+  return add(y, high, "adapted");
+}
+
+bool BlockBuilder::is_target(std::string_view word) const {
+  const auto& targets = context_.training.adapter.targets;
+  return std::ranges::find(targets, word) != targets.end() || std::ranges::find(targets, "all-linear") != targets.end();
+}
+
+/// One pair of matrices for the adapted ones of q, k and v, which share the dropped input. Where one of the three has
+/// none, the result is copied between columns of zeros, and the copy's source is kept (litgpt/lora.py,
+/// LoRAQKVLinear.zero_pad; pytorch derivatives.yaml, index_copy).
+Value BlockBuilder::adapted_projection(const Value& x, const Value& y) {
+  const auto& shape = context_.shape();
+  const std::int64_t kv_width = shape.kv_heads * shape.head_dim;
+  const std::int64_t q = is_target("q") ? 1 : 0;
+  const std::int64_t kv = (is_target("k") ? 1 : 0) + (is_target("v") ? 1 : 0);
+  const std::int64_t columns = q * shape.heads * shape.head_dim + kv * kv_width;
+  const Value low = adapter_product(adapter_input(x), "adapter A", (q + kv) * context_.adapter_rank);
+  Value high = adapter_product(low, "adapter B", columns);
+  Weight& b = block_.weights.back();
+  b.rows = context_.adapter_rank;
+  b.elements = b.whole = b.active = quantity::product(b.rows, b.columns);
+  if (q + kv < 3) {
+    const Value padded = value("padded adapter output", y.rows, y.columns, y.width, true);
+    append(
+        {.kind = OpKind::permutation, .name = "pad", .inputs = {high.id}, .outputs = {padded.id}, .saved = {high.id}});
+    high = padded;
+  }
   return add(y, high, "adapted");
 }
 

@@ -2,6 +2,8 @@
 
 #include "program/blocks.hpp"
 
+#include <algorithm>
+
 namespace llmcalc::program {
 
 namespace {
@@ -12,13 +14,8 @@ void clear(Block& block) {
   block.ops.clear();
   block.weights.clear();
   block.input = block.output = no_tensor;
+  block.held_by_loop = quantity::bytes(0);
   block.checkpointed = false;
-}
-
-/// Gradients reach the layers' inputs unless nothing upstream is trained and nothing asks for them; adapters do ask
-/// (transformers, enable_input_require_grads).
-bool trains_input(spec::Method method) {
-  return method != spec::Method::inference && method != spec::Method::forward_only;
 }
 
 /// A person who gives only --params means exactly that number; what the assumed shape lacks of it (or has too much) is
@@ -37,14 +34,16 @@ void add_remainder(const spec::Question& question, Program& program) {
 }
 
 /// The blocks of the whole model in forward order: embedding, layers (with the bridge between two stacks), head.
-void order_blocks(const spec::Model& model, Program& program) {
+/// \param unprompted  leading layers that run without gradients
+void order_blocks(const spec::Model& model, std::int64_t unprompted, Program& program) {
   const std::size_t kinds = model.kinds.size();
   program.sequence.clear();
   program.sequence.push_back(0);
   for (std::int64_t layer = 0; layer < model.layer_count(); ++layer) {
     const bool crosses = model.encoder_layers > 0 && layer == model.encoder_layers;
     if (crosses) program.sequence.push_back(static_cast<std::uint16_t>(kinds + 2));
-    program.sequence.push_back(static_cast<std::uint16_t>(model.layers[static_cast<std::size_t>(layer)] + 1));
+    const auto block = static_cast<std::uint16_t>(model.layers[static_cast<std::size_t>(layer)] + 1);
+    program.sequence.push_back(layer < unprompted ? static_cast<std::uint16_t>(program.blocks.size() - 1) : block);
   }
   program.sequence.push_back(static_cast<std::uint16_t>(kinds + 1));
 }
@@ -66,6 +65,13 @@ void cut_chunks(const spec::Layout& layout, Program& program) {
   }
 }
 
+/// Layers that come before everything trained: autograd keeps nothing of them.
+void frozen_block(const Context& context, const spec::LayerKind& kind, Block& block) {
+  Context frozen = context;
+  frozen.differentiates = false;
+  layer_block(frozen, kind, false, block);
+}
+
 }  // namespace
 
 void build_program(const spec::Question& question, const Profile& profile, Program& program) {
@@ -73,17 +79,22 @@ void build_program(const spec::Question& question, const Profile& profile, Progr
   const auto& model = question.model;
   const std::size_t kinds = model.kinds.size();
   const bool has_bridge = model.encoder_layers > 0;
-  program.blocks.resize(has_bridge ? kinds + 3 : kinds + 2);
+  const std::int64_t unprompted = std::min(profile.prompt_layers_start, model.layer_count());
+  program.blocks.resize(kinds + 2 + (has_bridge ? 1 : 0) + (unprompted > 0 ? 1 : 0));
   for (Block& block : program.blocks) clear(block);
 
-  const bool differentiates = trains_input(question.training.method);
+  // Gradients reach the layers' inputs even where nothing upstream is trained: adapters ask for them (transformers,
+  // enable_input_require_grads).
+  const bool differentiates = context.differentiates;
   embedding_block(context, program.blocks[0]);
   for (std::size_t i = 0; i < kinds; ++i) layer_block(context, model.kinds[i], differentiates, program.blocks[i + 1]);
   head_block(context, differentiates, program.blocks[kinds + 1]);
   if (has_bridge) bridge_block(context, program.blocks[kinds + 2]);
 
+  if (unprompted > 0) frozen_block(context, model.kinds[model.layers.front()], program.blocks.back());
+
   program.tokens = context.tokens;
-  order_blocks(model, program);
+  order_blocks(model, unprompted, program);
   cut_chunks(question.layout, program);
   add_remainder(question, program);
 }

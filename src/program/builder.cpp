@@ -16,6 +16,11 @@ double multiply_add_flops(std::int64_t rows, std::int64_t inputs, std::int64_t o
   return 2.0 * static_cast<double>(rows) * static_cast<double>(inputs) * static_cast<double>(outputs);
 }
 
+void add_workspace(Op& op, quantity::Bytes size) {
+  op.workspace_forward += size;
+  op.workspace_backward += size;
+}
+
 }  // namespace
 
 BlockBuilder::BlockBuilder(const Context& context, Block& block) : context_(context), block_(block) {}
@@ -69,6 +74,7 @@ void BlockBuilder::set_moved_bytes(Op& op) const {
 
 Op& BlockBuilder::append(Op op) {
   op.recompute = recompute_group_;
+  if (!context_.differentiates) op.saved = {};
   set_moved_bytes(op);
   block_.ops.push_back(op);
   return block_.ops.back();
@@ -87,7 +93,8 @@ Value BlockBuilder::cast_for_matrix(const Value& x, std::string_view name) {
   return context_.autocast ? cast(x, context_.width, name) : x;
 }
 
-/// Experts are spread over expert-parallel ranks and cut by expert tensor parallelism, all others by tensor parallelism.
+/// Experts are spread over expert-parallel ranks and cut by expert tensor parallelism, all others by tensor
+/// parallelism.
 Weight BlockBuilder::matrix_weight(const Matrix& matrix) const {
   const bool expert = matrix.experts > 1;
   const std::int64_t cuts = expert ? context_.etp : context_.tp;
@@ -101,7 +108,19 @@ Weight BlockBuilder::matrix_weight(const Matrix& matrix) const {
   w.dtype = matrix.resting == Resting::as_layers ? context_.matrix_type : context_.other_type;
   w.trainable = context_.trains_base;
   if (matrix.cut != Cut::none) w.split = expert ? Split::expert : Split::tensor;
+  if (narrows(matrix)) keep_for_products(w);
   return w;
+}
+
+/// A weight that rests in the type of the products has all their layouts; another has copies in that type beside it.
+void BlockBuilder::keep_for_products(Weight& w) const {
+  const auto& precision = context_.training.precision;
+  if (w.dtype == precision.compute) {
+    w.layouts = context_.profile.product_layouts;
+  } else {
+    w.copy_type = precision.compute;
+    w.copies = context_.profile.product_layouts;
+  }
 }
 
 void BlockBuilder::matrix_bias(const Matrix& matrix) {
@@ -113,6 +132,25 @@ void BlockBuilder::matrix_bias(const Matrix& matrix) {
   w.whole = product(matrix.columns, matrix.experts);
   w.elements = w.whole / context_.ep;
   w.split = Split::expert;
+}
+
+/// Transformer Engine multiplies the matrices of the layers in 8 or 4 bit, the router and the head in 16.
+bool BlockBuilder::narrows(const Matrix& matrix) const {
+  return context_.narrow_products && matrix.resting == Resting::as_layers;
+}
+
+/// The input in the type of the products is kept in the layout of the weight gradient's product, and a second one
+/// exists while the forward product runs; the gradient of the output is narrowed to both (TransformerEngine
+/// pytorch/module/linear.py, forward and backward).
+void BlockBuilder::keep_narrow_input(Op& op, const Value& in, const Value& out) {
+  const auto type = context_.training.precision.compute;
+  const auto narrow = spec::storage_bytes(type, product(in.rows, in.columns));
+  block_.tensors.push_back({"matrix input (narrow)", narrow, bytes(0)});
+  const auto copy = static_cast<TensorId>(block_.tensors.size() - 1);
+  op.outputs.push_back(copy);
+  op.saved.push_back(copy);
+  op.workspace_forward += narrow;
+  op.workspace_backward += 2 * spec::storage_bytes(type, product(out.rows, out.columns));
 }
 
 /// Y = X W: forward 2*rows*in*out FLOPs, and as many again for each gradient that is needed.
@@ -132,8 +170,10 @@ Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
   op.weight = weight(w);
   op.forward = work;
   if (in.needs_gradient) op.backward_input = work;
-  if (w.trainable) {
-    op.backward_weight = work;
+  if (w.trainable) op.backward_weight = work;
+  if (w.trainable && narrows(matrix)) {
+    keep_narrow_input(op, in, out);
+  } else if (w.trainable) {
     op.saved.push_back(in.id);
   }
   if (context_.autocast) {
@@ -141,16 +181,16 @@ Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
     op.outputs.push_back(copy.id);
     op.saved.push_back(copy.id);
   }
-  if (rows != in.rows) op.workspace_forward = op.workspace_backward = bytes(product(rows, in.columns, in.width));
-  if (rows != out_rows) op.workspace_forward = bytes(product(rows, w.columns, context_.width));
+  if (rows != in.rows) add_workspace(op, bytes(product(rows, in.columns, in.width)));
+  if (rows != out_rows) op.workspace_forward += bytes(product(rows, w.columns, context_.width));
   if (context_.dequantizes && matrix.resting == Resting::as_layers) {
-    const auto copy = bytes(product(w.rows, w.columns, context_.width));
-    op.workspace_forward += copy;
-    op.workspace_backward += copy;
+    add_workspace(op, bytes(product(w.rows, w.columns, context_.width, context_.profile.dequantized_copies)));
+    if (context_.profile.keeps_quantized_inputs && in.needs_gradient) op.saved.push_back(in.id);
   }
   append(op);
+  if (context_.selects_operations && products_++ % 2 == 0) keep_through_recompute(out);
   matrix_bias(matrix);
-  return is_adapted(matrix.name) ? adapted(in, out) : out;
+  return is_adapted(matrix.name) ? adapted(in, out, matrix.name) : out;
 }
 
 /// A kernel keeps its input and, per row, fp32 statistics: mean and reciprocal deviation, the latter alone for RMSNorm.
@@ -176,10 +216,17 @@ Value BlockBuilder::norm(const Value& x, std::string_view name, spec::Norm kind)
 Value BlockBuilder::eager_rms_norm(const Value& x, std::string_view name) {
   const Value wide = cast(x, fp32_width, "norm input (fp32)");
   const Value root = value("reciprocal root", x.rows, 1, fp32_width, x.needs_gradient);
-  append({.kind = OpKind::norm, .name = "mean square", .inputs = {wide.id}, .outputs = {root.id},
-          .saved = {wide.id, root.id}, .workspace_forward = size(wide.id)});
+  append({.kind = OpKind::norm,
+          .name = "mean square",
+          .inputs = {wide.id},
+          .outputs = {root.id},
+          .saved = {wide.id, root.id},
+          .workspace_forward = size(wide.id)});
   const Value scaled = value("normalised (fp32)", x.rows, x.columns, fp32_width, x.needs_gradient);
-  append({.kind = OpKind::elementwise, .name = "normalise", .inputs = {wide.id, root.id}, .outputs = {scaled.id},
+  append({.kind = OpKind::elementwise,
+          .name = "normalise",
+          .inputs = {wide.id, root.id},
+          .outputs = {scaled.id},
           .saved = {wide.id, root.id}});
   const Value narrow = cast(scaled, x.width, "normalised");
   const Value y = value(name, x.rows, x.columns, x.width, x.needs_gradient || context_.trains_base);
@@ -206,7 +253,10 @@ Value BlockBuilder::activation(const Value& x, std::string_view name) {
 
 Value BlockBuilder::gated(const Value& gate, const Value& up) {
   const Value act = value("activated gate", gate.rows, gate.columns, gate.width, gate.needs_gradient);
-  append({.kind = OpKind::activation, .name = "activated gate", .inputs = {gate.id}, .outputs = {act.id},
+  append({.kind = OpKind::activation,
+          .name = "activated gate",
+          .inputs = {gate.id},
+          .outputs = {act.id},
           .saved = {gate.id}});
   return multiply(act, up, "gated product");
 }
@@ -214,7 +264,10 @@ Value BlockBuilder::gated(const Value& gate, const Value& up) {
 /// One kernel on both factors keeps them and not what lies between (Liger-Kernel ops/swiglu.py).
 Value BlockBuilder::gated_pair(const Value& gate, const Value& up) {
   const Value y = value("gated product", gate.rows, gate.columns, gate.width, gate.needs_gradient);
-  append({.kind = OpKind::activation, .name = "gated product", .inputs = {gate.id, up.id}, .outputs = {y.id},
+  append({.kind = OpKind::activation,
+          .name = "gated product",
+          .inputs = {gate.id, up.id},
+          .outputs = {y.id},
           .saved = {gate.id, up.id}});
   return y;
 }
@@ -222,7 +275,10 @@ Value BlockBuilder::gated_pair(const Value& gate, const Value& up) {
 /// One kernel on the concatenated matrix keeps that matrix (Megatron-LM core/fusions/fused_bias_swiglu.py).
 Value BlockBuilder::gated_fused(const Value& gate_and_up, std::int64_t f) {
   const Value y = value("gated product", gate_and_up.rows, f, gate_and_up.width, gate_and_up.needs_gradient);
-  append({.kind = OpKind::activation, .name = "gated product", .inputs = {gate_and_up.id}, .outputs = {y.id},
+  append({.kind = OpKind::activation,
+          .name = "gated product",
+          .inputs = {gate_and_up.id},
+          .outputs = {y.id},
           .saved = {gate_and_up.id}});
   return y;
 }
@@ -238,7 +294,10 @@ Value BlockBuilder::dropout(const Value& x, std::string_view name) {
 
 Value BlockBuilder::add(const Value& a, const Value& b, std::string_view name) {
   const Value y = value(name, a.rows, a.columns, std::max(a.width, b.width), a.needs_gradient || b.needs_gradient);
-  append({.kind = OpKind::elementwise, .name = name, .inputs = {a.id, b.id}, .outputs = {y.id},
+  append({.kind = OpKind::elementwise,
+          .name = name,
+          .inputs = {a.id, b.id},
+          .outputs = {y.id},
           .passes_gradient = a.width == b.width});
   return y;
 }

@@ -55,20 +55,23 @@ class BlockBuilder {
 
   Value linear(const Value& x, const Matrix& matrix);
   Value norm(const Value& x, std::string_view name, spec::Norm kind);
-  Value activation(const Value& x, std::string_view name);       ///< GELU, ReLU, squared ReLU
-  Value gated(const Value& gate, const Value& up);               ///< act(gate) * up
-  Value gated_pair(const Value& gate, const Value& up);          ///< the same in one kernel on two matrices
-  Value gated_fused(const Value& gate_and_up, std::int64_t f);   ///< the same on one concatenated matrix
-  Value dropout(const Value& x, std::string_view name);          ///< the identity when the run has none
+  Value activation(const Value& x, std::string_view name);      ///< GELU, ReLU, squared ReLU
+  Value gated(const Value& gate, const Value& up);              ///< act(gate) * up
+  Value gated_pair(const Value& gate, const Value& up);         ///< the same in one kernel on two matrices
+  Value gated_fused(const Value& gate_and_up, std::int64_t f);  ///< the same on one concatenated matrix
+  Value dropout(const Value& x, std::string_view name);         ///< the identity when the run has none
   Value add(const Value& a, const Value& b, std::string_view name);
   Value multiply(const Value& a, const Value& b, std::string_view name);
-  Value gate_rows(const Value& x, std::string_view name);        ///< each row times its own gate
+  Value gate_rows(const Value& x, std::string_view name);  ///< each row times its own gate
   Value cast(const Value& x, std::int64_t width, std::string_view name);
   /// One output a row-wise rearrangement of the input; keeps nothing of the input's size.
   Value rearrange(const Value& x, std::string_view name, std::int64_t rows, std::int64_t columns, OpKind kind);
 
   /// Appends an operation; moved bytes are set to inputs + outputs (+ weight) unless already given.
   Op& append(Op op);
+
+  /// A checkpointed block keeps the value instead of making it again.
+  void keep_through_recompute(const Value& x) { block_.tensors[x.id].survives_recompute = true; }
 
   /// Operations appended from here on belong to recompute group `group` (0: none).
   void set_recompute_group(std::uint8_t group) { recompute_group_ = group; }
@@ -82,7 +85,12 @@ class BlockBuilder {
   WeightId adapter_weight(std::string_view name, std::int64_t rows, std::int64_t columns);
   Value adapter_product(const Value& x, std::string_view name, std::int64_t columns);
   Value adapter_input(const Value& x);
-  Value adapted(const Value& x, const Value& y);
+  Value adapted(const Value& x, const Value& y, std::string_view matrix);
+  Value adapted_projection(const Value& x, const Value& y);
+  bool is_target(std::string_view word) const;
+  bool narrows(const Matrix& matrix) const;
+  void keep_narrow_input(Op& op, const Value& in, const Value& out);
+  void keep_for_products(Weight& weight) const;
   Weight matrix_weight(const Matrix& matrix) const;
   void matrix_bias(const Matrix& matrix);
   void set_moved_bytes(Op& op) const;
@@ -90,6 +98,7 @@ class BlockBuilder {
   const Context& context_;
   Block& block_;
   std::uint8_t recompute_group_ = 0;
+  int products_ = 0;  ///< matrix products so far
 };
 
 }  // namespace llmcalc::program

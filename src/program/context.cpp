@@ -10,7 +10,13 @@ std::int64_t activation_width(spec::Dtype compute) {
 }
 
 /// Only the matrices of the layers are quantized (bitsandbytes and GPTQ leave tables, head and norms alone).
-bool is_quantized(spec::Dtype weights) { return spec::facts(weights).bits <= 8; }
+bool is_quantized(spec::Dtype weights) { return spec::facts(weights).bits <= 8 && !spec::is_narrow_float(weights); }
+
+/// Norms, tables, router and head rest in 16 bit beside quantized or narrow matrices.
+spec::Dtype resting_beside(const spec::Precision& precision) {
+  if (spec::is_narrow_float(precision.weights)) return spec::Dtype::bf16;
+  return is_quantized(precision.weights) ? precision.compute : precision.weights;
+}
 
 bool has_low_rank_adapters(spec::Method method) {
   return method == spec::Method::lora || method == spec::Method::qlora || method == spec::Method::dora ||
@@ -24,6 +30,10 @@ bool casts_at_each_use(const spec::Question& question) {
   const bool gathered = sharding == spec::Sharding::zero3 || sharding == spec::Sharding::fsdp1 ||
                         sharding == spec::Sharding::fsdp2 || sharding == spec::Sharding::hsdp;
   return question.training.precision.autocast && !gathered;
+}
+
+bool has_backward_pass(spec::Method method) {
+  return method != spec::Method::inference && method != spec::Method::forward_only;
 }
 
 bool updates_base_weights(spec::Method method) {
@@ -47,9 +57,13 @@ Context::Context(const spec::Question& question, const Profile& chosen)
       etp(question.layout.etp),
       stages(question.layout.pp),
       autocast(casts_at_each_use(question)),
+      differentiates(has_backward_pass(question.training.method)),
+      selects_operations(chosen.saves_products &&
+                         question.training.recompute.policy == spec::RecomputePolicy::selective),
       trains_base(updates_base_weights(question.training.method)),
       matrix_type(question.training.precision.weights),
-      other_type(is_quantized(matrix_type) ? question.training.precision.compute : matrix_type),
+      other_type(resting_beside(question.training.precision)),
+      narrow_products(chosen.keeps_narrow_inputs && spec::is_narrow_float(question.training.precision.compute)),
       dequantizes(is_quantized(matrix_type)),
       adapter_rank(has_low_rank_adapters(question.training.method) ? question.training.adapter.rank : 0),
       adapter_type(question.training.precision.grads) {}

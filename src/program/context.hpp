@@ -13,23 +13,26 @@ struct Context {
   const spec::Training& training;
   Profile profile;
 
-  std::int64_t batch;   ///< samples in a micro-batch
-  std::int64_t seq;     ///< positions of a sample on this rank
-  std::int64_t attended;  ///< positions that a query may see: the whole sample, wherever its parts are
-  std::int64_t tokens;  ///< batch * seq
-  std::int64_t width;   ///< bytes of an activation element
-  std::int64_t tp;      ///< ranks over which matrices are cut
-  std::int64_t sp;      ///< ranks over which the positions between cut matrices are spread: tp or 1
-  std::int64_t ep;      ///< ranks over which experts are spread
-  std::int64_t etp;     ///< ranks over which one expert's matrices are cut
-  std::int64_t stages;  ///< pipeline ranks
-  bool autocast;        ///< weights rest in fp32, products run in 16 bits
-  bool trains_base;     ///< the model's own weights receive gradients
-  spec::Dtype matrix_type;   ///< in which the matrices of the layers rest
-  spec::Dtype other_type;    ///< in which norms, biases, tables, router and head rest
-  bool dequantizes;          ///< each product makes a 16-bit copy of its matrix first
-  std::int64_t adapter_rank; ///< 0: no adapters
-  spec::Dtype adapter_type;  ///< in which adapters rest
+  std::int64_t batch;         ///< samples in a micro-batch
+  std::int64_t seq;           ///< positions of a sample on this rank
+  std::int64_t attended;      ///< positions that a query may see: the whole sample, wherever its parts are
+  std::int64_t tokens;        ///< batch * seq
+  std::int64_t width;         ///< bytes of an activation element
+  std::int64_t tp;            ///< ranks over which matrices are cut
+  std::int64_t sp;            ///< ranks over which the positions between cut matrices are spread: tp or 1
+  std::int64_t ep;            ///< ranks over which experts are spread
+  std::int64_t etp;           ///< ranks over which one expert's matrices are cut
+  std::int64_t stages;        ///< pipeline ranks
+  bool autocast;              ///< weights rest in fp32, products run in 16 bits
+  bool differentiates;        ///< a backward pass follows
+  bool selects_operations;    ///< recompute spares attention and every second matrix product
+  bool trains_base;           ///< the model's own weights receive gradients
+  spec::Dtype matrix_type;    ///< in which the matrices of the layers rest
+  spec::Dtype other_type;     ///< in which norms, biases, tables, router and head rest
+  bool narrow_products;       ///< of 8- and 4-bit floats, whose copies are kept (Transformer Engine)
+  bool dequantizes;           ///< each product makes a 16-bit copy of its matrix first
+  std::int64_t adapter_rank;  ///< 0: no adapters
+  spec::Dtype adapter_type;   ///< in which adapters rest
 
   Context(const spec::Question& question, const Profile& chosen);
 

@@ -41,10 +41,14 @@ Value flash_attention(BlockBuilder& b, const CoreAttention& core, const Value& q
   const Context& c = b.context();
   const bool differentiates = q.needs_gradient || k.needs_gradient || v.needs_gradient;
   const Value out = b.value("attention output", q.rows, core.heads * core.v_dim, q.width, differentiates);
-  Op op{.kind = OpKind::attention, .name = "flash attention", .inputs = {q.id, k.id, v.id}, .outputs = {out.id},
+  Op op{.kind = OpKind::attention,
+        .name = "flash attention",
+        .inputs = {q.id, k.id, v.id},
+        .outputs = {out.id},
         .saved = {q.id, k.id, v.id, out.id}};
   if (c.profile.keeps_log_sum_exp) {
     const Value sums = b.value("log-sum-exp", c.tokens, core.heads, 4, false);
+    if (c.selects_operations) b.keep_through_recompute(sums);
     op.outputs.push_back(sums.id);
     op.saved.push_back(sums.id);
   }
@@ -54,10 +58,11 @@ Value flash_attention(BlockBuilder& b, const CoreAttention& core, const Value& q
   op.masked = flops(square * (1.0 - share));
   op.backward_input = flops(2.0 * square * share);
   // The backward kernel computes Q K^T again: five products instead of four (Dao 2023, arXiv:2307.08691 §3.1).
-  op.kernel_recompute = flops(square * share * static_cast<double>(core.qk_dim) /
-                              static_cast<double>(core.qk_dim + core.v_dim));
+  op.kernel_recompute =
+      flops(square * share * static_cast<double>(core.qk_dim) / static_cast<double>(core.qk_dim + core.v_dim));
   if (c.profile.models_kernel_workspace) op.workspace_backward = flash_backward_workspace(c, core, q, k);
   b.append(op);
+  if (c.selects_operations) b.keep_through_recompute(out);
   return out;
 }
 
@@ -70,8 +75,8 @@ Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Value&
   const double qk_part = static_cast<double>(core.qk_dim) / static_cast<double>(core.qk_dim + core.v_dim);
 
   const Value scores = b.value("scores", rows, c.attended, c.width, q.needs_gradient);
-  Op multiply{.kind = OpKind::scores, .name = "scores", .inputs = {q.id, k.id}, .outputs = {scores.id},
-              .saved = {q.id, k.id}};
+  Op multiply{
+      .kind = OpKind::scores, .name = "scores", .inputs = {q.id, k.id}, .outputs = {scores.id}, .saved = {q.id, k.id}};
   multiply.forward = flops(square * share * qk_part);
   multiply.masked = flops(square * (1.0 - share) * qk_part);
   multiply.backward_input = flops(2.0 * square * share * qk_part);
@@ -79,11 +84,15 @@ Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Value&
 
   const std::int64_t softmax_width = c.profile.softmax_in_fp32 ? 4 : c.width;
   const Value wide = b.value("softmax", rows, c.attended, softmax_width, scores.needs_gradient);
-  b.append({.kind = OpKind::softmax, .name = "softmax", .inputs = {scores.id}, .outputs = {wide.id}, .saved = {wide.id}});
+  b.append(
+      {.kind = OpKind::softmax, .name = "softmax", .inputs = {scores.id}, .outputs = {wide.id}, .saved = {wide.id}});
   const Value probabilities = b.dropout(b.cast(wide, c.width, "probabilities"), "attention dropout");
 
   const Value out = b.value("attention output", q.rows, core.heads * core.v_dim, q.width, q.needs_gradient);
-  Op weigh{.kind = OpKind::scores, .name = "weighted sum", .inputs = {probabilities.id, v.id}, .outputs = {out.id},
+  Op weigh{.kind = OpKind::scores,
+           .name = "weighted sum",
+           .inputs = {probabilities.id, v.id},
+           .outputs = {out.id},
            .saved = {probabilities.id, v.id}};
   weigh.forward = flops(square * share * (1.0 - qk_part));
   weigh.masked = flops(square * (1.0 - share) * (1.0 - qk_part));
@@ -97,7 +106,8 @@ Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Value&
 /// Selective recomputation runs exactly this part again (Korthikanti et al. 2022 §5).
 Value core_attention(BlockBuilder& b, const CoreAttention& core, const Value& q, const Value& k, const Value& v) {
   const auto& training = b.context().training;
-  if (training.recompute.policy == spec::RecomputePolicy::selective) b.set_recompute_group(attention_group);
+  const bool selective = training.recompute.policy == spec::RecomputePolicy::selective;
+  if (selective && !b.context().selects_operations) b.set_recompute_group(attention_group);
   const bool fused = training.attention != spec::AttentionKernel::eager;
   const Value out = fused ? flash_attention(b, core, q, k, v) : unfused_attention(b, core, q, k, v);
   b.set_recompute_group(0);

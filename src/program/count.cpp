@@ -19,6 +19,11 @@ Size block_size(const Block& block) {
   return size;
 }
 
+bool runs_again(const Block& block, const Op& op) {
+  const bool kept = !op.outputs.empty() && block.tensors[op.outputs[0]].survives_recompute;
+  return op.recompute != 0 || (block.checkpointed && !kept);
+}
+
 Work block_work(const Block& block) {
   Work work;
   for (const Op& op : block.ops) {
@@ -26,7 +31,7 @@ Work block_work(const Block& block) {
     work.backward += op.backward_input + op.backward_weight;
     work.masked += op.masked;
     work.kernel_recompute += op.kernel_recompute;
-    if (block.checkpointed || op.recompute != 0) work.recompute += op.forward;
+    if (runs_again(block, op)) work.recompute += op.forward;
   }
   return work;
 }

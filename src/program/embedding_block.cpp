@@ -58,7 +58,10 @@ void bridge_block(const Context& c, Block& block) {
   const Value encoded = b.input("encoder hidden state", c.tokens / c.sp, shape.hidden, c.trains_base);
   const Value normed = b.norm(encoded, "encoder final norm", shape.norm);
   const Value x = b.value("embedded targets", c.tokens / c.sp, shape.hidden, encoded.width, c.trains_base);
-  b.append({.kind = OpKind::embedding, .name = "target embedding", .inputs = {normed.id}, .outputs = {x.id},
+  b.append({.kind = OpKind::embedding,
+            .name = "target embedding",
+            .inputs = {normed.id},
+            .outputs = {x.id},
             .saved = {normed.id}});
   b.output(b.dropout(x, "embedding dropout"));
 }

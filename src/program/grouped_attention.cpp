@@ -9,7 +9,8 @@ struct Heads {
 };
 
 /// Weights over the heads' dimensions: one head's width shared by all (Qwen3), or all heads' together (OLMo 2).
-Value normalise_heads(BlockBuilder& b, const Value& x, std::int64_t head_dim, spec::QkNorm kind, std::string_view name) {
+Value normalise_heads(BlockBuilder& b, const Value& x, std::int64_t head_dim, spec::QkNorm kind,
+                      std::string_view name) {
   if (kind == spec::QkNorm::none) return x;
   if (kind == spec::QkNorm::full_width) return b.norm(x, name, b.context().shape().norm);
   Value by_head = x;
@@ -31,7 +32,8 @@ Value columns_of(const Value& fused, std::int64_t columns) {
 /// One matrix for q, k and v (Megatron), as one stored tensor.
 Heads fused_projection(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, std::int64_t query_width) {
   const std::int64_t tp = b.context().tp;
-  const Value qkv = b.linear(x, {"qkv projection", x.columns, query_width + 2 * a.kv_width(), a.qkv_bias, Cut::columns});
+  const Value qkv =
+      b.linear(x, {"qkv projection", x.columns, query_width + 2 * a.kv_width(), a.qkv_bias, Cut::columns});
   return {columns_of(qkv, query_width / tp), columns_of(qkv, a.kv_width() / tp), columns_of(qkv, a.kv_width() / tp)};
 }
 
@@ -51,10 +53,44 @@ Value repeat_heads(BlockBuilder& b, const Value& x, std::int64_t width, std::str
   return b.rearrange(x, name, x.rows, width, OpKind::permutation);
 }
 
+/// litgpt/model.py, apply_rope and the concatenation behind it: the projection stays, the values being a view of it.
+Heads rotated(BlockBuilder& b, const Heads& h) {
+  return {b.rearrange(h.q, "rotated queries", h.q.rows, h.q.columns, OpKind::elementwise),
+          b.rearrange(h.k, "rotated keys", h.k.rows, h.k.columns, OpKind::elementwise), h.v};
+}
+
+/// Generation keeps keys and values of all positions so far.
+Value cached(BlockBuilder& b, const Value& x, std::string_view name) {
+  const Value cache = b.value(name, x.rows, x.columns, x.width, false);
+  Op& op = b.append({.kind = OpKind::permutation, .name = name, .inputs = {x.id}, .outputs = {cache.id}});
+  op.saved.push_back(cache.id);
+  return cache;
+}
+
+/// LLaMA-Adapter: queries also attend to a learned prompt, and what they find is weighted by a learned gate a head,
+/// which keeps it (litgpt/adapter.py, CausalSelfAttention.scaled_dot_product_attention).
+Value attend_to_prompt(BlockBuilder& b, const Heads& h, const Value& mixed) {
+  constexpr std::int64_t prompt_positions = 10;
+  const Context& c = b.context();
+  const std::int64_t elements = prompt_positions * c.shape().hidden + c.shape().heads;
+  Weight prompt{.name = "adaption prompt and gate", .elements = elements, .whole = elements, .active = elements};
+  prompt.dtype = c.adapter_type;
+  prompt.adapter = true;
+  b.weight(prompt);
+  const Value found = b.value("prompt attention", h.q.rows, mixed.columns, mixed.width, true);
+  b.append({.kind = OpKind::attention,
+            .name = "prompt attention",
+            .inputs = {h.q.id},
+            .outputs = {found.id},
+            .saved = {h.q.id, found.id}});
+  return b.add(mixed, found, "mix with prompt");
+}
+
 void head_parameters(BlockBuilder& b, const spec::GroupedAttention& a) {
   if (a.sinks) b.vector("attention sinks", a.heads, Cut::columns);
   if (a.relative_buckets > 0) b.vector("relative position bias", a.relative_buckets * a.heads, Cut::columns);
-  if (a.xl_projection) b.vector("relative position projection", b.context().shape().hidden * a.query_width(), Cut::columns);
+  if (a.xl_projection)
+    b.vector("relative position projection", b.context().shape().hidden * a.query_width(), Cut::columns);
 }
 
 }  // namespace
@@ -62,18 +98,25 @@ void head_parameters(BlockBuilder& b, const spec::GroupedAttention& a) {
 Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, const Value& memory) {
   const Context& c = b.context();
   const std::int64_t query_width = a.output_gate ? 2 * a.query_width() : a.query_width();
-  const bool fuse = c.profile.fused_projections && x.id == memory.id && !a.output_gate && a.qk_norm == spec::QkNorm::none;
+  const bool fuse =
+      c.profile.fused_projections && x.id == memory.id && !a.output_gate && a.qk_norm == spec::QkNorm::none;
   Heads h = fuse ? fused_projection(b, a, x, query_width) : separate_projections(b, a, x, memory, query_width);
   const Value gate = columns_of(h.q, a.query_width() / c.tp);
   h.q.columns = a.query_width() / c.tp;
   h.q = normalise_heads(b, h.q, a.head_dim, a.qk_norm, "q norm");
   h.k = normalise_heads(b, h.k, a.head_dim, a.qk_norm, "k norm");
+  if (c.profile.rotates_into_copies && c.shape().position == spec::Position::rope) h = rotated(b, h);
+  if (c.training.method == spec::Method::inference) {
+    h.k = cached(b, h.k, "key cache");
+    h.v = cached(b, h.v, "value cache");
+  }
   h.k = repeat_heads(b, h.k, h.q.columns, "repeated keys");
   h.v = repeat_heads(b, h.v, h.q.columns, "repeated values");
   head_parameters(b, a);
 
   const CoreAttention core{a.heads / c.tp, a.head_dim, a.head_dim, a.window, a.causal};
   Value mixed = core_attention(b, core, h.q, h.k, h.v);
+  if (c.profile.prompt_layers_start > 0 && c.differentiates) mixed = attend_to_prompt(b, h, mixed);
   if (a.output_gate) mixed = b.multiply(mixed, gate, "gated attention output");
   return b.linear(mixed, {"output projection", a.query_width(), x.columns, a.out_bias, Cut::rows});
 }

@@ -7,8 +7,9 @@ namespace llmcalc::program {
 namespace {
 
 /// The matrix from hidden state to vocabulary; with tied embeddings its storage is the token table's.
-Matrix head_matrix(const spec::Shape& shape, std::int64_t width) {
-  return {"output head", width, shape.vocab, false, Cut::columns, 1, 1, Resting::as_tables};
+Matrix head_matrix(const Context& c, std::int64_t width) {
+  const Resting resting = c.profile.quantizes_head ? Resting::as_layers : Resting::as_tables;
+  return {"output head", width, c.shape().vocab, false, Cut::columns, 1, 1, resting};
 }
 
 void head_parameters(BlockBuilder& b, const spec::Shape& shape) {
@@ -32,7 +33,12 @@ void head_block(const Context& c, bool input_needs_gradient, Block& block) {
   if (shape.final_norm) x = b.norm(x, "final norm", shape.norm);
   if (shape.pooler) pool(b, x);
   if (shape.embedding_width > 0) x = b.linear(x, {"head projection", shape.hidden, shape.embedding_width});
-  loss(b, x, head_matrix(shape, x.columns));
+  if (c.training.method == spec::Method::inference) {
+    x.rows = c.batch;  // a generation step needs the last position's logits only
+    b.linear(x, head_matrix(c, x.columns));
+  } else {
+    loss(b, x, head_matrix(c, x.columns));
+  }
   head_parameters(b, shape);
   for (Weight& w : block.weights) {
     if (w.name != "output head") continue;

@@ -61,7 +61,7 @@ void layer_block(const Context& c, const spec::LayerKind& kind, bool input_needs
   } else {
     sequential_layer(b, kind, x);
   }
-  block.checkpointed = c.training.recompute.policy == spec::RecomputePolicy::full;
+  block.checkpointed = c.training.recompute.policy == spec::RecomputePolicy::full || c.selects_operations;
 }
 
 }  // namespace llmcalc::program

@@ -24,6 +24,13 @@ void in_place_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   b.append(op);
 }
 
+/// A tensor that a variable of the training loop keeps through the backward pass, beyond that of its own block.
+void hold_to_the_end(BlockBuilder& b, const Value& x) {
+  if (!b.context().profile.holds_wide_logits || !b.context().differentiates) return;
+  b.block().ops.front().saved.push_back(x.id);
+  b.block().held_by_loop += b.size(x.id);
+}
+
 /// The logits as transformers hands them to its loss, and what its local variables hold meanwhile.
 struct WideLogits {
   Value shifted;
@@ -50,12 +57,36 @@ WideLogits wide_logits(BlockBuilder& b, const Value& x, const Matrix& head) {
 void eager_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   const WideLogits logits = wide_logits(b, x, head);
   const Value& wide = logits.shifted;
-  const Value log_probabilities = b.value("log-probabilities", wide.rows, wide.columns, fp32_width, wide.needs_gradient);
-  Op softmax{.kind = OpKind::softmax, .name = "log-softmax", .inputs = {wide.id}, .outputs = {log_probabilities.id},
+  const Value log_probabilities =
+      b.value("log-probabilities", wide.rows, wide.columns, fp32_width, wide.needs_gradient);
+  Op softmax{.kind = OpKind::softmax,
+             .name = "log-softmax",
+             .inputs = {wide.id},
+             .outputs = {log_probabilities.id},
              .saved = {log_probabilities.id}};
   softmax.held = logits.held;
   b.append(softmax);
   b.append({.kind = OpKind::loss, .name = "negative log-likelihood", .inputs = {log_probabilities.id}});
+  hold_to_the_end(b, wide);
+}
+
+/// The logits of some positions at a time, all of them converted to fp32 and held by the training loop. Each part's
+/// log-probabilities give way to its gradient, so both together are as large as one of them.
+void split_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
+  const Context& c = b.context();
+  const Value logits = b.linear(x, head);
+  const Value wide = b.cast(logits, fp32_width, "logits (fp32)");
+  b.block().ops.back().passes_gradient = true;
+  const Value log_probabilities = b.value("log-probabilities", wide.rows, wide.columns, wide.width, false);
+  Op op{.kind = OpKind::loss,
+        .name = "cross-entropy",
+        .inputs = {wide.id},
+        .outputs = {log_probabilities.id},
+        .saved = {log_probabilities.id}};
+  op.gradient_in_place = true;
+  op.workspace_backward = bytes(product(c.batch, c.profile.loss_positions, wide.columns, wide.width));
+  b.append(op);
+  hold_to_the_end(b, wide);
 }
 
 /// A kernel that overwrites the 16-bit logits with their gradient (Liger-Kernel ops/cross_entropy.py): 2 bytes a logit.
@@ -77,14 +108,26 @@ void fused_loss_on_wide_logits(BlockBuilder& b, const Value& x, const Matrix& he
   b.append(op);
 }
 
-/// The logits stay 16-bit; fp32 exists inside the compiled kernels only (inductor), or for one of `chunks` chunks at a
-/// time, logits and log-probabilities (torchtune modules/loss/ce_chunked_output_loss.py, 8 chunks by default).
-void narrow_loss(BlockBuilder& b, const Value& x, const Matrix& head, std::int64_t chunks) {
+/// The logits stay 16-bit; fp32 exists inside compiled kernels only (inductor).
+void narrow_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
+  b.append(loss_on(b.linear(x, head), "cross-entropy"));
+}
+
+/// torchtune modules/loss/ce_chunked_output_loss.py, 8 chunks: each chunk of logits gives way to its gradient.
+/// Compiled, its fp32 copy stays inside the kernel; otherwise the fp32 log-probabilities of all chunks are kept.
+void chunked_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
+  constexpr std::int64_t chunks = 8;
   const Value logits = b.linear(x, head);
   Op op = loss_on(logits, "cross-entropy");
-  if (chunks > 0) {
-    const std::int64_t chunk = quantity::ceil_divide(product(logits.rows, logits.columns), chunks);
-    op.workspace_forward = op.workspace_backward = bytes(product(chunk, 2 * fp32_width));
+  op.gradient_in_place = true;
+  const std::int64_t chunk = quantity::ceil_divide(product(logits.rows, logits.columns), chunks);
+  op.workspace_backward = bytes(product(chunk, logits.width));
+  if (!b.context().training.compile) {
+    const Value kept = b.value("log-probabilities", logits.rows, logits.columns, fp32_width, false);
+    op.outputs = {kept.id};
+    op.saved = {kept.id};
+    op.workspace_forward = bytes(product(chunk, fp32_width));
+    op.workspace_backward = bytes(product(chunk, 2 * fp32_width));
   }
   b.append(op);
 }
@@ -119,21 +162,35 @@ void fused_linear_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   b.append(op);
 }
 
+/// The standard loss as each framework writes it.
+void standard_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
+  const auto& profile = b.context().profile;
+  if (!profile.eager_loss) return in_place_loss(b, x, head);
+  if (profile.narrow_loss_kernel) return narrow_loss(b, x, head);
+  if (profile.loss_positions > 0) return split_loss(b, x, head);
+  return eager_loss(b, x, head);
+}
+
 }  // namespace
 
 void loss(BlockBuilder& b, const Value& x, const Matrix& head) {
-  constexpr std::int64_t torchtune_chunks = 8;
   const Context& c = b.context();
   switch (c.training.loss) {
     case spec::Loss::fused:
       return c.profile.eager_loss ? fused_loss_on_wide_logits(b, x, head) : fused_loss(b, x, head, 0);
-    case spec::Loss::te_fused: return fused_loss(b, x, head, 2);
-    case spec::Loss::fused_linear: return fused_linear_loss(b, x, head);
-    case spec::Loss::chunked: return narrow_loss(b, x, head, torchtune_chunks);
-    case spec::Loss::compiled: return narrow_loss(b, x, head, 0);
-    case spec::Loss::standard: return c.profile.eager_loss ? eager_loss(b, x, head) : in_place_loss(b, x, head);
+    case spec::Loss::te_fused:
+      return fused_loss(b, x, head, 2);
+    case spec::Loss::fused_linear:
+      return fused_linear_loss(b, x, head);
+    case spec::Loss::chunked:
+      return chunked_loss(b, x, head);
+    case spec::Loss::compiled:
+      return narrow_loss(b, x, head);
+    case spec::Loss::standard:
+      return standard_loss(b, x, head);
     case spec::Loss::vocab_parallel:
-    case spec::Loss::vocab_parallel_fused: return in_place_loss(b, x, head);
+    case spec::Loss::vocab_parallel_fused:
+      return in_place_loss(b, x, head);
   }
 }
 

@@ -1,5 +1,7 @@
 #include "program/feed_forward.hpp"
 
+#include <cmath>
+
 namespace llmcalc::program {
 
 namespace {
@@ -13,26 +15,42 @@ Value shared_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x,
 
 /// fp32 probabilities of every expert for every token.
 Value route(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
-  const Value logits = b.linear(x, {"router", x.columns, moe.experts, moe.router_bias, Cut::none, 1, 1, Resting::as_tables});
+  const Value logits =
+      b.linear(x, {"router", x.columns, moe.experts, moe.router_bias, Cut::none, 1, 1, Resting::as_tables});
   if (moe.correction_bias) b.vector("router correction bias", moe.experts);
   const Value probabilities = b.value("router probabilities", x.rows, moe.experts, 4, logits.needs_gradient);
-  b.append({.kind = OpKind::routing, .name = "routing", .inputs = {logits.id}, .outputs = {probabilities.id},
+  b.append({.kind = OpKind::routing,
+            .name = "routing",
+            .inputs = {logits.id},
+            .outputs = {probabilities.id},
             .saved = {probabilities.id}});
   return probabilities;
 }
 
+/// Rows that a rank's experts receive for each row that it sends out. A router that has not learned to balance loads
+/// experts at random, so the busiest rank's surplus falls with the root of the experts it averages over; a rank that
+/// holds them all receives exactly what it sends. --moe-imbalance states the factor instead.
+double overload(const Context& c, const spec::MoeShape& moe) {
+  if (c.ep == 1) return 1.0;
+  if (c.training.moe_imbalance) return *c.training.moe_imbalance;
+  return 1.0 + c.profile.router_overload / std::sqrt(static_cast<double>(moe.experts) / static_cast<double>(c.ep));
+}
+
 }  // namespace
 
-/// Tokens are spread evenly: each rank's experts receive as many rows as its own tokens send out, top_k a token.
+/// Each rank's experts receive as many rows as its own tokens send out, top_k a token, times the overload.
 Value mixture_of_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
   const Context& c = b.context();
   const Value probabilities = route(b, moe, x);
-  const std::int64_t rows = quantity::product(x.rows, c.etp, moe.top_k);
+  const auto sent = static_cast<double>(quantity::product(x.rows, c.etp, moe.top_k));
+  const auto rows = static_cast<std::int64_t>(std::ceil(sent * overload(c, moe)));
   const Value dispatched = b.rearrange(x, "dispatched tokens", rows, x.columns, OpKind::permutation);
   const Value processed = mlp_products(b, {moe.expert_ffn, moe.expert_bias, moe.experts, moe.top_k}, dispatched);
 
   const Value combined = b.value("combined experts", x.rows, x.columns, x.width, processed.needs_gradient);
-  Op combine{.kind = OpKind::permutation, .name = "combine", .inputs = {processed.id, probabilities.id},
+  Op combine{.kind = OpKind::permutation,
+             .name = "combine",
+             .inputs = {processed.id, probabilities.id},
              .outputs = {combined.id}};
   if (c.profile.keeps_expert_outputs) combine.saved.push_back(processed.id);
   b.append(combine);

@@ -27,7 +27,8 @@ Release transformers_release(std::string_view version_text) {
   constexpr std::string_view library = "transformers ";
   Release release;
   const std::size_t found = version_text.find(library);
-  if (found != std::string_view::npos && read_release(version_text.substr(found + library.size()), release)) return release;
+  if (found != std::string_view::npos && read_release(version_text.substr(found + library.size()), release))
+    return release;
   return names_year_until_2024(version_text) ? of_summer_2024 : current;
 }
 

@@ -95,4 +95,25 @@ std::span<const Named<QkNorm>> vocabulary<QkNorm>() {
   return words;
 }
 
+template <>
+std::span<const Named<Measure>> vocabulary<Measure>() {
+  using enum Measure;
+  static constexpr Named<Measure> words[] = {{peak_allocated, "peak_allocated"},
+                                             {peak_reserved, "peak_reserved"},
+                                             {nvidia_smi, "nvidia_smi"},
+                                             {persistent, "persistent"},
+                                             {fits, "fits"},
+                                             {oom, "oom"},
+                                             {step_time, "step_time"},
+                                             {tokens_per_gpu, "tokens_per_gpu"}};
+  return words;
+}
+
+template <>
+std::span<const Named<Step>> vocabulary<Step>() {
+  using enum Step;
+  static constexpr Named<Step> words[] = {{steady, "steady"}, {first, "first"}};
+  return words;
+}
+
 }  // namespace llmcalc::spec

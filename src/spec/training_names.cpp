@@ -76,6 +76,15 @@ std::span<const Named<Optimizer>> vocabulary<Optimizer>() {
       {lion, "lion"},
       {galore_adamw_8bit, "galore-adamw-8bit"},
       {galore_adamw_8bit, "galore_adamw_8bit"},
+      {adagrad, "adagrad"},
+      {lamb, "lamb"},
+      {shampoo, "shampoo"},
+      {soap, "soap"},
+      {apollo, "apollo"},
+      {apollo_mini, "apollo-mini"},
+      {apollo_mini, "apollo_mini"},
+      {lomo, "lomo"},
+      {adalomo, "adalomo"},
       {none, "none"},
   };
   return words;

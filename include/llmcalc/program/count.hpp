@@ -8,9 +8,9 @@ namespace llmcalc::program {
 /// Parameters of the whole model, tied tables once.
 struct Size {
   std::int64_t total = 0;
-  std::int64_t active = 0;     ///< a token passes through: of the experts, top_k
+  std::int64_t active = 0;  ///< a token passes through: of the experts, top_k
   std::int64_t trainable = 0;
-  std::int64_t tables = 0;     ///< token, position and type tables and an untied head
+  std::int64_t tables = 0;  ///< token, position and type tables and an untied head
 };
 
 Size count_parameters(const Program& program);
@@ -25,7 +25,8 @@ struct Work {
 
   quantity::Flops model() const { return forward + backward; }
   quantity::Flops hardware() const { return model() + recompute + kernel_recompute; }
-  /// Attention counted as a full square, as papers before 2024 do (Narayanan et al. 2021, Chowdhery et al. 2022 app. B).
+  /// Attention counted as a full square, as papers before 2024 do (Narayanan et al. 2021, Chowdhery et al. 2022 app.
+  /// B).
   quantity::Flops full_square() const { return model() + 3.0 * masked; }
 };
 

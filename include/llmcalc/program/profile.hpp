@@ -10,36 +10,66 @@
 
 namespace llmcalc::program {
 
+/// Communication buffers of a ZeRO engine, in elements; all 0 where the framework has none.
+struct ZeroEngine {
+  std::int64_t reduce_bucket = 0;     ///< gradients collected before they are reduced
+  std::int64_t gather_bucket = 0;     ///< updated weights gathered at once after the step
+  std::int64_t prefetch_bucket = 0;   ///< weights gathered ahead of the layer that runs (stage 3)
+  std::int64_t smallest_sharded = 0;  ///< smaller tensors stay whole (stage 3)
+  std::int64_t step_group = 0;        ///< whose gradients are widened at once (stage 3)
+};
+
 struct Profile {
   /// fused: one kernel that keeps its input. eager: a chain of tensor operations, each keeping what autograd needs.
   bool fused_norm = true;
   bool fused_glu = true;
-  bool fused_adapters = false;       ///< low-rank adapters run in kernels that also keep the layer's own input
-  bool widens_adapter_input = false; ///< inputs of fp32 adapters are cast to fp32, and their products run in it
-  bool fused_projections = true;     ///< q,k,v as one matrix and gate,up as one matrix
-  bool keeps_norm_statistics = true; ///< fp32 mean and reciprocal deviation a token
-  bool keeps_log_sum_exp = true;     ///< fp32 a token and head (FlashAttention)
-  bool repeats_kv = false;           ///< grouped keys and values are expanded to all query heads
-  bool softmax_in_fp32 = false;      ///< unfused attention takes its softmax in fp32 and casts the result
-  bool models_kernel_workspace = true; ///< scratch memory inside kernels (attention backward)
-  bool holds_narrow_logits = true;   ///< the 16-bit logits stay referenced beside their fp32 copy
-  bool shifts_logits = false;        ///< the loss works on a contiguous copy of all logits but the last position's
-  bool keeps_batch = false;          ///< token ids, labels and mask (int64) stay on the device during the step
-  bool eager_loss = false;           ///< log_softmax and nll as separate fp32 tensors instead of in-place
-  bool keeps_expert_outputs = false; ///< the router's weights multiply the experts' outputs, which are kept for it
+  bool fused_adapters = false;          ///< low-rank adapters run in kernels that also keep the layer's own input
+  bool widens_adapter_input = false;    ///< inputs of fp32 adapters are cast to fp32, and their products run in it
+  bool fused_projections = true;        ///< q,k,v as one matrix
+  bool fused_gate_and_up = true;        ///< gate,up as one matrix
+  bool keeps_norm_statistics = true;    ///< fp32 mean and reciprocal deviation a token
+  bool keeps_log_sum_exp = true;        ///< fp32 a token and head (FlashAttention)
+  bool repeats_kv = false;              ///< grouped keys and values are expanded to all query heads
+  bool softmax_in_fp32 = false;         ///< unfused attention takes its softmax in fp32 and casts the result
+  bool models_kernel_workspace = true;  ///< scratch memory inside kernels (attention backward)
+  bool holds_narrow_logits = true;      ///< the 16-bit logits stay referenced beside their fp32 copy
+  bool shifts_logits = false;           ///< the loss works on a contiguous copy of all logits but the last position's
+  bool keeps_batch = false;             ///< token ids, labels and mask (int64) stay on the device during the step
+  bool eager_loss = false;              ///< log_softmax and nll as separate fp32 tensors instead of in-place
+  bool holds_wide_logits = false;    ///< the training loop's variable keeps the fp32 logits through the backward pass
+  bool narrow_loss_kernel = false;   ///< one kernel keeps the 16-bit logits and makes their 16-bit gradient
+  std::int64_t loss_positions = 0;   ///< head and loss run on so many positions of each sample at a time; 0: on all
+  bool rotates_into_copies = false;  ///< rotary embedding writes queries and keys beside the projection they came from
+  bool quantizes_head = false;       ///< the output head is quantized with the layers
+  bool keeps_quantized_inputs = false;   ///< products with quantized matrices keep their input for the backward pass
+  int dequantized_copies = 1;            ///< 16-bit copies that a product with a quantized matrix makes of it at once
+  bool pads_adapter_output = false;      ///< one adapter on the fused q, k, v projection, padded to those without one
+  std::int64_t prompt_layers_start = 0;  ///< layers below have no adaption prompt (LLaMA-Adapter), so no gradients
+  bool accumulates_whole_gradients = false;  ///< sharded gradients stay whole between micro-batches, frozen parts too
+  bool updates_in_backward = false;   ///< each weight is updated as soon as its gradient is made, which is then dropped
+  bool saves_products = false;        ///< selective recompute keeps attention and every second matrix product's result
+  double router_overload = 0.0;       ///< of the busiest expert-parallel rank, times the root of its number of experts
+  bool keeps_expert_outputs = false;  ///< the router's weights multiply the experts' outputs, which are kept for it
 
-  bool retains_frozen_inputs = false; ///< sharded frozen layers keep inputs and their gradients to the end of the pass
-  bool persistent_gradients = true;  ///< one buffer for the whole run; otherwise .grad is made in each backward pass
+  bool retains_frozen_inputs = false;  ///< sharded frozen layers keep inputs and their gradients to the end of the pass
+  bool persistent_gradients = true;    ///< one buffer for the whole run; otherwise .grad is made in each backward pass
   bool fused_gradient_accumulation = true;  ///< the weight gradient's product adds to the buffer inside the kernel
-  bool retains_stage_tensors = false;     ///< a pipeline stage keeps its received and sent tensor between steps
-  bool dummy_weight_gradients = false;    ///< one scratch gradient a distinct matrix shape (fused accumulation)
-  int optimizer_temporaries = 0;     ///< parameter-sized temporaries of the step, in the type of the moments
+  bool retains_stage_tensors = false;       ///< a pipeline stage keeps its received and sent tensor between steps
+  bool dummy_weight_gradients = false;      ///< one scratch gradient a distinct matrix shape (fused accumulation)
+  int optimizer_temporaries = 0;            ///< parameter-sized temporaries of the step, in the type of the moments
+  /// Narrow gradients are copied to fp32 for the step alone (Megatron-LM core/optimizer/distrib_optimizer.py,
+  /// _copy_model_grads_to_main_grads, unless the precision-aware optimizer reads them as they are; DeepSpeed likewise).
+  bool widens_gradients_at_step = false;
+  bool keeps_narrow_inputs = false;  ///< 8- and 4-bit products keep their narrow copy of the input (Transformer Engine)
+  std::int64_t product_layouts =
+      2;  ///< copies of a narrow weight: row-wise, and column-wise for the gradients' products
+  ZeroEngine zero;
 
   quantity::Bytes expert_workspace;  ///< of grouped matrix products, where the model has experts
   quantity::Bytes workspace;         ///< matrix-product workspaces, inside `allocated`
   quantity::Bytes context;           ///< CUDA context and loaded kernels, outside `allocated`
   double reserved_over_allocated = 1.0;
-  const char* source = "";           ///< where workspace, context and ratio were read
+  const char* source = "";  ///< where workspace, context and ratio were read
 };
 
 /// The profile of a framework with the run's own switches (fused kernels, compile, optimizer implementation) applied.

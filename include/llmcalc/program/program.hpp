@@ -18,8 +18,8 @@
 
 namespace llmcalc::program {
 
-using TensorId = std::uint16_t;   ///< index into Block::tensors
-using WeightId = std::uint16_t;   ///< index into Block::weights
+using TensorId = std::uint16_t;  ///< index into Block::tensors
+using WeightId = std::uint16_t;  ///< index into Block::weights
 inline constexpr TensorId no_tensor = 0xffff;
 inline constexpr WeightId no_weight = 0xffff;
 
@@ -27,13 +27,27 @@ inline constexpr WeightId no_weight = 0xffff;
 struct Tensor {
   std::string_view name;
   quantity::Bytes size;
-  quantity::Bytes gradient;  ///< size of its gradient in the backward pass; zero when nothing upstream needs one
+  quantity::Bytes gradient;         ///< size of its gradient in the backward pass; zero when nothing upstream needs one
+  bool survives_recompute = false;  ///< a checkpointed block keeps it instead of making it again
 };
 
 /// What an operation is; the time walk prices by it, the explanation names it.
 enum class OpKind {
-  embedding, linear, norm, attention, scores, softmax, dropout, activation, elementwise, cast, routing, permutation, convolution,
-  recurrence, loss
+  embedding,
+  linear,
+  norm,
+  attention,
+  scores,
+  softmax,
+  dropout,
+  activation,
+  elementwise,
+  cast,
+  routing,
+  permutation,
+  convolution,
+  recurrence,
+  loss
 };
 
 struct Op {
@@ -44,21 +58,21 @@ struct Op {
   SmallList<TensorId, 6> saved{};  ///< kept from here until this operation's backward
   WeightId weight = no_weight;
 
-  quantity::Flops forward{};          ///< matrix and attention work; element-wise work is in the bytes moved
-  quantity::Flops backward_input{};   ///< gradients of the inputs
-  quantity::Flops backward_weight{};  ///< gradient of the weight
-  quantity::Flops kernel_recompute{}; ///< forward work that a fused attention kernel repeats inside its backward
-  quantity::Flops masked{};           ///< forward work that causal or window masks save (attention only)
+  quantity::Flops forward{};           ///< matrix and attention work; element-wise work is in the bytes moved
+  quantity::Flops backward_input{};    ///< gradients of the inputs
+  quantity::Flops backward_weight{};   ///< gradient of the weight
+  quantity::Flops kernel_recompute{};  ///< forward work that a fused attention kernel repeats inside its backward
+  quantity::Flops masked{};            ///< forward work that causal or window masks save (attention only)
   quantity::Bytes moved_forward{};
   quantity::Bytes moved_backward{};
   quantity::Bytes workspace_forward{};   ///< alive only while the operation runs forward
   quantity::Bytes workspace_backward{};  ///< alive only while it runs backward
 
-  SmallList<TensorId, 3> held{};   ///< kept by the framework's local variables until this operation has run forward
+  SmallList<TensorId, 3> held{};  ///< kept by the framework's local variables until this operation has run forward
 
-  bool passes_gradient = false;  ///< the gradient of the output is the gradient of each input, without a copy
+  bool passes_gradient = false;    ///< the gradient of the output is the gradient of each input, without a copy
   bool gradient_in_place = false;  ///< the gradient of the input takes the storage of what was saved
-  std::uint8_t recompute = 0;    ///< operations of one non-zero group are run again in the backward pass
+  std::uint8_t recompute = 0;      ///< operations of one non-zero group are run again in the backward pass
 };
 
 /// Which ranks hold a slice of a weight.
@@ -72,11 +86,14 @@ struct Weight {
   std::int64_t rows = 0;      ///< of one matrix; 0 for vectors (factored optimizers, quantization)
   std::int64_t columns = 0;
   spec::Dtype dtype = spec::Dtype::bf16;  ///< in which it rests
+  std::int64_t layouts = 1;  ///< in which it rests so: row-wise, and column-wise too where narrow products need both
+  spec::Dtype copy_type = spec::Dtype::bf16;  ///< of the copies that narrow products keep beside it
+  std::int64_t copies = 0;
   bool trainable = true;
-  bool adapter = false;       ///< beside the model, not part of its published size
-  bool table = false;         ///< an embedding table or untied head: not in the "non-embedding" count
-  bool tied = false;          ///< another block's weight under a second name: not counted as parameters again
-  bool shared = false;        ///< tied, and the storage is that other weight's: on this rank it costs nothing
+  bool adapter = false;  ///< beside the model, not part of its published size
+  bool table = false;    ///< an embedding table or untied head: not in the "non-embedding" count
+  bool tied = false;     ///< another block's weight under a second name: not counted as parameters again
+  bool shared = false;   ///< tied, and the storage is that other weight's: on this rank it costs nothing
   Split split = Split::replicated;
 };
 
@@ -85,9 +102,10 @@ struct Block {
   std::vector<Tensor> tensors;
   std::vector<Op> ops;
   std::vector<Weight> weights;
-  TensorId input = no_tensor;   ///< handed over by the block before
-  TensorId output = no_tensor;  ///< handed to the block after
-  bool checkpointed = false;  ///< runs under full recompute: only `input` outlives its forward pass
+  TensorId input = no_tensor;    ///< handed over by the block before
+  TensorId output = no_tensor;   ///< handed to the block after
+  quantity::Bytes held_by_loop;  ///< of its tensors, what the training loop keeps until all blocks have run backward
+  bool checkpointed = false;     ///< runs under full recompute: `input` and marked tensors outlive its forward pass
 };
 
 /// A run of blocks that one pipeline stage executes without a break: positions [first, last) of the sequence.

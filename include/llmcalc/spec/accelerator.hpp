@@ -33,7 +33,7 @@ struct Accelerator {
   std::int64_t gpus_per_node = 1;
   std::optional<double> network_gbps;  ///< typical network share of one accelerator, gigabits per second
   std::optional<double> tdp_watts;
-  std::optional<std::int64_t> units;  ///< SMs or CUs
+  std::optional<std::int64_t> units;     ///< SMs or CUs
   std::optional<double> matmul_ceiling;  ///< best measured bf16 matrix product as a share of the peak
   std::string matmul_ceiling_source;
   std::optional<quantity::Money> price_per_hour;

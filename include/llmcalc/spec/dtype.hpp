@@ -11,7 +11,23 @@
 namespace llmcalc::spec {
 
 enum class Dtype {
-  fp64, fp32, tf32, fp16, bf16, fp8_e4m3, fp8_e5m2, int8, int4, nf4, nf4_dq, fp4, int4_gptq, int8_gptq, mxfp8, mxfp4, nvfp4
+  fp64,
+  fp32,
+  tf32,
+  fp16,
+  bf16,
+  fp8_e4m3,
+  fp8_e5m2,
+  int8,
+  int4,
+  nf4,
+  nf4_dq,
+  fp4,
+  int4_gptq,
+  int8_gptq,
+  mxfp8,
+  mxfp4,
+  nvfp4
 };
 
 /// A block-scaled format stores, for each `block` elements of a tensor, one scale of `scale_bytes` and, where it is
@@ -38,6 +54,11 @@ struct DtypeFacts {
 
 std::span<const DtypeFacts> all_dtypes();
 const DtypeFacts& facts(Dtype dtype);
+
+/// Formats of less than 16 bits that tensor cores multiply, and whose weights are trained through a master copy.
+constexpr bool is_narrow_float(Dtype dtype) {
+  return dtype == Dtype::fp8_e4m3 || dtype == Dtype::fp8_e5m2 || dtype == Dtype::mxfp8 || dtype == Dtype::nvfp4;
+}
 
 /// Bytes of a tensor of `elements` elements at rest, scales included, to the byte.
 /// \pre elements >= 0

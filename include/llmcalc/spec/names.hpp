@@ -3,27 +3,48 @@
 
 #include "llmcalc/spec/dtype.hpp"
 #include "llmcalc/spec/layout.hpp"
+#include "llmcalc/spec/measurement.hpp"
 #include "llmcalc/spec/named.hpp"
 #include "llmcalc/spec/shape.hpp"
 #include "llmcalc/spec/training.hpp"
 
 namespace llmcalc::spec {
 
-template <> std::span<const Named<Dtype>> vocabulary<Dtype>();
-template <> std::span<const Named<Stack>> vocabulary<Stack>();
-template <> std::span<const Named<Mlp>> vocabulary<Mlp>();
-template <> std::span<const Named<Norm>> vocabulary<Norm>();
-template <> std::span<const Named<Position>> vocabulary<Position>();
-template <> std::span<const Named<QkNorm>> vocabulary<QkNorm>();
-template <> std::span<const Named<Framework>> vocabulary<Framework>();
-template <> std::span<const Named<Method>> vocabulary<Method>();
-template <> std::span<const Named<Optimizer>> vocabulary<Optimizer>();
-template <> std::span<const Named<OptimizerImpl>> vocabulary<OptimizerImpl>();
-template <> std::span<const Named<RecomputePolicy>> vocabulary<RecomputePolicy>();
-template <> std::span<const Named<AttentionKernel>> vocabulary<AttentionKernel>();
-template <> std::span<const Named<Loss>> vocabulary<Loss>();
-template <> std::span<const Named<Offload>> vocabulary<Offload>();
-template <> std::span<const Named<ActivationModel>> vocabulary<ActivationModel>();
-template <> std::span<const Named<Sharding>> vocabulary<Sharding>();
+template <>
+std::span<const Named<Dtype>> vocabulary<Dtype>();
+template <>
+std::span<const Named<Stack>> vocabulary<Stack>();
+template <>
+std::span<const Named<Mlp>> vocabulary<Mlp>();
+template <>
+std::span<const Named<Norm>> vocabulary<Norm>();
+template <>
+std::span<const Named<Position>> vocabulary<Position>();
+template <>
+std::span<const Named<QkNorm>> vocabulary<QkNorm>();
+template <>
+std::span<const Named<Framework>> vocabulary<Framework>();
+template <>
+std::span<const Named<Method>> vocabulary<Method>();
+template <>
+std::span<const Named<Optimizer>> vocabulary<Optimizer>();
+template <>
+std::span<const Named<OptimizerImpl>> vocabulary<OptimizerImpl>();
+template <>
+std::span<const Named<RecomputePolicy>> vocabulary<RecomputePolicy>();
+template <>
+std::span<const Named<AttentionKernel>> vocabulary<AttentionKernel>();
+template <>
+std::span<const Named<Loss>> vocabulary<Loss>();
+template <>
+std::span<const Named<Offload>> vocabulary<Offload>();
+template <>
+std::span<const Named<ActivationModel>> vocabulary<ActivationModel>();
+template <>
+std::span<const Named<Sharding>> vocabulary<Sharding>();
+template <>
+std::span<const Named<Measure>> vocabulary<Measure>();
+template <>
+std::span<const Named<Step>> vocabulary<Step>();
 
 }  // namespace llmcalc::spec

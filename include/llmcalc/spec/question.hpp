@@ -13,17 +13,17 @@ namespace llmcalc::spec {
 
 /// How much data the run sees. Exactly one of the three ways to say it.
 struct DataBudget {
-  std::optional<quantity::Tokens> tokens;        ///< --tokens 300B
-  std::optional<double> tokens_per_parameter;    ///< --tokens 20x; the default is 20 (Hoffmann et al. 2022)
-  std::optional<double> samples;                 ///< --samples, times --seq
+  std::optional<quantity::Tokens> tokens;      ///< --tokens 300B
+  std::optional<double> tokens_per_parameter;  ///< --tokens 20x; the default is 20 (Hoffmann et al. 2022)
+  std::optional<double> samples;               ///< --samples, times --seq
 };
 
 /// What is not a property of the run but of the answer.
 struct Pricing {
   DataBudget data;
-  std::optional<double> mfu;                     ///< --mfu; otherwise the accelerator's measured default
-  std::optional<quantity::Money> price_per_hour; ///< --price per accelerator and hour
-  std::optional<quantity::Bytes> memory;         ///< --memory: capacity instead of the preset's usable bytes
+  std::optional<double> mfu;                      ///< --mfu; otherwise the accelerator's measured default
+  std::optional<quantity::Money> price_per_hour;  ///< --price per accelerator and hour
+  std::optional<quantity::Bytes> memory;          ///< --memory: capacity instead of the preset's usable bytes
 };
 
 /// Constants of the runtime that a person measured, instead of those of the framework's profile.
@@ -36,8 +36,8 @@ struct Runtime {
 /// Which rank the answer is about. Ranks of one pipeline stage are alike.
 struct RankChoice {
   enum class Kind { max, first, last, stage };
-  Kind kind = Kind::max;    ///< max: the stage that peaks highest
-  std::int64_t stage = 0;   ///< where kind is stage
+  Kind kind = Kind::max;   ///< max: the stage that peaks highest
+  std::int64_t stage = 0;  ///< where kind is stage
 };
 
 struct Question {

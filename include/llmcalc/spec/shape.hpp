@@ -27,7 +27,7 @@ struct WindowPattern {
   bool chunked = false;         ///< the window is the token's own chunk of the sequence, not the last tokens (Llama 4)
 };
 
-struct LatentShape {  ///< multi-head latent attention (DeepSeek-V2, arXiv:2405.04434 §2.1)
+struct LatentShape {         ///< multi-head latent attention (DeepSeek-V2, arXiv:2405.04434 §2.1)
   std::int64_t q_rank = 0;   ///< 0: queries are projected directly
   std::int64_t kv_rank = 0;  ///< 0: the model has no latent attention
   std::int64_t qk_nope_dim = 0;
@@ -37,7 +37,7 @@ struct LatentShape {  ///< multi-head latent attention (DeepSeek-V2, arXiv:2405.
   friend bool operator==(const LatentShape&, const LatentShape&) = default;
 };
 
-struct LinearAttentionShape {  ///< gated DeltaNet layers (Qwen3-Next)
+struct LinearAttentionShape {   ///< gated DeltaNet layers (Qwen3-Next)
   std::int64_t full_every = 0;  ///< every n-th layer is softmax attention; 0: the model has no linear layers
   std::int64_t key_heads = 0;
   std::int64_t value_heads = 0;

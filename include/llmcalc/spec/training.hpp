@@ -5,19 +5,58 @@
 #include "llmcalc/spec/dtype.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace llmcalc::spec {
 
 enum class Framework {
-  generic, hf, litgpt, torchtune, torchtitan, torch, fsdp_qlora, composer, megatron, megatron_deepspeed, deepspeed, nemo,
-  internevo, colossalai, ms_swift, axolotl, unsloth, pax, maxtext, llm_c, fms_fsdp, liger
+  generic,
+  hf,
+  litgpt,
+  torchtune,
+  torchtitan,
+  torch,
+  fsdp_qlora,
+  composer,
+  megatron,
+  megatron_deepspeed,
+  deepspeed,
+  nemo,
+  internevo,
+  colossalai,
+  ms_swift,
+  axolotl,
+  unsloth,
+  pax,
+  maxtext,
+  llm_c,
+  fms_fsdp,
+  liger
 };
 enum class Method { full, lora, qlora, dora, adalora, ia3, prompt, prefix, adapter, galore, inference, forward_only };
 enum class Optimizer {
-  adamw, adamw_8bit, adamw_4bit, paged_adamw, paged_adamw_8bit, sgd, sgd_momentum, muon, adafactor, lion,
-  galore_adamw_8bit, none
+  adamw,
+  adamw_8bit,
+  adamw_4bit,
+  paged_adamw,
+  paged_adamw_8bit,
+  sgd,
+  sgd_momentum,
+  muon,
+  adafactor,
+  lion,
+  galore_adamw_8bit,
+  adagrad,
+  lamb,
+  shampoo,
+  soap,
+  apollo,
+  apollo_mini,
+  lomo,
+  adalomo,
+  none
 };
 enum class OptimizerImpl { foreach, fused, loop };
 enum class RecomputePolicy { none, selective, full };
@@ -36,10 +75,11 @@ struct Precision {
   Dtype weights = Dtype::bf16;
   Dtype compute = Dtype::bf16;  ///< matrix products; decides activation width
   Dtype grads = Dtype::bf16;
-  bool grad_copy = false; ///< an fp32 copy of narrower gradients for the optimizer
-  bool master = false;    ///< an fp32 copy of 16-bit weights for the optimizer
-  bool autocast = false;  ///< weights rest wider and are cast at each use
+  bool grad_copy = false;  ///< an fp32 copy of narrower gradients for the optimizer
+  bool master = false;     ///< an fp32 copy of narrower weights for the optimizer
+  bool autocast = false;   ///< weights rest wider and are cast at each use
   Dtype moments = Dtype::fp32;
+  bool master_remainder = false;  ///< of that copy only the low 16 bits, beside bf16 weights that are the high ones
 };
 
 struct Recompute {
@@ -62,6 +102,7 @@ struct Training {
   Precision precision;
   Optimizer optimizer = Optimizer::adamw;
   OptimizerImpl optimizer_impl = OptimizerImpl::fused;
+  std::int64_t optimizer_rank = 0;  ///< of the projection in which GaLore and APOLLO keep their moments
   std::int64_t seq = 0;
   std::int64_t micro_batch = 1;
   std::int64_t grad_accum = 1;
@@ -73,6 +114,8 @@ struct Training {
   Loss loss = Loss::standard;
   Offload offload = Offload::none;
   ActivationModel activations = ActivationModel::program;
+  std::optional<double>
+      moe_imbalance;  ///< rows of the busiest expert-parallel rank over the mean; empty: the framework's
 
   constexpr std::int64_t micro_batch_tokens() const { return quantity::product(seq, micro_batch); }
 };
