@@ -10,7 +10,7 @@ namespace {
 using spec::Dtype;
 using spec::Method;
 
-bool is_quantized(Dtype dtype) { return !is_half(dtype) && dtype != Dtype::fp32; }
+bool is_quantized(Dtype dtype) { return !is_half(dtype) && dtype != Dtype::fp32 && !spec::is_narrow_float(dtype); }
 
 void check_adapter(const Draft& draft) {
   if (has_low_rank(draft.question.training.method)) return;
@@ -29,8 +29,9 @@ void check_weights(const Draft& draft) {
   if (trains_weights && quantized) {
     draft.contradiction("weights", "method", "quantized weights cannot be trained", "--method qlora trains adapters");
   }
-  if (training.precision.master && !is_half(training.precision.weights)) {
-    draft.contradiction("master_weights", "weights", "only 16-bit weights have a master copy");
+  const bool narrower = is_half(training.precision.weights) || spec::is_narrow_float(training.precision.weights);
+  if (training.precision.master && !narrower) {
+    draft.contradiction("master_weights", "weights", "only weights of 16 bits or less have a master copy");
   }
 }
 
@@ -46,6 +47,28 @@ void check_moments(const Draft& draft) {
   const auto moments = quantized_moments(training.optimizer);
   if (!moments || *moments == training.precision.moments) return;
   draft.contradiction("optimizer_states", "optimizer", "its moments are " + std::string(spec::name_of(*moments)));
+}
+
+void check_optimizer(const Draft& draft) {
+  const auto& training = draft.question.training;
+  if (draft.given("optimizer_rank") && default_projection_rank(training.optimizer) == 0) {
+    draft.contradiction("optimizer_rank", "optimizer", "only galore-adamw-8bit and apollo project gradients");
+  }
+  if (updates_in_backward(training.optimizer) && training.grad_accum > 1) {
+    draft.contradiction("grad_accum", "optimizer", "it updates in every backward pass, so nothing accumulates");
+  }
+}
+
+/// DeepSpeed's offload_param belongs to stage 3 (runtime/zero/config.py).
+void check_offload(const Draft& draft) {
+  const auto& training = draft.question.training;
+  const bool weights = training.offload == spec::Offload::params || training.offload == spec::Offload::params_optimizer;
+  const bool engine =
+      training.framework == spec::Framework::deepspeed || training.framework == spec::Framework::megatron_deepspeed;
+  if (engine && weights && draft.question.layout.sharding != spec::Sharding::zero3) {
+    draft.contradiction("offload", "sharding", "DeepSpeed moves weights to the host in stage 3 only",
+                        "--sharding zero3, or --offload optimizer");
+  }
 }
 
 void check_recompute(const Draft& draft) {
@@ -155,6 +178,8 @@ void check_combinations(const Draft& draft) {
   check_weights(draft);
   check_autocast(draft);
   check_moments(draft);
+  check_optimizer(draft);
+  check_offload(draft);
   check_recompute(draft);
   check_experts(draft);
   check_layout(draft);

@@ -12,7 +12,8 @@ using quantity::product;
 using spec::Method;
 
 constexpr std::int64_t longest_default_seq = 4096;
-constexpr std::int64_t assumed_seq = 2048;  // the context of Llama 1 and GPT-3, for a shape known by its size alone
+constexpr std::int64_t assumed_seq = 2048;      // the context of Llama 1 and GPT-3, for a shape known by its size alone
+constexpr std::int64_t litgpt_generation = 55;  // litgpt/generate/base.py: 50 new tokens behind a prompt of 5
 constexpr std::int64_t accelerators_per_node = 8;
 constexpr std::int64_t peft_rank = 8;         // peft, LoraConfig.r
 constexpr std::int64_t fsdp_qlora_rank = 64;  // AnswerDotAI/fsdp_qlora, train.py
@@ -76,6 +77,10 @@ void split_global_batch(Draft& draft) {
 void complete_sequence(Draft& draft) {
   auto& shape = draft.shape();
   auto& training = draft.training();
+  if (training.seq == 0 && training.framework == spec::Framework::litgpt && training.method == Method::inference) {
+    training.seq = litgpt_generation;
+    draft.assume("seq", "litgpt default", "--seq " + std::to_string(training.seq));
+  }
   if (training.seq == 0) {
     const bool by_size = draft.question.stated_parameters && shape.max_position == 0;
     const auto longest = shape.max_position == 0 ? longest_default_seq : shape.max_position;
@@ -130,6 +135,23 @@ void complete_kernels(Draft& draft) {
     draft.training().optimizer_impl = spec::OptimizerImpl::foreach;  // torch/optim, _default_to_fused_or_foreach
     draft.derive("optimizer_impl", "framework default");
   }
+  if (!draft.given("recompute") && draft.training().framework == spec::Framework::torchtune) {
+    // recipes/configs: enable_activation_checkpointing
+    draft.training().recompute.policy = spec::RecomputePolicy::full;
+    draft.assume("recompute", "torchtune default", "--recompute full");
+  }
+}
+
+void complete_optimizer(Draft& draft) {
+  spec::Training& training = draft.training();
+  if (training.method == Method::galore && !draft.given("optimizer")) {
+    training.optimizer = spec::Optimizer::galore_adamw_8bit;
+    draft.derive("optimizer", "method galore");
+  }
+  const std::int64_t rank = default_projection_rank(training.optimizer);
+  if (rank == 0 || training.optimizer_rank > 0) return;
+  training.optimizer_rank = rank;
+  draft.assume("optimizer_rank", "default", "--optimizer-rank " + std::to_string(rank));
 }
 
 void complete_method(Draft& draft) {

@@ -2,6 +2,10 @@
 
 #include "llmcalc/quantity/error.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
 namespace llmcalc::read {
 namespace {
 
@@ -14,10 +18,8 @@ class CsvReader {
 
   std::vector<CsvRow> rows() {
     std::vector<CsvRow> all;
-    while (at_ < text_.size()) {
-      CsvRow row = next_row();
-      const bool is_empty = row.cells.size() == 1 && row.cells.front().empty();
-      if (!is_empty) all.push_back(std::move(row));
+    while (!at_end()) {
+      if (!take_line_end()) all.push_back(next_row());
     }
     return all;
   }
@@ -26,11 +28,9 @@ class CsvReader {
   CsvRow next_row() {
     CsvRow row{line_, {}};
     do {
-      row.cells.push_back(at_ < text_.size() && text_[at_] == '"' ? quoted_cell() : plain_cell());
+      row.cells.push_back(next_is('"') ? quoted_cell() : plain_cell());
     } while (take(','));
-    take('\r');
-    if (at_ < text_.size() && !take('\n')) fail(line_, "text follows a closing quote");
-    ++line_;
+    if (!at_end() && !take_line_end()) fail(line_, at_, "text follows a closing quote");
     return row;
   }
 
@@ -42,36 +42,52 @@ class CsvReader {
   }
 
   std::string quoted_cell() {
-    const std::int64_t opened = line_;
+    const std::int64_t line = line_;
+    const std::size_t opened = at_ - line_begin_;
     std::string cell;
     ++at_;
-    while (at_ < text_.size()) {
-      const char c = text_[at_++];
-      if (c == '\n') ++line_;
-      if (c != '"') {
-        cell += c;
+    while (!at_end()) {
+      const std::size_t begin = at_;
+      if (take_line_end()) {
+        cell += text_.substr(begin, at_ - begin);
+      } else if (!take('"')) {
+        cell += text_[at_++];
       } else if (take('"')) {
         cell += '"';
       } else {
         return cell;
       }
     }
-    fail(opened, "a quote is never closed");
+    fail(line, line_begin_ + opened, "a quote is never closed");
   }
 
+  bool at_end() const { return at_ == text_.size(); }
+  bool next_is(char c) const { return !at_end() && text_[at_] == c; }
+
   bool take(char c) {
-    if (at_ >= text_.size() || text_[at_] != c) return false;
+    if (!next_is(c)) return false;
     ++at_;
     return true;
   }
 
-  [[noreturn]] void fail(std::int64_t line, const char* problem) const {
-    throw quantity::BadInput(std::string(place_) + ":" + std::to_string(line), problem);
+  bool take_line_end() {
+    const bool carriage_return = take('\r');
+    if (!take('\n') && !carriage_return) return false;
+    ++line_;
+    line_begin_ = at_;
+    return true;
+  }
+
+  /// \param at  a byte of the text, after the beginning of the line that is being read
+  [[noreturn]] void fail(std::int64_t line, std::size_t at, const char* problem) const {
+    const auto byte = std::to_string(at - line_begin_ + 1);
+    throw quantity::BadInput(std::string(place_) + ":" + std::to_string(line) + ":" + byte, problem);
   }
 
   std::string_view text_;
   std::string_view place_;
   std::size_t at_ = 0;
+  std::size_t line_begin_ = 0;
   std::int64_t line_ = 1;
 };
 

@@ -107,23 +107,50 @@ void quantize_moments(Draft& draft) {
   draft.derive("optimizer_states", spec::name_of(optimizer));
 }
 
+/// DeepSpeed adds bf16 gradients up in fp32 where it is told to shard nothing (runtime/engine.py, get_data_types); so
+/// do the recipes of Megatron-DeepSpeed up to stage 1, with BF16_Optimizer (bigscience-workshop/Megatron-DeepSpeed).
+void widen_deepspeed_gradients(Draft& draft) {
+  using spec::Framework;
+  using spec::Sharding;
+  const auto framework = draft.training().framework;
+  const auto sharding = draft.layout().sharding;
+  Precision& precision = draft.training().precision;
+  const bool replicated = sharding == Sharding::none || sharding == Sharding::ddp;
+  const bool widens = (framework == Framework::deepspeed && replicated) ||
+                      (framework == Framework::megatron_deepspeed && (replicated || sharding == Sharding::zero1));
+  if (!draft.given("sharding") || !widens || !precision.master || precision.weights != Dtype::bf16) return;
+  precision.grads = Dtype::fp32;
+  draft.derive("grads", "BF16_Optimizer");
+}
+
 /// What follows from explicit words for the knobs that were left unsaid.
 void follow_weights(Draft& draft) {
   Precision& precision = draft.training().precision;
+  const bool narrow = spec::is_narrow_float(precision.weights);
   const bool half = is_half(precision.weights);
-  if (!half && !draft.given("master_weights")) precision.master = false;
-  if (draft.given("weights") && half && !draft.given("compute")) {
+  if (!half && !narrow && !draft.given("master_weights")) precision.master = false;
+  if (draft.given("weights") && (half || narrow) && !draft.given("compute")) {
     precision.compute = precision.weights;
     draft.derive("compute", "weights");
   }
 }
 
-/// Megatron's optimizer reads fp32 gradients: where they accumulate in 16 bit it keeps an fp32 copy (20 bytes a
-/// parameter in fp16: Megatron-LM docs/user-guide/features/dist_optimizer.md).
+/// Megatron's optimizer reads fp32 gradients: where they accumulate in fp16 it keeps an fp32 copy (20 bytes a
+/// parameter: Megatron-LM docs/user-guide/features/dist_optimizer.md); of bf16 ones it makes that copy in the step.
 void copy_gradients(Draft& draft) {
   Precision& precision = draft.training().precision;
-  const bool narrow = is_half(precision.grads) && precision.master;
+  const bool narrow = precision.grads == Dtype::fp16 && precision.master;
   precision.grad_copy = narrow && keeper_of(draft.training().framework) == Keeper::megatron;
+}
+
+/// Megatron's precision-aware optimizer keeps narrow moments, and of the masters only what bf16 weights lack
+/// (core/optimizer/__init__.py, store_param_remainders).
+void keep_remainders(Draft& draft) {
+  Precision& precision = draft.training().precision;
+  const bool narrow_moments = spec::facts(precision.moments).bits < 32;
+  precision.master_remainder = narrow_moments && precision.master && precision.weights == Dtype::bf16 &&
+                               draft.training().optimizer == spec::Optimizer::adamw &&
+                               keeper_of(draft.training().framework) == Keeper::megatron;
 }
 
 }  // namespace
@@ -132,9 +159,11 @@ void take_precision(Draft& draft) {
   draft.training().precision = recipe_of(draft);
   adapt(draft);
   quantize_moments(draft);
+  widen_deepspeed_gradients(draft);
   for (const auto knob : knobs) draft.take(knob);
   follow_weights(draft);
   copy_gradients(draft);
+  keep_remainders(draft);
 }
 
 }  // namespace llmcalc::read

@@ -65,6 +65,7 @@ Resolved resolve(const std::vector<Given>& given, const std::optional<ConfigText
   take_gpu(draft);
   take_model(draft, config);
   take_run(draft);
+  complete_optimizer(draft);
   take_precision(draft);
   complete_method(draft);
   complete_kernels(draft);

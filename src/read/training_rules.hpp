@@ -3,6 +3,7 @@
 
 #include "llmcalc/spec/training.hpp"
 
+#include <cstdint>
 #include <optional>
 
 namespace llmcalc::read {
@@ -46,6 +47,27 @@ constexpr bool trains_adapters(spec::Method method) {
   using spec::Method;
   return has_low_rank(method) || method == Method::ia3 || method == Method::prompt || method == Method::prefix ||
          method == Method::adapter;
+}
+
+/// The rank of an optimizer that keeps the moments of projected gradients; 0 for the others. GaLore: transformers
+/// trainer.py, optim_args rank; APOLLO: its README; APOLLO-Mini by its definition (arXiv:2412.05270 section 4.2).
+constexpr std::int64_t default_projection_rank(spec::Optimizer optimizer) {
+  using spec::Optimizer;
+  switch (optimizer) {
+    case Optimizer::galore_adamw_8bit:
+      return 128;
+    case Optimizer::apollo:
+      return 256;
+    case Optimizer::apollo_mini:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+/// The update happens as soon as a gradient exists: nothing accumulates.
+constexpr bool updates_in_backward(spec::Optimizer optimizer) {
+  return optimizer == spec::Optimizer::lomo || optimizer == spec::Optimizer::adalomo;
 }
 
 /// The type in which an optimizer of few bits keeps its moments; empty for the others.

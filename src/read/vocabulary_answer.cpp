@@ -80,15 +80,20 @@ struct Rank {
     } else if (word.starts_with(prefix)) {
       question.rank = {Kind::stage, quantity::parse_count(word.substr(prefix.size()), place)};
     } else {
-      throw quantity::BadInput(std::string(place), "expected max, first, last or pp=N, found '" + std::string(text) + "'");
+      throw quantity::BadInput(std::string(place),
+                               "expected max, first, last or pp=N, found '" + std::string(text) + "'");
     }
   }
   static std::string show(const spec::Question& question) {
     switch (question.rank.kind) {
-      case Kind::max: return "max";
-      case Kind::first: return "first";
-      case Kind::last: return "last";
-      case Kind::stage: return "pp=" + std::to_string(question.rank.stage);
+      case Kind::max:
+        return "max";
+      case Kind::first:
+        return "first";
+      case Kind::last:
+        return "last";
+      case Kind::stage:
+        return "pp=" + std::to_string(question.rank.stage);
     }
     return {};
   }

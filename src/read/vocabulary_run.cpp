@@ -13,11 +13,11 @@ using spec::Training;
 
 using Count = Whole<1>;
 using WeightType = DtypeIn<Dtype::fp32, Dtype::bf16, Dtype::fp16, Dtype::nf4, Dtype::nf4_dq, Dtype::int4_gptq,
-                           Dtype::int8_gptq, Dtype::int8>;
+                           Dtype::int8_gptq, Dtype::int8, Dtype::fp8_e4m3, Dtype::mxfp8, Dtype::nvfp4>;
 using ComputeType =
     DtypeIn<Dtype::bf16, Dtype::fp16, Dtype::fp32, Dtype::tf32, Dtype::fp8_e4m3, Dtype::mxfp8, Dtype::nvfp4>;
 using GradientType = DtypeIn<Dtype::fp32, Dtype::bf16, Dtype::fp16>;
-using MomentType = DtypeIn<Dtype::fp32, Dtype::bf16, Dtype::fp16, Dtype::int8, Dtype::int4>;
+using MomentType = DtypeIn<Dtype::fp32, Dtype::bf16, Dtype::fp16, Dtype::fp8_e4m3, Dtype::int8, Dtype::int4>;
 
 constexpr std::string_view target_names[] = {"q",    "k",   "v",   "o",     "gate", "up",
                                              "down", "fc1", "fc2", "embed", "head", "all-linear"};
@@ -89,10 +89,12 @@ constexpr Term rows[] = {
     term<GradientType, InTraining<&Training::precision, &Precision::grads>>("grads", Group::run,
                                                                             "type in which gradients accumulate"),
     term<Switch, InTraining<&Training::precision, &Precision::master>>("master_weights", Group::run,
-                                                                       "fp32 copy of 16-bit weights"),
+                                                                       "fp32 copy of narrower weights"),
     term<Word<spec::Optimizer>, InTraining<&Training::optimizer>>("optimizer", Group::run, "optimizer"),
     term<Word<spec::OptimizerImpl>, InTraining<&Training::optimizer_impl>>("optimizer_impl", Group::run,
                                                                            "how the step walks the tensors"),
+    term<Count, InTraining<&Training::optimizer_rank>>("optimizer_rank", Group::run,
+                                                       "rank in which GaLore and APOLLO keep their moments"),
     term<MomentType, InTraining<&Training::precision, &Precision::moments>>("optimizer_states", Group::run,
                                                                             "type of the optimizer's moments"),
     term<Length, InTraining<&Training::seq>>("seq", Group::run, "tokens a sequence"),

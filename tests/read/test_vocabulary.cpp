@@ -24,8 +24,10 @@ constexpr std::string_view schema_columns =
 
 /// What the command line knows beyond the schema's question.
 constexpr std::string_view other_terms =
-    "config dtype zero master_weights moe_every norms_per_layer qk_norm parallel_residual window full_every "
-    "q_lora_rank kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim rank lora_dropout tokens samples mfu price memory "
+    "config dtype zero master_weights optimizer_rank moe_every norms_per_layer qk_norm parallel_residual window "
+    "full_every "
+    "q_lora_rank kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim rank context_bytes workspace reserved_ratio "
+    "lora_dropout moe_imbalance tokens samples mfu price memory "
     "activations";
 
 void insert_words(std::set<std::string_view>& words, std::string_view text) {
@@ -140,7 +142,7 @@ TEST_CASE("text outside a term's range is refused at its place") {
       {"memory", {"0", "-80GB", "1e30GB"}},
       {"lora_targets", {"", "q,,v", "z"}},
       {"recompute", {"every-0", "every-", "every-x", "half"}},
-      {"weights", {"fp8", "nonsense"}},
+      {"weights", {"fp64", "nonsense"}},
       {"tied", {"2", "maybe"}},
   };
   for (const auto& [name, texts] : refused) {

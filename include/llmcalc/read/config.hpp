@@ -18,13 +18,15 @@ struct KeyOrigin {
 struct ConfigShape {
   spec::Shape shape;
   std::vector<KeyOrigin> origins;
-  std::vector<std::string> notes;  ///< what the file says that the text model leaves out (vision tower, MTP, quantization)
+  std::vector<std::string>
+      notes;  ///< what the file says that the text model leaves out (vision tower, MTP, quantization)
 };
 
 /// Reads the text of a config.json of any family among the presets, with the key aliases that transformers and its
 /// neighbours use, nested text configurations and per-family defaults.
 /// \param place  the file's name, for messages
-/// \throws quantity::BadInput with byte offset or JSON pointer; an unknown architecture names the keys that were missing
+/// \throws quantity::BadInput with byte offset or JSON pointer; an unknown architecture names the keys that were
+/// missing
 ConfigShape read_config(std::string_view json, std::string_view place);
 
 }  // namespace llmcalc::read

@@ -13,10 +13,11 @@ struct CsvRow {
   std::vector<std::string> cells;
 };
 
-/// Reads all rows, the header included. Quoted cells may hold commas, doubled quotes and line breaks; lines may end in
-/// CR LF; a byte-order mark and empty lines are skipped.
+/// Reads all rows, the header included. Quoted cells may hold commas, doubled quotes and line breaks; a quote inside a
+/// cell that does not begin with one is a character like any other. Lines end in LF, CR LF or CR; a byte-order mark
+/// and empty lines are skipped.
 /// \param place  the file's name, for messages
-/// \throws quantity::BadInput with file and line when a quote is not closed or text follows a closing quote
+/// \throws quantity::BadInput with FILE:LINE:BYTE when a quote is not closed or text follows a closing quote
 std::vector<CsvRow> read_csv(std::string_view text, std::string_view place);
 
 }  // namespace llmcalc::read

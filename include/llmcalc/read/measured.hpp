@@ -1,36 +1,41 @@
-// Measured runs in the project's own schema: a question a row, and what was measured.
+// Measured runs in the project's own schema (docs/validate.md): a question a row, and what was measured.
 #pragma once
 
 #include "llmcalc/read/given.hpp"
+#include "llmcalc/spec/measurement.hpp"
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace llmcalc::read {
 
-/// What a row measured (docs/validate.md).
-enum class Measure { peak_allocated, peak_reserved, nvidia_smi, persistent, fits, oom, step_time, tokens_per_gpu };
-
-std::string_view name_of(Measure measure);
+struct Cell {
+  std::string column;
+  std::string text;
+};
 
 struct MeasuredRun {
   std::string id;
-  std::vector<Given> question;  ///< the cells that are not blank, in the vocabulary of `llmcalc fit`
-  Measure measure = Measure::peak_allocated;
-  double value = 0.0;           ///< bytes, 1, seconds, or tokens per second and accelerator
-  bool first_step = false;      ///< measured in the first optimizer step
-  std::vector<Given> all;       ///< every cell by column, provenance included, for filters and groups
+  std::string place;            ///< "runs.csv:12"
+  std::vector<Given> question;  ///< the cells of the question that are not blank; their origin is "runs.csv:12:seq"
+  spec::Measure measure = spec::Measure::peak_allocated;
+  spec::Step step = spec::Step::steady;  ///< also where the row does not say
+  double value = 0.0;                    ///< bytes, 1, seconds, or tokens per second and accelerator; more than 0
+  std::vector<Cell> cells;               ///< all that are not blank, for filters and groups
 };
 
-/// The cell of a column, or an empty text.
+/// The text of a column, empty where the row leaves it blank.
 std::string_view cell(const MeasuredRun& run, std::string_view column);
 
+/// The schema's name of a column: "kv-heads" is "kv_heads".
+/// \throws quantity::BadInput at `place` with the nearest names when the schema has no such column
+std::string column_name(std::string_view written, std::string_view place);
+
 /// Reads a file of measured runs.
-/// \param place  the file's name; a question's words carry "FILE:LINE:COLUMN" as their origin
-/// \throws quantity::BadInput for an unknown or missing column, a row of the wrong length, an unknown quantity or a
-///         value that is no number
+/// \param place  the file's name
+/// \throws quantity::BadInput for an unknown, missing or repeated column, a row of the wrong length, and an answer
+///         that cannot be read; whether the question can be answered is for resolve() to say
 std::vector<MeasuredRun> read_measured(std::string_view csv, std::string_view place);
 
 }  // namespace llmcalc::read
