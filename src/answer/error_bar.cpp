@@ -13,13 +13,17 @@ Class class_of(spec::Framework framework) {
     case Framework::liger:
     case Framework::ms_swift:
     case Framework::axolotl:
-    case Framework::unsloth: return Class::huggingface;
+    case Framework::unsloth:
+      return Class::huggingface;
     case Framework::megatron:
-    case Framework::nemo: return Class::megatron;
+    case Framework::nemo:
+      return Class::megatron;
     case Framework::generic:
     case Framework::pax:
-    case Framework::maxtext: return Class::textbook;
-    default: return Class::other_torch;
+    case Framework::maxtext:
+      return Class::textbook;
+    default:
+      return Class::other_torch;
   }
 }
 

@@ -9,7 +9,7 @@ namespace llmcalc::answer {
 
 /// One row of the table: runs of one family of frameworks, on one accelerator or on several.
 struct ErrorBar {
-  std::string_view name;  ///< "Hugging Face on one accelerator"
+  std::string_view name;   ///< "Hugging Face on one accelerator"
   double allocated = 0.0;  ///< half width as a share of the estimate, at the level that must fit
   int allocated_runs = 0;
   double device = 0.0;  ///< the same for what nvidia-smi or max_memory_reserved showed

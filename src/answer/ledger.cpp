@@ -1,6 +1,5 @@
 #include "answer/optimizer_source.hpp"
 #include "answer/parts.hpp"
-
 #include "llmcalc/quantity/format.hpp"
 #include "llmcalc/spec/names.hpp"
 
@@ -51,44 +50,65 @@ void Ledger::states(const memory::Moment& alive) {
   const auto& precision = training.precision;
   const std::int64_t total = walks_.size.total;
   const std::int64_t trained = walks_.size.trainable;
-  add({Holding::weights, fmt::format("weights ({})", name_of(precision.weights)), alive.weights,
+  add({Holding::weights,
+       fmt::format("weights ({})", name_of(precision.weights)),
+       alive.weights,
        {"parameters x bytes of the resting type", per_parameter(alive.weights, total),
         "Rajbhandari et al. 2020, arXiv:1910.02054 section 3.1"}});
-  add({Holding::master_weights, "master weights (fp32)", alive.master,
-       {"trained parameters x 4 B", per_parameter(alive.master, trained), "Micikevicius et al. 2018, arXiv:1710.03740 section 3.1"}});
-  add({Holding::gradients, fmt::format("gradients ({})", name_of(precision.grads)), alive.gradients,
+  add({Holding::master_weights,
+       "master weights (fp32)",
+       alive.master,
+       {"trained parameters x 4 B", per_parameter(alive.master, trained),
+        "Micikevicius et al. 2018, arXiv:1710.03740 section 3.1"}});
+  add({Holding::gradients,
+       fmt::format("gradients ({})", name_of(precision.grads)),
+       alive.gradients,
        {"trained parameters x bytes of the gradient type", per_parameter(alive.gradients, trained),
         "Rajbhandari et al. 2020, arXiv:1910.02054 section 3.1"}});
-  add({Holding::optimizer_states, fmt::format("optimizer states ({}, {})", name_of(training.optimizer), name_of(precision.moments)),
+  add({Holding::optimizer_states,
+       fmt::format("optimizer states ({}, {})", name_of(training.optimizer), name_of(precision.moments)),
        alive.optimizer,
-       {"states of each tensor, to the byte", per_parameter(alive.optimizer, trained), std::string(source_of(training.optimizer))}});
+       {"states of each tensor, to the byte", per_parameter(alive.optimizer, trained),
+        std::string(source_of(training.optimizer))}});
 }
 
 void Ledger::step(const memory::Moment& alive) {
   const auto& training = question_.training;
   const std::string tokens =
       fmt::format("{} sequences x {} tokens", training.micro_batch, quantity::format_count(training.seq));
-  add({Holding::activations, "activations saved for backward", alive.activations,
+  add({Holding::activations,
+       "activations saved for backward",
+       alive.activations,
        {"sum over layers of the tensors that autograd keeps", fmt::format("{} = {}", tokens, exact(alive.activations)),
         "Korthikanti et al. 2022, arXiv:2205.05198 section 4, operation by operation"}});
-  add({Holding::logits, "logits and loss", alive.logits,
+  add({Holding::logits,
+       "logits and loss",
+       alive.logits,
        {"tokens x vocabulary, in each copy that the loss makes",
         fmt::format("{} x {} vocabulary", tokens, quantity::format_count(question_.model.shape.vocab)),
         fmt::format("loss '{}' of framework {}", name_of(training.loss), name_of(training.framework))}});
-  add({Holding::temporaries, "temporaries of the running operation", alive.temporaries,
+  add({Holding::temporaries,
+       "temporaries of the running operation",
+       alive.temporaries,
        {"widest moment of the block that runs at the peak", exact(alive.temporaries), "walk over the step program"}});
-  add({Holding::workspace, "workspaces", alive.workspace,
+  add({Holding::workspace,
+       "workspaces",
+       alive.workspace,
        {"matrix-product workspaces and scratch gradients", exact(alive.workspace),
-        question_.runtime.workspace ? "as given" : "pytorch CublasHandlePool.cpp; TransformerEngine gemm.py and module/base.py"},
+        question_.runtime.workspace ? "as given"
+                                    : "pytorch CublasHandlePool.cpp; TransformerEngine gemm.py and module/base.py"},
        !question_.runtime.workspace});
 }
 
 void Ledger::textbook(const MemoryAnswer& memory) {
   const Bytes rest = memory.peak_allocated - walks_.memory.persistent.weights - walks_.memory.persistent.master -
                      walks_.memory.persistent.gradients - walks_.memory.persistent.optimizer;
-  add({Holding::activations, "activations and temporaries (rule of thumb)", rest,
+  add({Holding::activations,
+       "activations and temporaries (rule of thumb)",
+       rest,
        {"parameters x 8 B, whatever the batch", per_parameter(rest, walks_.size.total),
-        "Hugging Face, Anatomy of model's memory: 4 + 4 + 8 + 8 B per fp32 parameter"}, true});
+        "Hugging Face, Anatomy of model's memory: 4 + 4 + 8 + 8 B per fp32 parameter"},
+       true});
 }
 
 /// A constant of the runtime: measured unless the person gave another.
@@ -96,12 +116,16 @@ void Ledger::runtime(const MemoryAnswer& memory) {
   const auto& given = question_.runtime;
   const Bytes slack = memory.peak_reserved - memory.peak_allocated;
   const Bytes context = memory.peak_device - memory.peak_reserved;
-  add({Holding::allocator, "allocator slack", slack,
+  add({Holding::allocator,
+       "allocator slack",
+       slack,
        {"(reserved / allocated - 1) x allocated",
         fmt::format("{:.3f} x {}", walks_.profile.reserved_over_allocated - 1.0, exact(memory.peak_allocated)),
         given.reserved_ratio ? "as given" : "measured: median of 43 Megatron runs on B200 (SimuMax v1.2)"},
        !given.reserved_ratio});
-  add({Holding::context, "CUDA context and kernels", context,
+  add({Holding::context,
+       "CUDA context and kernels",
+       context,
        {"constant of the accelerator's generation", exact(context),
         given.context ? "as given" : "measured: pytorch issues 86509, 109888, 107667"},
        !given.context});

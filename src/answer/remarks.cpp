@@ -1,5 +1,4 @@
 #include "answer/parts.hpp"
-
 #include "llmcalc/quantity/format.hpp"
 #include "llmcalc/spec/names.hpp"
 
@@ -20,8 +19,9 @@ std::vector<std::string> notes(const spec::Question& question) {
   std::vector<std::string> lines;
   const bool modelled = question.training.method == spec::Method::full || question.training.adapter.rank > 0;
   if (!modelled) {
-    lines.push_back(fmt::format("not modelled yet: method '{}' is answered as if nothing were trained but what it names",
-                                name_of(question.training.method)));
+    lines.push_back(
+        fmt::format("not modelled yet: method '{}' is answered as if nothing were trained but what it names",
+                    name_of(question.training.method)));
   }
   return lines;
 }
@@ -35,7 +35,8 @@ std::vector<std::string> warnings(const spec::Question& question, const Estimate
                                 quantity::format_tokens(estimate.compute.tokens)));
   }
   if (estimate.verdict.kind == VerdictKind::tight) {
-    lines.push_back(fmt::format("tight: the room left is inside the error bar of {:.0f} %", 100.0 * estimate.verdict.error_share));
+    lines.push_back(
+        fmt::format("tight: the room left is inside the error bar of {:.0f} %", 100.0 * estimate.verdict.error_share));
   }
   return lines;
 }

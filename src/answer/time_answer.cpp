@@ -1,5 +1,4 @@
 #include "answer/parts.hpp"
-
 #include "llmcalc/quantity/format.hpp"
 #include "llmcalc/timing/run_time.hpp"
 #include "llmcalc/timing/utilization.hpp"
@@ -28,10 +27,12 @@ Budget token_budget(const spec::Question& question, const Walks& walks) {
   if (data.tokens) return {*data.tokens, "as given"};
   if (data.samples) {
     return {tokens(*data.samples * static_cast<double>(question.training.seq)),
-            fmt::format("{} samples x {} tokens", quantity::format_count(static_cast<std::int64_t>(*data.samples)), question.training.seq)};
+            fmt::format("{} samples x {} tokens", quantity::format_count(static_cast<std::int64_t>(*data.samples)),
+                        question.training.seq)};
   }
   if (data.tokens_per_parameter) {
-    return {tokens(*data.tokens_per_parameter * total), fmt::format("{} x parameters, as given", *data.tokens_per_parameter)};
+    return {tokens(*data.tokens_per_parameter * total),
+            fmt::format("{} x parameters, as given", *data.tokens_per_parameter)};
   }
   return {tokens(chinchilla_ratio * total), "default: 20 x parameters (Hoffmann et al. 2022, arXiv:2203.15556)"};
 }
@@ -47,9 +48,10 @@ std::vector<FlopFigure> flop_figures(const spec::Question& question, const Walks
   const Flops model = walks.work.model() / per_step_tokens;
   const Flops hardware = walks.work.hardware() / per_step_tokens;
   return {
-      figure("six_pd", "C = 6PD", six, budget,
-             {"6 x active parameters x tokens", fmt::format("6 x {} a token", quantity::format_count(walks.size.active)),
-              "Kaplan et al. 2020, arXiv:2001.08361 section 2.1"}),
+      figure(
+          "six_pd", "C = 6PD", six, budget,
+          {"6 x active parameters x tokens", fmt::format("6 x {} a token", quantity::format_count(walks.size.active)),
+           "Kaplan et al. 2020, arXiv:2001.08361 section 2.1"}),
       figure("model", "model FLOPs (causal attention)", model, budget,
              {"forward and backward matrix products, attention below the mask only",
               fmt::format("{} forward + {} backward a micro-batch", quantity::format_flops(walks.work.forward),
@@ -58,7 +60,8 @@ std::vector<FlopFigure> flop_figures(const spec::Question& question, const Walks
       figure("hardware", "hardware FLOPs (with recomputation)", hardware, budget,
              {"model FLOPs + recomputed forward work",
               fmt::format("+ {} recomputed, {} inside attention kernels a micro-batch",
-                          quantity::format_flops(walks.work.recompute), quantity::format_flops(walks.work.kernel_recompute)),
+                          quantity::format_flops(walks.work.recompute),
+                          quantity::format_flops(walks.work.kernel_recompute)),
               "Korthikanti et al. 2022, arXiv:2205.05198 appendix A; Dao 2023, arXiv:2307.08691"}),
   };
 }
@@ -78,7 +81,8 @@ void clock(const spec::Question& question, TimeAnswer& answer) {
   answer.mfu_source = question.pricing.mfu ? "as given" : fallback.source;
   answer.peak = spec::matrix_peak(gpu, question.training.precision.compute);
   const FlopFigure& model = answer.flops[1];
-  const auto step_tokens = static_cast<double>(quantity::product(question.training.global_batch, question.training.seq));
+  const auto step_tokens =
+      static_cast<double>(quantity::product(question.training.global_batch, question.training.seq));
   const auto time =
       timing::run_time(model.per_token * step_tokens, model.total, question.layout.gpus, answer.peak, answer.mfu);
   answer.step = time.step;

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <functional>
 
 namespace llmcalc::answer {
-
 namespace {
+
+using spec::Measure;
 
 /// \pre sorted is not empty
 double median(const std::vector<double>& sorted) {
@@ -14,36 +15,59 @@ double median(const std::vector<double>& sorted) {
   return sorted.size() % 2 == 1 ? sorted[middle] : 0.5 * (sorted[middle - 1] + sorted[middle]);
 }
 
-double nearest_rank(const std::vector<double>& sorted, double share) {
-  const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted.size())));
-  return sorted[std::max<std::size_t>(rank, 1) - 1];
+/// In whole percent: 0.95 is no binary number, and 0.95 * 20 may come out above 19.
+/// \pre sorted is not empty, 0 < percent <= 100
+double nearest_rank(const std::vector<double>& sorted, std::size_t percent) {
+  return sorted[(percent * sorted.size() + 99) / 100 - 1];
 }
 
 }  // namespace
 
-/// The bar stands around the prediction, which is what a person sees.
-bool Comparison::inside_bar() const { return std::abs(measured - predicted) <= bar_share * predicted; }
+std::optional<quantity::Bytes> predicted_bytes(const Estimate& estimate, Measure measure, spec::Step step) {
+  const MemoryAnswer& memory = estimate.memory;
+  switch (measure) {
+    case Measure::peak_allocated:
+      return step == spec::Step::first ? memory.peak_first_step : memory.peak_allocated;
+    case Measure::peak_reserved:
+      return memory.peak_reserved;
+    case Measure::nvidia_smi:
+      return memory.peak_device;
+    case Measure::persistent:
+      return memory.persistent;
+    default:
+      return std::nullopt;
+  }
+}
+
+double error_share(const Verdict& verdict, Measure measure) {
+  const bool holds_cached_blocks = measure == Measure::peak_reserved || measure == Measure::nvidia_smi;
+  return holds_cached_blocks ? verdict.shown_share : verdict.error_share;
+}
+
+bool Comparison::inside_bar() const {
+  const auto distance = static_cast<double>(in_bytes(measured - predicted));
+  return std::abs(distance) <= bar_share * static_cast<double>(in_bytes(predicted));
+}
 
 Summary summarize(std::span<const Comparison> rows) {
   Summary s;
   if (rows.empty()) return s;
-  constexpr double high_share = 0.95;
   std::vector<double> errors;
   double inside = 0.0;
   for (const Comparison& row : rows) {
     errors.push_back(std::abs(row.error_pct()));
-    s.mean_abs_pct += errors.back();
     s.bias_pct += row.error_pct();
     if (row.inside_bar()) inside += 1.0;
   }
   std::ranges::sort(errors);
+  for (const double error : errors) s.mean_abs_pct += error;
   const auto n = static_cast<double>(rows.size());
   s.n = static_cast<std::int64_t>(rows.size());
   s.mean_abs_pct /= n;
   s.bias_pct /= n;
   s.inside_bar_pct = 100.0 * inside / n;
   s.median_abs_pct = median(errors);
-  s.p95_abs_pct = nearest_rank(errors, high_share);
+  s.p95_abs_pct = nearest_rank(errors, 95);
   s.max_abs_pct = errors.back();
   return s;
 }
@@ -58,22 +82,39 @@ std::vector<Group> group(std::span<const Comparison> rows, const std::vector<std
   return groups;
 }
 
-void Verdicts::count(bool fitted, VerdictKind predicted) {
-  if (fitted) {
-    ++(predicted == VerdictKind::does_not_fit ? false_miss : true_fit);
-  } else {
-    ++(predicted == VerdictKind::fits ? false_fit : true_miss);
+std::string_view id_of(Judgement judgement) {
+  switch (judgement) {
+    case Judgement::true_fit:
+      return "true_fit";
+    case Judgement::false_fit:
+      return "false_fit";
+    case Judgement::true_miss:
+      return "true_miss";
+    case Judgement::false_miss:
+      return "false_miss";
   }
+  return {};
 }
 
-void Validation::skip(const std::string& reason) {
-  const auto found = std::ranges::find(skipped, reason, &Skipped::reason);
-  if (found == skipped.end()) {
-    skipped.push_back({reason, 1});
-  } else {
-    ++found->count;
-  }
-  std::ranges::stable_sort(skipped, std::ranges::greater(), &Skipped::count);
+Judgement judgement_on(bool fitted, VerdictKind predicted) {
+  if (fitted) return predicted == VerdictKind::does_not_fit ? Judgement::false_miss : Judgement::true_fit;
+  return predicted == VerdictKind::fits ? Judgement::false_fit : Judgement::true_miss;
+}
+
+std::int64_t count(std::span<const JudgedRun> runs, Judgement judgement) {
+  return std::ranges::count(runs, judgement, &JudgedRun::judgement);
+}
+
+void SkippedRows::add(const std::string& reason, const std::string& place) {
+  Skipped& skipped = by_reason_.try_emplace(reason, Skipped{reason, 0, place}).first->second;
+  ++skipped.count;
+}
+
+std::vector<Skipped> SkippedRows::most_frequent_first() const {
+  std::vector<Skipped> all;
+  for (const auto& [reason, skipped] : by_reason_) all.push_back(skipped);
+  std::ranges::stable_sort(all, std::ranges::greater(), &Skipped::count);
+  return all;
 }
 
 }  // namespace llmcalc::answer

@@ -16,7 +16,8 @@ constexpr Verb rows[] = {
     {"scale", "[options]", "parameters, tokens and compute of a training run, C = 6PD", scale_flags, scale},
     {"model", "list | show NAME", "models known by name", no_flags, model},
     {"gpu", "list | show NAME", "accelerators known by name", no_flags, gpu},
-    {"validate", "FILE.csv [options]", "predicted against measured, row by row", validate_flags, validate},
+    {"validate", "FILE.csv... [--format text|json|markdown] [options]", "predicted against measured, row by row",
+     validate_flags, validate},
     {"dtype", "[NAME] [options]", "number formats: bits, bytes and rounding", dtype_flags, dtype},
 };
 

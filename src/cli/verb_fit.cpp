@@ -103,7 +103,8 @@ render::Report report_on(read::Resolved resolved, const read::Catalogue& catalog
   }
   const auto& question = resolved.question;
   report.estimate = answer::estimate(question);
-  answer::advise(question, [&] { return larger_than(question.gpu, catalogue); }, report.estimate);
+  answer::advise(
+      question, [&] { return larger_than(question.gpu, catalogue); }, report.estimate);
   report.assumptions = std::move(resolved.assumptions);
   report.version = LLMCALC_VERSION;
   return report;

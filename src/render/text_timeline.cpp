@@ -75,9 +75,10 @@ std::string timeline_section(const Report& report, const TextStyle& style) {
     marked = marked || peak;
     const bool new_phase = before == nullptr || before->phase != row.first->phase;
     const double share = highest == quantity::Bytes{} ? 0.0 : row.highest / highest;
-    table.add_row({new_phase ? std::string(memory::name_of(row.first->phase)) : std::string(), place_of(row),
-                   in_unit(row.highest, unit),
-                   paint(bar(share, bar_columns), Ink::dim, style) + (peak ? "  " + paint("peak", Ink::bad, style) : "")});
+    table.add_row(
+        {new_phase ? std::string(memory::name_of(row.first->phase)) : std::string(), place_of(row),
+         in_unit(row.highest, unit),
+         paint(bar(share, bar_columns), Ink::dim, style) + (peak ? "  " + paint("peak", Ink::bad, style) : "")});
     before = row.last;
   }
   return table.render();

@@ -1,4 +1,6 @@
+// `llmcalc validate` for programs; docs/json.md says what each key means.
 #include "llmcalc/render/validation.hpp"
+#include "llmcalc/spec/names.hpp"
 #include "render/json_values.hpp"
 
 #include <nlohmann/json.hpp>
@@ -6,52 +8,72 @@
 namespace llmcalc::render {
 namespace {
 
+using answer::Judgement;
+
+/// Without rows there are no errors, neither small nor large.
 Json summary_json(const answer::Summary& s) {
+  const auto if_any = [&](double value) { return s.n == 0 ? Json() : finite(value); };
   return {{"n", s.n},
-          {"mean_abs_pct", finite(s.mean_abs_pct)},
-          {"median_abs_pct", finite(s.median_abs_pct)},
-          {"p95_abs_pct", finite(s.p95_abs_pct)},
-          {"max_abs_pct", finite(s.max_abs_pct)},
-          {"bias_pct", finite(s.bias_pct)},
-          {"inside_bar_pct", finite(s.inside_bar_pct)}};
+          {"mean_abs_pct", if_any(s.mean_abs_pct)},
+          {"median_abs_pct", if_any(s.median_abs_pct)},
+          {"p95_abs_pct", if_any(s.p95_abs_pct)},
+          {"max_abs_pct", if_any(s.max_abs_pct)},
+          {"bias_pct", if_any(s.bias_pct)},
+          {"inside_bar_pct", if_any(s.inside_bar_pct)}};
+}
+
+Json group_json(const answer::Group& group) {
+  Json object = {{"by", group.by}, {"value", group.value}};
+  object.update(summary_json(group.summary));
+  return object;
 }
 
 Json row_json(const answer::Comparison& row) {
   return {{"id", row.id},
-          {"quantity", row.quantity},
-          {"measured", finite(row.measured)},
-          {"predicted", finite(row.predicted)},
+          {"place", row.place},
+          {"quantity", spec::name_of(row.measure)},
+          {"measured", in_bytes(row.measured)},
+          {"predicted", in_bytes(row.predicted)},
           {"error_pct", finite(row.error_pct())},
           {"inside_bar", row.inside_bar()}};
 }
 
-Json groups_json(const std::vector<answer::Group>& groups) {
-  Json list = Json::array();
-  for (const auto& group : groups) {
-    Json object = {{"by", group.by}, {"value", group.value}};
-    object.update(summary_json(group.summary));
-    list.push_back(std::move(object));
+Json judged_json(const answer::JudgedRun& run) {
+  return {{"id", run.id}, {"place", run.place}, {"judgement", id_of(run.judgement)}};
+}
+
+Json skipped_json(const answer::Skipped& skipped) {
+  return {{"reason", skipped.reason}, {"count", skipped.count}, {"first_place", skipped.first_place}};
+}
+
+Json verdicts_json(const std::vector<answer::JudgedRun>& runs) {
+  Json object = Json::object();
+  for (const auto judgement :
+       {Judgement::true_fit, Judgement::false_fit, Judgement::true_miss, Judgement::false_miss}) {
+    object[std::string(id_of(judgement))] = count(runs, judgement);
   }
-  return list;
+  return object;
+}
+
+/// A list of what `to_object` makes of every item.
+template <class Item>
+Json list(const std::vector<Item>& items, Json (*to_object)(const Item&)) {
+  Json objects = Json::array();
+  for (const auto& item : items) objects.push_back(to_object(item));
+  return objects;
 }
 
 }  // namespace
 
-std::string to_json(const answer::Validation& v, std::string_view version) {
-  Json json = json_answer("validate", version);
-  json["summary"] = summary_json(v.summary);
-  json["groups"] = groups_json(v.groups);
-  json["verdicts"] = {{"true_fit", v.verdicts.true_fit},
-                      {"false_fit", v.verdicts.false_fit},
-                      {"true_miss", v.verdicts.true_miss},
-                      {"false_miss", v.verdicts.false_miss}};
-  json["rows"] = Json::array();
-  for (const auto& row : v.rows) json["rows"].push_back(row_json(row));
-  json["skipped"] = Json::array();
-  for (const auto& skipped : v.skipped) {
-    json["skipped"].push_back({{"reason", skipped.reason}, {"count", skipped.count}});
-  }
-  return dump(json);
+std::string to_json(const answer::Validation& validation, std::string_view version) {
+  Json object = json_answer("validate", version);
+  object["summary"] = summary_json(validation.summary);
+  object["groups"] = list(validation.groups, group_json);
+  object["verdicts"] = verdicts_json(validation.judged);
+  object["rows"] = list(validation.rows, row_json);
+  object["judged"] = list(validation.judged, judged_json);
+  object["skipped"] = list(validation.skipped, skipped_json);
+  return dump(object);
 }
 
 }  // namespace llmcalc::render

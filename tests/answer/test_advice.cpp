@@ -1,7 +1,6 @@
 // Advice is what a person can type: every flag, appended to the question, gives the figure that was promised.
 #include "asking.hpp"
 #include "catch.hpp"
-
 #include "llmcalc/quantity/error.hpp"
 
 using namespace llmcalc;
@@ -69,8 +68,8 @@ TEST_CASE("a single change in place comes before another training, and that befo
 TEST_CASE("the smallest step of a change is advised: one micro-batch less would not fit") {
   const std::string line = "--model gpt2-xl --dtype bf16 --framework hf --micro-batch 32 --seq 1024 --gpu a100-80-sxm";
   const auto estimate = advised(question(line));
-  const auto found = std::ranges::find_if(
-      estimate.advice, [](const auto& advice) { return advice.flag.starts_with("--micro-batch"); });
+  const auto found = std::ranges::find_if(estimate.advice,
+                                          [](const auto& advice) { return advice.flag.starts_with("--micro-batch"); });
   REQUIRE(found != estimate.advice.end());
   const auto batch = question(line + " " + found->flag).training.micro_batch;
   const auto larger = answer::estimate(question(line + " --micro-batch " + std::to_string(2 * batch)));
@@ -78,7 +77,8 @@ TEST_CASE("the smallest step of a change is advised: one micro-batch less would 
 }
 
 TEST_CASE("where no single change in place suffices, two are combined") {
-  const auto estimate = advised(question("--model llama-3-8b --dtype bf16 --framework hf --micro-batch 4 --gpu h100-sxm"));
+  const auto estimate =
+      advised(question("--model llama-3-8b --dtype bf16 --framework hf --micro-batch 4 --gpu h100-sxm"));
   REQUIRE_FALSE(estimate.advice.empty());
   CHECK(estimate.advice.front().change.find(", and ") != std::string::npos);
 }
@@ -121,8 +121,9 @@ TEST_CASE("the room of a run that fits is the border: one more does not fit") {
 }
 
 TEST_CASE("advice takes any question that an estimate takes") {
-  const auto huge = advised(question("--model llama-3-8b --dtype bf16 --micro-batch 2147483647 --grad-accum 2147483647 "
-                                     "--gpu a100-80-sxm --seq 1"));
+  const auto huge =
+      advised(question("--model llama-3-8b --dtype bf16 --micro-batch 2147483647 --grad-accum 2147483647 "
+                       "--gpu a100-80-sxm --seq 1"));
   CHECK(huge.verdict.kind == VerdictKind::does_not_fit);
   CHECK(advised(question("--params 1e9 --dtype bf16")).advice.empty());
   CHECK_FALSE(advised(question("--params 1e9 --dtype bf16 --gpu a100-80 --activations none")).room);

@@ -13,9 +13,9 @@ using test::question;
 namespace {
 
 constexpr const char* presets[] = {
-    "gpt2",         "gpt2-xl",     "llama-2-7b",   "llama-3-8b",    "llama-3.2-1b",  "llama-3.1-405b", "mistral-7b-v0.1",
-    "mixtral-8x7b", "qwen2.5-7b",  "qwen3-0.6b",   "qwen3-30b-a3b", "gemma-2b",      "gemma-2-27b",    "phi-2",
-    "falcon-7b",    "opt-6.7b",    "bloom-560m",   "deepseek-v3",   "olmo-2-7b",     "pythia-160m",
+    "gpt2",         "gpt2-xl",    "llama-2-7b", "llama-3-8b",    "llama-3.2-1b", "llama-3.1-405b", "mistral-7b-v0.1",
+    "mixtral-8x7b", "qwen2.5-7b", "qwen3-0.6b", "qwen3-30b-a3b", "gemma-2b",     "gemma-2-27b",    "phi-2",
+    "falcon-7b",    "opt-6.7b",   "bloom-560m", "deepseek-v3",   "olmo-2-7b",    "pythia-160m",
 };
 
 /// Calls check(question text) for every preset, framework and recompute policy.

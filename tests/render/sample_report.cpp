@@ -57,13 +57,18 @@ Estimate sample_estimate() {
   e.memory.peak_reserved = bytes(54'577'881'088);
   e.memory.peak_device = bytes(55'114'752'000);
   e.memory.peak_why = {"states + activations", "44.87 GiB + 5.96 GiB", "walk over the step program"};
-  e.memory.timeline = {{Phase::forward, "embedding", gib(38)},    {Phase::forward, "layer 1", gib(39)},
-                       {Phase::forward, "layer 2", gib(40)},      {Phase::loss, "head", gib(44)},
-                       {Phase::backward, "head", bytes(54'577'881'088)}, {Phase::backward, "layer 2", gib(43)},
-                       {Phase::backward, "layer 1", gib(42)},     {Phase::backward, "embedding", gib(41)},
+  e.memory.timeline = {{Phase::forward, "embedding", gib(38)},
+                       {Phase::forward, "layer 1", gib(39)},
+                       {Phase::forward, "layer 2", gib(40)},
+                       {Phase::loss, "head", gib(44)},
+                       {Phase::backward, "head", bytes(54'577'881'088)},
+                       {Phase::backward, "layer 2", gib(43)},
+                       {Phase::backward, "layer 1", gib(42)},
+                       {Phase::backward, "embedding", gib(41)},
                        {Phase::optimizer, "all weights", gib(45)}};
-  e.verdict = {VerdictKind::fits, bytes(84'987'740'160), e.memory.peak_device, 0.08, "measured runs of this class", 0.3,
-               bytes(50'705'571'840), bytes(59'523'932'160)};  // 0.92 and 1.08 times what is needed
+  e.verdict = {
+      VerdictKind::fits,     bytes(84'987'740'160), e.memory.peak_device, 0.08, "measured runs of this class", 0.3,
+      bytes(50'705'571'840), bytes(59'523'932'160)};  // 0.92 and 1.08 times what is needed
   e.room = answer::Room{5, 40960};
   e.compute.tokens = tokens(llama_tokens);
   e.compute.tokens_source = "--tokens 15T";
@@ -98,9 +103,9 @@ Report report_that_does_not_fit() {
   report.estimate.verdict.kind = VerdictKind::does_not_fit;
   report.estimate.verdict.capacity = gib(24);
   report.estimate.room.reset();
-  report.estimate.advice = {{"--recompute full", "layers computed again", "time: a third more compute", gib(20),
-                             VerdictKind::fits},
-                            {"--optimizer adamw-8bit --seq 4096", "two changes", "numerics", gib(12), VerdictKind::fits}};
+  report.estimate.advice = {
+      {"--recompute full", "layers computed again", "time: a third more compute", gib(20), VerdictKind::fits},
+      {"--optimizer adamw-8bit --seq 4096", "two changes", "numerics", gib(12), VerdictKind::fits}};
   return report;
 }
 

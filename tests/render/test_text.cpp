@@ -151,7 +151,8 @@ TEST_CASE("explanations stand under their line, and only when asked for") {
 
 TEST_CASE("where the peak is, is explained with the other lines") {
   const auto text = to_text(sample_report(), {.explain = true});
-  CHECK(contains(text, "  backward               50.83  peak\n      states + activations\n      = 44.87 GiB + 5.96 GiB\n"));
+  CHECK(contains(text,
+                 "  backward               50.83  peak\n      states + activations\n      = 44.87 GiB + 5.96 GiB\n"));
 }
 
 TEST_CASE("what would make a run fit stands in the order of cost, with the words to type") {

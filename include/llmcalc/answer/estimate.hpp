@@ -47,25 +47,25 @@ struct MemoryAnswer {
   std::vector<PhasePeak> phases;
   std::vector<TimelinePoint> timeline;  ///< a steady step in time order; empty where activations are no program
   memory::Phase peak_phase = memory::Phase::backward;
-  std::string peak_place;             ///< "backward of layer 31 of 32"
-  Explanation peak_why;               ///< what is alive there and nowhere else
-  quantity::Bytes persistent;         ///< allocated between steps
-  quantity::Bytes peak_first_step;    ///< allocated; optimizer states do not exist yet
-  quantity::Bytes peak_allocated;     ///< allocated, steady state
-  quantity::Bytes peak_reserved;      ///< what the caching allocator holds
-  quantity::Bytes peak_device;        ///< what nvidia-smi shows: reserved + context
+  std::string peak_place;           ///< "backward of layer 31 of 32"
+  Explanation peak_why;             ///< what is alive there and nowhere else
+  quantity::Bytes persistent;       ///< allocated between steps
+  quantity::Bytes peak_first_step;  ///< allocated; optimizer states do not exist yet
+  quantity::Bytes peak_allocated;   ///< allocated, steady state
+  quantity::Bytes peak_reserved;    ///< what the caching allocator holds
+  quantity::Bytes peak_device;      ///< what nvidia-smi shows: reserved + context
 };
 
 struct SizeAnswer {
   quantity::Parameters total;
-  quantity::Parameters active;     ///< a token passes through
+  quantity::Parameters active;  ///< a token passes through
   quantity::Parameters trainable;
   quantity::Parameters embedding;  ///< token, position and type tables and an untied head
 };
 
 /// One FLOP figure under a named convention.
 struct FlopFigure {
-  std::string id;     ///< "six_pd", "model", "hardware"
+  std::string id;  ///< "six_pd", "model", "hardware"
   std::string label;
   quantity::Flops per_token;
   quantity::Flops total;  ///< over all tokens of the run
@@ -75,14 +75,14 @@ struct FlopFigure {
 struct TimeAnswer {
   quantity::Tokens tokens;
   std::string tokens_source;
-  std::vector<FlopFigure> flops;      ///< always the three conventions, in the order above
-  double mfu = 0.0;                   ///< of the model-FLOP convention
+  std::vector<FlopFigure> flops;  ///< always the three conventions, in the order above
+  double mfu = 0.0;               ///< of the model-FLOP convention
   std::string mfu_source;
-  quantity::FlopRate peak;            ///< of one accelerator in the compute type
-  quantity::Seconds step;             ///< one optimizer step
+  quantity::FlopRate peak;  ///< of one accelerator in the compute type
+  quantity::Seconds step;   ///< one optimizer step
   quantity::Seconds total;
   double gpu_hours = 0.0;
-  double pflop_days = 0.0;            ///< of the 6PD figure
+  double pflop_days = 0.0;  ///< of the 6PD figure
   std::optional<quantity::Money> cost;
   std::string price_source;
 };
@@ -91,11 +91,11 @@ struct Estimate {
   SizeAnswer size;
   MemoryAnswer memory;
   Verdict verdict;
-  TimeAnswer compute;                 ///< flops and tokens always; time fields only when `timed`
-  bool timed = false;                 ///< an accelerator was named
-  std::vector<Advice> advice;         ///< filled by advise() when the run does not fit
-  std::optional<Room> room;           ///< filled by advise() when it does
-  std::vector<std::string> notes;     ///< what was not modelled
+  TimeAnswer compute;              ///< flops and tokens always; time fields only when `timed`
+  bool timed = false;              ///< an accelerator was named
+  std::vector<Advice> advice;      ///< filled by advise() when the run does not fit
+  std::optional<Room> room;        ///< filled by advise() when it does
+  std::vector<std::string> notes;  ///< what was not modelled
   std::vector<std::string> warnings;
 };
 

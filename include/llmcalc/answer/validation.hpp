@@ -2,36 +2,47 @@
 #pragma once
 
 #include "llmcalc/answer/estimate.hpp"
+#include "llmcalc/spec/measurement.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace llmcalc::answer {
 
+/// The prediction at the level that was measured, and in that step; empty where it is no number of bytes.
+std::optional<quantity::Bytes> predicted_bytes(const Estimate& estimate, spec::Measure measure, spec::Step step);
+
+/// Half the width of the error bar that the estimate states for that level, as a share of the prediction.
+double error_share(const Verdict& verdict, spec::Measure measure);
+
 /// One measured row with its prediction.
 struct Comparison {
   std::string id;
-  std::string quantity;
-  double measured = 0.0;
-  double predicted = 0.0;
-  double bar_share = 0.0;            ///< half width of the stated error bar
-  std::vector<std::string> groups;   ///< the row's value of each column that is grouped by
+  std::string place;  ///< "runs.csv:12"
+  spec::Measure measure = spec::Measure::peak_allocated;
+  quantity::Bytes measured;  ///< more than 0
+  quantity::Bytes predicted;
+  double bar_share = 0.0;           ///< half width of the stated error bar
+  std::vector<std::string> groups;  ///< the row's value of each column that is grouped by
 
-  double error_pct() const { return 100.0 * (predicted - measured) / measured; }
+  double error_pct() const { return 100.0 * ((predicted - measured) / measured); }
+  /// The bar stands around the prediction, which is what a person sees.
   bool inside_bar() const;
 };
 
-/// Of absolute percent errors; zero everywhere when n is 0.
+/// Of absolute percent errors; all zero when n is 0.
 struct Summary {
   std::int64_t n = 0;
   double mean_abs_pct = 0.0;
   double median_abs_pct = 0.0;
   double p95_abs_pct = 0.0;  ///< nearest rank: the smallest error that at least 95 % of the rows do not exceed
   double max_abs_pct = 0.0;
-  double bias_pct = 0.0;     ///< mean of the signed errors
+  double bias_pct = 0.0;  ///< mean of the signed errors
   double inside_bar_pct = 0.0;
 };
 
@@ -47,30 +58,50 @@ struct Group {
 /// \param columns  names of the columns, in the order of Comparison::groups
 std::vector<Group> group(std::span<const Comparison> rows, const std::vector<std::string>& columns);
 
-/// Runs of which is only known whether they fitted. A tight prediction leaves it open and is right either way: only
-/// "fits" of a run that did not, and "does not fit" of one that did, are false.
-struct Verdicts {
-  std::int64_t true_fit = 0;
-  std::int64_t false_fit = 0;   ///< said to fit, but ran out of memory
-  std::int64_t true_miss = 0;
-  std::int64_t false_miss = 0;  ///< said not to fit, but ran
-
-  void count(bool fitted, VerdictKind predicted);
+enum class Judgement {
+  true_fit,
+  false_fit,  ///< said to fit, but ran out of memory
+  true_miss,
+  false_miss,  ///< said not to fit, but ran
 };
+
+std::string_view id_of(Judgement judgement);  ///< "true_fit", ...
+
+/// A tight prediction leaves it open and is right either way: only "fits" of a run that did not, and "does not fit" of
+/// one that did, are false.
+Judgement judgement_on(bool fitted, VerdictKind predicted);
+
+/// A run of which is only known whether it fitted.
+struct JudgedRun {
+  std::string id;
+  std::string place;
+  Judgement judgement = Judgement::true_fit;
+};
+
+std::int64_t count(std::span<const JudgedRun> runs, Judgement judgement);
 
 struct Skipped {
   std::string reason;
   std::int64_t count = 0;
+  std::string first_place;
+};
+
+/// Why rows could not be compared, equal reasons counted together.
+class SkippedRows {
+ public:
+  void add(const std::string& reason, const std::string& place);
+  std::vector<Skipped> most_frequent_first() const;
+
+ private:
+  std::map<std::string, Skipped> by_reason_;
 };
 
 struct Validation {
   Summary summary;
   std::vector<Group> groups;
-  Verdicts verdicts;
   std::vector<Comparison> rows;
+  std::vector<JudgedRun> judged;
   std::vector<Skipped> skipped;  ///< most frequent first
-
-  void skip(const std::string& reason);
 };
 
 }  // namespace llmcalc::answer

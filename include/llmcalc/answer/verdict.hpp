@@ -8,8 +8,8 @@
 namespace llmcalc::answer {
 
 enum class VerdictKind {
-  fits,          ///< the high end of the error bar is within the capacity
-  tight,         ///< the likely figure is, the high end is not
+  fits,   ///< the high end of the error bar is within the capacity
+  tight,  ///< the likely figure is, the high end is not
   does_not_fit,
   no_accelerator
 };

@@ -26,9 +26,9 @@ struct Report {
 
 struct TextStyle {
   bool colour = false;
-  bool bars = false;     ///< draw a bar a ledger line (terminals)
-  bool timeline = false; ///< draw the memory of a step
-  bool explain = false;  ///< formula, numbers and source under every line
+  bool bars = false;      ///< draw a bar a ledger line (terminals)
+  bool timeline = false;  ///< draw the memory of a step
+  bool explain = false;   ///< formula, numbers and source under every line
 };
 
 std::string to_text(const Report& report, const TextStyle& style);

@@ -11,7 +11,8 @@ namespace llmcalc::render {
 /// The rows, the summary by group, the verdicts, and what was skipped and why.
 std::string to_text(const answer::Validation& validation);
 
-/// The summary tables and the worst rows, for docs/accuracy.md.
+/// The summary, the verdicts, what was skipped, and the rows that are furthest off, for docs/accuracy.md; empty when
+/// there were no rows at all.
 std::string to_markdown(const answer::Validation& validation);
 
 /// One JSON object; docs/json.md, kind "validate".

@@ -1,0 +1,68 @@
+#include "cli/validator.hpp"
+
+#include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/read/resolve.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+namespace llmcalc::cli {
+namespace {
+
+/// "FILE:LINE:COLUMN: problem" without file and line, so that equal reasons are counted together.
+std::string reason_of(const quantity::BadInput& error) {
+  return error.place().substr(error.place().rfind(':') + 1) + ": " + error.problem();
+}
+
+}  // namespace
+
+Validator::Validator(const read::Catalogue& catalogue, std::vector<std::string> by)
+    : catalogue_(catalogue), by_(std::move(by)) {}
+
+void Validator::take(const read::MeasuredRun& run) {
+  try {
+    compare(run, answer::estimate(read::resolve(run.question, std::nullopt, catalogue_).question));
+  } catch (const quantity::BadInput& error) {
+    skipped_.add(reason_of(error), run.place);
+  } catch (const quantity::Overflow&) {
+    skipped_.add("the answer has no room in 64 bits", run.place);
+  }
+}
+
+answer::Validation Validator::finish() && {
+  validation_.summary = answer::summarize(validation_.rows);
+  validation_.groups = answer::group(validation_.rows, by_);
+  validation_.skipped = skipped_.most_frequent_first();
+  return std::move(validation_);
+}
+
+void Validator::compare(const read::MeasuredRun& run, const answer::Estimate& estimate) {
+  if (is_verdict(run.measure)) return judge(run, estimate.verdict);
+  const auto predicted = predicted_bytes(estimate, run.measure, run.step);
+  if (!predicted) return skipped_.add("time is not predicted yet", run.place);
+  validation_.rows.push_back({.id = run.id,
+                              .place = run.place,
+                              .measure = run.measure,
+                              .measured = quantity::bytes(static_cast<std::int64_t>(run.value)),
+                              .predicted = *predicted,
+                              .bar_share = error_share(estimate.verdict, run.measure),
+                              .groups = groups_of(run)});
+}
+
+void Validator::judge(const read::MeasuredRun& run, const answer::Verdict& verdict) {
+  if (verdict.kind == answer::VerdictKind::no_accelerator) {
+    return skipped_.add("a verdict needs an accelerator", run.place);
+  }
+  const auto judgement = answer::judgement_on(run.measure == spec::Measure::fits, verdict.kind);
+  validation_.judged.push_back({run.id, run.place, judgement});
+}
+
+std::vector<std::string> Validator::groups_of(const read::MeasuredRun& run) const {
+  std::vector<std::string> groups;
+  for (const auto& column : by_) groups.emplace_back(read::cell(run, column));
+  return groups;
+}
+
+}  // namespace llmcalc::cli

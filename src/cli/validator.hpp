@@ -1,0 +1,34 @@
+// Measured runs answered one by one, and how far off the answers were.
+#pragma once
+
+#include "llmcalc/answer/validation.hpp"
+#include "llmcalc/read/measured.hpp"
+#include "llmcalc/read/presets.hpp"
+
+#include <string>
+#include <vector>
+
+namespace llmcalc::cli {
+
+class Validator {
+ public:
+  /// \param by  the columns to group by
+  Validator(const read::Catalogue& catalogue, std::vector<std::string> by);
+
+  /// Answers the row as `fit` answers the same words; one that cannot be answered is counted with its reason.
+  void take(const read::MeasuredRun& run);
+
+  answer::Validation finish() &&;
+
+ private:
+  void compare(const read::MeasuredRun& run, const answer::Estimate& estimate);
+  void judge(const read::MeasuredRun& run, const answer::Verdict& verdict);
+  std::vector<std::string> groups_of(const read::MeasuredRun& run) const;
+
+  const read::Catalogue& catalogue_;
+  std::vector<std::string> by_;
+  answer::Validation validation_;
+  answer::SkippedRows skipped_;
+};
+
+}  // namespace llmcalc::cli

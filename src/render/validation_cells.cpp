@@ -1,0 +1,84 @@
+#include "render/validation_cells.hpp"
+
+#include "llmcalc/spec/names.hpp"
+#include "render/memory_unit.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+namespace llmcalc::render {
+namespace {
+
+using answer::JudgedRun;
+using answer::Judgement;
+using answer::Summary;
+
+std::string percent(double value) { return fmt::format("{:.2f}", value); }
+
+std::string signed_percent(double value) {
+  constexpr double rounds_to_nothing = 0.005;
+  return std::abs(value) < rounds_to_nothing ? "0.00" : fmt::format("{:+.2f}", value);
+}
+
+Cells summary_cells(std::string by, std::string value, const Summary& s) {
+  return {std::move(by),           std::move(value),           std::to_string(s.n),
+          percent(s.mean_abs_pct), percent(s.median_abs_pct),  percent(s.p95_abs_pct),
+          percent(s.max_abs_pct),  signed_percent(s.bias_pct), percent(s.inside_bar_pct)};
+}
+
+/// Rows need no id.
+template <class Row>
+const std::string& name_of_row(const Row& row) {
+  return row.id.empty() ? row.place : row.id;
+}
+
+std::string counted(std::int64_t n, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", n, n == 1 ? one : many);
+}
+
+/// " (a, b)": the runs on which that judgement was passed; empty when there are none.
+std::string named(const std::vector<JudgedRun>& runs, Judgement judgement) {
+  std::string names;
+  for (const auto& run : runs) {
+    if (run.judgement == judgement) names.append(names.empty() ? " (" : ", ").append(name_of_row(run));
+  }
+  return names.empty() ? names : names + ")";
+}
+
+}  // namespace
+
+Cells row_header() { return {"row", "quantity", "measured", "predicted", "error %"}; }
+
+Cells row_cells(const answer::Comparison& row) {
+  const auto unit = memory_unit_for(row.measured);
+  const auto memory = [&](quantity::Bytes size) { return fmt::format("{} {}", in_unit(size, unit), unit.name); };
+  return {name_of_row(row), std::string(spec::name_of(row.measure)), memory(row.measured), memory(row.predicted),
+          signed_percent(row.error_pct())};
+}
+
+Cells summary_header() { return {"by", "", "n", "mean %", "median %", "p95 %", "max %", "bias %", "in bar %"}; }
+
+std::vector<Cells> summary_rows(const answer::Validation& validation) {
+  std::vector<Cells> rows{summary_cells("all", "", validation.summary)};
+  for (const auto& group : validation.groups) {
+    rows.push_back(summary_cells(group.by, group.value.empty() ? "(blank)" : group.value, group.summary));
+  }
+  return rows;
+}
+
+std::string verdict_sentence(const std::vector<JudgedRun>& runs) {
+  return fmt::format(
+      "{}, {}{}, {}, {}{}", counted(count(runs, Judgement::true_fit), "true fit", "true fits"),
+      counted(count(runs, Judgement::false_fit), "false fit", "false fits"), named(runs, Judgement::false_fit),
+      counted(count(runs, Judgement::true_miss), "true miss", "true misses"),
+      counted(count(runs, Judgement::false_miss), "false miss", "false misses"), named(runs, Judgement::false_miss));
+}
+
+std::string skipped_sentence(const answer::Skipped& skipped) {
+  return fmt::format("{}: {} (first in {})", skipped.count, skipped.reason, skipped.first_place);
+}
+
+}  // namespace llmcalc::render

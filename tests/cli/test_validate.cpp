@@ -1,0 +1,113 @@
+// llmcalc validate: a row is answered as the same words of fit, and every published row can be answered.
+#include "catch.hpp"
+#include "cli/run.hpp"
+#include "llmcalc/quantity/error.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+using namespace llmcalc;
+using Catch::Matchers::Contains;
+using nlohmann::json;
+
+namespace {
+
+std::string run(const std::vector<std::string>& words) { return cli::run(words, cli::Environment{}).answer; }
+
+json answer(std::vector<std::string> words) {
+  words.insert(words.end(), {"--format", "json"});
+  return json::parse(run(words));
+}
+
+const std::string runs = LLMCALC_TEST_DATA "/golden/validate-text/runs.csv";
+const std::string litgpt = LLMCALC_TEST_DATA "/measured/litgpt.csv";
+
+}  // namespace
+
+TEST_CASE("the prediction for a row is what fit says to the same words") {
+  const auto rows = answer({"validate", runs})["rows"];
+  const auto memory =
+      answer({"fit",
+              "--model",
+              "mistral-7b-v0.1",
+              "--framework",
+              "hf",
+              "--framework-version",
+              "HF Trainer/TRL SFT via fms-hf-tuning (torch 2.4.1, transformers 4.48.1, peft 0.13.2, bnb 0.43.3); 2025",
+              "--method",
+              "full",
+              "--weights",
+              "bf16",
+              "--compute",
+              "bf16",
+              "--grads",
+              "bf16",
+              "--optimizer",
+              "adamw",
+              "--optimizer-impl",
+              "foreach",
+              "--optimizer-states",
+              "bf16",
+              "--seq",
+              "4096",
+              "--micro-batch",
+              "4",
+              "--grad-accum",
+              "1",
+              "--recompute",
+              "full",
+              "--attention",
+              "flash",
+              "--loss",
+              "standard",
+              "--gpu",
+              "a100-80-sxm",
+              "--gpus",
+              "1"})["memory"];
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0]["predicted"] == memory["peak_allocated_bytes"]);
+  CHECK(rows[1]["predicted"] == memory["persistent_bytes"]);
+}
+
+TEST_CASE("every published row can be answered") {
+  for (const auto& file : std::filesystem::directory_iterator(LLMCALC_TEST_DATA "/measured")) {
+    if (file.path().extension() != ".csv") continue;
+    CAPTURE(file.path().filename().string());
+    const auto validation = answer({"validate", file.path().string()});
+    CHECK(validation["skipped"] == json::array());
+    CHECK(validation["rows"].size() + validation["judged"].size() > 0);
+  }
+}
+
+TEST_CASE("filters hold together and groups share out what they leave") {
+  const auto all = answer({"validate", litgpt})["summary"]["n"].get<int>();
+  const auto lora = answer({"validate", litgpt, "--where", "method=lora", "--by", "quality"});
+  const auto both = answer({"validate", litgpt, "--where", "method=lora", "--where", "quality=A"});
+  CHECK(lora["summary"]["n"].get<int>() < all);
+  int grouped = 0;
+  for (const auto& group : lora["groups"]) {
+    grouped += group["n"].get<int>();
+    if (group["value"] == "A") CHECK(group["n"] == both["summary"]["n"]);
+  }
+  CHECK(grouped == lora["summary"]["n"].get<int>());
+  CHECK(answer({"validate", litgpt, "--where", "id=nothing like it"})["summary"]["n"] == 0);
+  CHECK(answer({"validate", runs, "--where", "step="})["judged"].size() == 1);
+}
+
+TEST_CASE("several files are one set of rows") {
+  const auto one = answer({"validate", runs})["summary"]["n"].get<int>();
+  const auto other = answer({"validate", litgpt})["summary"]["n"].get<int>();
+  CHECK(answer({"validate", runs, litgpt})["summary"]["n"].get<int>() == one + other);
+}
+
+TEST_CASE("what cannot be asked of a file is named") {
+  CHECK_THROWS_WITH(run({"validate"}), Contains("needs a file"));
+  CHECK_THROWS_WITH(run({"validate", "no such.csv"}), Contains("cannot read 'no such.csv'"));
+  CHECK_THROWS_WITH(run({"validate", runs, "--where", "quality"}), Contains("COLUMN=TEXT"));
+  CHECK_THROWS_WITH(run({"validate", runs, "--where", "qualty=A"}), Contains("did you mean 'quality'"));
+  CHECK_THROWS_WITH(run({"validate", runs, "--by", "methd"}), Contains("did you mean 'method'"));
+  CHECK_THROWS_WITH(run({"validate", runs, "--format", "yaml"}), Contains("text, json, markdown"));
+}
