@@ -2,7 +2,6 @@
 
 #include "../program/questions.hpp"
 #include "catch.hpp"
-
 #include "llmcalc/memory/block_walk.hpp"
 
 using namespace llmcalc;
@@ -70,4 +69,18 @@ TEST_CASE("the fused linear loss holds one chunk of logits and the two gradients
   const double gradients = 2.0 * 8192 * 4096 + 2.0 * 128256 * 4096;
   CHECK(static_cast<double>(in_bytes(head.forward_peak)) == Approx(chunk + gradients).margin(0.6e9));
   CHECK(static_cast<double>(in_bytes(head.kept)) >= gradients);
+}
+
+TEST_CASE("torchtune's compiled chunked loss takes 2 bytes a logit, and a chunk's gradient") {
+  auto q = llama3(spec::Framework::torchtune, spec::Loss::chunked);
+  q.training.compile = true;
+  CHECK(per_logit(head_of(q).backward_peak) == Approx(2.0 + 2.0 / 8).margin(hidden_margin));
+  q.training.compile = false;  // every chunk's fp32 log-probabilities are kept
+  CHECK(per_logit(head_of(q).kept) == Approx(4.0).margin(hidden_margin));
+}
+
+TEST_CASE("torchtitan's training loop holds fp32 logits through the backward pass: 16 bytes a logit") {
+  const auto program = test::program_of(llama3(spec::Framework::torchtitan, spec::Loss::standard));
+  CHECK(per_logit(memory::walk_block(program.blocks.back(), {}).backward_peak) == Approx(16.0).margin(hidden_margin));
+  CHECK(per_logit(program.blocks.back().held_by_loop) == Approx(4.0));
 }

@@ -2,7 +2,6 @@
 
 #include "../program/questions.hpp"
 #include "catch.hpp"
-
 #include "llmcalc/memory/step_walk.hpp"
 
 using namespace llmcalc;

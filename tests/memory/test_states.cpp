@@ -2,7 +2,6 @@
 
 #include "../program/questions.hpp"
 #include "catch.hpp"
-
 #include "llmcalc/memory/step_walk.hpp"
 #include "llmcalc/read/presets.hpp"
 
@@ -100,7 +99,9 @@ TEST_CASE("other optimizers keep what their papers say") {
   CHECK(states_of(w, spec::Optimizer::adamw_4bit) == 2 * (n / 2 + 4 * n / 128));
 }
 
-TEST_CASE("8- and 4-bit AdamW on Llama 2 7B: 6.03 and 5.06 bytes a parameter (torchao README: 39.3 and 33.2 GB less 1.4 of activations)") {
+TEST_CASE(
+    "8- and 4-bit AdamW on Llama 2 7B: 6.03 and 5.06 bytes a parameter (torchao README: 39.3 and 33.2 GB less 1.4 of "
+    "activations)") {
   const auto q = test::ask(read::Catalogue().model("llama-2-7b", "test").shape, 128, 1);
   const auto program = test::program_of(q);
   const auto total_gib = [&](spec::Optimizer optimizer) {
@@ -117,7 +118,8 @@ TEST_CASE("8- and 4-bit AdamW on Llama 2 7B: 6.03 and 5.06 bytes a parameter (to
   CHECK(total_gib(spec::Optimizer::adamw_4bit) == Approx(33.2 - 1.4).margin(0.3));
 }
 
-TEST_CASE("QLoRA: NF4 with double quantization takes 4.127 bits a parameter and saves 3 GB at 65B (Dettmers et al. 2023)") {
+TEST_CASE(
+    "QLoRA: NF4 with double quantization takes 4.127 bits a parameter and saves 3 GB at 65B (Dettmers et al. 2023)") {
   const double bits = quantity::in_bits_per_element(spec::average_bits(Dtype::nf4_dq));
   CHECK(bits == Approx(4.127).margin(0.0005));
   const double saved = (quantity::in_bits_per_element(spec::average_bits(Dtype::nf4)) - bits) * 65e9 / 8 / 1e9;

@@ -1,11 +1,10 @@
 // Every preset's parameter count against what was published for that model.
 
 #include "catch.hpp"
-#include "questions.hpp"
-
 #include "llmcalc/program/count.hpp"
 #include "llmcalc/quantity/parse.hpp"
 #include "llmcalc/read/presets.hpp"
+#include "questions.hpp"
 
 #include <cmath>
 #include <cstdlib>
@@ -15,7 +14,9 @@ using namespace llmcalc;
 
 namespace {
 
-program::Size size_of(const spec::Shape& shape) { return program::count_parameters(test::program_of(test::ask(shape, 128, 1))); }
+program::Size size_of(const spec::Shape& shape) {
+  return program::count_parameters(test::program_of(test::ask(shape, 128, 1)));
+}
 
 /// True if `count` rounds to the digits that were printed: 174,604,259,328 is "174.6B" but not "175.0B".
 bool rounds_to(std::int64_t count, const std::string& text) {
@@ -47,7 +48,8 @@ TEST_CASE("counts without a published integer round to the published number or s
   for (const auto& preset : read::Catalogue().models()) {
     if (preset.published.exact) continue;
     INFO(preset.id << ": " << preset.published.check);
-    const bool rounded = !preset.published.text.empty() && rounds_to(size_of(preset.shape).total, preset.published.text);
+    const bool rounded =
+        !preset.published.text.empty() && rounds_to(size_of(preset.shape).total, preset.published.text);
     const bool has_cause = preset.published.check.find("differs") != std::string::npos ||
                            preset.published.check.find("no published") != std::string::npos;
     CHECK((rounded || has_cause));

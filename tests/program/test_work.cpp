@@ -1,10 +1,9 @@
 // FLOPs of published models against the closed forms and the printed numbers of their papers.
 
 #include "catch.hpp"
-#include "questions.hpp"
-
 #include "llmcalc/program/count.hpp"
 #include "llmcalc/read/presets.hpp"
+#include "questions.hpp"
 
 using namespace llmcalc;
 using quantity::in_flops;
@@ -62,7 +61,8 @@ TEST_CASE("printed MFU of Korthikanti et al. 2022, table 5, follows from the FLO
   const double peak = 312e12;
   const double mfu_22b = in_flops(work_of(model_22b, spec::RecomputePolicy::none).full_square()) / (8 * peak * 1.10);
   CHECK(100 * mfu_22b == Approx(41.5).margin(0.3));
-  const double mfu_1t = 512 * in_flops(work_of(model_1t, spec::RecomputePolicy::none).full_square()) / (512 * peak * 71.49);
+  const double mfu_1t =
+      512 * in_flops(work_of(model_1t, spec::RecomputePolicy::none).full_square()) / (512 * peak * 71.49);
   CHECK(100 * mfu_1t == Approx(56.3).margin(0.3));
 }
 

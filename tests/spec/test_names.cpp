@@ -56,6 +56,8 @@ TEST_CASE("Every value of every vocabulary has a word that leads back to it", "[
   check_vocabulary(Offload::activations);
   check_vocabulary(ActivationModel::rule_of_thumb);
   check_vocabulary(Sharding::hsdp);
+  check_vocabulary(Measure::tokens_per_gpu);
+  check_vocabulary(Step::first);
 }
 
 TEST_CASE("The words of the measured-run schema are the canonical ones", "[names]") {
