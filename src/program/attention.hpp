@@ -16,6 +16,9 @@ Value latent_attention(BlockBuilder& b, const spec::LatentAttention& attention, 
 /// Gated DeltaNet (Yang et al. 2024, arXiv:2412.06464), as Qwen3-Next places it.
 Value gated_delta_net(BlockBuilder& b, const spec::GatedDeltaNet& net, const Value& x);
 
+/// In generation a copy of `x` for all positions so far, which the layer keeps; `x` itself in training.
+Value cached(BlockBuilder& b, const Value& x, std::string_view name);
+
 /// The core that both softmax forms share: queries, keys and values of `heads` heads in, their mix out.
 struct CoreAttention {
   std::int64_t heads = 0;

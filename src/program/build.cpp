@@ -20,7 +20,7 @@ void clear(Block& block) {
 
 /// A person who gives only --params means exactly that number; what the assumed shape lacks of it (or has too much) is
 /// held as one more vector, so that every walk sees the stated size.
-void add_remainder(const spec::Question& question, Program& program) {
+void add_remainder(const spec::Question& question, bool trains_base, Program& program) {
   if (!question.stated_parameters) return;
   std::int64_t counted = 0;
   for (const std::uint16_t index : program.sequence) {
@@ -30,6 +30,7 @@ void add_remainder(const spec::Question& question, Program& program) {
   rest.name = "remainder of the stated size";
   rest.elements = rest.whole = rest.active = quantity::in_parameters(*question.stated_parameters) - counted;
   rest.dtype = question.training.precision.weights;
+  rest.trainable = trains_base;
   program.blocks.front().weights.push_back(rest);
 }
 
@@ -96,7 +97,7 @@ void build_program(const spec::Question& question, const Profile& profile, Progr
   program.tokens = context.tokens;
   order_blocks(model, unprompted, program);
   cut_chunks(question.layout, program);
-  add_remainder(question, program);
+  add_remainder(question, context.trains_base, program);
 }
 
 Program build_program(const spec::Question& question, const Profile& profile) {

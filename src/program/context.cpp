@@ -12,8 +12,11 @@ std::int64_t activation_width(spec::Dtype compute) {
 /// Only the matrices of the layers are quantized (bitsandbytes and GPTQ leave tables, head and norms alone).
 bool is_quantized(spec::Dtype weights) { return spec::facts(weights).bits <= 8 && !spec::is_narrow_float(weights); }
 
-/// Norms, tables, router and head rest in 16 bit beside quantized or narrow matrices.
-spec::Dtype resting_beside(const spec::Precision& precision) {
+/// Norms, tables, router and head rest in 16 bit beside quantized or narrow matrices. Of a model that is known by its
+/// size alone nothing stands beside anything: all its parameters rest alike.
+spec::Dtype resting_beside(const spec::Question& question) {
+  const spec::Precision& precision = question.training.precision;
+  if (question.stated_parameters) return precision.weights;
   if (spec::is_narrow_float(precision.weights)) return spec::Dtype::bf16;
   return is_quantized(precision.weights) ? precision.compute : precision.weights;
 }
@@ -62,7 +65,7 @@ Context::Context(const spec::Question& question, const Profile& chosen)
                          question.training.recompute.policy == spec::RecomputePolicy::selective),
       trains_base(updates_base_weights(question.training.method)),
       matrix_type(question.training.precision.weights),
-      other_type(resting_beside(question.training.precision)),
+      other_type(resting_beside(question)),
       narrow_products(chosen.keeps_narrow_inputs && spec::is_narrow_float(question.training.precision.compute)),
       dequantizes(is_quantized(matrix_type)),
       adapter_rank(has_low_rank_adapters(question.training.method) ? question.training.adapter.rank : 0),

@@ -103,6 +103,14 @@ Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Value&
 
 }  // namespace
 
+Value cached(BlockBuilder& b, const Value& x, std::string_view name) {
+  if (b.context().training.method != spec::Method::inference) return x;
+  const Value cache = b.value(name, x.rows, x.columns, x.width, false);
+  Op& op = b.append({.kind = OpKind::permutation, .name = name, .inputs = {x.id}, .outputs = {cache.id}});
+  op.saved.push_back(cache.id);
+  return cache;
+}
+
 /// Selective recomputation runs exactly this part again (Korthikanti et al. 2022 §5).
 Value core_attention(BlockBuilder& b, const CoreAttention& core, const Value& q, const Value& k, const Value& v) {
   const auto& training = b.context().training;

@@ -59,14 +59,6 @@ Heads rotated(BlockBuilder& b, const Heads& h) {
           b.rearrange(h.k, "rotated keys", h.k.rows, h.k.columns, OpKind::elementwise), h.v};
 }
 
-/// Generation keeps keys and values of all positions so far.
-Value cached(BlockBuilder& b, const Value& x, std::string_view name) {
-  const Value cache = b.value(name, x.rows, x.columns, x.width, false);
-  Op& op = b.append({.kind = OpKind::permutation, .name = name, .inputs = {x.id}, .outputs = {cache.id}});
-  op.saved.push_back(cache.id);
-  return cache;
-}
-
 /// LLaMA-Adapter: queries also attend to a learned prompt, and what they find is weighted by a learned gate a head,
 /// which keeps it (litgpt/adapter.py, CausalSelfAttention.scaled_dot_product_attention).
 Value attend_to_prompt(BlockBuilder& b, const Heads& h, const Value& mixed) {
@@ -106,10 +98,8 @@ Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& a, const 
   h.q = normalise_heads(b, h.q, a.head_dim, a.qk_norm, "q norm");
   h.k = normalise_heads(b, h.k, a.head_dim, a.qk_norm, "k norm");
   if (c.profile.rotates_into_copies && c.shape().position == spec::Position::rope) h = rotated(b, h);
-  if (c.training.method == spec::Method::inference) {
-    h.k = cached(b, h.k, "key cache");
-    h.v = cached(b, h.v, "value cache");
-  }
+  h.k = cached(b, h.k, "key cache");
+  h.v = cached(b, h.v, "value cache");
   h.k = repeat_heads(b, h.k, h.q.columns, "repeated keys");
   h.v = repeat_heads(b, h.v, h.q.columns, "repeated values");
   head_parameters(b, a);

@@ -23,7 +23,8 @@ Value latent_attention(BlockBuilder& b, const spec::LatentAttention& a, const Va
   const std::int64_t heads = a.heads / c.tp;
   const Value q = latent_queries(b, a, x);
 
-  const Value down = b.linear(x, {"kv down projection", x.columns, r.kv_rank + r.qk_rope_dim});
+  const Value projected = b.linear(x, {"kv down projection", x.columns, r.kv_rank + r.qk_rope_dim});
+  const Value down = cached(b, projected, "latent cache");
   Value latent = down;
   latent.columns = r.kv_rank;
   const Value normed = b.norm(latent, "kv latent norm", spec::Norm::rmsnorm);

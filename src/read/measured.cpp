@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <span>
 #include <utility>
 
 namespace llmcalc::read {
@@ -22,8 +23,11 @@ using spec::Measure;
 constexpr std::string_view other_columns[] = {"id",   "quantity", "value", "step",  "source",
                                               "year", "quality",  "notes", "params"};
 
-bool is_question(std::string_view column) {
-  return std::ranges::find(other_columns, column) == std::end(other_columns);
+/// Shorthands that a cell can hold: config names a file, which only the command line opens.
+constexpr std::string_view shorthand_columns[] = {"dtype", "zero"};
+
+bool is_among(std::string_view column, std::span<const std::string_view> columns) {
+  return std::ranges::find(columns, column) != columns.end();
 }
 
 /// The names of the columns; those that every row needs must be there, and none twice.
@@ -48,8 +52,9 @@ std::vector<std::string> read_header(const CsvRow& row, std::string_view file) {
 double read_value(Measure measure, std::string_view text, const std::string& place) {
   const double value = is_memory(measure) ? static_cast<double>(quantity::in_bytes(quantity::parse_bytes(text, place)))
                                           : Number::read(text, place);
-  if (is_verdict(measure) && value != 1.0)
+  if (is_verdict(measure) && value != 1.0) {
     throw BadInput(place, "is 1 for fits and oom, found '" + std::string(text) + "'");
+  }
   return check_limits(value, std::numeric_limits<double>::min(), max_amount, text, place);
 }
 
@@ -65,7 +70,7 @@ MeasuredRun read_run(const std::vector<std::string>& columns, const CsvRow& row,
     const std::string& column = columns[i];
     const std::string& text = row.cells[i];
     if (text.empty()) continue;
-    if (is_question(column)) run.question.push_back({column, text, {Source::row, place_of(column)}});
+    if (!is_among(column, other_columns)) run.question.push_back({column, text, {Source::row, place_of(column)}});
     run.cells.push_back({column, text});
   }
   run.id = cell(run, "id");
@@ -85,8 +90,9 @@ std::string_view cell(const MeasuredRun& run, std::string_view column) {
 
 std::string column_name(std::string_view written, std::string_view place) {
   if (const Term* term = find_term(written)) return std::string(term->name);
-  if (!is_question(written)) return std::string(written);
+  if (is_among(written, other_columns) || is_among(written, shorthand_columns)) return std::string(written);
   std::vector<std::string_view> names(std::begin(other_columns), std::end(other_columns));
+  names.insert(names.end(), std::begin(shorthand_columns), std::end(shorthand_columns));
   for (const Term& term : vocabulary()) names.push_back(term.name);
   throw BadInput(std::string(place), "there is no column '" + std::string(written) + "' in the measured-run schema",
                  quantity::did_you_mean(written, names));

@@ -13,7 +13,7 @@ using spec::Training;
 
 using Count = Whole<1>;
 using WeightType = DtypeIn<Dtype::fp32, Dtype::bf16, Dtype::fp16, Dtype::nf4, Dtype::nf4_dq, Dtype::int4_gptq,
-                           Dtype::int8_gptq, Dtype::int8, Dtype::fp8_e4m3, Dtype::mxfp8, Dtype::nvfp4>;
+                           Dtype::int8_gptq, Dtype::int8, Dtype::int4, Dtype::fp8_e4m3, Dtype::mxfp8, Dtype::nvfp4>;
 using ComputeType =
     DtypeIn<Dtype::bf16, Dtype::fp16, Dtype::fp32, Dtype::tf32, Dtype::fp8_e4m3, Dtype::mxfp8, Dtype::nvfp4>;
 using GradientType = DtypeIn<Dtype::fp32, Dtype::bf16, Dtype::fp16>;

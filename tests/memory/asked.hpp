@@ -11,6 +11,15 @@
 
 namespace llmcalc::test {
 
+/// A matrix that one rank holds whole.
+inline program::Weight matrix(std::int64_t rows, std::int64_t columns) {
+  program::Weight w;
+  w.rows = rows;
+  w.columns = columns;
+  w.elements = w.whole = rows * columns;
+  return w;
+}
+
 /// "--seq 8k --optimizer lomo" -> the words and their values.
 inline std::vector<read::Given> words_of(std::string_view line) {
   std::vector<read::Given> given;

@@ -10,16 +10,9 @@ using quantity::in_bytes;
 using quantity::in_gib;
 using spec::Dtype;
 using spec::Optimizer;
+using test::matrix;
 
 namespace {
-
-program::Weight matrix(std::int64_t rows, std::int64_t columns) {
-  program::Weight w;
-  w.rows = rows;
-  w.columns = columns;
-  w.elements = w.whole = rows * columns;
-  return w;
-}
 
 spec::Training training(Optimizer optimizer) {
   spec::Training t;

@@ -1,6 +1,7 @@
 // Bytes of weights, gradients and optimizer states against papers and libraries.
 
 #include "../program/questions.hpp"
+#include "asked.hpp"
 #include "catch.hpp"
 #include "llmcalc/memory/step_walk.hpp"
 #include "llmcalc/read/presets.hpp"
@@ -8,16 +9,9 @@
 using namespace llmcalc;
 using quantity::in_bytes;
 using spec::Dtype;
+using test::matrix;
 
 namespace {
-
-program::Weight matrix(std::int64_t rows, std::int64_t columns) {
-  program::Weight w;
-  w.rows = rows;
-  w.columns = columns;
-  w.elements = w.whole = rows * columns;
-  return w;
-}
 
 std::int64_t states_of(const program::Weight& w, spec::Optimizer optimizer, Dtype moments = Dtype::fp32) {
   spec::Training t;

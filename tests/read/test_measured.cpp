@@ -58,6 +58,12 @@ TEST_CASE("a column may be written as its option") {
   CHECK_THROWS_WITH(read::column_name("qualty", "--where"), Contains("--where") && Contains("'quality'"));
 }
 
+TEST_CASE("shorthands are columns too, but a file cannot be named") {
+  const auto run = read_text("dtype,zero,quantity,value\nbf16,3,persistent,1\n").front();
+  CHECK(run.question.size() == 2);
+  CHECK_THROWS_WITH(read_text("config,quantity,value\n"), Contains("no column 'config'"));
+}
+
 TEST_CASE("values are read as people write them") {
   CHECK(answered("nvidia_smi", "40GiB").value == 40.0 * 1024 * 1024 * 1024);
   CHECK(answered("peak_reserved", "72434837504").value == 72434837504.0);
