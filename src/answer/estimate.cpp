@@ -26,7 +26,7 @@ Estimate estimate(const spec::Question& question) {
   answer.verdict = verdict(question, answer.memory.peak_device);
   answer.compute = time_answer(question, walks);
   answer.timed = question.gpu.has_value();
-  answer.notes = notes(question);
+  answer.notes = notes(question, walks);
   answer.warnings = warnings(question, answer);
   return answer;
 }

@@ -41,7 +41,7 @@ std::vector<LedgerLine> ledger(const spec::Question& question, const Walks& walk
 Explanation explain_peak(const Walks& walks);
 
 /// What the model of this run leaves out.
-std::vector<std::string> notes(const spec::Question& question);
+std::vector<std::string> notes(const spec::Question& question, const Walks& walks);
 std::vector<std::string> warnings(const spec::Question& question, const Estimate& estimate);
 
 }  // namespace llmcalc::answer

@@ -1,0 +1,32 @@
+// What could not be modelled is said in the answer, and so is what a run keeps elsewhere.
+
+#include "../memory/asked.hpp"
+#include "catch.hpp"
+#include "llmcalc/answer/estimate.hpp"
+
+#include <algorithm>
+
+using namespace llmcalc;
+
+namespace {
+
+bool says(const std::string& words, const std::string& part) {
+  const auto notes = answer::estimate(test::question_of("--model llama-3-8b " + words)).notes;
+  return std::ranges::any_of(notes, [&](const std::string& note) { return note.find(part) != std::string::npos; });
+}
+
+}  // namespace
+
+TEST_CASE("an answer says what it leaves out") {
+  CHECK(says("--recompute every-4", "not modelled: recompute every-4"));
+  CHECK(says("--recompute selective --recompute-modules mlp", "not modelled: recompute modules"));
+  CHECK(says("--method ia3 --framework hf", "not modelled: what method 'ia3' adds"));
+  CHECK_FALSE(says("--recompute full", "not modelled"));
+  CHECK_FALSE(says("--method inference", "not modelled"));
+  CHECK_FALSE(says("--method lora --lora-rank 8 --framework hf", "not modelled"));
+}
+
+TEST_CASE("an answer says what a run keeps in host memory") {
+  CHECK(says("--framework deepspeed --offload optimizer --gpus 2 --dp 2 --sharding zero2", "host memory"));
+  CHECK_FALSE(says("--framework deepspeed --gpus 2 --dp 2 --sharding zero2", "host memory"));
+}
