@@ -34,7 +34,7 @@ std::string flag_name(std::string_view term) {
 std::vector<Flag> common_flags() {
   return {
       {"format", "text|json", "form of the answer", "Output"},
-      {"quiet", "", "no notes and warnings on stderr", "Output"},
+      {"quiet", "", "print nothing: the exit code is the answer", "Output"},
       {"presets", "folder", "presets that add to and override the built-in ones", "Output"},
       {"help", "", "this text", "Output"},
   };

@@ -11,8 +11,8 @@ enum class ExitCode { fits = 0, does_not_fit = 1, bad_question = 2 };
 
 struct Outcome {
   std::string answer;                      ///< stdout: the answer and nothing else
-  std::vector<std::string> notes = {};     ///< stderr, unless --quiet
-  std::vector<std::string> warnings = {};  ///< stderr, unless --quiet
+  std::vector<std::string> notes = {};     ///< stderr
+  std::vector<std::string> warnings = {};  ///< stderr
   ExitCode code = ExitCode::fits;
 };
 

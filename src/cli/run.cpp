@@ -23,10 +23,7 @@ Outcome run_verb(const Verb& verb, std::span<const std::string> words, const Env
   const Arguments arguments(flags, words);
   if (arguments.has("help")) return {.answer = verb_help(verb, flags)};
   Outcome outcome = verb.run(arguments, environment);
-  if (arguments.has("quiet")) {
-    outcome.notes.clear();
-    outcome.warnings.clear();
-  }
+  if (arguments.has("quiet")) return {.answer = {}, .code = outcome.code};
   return outcome;
 }
 

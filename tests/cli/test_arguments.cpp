@@ -67,12 +67,14 @@ TEST_CASE("json stands alone: nothing is left for stderr") {
   CHECK(outcome.warnings.empty());
 }
 
-TEST_CASE("quiet leaves the answer alone") {
+TEST_CASE("quiet leaves the exit code alone") {
   const auto spoken = run({"fit", "--params", "1e9", "--tokens", "1B"});
   const auto quiet = run({"fit", "--params", "1e9", "--tokens", "1B", "--quiet"});
   CHECK_FALSE(spoken.warnings.empty());
   CHECK(quiet.warnings.empty());
-  CHECK(quiet.answer == spoken.answer);
+  CHECK(quiet.answer.empty());
+  CHECK(run({"fit", "--params", "70e9", "--gpu", "rtx-4090", "--quiet"}).code == cli::ExitCode::does_not_fit);
+  CHECK(run({"fit", "--params", "1e9", "--gpu", "h100", "--quiet"}).code == cli::ExitCode::fits);
 }
 
 TEST_CASE("colour follows the option, then NO_COLOR, then the terminal") {
