@@ -73,7 +73,8 @@ std::vector<std::string> warnings(const spec::Question& question, const Estimate
   std::vector<std::string> lines;
   const auto& data = question.pricing.data;
   const bool stated = data.tokens || data.tokens_per_parameter || data.samples;
-  if (stated && quantity::in_tokens(estimate.compute.tokens) < fewest_pretraining_tokens) {
+  const bool pretrains = question.training.method == spec::Method::full;
+  if (pretrains && stated && quantity::in_tokens(estimate.compute.tokens) < fewest_pretraining_tokens) {
     lines.push_back(fmt::format("{} tokens is little for pre-training; the field's rule of thumb is at least 200B",
                                 quantity::format_tokens(estimate.compute.tokens)));
   }

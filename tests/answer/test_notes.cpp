@@ -30,3 +30,14 @@ TEST_CASE("an answer says what a run keeps in host memory") {
   CHECK(says("--framework deepspeed --offload optimizer --gpus 2 --dp 2 --sharding zero2", "host memory"));
   CHECK_FALSE(says("--framework deepspeed --gpus 2 --dp 2 --sharding zero2", "host memory"));
 }
+
+TEST_CASE("few tokens are warned of in full training, and only where somebody chose them") {
+  const auto warns = [](const std::string& words) {
+    const auto warnings = answer::estimate(test::question_of("--model llama-3-8b " + words)).warnings;
+    return std::ranges::any_of(warnings, [](const std::string& w) { return w.find("200B") != std::string::npos; });
+  };
+  CHECK(warns("--tokens 100B"));
+  CHECK_FALSE(warns("--tokens 300B"));
+  CHECK_FALSE(warns("--seq 2k"));
+  CHECK_FALSE(warns("--tokens 1B --method lora --lora-rank 8 --framework hf"));
+}
