@@ -69,7 +69,6 @@ struct Profile {
   quantity::Bytes workspace;         ///< matrix-product workspaces, inside `allocated`
   quantity::Bytes context;           ///< CUDA context and loaded kernels, outside `allocated`
   double reserved_over_allocated = 1.0;
-  const char* source = "";  ///< where workspace, context and ratio were read
 };
 
 /// The profile of a framework with the run's own switches (fused kernels, compile, optimizer implementation) applied.
