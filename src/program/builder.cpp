@@ -1,6 +1,7 @@
 #include "program/builder.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace llmcalc::program {
 
@@ -153,6 +154,34 @@ void BlockBuilder::keep_narrow_input(Op& op, const Value& in, const Value& out) 
   op.workspace_backward += 2 * spec::storage_bytes(type, product(out.rows, out.columns));
 }
 
+/// Tensor parallelism reduces what row-cut matrices make in the forward pass and the gradient of what column-cut ones
+/// read in the backward pass (Shoeybi et al. 2019, arXiv:1909.08053 §3). Sequence parallelism splits each all-reduce
+/// into a reduce-scatter and an all-gather, and gathers the kept slice of the input once more (Korthikanti et al. 2022
+/// §4.2.2). In the backward pass a column-cut matrix exchanges beside its two products (Megatron-LM
+/// core/tensor_parallel/layers.py, LinearWithGradAccumulationAndAsyncCommunication).
+void BlockBuilder::exchange_around(Op& op, const Matrix& matrix, const Value& in, const Value& out) {
+  const bool expert = matrix.experts > 1;
+  if (matrix.cut == Cut::none || expert || context_.tp == 1) return;
+  const bool spread = context_.sp > 1;
+  const auto message = [](Collective kind, bool backward, bool overlapped, quantity::Bytes size) {
+    return Message{kind, Group::tensor, backward, overlapped, size};
+  };
+  if (matrix.cut == Cut::rows) {
+    const auto whole = bytes(product(out.rows, context_.sp, out.columns, out.width));
+    op.messages.push_back(message(spread ? Collective::reduce_scatter : Collective::all_reduce, false, false, whole));
+    if (spread) op.messages.push_back(message(Collective::all_gather, true, false, whole));
+    return;
+  }
+  if (std::exchange(gathered_, in.id) == in.id) return;
+  const auto whole = bytes(product(in.rows, context_.sp, in.columns, in.width));
+  if (spread) op.messages.push_back(message(Collective::all_gather, false, false, whole));
+  if (spread && op.backward_weight > flops(0)) {
+    op.messages.push_back(message(Collective::all_gather, true, true, whole));
+  }
+  if (!in.needs_gradient) return;
+  op.messages.push_back(message(spread ? Collective::reduce_scatter : Collective::all_reduce, true, true, whole));
+}
+
 /// Y = X W: forward 2*rows*in*out FLOPs, and as many again for each gradient that is needed.
 /// Keeps X only if W is trained; a 16-bit copy of an fp32 W under autocast lives until the backward pass.
 /// Under sequence parallelism a column-cut matrix gathers its input's positions first and keeps the slice only; a
@@ -171,6 +200,9 @@ Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
   op.forward = work;
   if (in.needs_gradient) op.backward_input = work;
   if (w.trainable) op.backward_weight = work;
+  const std::int64_t matrices = matrix.experts > 1 ? matrix.experts / context_.ep : 1;
+  op.product = {quantity::ceil_divide(rows, matrices), w.columns, w.rows, matrices};
+  exchange_around(op, matrix, in, out);
   if (w.trainable && narrows(matrix)) {
     keep_narrow_input(op, in, out);
   } else if (w.trainable) {

@@ -92,13 +92,15 @@ class BlockBuilder {
   void keep_narrow_input(Op& op, const Value& in, const Value& out);
   void keep_for_products(Weight& weight) const;
   Weight matrix_weight(const Matrix& matrix) const;
+  void exchange_around(Op& op, const Matrix& matrix, const Value& in, const Value& out);
   void matrix_bias(const Matrix& matrix);
   void set_moved_bytes(Op& op) const;
 
   const Context& context_;
   Block& block_;
   std::uint8_t recompute_group_ = 0;
-  int products_ = 0;  ///< matrix products so far
+  TensorId gathered_ = no_tensor;  ///< the last input of column-cut matrices, which all of them share
+  int products_ = 0;               ///< matrix products so far
 };
 
 }  // namespace llmcalc::program

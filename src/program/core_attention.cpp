@@ -37,6 +37,20 @@ quantity::Bytes flash_backward_workspace(const Context& c, const CoreAttention& 
   return quantity::bytes(product(4, elements) + expanded);
 }
 
+Product per_head(const Context& c, const CoreAttention& core) {
+  return {c.seq, c.attended, core.qk_dim, product(c.batch, core.heads)};
+}
+
+/// Ring attention passes keys and values round while it works on those that it has; their gradients go round with them
+/// in the backward pass (Liu et al. 2023, arXiv:2310.01889 §3; TransformerEngine pytorch attention, "p2p").
+void pass_round(const Context& c, const Value& k, const Value& v, Op& op) {
+  const std::int64_t steps = c.training.seq / c.seq - 1;
+  if (steps == 0) return;
+  const auto once = quantity::bytes(product(steps, k.rows, k.columns + v.columns, k.width));
+  op.messages.push_back({Collective::ring, Group::context, false, true, once});
+  op.messages.push_back({Collective::ring, Group::context, true, true, 2 * once});
+}
+
 Value flash_attention(BlockBuilder& b, const CoreAttention& core, const Value& q, const Value& k, const Value& v) {
   const Context& c = b.context();
   const bool differentiates = q.needs_gradient || k.needs_gradient || v.needs_gradient;
@@ -52,6 +66,8 @@ Value flash_attention(BlockBuilder& b, const CoreAttention& core, const Value& q
     op.outputs.push_back(sums.id);
     op.saved.push_back(sums.id);
   }
+  op.product = per_head(c, core);
+  pass_round(c, k, v, op);
   const double square = square_flops(c, core);
   const double share = unmasked_share(c.attended, core.window, core.causal);
   op.forward = flops(square * share);
@@ -77,6 +93,8 @@ Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Value&
   const Value scores = b.value("scores", rows, c.attended, c.width, q.needs_gradient);
   Op multiply{
       .kind = OpKind::scores, .name = "scores", .inputs = {q.id, k.id}, .outputs = {scores.id}, .saved = {q.id, k.id}};
+  multiply.product = per_head(c, core);
+  pass_round(c, k, v, multiply);
   multiply.forward = flops(square * share * qk_part);
   multiply.masked = flops(square * (1.0 - share) * qk_part);
   multiply.backward_input = flops(2.0 * square * share * qk_part);
@@ -94,6 +112,7 @@ Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Value&
            .inputs = {probabilities.id, v.id},
            .outputs = {out.id},
            .saved = {probabilities.id, v.id}};
+  weigh.product = {c.seq, core.v_dim, c.attended, product(c.batch, core.heads)};
   weigh.forward = flops(square * share * (1.0 - qk_part));
   weigh.masked = flops(square * (1.0 - share) * (1.0 - qk_part));
   weigh.backward_input = flops(2.0 * square * share * (1.0 - qk_part));

@@ -21,12 +21,22 @@ WeightId table(BlockBuilder& b, std::string_view name, std::int64_t rows, std::i
   return b.weight(w);
 }
 
+/// Each rank looks up the tokens of its rows of the table and the ranks add up (Megatron-LM core/tensor_parallel/
+/// layers.py, VocabParallelEmbedding.forward).
+void exchange_rows(const Context& c, Op& op, quantity::Bytes embedded) {
+  if (c.tp == 1) return;
+  const auto kind = c.sp > 1 ? Collective::reduce_scatter : Collective::all_reduce;
+  op.messages.push_back({kind, Group::tensor, false, false, c.sp * embedded});
+  if (c.sp > 1) op.messages.push_back({Collective::all_gather, Group::tensor, true, false, c.sp * embedded});
+}
+
 /// Looks rows up; keeps the int64 token ids, 8 bytes a position, and nothing as wide as the hidden state.
 Value look_up(BlockBuilder& b, std::int64_t width) {
   const Context& c = b.context();
   const Value x = b.value("embedded tokens", c.tokens / c.sp, width, c.autocast ? 4 : c.width, c.trains_base);
   Op op{.kind = OpKind::embedding, .name = "token embedding", .outputs = {x.id}};
   op.weight = table(b, "token table", c.shape().vocab, width, true);
+  exchange_rows(c, op, b.size(x.id));
   if (c.profile.keeps_batch) {
     const Value batch = b.value("token ids, labels and mask", c.tokens, 3, sizeof(std::int64_t), false);
     op.outputs.push_back(batch.id);

@@ -36,6 +36,19 @@ double overload(const Context& c, const spec::MoeShape& moe) {
   return 1.0 + c.profile.router_overload / std::sqrt(static_cast<double>(moe.experts) / static_cast<double>(c.ep));
 }
 
+/// Tokens travel to their experts' ranks and back, in each pass; where an expert's matrices are cut, its ranks gather
+/// them all and reduce what they made of them (Megatron-LM core/transformer/moe/token_dispatcher.py,
+/// MoEAlltoAllTokenDispatcher).
+void travel(const Context& c, Op& op, const Value& rows, bool to_experts) {
+  const auto size = quantity::bytes(quantity::product(rows.rows, rows.columns, rows.width));
+  for (const bool backward : {false, true}) {
+    if (backward && !rows.needs_gradient) return;
+    if (c.ep > 1) op.messages.push_back({Collective::all_to_all, Group::expert, backward, false, size});
+    const Collective kind = to_experts == backward ? Collective::reduce_scatter : Collective::all_gather;
+    if (c.etp > 1) op.messages.push_back({kind, Group::expert_tensor, backward, false, size});
+  }
+}
+
 }  // namespace
 
 /// Each rank's experts receive as many rows as its own tokens send out, top_k a token, times the overload.
@@ -45,6 +58,7 @@ Value mixture_of_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value
   const auto sent = static_cast<double>(quantity::product(x.rows, c.etp, moe.top_k));
   const auto rows = static_cast<std::int64_t>(std::ceil(sent * overload(c, moe)));
   const Value dispatched = b.rearrange(x, "dispatched tokens", rows, x.columns, OpKind::permutation);
+  travel(c, b.block().ops.back(), dispatched, true);
   const Value processed = mlp_products(b, {moe.expert_ffn, moe.expert_bias, moe.experts, moe.top_k}, dispatched);
 
   const Value combined = b.value("combined experts", x.rows, x.columns, x.width, processed.needs_gradient);
@@ -52,6 +66,7 @@ Value mixture_of_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value
              .name = "combine",
              .inputs = {processed.id, probabilities.id},
              .outputs = {combined.id}};
+  travel(c, combine, processed, false);
   if (c.profile.keeps_expert_outputs) combine.saved.push_back(processed.id);
   b.append(combine);
   return moe.shared_ffn > 0 ? shared_experts(b, moe, x, combined) : combined;

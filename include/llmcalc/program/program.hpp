@@ -50,6 +50,29 @@ enum class OpKind {
   loss
 };
 
+/// A matrix product on this rank as the library is called: `count` times (m x k) by (k x n). Of attention: m queries of
+/// one head, the n keys that they may see, k elements of a head, one for each head and sample.
+struct Product {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  std::int64_t count = 1;
+};
+
+enum class Collective { all_reduce, all_gather, reduce_scatter, all_to_all, ring };
+
+/// Which ranks take part.
+enum class Group { tensor, context, expert, expert_tensor };
+
+/// What an operation exchanges with the other ranks of a group.
+struct Message {
+  Collective kind = Collective::all_reduce;
+  Group group = Group::tensor;
+  bool backward = false;    ///< in the backward pass; otherwise forward, and again when the operation is recomputed
+  bool overlapped = false;  ///< runs beside the operation's own work
+  quantity::Bytes size;     ///< of the whole tensor; of a ring, what one rank passes on in all its steps
+};
+
 struct Op {
   OpKind kind = OpKind::elementwise;
   std::string_view name{};
@@ -57,6 +80,8 @@ struct Op {
   SmallList<TensorId, 3> outputs{};
   SmallList<TensorId, 6> saved{};  ///< kept from here until this operation's backward
   WeightId weight = no_weight;
+  Product product{};
+  SmallList<Message, 4> messages{};
 
   quantity::Flops forward{};           ///< matrix and attention work; element-wise work is in the bytes moved
   quantity::Flops backward_input{};    ///< gradients of the inputs
