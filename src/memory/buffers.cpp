@@ -17,7 +17,7 @@ constexpr std::int64_t half_width = 2;
 /// torch DDP reduces gradients in buckets that are a second copy of them unless gradients are views of the buckets
 /// (torch/nn/parallel/distributed.py, gradient_as_bucket_view).
 bool has_bucket_copy(const spec::Question& question, const program::Profile& profile) {
-  return Sharding(question.layout).replicates_with_buckets() && !profile.persistent_gradients;
+  return program::Sharding(question.layout).replicates_with_buckets() && !profile.persistent_gradients;
 }
 
 bool has_experts(const program::Program& program) {
@@ -39,7 +39,7 @@ Bytes stage_tensors(const spec::Question& question) {
 }  // namespace
 
 Bytes persistent_buffers(const program::Program& program, const spec::Question& question,
-                         const program::Profile& profile, const States& states) {
+                         const program::Profile& profile, const program::States& states) {
   Bytes sum = profile.workspace;
   if (has_experts(program)) sum += profile.expert_workspace;
   if (profile.retains_stage_tensors) sum += stage_tensors(question);

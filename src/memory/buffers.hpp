@@ -1,15 +1,15 @@
 // What a rank holds that is neither a state nor an activation: workspaces, scratch gradients, communication buffers.
 #pragma once
 
-#include "llmcalc/memory/states.hpp"
 #include "llmcalc/program/profile.hpp"
+#include "llmcalc/program/states.hpp"
 #include "llmcalc/spec/question.hpp"
 
 namespace llmcalc::memory {
 
 /// Alive all the time, inside what the allocator counts.
 quantity::Bytes persistent_buffers(const program::Program& program, const spec::Question& question,
-                                   const program::Profile& profile, const States& states);
+                                   const program::Profile& profile, const program::States& states);
 
 /// One 16-bit scratch gradient a distinct matrix shape, filled by the fused accumulation kernels instead of the real
 /// gradient (TransformerEngine pytorch/module/base.py, get_dummy_wgrad). Runs without that fusion have none, so they

@@ -29,7 +29,8 @@ Offload make_offload(const spec::Question& question, const program::Profile& pro
   offload.weights = kind == spec::Offload::params || kind == spec::Offload::params_optimizer;
   offload.optimizer = kind == spec::Offload::optimizer || kind == spec::Offload::params_optimizer;
   if (is_fsdp(question.layout.sharding) && offload.weights) offload.optimizer = offload.gradients = true;
-  const bool engine_shards_gradients = profile.zero.reduce_bucket > 0 && Sharding(question.layout).shards_gradients();
+  const bool engine_shards_gradients =
+      profile.zero.reduce_bucket > 0 && program::Sharding(question.layout).shards_gradients();
   if (offload.optimizer && engine_shards_gradients) offload.gradients = true;
   return offload;
 }
@@ -37,7 +38,7 @@ Offload make_offload(const spec::Question& question, const program::Profile& pro
 /// A host that updates the weights needs fp32 gradients, which where they left the accelerator are the only ones:
 /// 4 + 8 + 4 bytes a parameter (DeepSpeed runtime/zero/stage3.py, estimate_zero3_model_states_mem_needs; its margin of
 /// one half for further buffers is not counted).
-Bytes move_to_host(States& states, const Offload& offload) {
+Bytes move_to_host(program::States& states, const Offload& offload) {
   Bytes host = bytes(0);
   if (offload.weights) host += take(states.weights);
   if (offload.optimizer) {

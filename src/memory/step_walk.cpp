@@ -22,8 +22,8 @@ constexpr std::int64_t fp32_width = 4;
 
 /// How the gradients of weights are made. Sharded weights have theirs whole until the layer has been reduced; engines
 /// with a bucket copy each gradient into it, and an update in the backward pass leaves nothing behind.
-WeightGradients gradient_policy(const spec::Training& training, const Profile& profile, const Sharding& sharding,
-                                bool streams_weights) {
+WeightGradients gradient_policy(const spec::Training& training, const Profile& profile,
+                                const program::Sharding& sharding, bool streams_weights) {
   const std::int64_t grads = quantity::in_bytes(spec::storage_bytes(training.precision.grads, 1));
   const std::int64_t product = training.precision.compute == spec::Dtype::fp32 ? 4 : 2;
   const bool goes_to_bucket = profile.zero.reduce_bucket > 0 && sharding.shards_gradients();
@@ -46,7 +46,7 @@ bool accumulates(const spec::Question& question, const Profile& profile) {
   return question.training.grad_accum > 1 && !profile.updates_in_backward;
 }
 
-bool holds_flat_gradients(const spec::Question& question, const Profile& profile, const Sharding& sharding) {
+bool holds_flat_gradients(const spec::Question& question, const Profile& profile, const program::Sharding& sharding) {
   return profile.accumulates_whole_gradients && sharding.gathers_weights() && question.training.grad_accum > 1;
 }
 
@@ -65,7 +65,7 @@ const PhasePeak& highest(const std::array<PhasePeak, phase_count>& peaks) {
 /// What one pipeline rank holds besides the blocks' own walks.
 struct StepWalk::Stage {
   std::vector<std::size_t> positions;  ///< of the sequence, in forward order
-  States states;
+  program::States states;
   Bytes kept;       ///< by all its blocks for one micro-batch
   Bytes in_flight;  ///< kept by other micro-batches that are forwarded and not yet backwarded
   Bytes root;       ///< gathered weights outside the layers: one unit, whole from the first layer to the last
@@ -89,7 +89,7 @@ StepWalk::StepWalk(const Program& program, const spec::Question& question, const
   const WeightGradients policy = gradient_policy(training, profile, sharding_, streams_weights_);
   for (const Block& block : program.blocks) {
     walks_.push_back(walk_block(block, policy));
-    states_.push_back(block_states(block, training, sharding_));
+    states_.push_back(program::block_states(block, training, sharding_));
     gathered_.push_back(streams_weights_ ? gathered_weights(block, training) : bytes(0));
     flat_gradients_.push_back(holds_flat_gradients(question, profile, sharding_) ? flat_gradient(block) : bytes(0));
   }

@@ -1,8 +1,8 @@
 // The communication buffers of a ZeRO engine (DeepSpeed), which exist whatever the size of the model.
 #pragma once
 
-#include "llmcalc/memory/states.hpp"
 #include "llmcalc/program/profile.hpp"
+#include "llmcalc/program/states.hpp"
 #include "llmcalc/spec/question.hpp"
 
 namespace llmcalc::memory {

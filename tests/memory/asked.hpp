@@ -50,10 +50,10 @@ struct Asked {
   memory::StepMemory walk() const { return memory::StepWalk(program, question, profile).walk(0); }
 
   /// The states of all weights of the model, without buffers.
-  memory::States states() const {
-    memory::States sum;
+  program::States states() const {
+    program::States sum;
     for (const auto index : program.sequence) {
-      sum += memory::block_states(program.blocks[index], question.training, memory::Sharding(question.layout));
+      sum += program::block_states(program.blocks[index], question.training, program::Sharding(question.layout));
     }
     return sum;
   }

@@ -22,7 +22,7 @@ spec::Training training(Optimizer optimizer) {
 }
 
 std::int64_t states_of(const program::Weight& w, Optimizer optimizer) {
-  return in_bytes(memory::optimizer_bytes(w, training(optimizer)));
+  return in_bytes(program::optimizer_bytes(w, training(optimizer)));
 }
 
 /// Gigabytes of states for the matrices of a model's layers, with 16-bit moments where they are not quantized.
@@ -33,7 +33,7 @@ double hidden_gigabytes(std::string_view model, Optimizer optimizer) {
   std::int64_t sum = 0;
   for (const auto index : asked.program.sequence) {
     for (const auto& w : asked.program.blocks[index].weights) {
-      if (w.rows > 1 && !w.table) sum += in_bytes(memory::optimizer_bytes(w, t));
+      if (w.rows > 1 && !w.table) sum += in_bytes(program::optimizer_bytes(w, t));
     }
   }
   return static_cast<double>(sum) / 1e9;
@@ -112,11 +112,11 @@ TEST_CASE(
 
 TEST_CASE("Muon's Newton-Schulz iteration takes five half-precision tensors for a square matrix") {
   const auto t = training(Optimizer::muon);
-  CHECK(in_bytes(memory::update_scratch(matrix(4096, 4096), t)) == 2 * 5 * 4096 * 4096);
-  CHECK(in_bytes(memory::update_scratch(matrix(11008, 4096), t)) == 2 * (3LL * 4096 * 11008 + 2 * 4096 * 4096));
+  CHECK(in_bytes(program::update_scratch(matrix(4096, 4096), t)) == 2 * 5 * 4096 * 4096);
+  CHECK(in_bytes(program::update_scratch(matrix(11008, 4096), t)) == 2 * (3LL * 4096 * 11008 + 2 * 4096 * 4096));
   auto table = matrix(32000, 4096);
   table.table = true;
-  CHECK(in_bytes(memory::update_scratch(table, t)) == 0);
+  CHECK(in_bytes(program::update_scratch(table, t)) == 0);
 }
 
 TEST_CASE("the rank of a projection is assumed where it was not given, and refused where nothing is projected") {

@@ -18,7 +18,7 @@ std::int64_t states_of(const program::Weight& w, spec::Optimizer optimizer, Dtyp
   t.optimizer = optimizer;
   t.precision.moments = moments;
   t.adapter.rank = 128;
-  return in_bytes(memory::optimizer_bytes(w, t));
+  return in_bytes(program::optimizer_bytes(w, t));
 }
 
 spec::Precision mixed() {
@@ -37,7 +37,7 @@ double zero_gigabytes(double parameters, spec::Sharding kind, std::int64_t ranks
   layout.sharding = kind;
   program::Weight w;
   w.elements = w.whole = static_cast<std::int64_t>(parameters);
-  const auto s = memory::weight_states(w, t, memory::Sharding(layout));
+  const auto s = program::weight_states(w, t, program::Sharding(layout));
   return static_cast<double>(in_bytes(s.weights + s.master + s.gradients + s.optimizer)) / 1e9;
 }
 
@@ -47,7 +47,7 @@ std::int64_t bytes_per_parameter(const spec::Precision& precision) {
   program::Weight w;
   w.elements = 1'000'000;
   w.dtype = precision.weights;
-  const auto s = memory::weight_states(w, t, {});
+  const auto s = program::weight_states(w, t, {});
   return in_bytes(s.weights + s.master + s.gradients + s.optimizer) / 1'000'000;
 }
 
@@ -103,7 +103,7 @@ TEST_CASE(
     t.optimizer = optimizer;
     std::int64_t sum = 0;
     for (const auto index : program.sequence) {
-      const auto s = memory::block_states(program.blocks[index], t, {});
+      const auto s = program::block_states(program.blocks[index], t, {});
       sum += in_bytes(s.weights + s.gradients + s.optimizer);
     }
     return static_cast<double>(sum) / static_cast<double>(quantity::gibi);

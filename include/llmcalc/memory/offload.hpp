@@ -1,8 +1,8 @@
 // What leaves the accelerator for the memory of its host, and how much that is.
 #pragma once
 
-#include "llmcalc/memory/states.hpp"
 #include "llmcalc/program/profile.hpp"
+#include "llmcalc/program/states.hpp"
 #include "llmcalc/spec/question.hpp"
 
 namespace llmcalc::memory {
@@ -18,6 +18,6 @@ struct Offload {
 Offload make_offload(const spec::Question& question, const program::Profile& profile);
 
 /// Takes what rests on the host out of `states` and returns its bytes.
-quantity::Bytes move_to_host(States& states, const Offload& offload);
+quantity::Bytes move_to_host(program::States& states, const Offload& offload);
 
 }  // namespace llmcalc::memory

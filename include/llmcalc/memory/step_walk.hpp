@@ -11,8 +11,8 @@
 #include "llmcalc/memory/block_walk.hpp"
 #include "llmcalc/memory/offload.hpp"
 #include "llmcalc/memory/phase.hpp"
-#include "llmcalc/memory/states.hpp"
 #include "llmcalc/program/build.hpp"
+#include "llmcalc/program/states.hpp"
 
 #include <array>
 #include <cstdint>
@@ -93,10 +93,10 @@ class StepWalk {
   const program::Program& program_;
   const spec::Question& question_;
   const program::Profile& profile_;
-  Sharding sharding_;
+  program::Sharding sharding_;
   Offload offload_;
   std::vector<BlockWalk> walks_;
-  std::vector<States> states_;
+  std::vector<program::States> states_;
   std::vector<quantity::Bytes> flat_gradients_;  ///< of each block, where they stay whole between micro-batches
   std::vector<quantity::Bytes> gathered_;        ///< of each block, its weights made whole for the time it runs
   bool differentiates_;                          ///< a backward pass and an optimizer step follow

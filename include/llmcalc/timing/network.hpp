@@ -22,12 +22,12 @@ class Network {
  public:
   Network(const spec::Accelerator& gpu, const spec::Layout& layout);
 
-  /// Where a group lies when ranks are numbered tensor, context, data, pipeline, innermost first, and experts are spread
-  /// over the data-parallel ranks (Megatron-LM core/parallel_state.py, order "tp-cp-ep-dp-pp").
+  /// Where a group lies when ranks are numbered tensor, context, data, pipeline, innermost first, and experts are
+  /// spread over the data-parallel ranks (Megatron-LM core/parallel_state.py, order "tp-cp-ep-dp-pp").
   Span span(program::Group group) const;
-  Span data() const;           ///< ranks that reduce gradients of the dense weights: data and context parallel
-  Span expert_data() const;    ///< ranks that reduce gradients of the experts' weights
-  Span sharding() const;       ///< of `data`, those that shard states among them
+  Span data() const;         ///< ranks that reduce gradients of the dense weights: data and context parallel
+  Span expert_data() const;  ///< ranks that reduce gradients of the experts' weights
+  Span sharding() const;     ///< of `data`, those that shard states among them
 
   /// \param size  bytes of the whole tensor on one rank (after an all-gather, before a reduce-scatter); of a ring what
   ///              one rank passes on in all its steps

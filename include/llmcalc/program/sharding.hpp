@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace llmcalc::memory {
+namespace llmcalc::program {
 
 /// Shards of the states of one weight: 1 where every rank keeps the whole.
 struct Shards {
@@ -23,7 +23,7 @@ class Sharding {
   Sharding() = default;
   explicit Sharding(const spec::Layout& layout);
 
-  const Shards& of(program::Split split) const { return split == program::Split::expert ? expert_ : dense_; }
+  const Shards& of(Split split) const { return split == Split::expert ? expert_ : dense_; }
   /// Weights exist whole only while their layer runs.
   bool gathers_weights() const { return gathers_; }
   bool shards_gradients() const { return shards_gradients_; }  ///< stages 2 and 3 and FSDP, be it over one rank
@@ -37,4 +37,4 @@ class Sharding {
   bool buckets_ = false;
 };
 
-}  // namespace llmcalc::memory
+}  // namespace llmcalc::program

@@ -1,8 +1,8 @@
-#include "llmcalc/memory/optimizer_states.hpp"
+#include "llmcalc/program/optimizer_states.hpp"
 
 #include <algorithm>
 
-namespace llmcalc::memory {
+namespace llmcalc::program {
 
 using quantity::bytes;
 using quantity::Bytes;
@@ -15,16 +15,16 @@ namespace {
 constexpr std::int64_t half_width = 2;
 constexpr std::int64_t fp32_width = 4;
 
-bool is_matrix(const program::Weight& w) { return w.rows > 1 && w.columns > 1; }
+bool is_matrix(const Weight& w) { return w.rows > 1 && w.columns > 1; }
 
 /// Muon, GaLore and APOLLO leave embedding tables, output head and vectors to AdamW.
-bool is_hidden_matrix(const program::Weight& w) { return is_matrix(w) && !w.table; }
+bool is_hidden_matrix(const Weight& w) { return is_matrix(w) && !w.table; }
 
 /// A weight of several experts is so many matrices.
-std::int64_t matrices(const program::Weight& w) { return w.elements / product(w.rows, w.columns); }
+std::int64_t matrices(const Weight& w) { return w.elements / product(w.rows, w.columns); }
 
-std::int64_t shorter_side(const program::Weight& w) { return std::min(w.rows, w.columns); }
-std::int64_t longer_side(const program::Weight& w) { return std::max(w.rows, w.columns); }
+std::int64_t shorter_side(const Weight& w) { return std::min(w.rows, w.columns); }
+std::int64_t longer_side(const Weight& w) { return std::max(w.rows, w.columns); }
 
 /// A moment kept in quantized blocks: `elements_per_byte` elements a byte and one fp32 scale a block, for tensors of at
 /// least `smallest` elements; smaller ones stay in fp32.
@@ -48,14 +48,14 @@ Bytes blockwise(std::int64_t n, const BlockwiseMoment& format) {
 
 /// A row and a column vector in fp32 a matrix (Shazeer & Stern 2018, arXiv:1804.04235 section 3); AdaLomo keeps the
 /// same second moment (Lv et al. 2023, arXiv:2310.10195 section 3.2).
-Bytes factored(const program::Weight& w) {
+Bytes factored(const Weight& w) {
   if (!is_matrix(w)) return bytes(product(w.elements, fp32_width));
   return bytes(product(fp32_width, w.rows + w.columns, matrices(w)));
 }
 
 /// Two 8-bit moments of rank x the longer side and an fp32 projector of the shorter side x rank (Zhao et al. 2024,
 /// arXiv:2403.03507 section 4.2).
-Bytes galore(const program::Weight& w, std::int64_t rank) {
+Bytes galore(const Weight& w, std::int64_t rank) {
   const std::int64_t r = std::min(rank, shorter_side(w));
   const Bytes moments = 2 * blockwise(product(r, longer_side(w)), bitsandbytes_8bit);
   return matrices(w) * (moments + bytes(product(fp32_width, shorter_side(w), r)));
@@ -63,7 +63,7 @@ Bytes galore(const program::Weight& w, std::int64_t rank) {
 
 /// Two moments of rank x the longer side; the random projector is made again from its seed (Zhu et al. 2024,
 /// arXiv:2412.05270 table 1: 2nr + 2, of which the last two are numbers of the host).
-Bytes apollo(const program::Weight& w, spec::Dtype moments, std::int64_t rank) {
+Bytes apollo(const Weight& w, spec::Dtype moments, std::int64_t rank) {
   const std::int64_t r = std::min(rank, shorter_side(w));
   return 2 * matrices(w) * spec::storage_bytes(moments, product(r, longer_side(w)));
 }
@@ -75,7 +75,7 @@ std::int64_t squares(std::int64_t side, std::int64_t block) {
 
 /// A factor and its inverse root for each side of each block of at most 1,024 x 1,024 (Gupta et al. 2018,
 /// arXiv:1802.09568 algorithm 1; block size: facebookresearch/optimizers distributed_shampoo, max_preconditioner_dim).
-Bytes shampoo_factors(const program::Weight& w) {
+Bytes shampoo_factors(const Weight& w) {
   constexpr std::int64_t block = 1024;
   if (!is_matrix(w)) return bytes(product(2, fp32_width, squares(w.elements, block)));
   const std::int64_t left = product(ceil_divide(w.columns, block), squares(w.rows, block));
@@ -85,7 +85,7 @@ Bytes shampoo_factors(const program::Weight& w) {
 
 /// A factor and its eigenvectors for each side of a matrix that is no longer than 10,000; vectors have none (Vyas et
 /// al. 2024, arXiv:2409.11321 algorithm 3; soap.py, init_preconditioner).
-Bytes soap_factors(const program::Weight& w) {
+Bytes soap_factors(const Weight& w) {
   constexpr std::int64_t longest = 10000;
   if (!is_matrix(w)) return bytes(0);
   std::int64_t elements = 0;
@@ -98,7 +98,7 @@ Bytes soap_factors(const program::Weight& w) {
 /// AdamW and LAMB: two moments (Kingma & Ba 2015; You et al. 2020, arXiv:1904.00962 algorithm 2). Lion, Adagrad and
 /// SGD with momentum: one. Muon: one momentum for hidden matrices (Jordan 2024). Shampoo: beside its factors a filtered
 /// gradient and the second moment of the grafted method; SOAP: AdamW's moments in the eigenbasis.
-Bytes optimizer_bytes(const program::Weight& w, const spec::Training& training) {
+Bytes optimizer_bytes(const Weight& w, const spec::Training& training) {
   const Bytes moment = spec::storage_bytes(training.precision.moments, w.elements);
   switch (training.optimizer) {
     case Optimizer::none:
@@ -141,14 +141,14 @@ namespace {
 
 /// The Newton-Schulz iteration on m x k with m <= k holds X, aX and BX, and the m x m matrices XX' and its polynomial,
 /// in bf16 (Jordan 2024, github.com/KellerJordan/Muon, zeropower_via_newtonschulz5).
-Bytes newton_schulz(const program::Weight& w) {
+Bytes newton_schulz(const Weight& w) {
   const std::int64_t m = shorter_side(w);
   return bytes(product(half_width, 3 * product(m, longer_side(w)) + 2 * product(m, m)));
 }
 
 }  // namespace
 
-Bytes update_scratch(const program::Weight& w, const spec::Training& training) {
+Bytes update_scratch(const Weight& w, const spec::Training& training) {
   switch (training.optimizer) {
     case Optimizer::muon:
       return is_hidden_matrix(w) ? newton_schulz(w) : bytes(0);
@@ -165,10 +165,10 @@ Bytes update_scratch(const program::Weight& w, const spec::Training& training) {
   }
 }
 
-bool is_paged(const program::Weight& w, Optimizer optimizer) {
+bool is_paged(const Weight& w, Optimizer optimizer) {
   constexpr std::int64_t smallest_paged = 100'000;
   const bool pages = optimizer == Optimizer::paged_adamw || optimizer == Optimizer::paged_adamw_8bit;
   return pages && w.elements >= smallest_paged;
 }
 
-}  // namespace llmcalc::memory
+}  // namespace llmcalc::program

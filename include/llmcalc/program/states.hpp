@@ -1,12 +1,12 @@
 // What training keeps for each parameter between steps: weights, master copy, gradients, optimizer states.
 #pragma once
 
-#include "llmcalc/memory/optimizer_states.hpp"
-#include "llmcalc/memory/sharding.hpp"
+#include "llmcalc/program/optimizer_states.hpp"
 #include "llmcalc/program/program.hpp"
+#include "llmcalc/program/sharding.hpp"
 #include "llmcalc/spec/training.hpp"
 
-namespace llmcalc::memory {
+namespace llmcalc::program {
 
 struct States {
   quantity::Bytes weights;    ///< with the narrow copies that products keep of them
@@ -22,9 +22,9 @@ struct States {
 };
 
 /// The states of one weight on its rank. A weight whose storage is another block's has none.
-States weight_states(const program::Weight& weight, const spec::Training& training, const Sharding& sharding);
+States weight_states(const Weight& weight, const spec::Training& training, const Sharding& sharding);
 
 /// The states of all weights of a block.
-States block_states(const program::Block& block, const spec::Training& training, const Sharding& sharding);
+States block_states(const Block& block, const spec::Training& training, const Sharding& sharding);
 
-}  // namespace llmcalc::memory
+}  // namespace llmcalc::program

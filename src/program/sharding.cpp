@@ -1,8 +1,8 @@
-#include "llmcalc/memory/sharding.hpp"
+#include "llmcalc/program/sharding.hpp"
 
 #include <algorithm>
 
-namespace llmcalc::memory {
+namespace llmcalc::program {
 
 namespace {
 
@@ -44,4 +44,4 @@ Sharding::Sharding(const spec::Layout& layout) {
   buckets_ = layout.sharding == spec::Sharding::ddp && replicas > 1;
 }
 
-}  // namespace llmcalc::memory
+}  // namespace llmcalc::program

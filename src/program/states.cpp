@@ -1,8 +1,8 @@
-#include "llmcalc/memory/states.hpp"
+#include "llmcalc/program/states.hpp"
 
 #include <algorithm>
 
-namespace llmcalc::memory {
+namespace llmcalc::program {
 
 using quantity::bytes;
 using quantity::Bytes;
@@ -17,20 +17,20 @@ Bytes share(Bytes whole, std::int64_t shards) { return bytes(ceil_divide(quantit
 
 /// Transformer Engine's layers keep 8- and 4-bit copies of each weight for their products; of a weight gathered from
 /// shards nothing is kept (TransformerEngine pytorch/module/base.py, get_weight_workspace).
-Bytes product_copies(const program::Weight& w, std::int64_t shards) {
+Bytes product_copies(const Weight& w, std::int64_t shards) {
   return shards > 1 ? bytes(0) : w.copies * spec::storage_bytes(w.copy_type, w.elements);
 }
 
 /// Of a quantized weight only the codes are parameters that sharding sees; its scales are attributes or buffers of the
 /// module and stay whole on every rank (bitsandbytes nn/modules.py, Params4bit.quant_state; AutoGPTQ's scales, qzeros).
-Bytes weight_bytes(const program::Weight& w, std::int64_t shards) {
+Bytes weight_bytes(const Weight& w, std::int64_t shards) {
   const Bytes stored = spec::storage_bytes(w.dtype, w.elements);
   const Bytes codes = bytes(ceil_divide(product(w.elements, spec::facts(w.dtype).bits), 8));
   return w.layouts * (share(codes, shards) + (stored - codes)) + product_copies(w, shards);
 }
 
 /// Transformer Engine's FusedAdam, store_param_remainders: bf16 weights are the high half of their fp32 masters.
-Bytes master_bytes(const program::Weight& w, const spec::Precision& precision) {
+Bytes master_bytes(const Weight& w, const spec::Precision& precision) {
   constexpr std::int64_t remainder_width = 2;
   if (!precision.master) return bytes(0);
   return bytes(product(w.elements, precision.master_remainder ? remainder_width : fp32_width));
@@ -42,7 +42,7 @@ bool widens_gradients(const spec::Precision& precision) {
 
 }  // namespace
 
-States weight_states(const program::Weight& w, const spec::Training& training, const Sharding& sharding) {
+States weight_states(const Weight& w, const spec::Training& training, const Sharding& sharding) {
   const auto& precision = training.precision;
   const Shards& shards = sharding.of(w.split);
   States states;
@@ -61,9 +61,9 @@ States weight_states(const program::Weight& w, const spec::Training& training, c
   return states;
 }
 
-States block_states(const program::Block& block, const spec::Training& training, const Sharding& sharding) {
+States block_states(const Block& block, const spec::Training& training, const Sharding& sharding) {
   States sum;
-  for (const program::Weight& w : block.weights) sum += weight_states(w, training, sharding);
+  for (const Weight& w : block.weights) sum += weight_states(w, training, sharding);
   return sum;
 }
 
@@ -79,4 +79,4 @@ States& States::operator+=(const States& other) {
   return *this;
 }
 
-}  // namespace llmcalc::memory
+}  // namespace llmcalc::program
