@@ -29,15 +29,6 @@ std::int64_t chosen_stage(const spec::Question& question) {
       "--rank", fmt::format("pp={} is not a stage; the pipeline has stages 0 to {}", rank.stage, stages - 1));
 }
 
-memory::StepMemory worst_stage(const memory::StepWalk& step, std::int64_t stages) {
-  memory::StepMemory worst = step.walk(0);
-  for (std::int64_t stage = 1; stage < stages; ++stage) {
-    const memory::StepMemory other = step.walk(stage);
-    if (other.peak().alive.total() > worst.peak().alive.total()) worst = other;
-  }
-  return worst;
-}
-
 /// The textbook totals have no phases and no runtime: states, and at most a flat share for everything else.
 Bytes textbook_total(const spec::Question& question, const memory::Moment& states, std::int64_t parameters) {
   const bool by_rule = question.training.activations == spec::ActivationModel::rule_of_thumb;
@@ -65,7 +56,7 @@ program::Profile profile_of(const spec::Question& question) {
 
 memory::StepMemory walk_stage(const memory::StepWalk& step, const spec::Question& question) {
   const bool every = question.rank.kind == spec::RankChoice::Kind::max;
-  return every ? worst_stage(step, question.layout.pp) : step.walk(chosen_stage(question));
+  return every ? step.walk_worst() : step.walk(chosen_stage(question));
 }
 
 Levels levels(const spec::Question& question, const program::Profile& profile, const memory::StepMemory& memory,

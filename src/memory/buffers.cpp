@@ -1,5 +1,7 @@
 #include "memory/buffers.hpp"
 
+#include "llmcalc/program/sharding.hpp"
+
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -38,12 +40,14 @@ Bytes stage_tensors(const spec::Question& question) {
 
 }  // namespace
 
-Bytes persistent_buffers(const program::Program& program, const spec::Question& question,
-                         const program::Profile& profile, const program::States& states) {
-  Bytes sum = profile.workspace;
-  if (has_experts(program)) sum += profile.expert_workspace;
+Bytes workspaces(const program::Program& program, const program::Profile& profile) {
+  return has_experts(program) ? profile.workspace + profile.expert_workspace : profile.workspace;
+}
+
+Bytes exchange_buffers(const spec::Question& question, const program::Profile& profile, Bytes gradients) {
+  Bytes sum = bytes(0);
   if (profile.retains_stage_tensors) sum += stage_tensors(question);
-  if (has_bucket_copy(question, profile)) sum += states.gradients;
+  if (has_bucket_copy(question, profile)) sum += gradients;
   return sum;
 }
 

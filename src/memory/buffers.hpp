@@ -2,14 +2,18 @@
 #pragma once
 
 #include "llmcalc/program/profile.hpp"
-#include "llmcalc/program/states.hpp"
+#include "llmcalc/program/program.hpp"
 #include "llmcalc/spec/question.hpp"
 
 namespace llmcalc::memory {
 
-/// Alive all the time, inside what the allocator counts.
-quantity::Bytes persistent_buffers(const program::Program& program, const spec::Question& question,
-                                   const program::Profile& profile, const program::States& states);
+/// Of matrix products, alive all the time, inside what the allocator counts.
+quantity::Bytes workspaces(const program::Program& program, const program::Profile& profile);
+
+/// What a stage keeps for its exchange with others: received and sent tensors, buckets.
+/// \param gradients  of all weights of the stage
+quantity::Bytes exchange_buffers(const spec::Question& question, const program::Profile& profile,
+                                 quantity::Bytes gradients);
 
 /// One 16-bit scratch gradient a distinct matrix shape, filled by the fused accumulation kernels instead of the real
 /// gradient (TransformerEngine pytorch/module/base.py, get_dummy_wgrad). Runs without that fusion have none, so they

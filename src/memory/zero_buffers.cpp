@@ -16,25 +16,28 @@ std::int64_t gradient_width(const spec::Training& training) {
   return quantity::in_bytes(spec::storage_bytes(training.precision.grads, 1));
 }
 
-/// All trained elements of the rank, of one pipeline stage at most.
-std::int64_t trained_elements(const program::Program& program) {
+/// The sum of a number for each weight of the whole model, as one pipeline stage at most has of it.
+template <class Number>
+std::int64_t sum_of_stage(const program::Program& program, const Number& number) {
   std::int64_t sum = 0;
-  for (const std::uint16_t index : program.sequence) {
-    for (const auto& w : program.blocks[index].weights) sum += w.trainable && !w.shared ? w.elements : 0;
+  for (std::size_t i = 0; i < program.blocks.size(); ++i) {
+    std::int64_t of_block = 0;
+    for (const auto& w : program.blocks[i].weights) of_block += number(w);
+    sum += of_block * std::ranges::count(program.sequence, static_cast<std::uint16_t>(i));
   }
   return sum / program.stages;
+}
+
+std::int64_t trained_elements(const program::Program& program) {
+  return sum_of_stage(program, [](const auto& w) { return w.trainable && !w.shared ? w.elements : 0; });
 }
 
 /// Stage 3 keeps tensors below the threshold whole beside their shards (runtime/zero/parameter_offload.py,
 /// param_persistence_threshold).
 Bytes persistent_tensors(const program::Program& program, std::int64_t threshold) {
-  auto sum = bytes(0);
-  for (const std::uint16_t index : program.sequence) {
-    for (const auto& w : program.blocks[index].weights) {
-      if (w.elements < threshold) sum += spec::storage_bytes(w.dtype, w.elements);
-    }
-  }
-  return bytes(quantity::in_bytes(sum) / program.stages);
+  return bytes(sum_of_stage(program, [&](const program::Weight& w) {
+    return w.elements < threshold ? quantity::in_bytes(spec::storage_bytes(w.dtype, w.elements)) : 0;
+  }));
 }
 
 }  // namespace

@@ -1,17 +1,10 @@
 // The communication buffers of a ZeRO engine (DeepSpeed), which exist whatever the size of the model.
 #pragma once
 
-#include "llmcalc/program/profile.hpp"
-#include "llmcalc/program/states.hpp"
+#include "llmcalc/memory/block_prices.hpp"
 #include "llmcalc/spec/question.hpp"
 
 namespace llmcalc::memory {
-
-struct ZeroBuffers {
-  quantity::Bytes always;
-  quantity::Bytes backward;  ///< during the backward pass only
-  quantity::Bytes step;      ///< during the optimizer step only
-};
 
 /// Nothing where the framework's profile has no engine or the layout shards nothing.
 ZeroBuffers zero_buffers(const program::Program& program, const spec::Question& question,

@@ -67,14 +67,14 @@ States block_states(const Block& block, const spec::Training& training, const Sh
   return sum;
 }
 
-States& States::operator+=(const States& other) {
-  weights += other.weights;
-  master += other.master;
-  gradients += other.gradients;
-  optimizer += other.optimizer;
-  paged += other.paged;
-  moment_temporaries += other.moment_temporaries;
-  gradient_copies += other.gradient_copies;
+States& States::add(const States& other, std::int64_t count) {
+  weights += count * other.weights;
+  master += count * other.master;
+  gradients += count * other.gradients;
+  optimizer += count * other.optimizer;
+  paged += count * other.paged;
+  moment_temporaries += count * other.moment_temporaries;
+  gradient_copies += count * other.gradient_copies;
   update_scratch = std::max(update_scratch, other.update_scratch);
   return *this;
 }

@@ -25,6 +25,7 @@ struct BlockWalk {
   quantity::Bytes backward_peak;     ///< highest live bytes in the backward pass, kept tensors and gradients included
   quantity::Bytes weight_gradients;  ///< left behind by the backward pass
   quantity::Bytes input_gradient;    ///< handed to the block before
+  quantity::Bytes held_by_loop;      ///< of its tensors, what outlives it until all blocks have run backward
 };
 
 /// \pre every input of a recompute group is saved by an operation of the group

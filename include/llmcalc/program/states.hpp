@@ -6,6 +6,8 @@
 #include "llmcalc/program/sharding.hpp"
 #include "llmcalc/spec/training.hpp"
 
+#include <cstdint>
+
 namespace llmcalc::program {
 
 struct States {
@@ -18,7 +20,9 @@ struct States {
   quantity::Bytes gradient_copies;     ///< fp32 copies of narrower gradients, for optimizers that make them in the step
   quantity::Bytes update_scratch;      ///< of the tensor whose update takes most; a sum of states keeps the largest
 
-  States& operator+=(const States& other);
+  States& operator+=(const States& other) { return add(other, 1); }
+  /// The states of `count` equal blocks.
+  States& add(const States& other, std::int64_t count);
 };
 
 /// The states of one weight on its rank. A weight whose storage is another block's has none.

@@ -1,0 +1,110 @@
+// The memory of one training step on one pipeline stage: through forward, loss, backward and optimizer step.
+//
+// Sample (1B parameters, bf16 with fp32 moments, one sequence):
+//   persistent  weights 2.0 GB  gradients 2.0 GB  optimizer 8.0 GB
+//   forward     persistent + what the layers so far have kept + the widest moment of the layer that runs
+//   loss        the same with all layers kept, plus logits
+//   backward    falls layer by layer; where gradients are made on the way they rise as activations fall
+//   optimizer   persistent + gradients + the step's temporaries
+//
+// From one of several equal blocks to the next every part grows or falls by the same bytes, so that the highest is
+// one of the first two or the last two: a walk costs as many steps as a stage has kinds of blocks.
+#pragma once
+
+#include "llmcalc/memory/block_prices.hpp"
+#include "llmcalc/memory/phase.hpp"
+#include "llmcalc/memory/stage_blocks.hpp"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace llmcalc::memory {
+
+inline constexpr std::size_t phase_count = 4;
+
+/// What is alive at one moment, by purpose. Sums to what the framework's allocator counts as allocated.
+struct Moment {
+  quantity::Bytes weights, master, gradients, optimizer, activations, logits, temporaries, workspace;
+
+  quantity::Bytes total() const;
+};
+
+struct PhasePeak {
+  Phase phase = Phase::forward;
+  std::int64_t position = 0;  ///< index into the program's sequence of blocks; 0 for the optimizer step
+  Moment alive;
+};
+
+/// One moment of a steady step; the highest of all is the peak.
+struct TimelinePoint {
+  Phase phase = Phase::forward;
+  std::int64_t position = 0;  ///< as in PhasePeak
+  quantity::Bytes allocated;
+};
+
+struct StepMemory {
+  std::int64_t stage = 0;                         ///< pipeline rank
+  Moment persistent;                              ///< between steps
+  std::array<PhasePeak, phase_count> steady;      ///< one peak a phase, in the order of Phase
+  std::array<PhasePeak, phase_count> first_step;  ///< the same before the optimizer has made its states
+  quantity::Bytes host;   ///< what rests in the memory of the host instead: offloaded states and activations
+  quantity::Bytes paged;  ///< optimizer states in managed memory, on the accelerator only while it has room
+
+  const PhasePeak& peak() const;        ///< the highest of `steady`; the earliest of equals
+  const PhasePeak& first_peak() const;  ///< the highest of `first_step`
+};
+
+/// Walks stages whose blocks have been priced. Positions count the blocks of the stage.
+class StageWalk {
+ public:
+  StageWalk(const BlockPrices& prices, const StepRules& rules, const spec::Question& question,
+            const program::Profile& profile)
+      : prices_(prices), rules_(rules), question_(question), profile_(profile) {}
+
+  StepMemory walk(const StageBlocks& blocks) const;
+
+  /// The peak of a steady step and nothing else; allocates nothing.
+  quantity::Bytes peak(const StageBlocks& blocks) const;
+
+  /// The highest moment of each block in time order: up through forward and loss, down through backward, the optimizer.
+  std::vector<TimelinePoint> timeline(const StageBlocks& blocks) const;
+
+ private:
+  struct Stage;
+  struct Growth;
+  enum class Visits { highest, all };
+
+  Stage lay_out(const StageBlocks& blocks) const;
+  Moment resident(const Stage& stage) const;
+  std::array<PhasePeak, phase_count> phases(const Stage& stage, const Moment& resident) const;
+  /// Calls visit(phase, position, moment) at the highest moment of every block, in time order.
+  template <class Visit>
+  void visit_step(const Stage& stage, const Moment& resident, Visits visits, const Visit& visit) const;
+  template <class Visit>
+  void forward(const Stage& stage, const Moment& resident, Visits visits, const Visit& visit) const;
+  template <class Visit>
+  void backward(const Stage& stage, const Moment& resident, Visits visits, const Visit& visit) const;
+  Moment optimizer_step(const Stage& stage) const;
+  quantity::Bytes step_temporaries(const Stage& stage) const;
+  Growth left_by(std::uint16_t block) const;
+  quantity::Bytes gradients_left_by(std::uint16_t block) const;
+  bool is_head(std::uint16_t block) const { return block == prices_.head; }
+  /// FSDP gathers the blocks outside the layers once, as one unit; DeepSpeed gathers tensor by tensor.
+  bool is_root(std::uint16_t block) const {
+    return profile_.zero.prefetch_bucket == 0 && (block == prices_.first || is_head(block));
+  }
+  quantity::Bytes gathered(std::uint16_t block) const {
+    return is_root(block) ? quantity::Bytes{} : weights_of(block).gathered;
+  }
+  quantity::Bytes prefetched(std::uint16_t block) const;
+  const BlockWalk& walk_of(std::uint16_t block) const { return prices_.walks[block]; }
+  const BlockWeights& weights_of(std::uint16_t block) const { return prices_.weights->blocks[block]; }
+
+  BlockPrices prices_;
+  const StepRules& rules_;
+  const spec::Question& question_;
+  const program::Profile& profile_;
+};
+
+}  // namespace llmcalc::memory

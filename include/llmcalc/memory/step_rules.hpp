@@ -1,0 +1,24 @@
+// What holds for every block of a run: how states are sharded, what rests on the host, when gradients are alive.
+#pragma once
+
+#include "llmcalc/memory/block_walk.hpp"
+#include "llmcalc/memory/offload.hpp"
+#include "llmcalc/program/sharding.hpp"
+
+namespace llmcalc::memory {
+
+struct StepRules {
+  program::Sharding sharding;
+  Offload offload;
+  WeightGradients gradients;
+  bool differentiates = true;      ///< a backward pass and an optimizer step follow
+  bool gradient_buffer = true;     ///< gradients have memory of their own from the start
+  bool gradients_resident = true;  ///< they are alive while a micro-batch runs
+  bool streams_weights = false;    ///< weights are whole on the accelerator only while their layer runs
+  bool flat_gradients = false;     ///< sharded gradients stay whole between micro-batches
+  bool retains_inputs = false;     ///< checkpointed inputs and their gradients stay to the end of the backward pass
+};
+
+StepRules step_rules(const spec::Question& question, const program::Profile& profile);
+
+}  // namespace llmcalc::memory

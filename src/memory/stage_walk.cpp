@@ -1,0 +1,266 @@
+#include "llmcalc/memory/stage_walk.hpp"
+
+#include "memory/buffers.hpp"
+#include "memory/in_flight.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace llmcalc::memory {
+
+using quantity::Bytes;
+using quantity::bytes;
+
+namespace {
+
+constexpr std::int64_t half_width = 2;
+constexpr std::int64_t fp32_width = 4;
+
+/// Replaces the peak of a phase if `alive` is higher.
+void raise(PhasePeak& peak, Phase phase, std::int64_t position, const Moment& alive) {
+  if (peak.alive.total() >= alive.total()) return;
+  peak = {phase, position, alive};
+}
+
+const PhasePeak& highest(const std::array<PhasePeak, phase_count>& peaks) {
+  return *std::ranges::max_element(peaks, {}, [](const PhasePeak& p) { return p.alive.total(); });
+}
+
+/// Calls visit(i) for i from 0 to count - 1, or only for the first two and the last two.
+template <class Visit>
+void count_up(std::int64_t count, bool all, const Visit& visit) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (!all && i == 2) i = std::max(i, count - 2);
+    visit(i);
+  }
+}
+
+}  // namespace
+
+/// What one pipeline rank holds besides the blocks' own walks.
+struct StageWalk::Stage {
+  const std::vector<Run>& runs;  ///< in forward order
+  std::int64_t blocks = 0;
+  program::States states{};
+  Bytes kept{};       ///< by all its blocks for one micro-batch
+  Bytes in_flight{};  ///< kept by other micro-batches that are forwarded and not yet backwarded
+  Bytes root{};       ///< gathered weights outside the layers: one unit, whole from the first layer to the last
+  Bytes buffers{};
+  Bytes host{};
+};
+
+/// What the backward pass of one block leaves behind.
+struct StageWalk::Growth {
+  Bytes activations, gradients, logits;
+
+  void add_to(Moment& moment, std::int64_t times) const {
+    moment.activations += times * activations;
+    moment.gradients += times * gradients;
+    moment.logits += times * logits;
+  }
+};
+
+StageWalk::Stage StageWalk::lay_out(const StageBlocks& blocks) const {
+  Stage stage{.runs = blocks.runs};
+  auto layers_kept = bytes(0);
+  auto flat_gradients = bytes(0);
+  for (const auto& [block, count] : blocks.runs) {
+    const Bytes kept = count * walk_of(block).kept;
+    stage.blocks += count;
+    stage.states.add(weights_of(block).states, count);
+    stage.kept += kept;
+    if (!is_head(block)) layers_kept += kept;
+    if (is_root(block)) stage.root += count * weights_of(block).gathered;
+    flat_gradients += count * weights_of(block).flat_gradients;
+  }
+  if (flat_gradients > bytes(0)) stage.states.gradients = flat_gradients;
+  stage.in_flight = activations_in_flight(layers_kept, question_, blocks.stage);
+  if (profile_.updates_in_backward) stage.states.gradients = bytes(0);
+  if (!profile_.widens_gradients_at_step) stage.states.gradient_copies = bytes(0);
+  stage.host = move_to_host(stage.states, rules_.offload);
+  if (rules_.offload.activations) stage.host += stage.kept + std::exchange(stage.in_flight, bytes(0));
+  stage.buffers = prices_.weights->workspace + exchange_buffers(question_, profile_, stage.states.gradients) +
+                  prices_.weights->zero.always;
+  return stage;
+}
+
+/// The weights of the next block on their way while another runs; DeepSpeed fetches so many elements ahead.
+Bytes StageWalk::prefetched(std::uint16_t block) const {
+  const Bytes whole = gathered(block);
+  const std::int64_t ahead = profile_.zero.prefetch_bucket;
+  return ahead == 0 ? whole : std::min(whole, bytes(quantity::product(ahead, half_width)));
+}
+
+/// Offloaded activations are on the accelerator for the layer that runs and for the one before it, whose copy is on its
+/// way (torchtune training/_activation_offloading.py; DeepSpeed activation_checkpointing, cpu_checkpointing).
+template <class Visit>
+void StageWalk::forward(const Stage& stage, const Moment& resident, Visits visits, const Visit& visit) const {
+  Moment alive = resident;
+  std::int64_t first = 0;
+  for (std::size_t r = 0; r < stage.runs.size(); ++r) {
+    const auto [block, count] = stage.runs[r];
+    const BlockWalk& walk = walk_of(block);
+    const auto peak_of = [&](std::int64_t n) {
+      Moment moment = alive;
+      if (!rules_.offload.activations)
+        moment.activations += n * walk.kept;
+      else if (n > 0)
+        moment.activations = resident.activations + walk.kept;
+      (is_head(block) ? moment.logits : moment.temporaries) += walk.forward_peak;
+      moment.temporaries += gathered(block);
+      if (n + 1 < count)
+        moment.temporaries += prefetched(block);
+      else if (r + 1 < stage.runs.size())
+        moment.temporaries += prefetched(stage.runs[r + 1].block);
+      visit(is_head(block) ? Phase::loss : Phase::forward, first + n, moment);
+    };
+    count_up(count, visits == Visits::all, peak_of);
+    first += count;
+    if (rules_.offload.activations)
+      alive.activations = resident.activations + walk.kept;
+    else
+      alive.activations += count * walk.kept;
+  }
+}
+
+/// The head's backward is the moment of the widest gradients; it belongs to the backward phase.
+template <class Visit>
+void StageWalk::backward(const Stage& stage, const Moment& resident, Visits visits, const Visit& visit) const {
+  Moment alive = resident;
+  if (!rules_.offload.activations) alive.activations += stage.kept;
+  alive.workspace += prices_.weights->zero.backward + prices_.weights->dummy_gradients;
+  std::int64_t last = stage.blocks - 1;
+  for (std::size_t r = stage.runs.size(); r-- > 0;) {
+    const auto [block, count] = stage.runs[r];
+    const BlockWalk& walk = walk_of(block);
+    const Growth growth = left_by(block);
+    const auto peak_of = [&](std::int64_t n) {
+      const bool is_first = n + 1 == count;
+      const auto* before = !is_first ? &stage.runs[r] : r > 0 ? &stage.runs[r - 1] : nullptr;
+      Moment moment = alive;
+      growth.add_to(moment, n);
+      if (!rules_.offload.activations)
+        moment.activations -= (n + 1) * walk.kept;
+      else if (before != nullptr)
+        moment.activations += walk_of(before->block).kept;
+      if (is_head(block)) {
+        moment.logits += walk.backward_peak;
+      } else {
+        moment.activations += walk.kept;
+        moment.temporaries += walk.backward_peak - walk.kept;
+      }
+      moment.temporaries += gathered(block) + weights_of(block).flat_gradients;
+      if (before != nullptr) moment.temporaries += prefetched(before->block);
+      visit(Phase::backward, last - n, moment);
+    };
+    count_up(count, visits == Visits::all, peak_of);
+    last -= count;
+    if (!rules_.offload.activations) alive.activations -= count * walk.kept;
+    growth.add_to(alive, count);
+  }
+}
+
+StageWalk::Growth StageWalk::left_by(std::uint16_t block) const {
+  const BlockWalk& walk = walk_of(block);
+  const bool retains = rules_.retains_inputs && !is_root(block);
+  return {retains ? walk.kept + walk.input_gradient : bytes(0), gradients_left_by(block), walk.held_by_loop};
+}
+
+/// What the backward pass of a block leaves of its weights' gradients beside those that were there before.
+Bytes StageWalk::gradients_left_by(std::uint16_t block) const {
+  if (rules_.offload.gradients || rules_.gradients_resident || profile_.updates_in_backward) return bytes(0);
+  const bool reduced = rules_.streams_weights || rules_.sharding.shards_gradients();
+  return reduced ? weights_of(block).states.gradients : walk_of(block).weight_gradients;
+}
+
+/// DeepSpeed's stage 3 steps group by group, so that no more gradients than a group's exist in fp32.
+Bytes StageWalk::step_temporaries(const Stage& stage) const {
+  Bytes sum = stage.states.moment_temporaries * profile_.optimizer_temporaries + prices_.weights->zero.step;
+  Bytes widened = stage.states.gradient_copies;
+  if (question_.layout.sharding == spec::Sharding::zero3 && profile_.zero.step_group > 0) {
+    widened = std::min(widened, bytes(quantity::product(profile_.zero.step_group, fp32_width)));
+  }
+  if (profile_.models_kernel_workspace) sum += stage.states.update_scratch;
+  return sum + widened;
+}
+
+Moment StageWalk::optimizer_step(const Stage& stage) const {
+  Moment moment;
+  moment.weights = stage.states.weights;
+  moment.master = stage.states.master;
+  moment.gradients = stage.states.gradients;
+  moment.optimizer = stage.states.optimizer;
+  moment.temporaries = step_temporaries(stage);
+  moment.workspace = stage.buffers;
+  return moment;
+}
+
+template <class Visit>
+void StageWalk::visit_step(const Stage& stage, const Moment& resident, Visits visits, const Visit& visit) const {
+  Moment in_step = resident;
+  in_step.activations += stage.in_flight;
+  in_step.temporaries += stage.root;
+  forward(stage, in_step, visits, visit);
+  if (!rules_.differentiates) return;
+  backward(stage, in_step, visits, visit);
+  visit(Phase::optimizer, std::int64_t{0}, optimizer_step(stage));
+}
+
+std::array<PhasePeak, phase_count> StageWalk::phases(const Stage& stage, const Moment& resident) const {
+  std::array<PhasePeak, phase_count> peaks;
+  for (std::size_t i = 0; i < phase_count; ++i) peaks[i].phase = static_cast<Phase>(i);
+  visit_step(stage, resident, Visits::highest, [&](Phase phase, std::int64_t position, const Moment& moment) {
+    raise(peaks[static_cast<std::size_t>(phase)], phase, position, moment);
+  });
+  return peaks;
+}
+
+/// What every moment of a steady step has in common.
+Moment StageWalk::resident(const Stage& stage) const {
+  Moment moment = optimizer_step(stage);
+  moment.temporaries = bytes(0);
+  if (!rules_.gradients_resident) moment.gradients = bytes(0);
+  return moment;
+}
+
+StepMemory StageWalk::walk(const StageBlocks& blocks) const {
+  const Stage stage = lay_out(blocks);
+  StepMemory memory;
+  memory.stage = blocks.stage;
+  Moment in_step = resident(stage);
+  memory.persistent = in_step;
+  memory.host = stage.host;
+  memory.paged = stage.states.paged;
+  const bool kept_between_steps = rules_.gradient_buffer || rules_.sharding.gathers_weights();
+  memory.persistent.gradients = kept_between_steps ? stage.states.gradients : bytes(0);
+  memory.steady = phases(stage, in_step);
+  in_step.optimizer = bytes(0);
+  memory.first_step = phases(stage, in_step);
+  return memory;
+}
+
+Bytes StageWalk::peak(const StageBlocks& blocks) const {
+  const Stage stage = lay_out(blocks);
+  auto highest = bytes(0);
+  visit_step(stage, resident(stage), Visits::highest,
+             [&](Phase, std::int64_t, const Moment& moment) { highest = std::max(highest, moment.total()); });
+  return highest;
+}
+
+std::vector<TimelinePoint> StageWalk::timeline(const StageBlocks& blocks) const {
+  const Stage stage = lay_out(blocks);
+  std::vector<TimelinePoint> points;
+  visit_step(stage, resident(stage), Visits::all, [&](Phase phase, std::int64_t position, const Moment& moment) {
+    points.push_back({phase, position, moment.total()});
+  });
+  return points;
+}
+
+Bytes Moment::total() const {
+  return weights + master + gradients + optimizer + activations + logits + temporaries + workspace;
+}
+
+const PhasePeak& StepMemory::peak() const { return highest(steady); }
+const PhasePeak& StepMemory::first_peak() const { return highest(first_step); }
+
+}  // namespace llmcalc::memory

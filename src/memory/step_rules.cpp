@@ -1,0 +1,55 @@
+#include "llmcalc/memory/step_rules.hpp"
+
+namespace llmcalc::memory {
+
+using program::Profile;
+
+namespace {
+
+/// Engines with a bucket copy each gradient into it.
+bool shards_through_bucket(const StepRules& rules, const Profile& profile) {
+  return profile.zero.reduce_bucket > 0 && rules.sharding.shards_gradients();
+}
+
+/// How the gradients of weights are made. Sharded weights have theirs whole until the layer has been reduced; engines
+/// with a bucket copy each gradient into it, and an update in the backward pass leaves nothing behind.
+WeightGradients gradient_policy(const spec::Training& training, const Profile& profile, const StepRules& rules) {
+  const std::int64_t grads = quantity::in_bytes(spec::storage_bytes(training.precision.grads, 1));
+  const std::int64_t product = training.precision.compute == spec::Dtype::fp32 ? 4 : 2;
+  if (profile.updates_in_backward || shards_through_bucket(rules, profile)) return {false, product, product, 0};
+  if (rules.streams_weights) return {true, product, product, product};
+  if (profile.persistent_gradients) return {false, profile.fused_gradient_accumulation ? 0 : product, product, 0};
+  const bool exists_already = training.grad_accum > 1;
+  return {!exists_already, product, product, exists_already ? 0 : grads};
+}
+
+/// DeepSpeed's stage 3 has its partition of gradients from the start (runtime/zero/stage3.py,
+/// grad_partitions_flat_buffer).
+bool has_gradient_buffer(const spec::Question& question, const Profile& profile) {
+  const bool partitioned = profile.zero.reduce_bucket > 0 && question.layout.sharding == spec::Sharding::zero3;
+  return profile.persistent_gradients || partitioned;
+}
+
+bool has_backward_pass(spec::Method method) {
+  return method != spec::Method::inference && method != spec::Method::forward_only;
+}
+
+}  // namespace
+
+StepRules step_rules(const spec::Question& question, const Profile& profile) {
+  const bool several_micro_batches = question.training.grad_accum > 1;
+  StepRules rules;
+  rules.sharding = program::Sharding(question.layout);
+  rules.offload = make_offload(question, profile);
+  rules.differentiates = has_backward_pass(question.training.method);
+  rules.gradient_buffer = has_gradient_buffer(question, profile);
+  rules.gradients_resident = rules.gradient_buffer || (several_micro_batches && !profile.updates_in_backward);
+  rules.streams_weights = rules.sharding.gathers_weights() || rules.offload.weights;
+  rules.flat_gradients =
+      profile.accumulates_whole_gradients && rules.sharding.gathers_weights() && several_micro_batches;
+  rules.retains_inputs = profile.retains_frozen_inputs && rules.sharding.gathers_weights();
+  rules.gradients = gradient_policy(question.training, profile, rules);
+  return rules;
+}
+
+}  // namespace llmcalc::memory

@@ -1,0 +1,60 @@
+// A walk that steps over equal layers, against the one that stops at every block and every stage.
+
+#include "asked.hpp"
+#include "catch.hpp"
+
+using namespace llmcalc;
+using quantity::in_bytes;
+
+namespace {
+
+constexpr std::string_view runs[] = {
+    "--model llama-3-8b --gpus 1 --framework hf --recompute full",
+    "--model llama-3-70b --tp 8 --pp 4 --gpus 64 --framework megatron --grad-accum 8",
+    "--model llama-3.1-405b --tp 8 --pp 16 --vpp 2 --gpus 256 --framework megatron --grad-accum 16 --zero 1",
+    "--model gpt3-175b --tp 8 --pp 8 --vpp 4 --gpus 64 --grad-accum 64",
+    "--model deepseek-v3 --pp 16 --ep 8 --gpus 128 --framework megatron --zero 1 --grad-accum 32",
+    "--model gemma-2-9b --gpus 8 --framework torchtitan --sharding fsdp2",
+    "--model gemma-3-12b --pp 4 --gpus 8 --framework generic",
+    "--model llama-3-8b --gpus 8 --framework deepspeed --zero 3 --offload params+optimizer",
+    "--model llama-3-8b --gpus 8 --framework torchtune --method lora --sharding fsdp2 --offload activations",
+    "--model llama-3-8b --gpus 4 --framework hf --method lora --sharding fsdp1 --grad-accum 2",
+    "--model t5-11b --gpus 1 --framework hf",
+    "--model llama-2-7b --gpus 1 --framework litgpt --optimizer lomo",
+};
+
+}  // namespace
+
+TEST_CASE("the peak over runs of equal blocks is the highest moment of all blocks") {
+  for (const auto line : runs) {
+    CAPTURE(line);
+    const test::Asked asked(line);
+    const memory::StepWalk step(asked.program, asked.question, asked.profile);
+    for (std::int64_t stage = 0; stage < asked.question.layout.pp; ++stage) {
+      const auto points = step.timeline(stage);
+      const auto highest = std::ranges::max_element(points, {}, &memory::TimelinePoint::allocated);
+      const auto peak = step.walk(stage).peak();
+      CHECK(in_bytes(peak.alive.total()) == in_bytes(highest->allocated));
+      CHECK(peak.position == highest->position);
+      CHECK(peak.phase == highest->phase);
+    }
+  }
+}
+
+TEST_CASE("the worst of the stages that differ is the worst of all stages") {
+  for (const auto line : runs) {
+    CAPTURE(line);
+    const test::Asked asked(line);
+    const memory::StepWalk step(asked.program, asked.question, asked.profile);
+    auto highest = quantity::bytes(0);
+    for (std::int64_t stage = 0; stage < asked.question.layout.pp; ++stage) {
+      highest = std::max(highest, step.walk(stage).peak().alive.total());
+    }
+    CHECK(in_bytes(step.walk_worst().peak().alive.total()) == in_bytes(highest));
+  }
+}
+
+TEST_CASE("405B on 16 stages has four that differ: with the table, whole, one layer short, with the head") {
+  const test::Asked asked("--model llama-3.1-405b --tp 8 --pp 16 --gpus 128 --framework megatron");
+  CHECK(memory::distinct_stages(asked.program).size() == 4);
+}
