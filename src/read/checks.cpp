@@ -95,69 +95,6 @@ void check_experts(const Draft& draft) {
   }
 }
 
-void check_layout(const Draft& draft) {
-  const auto& layout = draft.question.layout;
-  if (layout.sp && layout.tp == 1) draft.contradiction("sp", "tp", "sequence parallelism splits what tp leaves whole");
-  if (layout.vpp > 1 && layout.pp == 1) draft.contradiction("vpp", "pp", "virtual stages need a pipeline");
-  if (layout.pp > 1 && layout.pp > draft.question.model.shape.layers + draft.question.model.shape.decoder_layers) {
-    draft.contradiction("pp", "layers", "every stage needs a layer");
-  }
-  if (layout.gpus % layout.nodes != 0) draft.contradiction("nodes", "gpus", "every node has the same number");
-  const auto expert_ranks = quantity::product(layout.ep, layout.etp);
-  if (quantity::product(layout.dp, layout.tp, layout.cp) % expert_ranks != 0) {
-    draft.contradiction("ep", "gpus", "ep x etp divides dp x tp x cp");
-  }
-}
-
-/// Tensor parallelism gives every rank the same heads and the same share of the MLP (Megatron-LM
-/// core/transformer/transformer_config.py, __post_init__).
-void check_tensor_cuts(const Draft& draft) {
-  const auto& shape = draft.question.model.shape;
-  const std::int64_t tp = draft.question.layout.tp;
-  if (tp == 1) return;
-  if (shape.heads % tp != 0) draft.contradiction("tp", "heads", "every rank has the same number of heads");
-  const bool grouped = shape.latent.kv_rank == 0;
-  if (grouped && shape.kv_heads > 1 && shape.kv_heads % tp != 0) {
-    draft.contradiction("tp", "kv_heads", "every rank has the same number of key and value heads");
-  }
-  if (shape.ffn % tp != 0) draft.contradiction("tp", "ffn", "the width of the MLP is cut evenly");
-}
-
-/// Ring and all-to-all context parallelism cut every sequence into equal parts.
-void check_sequence_cuts(const Draft& draft) {
-  const auto& layout = draft.question.layout;
-  const std::int64_t seq = draft.question.training.seq;
-  if (seq % layout.cp != 0) draft.contradiction("cp", "seq", "every rank has the same number of positions");
-  if (layout.sp && (seq / layout.cp) % layout.tp != 0) {
-    draft.contradiction("sp", "seq", "tensor-parallel ranks share the positions evenly");
-  }
-}
-
-/// Interleaved schedules go through the micro-batches in rounds of pp (Megatron-LM
-/// core/pipeline_parallel/schedules.py, forward_backward_pipelining_with_interleaving).
-void check_schedule(const Draft& draft) {
-  const auto& layout = draft.question.layout;
-  const auto& shape = draft.question.model.shape;
-  if (layout.vpp == 1) return;
-  if (quantity::product(layout.pp, layout.vpp) > shape.layers + shape.decoder_layers) {
-    draft.contradiction("vpp", "layers", "every virtual stage needs a layer");
-  }
-  if (draft.question.training.grad_accum % layout.pp != 0) {
-    draft.contradiction("vpp", "grad_accum", "interleaving needs micro-batches in multiples of pp");
-  }
-}
-
-void check_sharding(const Draft& draft) {
-  const auto& layout = draft.question.layout;
-  if (layout.sharding_group == 0) return;
-  if (layout.sharding == spec::Sharding::none || layout.sharding == spec::Sharding::ddp) {
-    draft.contradiction("sharding_group", "sharding", "nothing is sharded");
-  }
-  if (quantity::product(layout.dp, layout.cp) % layout.sharding_group != 0) {
-    draft.contradiction("sharding_group", "dp", "groups are equally large");
-  }
-}
-
 void check_sequence(const Draft& draft) {
   const auto& shape = draft.question.model.shape;
   if (shape.position == spec::Position::learned && draft.question.training.seq > shape.max_position) {
@@ -182,13 +119,9 @@ void check_combinations(const Draft& draft) {
   check_offload(draft);
   check_recompute(draft);
   check_experts(draft);
-  check_layout(draft);
-  check_tensor_cuts(draft);
-  check_sequence_cuts(draft);
-  check_schedule(draft);
-  check_sharding(draft);
   check_sequence(draft);
   check_data(draft);
+  check_layout(draft);
 }
 
 }  // namespace llmcalc::read

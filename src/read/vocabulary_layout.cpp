@@ -7,6 +7,7 @@ namespace {
 using spec::Layout;
 
 using Degree = Whole<1>;
+using StageLayers = Whole<1, max_layers>;
 
 /// The accelerator is looked up by resolve(); what is echoed is its id.
 std::string show_gpu(const spec::Question& question) { return question.gpu ? question.gpu->id : std::string(); }
@@ -21,7 +22,15 @@ constexpr Term rows[] = {
     term<Switch, InLayout<&Layout::sp>>("sp", Group::layout, "Megatron sequence parallelism"),
     term<Degree, InLayout<&Layout::pp>>("pp", Group::layout, "pipeline stages"),
     term<Degree, InLayout<&Layout::vpp>>("vpp", Group::layout, "virtual stages a rank; 1: none"),
+    term<Word<spec::Schedule>, InLayout<&Layout::schedule>>("schedule", Group::layout,
+                                                            "in which order a stage runs its micro-batches"),
+    term<Maybe<StageLayers>, InLayout<&Layout::first_stage_layers>>(
+        "first_stage_layers", Group::layout, "layers of the first stage; default: as many as the others"),
+    term<Maybe<StageLayers>, InLayout<&Layout::last_stage_layers>>(
+        "last_stage_layers", Group::layout, "layers of the last stage; default: as many as the others"),
     term<Degree, InLayout<&Layout::cp>>("cp", Group::layout, "context parallelism"),
+    term<Word<spec::ContextExchange>, InLayout<&Layout::cp_exchange>>(
+        "cp_exchange", Group::layout, "how context-parallel ranks see each other's keys and values"),
     term<Degree, InLayout<&Layout::ep>>("ep", Group::layout, "expert parallelism"),
     term<Degree, InLayout<&Layout::etp>>("etp", Group::layout, "tensor parallelism inside an expert"),
     term<Word<spec::Sharding>, InLayout<&Layout::sharding>>("sharding", Group::layout,

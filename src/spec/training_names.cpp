@@ -1,4 +1,4 @@
-// The words for how a model is trained and spread; see names.cpp for the rule of the order.
+// The words for how a model is trained; see names.cpp for the rule of the order.
 #include "llmcalc/spec/names.hpp"
 
 namespace llmcalc::spec {
@@ -142,15 +142,6 @@ std::span<const Named<ActivationModel>> vocabulary<ActivationModel>() {
   using enum ActivationModel;
   static constexpr Named<ActivationModel> words[] = {
       {program, "program"}, {none, "none"}, {rule_of_thumb, "rule-of-thumb"}};
-  return words;
-}
-
-template <>
-std::span<const Named<Sharding>> vocabulary<Sharding>() {
-  using enum Sharding;
-  static constexpr Named<Sharding> words[] = {{none, "none"},   {ddp, "ddp"},      {zero1, "zero1"}, {zero1, "zero-1"},
-                                              {zero2, "zero2"}, {zero2, "zero-2"}, {zero3, "zero3"}, {zero3, "zero-3"},
-                                              {fsdp1, "fsdp1"}, {fsdp2, "fsdp2"},  {hsdp, "hsdp"}};
   return words;
 }
 

@@ -223,6 +223,17 @@ TEST_CASE("contradictions name both places") {
       {"--params 7B --ep 2 --gpus 2", "--ep", "experts 0"},
       {"--params 7B --sp 1", "--sp", "tp 1"},
       {"--params 7B --vpp 2", "--vpp", "pp 1"},
+      {"--model llama-3-8b --pp 4 --vpp 2 --grad-accum 4 --schedule gpipe", "--schedule", "--vpp 2"},
+      {"--model llama-3-8b --pp 4 --vpp 2 --grad-accum 4 --schedule zero-bubble", "--schedule", "--vpp 2"},
+      {"--model llama-3-8b --pp 4 --vpp 2 --grad-accum 6", "--vpp", "--grad-accum 6"},
+      {"--model llama-3-8b --first-stage-layers 8", "--first-stage-layers", "pp 1"},
+      {"--model llama-3-8b --pp 4 --first-stage-layers 7", "--first-stage-layers", "layers 32"},
+      {"--model llama-3-8b --pp 4 --last-stage-layers 32", "--last-stage-layers", "layers 32"},
+      {"--model llama-3-8b --pp 2 --first-stage-layers 15 --last-stage-layers 16", "--first-stage-layers", "layers 32"},
+      {"--model llama-3-8b --pp 4 --vpp 2 --grad-accum 4 --first-stage-layers 5", "--first-stage-layers", "--vpp 2"},
+      {"--model llama-3-8b --cp 16 --cp-exchange all-to-all", "--cp", "kv_heads 8"},
+      {"--model llama-3-8b --tp 2 --cp 8 --cp-exchange all-to-all", "--cp", "kv_heads 8"},
+      {"--model llama-3-8b --cp 64 --cp-exchange all-to-all", "--cp", "heads 32"},
       {"--params 7B --gpus 8 --nodes 3", "--nodes", "--gpus 8"},
       {"--params 7B --gpus 8 --sharding-group 4 --sharding ddp", "--sharding-group", "--sharding ddp"},
       {"--params 7B --gpus 8 --sharding-group 3 --zero 3", "--sharding-group", "dp 8"},
@@ -240,6 +251,18 @@ TEST_CASE("contradictions name both places") {
       CHECK(error.place() == place);
       CHECK_THAT(error.problem(), Catch::Matchers::Contains(std::string(other)));
     }
+  }
+}
+
+TEST_CASE("uneven stages and exchanged heads that come out even are accepted") {
+  for (const std::string_view line :
+       {"--model llama-3-8b --pp 4 --first-stage-layers 5",
+        "--model llama-3-8b --pp 4 --first-stage-layers 7 --last-stage-layers 5",
+        "--model llama-3-8b --pp 2 --first-stage-layers 15 --last-stage-layers 17",
+        "--model llama-3-8b --pp 4 --schedule zero-bubble", "--model llama-3-8b --tp 2 --cp 4 --cp-exchange all-to-all",
+        "--model llama-3-8b --cp 16 --cp-exchange ring"}) {
+    INFO(line);
+    CHECK_NOTHROW(ask(line));
   }
 }
 

@@ -27,8 +27,8 @@ constexpr std::string_view other_terms =
     "config dtype zero master_weights optimizer_rank moe_every norms_per_layer qk_norm parallel_residual window "
     "full_every "
     "q_lora_rank kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim rank context_bytes workspace reserved_ratio "
-    "lora_dropout moe_imbalance tokens samples mfu price memory "
-    "activations";
+    "schedule first_stage_layers last_stage_layers cp_exchange lora_dropout moe_imbalance tokens samples mfu price "
+    "memory activations";
 
 void insert_words(std::set<std::string_view>& words, std::string_view text) {
   while (!text.empty()) {

@@ -43,6 +43,10 @@ std::span<const Named<ActivationModel>> vocabulary<ActivationModel>();
 template <>
 std::span<const Named<Sharding>> vocabulary<Sharding>();
 template <>
+std::span<const Named<Schedule>> vocabulary<Schedule>();
+template <>
+std::span<const Named<ContextExchange>> vocabulary<ContextExchange>();
+template <>
 std::span<const Named<Measure>> vocabulary<Measure>();
 template <>
 std::span<const Named<Step>> vocabulary<Step>();
