@@ -1,5 +1,6 @@
 #include "llmcalc/memory/block_walk.hpp"
 
+#include "memory/deferred.hpp"
 #include "memory/gradients.hpp"
 #include "memory/liveness.hpp"
 
@@ -178,8 +179,13 @@ BlockWalk walk_block(const Block& block, const WeightGradients& gradients) {
   const std::int64_t backward_peak = backward.run();
   const bool has_input = block.input != program::no_tensor;
   const auto input_gradient = has_input ? block.tensors[block.input].gradient : bytes(0);
-  return {bytes(forward.kept),           bytes(forward.peak), bytes(backward_peak),
-          bytes(backward.left_behind()), input_gradient,      block.held_by_loop};
+  return {bytes(forward.kept),
+          bytes(forward.peak),
+          bytes(backward_peak),
+          bytes(backward.left_behind()),
+          input_gradient,
+          block.held_by_loop,
+          gradients.deferred ? deferred_by(block) : bytes(0)};
 }
 
 }  // namespace llmcalc::memory

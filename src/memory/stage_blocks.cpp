@@ -45,11 +45,12 @@ std::int64_t position_of(const program::Program& program, std::int64_t stage, st
   return position;
 }
 
-std::vector<StageBlocks> distinct_stages(const program::Program& program) {
+std::vector<StageBlocks> distinct_stages(const program::Program& program, spec::Schedule schedule) {
   std::vector<StageBlocks> distinct;
   for (std::int64_t stage = 0; stage < program.stages; ++stage) {
     StageBlocks blocks = stage_blocks(program, stage);
-    if (std::ranges::find(distinct, blocks.runs, &StageBlocks::runs) == distinct.end()) {
+    if (schedule == spec::Schedule::zero_bubble ||
+        std::ranges::find(distinct, blocks.runs, &StageBlocks::runs) == distinct.end()) {
       distinct.push_back(std::move(blocks));
     }
   }

@@ -62,19 +62,20 @@ struct StageWalk::Growth {
 
 StageWalk::Stage StageWalk::lay_out(const StageBlocks& blocks) const {
   Stage stage{.runs = blocks.runs};
-  auto layers_kept = bytes(0);
+  Kept in_flight;
   auto flat_gradients = bytes(0);
   for (const auto& [block, count] : blocks.runs) {
     const Bytes kept = count * walk_of(block).kept;
     stage.blocks += count;
     stage.states.add(weights_of(block).states, count);
     stage.kept += kept;
-    if (!is_head(block)) layers_kept += kept;
+    (is_head(block) ? in_flight.head : in_flight.layers) += kept;
+    in_flight.deferred += count * walk_of(block).deferred;
     if (is_root(block)) stage.root += count * weights_of(block).gathered;
     flat_gradients += count * weights_of(block).flat_gradients;
   }
   if (flat_gradients > bytes(0)) stage.states.gradients = flat_gradients;
-  stage.in_flight = activations_in_flight(layers_kept, question_, blocks.stage);
+  stage.in_flight = activations_in_flight(in_flight, question_, blocks.stage);
   if (profile_.updates_in_backward) stage.states.gradients = bytes(0);
   if (!profile_.widens_gradients_at_step) stage.states.gradient_copies = bytes(0);
   stage.host = move_to_host(stage.states, rules_.offload);
@@ -163,7 +164,8 @@ void StageWalk::backward(const Stage& stage, const Moment& resident, Visits visi
 StageWalk::Growth StageWalk::left_by(std::uint16_t block) const {
   const BlockWalk& walk = walk_of(block);
   const bool retains = rules_.retains_inputs && !is_root(block);
-  return {retains ? walk.kept + walk.input_gradient : bytes(0), gradients_left_by(block), walk.held_by_loop};
+  const Bytes retained = retains ? walk.kept + walk.input_gradient : bytes(0);
+  return {retained + walk.deferred, gradients_left_by(block), walk.held_by_loop};
 }
 
 /// What the backward pass of a block leaves of its weights' gradients beside those that were there before.

@@ -49,6 +49,7 @@ StepRules step_rules(const spec::Question& question, const Profile& profile) {
       profile.accumulates_whole_gradients && rules.sharding.gathers_weights() && several_micro_batches;
   rules.retains_inputs = profile.retains_frozen_inputs && rules.sharding.gathers_weights();
   rules.gradients = gradient_policy(question.training, profile, rules);
+  rules.gradients.deferred = question.layout.schedule == spec::Schedule::zero_bubble && question.layout.pp > 1;
   return rules;
 }
 

@@ -34,7 +34,7 @@ StepMemory StepWalk::walk(const StageBlocks& blocks) const {
 StepMemory StepWalk::walk(std::int64_t stage) const { return walk(stage_blocks(program_, stage)); }
 
 StepMemory StepWalk::walk_worst() const {
-  const auto candidates = distinct_stages(program_);
+  const auto candidates = distinct_stages(program_, question_.layout.schedule);
   const StageWalk step = stages();
   return walk(*std::ranges::max_element(candidates, {}, [&](const auto& blocks) { return step.peak(blocks); }));
 }

@@ -49,8 +49,24 @@ void order_blocks(const spec::Model& model, std::int64_t unprompted, Program& pr
   program.sequence.push_back(static_cast<std::uint16_t>(kinds + 1));
 }
 
-/// Cuts the sequence into pp * vpp chunks of equally many layers, the first ones taking one more where it does not
-/// come out even; the embedding goes to the first chunk and the head to the last.
+/// Layers of one of pp * vpp chunks: equally many, the first ones taking one more where it does not come out even.
+/// Where the first or last stage has a number of its own, the other stages share the rest (Megatron-LM
+/// core/transformer/transformer_block.py, get_num_layers_to_build).
+std::int64_t layers_of_chunk(const spec::Layout& layout, std::int64_t layers, std::int64_t chunk) {
+  const auto& first = layout.first_stage_layers;
+  const auto& last = layout.last_stage_layers;
+  if (!first && !last) {
+    const std::int64_t chunks = layout.pp * layout.vpp;
+    return layers / chunks + (chunk < layers % chunks ? 1 : 0);
+  }
+  const std::int64_t stage = chunk % layout.pp;
+  if (first && stage == 0) return *first / layout.vpp;
+  if (last && stage == layout.pp - 1) return *last / layout.vpp;
+  const std::int64_t others = layout.pp - (first ? 1 : 0) - (last ? 1 : 0);
+  return (layers - first.value_or(0) - last.value_or(0)) / (others * layout.vpp);
+}
+
+/// Cuts the sequence into chunks; the embedding goes to the first of them and the head to the last.
 void cut_chunks(const spec::Layout& layout, Program& program) {
   const std::int64_t chunks = layout.pp * layout.vpp;
   const auto inner = static_cast<std::int64_t>(program.sequence.size()) - 2;
@@ -58,7 +74,7 @@ void cut_chunks(const spec::Layout& layout, Program& program) {
   program.chunks.clear();
   std::int64_t position = 0;
   for (std::int64_t i = 0; i < chunks; ++i) {
-    std::int64_t end = position + inner / chunks + (i < inner % chunks ? 1 : 0);
+    std::int64_t end = position + layers_of_chunk(layout, inner, i);
     if (i == 0) ++end;
     if (i == chunks - 1) ++end;
     program.chunks.push_back({static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(end)});

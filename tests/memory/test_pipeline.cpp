@@ -4,6 +4,9 @@
 #include "catch.hpp"
 #include "llmcalc/memory/step_walk.hpp"
 
+#include <optional>
+#include <vector>
+
 using namespace llmcalc;
 using quantity::in_bytes;
 using spec::Dtype;
@@ -44,6 +47,88 @@ TEST_CASE("interleaving raises the first stage to L(1 + (p-1)/pv) layers: 12.35 
 TEST_CASE("later stages hold fewer micro-batches, and no more than there are") {
   CHECK(activations_gib(gpt3(8, 1, 64), 6) == Approx(2 * 12 * layer_gib).epsilon(0.01));
   CHECK(activations_gib(gpt3(8, 1, 2), 0) == Approx(2 * 12 * layer_gib).epsilon(0.01));
+}
+
+TEST_CASE(
+    "GPipe keeps all micro-batches on every stage, the last one their losses too (Huang et al. 2018 section 2.3)") {
+  auto q = gpt3(8, 1, 16);
+  q.layout.schedule = spec::Schedule::gpipe;
+  for (const std::int64_t stage : {0, 3, 6})
+    CHECK(activations_gib(q, stage) == Approx(16 * 12 * layer_gib).epsilon(0.01));
+  // Korthikanti et al. 2022 section 4.1: fp32 logits 4sbv, inputs of norm and head 4sbh, all cut by t; h 12288, v
+  // 51200.
+  constexpr double head_gib = 2048.0 * (4 * 51200 + 4 * 12288) / 8 / (1 << 30);
+  CHECK(activations_gib(q, 7) == Approx(16 * 12 * layer_gib + 15 * head_gib).epsilon(0.01));
+}
+
+TEST_CASE("a pipeline of one stage holds one micro-batch, whatever its schedule") {
+  auto q = gpt3(1, 1, 16);
+  const double alone = activations_gib(q, 0);
+  for (const auto schedule : {spec::Schedule::gpipe, spec::Schedule::zero_bubble}) {
+    q.layout.schedule = schedule;
+    CHECK(activations_gib(q, 0) == alone);
+  }
+}
+
+TEST_CASE(
+    "ZB-H1: stage r of p keeps p - r micro-batches, and r for their weights' gradients (Qi et al. 2023 table 1)") {
+  // Without parallelism inside the stage a layer keeps 34sbh for its backward pass and 32sbh for its weights'
+  // gradients.
+  auto q = test::ask(test::gpt_shape(8, 4096, 32, 51200, 2048), 2048, 1);
+  q.layout.pp = q.layout.gpus = 4;
+  q.training.grad_accum = 16;
+  const double sbh_gib = 2048.0 * 4096 / (1 << 30);
+  const auto kept_gib = [&](double stage) { return 2 * sbh_gib * ((4 - stage) * 34 + stage * 32); };
+  const double one_f_one_b = activations_gib(q, 0);
+  q.layout.schedule = spec::Schedule::zero_bubble;
+  CHECK(activations_gib(q, 0) == Approx(one_f_one_b).epsilon(0.02));  // its promise: the peak of 1F1B (section 2.1)
+  for (const std::int64_t stage : {0, 1, 2}) {
+    INFO(stage);
+    CHECK(activations_gib(q, stage) == Approx(kept_gib(static_cast<double>(stage))).epsilon(0.02));
+  }
+}
+
+TEST_CASE("ZB-H1 on the last stage: the head waits for its gradient too") {
+  auto q = test::ask(test::gpt_shape(8, 4096, 32, 51200, 2048), 2048, 1);
+  q.layout.pp = q.layout.gpus = 4;
+  q.training.grad_accum = 16;
+  q.layout.schedule = spec::Schedule::zero_bubble;
+  const double sbh_gib = 2048.0 * 4096 / (1 << 30);
+  const double head_gib = 2048.0 * (2 * 4096 + 2 * 51200) / (1 << 30);  // its input and its logits' gradient
+  CHECK(activations_gib(q, 3) == Approx(2 * sbh_gib * (34 + 3 * 32) + 3 * head_gib).epsilon(0.02));
+}
+
+TEST_CASE("a deferred weight gradient outlives its own backward pass where recomputation left little before it") {
+  auto q = test::ask(test::gpt_shape(8, 4096, 32, 51200, 2048), 2048, 1);
+  q.layout.pp = q.layout.gpus = 4;
+  q.training.grad_accum = 16;
+  q.training.recompute.policy = spec::RecomputePolicy::full;
+  q.layout.schedule = spec::Schedule::zero_bubble;
+  // On stage 2: at the end of a backward pass one other micro-batch keeps its inputs and three keep 32sbh a layer, one
+  // of them but for the layer that is still running.
+  const double sbh_gib = 2048.0 * 4096 / (1 << 30);
+  CHECK(activations_gib(q, 2) == Approx(sbh_gib * (2 * 2 + 5 * 32)).epsilon(0.05));
+}
+
+TEST_CASE("the first and the last stage may have layers of their own, the others share the rest") {
+  const auto layers_of = [](std::int64_t vpp, std::optional<std::int64_t> first, std::optional<std::int64_t> last) {
+    auto q = gpt3(4, vpp, 8);
+    q.layout.first_stage_layers = first;
+    q.layout.last_stage_layers = last;
+    const auto program = test::program_of(q);
+    std::vector<std::int64_t> layers;
+    for (const auto& chunk : program.chunks) layers.push_back(chunk.last - chunk.first);
+    --layers.front();  // the embedding
+    --layers.back();   // the head
+    return layers;
+  };
+  using Layers = std::vector<std::int64_t>;
+  CHECK(layers_of(1, {}, {}) == Layers{24, 24, 24, 24});
+  CHECK(layers_of(1, 21, {}) == Layers{21, 25, 25, 25});
+  CHECK(layers_of(1, {}, 18) == Layers{26, 26, 26, 18});
+  CHECK(layers_of(1, 22, 24) == Layers{22, 25, 25, 24});
+  // Virtual stages take turns: Megatron-LM transformer_layer.py, get_transformer_layer_offset.
+  CHECK(layers_of(2, 20, 20) == Layers{10, 14, 14, 10, 10, 14, 14, 10});
 }
 
 TEST_CASE("with tied embeddings the last of several stages holds a copy of the table") {

@@ -17,6 +17,7 @@ struct WeightGradients {
   std::int64_t product_width = 0;  ///< bytes an element of the matrix product's result; 0: added inside the kernel
   std::int64_t table_width = 0;    ///< the same for embedding tables and the output head, whose kernels do not add
   std::int64_t kept_width = 0;     ///< bytes an element of what is left behind
+  bool deferred = false;           ///< made later, while another micro-batch runs
 };
 
 struct BlockWalk {
@@ -26,6 +27,7 @@ struct BlockWalk {
   quantity::Bytes weight_gradients;  ///< left behind by the backward pass
   quantity::Bytes input_gradient;    ///< handed to the block before
   quantity::Bytes held_by_loop;      ///< of its tensors, what outlives it until all blocks have run backward
+  quantity::Bytes deferred;          ///< kept from the backward pass until its weights' gradients are made
 };
 
 /// \pre every input of a recompute group is saved by an operation of the group

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "llmcalc/program/program.hpp"
+#include "llmcalc/spec/layout.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -29,7 +30,8 @@ StageBlocks stage_blocks(const program::Program& program, std::int64_t stage);
 std::int64_t position_of(const program::Program& program, std::int64_t stage, std::int64_t n);
 
 /// The stages of which one peaks highest: of those that run the same blocks the first, because a stage never has fewer
-/// micro-batches in flight than one behind it, and nothing else tells them apart.
-std::vector<StageBlocks> distinct_stages(const program::Program& program);
+/// micro-batches in flight than one behind it, and nothing else tells them apart. Where gradients of weights wait, all
+/// of them: those behind have more that wait.
+std::vector<StageBlocks> distinct_stages(const program::Program& program, spec::Schedule schedule);
 
 }  // namespace llmcalc::memory
