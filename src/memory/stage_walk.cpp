@@ -39,7 +39,7 @@ void count_up(std::int64_t count, bool all, const Visit& visit) {
 
 /// What one pipeline rank holds besides the blocks' own walks.
 struct StageWalk::Stage {
-  const std::vector<Run>& runs;  ///< in forward order
+  Runs runs;  ///< in forward order
   std::int64_t blocks = 0;
   program::States states{};
   Bytes kept{};       ///< by all its blocks for one micro-batch
@@ -60,11 +60,11 @@ struct StageWalk::Growth {
   }
 };
 
-StageWalk::Stage StageWalk::lay_out(const StageBlocks& blocks) const {
-  Stage stage{.runs = blocks.runs};
+StageWalk::Stage StageWalk::lay_out(Runs runs, std::int64_t index) const {
+  Stage stage{.runs = runs};
   Kept in_flight;
   auto flat_gradients = bytes(0);
-  for (const auto& [block, count] : blocks.runs) {
+  for (const auto& [block, count] : runs) {
     const Bytes kept = count * walk_of(block).kept;
     stage.blocks += count;
     stage.states.add(weights_of(block).states, count);
@@ -75,7 +75,7 @@ StageWalk::Stage StageWalk::lay_out(const StageBlocks& blocks) const {
     flat_gradients += count * weights_of(block).flat_gradients;
   }
   if (flat_gradients > bytes(0)) stage.states.gradients = flat_gradients;
-  stage.in_flight = activations_in_flight(in_flight, question_, blocks.stage);
+  stage.in_flight = activations_in_flight(in_flight, question_, index);
   if (profile_.updates_in_backward) stage.states.gradients = bytes(0);
   if (!profile_.widens_gradients_at_step) stage.states.gradient_copies = bytes(0);
   stage.host = move_to_host(stage.states, rules_.offload);
@@ -225,10 +225,10 @@ Moment StageWalk::resident(const Stage& stage) const {
   return moment;
 }
 
-StepMemory StageWalk::walk(const StageBlocks& blocks) const {
-  const Stage stage = lay_out(blocks);
+StepMemory StageWalk::walk(Runs runs, std::int64_t index) const {
+  const Stage stage = lay_out(runs, index);
   StepMemory memory;
-  memory.stage = blocks.stage;
+  memory.stage = index;
   Moment in_step = resident(stage);
   memory.persistent = in_step;
   memory.host = stage.host;
@@ -241,16 +241,30 @@ StepMemory StageWalk::walk(const StageBlocks& blocks) const {
   return memory;
 }
 
-Bytes StageWalk::peak(const StageBlocks& blocks) const {
-  const Stage stage = lay_out(blocks);
+Bytes StageWalk::peak(Runs runs, std::int64_t index) const {
+  const Stage stage = lay_out(runs, index);
   auto highest = bytes(0);
   visit_step(stage, resident(stage), Visits::highest,
              [&](Phase, std::int64_t, const Moment& moment) { highest = std::max(highest, moment.total()); });
   return highest;
 }
 
-std::vector<TimelinePoint> StageWalk::timeline(const StageBlocks& blocks) const {
-  const Stage stage = lay_out(blocks);
+StagePeak StageWalk::worst(std::span<const program::StageGroup> groups) const {
+  StagePeak worst{0, bytes(-1)};
+  const auto consider = [&](const program::StageGroup& group, std::int64_t stage) {
+    const Bytes allocated = peak(group.runs, stage);
+    if (allocated > worst.allocated) worst = {stage, allocated};
+  };
+  const bool may_grow = question_.layout.schedule == spec::Schedule::zero_bubble;
+  for (const auto& group : groups) {
+    consider(group, group.first);
+    if (may_grow && group.last != group.first) consider(group, group.last);
+  }
+  return worst;
+}
+
+std::vector<TimelinePoint> StageWalk::timeline(Runs runs, std::int64_t index) const {
+  const Stage stage = lay_out(runs, index);
   std::vector<TimelinePoint> points;
   visit_step(stage, resident(stage), Visits::all, [&](Phase phase, std::int64_t position, const Moment& moment) {
     points.push_back({phase, position, moment.total()});

@@ -1,14 +1,12 @@
 #include "llmcalc/memory/step_walk.hpp"
 
-#include <algorithm>
-
 namespace llmcalc::memory {
 
 namespace {
 
 /// From the place in a stage to the place in the program; the optimizer step has none.
 std::int64_t in_sequence(const program::Program& program, std::int64_t stage, Phase phase, std::int64_t place) {
-  return phase == Phase::optimizer ? 0 : position_of(program, stage, place);
+  return phase == Phase::optimizer ? 0 : program::position_of(program, stage, place);
 }
 
 }  // namespace
@@ -23,24 +21,18 @@ StageWalk StepWalk::stages() const {
   return {{walks_, &weights_, program_.sequence.front(), program_.sequence.back()}, rules_, question_, profile_};
 }
 
-StepMemory StepWalk::walk(const StageBlocks& blocks) const {
-  StepMemory memory = stages().walk(blocks);
+StepMemory StepWalk::walk(std::int64_t stage) const {
+  StepMemory memory = stages().walk(program::blocks_of_stage(program_, stage), stage);
   for (auto* peaks : {&memory.steady, &memory.first_step}) {
-    for (PhasePeak& peak : *peaks) peak.position = in_sequence(program_, blocks.stage, peak.phase, peak.position);
+    for (PhasePeak& peak : *peaks) peak.position = in_sequence(program_, stage, peak.phase, peak.position);
   }
   return memory;
 }
 
-StepMemory StepWalk::walk(std::int64_t stage) const { return walk(stage_blocks(program_, stage)); }
-
-StepMemory StepWalk::walk_worst() const {
-  const auto candidates = distinct_stages(program_, question_.layout.schedule);
-  const StageWalk step = stages();
-  return walk(*std::ranges::max_element(candidates, {}, [&](const auto& blocks) { return step.peak(blocks); }));
-}
+StepMemory StepWalk::walk_worst() const { return walk(stages().worst(program::stage_groups(program_)).stage); }
 
 std::vector<TimelinePoint> StepWalk::timeline(std::int64_t stage) const {
-  auto points = stages().timeline(stage_blocks(program_, stage));
+  auto points = stages().timeline(program::blocks_of_stage(program_, stage), stage);
   for (TimelinePoint& point : points) point.position = in_sequence(program_, stage, point.phase, point.position);
   return points;
 }

@@ -13,10 +13,11 @@
 
 #include "llmcalc/memory/block_prices.hpp"
 #include "llmcalc/memory/phase.hpp"
-#include "llmcalc/memory/stage_blocks.hpp"
+#include "llmcalc/program/stage_blocks.hpp"
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace llmcalc::memory {
@@ -55,6 +56,13 @@ struct StepMemory {
   const PhasePeak& first_peak() const;  ///< the highest of `first_step`
 };
 
+using Runs = std::span<const program::Run>;
+
+struct StagePeak {
+  std::int64_t stage = 0;
+  quantity::Bytes allocated;
+};
+
 /// Walks stages whose blocks have been priced. Positions count the blocks of the stage.
 class StageWalk {
  public:
@@ -62,20 +70,24 @@ class StageWalk {
             const program::Profile& profile)
       : prices_(prices), rules_(rules), question_(question), profile_(profile) {}
 
-  StepMemory walk(const StageBlocks& blocks) const;
+  StepMemory walk(Runs runs, std::int64_t stage) const;
 
-  /// The peak of a steady step and nothing else; allocates nothing.
-  quantity::Bytes peak(const StageBlocks& blocks) const;
+  /// The stage that peaks highest in a steady step, the first of equals, and its peak; allocates nothing. Of stages
+  /// that run the same blocks the first or the last has most micro-batches in flight, and nothing else tells them
+  /// apart: 1F1B keeps ever fewer from stage to stage, GPipe as many, zero-bubble schedules more or fewer by turns of
+  /// one sign.
+  StagePeak worst(std::span<const program::StageGroup> groups) const;
 
   /// The highest moment of each block in time order: up through forward and loss, down through backward, the optimizer.
-  std::vector<TimelinePoint> timeline(const StageBlocks& blocks) const;
+  std::vector<TimelinePoint> timeline(Runs runs, std::int64_t stage) const;
 
  private:
   struct Stage;
   struct Growth;
   enum class Visits { highest, all };
 
-  Stage lay_out(const StageBlocks& blocks) const;
+  Stage lay_out(Runs runs, std::int64_t stage) const;
+  quantity::Bytes peak(Runs runs, std::int64_t stage) const;
   Moment resident(const Stage& stage) const;
   std::array<PhasePeak, phase_count> phases(const Stage& stage, const Moment& resident) const;
   /// Calls visit(phase, position, moment) at the highest moment of every block, in time order.

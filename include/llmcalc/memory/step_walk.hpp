@@ -22,7 +22,6 @@ class StepWalk {
 
  private:
   StageWalk stages() const;
-  StepMemory walk(const StageBlocks& blocks) const;
 
   const program::Program& program_;
   const spec::Question& question_;
