@@ -167,10 +167,12 @@ bool smaller_micro_batch(Changed& run, Larger, std::size_t step) {
 bool recompute(Changed& run, Larger, std::size_t step) {
   using spec::RecomputePolicy;
   auto& recompute = run.question.training.recompute;
-  if (step > 1 || recompute.policy == RecomputePolicy::full) return false;
+  const bool covers_all = recompute.layers == spec::RecomputeLayers::all;
+  if (step > 1 || (recompute.policy == RecomputePolicy::full && covers_all)) return false;
   const bool selective = step == 0;
-  if (selective && recompute.policy == RecomputePolicy::selective) return false;
-  recompute = {selective ? RecomputePolicy::selective : RecomputePolicy::full, 1, {}};
+  if (selective && recompute.policy != RecomputePolicy::none) return false;
+  recompute = {};
+  recompute.policy = selective ? RecomputePolicy::selective : RecomputePolicy::full;
   if (selective) {
     say(run, "--recompute selective", "attention computed again in the backward pass",
         "time: 2 to 3 % more compute (Korthikanti et al. 2022, arXiv:2205.05198 section 5)");

@@ -37,13 +37,6 @@ std::vector<std::string> not_modelled(const spec::Training& training) {
   if (training.method == spec::Method::adalora) {
     lines.push_back("not modelled: AdaLoRA's own parameters; its adapters are counted as LoRA's");
   }
-  if (training.recompute.every > 1) {
-    lines.push_back(
-        fmt::format("not modelled: recompute every-{}; every layer is recomputed by itself", training.recompute.every));
-  }
-  if (!training.recompute.modules.empty()) {
-    lines.push_back("not modelled: recompute modules; the attention core is recomputed");
-  }
   return lines;
 }
 

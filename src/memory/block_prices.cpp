@@ -1,6 +1,7 @@
 #include "llmcalc/memory/block_prices.hpp"
 
 #include "memory/buffers.hpp"
+#include "memory/recompute_groups.hpp"
 #include "memory/zero_buffers.hpp"
 
 namespace llmcalc::memory {
@@ -23,6 +24,7 @@ void WeightPrices::assign(const program::Program& program, const spec::Question&
 void walk_blocks(const program::Program& program, const StepRules& rules, std::vector<BlockWalk>& walks) {
   walks.clear();
   for (const auto& block : program.blocks) walks.push_back(walk_block(block, rules.gradients));
+  walk_groups(program, rules.gradients, walks);
 }
 
 }  // namespace llmcalc::memory

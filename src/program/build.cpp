@@ -1,6 +1,7 @@
 #include "llmcalc/program/build.hpp"
 
 #include "program/blocks.hpp"
+#include "program/recomputed_layers.hpp"
 
 #include <algorithm>
 
@@ -16,6 +17,7 @@ void clear(Block& block) {
   block.input = block.output = no_tensor;
   block.held_by_loop = quantity::bytes(0);
   block.checkpointed = false;
+  block.group_first = block.group_end = 0;
 }
 
 /// A person who gives only --params means exactly that number; what the assumed shape lacks of it (or has too much) is
@@ -97,7 +99,9 @@ void build_program(const spec::Question& question, const Profile& profile, Progr
   const std::size_t kinds = model.kinds.size();
   const bool has_bridge = model.encoder_layers > 0;
   const std::int64_t unprompted = std::min(profile.prompt_layers_start, model.layer_count());
-  program.blocks.resize(kinds + 2 + (has_bridge ? 1 : 0) + (unprompted > 0 ? 1 : 0));
+  const std::size_t first_open = kinds + 2 + (has_bridge ? 1 : 0);
+  const std::size_t open = spares_layers(question.training.recompute) ? kinds : 0;
+  program.blocks.resize(first_open + open + (unprompted > 0 ? 1 : 0));
   for (Block& block : program.blocks) clear(block);
 
   // Gradients reach the layers' inputs even where nothing upstream is trained: adapters ask for them (transformers,
@@ -108,11 +112,16 @@ void build_program(const spec::Question& question, const Profile& profile, Progr
   head_block(context, differentiates, program.blocks[kinds + 1]);
   if (has_bridge) bridge_block(context, program.blocks[kinds + 2]);
 
+  for (std::size_t i = 0; i < open; ++i) {
+    layer_block(context, model.kinds[i], differentiates, program.blocks[first_open + i]);
+    program.blocks[first_open + i].checkpointed = false;
+  }
   if (unprompted > 0) frozen_block(context, model.kinds[model.layers.front()], program.blocks.back());
 
   program.tokens = context.tokens;
   order_blocks(model, unprompted, program);
   cut_chunks(question.layout, program);
+  choose_recomputed_layers(question.training.recompute, kinds, first_open, program);
   add_remainder(question, context.trains_base, program);
 }
 

@@ -71,11 +71,35 @@ void check_offload(const Draft& draft) {
   }
 }
 
+/// Megatron-LM core/transformer/transformer_config.py, __post_init__: modules that the model does not have are refused.
+void check_recompute_modules(const Draft& draft) {
+  using spec::RecomputeModule;
+  const auto& shape = draft.question.model.shape;
+  const auto& modules = draft.question.training.recompute.modules;
+  if (modules.empty()) return;
+  if (keeper_of(draft.question.training.framework) == Keeper::torch) {
+    draft.contradiction("recompute_modules", "framework", "only Megatron-LM has a list of modules to recompute");
+  }
+  for (const RecomputeModule module : modules) {
+    const bool of_experts = module == RecomputeModule::moe || module == RecomputeModule::moe_act;
+    if (of_experts && shape.moe.experts == 0) {
+      draft.contradiction("recompute_modules", "experts", "the model has no experts");
+    }
+    if (module == RecomputeModule::shared_experts && shape.moe.shared_ffn == 0) {
+      draft.contradiction("recompute_modules", "shared_ffn", "the model has no shared experts");
+    }
+    if (module == RecomputeModule::mla_up_proj && shape.latent.kv_rank == 0) {
+      draft.contradiction("recompute_modules", "kv_lora_rank", "only latent attention has an up projection");
+    }
+  }
+}
+
 void check_recompute(const Draft& draft) {
   if (draft.given("recompute_modules") &&
       draft.question.training.recompute.policy != spec::RecomputePolicy::selective) {
     draft.contradiction("recompute_modules", "recompute", "modules belong to selective recompute");
   }
+  check_recompute_modules(draft);
 }
 
 void check_experts(const Draft& draft) {

@@ -36,36 +36,48 @@ struct Targets {
   static std::string write(const std::vector<std::string>& targets) { return join_list(targets); }
 };
 
+/// The parts of a layer that selective recompute covers.
 struct Modules {
-  static constexpr std::string_view values = "list of Megatron module names";
-  static std::vector<std::string> read(std::string_view text, std::string_view place) {
-    return split_list(text, place);
+  static constexpr std::string_view values = "list of core_attn,mlp,moe,shared_experts,moe_act,layernorm,mla_up_proj";
+  static std::vector<spec::RecomputeModule> read(std::string_view text, std::string_view place) {
+    std::vector<spec::RecomputeModule> modules;
+    for (const auto& word : split_list(text, place)) {
+      modules.push_back(Word<spec::RecomputeModule>::read(word, place));
+    }
+    return modules;
   }
-  static std::string write(const std::vector<std::string>& modules) { return join_list(modules); }
+  static std::string write(const std::vector<spec::RecomputeModule>& modules) {
+    std::vector<std::string> words;
+    for (const auto module : modules) words.emplace_back(spec::name_of(module));
+    return join_list(words);
+  }
 };
 
-/// "none", "selective", "full", or "every-2": full recompute of two layers as one.
+/// "none", "selective", "full", or full recompute of some layers: "every-2", "uniform-2", "block-4".
 struct RecomputeWord {
-  static constexpr std::string_view every = "every-";
+  using Layers = spec::RecomputeLayers;
   static void apply(spec::Question& question, std::string_view text, std::string_view place) {
     Recompute& recompute = question.training.recompute;
-    if (text.starts_with(every)) {
-      recompute.every = Whole<1, max_layers>::read(text.substr(every.size()), place);
-      recompute.policy = spec::RecomputePolicy::full;
+    const std::string word = lowered(text);
+    const auto dash = word.find('-');
+    const auto* layers = spec::find_name<Layers>(std::string_view(word).substr(0, dash));
+    if (dash != std::string::npos && layers != nullptr && layers->value != Layers::all) {
+      const auto count = Whole<1, max_layers>::read(std::string_view(word).substr(dash + 1), place);
+      const bool is_all = count == 1 && layers->value != Layers::block;
+      recompute = {spec::RecomputePolicy::full, is_all ? Layers::all : layers->value, count, recompute.modules};
       return;
     }
-    if (spec::find_name<spec::RecomputePolicy>(lowered(text)) == nullptr) throw_unknown_word(text, place, words());
-    recompute.policy = Word<spec::RecomputePolicy>::read(text, place);
-    recompute.every = 1;
+    if (spec::find_name<spec::RecomputePolicy>(word) == nullptr) throw_unknown_word(text, place, words());
+    recompute = {Word<spec::RecomputePolicy>::read(word, place), Layers::all, 1, recompute.modules};
   }
   static std::string show(const spec::Question& question) {
     const Recompute& recompute = question.training.recompute;
-    if (recompute.every > 1) return std::string(every) + std::to_string(recompute.every);
-    return std::string(spec::name_of(recompute.policy));
+    if (recompute.layers == Layers::all) return std::string(spec::name_of(recompute.policy));
+    return std::string(spec::name_of(recompute.layers)) + "-" + std::to_string(recompute.count);
   }
   static std::vector<std::string_view> words() {
     auto names = canonical_words<spec::RecomputePolicy>();
-    names.push_back("every-N");
+    for (const auto word : {"every-N", "uniform-N", "block-N"}) names.push_back(word);
     return names;
   }
 };

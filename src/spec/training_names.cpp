@@ -106,6 +106,24 @@ std::span<const Named<RecomputePolicy>> vocabulary<RecomputePolicy>() {
 }
 
 template <>
+std::span<const Named<RecomputeLayers>> vocabulary<RecomputeLayers>() {
+  using enum RecomputeLayers;
+  static constexpr Named<RecomputeLayers> words[] = {
+      {all, "all"}, {every, "every"}, {uniform, "uniform"}, {block, "block"}};
+  return words;
+}
+
+template <>
+std::span<const Named<RecomputeModule>> vocabulary<RecomputeModule>() {
+  using enum RecomputeModule;
+  static constexpr Named<RecomputeModule> words[] = {
+      {core_attn, "core_attn"},           {mlp, "mlp"},         {moe, "moe"},
+      {shared_experts, "shared_experts"}, {moe_act, "moe_act"}, {layernorm, "layernorm"},
+      {mla_up_proj, "mla_up_proj"}};
+  return words;
+}
+
+template <>
 std::span<const Named<AttentionKernel>> vocabulary<AttentionKernel>() {
   using enum AttentionKernel;
   static constexpr Named<AttentionKernel> words[] = {

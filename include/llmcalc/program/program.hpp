@@ -29,6 +29,7 @@ struct Tensor {
   quantity::Bytes size;
   quantity::Bytes gradient;         ///< size of its gradient in the backward pass; zero when nothing upstream needs one
   bool survives_recompute = false;  ///< a checkpointed block keeps it instead of making it again
+  bool discarded = false;           ///< given up after the forward pass though saved, until its group is run again
 };
 
 /// What an operation is; the time walk prices by it, the explanation names it.
@@ -95,9 +96,10 @@ struct Op {
 
   SmallList<TensorId, 3> held{};  ///< kept by the framework's local variables until this operation has run forward
 
-  bool passes_gradient = false;    ///< the gradient of the output is the gradient of each input, without a copy
-  bool gradient_in_place = false;  ///< the gradient of the input takes the storage of what was saved
-  std::uint8_t recompute = 0;      ///< operations of one non-zero group are run again in the backward pass
+  bool passes_gradient = false;          ///< the gradient of the output is the gradient of each input, without a copy
+  bool gradient_in_place = false;        ///< the gradient of the input takes the storage of what was saved
+  std::uint8_t recompute = 0;            ///< operations of one non-zero group are run again in the backward pass
+  SmallList<std::uint8_t, 2> remakes{};  ///< groups whose discarded results are made again before this one's backward
 };
 
 /// Which ranks hold a slice of a weight.
@@ -131,6 +133,9 @@ struct Block {
   TensorId output = no_tensor;   ///< handed to the block after
   quantity::Bytes held_by_loop;  ///< of its tensors, what the training loop keeps until all blocks have run backward
   bool checkpointed = false;     ///< runs under full recompute: `input` and marked tensors outlive its forward pass
+  /// Blocks [group_first, group_end) follow each other under one checkpoint, which keeps the input of the first alone.
+  std::uint16_t group_first = 0;
+  std::uint16_t group_end = 0;  ///< 0: a checkpoint of its own, if any
 };
 
 /// A run of blocks that one pipeline stage executes without a break: positions [first, last) of the sequence.

@@ -33,6 +33,10 @@ std::span<const Named<OptimizerImpl>> vocabulary<OptimizerImpl>();
 template <>
 std::span<const Named<RecomputePolicy>> vocabulary<RecomputePolicy>();
 template <>
+std::span<const Named<RecomputeLayers>> vocabulary<RecomputeLayers>();
+template <>
+std::span<const Named<RecomputeModule>> vocabulary<RecomputeModule>();
+template <>
 std::span<const Named<AttentionKernel>> vocabulary<AttentionKernel>();
 template <>
 std::span<const Named<Loss>> vocabulary<Loss>();

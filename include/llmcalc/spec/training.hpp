@@ -60,6 +60,15 @@ enum class Optimizer {
 };
 enum class OptimizerImpl { foreach, fused, loop };
 enum class RecomputePolicy { none, selective, full };
+/// Which layers full recompute covers, and how many of them share one checkpoint.
+enum class RecomputeLayers {
+  all,
+  every,    ///< each n-th layer; the others keep what they made (torchtitan, fms-fsdp)
+  uniform,  ///< groups of n layers, of which each keeps its first layer's input (Megatron-LM --recompute-method)
+  block     ///< the first n layers of each pipeline stage or virtual stage (the same option)
+};
+/// Parts of a layer that selective recompute covers (Megatron-LM --recompute-modules).
+enum class RecomputeModule { core_attn, mlp, moe, shared_experts, moe_act, layernorm, mla_up_proj };
 enum class AttentionKernel { flash, sdpa, eager };
 enum class Loss { standard, fused, fused_linear, chunked, compiled, vocab_parallel, vocab_parallel_fused, te_fused };
 enum class Offload { none, optimizer, params, params_optimizer, activations };
@@ -84,8 +93,9 @@ struct Precision {
 
 struct Recompute {
   RecomputePolicy policy = RecomputePolicy::none;
-  std::int64_t every = 1;  ///< "every-2" checkpoints pairs of layers as one
-  std::vector<std::string> modules;
+  RecomputeLayers layers = RecomputeLayers::all;
+  std::int64_t count = 1;                ///< the n of `layers`: 2 in "every-2"
+  std::vector<RecomputeModule> modules;  ///< of selective recompute; empty: the attention core
 };
 
 struct Adapter {

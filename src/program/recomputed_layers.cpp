@@ -1,0 +1,91 @@
+#include "program/recomputed_layers.hpp"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+namespace llmcalc::program {
+
+namespace {
+
+/// Calls visit(first, last) for each run of layers that one stage or virtual stage executes without a break.
+template <class Visit>
+void visit_layers(const Program& program, std::size_t kinds, const Visit& visit) {
+  const auto is_layer = [&](std::uint32_t position) {
+    return program.sequence[position] >= 1 && program.sequence[position] <= kinds;
+  };
+  for (const Chunk& chunk : program.chunks) {
+    std::uint32_t first = chunk.first;
+    for (std::uint32_t position = chunk.first; position < chunk.last; ++position) {
+      if (is_layer(position)) continue;
+      if (first < position) visit(first, position);
+      first = position + 1;
+    }
+    if (first < chunk.last) visit(first, chunk.last);
+  }
+}
+
+/// every: torchtitan parallelisms/parallelize_llama.py, selective_ac_option, wraps each n-th layer, as does fms-fsdp
+/// (policies/ac_handler.py, for a share of 1/n). block: Megatron-LM core/transformer/transformer_block.py,
+/// _checkpointed_forward, counts from the first layer of a stage or virtual stage.
+bool is_checkpointed(const spec::Recompute& recompute, std::int64_t layer) {
+  const bool by_turns = recompute.layers == spec::RecomputeLayers::every;
+  return by_turns ? (layer + 1) % recompute.count == 0 : layer < recompute.count;
+}
+
+void spare_layers(const spec::Recompute& recompute, std::size_t kinds, std::size_t first_open, Program& program) {
+  visit_layers(program, kinds, [&](std::uint32_t first, std::uint32_t last) {
+    for (std::uint32_t i = first; i < last; ++i) {
+      if (is_checkpointed(recompute, i - first)) continue;
+      program.sequence[i] = static_cast<std::uint16_t>(first_open + program.sequence[i] - 1);
+    }
+  });
+}
+
+/// Blocks that share a checkpoint, and the layers that they are copies of.
+struct Group {
+  std::vector<std::uint16_t> layers;
+  std::uint16_t first = 0;
+};
+
+/// Appends a copy of each layer to the blocks.
+Group copy_layers(std::span<const std::uint16_t> layers, Program& program) {
+  const auto first = static_cast<std::uint16_t>(program.blocks.size());
+  const auto end = static_cast<std::uint16_t>(first + layers.size());
+  for (const std::uint16_t layer : layers) {
+    program.blocks.push_back(Block(program.blocks[layer]));
+    program.blocks.back().group_first = first;
+    program.blocks.back().group_end = end;
+  }
+  return {{layers.begin(), layers.end()}, first};
+}
+
+/// Megatron-LM core/transformer/transformer_block.py, _checkpointed_forward, recompute_method uniform: so many layers
+/// at a time, the last group of a stage as many as are left.
+void group_layers(std::uint32_t count, std::size_t kinds, Program& program) {
+  std::vector<Group> groups;
+  visit_layers(program, kinds, [&](std::uint32_t first, std::uint32_t last) {
+    for (; first < last; first += count) {
+      const std::span layers(program.sequence.begin() + first, std::min(count, last - first));
+      auto known = std::ranges::find_if(groups, [&](const Group& g) { return std::ranges::equal(g.layers, layers); });
+      if (known == groups.end()) known = groups.insert(groups.end(), copy_layers(layers, program));
+      for (std::size_t i = 0; i < layers.size(); ++i) layers[i] = static_cast<std::uint16_t>(known->first + i);
+    }
+  });
+}
+
+}  // namespace
+
+bool spares_layers(const spec::Recompute& recompute) {
+  return recompute.policy == spec::RecomputePolicy::full &&
+         (recompute.layers == spec::RecomputeLayers::every || recompute.layers == spec::RecomputeLayers::block);
+}
+
+void choose_recomputed_layers(const spec::Recompute& recompute, std::size_t kinds, std::size_t first_open,
+                              Program& program) {
+  if (spares_layers(recompute)) spare_layers(recompute, kinds, first_open, program);
+  if (recompute.layers != spec::RecomputeLayers::uniform) return;
+  group_layers(static_cast<std::uint32_t>(recompute.count), kinds, program);
+}
+
+}  // namespace llmcalc::program

@@ -1,0 +1,18 @@
+// Which layers a run makes again in the backward pass, where it does not treat all alike.
+#pragma once
+
+#include "llmcalc/program/program.hpp"
+#include "llmcalc/spec/training.hpp"
+
+namespace llmcalc::program {
+
+/// True if some layers keep what they made beside others that are run again.
+bool spares_layers(const spec::Recompute& recompute);
+
+/// Puts layers that are spared on their open block and marks the groups that share a checkpoint.
+/// \param kinds       blocks 1 to `kinds` are the layers
+/// \param first_open  the same blocks without checkpoint from here on, where some are spared
+void choose_recomputed_layers(const spec::Recompute& recompute, std::size_t kinds, std::size_t first_open,
+                              Program& program);
+
+}  // namespace llmcalc::program
