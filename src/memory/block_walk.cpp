@@ -4,6 +4,8 @@
 #include "memory/gradients.hpp"
 #include "memory/liveness.hpp"
 
+#include <bitset>
+
 namespace llmcalc::memory {
 
 using program::Block;
@@ -30,7 +32,9 @@ class BackwardWalk {
  private:
   void start();
   void step(const Op& op);
+  void recompute_before(const Op& op);
   void recompute(std::uint8_t group);
+  void end_group(std::uint8_t group);
   void make_input_gradients(const Op& op);
   void make_weight_gradient(const Op& op);
   void forget_saved(const Op& op);
@@ -43,7 +47,7 @@ class BackwardWalk {
   Alive alive_;
   Gradients arrived_;
   PerTensor<std::uint8_t> savers_;
-  std::uint8_t recomputed_ = 0;
+  std::bitset<most_groups> recomputed_;
   std::int64_t left_behind_ = 0;
 };
 
@@ -89,22 +93,43 @@ void BackwardWalk::start() {
 
 std::int64_t BackwardWalk::run() {
   start();
-  for (std::size_t i = block_.ops.size(); i-- > 0;) step(block_.ops[i]);
+  for (std::size_t i = block_.ops.size(); i-- > 0;) {
+    const Op& op = block_.ops[i];
+    step(op);
+    if (lifetimes_.group_start[op.recompute] == static_cast<std::int16_t>(i)) end_group(op.recompute);
+  }
   leave_vectors();
   return water_.peak();
 }
 
+void BackwardWalk::recompute_before(const Op& op) {
+  if (block_.checkpointed) return;
+  for (const std::uint8_t group : op.remakes) recompute(group);
+  if (op.recompute != 0) recompute(op.recompute);
+}
+
 void BackwardWalk::recompute(std::uint8_t group) {
-  recomputed_ = group;
+  if (recomputed_[group]) return;
+  recomputed_.set(group);
   run_forward(
       block_, lifetimes_, group, [&](TensorId id) { return lifetimes_.savers[id] > 0; }, water_, alive_);
+}
+
+/// The checkpoint's backward holds what it made again until it is done.
+void BackwardWalk::end_group(std::uint8_t group) {
+  if (!recomputed_[group]) return;
+  for (const Op& op : block_.ops) {
+    if (op.recompute != group) continue;
+    for (const TensorId id : op.outputs)
+      if (savers_[id] == 0) alive_.end(id);
+  }
 }
 
 void BackwardWalk::step(const Op& op) {
   bool differentiated = op.kind == program::OpKind::loss;
   for (const TensorId id : op.outputs) differentiated = differentiated || arrived_.has(id);
   if (differentiated) {
-    if (op.recompute != 0 && op.recompute != recomputed_ && !block_.checkpointed) recompute(op.recompute);
+    recompute_before(op);
     if (op.gradient_in_place) forget_saved(op);
     make_input_gradients(op);
     make_weight_gradient(op);

@@ -8,10 +8,12 @@ namespace {
 
 constexpr std::int16_t forever = 0x7fff;
 
-/// A tensor made and saved within one recompute group is made again; everything else that is saved stays.
-void mark_saved(const program::Op& op, Lifetimes& lifetimes) {
+/// A tensor made and saved within one recompute group is made again, as is one that is discarded; everything else that
+/// is saved stays.
+void mark_saved(const program::Block& block, const program::Op& op, Lifetimes& lifetimes) {
   for (const program::TensorId id : op.saved) {
     ++lifetimes.savers[id];
+    if (block.tensors[id].discarded) continue;
     const std::uint8_t made_in = lifetimes.producer_group[id];
     if (made_in == 0 || made_in != op.recompute) lifetimes.kept[id] = true;
   }
@@ -22,16 +24,18 @@ void mark_saved(const program::Op& op, Lifetimes& lifetimes) {
 Lifetimes::Lifetimes(const program::Block& block) {
   if (block.tensors.size() > most_tensors) throw std::length_error("a block has more tensors than the walk can hold");
   last_use.fill(-1);
+  group_start.fill(-1);
   for (std::size_t i = 0; i < block.ops.size(); ++i) {
     const auto& op = block.ops[i];
     const auto index = static_cast<std::int16_t>(i);
+    if (group_start[op.recompute] < 0) group_start[op.recompute] = index;
     for (const program::TensorId id : op.inputs) last_use[id] = index;
     for (const program::TensorId id : op.held) last_use[id] = index;
     for (const program::TensorId id : op.outputs) {
       last_use[id] = index;
       producer_group[id] = op.recompute;
     }
-    mark_saved(op, *this);
+    mark_saved(block, op, *this);
   }
   if (block.output != program::no_tensor) last_use[block.output] = forever;
 }

@@ -30,6 +30,9 @@ class HighWater {
 /// A block has a few dozen tensors, and the walk must not allocate: a search takes millions of walks.
 inline constexpr std::size_t most_tensors = 128;
 
+/// Recompute groups of a block, with 0 for none; as many as a block's bits.
+inline constexpr std::size_t most_groups = 32;
+
 template <class T>
 using PerTensor = std::array<T, most_tensors>;
 
@@ -37,10 +40,11 @@ using PerTensor = std::array<T, most_tensors>;
 struct Lifetimes {
   explicit Lifetimes(const program::Block& block);
 
-  PerTensor<std::int16_t> last_use;          ///< index of the last operation that reads it going forward
-  PerTensor<std::uint8_t> savers{};          ///< operations that keep it for their backward
-  PerTensor<std::uint8_t> producer_group{};  ///< recompute group of the operation that makes it
-  PerTensor<bool> kept{};                    ///< alive between the forward and the backward pass
+  PerTensor<std::int16_t> last_use;                   ///< index of the last operation that reads it going forward
+  PerTensor<std::uint8_t> savers{};                   ///< operations that keep it for their backward
+  PerTensor<std::uint8_t> producer_group{};           ///< recompute group of the operation that makes it
+  PerTensor<bool> kept{};                             ///< alive between the forward and the backward pass
+  std::array<std::int16_t, most_groups> group_start;  ///< index of the first operation of each recompute group
 };
 
 /// The tensors that are alive now.

@@ -73,8 +73,16 @@ void BlockBuilder::set_moved_bytes(Op& op) const {
   op.moved_backward = op.passes_gradient ? bytes(0) : gradients + saved;
 }
 
+std::uint8_t BlockBuilder::open_recompute_group(std::initializer_list<Value> inputs) {
+  for (const Value& x : inputs) checkpoint_inputs_.push_back(x.id);
+  return recompute_group_ = ++recompute_groups_;
+}
+
 Op& BlockBuilder::append(Op op) {
   op.recompute = recompute_group_;
+  for (const TensorId id : std::exchange(checkpoint_inputs_, {})) {
+    if (std::ranges::find(op.saved, id) == op.saved.end()) op.saved.push_back(id);
+  }
   if (!context_.differentiates) op.saved = {};
   set_moved_bytes(op);
   block_.ops.push_back(op);
@@ -140,7 +148,8 @@ bool BlockBuilder::narrows(const Matrix& matrix) const {
   return context_.narrow_products && matrix.resting == Resting::as_layers;
 }
 
-/// The input in the type of the products is kept in the layout of the weight gradient's product, and a second one
+/// The input in the type of the products is kept in the layout of the weight gradient's product (but not of an input
+/// that is made again: Megatron-LM core/extensions/transformer_engine.py, set_save_original_input), and a second one
 /// exists while the forward product runs; the gradient of the output is narrowed to both (TransformerEngine
 /// pytorch/module/linear.py, forward and backward).
 void BlockBuilder::keep_narrow_input(Op& op, const Value& in, const Value& out) {
@@ -203,7 +212,7 @@ Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
   const std::int64_t matrices = matrix.experts > 1 ? matrix.experts / context_.ep : 1;
   op.product = {quantity::ceil_divide(rows, matrices), w.columns, w.rows, matrices};
   exchange_around(op, matrix, in, out);
-  if (w.trainable && narrows(matrix)) {
+  if (w.trainable && narrows(matrix) && !block_.tensors[in.id].discarded) {
     keep_narrow_input(op, in, out);
   } else if (w.trainable) {
     op.saved.push_back(in.id);

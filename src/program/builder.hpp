@@ -7,6 +7,7 @@
 #include "llmcalc/program/program.hpp"
 #include "program/context.hpp"
 
+#include <initializer_list>
 #include <string_view>
 
 namespace llmcalc::program {
@@ -73,8 +74,10 @@ class BlockBuilder {
   /// A checkpointed block keeps the value instead of making it again.
   void keep_through_recompute(const Value& x) { block_.tensors[x.id].survives_recompute = true; }
 
-  /// Operations appended from here on belong to recompute group `group` (0: none).
-  void set_recompute_group(std::uint8_t group) { recompute_group_ = group; }
+  /// Operations appended until the group is closed are run again in the backward pass; the first keeps `inputs`.
+  std::uint8_t open_recompute_group(std::initializer_list<Value> inputs);
+  void close_recompute_group() { recompute_group_ = 0; }
+  bool in_recompute_group() const { return recompute_group_ != 0; }
 
   quantity::Bytes size(TensorId id) const { return block_.tensors[id].size; }
 
@@ -99,8 +102,10 @@ class BlockBuilder {
   const Context& context_;
   Block& block_;
   std::uint8_t recompute_group_ = 0;
-  TensorId gathered_ = no_tensor;  ///< the last input of column-cut matrices, which all of them share
-  int products_ = 0;               ///< matrix products so far
+  std::uint8_t recompute_groups_ = 0;         ///< so far
+  SmallList<TensorId, 3> checkpoint_inputs_;  ///< that the next operation keeps for its group
+  TensorId gathered_ = no_tensor;             ///< the last input of column-cut matrices, which all of them share
+  int products_ = 0;                          ///< matrix products so far
 };
 
 }  // namespace llmcalc::program

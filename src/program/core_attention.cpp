@@ -1,4 +1,5 @@
 #include "program/attention.hpp"
+#include "program/recomputed.hpp"
 
 #include <algorithm>
 
@@ -8,8 +9,6 @@ using quantity::flops;
 using quantity::product;
 
 namespace {
-
-constexpr std::uint8_t attention_group = 1;
 
 /// The share of the s x s score square that the mask leaves: (s+1)/(2s) under a causal mask, (w/s)(1 - (w-1)/(2s))
 /// under a causal window of w positions, 1 without a mask. Exact counts of unmasked pairs.
@@ -130,15 +129,10 @@ Value cached(BlockBuilder& b, const Value& x, std::string_view name) {
   return cache;
 }
 
-/// Selective recomputation runs exactly this part again (Korthikanti et al. 2022 §5).
 Value core_attention(BlockBuilder& b, const CoreAttention& core, const Value& q, const Value& k, const Value& v) {
-  const auto& training = b.context().training;
-  const bool selective = training.recompute.policy == spec::RecomputePolicy::selective;
-  if (selective && !b.context().selects_operations) b.set_recompute_group(attention_group);
-  const bool fused = training.attention != spec::AttentionKernel::eager;
-  const Value out = fused ? flash_attention(b, core, q, k, v) : unfused_attention(b, core, q, k, v);
-  b.set_recompute_group(0);
-  return out;
+  const Recomputed again(b, spec::RecomputeModule::core_attn, {q, k, v});
+  const bool fused = b.context().training.attention != spec::AttentionKernel::eager;
+  return fused ? flash_attention(b, core, q, k, v) : unfused_attention(b, core, q, k, v);
 }
 
 }  // namespace llmcalc::program

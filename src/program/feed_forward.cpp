@@ -1,5 +1,7 @@
 #include "program/feed_forward.hpp"
 
+#include "program/recomputed.hpp"
+
 namespace llmcalc::program {
 
 namespace {
@@ -8,31 +10,53 @@ Matrix inward(const MlpMatrices& mlp, std::string_view name, std::int64_t hidden
   return {name, hidden, width, mlp.bias, Cut::columns, mlp.experts, mlp.active_experts};
 }
 
-Value gated_product(BlockBuilder& b, const MlpMatrices& mlp, const Value& x) {
-  const auto& profile = b.context().profile;
-  if (profile.fused_gate_and_up) {
+/// What the nonlinearity reads: one matrix, or gate and up projection, in one matrix or two.
+struct Projected {
+  Value gate;
+  Value up;
+};
+
+Projected project(BlockBuilder& b, const MlpMatrices& mlp, const Value& x) {
+  if (!spec::is_gated(b.context().shape().mlp)) {
+    const Value up = b.linear(x, inward(mlp, "up projection", x.columns, mlp.width));
+    return {up, up};
+  }
+  if (b.context().profile.fused_gate_and_up) {
     const Value both = b.linear(x, inward(mlp, "gate and up projection", x.columns, 2 * mlp.width));
-    return b.gated_fused(both, both.columns / 2);
+    return {both, both};
   }
   const Value gate = b.linear(x, inward(mlp, "gate projection", x.columns, mlp.width));
-  const Value up = b.linear(x, inward(mlp, "up projection", x.columns, mlp.width));
-  return profile.fused_glu ? b.gated_pair(gate, up) : b.gated(gate, up);
+  return {gate, b.linear(x, inward(mlp, "up projection", x.columns, mlp.width))};
+}
+
+Value activate(BlockBuilder& b, const Projected& x) {
+  const auto& profile = b.context().profile;
+  if (!spec::is_gated(b.context().shape().mlp)) return b.activation(x.up, "activated");
+  if (profile.fused_gate_and_up) return b.gated_fused(x.gate, x.gate.columns / 2);
+  return profile.fused_glu ? b.gated_pair(x.gate, x.up) : b.gated(x.gate, x.up);
 }
 
 }  // namespace
 
 /// 2*h*f parameters, or 3*h*f where the MLP is gated (Shazeer 2020, arXiv:2002.05202).
 Value mlp_products(BlockBuilder& b, const MlpMatrices& mlp, const Value& x) {
-  const bool gated = spec::is_gated(b.context().shape().mlp);
-  const Value inner = gated
-                          ? gated_product(b, mlp, x)
-                          : b.activation(b.linear(x, inward(mlp, "up projection", x.columns, mlp.width)), "activated");
-  return b.linear(inner,
-                  {"down projection", mlp.width, x.columns, mlp.bias, Cut::rows, mlp.experts, mlp.active_experts});
+  const Projected projected = project(b, mlp, x);
+  const Matrix down{"down projection", mlp.width, x.columns, mlp.bias, Cut::rows, mlp.experts, mlp.active_experts};
+  if (mlp.experts == 1) return b.linear(activate(b, projected), down);
+  Recomputed again(b, spec::RecomputeModule::moe_act);
+  const Value inner = activate(b, projected);
+  again.discard({inner});
+  const Value out = b.linear(inner, down);
+  again.remake();
+  return out;
 }
 
 Value feed_forward(BlockBuilder& b, const spec::FeedForward& mlp, const Value& x) {
-  if (const auto* moe = std::get_if<spec::MoeMlp>(&mlp)) return mixture_of_experts(b, moe->moe, x);
+  if (const auto* moe = std::get_if<spec::MoeMlp>(&mlp)) {
+    const Recomputed again(b, spec::RecomputeModule::moe, {x});
+    return mixture_of_experts(b, moe->moe, x);
+  }
+  const Recomputed again(b, spec::RecomputeModule::mlp, {x});
   const auto& dense = std::get<spec::DenseMlp>(mlp);
   return mlp_products(b, {dense.width, dense.bias}, x);
 }

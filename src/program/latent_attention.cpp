@@ -1,14 +1,14 @@
 #include "program/attention.hpp"
+#include "program/recomputed.hpp"
 
 namespace llmcalc::program {
 
 namespace {
 
-/// Queries, through a low-rank bottleneck if there is one.
-Value latent_queries(BlockBuilder& b, const spec::LatentAttention& a, const Value& x) {
+/// Queries from their low-rank bottleneck, or from the hidden state where there is none.
+Value latent_queries(BlockBuilder& b, const spec::LatentAttention& a, const Value& down) {
   const std::int64_t width = a.heads * a.qk_dim();
-  if (a.ranks.q_rank == 0) return b.linear(x, {"q projection", x.columns, width, false, Cut::columns});
-  const Value down = b.linear(x, {"q down projection", x.columns, a.ranks.q_rank});
+  if (a.ranks.q_rank == 0) return b.linear(down, {"q projection", down.columns, width, false, Cut::columns});
   const Value normed = b.norm(down, "q latent norm", spec::Norm::rmsnorm);
   return b.linear(normed, {"q up projection", a.ranks.q_rank, width, false, Cut::columns});
 }
@@ -21,10 +21,12 @@ Value latent_attention(BlockBuilder& b, const spec::LatentAttention& a, const Va
   const Context& c = b.context();
   const auto& r = a.ranks;
   const std::int64_t heads = a.heads / c.tp;
-  const Value q = latent_queries(b, a, x);
-
+  const Value q_down = r.q_rank == 0 ? x : b.linear(x, {"q down projection", x.columns, r.q_rank});
   const Value projected = b.linear(x, {"kv down projection", x.columns, r.kv_rank + r.qk_rope_dim});
   const Value down = cached(b, projected, "latent cache");
+
+  Recomputed again(b, spec::RecomputeModule::mla_up_proj, {q_down, down});
+  const Value q = latent_queries(b, a, q_down);
   Value latent = down;
   latent.columns = r.kv_rank;
   const Value normed = b.norm(latent, "kv latent norm", spec::Norm::rmsnorm);
@@ -32,8 +34,10 @@ Value latent_attention(BlockBuilder& b, const spec::LatentAttention& a, const Va
       b.linear(normed, {"kv up projection", r.kv_rank, a.heads * (r.qk_nope_dim + r.v_dim), false, Cut::columns});
   const Value k = b.rearrange(up, "keys", up.rows, heads * a.qk_dim(), OpKind::permutation);
   const Value v = b.rearrange(up, "values", up.rows, heads * r.v_dim, OpKind::permutation);
+  again.discard({q, k, v});
 
   const Value mixed = core_attention(b, {heads, a.qk_dim(), r.v_dim, 0, true}, q, k, v);
+  again.remake();
   return b.linear(mixed, {"output projection", a.heads * r.v_dim, x.columns, false, Cut::rows});
 }
 

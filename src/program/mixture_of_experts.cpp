@@ -1,4 +1,5 @@
 #include "program/feed_forward.hpp"
+#include "program/recomputed.hpp"
 
 #include <cmath>
 
@@ -6,8 +7,13 @@ namespace llmcalc::program {
 
 namespace {
 
+Value shared_products(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
+  const Recomputed again(b, spec::RecomputeModule::shared_experts, {x});
+  return mlp_products(b, {moe.shared_ffn, false}, x);
+}
+
 Value shared_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x, const Value& routed) {
-  const Value shared = mlp_products(b, {moe.shared_ffn, false}, x);
+  const Value shared = shared_products(b, moe, x);
   if (!moe.shared_gate) return b.add(routed, shared, "routed and shared");
   b.linear(x, {"shared expert gate", x.columns, 1});
   return b.add(routed, b.gate_rows(shared, "gated shared expert"), "routed and shared");

@@ -73,6 +73,7 @@ Profile textbook() {
 /// Megatron-LM with Transformer Engine kernels and fp32 gradient buffers.
 Profile megatron() {
   Profile p;
+  p.fuses_norm_into_product = true;
   p.retains_stage_tensors = true;
   p.router_overload = untrained_router_overload;
   p.dummy_weight_gradients = true;
