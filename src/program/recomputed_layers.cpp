@@ -1,6 +1,9 @@
 #include "program/recomputed_layers.hpp"
 
+#include "llmcalc/quantity/error.hpp"
+
 #include <algorithm>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -49,7 +52,12 @@ struct Group {
 };
 
 /// Appends a copy of each layer to the blocks.
+/// \throws quantity::BadInput when no index is left for them
 Group copy_layers(std::span<const std::uint16_t> layers, Program& program) {
+  if (program.blocks.size() + layers.size() > std::numeric_limits<std::uint16_t>::max()) {
+    throw quantity::BadInput("--recompute",
+                             "the groups are so large that more than 65,535 layers differ by their place");
+  }
   const auto first = static_cast<std::uint16_t>(program.blocks.size());
   const auto end = static_cast<std::uint16_t>(first + layers.size());
   for (const std::uint16_t layer : layers) {

@@ -9,7 +9,7 @@ namespace llmcalc::program {
 /// True if some layers keep what they made beside others that are run again.
 bool spares_layers(const spec::Recompute& recompute);
 
-/// Puts layers that are spared on their open block and marks the groups that share a checkpoint.
+/// Puts layers that are spared on their open block, and those that share a checkpoint on blocks of their group.
 /// \param kinds       blocks 1 to `kinds` are the layers
 /// \param first_open  the same blocks without checkpoint from here on, where some are spared
 void choose_recomputed_layers(const spec::Recompute& recompute, std::size_t kinds, std::size_t first_open,
