@@ -52,6 +52,7 @@ constexpr Field<Accelerator> interconnect_fields[] = {
     {"name", set<&Accelerator::interconnect>},
     {"one_way_gb_s", set<&Accelerator::link>},
     {"both_ways_gb_s", for_reference},
+    {"joins", set<&Accelerator::joined>},
 };
 
 constexpr Field<Accelerator> pcie_fields[] = {

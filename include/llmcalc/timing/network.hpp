@@ -5,36 +5,95 @@
 #include "llmcalc/spec/accelerator.hpp"
 #include "llmcalc/spec/layout.hpp"
 
+#include <array>
 #include <cstdint>
+#include <string>
 
 namespace llmcalc::timing {
 
-/// The ranks of one group, and how many of them share a node.
+/// The ranks of one group, and how they lie on nodes. A node is here whatever the accelerators' own link joins: the
+/// machine, or the 72 accelerators of an NVL72 rack.
 struct Span {
   std::int64_t ranks = 1;
   std::int64_t per_node = 1;
+  std::int64_t sharing = 1;  ///< groups of one node that communicate at the same time and share its network
 
   std::int64_t nodes() const { return ranks / per_node; }
 };
 
-/// The links of one run and where its groups lie on them, looked up once.
+struct FabricCurves;
+
+/// The links of one accelerator inside a node, looked up once for all its layouts.
+class Links {
+ public:
+  explicit Links(const spec::Accelerator& gpu);
+
+  /// A collective among ranks of one node.
+  /// \param ring  ranks over which the whole tensor goes round: more than `ranks` where nodes take part in a larger
+  /// ring
+  double seconds(program::Collective kind, double bytes, std::int64_t ranks, std::int64_t ring) const;
+
+  /// One rank sends to another while that one sends on.
+  double pair_seconds(double bytes, std::int64_t ranks) const;
+
+  std::int64_t joined() const { return joined_; }
+
+ private:
+  /// A measured fabric and how much slower this accelerator's is.
+  struct Fabric {
+    const FabricCurves* curves;
+    double slowdown;
+  };
+  const Fabric& joining(std::int64_t ranks) const { return ranks <= joined_ ? link_ : board_; }
+
+  Fabric link_;
+  Fabric board_;             ///< the host's PCIe
+  std::int64_t joined_ = 0;  ///< accelerators that `link_` joins
+};
+
+/// The links of one run and where its groups lie on them. It allocates nothing and compares no text.
 class Network {
  public:
-  Network(const spec::Accelerator& gpu, const spec::Layout& layout);
+  Network(const spec::Accelerator& gpu, const spec::Layout& layout) : Network(Links(gpu), gpu, layout) {}
+  Network(const Links& links, const spec::Accelerator& gpu, const spec::Layout& layout);
 
   /// Where a group lies when ranks are numbered tensor, context, data, pipeline, innermost first, and experts are
   /// spread over the data-parallel ranks (Megatron-LM core/parallel_state.py, order "tp-cp-ep-dp-pp").
-  Span span(program::Group group) const;
-  Span data() const;         ///< ranks that reduce gradients of the dense weights: data and context parallel
-  Span expert_data() const;  ///< ranks that reduce gradients of the experts' weights
-  Span sharding() const;     ///< of `data`, those that shard states among them
+  Span span(program::Group group) const { return groups_[static_cast<std::size_t>(group)]; }
+  Span data() const { return data_; }  ///< ranks that reduce gradients of the dense weights: data and context parallel
+  Span expert_data() const { return expert_data_; }          ///< ranks that reduce gradients of the experts' weights
+  Span sharding() const { return sharding_; }                ///< of `data`, those that shard states among them
+  Span expert_sharding() const { return expert_sharding_; }  ///< of `expert_data` likewise
+  Span replicas() const { return replicas_; }                ///< of `data`, those that hold the same shard (HSDP)
 
   /// \param size  bytes of the whole tensor on one rank (after an all-gather, before a reduce-scatter); of a ring what
   ///              one rank passes on in all its steps
   quantity::Seconds collective(program::Collective kind, quantity::Bytes size, const Span& span) const;
 
-  /// One activation from a pipeline stage to the next.
+  /// One activation from a pipeline stage to the next. \param size  what one rank sends
   quantity::Seconds to_next_stage(quantity::Bytes size) const;
+
+ private:
+  Span spread(std::int64_t ranks, std::int64_t stride) const;
+  double between_nodes(program::Collective kind, double bytes, const Span& span) const;
+  double neighbour(double bytes, const Span& span) const;
+
+  Links links_;
+  std::int64_t node_ = 1;  ///< accelerators of a node
+  double node_rate_ = 0;   ///< bytes that a node sends in a second
+  std::array<Span, 4> groups_;
+  Span data_;
+  Span expert_data_;
+  Span sharding_;
+  Span expert_sharding_;
+  Span replicas_;
+  Span stages_;
 };
+
+/// Gigabits per second of one machine's network: as said, or as typical of the accelerator.
+double node_gigabits(const spec::Accelerator& gpu, const spec::Layout& layout);
+
+/// Where the prices of this run's communication come from, for a person.
+std::string network_source(const spec::Accelerator& gpu, const spec::Layout& layout);
 
 }  // namespace llmcalc::timing

@@ -1,0 +1,35 @@
+// Measured times of collectives inside one node.
+#pragma once
+
+#include "llmcalc/quantity/quantity.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace llmcalc::timing {
+
+inline constexpr std::int64_t smallest_exponent = 13;  ///< 8 KiB; what is smaller takes as long
+inline constexpr std::size_t measured_sizes = 17;      ///< each twice the one before
+
+using Curve = std::array<double, measured_sizes>;  ///< microseconds, never falling
+using Groups = std::array<Curve, 3>;               ///< among 2, 4 and 8 accelerators
+
+/// How one fabric carries collectives. All-reduces of 8 on NVLink 4 and 5 are reduced in the switch (NVLS), which is
+/// why they are faster than a ring.
+struct FabricCurves {
+  std::string_view name;
+  quantity::Bandwidth link;
+  std::array<Groups, 4> times;  ///< of all_reduce, all_gather, reduce_scatter and all_to_all, as program::Collective
+};
+
+/// The share of a tensor that one rank passes on when it goes round a ring once (Thakur et al. 2005, "Optimization of
+/// collective communication operations in MPICH", §4.1).
+constexpr double ring_share(double ranks) { return (ranks - 1.0) / ranks; }
+
+const FabricCurves& nvlink3();
+const FabricCurves& nvlink4();
+const FabricCurves& nvlink5();
+const FabricCurves& pcie();
+
+}  // namespace llmcalc::timing

@@ -1,0 +1,138 @@
+#include "llmcalc/timing/network.hpp"
+
+#include "llmcalc/program/sharding.hpp"
+#include "timing/fabric_curves.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace llmcalc::timing {
+
+namespace {
+
+using program::Collective;
+
+/// What large collectives reach of the adapters' rate: Calculon's .9 for InfiniBand (systems/a100_80g.json); NVIDIA
+/// shows .95 for 8 x 200 and 8 x 400 Gbit/s and .80 for TCP (GTC 2024, S62129).
+constexpr double network_efficiency = 0.9;
+
+/// From one node to the next, and once for each collective that leaves a node: NCCL's own cost model for its LL128
+/// protocol (src/graph/tuning.cc: hwLat of a tree over the network, baseLat of a ring).
+constexpr double hop = 8.5e-6;
+constexpr double start = 10e-6;
+
+/// Machines without a known network have 100 Gbit/s Ethernet.
+constexpr double assumed_gigabits = 100.0;
+
+constexpr double bytes_per_gigabit = 1e9 / 8.0;
+
+/// Trees of all-reduces go up and down again, rings pass every node but one, and an all-to-all sends to all at once.
+double hops(Collective kind, std::int64_t nodes) {
+  switch (kind) {
+    case Collective::all_reduce:
+      return 2.0 * static_cast<double>(std::bit_width(static_cast<std::uint64_t>(nodes - 1)));
+    case Collective::all_gather:
+    case Collective::reduce_scatter:
+      return static_cast<double>(nodes - 1);
+    case Collective::all_to_all:
+    case Collective::ring:
+      break;
+  }
+  return 1.0;
+}
+
+/// What one group sends out of a node, as a share of the tensor: every ring edge carries the ring's share, twice for an
+/// all-reduce; of an all-to-all each rank sends what is for other nodes.
+double leaving(Collective kind, const Span& span) {
+  if (kind == Collective::all_to_all) {
+    return static_cast<double>(span.per_node * (span.ranks - span.per_node)) / static_cast<double>(span.ranks);
+  }
+  const double once = ring_share(static_cast<double>(span.ranks));
+  return kind == Collective::all_reduce ? 2.0 * once : once;
+}
+
+/// Machines that one link joins are one node. Racks are filled evenly: 128 accelerators sit in two of 64, not in one of
+/// 72 and one of 56.
+std::int64_t joined_node(const Links& links, const spec::Layout& layout) {
+  const std::int64_t machine = quantity::ceil_divide(layout.gpus, layout.nodes);
+  if (links.joined() <= machine || links.joined() == std::numeric_limits<std::int64_t>::max()) return machine;
+  std::int64_t racks = quantity::ceil_divide(layout.gpus, links.joined());
+  while (layout.gpus % racks != 0) ++racks;
+  return layout.gpus / racks;
+}
+
+}  // namespace
+
+double node_gigabits(const spec::Accelerator& gpu, const spec::Layout& layout) {
+  if (layout.inter_node_gbps) return *layout.inter_node_gbps;
+  const auto machine = static_cast<double>(quantity::ceil_divide(layout.gpus, layout.nodes));
+  return gpu.network_gbps ? *gpu.network_gbps * machine : assumed_gigabits;
+}
+
+Network::Network(const Links& links, const spec::Accelerator& gpu, const spec::Layout& layout)
+    : links_(links), node_(joined_node(links, layout)) {
+  const double machines = static_cast<double>(node_ * layout.nodes) / static_cast<double>(layout.gpus);
+  node_rate_ = node_gigabits(gpu, layout) * bytes_per_gigabit * network_efficiency * std::max(1.0, machines);
+
+  const std::int64_t replicas = layout.dp * layout.cp;
+  const std::int64_t expert = layout.ep * layout.etp;
+  const program::Sharding sharding(layout);
+  const std::int64_t group = sharding.of(program::Split::tensor).optimizer;
+  groups_ = {spread(layout.tp, 1), spread(layout.cp, layout.tp), spread(layout.ep, layout.etp), spread(layout.etp, 1)};
+  data_ = spread(replicas, layout.tp);
+  expert_data_ = spread(std::max<std::int64_t>(1, replicas * layout.tp / expert), expert);
+  sharding_ = spread(group, layout.tp);
+  expert_sharding_ = spread(sharding.of(program::Split::expert).optimizer, expert);
+  replicas_ = spread(std::max<std::int64_t>(1, replicas / group), layout.tp * group);
+  stages_ = spread(layout.pp, layout.tp * replicas);
+}
+
+/// Ranks that are `stride` apart in the numbering, of which consecutive ones fill a node.
+Span Network::spread(std::int64_t ranks, std::int64_t stride) const {
+  if (ranks == 1) return {};
+  Span span{ranks, std::clamp<std::int64_t>(node_ / stride, 1, ranks), 1};
+  while (span.ranks % span.per_node != 0) --span.per_node;
+  span.sharing = std::max<std::int64_t>(1, node_ / span.per_node);
+  return span;
+}
+
+quantity::Seconds Network::collective(Collective kind, quantity::Bytes size, const Span& span) const {
+  const auto bytes = static_cast<double>(quantity::in_bytes(size));
+  if (span.ranks <= 1 || bytes <= 0.0) return {};
+  if (kind == Collective::ring) {
+    const auto steps = static_cast<double>(span.ranks - 1);
+    return quantity::seconds(steps * neighbour(bytes / steps, span));
+  }
+  if (span.nodes() == 1) return quantity::seconds(links_.seconds(kind, bytes, span.ranks, span.ranks));
+  return quantity::seconds(between_nodes(kind, bytes, span));
+}
+
+/// Rings and trees are pipelined: the slower of links and network sets the pace (NCCL src/graph/topo.cc takes the
+/// narrowest link of a ring). Groups of one node share all its adapters, so a tensor-parallel group over several
+/// nodes has them to itself and eight data-parallel groups an eighth each.
+double Network::between_nodes(Collective kind, double bytes, const Span& span) const {
+  const double wire = leaving(kind, span) * bytes * static_cast<double>(span.sharing) / node_rate_;
+  double inside = 0.0;
+  if (span.per_node > 1 && kind == Collective::all_to_all) {
+    inside = links_.seconds(kind, bytes / static_cast<double>(span.nodes()), span.per_node, span.per_node);
+  } else if (span.per_node > 1) {
+    inside = links_.seconds(kind, bytes, span.per_node, span.ranks);
+  }
+  return std::max(inside, wire) + start + hops(kind, span.nodes()) * hop;
+}
+
+/// A message to the next rank. One that leaves the node goes through the sender's own adapter, its share of the node's.
+double Network::neighbour(double bytes, const Span& span) const {
+  const double inside = links_.pair_seconds(bytes, std::max<std::int64_t>(2, span.per_node));
+  if (span.nodes() == 1) return inside;
+  return std::max(inside, bytes * static_cast<double>(node_) / node_rate_ + start + hop);
+}
+
+quantity::Seconds Network::to_next_stage(quantity::Bytes size) const {
+  const auto bytes = static_cast<double>(quantity::in_bytes(size));
+  if (stages_.ranks <= 1 || bytes <= 0.0) return {};
+  return quantity::seconds(neighbour(bytes, stages_));
+}
+
+}  // namespace llmcalc::timing

@@ -1,0 +1,30 @@
+#include "llmcalc/timing/network.hpp"
+#include "timing/fabric_choice.hpp"
+
+#include <fmt/format.h>
+
+namespace llmcalc::timing {
+
+namespace {
+
+std::string link_source(const spec::Accelerator& gpu) {
+  const FabricCurves& curves = link_curves(gpu);
+  const double own = quantity::in_gigabytes_per_second(link_bandwidth(gpu));
+  const double measured = quantity::in_gigabytes_per_second(curves.link);
+  std::string text = fmt::format("in a node: NCCL measured on {} (NVIDIA AIConfigurator)", curves.name);
+  if (own != measured) text += fmt::format(", scaled from {:g} to {:g} GB/s a link", measured, own);
+  return text;
+}
+
+}  // namespace
+
+std::string network_source(const spec::Accelerator& gpu, const spec::Layout& layout) {
+  if (layout.nodes == 1) return link_source(gpu);
+  const bool known = layout.inter_node_gbps || gpu.network_gbps;
+  return fmt::format("{}; between nodes: {:g} Gbit/s a node ({}) at 90 %", link_source(gpu), node_gigabits(gpu, layout),
+                     layout.inter_node_gbps ? "--inter-node"
+                     : known                ? "typical of the accelerator"
+                                            : "assumed");
+}
+
+}  // namespace llmcalc::timing
