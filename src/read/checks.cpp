@@ -1,6 +1,7 @@
 #include "read/checks.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/spec/layout_rules.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "read/training_rules.hpp"
 
@@ -59,18 +60,6 @@ void check_optimizer(const Draft& draft) {
   }
 }
 
-/// DeepSpeed's offload_param belongs to stage 3 (runtime/zero/config.py).
-void check_offload(const Draft& draft) {
-  const auto& training = draft.question.training;
-  const bool weights = training.offload == spec::Offload::params || training.offload == spec::Offload::params_optimizer;
-  const bool engine =
-      training.framework == spec::Framework::deepspeed || training.framework == spec::Framework::megatron_deepspeed;
-  if (engine && weights && draft.question.layout.sharding != spec::Sharding::zero3) {
-    draft.contradiction("offload", "sharding", "DeepSpeed moves weights to the host in stage 3 only",
-                        "--sharding zero3, or --offload optimizer");
-  }
-}
-
 /// Megatron-LM core/transformer/transformer_config.py, __post_init__: modules that the model does not have are refused.
 void check_recompute_modules(const Draft& draft) {
   using spec::RecomputeModule;
@@ -104,7 +93,6 @@ void check_recompute(const Draft& draft) {
 
 void check_experts(const Draft& draft) {
   const auto& shape = draft.question.model.shape;
-  const auto& layout = draft.question.layout;
   for (const auto term : {"top_k", "expert_ffn"}) {
     if (draft.given(term) && shape.moe.experts == 0) draft.contradiction(term, "experts", "the model has no experts");
   }
@@ -114,9 +102,6 @@ void check_experts(const Draft& draft) {
   if (shape.moe.experts > 0 && shape.moe.top_k > shape.moe.experts) {
     draft.contradiction("top_k", "experts", "a token cannot be routed to more experts than there are");
   }
-  if (layout.ep > 1 && (shape.moe.experts == 0 || shape.moe.experts % layout.ep != 0)) {
-    draft.contradiction("ep", "experts", "every rank holds the same number of experts");
-  }
 }
 
 void check_sequence(const Draft& draft) {
@@ -124,6 +109,12 @@ void check_sequence(const Draft& draft) {
   if (shape.position == spec::Position::learned && draft.question.training.seq > shape.max_position) {
     draft.contradiction("seq", "max_position", "a learned position table has no more rows");
   }
+}
+
+void check_layout(const Draft& draft) {
+  const auto& question = draft.question;
+  const auto* rule = spec::broken_rule({question.model.shape, question.training, question.layout});
+  if (rule != nullptr) draft.contradiction(rule->term, rule->other, rule->why, std::string(rule->hint));
 }
 
 void check_data(const Draft& draft) {
@@ -140,7 +131,6 @@ void check_combinations(const Draft& draft) {
   check_autocast(draft);
   check_moments(draft);
   check_optimizer(draft);
-  check_offload(draft);
   check_recompute(draft);
   check_experts(draft);
   check_sequence(draft);

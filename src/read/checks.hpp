@@ -9,7 +9,4 @@ namespace llmcalc::read {
 /// \throws quantity::BadInput that names both words of the first contradiction
 void check_combinations(const Draft& draft);
 
-/// Those of the layout alone.
-void check_layout(const Draft& draft);
-
 }  // namespace llmcalc::read

@@ -1,0 +1,133 @@
+#include "llmcalc/spec/layout_rules.hpp"
+
+#include "llmcalc/quantity/checked.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace llmcalc::spec {
+
+using quantity::product;
+
+namespace {
+
+std::int64_t layers(const LayoutUse& use) { return use.shape.layers + use.shape.decoder_layers; }
+
+bool has_grouped_heads(const LayoutUse& use) { return use.shape.latent.kv_rank == 0; }
+
+/// Ranks that exchange positions for heads need whole heads each (Jacobs et al. 2023, arXiv:2309.14509 section 3.1;
+/// TransformerEngine attention/dot_product_attention/context_parallel.py, AttnFuncWithCPAndQKVOA2A).
+bool exchanges_heads(const LayoutUse& use) {
+  return use.layout.cp > 1 && use.layout.cp_exchange == ContextExchange::all_to_all;
+}
+
+std::int64_t head_ranks(const LayoutUse& use) { return product(use.layout.tp, use.layout.cp); }
+
+/// Stages whose number of layers is said leave the others as many layers each, and at least one a virtual stage.
+bool leaves_others_short(const LayoutUse& use) {
+  const Layout& l = use.layout;
+  const std::int64_t chunks = product(l.pp - (l.first_stage_layers ? 1 : 0) - (l.last_stage_layers ? 1 : 0), l.vpp);
+  const std::int64_t left = use.shape.layers - l.first_stage_layers.value_or(0) - l.last_stage_layers.value_or(0);
+  return chunks == 0 ? left != 0 : left < chunks || left % chunks != 0;
+}
+
+bool is_unsharded(Sharding sharding) { return sharding == Sharding::none || sharding == Sharding::ddp; }
+
+bool has_deepspeed_engine(const LayoutUse& use) {
+  const auto framework = use.training.framework;
+  return framework == Framework::deepspeed || framework == Framework::megatron_deepspeed;
+}
+
+bool offloads_weights(const LayoutUse& use) {
+  return use.training.offload == Offload::params || use.training.offload == Offload::params_optimizer;
+}
+
+constexpr std::string_view ring_hint = "--cp-exchange ring passes keys and values round instead";
+constexpr std::string_view all_layers_shared = "the stages without a number of their own share the others evenly";
+constexpr std::string_view equal_virtual_stages = "a stage's virtual stages are equally large";
+
+// Tensor cuts: Megatron-LM core/transformer/transformer_config.py, __post_init__. Interleaved schedules go through the
+// micro-batches in rounds of pp (core/pipeline_parallel/schedules.py, forward_backward_pipelining_with_interleaving). A
+// stage whose layers are said keeps them, the others share the rest evenly, and each stage cuts its own into virtual
+// stages (transformer_config.py, num_layers_in_first_pipeline_stage). DeepSpeed's offload_param belongs to stage 3
+// (runtime/zero/config.py).
+constexpr LayoutRule rules[] = {
+    {"offload", "sharding", "DeepSpeed moves weights to the host in stage 3 only",
+     "--sharding zero3, or --offload optimizer",
+     [](const LayoutUse& use) {
+       return has_deepspeed_engine(use) && offloads_weights(use) && use.layout.sharding != Sharding::zero3;
+     }},
+    {"ep", "experts", "every rank holds the same number of experts", "",
+     [](const LayoutUse& use) {
+       return use.layout.ep > 1 && (use.shape.moe.experts == 0 || use.shape.moe.experts % use.layout.ep != 0);
+     }},
+    {"sp", "tp", "sequence parallelism splits what tp leaves whole", "",
+     [](const LayoutUse& use) { return use.layout.sp && use.layout.tp == 1; }},
+    {"vpp", "pp", "virtual stages need a pipeline", "",
+     [](const LayoutUse& use) { return use.layout.vpp > 1 && use.layout.pp == 1; }},
+    {"pp", "layers", "every stage needs a layer", "",
+     [](const LayoutUse& use) { return use.layout.pp > 1 && use.layout.pp > layers(use); }},
+    {"nodes", "gpus", "every node has the same number", "",
+     [](const LayoutUse& use) { return use.layout.gpus % use.layout.nodes != 0; }},
+    {"ep", "gpus", "ep x etp divides dp x tp x cp", "",
+     [](const LayoutUse& use) {
+       const Layout& l = use.layout;
+       return product(l.dp, l.tp, l.cp) % product(l.ep, l.etp) != 0;
+     }},
+    {"tp", "heads", "every rank has the same number of heads", "",
+     [](const LayoutUse& use) { return use.shape.heads % use.layout.tp != 0; }},
+    {"tp", "kv_heads", "every rank has the same number of key and value heads", "",
+     [](const LayoutUse& use) {
+       return has_grouped_heads(use) && use.shape.kv_heads > 1 && use.shape.kv_heads % use.layout.tp != 0;
+     }},
+    {"tp", "ffn", "the width of the MLP is cut evenly", "",
+     [](const LayoutUse& use) { return use.shape.ffn % use.layout.tp != 0; }},
+    {"cp", "seq", "every rank has the same number of positions", "",
+     [](const LayoutUse& use) { return use.training.seq % use.layout.cp != 0; }},
+    {"sp", "seq", "tensor-parallel ranks share the positions evenly", "",
+     [](const LayoutUse& use) { return use.layout.sp && (use.training.seq / use.layout.cp) % use.layout.tp != 0; }},
+    {"cp", "heads", "all-to-all gives every rank of tp x cp the same number of heads", ring_hint,
+     [](const LayoutUse& use) { return exchanges_heads(use) && use.shape.heads % head_ranks(use) != 0; }},
+    {"cp", "kv_heads", "all-to-all gives every rank of tp x cp its own key and value heads", ring_hint,
+     [](const LayoutUse& use) {
+       return exchanges_heads(use) && has_grouped_heads(use) && use.shape.kv_heads % head_ranks(use) != 0;
+     }},
+    {"schedule", "vpp", "only 1F1B is interleaved", "--schedule 1f1b, or --vpp 1",
+     [](const LayoutUse& use) { return use.layout.vpp > 1 && use.layout.schedule != Schedule::one_f_one_b; }},
+    {"vpp", "layers", "every virtual stage needs a layer", "",
+     [](const LayoutUse& use) { return use.layout.vpp > 1 && product(use.layout.pp, use.layout.vpp) > layers(use); }},
+    {"vpp", "grad_accum", "interleaving needs micro-batches in multiples of pp", "",
+     [](const LayoutUse& use) { return use.layout.vpp > 1 && use.training.grad_accum % use.layout.pp != 0; }},
+    {"first_stage_layers", "pp", "there is one stage, which has all layers", "",
+     [](const LayoutUse& use) { return use.layout.first_stage_layers && use.layout.pp == 1; }},
+    {"last_stage_layers", "pp", "there is one stage, which has all layers", "",
+     [](const LayoutUse& use) { return use.layout.last_stage_layers && use.layout.pp == 1; }},
+    {"first_stage_layers", "decoder_layers", "two stacks are cut evenly", "",
+     [](const LayoutUse& use) { return use.layout.first_stage_layers && use.shape.decoder_layers > 0; }},
+    {"last_stage_layers", "decoder_layers", "two stacks are cut evenly", "",
+     [](const LayoutUse& use) { return use.layout.last_stage_layers && use.shape.decoder_layers > 0; }},
+    {"first_stage_layers", "vpp", equal_virtual_stages, "",
+     [](const LayoutUse& use) { return use.layout.first_stage_layers.value_or(0) % use.layout.vpp != 0; }},
+    {"last_stage_layers", "vpp", equal_virtual_stages, "",
+     [](const LayoutUse& use) { return use.layout.last_stage_layers.value_or(0) % use.layout.vpp != 0; }},
+    {"first_stage_layers", "layers", all_layers_shared, "",
+     [](const LayoutUse& use) { return use.layout.first_stage_layers && leaves_others_short(use); }},
+    {"last_stage_layers", "layers", all_layers_shared, "",
+     [](const LayoutUse& use) { return use.layout.last_stage_layers && leaves_others_short(use); }},
+    {"sharding_group", "sharding", "nothing is sharded", "",
+     [](const LayoutUse& use) { return use.layout.sharding_group > 0 && is_unsharded(use.layout.sharding); }},
+    {"sharding_group", "dp", "groups are equally large", "",
+     [](const LayoutUse& use) {
+       const std::int64_t group = use.layout.sharding_group;
+       return group > 0 && product(use.layout.dp, use.layout.cp) % group != 0;
+     }},
+};
+
+}  // namespace
+
+const LayoutRule* broken_rule(const LayoutUse& use) {
+  const auto found = std::ranges::find_if(rules, [&](const LayoutRule& rule) { return rule.broken(use); });
+  return found == std::end(rules) ? nullptr : &*found;
+}
+
+}  // namespace llmcalc::spec
