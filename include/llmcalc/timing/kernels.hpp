@@ -5,27 +5,65 @@
 #include "llmcalc/spec/accelerator.hpp"
 #include "llmcalc/spec/training.hpp"
 
+#include <string>
+
 namespace llmcalc::timing {
 
+/// Which of the three products of a linear operation: Y = X W, its dX = dY W^T, its dW = X^T dY.
 enum class Pass { forward, backward_input, backward_weight };
 
-/// The prices of one accelerator for one run, looked up once.
+/// How fast the library multiplies matrices. Shares are of the dense peak of the type.
+struct MatrixRates {
+  double share = 0.0;        ///< that one tile of 256 x 128 reaches once its pipeline is full
+  double ceiling = 0.0;      ///< that large products reach as a whole
+  double fill = 0.0;         ///< what it takes to fill and drain a tile's pipeline, as so many 16-bit elements of k
+  double whole_waves = 0.0;  ///< 1: the last wave of tiles takes as long as a full one; 0: work is spread evenly
+  double narrow = 1.0;       ///< share of products in less than 16 bit over that of 16-bit ones
+};
+
+/// How fast a fused attention kernel works.
+struct AttentionRates {
+  double share = 0.0;        ///< of the peak, with long sequences and heads of 128
+  double fixed_keys = 0.0;   ///< what a query costs before its first key, as so many keys
+  double exponential = 0.0;  ///< what the exponential of a score costs, as so many elements of a head
+  double queries = 1.0;      ///< in one block of the forward kernel
+};
+
+/// The prices of one accelerator for one run, looked up once. \pre the accelerator outlives it
 class Kernels {
  public:
   /// \throws quantity::BadInput when the accelerator has no peak that can carry the compute type
   Kernels(const spec::Accelerator& gpu, const spec::Training& training);
 
-  /// One matrix product. \param product  of the forward pass; a gradient's product has the same FLOPs in another shape
+  /// One call of the library. \param product  of the forward pass; that of a gradient follows from it
   quantity::Seconds product(const program::Product& product, spec::Dtype compute, Pass pass) const;
 
-  /// A fused attention kernel, forward or backward, on `op.product` with the masked share of the scores left out.
+  /// A fused attention kernel on `op.product`, with the masked share of the scores left out.
   quantity::Seconds attention(const program::Op& op, bool backward) const;
 
   /// A kernel that is bound by memory: reads and writes so many bytes.
   quantity::Seconds stream(quantity::Bytes moved) const;
 
   /// What the host needs to hand one operation to the accelerator; it works ahead while the accelerator is busy.
-  quantity::Seconds dispatch() const;
+  quantity::Seconds dispatch(bool backward = false) const;
+
+ private:
+  double peak(spec::Dtype compute) const;
+  double waves(std::int64_t tiles) const;
+
+  const spec::Accelerator* gpu_;
+  spec::Dtype compute_;
+  double wide_rate_;         ///< FLOP/s of products in 16 bit
+  double compute_rate_;      ///< FLOP/s of products in `compute_`
+  double bandwidth_;         ///< bytes per second that kernels reach
+  double units_;             ///< that work on tiles at the same time
+  bool fused_accumulation_;  ///< the product of a weight gradient adds to an fp32 buffer
+  MatrixRates matrix_;
+  AttentionRates attention_;
+  double dispatch_;  ///< seconds of an operation of the forward pass
 };
+
+/// What the prices of matrix products rest on: a measurement of the part, of a relative, or of the median of all.
+std::string matrix_source(const spec::Accelerator& gpu);
 
 }  // namespace llmcalc::timing

@@ -1,0 +1,94 @@
+#include "timing/generation.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace llmcalc::timing {
+
+namespace {
+
+/// A100, sequences of 1k to 16k, heads of 128: 145 to 182 causal TFLOP/s (NVIDIA AIConfigurator, silicon database), 185
+/// (SimuMax, a100_pcie_bf16); heads of 64 reach 0.85 of it (Dao 2023, arXiv:2307.08691 figure 5).
+constexpr AttentionRates flash_2{0.63, 130, 27, 128};
+/// It uses none of Hopper's asynchronous instructions: 35 % of peak (Shah et al. 2024, arXiv:2407.08608 §1).
+constexpr AttentionRates flash_2_on_hopper{0.38, 130, 27, 128};
+/// A third of cuDNN's speed on B200 (sgl-project/sglang pull request 33655: 547 against 191 ms).
+constexpr AttentionRates flash_2_on_blackwell{0.22, 130, 27, 128};
+/// FlashAttention-3 and cuDNN on H100: 398 to 672 causal TFLOP/s from 1k to 16k (AIConfigurator); heads of 64 reach 0.8
+/// of it (Shah et al. 2024 figure 5).
+constexpr AttentionRates flash_3{0.75, 375, 43, 128};
+/// cuDNN 9 on B200: 1120 causal TFLOP/s at 4k with 128 heads, 1350 at 32k with 8 (SimuMax, b200_bf16_ceperm, sdp_fwd).
+constexpr AttentionRates cudnn_on_blackwell{0.65, 350, 43, 256};
+
+/// Fitted to one half of the shapes with m, n, k >= 512 that were measured of each part (NVIDIA AIConfigurator, silicon
+/// database, vllm gemm_perf); tests/timing holds rows of the other half. `narrow`: share of the fp8 peak over share of
+/// the bf16 peak in the MAMF finder (stas00/ml-engineering, compute/accelerator/README.md), medians of H100, H200,
+/// GH200 and of B200, B300, GB200.
+constexpr MatrixRates on_a100{0.97, 0.936, 250, 0.95, 1.0};
+constexpr MatrixRates on_hopper{0.94, 0.81, 250, 0.0, 0.91};
+constexpr MatrixRates on_blackwell{0.727, 0.727, 50, 0.0, 0.98};
+/// Stands for all dies with GDDR memory: power limits them, whatever their generation.
+constexpr MatrixRates on_l40s{0.745, 0.64, 250, 0.4, 0.91};
+/// 83 of 112 TFLOP/s (Markidis et al. 2018, arXiv:1803.04014); waves as on the A100.
+constexpr MatrixRates on_v100{0.74, 0.74, 250, 0.95, 1.0};
+constexpr AttentionRates attention_on_v100 = unmeasured_attention(on_v100.ceiling);
+
+constexpr double l40s_watts = 350 / 362.0;
+
+constexpr Generation generations[] = {
+    {"Ampere GA100", "A100 SXM", on_a100, 400 / 312.0, 108, flash_2, flash_2},
+    {"Ampere", "L40S", on_l40s, l40s_watts, 84, flash_2, flash_2},
+    {"Ada", "L40S", on_l40s, l40s_watts, 142, flash_2, flash_2},
+    {"Hopper", "H100 SXM and H200", on_hopper, 700 / 989.4, 132, flash_3, flash_2_on_hopper},
+    {"Blackwell GB", "L40S", on_l40s, l40s_watts, 142, flash_2, flash_2},
+    {"Blackwell", "B200", on_blackwell, 1000 / 2250.0, 148, cudnn_on_blackwell, flash_2_on_blackwell},
+    {"Volta", "V100 PCIe", on_v100, 250 / 112.0, 80, attention_on_v100, attention_on_v100},
+};
+
+/// Median bf16 ceiling of the twelve parts measured with the MAMF finder.
+constexpr double median_ceiling = 0.78;
+
+/// Inside a run, products are slower than back to back in isolation: on A100 0.93 (271 TFLOP/s of the MAMF finder with
+/// random operands over 292 of the large products above), on H100 0.91 (720 on the shapes of Llama 70B, SemiAnalysis,
+/// over 791), on MI300X 0.93 (620 over 668).
+constexpr double inside_a_run = 0.93;
+
+/// No tile does better than those of the A100, which power hardly limits.
+constexpr double best_share = on_a100.share;
+
+}  // namespace
+
+const Generation* generation_of(const spec::Accelerator& gpu) {
+  const auto belongs = [&](const Generation& generation) { return gpu.arch.starts_with(generation.arch); };
+  const auto* found = std::ranges::find_if(generations, belongs);
+  return found == std::end(generations) ? nullptr : found;
+}
+
+double power_factor(const spec::Accelerator& gpu, const Generation& generation) {
+  if (!gpu.tdp_watts) return 1.0;
+  const double teraflops = quantity::in_teraflops(spec::matrix_peak(gpu, spec::Dtype::bf16));
+  return std::sqrt(std::sqrt(*gpu.tdp_watts / teraflops / generation.watts_per_teraflop));
+}
+
+double fallback_ceiling(const spec::Accelerator& gpu) { return gpu.matmul_ceiling.value_or(median_ceiling); }
+
+MatrixRates matrix_rates(const spec::Accelerator& gpu) {
+  const Generation* generation = generation_of(gpu);
+  if (generation == nullptr) {
+    const double ceiling = inside_a_run * fallback_ceiling(gpu);
+    return {.share = ceiling, .ceiling = ceiling, .fill = on_a100.fill};
+  }
+  const double power = power_factor(gpu, *generation);
+  MatrixRates rates = generation->matrix;
+  rates.share = inside_a_run * std::min(best_share, rates.share * power);
+  rates.ceiling = std::min(rates.share, inside_a_run * rates.ceiling * power);
+  return rates;
+}
+
+double parallel_units(const spec::Accelerator& gpu) {
+  if (gpu.units) return static_cast<double>(*gpu.units);
+  const Generation* generation = generation_of(gpu);
+  return generation == nullptr ? 1.0 : generation->units;
+}
+
+}  // namespace llmcalc::timing

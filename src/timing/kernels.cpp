@@ -1,0 +1,160 @@
+#include "llmcalc/timing/kernels.hpp"
+
+#include "timing/generation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace llmcalc::timing {
+
+namespace {
+
+/// What a kernel takes beside its work: start, and the first loads (fitted with the table of generations: 2.3 to 2.9 us
+/// on H100, H200 and B200; AIConfigurator adds 3 us to kernels bound by memory).
+constexpr double kernel_start = 2.6e-6;
+
+/// Share of the memory bandwidth that large kernels reach (AIConfigurator: 0.8; Calculon a100_80g.json: 0.9 from 100 MB
+/// on, 0.75 from 10 MB on, which the start above accounts for).
+constexpr double bandwidth_share = 0.8;
+
+/// Adding to an fp32 gradient instead of writing a 16-bit one: share of the forward product (SimuMax, layout NT with
+/// fp32 output over TN: A100 PCIe 0.95, B200 0.93).
+constexpr double wide_accumulation = 0.94;
+
+/// An operation of an eager layer on an A100 host of 2022: 1.0 ms forward for the 15 operations of a GPT layer (vTrain,
+/// 1440 single-node runs) are 67 us; 1.22 ms for the 22 of a Llama layer (gpt-fast: 25.5 tokens/s with 7B) are 55 us.
+constexpr double host_operation = 60e-6;
+/// 1.2 ms for the same layer backward.
+constexpr double host_backward = 1.2;
+/// Hosts that came with Hopper (Sapphire Rapids, Genoa) run one thread 1.4 times as fast as those of the A100 (Rome).
+constexpr double newer_host = 0.7;
+constexpr std::int64_t newer_host_year = 2022;
+/// torch.compile took gpt-fast from 25.5 to 107 tokens/s.
+constexpr double compiled_host = 0.25;
+
+double host_seconds(const spec::Accelerator& gpu, const spec::Training& training) {
+  const double eager = gpu.year >= newer_host_year ? newer_host * host_operation : host_operation;
+  return training.compile ? compiled_host * eager : eager;
+}
+
+/// Megatron-LM's linear layers add weight gradients to the fp32 main gradient within the product (--no-gradient-
+/// accumulation-fusion turns it off).
+bool fuses_accumulation(const spec::Training& training) {
+  const bool megatron = training.framework == spec::Framework::megatron ||
+                        training.framework == spec::Framework::megatron_deepspeed ||
+                        training.framework == spec::Framework::nemo;
+  return megatron && training.precision.grads == spec::Dtype::fp32;
+}
+
+/// A tile of 2^rows by 2^columns elements. Small ones load more bytes for each FLOP and reach less of the peak: one set
+/// of shares fitted to all measured parts.
+struct Tile {
+  int rows;
+  int columns;
+  double share;
+
+  constexpr double cost() const { return static_cast<double>(1 << (rows + columns)) / share; }
+};
+constexpr Tile tiles[] = {{8, 7, 1.0}, {7, 8, 1.0}, {7, 7, 0.93}, {7, 6, 0.85}, {6, 7, 0.85}, {6, 6, 0.78}};
+
+constexpr std::int64_t tiles_along(std::int64_t length, int log_of_tile) {
+  return (length + (std::int64_t{1} << log_of_tile) - 1) >> log_of_tile;
+}
+
+/// The product of a gradient: dX (m x k) sums over n, dW (k x n) over m.
+program::Product of_pass(const program::Product& p, Pass pass) {
+  if (pass == Pass::backward_input) return {p.m, p.k, p.n, p.count};
+  if (pass == Pass::backward_weight) return {p.k, p.n, p.m, p.count};
+  return p;
+}
+
+struct Volume {
+  double operands;  ///< elements read
+  double results;   ///< elements written
+  double flops;
+};
+
+Volume volume(const program::Product& p) {
+  const auto [m, n, k, count] = p;
+  const auto dm = static_cast<double>(m);
+  const auto dn = static_cast<double>(n);
+  const auto dk = static_cast<double>(k);
+  const auto times = static_cast<double>(count);
+  return {times * dk * (dm + dn), times * dm * dn, 2.0 * times * dm * dn * dk};
+}
+
+double width_of(spec::Dtype dtype) { return spec::facts(dtype).bits / 8.0; }
+
+}  // namespace
+
+Kernels::Kernels(const spec::Accelerator& gpu, const spec::Training& training)
+    : gpu_(&gpu),
+      compute_(training.precision.compute),
+      wide_rate_(quantity::in_flops_per_second(spec::matrix_peak(gpu, spec::Dtype::bf16))),
+      compute_rate_(quantity::in_flops_per_second(spec::matrix_peak(gpu, compute_))),
+      bandwidth_(bandwidth_share * quantity::in_bytes_per_second(gpu.memory_bandwidth)),
+      units_(parallel_units(gpu)),
+      fused_accumulation_(fuses_accumulation(training)),
+      matrix_(matrix_rates(gpu)),
+      attention_(attention_rates(gpu, training)),
+      dispatch_(host_seconds(gpu, training)) {}
+
+double Kernels::peak(spec::Dtype compute) const {
+  return compute == compute_ ? compute_rate_ : quantity::in_flops_per_second(spec::matrix_peak(*gpu_, compute));
+}
+
+double Kernels::waves(std::int64_t tiles) const {
+  const double even = static_cast<double>(tiles) / units_;
+  const auto full = static_cast<double>(static_cast<std::int64_t>(even));
+  const double whole = full < even ? full + 1.0 : full;
+  return matrix_.whole_waves * whole + (1.0 - matrix_.whole_waves) * std::max(1.0, even);
+}
+
+/// The library takes the tile that is done first: as many waves of tiles as there are units for, each at the rate of
+/// one unit. Large products are held back by power, thin ones by memory.
+quantity::Seconds Kernels::product(const program::Product& product, spec::Dtype compute, Pass pass) const {
+  const program::Product shape = of_pass(product, pass);
+  double area = std::numeric_limits<double>::infinity();
+  for (const Tile& tile : tiles) {
+    const std::int64_t count = tiles_along(shape.m, tile.rows) * tiles_along(shape.n, tile.columns) * shape.count;
+    area = std::min(area, waves(count) * tile.cost());
+  }
+  const bool accumulates = fused_accumulation_ && pass == Pass::backward_weight;
+  const bool narrow = spec::is_narrow_float(compute);
+  const double rate = peak(compute) * (narrow ? matrix_.narrow : 1.0) * (accumulates ? wide_accumulation : 1.0);
+  const double tiled =
+      2.0 * area * units_ / matrix_.share * (static_cast<double>(shape.k) / rate + matrix_.fill / wide_rate_);
+
+  const Volume total = volume(shape);
+  const double operand_width = width_of(compute);
+  const double result_width = accumulates ? 8.0 : std::max(2.0, operand_width);
+  const double moved = total.operands * operand_width + total.results * result_width;
+  return quantity::seconds(kernel_start +
+                           std::max({tiled, total.flops / (matrix_.ceiling * rate), moved / bandwidth_}));
+}
+
+quantity::Seconds Kernels::stream(quantity::Bytes moved) const {
+  return quantity::seconds(kernel_start + static_cast<double>(quantity::in_bytes(moved)) / bandwidth_);
+}
+
+quantity::Seconds Kernels::dispatch(bool backward) const {
+  return quantity::seconds(backward ? host_backward * dispatch_ : dispatch_);
+}
+
+std::string matrix_source(const spec::Accelerator& gpu) {
+  constexpr double as_measured = 0.02;
+  const Generation* generation = generation_of(gpu);
+  if (generation == nullptr) {
+    if (!gpu.matmul_ceiling) return "matrix products: median of measured parts, for want of a measurement";
+    return fmt::format("matrix products: best measured {:.1f} % of peak ({})", 100.0 * *gpu.matmul_ceiling,
+                       gpu.matmul_ceiling_source);
+  }
+  const double power = power_factor(gpu, *generation);
+  if (std::abs(power - 1.0) < as_measured) return fmt::format("matrix products: measured on {}", generation->measured);
+  return fmt::format("matrix products: measured on {}, clock scaled by power for each FLOP", generation->measured);
+}
+
+}  // namespace llmcalc::timing

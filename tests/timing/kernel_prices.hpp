@@ -1,0 +1,34 @@
+// Prices of a part that ships, in a run of given words.
+#pragma once
+
+#include "llmcalc/timing/kernels.hpp"
+#include "memory/asked.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace llmcalc::test {
+
+struct Prices {
+  spec::Question question;
+  timing::Kernels kernels;
+
+  explicit Prices(const std::string& gpu, const std::string& words = " --framework megatron --dtype bf16")
+      : question(question_of("--model llama-3-8b --seq 2048 --gpu " + gpu + words)),
+        kernels(*question.gpu, question.training) {}
+  Prices(const Prices&) = delete;
+  Prices& operator=(const Prices&) = delete;
+
+  double product_us(const program::Product& shape, timing::Pass pass = timing::Pass::forward) const {
+    return 1e6 * quantity::in_seconds(kernels.product(shape, question.training.precision.compute, pass));
+  }
+};
+
+inline double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace llmcalc::test

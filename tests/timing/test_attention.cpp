@@ -1,0 +1,98 @@
+#include "catch.hpp"
+#include "timing/kernel_prices.hpp"
+
+using namespace llmcalc;
+using test::Prices;
+
+namespace {
+
+/// A causal fused kernel over `count` heads of `dim`.
+program::Op causal(std::int64_t seq, std::int64_t count, std::int64_t dim = 128) {
+  program::Op op;
+  op.kind = program::OpKind::attention;
+  op.product = {seq, seq, dim, count};
+  const auto s = static_cast<double>(seq);
+  const double square = 4.0 * s * s * static_cast<double>(count * dim);
+  op.forward = op.masked = quantity::flops(0.5 * square);
+  op.backward_input = 2.0 * op.forward;
+  op.kernel_recompute = 0.5 * op.forward;
+  return op;
+}
+
+double teraflops(const Prices& prices, const program::Op& op) {
+  return 1e-12 * quantity::in_flops(op.forward) / quantity::in_seconds(prices.kernels.attention(op, false));
+}
+
+}  // namespace
+
+// NVIDIA AIConfigurator, silicon database: the fastest forward kernel of each sequence length, heads of 128.
+TEST_CASE("attention reaches the measured rates") {
+  const Prices a100("a100-80-sxm");
+  CHECK(teraflops(a100, causal(1024, 256)) == Approx(145).epsilon(0.15));
+  CHECK(teraflops(a100, causal(4096, 64)) == Approx(176).epsilon(0.10));
+  CHECK(teraflops(a100, causal(16384, 32)) == Approx(182).epsilon(0.10));
+  const Prices h100("h100-sxm");
+  CHECK(teraflops(h100, causal(1024, 256)) == Approx(398).epsilon(0.10));
+  CHECK(teraflops(h100, causal(4096, 64)) == Approx(589).epsilon(0.10));
+  CHECK(teraflops(h100, causal(16384, 32)) == Approx(672).epsilon(0.10));
+}
+
+// SimuMax, sdp_fwd at s = 4096 with heads of 128; its shares count the masked half as well.
+TEST_CASE("few heads leave units without work") {
+  const Prices b200("b200-sxm");
+  CHECK(teraflops(b200, causal(4096, 64)) == Approx(0.8715 / 2 * 2250).epsilon(0.10));
+  CHECK(teraflops(b200, causal(4096, 16)) == Approx(0.578 / 2 * 2250).epsilon(0.15));
+  CHECK(teraflops(b200, causal(4096, 4)) == Approx(0.167 / 2 * 2250).epsilon(0.30));
+}
+
+// SimuMax, sdp_bwd over sdp_fwd at s = 4096, 64 heads of 128: A100 1.005 of 1.187, B200 0.729 of 0.872; the backward
+// kernel does 2.5 times the work.
+TEST_CASE("the backward kernel takes about three times as long") {
+  const auto factor = [](const char* gpu) {
+    const Prices prices(gpu);
+    const auto op = causal(4096, 64);
+    return prices.kernels.attention(op, true) / prices.kernels.attention(op, false);
+  };
+  CHECK(factor("a100-80-sxm") == Approx(2.5 * 1.187 / 1.005).epsilon(0.10));
+  CHECK(factor("b200-sxm") == Approx(2.5 * 0.872 / 0.729).epsilon(0.10));
+}
+
+// Shah et al. 2024, arXiv:2407.08608, figure 5, causal forward at 16k: heads of 64 reach 497 TFLOP/s, of 128 616.
+TEST_CASE("heads of 64 are slower") {
+  const Prices h100("h100-sxm");
+  const double ratio = teraflops(h100, causal(16384, 64, 64)) / teraflops(h100, causal(16384, 32));
+  CHECK(ratio == Approx(497.0 / 616).epsilon(0.05));
+}
+
+// Shah et al. 2024, abstract: FlashAttention-3 is 1.5 to 2.0 times as fast as FlashAttention-2 on H100.
+TEST_CASE("Hopper needs a kernel of its own") {
+  const auto op = causal(8192, 32);
+  const double native = teraflops(Prices("h100-sxm"), op);
+  const double package = teraflops(Prices("h100-sxm", " --framework hf --attention flash --dtype bf16"), op);
+  const double torch_2_5 = teraflops(
+      Prices("h100-sxm", " --framework torchtitan --attention sdpa --dtype bf16 --framework-version torch 2.5.1"), op);
+  CHECK(native / package > 1.5);
+  CHECK(native / package < 2.0);
+  CHECK(torch_2_5 == Approx(package));
+}
+
+// Calculon, a100_80g.json: 0.9 of the bandwidth from 100 MB on; AIConfigurator: 0.8 of it and 3 us.
+TEST_CASE("kernels that move bytes approach the bandwidth") {
+  const Prices a100("a100-80-sxm");
+  const auto share = [&](std::int64_t bytes) {
+    return static_cast<double>(bytes) / 2.039e12 / quantity::in_seconds(a100.kernels.stream(quantity::bytes(bytes)));
+  };
+  CHECK(share(1'000'000'000) == Approx(0.8).epsilon(0.02));
+  CHECK(share(10'000'000) < 0.75);
+  CHECK(share(100'000) < 0.05);
+}
+
+// vTrain's 1440 single-node runs with Megatron-DeepSpeed: a GPT layer of 15 operations takes the host at least 1.0 ms
+// forward and 1.2 ms backward.
+TEST_CASE("the host needs a millisecond for an eager layer") {
+  const Prices a100("a100-80-sxm");
+  CHECK(15 * quantity::in_seconds(a100.kernels.dispatch()) == Approx(1.0e-3).epsilon(0.15));
+  CHECK(15 * quantity::in_seconds(a100.kernels.dispatch(true)) == Approx(1.2e-3).epsilon(0.15));
+  const Prices compiled("a100-80-sxm", " --framework hf --dtype bf16 --compile 1");
+  CHECK(compiled.kernels.dispatch() < 0.5 * a100.kernels.dispatch());
+}

@@ -1,0 +1,206 @@
+#include "catch.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "timing/kernel_prices.hpp"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+using namespace llmcalc;
+using test::Prices;
+using timing::Pass;
+
+namespace {
+
+/// Forward product of `m` tokens, `n` outputs and `k` inputs, and what it took.
+struct Measured {
+  std::int64_t m, n, k;
+  double microseconds;
+};
+
+/// Products in isolation run faster than inside a run (src/timing/generation.cpp).
+constexpr double isolated = 0.93;
+
+/// Predicted over measured.
+std::vector<double> ratios(const std::string& gpu, const std::vector<Measured>& rows) {
+  const Prices prices(gpu);
+  std::vector<double> all;
+  for (const auto& row : rows) all.push_back(isolated * prices.product_us({row.m, row.n, row.k}) / row.microseconds);
+  return all;
+}
+
+double median_error(std::vector<double> ratios) {
+  for (double& ratio : ratios) ratio = std::abs(ratio - 1.0);
+  return test::median(ratios);
+}
+
+}  // namespace
+
+// NVIDIA AIConfigurator, silicon database, vllm gemm_perf: shapes that the table of generations was not fitted to,
+// m >= 2048, n, k >= 1024, in an order that a hash decided.
+TEST_CASE("products take as long as measured on shapes that nothing was fitted to") {
+  SECTION("A100") {
+    CHECK(median_error(ratios("a100-80-sxm", {{2048, 5120, 2048, 163},
+                                              {2048, 3584, 1024, 90},
+                                              {8192, 2560, 3072, 503},
+                                              {8192, 5120, 4096, 1362},
+                                              {4096, 1536, 12288, 589},
+                                              {8192, 5120, 6144, 2034},
+                                              {4096, 2560, 3072, 241},
+                                              {8192, 8192, 7168, 3720},
+                                              {4096, 1024, 1536, 85},
+                                              {8192, 4096, 1536, 439},
+                                              {8192, 8192, 16384, 7371},
+                                              {4096, 1024, 2048, 108},
+                                              {4096, 2560, 12288, 937},
+                                              {2048, 65536, 3584, 3419},
+                                              {4096, 3072, 6144, 604}})) < 0.06);
+  }
+  SECTION("H100") {
+    CHECK(median_error(ratios("h100-sxm", {{2560, 1024, 4096, 29},
+                                           {2304, 2048, 2048, 26},
+                                           {4352, 2048, 10240, 240},
+                                           {16384, 8192, 16384, 6262},
+                                           {16384, 1536, 7168, 459},
+                                           {3840, 3584, 3072, 108},
+                                           {3584, 10240, 3072, 296},
+                                           {2048, 3072, 51200, 783},
+                                           {2560, 5120, 6144, 203},
+                                           {32768, 4096, 6144, 2160},
+                                           {16384, 1024, 6144, 280}})) < 0.06);
+  }
+  SECTION("H200") {
+    CHECK(median_error(ratios("h200-sxm", {{2560, 1024, 4096, 29},
+                                           {2304, 2048, 2048, 26},
+                                           {4352, 2048, 10240, 220},
+                                           {16384, 8192, 16384, 6472},
+                                           {16384, 1536, 7168, 488},
+                                           {3840, 3584, 3072, 109},
+                                           {3584, 10240, 3072, 295},
+                                           {2048, 3072, 51200, 844},
+                                           {2560, 5120, 6144, 209},
+                                           {32768, 4096, 6144, 2267},
+                                           {16384, 1024, 6144, 266}})) < 0.06);
+  }
+  SECTION("B200") {
+    CHECK(median_error(ratios("b200-sxm", {{2560, 1024, 4096, 16},
+                                           {2304, 2048, 2048, 14},
+                                           {4352, 2048, 10240, 122},
+                                           {16384, 8192, 16384, 3196},
+                                           {16384, 1536, 7168, 256},
+                                           {3840, 3584, 3072, 51},
+                                           {3584, 10240, 3072, 136},
+                                           {2048, 3072, 51200, 388},
+                                           {2560, 5120, 6144, 106},
+                                           {32768, 4096, 6144, 1110},
+                                           {16384, 1024, 6144, 142}})) < 0.07);
+  }
+  SECTION("L40S") {
+    CHECK(median_error(ratios("l40s", {{2560, 1024, 4096, 111},
+                                       {2304, 2048, 2048, 120},
+                                       {4352, 2048, 10240, 799},
+                                       {16384, 8192, 16384, 16125},
+                                       {16384, 1536, 7168, 1362},
+                                       {3840, 3584, 3072, 323},
+                                       {3584, 10240, 3072, 1003},
+                                       {2048, 3072, 51200, 2633},
+                                       {2560, 5120, 6144, 617},
+                                       {32768, 4096, 6144, 7780},
+                                       {16384, 1024, 6144, 1069},
+                                       {2560, 7168, 2048, 314},
+                                       {2816, 2560, 10240, 723},
+                                       {2048, 5120, 2048, 211},
+                                       {2304, 4096, 4096, 431}})) < 0.12);
+  }
+}
+
+// SimuMax, configs of a100_pcie_bf16: share of 312 TFLOP/s; nothing was fitted to these rows.
+TEST_CASE("an A100 with 300 W is as much slower as measured") {
+  const Prices prices("a100-80-pcie");
+  const auto share = [&](std::int64_t m, std::int64_t n, std::int64_t k, Pass pass) {
+    const double flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+    return flops / (prices.product_us({m, n, k}, pass) * 312e6);
+  };
+  CHECK(share(4096, 1536, 5120, Pass::forward) == Approx(0.788).epsilon(0.15));
+  CHECK(share(4096, 24576, 1536, Pass::forward) == Approx(0.697).epsilon(0.15));
+  CHECK(share(4096, 1536, 5120, Pass::backward_input) == Approx(0.738).epsilon(0.15));
+}
+
+TEST_CASE("a product with more work never takes less time") {
+  for (const char* gpu : {"a100-80-sxm", "h100-sxm", "b200-sxm", "rtx-4090", "mi300x", "tpu-v5p"}) {
+    const Prices prices(gpu);
+    double last = 0.0;
+    for (std::int64_t m = 1; m <= 40000; m += 37) {
+      const double now = prices.product_us({m, 3072, 4096});
+      CHECK(now >= last);
+      last = now;
+    }
+  }
+}
+
+TEST_CASE("no product beats the peak or the memory") {
+  const Prices prices("h100-sxm");
+  for (const std::int64_t n : {1, 64, 1000, 8192, 262144}) {
+    const double seconds = 1e-6 * prices.product_us({4096, n, 8192});
+    const auto width = static_cast<double>(n);
+    CHECK(seconds >= 2.0 * 4096 * 8192 * width / 989.4e12);
+    CHECK(seconds >= 2.0 * (4096 * 8192.0 + 8192 * width + 4096 * width) / 3.35e12);
+  }
+}
+
+// AIConfigurator, the same database: reading the weight bounds products of few rows; median of m = 1 to 64 on H100
+// 2.68 TB/s of 3.35.
+TEST_CASE("products of few rows are bound by the weight's bytes") {
+  const Prices prices("h100-sxm");
+  const double bytes_per_second = 2.0 * 8192 * 28672 / (1e-6 * prices.product_us({1, 28672, 8192}));
+  CHECK(bytes_per_second == Approx(2.68e12).epsilon(0.05));
+}
+
+TEST_CASE("one tile more than the units hold costs the A100 a second wave") {
+  const Prices prices("a100-80-sxm");
+  const double one_wave = prices.product_us({256 * 27, 128 * 4, 16384});
+  const double begun = prices.product_us({256 * 28, 128 * 4, 16384});
+  CHECK(begun > 1.35 * one_wave);
+}
+
+TEST_CASE("products of all heads in one call fill the waves together") {
+  const Prices prices("a100-80-sxm");
+  const double together = prices.product_us({1024, 1024, 128, 64});
+  CHECK(together < 0.5 * 64 * prices.product_us({1024, 1024, 128, 1}));
+  CHECK(together > 2.0 * 64 * 1024.0 * 1024 * 128 / 312e6);
+}
+
+// SimuMax, layout NT with fp32 output over TN: A100 PCIe 0.70 of 0.74, B200 0.46 of 0.49.
+TEST_CASE("adding weight gradients in fp32 makes that product slower") {
+  const program::Product shape{8192, 8192, 8192};
+  const Prices wide("a100-80-sxm", " --framework megatron --dtype mixed-bf16");
+  const Prices narrow("a100-80-sxm", " --framework hf --dtype bf16");
+  CHECK(wide.product_us(shape, Pass::backward_weight) / wide.product_us(shape) == Approx(0.74 / 0.70).epsilon(0.02));
+  CHECK(narrow.product_us(shape, Pass::backward_weight) == Approx(narrow.product_us(shape)));
+}
+
+// stas00/ml-engineering, compute/accelerator/README.md: fp8 1402.6 of bf16 794.5 TFLOP/s on H100.
+TEST_CASE("8-bit products gain less than their peak says") {
+  const program::Product shape{16384, 16384, 16384};
+  const Prices wide("h100-sxm");
+  const Prices narrow("h100-sxm", " --framework megatron --dtype bf16 --compute fp8");
+  CHECK(wide.product_us(shape) / narrow.product_us(shape) == Approx(1402.6 / 794.5).epsilon(0.05));
+}
+
+// stas00/ml-engineering, compute/accelerator/README.md: share of the bf16 peak of the best product.
+TEST_CASE("parts that were not measured come from their relatives and their power") {
+  const auto share = [](const char* gpu, double peak) {
+    return 2.0 * 16384 * 16384 * 16384 / (1e-6 * Prices(gpu).product_us({16384, 16384, 16384}) * peak) / isolated;
+  };
+  CHECK(share("gh200-144", 989.4e12) == Approx(0.838).epsilon(0.05));
+  CHECK(share("mi325x", 1307.4e12) == Approx(0.604).epsilon(0.05));
+  CHECK(share("h100-sxm-500w", 989.4e12) < 0.95 * share("h100-sxm", 989.4e12));
+}
+
+TEST_CASE("the source of a part's prices says whether it was measured") {
+  const auto source = [](const char* gpu) { return timing::matrix_source(*Prices(gpu).question.gpu); };
+  CHECK(source("h100-sxm") == "matrix products: measured on H100 SXM and H200");
+  CHECK(source("rtx-4090") == "matrix products: measured on L40S, clock scaled by power for each FLOP");
+  CHECK(source("tpu-v5p") == "matrix products: median of measured parts, for want of a measurement");
+  CHECK_THAT(source("mi300x"), Catch::Matchers::Contains("best measured 51.4 % of peak"));
+}
