@@ -1,7 +1,6 @@
 #include "answer/parts.hpp"
 #include "llmcalc/quantity/format.hpp"
 #include "llmcalc/timing/run_time.hpp"
-#include "llmcalc/timing/utilization.hpp"
 
 #include <fmt/format.h>
 
@@ -74,18 +73,11 @@ void price(const spec::Question& question, TimeAnswer& answer) {
   answer.price_source = question.pricing.price_per_hour ? "as given" : question.gpu->price_source;
 }
 
-void clock(const spec::Question& question, TimeAnswer& answer) {
+void clock(const spec::Question& question, const Walks& walks, TimeAnswer& answer) {
   const auto& gpu = *question.gpu;
-  const timing::Utilization fallback = timing::default_utilization(gpu);
-  answer.mfu = question.pricing.mfu.value_or(fallback.mfu);
-  answer.mfu_source = question.pricing.mfu ? "as given" : fallback.source;
   answer.peak = spec::matrix_peak(gpu, question.training.precision.compute);
-  const FlopFigure& model = answer.flops[1];
-  const auto step_tokens =
-      static_cast<double>(quantity::product(question.training.global_batch, question.training.seq));
-  const auto time =
-      timing::run_time(model.per_token * step_tokens, model.total, question.layout.gpus, answer.peak, answer.mfu);
-  answer.step = time.step;
+  clock_step(question, walks, answer);
+  const auto time = timing::run_time(Flops{}, answer.flops[1].total, question.layout.gpus, answer.peak, answer.mfu);
   answer.total = time.total;
   answer.gpu_hours = time.gpu_hours;
   price(question, answer);
@@ -100,7 +92,7 @@ TimeAnswer time_answer(const spec::Question& question, const Walks& walks) {
   answer.tokens_source = budget.source;
   answer.flops = flop_figures(question, walks, budget.tokens);
   answer.pflop_days = quantity::in_pflop_days(answer.flops[0].total);
-  if (question.gpu) clock(question, answer);
+  if (question.gpu) clock(question, walks, answer);
   return answer;
 }
 

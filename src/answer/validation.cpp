@@ -23,30 +23,37 @@ double nearest_rank(const std::vector<double>& sorted, std::size_t percent) {
 
 }  // namespace
 
-std::optional<quantity::Bytes> predicted_bytes(const Estimate& estimate, Measure measure, spec::Step step) {
+std::optional<double> predicted(const Estimate& estimate, Measure measure, spec::Step step) {
   const MemoryAnswer& memory = estimate.memory;
+  const auto count = [](quantity::Bytes size) { return static_cast<double>(in_bytes(size)); };
   switch (measure) {
     case Measure::peak_allocated:
-      return step == spec::Step::first ? memory.peak_first_step : memory.peak_allocated;
+      return count(step == spec::Step::first ? memory.peak_first_step : memory.peak_allocated);
     case Measure::peak_reserved:
-      return memory.peak_reserved;
+      return count(memory.peak_reserved);
     case Measure::nvidia_smi:
-      return memory.peak_device;
+      return count(memory.peak_device);
     case Measure::persistent:
-      return memory.persistent;
-    default:
+      return count(memory.persistent);
+    case Measure::step_time:
+      return estimate.timed ? std::optional(in_seconds(estimate.compute.step)) : std::nullopt;
+    case Measure::tokens_per_gpu:
+      return estimate.timed ? std::optional(estimate.compute.tokens_per_gpu) : std::nullopt;
+    case Measure::fits:
+    case Measure::oom:
       return std::nullopt;
   }
+  return std::nullopt;
 }
 
-double error_share(const Verdict& verdict, Measure measure) {
+double error_share(const Estimate& estimate, Measure measure) {
+  if (!is_memory(measure)) return estimate.compute.error_share;
   const bool holds_cached_blocks = measure == Measure::peak_reserved || measure == Measure::nvidia_smi;
-  return holds_cached_blocks ? verdict.shown_share : verdict.error_share;
+  return holds_cached_blocks ? estimate.verdict.shown_share : estimate.verdict.error_share;
 }
 
 bool Comparison::inside_bar() const {
-  const auto distance = static_cast<double>(in_bytes(measured - predicted));
-  return std::abs(distance) <= bar_share * static_cast<double>(in_bytes(predicted));
+  return std::abs(measured - predicted) <= bar_share * predicted;
 }
 
 Summary summarize(std::span<const Comparison> rows) {
@@ -70,6 +77,27 @@ Summary summarize(std::span<const Comparison> rows) {
   s.p95_abs_pct = nearest_rank(errors, 95);
   s.max_abs_pct = errors.back();
   return s;
+}
+
+std::vector<Comparison> by_configuration(std::span<const Comparison> rows) {
+  std::vector<Comparison> single;
+  std::map<std::string, std::vector<Comparison>> repeated;
+  for (const Comparison& row : rows) {
+    if (row.configuration.empty()) {
+      single.push_back(row);
+    } else {
+      repeated[row.configuration].push_back(row);
+    }
+  }
+  for (const auto& [configuration, members] : repeated) {
+    Comparison one = members.front();
+    std::vector<double> ratios;
+    for (const Comparison& member : members) ratios.push_back(member.predicted / member.measured);
+    std::ranges::sort(ratios);
+    one.predicted = median(ratios) * one.measured;
+    single.push_back(one);
+  }
+  return single;
 }
 
 std::vector<Group> group(std::span<const Comparison> rows, const std::vector<std::string>& columns) {

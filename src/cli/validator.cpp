@@ -33,6 +33,7 @@ void Validator::take(const read::MeasuredRun& run) {
 
 answer::Validation Validator::finish() && {
   validation_.summary = answer::summarize(validation_.rows);
+  validation_.configurations = answer::summarize(answer::by_configuration(validation_.rows));
   validation_.groups = answer::group(validation_.rows, by_);
   validation_.skipped = skipped_.most_frequent_first();
   return std::move(validation_);
@@ -40,14 +41,15 @@ answer::Validation Validator::finish() && {
 
 void Validator::compare(const read::MeasuredRun& run, const answer::Estimate& estimate) {
   if (is_verdict(run.measure)) return judge(run, estimate.verdict);
-  const auto predicted = predicted_bytes(estimate, run.measure, run.step);
-  if (!predicted) return skipped_.add("time is not predicted yet", run.place);
+  const auto predicted = answer::predicted(estimate, run.measure, run.step);
+  if (!predicted) return skipped_.add("a time needs an accelerator", run.place);
   validation_.rows.push_back({.id = run.id,
                               .place = run.place,
                               .measure = run.measure,
-                              .measured = quantity::bytes(static_cast<std::int64_t>(run.value)),
+                              .measured = run.value,
                               .predicted = *predicted,
-                              .bar_share = error_share(estimate.verdict, run.measure),
+                              .bar_share = error_share(estimate, run.measure),
+                              .configuration = read::configuration(run),
                               .groups = groups_of(run)});
 }
 

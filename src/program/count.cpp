@@ -19,11 +19,6 @@ Size block_size(const Block& block) {
   return size;
 }
 
-bool runs_again(const Block& block, const Op& op) {
-  const bool kept = !op.outputs.empty() && block.tensors[op.outputs[0]].survives_recompute;
-  return op.recompute != 0 || (block.checkpointed && !kept);
-}
-
 Work block_work(const Block& block) {
   Work work;
   for (const Op& op : block.ops) {
@@ -44,6 +39,11 @@ std::vector<std::int64_t> repetitions(const Program& program) {
 }
 
 }  // namespace
+
+bool runs_again(const Block& block, const Op& op) {
+  const bool kept = !op.outputs.empty() && block.tensors[op.outputs[0]].survives_recompute;
+  return op.recompute != 0 || (block.checkpointed && !kept);
+}
 
 Size count_parameters(const Program& program) {
   Size sum;

@@ -88,6 +88,15 @@ std::string_view cell(const MeasuredRun& run, std::string_view column) {
   return found == run.cells.end() ? std::string_view() : std::string_view(found->text);
 }
 
+std::string configuration(const MeasuredRun& run) {
+  constexpr std::string_view mark = "config-group: ";
+  const std::string_view notes = cell(run, "notes");
+  const auto found = notes.find(mark);
+  if (found == std::string_view::npos) return {};
+  const std::string_view rest = notes.substr(found + mark.size());
+  return std::string(rest.substr(0, rest.find_first_of("; |")));
+}
+
 std::string column_name(std::string_view written, std::string_view place) {
   if (const Term* term = find_term(written)) return std::string(term->name);
   if (is_among(written, other_columns) || is_among(written, shorthand_columns)) return std::string(written);

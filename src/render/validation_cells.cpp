@@ -48,21 +48,30 @@ std::string named(const std::vector<JudgedRun>& runs, Judgement judgement) {
   return names.empty() ? names : names + ")";
 }
 
+/// A measured or predicted number in the unit that suits the measured one.
+std::string number(const answer::Comparison& row, double value) {
+  if (row.measure == spec::Measure::step_time) return fmt::format("{:.4g} s", value);
+  if (row.measure == spec::Measure::tokens_per_gpu) return fmt::format("{:.5g} tokens/s", value);
+  const auto unit = memory_unit_for(quantity::bytes(static_cast<std::int64_t>(row.measured)));
+  return fmt::format("{} {}", in_unit(quantity::bytes(static_cast<std::int64_t>(value)), unit), unit.name);
+}
+
 }  // namespace
 
 Cells row_header() { return {"row", "quantity", "measured", "predicted", "error %"}; }
 
 Cells row_cells(const answer::Comparison& row) {
-  const auto unit = memory_unit_for(row.measured);
-  const auto memory = [&](quantity::Bytes size) { return fmt::format("{} {}", in_unit(size, unit), unit.name); };
-  return {name_of_row(row), std::string(spec::name_of(row.measure)), memory(row.measured), memory(row.predicted),
-          signed_percent(row.error_pct())};
+  return {name_of_row(row), std::string(spec::name_of(row.measure)), number(row, row.measured),
+          number(row, row.predicted), signed_percent(row.error_pct())};
 }
 
 Cells summary_header() { return {"by", "", "n", "mean %", "median %", "p95 %", "max %", "bias %", "in bar %"}; }
 
 std::vector<Cells> summary_rows(const answer::Validation& validation) {
   std::vector<Cells> rows{summary_cells("all", "", validation.summary)};
+  if (validation.configurations.n != validation.summary.n) {
+    rows.push_back(summary_cells("all", "as configurations", validation.configurations));
+  }
   for (const auto& group : validation.groups) {
     rows.push_back(summary_cells(group.by, group.value.empty() ? "(blank)" : group.value, group.summary));
   }

@@ -28,12 +28,17 @@ Json group_json(const answer::Group& group) {
   return object;
 }
 
+/// Bytes are whole numbers.
+Json number_json(const answer::Comparison& row, double value) {
+  return is_memory(row.measure) ? Json(static_cast<std::int64_t>(value)) : finite(value);
+}
+
 Json row_json(const answer::Comparison& row) {
   return {{"id", row.id},
           {"place", row.place},
           {"quantity", spec::name_of(row.measure)},
-          {"measured", in_bytes(row.measured)},
-          {"predicted", in_bytes(row.predicted)},
+          {"measured", number_json(row, row.measured)},
+          {"predicted", number_json(row, row.predicted)},
           {"error_pct", finite(row.error_pct())},
           {"inside_bar", row.inside_bar()}};
 }
@@ -68,6 +73,7 @@ Json list(const std::vector<Item>& items, Json (*to_object)(const Item&)) {
 std::string to_json(const answer::Validation& validation, std::string_view version) {
   Json object = json_answer("validate", version);
   object["summary"] = summary_json(validation.summary);
+  object["configurations"] = summary_json(validation.configurations);
   object["groups"] = list(validation.groups, group_json);
   object["verdicts"] = verdicts_json(validation.judged);
   object["rows"] = list(validation.rows, row_json);

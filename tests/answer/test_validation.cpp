@@ -18,8 +18,8 @@ namespace {
 
 Comparison row(std::int64_t measured, std::int64_t predicted, double bar, std::string group) {
   Comparison c;
-  c.measured = bytes(measured);
-  c.predicted = bytes(predicted);
+  c.measured = static_cast<double>(measured);
+  c.predicted = static_cast<double>(predicted);
   c.bar_share = bar;
   c.groups = {std::move(group)};
   return c;
@@ -136,24 +136,45 @@ TEST_CASE("a prediction is compared at the level and in the step that were measu
   estimate.memory.peak_allocated = bytes(3);
   estimate.memory.peak_reserved = bytes(4);
   estimate.memory.peak_device = bytes(5);
-  CHECK(predicted_bytes(estimate, Measure::persistent, Step::steady) == bytes(1));
-  CHECK(predicted_bytes(estimate, Measure::peak_allocated, Step::first) == bytes(2));
-  CHECK(predicted_bytes(estimate, Measure::peak_allocated, Step::steady) == bytes(3));
-  CHECK(predicted_bytes(estimate, Measure::peak_reserved, Step::steady) == bytes(4));
-  CHECK(predicted_bytes(estimate, Measure::nvidia_smi, Step::steady) == bytes(5));
+  CHECK(predicted(estimate, Measure::persistent, Step::steady) == 1.0);
+  CHECK(predicted(estimate, Measure::peak_allocated, Step::first) == 2.0);
+  CHECK(predicted(estimate, Measure::peak_allocated, Step::steady) == 3.0);
+  CHECK(predicted(estimate, Measure::peak_reserved, Step::steady) == 4.0);
+  CHECK(predicted(estimate, Measure::nvidia_smi, Step::steady) == 5.0);
   for (const auto measure : {Measure::fits, Measure::oom, Measure::step_time, Measure::tokens_per_gpu}) {
-    CHECK_FALSE(predicted_bytes(estimate, measure, Step::steady));
+    CHECK_FALSE(predicted(estimate, measure, Step::steady));
   }
 }
 
+TEST_CASE("a time is compared where an accelerator is known") {
+  answer::Estimate estimate;
+  estimate.timed = true;
+  estimate.compute.step = quantity::seconds(6);
+  estimate.compute.tokens_per_gpu = 7;
+  CHECK(predicted(estimate, Measure::step_time, Step::steady) == 6.0);
+  CHECK(predicted(estimate, Measure::tokens_per_gpu, Step::steady) == 7.0);
+}
+
+TEST_CASE("rows that repeat a configuration count once, with their median") {
+  std::vector<Comparison> repeated{row(100, 110, 0.1, "a"), row(200, 260, 0.1, "a"), row(100, 100, 0.1, "a"),
+                                   row(100, 150, 0.1, "a")};
+  for (std::size_t i = 0; i < 3; ++i) repeated[i].configuration = "one run";
+  const auto rows_of = answer::by_configuration(repeated);
+  REQUIRE(rows_of.size() == 2);
+  CHECK(rows_of[0].error_pct() == Approx(50.0));
+  CHECK(rows_of[1].error_pct() == Approx(10.0));
+}
+
 TEST_CASE("what the driver and the allocator show has an error bar of its own") {
-  answer::Verdict verdict;
-  verdict.error_share = 0.02;
-  verdict.shown_share = 0.3;
-  CHECK(error_share(verdict, Measure::peak_allocated) == 0.02);
-  CHECK(error_share(verdict, Measure::persistent) == 0.02);
-  CHECK(error_share(verdict, Measure::peak_reserved) == 0.3);
-  CHECK(error_share(verdict, Measure::nvidia_smi) == 0.3);
+  answer::Estimate estimate;
+  estimate.verdict.error_share = 0.02;
+  estimate.verdict.shown_share = 0.3;
+  estimate.compute.error_share = 0.1;
+  CHECK(error_share(estimate, Measure::peak_allocated) == 0.02);
+  CHECK(error_share(estimate, Measure::persistent) == 0.02);
+  CHECK(error_share(estimate, Measure::peak_reserved) == 0.3);
+  CHECK(error_share(estimate, Measure::nvidia_smi) == 0.3);
+  CHECK(error_share(estimate, Measure::step_time) == 0.1);
 }
 
 TEST_CASE("a tight prediction is right either way") {

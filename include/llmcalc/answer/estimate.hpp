@@ -6,6 +6,7 @@
 #include "llmcalc/memory/phase.hpp"
 #include "llmcalc/quantity/quantity.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "llmcalc/timing/step_time.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -80,6 +81,10 @@ struct TimeAnswer {
   std::string mfu_source;
   quantity::FlopRate peak;  ///< of one accelerator in the compute type
   quantity::Seconds step;   ///< one optimizer step
+  double tokens_per_gpu = 0.0;               ///< a second and accelerator
+  std::optional<timing::StepTime> by_parts;  ///< where the step goes; empty when an MFU was given instead
+  double error_share = 0.0;                  ///< half width of the step's error bar as a share of it; 0: none is claimed
+  std::string error_source;
   quantity::Seconds total;
   double gpu_hours = 0.0;
   double pflop_days = 0.0;  ///< of the 6PD figure

@@ -14,20 +14,22 @@
 
 namespace llmcalc::answer {
 
-/// The prediction at the level that was measured, and in that step; empty where it is no number of bytes.
-std::optional<quantity::Bytes> predicted_bytes(const Estimate& estimate, spec::Measure measure, spec::Step step);
+/// The prediction of what was measured, in the unit of read::MeasuredRun::value: bytes at that level and in that step,
+/// seconds a step, or tokens a second and accelerator. Empty for time where no accelerator is known, and for verdicts.
+std::optional<double> predicted(const Estimate& estimate, spec::Measure measure, spec::Step step);
 
-/// Half the width of the error bar that the estimate states for that level, as a share of the prediction.
-double error_share(const Verdict& verdict, spec::Measure measure);
+/// Half the width of the error bar that the estimate states for what was measured, as a share of the prediction.
+double error_share(const Estimate& estimate, spec::Measure measure);
 
 /// One measured row with its prediction.
 struct Comparison {
   std::string id;
   std::string place;  ///< "runs.csv:12"
   spec::Measure measure = spec::Measure::peak_allocated;
-  quantity::Bytes measured;  ///< more than 0
-  quantity::Bytes predicted;
+  double measured = 0.0;  ///< bytes, seconds, or tokens a second and accelerator; more than 0
+  double predicted = 0.0;
   double bar_share = 0.0;           ///< half width of the stated error bar
+  std::string configuration;  ///< rows that repeat one run over releases share it; empty: a run of its own
   std::vector<std::string> groups;  ///< the row's value of each column that is grouped by
 
   double error_pct() const { return 100.0 * ((predicted - measured) / measured); }
@@ -47,6 +49,9 @@ struct Summary {
 };
 
 Summary summarize(std::span<const Comparison> rows);
+
+/// One row for each configuration: the medians over the rows that repeat it.
+std::vector<Comparison> by_configuration(std::span<const Comparison> rows);
 
 struct Group {
   std::string by;
@@ -98,6 +103,7 @@ class SkippedRows {
 
 struct Validation {
   Summary summary;
+  Summary configurations;  ///< the same with each repeated configuration as one row
   std::vector<Group> groups;
   std::vector<Comparison> rows;
   std::vector<JudgedRun> judged;

@@ -15,6 +15,9 @@ struct Size {
 
 Size count_parameters(const Program& program);
 
+/// Recompute runs the operation's forward pass a second time.
+bool runs_again(const Block& block, const Op& op);
+
 /// FLOPs of one micro-batch on this rank, one multiply-add counting as two.
 struct Work {
   quantity::Flops forward;

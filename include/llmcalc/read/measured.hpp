@@ -28,6 +28,9 @@ struct MeasuredRun {
 /// The text of a column, empty where the row leaves it blank.
 std::string_view cell(const MeasuredRun& run, std::string_view column);
 
+/// What rows that repeat one run over releases have in common: the "config-group: NAME" of their notes; empty otherwise.
+std::string configuration(const MeasuredRun& run);
+
 /// The schema's name of a column: "kv-heads" is "kv_heads".
 /// \throws quantity::BadInput at `place` with the nearest names when the schema has no such column
 std::string column_name(std::string_view written, std::string_view place);

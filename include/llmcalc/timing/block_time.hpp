@@ -1,0 +1,41 @@
+// The time of one block for one micro-batch: a walk over its operations that prices each by what bounds it.
+#pragma once
+
+#include "llmcalc/program/program.hpp"
+#include "llmcalc/timing/kernels.hpp"
+#include "llmcalc/timing/network.hpp"
+
+namespace llmcalc::timing {
+
+/// Where the time of a pass goes. Communication counts as far as nothing hides it.
+struct PassTime {
+  quantity::Seconds products;   ///< matrix products, those of unfused attention among them
+  quantity::Seconds attention;  ///< fused attention kernels
+  quantity::Seconds streams;    ///< kernels bound by memory
+  quantity::Seconds tensor;     ///< communication of tensor and sequence parallelism
+  quantity::Seconds context;
+  quantity::Seconds expert;
+  quantity::Seconds host;  ///< the accelerator waits for the host to hand over work
+
+  quantity::Seconds total() const;
+  PassTime& operator+=(const PassTime& other);
+  friend PassTime operator*(double times, const PassTime& pass);
+};
+
+struct BlockTime {
+  PassTime forward;
+  PassTime recompute;  ///< of the forward pass, what runs again before the backward pass
+  PassTime backward;
+  quantity::Seconds weight_gradients;  ///< of backward.products, those that no other stage waits for
+};
+
+/// What prices a block: the same for all blocks of a run.
+struct Prices {
+  const Kernels& kernels;
+  const Network& network;
+  spec::Dtype compute;
+};
+
+BlockTime time_block(const program::Block& block, const Prices& prices);
+
+}  // namespace llmcalc::timing

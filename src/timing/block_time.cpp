@@ -1,0 +1,149 @@
+#include "llmcalc/timing/block_time.hpp"
+
+#include "llmcalc/program/count.hpp"
+
+#include <algorithm>
+
+namespace llmcalc::timing {
+
+using program::Group;
+using program::Op;
+using program::OpKind;
+using quantity::seconds;
+using quantity::Seconds;
+
+namespace {
+
+bool is_matrix_work(const Op& op) { return op.product.m > 0; }
+
+/// The router and the head multiply in 16 bits beside narrow products.
+spec::Dtype type_of(const program::Block& block, const Op& op, spec::Dtype compute) {
+  const bool wide = op.weight == program::no_weight || block.weights[op.weight].copies == 0;
+  const bool rests_narrow = op.weight != program::no_weight && block.weights[op.weight].dtype == compute;
+  return spec::is_narrow_float(compute) && wide && !rests_narrow ? spec::Dtype::bf16 : compute;
+}
+
+Seconds& part(PassTime& pass, Group group) {
+  switch (group) {
+    case Group::tensor:
+      return pass.tensor;
+    case Group::context:
+      return pass.context;
+    case Group::expert:
+    case Group::expert_tensor:
+      return pass.expert;
+  }
+  return pass.tensor;
+}
+
+/// Adds the messages of one direction; those beside the operation's own work as far as they outlast it.
+void add_messages(const Op& op, bool backward, Seconds own_work, const Network& network, PassTime& pass) {
+  Seconds beside;
+  for (const program::Message& m : op.messages) {
+    if (m.backward != backward) continue;
+    const Seconds time = network.collective(m.kind, m.size, network.span(m.group));
+    (m.overlapped ? beside : part(pass, m.group)) += time;
+  }
+  if (beside > own_work) part(pass, op.messages[0].group) += beside - own_work;
+}
+
+class OpTimer {
+ public:
+  OpTimer(const program::Block& block, const Prices& prices) : block_(block), prices_(prices) {}
+
+  void forward(const Op& op, PassTime& pass) const {
+    Seconds work;
+    if (op.kind == OpKind::attention) {
+      pass.attention += work = prices_.kernels.attention(op, false);
+    } else if (is_matrix_work(op)) {
+      pass.products += work = product(op, Pass::forward);
+    } else {
+      pass.streams += work = prices_.kernels.stream(op.moved_forward);
+    }
+    add_messages(op, false, work, prices_.network, pass);
+  }
+
+  void backward(const Op& op, BlockTime& time) const {
+    Seconds work;
+    if (op.kind == OpKind::attention) {
+      time.backward.attention += work = prices_.kernels.attention(op, true);
+    } else if (is_matrix_work(op)) {
+      time.backward.products += work = gradients(op, time.weight_gradients);
+    } else if (op.moved_backward > quantity::bytes(0)) {
+      time.backward.streams += work = prices_.kernels.stream(op.moved_backward);
+    }
+    add_messages(op, true, work, prices_.network, time.backward);
+  }
+
+ private:
+  Seconds product(const Op& op, Pass pass) const {
+    return prices_.kernels.product(op.product, type_of(block_, op, prices_.compute), pass);
+  }
+
+  /// Scores have a gradient for either factor, matrices one for the input and one for the weight.
+  Seconds gradients(const Op& op, Seconds& of_weights) const {
+    const bool both_are_inputs = op.kind == OpKind::scores;
+    Seconds sum;
+    if (op.backward_input > quantity::flops(0)) sum += product(op, Pass::backward_input);
+    if (both_are_inputs) return sum + product(op, Pass::backward_weight);
+    if (op.backward_weight > quantity::flops(0)) {
+      const Seconds weight = product(op, Pass::backward_weight);
+      of_weights += weight;
+      sum += weight;
+    }
+    return sum;
+  }
+
+  const program::Block& block_;
+  const Prices& prices_;
+};
+
+/// The host hands over work ahead of the accelerator, so that only its surplus is waited for.
+void wait_for_host(double operations, Seconds dispatch, PassTime& pass) {
+  const Seconds busy = pass.total();
+  pass.host = std::max(seconds(0), operations * dispatch - busy);
+}
+
+double operations_backward(const Op& op) { return op.backward_weight > quantity::flops(0) ? 2.0 : 1.0; }
+
+}  // namespace
+
+Seconds PassTime::total() const { return products + attention + streams + tensor + context + expert + host; }
+
+PassTime& PassTime::operator+=(const PassTime& other) {
+  products += other.products;
+  attention += other.attention;
+  streams += other.streams;
+  tensor += other.tensor;
+  context += other.context;
+  expert += other.expert;
+  host += other.host;
+  return *this;
+}
+
+PassTime operator*(double times, const PassTime& pass) {
+  return {times * pass.products, times * pass.attention, times * pass.streams, times * pass.tensor,
+          times * pass.context,  times * pass.expert,    times * pass.host};
+}
+
+BlockTime time_block(const program::Block& block, const Prices& prices) {
+  const OpTimer timer(block, prices);
+  BlockTime time;
+  double again = 0;
+  double back = 0;
+  for (const Op& op : block.ops) {
+    timer.forward(op, time.forward);
+    timer.backward(op, time);
+    back += operations_backward(op);
+    if (!program::runs_again(block, op)) continue;
+    timer.forward(op, time.recompute);
+    again += 1;
+  }
+  const Seconds dispatch = prices.kernels.dispatch();
+  wait_for_host(static_cast<double>(block.ops.size()), dispatch, time.forward);
+  wait_for_host(again, dispatch, time.recompute);
+  wait_for_host(back, dispatch, time.backward);
+  return time;
+}
+
+}  // namespace llmcalc::timing
