@@ -4,12 +4,26 @@
 
 namespace llmcalc::answer {
 
+namespace {
+
+/// The FLOPs of a micro-batch belong to the model, however it is cut: those of a rank that holds it all.
+program::Work work_of_model(const spec::Question& question, const program::Program& program,
+                            const program::Profile& profile) {
+  const spec::Layout& layout = question.layout;
+  if (layout.tp * layout.cp * layout.ep * layout.etp == 1) return program::count_work(program);
+  spec::Question whole = question;
+  whole.layout = {};
+  return program::count_work(program::build_program(whole, profile));
+}
+
+}  // namespace
+
 Walks walk(const spec::Question& question) {
   Walks walks;
   walks.profile = profile_of(question);
   walks.program = program::build_program(question, walks.profile);
   walks.size = program::count_parameters(walks.program);
-  walks.work = program::count_work(walks.program);
+  walks.work = work_of_model(question, walks.program, walks.profile);
   const memory::StepWalk step(walks.program, question, walks.profile);
   walks.memory = walk_stage(step, question);
   walks.timeline = step.timeline(walks.memory.stage);

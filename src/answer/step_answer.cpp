@@ -1,6 +1,12 @@
 #include "answer/parts.hpp"
 #include "llmcalc/timing/step_time.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <string_view>
+
 namespace llmcalc::answer {
 
 namespace {
@@ -10,6 +16,65 @@ timing::StepTime step_time(const spec::Question& question, const Walks& walks) {
   const timing::Network network(*question.gpu, question.layout);
   return timing::time_step(walks.program, question, walks.profile,
                            {kernels, network, question.training.precision.compute});
+}
+
+struct PartRow {
+  std::string_view id, label, formula, source;
+  quantity::Seconds (*time)(const timing::StepTime&);
+};
+
+/// Forward and backward pass of one kind of work.
+template <quantity::Seconds timing::PassTime::*Kind>
+quantity::Seconds both_passes(const timing::StepTime& step) {
+  return step.forward.*Kind + step.backward.*Kind;
+}
+
+using timing::PassTime;
+using timing::StepTime;
+
+constexpr PartRow part_rows[] = {
+    {"products", "matrix products", "FLOPs / (peak x measured efficiency of the shape)",
+     "measured products, docs/time.md", both_passes<&PassTime::products>},
+    {"attention", "attention kernels", "FLOPs below the mask / measured rate of the kernel",
+     "Dao 2023, arXiv:2307.08691; Shah et al. 2024, arXiv:2407.08608", both_passes<&PassTime::attention>},
+    {"streams", "memory-bound kernels", "bytes moved / (bandwidth x measured efficiency)", "docs/time.md",
+     both_passes<&PassTime::streams>},
+    {"recompute", "recomputation", "forward operations run again, with their communication",
+     "Korthikanti et al. 2022, arXiv:2205.05198 section 5",
+     [](const StepTime& step) { return step.recompute.total(); }},
+    {"host", "waiting for the host", "operations x dispatch - what the accelerator does meanwhile", "docs/time.md",
+     both_passes<&PassTime::host>},
+    {"tensor", "tensor-parallel communication", "collectives that no product hides",
+     "Shoeybi et al. 2019, arXiv:1909.08053 section 3", both_passes<&PassTime::tensor>},
+    {"context", "context-parallel communication", "keys and values passed on - attention meanwhile",
+     "Liu et al. 2023, arXiv:2310.01889", both_passes<&PassTime::context>},
+    {"expert", "expert-parallel communication", "tokens to their experts and back",
+     "Lepikhin et al. 2020, arXiv:2006.16668 section 3", both_passes<&PassTime::expert>},
+    {"pipeline", "pipeline communication", "activations between stages that nothing hides",
+     "Narayanan et al. 2021, arXiv:2104.04473 section 3.2", [](const StepTime& step) { return step.pipeline; }},
+    {"bubble", "pipeline bubble", "other stages' time while the pipeline fills and drains",
+     "Narayanan et al. 2021, arXiv:2104.04473 section 2.2", [](const StepTime& step) { return step.bubble; }},
+    {"data", "data-parallel communication", "gradients reduced and weights gathered - work meanwhile",
+     "Zhao et al. 2023, arXiv:2304.11277 section 3.3", [](const StepTime& step) { return step.data; }},
+    {"optimizer", "optimizer step", "bytes of states read and written / bandwidth", "docs/time.md",
+     [](const StepTime& step) { return step.optimizer; }},
+    {"offload", "offloading", "bytes to and from the host - work meanwhile", "docs/time.md",
+     [](const StepTime& step) { return step.offload; }},
+};
+
+/// The parts that take any time, longest first.
+std::vector<StepPart> step_parts(const timing::StepTime& step, const spec::Question& question) {
+  std::vector<StepPart> parts;
+  for (const PartRow& row : part_rows) {
+    const quantity::Seconds time = row.time(step);
+    if (time <= quantity::Seconds{}) continue;
+    parts.push_back({std::string(row.id), std::string(row.label), time,
+                     {std::string(row.formula),
+                      fmt::format("{} micro-batches on the slowest stage", question.training.grad_accum),
+                      std::string(row.source)}});
+  }
+  std::ranges::stable_sort(parts, std::ranges::greater(), &StepPart::time);
+  return parts;
 }
 
 }  // namespace
@@ -27,12 +92,16 @@ void clock_step(const spec::Question& question, const Walks& walks, TimeAnswer& 
     answer.mfu_source = "as given";
     answer.step = at_peak / answer.mfu;
   } else {
-    answer.by_parts = step_time(question, walks);
-    answer.step = answer.by_parts->total();
+    const timing::StepTime time = step_time(question, walks);
+    answer.step = time.total();
+    answer.step_parts = step_parts(time, question);
     answer.mfu = at_peak / answer.step;
     answer.mfu_source = "model FLOPs over peak, in the time of the step";
   }
   answer.tokens_per_gpu = step_tokens / (gpus * in_seconds(answer.step));
+  for (FlopFigure& figure : answer.flops) {
+    figure.utilization = answer.tokens_per_gpu * in_flops(figure.per_token) / in_flops_per_second(answer.peak);
+  }
 }
 
 }  // namespace llmcalc::answer

@@ -37,7 +37,7 @@ Budget token_budget(const spec::Question& question, const Walks& walks) {
 }
 
 FlopFigure figure(std::string id, std::string label, Flops per_token, Tokens budget, Explanation why) {
-  return {std::move(id), std::move(label), per_token, per_token * quantity::in_tokens(budget), std::move(why)};
+  return {std::move(id), std::move(label), per_token, per_token * quantity::in_tokens(budget), std::move(why), 0.0};
 }
 
 std::vector<FlopFigure> flop_figures(const spec::Question& question, const Walks& walks, Tokens budget) {
@@ -45,6 +45,7 @@ std::vector<FlopFigure> flop_figures(const spec::Question& question, const Walks
   const auto active = static_cast<double>(walks.size.active);
   const Flops six = flops(6.0 * active);
   const Flops model = walks.work.model() / per_step_tokens;
+  const Flops full_square = walks.work.full_square() / per_step_tokens;
   const Flops hardware = walks.work.hardware() / per_step_tokens;
   return {
       figure(
@@ -62,6 +63,10 @@ std::vector<FlopFigure> flop_figures(const spec::Question& question, const Walks
                           quantity::format_flops(walks.work.recompute),
                           quantity::format_flops(walks.work.kernel_recompute)),
               "Korthikanti et al. 2022, arXiv:2205.05198 appendix A; Dao 2023, arXiv:2307.08691"}),
+      figure("full_square", "model FLOPs (full attention)", full_square, budget,
+             {"forward and backward matrix products, attention as a full square",
+              fmt::format("+ {} above the mask a micro-batch", quantity::format_flops(3.0 * walks.work.masked)),
+              "Narayanan et al. 2021, arXiv:2104.04473 appendix; Chowdhery et al. 2022, arXiv:2204.02311 appendix B"}),
   };
 }
 

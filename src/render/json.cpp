@@ -1,6 +1,7 @@
 // The JSON of `fit`; docs/json.md says what each key means, docs/llmcalc.schema.json is held against it by a test.
 #include "llmcalc/render/report.hpp"
 #include "render/json_values.hpp"
+#include "render/step_json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -136,7 +137,8 @@ Json flops(const std::vector<answer::FlopFigure>& figures) {
     Json object = {{"id", figure.id},
                    {"label", figure.label},
                    {"per_token", finite(in_flops(figure.per_token))},
-                   {"total", finite(in_flops(figure.total))}};
+                   {"total", finite(in_flops(figure.total))},
+                   {"utilization", figure.utilization > 0 ? finite(figure.utilization) : Json()}};
     add_explanation(object, figure.why);
     list.push_back(std::move(object));
   }
@@ -158,6 +160,10 @@ Json time(const Estimate& estimate) {
           {"mfu_source", text_if_timed(answer.mfu_source)},
           {"peak_flops_per_second", if_timed(in_flops_per_second(answer.peak))},
           {"step_seconds", if_timed(in_seconds(answer.step))},
+          {"tokens_per_second_per_gpu", if_timed(answer.tokens_per_gpu)},
+          {"step_error_bar", if_timed(answer.error_share)},
+          {"step_error_bar_source", text_if_timed(answer.error_source)},
+          {"step_parts", step_parts_json(answer)},
           {"total_seconds", if_timed(in_seconds(answer.total))},
           {"gpu_hours", if_timed(answer.gpu_hours)},
           {"cost_usd", answer.cost ? if_timed(in_dollars(*answer.cost)) : Json()},

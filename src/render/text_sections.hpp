@@ -25,6 +25,9 @@ std::string advice_section(const Report& report, const TextStyle& style);
 /// Parameters, and FLOPs under three conventions.
 std::string compute_section(const Report& report, const TextStyle& style);
 
+/// Where the time of a step goes.
+std::string step_section(const Report& report, const TextStyle& style);
+
 /// Tokens, utilization, duration and cost.
 std::string time_section(const Report& report, const TextStyle& style);
 

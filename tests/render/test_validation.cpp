@@ -8,7 +8,6 @@ using namespace llmcalc;
 using answer::Judgement;
 using Catch::Matchers::Contains;
 using nlohmann::json;
-using quantity::gib;
 
 namespace {
 
@@ -18,15 +17,15 @@ answer::Validation sample() {
   v.rows = {{.id = "exact",
              .place = "runs.csv:2",
              .measure = spec::Measure::persistent,
-             .measured = gib(20),
-             .predicted = gib(20),
+             .measured = 20.0 * quantity::gibi,
+             .predicted = 20.0 * quantity::gibi,
              .bar_share = 0.01,
              .groups = {"hf"}},
             {.id = "",
              .place = "runs|old.csv:3",
              .measure = spec::Measure::nvidia_smi,
-             .measured = gib(40),
-             .predicted = gib(44),
+             .measured = 40.0 * quantity::gibi,
+             .predicted = 44.0 * quantity::gibi,
              .bar_share = 0.01,
              .groups = {""}}};
   v.summary = answer::summarize(v.rows);
@@ -84,7 +83,7 @@ TEST_CASE("JSON has the figures as numbers and the bytes as integers") {
   CHECK(object["groups"][1]["value"] == "hf");
   CHECK(object["verdicts"] == json({{"true_fit", 1}, {"false_fit", 1}, {"true_miss", 0}, {"false_miss", 0}}));
   CHECK(object["rows"][0]["measured"].is_number_integer());
-  CHECK(object["rows"][1]["predicted"] == quantity::in_bytes(gib(44)));
+  CHECK(object["rows"][1]["predicted"] == quantity::in_bytes(44.0 * quantity::gibi));
   CHECK(object["rows"][1]["error_pct"].get<double>() == Approx(10.0));
   CHECK(object["rows"][1]["inside_bar"] == false);
   CHECK(object["judged"][1] == json({{"id", "died"}, {"place", "runs.csv:5"}, {"judgement", "false_fit"}}));

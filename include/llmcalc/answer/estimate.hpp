@@ -6,7 +6,6 @@
 #include "llmcalc/memory/phase.hpp"
 #include "llmcalc/quantity/quantity.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "llmcalc/timing/step_time.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -66,23 +65,32 @@ struct SizeAnswer {
 
 /// One FLOP figure under a named convention.
 struct FlopFigure {
-  std::string id;  ///< "six_pd", "model", "hardware"
+  std::string id;  ///< "six_pd", "model", "hardware", "full_square"
   std::string label;
   quantity::Flops per_token;
   quantity::Flops total;  ///< over all tokens of the run
+  Explanation why;
+  double utilization = 0.0;  ///< of the accelerators' peak at the predicted speed; 0 without an accelerator
+};
+
+/// Where the time of a step goes.
+struct StepPart {
+  std::string id;  ///< "products", "bubble"
+  std::string label;
+  quantity::Seconds time;
   Explanation why;
 };
 
 struct TimeAnswer {
   quantity::Tokens tokens;
   std::string tokens_source;
-  std::vector<FlopFigure> flops;  ///< always the three conventions, in the order above
+  std::vector<FlopFigure> flops;  ///< always the four conventions, in the order above
   double mfu = 0.0;               ///< of the model-FLOP convention
   std::string mfu_source;
   quantity::FlopRate peak;  ///< of one accelerator in the compute type
   quantity::Seconds step;   ///< one optimizer step
-  double tokens_per_gpu = 0.0;               ///< a second and accelerator
-  std::optional<timing::StepTime> by_parts;  ///< where the step goes; empty when an MFU was given instead
+  double tokens_per_gpu = 0.0;       ///< a second and accelerator
+  std::vector<StepPart> step_parts;  ///< where the step goes, longest first; empty when an MFU was given instead
   double error_share = 0.0;                  ///< half width of the step's error bar as a share of it; 0: none is claimed
   std::string error_source;
   quantity::Seconds total;

@@ -1,0 +1,26 @@
+#include "llmcalc/quantity/format.hpp"
+#include "render/bar.hpp"
+#include "render/memory_unit.hpp"
+#include "render/style.hpp"
+#include "render/text_common.hpp"
+#include "render/text_sections.hpp"
+
+namespace llmcalc::render {
+
+std::string step_section(const Report& report, const TextStyle& style) {
+  constexpr int bar_columns = 24;
+  const answer::TimeAnswer& time = report.estimate.compute;
+  if (time.step_parts.empty()) return {};
+  Table table({Align::left, Align::right, Align::right, Align::left});
+  table.add_row({paint("time of a step", Ink::heading, style), "", "share"});
+  for (const auto& part : time.step_parts) {
+    const double share = part.time / time.step;
+    table.add_row({part.label, quantity::format_duration(part.time), share_text(share),
+                   style.bars ? paint(bar(share, bar_columns), Ink::dim, style) : std::string()});
+    add_explanation(table, part.why, style);
+  }
+  table.add_row({"total", quantity::format_duration(time.step), share_text(1.0)});
+  return table.render();
+}
+
+}  // namespace llmcalc::render
