@@ -69,7 +69,7 @@ Cells summary_header() { return {"by", "", "n", "mean %", "median %", "p95 %", "
 
 std::vector<Cells> summary_rows(const answer::Validation& validation) {
   std::vector<Cells> rows{summary_cells("all", "", validation.summary)};
-  if (validation.configurations.n != validation.summary.n) {
+  if (validation.configurations.n > 0 && validation.configurations.n < validation.summary.n) {
     rows.push_back(summary_cells("all", "as configurations", validation.configurations));
   }
   for (const auto& group : validation.groups) {

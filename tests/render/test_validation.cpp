@@ -83,7 +83,7 @@ TEST_CASE("JSON has the figures as numbers and the bytes as integers") {
   CHECK(object["groups"][1]["value"] == "hf");
   CHECK(object["verdicts"] == json({{"true_fit", 1}, {"false_fit", 1}, {"true_miss", 0}, {"false_miss", 0}}));
   CHECK(object["rows"][0]["measured"].is_number_integer());
-  CHECK(object["rows"][1]["predicted"] == quantity::in_bytes(44.0 * quantity::gibi));
+  CHECK(object["rows"][1]["predicted"] == 44 * quantity::gibi);
   CHECK(object["rows"][1]["error_pct"].get<double>() == Approx(10.0));
   CHECK(object["rows"][1]["inside_bar"] == false);
   CHECK(object["judged"][1] == json({{"id", "died"}, {"place", "runs.csv:5"}, {"judgement", "false_fit"}}));
