@@ -68,10 +68,12 @@ std::vector<StepPart> step_parts(const timing::StepTime& step, const spec::Quest
   for (const PartRow& row : part_rows) {
     const quantity::Seconds time = row.time(step);
     if (time <= quantity::Seconds{}) continue;
-    parts.push_back({std::string(row.id), std::string(row.label), time,
-                     {std::string(row.formula),
-                      fmt::format("{} micro-batches on the slowest stage", question.training.grad_accum),
-                      std::string(row.source)}});
+    parts.push_back(
+        {std::string(row.id),
+         std::string(row.label),
+         time,
+         {std::string(row.formula), fmt::format("{} micro-batches on the slowest stage", question.training.grad_accum),
+          std::string(row.source)}});
   }
   std::ranges::stable_sort(parts, std::ranges::greater(), &StepPart::time);
   return parts;

@@ -52,9 +52,7 @@ double error_share(const Estimate& estimate, Measure measure) {
   return holds_cached_blocks ? estimate.verdict.shown_share : estimate.verdict.error_share;
 }
 
-bool Comparison::inside_bar() const {
-  return std::abs(measured - predicted) <= bar_share * predicted;
-}
+bool Comparison::inside_bar() const { return std::abs(measured - predicted) <= bar_share * predicted; }
 
 Summary summarize(std::span<const Comparison> rows) {
   Summary s;

@@ -78,7 +78,7 @@ StageWalk::Stage StageWalk::lay_out(Runs runs, std::int64_t index) const {
   stage.in_flight = activations_in_flight(in_flight, question_, index);
   if (profile_.updates_in_backward) stage.states.gradients = bytes(0);
   if (!profile_.widens_gradients_at_step) stage.states.gradient_copies = bytes(0);
-  stage.host = move_to_host(stage.states, rules_.offload);
+  stage.host = program::move_to_host(stage.states, rules_.offload);
   if (rules_.offload.activations) stage.host += stage.kept + std::exchange(stage.in_flight, bytes(0));
   stage.buffers = prices_.weights->workspace + exchange_buffers(question_, profile_, stage.states.gradients) +
                   prices_.weights->zero.always;

@@ -40,7 +40,7 @@ StepRules step_rules(const spec::Question& question, const Profile& profile) {
   const bool several_micro_batches = question.training.grad_accum > 1;
   StepRules rules;
   rules.sharding = program::Sharding(question.layout);
-  rules.offload = make_offload(question, profile);
+  rules.offload = program::make_offload(question, profile);
   rules.differentiates = has_backward_pass(question.training.method);
   rules.gradient_buffer = has_gradient_buffer(question, profile);
   rules.gradients_resident = rules.gradient_buffer || (several_micro_batches && !profile.updates_in_backward);

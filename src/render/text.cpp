@@ -13,8 +13,8 @@
 namespace llmcalc::render {
 
 std::string to_text(const Report& report, const TextStyle& style) {
-  constexpr std::array sections{verdict_section, ledger_section,  phases_section, timeline_section,
-                                advice_section,  compute_section, step_section,   time_section,   notes_section};
+  constexpr std::array sections{verdict_section, ledger_section, phases_section, timeline_section, advice_section,
+                                compute_section, step_section,   time_section,   notes_section};
   std::string text;
   for (const auto section : sections) {
     const auto part = section(report, style);

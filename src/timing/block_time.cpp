@@ -3,6 +3,7 @@
 #include "llmcalc/program/count.hpp"
 
 #include <algorithm>
+#include <vector>
 
 namespace llmcalc::timing {
 
@@ -104,6 +105,24 @@ void wait_for_host(double operations, Seconds dispatch, PassTime& pass) {
   pass.host = std::max(seconds(0), operations * dispatch - busy);
 }
 
+/// A checkpointed block saves its input and what survives the recompute, others what their operations save.
+quantity::Bytes saved_bytes(const program::Block& block) {
+  std::vector<bool> saved(block.tensors.size(), false);
+  for (std::size_t i = 0; i < saved.size(); ++i) saved[i] = block.tensors[i].survives_recompute;
+  if (block.checkpointed) {
+    if (block.input != program::no_tensor) saved[block.input] = true;
+  } else {
+    for (const Op& op : block.ops) {
+      for (const program::TensorId id : op.saved) saved[id] = true;
+    }
+  }
+  auto sum = quantity::bytes(0);
+  for (std::size_t i = 0; i < saved.size(); ++i) {
+    if (saved[i]) sum += block.tensors[i].size;
+  }
+  return sum;
+}
+
 double operations_backward(const Op& op) { return op.backward_weight > quantity::flops(0) ? 2.0 : 1.0; }
 
 }  // namespace
@@ -139,6 +158,7 @@ BlockTime time_block(const program::Block& block, const Prices& prices) {
     timer.forward(op, time.recompute);
     again += 1;
   }
+  time.saved = saved_bytes(block);
   const Seconds dispatch = prices.kernels.dispatch();
   wait_for_host(static_cast<double>(block.ops.size()), dispatch, time.forward);
   wait_for_host(again, dispatch, time.recompute);

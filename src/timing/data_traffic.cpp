@@ -1,7 +1,5 @@
 #include "timing/data_traffic.hpp"
 
-#include "llmcalc/program/sharding.hpp"
-
 namespace llmcalc::timing {
 
 using program::Collective;
@@ -10,13 +8,6 @@ using quantity::bytes;
 using quantity::Seconds;
 
 namespace {
-
-/// Weights travel in the type of the products where they rest wider (FSDP's MixedPrecision.param_dtype; Megatron's
-/// parameter all-gather), quantized ones as they are.
-Bytes travelling(const program::Weight& w, spec::Dtype compute) {
-  const bool wider = spec::facts(w.dtype).bits > spec::facts(compute).bits;
-  return spec::storage_bytes(wider ? compute : w.dtype, w.elements);
-}
 
 /// Replicas of a shard reduce it among themselves once it is reduced within the shards' group (hybrid sharding: Zhao et
 /// al. 2023, arXiv:2304.11277 §3.2.2).
@@ -52,39 +43,12 @@ DataTraffic& DataTraffic::operator+=(const DataTraffic& other) {
   return *this;
 }
 
-DataBytes& DataBytes::operator+=(const DataBytes& other) {
-  weights += other.weights;
-  gradients += other.gradients;
-  expert_weights += other.expert_weights;
-  expert_gradients += other.expert_gradients;
-  return *this;
-}
-
-DataBytes operator*(std::int64_t times, const DataBytes& b) {
-  return {times * b.weights, times * b.gradients, times * b.expert_weights, times * b.expert_gradients};
-}
-
-bool gathers_by_block(const spec::Layout& layout) { return program::Sharding(layout).gathers_weights(); }
-
-DataBytes data_bytes(const program::Block& block, const spec::Training& training) {
-  DataBytes sum;
-  for (const program::Weight& w : block.weights) {
-    if (w.shared) continue;
-    const bool expert = w.split == program::Split::expert;
-    const Bytes weight = travelling(w, training.precision.compute);
-    (expert ? sum.expert_weights : sum.weights) += weight;
-    if (!w.trainable) continue;
-    (expert ? sum.expert_gradients : sum.gradients) += spec::storage_bytes(training.precision.grads, w.elements);
-  }
-  return sum;
-}
-
-DataTraffic data_traffic(const DataBytes& b, const spec::Layout& layout, const Network& network) {
+DataTraffic data_traffic(const WeightTraffic& w, const spec::Layout& layout, const Network& network) {
   const bool sharded = layout.sharding != spec::Sharding::none && layout.sharding != spec::Sharding::ddp;
   const Span dense = sharded ? network.sharding() : network.data();
-  DataTraffic traffic = exchange(network, layout, b.weights, b.gradients, dense);
-  traffic += exchange(network, layout, b.expert_weights, b.expert_gradients, network.expert_data());
-  if (sharded) traffic.reduce += between_replicas(network, b.gradients);
+  DataTraffic traffic = exchange(network, layout, w.weights, w.gradients, dense);
+  traffic += exchange(network, layout, w.expert_weights, w.expert_gradients, network.expert_data());
+  if (sharded) traffic.reduce += between_replicas(network, w.gradients);
   return traffic;
 }
 

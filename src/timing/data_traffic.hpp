@@ -1,11 +1,9 @@
 // What data-parallel ranks exchange: gradients after the backward pass, weights before they are used.
 #pragma once
 
-#include "llmcalc/program/profile.hpp"
-#include "llmcalc/program/program.hpp"
-#include "llmcalc/spec/question.hpp"
+#include "llmcalc/spec/layout.hpp"
 #include "llmcalc/timing/network.hpp"
-#include "timing/stage_time.hpp"
+#include "llmcalc/timing/weight_traffic.hpp"
 
 namespace llmcalc::timing {
 
@@ -17,21 +15,7 @@ struct DataTraffic {
   DataTraffic& operator+=(const DataTraffic& other);
 };
 
-/// The bytes that are made whole or reduced, dense weights and experts' apart: they have different groups.
-struct DataBytes {
-  quantity::Bytes weights, gradients;
-  quantity::Bytes expert_weights, expert_gradients;
-
-  DataBytes& operator+=(const DataBytes& other);
-  friend DataBytes operator*(std::int64_t times, const DataBytes& bytes);
-};
-
-DataBytes data_bytes(const program::Block& block, const spec::Training& training);
-
-/// One exchange of so many bytes under the run's sharding.
-DataTraffic data_traffic(const DataBytes& bytes, const spec::Layout& layout, const Network& network);
-
-/// Weights exist whole only while their block runs: gathered in each pass of each micro-batch.
-bool gathers_by_block(const spec::Layout& layout);
+/// One exchange of these weights and gradients under the run's sharding.
+DataTraffic data_traffic(const WeightTraffic& weights, const spec::Layout& layout, const Network& network);
 
 }  // namespace llmcalc::timing

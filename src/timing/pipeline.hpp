@@ -2,22 +2,28 @@
 #pragma once
 
 #include "llmcalc/spec/layout.hpp"
-#include "timing/stage_time.hpp"
-
-#include <vector>
+#include "llmcalc/timing/block_time.hpp"
 
 namespace llmcalc::timing {
 
-struct PipelineTime {
-  std::size_t slowest = 0;   ///< stage
-  quantity::Seconds bubble;  ///< the slowest stage waits
-  quantity::Seconds handing_on;
+/// What one micro-batch takes on one stage.
+struct StageTime {
+  PassTime forward;
+  PassTime recompute;
+  PassTime backward;
+  quantity::Seconds weight_gradients;  ///< of the backward pass, what no other stage waits for
+  quantity::Seconds gathering;         ///< weights and gradients on their way that no block's work hides
+  quantity::Seconds offloading;        ///< to and from the host, likewise
+
+  quantity::Seconds total() const {
+    return forward.total() + recompute.total() + backward.total() + gathering + offloading;
+  }
 };
 
-/// \param stages        one micro-batch on each stage
-/// \param micro_batches of one step
-/// \param hand_over     one activation from a stage to the next
-PipelineTime run_pipeline(const std::vector<StageTime>& stages, const spec::Layout& layout, std::int64_t micro_batches,
-                          quantity::Seconds hand_over);
+/// What a micro-batch of a stage adds to the filling and draining of the pipeline.
+quantity::Seconds share_of_bubble(const StageTime& stage, const spec::Layout& layout);
+
+/// Activations and their gradients between stages that nothing hides. \param hand_over  of one of them
+quantity::Seconds handing_on(const spec::Layout& layout, std::int64_t micro_batches, quantity::Seconds hand_over);
 
 }  // namespace llmcalc::timing

@@ -1,13 +1,15 @@
 #include "llmcalc/timing/step_time.hpp"
 
+#include "llmcalc/program/offload.hpp"
 #include "timing/data_traffic.hpp"
-#include "timing/optimizer_time.hpp"
+#include "timing/offload_time.hpp"
 #include "timing/pipeline.hpp"
 
 #include <algorithm>
 
 namespace llmcalc::timing {
 
+using program::StageGroup;
 using quantity::seconds;
 using quantity::Seconds;
 
@@ -15,141 +17,133 @@ namespace {
 
 Seconds positive(Seconds time) { return std::max(seconds(0), time); }
 
+/// What all stages of one run have in common.
 class StepTimer {
  public:
-  StepTimer(const program::Program& program, const spec::Question& question, const program::Profile& profile,
-            const Prices& prices);
+  StepTimer(const StepPrices& costs, const spec::Question& question, const program::Profile& profile,
+            const Prices& prices)
+      : costs_(costs),
+        question_(question),
+        profile_(profile),
+        prices_(prices),
+        offload_(program::make_offload(question, profile)),
+        gathers_(program::Sharding(question.layout).gathers_weights()) {}
 
-  StepTime time() const;
+  StepTime time(std::span<const StageGroup> stages) const;
 
  private:
-  StageTime stage_time(const BlockCounts& counts) const;
+  StageTime stage_time(const StageGroup& stage) const;
+  WeightTraffic weights_of(const StageGroup& stage) const;
   Seconds gathering(std::size_t block, std::int64_t times) const;
-  Seconds data_exchange(const BlockCounts& counts, const StageTime& stage) const;
-  Seconds update(const BlockCounts& counts) const;
-  Seconds hand_over() const;
+  Seconds data_exchange(const WeightTraffic& weights, const StageTime& stage) const;
 
-  const program::Program& program_;
+  const StepPrices& costs_;
   const spec::Question& question_;
   const program::Profile& profile_;
   const Prices& prices_;
-  std::vector<BlockTime> times_;
-  std::vector<DataBytes> data_;
+  program::Offload offload_;
+  bool gathers_;  ///< weights exist whole only while their block runs
 };
 
-StepTimer::StepTimer(const program::Program& program, const spec::Question& question, const program::Profile& profile,
-                     const Prices& prices)
-    : program_(program), question_(question), profile_(profile), prices_(prices) {
-  for (const program::Block& block : program.blocks) {
-    times_.push_back(time_block(block, prices));
-    data_.push_back(data_bytes(block, question.training));
-  }
-}
-
-/// While a block runs, the next one's weights are gathered and the last one's gradients reduced (Zhao et al. 2023,
-/// arXiv:2304.11277 §3.3). The first block to be gathered and the last to be reduced have nothing beside them; the
-/// blocks outside the layers are that one unit.
+/// While a layer runs, the next one's weights are gathered and the last one's gradients reduced (Zhao et al. 2023,
+/// arXiv:2304.11277 §3.3). The blocks outside the layers are one unit that has nothing beside it.
 Seconds StepTimer::gathering(std::size_t block, std::int64_t times) const {
-  if (times == 0 || !gathers_by_block(question_.layout)) return {};
-  const DataTraffic one = data_traffic(data_[block], question_.layout, prices_.network);
-  const BlockTime& work = times_[block];
-  const bool outside_layers = block == program_.sequence.front() || block == program_.sequence.back();
+  const DataTraffic one = data_traffic(costs_.weights[block], question_.layout, prices_.network);
+  const bool outside_layers = block == 0 || block == costs_.head;
   if (outside_layers) return one.gather + one.reduce;
+  const BlockTime& work = costs_.times[block];
   const Seconds backward = work.recompute.total() + work.backward.total();
   const Seconds exposed = positive(one.gather - work.forward.total()) + positive(one.gather + one.reduce - backward);
   return static_cast<double>(times) * exposed;
 }
 
-StageTime StepTimer::stage_time(const BlockCounts& counts) const {
+StageTime StepTimer::stage_time(const StageGroup& group) const {
   StageTime stage;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    const auto n = static_cast<double>(counts[i]);
-    stage.forward += n * times_[i].forward;
-    if (question_.training.method == spec::Method::inference) continue;
-    stage.recompute += n * times_[i].recompute;
-    stage.backward += n * times_[i].backward;
-    stage.weight_gradients += n * times_[i].weight_gradients;
-    stage.handed_on += gathering(i, counts[i]);
+  auto saved = quantity::bytes(0);
+  for (const program::Run& run : group.runs) {
+    const BlockTime& block = costs_.times[run.block];
+    const auto n = static_cast<double>(run.count);
+    stage.forward += n * block.forward;
+    stage.recompute += n * block.recompute;
+    stage.backward += n * block.backward;
+    stage.weight_gradients += n * block.weight_gradients;
+    saved += run.count * block.saved;
+    if (gathers_) stage.gathering += gathering(run.block, run.count);
   }
+  stage.offloading = streaming(offload_, *question_.gpu, weights_of(group), saved, stage);
   return stage;
+}
+
+WeightTraffic StepTimer::weights_of(const StageGroup& stage) const {
+  WeightTraffic sum;
+  for (const program::Run& run : stage.runs) sum += run.count * costs_.weights[run.block];
+  return sum;
 }
 
 /// Once a step: gradients are reduced, beside the backward pass of the last micro-batch where the framework does so,
 /// and updated weights gathered, beside the next forward pass.
-Seconds StepTimer::data_exchange(const BlockCounts& counts, const StageTime& stage) const {
-  if (gathers_by_block(question_.layout)) return {};
-  DataBytes all;
-  for (std::size_t i = 0; i < counts.size(); ++i) all += counts[i] * data_[i];
-  const DataTraffic traffic = data_traffic(all, question_.layout, prices_.network);
+Seconds StepTimer::data_exchange(const WeightTraffic& weights, const StageTime& stage) const {
+  if (gathers_) return {};
+  const DataTraffic traffic = data_traffic(weights, question_.layout, prices_.network);
   if (!profile_.overlaps_data_exchange) return traffic.gather + traffic.reduce;
   return positive(traffic.reduce - stage.backward.total()) + positive(traffic.gather - stage.forward.total());
 }
 
-Seconds StepTimer::update(const BlockCounts& counts) const {
-  const program::Sharding sharding(question_.layout);
-  auto traffic = quantity::bytes(0);
-  Seconds products;
-  for (std::size_t i = 0; i < counts.size(); ++i) {
-    const program::Block& block = program_.blocks[i];
-    traffic += counts[i] * update_traffic(block, question_.training, sharding);
-    products += static_cast<double>(counts[i]) *
-                update_products(block, question_.training, sharding, prices_.kernels);
-  }
-  return prices_.kernels.stream(traffic) + products;
-}
-
-/// The hidden state that one stage hands to the next.
-Seconds StepTimer::hand_over() const {
-  if (program_.stages == 1) return {};
-  const program::Block& last = program_.blocks[program_.sequence[program_.chunks.front().last - 1]];
-  return prices_.network.to_next_stage(last.tensors[last.output].size);
-}
-
-StepTime StepTimer::time() const {
-  std::vector<BlockCounts> counts;
-  std::vector<StageTime> stages;
-  for (std::int64_t stage = 0; stage < program_.stages; ++stage) {
-    counts.push_back(blocks_of_stage(program_, stage));
-    stages.push_back(stage_time(counts.back()));
-  }
+/// The slowest stage sets the pace; what the others take is in the bubble. Exchange and update of the stage that takes
+/// longest for them come last.
+StepTime StepTimer::time(std::span<const StageGroup> groups) const {
   const std::int64_t micro_batches = question_.training.grad_accum;
-  const PipelineTime pipeline = run_pipeline(stages, question_.layout, micro_batches, hand_over());
-  const StageTime& slowest = stages[pipeline.slowest];
   const auto m = static_cast<double>(micro_batches);
   StepTime time;
+  StageTime slowest;
+  for (const StageGroup& group : groups) {
+    const StageTime stage = stage_time(group);
+    const WeightTraffic weights = weights_of(group);
+    if (stage.total() > slowest.total()) slowest = stage;
+    time.bubble += static_cast<double>(group.stages) * share_of_bubble(stage, question_.layout);
+    time.data = std::max(time.data, data_exchange(weights, stage));
+    const Seconds update = offload_.optimizer ? seconds(0) : prices_.kernels.stream(weights.updated);
+    time.optimizer = std::max(time.optimizer, update + weights.update_products);
+    time.offload = std::max(time.offload, host_update(offload_, *question_.gpu, weights));
+  }
+  time.bubble -= share_of_bubble(slowest, question_.layout);
   time.forward = m * slowest.forward;
   time.recompute = m * slowest.recompute;
   time.backward = m * slowest.backward;
-  time.pipeline = pipeline.handing_on;
-  time.bubble = pipeline.bubble;
-  time.data = m * slowest.handed_on;
-  for (std::size_t i = 0; i < stages.size(); ++i) {
-    time.data = std::max(time.data, m * slowest.handed_on + data_exchange(counts[i], stages[i]));
-    time.optimizer = std::max(time.optimizer, update(counts[i]));
-  }
+  time.data += m * slowest.gathering;
+  time.offload += m * slowest.offloading;
+  time.pipeline = handing_on(question_.layout, micro_batches, prices_.network.to_next_stage(costs_.handed_on));
   return time;
 }
 
 }  // namespace
 
-BlockCounts blocks_of_stage(const program::Program& program, std::int64_t stage) {
-  BlockCounts counts(program.blocks.size(), 0);
-  for (auto chunk = static_cast<std::size_t>(stage); chunk < program.chunks.size();
-       chunk += static_cast<std::size_t>(program.stages)) {
-    for (std::size_t i = program.chunks[chunk].first; i < program.chunks[chunk].last; ++i) {
-      ++counts[program.sequence[i]];
-    }
-  }
-  return counts;
-}
-
 Seconds StepTime::total() const {
   return forward.total() + recompute.total() + backward.total() + pipeline + bubble + data + optimizer + offload;
 }
 
+quantity::Bytes handed_on(const program::Program& program) {
+  if (program.stages == 1) return quantity::bytes(0);
+  const program::Block& last = program.blocks[program.sequence[program.chunks.front().last - 1]];
+  return last.tensors[last.output].size;
+}
+
+StepTime time_step(std::span<const StageGroup> stages, const StepPrices& costs, const spec::Question& question,
+                   const program::Profile& profile, const Prices& prices) {
+  return StepTimer(costs, question, profile, prices).time(stages);
+}
+
 StepTime time_step(const program::Program& program, const spec::Question& question, const program::Profile& profile,
                    const Prices& prices) {
-  return StepTimer(program, question, profile, prices).time();
+  const program::Sharding sharding(question.layout);
+  std::vector<BlockTime> times;
+  std::vector<WeightTraffic> weights;
+  for (const program::Block& block : program.blocks) {
+    times.push_back(time_block(block, prices));
+    weights.push_back(weight_traffic(block, question.training, sharding, prices.kernels));
+  }
+  const StepPrices costs{times, weights, program.sequence.back(), handed_on(program)};
+  return time_step(program::stage_groups(program), costs, question, profile, prices);
 }
 
 }  // namespace llmcalc::timing

@@ -87,11 +87,11 @@ struct TimeAnswer {
   std::vector<FlopFigure> flops;  ///< always the four conventions, in the order above
   double mfu = 0.0;               ///< of the model-FLOP convention
   std::string mfu_source;
-  quantity::FlopRate peak;  ///< of one accelerator in the compute type
-  quantity::Seconds step;   ///< one optimizer step
+  quantity::FlopRate peak;           ///< of one accelerator in the compute type
+  quantity::Seconds step;            ///< one optimizer step
   double tokens_per_gpu = 0.0;       ///< a second and accelerator
   std::vector<StepPart> step_parts;  ///< where the step goes, longest first; empty when an MFU was given instead
-  double error_share = 0.0;                  ///< half width of the step's error bar as a share of it; 0: none is claimed
+  double error_share = 0.0;          ///< half width of the step's error bar as a share of it; 0: none is claimed
   std::string error_source;
   quantity::Seconds total;
   double gpu_hours = 0.0;

@@ -29,7 +29,7 @@ struct Comparison {
   double measured = 0.0;  ///< bytes, seconds, or tokens a second and accelerator; more than 0
   double predicted = 0.0;
   double bar_share = 0.0;           ///< half width of the stated error bar
-  std::string configuration;  ///< rows that repeat one run over releases share it; empty: a run of its own
+  std::string configuration;        ///< rows that repeat one run over releases share it; empty: a run of its own
   std::vector<std::string> groups;  ///< the row's value of each column that is grouped by
 
   double error_pct() const { return 100.0 * ((predicted - measured) / measured); }

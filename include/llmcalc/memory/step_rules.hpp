@@ -2,14 +2,14 @@
 #pragma once
 
 #include "llmcalc/memory/block_walk.hpp"
-#include "llmcalc/memory/offload.hpp"
+#include "llmcalc/program/offload.hpp"
 #include "llmcalc/program/sharding.hpp"
 
 namespace llmcalc::memory {
 
 struct StepRules {
   program::Sharding sharding;
-  Offload offload;
+  program::Offload offload;
   WeightGradients gradients;
   bool differentiates = true;      ///< a backward pass and an optimizer step follow
   bool gradient_buffer = true;     ///< gradients have memory of their own from the start

@@ -28,7 +28,8 @@ struct MeasuredRun {
 /// The text of a column, empty where the row leaves it blank.
 std::string_view cell(const MeasuredRun& run, std::string_view column);
 
-/// What rows that repeat one run over releases have in common: the "config-group: NAME" of their notes; empty otherwise.
+/// What rows that repeat one run over releases have in common: the "config-group: NAME" of their notes; empty
+/// otherwise.
 std::string configuration(const MeasuredRun& run);
 
 /// The schema's name of a column: "kv-heads" is "kv_heads".

@@ -9,10 +9,13 @@
 
 #include "llmcalc/program/profile.hpp"
 #include "llmcalc/program/program.hpp"
+#include "llmcalc/program/stage_blocks.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "llmcalc/timing/block_time.hpp"
+#include "llmcalc/timing/weight_traffic.hpp"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace llmcalc::timing {
@@ -30,8 +33,24 @@ struct StepTime {
   quantity::Seconds total() const;
 };
 
-/// Walks every pipeline stage of a program. Blocks are priced once and shared by the stages.
+/// What every block of a program costs, each priced once. What its operations take and what its weights take change
+/// with different choices; a search keeps both apart and combines them.
+struct StepPrices {
+  std::span<const BlockTime> times;
+  std::span<const WeightTraffic> weights;
+  std::uint16_t head = 0;     ///< the block behind the layers
+  quantity::Bytes handed_on;  ///< the hidden state that one stage hands to the next
+};
+
+/// Walks the pipeline stages of a priced program. Allocates nothing.
+StepTime time_step(std::span<const program::StageGroup> stages, const StepPrices& costs, const spec::Question& question,
+                   const program::Profile& profile, const Prices& prices);
+
+/// Prices a program and walks it.
 StepTime time_step(const program::Program& program, const spec::Question& question, const program::Profile& profile,
                    const Prices& prices);
+
+/// The hidden state at the end of the first stage; nothing without a pipeline.
+quantity::Bytes handed_on(const program::Program& program);
 
 }  // namespace llmcalc::timing

@@ -5,7 +5,7 @@
 #include "llmcalc/program/states.hpp"
 #include "llmcalc/spec/question.hpp"
 
-namespace llmcalc::memory {
+namespace llmcalc::program {
 
 /// What rests on the host between its uses.
 struct Offload {
@@ -15,9 +15,9 @@ struct Offload {
   bool activations = false;
 };
 
-Offload make_offload(const spec::Question& question, const program::Profile& profile);
+Offload make_offload(const spec::Question& question, const Profile& profile);
 
 /// Takes what rests on the host out of `states` and returns its bytes.
-quantity::Bytes move_to_host(program::States& states, const Offload& offload);
+quantity::Bytes move_to_host(States& states, const Offload& offload);
 
-}  // namespace llmcalc::memory
+}  // namespace llmcalc::program

@@ -1,9 +1,9 @@
-#include "llmcalc/memory/offload.hpp"
+#include "llmcalc/program/offload.hpp"
 
 #include <algorithm>
 #include <utility>
 
-namespace llmcalc::memory {
+namespace llmcalc::program {
 
 using quantity::Bytes;
 using quantity::bytes;
@@ -22,15 +22,14 @@ Bytes take(Bytes& size) { return std::exchange(size, bytes(0)); }
 /// the host (torch/distributed/fsdp/api.py, CPUOffload; fully_shard's CPUOffloadPolicy). DeepSpeed reduces gradients
 /// into the host's partition where it shards them (Ren et al. 2021, ZeRO-Offload, arXiv:2101.06840 section 4).
 /// Elsewhere, as with Megatron-LM's --optimizer-cpu-offload, the gradients stay.
-Offload make_offload(const spec::Question& question, const program::Profile& profile) {
+Offload make_offload(const spec::Question& question, const Profile& profile) {
   const auto kind = question.training.offload;
   Offload offload;
   offload.activations = kind == spec::Offload::activations;
   offload.weights = kind == spec::Offload::params || kind == spec::Offload::params_optimizer;
   offload.optimizer = kind == spec::Offload::optimizer || kind == spec::Offload::params_optimizer;
   if (is_fsdp(question.layout.sharding) && offload.weights) offload.optimizer = offload.gradients = true;
-  const bool engine_shards_gradients =
-      profile.zero.reduce_bucket > 0 && program::Sharding(question.layout).shards_gradients();
+  const bool engine_shards_gradients = profile.zero.reduce_bucket > 0 && Sharding(question.layout).shards_gradients();
   if (offload.optimizer && engine_shards_gradients) offload.gradients = true;
   return offload;
 }
@@ -38,7 +37,7 @@ Offload make_offload(const spec::Question& question, const program::Profile& pro
 /// A host that updates the weights needs fp32 gradients, which where they left the accelerator are the only ones:
 /// 4 + 8 + 4 bytes a parameter (DeepSpeed runtime/zero/stage3.py, estimate_zero3_model_states_mem_needs; its margin of
 /// one half for further buffers is not counted).
-Bytes move_to_host(program::States& states, const Offload& offload) {
+Bytes move_to_host(States& states, const Offload& offload) {
   Bytes host = bytes(0);
   if (offload.weights) host += take(states.weights);
   if (offload.optimizer) {
@@ -54,4 +53,4 @@ Bytes move_to_host(program::States& states, const Offload& offload) {
   return host;
 }
 
-}  // namespace llmcalc::memory
+}  // namespace llmcalc::program

@@ -1,0 +1,27 @@
+// What the weights of a block move once a step or once a pass, beside the work of its operations.
+#pragma once
+
+#include "llmcalc/program/program.hpp"
+#include "llmcalc/program/sharding.hpp"
+#include "llmcalc/spec/training.hpp"
+#include "llmcalc/timing/kernels.hpp"
+
+namespace llmcalc::timing {
+
+struct WeightTraffic {
+  quantity::Bytes weights;  ///< made whole where they are sharded, in the type in which they travel
+  quantity::Bytes gradients;
+  quantity::Bytes expert_weights;  ///< experts have a data-parallel group of their own
+  quantity::Bytes expert_gradients;
+  quantity::Bytes updated;                  ///< what the optimizer reads and writes of the states on its rank
+  quantity::Seconds update_products;        ///< matrix products of the update: Muon's
+  quantity::Parameters updated_parameters;  ///< on this rank
+
+  WeightTraffic& operator+=(const WeightTraffic& other);
+  friend WeightTraffic operator*(std::int64_t times, const WeightTraffic& traffic);
+};
+
+WeightTraffic weight_traffic(const program::Block& block, const spec::Training& training,
+                             const program::Sharding& sharding, const Kernels& kernels);
+
+}  // namespace llmcalc::timing

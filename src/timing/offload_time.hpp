@@ -1,0 +1,20 @@
+// What it takes to move states and activations to the host and back.
+#pragma once
+
+#include "llmcalc/program/offload.hpp"
+#include "llmcalc/spec/accelerator.hpp"
+#include "llmcalc/timing/weight_traffic.hpp"
+#include "timing/pipeline.hpp"
+
+namespace llmcalc::timing {
+
+/// Of one micro-batch: weights come in for each pass, saved activations leave in one and return in the other, as far as
+/// the pass does not hide it.
+quantity::Seconds streaming(const program::Offload& offload, const spec::Accelerator& gpu, const WeightTraffic& weights,
+                            quantity::Bytes saved, const StageTime& stage);
+
+/// Of one step: gradients to the host, the update there, and the weights back.
+quantity::Seconds host_update(const program::Offload& offload, const spec::Accelerator& gpu,
+                              const WeightTraffic& weights);
+
+}  // namespace llmcalc::timing

@@ -1,0 +1,95 @@
+#include "llmcalc/timing/weight_traffic.hpp"
+
+#include "llmcalc/program/states.hpp"
+
+#include <algorithm>
+
+namespace llmcalc::timing {
+
+using quantity::Bytes;
+using quantity::bytes;
+using quantity::Seconds;
+
+namespace {
+
+/// Weights travel in the type of the products where they rest wider (FSDP's MixedPrecision.param_dtype; Megatron's
+/// parameter all-gather), quantized ones as they are.
+Bytes travelling(const program::Weight& w, spec::Dtype compute) {
+  const bool wider = spec::facts(w.dtype).bits > spec::facts(compute).bits;
+  return spec::storage_bytes(wider ? compute : w.dtype, w.elements);
+}
+
+/// torch.optim's foreach and loop implementations run AdamW as a chain of kernels, each reading and writing whole
+/// tensors: 3 for the first moment, 5 for the second, 6 for the root's chain and 4 for the weight where a fused kernel
+/// touches 7 in all (torch/optim/adamw.py, _multi_tensor_adamw).
+constexpr double chain_of_kernels = 18.0 / 7.0;
+
+bool is_chain(const spec::Training& training) {
+  return training.optimizer == spec::Optimizer::adamw && training.optimizer_impl != spec::OptimizerImpl::fused;
+}
+
+/// Gradients are read twice, for their norm and for the update; master weights and moments are read and written; the
+/// weights that the products read are written, and read where they have no master.
+Bytes updated(const program::Weight& w, const spec::Training& training, const program::Sharding& sharding) {
+  const program::States states = program::weight_states(w, training, sharding);
+  const Bytes gradients = 2 * spec::storage_bytes(training.precision.grads, w.elements);
+  const Bytes weights = (training.precision.master ? 1 : 2) * spec::storage_bytes(w.dtype, w.elements);
+  const Bytes whole = gradients + weights;
+  const Bytes traffic =
+      2 * (states.master + states.optimizer + states.paged) + bytes(in_bytes(whole) / sharding.of(w.split).optimizer);
+  if (!is_chain(training)) return traffic;
+  return bytes(static_cast<std::int64_t>(chain_of_kernels * static_cast<double>(in_bytes(traffic))));
+}
+
+/// Five iterations of three products (Jordan 2024, zeropower_via_newtonschulz5).
+Seconds newton_schulz(const program::Weight& w, const Kernels& kernels) {
+  constexpr double iterations = 5.0;
+  const std::int64_t m = std::min(w.rows, w.columns);
+  const std::int64_t k = std::max(w.rows, w.columns);
+  const std::int64_t matrices = w.elements / quantity::product(m, k);
+  const auto product = [&](std::int64_t columns, std::int64_t inner) {
+    return kernels.product({m, columns, inner, matrices}, spec::Dtype::bf16, Pass::forward);
+  };
+  return iterations * (product(m, k) + product(m, m) + product(k, m));
+}
+
+bool is_hidden_matrix(const program::Weight& w) { return w.rows > 1 && w.columns > 1 && !w.table; }
+
+}  // namespace
+
+WeightTraffic& WeightTraffic::operator+=(const WeightTraffic& other) {
+  weights += other.weights;
+  gradients += other.gradients;
+  expert_weights += other.expert_weights;
+  expert_gradients += other.expert_gradients;
+  updated += other.updated;
+  update_products += other.update_products;
+  updated_parameters += other.updated_parameters;
+  return *this;
+}
+
+WeightTraffic operator*(std::int64_t times, const WeightTraffic& t) {
+  return {times * t.weights,           times * t.gradients, times * t.expert_weights,
+          times * t.expert_gradients,  times * t.updated,   static_cast<double>(times) * t.update_products,
+          times * t.updated_parameters};
+}
+
+WeightTraffic weight_traffic(const program::Block& block, const spec::Training& training,
+                             const program::Sharding& sharding, const Kernels& kernels) {
+  WeightTraffic sum;
+  for (const program::Weight& w : block.weights) {
+    if (w.shared) continue;
+    const bool expert = w.split == program::Split::expert;
+    (expert ? sum.expert_weights : sum.weights) += travelling(w, training.precision.compute);
+    if (!w.trainable) continue;
+    const std::int64_t shards = sharding.of(w.split).optimizer;
+    (expert ? sum.expert_gradients : sum.gradients) += spec::storage_bytes(training.precision.grads, w.elements);
+    sum.updated += updated(w, training, sharding);
+    sum.updated_parameters += quantity::parameters(w.elements / shards);
+    if (training.optimizer != spec::Optimizer::muon || !is_hidden_matrix(w)) continue;
+    sum.update_products += newton_schulz(w, kernels) / static_cast<double>(shards);
+  }
+  return sum;
+}
+
+}  // namespace llmcalc::timing

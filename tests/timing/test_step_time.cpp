@@ -1,0 +1,122 @@
+// Step times against runs that published theirs, and against what must hold of any.
+
+#include "../memory/asked.hpp"
+#include "catch.hpp"
+#include "llmcalc/timing/step_time.hpp"
+
+#include <fmt/format.h>
+
+using namespace llmcalc;
+using quantity::in_seconds;
+
+namespace {
+
+timing::StepTime step_of(const std::string& line) {
+  const test::Asked asked(line);
+  const timing::Kernels kernels(*asked.question.gpu, asked.question.training);
+  const timing::Network network(*asked.question.gpu, asked.question.layout);
+  return timing::time_step(asked.program, asked.question, asked.profile,
+                           {kernels, network, asked.question.training.precision.compute});
+}
+
+double seconds_of(const std::string& line) { return in_seconds(step_of(line).total()); }
+
+std::string gpt(int layers, int hidden, int heads) {
+  return fmt::format(
+      "--layers {} --hidden {} --heads {} --kv-heads {} --ffn {} --vocab 51200 --max-position 2048"
+      " --mlp gelu --norm layernorm --position learned --bias all --tied 1 --dropout 0.1 --seq 2048"
+      " --framework megatron --weights fp16 --compute fp16 --attention eager --gpu a100-80-sxm"
+      " --inter-node-gbps 1600",
+      layers, hidden, heads, heads, 4 * hidden);
+}
+
+struct Published {
+  std::string model, layout;
+  double full, selective;
+};
+
+}  // namespace
+
+/// Korthikanti et al. 2022, arXiv:2205.05198, table 5: seconds an iteration on Selene, full recompute without and
+/// selective recompute with sequence parallelism.
+TEST_CASE("iterations of Megatron's models take what their paper measured, within a tenth") {
+  const Published runs[] = {
+      {gpt(48, 6144, 64), " --gpus 8 --tp 8 --micro-batch 4 --global-batch 4", 1.42, 1.10},
+      {gpt(96, 12288, 96), " --gpus 64 --tp 8 --pp 8 --vpp 3 --micro-batch 1 --global-batch 64", 18.13, 13.75},
+      {gpt(105, 20480, 128), " --gpus 280 --tp 8 --pp 35 --vpp 3 --micro-batch 1 --global-batch 280", 49.05, 37.83},
+      {gpt(128, 25600, 160), " --gpus 512 --tp 8 --pp 64 --micro-batch 1 --global-batch 512", 94.42, 71.49},
+  };
+  for (const auto& run : runs) {
+    INFO(run.layout);
+    CHECK(seconds_of(run.model + run.layout + " --recompute full") == Approx(run.full).epsilon(0.10));
+    CHECK(seconds_of(run.model + run.layout + " --sp 1 --recompute selective") == Approx(run.selective).epsilon(0.10));
+  }
+}
+
+/// Narayanan et al. 2021, arXiv:2104.04473, table 1: achieved TFLOP/s of each accelerator at full recompute, by
+/// equation 3; interleaved schedule with two virtual stages where there is a pipeline of more than one stage.
+TEST_CASE("weak scaling from 1.7 B to 1 T parameters reaches the published rates, within a tenth") {
+  struct Row {
+    int layers, hidden, heads, tp, pp, gpus, batch, micro_batch;
+    double teraflops;
+  };
+  const Row rows[] = {
+      {24, 2304, 24, 1, 1, 32, 512, 16, 137},       {30, 3072, 32, 2, 1, 64, 512, 16, 138},
+      {36, 4096, 32, 4, 1, 128, 512, 16, 142},      {40, 6144, 48, 8, 1, 256, 1024, 8, 135},
+      {48, 8192, 64, 8, 2, 512, 1536, 4, 138},      {60, 10240, 80, 8, 4, 1024, 1792, 2, 140},
+      {80, 12288, 96, 8, 8, 1536, 2304, 2, 148},    {96, 16384, 128, 8, 16, 1920, 2160, 1, 155},
+      {105, 20480, 128, 8, 35, 2520, 2520, 1, 163}, {128, 25600, 160, 8, 64, 3072, 3072, 1, 163},
+  };
+  for (const auto& row : rows) {
+    const double seconds = seconds_of(
+        gpt(row.layers, row.hidden, row.heads) +
+        fmt::format(" --gpus {} --tp {} --pp {} --micro-batch {} --global-batch {} --recompute full --sharding ddp",
+                    row.gpus, row.tp, row.pp, row.micro_batch, row.batch));
+    const double h = row.hidden;
+    const double work =
+        96.0 * row.batch * 2048.0 * row.layers * h * h * (1 + 2048.0 / (6 * h) + 51200.0 / (16.0 * row.layers * h));
+    INFO(row.hidden);
+    CHECK(work / seconds / row.gpus / 1e12 == Approx(row.teraflops).epsilon(0.10));
+  }
+}
+
+TEST_CASE("a step takes longer with every sample and every token, and its parts make the whole") {
+  const std::string base = "--model llama-3-8b --gpu h100-sxm:8 --framework megatron --tp 2 --sp 1 --pp 2";
+  double last = 0;
+  for (const int samples : {8, 16, 32, 64}) {
+    const auto step = step_of(base + fmt::format(" --seq 4096 --global-batch {}", samples));
+    CHECK(in_seconds(step.total()) > last);
+    last = in_seconds(step.total());
+    const auto passes = step.forward.total() + step.recompute.total() + step.backward.total();
+    const auto rest = step.pipeline + step.bubble + step.data + step.optimizer + step.offload;
+    CHECK(in_seconds(passes + rest) == Approx(last));
+  }
+  last = 0;
+  for (const int seq : {1024, 2048, 4096, 8192, 16384}) {
+    const double seconds = seconds_of(base + fmt::format(" --seq {} --global-batch 16", seq));
+    CHECK(seconds > last);
+    last = seconds;
+  }
+}
+
+/// Narayanan et al. 2021 §2.2: (p - 1) / m of the ideal time, divided by the number of virtual stages.
+TEST_CASE("the bubble of equal stages is the paper's share") {
+  const std::string base =
+      "--model llama-2-7b --gpu a100-80-sxm:4 --framework megatron --seq 2048 --micro-batch 1 --global-batch 16 --pp 4";
+  const auto plain = step_of(base);
+  const auto interleaved = step_of(base + " --vpp 2");
+  CHECK(plain.bubble / interleaved.bubble == Approx(2.0));
+  const auto ideal = plain.forward.total() + plain.recompute.total() + plain.backward.total();
+  CHECK(plain.bubble / ideal < 3.0 / 16.0);  // the slowest stage has the head, the others are shorter
+  CHECK(plain.bubble / ideal > 0.75 * 3.0 / 16.0);
+}
+
+TEST_CASE("recompute costs a forward pass") {
+  const std::string base =
+      "--model llama-3-8b --gpu h100-sxm:8 --framework megatron --tp 8 --seq 4096 --global-batch 8";
+  const auto none = step_of(base);
+  const auto full = step_of(base + " --recompute full");
+  CHECK(in_seconds(none.recompute.total()) == 0.0);
+  CHECK(full.recompute.total() / none.forward.total() == Approx(1.0).epsilon(0.1));
+  CHECK(full.forward.total() / none.forward.total() == Approx(1.0));
+}
