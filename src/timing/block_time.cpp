@@ -160,9 +160,10 @@ BlockTime time_block(const program::Block& block, const Prices& prices) {
   }
   time.saved = saved_bytes(block);
   const Seconds dispatch = prices.kernels.dispatch();
+  const Seconds dispatch_backward = prices.kernels.dispatch(true);
   wait_for_host(static_cast<double>(block.ops.size()), dispatch, time.forward);
   wait_for_host(again, dispatch, time.recompute);
-  wait_for_host(back, dispatch, time.backward);
+  wait_for_host(back, dispatch_backward, time.backward);
   return time;
 }
 

@@ -12,14 +12,9 @@ namespace {
 /// Replicas of a shard reduce it among themselves once it is reduced within the shards' group (hybrid sharding: Zhao et
 /// al. 2023, arXiv:2304.11277 §3.2.2).
 Seconds between_replicas(const Network& network, Bytes gradients) {
-  const Span all = network.data();
-  const Span shards = network.sharding();
-  const std::int64_t replicas = all.ranks / shards.ranks;
-  if (replicas <= 1) return {};
-  const std::int64_t nodes_of_shards = shards.nodes();
-  const std::int64_t per_node = std::max<std::int64_t>(1, all.per_node / shards.per_node);
-  Span between{replicas, nodes_of_shards > 1 ? 1 : per_node};
-  return network.collective(Collective::all_reduce, bytes(in_bytes(gradients) / shards.ranks), between);
+  const Span replicas = network.replicas();
+  if (replicas.ranks <= 1) return {};
+  return network.collective(Collective::all_reduce, bytes(in_bytes(gradients) / network.sharding().ranks), replicas);
 }
 
 DataTraffic exchange(const Network& network, const spec::Layout& layout, Bytes weights, Bytes gradients,
@@ -47,7 +42,8 @@ DataTraffic data_traffic(const WeightTraffic& w, const spec::Layout& layout, con
   const bool sharded = layout.sharding != spec::Sharding::none && layout.sharding != spec::Sharding::ddp;
   const Span dense = sharded ? network.sharding() : network.data();
   DataTraffic traffic = exchange(network, layout, w.weights, w.gradients, dense);
-  traffic += exchange(network, layout, w.expert_weights, w.expert_gradients, network.expert_data());
+  traffic += exchange(network, layout, w.expert_weights, w.expert_gradients,
+                      sharded ? network.expert_sharding() : network.expert_data());
   if (sharded) traffic.reduce += between_replicas(network, w.gradients);
   return traffic;
 }
