@@ -56,10 +56,10 @@ double leaving(Collective kind, const Span& span) {
 /// 72 and one of 56.
 std::int64_t joined_node(const Links& links, const spec::Layout& layout) {
   const std::int64_t machine = quantity::ceil_divide(layout.gpus, layout.nodes);
+  std::int64_t rack = std::min(links.joined(), layout.gpus);
   if (links.joined() <= machine || links.joined() == std::numeric_limits<std::int64_t>::max()) return machine;
-  std::int64_t racks = quantity::ceil_divide(layout.gpus, links.joined());
-  while (layout.gpus % racks != 0) ++racks;
-  return layout.gpus / racks;
+  while (layout.gpus % rack != 0) --rack;
+  return std::max(rack, machine);
 }
 
 }  // namespace
