@@ -1,9 +1,11 @@
 #include "read/completion.hpp"
 
 #include "llmcalc/quantity/checked.hpp"
+#include "read/terms.hpp"
 #include "read/training_rules.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace llmcalc::read {
 namespace {
@@ -41,12 +43,39 @@ void complete_sharding(Draft& draft) {
   draft.derive("sharding", "dp above 1");
 }
 
-void complete_nodes(Draft& draft) {
-  if (draft.given("nodes")) return;
-  const auto& gpu = draft.question.gpu;
-  const auto per_node = gpu && gpu->gpus_per_node > 0 ? gpu->gpus_per_node : accelerators_per_node;
-  draft.layout().nodes = quantity::ceil_divide(draft.layout().gpus, per_node);
-  draft.derive("nodes", std::to_string(per_node) + " accelerators a node");
+constexpr std::string_view node_rule = "gpus = nodes x gpus_per_node";
+
+std::optional<std::int64_t> stated_per_node(Draft& draft) {
+  const Given* word = draft.words.find("gpus_per_node");
+  if (word == nullptr) return std::nullopt;
+  draft.set_origin("gpus_per_node", word->origin);
+  return Whole<1>::read(word->text, word->origin.where);
+}
+
+/// The accelerators of a run of which only the machines were said.
+void count_machines(Draft& draft, std::int64_t per_node) {
+  const Given& word = *draft.words.find("nodes");
+  draft.layout().gpus =
+      check_range(product(draft.layout().nodes, per_node), 1, max_dimension, word.text, word.origin.where);
+  draft.derive("gpus", "nodes x gpus_per_node");
+}
+
+void complete_nodes(Draft& draft, std::optional<std::int64_t> per_node) {
+  spec::Layout& layout = draft.layout();
+  if (draft.given("nodes")) {
+    if (per_node && product(layout.nodes, *per_node) != layout.gpus) {
+      draft.contradiction("gpus_per_node", "gpus", node_rule);
+    }
+  } else if (per_node) {
+    layout.nodes = exact_share(draft, layout.gpus, *per_node, "gpus", "gpus_per_node", node_rule);
+    draft.derive("nodes", "gpus / gpus_per_node");
+  } else {
+    const auto& gpu = draft.question.gpu;
+    const auto typical = gpu && gpu->gpus_per_node > 0 ? gpu->gpus_per_node : accelerators_per_node;
+    layout.nodes = quantity::ceil_divide(layout.gpus, typical);
+    draft.derive("nodes", std::to_string(typical) + " accelerators a node");
+  }
+  if (!per_node) draft.derive("gpus_per_node", "gpus / nodes");
 }
 
 constexpr std::string_view batch_rule = "global_batch = micro_batch x grad_accum x dp";
@@ -97,16 +126,20 @@ void complete_sequence(Draft& draft) {
 void complete_layout(Draft& draft) {
   spec::Layout& layout = draft.layout();
   const auto replica = replica_size(layout);
-  if (draft.given("gpus") && draft.given("dp")) {
+  const auto per_node = stated_per_node(draft);
+  const bool by_machines = !draft.given("gpus") && draft.given("nodes") && per_node;
+  if (by_machines) count_machines(draft, *per_node);
+  const bool counted = by_machines || draft.given("gpus");
+  if (counted && draft.given("dp")) {
     if (product(replica, layout.dp) != layout.gpus) draft.contradiction("gpus", "dp", "gpus = dp x tp x pp x cp");
-  } else if (draft.given("gpus")) {
+  } else if (counted) {
     layout.dp = exact_share(draft, layout.gpus, replica, "gpus", given_degree(draft), "gpus = dp x tp x pp x cp");
     draft.derive("dp", "gpus / (tp x pp x cp)");
   } else {
     layout.gpus = product(replica, layout.dp);
     draft.derive("gpus", "dp x tp x pp x cp");
   }
-  complete_nodes(draft);
+  complete_nodes(draft, per_node);
   complete_sharding(draft);
 }
 

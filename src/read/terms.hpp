@@ -105,6 +105,14 @@ struct Number {
   static std::string write(double value) { return write_double(value); }
 };
 
+/// What something is divided by.
+struct Rate : Number {
+  static double read(std::string_view text, std::string_view place) {
+    return check_limits(quantity::parse_number(text, place), std::numeric_limits<double>::min(), max_amount, text,
+                        place);
+  }
+};
+
 struct FreeText {
   static constexpr std::string_view values = "text";
   static std::string read(std::string_view text, std::string_view) { return std::string(text); }

@@ -10,6 +10,7 @@ constexpr Shorthand shorthand_rows[] = {
     {"config", Group::model, "file or folder", "shape from a Hugging Face config.json"},
     {"dtype", Group::run, "fp32|bf16|fp16|mixed-bf16|mixed-fp16", "precision recipe: weights, gradients, optimizer"},
     {"zero", Group::layout, "0|1|2|3", "ZeRO stage: --sharding zero1, zero2 or zero3"},
+    {"inter_node", Group::layout, "400Gbps|8x400Gbps|50GB/s", "network of one node, with its unit"},
 };
 
 std::vector<Term> all_rows() {
@@ -39,6 +40,11 @@ const Term* find_term(std::string_view name) {
 }
 
 std::span<const Shorthand> shorthands() { return shorthand_rows; }
+
+const Shorthand* find_shorthand(std::string_view name) {
+  const auto* found = std::ranges::find_if(shorthand_rows, [&](const auto& row) { return same_name(name, row.name); });
+  return found == std::end(shorthand_rows) ? nullptr : found;
+}
 
 std::vector<std::string_view> all_term_names() {
   std::vector<std::string_view> names;

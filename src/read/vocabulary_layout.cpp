@@ -12,11 +12,18 @@ using StageLayers = Whole<1, max_layers>;
 /// The accelerator is looked up by resolve(); what is echoed is its id.
 std::string show_gpu(const spec::Question& question) { return question.gpu ? question.gpu->id : std::string(); }
 
+/// Completed together with the nodes, so nothing else holds it.
+std::string show_gpus_per_node(const spec::Question& question) {
+  return std::to_string(question.layout.gpus / question.layout.nodes);
+}
+
 constexpr Term rows[] = {
     {"gpu", Group::hardware, "name, name:count", nullptr, "accelerator preset, see `llmcalc gpu list`", nullptr,
      show_gpu},
     term<Degree, InLayout<&Layout::gpus>>("gpus", Group::layout, "accelerators of the run"),
     term<Degree, InLayout<&Layout::nodes>>("nodes", Group::layout, "machines they sit in"),
+    {"gpus_per_node", Group::layout, Degree::values, nullptr, "accelerators of one machine; default: the preset's",
+     nullptr, show_gpus_per_node},
     term<Degree, InLayout<&Layout::dp>>("dp", Group::layout, "data-parallel replicas; default: what the rest leaves"),
     term<Degree, InLayout<&Layout::tp>>("tp", Group::layout, "tensor parallelism"),
     term<Switch, InLayout<&Layout::sp>>("sp", Group::layout, "Megatron sequence parallelism"),
@@ -37,8 +44,8 @@ constexpr Term rows[] = {
                                                             "how states are spread over data-parallel ranks"),
     term<Degree, InLayout<&Layout::sharding_group>>("sharding_group", Group::layout,
                                                     "ranks states are spread over; default: all data-parallel ranks"),
-    term<Maybe<Number>, InLayout<&Layout::inter_node_gbps>>("inter_node_gbps", Group::layout,
-                                                            "network of one node, gigabits per second"),
+    term<Maybe<Rate>, InLayout<&Layout::inter_node_gbps>>(
+        "inter_node_gbps", Group::layout, "network of one node, gigabits per second; default: the preset's"),
 };
 
 }  // namespace

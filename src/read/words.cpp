@@ -3,6 +3,7 @@
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/parse.hpp"
 #include "llmcalc/quantity/suggest.hpp"
+#include "read/network_rate.hpp"
 #include "read/terms.hpp"
 
 #include <utility>
@@ -13,9 +14,7 @@ namespace {
 /// The canonical name of a term or a shorthand.
 std::string_view canonical_name(const Given& word) {
   if (const Term* term = find_term(word.term)) return term->name;
-  for (const Shorthand& shorthand : shorthands()) {
-    if (shorthand.name == word.term) return shorthand.name;
-  }
+  if (const Shorthand* shorthand = find_shorthand(word.term)) return shorthand->name;
   const auto names = all_term_names();
   throw quantity::BadInput(word.origin.where, "there is no '" + word.term + "' in the vocabulary of a run",
                            quantity::did_you_mean(word.term, names));
@@ -60,6 +59,11 @@ Given sharding_of(const Given& word) {
   return {"sharding", std::string(zero_stages[static_cast<std::size_t>(stage)]), word.origin};
 }
 
+/// --inter-node 8x400Gbps is --inter-node-gbps 3200.
+Given network_of(const Given& word) {
+  return {"inter_node_gbps", write_double(parse_network_rate(word.text, word.origin.where)), word.origin};
+}
+
 }  // namespace
 
 Words::Words(const std::vector<Given>& given) {
@@ -69,6 +73,8 @@ Words::Words(const std::vector<Given>& given) {
       put_gpu(word);
     } else if (name == "zero") {
       put(sharding_of(word));
+    } else if (name == "inter_node") {
+      put(network_of(word));
     } else {
       put({std::string(name), word.text, word.origin});
     }

@@ -3,6 +3,7 @@
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/read/resolve.hpp"
 #include "read/assumed_shape.hpp"
+#include "read/network_rate.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -157,6 +158,38 @@ TEST_CASE("a raw shape is completed") {
   CHECK(shape.position_rows == 1024);
 }
 
+TEST_CASE("machines are completed from any two of gpus, nodes and gpus_per_node") {
+  const auto nodes = [](std::string_view line) {
+    return ask("--params 7B " + std::string(line)).question.layout.nodes;
+  };
+  CHECK(nodes("--gpu h100-sxm:16") == 2);
+  CHECK(nodes("--gpu h100-sxm:16 --gpus-per-node 4") == 4);
+  CHECK(nodes("--gpu h100-sxm:16 --gpus-per-node 4 --nodes 4") == 4);
+  CHECK(nodes("--gpu gb200:16") == 4);
+  const auto counted = ask("--params 7B --gpu h100-sxm --nodes 4 --gpus-per-node 8 --tp 2");
+  CHECK(counted.question.layout.gpus == 32);
+  CHECK(counted.question.layout.dp == 16);
+  CHECK(echoed(counted, "gpus_per_node").value == "8");
+  CHECK(echoed(counted, "gpus_per_node").origin.where == "--gpus-per-node");
+  CHECK(echoed(ask("--params 7B --gpus 6 --nodes 2"), "gpus_per_node").value == "3");
+}
+
+TEST_CASE("the network of a node is read with its unit") {
+  const auto gigabits = [](std::string_view text) { return read::parse_network_rate(text, "--inter-node"); };
+  CHECK(gigabits("400Gbps") == 400.0);
+  CHECK(gigabits("8x400Gbps") == 3200.0);
+  CHECK(gigabits("8 x 200 Gb/s") == 1600.0);
+  CHECK(gigabits("50GB/s") == 400.0);
+  CHECK(gigabits("3.2 Tbit/s") == 3200.0);
+  CHECK(gigabits("100gbps") == 100.0);
+  CHECK(ask("--params 7B --inter-node 4x200Gbps").question.layout.inter_node_gbps == 800.0);
+  for (const std::string_view text : {"", "400", "400gb/s", "x400Gbps", "8x", "8x8x1Gbps", "0Gbps", "-1Gbps",
+                                      "1.5x400Gbps", "400 mph", "1.2.3Gbps", "99999999999999999999Gbps", "Gbps"}) {
+    INFO(text);
+    CHECK_THROWS_AS(gigabits(text), BadInput);
+  }
+}
+
 TEST_CASE("the layout is completed from the number of accelerators") {
   const auto layout = ask("--params 7B --gpu h100-sxm:64 --tp 4 --pp 2 --zero 1").question.layout;
   CHECK(layout.gpus == 64);
@@ -235,6 +268,11 @@ TEST_CASE("contradictions name both places") {
       {"--model llama-3-8b --tp 2 --cp 8 --cp-exchange all-to-all", "--cp", "kv_heads 8"},
       {"--model llama-3-8b --cp 64 --cp-exchange all-to-all", "--cp", "heads 32"},
       {"--params 7B --gpus 8 --nodes 3", "--nodes", "--gpus 8"},
+      {"--params 7B --gpus 8 --gpus-per-node 3", "--gpus", "--gpus-per-node 3"},
+      {"--params 7B --gpus 4 --gpus-per-node 8", "--gpus", "--gpus-per-node 8"},
+      {"--params 7B --gpus 8 --nodes 2 --gpus-per-node 8", "--gpus-per-node", "--gpus 8"},
+      {"--params 7B --dp 3 --nodes 2 --gpus-per-node 8", "--gpus", "--dp 3"},
+      {"--params 7B --inter-node 400Gbps --inter-node-gbps 800", "--inter-node-gbps", "--inter-node"},
       {"--params 7B --gpus 8 --sharding-group 4 --sharding ddp", "--sharding-group", "--sharding ddp"},
       {"--params 7B --gpus 8 --sharding-group 3 --zero 3", "--sharding-group", "dp 8"},
       {"--params 7B --zero 3 --sharding ddp", "--sharding", "--zero"},

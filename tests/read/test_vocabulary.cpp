@@ -24,7 +24,8 @@ constexpr std::string_view schema_columns =
 
 /// What the command line knows beyond the schema's question.
 constexpr std::string_view other_terms =
-    "config dtype zero master_weights optimizer_rank moe_every norms_per_layer qk_norm parallel_residual window "
+    "config dtype zero gpus_per_node inter_node master_weights optimizer_rank moe_every norms_per_layer qk_norm "
+    "parallel_residual window "
     "full_every "
     "q_lora_rank kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim rank context_bytes workspace reserved_ratio "
     "schedule first_stage_layers last_stage_layers cp_exchange lora_dropout moe_imbalance tokens samples mfu price "
@@ -136,6 +137,7 @@ TEST_CASE("text outside a term's range is refused at its place") {
       {"seq", {"0", "-1", "nan", "8kk"}},
       {"dropout", {"-0.1", "1.1", "nan"}},
       {"mfu", {"0", "1.01", "inf"}},
+      {"inter_node_gbps", {"0", "-1", "nan", "400Gbps"}},
       {"tokens", {"0", "0x", "1e300", "nanx", "-1"}},
       {"samples", {"1e19", "nan"}},
       {"price", {"-1", "inf"}},

@@ -19,8 +19,8 @@ struct Term {
   std::string_view values;                   ///< "integer", "0|1"; empty where `words` says it
   std::vector<std::string_view> (*words)();  ///< of a closed vocabulary; nullptr elsewhere
   std::string_view help;
-  /// Sets the value from text; throws quantity::BadInput at `place`. nullptr for a name that only a catalogue can
-  /// resolve (model, gpu).
+  /// Sets the value from text; throws quantity::BadInput at `place`. nullptr for what resolve() takes up by itself
+  /// (model, gpu, gpus_per_node).
   void (*apply)(spec::Question& question, std::string_view text, std::string_view place);
   /// The effective value as text; empty when it does not apply.
   std::string (*show)(const spec::Question& question);
@@ -42,8 +42,11 @@ struct Shorthand {
   std::string_view help;
 };
 
-/// params, config, dtype, zero.
+/// params, config, dtype, zero, inter_node.
 std::span<const Shorthand> shorthands();
+
+/// The shorthand of that name ("inter_node" or "inter-node"), or nullptr.
+const Shorthand* find_shorthand(std::string_view name);
 
 /// Every name of the vocabulary and of its shorthands, for "did you mean".
 std::vector<std::string_view> all_term_names();
