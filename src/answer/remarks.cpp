@@ -1,44 +1,14 @@
 #include "answer/parts.hpp"
 #include "llmcalc/quantity/format.hpp"
-#include "llmcalc/spec/names.hpp"
 
 #include <fmt/format.h>
 
 namespace llmcalc::answer {
 
-using spec::name_of;
-
 namespace {
 
 /// The field's rule of thumb for pre-training: below some 200 B tokens a model is under-trained for general use.
 constexpr double fewest_pretraining_tokens = 200e9;
-
-/// Methods whose own tensors the program does not list yet: they are answered as a frozen base alone.
-bool is_frozen_base_only(const spec::Training& training) {
-  using spec::Method;
-  switch (training.method) {
-    case Method::ia3:
-    case Method::prompt:
-    case Method::prefix:
-      return true;
-    case Method::adapter:
-      return training.framework != spec::Framework::litgpt;
-    default:
-      return false;
-  }
-}
-
-std::vector<std::string> not_modelled(const spec::Training& training) {
-  std::vector<std::string> lines;
-  if (is_frozen_base_only(training)) {
-    lines.push_back(
-        fmt::format("not modelled: what method '{}' adds; the frozen model is counted", name_of(training.method)));
-  }
-  if (training.method == spec::Method::adalora) {
-    lines.push_back("not modelled: AdaLoRA's own parameters; its adapters are counted as LoRA's");
-  }
-  return lines;
-}
 
 /// What a run keeps elsewhere than on the accelerator.
 std::vector<std::string> kept_elsewhere(const memory::StepMemory& memory) {
@@ -56,11 +26,7 @@ std::vector<std::string> kept_elsewhere(const memory::StepMemory& memory) {
 
 }  // namespace
 
-std::vector<std::string> notes(const spec::Question& question, const Walks& walks) {
-  std::vector<std::string> lines = not_modelled(question.training);
-  for (auto& line : kept_elsewhere(walks.memory)) lines.push_back(std::move(line));
-  return lines;
-}
+std::vector<std::string> notes(const spec::Question&, const Walks& walks) { return kept_elsewhere(walks.memory); }
 
 std::vector<std::string> warnings(const spec::Question& question, const Estimate& estimate) {
   std::vector<std::string> lines;

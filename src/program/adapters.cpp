@@ -67,12 +67,16 @@ Value BlockBuilder::adapter_product(const Value& x, std::string_view name, std::
   return y;
 }
 
+Value BlockBuilder::adapter_input(const Value& x) {
+  const bool widens = context_.profile.widens_adapter_input && context_.adapter_type == spec::Dtype::fp32;
+  return widens ? cast(x, fp32_bytes, "adapter input (fp32)") : x;
+}
+
 /// What the first adapter matrix sees: each adapted matrix drops elements of its own copy of the input, so that q, k
 /// and v share nothing (peft tuners/lora/layer.py, Linear.forward). Fused kernels draw the mask again instead of
 /// keeping it.
-Value BlockBuilder::adapter_input(const Value& x) {
-  const bool widens = context_.profile.widens_adapter_input && context_.adapter_type == spec::Dtype::fp32;
-  const Value in = widens ? cast(x, fp32_bytes, "adapter input (fp32)") : x;
+Value BlockBuilder::dropped_input(const Value& x) {
+  const Value in = adapter_input(x);
   if (context_.training.adapter.dropout == 0.0) return in;
   const Value dropped = value("dropped adapter input", in.rows, in.columns, in.width, in.needs_gradient);
   Op op{.kind = OpKind::dropout, .name = "adapter dropout", .inputs = {in.id}, .outputs = {dropped.id}};
@@ -88,12 +92,14 @@ Value BlockBuilder::adapter_input(const Value& x) {
 }
 
 /// y = W x + B A x (Hu et al. 2021, arXiv:2106.09685 §4.1): rank * (in + out) parameters. DoRA adds a magnitude an
-/// output (Liu et al. 2024, arXiv:2402.09353).
+/// output (Liu et al. 2024, arXiv:2402.09353), AdaLoRA a singular value a rank (Zhang et al. 2023, arXiv:2303.10512
+/// eq. 3: P Lambda Q; peft tuners/adalora/layer.py).
 Value BlockBuilder::adapted(const Value& x, const Value& y, std::string_view matrix) {
   if (matrix == "qkv projection" && context_.profile.pads_adapter_output) return adapted_projection(x, y);
-  const Value in = adapter_input(x);
+  const Value in = dropped_input(x);
   const Value low = adapter_product(in, "adapter A", context_.adapter_rank);
   const Value high = adapter_product(low, "adapter B", y.columns);
+  if (context_.training.method == spec::Method::adalora) adapter_weight("singular values", 1, context_.adapter_rank);
   if (context_.training.method == spec::Method::dora) adapter_weight("adapter magnitude", 1, y.columns);
   return add(y, high, "adapted");
 }
@@ -112,7 +118,7 @@ Value BlockBuilder::adapted_projection(const Value& x, const Value& y) {
   const std::int64_t q = is_target("q") ? 1 : 0;
   const std::int64_t kv = (is_target("k") ? 1 : 0) + (is_target("v") ? 1 : 0);
   const std::int64_t columns = q * shape.heads * shape.head_dim + kv * kv_width;
-  const Value low = adapter_product(adapter_input(x), "adapter A", (q + kv) * context_.adapter_rank);
+  const Value low = adapter_product(dropped_input(x), "adapter A", (q + kv) * context_.adapter_rank);
   Value high = adapter_product(low, "adapter B", columns);
   Weight& b = block_.weights.back();
   b.rows = context_.adapter_rank;

@@ -68,6 +68,11 @@ class BlockBuilder {
   /// One output a row-wise rearrangement of the input; keeps nothing of the input's size.
   Value rearrange(const Value& x, std::string_view name, std::int64_t rows, std::int64_t columns, OpKind kind);
 
+  /// A trained tensor beside the model.
+  WeightId adapter_weight(std::string_view name, std::int64_t rows, std::int64_t columns);
+  Value adapter_product(const Value& x, std::string_view name, std::int64_t columns);
+  Value adapter_input(const Value& x);  ///< in the type in which adapters compute
+
   /// Appends an operation; moved bytes are set to inputs + outputs (+ weight) unless already given.
   Op& append(Op op);
 
@@ -85,9 +90,7 @@ class BlockBuilder {
   Value eager_rms_norm(const Value& x, std::string_view name);
   Value cast_for_matrix(const Value& x, std::string_view name);
   bool is_adapted(std::string_view matrix) const;
-  WeightId adapter_weight(std::string_view name, std::int64_t rows, std::int64_t columns);
-  Value adapter_product(const Value& x, std::string_view name, std::int64_t columns);
-  Value adapter_input(const Value& x);
+  Value dropped_input(const Value& x);
   Value adapted(const Value& x, const Value& y, std::string_view matrix);
   Value adapted_projection(const Value& x, const Value& y);
   bool is_target(std::string_view word) const;

@@ -14,6 +14,8 @@ struct Context {
   Profile profile;
 
   std::int64_t batch;         ///< samples in a micro-batch
+  std::int64_t prompt;        ///< learned positions in front of each sample (prompt tuning)
+  std::int64_t prefix;        ///< learned keys and values in front of each sample's own (prefix tuning)
   std::int64_t seq;           ///< positions of a sample on this rank
   std::int64_t attended;      ///< positions that a query may see: the whole sample, wherever its parts are
   std::int64_t tokens;        ///< batch * seq

@@ -11,12 +11,15 @@ using quantity::product;
 namespace {
 
 /// The share of the s x s score square that the mask leaves: (s+1)/(2s) under a causal mask, (w/s)(1 - (w-1)/(2s))
-/// under a causal window of w positions, 1 without a mask. Exact counts of unmasked pairs.
-double unmasked_share(std::int64_t seq, std::int64_t window, bool causal) {
-  if (!causal) return 1.0;
+/// under a causal window of w positions, 1 without a mask. Exact counts of unmasked pairs; a learned prefix is seen by
+/// all.
+double unmasked_share(const Context& c, const CoreAttention& core) {
+  if (!core.causal) return 1.0;
+  const std::int64_t seq = c.attended - c.prefix;
   const auto s = static_cast<double>(seq);
-  const auto w = static_cast<double>(window == 0 ? seq : std::min(window, seq));
-  return (w / s) * (1.0 - (w - 1.0) / (2.0 * s));
+  const auto w = static_cast<double>(core.window == 0 ? seq : std::min(core.window, seq));
+  const auto prefix = static_cast<double>(c.prefix);
+  return (prefix + w * (1.0 - (w - 1.0) / (2.0 * s))) / (prefix + s);
 }
 
 /// Scores and their use: 2*T*s FLOPs a query element and as many a value element (Korthikanti et al. 2022, appendix A).
@@ -43,7 +46,7 @@ Product per_head(const Context& c, const CoreAttention& core) {
 /// Ring attention passes keys and values round while it works on those that it has; their gradients go round with them
 /// in the backward pass (Liu et al. 2023, arXiv:2310.01889 §3; TransformerEngine pytorch attention, "p2p").
 void pass_round(const Context& c, const Value& k, const Value& v, Op& op) {
-  const std::int64_t steps = c.training.seq / c.seq - 1;
+  const std::int64_t steps = c.training.seq / (c.seq - c.prompt) - 1;
   if (steps == 0) return;
   const auto once = quantity::bytes(product(steps, k.rows, k.columns + v.columns, k.width));
   op.messages.push_back({Collective::ring, Group::context, false, true, once});
@@ -68,7 +71,7 @@ Value flash_attention(BlockBuilder& b, const CoreAttention& core, const Value& q
   op.product = per_head(c, core);
   pass_round(c, k, v, op);
   const double square = square_flops(c, core);
-  const double share = unmasked_share(c.attended, core.window, core.causal);
+  const double share = unmasked_share(c, core);
   op.forward = flops(square * share);
   op.masked = flops(square * (1.0 - share));
   op.backward_input = flops(2.0 * square * share);
@@ -86,7 +89,7 @@ Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Value&
   const Context& c = b.context();
   const std::int64_t rows = product(c.batch, core.heads, c.seq);
   const double square = square_flops(c, core);
-  const double share = unmasked_share(c.attended, core.window, core.causal);
+  const double share = unmasked_share(c, core);
   const double qk_part = static_cast<double>(core.qk_dim) / static_cast<double>(core.qk_dim + core.v_dim);
 
   const Value scores = b.value("scores", rows, c.attended, c.width, q.needs_gradient);

@@ -1,5 +1,6 @@
 #include "program/blocks.hpp"
 #include "program/builder.hpp"
+#include "program/learned.hpp"
 
 namespace llmcalc::program {
 
@@ -33,7 +34,8 @@ void exchange_rows(const Context& c, Op& op, quantity::Bytes embedded) {
 /// Looks rows up; keeps the int64 token ids, 8 bytes a position, and nothing as wide as the hidden state.
 Value look_up(BlockBuilder& b, std::int64_t width) {
   const Context& c = b.context();
-  const Value x = b.value("embedded tokens", c.tokens / c.sp, width, c.autocast ? 4 : c.width, c.trains_base);
+  const std::int64_t rows = (c.tokens - quantity::product(c.batch, c.prompt)) / c.sp;
+  const Value x = b.value("embedded tokens", rows, width, c.autocast ? 4 : c.width, c.trains_base);
   Op op{.kind = OpKind::embedding, .name = "token embedding", .outputs = {x.id}};
   op.weight = table(b, "token table", c.shape().vocab, width, true);
   exchange_rows(c, op, b.size(x.id));
@@ -57,6 +59,7 @@ void embedding_block(const Context& c, Block& block) {
   if (width != shape.hidden) x = b.linear(x, {"embedding projection", width, shape.hidden});
   if (shape.position_rows > 0) table(b, "position table", shape.position_rows, shape.hidden, false);
   if (shape.token_types > 0) table(b, "token type table", shape.token_types, shape.hidden, false);
+  x = behind_prompt(b, x);
   if (shape.embedding_norm) x = b.norm(x, "embedding norm", shape.norm);
   b.output(b.dropout(x, "embedding dropout"));
 }

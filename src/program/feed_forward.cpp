@@ -1,5 +1,6 @@
 #include "program/feed_forward.hpp"
 
+#include "program/learned.hpp"
 #include "program/recomputed.hpp"
 
 namespace llmcalc::program {
@@ -29,11 +30,19 @@ Projected project(BlockBuilder& b, const MlpMatrices& mlp, const Value& x) {
   return {gate, b.linear(x, inward(mlp, "up projection", x.columns, mlp.width))};
 }
 
-Value activate(BlockBuilder& b, const Projected& x) {
+Value activated(BlockBuilder& b, const Projected& x) {
   const auto& profile = b.context().profile;
   if (!spec::is_gated(b.context().shape().mlp)) return b.activation(x.up, "activated");
   if (profile.fused_gate_and_up) return b.gated_fused(x.gate, x.gate.columns / 2);
   return profile.fused_glu ? b.gated_pair(x.gate, x.up) : b.gated(x.gate, x.up);
+}
+
+/// peft rescales what the down projection reads, in the type of the learned vector.
+Value activate(BlockBuilder& b, const MlpMatrices& mlp, const Projected& x) {
+  const Value inner = activated(b, x);
+  if (b.context().training.method != spec::Method::ia3) return inner;
+  const std::int64_t experts = mlp.experts == 1 ? 1 : mlp.experts / b.context().ep;
+  return b.cast(rescaled(b, b.adapter_input(inner), "rescaled activation", experts), inner.width, "rescaled");
 }
 
 }  // namespace
@@ -42,9 +51,9 @@ Value activate(BlockBuilder& b, const Projected& x) {
 Value mlp_products(BlockBuilder& b, const MlpMatrices& mlp, const Value& x) {
   const Projected projected = project(b, mlp, x);
   const Matrix down{"down projection", mlp.width, x.columns, mlp.bias, Cut::rows, mlp.experts, mlp.active_experts};
-  if (mlp.experts == 1) return b.linear(activate(b, projected), down);
+  if (mlp.experts == 1) return b.linear(activate(b, mlp, projected), down);
   Recomputed again(b, spec::RecomputeModule::moe_act);
-  const Value inner = activate(b, projected);
+  const Value inner = activate(b, mlp, projected);
   again.discard({inner});
   const Value out = b.linear(inner, down);
   again.remake();

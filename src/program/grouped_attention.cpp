@@ -1,4 +1,5 @@
 #include "program/attention.hpp"
+#include "program/learned.hpp"
 
 namespace llmcalc::program {
 
@@ -78,6 +79,11 @@ Value attend_to_prompt(BlockBuilder& b, const Heads& h, const Value& mixed) {
   return b.add(mixed, found, "mix with prompt");
 }
 
+/// Of an encoder-decoder the decoder alone has prefixes (peft, num_transformer_submodules).
+bool has_prefix(const Context& c, const spec::GroupedAttention& a, bool crosses) {
+  return c.model.encoder_layers == 0 || a.causal || crosses;
+}
+
 void head_parameters(BlockBuilder& b, const spec::GroupedAttention& a) {
   if (a.sinks) b.vector("attention sinks", a.heads, Cut::columns);
   if (a.relative_buckets > 0) b.vector("relative position bias", a.relative_buckets * a.heads, Cut::columns);
@@ -93,6 +99,8 @@ Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& a, const 
   const bool fuse =
       c.profile.fused_projections && x.id == memory.id && !a.output_gate && a.qk_norm == spec::QkNorm::none;
   Heads h = fuse ? fused_projection(b, a, x, query_width) : separate_projections(b, a, x, memory, query_width);
+  h.k = rescaled(b, h.k, "rescaled keys");
+  h.v = rescaled(b, h.v, "rescaled values");
   const Value gate = columns_of(h.q, a.query_width() / c.tp);
   h.q.columns = a.query_width() / c.tp;
   h.q = normalise_heads(b, h.q, a.head_dim, a.qk_norm, "q norm");
@@ -100,6 +108,10 @@ Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& a, const 
   if (c.profile.rotates_into_copies && c.shape().position == spec::Position::rope) h = rotated(b, h);
   h.k = cached(b, h.k, "key cache");
   h.v = cached(b, h.v, "value cache");
+  if (has_prefix(c, a, x.id != memory.id)) {
+    h.k = behind_prefix(b, h.k, "keys behind prefix");
+    h.v = behind_prefix(b, h.v, "values behind prefix");
+  }
   h.k = repeat_heads(b, h.k, h.q.columns, "repeated keys");
   h.v = repeat_heads(b, h.v, h.q.columns, "repeated values");
   head_parameters(b, a);

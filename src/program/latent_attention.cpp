@@ -1,4 +1,5 @@
 #include "program/attention.hpp"
+#include "program/learned.hpp"
 #include "program/recomputed.hpp"
 
 namespace llmcalc::program {
@@ -32,8 +33,10 @@ Value latent_attention(BlockBuilder& b, const spec::LatentAttention& a, const Va
   const Value normed = b.norm(latent, "kv latent norm", spec::Norm::rmsnorm);
   const Value up =
       b.linear(normed, {"kv up projection", r.kv_rank, a.heads * (r.qk_nope_dim + r.v_dim), false, Cut::columns});
-  const Value k = b.rearrange(up, "keys", up.rows, heads * a.qk_dim(), OpKind::permutation);
-  const Value v = b.rearrange(up, "values", up.rows, heads * r.v_dim, OpKind::permutation);
+  Value k = rescaled(b, b.rearrange(up, "keys", up.rows, heads * a.qk_dim(), OpKind::permutation), "rescaled keys");
+  Value v = rescaled(b, b.rearrange(up, "values", up.rows, heads * r.v_dim, OpKind::permutation), "rescaled values");
+  k = behind_prefix(b, k, "keys behind prefix");
+  v = behind_prefix(b, v, "values behind prefix");
   again.discard({q, k, v});
 
   const Value mixed = core_attention(b, {heads, a.qk_dim(), r.v_dim, 0, true}, q, k, v);

@@ -1,6 +1,7 @@
 #include "program/attention.hpp"
 #include "program/blocks.hpp"
 #include "program/feed_forward.hpp"
+#include "program/learned.hpp"
 #include "program/recomputed.hpp"
 
 namespace llmcalc::program {
@@ -57,8 +58,8 @@ void parallel_layer(BlockBuilder& b, const spec::LayerKind& kind, const Value& x
   const auto& shape = b.context().shape();
   const Value first = b.norm(x, "input norm", shape.norm);
   const Value second = shape.norms_per_layer >= 2 ? b.norm(x, "mlp norm", shape.norm) : first;
-  const Value mixed = b.dropout(mix_positions(b, kind.mixer, first), "attention dropout");
-  const Value transformed = b.dropout(feed_forward(b, kind.mlp, second), "mlp dropout");
+  const Value mixed = b.dropout(bottleneck(b, mix_positions(b, kind.mixer, first)), "attention dropout");
+  const Value transformed = b.dropout(bottleneck(b, feed_forward(b, kind.mlp, second)), "mlp dropout");
   b.output(b.add(b.add(mixed, transformed, "branches"), x, "residual"));
 }
 
@@ -75,10 +76,10 @@ Value cross_attend(BlockBuilder& b, const spec::LayerKind& kind, const Value& x)
 }
 
 void sequential_layer(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {
-  const Value mixed = after(b, mix(b, kind.mixer, x), "post-attention norm");
+  const Value mixed = after(b, bottleneck(b, mix(b, kind.mixer, x)), "post-attention norm");
   Value hidden = b.add(x, b.dropout(mixed, "attention dropout"), "residual");
   if (kind.cross_attention) hidden = cross_attend(b, kind, hidden);
-  const Value transformed = after(b, transform(b, kind.mlp, hidden), "post-mlp norm");
+  const Value transformed = after(b, bottleneck(b, transform(b, kind.mlp, hidden)), "post-mlp norm");
   b.output(b.add(hidden, b.dropout(transformed, "mlp dropout"), "residual"));
 }
 

@@ -36,6 +36,12 @@ Bytes master_bytes(const Weight& w, const spec::Precision& precision) {
   return bytes(product(w.elements, precision.master_remainder ? remainder_width : fp32_width));
 }
 
+/// AdaLoRA weighs its parameters: a sensitivity each, and running means of it and of its uncertainty (Zhang et al.
+/// 2023, arXiv:2303.10512 eqs. 8 to 10; peft tuners/adalora/layer.py, RankAllocator.update_ipt).
+Bytes importance_scores(const Weight& w, const spec::Training& training) {
+  return training.method == spec::Method::adalora ? bytes(product(3, w.elements, fp32_width)) : bytes(0);
+}
+
 bool widens_gradients(const spec::Precision& precision) {
   return precision.master && !precision.grad_copy && precision.grads != spec::Dtype::fp32;
 }
@@ -55,6 +61,7 @@ States weight_states(const Weight& w, const spec::Training& training, const Shar
   if (precision.grad_copy) states.gradients += share(wide, shards.optimizer);
   (is_paged(w, training.optimizer) ? states.paged : states.optimizer) =
       share(optimizer_bytes(w, training), shards.optimizer);
+  states.optimizer += share(importance_scores(w, training), shards.weights);
   states.moment_temporaries = share(spec::storage_bytes(precision.moments, w.elements), shards.optimizer);
   if (widens_gradients(precision)) states.gradient_copies = share(wide, shards.optimizer);
   states.update_scratch = update_scratch(w, training);

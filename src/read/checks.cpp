@@ -14,9 +14,31 @@ using spec::Method;
 bool is_quantized(Dtype dtype) { return !is_half(dtype) && dtype != Dtype::fp32 && !spec::is_narrow_float(dtype); }
 
 void check_adapter(const Draft& draft) {
-  if (has_low_rank(draft.question.training.method)) return;
+  const auto& training = draft.question.training;
   for (const auto term : {"lora_rank", "lora_targets"}) {
-    if (draft.given(term)) draft.contradiction(term, "method", "only lora, qlora, dora and adalora have adapters");
+    if (has_low_rank(training.method) || !draft.given(term)) continue;
+    draft.contradiction(term, "method", "only lora, qlora, dora and adalora have adapters of a rank");
+  }
+  if (draft.given("virtual_tokens") && !has_virtual_tokens(training.method)) {
+    draft.contradiction("virtual_tokens", "method", "only prompt and prefix tuning learn positions");
+  }
+  if (draft.given("adapter_width") && !has_bottleneck(training)) {
+    draft.contradiction("adapter_width", training.method == Method::adapter ? "framework" : "method",
+                        "only bottleneck adapters have an inner width", "--method adapter");
+  }
+}
+
+/// Learned positions are the same on every rank, so that none can hold a part of the sequence. Prefixes are past keys
+/// and values, which checkpoints do not pass on (peft peft_model.py, "Prefix tuning does not work with gradient
+/// checkpointing").
+void check_virtual_tokens(const Draft& draft) {
+  const auto& training = draft.question.training;
+  if (!has_virtual_tokens(training.method)) return;
+  const auto& layout = draft.question.layout;
+  if (layout.cp > 1) draft.contradiction("cp", "method", "learned positions are not spread over ranks");
+  if (layout.sp) draft.contradiction("sp", "method", "learned positions are not spread over ranks");
+  if (training.method == Method::prefix && training.recompute.policy == spec::RecomputePolicy::full) {
+    draft.contradiction("recompute", "method", "prefixes do not pass through checkpoints", "--recompute none");
   }
 }
 
@@ -132,6 +154,7 @@ void check_combinations(const Draft& draft) {
   check_moments(draft);
   check_optimizer(draft);
   check_recompute(draft);
+  check_virtual_tokens(draft);
   check_experts(draft);
   check_sequence(draft);
   check_data(draft);

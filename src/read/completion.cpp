@@ -19,6 +19,9 @@ constexpr std::int64_t litgpt_generation = 55;  // litgpt/generate/base.py: 50 n
 constexpr std::int64_t accelerators_per_node = 8;
 constexpr std::int64_t peft_rank = 8;         // peft, LoraConfig.r
 constexpr std::int64_t fsdp_qlora_rank = 64;  // AnswerDotAI/fsdp_qlora, train.py
+constexpr std::int64_t adalora_rank = 12;     // peft, AdaLoraConfig.init_r: with which the singular values start
+constexpr std::int64_t virtual_tokens = 20;   // peft's documentation, num_virtual_tokens
+constexpr std::int64_t adapter_width = 64;    // Houlsby et al. 2019, arXiv:1902.00751 section 3.2
 
 std::int64_t replica_size(const spec::Layout& layout) { return product(layout.tp, layout.pp, layout.cp); }
 
@@ -99,6 +102,25 @@ void split_global_batch(Draft& draft) {
   }
   if (!draft.given("grad_accum")) draft.derive("grad_accum", batch_rule);
   training.grad_accum = accum;
+}
+
+std::int64_t default_rank(const spec::Training& training) {
+  if (training.framework == spec::Framework::fsdp_qlora) return fsdp_qlora_rank;
+  return training.method == Method::adalora ? adalora_rank : peft_rank;
+}
+
+void complete_low_rank(Draft& draft) {
+  spec::Training& training = draft.training();
+  if (training.adapter.rank == 0) {
+    training.adapter.rank = default_rank(training);
+    const bool by_fsdp_qlora = training.framework == spec::Framework::fsdp_qlora;
+    draft.assume("lora_rank", by_fsdp_qlora ? "fsdp-qlora default" : "peft default",
+                 "--lora-rank " + std::to_string(training.adapter.rank));
+  }
+  if (training.adapter.targets.empty()) {
+    training.adapter.targets = {"all-linear"};
+    draft.assume("lora_targets", "default", "--lora-targets all-linear");
+  }
 }
 
 }  // namespace
@@ -193,16 +215,15 @@ void complete_method(Draft& draft) {
     training.optimizer = spec::Optimizer::none;
     draft.derive("optimizer", "nothing is trained");
   }
-  if (!has_low_rank(training.method)) return;
-  if (training.adapter.rank == 0) {
-    const bool by_fsdp_qlora = training.framework == spec::Framework::fsdp_qlora;
-    training.adapter.rank = by_fsdp_qlora ? fsdp_qlora_rank : peft_rank;
-    draft.assume("lora_rank", by_fsdp_qlora ? "fsdp-qlora default" : "peft default",
-                 "--lora-rank " + std::to_string(training.adapter.rank));
+  if (has_low_rank(training.method)) return complete_low_rank(draft);
+  auto& adapter = training.adapter;
+  if (has_virtual_tokens(training.method) && adapter.virtual_tokens == 0) {
+    adapter.virtual_tokens = virtual_tokens;
+    draft.assume("virtual_tokens", "peft default", "--virtual-tokens " + std::to_string(virtual_tokens));
   }
-  if (training.adapter.targets.empty()) {
-    training.adapter.targets = {"all-linear"};
-    draft.assume("lora_targets", "default", "--lora-targets all-linear");
+  if (has_bottleneck(training) && adapter.width == 0) {
+    adapter.width = adapter_width;
+    draft.assume("adapter_width", "default", "--adapter-width " + std::to_string(adapter_width));
   }
 }
 

@@ -43,6 +43,16 @@ constexpr bool has_low_rank(spec::Method method) {
   return method == Method::lora || method == Method::qlora || method == Method::dora || method == Method::adalora;
 }
 
+/// Prompt and prefix tuning learn positions in front of the sample's.
+constexpr bool has_virtual_tokens(spec::Method method) {
+  return method == spec::Method::prompt || method == spec::Method::prefix;
+}
+
+/// Adapters are bottlenecks, except litgpt's, which are prompts (LLaMA-Adapter).
+constexpr bool has_bottleneck(const spec::Training& training) {
+  return training.method == spec::Method::adapter && training.framework != spec::Framework::litgpt;
+}
+
 constexpr bool trains_adapters(spec::Method method) {
   using spec::Method;
   return has_low_rank(method) || method == Method::ia3 || method == Method::prompt || method == Method::prefix ||

@@ -28,7 +28,8 @@ constexpr std::string_view other_terms =
     "parallel_residual window "
     "full_every "
     "q_lora_rank kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim rank context_bytes workspace reserved_ratio "
-    "schedule first_stage_layers last_stage_layers cp_exchange lora_dropout moe_imbalance tokens samples mfu price "
+    "schedule first_stage_layers last_stage_layers cp_exchange lora_dropout virtual_tokens adapter_width moe_imbalance "
+    "tokens samples mfu price "
     "memory activations";
 
 void insert_words(std::set<std::string_view>& words, std::string_view text) {

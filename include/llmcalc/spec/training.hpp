@@ -101,7 +101,9 @@ struct Recompute {
 struct Adapter {
   std::int64_t rank = 0;
   std::vector<std::string> targets;
-  double dropout = 0.05;  ///< of the adapters' inputs; the default of trl's examples
+  double dropout = 0.05;            ///< of the adapters' inputs; the default of trl's examples
+  std::int64_t virtual_tokens = 0;  ///< learned positions of prompt and prefix tuning
+  std::int64_t width = 0;           ///< inner width of bottleneck adapters
 };
 
 struct Training {

@@ -1,0 +1,88 @@
+// What methods other than full training and LoRA add to a frozen model.
+
+#include "asked.hpp"
+#include "catch.hpp"
+#include "llmcalc/program/count.hpp"
+
+using namespace llmcalc;
+using quantity::in_bytes;
+using quantity::in_flops;
+using test::Asked;
+
+namespace {
+
+std::int64_t trained(const std::string& words) {
+  return program::count_parameters(Asked("--framework hf " + words).program).trainable;
+}
+
+const std::string llama = "--model llama-3-8b --seq 1k --micro-batch 2 ";
+constexpr std::int64_t tokens = 2 * 1024, layers = 32, kv_width = 1024, ffn = 14336, hidden = 4096;
+
+std::int64_t kept_by_layer(const std::string& words) {
+  return in_bytes(memory::walk_block(Asked("--framework hf " + llama + words).program.blocks[1], {}).kept);
+}
+
+/// What a frozen model keeps for the gradients of its activations alone: a prompt of one position changes little else.
+std::int64_t frozen_layer(std::int64_t rows) {
+  const std::int64_t per_token = 8 * hidden + 8 * hidden + 6 * ffn + 4 * 32 + 8;  // executed with saved-tensor hooks
+  return rows * per_token;
+}
+
+}  // namespace
+
+TEST_CASE("trained parameters equal what peft prints") {
+  // peft documentation, prompt-based methods: bloomz-560m, 20 virtual tokens of prefix, 8 of prompt tuning.
+  const std::string bloomz =
+      "--layers 24 --hidden 1024 --heads 16 --vocab 250880 --mlp gelu --norm layernorm "
+      "--position alibi --bias all --tied 1 ";
+  CHECK(trained(bloomz + "--method prefix --virtual-tokens 20") == 983'040);
+  CHECK(trained(bloomz + "--method prompt --virtual-tokens 8") == 8'192);
+  // peft documentation, IA3: mt0-large, a T5 v1.1 large with the vocabulary of mT5.
+  CHECK(trained("--model flan-t5-large --vocab 250112 --method ia3") == 282'624);
+  // The same model with LoRA of rank 8 on q and v: peft README.
+  CHECK(trained("--model flan-t5-large --vocab 250112 --method lora --lora-rank 8 --lora-targets q,v") == 2'359'296);
+  // peft documentation, AdaLoRA: ViT-base, 520,325 with a classifier of 768 x 101 + 101.
+  const std::string vit =
+      "--layers 12 --hidden 768 --heads 12 --vocab 1000 --mlp gelu --norm layernorm "
+      "--position learned --bias all ";
+  CHECK(trained(vit + "--method adalora --lora-targets q,v") == 520'325 - (768 * 101 + 101));
+}
+
+TEST_CASE("bottleneck adapters have 2md + d + m parameters each (Houlsby et al. 2019 section 2.1)") {
+  CHECK(trained(llama + "--method adapter") == 2 * layers * (2 * 64 * hidden + hidden + 64));
+  CHECK(trained(llama + "--method adapter --adapter-width 8") == 2 * layers * (2 * 8 * hidden + hidden + 8));
+}
+
+TEST_CASE("(IA)3 has a vector for keys, values and the MLP's inner activation of each layer") {
+  CHECK(trained(llama + "--method ia3") == layers * (kv_width + kv_width + ffn));
+}
+
+TEST_CASE("prefixes have the width of the keys, grouped or not") {
+  CHECK(trained(llama + "--method prefix") == 2 * layers * 20 * kv_width);
+}
+
+TEST_CASE("a layer under prompt tuning keeps what a frozen layer keeps, for the prompt's positions too") {
+  CHECK(kept_by_layer("--method prompt --virtual-tokens 24") == frozen_layer(tokens + 2 * 24));
+}
+
+TEST_CASE("prefixes lengthen keys and values, which are expanded to all heads") {
+  CHECK(kept_by_layer("--method prefix --virtual-tokens 24") == frozen_layer(tokens) + 2 * 2 * hidden * 2 * 24);
+}
+
+TEST_CASE("(IA)3 keeps what it rescales: keys, values and the inner activation in fp32") {
+  CHECK(kept_by_layer("--method ia3") == frozen_layer(tokens) + tokens * (2 * 2 * kv_width + 4 * ffn));
+}
+
+TEST_CASE("prefixes are attended to by every position") {
+  const auto forward = [](const std::string& words) {
+    return in_flops(program::count_work(Asked(llama + words).program).forward);
+  };
+  const double extra = forward("--method prefix --virtual-tokens 24") - forward("--method ia3");
+  CHECK(extra == Approx(4.0 * tokens * 24 * hidden * layers).epsilon(1e-6));
+}
+
+TEST_CASE("AdaLoRA keeps three scores of each parameter beside AdamW's moments") {
+  const auto states = Asked(llama + "--framework hf --method adalora").states();
+  const auto size = program::count_parameters(Asked(llama + "--framework hf --method adalora").program);
+  CHECK(in_bytes(states.optimizer) == size.trainable * (8 + 3 * 4));
+}
