@@ -89,13 +89,12 @@ void split_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   hold_to_the_end(b, wide);
 }
 
-/// A kernel that overwrites the 16-bit logits with their gradient (Liger-Kernel ops/cross_entropy.py): 2 bytes a logit.
-/// \param scratch  forward bytes a logit beside them
-void fused_loss(BlockBuilder& b, const Value& x, const Matrix& head, std::int64_t scratch) {
+/// A kernel that overwrites the 16-bit logits with their gradient (Liger-Kernel ops/cross_entropy.py; TransformerEngine
+/// pytorch/triton/cross_entropy.py): 2 bytes a logit.
+void fused_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   const Value logits = b.linear(x, head);
   Op op = loss_on(logits, "cross-entropy");
   op.gradient_in_place = true;
-  op.workspace_forward = bytes(product(logits.rows, logits.columns, scratch));
   b.append(op);
 }
 
@@ -177,9 +176,9 @@ void loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   const Context& c = b.context();
   switch (c.training.loss) {
     case spec::Loss::fused:
-      return c.profile.eager_loss ? fused_loss_on_wide_logits(b, x, head) : fused_loss(b, x, head, 0);
+      return c.profile.eager_loss ? fused_loss_on_wide_logits(b, x, head) : fused_loss(b, x, head);
     case spec::Loss::te_fused:
-      return fused_loss(b, x, head, 2);
+      return fused_loss(b, x, head);
     case spec::Loss::fused_linear:
       return fused_linear_loss(b, x, head);
     case spec::Loss::chunked:
