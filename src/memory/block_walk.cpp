@@ -149,15 +149,17 @@ void BackwardWalk::make_input_gradients(const Op& op) {
   }
 }
 
+/// The product for it runs while the operation's scratch memory is there: it reads the gathered input.
 void BackwardWalk::make_weight_gradient(const Op& op) {
   if (op.weight == program::no_weight || !block_.weights[op.weight].trainable) return;
   const auto& weight = block_.weights[op.weight];
+  const std::int64_t scratch = in_bytes(op.workspace_backward);
   if (policy_.kept && !weight.shared) {
     water_.allocate(weight.elements * policy_.kept_width);
     left_behind_ += weight.elements * policy_.kept_width;
-    if (policy_.kept_width != policy_.product_width) water_.touch(weight.elements * policy_.product_width);
+    if (policy_.kept_width != policy_.product_width) water_.touch(scratch + weight.elements * policy_.product_width);
   } else {
-    water_.touch(weight.elements * (weight.table ? policy_.table_width : policy_.product_width));
+    water_.touch(scratch + weight.elements * (weight.table ? policy_.table_width : policy_.product_width));
   }
 }
 

@@ -191,10 +191,19 @@ void BlockBuilder::exchange_around(Op& op, const Matrix& matrix, const Value& in
   op.messages.push_back(message(spread ? Collective::reduce_scatter : Collective::all_reduce, true, true, whole));
 }
 
+/// Beside the gathered input, which the weight's gradient needs again, the backward pass has the input's gradient at
+/// all positions until it is reduced and scattered (Megatron-LM core/tensor_parallel/layers.py,
+/// LinearWithGradAccumulationAndAsyncCommunication.backward).
+void BlockBuilder::gather_around(Op& op, quantity::Bytes whole, bool needs_gradient) {
+  op.workspace_forward += whole;
+  if (op.backward_weight > flops(0)) op.workspace_backward += whole;
+  if (needs_gradient) op.workspace_backward += whole;
+}
+
 /// Y = X W: forward 2*rows*in*out FLOPs, and as many again for each gradient that is needed.
 /// Keeps X only if W is trained; a 16-bit copy of an fp32 W under autocast lives until the backward pass.
 /// Under sequence parallelism a column-cut matrix gathers its input's positions first and keeps the slice only; a
-/// row-cut one scatters its output's (Korthikanti et al. 2022 §4.2.2).
+/// row-cut one scatters its output's and gathers their gradient (Korthikanti et al. 2022 §4.2.2).
 Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
   const Value in = cast_for_matrix(x, "matrix input (16 bit)");
   const Weight w = matrix_weight(matrix);
@@ -222,8 +231,8 @@ Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
     op.outputs.push_back(copy.id);
     op.saved.push_back(copy.id);
   }
-  if (rows != in.rows) add_workspace(op, bytes(product(rows, in.columns, in.width)));
-  if (rows != out_rows) op.workspace_forward += bytes(product(rows, w.columns, context_.width));
+  if (rows != in.rows) gather_around(op, bytes(product(rows, in.columns, in.width)), in.needs_gradient);
+  if (rows != out_rows) add_workspace(op, bytes(product(rows, w.columns, context_.width)));
   if (context_.dequantizes && matrix.resting == Resting::as_layers) {
     add_workspace(op, bytes(product(w.rows, w.columns, context_.width, context_.profile.dequantized_copies)));
     if (context_.profile.keeps_quantized_inputs && in.needs_gradient) op.saved.push_back(in.id);
