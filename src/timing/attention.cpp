@@ -66,11 +66,10 @@ double head_factor(double dim, double exponential) {
 
 }  // namespace
 
-AttentionRates attention_rates(const spec::Accelerator& gpu, const spec::Training& training) {
-  const Generation* generation = generation_of(gpu);
-  if (generation == nullptr) return unmeasured_attention(fallback_ceiling(gpu));
-  AttentionRates rates = calls_native_kernel(training) ? generation->native : generation->flash_2;
-  rates.share *= std::min(1.0, power_factor(gpu, *generation));
+AttentionRates attention_rates(const Chip& chip, const spec::Training& training) {
+  if (chip.generation == nullptr) return unmeasured_attention(chip.ceiling);
+  AttentionRates rates = calls_native_kernel(training) ? chip.generation->native : chip.generation->flash_2;
+  rates.share *= std::min(1.0, chip.power);
   return rates;
 }
 

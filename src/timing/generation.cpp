@@ -45,8 +45,18 @@ constexpr Generation generations[] = {
     {"Volta", "V100 PCIe", on_v100, 250 / 112.0, 80, attention_on_v100, attention_on_v100},
 };
 
-/// Median bf16 ceiling of the twelve parts measured with the MAMF finder.
-constexpr double median_ceiling = 0.78;
+/// Parts of which only the best product is known, or what it must at least be. AMD: MI300X (MAMF finder). Google:
+/// MaxText trains 32B on v5e with recomputation at an MFU of 0.669 (MaxText/configs/v5e/README.md), four thirds of
+/// which are 0.89 of the peak, other work included. Last, all others: median of the twelve parts that the MAMF finder
+/// measured.
+struct Ceiling {
+  std::string_view arch;
+  std::string_view measured;
+  double share;
+  double watts_per_teraflop;  ///< 0: not known to be limited by power
+};
+constexpr Ceiling ceilings[] = {
+    {"CDNA", "MI300X", 0.514, 750 / 1307.4}, {"TPU", "TPU v5e", 0.95, 0.0}, {"", "the median part", 0.78, 0.0}};
 
 /// Inside a run, products are slower than back to back in isolation: on A100 0.93 (271 TFLOP/s of the MAMF finder with
 /// random operands over 292 of the large products above), on H100 0.91 (720 on the shapes of Llama 70B, SemiAnalysis,
@@ -56,39 +66,48 @@ constexpr double inside_a_run = 0.93;
 /// No tile does better than those of the A100, which power hardly limits.
 constexpr double best_share = on_a100.share;
 
+/// The first row of a table whose architecture the part's name begins with.
+template <class Row, std::size_t size>
+const Row* row_of(const Row (&table)[size], std::string_view arch) {
+  const auto* found = std::ranges::find_if(table, [&](const Row& row) { return arch.starts_with(row.arch); });
+  return found == std::end(table) ? nullptr : found;
+}
+
+/// How much of its measured relative's clock a part sustains that has less or more power for each FLOP: the fourth root
+/// of the ratio. A100 PCIe with 300 W reaches 0.933 of the SXM module with 400 W, GH200 with 900 W 1.044 of H100 with
+/// 700 W (MAMF finder): exponents 0.24 and 0.17.
+double sustained_clock(const spec::Accelerator& gpu, double watts_per_teraflop) {
+  if (!gpu.tdp_watts || watts_per_teraflop <= 0.0) return 1.0;
+  const double teraflops = quantity::in_teraflops(spec::matrix_peak(gpu, spec::Dtype::bf16));
+  return std::sqrt(std::sqrt(*gpu.tdp_watts / teraflops / watts_per_teraflop));
+}
+
+Chip unmeasured(const spec::Accelerator& gpu) {
+  if (gpu.matmul_ceiling) return {.ceiling = *gpu.matmul_ceiling};
+  const Ceiling& relative = *row_of(ceilings, gpu.arch);
+  const double power = sustained_clock(gpu, relative.watts_per_teraflop);
+  return {.power = power, .ceiling = std::min(best_share, relative.share * power), .relative = relative.measured};
+}
+
 }  // namespace
 
-const Generation* generation_of(const spec::Accelerator& gpu) {
-  const auto belongs = [&](const Generation& generation) { return gpu.arch.starts_with(generation.arch); };
-  const auto* found = std::ranges::find_if(generations, belongs);
-  return found == std::end(generations) ? nullptr : found;
+Chip chip_of(const spec::Accelerator& gpu) {
+  const Generation* generation = row_of(generations, gpu.arch);
+  Chip chip = generation == nullptr ? unmeasured(gpu) : Chip{.generation = generation, .units = generation->units};
+  if (generation != nullptr) chip.power = sustained_clock(gpu, generation->watts_per_teraflop);
+  if (gpu.units) chip.units = static_cast<double>(*gpu.units);
+  return chip;
 }
 
-double power_factor(const spec::Accelerator& gpu, const Generation& generation) {
-  if (!gpu.tdp_watts) return 1.0;
-  const double teraflops = quantity::in_teraflops(spec::matrix_peak(gpu, spec::Dtype::bf16));
-  return std::sqrt(std::sqrt(*gpu.tdp_watts / teraflops / generation.watts_per_teraflop));
-}
-
-double fallback_ceiling(const spec::Accelerator& gpu) { return gpu.matmul_ceiling.value_or(median_ceiling); }
-
-MatrixRates matrix_rates(const spec::Accelerator& gpu) {
-  const Generation* generation = generation_of(gpu);
-  if (generation == nullptr) {
-    const double ceiling = inside_a_run * fallback_ceiling(gpu);
+MatrixRates matrix_rates(const Chip& chip) {
+  if (chip.generation == nullptr) {
+    const double ceiling = inside_a_run * chip.ceiling;
     return {.share = ceiling, .ceiling = ceiling, .fill = on_a100.fill};
   }
-  const double power = power_factor(gpu, *generation);
-  MatrixRates rates = generation->matrix;
-  rates.share = inside_a_run * std::min(best_share, rates.share * power);
-  rates.ceiling = std::min(rates.share, inside_a_run * rates.ceiling * power);
+  MatrixRates rates = chip.generation->matrix;
+  rates.share = inside_a_run * std::min(best_share, rates.share * chip.power);
+  rates.ceiling = std::min(rates.share, inside_a_run * rates.ceiling * chip.power);
   return rates;
-}
-
-double parallel_units(const spec::Accelerator& gpu) {
-  if (gpu.units) return static_cast<double>(*gpu.units);
-  const Generation* generation = generation_of(gpu);
-  return generation == nullptr ? 1.0 : generation->units;
 }
 
 }  // namespace llmcalc::timing

@@ -17,31 +17,27 @@ struct Generation {
   AttentionRates flash_2;     ///< of FlashAttention-2
 };
 
-/// The generation that a part belongs to; nullptr when nothing of it was measured.
-const Generation* generation_of(const spec::Accelerator& gpu);
+/// One part, found in the tables.
+struct Chip {
+  const Generation* generation = nullptr;  ///< nullptr when nothing of it was measured shape by shape
+  double power = 1.0;                      ///< clock that it sustains over that of the measured part
+  double ceiling = 0.0;                    ///< without a generation: share of the peak that the best product reaches
+  std::string_view relative{};             ///< whose ceiling that is; empty for its own
+  double units = 1.0;
+};
 
-/// How much of its measured relative's clock a part sustains that has less or more power for each FLOP: the fourth root
-/// of the ratio. A100 PCIe with 300 W reaches 0.933 of the SXM module with 400 W, GH200 with 900 W 1.044 of H100 with
-/// 700 W (MAMF finder, stas00/ml-engineering compute/accelerator/README.md): exponents 0.24 and 0.17.
-double power_factor(const spec::Accelerator& gpu, const Generation& generation);
+Chip chip_of(const spec::Accelerator& gpu);
 
-/// What products reach on a part whose generation was not measured: its own best product, or the median of the parts
-/// that have one.
-double fallback_ceiling(const spec::Accelerator& gpu);
-
-/// Of parts without a measured kernel: two thirds of what products reach, as FlashAttention-2 on the A100 (0.62 of
+/// Of parts without a measured kernel: two thirds of what products reach, as FlashAttention-2 on the A100 (0.63 of
 /// 0.94).
 constexpr AttentionRates unmeasured_attention(double ceiling) {
   return {.share = 2.0 / 3.0 * ceiling, .fixed_keys = 130, .exponential = 27, .queries = 128};
 }
 
 /// Rates of matrix products inside a training run.
-MatrixRates matrix_rates(const spec::Accelerator& gpu);
+MatrixRates matrix_rates(const Chip& chip);
 
 /// Rates of the fused attention kernel that the run's framework calls on that part.
-AttentionRates attention_rates(const spec::Accelerator& gpu, const spec::Training& training);
-
-/// Units that work on tiles at the same time.
-double parallel_units(const spec::Accelerator& gpu);
+AttentionRates attention_rates(const Chip& chip, const spec::Training& training);
 
 }  // namespace llmcalc::timing

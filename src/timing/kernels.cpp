@@ -90,16 +90,18 @@ double width_of(spec::Dtype dtype) { return spec::facts(dtype).bits / 8.0; }
 
 }  // namespace
 
-Kernels::Kernels(const spec::Accelerator& gpu, const spec::Training& training)
+Kernels::Kernels(const spec::Accelerator& gpu, const spec::Training& training) : Kernels(gpu, training, chip_of(gpu)) {}
+
+Kernels::Kernels(const spec::Accelerator& gpu, const spec::Training& training, const Chip& chip)
     : gpu_(&gpu),
       compute_(training.precision.compute),
       wide_rate_(quantity::in_flops_per_second(spec::matrix_peak(gpu, spec::Dtype::bf16))),
       compute_rate_(quantity::in_flops_per_second(spec::matrix_peak(gpu, compute_))),
       bandwidth_(bandwidth_share * quantity::in_bytes_per_second(gpu.memory_bandwidth)),
-      units_(parallel_units(gpu)),
+      units_(chip.units),
       fused_accumulation_(fuses_accumulation(training)),
-      matrix_(matrix_rates(gpu)),
-      attention_(attention_rates(gpu, training)),
+      matrix_(matrix_rates(chip)),
+      attention_(attention_rates(chip, training)),
       dispatch_(host_seconds(gpu, training)) {}
 
 double Kernels::peak(spec::Dtype compute) const {
@@ -146,15 +148,15 @@ quantity::Seconds Kernels::dispatch(bool backward) const {
 
 std::string matrix_source(const spec::Accelerator& gpu) {
   constexpr double as_measured = 0.02;
-  const Generation* generation = generation_of(gpu);
-  if (generation == nullptr) {
-    if (!gpu.matmul_ceiling) return "matrix products: median of measured parts, for want of a measurement";
-    return fmt::format("matrix products: best measured {:.1f} % of peak ({})", 100.0 * *gpu.matmul_ceiling,
+  const Chip chip = chip_of(gpu);
+  if (chip.generation == nullptr && chip.relative.empty()) {
+    return fmt::format("matrix products: best measured {:.1f} % of peak ({})", 100.0 * chip.ceiling,
                        gpu.matmul_ceiling_source);
   }
-  const double power = power_factor(gpu, *generation);
-  if (std::abs(power - 1.0) < as_measured) return fmt::format("matrix products: measured on {}", generation->measured);
-  return fmt::format("matrix products: measured on {}, clock scaled by power for each FLOP", generation->measured);
+  const bool scaled = std::abs(chip.power - 1.0) >= as_measured;
+  const auto relative = chip.generation == nullptr ? chip.relative : chip.generation->measured;
+  return fmt::format("matrix products: {} {}{}", chip.generation == nullptr ? "as the best of" : "measured on",
+                     relative, scaled ? ", clock scaled by power for each FLOP" : "");
 }
 
 }  // namespace llmcalc::timing

@@ -201,6 +201,8 @@ TEST_CASE("the source of a part's prices says whether it was measured") {
   const auto source = [](const char* gpu) { return timing::matrix_source(*Prices(gpu).question.gpu); };
   CHECK(source("h100-sxm") == "matrix products: measured on H100 SXM and H200");
   CHECK(source("rtx-4090") == "matrix products: measured on L40S, clock scaled by power for each FLOP");
-  CHECK(source("tpu-v5p") == "matrix products: median of measured parts, for want of a measurement");
+  CHECK(source("tpu-v5p") == "matrix products: as the best of TPU v5e");
+  CHECK(source("mi210") == "matrix products: as the best of MI300X, clock scaled by power for each FLOP");
+  CHECK(source("apple-m4") == "matrix products: as the best of the median part");
   CHECK_THAT(source("mi300x"), Catch::Matchers::Contains("best measured 51.4 % of peak"));
 }

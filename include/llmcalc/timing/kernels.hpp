@@ -29,6 +29,8 @@ struct AttentionRates {
   double queries = 1.0;      ///< in one block of the forward kernel
 };
 
+struct Chip;
+
 /// The prices of one accelerator for one run, looked up once. \pre the accelerator outlives it
 class Kernels {
  public:
@@ -48,6 +50,7 @@ class Kernels {
   quantity::Seconds dispatch(bool backward = false) const;
 
  private:
+  Kernels(const spec::Accelerator& gpu, const spec::Training& training, const Chip& chip);
   double peak(spec::Dtype compute) const;
   double waves(std::int64_t tiles) const;
 
