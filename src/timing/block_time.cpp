@@ -100,10 +100,7 @@ class OpTimer {
 };
 
 /// The host hands over work ahead of the accelerator, so that only its surplus is waited for.
-void wait_for_host(double operations, Seconds dispatch, PassTime& pass) {
-  const Seconds busy = pass.total();
-  pass.host = std::max(seconds(0), operations * dispatch - busy);
-}
+void wait_for_host(Seconds dispatch, PassTime& pass) { pass.host = std::max(seconds(0), dispatch - pass.total()); }
 
 /// A checkpointed block saves its input and what survives the recompute, others what their operations save.
 quantity::Bytes saved_bytes(const program::Block& block) {
@@ -122,8 +119,6 @@ quantity::Bytes saved_bytes(const program::Block& block) {
   }
   return sum;
 }
-
-double operations_backward(const Op& op) { return op.backward_weight > quantity::flops(0) ? 2.0 : 1.0; }
 
 }  // namespace
 
@@ -148,22 +143,22 @@ PassTime operator*(double times, const PassTime& pass) {
 BlockTime time_block(const program::Block& block, const Prices& prices) {
   const OpTimer timer(block, prices);
   BlockTime time;
-  double again = 0;
-  double back = 0;
+  Seconds host_forward;
+  Seconds host_recompute;
+  Seconds host_backward;
   for (const Op& op : block.ops) {
     timer.forward(op, time.forward);
     timer.backward(op, time);
-    back += operations_backward(op);
+    host_forward += prices.kernels.dispatch(op, false);
+    host_backward += prices.kernels.dispatch(op, true);
     if (!program::runs_again(block, op)) continue;
     timer.forward(op, time.recompute);
-    again += 1;
+    host_recompute += prices.kernels.dispatch(op, false);
   }
   time.saved = saved_bytes(block);
-  const Seconds dispatch = prices.kernels.dispatch();
-  const Seconds dispatch_backward = prices.kernels.dispatch(true);
-  wait_for_host(static_cast<double>(block.ops.size()), dispatch, time.forward);
-  wait_for_host(again, dispatch, time.recompute);
-  wait_for_host(back, dispatch_backward, time.backward);
+  wait_for_host(host_forward, time.forward);
+  wait_for_host(host_recompute, time.recompute);
+  wait_for_host(host_backward, time.backward);
   return time;
 }
 

@@ -35,10 +35,11 @@ constexpr std::int64_t newer_host_year = 2022;
 /// torch.compile took gpt-fast from 25.5 to 107 tokens/s.
 constexpr double compiled_host = 0.25;
 
-double host_seconds(const spec::Accelerator& gpu, const spec::Training& training) {
-  const double eager = gpu.year >= newer_host_year ? newer_host * host_operation : host_operation;
-  return training.compile ? compiled_host * eager : eager;
-}
+/// Experts are multiplied one by one: 8.6 us each, however small (SimuMax, group_matmul on B200: 80 and 160 experts of
+/// 308 and 154 rows, forward and backward).
+constexpr double host_launch = 8.6e-6 / newer_host;
+
+double host_speed(const spec::Accelerator& gpu) { return gpu.year >= newer_host_year ? newer_host : 1.0; }
 
 /// Megatron-LM's linear layers add weight gradients to the fp32 main gradient within the product (--no-gradient-
 /// accumulation-fusion turns it off).
@@ -102,7 +103,8 @@ Kernels::Kernels(const spec::Accelerator& gpu, const spec::Training& training, c
       fused_accumulation_(fuses_accumulation(training)),
       matrix_(matrix_rates(chip)),
       attention_(attention_rates(chip, training)),
-      dispatch_(host_seconds(gpu, training)) {}
+      host_operation_(host_speed(gpu) * host_operation * (training.compile ? compiled_host : 1.0)),
+      host_launch_(host_speed(gpu) * host_launch) {}
 
 double Kernels::peak(spec::Dtype compute) const {
   return compute == compute_ ? compute_rate_ : quantity::in_flops_per_second(spec::matrix_peak(*gpu_, compute));
@@ -142,8 +144,11 @@ quantity::Seconds Kernels::stream(quantity::Bytes moved) const {
   return quantity::seconds(kernel_start + static_cast<double>(quantity::in_bytes(moved)) / bandwidth_);
 }
 
-quantity::Seconds Kernels::dispatch(bool backward) const {
-  return quantity::seconds(backward ? host_backward * dispatch_ : dispatch_);
+quantity::Seconds Kernels::dispatch(const program::Op& op, bool backward) const {
+  const std::int64_t experts = op.kind == program::OpKind::linear ? std::max<std::int64_t>(op.product.count, 1) : 1;
+  const double launches = host_launch_ * static_cast<double>(experts - 1);
+  if (!backward) return quantity::seconds(host_operation_ + launches);
+  return quantity::seconds(host_backward * host_operation_ + 2.0 * launches);
 }
 
 std::string matrix_source(const spec::Accelerator& gpu) {

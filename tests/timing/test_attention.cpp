@@ -75,24 +75,3 @@ TEST_CASE("Hopper needs a kernel of its own") {
   CHECK(native / package < 2.0);
   CHECK(torch_2_5 == Approx(package));
 }
-
-// Calculon, a100_80g.json: 0.9 of the bandwidth from 100 MB on; AIConfigurator: 0.8 of it and 3 us.
-TEST_CASE("kernels that move bytes approach the bandwidth") {
-  const Prices a100("a100-80-sxm");
-  const auto share = [&](std::int64_t bytes) {
-    return static_cast<double>(bytes) / 2.039e12 / quantity::in_seconds(a100.kernels.stream(quantity::bytes(bytes)));
-  };
-  CHECK(share(1'000'000'000) == Approx(0.8).epsilon(0.02));
-  CHECK(share(10'000'000) < 0.75);
-  CHECK(share(100'000) < 0.05);
-}
-
-// vTrain's 1440 single-node runs with Megatron-DeepSpeed: a GPT layer of 15 operations takes the host at least 1.0 ms
-// forward and 1.2 ms backward.
-TEST_CASE("the host needs a millisecond for an eager layer") {
-  const Prices a100("a100-80-sxm");
-  CHECK(15 * quantity::in_seconds(a100.kernels.dispatch()) == Approx(1.0e-3).epsilon(0.15));
-  CHECK(15 * quantity::in_seconds(a100.kernels.dispatch(true)) == Approx(1.2e-3).epsilon(0.15));
-  const Prices compiled("a100-80-sxm", " --framework hf --dtype bf16 --compile 1");
-  CHECK(compiled.kernels.dispatch() < 0.5 * a100.kernels.dispatch());
-}

@@ -47,7 +47,7 @@ class Kernels {
   quantity::Seconds stream(quantity::Bytes moved) const;
 
   /// What the host needs to hand one operation to the accelerator; it works ahead while the accelerator is busy.
-  quantity::Seconds dispatch(bool backward = false) const;
+  quantity::Seconds dispatch(const program::Op& op, bool backward) const;
 
  private:
   Kernels(const spec::Accelerator& gpu, const spec::Training& training, const Chip& chip);
@@ -63,7 +63,8 @@ class Kernels {
   bool fused_accumulation_;  ///< the product of a weight gradient adds to an fp32 buffer
   MatrixRates matrix_;
   AttentionRates attention_;
-  double dispatch_;  ///< seconds of an operation of the forward pass
+  double host_operation_;  ///< seconds of the host for an operation of the forward pass
+  double host_launch_;     ///< and for each further product of the same operation
 };
 
 /// What the prices of matrix products rest on: a measurement of the part, of a relative, or of the median of all.

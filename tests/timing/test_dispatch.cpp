@@ -1,0 +1,46 @@
+#include "catch.hpp"
+#include "timing/kernel_prices.hpp"
+
+using namespace llmcalc;
+using test::Prices;
+
+namespace {
+
+double milliseconds(const Prices& prices, const program::Op& op, bool backward) {
+  return 1e3 * quantity::in_seconds(prices.kernels.dispatch(op, backward));
+}
+
+}  // namespace
+
+// Calculon, a100_80g.json: 0.9 of the bandwidth from 100 MB on; AIConfigurator: 0.8 of it and 3 us.
+TEST_CASE("kernels that move bytes approach the bandwidth") {
+  const Prices a100("a100-80-sxm");
+  const auto share = [&](std::int64_t bytes) {
+    return static_cast<double>(bytes) / 2.039e12 / quantity::in_seconds(a100.kernels.stream(quantity::bytes(bytes)));
+  };
+  CHECK(share(1'000'000'000) == Approx(0.8).epsilon(0.02));
+  CHECK(share(10'000'000) < 0.75);
+  CHECK(share(100'000) < 0.05);
+}
+
+// vTrain's 1440 single-node runs with Megatron-DeepSpeed: a GPT layer of 15 operations takes the host at least 1.0 ms
+// forward and 1.2 ms backward.
+TEST_CASE("the host needs a millisecond for an eager layer") {
+  const Prices a100("a100-80-sxm");
+  const program::Op op;
+  CHECK(15 * milliseconds(a100, op, false) == Approx(1.0).epsilon(0.15));
+  CHECK(15 * milliseconds(a100, op, true) == Approx(1.2).epsilon(0.15));
+  const Prices compiled("a100-80-sxm", " --framework hf --dtype bf16 --compile 1");
+  CHECK(milliseconds(compiled, op, false) < 0.5 * milliseconds(a100, op, false));
+}
+
+// SimuMax, group_matmul on B200: 80 experts of 308 rows, 5120 by 1536, take 9.2 us each forward and 8.6 backward.
+TEST_CASE("experts are launched one by one, heads together") {
+  const Prices b200("b200-sxm");
+  program::Op experts{.kind = program::OpKind::linear};
+  experts.product = {308, 5120, 1536, 80};
+  CHECK(milliseconds(b200, experts, false) == Approx(80 * 9.2e-3).epsilon(0.10));
+  program::Op heads = experts;
+  heads.kind = program::OpKind::scores;
+  CHECK(milliseconds(b200, heads, false) < 0.1 * milliseconds(b200, experts, false));
+}
