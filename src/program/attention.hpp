@@ -19,6 +19,11 @@ Value gated_delta_net(BlockBuilder& b, const spec::GatedDeltaNet& net, const Val
 /// In generation a copy of `x` for all positions so far, which the layer keeps; `x` itself in training.
 Value cached(BlockBuilder& b, const Value& x, std::string_view name);
 
+/// What attention works on: some heads of some positions.
+struct Heads {
+  Value q, k, v;
+};
+
 /// The core that both softmax forms share: queries, keys and values of `heads` heads in, their mix out.
 struct CoreAttention {
   std::int64_t heads = 0;
@@ -26,7 +31,8 @@ struct CoreAttention {
   std::int64_t v_dim = 0;
   std::int64_t window = 0;
   bool causal = true;
+  std::int64_t positions = 0;  ///< of a sample, that these heads have queries of; set by core_attention()
 };
-Value core_attention(BlockBuilder& b, const CoreAttention& core, const Value& q, const Value& k, const Value& v);
+Value core_attention(BlockBuilder& b, CoreAttention core, const Heads& local);
 
 }  // namespace llmcalc::program

@@ -58,6 +58,8 @@ Context::Context(const spec::Question& question, const Profile& chosen)
       width(activation_width(question.training.precision.compute)),
       tp(question.layout.tp),
       sp(question.layout.sp ? question.layout.tp : 1),
+      cp(question.layout.cp),
+      spreads_heads(cp > 1 && question.layout.cp_exchange == spec::ContextExchange::all_to_all),
       ep(question.layout.ep),
       etp(question.layout.etp),
       stages(question.layout.pp),

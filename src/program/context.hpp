@@ -22,6 +22,8 @@ struct Context {
   std::int64_t width;         ///< bytes of an activation element
   std::int64_t tp;            ///< ranks over which matrices are cut
   std::int64_t sp;            ///< ranks over which the positions between cut matrices are spread: tp or 1
+  std::int64_t cp;            ///< ranks over which the positions of a sample are spread
+  bool spreads_heads;         ///< in attention those ranks have all positions of some heads instead
   std::int64_t ep;            ///< ranks over which experts are spread
   std::int64_t etp;           ///< ranks over which one expert's matrices are cut
   std::int64_t stages;        ///< pipeline ranks

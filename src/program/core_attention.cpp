@@ -1,4 +1,5 @@
 #include "program/attention.hpp"
+#include "program/context_exchange.hpp"
 #include "program/recomputed.hpp"
 
 #include <algorithm>
@@ -24,36 +25,27 @@ double unmasked_share(const Context& c, const CoreAttention& core) {
 
 /// Scores and their use: 2*T*s FLOPs a query element and as many a value element (Korthikanti et al. 2022, appendix A).
 double square_flops(const Context& c, const CoreAttention& core) {
-  return 2.0 * static_cast<double>(c.tokens) * static_cast<double>(c.attended) * static_cast<double>(core.heads) *
-         static_cast<double>(core.qk_dim + core.v_dim);
+  return 2.0 * static_cast<double>(product(c.batch, core.positions)) * static_cast<double>(c.attended) *
+         static_cast<double>(core.heads) * static_cast<double>(core.qk_dim + core.v_dim);
 }
 
 /// Scratch of the FlashAttention-2 backward: fp32 dQ rounded up to 128 rows and 32 columns a head, one fp32 a row and
 /// head, and dK, dV expanded to all query heads (flash-attention csrc/flash_attn/flash_api.cpp, mha_bwd).
 quantity::Bytes flash_backward_workspace(const Context& c, const CoreAttention& core, const Value& q, const Value& k) {
-  const std::int64_t rows = quantity::ceil_to(c.seq, 128);
+  const std::int64_t rows = quantity::ceil_to(core.positions, 128);
   const std::int64_t dim = quantity::ceil_to(core.qk_dim, 32);
   std::int64_t elements = product(c.batch, rows, core.heads, dim) + product(c.batch, rows, core.heads);
   std::int64_t expanded = 0;
-  if (k.columns < q.columns) expanded = product(2, c.tokens, q.columns, c.width);
+  if (k.columns < q.columns) expanded = product(2, q.rows, q.columns, c.width);
   return quantity::bytes(product(4, elements) + expanded);
 }
 
 Product per_head(const Context& c, const CoreAttention& core) {
-  return {c.seq, c.attended, core.qk_dim, product(c.batch, core.heads)};
+  return {core.positions, c.attended, core.qk_dim, product(c.batch, core.heads)};
 }
 
-/// Ring attention passes keys and values round while it works on those that it has; their gradients go round with them
-/// in the backward pass (Liu et al. 2023, arXiv:2310.01889 §3; TransformerEngine pytorch attention, "p2p").
-void pass_round(const Context& c, const Value& k, const Value& v, Op& op) {
-  const std::int64_t steps = c.training.seq / (c.seq - c.prompt) - 1;
-  if (steps == 0) return;
-  const auto once = quantity::bytes(product(steps, k.rows, k.columns + v.columns, k.width));
-  op.messages.push_back({Collective::ring, Group::context, false, true, once});
-  op.messages.push_back({Collective::ring, Group::context, true, true, 2 * once});
-}
-
-Value flash_attention(BlockBuilder& b, const CoreAttention& core, const Value& q, const Value& k, const Value& v) {
+Value flash_attention(BlockBuilder& b, const CoreAttention& core, const Heads& heads) {
+  const auto& [q, k, v] = heads;
   const Context& c = b.context();
   const bool differentiates = q.needs_gradient || k.needs_gradient || v.needs_gradient;
   const Value out = b.value("attention output", q.rows, core.heads * core.v_dim, q.width, differentiates);
@@ -63,13 +55,12 @@ Value flash_attention(BlockBuilder& b, const CoreAttention& core, const Value& q
         .outputs = {out.id},
         .saved = {q.id, k.id, v.id, out.id}};
   if (c.profile.keeps_log_sum_exp) {
-    const Value sums = b.value("log-sum-exp", c.tokens, core.heads, 4, false);
+    const Value sums = b.value("log-sum-exp", product(c.batch, core.positions), core.heads, 4, false);
     if (c.selects_operations) b.keep_through_recompute(sums);
     op.outputs.push_back(sums.id);
     op.saved.push_back(sums.id);
   }
   op.product = per_head(c, core);
-  pass_round(c, k, v, op);
   const double square = square_flops(c, core);
   const double share = unmasked_share(c, core);
   op.forward = flops(square * share);
@@ -79,15 +70,17 @@ Value flash_attention(BlockBuilder& b, const CoreAttention& core, const Value& q
   op.kernel_recompute =
       flops(square * share * static_cast<double>(core.qk_dim) / static_cast<double>(core.qk_dim + core.v_dim));
   if (c.profile.models_kernel_workspace) op.workspace_backward = flash_backward_workspace(c, core, q, k);
+  if (c.cp > 1 && !c.spreads_heads) pass_round(c, heads, out, op);
   b.append(op);
   if (c.selects_operations) b.keep_through_recompute(out);
   return out;
 }
 
 /// Scores, softmax, dropout and the weighted sum as separate operations on a*s^2 tensors.
-Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Value& q, const Value& k, const Value& v) {
+Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Heads& heads) {
+  const auto& [q, k, v] = heads;
   const Context& c = b.context();
-  const std::int64_t rows = product(c.batch, core.heads, c.seq);
+  const std::int64_t rows = product(c.batch, core.heads, core.positions);
   const double square = square_flops(c, core);
   const double share = unmasked_share(c, core);
   const double qk_part = static_cast<double>(core.qk_dim) / static_cast<double>(core.qk_dim + core.v_dim);
@@ -96,7 +89,6 @@ Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Value&
   Op multiply{
       .kind = OpKind::scores, .name = "scores", .inputs = {q.id, k.id}, .outputs = {scores.id}, .saved = {q.id, k.id}};
   multiply.product = per_head(c, core);
-  pass_round(c, k, v, multiply);
   multiply.forward = flops(square * share * qk_part);
   multiply.masked = flops(square * (1.0 - share) * qk_part);
   multiply.backward_input = flops(2.0 * square * share * qk_part);
@@ -114,10 +106,11 @@ Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Value&
            .inputs = {probabilities.id, v.id},
            .outputs = {out.id},
            .saved = {probabilities.id, v.id}};
-  weigh.product = {c.seq, core.v_dim, c.attended, product(c.batch, core.heads)};
+  weigh.product = {core.positions, core.v_dim, c.attended, product(c.batch, core.heads)};
   weigh.forward = flops(square * share * (1.0 - qk_part));
   weigh.masked = flops(square * (1.0 - share) * (1.0 - qk_part));
   weigh.backward_input = flops(2.0 * square * share * (1.0 - qk_part));
+  if (c.cp > 1 && !c.spreads_heads) pass_round(c, heads, out, weigh);
   b.append(weigh);
   return out;
 }
@@ -132,10 +125,15 @@ Value cached(BlockBuilder& b, const Value& x, std::string_view name) {
   return cache;
 }
 
-Value core_attention(BlockBuilder& b, const CoreAttention& core, const Value& q, const Value& k, const Value& v) {
-  const Recomputed again(b, spec::RecomputeModule::core_attn, {q, k, v});
-  const bool fused = b.context().training.attention != spec::AttentionKernel::eager;
-  return fused ? flash_attention(b, core, q, k, v) : unfused_attention(b, core, q, k, v);
+Value core_attention(BlockBuilder& b, CoreAttention core, const Heads& local) {
+  const Recomputed again(b, spec::RecomputeModule::core_attn, {local.q, local.k, local.v});
+  const Context& c = b.context();
+  core.positions = c.spreads_heads ? product(c.seq, c.cp) : c.seq;
+  if (c.spreads_heads) core.heads /= c.cp;
+  const Heads heads = c.spreads_heads ? exchange_positions(b, local) : local;
+  const bool fused = c.training.attention != spec::AttentionKernel::eager;
+  const Value out = fused ? flash_attention(b, core, heads) : unfused_attention(b, core, heads);
+  return c.spreads_heads ? exchange_heads(b, out) : out;
 }
 
 }  // namespace llmcalc::program

@@ -5,10 +5,6 @@ namespace llmcalc::program {
 
 namespace {
 
-struct Heads {
-  Value q, k, v;
-};
-
 /// Weights over the heads' dimensions: one head's width shared by all (Qwen3), or all heads' together (OLMo 2).
 Value normalise_heads(BlockBuilder& b, const Value& x, std::int64_t head_dim, spec::QkNorm kind,
                       std::string_view name) {
@@ -117,7 +113,7 @@ Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& a, const 
   head_parameters(b, a);
 
   const CoreAttention core{a.heads / c.tp, a.head_dim, a.head_dim, a.window, a.causal};
-  Value mixed = core_attention(b, core, h.q, h.k, h.v);
+  Value mixed = core_attention(b, core, h);
   if (c.profile.prompt_layers_start > 0 && c.differentiates) mixed = attend_to_prompt(b, h, mixed);
   if (a.output_gate) mixed = b.multiply(mixed, gate, "gated attention output");
   return b.linear(mixed, {"output projection", a.query_width(), x.columns, a.out_bias, Cut::rows});

@@ -75,6 +75,7 @@ Profile megatron() {
   Profile p;
   p.fuses_norm_into_product = true;
   p.retains_stage_tensors = true;
+  p.keeps_ring_steps = true;
   p.router_overload = untrained_router_overload;
   p.dummy_weight_gradients = true;
   return p;
