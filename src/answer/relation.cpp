@@ -30,10 +30,9 @@ struct Relation {
   std::string_view source;
 };
 
-// Forward 2 FLOPs a parameter and token, backward twice that.
-constexpr double training_flops = 6.0;
 constexpr std::string_view kaplan = "Kaplan et al. 2020, arXiv:2001.08361, section 2.1: 2PD forward, 4PD backward";
 constexpr std::string_view hoffmann = "Hoffmann et al. 2022, arXiv:2203.15556, table 3: about 20 tokens a parameter";
+constexpr std::string_view muennighoff = "Muennighoff et al. 2023, arXiv:2305.16264: an epoch sees all unique tokens";
 constexpr std::string_view mfu_definition = "Chowdhery et al. 2022, arXiv:2204.02311, appendix B: definition of MFU";
 
 constexpr Factor six_p_d[] = {{compute, -1}, {params, 1}, {tokens, 1}};
@@ -41,6 +40,8 @@ constexpr Factor data_for_model[] = {{tokens, -1}, {ratio, 1}, {params, 1}};
 constexpr Factor model_for_compute[] = {{compute, -1}, {ratio, 1}, {params, 2}};
 constexpr Factor utilization[] = {{compute, -1}, {gpu_time, 1}, {peak, 1}, {mfu, 1}};
 constexpr Factor fleet[] = {{gpu_time, -1}, {gpus, 1}, {time, 1}};
+constexpr Factor repetition[] = {{tokens, -1}, {epochs, 1}, {unique_tokens, 1}};
+constexpr Factor bill[] = {{cost, -1}, {gpu_time, 1}, {price, 1}};
 
 constexpr std::array relations{
     Relation{training_flops, six_p_d, kaplan},
@@ -48,6 +49,8 @@ constexpr std::array relations{
     Relation{training_flops, model_for_compute, hoffmann},
     Relation{1.0, utilization, mfu_definition},
     Relation{1.0, fleet, "definition"},
+    Relation{1.0, repetition, muennighoff},
+    Relation{1.0, bill, "definition"},
 };
 
 constexpr double rounding_of_published_figures = 0.05;  // Chinchilla's 5.76e23 is 2 % below 6 x 70B x 1.4T
@@ -72,6 +75,9 @@ constexpr std::array<VariableFacts, variable_count> variables{{
      [](double v) { return q::format_parameters(q::parameters(std::llround(v))); }},
     {tokens, "tokens", "tokens", "tokens", 1, any_double, [](double v) { return q::format_tokens(q::tokens(v)); }},
     {ratio, "tokens per parameter", "tokens_per_parameter", "tokens per parameter", 1, any_double, plain},
+    {unique_tokens, "unique tokens", "unique_tokens", "unique tokens", 1, any_double,
+     [](double v) { return q::format_tokens(q::tokens(v)); }},
+    {epochs, "epochs", "epochs", "epochs", 1, any_double, plain},
     {compute, "compute", "compute_flops", "compute", 1, any_double,
      [](double v) { return q::format_flops(q::flops(v)); }},
     {gpu_time, "GPU time", "gpu_hours", "GPU-hours", q::seconds_per_hour, any_integer, hours_text},
@@ -80,6 +86,9 @@ constexpr std::array<VariableFacts, variable_count> variables{{
     {mfu, "mfu", "mfu", "MFU", 1, 1.0, q::format_percent},
     {peak, "peak", "peak_flops_per_s", "peak of one GPU", 1, any_double,
      [](double v) { return q::format_rate(q::flops_per_second(v)); }},
+    {price, "price", "price_usd_per_hour", "price of one GPU", 1 / q::seconds_per_hour, any_double,
+     [](double v) { return q::format_money(q::dollars(v * q::seconds_per_hour)) + "/h"; }},
+    {cost, "cost", "cost_usd", "cost", 1, any_double, [](double v) { return q::format_money(q::dollars(v)); }},
 }};
 
 std::string name_of(Variable variable) { return std::string(facts(variable).name); }
@@ -173,9 +182,12 @@ void Solver::use(std::size_t number) {
 
 void Solver::check_all_used() const {
   for (const auto& f : variables) {
-    if (f.variable == mfu || f.variable == peak || !known_[index(f.variable)]) continue;
-    if (takes_part(f.variable)) continue;
-    const auto missing = unknown_costs();
+    const bool rate = f.variable == mfu || f.variable == peak || f.variable == price;
+    if (rate || !known_[index(f.variable)] || takes_part(f.variable)) continue;
+    if (f.variable == unique_tokens || f.variable == epochs) {
+      throw q::BadInput(std::string(f.name), "nothing follows from it alone", "give params, tokens or compute with it");
+    }
+    const auto missing = unknown_costs(f.variable);
     throw q::BadInput(std::string(f.name), "nothing follows from it alone",
                       fmt::format("give all but one of {}", fmt::join(missing, ", ")));
   }
@@ -189,9 +201,10 @@ bool Solver::takes_part(Variable variable) const {
   return false;
 }
 
-std::vector<std::string_view> Solver::unknown_costs() const {
+std::vector<std::string_view> Solver::unknown_costs(Variable unused) const {
   std::vector<std::string_view> names;
-  for (const auto variable : {compute, gpus, time, peak, mfu}) {
+  for (const auto variable : {compute, gpus, time, peak, mfu, price}) {
+    if (variable == price && unused != cost) continue;
     if (!known_[index(variable)]) names.push_back(facts(variable).name);
   }
   return names;

@@ -15,15 +15,29 @@
 
 namespace llmcalc::answer {
 
-enum class Variable { params, tokens, ratio, compute, gpu_time, gpus, time, mfu, peak };
-inline constexpr std::size_t variable_count = 9;
+enum class Variable {
+  params,
+  tokens,
+  ratio,
+  unique_tokens,
+  epochs,
+  compute,
+  gpu_time,
+  gpus,
+  time,
+  mfu,
+  peak,
+  price,
+  cost
+};
+inline constexpr std::size_t variable_count = 13;
 
 struct VariableFacts {
   Variable variable;
   std::string_view name;  ///< in formulas and messages, as the option is called
   std::string_view id;    ///< of its line
   std::string_view label;
-  double unit;  ///< of the line, in the base unit (FLOP, FLOP/s, seconds)
+  double unit;  ///< of the line, in the base unit (FLOP, FLOP/s, seconds, dollars, dollars per second)
   double max;
   std::string (*format)(double value);
 };
@@ -42,6 +56,7 @@ class Solver {
   /// \throws quantity::BadInput when the value is not a number above 0 and within the variable's range
   void set(Variable variable, Known known);
   const std::optional<Known>& operator[](Variable variable) const { return known_[index(variable)]; }
+  bool knows(Variable variable) const { return known_[index(variable)].has_value(); }
 
   /// Uses every relation in which one variable is unknown until there is none.
   /// \throws quantity::BadInput when a relation whose variables are all known does not hold
@@ -55,7 +70,7 @@ class Solver {
   void use(std::size_t relation);  // \pre at most one unknown in it
   std::vector<Variable> unknown_in(std::size_t relation) const;
   bool takes_part(Variable variable) const;
-  std::vector<std::string_view> unknown_costs() const;
+  std::vector<std::string_view> unknown_costs(Variable unused) const;
 
   std::array<std::optional<Known>, variable_count> known_;
   std::uint32_t used_ = 0;  ///< one bit for each relation

@@ -1,13 +1,17 @@
 #include "llmcalc/answer/scaling.hpp"
 
+#include "answer/formula_text.hpp"
 #include "answer/relation.hpp"
+#include "answer/scaling_close.hpp"
+#include "answer/scaling_follow_ups.hpp"
+#include "answer/scaling_inference.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/format.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace llmcalc::answer {
@@ -16,11 +20,6 @@ namespace {
 
 namespace q = quantity;
 
-// Hoffmann et al. 2022, table 3: 67B and 1.5T at Gopher's budget, 20 to 22 tokens a parameter over all budgets.
-constexpr double compute_optimal_ratio = 20.0;
-constexpr std::string_view hoffmann = "Hoffmann et al. 2022, arXiv:2203.15556, table 3";
-constexpr std::string_view decode_bound = "roofline of decoding one sequence: each weight is read once a token";
-
 template <class Optional, class Raw>
 void give(Solver& solver, Variable variable, const Optional& value, Raw raw) {
   if (value) solver.set(variable, {static_cast<double>(raw(*value)), Origin::given, {}});
@@ -28,92 +27,22 @@ void give(Solver& solver, Variable variable, const Optional& value, Raw raw) {
 
 Solver given_values(const ScaleQuestion& question) {
   const auto itself = [](auto value) { return value; };
+  const auto per_second = [](q::Money price) { return q::in_dollars(price) / q::seconds_per_hour; };
   Solver solver;
   give(solver, Variable::params, question.params, q::in_parameters);
   give(solver, Variable::tokens, question.tokens, q::in_tokens);
   give(solver, Variable::ratio, question.tokens_per_parameter, itself);
+  give(solver, Variable::unique_tokens, question.unique_tokens, q::in_tokens);
+  give(solver, Variable::epochs, question.epochs, itself);
   give(solver, Variable::compute, question.compute, q::in_flops);
   give(solver, Variable::gpu_time, question.gpu_time, q::in_seconds);
   give(solver, Variable::gpus, question.gpus, itself);
   give(solver, Variable::time, question.time, q::in_seconds);
   give(solver, Variable::mfu, question.mfu, itself);
   give(solver, Variable::peak, question.peak, q::in_flops_per_second);
+  give(solver, Variable::price, question.price, per_second);
+  give(solver, Variable::cost, question.cost, q::in_dollars);
   return solver;
-}
-
-void require_positive(std::string_view name, std::optional<double> value) {
-  if (!value || (std::isfinite(*value) && *value > 0.0)) return;
-  throw q::BadInput(std::string(name), fmt::format("{:.4g} is not a finite number above 0", *value));
-}
-
-void check_inference(const ScaleQuestion& question) {
-  const auto raw = [](const auto& value, auto in_unit) {
-    return value ? std::optional<double>(static_cast<double>(in_unit(*value))) : std::nullopt;
-  };
-  require_positive("weight", raw(question.weight, q::in_bits_per_element));
-  require_positive("memory", raw(question.memory, q::in_bytes));
-  require_positive("decode rate", question.decode_rate);
-  require_positive("bandwidth", raw(question.bandwidth, q::in_bytes_per_second));
-  if (question.memory && !question.weight) {
-    throw q::BadInput("memory", "how many weights it holds depends on their width", "give the dtype of the weights");
-  }
-  if (question.decode_rate && !(question.weight && question.bandwidth)) {
-    throw q::BadInput("decode rate", "it needs the width of the weights and the bandwidth of the memory they are in",
-                      "give the dtype of the weights and an accelerator or a bandwidth");
-  }
-}
-
-double bytes_per_weight(const ScaleQuestion& question) { return q::in_bits_per_element(*question.weight) / 8.0; }
-
-std::string weight_text(const ScaleQuestion& question) {
-  return q::format_number(bytes_per_weight(question), 6) + " B";
-}
-
-ScaleLine parameter_line(std::string_view id, std::string_view label, double value, Explanation why) {
-  if (!(value < facts(Variable::params).max)) throw q::BadInput("params", fmt::format("{:.4g} are too many", value));
-  const double whole = std::floor(value);
-  return {id, label, whole, facts(Variable::params).format(whole), Origin::derived, std::move(why)};
-}
-
-/// The largest models that the inference side of the question allows.
-std::vector<ScaleLine> inference_limits(const ScaleQuestion& question) {
-  std::vector<ScaleLine> limits;
-  if (question.memory) {
-    const double most = static_cast<double>(q::in_bytes(*question.memory)) / bytes_per_weight(question);
-    limits.push_back(parameter_line(
-        "largest_in_memory_params", "largest model in this memory", most,
-        {"memory / bytes of a weight", q::format_gib(*question.memory) + " / " + weight_text(question), "definition"}));
-  }
-  if (question.decode_rate) {
-    const double most =
-        q::in_bytes_per_second(*question.bandwidth) / (*question.decode_rate * bytes_per_weight(question));
-    limits.push_back(parameter_line("largest_at_speed_params", "largest model at this speed", most,
-                                    {"bandwidth / (tokens per second x bytes of a weight)",
-                                     fmt::format("{} / ({} x {})", q::format_bandwidth(*question.bandwidth),
-                                                 q::format_number(*question.decode_rate, 4), weight_text(question)),
-                                     std::string(decode_bound)}));
-  }
-  return limits;
-}
-
-/// Closes a question that leaves one degree of freedom.
-void close(Solver& solver, const std::vector<ScaleLine>& limits, ScaleAnswer& answer) {
-  const auto known = [&](Variable variable) { return solver[variable].has_value(); };
-  const bool nothing = !known(Variable::params) && !known(Variable::tokens) && !known(Variable::compute);
-  if (nothing && !limits.empty()) {
-    const auto& tightest = *std::ranges::min_element(limits, {}, &ScaleLine::value);
-    solver.set(Variable::params, {tightest.value, Origin::derived, tightest.why});
-    solver.propagate();
-  } else if (nothing) {
-    solver.check_all_used();
-    throw q::BadInput("scale", "there is nothing to scale from",
-                      "give params, tokens or compute; or gpus, time, peak and mfu; or memory and a dtype");
-  }
-  if (known(Variable::params) && known(Variable::tokens)) return;
-  Explanation why{"assumed", "20", std::string(hoffmann)};
-  solver.set(Variable::ratio, {compute_optimal_ratio, Origin::assumed, std::move(why)});
-  answer.assumptions.push_back("compute-optimal at 20 tokens a parameter (Hoffmann et al. 2022)");
-  solver.propagate();
 }
 
 void add_known(const Solver& solver, Variable variable, ScaleAnswer& answer) {
@@ -135,27 +64,84 @@ void add_pflop_days(const Solver& solver, ScaleAnswer& answer) {
        {"compute / 8.64e19", q::format_flops(work) + " / 8.64e19", "Brown et al. 2020, arXiv:2005.14165, appendix D"}});
 }
 
-void add_inference(const ScaleQuestion& question, double params, ScaleAnswer& answer) {
-  if (!question.weight) return;
-  const double weights = params * bytes_per_weight(question);
-  const std::string product = facts(Variable::params).format(params) + " x " + weight_text(question);
-  answer.lines.push_back({"weights_bytes",
-                          "weights at inference",
-                          weights,
-                          q::format_number(weights / q::giga, 4) + " GB",
+/// What is repeated, where the law minds.
+void add_repetition(const KnownRun& run, const Solver& solver, ScaleAnswer& answer) {
+  if (run.choice.law != ScalingLaw::data_constrained) return;
+  add_known(solver, Variable::unique_tokens, answer);
+  add_known(solver, Variable::epochs, answer);
+  if (run.split.tokens <= run.choice.unique_tokens) return;
+  const double worth = effective_tokens(run.split.tokens, run.choice.unique_tokens);
+  constexpr std::string_view formula = "unique tokens x (1 + 15.39 x (1 - exp(-(epochs - 1) / 15.39)))";
+  const auto numbers =
+      with_numbers(formula, {{"unique tokens", q::format_tokens(q::tokens(run.choice.unique_tokens))},
+                             {"epochs", facts(Variable::epochs).format(solver[Variable::epochs]->value)}});
+  answer.lines.push_back({"effective_tokens",
+                          "worth in unique tokens",
+                          worth,
+                          q::format_tokens(q::tokens(worth)),
                           Origin::derived,
-                          {"params x bytes of a weight", product, "definition"}});
-  answer.assumptions.emplace_back("inference counts the weights alone: no KV cache, no activations, no runtime");
-  if (!question.bandwidth || question.decode_rate) return;
-  const double rate = q::in_bytes_per_second(*question.bandwidth) / weights;
+                          {std::string(formula), numbers, "Muennighoff et al. 2023, arXiv:2305.16264, equation 5"}});
+}
+
+void add_loss(const ScaleQuestion& question, const KnownRun& run, ScaleAnswer& answer) {
+  if (!run.loss) {
+    answer.assumptions.push_back(fmt::format("the law {} predicts no loss", facts(run.choice.law).name));
+    return;
+  }
+  const auto& law = facts(run.choice.law);
+  const auto text = q::format_number(*run.loss, 4) + " nats per token";
+  if (question.loss) {
+    answer.lines.push_back({"loss", "loss", *run.loss, text, Origin::given, {}});
+    return;
+  }
+  const auto formula = run.optimal ? law.optimal_loss : law.formula;
+  const auto numbers = with_numbers(formula, {{"params", facts(Variable::params).format(run.split.params)},
+                                              {"tokens", facts(Variable::tokens).format(run.split.tokens)},
+                                              {"compute", facts(Variable::compute).format(run.split.compute())}});
   answer.lines.push_back(
-      {"decode_tokens_per_s",
-       "decoding at most",
-       rate,
-       q::format_number(rate, 4) + " tokens/s",
-       Origin::derived,
-       {"bandwidth / (params x bytes of a weight)", q::format_bandwidth(*question.bandwidth) + " / (" + product + ")",
-        std::string(decode_bound)}});
+      {"loss", "loss", *run.loss, text, Origin::derived, {std::string(formula), numbers, std::string(law.source)}});
+}
+
+std::string interval_text(const Interval& interval, Variable variable) {
+  return fmt::format("{} to {}", facts(variable).format(interval.min), facts(variable).format(interval.max));
+}
+
+/// Beyond the runs that a law was fitted on, it extrapolates.
+void warn_of_extrapolation(const KnownRun& run, ScaleAnswer& answer) {
+  const auto& law = facts(run.choice.law);
+  struct Check {
+    Variable variable;
+    Interval fitted;
+    double value;
+  };
+  const Check checks[] = {{Variable::params, law.params, run.split.params},
+                          {Variable::tokens, law.tokens, run.split.tokens},
+                          {Variable::compute, law.compute, run.split.compute()}};
+  std::vector<std::string> outside;
+  for (const auto& check : checks) {
+    if (check.fitted.contains(check.value)) continue;
+    const auto& f = facts(check.variable);
+    outside.push_back(
+        fmt::format("{} {}, not {}", interval_text(check.fitted, check.variable), f.label, f.format(check.value)));
+  }
+  if (outside.empty()) return;
+  answer.warnings.push_back(
+      fmt::format("the law {} was fitted on {}: this extrapolates", law.name, fmt::join(outside, ", and on ")));
+}
+
+void add_notes(const KnownRun& run, ScaleAnswer& answer) {
+  if (run.choice.law == ScalingLaw::kaplan)
+    answer.assumptions.emplace_back("kaplan counts parameters without embeddings");
+  warn_of_extrapolation(run, answer);
+}
+
+KnownRun known_run(ScalingLaw law, bool optimal, const Solver& solver) {
+  const auto choice = choice_of(law, solver);
+  const Allocation split{solver[Variable::params]->value, solver[Variable::tokens]->value};
+  if (!countable(split)) throw q::BadInput("scale", "this leaves less than one parameter or one token");
+  // The loss of a compute-efficient model is not that of Kaplan's L(N, D), which trains until nothing is gained.
+  const auto loss = optimal ? optimum_at(choice, split.compute()).loss : loss_of(choice, split);
+  return {choice, split, loss, optimal};
 }
 
 }  // namespace
@@ -163,20 +149,28 @@ void add_inference(const ScaleQuestion& question, double params, ScaleAnswer& an
 ScaleAnswer scale(const ScaleQuestion& question) {
   check_inference(question);
   auto limits = inference_limits(question);
+  ScaleAnswer answer;
+  answer.law = law_of(question);
   Solver solver = given_values(question);
   solver.propagate();
-  ScaleAnswer answer;
-  close(solver, limits, answer);
+  const auto closing = close(question, limits, solver, answer);
   solver.check_all_used();
-  for (const auto variable : {Variable::params, Variable::tokens, Variable::ratio, Variable::compute}) {
-    add_known(solver, variable, answer);
-  }
+  const auto run = known_run(answer.law, closing == Closing::law, solver);
+  for (const auto variable : {Variable::params, Variable::tokens, Variable::ratio}) add_known(solver, variable, answer);
+  add_repetition(run, solver, answer);
+  add_known(solver, Variable::compute, answer);
   add_pflop_days(solver, answer);
-  for (const auto variable : {Variable::gpu_time, Variable::gpus, Variable::time, Variable::mfu, Variable::peak}) {
+  add_loss(question, run, answer);
+  for (const auto variable : {Variable::gpu_time, Variable::gpus, Variable::time, Variable::mfu, Variable::peak,
+                              Variable::price, Variable::cost}) {
     add_known(solver, variable, answer);
   }
   std::ranges::move(limits, std::back_inserter(answer.lines));
-  add_inference(question, solver[Variable::params]->value, answer);
+  add_inference(question, run.split.params, answer);
+  if (closing == Closing::given) add_optimum(run, answer);
+  add_follow_ups(question.follow_ups, run, solver, answer);
+  if (const auto kind = question.follow_ups.frontier) answer.frontier = {*kind, frontier(*kind, run)};
+  add_notes(run, answer);
   return answer;
 }
 

@@ -86,6 +86,8 @@ constexpr std::array laws{
              .source = "Besiroglu et al. 2024, arXiv:2404.10102, refit of Hoffmann et al. 2022, arXiv:2203.15556, "
                        "equation 10",
              .formula = "1.8172 + 482.01 / params^0.3478 + 2085.43 / tokens^0.3658",
+             .optimal_params = "0.1196 (compute / 6)^0.5126",
+             .optimal_loss = "1.8172 + 482.01 / params^0.3478 + 2085.43 / tokens^0.3658",
              .surface = true,
              .params = {70e6, 16e9},  // Hoffmann et al. 2022, abstract
              .tokens = {5e9, 500e9},
@@ -94,6 +96,8 @@ constexpr std::array laws{
              .name = "kaplan",
              .source = "Kaplan et al. 2020, arXiv:2001.08361, equation 1.5 with table 2",
              .formula = "((6.4e13 / params)^(0.076 / 0.103) + 1.8e13 / tokens)^0.103",
+             .optimal_params = "1.3e9 (compute / 8.64e19)^0.73",     // table 6
+             .optimal_loss = "(3.1e8 / (compute / 8.64e19))^0.050",  // equation 1.3
              .surface = false,
              .params = {768, 1.5e9},  // section 1.2, without embeddings
              .tokens = {22e6, 23e9},
@@ -102,6 +106,8 @@ constexpr std::array laws{
              .name = "llama-3",
              .source = "Grattafiori et al. 2024, arXiv:2407.21783, section 3.2.1",
              .formula = "",
+             .optimal_params = "compute / (6 x 16.55e12 (compute / 3.8e25)^0.537)",
+             .optimal_loss = "",
              .surface = false,
              .params = {40e6, 16e9},
              .tokens = anything,
@@ -110,6 +116,8 @@ constexpr std::array laws{
              .name = "data-constrained",
              .source = "Muennighoff et al. 2023, arXiv:2305.16264, equations 5 and 6 with appendix A",
              .formula = "1.869 + 520.8 / effective params^0.3527 + 1488 / effective tokens^0.3527",
+             .optimal_params = "the params of least loss with 6 x params x tokens = compute",
+             .optimal_loss = "1.869 + 520.8 / effective params^0.3527 + 1488 / effective tokens^0.3527",
              .surface = true,
              .params = {7e6, 9e9},  // appendix A
              .tokens = {100e6, 900e9},

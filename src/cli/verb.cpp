@@ -1,5 +1,6 @@
 #include "cli/verb.hpp"
 
+#include "cli/scale_options.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/suggest.hpp"
 
@@ -13,7 +14,7 @@ std::vector<Flag> no_flags() { return {}; }
 
 constexpr Verb rows[] = {
     {"fit", "[options]", "does this run fit, how long does it take, what does it cost?", fit_flags, fit},
-    {"scale", "[options]", "parameters, tokens and compute of a training run, C = 6PD", scale_flags, scale},
+    {"scale", "[options]", "parameters, tokens, compute, cost and loss of a run, from each other", scale_flags, scale},
     {"model", "list | show NAME", "models known by name", no_flags, model},
     {"gpu", "list | show NAME", "accelerators known by name", no_flags, gpu},
     {"validate", "FILE.csv... [--format text|json|markdown] [options]", "predicted against measured, row by row",

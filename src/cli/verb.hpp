@@ -36,7 +36,6 @@ Outcome gpu(const Arguments& arguments, const Environment& environment);
 Outcome validate(const Arguments& arguments, const Environment& environment);
 Outcome dtype(const Arguments& arguments, const Environment& environment);
 
-std::vector<Flag> scale_flags();
 std::vector<Flag> dtype_flags();
 std::vector<Flag> validate_flags();
 

@@ -1,7 +1,7 @@
 // `llmcalc scale` for programs; docs/json.md says what each key means.
 #include "llmcalc/render/scaling.hpp"
 #include "render/json_values.hpp"
-#include "render/scale_origin.hpp"
+#include "render/scale_words.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -22,7 +22,18 @@ Json line_object(const answer::ScaleLine& line) {
           {"origin", word_of(line.origin)},
           {"formula", text_or_null(line.why.formula)},
           {"numbers", text_or_null(line.why.numbers)},
-          {"source", text_or_null(line.why.source)}};
+          {"source", text_or_null(line.why.source)},
+          {"section", words_of(line.section).id}};
+}
+
+Json point_object(const answer::FrontierPoint& point) {
+  return {{"parameters", finite(point.split.params)},
+          {"tokens", finite(point.split.tokens)},
+          {"tokens_per_parameter", finite(point.split.tokens / point.split.params)},
+          {"compute_flops", finite(point.split.compute())},
+          {"loss", finite_or_null(point.loss)},
+          {"best", point.best},
+          {"same_loss_compute_ratio", finite_or_null(point.same_loss_compute)}};
 }
 
 }  // namespace
@@ -39,6 +50,14 @@ std::string to_json(const answer::ScaleAnswer& answer, std::string_view version)
   object["lines"] = Json::array();
   for (const auto& line : answer.lines) object["lines"].push_back(line_object(line));
   object["assumptions"] = answer.assumptions;
+  object["law"] = facts(answer.law).name;
+  object["loss"] = value_of(answer, "loss");
+  object["cost_usd"] = value_of(answer, "cost_usd");
+  object["frontier"] = Json::array();
+  if (answer.frontier) {
+    for (const auto& point : answer.frontier->points) object["frontier"].push_back(point_object(point));
+  }
+  object["warnings"] = answer.warnings;
   return dump(object);
 }
 

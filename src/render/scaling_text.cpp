@@ -1,22 +1,109 @@
 // `llmcalc scale` for people.
 //
 //   parameters  7B
-//   tokens      140B           assumed
-//   compute     5.88e+21 FLOP  derived
+//   tokens      140B                   assumed
+//   loss        2.166 nats per token   derived
+//
+//   parameters  tokens  tokens per parameter  loss   compute for the loss of the best
+//        0.88B   1.1T                   1250  2.31                                 x 4
+#include "llmcalc/quantity/format.hpp"
 #include "llmcalc/render/scaling.hpp"
-#include "render/scale_origin.hpp"
+#include "render/bar.hpp"
+#include "render/scale_words.hpp"
 #include "render/text_common.hpp"
 
-namespace llmcalc::render {
+#include <algorithm>
+#include <cmath>
+#include <span>
 
-std::string to_text(const answer::ScaleAnswer& answer, bool explain) {
+namespace llmcalc::render {
+namespace {
+
+using answer::FrontierPoint;
+
+constexpr int digits = 4;
+
+std::string lines_text(const answer::ScaleAnswer& answer, const TextStyle& style) {
   Table table({Align::left, Align::left, Align::left}, "");
-  const TextStyle style{.explain = explain};
+  auto section = answer::ScaleSection::run;
   for (const auto& line : answer.lines) {
-    table.add_row({std::string(line.label), line.text, std::string(word_of(line.origin))});
+    if (line.section != section) {
+      section = line.section;
+      table.add_line("");
+      table.add_line(std::string(words_of(section).heading));
+    }
+    const std::string indent = section == answer::ScaleSection::run ? "" : "  ";
+    const bool marked = section == answer::ScaleSection::run;
+    table.add_row({indent + std::string(line.label), line.text, marked ? std::string(word_of(line.origin)) : ""});
     if (line.origin != answer::Origin::given) add_explanation(table, line.why, style);
   }
   return table.render();
+}
+
+/// A bar from the lowest loss of the table (none) to the highest (full).
+std::string loss_bar(const FrontierPoint& point, const std::vector<FrontierPoint>& points) {
+  constexpr int bar_columns = 24;
+  const auto [least, most] = std::ranges::minmax(points, {}, [](const auto& p) { return p.loss.value_or(0.0); });
+  if (!point.loss || !(*most.loss > *least.loss)) return {};
+  return bar((*point.loss - *least.loss) / (*most.loss - *least.loss), bar_columns);
+}
+
+struct Column {
+  std::string_view heading;
+  std::string (*cell)(const FrontierPoint& point);
+};
+
+std::string params_cell(const FrontierPoint& point) {
+  return quantity::format_parameters(quantity::parameters(std::llround(point.split.params)));
+}
+std::string tokens_cell(const FrontierPoint& point) {
+  return quantity::format_tokens(quantity::tokens(point.split.tokens));
+}
+std::string ratio_cell(const FrontierPoint& point) {
+  return quantity::format_number(point.split.tokens / point.split.params, digits);
+}
+std::string compute_cell(const FrontierPoint& point) {
+  return quantity::format_flops(quantity::flops(point.split.compute()));
+}
+std::string loss_cell(const FrontierPoint& point) {
+  return point.loss ? quantity::format_number(*point.loss, digits) : "";
+}
+std::string same_loss_cell(const FrontierPoint& point) {
+  return point.same_loss_compute ? quantity::format_number(*point.same_loss_compute, digits) + "x" : "never";
+}
+std::string best_cell(const FrontierPoint& point) { return point.best ? "best" : ""; }
+
+constexpr Column size_columns[] = {{"parameters", params_cell},
+                                   {"tokens", tokens_cell},
+                                   {"tokens/param", ratio_cell},
+                                   {"loss", loss_cell},
+                                   {"compute for the best's loss", same_loss_cell},
+                                   {"", best_cell}};
+constexpr Column budget_columns[] = {{"compute", compute_cell},    {"parameters", params_cell}, {"tokens", tokens_cell},
+                                     {"tokens/param", ratio_cell}, {"loss", loss_cell},         {"", best_cell}};
+
+std::string frontier_text(const answer::FrontierTable& frontier, const TextStyle& style) {
+  const bool sizes = frontier.kind == answer::Frontier::sizes;
+  const auto columns = sizes ? std::span<const Column>(size_columns) : std::span<const Column>(budget_columns);
+  std::vector<Align> alignment(columns.size(), Align::right);
+  alignment.push_back(Align::left);
+  Table table(std::move(alignment), "");
+  std::vector<std::string> headings;
+  for (const auto& column : columns) headings.emplace_back(column.heading);
+  table.add_row(std::move(headings));
+  for (const auto& point : frontier.points) {
+    std::vector<std::string> cells;
+    for (const auto& column : columns) cells.push_back(column.cell(point));
+    if (style.bars) cells.push_back(loss_bar(point, frontier.points));
+    table.add_row(std::move(cells));
+  }
+  return "\n" + table.render();
+}
+
+}  // namespace
+
+std::string to_text(const answer::ScaleAnswer& answer, const TextStyle& style) {
+  return lines_text(answer, style) + (answer.frontier ? frontier_text(*answer.frontier, style) : "");
 }
 
 }  // namespace llmcalc::render

@@ -39,11 +39,13 @@ struct Interval {
 
 struct LawFacts {
   ScalingLaw law;
-  std::string_view name;     ///< as it is asked for
-  std::string_view source;   ///< paper and equation
-  std::string_view formula;  ///< of the loss; empty where the law predicts none
-  bool surface;              ///< loss and optimum are one surface, so that runs of equal loss can be compared
-  Interval params;           ///< of the runs that it was fitted on
+  std::string_view name;            ///< as it is asked for
+  std::string_view source;          ///< paper and equation
+  std::string_view formula;         ///< of the loss; empty where the law predicts none
+  std::string_view optimal_params;  ///< formula of the parameters that are best for a compute
+  std::string_view optimal_loss;    ///< formula of the loss they reach
+  bool surface;                     ///< loss and optimum are one surface, so that runs of equal loss can be compared
+  Interval params;                  ///< of the runs that it was fitted on
   Interval tokens;
   Interval compute;
 };
