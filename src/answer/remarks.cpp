@@ -1,5 +1,6 @@
 #include "answer/parts.hpp"
 #include "llmcalc/quantity/format.hpp"
+#include "llmcalc/timing/network.hpp"
 
 #include <fmt/format.h>
 
@@ -9,6 +10,11 @@ namespace {
 
 /// The field's rule of thumb for pre-training: below some 200 B tokens a model is under-trained for general use.
 constexpr double fewest_pretraining_tokens = 200e9;
+
+/// Nobody knows the other traffic of a cluster, so that much is said beside what the prices rest on.
+std::string communication(const spec::Accelerator& gpu, const spec::Layout& layout) {
+  return fmt::format("communication {}; congestion is not modelled", timing::network_source(gpu, layout));
+}
 
 /// What a run keeps elsewhere than on the accelerator.
 std::vector<std::string> kept_elsewhere(const memory::StepMemory& memory) {
@@ -26,7 +32,11 @@ std::vector<std::string> kept_elsewhere(const memory::StepMemory& memory) {
 
 }  // namespace
 
-std::vector<std::string> notes(const spec::Question&, const Walks& walks) { return kept_elsewhere(walks.memory); }
+std::vector<std::string> notes(const spec::Question& question, const Walks& walks) {
+  std::vector<std::string> lines = kept_elsewhere(walks.memory);
+  if (question.gpu && question.layout.gpus > 1) lines.push_back(communication(*question.gpu, question.layout));
+  return lines;
+}
 
 std::vector<std::string> warnings(const spec::Question& question, const Estimate& estimate) {
   std::vector<std::string> lines;

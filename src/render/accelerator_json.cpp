@@ -33,6 +33,7 @@ void add_node(Json& object, const spec::Accelerator& gpu) {
   object["interconnect"] = text_or_null(gpu.interconnect);
   object["link_bytes_per_second"] = bandwidth(gpu.link);
   object["pcie_bytes_per_second"] = bandwidth(gpu.pcie);
+  object["link_joins"] = gpu.joined > 0 ? Json(gpu.joined) : Json();
   object["gpus_per_node"] = gpu.gpus_per_node;
   object["network_gigabits_per_second"] = finite_or_null(gpu.network_gbps);
   object["tdp_watts"] = finite_or_null(gpu.tdp_watts);

@@ -48,6 +48,7 @@ void add_links(Card& card, const Accelerator& gpu) {
   card.add_heading("node");
   card.add("interconnect", gpu.interconnect);
   card.add("to peers", bandwidth_text(gpu.link));
+  card.add("joins", unless_zero(gpu.joined));
   card.add("to host", bandwidth_text(gpu.pcie));
   card.add("per node", unless_zero(gpu.gpus_per_node));
   if (gpu.network_gbps) card.add("network", fmt::format("{:g} Gbit/s", *gpu.network_gbps));
