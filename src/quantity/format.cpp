@@ -133,6 +133,22 @@ std::string format_money(Money m) {
   return (value < 0 ? "-$" : "$") + fixed(std::abs(value), 0);
 }
 
+std::string format_power(Power p) {
+  static constexpr Step steps[] = {{1e6, 1e6, " MW", 0}, {1e4, 1e3, " kW", 0}, {0, 1, " W", 0}};
+  return with_three_digits(in_watts(p), steps);
+}
+
+std::string format_energy(Energy e) {
+  static constexpr Step steps[] = {
+      {1e7, 1e6, " GWh", 0}, {1e4, 1e3, " MWh", 0}, {1, 1, " kWh", 0}, {0, 1e-3, " Wh", 0}};
+  return with_three_digits(in_kilowatt_hours(e), steps);
+}
+
+std::string format_mass(Mass m) {
+  static constexpr Step steps[] = {{1e4, 1e3, " t", 0}, {1, 1, " kg", 0}, {0, 1e-3, " g", 0}};
+  return with_three_digits(in_kilograms(m), steps);
+}
+
 std::string format_percent(double share) { return three_digits(share * 100.0) + " %"; }
 
 std::string format_number(double value, int significant_digits) {

@@ -58,6 +58,14 @@ constexpr std::array bandwidth_units{Unit{"", {}},      Unit{"b/s", {}},    Unit
                                      Unit{"gb/s", {9}}, Unit{"tb/s", {12}}, Unit{"g", {9}},    Unit{"t", {12}}};
 constexpr Kind bandwidth{"a bandwidth", "2039 GB/s or 3.35TB/s", bandwidth_units};
 
+constexpr std::array power_units{Unit{"", {}}, Unit{"w", {}}, Unit{"kw", {3}}, Unit{"mw", {6}}};
+constexpr Kind power{"a power", "700W or 0.7kW", power_units};
+
+constexpr std::array carbon_units{
+    Unit{"", {}},        Unit{"g/kwh", {}}, Unit{"gco2/kwh", {}},    Unit{"gco2e/kwh", {}}, Unit{"g", {}},
+    Unit{"kg/kwh", {3}}, Unit{"kg", {3}},   Unit{"kgco2e/kwh", {3}}, Unit{"t/mwh", {3}},    Unit{"kg/mwh", {}}};
+constexpr Kind carbon_intensity{"a carbon intensity", "400g/kWh or 0.4kg/kWh", carbon_units};
+
 constexpr bool begins_number(char c) { return (c >= '0' && c <= '9') || c == '.' || c == '-'; }
 
 /// The length of the first "<number> <unit>" of a sum: up to where, behind a unit, the next number begins.
@@ -95,6 +103,12 @@ FlopRate parse_flop_rate(std::string_view text, std::string_view place) {
 
 Bandwidth parse_bandwidth(std::string_view text, std::string_view place) {
   return bytes_per_second(read_real(text, place, bandwidth));
+}
+
+Power parse_power(std::string_view text, std::string_view place) { return watts(read_real(text, place, power)); }
+
+CarbonIntensity parse_carbon_intensity(std::string_view text, std::string_view place) {
+  return grams_per_kilowatt_hour(read_real(text, place, carbon_intensity));
 }
 
 }  // namespace llmcalc::quantity

@@ -56,6 +56,11 @@ TEST_CASE("Time, money and shares", "[format]") {
   CHECK(format_duration(seconds(720)) == "12 min");
   CHECK(format_duration(seconds(0.35)) == "350 ms");
   CHECK(format_duration(seconds(0)) == "0 us");
+  CHECK(format_power(watts(969)) == "969 W");
+  CHECK(format_energy(kilowatt_hours(48)) == "48 kWh");
+  CHECK(format_energy(kilowatt_hours(1'287e3)) == "1,287 MWh");
+  CHECK(format_mass(kilograms(25)) == "25 kg");
+  CHECK(format_mass(kilograms(552e3)) == "552 t");
   CHECK(format_money(dollars(1234)) == "$1,234");
   CHECK(format_money(dollars(0.79)) == "$0.79");
   CHECK(format_percent(0.415) == "41.5 %");

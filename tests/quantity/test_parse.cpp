@@ -173,6 +173,9 @@ TEST_CASE("Rates", "[parse]") {
   CHECK(in_teraflops(parse_flop_rate("1.98e15", "--peak")) == Approx(1980));
   CHECK(in_gigabytes_per_second(parse_bandwidth("2039 GB/s", "--bandwidth")) == Approx(2039));
   CHECK(in_gigabytes_per_second(parse_bandwidth("3.35TB/s", "--bandwidth")) == Approx(3350));
+  CHECK(in_watts(parse_power("700", "--power")) == 700);
+  CHECK(in_watts(parse_power("10.2 kW", "--power")) == Approx(10'200));
+  CHECK(in_grams_per_kilowatt_hour(parse_carbon_intensity("0.4 t/MWh", "--carbon-intensity")) == Approx(400));
 }
 
 TEST_CASE("Yes and no", "[parse]") {

@@ -1,6 +1,7 @@
 // Quantities as people read them. Every function names the unit that it prints.
 #pragma once
 
+#include "llmcalc/quantity/energy.hpp"
 #include "llmcalc/quantity/quantity.hpp"
 
 #include <string>
@@ -17,6 +18,9 @@ std::string format_rate(FlopRate r);                              ///< "312 TFLO
 std::string format_bandwidth(Bandwidth b);                        ///< "2,039 GB/s"
 std::string format_duration(Seconds s);                           ///< "34 days", "5.2 h", "12 min", "350 ms"
 std::string format_money(Money m);                                ///< "$1,234", "$0.79"
+std::string format_power(Power p);                                ///< "700 W", "1.2 MW"
+std::string format_energy(Energy e);                              ///< "48 kWh", "1,287 MWh"
+std::string format_mass(Mass m);                                  ///< "25 kg", "552 t"
 std::string format_percent(double share);                         ///< "41.5 %" of 0.415
 std::string format_number(double value, int significant_digits);  ///< shortest of fixed and exponent form
 

@@ -1,6 +1,7 @@
 // Numbers as people write them: 1e9 1B 7b 350M 15T 64k 80GB 80GiB 24G 20x.
 #pragma once
 
+#include "llmcalc/quantity/energy.hpp"
 #include "llmcalc/quantity/quantity.hpp"
 
 #include <cstdint>
@@ -56,6 +57,13 @@ FlopRate parse_flop_rate(std::string_view text, std::string_view place);
 
 /// "2039 GB/s", "3.35TB/s", "2.039e12": decimal units, as data sheets have them.
 Bandwidth parse_bandwidth(std::string_view text, std::string_view place);
+
+/// "700", "700 W", "0.7kW".
+Power parse_power(std::string_view text, std::string_view place);
+
+/// "400", "400 g/kWh", "0.4kg/kWh", "0.4 t/MWh": CO2 or what warms as much; grams a kilowatt-hour where no unit is
+/// said.
+CarbonIntensity parse_carbon_intensity(std::string_view text, std::string_view place);
 
 /// "0", "1", "true", "false", "yes", "no", "on", "off".
 bool parse_bool(std::string_view text, std::string_view place);
