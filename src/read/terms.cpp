@@ -16,9 +16,11 @@ std::int64_t check_range(std::int64_t value, std::int64_t min, std::int64_t max,
 
 double check_limits(double value, double min, double max, std::string_view text, std::string_view place) {
   if (value >= min && value <= max) return value;
-  throw quantity::BadInput(
-      std::string(place),
-      "'" + std::string(text) + "' is out of range: expected more than 0 and " + "at most " + write_double(max));
+  const bool any_above_zero = min <= std::numeric_limits<double>::min();
+  throw quantity::BadInput(std::string(place),
+                           "'" + std::string(text) + "' is out of range: expected " +
+                               (any_above_zero ? "more than 0 and at most " : write_double(min) + " to ") +
+                               write_double(max));
 }
 
 std::string lowered(std::string_view text) {

@@ -37,6 +37,10 @@ using InLayout = Path<&spec::Question::layout, members...>;
 template <auto... members>
 using InPricing = Path<&spec::Question::pricing, members...>;
 template <auto... members>
+using InReliability = Path<&spec::Question::reliability, members...>;
+template <auto... members>
+using InElectricity = Path<&spec::Question::electricity, members...>;
+template <auto... members>
 using InRuntime = Path<&spec::Question::runtime, members...>;
 
 /// Dimensions and counts are 32-bit integers in every framework that runs them.
@@ -111,6 +115,16 @@ struct Rate : Number {
     return check_limits(quantity::parse_number(text, place), std::numeric_limits<double>::min(), max_amount, text,
                         place);
   }
+};
+
+/// What an allocator holds is at least what is allocated, what a building draws at least what its servers draw; a
+/// hundred times that is a slip of the keyboard.
+struct AtLeastOne {
+  static constexpr std::string_view values = "number from 1 to 100";
+  static double read(std::string_view text, std::string_view place) {
+    return check_limits(quantity::parse_number(text, place), 1.0, 100.0, text, place);
+  }
+  static std::string write(double value) { return write_double(value); }
 };
 
 struct FreeText {
@@ -200,5 +214,6 @@ std::span<const Term> structure_terms();
 std::span<const Term> run_terms();
 std::span<const Term> layout_terms();
 std::span<const Term> answer_terms();
+std::span<const Term> operation_terms();
 
 }  // namespace llmcalc::read

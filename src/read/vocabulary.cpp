@@ -15,7 +15,8 @@ constexpr Shorthand shorthand_rows[] = {
 
 std::vector<Term> all_rows() {
   std::vector<Term> rows;
-  for (const auto group : {model_terms(), structure_terms(), run_terms(), layout_terms(), answer_terms()}) {
+  for (const auto group :
+       {model_terms(), structure_terms(), run_terms(), layout_terms(), answer_terms(), operation_terms()}) {
     rows.insert(rows.end(), group.begin(), group.end());
   }
   return rows;

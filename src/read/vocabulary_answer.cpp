@@ -56,15 +56,6 @@ struct Capacity : Size {
   }
 };
 
-/// What an allocator holds is at least what is allocated; a hundred times that is a slip of the keyboard.
-struct AtLeastOne {
-  static constexpr std::string_view values = "number from 1 to 100";
-  static double read(std::string_view text, std::string_view place) {
-    return check_limits(quantity::parse_number(text, place), 1.0, 100.0, text, place);
-  }
-  static std::string write(double value) { return write_double(value); }
-};
-
 /// "max", "first", "last", or "pp=3": a pipeline stage.
 struct Rank {
   using Kind = spec::RankChoice::Kind;

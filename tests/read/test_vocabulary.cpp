@@ -29,8 +29,8 @@ constexpr std::string_view other_terms =
     "full_every "
     "q_lora_rank kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim rank context_bytes workspace reserved_ratio "
     "schedule first_stage_layers last_stage_layers cp_exchange lora_dropout virtual_tokens adapter_width moe_imbalance "
-    "tokens samples mfu price "
-    "memory activations";
+    "tokens samples mfu price memory activations mtbf checkpoint_interval checkpoint_bandwidth restart_time power pue "
+    "carbon_intensity";
 
 void insert_words(std::set<std::string_view>& words, std::string_view text) {
   while (!text.empty()) {
@@ -71,6 +71,13 @@ const Typed typed[] = {
     {"tokens", {"1.5e+13", "20x", "0.5x"}},
     {"mfu", {"0.4"}},
     {"memory", {"1024"}},
+    {"mtbf", {"50000h", "none"}},
+    {"checkpoint_interval", {"1138s"}},
+    {"checkpoint_bandwidth", {"10GB/s"}},
+    {"restart_time", {"0s", "600s"}},
+    {"power", {"700W"}},
+    {"pue", {"1", "1.1"}},
+    {"carbon_intensity", {"400g/kWh", "0g/kWh"}},
     {"activations", {"program", "none", "rule-of-thumb"}},
 };
 
@@ -172,4 +179,31 @@ TEST_CASE("an unknown word is answered with the known ones and the nearest") {
     CHECK(error.problem() == "'swiglo' is not one of gelu, relu, squared-relu, swiglu, geglu");
     CHECK_THAT(error.hint(), Catch::Matchers::Contains("swiglu"));
   }
+}
+
+TEST_CASE("how a run is operated is read as people write it") {
+  CHECK(shown_after("mtbf", "50000") == "50000h");
+  CHECK(shown_after("mtbf", "2000 days") == "48000h");
+  CHECK(shown_after("checkpoint_interval", "5min") == "300s");
+  CHECK(shown_after("restart_time", "2h") == "7200s");
+  CHECK(shown_after("checkpoint_bandwidth", "2TB/s") == "2000GB/s");
+  CHECK(shown_after("power", "0.7kW") == "700W");
+  CHECK(shown_after("carbon_intensity", "0.4kg/kWh") == "400g/kWh");
+  CHECK(shown_after("carbon_intensity", "400") == "400g/kWh");
+  CHECK(shown_after("carbon_intensity", "world") == "473g/kWh");
+}
+
+TEST_CASE("an operation that cannot be is refused") {
+  spec::Question question;
+  const auto refused = [&](std::string_view term, std::string_view text) {
+    CHECK_THROWS_AS(find_term(term)->apply(question, text, "--x"), BadInput);
+  };
+  refused("mtbf", "0");
+  refused("mtbf", "never");
+  refused("mtbf", "");
+  refused("checkpoint_interval", "0s");
+  refused("checkpoint_interval", "30");
+  refused("checkpoint_bandwidth", "0GB/s");
+  refused("pue", "0.9");
+  refused("carbon_intensity", "-1");
 }

@@ -4,6 +4,7 @@
 #include "llmcalc/spec/accelerator.hpp"
 #include "llmcalc/spec/layout.hpp"
 #include "llmcalc/spec/model.hpp"
+#include "llmcalc/spec/operation.hpp"
 #include "llmcalc/spec/training.hpp"
 
 #include <optional>
@@ -48,6 +49,8 @@ struct Question {
   Layout layout;
   std::optional<Accelerator> gpu;  ///< without one there is no verdict and no time, only bytes and FLOPs
   Pricing pricing;
+  Reliability reliability;
+  Electricity electricity;
   Runtime runtime;
   RankChoice rank;
 };
