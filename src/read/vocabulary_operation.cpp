@@ -1,5 +1,6 @@
 // The terms that say how a run is operated: failures, checkpoints, electricity.
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/suggest.hpp"
 #include "read/terms.hpp"
 
 #include <cmath>
@@ -11,6 +12,15 @@ using spec::Electricity;
 using spec::Reliability;
 
 constexpr double least = std::numeric_limits<double>::min();
+
+/// A word where a number or one other word may stand.
+void check_word(std::string_view text, std::string_view place, std::string_view values, std::string_view known) {
+  const std::string word = lowered(text);
+  if (word.empty() || word.front() < 'a' || word.front() > 'z') return;
+  throw quantity::BadInput(std::string(place),
+                           "expected " + std::string(values) + ", found '" + std::string(text) + "'",
+                           quantity::did_you_mean(word, std::vector<std::string_view>{known}));
+}
 
 struct Duration {
   static constexpr std::string_view values = "duration, as 30min or 2h";
@@ -36,6 +46,7 @@ struct TimeBetweenFailures {
   static constexpr std::string_view never = "none";
   static quantity::Seconds read(std::string_view text, std::string_view place) {
     if (lowered(text) == never) return quantity::seconds(std::numeric_limits<double>::infinity());
+    check_word(text, place, values, never);
     const bool counts_hours = !text.empty() && text.back() >= '0' && text.back() <= '9';
     const auto time =
         counts_hours ? quantity::hours(quantity::parse_number(text, place)) : quantity::parse_duration(text, place);
@@ -71,8 +82,10 @@ struct Watts {
 
 struct GridIntensity {
   static constexpr std::string_view values = "g/kWh, as 400 or 0.4kg/kWh, or world";
+  static constexpr std::string_view world = "world";
   static quantity::CarbonIntensity read(std::string_view text, std::string_view place) {
-    if (lowered(text) == "world") return spec::world_carbon_intensity;
+    if (lowered(text) == world) return spec::world_carbon_intensity;
+    check_word(text, place, values, world);
     const auto intensity = quantity::parse_carbon_intensity(text, place);
     check_limits(quantity::in_grams_per_kilowatt_hour(intensity), 0.0, max_amount, text, place);
     return intensity;

@@ -206,4 +206,6 @@ TEST_CASE("an operation that cannot be is refused") {
   refused("checkpoint_bandwidth", "0GB/s");
   refused("pue", "0.9");
   refused("carbon_intensity", "-1");
+  CHECK_THROWS_WITH(find_term("carbon_intensity")->apply(question, "wrld", "--x"),
+                    "--x: expected g/kWh, as 400 or 0.4kg/kWh, or world, found 'wrld'; did you mean 'world'?");
 }
