@@ -30,6 +30,11 @@ MemoryAnswer memory_answer(const spec::Question& question, const Walks& walks);
 /// \pre an accelerator is named; flops and peak are filled
 void clock_step(const spec::Question& question, const Walks& walks, TimeAnswer& answer);
 TimeAnswer time_answer(const spec::Question& question, const Walks& walks);
+/// From the steps to the wall: goodput, time, money, energy. \pre `answer.useful` is known, and so is the accelerator
+void operate(const spec::Question& question, const Walks& walks, TimeAnswer& answer);
+Goodput goodput(const spec::Question& question, const program::Program& program, quantity::Seconds useful);
+/// Empty where neither the person nor the preset knows the accelerator's power.
+std::optional<Footprint> footprint(const spec::Question& question, double gpu_hours);
 
 /// Of one accelerator: what the person said, else what the part offers; empty without either.
 std::optional<quantity::Bytes> capacity_of(const spec::Question& question);

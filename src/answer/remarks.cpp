@@ -47,6 +47,11 @@ std::vector<std::string> warnings(const spec::Question& question, const Estimate
     lines.push_back(fmt::format("{} tokens is little for pre-training; the field's rule of thumb is at least 200B",
                                 quantity::format_tokens(estimate.compute.tokens)));
   }
+  const auto& goodput = estimate.compute.goodput;
+  if (goodput && !goodput->makes_progress()) {
+    lines.push_back(fmt::format("the run never finishes: something fails every {}, and a restart takes {}",
+                                quantity::format_duration(goodput->mtbf), quantity::format_duration(goodput->restart)));
+  }
   if (estimate.verdict.kind == VerdictKind::tight) {
     lines.push_back(
         fmt::format("tight: the room left is inside the error bar of {:.0f} %", 100.0 * estimate.verdict.error_share));

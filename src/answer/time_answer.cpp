@@ -70,22 +70,12 @@ std::vector<FlopFigure> flop_figures(const spec::Question& question, const Walks
   };
 }
 
-void price(const spec::Question& question, TimeAnswer& answer) {
-  const auto& preset = question.gpu->price_per_hour;
-  const auto hourly = question.pricing.price_per_hour ? question.pricing.price_per_hour : preset;
-  if (!hourly) return;
-  answer.cost = *hourly * answer.gpu_hours;
-  answer.price_source = question.pricing.price_per_hour ? "as given" : question.gpu->price_source;
-}
-
 void clock(const spec::Question& question, const Walks& walks, TimeAnswer& answer) {
   const auto& gpu = *question.gpu;
   answer.peak = spec::matrix_peak(gpu, question.training.precision.compute);
   clock_step(question, walks, answer);
-  const auto time = timing::run_time(Flops{}, answer.flops[1].total, question.layout.gpus, answer.peak, answer.mfu);
-  answer.total = time.total;
-  answer.gpu_hours = time.gpu_hours;
-  price(question, answer);
+  answer.useful = timing::run_time(Flops{}, answer.flops[1].total, question.layout.gpus, answer.peak, answer.mfu).total;
+  operate(question, walks, answer);
 }
 
 }  // namespace

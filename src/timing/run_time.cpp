@@ -8,7 +8,6 @@ RunTime run_time(quantity::Flops per_step, quantity::Flops in_total, std::int64_
   RunTime time;
   time.step = per_step / achieved;
   time.total = in_total / achieved;
-  time.gpu_hours = static_cast<double>(gpus) * quantity::in_hours(time.total);
   return time;
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "llmcalc/answer/advice.hpp"
+#include "llmcalc/answer/explanation.hpp"
+#include "llmcalc/answer/operation.hpp"
 #include "llmcalc/answer/verdict.hpp"
 #include "llmcalc/memory/phase.hpp"
 #include "llmcalc/quantity/quantity.hpp"
@@ -13,13 +15,6 @@
 #include <vector>
 
 namespace llmcalc::answer {
-
-/// How a number came about, for --explain.
-struct Explanation {
-  std::string formula;  ///< "parameters x bytes of bf16"
-  std::string numbers;  ///< "8,030,261,248 x 2 B"
-  std::string source;   ///< paper and equation, framework file, or "measured: ..."
-};
 
 /// One line of the ledger: what is alive at the peak. The lines sum to the device total.
 struct LedgerLine {
@@ -93,11 +88,14 @@ struct TimeAnswer {
   std::vector<StepPart> step_parts;  ///< where the step goes, longest first; empty when an MFU was given instead
   double error_share = 0.0;          ///< half width of the step's error bar as a share of it; 0: none is claimed
   std::string error_source;
-  quantity::Seconds total;
-  double gpu_hours = 0.0;
-  double pflop_days = 0.0;  ///< of the 6PD figure
+  quantity::Seconds useful;        ///< all steps of the run, as if nothing failed
+  std::optional<Goodput> goodput;  ///< empty where nothing is trained, so that nothing is saved
+  quantity::Seconds total;         ///< wall time; infinite where failures come faster than the run can restart
+  double gpu_hours = 0.0;          ///< of wall time
+  double pflop_days = 0.0;         ///< of the 6PD figure
   std::optional<quantity::Money> cost;
   std::string price_source;
+  std::optional<Footprint> footprint;  ///< empty where the accelerator's power is not known
 };
 
 struct Estimate {

@@ -18,7 +18,7 @@ inline constexpr std::string_view server_power_source =
 
 /// Draw of the building over that of its servers: of the data centre that trained GPT-3.
 inline constexpr double default_pue = 1.1;
-inline constexpr std::string_view default_pue_source = "PUE of Patterson et al. 2021, arXiv:2104.10350 table 4";
+inline constexpr std::string_view default_pue_source = "Patterson et al. 2021, arXiv:2104.10350 table 4";
 
 /// Mean draw of one accelerator with its share of the server; empty where its rating is not known.
 std::optional<quantity::Power> server_power(const spec::Accelerator& gpu);

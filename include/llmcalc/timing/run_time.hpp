@@ -10,7 +10,6 @@ namespace llmcalc::timing {
 struct RunTime {
   quantity::Seconds step;
   quantity::Seconds total;
-  double gpu_hours = 0.0;
 };
 
 /// time = model FLOPs / (accelerators * peak * MFU) (Chowdhery et al. 2022, arXiv:2204.02311 appendix B, solved for
