@@ -1,7 +1,7 @@
 // The JSON of `fit`; docs/json.md says what each key means, docs/llmcalc.schema.json is held against it by a test.
 #include "llmcalc/render/report.hpp"
 #include "render/json_values.hpp"
-#include "render/step_json.hpp"
+#include "render/time_json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -55,12 +55,6 @@ Json model(const answer::SizeAnswer& size) {
           {"parameters_active", in_parameters(size.active)},
           {"parameters_trainable", in_parameters(size.trainable)},
           {"parameters_embedding", in_parameters(size.embedding)}};
-}
-
-void add_explanation(Json& object, const answer::Explanation& why) {
-  object["formula"] = text_or_null(why.formula);
-  object["numbers"] = text_or_null(why.numbers);
-  object["source"] = text_or_null(why.source);
 }
 
 Json ledger(const std::vector<answer::LedgerLine>& lines) {
@@ -152,24 +146,6 @@ Json compute(const answer::TimeAnswer& answer) {
           {"pflop_days", finite(answer.pflop_days)}};
 }
 
-Json time(const Estimate& estimate) {
-  const auto& answer = estimate.compute;
-  const auto if_timed = [&](double value) { return estimate.timed ? finite(value) : Json(); };
-  const auto text_if_timed = [&](std::string_view text) { return estimate.timed ? text_or_null(text) : Json(); };
-  return {{"mfu", if_timed(answer.mfu)},
-          {"mfu_source", text_if_timed(answer.mfu_source)},
-          {"peak_flops_per_second", if_timed(in_flops_per_second(answer.peak))},
-          {"step_seconds", if_timed(in_seconds(answer.step))},
-          {"tokens_per_second_per_gpu", if_timed(answer.tokens_per_gpu)},
-          {"step_error_bar", if_timed(answer.error_share)},
-          {"step_error_bar_source", text_if_timed(answer.error_source)},
-          {"step_parts", step_parts_json(answer)},
-          {"total_seconds", if_timed(in_seconds(answer.total))},
-          {"gpu_hours", if_timed(answer.gpu_hours)},
-          {"cost_usd", answer.cost ? if_timed(in_dollars(*answer.cost)) : Json()},
-          {"price_source", text_if_timed(answer.price_source)}};
-}
-
 }  // namespace
 
 std::string to_json(const Report& report) {
@@ -180,7 +156,7 @@ std::string to_json(const Report& report) {
   object["model"] = model(estimate.size);
   object["memory"] = memory_object(estimate.memory);
   object["compute"] = compute(estimate.compute);
-  object["time"] = time(estimate);
+  object["time"] = time_json(estimate);
   object["advice"] = advice(estimate.advice);
   object["room"] = room(estimate.room);
   object["assumptions"] = report.assumptions;

@@ -21,6 +21,12 @@ Json finite(double value) {
 
 Json finite_or_null(std::optional<double> value) { return value ? finite(*value) : Json(); }
 
+void add_explanation(Json& object, const answer::Explanation& why) {
+  object["formula"] = text_or_null(why.formula);
+  object["numbers"] = text_or_null(why.numbers);
+  object["source"] = text_or_null(why.source);
+}
+
 std::string identifier(std::string_view words) {
   std::string id(words);
   std::ranges::replace(id, ' ', '_');

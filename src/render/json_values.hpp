@@ -1,6 +1,8 @@
 // What every JSON answer is made of: the envelope and the rules for values (docs/json.md).
 #pragma once
 
+#include "llmcalc/answer/explanation.hpp"
+
 #include <nlohmann/json_fwd.hpp>
 
 #include <optional>
@@ -22,6 +24,9 @@ Json text_or_null(std::string_view text);
 /// \throws std::domain_error when it is not finite: JSON has no such number, and null would mean "does not apply"
 Json finite(double value);
 Json finite_or_null(std::optional<double> value);
+
+/// Sets the keys formula, numbers and source.
+void add_explanation(Json& object, const answer::Explanation& why);
 
 /// "optimizer step" -> "optimizer_step"
 std::string identifier(std::string_view words);

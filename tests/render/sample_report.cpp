@@ -78,10 +78,21 @@ Estimate sample_estimate() {
   e.compute.mfu_source = "--mfu";
   e.compute.peak = teraflops(312);
   e.compute.step = seconds(0.350);
+  e.compute.useful = days(33);
+  e.compute.goodput = {33.0 / 34.0, false, bytes(14 * llama_parameters),     seconds(45), seconds(5400), seconds(600),
+                       hours(48),   17.0,  {"t / T", "33 / 34", "Daly 2006"}};
   e.compute.total = days(34);
   e.compute.gpu_hours = 816;
   e.compute.cost = dollars(1234);
   e.compute.price_source = "--price";
+  e.compute.footprint = {watts(554),
+                         1.1,
+                         kilowatt_hours(497),
+                         {"GPU-hours x power x PUE", "816 h x 554 W x 1.1", "--"},
+                         grams_per_kilowatt_hour(400),
+                         "as given",
+                         kilograms(199),
+                         {}};
   e.timed = true;
   e.notes = {"27.82 GiB are left on each accelerator"};
   return e;
@@ -116,6 +127,8 @@ Report report_without_accelerator() {
   report.estimate.verdict.capacity = {};
   report.estimate.room.reset();
   report.estimate.timed = false;
+  report.estimate.compute.goodput.reset();
+  report.estimate.compute.footprint.reset();
   return report;
 }
 

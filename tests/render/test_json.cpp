@@ -113,10 +113,38 @@ TEST_CASE("a fit answer as a whole") {
     "step_error_bar": null,
     "step_error_bar_source": null,
     "step_parts": [],
+    "useful_seconds": null,
+    "goodput": {
+      "share": null,
+      "mtbf_seconds": null,
+      "failures": null,
+      "checkpoint_bytes": null,
+      "checkpoint_seconds": null,
+      "checkpoint_interval_seconds": null,
+      "restart_seconds": null,
+      "formula": null,
+      "numbers": null,
+      "source": null
+    },
     "total_seconds": null,
     "gpu_hours": null,
     "cost_usd": null,
-    "price_source": null
+    "price_source": null,
+    "energy": {
+      "kilowatt_hours": null,
+      "power_watts": null,
+      "pue": null,
+      "formula": null,
+      "numbers": null,
+      "source": null
+    },
+    "carbon": {
+      "kilograms_co2e": null,
+      "grams_per_kilowatt_hour": null,
+      "formula": null,
+      "numbers": null,
+      "source": null
+    }
   },
   "advice": [],
   "room": {
@@ -143,10 +171,7 @@ TEST_CASE("what does not apply is null") {
   CHECK(answer["verdict"] == "no_accelerator");
   CHECK(answer["capacity_bytes"].is_null());
   CHECK(answer["headroom_bytes"].is_null());
-  for (const auto& item : answer["time"].items()) {
-    const bool is_list = item.key() == "step_parts";
-    CHECK((is_list ? item.value().empty() : item.value().is_null()));
-  }
+  for (const auto& figure : answer["time"].flatten()) CHECK((figure.is_null() || figure.empty()));
   CHECK(answer["compute"]["tokens"] == 15e12);
 }
 
@@ -212,6 +237,28 @@ TEST_CASE("a price that is not known is null beside a time that is") {
   CHECK(time["cost_usd"].is_null());
   CHECK(time["gpu_hours"] == 816.0);
   CHECK(time["total_seconds"] == 34 * 86400.0);
+}
+
+TEST_CASE("goodput, energy and carbon stand beside the time they follow from") {
+  const auto time = parsed(sample_report())["time"];
+  CHECK(time["useful_seconds"] == 33 * 86400.0);
+  CHECK(time["goodput"]["share"] == 33.0 / 34.0);
+  CHECK(time["goodput"]["checkpoint_bytes"] == 14 * 8'030'261'248);
+  CHECK(time["goodput"]["source"] == "Daly 2006");
+  CHECK(time["energy"]["kilowatt_hours"] == 497.0);
+  CHECK(time["carbon"]["kilograms_co2e"] == 199.0);
+}
+
+TEST_CASE("what never ends or never comes is null") {
+  auto report = sample_report();
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  report.estimate.compute.total = quantity::seconds(infinity);
+  report.estimate.compute.gpu_hours = infinity;
+  report.estimate.compute.goodput->mtbf = quantity::seconds(infinity);
+  const auto time = parsed(report)["time"];
+  CHECK(time["total_seconds"].is_null());
+  CHECK(time["gpu_hours"].is_null());
+  CHECK(time["goodput"]["mtbf_seconds"].is_null());
 }
 
 TEST_CASE("extreme bytes stay exact") {

@@ -98,9 +98,11 @@ TEST_CASE("the text answer is verdict, ledger, phases, advice, compute, time, no
   MFU             41.5 %  --mfu
   peak       312 TFLOP/s  of one accelerator
   step            350 ms
-  run            34 days
+  goodput         97.1 %  a failure every 2 days, 10 min to restart; a checkpoint of 112 GB in 45 s every 90 min
+  run            34 days  33 days of steps
   GPU-hours          816
   cost            $1,234  --price
+  energy         497 kWh  199 kg CO2e at 400 g/kWh, as given
 
   assumed
   - sequences of 8,192 tokens
@@ -120,6 +122,20 @@ TEST_CASE("the first line is the verdict") {
         "peak in backward of layer 31 of 32");
   CHECK(first_line(report_without_accelerator()) ==
         "NO VERDICT  needs 51.33 GiB, no accelerator was named, peak in backward of layer 31 of 32");
+}
+
+TEST_CASE("goodput is shown where it is noticed or asked about") {
+  auto report = sample_report();
+  auto& goodput = report.estimate.compute.goodput.value();
+  goodput.share = 0.9996;
+  CHECK_FALSE(contains(to_text(report, {}), "goodput"));
+  CHECK_FALSE(contains(to_text(report, {}), "of steps"));
+  CHECK(contains(to_text(report, {.explain = true}), "Daly 2006"));
+  goodput.stated = true;
+  goodput.interval = report.estimate.compute.useful;
+  CHECK(contains(to_text(report, {}), "a checkpoint of 112 GB in 45 s at the end"));
+  goodput.share = 0.0;
+  CHECK(contains(to_text(report, {}), "never  failures come faster than it restarts"));
 }
 
 TEST_CASE("without an accelerator the text says why there is no time") {
