@@ -33,16 +33,24 @@ constexpr MatrixRates on_l40s{0.745, 0.64, 250, 0.4, 0.91};
 constexpr MatrixRates on_v100{0.74, 0.74, 250, 0.95, 1.0};
 constexpr AttentionRates attention_on_v100 = unmeasured_attention(on_v100.ceiling);
 
+/// Inside a run, products are slower than back to back in isolation, where the operands of the database cost less power
+/// than trained ones. Measured over the model above: A100 PCIe 0.89 (SimuMax, 61 training shapes in each of three
+/// layouts), H100 0.91 (720 TFLOP/s on the shapes of Llama 70B, SemiAnalysis, over 791), MI300X 0.93 (620,
+/// SemiAnalysis, over 668); a time model of 109 multi-node A100 runs (vTrain) found 0.95.
+constexpr double usual_in_run = 0.90;
+/// B200: 0.68 (SimuMax, 369 training shapes), so half way between that and the others.
+constexpr double blackwell_in_run = 0.80;
+
 constexpr double l40s_watts = 350 / 362.0;
 
 constexpr Generation generations[] = {
-    {"Ampere GA100", "A100 SXM", on_a100, 400 / 312.0, 108, flash_2, flash_2},
-    {"Ampere", "L40S", on_l40s, l40s_watts, 84, flash_2, flash_2},
-    {"Ada", "L40S", on_l40s, l40s_watts, 142, flash_2, flash_2},
-    {"Hopper", "H100 SXM and H200", on_hopper, 700 / 989.4, 132, flash_3, flash_2_on_hopper},
-    {"Blackwell GB", "L40S", on_l40s, l40s_watts, 142, flash_2, flash_2},
-    {"Blackwell", "B200", on_blackwell, 1000 / 2250.0, 148, cudnn_on_blackwell, flash_2_on_blackwell},
-    {"Volta", "V100 PCIe", on_v100, 250 / 112.0, 80, attention_on_v100, attention_on_v100},
+    {"Ampere GA100", "A100 SXM", on_a100, usual_in_run, 400 / 312.0, 108, flash_2, flash_2},
+    {"Ampere", "L40S", on_l40s, usual_in_run, l40s_watts, 84, flash_2, flash_2},
+    {"Ada", "L40S", on_l40s, usual_in_run, l40s_watts, 142, flash_2, flash_2},
+    {"Hopper", "H100 SXM and H200", on_hopper, usual_in_run, 700 / 989.4, 132, flash_3, flash_2_on_hopper},
+    {"Blackwell GB", "L40S", on_l40s, usual_in_run, l40s_watts, 142, flash_2, flash_2},
+    {"Blackwell", "B200", on_blackwell, blackwell_in_run, 1000 / 2250.0, 148, cudnn_on_blackwell, flash_2_on_blackwell},
+    {"Volta", "V100 PCIe", on_v100, usual_in_run, 250 / 112.0, 80, attention_on_v100, attention_on_v100},
 };
 
 /// Parts of which only the best product is known, or what it must at least be. AMD: MI300X (MAMF finder). Google:
@@ -57,11 +65,6 @@ struct Ceiling {
 };
 constexpr Ceiling ceilings[] = {
     {"CDNA", "MI300X", 0.514, 750 / 1307.4}, {"TPU", "TPU v5e", 0.95, 0.0}, {"", "the median part", 0.78, 0.0}};
-
-/// Inside a run, products are slower than back to back in isolation: on A100 0.93 (271 TFLOP/s of the MAMF finder with
-/// random operands over 292 of the large products above), on H100 0.91 (720 on the shapes of Llama 70B, SemiAnalysis,
-/// over 791), on MI300X 0.93 (620 over 668).
-constexpr double inside_a_run = 0.93;
 
 /// No tile does better than those of the A100, which power hardly limits.
 constexpr double best_share = on_a100.share;
@@ -101,12 +104,12 @@ Chip chip_of(const spec::Accelerator& gpu) {
 
 MatrixRates matrix_rates(const Chip& chip) {
   if (chip.generation == nullptr) {
-    const double ceiling = inside_a_run * chip.ceiling;
+    const double ceiling = usual_in_run * chip.ceiling;
     return {.share = ceiling, .ceiling = ceiling, .fill = on_a100.fill};
   }
   MatrixRates rates = chip.generation->matrix;
-  rates.share = inside_a_run * std::min(best_share, rates.share * chip.power);
-  rates.ceiling = std::min(rates.share, inside_a_run * rates.ceiling * chip.power);
+  rates.share = chip.generation->inside_a_run * std::min(best_share, rates.share * chip.power);
+  rates.ceiling = std::min(rates.share, chip.generation->inside_a_run * rates.ceiling * chip.power);
   return rates;
 }
 

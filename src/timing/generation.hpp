@@ -11,6 +11,7 @@ struct Generation {
   std::string_view arch;      ///< with which the name of the architecture begins
   std::string_view measured;  ///< the part that was measured
   MatrixRates matrix;         ///< in isolation
+  double inside_a_run;        ///< rate of products inside a run over that in isolation
   double watts_per_teraflop;  ///< of the measured part, at its dense 16-bit peak
   double units;               ///< of parts that do not say
   AttentionRates native;      ///< of the kernel written for this generation

@@ -24,9 +24,14 @@ constexpr double bandwidth_share = 0.8;
 /// fp32 output over TN: A100 PCIe 0.95, B200 0.93).
 constexpr double wide_accumulation = 0.94;
 
-/// An operation of an eager layer on an A100 host of 2022: 1.0 ms forward for the 15 operations of a GPT layer (vTrain,
-/// 1440 single-node runs) are 67 us; 1.22 ms for the 22 of a Llama layer (gpt-fast: 25.5 tokens/s with 7B) are 55 us.
-constexpr double host_operation = 60e-6;
+/// An eager operation that is one kernel, with its node of the autograd graph, on an A100 host of 2022.
+constexpr double host_kernel = 17e-6;
+/// A module around a product: 1.22 ms for the 8 products and 14 other operations of a Llama layer (gpt-fast without
+/// compilation: 25.5 tokens/s with 7B on A100).
+constexpr double host_module = 110e-6;
+/// Megatron-LM's modules do more: 1.0 ms for the 6 products and 6 other operations of a GPT layer (vTrain, 1440
+/// single-node runs).
+constexpr double host_megatron_module = 150e-6;
 /// 1.2 ms for the same layer backward.
 constexpr double host_backward = 1.2;
 /// Hosts that came with Hopper (Sapphire Rapids, Genoa) run one thread 1.4 times as fast as those of the A100 (Rome).
@@ -41,13 +46,15 @@ constexpr double host_launch = 8.6e-6 / newer_host;
 
 double host_speed(const spec::Accelerator& gpu) { return gpu.year >= newer_host_year ? newer_host : 1.0; }
 
+bool is_megatron(spec::Framework framework) {
+  return framework == spec::Framework::megatron || framework == spec::Framework::megatron_deepspeed ||
+         framework == spec::Framework::nemo;
+}
+
 /// Megatron-LM's linear layers add weight gradients to the fp32 main gradient within the product (--no-gradient-
 /// accumulation-fusion turns it off).
 bool fuses_accumulation(const spec::Training& training) {
-  const bool megatron = training.framework == spec::Framework::megatron ||
-                        training.framework == spec::Framework::megatron_deepspeed ||
-                        training.framework == spec::Framework::nemo;
-  return megatron && training.precision.grads == spec::Dtype::fp32;
+  return is_megatron(training.framework) && training.precision.grads == spec::Dtype::fp32;
 }
 
 /// A tile of 2^rows by 2^columns elements. Small ones load more bytes for each FLOP and reach less of the peak: one set
@@ -103,7 +110,8 @@ Kernels::Kernels(const spec::Accelerator& gpu, const spec::Training& training, c
       fused_accumulation_(fuses_accumulation(training)),
       matrix_(matrix_rates(chip)),
       attention_(attention_rates(chip, training)),
-      host_operation_(host_speed(gpu) * host_operation * (training.compile ? compiled_host : 1.0)),
+      host_factor_(host_speed(gpu) * (training.compile ? compiled_host : 1.0)),
+      host_module_(host_factor_ * (is_megatron(training.framework) ? host_megatron_module : host_module)),
       host_launch_(host_speed(gpu) * host_launch) {}
 
 double Kernels::peak(spec::Dtype compute) const {
@@ -145,10 +153,11 @@ quantity::Seconds Kernels::stream(quantity::Bytes moved) const {
 }
 
 quantity::Seconds Kernels::dispatch(const program::Op& op, bool backward) const {
+  const bool is_product = op.product.m > 0;
   const std::int64_t experts = op.kind == program::OpKind::linear ? std::max<std::int64_t>(op.product.count, 1) : 1;
   const double launches = host_launch_ * static_cast<double>(experts - 1);
-  if (!backward) return quantity::seconds(host_operation_ + launches);
-  return quantity::seconds(host_backward * host_operation_ + 2.0 * launches);
+  const double call = is_product ? host_module_ : host_factor_ * host_kernel;
+  return quantity::seconds(backward ? host_backward * call + 2.0 * launches : call + launches);
 }
 
 std::string matrix_source(const spec::Accelerator& gpu) {

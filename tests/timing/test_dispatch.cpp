@@ -23,15 +23,22 @@ TEST_CASE("kernels that move bytes approach the bandwidth") {
   CHECK(share(100'000) < 0.05);
 }
 
-// vTrain's 1440 single-node runs with Megatron-DeepSpeed: a GPT layer of 15 operations takes the host at least 1.0 ms
-// forward and 1.2 ms backward.
+// vTrain's 1440 single-node runs with Megatron-DeepSpeed: the host needs at least 1.0 ms forward and 1.2 ms backward
+// for a GPT layer. gpt-fast without compilation: 25.5 tokens/s through 32 layers of Llama 7B.
 TEST_CASE("the host needs a millisecond for an eager layer") {
-  const Prices a100("a100-80-sxm");
-  const program::Op op;
-  CHECK(15 * milliseconds(a100, op, false) == Approx(1.0).epsilon(0.15));
-  CHECK(15 * milliseconds(a100, op, true) == Approx(1.2).epsilon(0.15));
+  program::Op product;
+  product.product = {1024, 1024, 1024};
+  const program::Op other;
+  const auto layer = [&](const Prices& prices, int products, int others, bool backward) {
+    return products * milliseconds(prices, product, backward) + others * milliseconds(prices, other, backward);
+  };
+  const Prices megatron("a100-80-sxm");
+  CHECK(layer(megatron, 6, 6, false) == Approx(1.0).epsilon(0.05));
+  CHECK(layer(megatron, 6, 6, true) == Approx(1.2).epsilon(0.05));
+  const Prices plain("a100-80-sxm", " --framework hf --dtype bf16");
+  CHECK(layer(plain, 8, 14, false) == Approx(1e3 / 25.5 / 32).epsilon(0.10));
   const Prices compiled("a100-80-sxm", " --framework hf --dtype bf16 --compile 1");
-  CHECK(milliseconds(compiled, op, false) < 0.5 * milliseconds(a100, op, false));
+  CHECK(layer(compiled, 8, 14, false) < 0.5 * layer(plain, 8, 14, false));
 }
 
 // SimuMax, group_matmul on B200: 80 experts of 308 rows, 5120 by 1536, take 9.2 us each forward and 8.6 backward.
@@ -42,5 +49,5 @@ TEST_CASE("experts are launched one by one, heads together") {
   CHECK(milliseconds(b200, experts, false) == Approx(80 * 9.2e-3).epsilon(0.10));
   program::Op heads = experts;
   heads.kind = program::OpKind::scores;
-  CHECK(milliseconds(b200, heads, false) < 0.1 * milliseconds(b200, experts, false));
+  CHECK(milliseconds(b200, heads, false) < 0.2 * milliseconds(b200, experts, false));
 }

@@ -63,8 +63,9 @@ class Kernels {
   bool fused_accumulation_;  ///< the product of a weight gradient adds to an fp32 buffer
   MatrixRates matrix_;
   AttentionRates attention_;
-  double host_operation_;  ///< seconds of the host for an operation of the forward pass
-  double host_launch_;     ///< and for each further product of the same operation
+  double host_factor_;  ///< of the run's host over that of an A100 of 2022, for eager operations
+  double host_module_;  ///< seconds of the host for a product of the forward pass
+  double host_launch_;  ///< and for each further product of the same operation
 };
 
 /// What the prices of matrix products rest on: a measurement of the part, of a relative, or of the median of all.
