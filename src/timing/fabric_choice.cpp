@@ -1,7 +1,5 @@
 #include "timing/fabric_choice.hpp"
 
-#include <limits>
-
 namespace llmcalc::timing {
 
 bool has_fabric(const spec::Accelerator& gpu) { return gpu.link && (!gpu.pcie || *gpu.link > *gpu.pcie); }
@@ -19,10 +17,6 @@ quantity::Bandwidth board_bandwidth(const spec::Accelerator& gpu) { return gpu.p
 
 quantity::Bandwidth link_bandwidth(const spec::Accelerator& gpu) {
   return has_fabric(gpu) ? *gpu.link : board_bandwidth(gpu);
-}
-
-std::int64_t joined_accelerators(const spec::Accelerator& gpu) {
-  return gpu.joined > 0 ? gpu.joined : std::numeric_limits<std::int64_t>::max();
 }
 
 }  // namespace llmcalc::timing

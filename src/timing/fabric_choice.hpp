@@ -16,7 +16,4 @@ const FabricCurves& link_curves(const spec::Accelerator& gpu);
 quantity::Bandwidth link_bandwidth(const spec::Accelerator& gpu);
 quantity::Bandwidth board_bandwidth(const spec::Accelerator& gpu);  ///< of PCIe
 
-/// Accelerators that the link joins: those of a machine, fewer (a bridge) or more (a rack).
-std::int64_t joined_accelerators(const spec::Accelerator& gpu);
-
 }  // namespace llmcalc::timing

@@ -1,4 +1,5 @@
-#include "llmcalc/timing/network.hpp"
+#include "llmcalc/timing/links.hpp"
+
 #include "timing/fabric_choice.hpp"
 
 #include <algorithm>
@@ -16,15 +17,15 @@ constexpr std::int64_t most_measured = 8;
 
 /// Between measured sizes time grows in a straight line, which is exact for latency plus bytes over bandwidth; beyond
 /// the largest it goes on as in the last interval.
-double at(const Curve& curve, double bytes) {
-  const auto whole = static_cast<std::uint64_t>(bytes);
-  const auto exponent = static_cast<std::int64_t>(std::bit_width(whole)) - 1;
-  const auto last = static_cast<std::int64_t>(measured_sizes) - 2;
+double at(const Curve& curve, quantity::Bytes size) {
+  const auto bytes = static_cast<std::uint64_t>(quantity::in_bytes(size));
+  const auto exponent = static_cast<std::int64_t>(std::bit_width(bytes)) - 1;
   if (exponent < smallest_exponent) return curve.front();
+  const auto last = static_cast<std::int64_t>(measured_sizes) - 2;
   const std::int64_t step = std::min(exponent - smallest_exponent, last);
   const auto i = static_cast<std::size_t>(step);
-  const double from = static_cast<double>(std::uint64_t{1} << (smallest_exponent + step));
-  return curve[i] + (curve[i + 1] - curve[i]) * (bytes / from - 1.0);
+  const auto from = static_cast<double>(std::uint64_t{1} << (smallest_exponent + step));
+  return curve[i] + (curve[i + 1] - curve[i]) * (static_cast<double>(bytes) / from - 1.0);
 }
 
 /// What the smallest message takes longer among more ranks than were measured: all-reduces go through trees, the others
@@ -41,24 +42,25 @@ double growth(Collective kind, const Groups& groups, std::int64_t ranks) {
 Links::Links(const spec::Accelerator& gpu)
     : link_{&link_curves(gpu), link_curves(gpu).link / link_bandwidth(gpu)},
       board_{&pcie(), pcie().link / board_bandwidth(gpu)},
-      joined_(has_fabric(gpu) ? joined_accelerators(gpu) : 0) {}
+      joined_(has_fabric(gpu) ? gpu.joined : 0) {}
 
-double Links::seconds(Collective kind, double bytes, std::int64_t ranks, std::int64_t ring) const {
-  const Fabric& fabric = joining(ranks);
+quantity::Seconds Links::collective(Collective kind, quantity::Bytes size, std::int64_t ranks,
+                                    std::int64_t ring) const {
+  const Fabric& fabric = among(ranks);
   const std::size_t column = ranks <= 2 ? 0 : ranks <= 4 ? 1 : 2;
   const Groups& groups = fabric.curves->times[static_cast<std::size_t>(kind)];
   const Curve& curve = groups[column];
-  const double measured = static_cast<double>(std::int64_t{2} << column);
+  const auto measured = static_cast<double>(std::int64_t{2} << column);
   const double stretch = fabric.slowdown * ring_share(static_cast<double>(ring)) / ring_share(measured);
   const double least = curve.front() + growth(kind, groups, ranks);
-  return micro * (least + (at(curve, bytes) - curve.front()) * stretch);
+  return quantity::seconds(micro * (least + (at(curve, size) - curve.front()) * stretch));
 }
 
 /// Each of two ranks that exchange a tensor all-to-all sends half of it.
-double Links::pair_seconds(double bytes, std::int64_t ranks) const {
-  const Fabric& fabric = joining(ranks);
-  const Curve& curve = fabric.curves->times[static_cast<std::size_t>(Collective::all_to_all)].front();
-  return micro * (curve.front() + (at(curve, 2.0 * bytes) - curve.front()) * fabric.slowdown);
+quantity::Seconds Links::neighbours(quantity::Bytes size, std::int64_t ranks) const {
+  const Fabric& fabric = among(ranks);
+  const Curve& pair = fabric.curves->times[static_cast<std::size_t>(Collective::all_to_all)].front();
+  return quantity::seconds(micro * (pair.front() + (at(pair, 2 * size) - pair.front()) * fabric.slowdown));
 }
 
 }  // namespace llmcalc::timing

@@ -5,27 +5,24 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 
 namespace llmcalc::timing {
 
 namespace {
 
 using program::Collective;
-
-/// What large collectives reach of the adapters' rate: Calculon's .9 for InfiniBand (systems/a100_80g.json); NVIDIA
-/// shows .95 for 8 x 200 and 8 x 400 Gbit/s and .80 for TCP (GTC 2024, S62129).
-constexpr double network_efficiency = 0.9;
+using quantity::Bytes;
+using quantity::Seconds;
 
 /// From one node to the next, and once for each collective that leaves a node: NCCL's own cost model for its LL128
 /// protocol (src/graph/tuning.cc: hwLat of a tree over the network, baseLat of a ring).
-constexpr double hop = 8.5e-6;
-constexpr double start = 10e-6;
+constexpr Seconds hop = quantity::seconds(8.5e-6);
+constexpr Seconds start = quantity::seconds(10e-6);
 
 /// Machines without a known network have 100 Gbit/s Ethernet.
 constexpr double assumed_gigabits = 100.0;
 
-constexpr double bytes_per_gigabit = 1e9 / 8.0;
+constexpr double bits_per_byte = 8.0;
 
 /// Trees of all-reduces go up and down again, rings pass every node but one, and an all-to-all sends to all at once.
 double hops(Collective kind, std::int64_t nodes) {
@@ -56,8 +53,8 @@ double leaving(Collective kind, const Span& span) {
 /// 72 and one of 56.
 std::int64_t joined_node(const Links& links, const spec::Layout& layout) {
   const std::int64_t machine = quantity::ceil_divide(layout.gpus, layout.nodes);
+  if (links.joined() <= machine) return machine;
   std::int64_t rack = std::min(links.joined(), layout.gpus);
-  if (links.joined() <= machine || links.joined() == std::numeric_limits<std::int64_t>::max()) return machine;
   while (layout.gpus % rack != 0) --rack;
   return std::max(rack, machine);
 }
@@ -73,7 +70,8 @@ double node_gigabits(const spec::Accelerator& gpu, const spec::Layout& layout) {
 Network::Network(const Links& links, const spec::Accelerator& gpu, const spec::Layout& layout)
     : links_(links), node_(joined_node(links, layout)) {
   const double machines = static_cast<double>(node_ * layout.nodes) / static_cast<double>(layout.gpus);
-  node_rate_ = node_gigabits(gpu, layout) * bytes_per_gigabit * network_efficiency * std::max(1.0, machines);
+  const double gigabytes = node_gigabits(gpu, layout) / bits_per_byte * std::max(1.0, machines);
+  node_rate_ = quantity::gigabytes_per_second(network_efficiency * gigabytes);
 
   const std::int64_t replicas = layout.dp * layout.cp;
   const std::int64_t expert = layout.ep * layout.etp;
@@ -97,42 +95,41 @@ Span Network::spread(std::int64_t ranks, std::int64_t stride) const {
   return span;
 }
 
-quantity::Seconds Network::collective(Collective kind, quantity::Bytes size, const Span& span) const {
-  const auto bytes = static_cast<double>(quantity::in_bytes(size));
-  if (span.ranks <= 1 || bytes <= 0.0) return {};
+Seconds Network::collective(Collective kind, Bytes size, const Span& span) const {
+  if (span.ranks <= 1 || size <= Bytes()) return {};
   if (kind == Collective::ring) {
-    const auto steps = static_cast<double>(span.ranks - 1);
-    return quantity::seconds(steps * neighbour(bytes / steps, span));
+    const std::int64_t steps = span.ranks - 1;
+    return static_cast<double>(steps) * to_neighbour(quantity::bytes(quantity::in_bytes(size) / steps), span);
   }
-  if (span.nodes() == 1) return quantity::seconds(links_.seconds(kind, bytes, span.ranks, span.ranks));
-  return quantity::seconds(between_nodes(kind, bytes, span));
+  if (span.nodes() == 1) return links_.collective(kind, size, span.ranks, span.ranks);
+  return between_nodes(kind, size, span);
 }
 
 /// Rings and trees are pipelined: the slower of links and network sets the pace (NCCL src/graph/topo.cc takes the
 /// narrowest link of a ring). Groups of one node share all its adapters, so a tensor-parallel group over several
 /// nodes has them to itself and eight data-parallel groups an eighth each.
-double Network::between_nodes(Collective kind, double bytes, const Span& span) const {
-  const double wire = leaving(kind, span) * bytes * static_cast<double>(span.sharing) / node_rate_;
-  double inside = 0.0;
+Seconds Network::between_nodes(Collective kind, Bytes size, const Span& span) const {
+  const Seconds wire = leaving(kind, span) * static_cast<double>(span.sharing) * (size / node_rate_);
+  Seconds inside;
   if (span.per_node > 1 && kind == Collective::all_to_all) {
-    inside = links_.seconds(kind, bytes / static_cast<double>(span.nodes()), span.per_node, span.per_node);
+    const Bytes staying = quantity::bytes(quantity::in_bytes(size) / span.nodes());
+    inside = links_.collective(kind, staying, span.per_node, span.per_node);
   } else if (span.per_node > 1) {
-    inside = links_.seconds(kind, bytes, span.per_node, span.ranks);
+    inside = links_.collective(kind, size, span.per_node, span.ranks);
   }
   return std::max(inside, wire) + start + hops(kind, span.nodes()) * hop;
 }
 
-/// A message to the next rank. One that leaves the node goes through the sender's own adapter, its share of the node's.
-double Network::neighbour(double bytes, const Span& span) const {
-  const double inside = links_.pair_seconds(bytes, std::max<std::int64_t>(2, span.per_node));
+/// A message that leaves the node goes through the sender's own adapter, its share of the node's.
+Seconds Network::to_neighbour(Bytes size, const Span& span) const {
+  const Seconds inside = links_.neighbours(size, span.per_node);
   if (span.nodes() == 1) return inside;
-  return std::max(inside, bytes * static_cast<double>(node_) / node_rate_ + start + hop);
+  return std::max(inside, static_cast<double>(node_) * (size / node_rate_) + start + hop);
 }
 
-quantity::Seconds Network::to_next_stage(quantity::Bytes size) const {
-  const auto bytes = static_cast<double>(quantity::in_bytes(size));
-  if (stages_.ranks <= 1 || bytes <= 0.0) return {};
-  return quantity::seconds(neighbour(bytes, stages_));
+Seconds Network::to_next_stage(Bytes size) const {
+  if (stages_.ranks <= 1 || size <= Bytes()) return {};
+  return to_neighbour(size, stages_);
 }
 
 }  // namespace llmcalc::timing

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+
 namespace llmcalc::timing {
 
 namespace {
@@ -21,10 +23,11 @@ std::string link_source(const spec::Accelerator& gpu) {
 std::string network_source(const spec::Accelerator& gpu, const spec::Layout& layout) {
   if (layout.nodes == 1) return link_source(gpu);
   const bool known = layout.inter_node_gbps || gpu.network_gbps;
-  return fmt::format("{}; between nodes: {:g} Gbit/s a node ({}) at 90 %", link_source(gpu), node_gigabits(gpu, layout),
-                     layout.inter_node_gbps ? "--inter-node"
-                     : known                ? "typical of the accelerator"
-                                            : "assumed");
+  const std::string_view whose = layout.inter_node_gbps ? "--inter-node"
+                                 : known                ? "typical of the accelerator"
+                                                        : "assumed";
+  return fmt::format("{}; between nodes: {:g} Gbit/s a node ({}) at {:.0f} %", link_source(gpu),
+                     node_gigabits(gpu, layout), whose, 100.0 * network_efficiency);
 }
 
 }  // namespace llmcalc::timing

@@ -4,6 +4,7 @@
 #include "llmcalc/program/program.hpp"
 #include "llmcalc/spec/accelerator.hpp"
 #include "llmcalc/spec/layout.hpp"
+#include "llmcalc/timing/links.hpp"
 
 #include <array>
 #include <cstdint>
@@ -19,36 +20,6 @@ struct Span {
   std::int64_t sharing = 1;  ///< groups of one node that communicate at the same time and share its network
 
   std::int64_t nodes() const { return ranks / per_node; }
-};
-
-struct FabricCurves;
-
-/// The links of one accelerator inside a node, looked up once for all its layouts.
-class Links {
- public:
-  explicit Links(const spec::Accelerator& gpu);
-
-  /// A collective among ranks of one node.
-  /// \param ring  ranks over which the whole tensor goes round: more than `ranks` where nodes take part in a larger
-  /// ring
-  double seconds(program::Collective kind, double bytes, std::int64_t ranks, std::int64_t ring) const;
-
-  /// One rank sends to another while that one sends on.
-  double pair_seconds(double bytes, std::int64_t ranks) const;
-
-  std::int64_t joined() const { return joined_; }
-
- private:
-  /// A measured fabric and how much slower this accelerator's is.
-  struct Fabric {
-    const FabricCurves* curves;
-    double slowdown;
-  };
-  const Fabric& joining(std::int64_t ranks) const { return ranks <= joined_ ? link_ : board_; }
-
-  Fabric link_;
-  Fabric board_;             ///< the host's PCIe
-  std::int64_t joined_ = 0;  ///< accelerators that `link_` joins
 };
 
 /// The links of one run and where its groups lie on them. It allocates nothing and compares no text.
@@ -75,12 +46,12 @@ class Network {
 
  private:
   Span spread(std::int64_t ranks, std::int64_t stride) const;
-  double between_nodes(program::Collective kind, double bytes, const Span& span) const;
-  double neighbour(double bytes, const Span& span) const;
+  quantity::Seconds between_nodes(program::Collective kind, quantity::Bytes size, const Span& span) const;
+  quantity::Seconds to_neighbour(quantity::Bytes size, const Span& span) const;
 
   Links links_;
-  std::int64_t node_ = 1;  ///< accelerators of a node
-  double node_rate_ = 0;   ///< bytes that a node sends in a second
+  std::int64_t node_ = 1;          ///< accelerators of a node
+  quantity::Bandwidth node_rate_;  ///< what a node sends
   std::array<Span, 4> groups_;
   Span data_;
   Span expert_data_;
@@ -89,6 +60,10 @@ class Network {
   Span replicas_;
   Span stages_;
 };
+
+/// What large collectives reach of the adapters' rate: Calculon's .9 for InfiniBand (systems/a100_80g.json); NVIDIA
+/// shows .95 for 8 x 200 and 8 x 400 Gbit/s and .80 for TCP (GTC 2024, S62129).
+inline constexpr double network_efficiency = 0.9;
 
 /// Gigabits per second of one machine's network: as said, or as typical of the accelerator.
 double node_gigabits(const spec::Accelerator& gpu, const spec::Layout& layout);
