@@ -45,7 +45,7 @@ Explanation explain(const spec::Question& question, const Goodput& goodput) {
 
 }  // namespace
 
-Goodput goodput(const spec::Question& question, const program::Program& program, Seconds useful) {
+Goodput goodput(const spec::Question& question, const program::Program& program, Seconds step, Seconds useful) {
   const auto& given = question.reliability;
   Goodput answer;
   answer.stated = given.stated();
@@ -53,8 +53,8 @@ Goodput goodput(const spec::Question& question, const program::Program& program,
   answer.save = answer.checkpoint / storage_bandwidth(question);
   answer.restart = given.restart_time.value_or(timing::default_restart);
   answer.mtbf = given.mtbf.value_or(timing::default_mtbf) / static_cast<double>(question.layout.gpus);
-  const Seconds interval = given.checkpoint_interval.value_or(timing::best_interval(answer.save, answer.mtbf));
-  answer.interval = std::min(interval, useful);
+  const Seconds best = std::max(step, timing::best_interval(answer.save, answer.mtbf));
+  answer.interval = std::min(given.checkpoint_interval.value_or(best), useful);
   // The last checkpoint is the run's result and no loss, so n segments have n - 1 saves.
   const Seconds mean_save = (1.0 - answer.interval / useful) * answer.save;
   const double share = timing::goodput(answer.interval, mean_save, answer.mtbf, answer.restart);

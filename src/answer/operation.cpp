@@ -64,7 +64,7 @@ std::optional<Footprint> footprint(const spec::Question& question, double gpu_ho
 }
 
 void operate(const spec::Question& question, const Walks& walks, TimeAnswer& answer) {
-  if (walks.size.trainable > 0) answer.goodput = goodput(question, walks.program, answer.useful);
+  if (walks.size.trainable > 0) answer.goodput = goodput(question, walks.program, answer.step, answer.useful);
   const double share = answer.goodput ? answer.goodput->share : 1.0;
   answer.total = answer.useful / share;
   answer.gpu_hours = static_cast<double>(question.layout.gpus) * quantity::in_hours(answer.total);

@@ -30,9 +30,12 @@ MemoryAnswer memory_answer(const spec::Question& question, const Walks& walks);
 /// \pre an accelerator is named; flops and peak are filled
 void clock_step(const spec::Question& question, const Walks& walks, TimeAnswer& answer);
 TimeAnswer time_answer(const spec::Question& question, const Walks& walks);
-/// From the steps to the wall: goodput, time, money, energy. \pre `answer.useful` is known, and so is the accelerator
+/// From the steps to the wall: goodput, time, money, energy. \pre the accelerator, `answer.step` and `answer.useful`
+/// are known
 void operate(const spec::Question& question, const Walks& walks, TimeAnswer& answer);
-Goodput goodput(const spec::Question& question, const program::Program& program, quantity::Seconds useful);
+/// Checkpoints are made between steps, of which all together take `useful`.
+Goodput goodput(const spec::Question& question, const program::Program& program, quantity::Seconds step,
+                quantity::Seconds useful);
 /// Empty where neither the person nor the preset knows the accelerator's power.
 std::optional<Footprint> footprint(const spec::Question& question, double gpu_hours);
 

@@ -48,6 +48,13 @@ TEST_CASE("everything about failures and checkpoints can be said") {
   CHECK(asked(llama + " --mtbf none").goodput->share == 1.0);
 }
 
+TEST_CASE("nobody saves more often than once a step, or after the run") {
+  const auto fast = asked(llama + " --checkpoint-bandwidth 1e9GB/s");
+  CHECK(fast.goodput->interval == fast.step);
+  const auto sparse = asked(one_gpu + " --checkpoint-interval 1000 days");
+  CHECK(sparse.goodput->interval == sparse.useful);
+}
+
 TEST_CASE("a run that cannot outrun its failures has no length, no cost and a warning") {
   const auto estimate = answer::estimate(question(llama + " --mtbf 1"));
   CHECK(std::isinf(in_seconds(estimate.compute.total)));
