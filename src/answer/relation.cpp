@@ -118,6 +118,11 @@ std::string expression(const Relation& relation, Variable unknown, Text text) {
 
 const VariableFacts& facts(Variable variable) { return variables.at(static_cast<std::size_t>(variable)); }
 
+void require_positive(std::string_view name, std::optional<double> value) {
+  if (!value || (std::isfinite(*value) && *value > 0.0)) return;
+  throw q::BadInput(std::string(name), fmt::format("{:.4g} is not a finite number above 0", *value));
+}
+
 void Solver::set(Variable variable, Known known) {
   const auto& f = facts(variable);
   if (!(known.value > 0.0 && known.value <= f.max)) {

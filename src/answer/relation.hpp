@@ -44,6 +44,9 @@ struct VariableFacts {
 
 const VariableFacts& facts(Variable variable);
 
+/// \throws quantity::BadInput for a value that is there but no finite number above 0
+void require_positive(std::string_view name, std::optional<double> value);
+
 struct Known {
   double value = 0.0;
   Origin origin = Origin::given;

@@ -148,6 +148,7 @@ KnownRun known_run(ScalingLaw law, bool optimal, const Solver& solver) {
 
 ScaleAnswer scale(const ScaleQuestion& question) {
   check_inference(question);
+  require_positive("loss", question.loss);
   auto limits = inference_limits(question);
   ScaleAnswer answer;
   answer.law = law_of(question);

@@ -30,6 +30,7 @@ class Section {
   /// \param numbers  what stands for the words of the formula
   void add(std::string_view id, std::string_view label, double value, std::string text, std::string_view formula,
            Numbers numbers = {}) {
+    if (!std::isfinite(value)) throw q::BadInput("scale", fmt::format("'{}' is beyond counting", label));
     std::string worked = numbers.size() == 0 ? std::string() : with_numbers(formula, numbers);
     answer_.lines.push_back({id,
                              label,
@@ -61,6 +62,9 @@ std::string steps_text(double steps) {
   return steps < countable_until ? q::format_count(std::llround(steps)) : q::format_number(steps, digits);
 }
 
+/// A share that is below 0 by no more than rounding, where there is nothing to gain.
+double at_least_none(double share) { return std::max(0.0, share); }
+
 /// Comparing runs of equal loss needs a law whose optimum and loss are one surface.
 double loss_on_surface(const KnownRun& run, std::string_view asker) {
   const auto& law = facts(run.choice.law);
@@ -88,7 +92,7 @@ void add_smaller(double times, const KnownRun& run, ScaleAnswer& answer) {
                       "ask for a model fewer times smaller");
   }
   const Allocation smaller{params, *tokens};
-  const double extra = smaller.compute() / best.compute() - 1.0;
+  const double extra = at_least_none(smaller.compute() / best.compute() - 1.0);
   const std::string small = text_of(Variable::params, params);
   Section section(ScaleSection::smaller, facts(run.choice.law).source, answer);
   section.add("smaller_params", Variable::params, params, "best params for this loss / times",
@@ -111,7 +115,6 @@ double serving_weight(const ScaleFollowUps& asked, const Solver& solver) {
     throw q::BadInput("inference mfu", "is compared with the MFU of training, which is not known",
                       "give mfu, or an accelerator with a number of them");
   }
-  if (!(*asked.serving_mfu > 0.0)) throw q::BadInput("inference mfu", "is not above 0");
   return solver[Variable::mfu]->value / *asked.serving_mfu;
 }
 
@@ -142,7 +145,7 @@ void add_serving_lines(const Allocation& best, double served, double weight, con
               {{"params", text_of(Variable::params, best.params)}, {"tokens", text_of(Variable::tokens, best.tokens)}});
   add_both("serving_total_flops", "training and serving", best, whole);
   add_both("serving_unchanged_flops", "the same of the run", run.split, unchanged);
-  const double saved = std::max(0.0, 1.0 - whole / unchanged);  // no more than rounding where the run is the best
+  const double saved = at_least_none(1.0 - whole / unchanged);
   section.add("serving_saved_share", "saved", saved, q::format_percent(saved), "1 - best / unchanged",
               {{"best", text_of(Variable::compute, whole)}, {"unchanged", text_of(Variable::compute, unchanged)}});
 }
@@ -228,7 +231,7 @@ void add_optimum(const KnownRun& run, ScaleAnswer& answer) {
   }
   if (!law.surface) return;
   const double least = cheapest(run, *run.loss).compute();
-  const double extra = work / least - 1.0;
+  const double extra = at_least_none(work / least - 1.0);
   section.add("least_compute_flops", "least compute for the run's loss", least, text_of(Variable::compute, least),
               "the compute of which the run's loss is the best", {{"the run's loss", loss_text(*run.loss)}});
   section.add("extra_compute_share", "extra compute of the run", extra, q::format_percent(extra),
@@ -237,6 +240,11 @@ void add_optimum(const KnownRun& run, ScaleAnswer& answer) {
 }
 
 void add_follow_ups(const ScaleFollowUps& asked, const KnownRun& run, const Solver& solver, ScaleAnswer& answer) {
+  const auto raw = [](const auto& value) { return value ? std::optional(q::in_tokens(*value)) : std::nullopt; };
+  require_positive("smaller", asked.smaller);
+  require_positive("inference tokens", raw(asked.served));
+  require_positive("inference mfu", asked.serving_mfu);
+  require_positive("batch", raw(asked.batch));
   if (asked.serving_mfu && !asked.served) {
     throw q::BadInput("inference mfu", "belongs to inference tokens", "say how many tokens will be served");
   }

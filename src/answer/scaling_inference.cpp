@@ -16,11 +16,6 @@ namespace q = quantity;
 
 constexpr std::string_view decode_bound = "roofline of decoding one sequence: each weight is read once a token";
 
-void require_positive(std::string_view name, std::optional<double> value) {
-  if (!value || (std::isfinite(*value) && *value > 0.0)) return;
-  throw q::BadInput(std::string(name), fmt::format("{:.4g} is not a finite number above 0", *value));
-}
-
 double bytes_per_weight(const ScaleQuestion& question) { return q::in_bits_per_element(*question.weight) / 8.0; }
 
 std::string weight_text(const ScaleQuestion& question) {
