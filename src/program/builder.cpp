@@ -132,8 +132,19 @@ void BlockBuilder::keep_for_products(Weight& w) const {
   }
 }
 
-void BlockBuilder::matrix_bias(const Matrix& matrix) {
+void BlockBuilder::pass_over(std::string_view name, quantity::Bytes forward, quantity::Bytes backward) {
+  Op& op = append({.kind = OpKind::elementwise, .name = name});
+  op.moved_forward = forward;
+  op.moved_backward = backward;
+}
+
+/// The bias is added inside the product's kernel; its gradient is a sum over the rows of the output's
+/// (torch.nn.Linear), which Transformer Engine makes in the epilogue of the weight gradient's product
+/// (cpp_extensions/gemm.py, BGRADB).
+void BlockBuilder::matrix_bias(const Matrix& matrix, const Value& out) {
   if (!matrix.bias) return;
+  const bool separate = context_.trains_base && !context_.profile.fuses_small_gradients;
+  if (separate) pass_over("bias gradient", bytes(0), size(out.id));
   const WeightId id = vector("bias", matrix.columns, matrix.experts > 1 ? Cut::none : matrix.cut);
   if (matrix.experts <= 1) return;
   Weight& w = block_.weights[id];
@@ -239,7 +250,7 @@ Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
   }
   append(op);
   if (context_.selects_operations && products_++ % 2 == 0) keep_through_recompute(out);
-  matrix_bias(matrix);
+  matrix_bias(matrix, out);
   return is_adapted(matrix.name) ? adapted(in, out, matrix.name) : out;
 }
 
@@ -255,7 +266,11 @@ Value BlockBuilder::norm(const Value& x, std::string_view name, spec::Norm kind)
     op.saved.push_back(stats.id);
   }
   if (kind != spec::Norm::nonparametric) op.weight = vector("norm", x.columns);
-  append(op);
+  Op& appended = append(op);
+  // A second kernel reads input and gradient again for the weight's (pytorch aten/src/ATen/native/cuda/
+  // layer_norm_kernel.cu, GammaBetaBackwardCUDAKernel).
+  const bool separate = context_.trains_base && !context_.profile.fuses_small_gradients;
+  if (separate) appended.moved_backward += size(x.id) + size(y.id);
   if (kind == spec::Norm::layernorm) vector("norm bias", x.columns);
   return y;
 }

@@ -73,6 +73,10 @@ class BlockBuilder {
   Value adapter_product(const Value& x, std::string_view name, std::int64_t columns);
   Value adapter_input(const Value& x);  ///< in the type in which adapters compute
 
+  /// A kernel between the tensors that the program lists, of which none is alive longer than the kernel: only time
+  /// sees it.
+  void pass_over(std::string_view name, quantity::Bytes forward, quantity::Bytes backward);
+
   /// Appends an operation; moved bytes are set to inputs + outputs (+ weight) unless already given.
   Op& append(Op op);
 
@@ -100,7 +104,7 @@ class BlockBuilder {
   Weight matrix_weight(const Matrix& matrix) const;
   void exchange_around(Op& op, const Matrix& matrix, const Value& in, const Value& out);
   void gather_around(Op& op, quantity::Bytes whole, bool needs_gradient);
-  void matrix_bias(const Matrix& matrix);
+  void matrix_bias(const Matrix& matrix, const Value& out);
   void set_moved_bytes(Op& op) const;
 
   const Context& context_;

@@ -56,6 +56,20 @@ Heads rotated(BlockBuilder& b, const Heads& h) {
           b.rearrange(h.k, "rotated keys", h.k.rows, h.k.columns, OpKind::elementwise), h.v};
 }
 
+/// Passes over queries and keys that the rotary embedding takes: read and write in one kernel (Megatron-LM
+/// core/fusions/fused_rope; Liger-Kernel ops/rope.py); as a chain of operations a negated half is concatenated, two
+/// products are made and added: 2 + 2 + 2 + 3 (transformers modeling_llama.py, apply_rotary_pos_emb). The way back
+/// takes as many.
+void rotate(BlockBuilder& b, const Heads& h) {
+  constexpr std::int64_t fused_passes = 2;
+  constexpr std::int64_t chained_passes = 9;
+  const Context& c = b.context();
+  if (c.shape().position != spec::Position::rope) return;
+  const std::int64_t passes = c.profile.fuses_rotary ? fused_passes : chained_passes;
+  const auto moved = quantity::bytes(quantity::product(passes, h.q.rows, h.q.columns + h.k.columns, h.q.width));
+  b.pass_over("rotary embedding", moved, c.differentiates ? moved : quantity::bytes(0));
+}
+
 /// LLaMA-Adapter: queries also attend to a learned prompt, and what they find is weighted by a learned gate a head,
 /// which keeps it (litgpt/adapter.py, CausalSelfAttention.scaled_dot_product_attention).
 Value attend_to_prompt(BlockBuilder& b, const Heads& h, const Value& mixed) {
@@ -95,12 +109,15 @@ Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& a, const 
   const bool fuse =
       c.profile.fused_projections && x.id == memory.id && !a.output_gate && a.qk_norm == spec::QkNorm::none;
   Heads h = fuse ? fused_projection(b, a, x, query_width) : separate_projections(b, a, x, memory, query_width);
+  // Backward, the gradients of the three parts are put together again.
+  if (fuse && c.differentiates) b.pass_over("qkv gradient", quantity::bytes(0), 2 * b.size(h.q.id));
   h.k = rescaled(b, h.k, "rescaled keys");
   h.v = rescaled(b, h.v, "rescaled values");
   const Value gate = columns_of(h.q, a.query_width() / c.tp);
   h.q.columns = a.query_width() / c.tp;
   h.q = normalise_heads(b, h.q, a.head_dim, a.qk_norm, "q norm");
   h.k = normalise_heads(b, h.k, a.head_dim, a.qk_norm, "k norm");
+  rotate(b, h);
   if (c.profile.rotates_into_copies && c.shape().position == spec::Position::rope) h = rotated(b, h);
   h.k = cached(b, h.k, "key cache");
   h.v = cached(b, h.v, "value cache");

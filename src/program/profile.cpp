@@ -70,9 +70,21 @@ Profile textbook() {
   return p;
 }
 
+/// Kernels of Transformer Engine, or those that Megatron-LM had before: without FlashAttention, in Megatron-DeepSpeed.
+bool runs_transformer_engine(const spec::Training& training) {
+  return training.framework != Framework::megatron_deepspeed && training.attention != spec::AttentionKernel::eager;
+}
+
+/// Gradients are reduced while the backward pass makes them where optimizer states are sharded (--overlap-grad-reduce
+/// goes with --use-distributed-optimizer in every recipe of NeMo and Megatron-Bridge); Megatron's older data
+/// parallelism and Megatron-DeepSpeed reduce them behind it.
+bool reduces_meanwhile(const spec::Training& training) { return runs_transformer_engine(training); }
+
 /// Megatron-LM with Transformer Engine kernels and fp32 gradient buffers.
-Profile megatron() {
+Profile megatron(const spec::Training& training) {
   Profile p;
+  p.fuses_small_gradients = runs_transformer_engine(training);
+  p.overlaps_data_exchange = reduces_meanwhile(training);
   p.fuses_norm_into_product = true;
   p.retains_stage_tensors = true;
   p.keeps_ring_steps = true;
@@ -88,7 +100,7 @@ Profile family_profile(Family family, const spec::Training& training) {
     case Family::torch:
       return torch_profile(training);
     case Family::megatron:
-      return megatron();
+      return megatron(training);
   }
   return {};
 }
@@ -130,6 +142,7 @@ Profile make_profile(const spec::Training& training, const std::optional<spec::A
   Profile p = family_profile(family, training);
   if (training.fused_kernels || training.compile) p.fused_norm = true;
   if (training.compile || training.framework == Framework::liger) p.fused_norm = p.fused_glu = true;
+  if (training.compile || training.fused_kernels || training.framework == Framework::liger) p.fuses_rotary = true;
   p.optimizer_temporaries = family == Family::textbook ? 0 : step_temporaries(training);
   p.context = cuda_context(hopper);
   p.reserved_over_allocated = median_reserved_ratio;

@@ -13,6 +13,8 @@ namespace {
 Profile eager() {
   Profile p;
   p.fused_norm = false;
+  p.fuses_small_gradients = false;
+  p.fuses_rotary = false;
   p.fused_glu = false;
   p.fused_projections = false;
   p.fused_gate_and_up = false;

@@ -145,6 +145,18 @@ void complete_sequence(Draft& draft) {
   if (shape.position == spec::Position::learned) shape.position_rows = shape.max_position;
 }
 
+/// Megatron's command line trains with dropout 0.1 unless told otherwise (Megatron-LM training/arguments.py,
+/// --hidden-dropout, --attention-dropout); the models of presets and files say what theirs were trained with.
+void complete_dropout(Draft& draft) {
+  constexpr double megatron_dropout = 0.1;
+  const auto framework = draft.training().framework;
+  const bool megatron = framework == spec::Framework::megatron || framework == spec::Framework::megatron_deepspeed;
+  const bool gpt = draft.shape().position == spec::Position::learned && draft.shape().mlp == spec::Mlp::gelu;
+  if (!megatron || !gpt || draft.given("dropout") || draft.given("model") || draft.given("config")) return;
+  draft.shape().dropout = megatron_dropout;
+  draft.assume("dropout", "Megatron default", "--dropout 0.1");
+}
+
 void complete_layout(Draft& draft) {
   spec::Layout& layout = draft.layout();
   const auto replica = replica_size(layout);

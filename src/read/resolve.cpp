@@ -70,6 +70,7 @@ Resolved resolve(const std::vector<Given>& given, const std::optional<ConfigText
   complete_method(draft);
   complete_kernels(draft);
   complete_sequence(draft);
+  complete_dropout(draft);
   complete_layout(draft);
   complete_batch(draft);
   complete_data(draft);

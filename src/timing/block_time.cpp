@@ -59,7 +59,7 @@ class OpTimer {
     } else if (is_matrix_work(op)) {
       pass.products += work = product(op, Pass::forward);
     } else {
-      pass.streams += work = prices_.kernels.stream(op.moved_forward);
+      if (op.moved_forward > quantity::bytes(0)) pass.streams += work = prices_.kernels.stream(op.moved_forward);
     }
     add_messages(op, false, work, prices_.network, pass);
   }
@@ -120,6 +120,26 @@ quantity::Bytes saved_bytes(const program::Block& block) {
   return sum;
 }
 
+/// Where several operations read one tensor, its gradients are added up: each further one is read, added to what is
+/// there, and written (pytorch torch/csrc/autograd/input_buffer.cpp, accumulate).
+Seconds add_up_gradients(const program::Block& block, const Kernels& kernels) {
+  constexpr std::int64_t passes = 3;
+  Seconds sum;
+  std::vector<bool> arrived(block.tensors.size(), false);
+  for (const Op& op : block.ops) {
+    std::vector<program::TensorId> distinct(op.inputs.begin(), op.inputs.end());
+    std::ranges::sort(distinct);
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    for (const program::TensorId id : distinct) {
+      const auto gradient = block.tensors[id].gradient;
+      if (gradient == quantity::bytes(0)) continue;
+      if (arrived[id]) sum += kernels.stream(passes * gradient);
+      arrived[id] = true;
+    }
+  }
+  return sum;
+}
+
 }  // namespace
 
 Seconds PassTime::total() const { return products + attention + streams + tensor + context + expert + host; }
@@ -155,6 +175,7 @@ BlockTime time_block(const program::Block& block, const Prices& prices) {
     timer.forward(op, time.recompute);
     host_recompute += prices.kernels.dispatch(op, false);
   }
+  time.backward.streams += add_up_gradients(block, prices.kernels);
   time.saved = saved_bytes(block);
   wait_for_host(host_forward, time.forward);
   wait_for_host(host_recompute, time.recompute);

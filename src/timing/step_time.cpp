@@ -34,6 +34,7 @@ class StepTimer {
  private:
   StageTime stage_time(const StageGroup& stage) const;
   WeightTraffic weights_of(const StageGroup& stage) const;
+  bool accumulates_apart() const;
   Seconds gathering(std::size_t block, std::int64_t times) const;
   Seconds data_exchange(const WeightTraffic& weights, const StageTime& stage) const;
 
@@ -70,8 +71,16 @@ StageTime StepTimer::stage_time(const StageGroup& group) const {
     saved += run.count * block.saved;
     if (gathers_) stage.gathering += gathering(run.block, run.count);
   }
-  stage.offloading = streaming(offload_, *question_.gpu, weights_of(group), saved, stage);
+  const WeightTraffic weights = weights_of(group);
+  if (accumulates_apart()) stage.backward.streams += prices_.kernels.stream(weights.accumulated);
+  stage.offloading = streaming(offload_, *question_.gpu, weights, saved, stage);
   return stage;
+}
+
+/// A kernel of its own adds the gradients of each micro-batch, unless the weight gradient's product does it or shards
+/// are all that is added to.
+bool StepTimer::accumulates_apart() const {
+  return !profile_.fused_gradient_accumulation && !gathers_ && question_.training.grad_accum > 1;
 }
 
 WeightTraffic StepTimer::weights_of(const StageGroup& stage) const {

@@ -53,6 +53,9 @@ Seconds newton_schulz(const program::Weight& w, const Kernels& kernels) {
   return iterations * (product(m, k) + product(m, m) + product(k, m));
 }
 
+/// A new gradient and the sum so far are read, the sum is written.
+constexpr std::int64_t accumulation_passes = 3;
+
 bool is_hidden_matrix(const program::Weight& w) { return w.rows > 1 && w.columns > 1 && !w.table; }
 
 }  // namespace
@@ -62,6 +65,7 @@ WeightTraffic& WeightTraffic::operator+=(const WeightTraffic& other) {
   gradients += other.gradients;
   expert_weights += other.expert_weights;
   expert_gradients += other.expert_gradients;
+  accumulated += other.accumulated;
   updated += other.updated;
   update_products += other.update_products;
   updated_parameters += other.updated_parameters;
@@ -69,8 +73,13 @@ WeightTraffic& WeightTraffic::operator+=(const WeightTraffic& other) {
 }
 
 WeightTraffic operator*(std::int64_t times, const WeightTraffic& t) {
-  return {times * t.weights,           times * t.gradients, times * t.expert_weights,
-          times * t.expert_gradients,  times * t.updated,   static_cast<double>(times) * t.update_products,
+  return {times * t.weights,
+          times * t.gradients,
+          times * t.expert_weights,
+          times * t.expert_gradients,
+          times * t.accumulated,
+          times * t.updated,
+          static_cast<double>(times) * t.update_products,
           times * t.updated_parameters};
 }
 
@@ -84,6 +93,7 @@ WeightTraffic weight_traffic(const program::Block& block, const spec::Training& 
     if (!w.trainable) continue;
     const std::int64_t shards = sharding.of(w.split).optimizer;
     (expert ? sum.expert_gradients : sum.gradients) += spec::storage_bytes(training.precision.grads, w.elements);
+    sum.accumulated += accumulation_passes * spec::storage_bytes(training.precision.grads, w.elements);
     sum.updated += updated(w, training, sharding);
     sum.updated_parameters += quantity::parameters(w.elements / shards);
     if (training.optimizer != spec::Optimizer::muon || !is_hidden_matrix(w)) continue;

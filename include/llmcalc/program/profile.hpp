@@ -58,6 +58,8 @@ struct Profile {
   bool fused_gradient_accumulation = true;  ///< the weight gradient's product adds to the buffer inside the kernel
   bool retains_stage_tensors = false;       ///< a pipeline stage keeps its received and sent tensor between steps
   bool dummy_weight_gradients = false;      ///< one scratch gradient a distinct matrix shape (fused accumulation)
+  bool fuses_small_gradients = true;        ///< of biases and norms, inside kernels that read the same tensors anyway
+  bool fuses_rotary = true;                 ///< rotary embedding is one kernel instead of a chain of operations
   bool overlaps_data_exchange = true;       ///< gradients are reduced while the last backward pass makes them
   int optimizer_temporaries = 0;            ///< parameter-sized temporaries of the step, in the type of the moments
   /// Narrow gradients are copied to fp32 for the step alone (Megatron-LM core/optimizer/distrib_optimizer.py,

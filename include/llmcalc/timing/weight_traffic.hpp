@@ -13,6 +13,7 @@ struct WeightTraffic {
   quantity::Bytes gradients;
   quantity::Bytes expert_weights;  ///< experts have a data-parallel group of their own
   quantity::Bytes expert_gradients;
+  quantity::Bytes accumulated;              ///< read and written to add a micro-batch's gradients to those before
   quantity::Bytes updated;                  ///< what the optimizer reads and writes of the states on its rank
   quantity::Seconds update_products;        ///< matrix products of the update: Muon's
   quantity::Parameters updated_parameters;  ///< on this rank
