@@ -1,5 +1,6 @@
 #include "answer/optimizer_source.hpp"
 #include "answer/parts.hpp"
+#include "llmcalc/memory/communicators.hpp"
 #include "llmcalc/quantity/format.hpp"
 #include "llmcalc/spec/names.hpp"
 
@@ -115,7 +116,8 @@ void Ledger::textbook(const MemoryAnswer& memory) {
 void Ledger::runtime(const MemoryAnswer& memory) {
   const auto& given = question_.runtime;
   const Bytes slack = memory.peak_reserved - memory.peak_allocated;
-  const Bytes context = memory.peak_device - memory.peak_reserved;
+  const Bytes buffers = memory::communicator_buffers(question_);
+  const Bytes context = memory.peak_device - memory.peak_reserved - buffers;
   add({Holding::allocator,
        "allocator slack",
        slack,
@@ -123,6 +125,13 @@ void Ledger::runtime(const MemoryAnswer& memory) {
         fmt::format("{:.3f} x {}", walks_.profile.reserved_over_allocated - 1.0, exact(memory.peak_allocated)),
         given.reserved_ratio ? "as given" : "measured: median of 43 Megatron runs on B200 (SimuMax v1.2)"},
        !given.reserved_ratio});
+  add({Holding::communicators,
+       "NCCL communicators",
+       buffers,
+       {"channels to peers, of every group that communicates, x 12 MiB",
+        given.nccl ? exact(buffers) : fmt::format("{} x 12 MiB", memory::open_channels(question_)),
+        given.nccl ? "as given" : "nccl src/include/device.h and issues 892, 1450, 1685"},
+       !given.nccl});
   add({Holding::context,
        "CUDA context and kernels",
        context,

@@ -1,5 +1,6 @@
 #include "answer/levels.hpp"
 
+#include "llmcalc/memory/communicators.hpp"
 #include "llmcalc/quantity/error.hpp"
 
 #include <fmt/format.h>
@@ -67,7 +68,7 @@ Levels levels(const spec::Question& question, const program::Profile& profile, c
   }
   const Bytes allocated = memory.peak().alive.total();
   const Bytes reserved = scaled(allocated, profile.reserved_over_allocated);
-  return {allocated, reserved, reserved + profile.context};
+  return {allocated, reserved, reserved + memory::communicator_buffers(question) + profile.context};
 }
 
 }  // namespace llmcalc::answer

@@ -36,6 +36,7 @@ constexpr HoldingWords holdings[] = {
     {Holding::logits, "logits", "logits and loss"},
     {Holding::temporaries, "temporaries", "temporaries"},
     {Holding::workspace, "workspace", "workspaces"},
+    {Holding::communicators, "communicators", "communicators"},
     {Holding::context, "context", "CUDA context"},
     {Holding::allocator, "allocator", "allocator slack"},
 };

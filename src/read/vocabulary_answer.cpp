@@ -102,6 +102,8 @@ constexpr Term rows[] = {
                                                        "capacity of one accelerator instead of the preset's"),
     term<Maybe<Size>, InRuntime<&Runtime::context>>("context_bytes", Group::answer,
                                                     "CUDA context and kernels instead of the measured constant"),
+    term<Maybe<Size>, InRuntime<&Runtime::nccl>>("nccl_bytes", Group::answer,
+                                                 "buffers of NCCL's communicators instead of what its groups open"),
     term<Maybe<Size>, InRuntime<&Runtime::workspace>>("workspace", Group::answer,
                                                       "of matrix products instead of the framework's"),
     term<Maybe<AtLeastOne>, InRuntime<&Runtime::reserved_ratio>>("reserved_ratio", Group::answer,

@@ -27,7 +27,8 @@ constexpr std::string_view other_terms =
     "config dtype zero gpus_per_node inter_node master_weights optimizer_rank moe_every norms_per_layer qk_norm "
     "parallel_residual window "
     "full_every "
-    "q_lora_rank kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim rank context_bytes workspace reserved_ratio "
+    "q_lora_rank kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim rank context_bytes nccl_bytes workspace "
+    "reserved_ratio "
     "schedule first_stage_layers last_stage_layers cp_exchange lora_dropout virtual_tokens adapter_width moe_imbalance "
     "tokens samples mfu price memory activations mtbf checkpoint_interval checkpoint_bandwidth restart_time power pue "
     "carbon_intensity";

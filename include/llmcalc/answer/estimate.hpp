@@ -48,7 +48,7 @@ struct MemoryAnswer {
   quantity::Bytes peak_first_step;  ///< allocated; optimizer states do not exist yet
   quantity::Bytes peak_allocated;   ///< allocated, steady state
   quantity::Bytes peak_reserved;    ///< what the caching allocator holds
-  quantity::Bytes peak_device;      ///< what nvidia-smi shows: reserved + context
+  quantity::Bytes peak_device;      ///< what nvidia-smi shows: reserved + communicators + context
 };
 
 struct SizeAnswer {

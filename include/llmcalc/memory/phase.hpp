@@ -17,6 +17,7 @@ enum class Holding {
   logits,
   temporaries,
   workspace,
+  communicators,
   context,
   allocator
 };

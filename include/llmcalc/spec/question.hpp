@@ -30,6 +30,7 @@ struct Pricing {
 /// Constants of the runtime that a person measured, instead of those of the framework's profile.
 struct Runtime {
   std::optional<quantity::Bytes> context;    ///< --context-bytes: CUDA context and loaded kernels
+  std::optional<quantity::Bytes> nccl;       ///< --nccl-bytes: buffers of NCCL's communicators
   std::optional<quantity::Bytes> workspace;  ///< --workspace: of matrix products
   std::optional<double> reserved_ratio;      ///< --reserved-ratio: what the allocator holds over what is allocated
 };
