@@ -130,7 +130,7 @@ void Ledger::runtime(const MemoryAnswer& memory) {
        buffers,
        {"channels to peers, of every group that communicates, x 12 MiB",
         given.nccl ? exact(buffers) : fmt::format("{} x 12 MiB", memory::open_channels(question_)),
-        given.nccl ? "as given" : "nccl src/include/device.h and issues 892, 1450, 1685"},
+        given.nccl ? "as given" : "nccl src/init.cc, computeBuffSizes, and issues 892, 1450, 1685"},
        !given.nccl});
   add({Holding::context,
        "CUDA context and kernels",

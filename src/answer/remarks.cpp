@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace llmcalc::answer {
 
 namespace {
@@ -14,6 +16,13 @@ constexpr double fewest_pretraining_tokens = 200e9;
 /// Nobody knows the other traffic of a cluster, so that much is said beside what the prices rest on.
 std::string communication(const spec::Accelerator& gpu, const spec::Layout& layout) {
   return fmt::format("communication {}; congestion is not modelled", timing::network_source(gpu, layout));
+}
+
+/// The recurrence of a linear attention is passed on between the ranks of a sample; the program has no tensors for it.
+bool passes_recurrence_on(const spec::Question& question) {
+  return question.layout.cp > 1 && std::ranges::any_of(question.model.kinds, [](const spec::LayerKind& kind) {
+           return std::holds_alternative<spec::GatedDeltaNet>(kind.mixer);
+         });
 }
 
 /// What a run keeps elsewhere than on the accelerator.
@@ -34,6 +43,9 @@ std::vector<std::string> kept_elsewhere(const memory::StepMemory& memory) {
 
 std::vector<std::string> notes(const spec::Question& question, const Walks& walks) {
   std::vector<std::string> lines = kept_elsewhere(walks.memory);
+  if (passes_recurrence_on(question)) {
+    lines.push_back("not modelled: what context-parallel ranks exchange in linear attention");
+  }
   if (question.gpu && question.layout.gpus > 1) lines.push_back(communication(*question.gpu, question.layout));
   return lines;
 }

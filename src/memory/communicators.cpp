@@ -8,11 +8,12 @@ using quantity::product;
 
 namespace {
 
-/// NCCL drives a link with two channels: logs show 24 on an A100 (12 NVLinks of 25 GB/s), 16 on an H800 (8; nccl issue
-/// 892) and never more than 32, which with 384 MiB is what AIConfigurator budgets for 4 and 8 H100 (392 MiB; its
-/// systems/*.yaml). Over PCIe there are 2.
+/// NCCL drives a link with two channels: its logs show 24 on an A100 (12 NVLinks of 25 GB/s) and 16 on an H800 (8; nccl
+/// issue 892). An H100 has 24 and the multicast buffers of NVLS, together as much as 32 would take: 384 MiB, where
+/// AIConfigurator observed 392 on 4 and 8 of them (systems/*.yaml, nccl_mem). To one peer no log has more than 32. Over
+/// PCIe there are 2.
 std::int64_t channels_of(const std::optional<spec::Accelerator>& gpu) {
-  constexpr std::int64_t most = 32;  // nccl src/include/device.h, MAXCHANNELS of the versions that those logs are from
+  constexpr std::int64_t most = 32;
   constexpr std::int64_t fewest = 2;
   constexpr double bytes_per_second = 25e9 / 2;  // of one channel
   if (!gpu) return most;

@@ -25,6 +25,16 @@ TEST_CASE("an answer leaves nothing out of what recompute and fine-tuning do") {
   }
 }
 
+TEST_CASE("an answer leaves nothing out of schedules and of how ranks share a sample, but for linear attention") {
+  for (const auto* words : {"--pp 4 --schedule gpipe", "--pp 4 --schedule zero-bubble", "--cp 8",
+                            "--cp 8 --cp-exchange all-to-all", "--pp 4 --first-stage-layers 5"}) {
+    CHECK_FALSE(says(words, "not modelled"));
+  }
+  const auto notes = answer::estimate(test::question_of("--model qwen3-next-80b-a3b --cp 2")).notes;
+  REQUIRE(notes.size() == 1);
+  CHECK(notes.front().find("linear attention") != std::string::npos);
+}
+
 TEST_CASE("an answer says what a run keeps in host memory") {
   CHECK(says("--framework deepspeed --offload optimizer --gpus 2 --dp 2 --sharding zero2", "host memory"));
   CHECK_FALSE(says("--framework deepspeed --gpus 2 --dp 2 --sharding zero2", "host memory"));

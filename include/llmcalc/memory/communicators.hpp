@@ -9,7 +9,7 @@ namespace llmcalc::memory {
 
 /// Device memory of one channel to one peer: what arrives lies in the buffers of three protocols, 512 KiB (LL), 4.7 MiB
 /// (LL128) and 4 MiB (Simple, NCCL_BUFFSIZE), what leaves needs flags only, both in pages of 2 MiB (nccl
-/// src/include/device.h, src/transport/p2p.cc; issue 1685 logs allocations of 10 and of 2 MiB).
+/// src/init.cc, computeBuffSizes; issue 1685 logs allocations of 10 and of 2 MiB).
 inline constexpr quantity::Bytes channel_buffers = quantity::mib(10 + 2);
 
 /// Channels that this rank's groups open to peers, of the groups that communicate in a step.
