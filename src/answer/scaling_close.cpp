@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace llmcalc::answer {
 
@@ -26,19 +27,28 @@ void set_derived(Solver& solver, Variable variable, double value, Explanation wh
   solver.propagate();
 }
 
-void set_usual(Solver& solver, Variable variable, double value, const Usual& usual) {
-  solver.set(variable, {value, Origin::assumed, {"assumed", text_of(variable, value), usual.source}});
+void set_usual(Solver& solver, Variable variable, double value, const Usual& usual, ScaleAnswer& answer) {
+  const std::string text = text_of(variable, value);
+  solver.set(variable, {value, Origin::assumed, {"assumed", text, usual.source}});
+  answer.assumptions.push_back(fmt::format("{} {} ({})", facts(variable).label, text, usual.source));
   solver.propagate();
 }
 
 /// A price that nobody gave and that does not follow from cost and GPU time.
-void assume_price(const ScaleQuestion& question, Solver& solver) {
-  if (!question.usual_price || solver.knows(price)) return;
-  set_usual(solver, price, question.usual_price->value / q::seconds_per_hour, *question.usual_price);
+void assume_price(const ScaleQuestion& question, Solver& solver, ScaleAnswer& answer) {
+  if (!question.usual_price) return;
+  const double usual = question.usual_price->value / q::seconds_per_hour;
+  if (!solver.knows(price)) return set_usual(solver, price, usual, *question.usual_price, answer);
+  constexpr double much = 0.05;  // as far as rounded figures may be apart
+  if (solver[price]->origin != Origin::derived || std::abs(solver[price]->value / usual - 1.0) <= much) return;
+  answer.warnings.push_back(fmt::format("cost and GPU time make {}, but {} is usual ({})",
+                                        text_of(price, solver[price]->value), text_of(price, usual),
+                                        question.usual_price->source));
 }
 
-void assume_mfu(const ScaleQuestion& question, Solver& solver) {
-  if (question.usual_mfu && !solver.knows(mfu)) set_usual(solver, mfu, question.usual_mfu->value, *question.usual_mfu);
+void assume_mfu(const ScaleQuestion& question, Solver& solver, ScaleAnswer& answer) {
+  if (!question.usual_mfu || solver.knows(mfu)) return;
+  set_usual(solver, mfu, question.usual_mfu->value, *question.usual_mfu, answer);
 }
 
 [[noreturn]] void throw_unreachable(double loss, std::string_view what, const LawFacts& law) {
@@ -152,10 +162,10 @@ LawChoice choice_of(ScalingLaw law, const Solver& solver) {
 
 Closing close(const ScaleQuestion& question, const std::vector<ScaleLine>& limits, Solver& solver,
               ScaleAnswer& answer) {
-  assume_price(question, solver);
-  if (solver.knows(gpu_time) && !solver.knows(compute)) assume_mfu(question, solver);
+  assume_price(question, solver, answer);
+  if (solver.knows(gpu_time) && !solver.knows(compute)) assume_mfu(question, solver, answer);
   const auto closing = close_run(question, limits, solver, answer);
-  assume_mfu(question, solver);
+  assume_mfu(question, solver, answer);
   return closing;
 }
 

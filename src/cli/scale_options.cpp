@@ -7,6 +7,9 @@
 #include "llmcalc/quantity/suggest.hpp"
 #include "read/words.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -55,7 +58,7 @@ void read_law(ScaleQuestion& question, std::string_view text, std::string_view p
     for (const auto& law : laws) names.push_back(law.name);
     auto hint = quantity::did_you_mean(text, names);
     throw quantity::BadInput(std::string(place), "there is no law '" + std::string(text) + "'",
-                             hint.empty() ? "see llmcalc scale --help" : std::move(hint));
+                             hint.empty() ? fmt::format("the laws are {}", fmt::join(names, ", ")) : std::move(hint));
   }
   question.law = found->law;
 }

@@ -66,6 +66,15 @@ TEST_CASE("Money goes to the model that is best for it", "[scaling]") {
   CHECK(value(scale(question), "mfu") == Approx(1.2e20 / (2500 * 3600 * 1e15)));
 }
 
+TEST_CASE("A price that cost and time contradict is pointed out", "[scaling]") {
+  auto question = machine();
+  question.time = q::days(10);
+  question.cost = q::dollars(8 * 240 * 4);
+  CHECK(scale(question).warnings.empty());
+  question.cost = q::dollars(8 * 240 * 2);
+  CHECK_THAT(scale(question).warnings.at(0), Contains("$2.00/h") && Contains("$4.00/h is usual"));
+}
+
 TEST_CASE("What a run costs follows from its time", "[scaling]") {
   auto question = machine();
   question.time = q::days(30);
