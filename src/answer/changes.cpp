@@ -1,5 +1,6 @@
 #include "answer/changes.hpp"
 
+#include "answer/framework_stack.hpp"
 #include "llmcalc/quantity/format.hpp"
 #include "llmcalc/spec/names.hpp"
 
@@ -14,29 +15,6 @@ namespace llmcalc::answer {
 namespace {
 
 using Larger = std::span<const spec::Accelerator>;
-
-/// How a framework shards what is kept for each parameter.
-enum class Stack { textbook, torch, megatron };
-
-Stack stack_of(spec::Framework framework) {
-  using spec::Framework;
-  switch (framework) {
-    case Framework::generic:
-    case Framework::pax:
-    case Framework::maxtext:
-    case Framework::deepspeed:
-    case Framework::megatron_deepspeed:
-      return Stack::textbook;
-    case Framework::megatron:
-    case Framework::nemo:
-    case Framework::internevo:
-    case Framework::colossalai:
-    case Framework::llm_c:
-      return Stack::megatron;
-    default:
-      return Stack::torch;
-  }
-}
 
 /// Appends to the words of a run that may have been changed before.
 void say(Changed& run, std::string_view flag, std::string_view change, std::string_view cost) {

@@ -60,6 +60,10 @@ memory::StepMemory walk_stage(const memory::StepWalk& step, const spec::Question
   return every ? step.walk_worst() : step.walk(chosen_stage(question));
 }
 
+Bytes device_level(const program::Profile& profile, Bytes allocated, Bytes communicators) {
+  return scaled(allocated, profile.reserved_over_allocated) + communicators + profile.context;
+}
+
 Levels levels(const spec::Question& question, const program::Profile& profile, const memory::StepMemory& memory,
               std::int64_t parameters) {
   if (question.training.activations != spec::ActivationModel::program) {
@@ -68,7 +72,7 @@ Levels levels(const spec::Question& question, const program::Profile& profile, c
   }
   const Bytes allocated = memory.peak().alive.total();
   const Bytes reserved = scaled(allocated, profile.reserved_over_allocated);
-  return {allocated, reserved, reserved + memory::communicator_buffers(question) + profile.context};
+  return {allocated, reserved, device_level(profile, allocated, memory::communicator_buffers(question))};
 }
 
 }  // namespace llmcalc::answer

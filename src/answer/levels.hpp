@@ -22,6 +22,9 @@ struct Levels {
   quantity::Bytes device;     ///< nvidia-smi
 };
 
+/// The last of these from the first.
+quantity::Bytes device_level(const program::Profile& profile, quantity::Bytes allocated, quantity::Bytes communicators);
+
 /// \param parameters  of the whole model; read by the rule of thumb only
 Levels levels(const spec::Question& question, const program::Profile& profile, const memory::StepMemory& memory,
               std::int64_t parameters);

@@ -29,6 +29,15 @@ MemoryAnswer memory_answer(const spec::Question& question, const Walks& walks);
 /// The time of a step and what follows from it: by the given MFU, or by the program.
 /// \pre an accelerator is named; flops and peak are filled
 void clock_step(const spec::Question& question, const Walks& walks, TimeAnswer& answer);
+/// How much data the run sees.
+struct Budget {
+  quantity::Tokens tokens;
+  std::string source;
+};
+
+/// As said; by default 20 tokens a parameter.
+Budget token_budget(const spec::Question& question, std::int64_t parameters);
+
 TimeAnswer time_answer(const spec::Question& question, const Walks& walks);
 /// From the steps to the wall: goodput, time, money, energy. \pre the accelerator, `answer.step` and `answer.useful`
 /// are known

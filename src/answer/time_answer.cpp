@@ -15,27 +15,6 @@ namespace {
 
 constexpr double chinchilla_ratio = 20.0;
 
-struct Budget {
-  Tokens tokens;
-  std::string source;
-};
-
-Budget token_budget(const spec::Question& question, const Walks& walks) {
-  const auto& data = question.pricing.data;
-  const auto total = static_cast<double>(walks.size.total);
-  if (data.tokens) return {*data.tokens, "as given"};
-  if (data.samples) {
-    return {tokens(*data.samples * static_cast<double>(question.training.seq)),
-            fmt::format("{} samples x {} tokens", quantity::format_count(static_cast<std::int64_t>(*data.samples)),
-                        question.training.seq)};
-  }
-  if (data.tokens_per_parameter) {
-    return {tokens(*data.tokens_per_parameter * total),
-            fmt::format("{} x parameters, as given", *data.tokens_per_parameter)};
-  }
-  return {tokens(chinchilla_ratio * total), "default: 20 x parameters (Hoffmann et al. 2022, arXiv:2203.15556)"};
-}
-
 FlopFigure figure(std::string id, std::string label, Flops per_token, Tokens budget, Explanation why) {
   return {std::move(id), std::move(label), per_token, per_token * quantity::in_tokens(budget), std::move(why), 0.0};
 }
@@ -80,9 +59,25 @@ void clock(const spec::Question& question, const Walks& walks, TimeAnswer& answe
 
 }  // namespace
 
+Budget token_budget(const spec::Question& question, std::int64_t parameters) {
+  const auto& data = question.pricing.data;
+  const auto total = static_cast<double>(parameters);
+  if (data.tokens) return {*data.tokens, "as given"};
+  if (data.samples) {
+    return {tokens(*data.samples * static_cast<double>(question.training.seq)),
+            fmt::format("{} samples x {} tokens", quantity::format_count(static_cast<std::int64_t>(*data.samples)),
+                        question.training.seq)};
+  }
+  if (data.tokens_per_parameter) {
+    return {tokens(*data.tokens_per_parameter * total),
+            fmt::format("{} x parameters, as given", *data.tokens_per_parameter)};
+  }
+  return {tokens(chinchilla_ratio * total), "default: 20 x parameters (Hoffmann et al. 2022, arXiv:2203.15556)"};
+}
+
 TimeAnswer time_answer(const spec::Question& question, const Walks& walks) {
   TimeAnswer answer;
-  const Budget budget = token_budget(question, walks);
+  const Budget budget = token_budget(question, walks.size.total);
   answer.tokens = budget.tokens;
   answer.tokens_source = budget.source;
   answer.flops = flop_figures(question, walks, budget.tokens);

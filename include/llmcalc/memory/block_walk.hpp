@@ -18,6 +18,8 @@ struct WeightGradients {
   std::int64_t table_width = 0;    ///< the same for embedding tables and the output head, whose kernels do not add
   std::int64_t kept_width = 0;     ///< bytes an element of what is left behind
   bool deferred = false;           ///< made later, while another micro-batch runs
+
+  friend bool operator==(const WeightGradients&, const WeightGradients&) = default;
 };
 
 struct BlockWalk {

@@ -1,0 +1,51 @@
+// How many full estimates, of memory and time, one core makes in a second of a search. Nothing is left out because it
+// does not fit: the accelerators have as much memory as it takes.
+
+#include "llmcalc/answer/plan.hpp"
+#include "llmcalc/read/presets.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <string_view>
+
+using namespace llmcalc;
+
+namespace {
+
+struct Case {
+  std::string_view model;
+  std::int64_t gpus, seq, global_batch;
+};
+
+spec::Question question(const Case& c) {
+  const read::Catalogue catalogue;
+  spec::Question q;
+  q.model = spec::build_model(catalogue.model(c.model, "bench").shape);
+  q.gpu = catalogue.accelerator("a100-80", "bench").accelerator;
+  q.pricing.memory = quantity::gib(1 << 20);
+  q.training.precision.grads = spec::Dtype::fp32;
+  q.training.precision.master = true;
+  q.training.seq = c.seq;
+  q.training.global_batch = c.global_batch;
+  q.layout.gpus = c.gpus;
+  q.layout.nodes = c.gpus / 8;
+  return q;
+}
+
+void measure(const Case& c) {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  const answer::PlanSpace space({.bases = {question(c)}});
+  const answer::Findings found = answer::plan(space);
+  const std::chrono::duration<double> spent = Clock::now() - start;
+  fmt::print("{:16} {:6} GPUs: {:10} layouts in {:6.2f} s: {:.2f} million estimates a second\n", c.model, c.gpus,
+             found.looked_at, spent.count(), static_cast<double>(found.fitting) / spent.count() / 1e6);
+}
+
+}  // namespace
+
+int main() {
+  constexpr Case cases[] = {{"gpt3-175b", 64, 2048, 2520}, {"llama-3.1-405b", 16384, 8192, 2048}};
+  for (const Case& c : cases) measure(c);
+}

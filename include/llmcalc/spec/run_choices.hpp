@@ -1,0 +1,23 @@
+// What a search over runs may choose.
+#pragma once
+
+#include "llmcalc/spec/layout.hpp"
+#include "llmcalc/spec/training.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace llmcalc::spec {
+
+/// Values that each dimension may take; an empty list stands for every legal one.
+struct RunChoices {
+  std::vector<std::int64_t> dp, tp, pp, vpp, cp, ep, etp, micro_batch;
+  std::vector<bool> sp;
+  std::vector<Schedule> schedule;
+  std::vector<ContextExchange> cp_exchange;
+  std::vector<Sharding> sharding;
+  std::vector<Recompute> recompute;
+  std::vector<Offload> offload;
+};
+
+}  // namespace llmcalc::spec

@@ -1,0 +1,79 @@
+#include "answer/framework_stack.hpp"
+
+#include <array>
+
+namespace llmcalc::answer {
+
+using spec::Framework;
+using spec::Offload;
+using spec::Schedule;
+using spec::Sharding;
+
+namespace {
+
+bool has_deepspeed_engine(Framework framework) {
+  return framework == Framework::deepspeed || framework == Framework::megatron_deepspeed;
+}
+
+}  // namespace
+
+Stack stack_of(Framework framework) {
+  switch (framework) {
+    case Framework::generic:
+    case Framework::pax:
+    case Framework::maxtext:
+    case Framework::deepspeed:
+    case Framework::megatron_deepspeed:
+      return Stack::textbook;
+    case Framework::megatron:
+    case Framework::nemo:
+    case Framework::internevo:
+    case Framework::colossalai:
+    case Framework::llm_c:
+      return Stack::megatron;
+    default:
+      return Stack::torch;
+  }
+}
+
+std::span<const Sharding> shardings_of(Framework framework) {
+  static constexpr std::array textbook{Sharding::ddp, Sharding::zero1, Sharding::zero2, Sharding::zero3};
+  static constexpr std::array torch{Sharding::ddp, Sharding::zero1, Sharding::zero2, Sharding::fsdp2};
+  static constexpr std::array megatron{Sharding::ddp, Sharding::zero1};  // the distributed optimizer
+  switch (stack_of(framework)) {
+    case Stack::textbook:
+      return textbook;
+    case Stack::torch:
+      return torch;
+    case Stack::megatron:
+      return megatron;
+  }
+  return {};
+}
+
+/// Megatron-LM core/pipeline_parallel/schedules.py and DeepSpeed runtime/pipe/schedule.py train with 1F1B alone;
+/// torch.distributed.pipelining has all three.
+std::span<const Schedule> schedules_of(Framework framework) {
+  static constexpr std::array all{Schedule::one_f_one_b, Schedule::gpipe, Schedule::zero_bubble};
+  const bool one = stack_of(framework) == Stack::megatron || has_deepspeed_engine(framework);
+  return std::span(all).first(one ? 1 : all.size());
+}
+
+/// FSDP's CPUOffload has one switch for weights, gradients and optimizer; Megatron-LM has --optimizer-cpu-offload.
+std::span<const Offload> offloads_of(Framework framework) {
+  static constexpr std::array textbook{Offload::none, Offload::optimizer, Offload::params_optimizer,
+                                       Offload::activations};
+  static constexpr std::array torch{Offload::none, Offload::params, Offload::activations};
+  static constexpr std::array megatron{Offload::none, Offload::optimizer};
+  switch (stack_of(framework)) {
+    case Stack::textbook:
+      return textbook;
+    case Stack::torch:
+      return torch;
+    case Stack::megatron:
+      return megatron;
+  }
+  return {};
+}
+
+}  // namespace llmcalc::answer

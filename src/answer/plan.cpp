@@ -1,0 +1,26 @@
+#include "llmcalc/answer/plan.hpp"
+
+#include "answer/findings.hpp"
+#include "answer/unit_search.hpp"
+
+namespace llmcalc::answer {
+
+struct PlanSearch::Parts {
+  Keeper keeper;
+  UnitSearch units;
+};
+
+PlanSearch::PlanSearch(const PlanSpace& space) : parts_(new Parts{Keeper(space), UnitSearch(space)}) {}
+PlanSearch::~PlanSearch() = default;
+PlanSearch::PlanSearch(PlanSearch&&) noexcept = default;
+
+void PlanSearch::search(const PlanUnit& unit) { parts_->units.search(unit, parts_->keeper); }
+Findings PlanSearch::findings() const { return parts_->keeper.in_order(); }
+
+Findings plan(const PlanSpace& space) {
+  PlanSearch search(space);
+  for (const PlanUnit& unit : space.units()) search.search(unit);
+  return search.findings();
+}
+
+}  // namespace llmcalc::answer

@@ -1,0 +1,220 @@
+#include "answer/plan_space.hpp"
+
+#include "answer/framework_stack.hpp"
+#include "answer/parts.hpp"
+#include "llmcalc/program/build.hpp"
+#include "llmcalc/program/count.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/spec/layout_rules.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace llmcalc::answer {
+
+using quantity::BadInput;
+using quantity::product;
+
+struct PlanSpace::Parts {
+  PlanQuestion question;
+  std::vector<spec::Recompute> recomputes;
+  std::vector<Base> bases;
+  std::vector<PlanUnit> units;
+};
+
+namespace {
+
+std::vector<std::int64_t> divisors(std::int64_t n) {
+  std::vector<std::int64_t> found;
+  for (std::int64_t i = 1; i <= n / i; ++i) {
+    if (n % i == 0) found.push_back(i);
+    if (n % i == 0 && i != n / i) found.push_back(n / i);
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+/// The stated values that divide `n`, or all divisors.
+std::vector<std::int64_t> degrees(const std::vector<std::int64_t>& stated, std::int64_t n) {
+  if (stated.empty()) return divisors(n);
+  std::vector<std::int64_t> found;
+  std::ranges::copy_if(stated, std::back_inserter(found), [&](std::int64_t value) { return n % value == 0; });
+  return found;
+}
+
+std::int64_t layers_of(const spec::Shape& shape) { return shape.layers + shape.decoder_layers; }
+
+/// Numbers of virtual stages that leave every chunk as many layers, give or take the one that pp leaves over.
+std::vector<std::int64_t> virtual_stages(const spec::RunChoices& choices, std::int64_t layers, std::int64_t pp) {
+  if (!choices.vpp.empty()) return choices.vpp;
+  return pp == 1 ? std::vector<std::int64_t>{1} : divisors(quantity::ceil_divide(layers, pp));
+}
+
+std::vector<spec::Recompute> recomputes_of(const spec::RunChoices& choices) {
+  if (!choices.recompute.empty()) return choices.recompute;
+  using spec::RecomputePolicy;
+  std::vector<spec::Recompute> policies(3);
+  policies[1].policy = RecomputePolicy::selective;
+  policies[2].policy = RecomputePolicy::full;
+  return policies;
+}
+
+/// How a sequence of blocks falls into stages depends on nothing but these.
+std::vector<Pipeline> pipelines_of(const PlanSpace::Base& base, const spec::RunChoices& choices,
+                                   std::span<const spec::Recompute> recomputes) {
+  std::vector<Pipeline> pipelines;
+  spec::Question question = base.question;
+  const std::int64_t layers = layers_of(question.model.shape);
+  for (const std::int64_t pp : degrees(choices.pp, question.layout.gpus)) {
+    if (pp > layers) continue;
+    Pipeline pipeline{pp, {}};
+    question.layout.pp = pp;
+    for (const std::int64_t vpp : virtual_stages(choices, layers, pp)) {
+      if (product(pp, vpp) > layers || (vpp > 1 && pp == 1)) continue;
+      question.layout.vpp = vpp;
+      Cut cut{vpp, {}};
+      for (std::size_t i = 0; i < recomputes.size(); ++i) {
+        question.training.recompute = recomputes[i];
+        cut.stages.push_back(program::stage_groups(program::build_program(question, base.profile[i])));
+      }
+      pipeline.cuts.push_back(std::move(cut));
+    }
+    pipelines.push_back(std::move(pipeline));
+  }
+  return pipelines;
+}
+
+spec::Accelerator accelerator_of(const spec::Question& question) {
+  if (question.gpu) return *question.gpu;
+  throw BadInput("--gpu", "a plan needs an accelerator", "--gpu h100-sxm, or --gpu any");
+}
+
+quantity::Bytes limited_capacity(const spec::Question& question, const PlanLimits& limits) {
+  const quantity::Bytes capacity = capacity_of(question).value_or(question.gpu->memory_usable);
+  return limits.memory ? std::min(capacity, *limits.memory) : capacity;
+}
+
+void check(const spec::Question& question, const PlanQuestion& plan, const PlanSpace::Base& base) {
+  if (question.training.activations != spec::ActivationModel::program) {
+    throw BadInput("--activations", "a plan walks the program", "leave --activations out");
+  }
+  if (question.pricing.mfu) throw BadInput("--mfu", "a plan compares the times of layouts", "leave --mfu out");
+  const bool needs_price = plan.objective == Objective::cost || plan.limits.cost;
+  if (needs_price && !base.dollars_an_hour) {
+    throw BadInput("--price", "no price is known of " + question.gpu->id, "--price dollars per accelerator and hour");
+  }
+  if (plan.objective == Objective::energy && !base.kilowatts) {
+    throw BadInput("--objective", "the power of " + question.gpu->id + " is not known");
+  }
+}
+
+PlanSpace::Base base_of(const spec::Question& question, const PlanQuestion& plan,
+                        std::span<const spec::Recompute> recomputes) {
+  PlanSpace::Base base{question, {}, {}, timing::Links(accelerator_of(question)), {}, 0, {}, {}};
+  for (const spec::Recompute& policy : recomputes) {
+    base.question.training.recompute = policy;
+    base.profile.push_back(profile_of(base.question));
+  }
+  base.question.training.recompute = {};
+  base.pipelines = pipelines_of(base, plan.choices, recomputes);
+  base.capacity = limited_capacity(question, plan.limits);
+  const auto program = program::build_program(base.question, base.profile.front());
+  const auto step_tokens = static_cast<double>(product(question.training.global_batch, question.training.seq));
+  base.steps = in_tokens(token_budget(question, program::count_parameters(program).total).tokens) / step_tokens;
+  const auto gpus = static_cast<double>(question.layout.gpus);
+  const auto& price = question.pricing.price_per_hour ? question.pricing.price_per_hour : question.gpu->price_per_hour;
+  if (price) base.dollars_an_hour = *price * gpus;
+  constexpr double watts_per_kilowatt = 1000.0;
+  if (question.gpu->tdp_watts) base.kilowatts = *question.gpu->tdp_watts * gpus / watts_per_kilowatt;
+  check(question, plan, base);
+  return base;
+}
+
+/// What shares the prices of its blocks.
+class UnitList {
+ public:
+  UnitList(std::uint32_t index, const spec::Question& question, const spec::RunChoices& choices,
+           std::vector<PlanUnit>& units)
+      : index_(index), question_(question), choices_(choices), units_(units) {}
+
+  void add() {
+    for (const std::int64_t tp : degrees(choices_.tp, question_.layout.gpus)) {
+      for (const std::int64_t cp : degrees(choices_.cp, question_.layout.gpus / tp)) add_exchanges(tp, cp);
+    }
+  }
+
+ private:
+  void add_exchanges(std::int64_t tp, std::int64_t cp) {
+    using spec::ContextExchange;
+    auto exchanges = choices_.cp_exchange;
+    if (exchanges.empty()) exchanges = {ContextExchange::ring, ContextExchange::all_to_all};
+    if (cp == 1) exchanges = {ContextExchange::ring};
+    for (const auto exchange : exchanges) add_experts(tp, cp, exchange);
+  }
+
+  void add_experts(std::int64_t tp, std::int64_t cp, spec::ContextExchange exchange) {
+    const auto& moe = question_.model.shape.moe;
+    for (const std::int64_t ep : degrees(choices_.ep, std::max<std::int64_t>(1, moe.experts))) {
+      for (const std::int64_t etp : degrees(choices_.etp, moe.experts > 0 ? tp : 1)) {
+        if (moe.expert_ffn % etp == 0) add_batches(tp, cp, exchange, ep, etp);
+      }
+    }
+  }
+
+  void add_batches(std::int64_t tp, std::int64_t cp, spec::ContextExchange exchange, std::int64_t ep,
+                   std::int64_t etp) {
+    for (const std::int64_t batch : degrees(choices_.micro_batch, question_.training.global_batch)) {
+      units_.push_back({index_, tp, cp, ep, etp, batch, exchange});
+    }
+  }
+
+  std::uint32_t index_;
+  const spec::Question& question_;
+  const spec::RunChoices& choices_;
+  std::vector<PlanUnit>& units_;
+};
+
+}  // namespace
+
+PlanSpace::PlanSpace(PlanQuestion question) : parts_(std::make_unique<Parts>()) {
+  parts_->question = std::move(question);
+  const PlanQuestion& plan = parts_->question;
+  parts_->recomputes = recomputes_of(plan.choices);
+  for (const spec::Question& base : plan.bases) parts_->bases.push_back(base_of(base, plan, parts_->recomputes));
+  for (std::size_t i = 0; i < plan.bases.size(); ++i) {
+    UnitList(static_cast<std::uint32_t>(i), plan.bases[i], plan.choices, parts_->units).add();
+  }
+}
+
+PlanSpace::~PlanSpace() = default;
+PlanSpace::PlanSpace(PlanSpace&&) noexcept = default;
+
+const PlanQuestion& PlanSpace::question() const { return parts_->question; }
+std::span<const PlanUnit> PlanSpace::units() const { return parts_->units; }
+std::span<const spec::Recompute> PlanSpace::recomputes() const { return parts_->recomputes; }
+const PlanSpace::Base& PlanSpace::base(std::uint32_t index) const { return parts_->bases[index]; }
+
+spec::Question PlanSpace::question_of(const Choice& c) const {
+  spec::Question question = parts_->bases[c.base].question;
+  spec::Layout& layout = question.layout;
+  layout.tp = c.tp;
+  layout.sp = c.sp;
+  layout.pp = c.pp;
+  layout.vpp = c.vpp;
+  layout.schedule = c.schedule;
+  layout.cp = c.cp;
+  layout.cp_exchange = c.cp_exchange;
+  layout.ep = c.ep;
+  layout.etp = c.etp;
+  layout.dp = c.dp;
+  layout.sharding = c.sharding;
+  spec::Training& training = question.training;
+  training.micro_batch = c.micro_batch;
+  training.grad_accum = training.global_batch / (c.dp * c.micro_batch);
+  training.recompute = parts_->recomputes[c.recompute];
+  training.offload = c.offload;
+  return question;
+}
+
+}  // namespace llmcalc::answer
