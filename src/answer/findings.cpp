@@ -75,7 +75,7 @@ double figure(const PlanSpace& space, const PlannedRun& run) {
     case Objective::cost:
       return quantity::in_dollars(*run.cost);
     case Objective::energy:
-      return *run.kilowatt_hours;
+      return quantity::in_kilowatt_hours(*run.energy);
     case Objective::memory:
       return static_cast<double>(quantity::in_bytes(run.memory));
     case Objective::gpus:

@@ -1,6 +1,7 @@
 #include "llmcalc/timing/goodput.hpp"
 
 #include "answer/parts.hpp"
+#include "answer/wall_clock.hpp"
 #include "llmcalc/quantity/format.hpp"
 
 #include <fmt/format.h>
@@ -14,14 +15,6 @@ using quantity::format_duration;
 using quantity::Seconds;
 
 namespace {
-
-/// Below, failures come faster than the run gets going again, and a thousandfold wall time tells nobody anything.
-constexpr double least_share = 1e-3;
-
-quantity::Bandwidth storage_bandwidth(const spec::Question& question) {
-  return question.reliability.checkpoint_bandwidth.value_or(static_cast<double>(question.layout.nodes) *
-                                                            timing::default_storage_bandwidth_per_node);
-}
 
 std::string since(Seconds mtbf) { return std::isinf(quantity::in_seconds(mtbf)) ? "infinite" : format_duration(mtbf); }
 
@@ -46,19 +39,15 @@ Explanation explain(const spec::Question& question, const Goodput& goodput) {
 }  // namespace
 
 Goodput goodput(const spec::Question& question, const program::Program& program, Seconds step, Seconds useful) {
-  const auto& given = question.reliability;
+  const WallClock clock = wall_clock(question, program);
   Goodput answer;
-  answer.stated = given.stated();
-  answer.checkpoint = timing::checkpoint_size(program, question.training);
-  answer.save = answer.checkpoint / storage_bandwidth(question);
-  answer.restart = given.restart_time.value_or(timing::default_restart);
-  answer.mtbf = given.mtbf.value_or(timing::default_mtbf) / static_cast<double>(question.layout.gpus);
-  const Seconds best = std::max(step, timing::best_interval(answer.save, answer.mtbf));
-  answer.interval = std::min(given.checkpoint_interval.value_or(best), useful);
-  // The last checkpoint is the run's result and no loss, so n segments have n - 1 saves.
-  const Seconds mean_save = (1.0 - answer.interval / useful) * answer.save;
-  const double share = timing::goodput(answer.interval, mean_save, answer.mtbf, answer.restart);
-  answer.share = share >= least_share ? share : 0.0;
+  answer.stated = question.reliability.stated();
+  answer.checkpoint = clock.checkpoint;
+  answer.save = clock.save;
+  answer.restart = clock.restart;
+  answer.mtbf = clock.mtbf;
+  answer.interval = clock.segment(step, useful);
+  answer.share = clock.share(step, useful);
   answer.failures = useful / answer.share / answer.mtbf;
   answer.why = explain(question, answer);
   return answer;

@@ -85,6 +85,8 @@ std::vector<Pipeline> pipelines_of(const PlanSpace::Base& base, const spec::RunC
   return pipelines;
 }
 
+constexpr double watts_per_kilowatt = 1000.0;
+
 spec::Accelerator accelerator_of(const spec::Question& question) {
   if (question.gpu) return *question.gpu;
   throw BadInput("--gpu", "a plan needs an accelerator", "--gpu h100-sxm, or --gpu any");
@@ -104,14 +106,29 @@ void check(const spec::Question& question, const PlanQuestion& plan, const PlanS
   if (needs_price && !base.dollars_an_hour) {
     throw BadInput("--price", "no price is known of " + question.gpu->id, "--price dollars per accelerator and hour");
   }
-  if (plan.objective == Objective::energy && !base.kilowatts) {
+  if (plan.objective == Objective::energy && !base.power) {
     throw BadInput("--objective", "the power of " + question.gpu->id + " is not known");
+  }
+}
+
+/// What a run needs beside its steps.
+void add_operation(const spec::Question& question, PlanSpace::Base& base) {
+  const auto program = program::build_program(base.question, base.profile.front());
+  const auto size = program::count_parameters(program);
+  const auto step_tokens = static_cast<double>(product(question.training.global_batch, question.training.seq));
+  base.steps = in_tokens(token_budget(question, size.total).tokens) / step_tokens;
+  if (size.trainable > 0) base.clock = wall_clock(question, program);
+  const auto gpus = static_cast<double>(question.layout.gpus);
+  const auto& price = question.pricing.price_per_hour ? question.pricing.price_per_hour : question.gpu->price_per_hour;
+  if (price) base.dollars_an_hour = *price * gpus;
+  if (const auto one = footprint(question, 1.0)) {
+    base.power = quantity::watts(watts_per_kilowatt * in_kilowatt_hours(one->energy) * gpus);
   }
 }
 
 PlanSpace::Base base_of(const spec::Question& question, const PlanQuestion& plan,
                         std::span<const spec::Recompute> recomputes) {
-  PlanSpace::Base base{question, {}, {}, timing::Links(accelerator_of(question)), {}, 0, {}, {}};
+  PlanSpace::Base base{question, {}, {}, timing::Links(accelerator_of(question)), {}, 0, {}, {}, {}};
   for (const spec::Recompute& policy : recomputes) {
     base.question.training.recompute = policy;
     base.profile.push_back(profile_of(base.question));
@@ -119,14 +136,7 @@ PlanSpace::Base base_of(const spec::Question& question, const PlanQuestion& plan
   base.question.training.recompute = {};
   base.pipelines = pipelines_of(base, plan.choices, recomputes);
   base.capacity = limited_capacity(question, plan.limits);
-  const auto program = program::build_program(base.question, base.profile.front());
-  const auto step_tokens = static_cast<double>(product(question.training.global_batch, question.training.seq));
-  base.steps = in_tokens(token_budget(question, program::count_parameters(program).total).tokens) / step_tokens;
-  const auto gpus = static_cast<double>(question.layout.gpus);
-  const auto& price = question.pricing.price_per_hour ? question.pricing.price_per_hour : question.gpu->price_per_hour;
-  if (price) base.dollars_an_hour = *price * gpus;
-  constexpr double watts_per_kilowatt = 1000.0;
-  if (question.gpu->tdp_watts) base.kilowatts = *question.gpu->tdp_watts * gpus / watts_per_kilowatt;
+  add_operation(question, base);
   check(question, plan, base);
   return base;
 }

@@ -1,6 +1,7 @@
 // What all choices of a base share, computed once before the search.
 #pragma once
 
+#include "answer/wall_clock.hpp"
 #include "llmcalc/answer/plan.hpp"
 #include "llmcalc/program/profile.hpp"
 #include "llmcalc/timing/network.hpp"
@@ -28,8 +29,9 @@ struct PlanSpace::Base {
   timing::Links links;
   quantity::Bytes capacity;
   double steps = 0;                                ///< of the whole run
+  std::optional<WallClock> clock;                  ///< where something is trained
   std::optional<quantity::Money> dollars_an_hour;  ///< of all accelerators
-  std::optional<double> kilowatts;                 ///< of all accelerators
+  std::optional<quantity::Power> power;            ///< of all accelerators, with servers and building
 };
 
 }  // namespace llmcalc::answer

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <span>
 #include <utility>
 
@@ -239,15 +240,16 @@ PlannedRun UnitSearch::planned(std::uint32_t recompute, Bytes memory, Seconds st
   run.memory = memory;
   run.step = step;
   run.total = step * base_->steps;
-  const double hours = quantity::in_hours(run.total);
-  if (base_->dollars_an_hour) run.cost = *base_->dollars_an_hour * hours;
-  if (base_->kilowatts) run.kilowatt_hours = *base_->kilowatts * hours;
+  if (base_->clock) run.total = run.total / base_->clock->share(step, run.total);
+  if (base_->dollars_an_hour) run.cost = *base_->dollars_an_hour * quantity::in_hours(run.total);
+  if (base_->power) run.energy = *base_->power * run.total;
   return run;
 }
 
 bool UnitSearch::is_within_limits(const PlannedRun& run) const {
   const PlanLimits& limits = space_.question().limits;
-  return !(limits.time && run.total > *limits.time) && !(limits.cost && *run.cost > *limits.cost);
+  const bool ends = std::isfinite(quantity::in_seconds(run.total));
+  return ends && !(limits.time && run.total > *limits.time) && !(limits.cost && *run.cost > *limits.cost);
 }
 
 }  // namespace llmcalc::answer

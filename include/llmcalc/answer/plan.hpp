@@ -6,6 +6,7 @@
 #pragma once
 
 #include "llmcalc/program/stage_blocks.hpp"
+#include "llmcalc/quantity/energy.hpp"
 #include "llmcalc/quantity/quantity.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "llmcalc/spec/run_choices.hpp"
@@ -57,9 +58,9 @@ struct PlannedRun {
   Choice choice;
   quantity::Bytes memory;  ///< of one accelerator: what nvidia-smi shows
   quantity::Seconds step;
-  quantity::Seconds total;               ///< of the run
-  std::optional<quantity::Money> cost;   ///< of the run
-  std::optional<double> kilowatt_hours;  ///< of the run, all accelerators at their rated power
+  quantity::Seconds total;                 ///< of the run
+  std::optional<quantity::Money> cost;     ///< of the run
+  std::optional<quantity::Energy> energy;  ///< of the run, servers and building included
 
   friend bool operator==(const PlannedRun&, const PlannedRun&) = default;
 };

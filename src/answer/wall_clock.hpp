@@ -1,0 +1,28 @@
+// What failures and checkpoints make of a run's useful time. It is the same for all layouts of a run.
+#pragma once
+
+#include "llmcalc/program/program.hpp"
+#include "llmcalc/spec/question.hpp"
+
+namespace llmcalc::answer {
+
+struct WallClock {
+  quantity::Bytes checkpoint;
+  quantity::Seconds save;      ///< one checkpoint
+  quantity::Seconds interval;  ///< training between two, as said or as loses least
+  bool stated_interval = false;
+  quantity::Seconds restart;
+  quantity::Seconds mtbf;  ///< of the whole run; infinite: nothing fails
+
+  /// Training between two checkpoints: a step at least where nobody says, and no more than there is.
+  quantity::Seconds segment(quantity::Seconds step, quantity::Seconds useful) const;
+  /// Useful over wall time; 0: failures come faster than the run can restart.
+  double share(quantity::Seconds step, quantity::Seconds useful) const;
+};
+
+WallClock wall_clock(const spec::Question& question, const program::Program& program);
+
+/// Of all ranks together.
+quantity::Bandwidth storage_bandwidth(const spec::Question& question);
+
+}  // namespace llmcalc::answer
