@@ -3,6 +3,7 @@
 #include "answer/framework_stack.hpp"
 #include "answer/levels.hpp"
 #include "answer/parts.hpp"
+#include "llmcalc/memory/communicators.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/layout_rules.hpp"
 
@@ -102,6 +103,7 @@ void UnitSearch::search_pipeline(const Pipeline& pipeline) {
   for (const auto sharding : shardings(space_.question().choices, question_)) {
     layout.sharding = sharding;
     network_.emplace(base_->links, *base_->question.gpu, layout);
+    communicators_ = memory::communicator_buffers(question_);
     search_offloads(pipeline);
   }
 }
@@ -199,7 +201,7 @@ Bytes UnitSearch::device_bytes(std::uint32_t recompute, std::span<const memory::
   const auto& sequence = weights.program.sequence;
   const memory::BlockPrices prices{walks, &weights.memory, sequence.front(), sequence.back()};
   const memory::StageWalk walk(prices, rules_[recompute], question_, profile);
-  return device_level(profile, walk.worst(stages).allocated);
+  return device_level(profile, walk.worst(stages).allocated, communicators_);
 }
 
 Seconds UnitSearch::step_time(std::uint32_t recompute, const PricedProgram& priced, Stages stages) const {

@@ -54,6 +54,7 @@ class UnitSearch {
   spec::Question question_;  ///< the run that is being put together
   std::optional<timing::Kernels> kernels_;
   std::optional<timing::Network> network_;
+  quantity::Bytes communicators_;
   PlanPrices prices_;
   std::vector<std::uint32_t> weight_slot_;  ///< of each recompute policy: those with the same blocks share one
   std::vector<PricedWeights> weights_;
