@@ -1,8 +1,10 @@
-// What one memory estimate of a parallel run costs, program built anew and every pipeline stage walked, in microseconds.
+// What one estimate of memory and time of a parallel run costs in microseconds, program built anew and every pipeline
+// stage walked.
 
 #include "llmcalc/memory/step_walk.hpp"
 #include "llmcalc/program/build.hpp"
 #include "llmcalc/read/presets.hpp"
+#include "llmcalc/timing/step_time.hpp"
 
 #include <fmt/format.h>
 
@@ -31,13 +33,20 @@ spec::Question question(const Case& c) {
   q.layout.pp = c.pp;
   q.layout.vpp = c.vpp;
   q.layout.dp = c.dp;
+  q.gpu = read::Catalogue().accelerator("h100-sxm", "bench").accelerator;
   q.layout.gpus = c.tp * c.pp * c.dp;
   q.layout.sharding = spec::Sharding::zero1;
   return q;
 }
 
-/// Bytes of the highest peak, so that nothing can be optimized away.
-std::int64_t peak(const spec::Question& q, program::Program& program) {
+timing::StepTime step_time(const spec::Question& q, const program::Profile& profile, const program::Program& program) {
+  const timing::Kernels kernels(*q.gpu, q.training);
+  const timing::Network network(*q.gpu, q.layout);
+  return timing::time_step(program, q, profile, {kernels, network, q.training.precision.compute});
+}
+
+/// Bytes of the highest peak and nanoseconds of the step, so that nothing can be optimized away.
+std::int64_t estimate(const spec::Question& q, program::Program& program) {
   const auto profile = program::make_profile(q.training, q.gpu);
   program::build_program(q, profile, program);
   const memory::StepWalk walk(program, q, profile);
@@ -45,16 +54,17 @@ std::int64_t peak(const spec::Question& q, program::Program& program) {
   for (std::int64_t stage = 0; stage < q.layout.pp; ++stage) {
     highest = std::max(highest, quantity::in_bytes(walk.walk(stage).peak().alive.total()));
   }
-  return highest;
+  const auto nanoseconds = 1e9 * quantity::in_seconds(step_time(q, profile, program).total());
+  return highest + static_cast<std::int64_t>(nanoseconds);
 }
 
 double microseconds_per_estimate(const spec::Question& q) {
   using Clock = std::chrono::steady_clock;
   constexpr int repetitions = 2000;
   program::Program program;
-  std::int64_t sum = peak(q, program);
+  std::int64_t sum = estimate(q, program);
   const auto start = Clock::now();
-  for (int i = 0; i < repetitions; ++i) sum += peak(q, program);
+  for (int i = 0; i < repetitions; ++i) sum += estimate(q, program);
   const std::chrono::duration<double, std::micro> spent = Clock::now() - start;
   return sum > 0 ? spent.count() / repetitions : 0.0;
 }

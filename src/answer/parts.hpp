@@ -26,6 +26,8 @@ struct Walks {
 Walks walk(const spec::Question& question);
 
 MemoryAnswer memory_answer(const spec::Question& question, const Walks& walks);
+/// Of one optimizer step over all data-parallel ranks.
+double step_tokens(const spec::Question& question);
 /// The time of a step and what follows from it: by the given MFU, or by the program.
 /// \pre an accelerator is named; flops and peak are filled
 void clock_step(const spec::Question& question, const Walks& walks, TimeAnswer& answer);

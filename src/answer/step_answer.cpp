@@ -1,4 +1,5 @@
 #include "answer/parts.hpp"
+#include "answer/time_error_bar.hpp"
 #include "llmcalc/timing/step_time.hpp"
 
 #include <fmt/format.h>
@@ -81,12 +82,15 @@ std::vector<StepPart> step_parts(const timing::StepTime& step, const spec::Quest
 
 }  // namespace
 
+double step_tokens(const spec::Question& question) {
+  return static_cast<double>(quantity::product(question.training.global_batch, question.training.seq));
+}
+
 /// MFU = model FLOPs over what the accelerators could have done in the time (Chowdhery et al. 2022, arXiv:2204.02311
 /// appendix B); a given one is solved for the time.
 void clock_step(const spec::Question& question, const Walks& walks, TimeAnswer& answer) {
-  const auto step_tokens =
-      static_cast<double>(quantity::product(question.training.global_batch, question.training.seq));
-  const quantity::Flops work = answer.flops[1].per_token * step_tokens;
+  const double tokens = step_tokens(question);
+  const quantity::Flops work = answer.flops[1].per_token * tokens;
   const auto gpus = static_cast<double>(question.layout.gpus);
   const quantity::Seconds at_peak = work / (gpus * answer.peak);
   if (question.pricing.mfu) {
@@ -97,10 +101,13 @@ void clock_step(const spec::Question& question, const Walks& walks, TimeAnswer& 
     const timing::StepTime time = step_time(question, walks);
     answer.step = time.total();
     answer.step_parts = step_parts(time, question);
+    const TimeErrorBar& bar = time_error_bar(question);
+    answer.error_share = bar.share;
+    answer.error_source = fmt::format("90th percentile over {} measured runs, {}", bar.runs, bar.name);
     answer.mfu = at_peak / answer.step;
     answer.mfu_source = "model FLOPs over peak, in the time of the step";
   }
-  answer.tokens_per_gpu = step_tokens / (gpus * in_seconds(answer.step));
+  answer.tokens_per_gpu = tokens / (gpus * in_seconds(answer.step));
   for (FlopFigure& figure : answer.flops) {
     figure.utilization = answer.tokens_per_gpu * in_flops(figure.per_token) / in_flops_per_second(answer.peak);
   }

@@ -1,6 +1,5 @@
 #include "answer/parts.hpp"
 #include "llmcalc/quantity/format.hpp"
-#include "llmcalc/timing/run_time.hpp"
 
 #include <fmt/format.h>
 
@@ -53,7 +52,7 @@ void clock(const spec::Question& question, const Walks& walks, TimeAnswer& answe
   const auto& gpu = *question.gpu;
   answer.peak = spec::matrix_peak(gpu, question.training.precision.compute);
   clock_step(question, walks, answer);
-  answer.useful = timing::run_time(Flops{}, answer.flops[1].total, question.layout.gpus, answer.peak, answer.mfu).total;
+  answer.useful = (in_tokens(answer.tokens) / step_tokens(question)) * answer.step;
   operate(question, walks, answer);
 }
 

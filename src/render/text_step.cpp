@@ -5,6 +5,8 @@
 #include "render/text_common.hpp"
 #include "render/text_sections.hpp"
 
+#include <fmt/format.h>
+
 namespace llmcalc::render {
 
 std::string step_section(const Report& report, const TextStyle& style) {
@@ -20,6 +22,8 @@ std::string step_section(const Report& report, const TextStyle& style) {
     add_explanation(table, part.why, style);
   }
   table.add_row({"total", quantity::format_duration(time.step), share_text(1.0)});
+  table.add_line(
+      paint(fmt::format("  error bar ±{}, {}", share_text(time.error_share), time.error_source), Ink::dim, style));
   return table.render();
 }
 
