@@ -17,14 +17,14 @@ constexpr double pflop_day = 8.64e19;
 // alpha = 0.34, beta = 0.28) contradict their other two approaches and the model they built, and are not used.
 constexpr LossSurface chinchilla_refit{1.8172, 482.01, 0.3478, 2085.43, 0.3658};
 
-double chinchilla_loss(const Allocation& split, double) {
+double chinchilla_loss(const Allocation& split, double /*unique_tokens*/) {
   return chinchilla_refit.irreducible + reducible_loss(chinchilla_refit, split);
 }
 
-Allocation chinchilla_optimum(double compute, double) { return optimum(chinchilla_refit, compute); }
+Allocation chinchilla_optimum(double compute, double /*unique_tokens*/) { return optimum(chinchilla_refit, compute); }
 
 // Kaplan et al. 2020, table 2: the joint fit of L(N, D).
-double kaplan_loss(const Allocation& split, double) {
+double kaplan_loss(const Allocation& split, double /*unique_tokens*/) {
   constexpr double alpha_n = 0.076;
   constexpr double alpha_d = 0.103;
   constexpr double critical_params = 6.4e13;
@@ -34,14 +34,14 @@ double kaplan_loss(const Allocation& split, double) {
 }
 
 // Kaplan et al. 2020, table 6: N = 1.3e9 C^0.73 with C in PFLOP-days, at batches far below the critical one.
-Allocation kaplan_optimum(double compute, double) {
+Allocation kaplan_optimum(double compute, double /*unique_tokens*/) {
   const double params = 1.3e9 * std::pow(compute / pflop_day, 0.73);
   return {params, compute / (training_flops * params)};
 }
 
 // Grattafiori et al. 2024, section 3.2.1: D = A C^alpha, which at 3.8e25 FLOP is 16.55T tokens. The printed
 // (alpha, A) = (0.53, 0.29) are rounded and give 10.5T there; 0.537 is the exponent with which that A gives 16.55T.
-Allocation llama_3_optimum(double compute, double) {
+Allocation llama_3_optimum(double compute, double /*unique_tokens*/) {
   const double tokens = 16.55e12 * std::pow(compute / 3.8e25, 0.537);
   return {compute / (training_flops * tokens), tokens};
 }
