@@ -259,6 +259,7 @@ TEST_CASE("contradictions name both places") {
       {"--model llama-3-8b --pp 4 --vpp 2 --grad-accum 4 --schedule gpipe", "--schedule", "--vpp 2"},
       {"--model llama-3-8b --pp 4 --vpp 2 --grad-accum 4 --schedule zero-bubble", "--schedule", "--vpp 2"},
       {"--model llama-3-8b --pp 4 --vpp 2 --grad-accum 6", "--vpp", "--grad-accum 6"},
+      {"--model t5-11b --pp 8 --first-stage-layers 3", "--first-stage-layers", "--model t5-11b"},
       {"--model llama-3-8b --first-stage-layers 8", "--first-stage-layers", "pp 1"},
       {"--model llama-3-8b --pp 4 --first-stage-layers 7", "--first-stage-layers", "layers 32"},
       {"--model llama-3-8b --pp 4 --last-stage-layers 32", "--last-stage-layers", "layers 32"},
