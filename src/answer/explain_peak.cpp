@@ -30,10 +30,9 @@ Explanation explain_peak(const Walks& walks) {
   const auto& peak = walks.memory.peak();
   const auto& alive = peak.alive;
   const auto gib = [](Bytes size) { return quantity::format_gib(size); };
-  const Bytes states = alive.weights + alive.master + alive.gradients + alive.optimizer;
   const Bytes running = alive.logits + alive.temporaries + alive.workspace;
   return {std::string(reason(peak.phase)),
-          fmt::format("{} + {} + {} = {}", gib(states), gib(alive.activations), gib(running), gib(alive.total())),
+          fmt::format("{} + {} + {} = {}", gib(alive.states()), gib(alive.activations), gib(running), gib(alive.total())),
           fmt::format("the highest of {} moments of the walk over the step program", walks.timeline.size())};
 }
 

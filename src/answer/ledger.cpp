@@ -56,6 +56,11 @@ void Ledger::states(const memory::Moment& alive) {
        alive.weights,
        {"parameters x bytes of the resting type", per_parameter(alive.weights, total),
         "Rajbhandari et al. 2020, arXiv:1910.02054 section 3.1"}});
+  add({Holding::adapters,
+       fmt::format("adapters ({})", name_of(precision.grads)),
+       alive.adapters,
+       {"trained parameters beside the model x bytes of their type", per_parameter(alive.adapters, trained),
+        "Hu et al. 2021, arXiv:2106.09685 section 4.1; peft, autocast_adapter_dtype"}});
   add({Holding::master_weights,
        "master weights (fp32)",
        alive.master,
@@ -102,8 +107,7 @@ void Ledger::step(const memory::Moment& alive) {
 }
 
 void Ledger::textbook(const MemoryAnswer& memory) {
-  const Bytes rest = memory.peak_allocated - walks_.memory.persistent.weights - walks_.memory.persistent.master -
-                     walks_.memory.persistent.gradients - walks_.memory.persistent.optimizer;
+  const Bytes rest = memory.peak_allocated - walks_.memory.persistent.states();
   add({Holding::activations,
        "activations and temporaries (rule of thumb)",
        rest,

@@ -33,8 +33,7 @@ std::int64_t chosen_stage(const spec::Question& question) {
 /// The textbook totals have no phases and no runtime: states, and at most a flat share for everything else.
 Bytes textbook_total(const spec::Question& question, const memory::Moment& states, std::int64_t parameters) {
   const bool by_rule = question.training.activations == spec::ActivationModel::rule_of_thumb;
-  return states.weights + states.master + states.gradients + states.optimizer +
-         bytes(quantity::product(by_rule ? rule_of_thumb_bytes : 0, parameters));
+  return states.states() + bytes(quantity::product(by_rule ? rule_of_thumb_bytes : 0, parameters));
 }
 
 Bytes scaled(Bytes size, double factor) {

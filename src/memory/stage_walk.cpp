@@ -189,6 +189,7 @@ Bytes StageWalk::step_temporaries(const Stage& stage) const {
 Moment StageWalk::optimizer_step(const Stage& stage) const {
   Moment moment;
   moment.weights = stage.states.weights;
+  moment.adapters = stage.states.adapters;
   moment.master = stage.states.master;
   moment.gradients = stage.states.gradients;
   moment.optimizer = stage.states.optimizer;
@@ -270,10 +271,6 @@ std::vector<TimelinePoint> StageWalk::timeline(Runs runs, std::int64_t index) co
     points.push_back({phase, position, moment.total()});
   });
   return points;
-}
-
-Bytes Moment::total() const {
-  return weights + master + gradients + optimizer + activations + logits + temporaries + workspace;
 }
 
 const PhasePeak& StepMemory::peak() const { return highest(steady); }

@@ -39,7 +39,7 @@ Offload make_offload(const spec::Question& question, const Profile& profile) {
 /// one half for further buffers is not counted).
 Bytes move_to_host(States& states, const Offload& offload) {
   Bytes host = bytes(0);
-  if (offload.weights) host += take(states.weights);
+  if (offload.weights) host += take(states.weights) + take(states.adapters);
   if (offload.optimizer) {
     host += take(states.master) + take(states.optimizer) + take(states.paged);
     host += states.gradient_copies;

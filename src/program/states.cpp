@@ -53,7 +53,7 @@ States weight_states(const Weight& w, const spec::Training& training, const Shar
   const Shards& shards = sharding.of(w.split);
   States states;
   if (w.shared) return states;
-  states.weights = weight_bytes(w, shards.weights);
+  (w.adapter ? states.adapters : states.weights) = weight_bytes(w, shards.weights);
   if (!w.trainable) return states;
   const Bytes wide = bytes(product(w.elements, fp32_width));
   states.master = share(master_bytes(w, precision), shards.optimizer);
@@ -76,6 +76,7 @@ States block_states(const Block& block, const spec::Training& training, const Sh
 
 States& States::add(const States& other, std::int64_t count) {
   weights += count * other.weights;
+  adapters += count * other.adapters;
   master += count * other.master;
   gradients += count * other.gradients;
   optimizer += count * other.optimizer;

@@ -26,9 +26,11 @@ inline constexpr std::size_t phase_count = 4;
 
 /// What is alive at one moment, by purpose. Sums to what the framework's allocator counts as allocated.
 struct Moment {
-  quantity::Bytes weights, master, gradients, optimizer, activations, logits, temporaries, workspace;
+  quantity::Bytes weights, adapters, master, gradients, optimizer, activations, logits, temporaries, workspace;
 
-  quantity::Bytes total() const;
+  /// What rests between steps, and gradients.
+  quantity::Bytes states() const { return weights + adapters + master + gradients + optimizer; }
+  quantity::Bytes total() const { return states() + activations + logits + temporaries + workspace; }
 };
 
 struct PhasePeak {

@@ -11,7 +11,8 @@
 namespace llmcalc::program {
 
 struct States {
-  quantity::Bytes weights;    ///< with the narrow copies that products keep of them
+  quantity::Bytes weights;    ///< of the model, with the narrow copies that products keep of them
+  quantity::Bytes adapters;   ///< trained tensors beside the model
   quantity::Bytes master;     ///< fp32 copies of narrower weights, or the 16 bits that bf16 weights lack of them
   quantity::Bytes gradients;  ///< of all trained weights, whether persistent or made in the backward pass
   quantity::Bytes optimizer;
