@@ -31,9 +31,10 @@ Explanation explain_peak(const Walks& walks) {
   const auto& alive = peak.alive;
   const auto gib = [](Bytes size) { return quantity::format_gib(size); };
   const Bytes running = alive.logits + alive.temporaries + alive.workspace;
-  return {std::string(reason(peak.phase)),
-          fmt::format("{} + {} + {} = {}", gib(alive.states()), gib(alive.activations), gib(running), gib(alive.total())),
-          fmt::format("the highest of {} moments of the walk over the step program", walks.timeline.size())};
+  return {
+      std::string(reason(peak.phase)),
+      fmt::format("{} + {} + {} = {}", gib(alive.states()), gib(alive.activations), gib(running), gib(alive.total())),
+      fmt::format("the highest of {} moments of the walk over the step program", walks.timeline.size())};
 }
 
 }  // namespace llmcalc::answer

@@ -34,6 +34,7 @@ class Ledger {
 
  private:
   void states(const memory::Moment& alive);
+  void companions(const memory::Moment& alive);
   void step(const memory::Moment& alive);
   void textbook(const MemoryAnswer& memory);
   void runtime(const MemoryAnswer& memory);
@@ -78,10 +79,30 @@ void Ledger::states(const memory::Moment& alive) {
         std::string(source_of(training.optimizer))}});
 }
 
+void Ledger::companions(const memory::Moment& alive) {
+  const std::int64_t total = walks_.size.total;
+  const auto weights = name_of(question_.training.precision.weights);
+  add({Holding::reference_model,
+       fmt::format("reference model ({})", weights),
+       alive.reference,
+       {"parameters x bytes of the resting type; frozen", per_parameter(alive.reference, total),
+        "Rafailov et al. 2023, arXiv:2305.18290 eq. 7; Ouyang et al. 2022, arXiv:2203.02155 appendix C"}});
+  add({Holding::reward_model,
+       fmt::format("reward model ({})", weights),
+       alive.reward,
+       {"the model with one output a sample instead of its head; frozen", exact(alive.reward),
+        "Ouyang et al. 2022, arXiv:2203.02155 section 3.5"}});
+  add({Holding::value_model,
+       fmt::format("value model ({}, trained)", weights),
+       alive.value,
+       {"weights, gradients and optimizer states of a model with one output a position", exact(alive.value),
+        "Ouyang et al. 2022, arXiv:2203.02155 section 3.5 and appendix C"}});
+}
+
 void Ledger::step(const memory::Moment& alive) {
   const auto& training = question_.training;
   const std::string tokens =
-      fmt::format("{} sequences x {} tokens", training.micro_batch, quantity::format_count(training.seq));
+      fmt::format("{} sequences x {} tokens", training.sequences(), quantity::format_count(training.seq));
   add({Holding::activations,
        "activations saved for backward",
        alive.activations,
@@ -147,11 +168,13 @@ void Ledger::runtime(const MemoryAnswer& memory) {
 std::vector<LedgerLine> Ledger::lines(const MemoryAnswer& memory) {
   if (question_.training.activations != spec::ActivationModel::program) {
     states(walks_.memory.persistent);
+    companions(walks_.memory.persistent);
     textbook(memory);
     return lines_;
   }
   const auto& alive = walks_.memory.peak().alive;
   states(alive);
+  companions(alive);
   step(alive);
   runtime(memory);
   return lines_;

@@ -16,8 +16,9 @@ namespace llmcalc::answer {
 struct ProgramKey {
   std::uint32_t recompute = 0;
   bool sp = false;
-  bool pipeline = false;  ///< with one stage a tied head has no table of its own
-  bool gathers = false;   ///< weights arrive in the narrow type, so nothing is cast
+  bool pipeline = false;       ///< with one stage a tied head has no table of its own
+  bool gathers = false;        ///< weights arrive in the narrow type, so nothing is cast
+  std::int64_t generated = 0;  ///< micro-batches whose samples are made at once
 
   friend bool operator==(const ProgramKey&, const ProgramKey&) = default;
 };

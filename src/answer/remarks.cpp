@@ -47,6 +47,10 @@ std::vector<std::string> notes(const spec::Question& question, const Walks& walk
     lines.push_back("not modelled: what context-parallel ranks exchange in linear attention");
   }
   if (question.gpu && question.layout.gpus > 1) lines.push_back(communication(*question.gpu, question.layout));
+  if (question.training.makes_samples()) {
+    lines.emplace_back(
+        "not modelled: the time that samples take to make, and an inference engine with weights of its own");
+  }
   return lines;
 }
 

@@ -199,14 +199,15 @@ Bytes UnitSearch::device_bytes(std::uint32_t recompute, std::span<const memory::
   const PricedWeights& weights = weights_of(recompute);
   const auto& profile = base_->profile[recompute];
   const auto& sequence = weights.program.sequence;
-  const memory::BlockPrices prices{walks, &weights.memory, sequence.front(), sequence.back()};
+  const memory::BlockPrices prices{walks, &weights.memory, sequence.front(), sequence.back(),
+                                   weights.program.companions};
   const memory::StageWalk walk(prices, rules_[recompute], question_, profile);
   return device_level(profile, walk.worst(stages).allocated, communicators_);
 }
 
 Seconds UnitSearch::step_time(std::uint32_t recompute, const PricedProgram& priced, Stages stages) const {
   const timing::StepPrices costs{priced.times, weights_of(recompute).traffic, priced.program.sequence.back(),
-                                 timing::handed_on(priced.program)};
+                                 timing::handed_on(priced.program), priced.program.companions};
   return timing::time_step(stages, costs, question_, base_->profile[recompute], prices()).total();
 }
 
@@ -215,7 +216,8 @@ void UnitSearch::evaluate(std::uint32_t recompute, Stages stages) try {
   question_.training.recompute = space_.recomputes()[recompute];
   const auto& rules = rules_[recompute];
   const bool gathers = question_.training.precision.autocast && rules.sharding.gathers_weights();
-  const ProgramKey key{recompute, question_.layout.sp, question_.layout.pp > 1, gathers};
+  const std::int64_t generated = question_.training.makes_samples() ? question_.training.grad_accum : 0;
+  const ProgramKey key{recompute, question_.layout.sp, question_.layout.pp > 1, gathers, generated};
   const PricedProgram& program = prices_.program(key, question_, base_->profile[recompute], prices());
   const Bytes memory = device_bytes(recompute, prices_.walks(program, rules).walks, stages);
   if (!fits(memory)) return;

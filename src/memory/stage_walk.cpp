@@ -1,6 +1,7 @@
 #include "llmcalc/memory/stage_walk.hpp"
 
 #include "memory/buffers.hpp"
+#include "memory/companions.hpp"
 #include "memory/in_flight.hpp"
 
 #include <algorithm>
@@ -35,6 +36,18 @@ void count_up(std::int64_t count, bool all, const Visit& visit) {
   }
 }
 
+Bytes resting(const program::States& states) {
+  return states.weights + states.adapters + states.master + states.optimizer;
+}
+
+/// The pass of a model beside the trained one, which takes so many bytes.
+template <class Visit>
+void visit_pass(Phase phase, std::int64_t position, Moment moment, Bytes size, const Visit& visit) {
+  if (size == bytes(0)) return;
+  moment.temporaries += size;
+  visit(phase, position, moment);
+}
+
 }  // namespace
 
 /// What one pipeline rank holds besides the blocks' own walks.
@@ -47,6 +60,7 @@ struct StageWalk::Stage {
   Bytes root{};       ///< gathered weights outside the layers: one unit, whole from the first layer to the last
   Bytes buffers{};
   Bytes host{};
+  Companions companions{};
 };
 
 /// What the backward pass of one block leaves behind.
@@ -82,7 +96,21 @@ StageWalk::Stage StageWalk::lay_out(Runs runs, std::int64_t index) const {
   if (rules_.offload.activations) stage.host += stage.kept + std::exchange(stage.in_flight, bytes(0));
   stage.buffers = prices_.weights->workspace + exchange_buffers(question_, profile_, stage.states.gradients) +
                   prices_.weights->zero.always;
+  if (!prices_.companions.empty()) add_companions(stage);
   return stage;
+}
+
+/// The states of further models follow the rules of the trained model's.
+void StageWalk::add_companions(Stage& stage) const {
+  stage.companions = companions_of(prices_, stage.runs, rules_.asks_in_loss);
+  auto& value = stage.companions.value;
+  if (profile_.updates_in_backward) value.gradients = bytes(0);
+  if (!profile_.widens_gradients_at_step) value.gradient_copies = bytes(0);
+  for (auto* states : {&stage.companions.reference, &stage.companions.reward, &value}) {
+    stage.host += program::move_to_host(*states, rules_.offload);
+  }
+  stage.states.moment_temporaries += value.moment_temporaries;
+  stage.states.gradient_copies += value.gradient_copies;
 }
 
 /// The weights of the next block on their way while another runs; DeepSpeed fetches so many elements ahead.
@@ -195,6 +223,9 @@ Moment StageWalk::optimizer_step(const Stage& stage) const {
   moment.optimizer = stage.states.optimizer;
   moment.temporaries = step_temporaries(stage);
   moment.workspace = stage.buffers;
+  moment.reference = resting(stage.companions.reference);
+  moment.reward = resting(stage.companions.reward);
+  moment.value = resting(stage.companions.value) + stage.companions.value.gradients;
   return moment;
 }
 
@@ -203,8 +234,14 @@ void StageWalk::visit_step(const Stage& stage, const Moment& resident, Visits vi
   Moment in_step = resident;
   in_step.activations += stage.in_flight;
   in_step.temporaries += stage.root;
+  in_step.activations += stage.companions.kept;
+  visit_pass(Phase::forward, 0, resident, stage.companions.before, visit);
   forward(stage, in_step, visits, visit);
   if (!rules_.differentiates) return;
+  Moment in_loss = in_step;
+  in_loss.activations += stage.kept;
+  const Phase phase = is_head(stage.runs.back().block) ? Phase::loss : Phase::forward;
+  visit_pass(phase, stage.blocks - 1, in_loss, stage.companions.in_loss, visit);
   backward(stage, in_step, visits, visit);
   visit(Phase::optimizer, std::int64_t{0}, optimizer_step(stage));
 }
@@ -222,7 +259,9 @@ std::array<PhasePeak, phase_count> StageWalk::phases(const Stage& stage, const M
 Moment StageWalk::resident(const Stage& stage) const {
   Moment moment = optimizer_step(stage);
   moment.temporaries = bytes(0);
-  if (!rules_.gradients_resident) moment.gradients = bytes(0);
+  if (rules_.gradients_resident) return moment;
+  moment.gradients = bytes(0);
+  moment.value -= stage.companions.value.gradients;
   return moment;
 }
 
@@ -236,8 +275,11 @@ StepMemory StageWalk::walk(Runs runs, std::int64_t index) const {
   memory.paged = stage.states.paged;
   const bool kept_between_steps = rules_.gradient_buffer || rules_.sharding.gathers_weights();
   memory.persistent.gradients = kept_between_steps ? stage.states.gradients : bytes(0);
+  memory.persistent.value =
+      resting(stage.companions.value) + (kept_between_steps ? stage.companions.value.gradients : bytes(0));
   memory.steady = phases(stage, in_step);
   in_step.optimizer = bytes(0);
+  in_step.value -= stage.companions.value.optimizer;
   memory.first_step = phases(stage, in_step);
   return memory;
 }

@@ -34,6 +34,13 @@ bool has_backward_pass(spec::Method method) {
   return method != spec::Method::inference && method != spec::Method::forward_only;
 }
 
+/// trl dpo_trainer.py, get_batch_loss_metrics, and kto_trainer.py run the policy first and then the reference; PPO and
+/// GRPO ask it when the samples have been made (ppo_trainer.py, train; grpo_trainer.py,
+/// _generate_and_score_completions).
+bool asks_in_loss(spec::Algorithm algorithm) {
+  return algorithm == spec::Algorithm::dpo || algorithm == spec::Algorithm::kto;
+}
+
 }  // namespace
 
 StepRules step_rules(const spec::Question& question, const Profile& profile) {
@@ -48,6 +55,7 @@ StepRules step_rules(const spec::Question& question, const Profile& profile) {
   rules.flat_gradients =
       profile.accumulates_whole_gradients && rules.sharding.gathers_weights() && several_micro_batches;
   rules.retains_inputs = profile.retains_frozen_inputs && rules.sharding.gathers_weights();
+  rules.asks_in_loss = asks_in_loss(question.training.algorithm);
   rules.gradients = gradient_policy(question.training, profile, rules);
   rules.gradients.deferred = question.layout.schedule == spec::Schedule::zero_bubble && question.layout.pp > 1;
   return rules;

@@ -18,7 +18,10 @@ StepWalk::StepWalk(const program::Program& program, const spec::Question& questi
 }
 
 StageWalk StepWalk::stages() const {
-  return {{walks_, &weights_, program_.sequence.front(), program_.sequence.back()}, rules_, question_, profile_};
+  return {{walks_, &weights_, program_.sequence.front(), program_.sequence.back(), program_.companions},
+          rules_,
+          question_,
+          profile_};
 }
 
 StepMemory StepWalk::walk(std::int64_t stage) const {

@@ -10,6 +10,9 @@ void embedding_block(const Context& context, Block& block);
 void layer_block(const Context& context, const spec::LayerKind& kind, bool input_needs_gradient, Block& block);
 void head_block(const Context& context, bool input_needs_gradient, Block& block);
 
+/// The head of a reward or value model: one number a position, and its loss where the model is trained.
+void score_block(const Context& context, Block& block);
+
 /// What stands between the stacks of an encoder-decoder: the encoder's final norm and the decoder's token embedding.
 void bridge_block(const Context& context, Block& block);
 

@@ -1,6 +1,7 @@
 #include "llmcalc/program/build.hpp"
 
 #include "program/blocks.hpp"
+#include "program/companions.hpp"
 #include "program/recomputed_layers.hpp"
 
 #include <algorithm>
@@ -121,8 +122,12 @@ void build_program(const spec::Question& question, const Profile& profile, Progr
   program.tokens = context.tokens;
   order_blocks(model, unprompted, program);
   cut_chunks(question.layout, program);
+  const bool companions = has_companions(question.training);
+  const std::vector<std::uint16_t> plain = companions ? program.sequence : std::vector<std::uint16_t>();
   choose_recomputed_layers(question.training.recompute, kinds, first_open, program);
   add_remainder(question, context.trains_base, program);
+  program.companions.clear();
+  if (companions) add_companions(question, profile, plain, program);
 }
 
 Program build_program(const spec::Question& question, const Profile& profile) {

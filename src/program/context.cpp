@@ -49,7 +49,7 @@ Context::Context(const spec::Question& question, const Profile& chosen)
     : model(question.model),
       training(question.training),
       profile(chosen),
-      batch(question.training.micro_batch),
+      batch(question.training.sequences()),
       prompt(question.training.method == spec::Method::prompt ? question.training.adapter.virtual_tokens : 0),
       prefix(question.training.method == spec::Method::prefix ? question.training.adapter.virtual_tokens : 0),
       seq(question.training.seq / question.layout.cp + prompt),

@@ -31,6 +31,14 @@ Work block_work(const Block& block) {
   return work;
 }
 
+void add(Work& sum, const Work& work, double times) {
+  sum.forward += times * work.forward;
+  sum.backward += times * work.backward;
+  sum.recompute += times * work.recompute;
+  sum.kernel_recompute += times * work.kernel_recompute;
+  sum.masked += times * work.masked;
+}
+
 /// How often each block runs in a step of one micro-batch.
 std::vector<std::int64_t> repetitions(const Program& program) {
   std::vector<std::int64_t> times(program.blocks.size(), 0);
@@ -61,14 +69,15 @@ Size count_parameters(const Program& program) {
 Work count_work(const Program& program) {
   Work sum;
   const auto times = repetitions(program);
-  for (std::size_t i = 0; i < program.blocks.size(); ++i) {
-    const Work work = block_work(program.blocks[i]);
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (times[i] == 0) continue;
     const auto n = static_cast<double>(times[i]);
-    sum.forward += n * work.forward;
-    sum.backward += n * work.backward;
-    sum.recompute += n * work.recompute;
-    sum.kernel_recompute += n * work.kernel_recompute;
-    sum.masked += n * work.masked;
+    add(sum, block_work(program.blocks[i]), n);
+    for (const Companion& companion : program.companions) {
+      const Work work = block_work(program.blocks[companion.runs[i]]);
+      if (companion.is_trained()) add(sum, work, n);
+      if (!companion.is_trained()) sum.beside += n * work.forward / static_cast<double>(companion.micro_batches);
+    }
   }
   return sum;
 }

@@ -48,4 +48,17 @@ void head_block(const Context& c, bool input_needs_gradient, Block& block) {
   }
 }
 
+/// trl and transformers, AutoModelForSequenceClassification with num_labels=1: a matrix of hidden x 1 without bias.
+void score_block(const Context& c, Block& block) {
+  const auto& shape = c.shape();
+  block.name = "score";
+  BlockBuilder b(c, block);
+  Value x = b.input("hidden state", c.tokens / c.sp, shape.hidden, c.differentiates);
+  if (shape.final_norm) x = b.norm(x, "final norm", shape.norm);
+  const Value score = b.linear(x, {"score", shape.hidden, 1, false, Cut::none, 1, 1, Resting::as_tables});
+  if (c.differentiates) {
+    b.append({.kind = OpKind::loss, .name = "value loss", .inputs = {score.id}, .saved = {score.id}});
+  }
+}
+
 }  // namespace llmcalc::program

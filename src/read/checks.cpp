@@ -3,6 +3,7 @@
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/spec/layout_rules.hpp"
 #include "llmcalc/spec/names.hpp"
+#include "read/algorithm.hpp"
 #include "read/training_rules.hpp"
 
 namespace llmcalc::read {
@@ -155,6 +156,7 @@ void check_combinations(const Draft& draft) {
   check_optimizer(draft);
   check_recompute(draft);
   check_virtual_tokens(draft);
+  check_algorithm(draft);
   check_experts(draft);
   check_sequence(draft);
   check_data(draft);

@@ -2,6 +2,7 @@
 
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/read/vocabulary.hpp"
+#include "read/algorithm.hpp"
 #include "read/checks.hpp"
 #include "read/completion.hpp"
 #include "read/model_source.hpp"
@@ -68,6 +69,7 @@ Resolved resolve(const std::vector<Given>& given, const std::optional<ConfigText
   complete_optimizer(draft);
   take_precision(draft);
   complete_method(draft);
+  complete_algorithm(draft);
   complete_kernels(draft);
   complete_sequence(draft);
   complete_dropout(draft);

@@ -87,6 +87,10 @@ constexpr Term rows[] = {
         "framework", Group::run, "whose allocations are reproduced; generic: textbook"),
     term<FreeText, InTraining<&Training::framework_version>>("framework_version", Group::run, "for information"),
     term<Word<spec::Method>, InTraining<&Training::method>>("method", Group::run, "what is trained"),
+    term<Word<spec::Algorithm>, InTraining<&Training::algorithm>>(
+        "algorithm", Group::run, "by what weights are trained; decides further models"),
+    term<Word<spec::Reference>, InTraining<&Training::reference>>("reference", Group::run,
+                                                                  "from where reference log-probabilities come"),
     term<Count, InTraining<&Training::adapter, &Adapter::rank>>("lora_rank", Group::run, "rank of the adapters"),
     term<Targets, InTraining<&Training::adapter, &Adapter::targets>>("lora_targets", Group::run,
                                                                      "projections that carry an adapter"),

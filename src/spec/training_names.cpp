@@ -51,6 +51,22 @@ std::span<const Named<Method>> vocabulary<Method>() {
 }
 
 template <>
+std::span<const Named<Algorithm>> vocabulary<Algorithm>() {
+  using enum Algorithm;
+  static constexpr Named<Algorithm> words[] = {{sft, "sft"}, {dpo, "dpo"}, {orpo, "orpo"},
+                                               {kto, "kto"}, {ppo, "ppo"}, {grpo, "grpo"}};
+  return words;
+}
+
+template <>
+std::span<const Named<Reference>> vocabulary<Reference>() {
+  using enum Reference;
+  static constexpr Named<Reference> words[] = {
+      {none, "none"}, {model, "model"}, {base, "base"}, {precomputed, "precomputed"}};
+  return words;
+}
+
+template <>
 std::span<const Named<Optimizer>> vocabulary<Optimizer>() {
   using enum Optimizer;
   static constexpr Named<Optimizer> words[] = {

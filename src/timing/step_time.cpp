@@ -33,6 +33,7 @@ class StepTimer {
 
  private:
   StageTime stage_time(const StageGroup& stage) const;
+  void add_companion(const program::Companion& companion, const StageGroup& group, StageTime& stage) const;
   WeightTraffic weights_of(const StageGroup& stage) const;
   bool accumulates_apart() const;
   Seconds gathering(std::size_t block, std::int64_t times) const;
@@ -71,6 +72,7 @@ StageTime StepTimer::stage_time(const StageGroup& group) const {
     saved += run.count * block.saved;
     if (gathers_) stage.gathering += gathering(run.block, run.count);
   }
+  for (const program::Companion& companion : costs_.companions) add_companion(companion, group, stage);
   const WeightTraffic weights = weights_of(group);
   if (accumulates_apart()) stage.backward.streams += prices_.kernels.stream(weights.accumulated);
   stage.offloading = streaming(offload_, *question_.gpu, weights, saved, stage);
@@ -83,9 +85,29 @@ bool StepTimer::accumulates_apart() const {
   return !profile_.fused_gradient_accumulation && !gathers_ && question_.training.grad_accum > 1;
 }
 
+/// Frozen models run forward with each micro-batch, a value model is trained with it. Samples are made token by token,
+/// which no price of a whole pass says anything about.
+void StepTimer::add_companion(const program::Companion& companion, const StageGroup& group, StageTime& stage) const {
+  if (companion.role == program::Role::generation) return;
+  for (const program::Run& run : group.runs) {
+    const BlockTime& block = costs_.times[companion.runs[run.block]];
+    const auto n = static_cast<double>(run.count);
+    stage.forward += n * block.forward;
+    if (!companion.is_trained()) continue;
+    stage.recompute += n * block.recompute;
+    stage.backward += n * block.backward;
+    stage.weight_gradients += n * block.weight_gradients;
+  }
+}
+
 WeightTraffic StepTimer::weights_of(const StageGroup& stage) const {
   WeightTraffic sum;
-  for (const program::Run& run : stage.runs) sum += run.count * costs_.weights[run.block];
+  for (const program::Run& run : stage.runs) {
+    sum += run.count * costs_.weights[run.block];
+    for (const program::Companion& companion : costs_.companions) {
+      if (companion.is_trained()) sum += run.count * costs_.weights[companion.runs[run.block]];
+    }
+  }
   return sum;
 }
 
@@ -151,7 +173,7 @@ StepTime time_step(const program::Program& program, const spec::Question& questi
     times.push_back(time_block(block, prices));
     weights.push_back(weight_traffic(block, question.training, sharding, prices.kernels));
   }
-  const StepPrices costs{times, weights, program.sequence.back(), handed_on(program)};
+  const StepPrices costs{times, weights, program.sequence.back(), handed_on(program), program.companions};
   return time_step(program::stage_groups(program), costs, question, profile, prices);
 }
 

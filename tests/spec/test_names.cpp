@@ -48,6 +48,8 @@ TEST_CASE("Every value of every vocabulary has a word that leads back to it", "[
   check_vocabulary(QkNorm::full_width);
   check_vocabulary(Framework::liger);
   check_vocabulary(Method::forward_only);
+  check_vocabulary(Algorithm::grpo);
+  check_vocabulary(Reference::precomputed);
   check_vocabulary(Optimizer::none);
   check_vocabulary(OptimizerImpl::loop);
   check_vocabulary(RecomputePolicy::full);

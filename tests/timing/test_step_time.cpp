@@ -53,6 +53,19 @@ TEST_CASE("iterations of Megatron's models take what their paper measured, withi
   }
 }
 
+TEST_CASE("frozen models take the time of a forward pass, a value model that of training") {
+  const std::string line = "--model llama-3-8b --framework hf --seq 2k --gpu h100-sxm --gpus 8 --sharding zero1 ";
+  const auto sft = step_of(line + "--micro-batch 2");
+  const auto dpo = step_of(line + "--algorithm dpo");
+  CHECK(in_seconds(dpo.forward.total()) == Approx(2.0 * in_seconds(sft.forward.total())).epsilon(0.02));
+  CHECK(in_seconds(dpo.backward.total()) == Approx(in_seconds(sft.backward.total())));
+  const auto one = step_of(line + "--micro-batch 1");
+  const auto ppo = step_of(line + "--algorithm ppo");
+  CHECK(in_seconds(ppo.forward.total()) < 4.0 * in_seconds(one.forward.total()));
+  CHECK(in_seconds(ppo.forward.total()) > 3.0 * in_seconds(one.forward.total()));
+  CHECK(in_seconds(ppo.backward.total()) > 1.5 * in_seconds(one.backward.total()));
+}
+
 /// Narayanan et al. 2021, arXiv:2104.04473, table 1: achieved TFLOP/s of each accelerator at full recompute, by
 /// equation 3; interleaved schedule with two virtual stages where there is a pipeline of more than one stage.
 TEST_CASE("weak scaling from 1.7 B to 1 T parameters reaches the published rates, within a tenth") {

@@ -49,6 +49,7 @@ struct BlockPrices {
   const WeightPrices* weights = nullptr;
   std::uint16_t first = 0;  ///< the block before the layers
   std::uint16_t head = 0;   ///< the block behind them, with the loss
+  std::span<const program::Companion> companions{};
 };
 
 }  // namespace llmcalc::memory

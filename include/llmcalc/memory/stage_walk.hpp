@@ -27,9 +27,12 @@ inline constexpr std::size_t phase_count = 4;
 /// What is alive at one moment, by purpose. Sums to what the framework's allocator counts as allocated.
 struct Moment {
   quantity::Bytes weights, adapters, master, gradients, optimizer, activations, logits, temporaries, workspace;
+  quantity::Bytes reference, reward, value;  ///< all states of the models beside the trained one
 
   /// What rests between steps, and gradients.
-  quantity::Bytes states() const { return weights + adapters + master + gradients + optimizer; }
+  quantity::Bytes states() const {
+    return weights + adapters + master + gradients + optimizer + reference + reward + value;
+  }
   quantity::Bytes total() const { return states() + activations + logits + temporaries + workspace; }
 };
 
@@ -90,6 +93,7 @@ class StageWalk {
 
   Stage lay_out(Runs runs, std::int64_t stage) const;
   quantity::Bytes peak(Runs runs, std::int64_t stage) const;
+  void add_companions(Stage& stage) const;
   Moment resident(const Stage& stage) const;
   std::array<PhasePeak, phase_count> phases(const Stage& stage, const Moment& resident) const;
   /// Calls visit(phase, position, moment) at the highest moment of every block, in time order.

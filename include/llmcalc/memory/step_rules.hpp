@@ -16,6 +16,7 @@ struct StepRules {
   bool gradients_resident = true;  ///< they are alive while a micro-batch runs
   bool streams_weights = false;    ///< weights are whole on the accelerator only while their layer runs
   bool flat_gradients = false;     ///< sharded gradients stay whole between micro-batches
+  bool asks_in_loss = false;       ///< companions run when the loss is computed, otherwise when samples are made
   bool retains_inputs = false;     ///< checkpointed inputs and their gradients stay to the end of the backward pass
 };
 

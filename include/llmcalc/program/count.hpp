@@ -24,10 +24,11 @@ struct Work {
   quantity::Flops backward;          ///< gradients of activations and of trained weights
   quantity::Flops recompute;         ///< forward work repeated because of the recompute policy
   quantity::Flops kernel_recompute;  ///< repeated inside fused attention kernels
+  quantity::Flops beside;            ///< forward passes of frozen models and of generation
   quantity::Flops masked;            ///< forward work that masks save; three times that with the backward pass
 
   quantity::Flops model() const { return forward + backward; }
-  quantity::Flops hardware() const { return model() + recompute + kernel_recompute; }
+  quantity::Flops hardware() const { return model() + recompute + kernel_recompute + beside; }
   /// Attention counted as a full square, as papers before 2024 do (Narayanan et al. 2021, Chowdhery et al. 2022 app.
   /// B).
   quantity::Flops full_square() const { return model() + 3.0 * masked; }

@@ -27,6 +27,10 @@ std::span<const Named<Framework>> vocabulary<Framework>();
 template <>
 std::span<const Named<Method>> vocabulary<Method>();
 template <>
+std::span<const Named<Algorithm>> vocabulary<Algorithm>();
+template <>
+std::span<const Named<Reference>> vocabulary<Reference>();
+template <>
 std::span<const Named<Optimizer>> vocabulary<Optimizer>();
 template <>
 std::span<const Named<OptimizerImpl>> vocabulary<OptimizerImpl>();

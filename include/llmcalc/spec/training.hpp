@@ -36,6 +36,23 @@ enum class Framework {
   liger
 };
 enum class Method { full, lora, qlora, dora, adalora, ia3, prompt, prefix, adapter, galore, inference, forward_only };
+/// By what the weights are trained. All but sft compare samples with each other or with what another model thinks of
+/// them.
+enum class Algorithm {
+  sft,   ///< the next token's surprise, in pre-training too
+  dpo,   ///< Rafailov et al. 2023, arXiv:2305.18290
+  orpo,  ///< Hong et al. 2024, arXiv:2403.07691
+  kto,   ///< Ethayarajh et al. 2024, arXiv:2402.01306
+  ppo,   ///< Ouyang et al. 2022, arXiv:2203.02155
+  grpo   ///< Shao et al. 2024, arXiv:2402.03300
+};
+/// The model from which the trained one shall not go far.
+enum class Reference {
+  none,
+  model,       ///< a frozen copy
+  base,        ///< the trained model with its adapters switched off
+  precomputed  ///< its log-probabilities were stored before training
+};
 enum class Optimizer {
   adamw,
   adamw_8bit,
@@ -110,6 +127,8 @@ struct Training {
   Framework framework = Framework::generic;
   std::string framework_version;  ///< free text: versions and date as far as known
   Method method = Method::full;
+  Algorithm algorithm = Algorithm::sft;
+  Reference reference = Reference::none;
   Adapter adapter;
   Precision precision;
   Optimizer optimizer = Optimizer::adamw;
@@ -129,7 +148,14 @@ struct Training {
   std::optional<double>
       moe_imbalance;  ///< rows of the busiest expert-parallel rank over the mean; empty: the framework's
 
-  constexpr std::int64_t micro_batch_tokens() const { return quantity::product(seq, micro_batch); }
+  /// Pairs of a chosen and a rejected answer run as one batch (trl dpo_trainer.py, concatenated_forward).
+  constexpr std::int64_t sequences() const {
+    const bool paired = algorithm == Algorithm::dpo || algorithm == Algorithm::orpo;
+    return quantity::product(micro_batch, paired ? 2 : 1);
+  }
+  /// The trained model makes the samples that it learns from.
+  constexpr bool makes_samples() const { return algorithm == Algorithm::ppo || algorithm == Algorithm::grpo; }
+  constexpr std::int64_t micro_batch_tokens() const { return quantity::product(seq, sequences()); }
 };
 
 }  // namespace llmcalc::spec

@@ -40,6 +40,7 @@ struct StepPrices {
   std::span<const WeightTraffic> weights;
   std::uint16_t head = 0;     ///< the block behind the layers
   quantity::Bytes handed_on;  ///< the hidden state that one stage hands to the next
+  std::span<const program::Companion> companions{};
 };
 
 /// Walks the pipeline stages of a priced program. Allocates nothing.

@@ -1,0 +1,22 @@
+// What the models and passes beside the trained one take on a pipeline stage.
+#pragma once
+
+#include "llmcalc/memory/block_prices.hpp"
+#include "llmcalc/program/stage_blocks.hpp"
+
+#include <span>
+
+namespace llmcalc::memory {
+
+struct Companions {
+  program::States reference, reward, value;
+  quantity::Bytes kept;     ///< by the value model, whose backward pass follows the trained model's
+  quantity::Bytes before;   ///< highest moment of the passes that come before training
+  quantity::Bytes in_loss;  ///< highest moment of those that run when the trained model has kept its activations
+};
+
+/// \param runs     blocks of the trained model on the stage
+/// \param in_loss  the reference is asked when the loss is computed, otherwise when the samples are made
+Companions companions_of(const BlockPrices& prices, std::span<const program::Run> runs, bool in_loss);
+
+}  // namespace llmcalc::memory
