@@ -1,5 +1,6 @@
 #include "answer/parts.hpp"
 #include "llmcalc/quantity/format.hpp"
+#include "llmcalc/timing/kernels.hpp"
 #include "llmcalc/timing/network.hpp"
 
 #include <fmt/format.h>
@@ -46,6 +47,7 @@ std::vector<std::string> notes(const spec::Question& question, const Walks& walk
   if (passes_recurrence_on(question)) {
     lines.push_back("not modelled: what context-parallel ranks exchange in linear attention");
   }
+  if (question.gpu && !question.pricing.mfu) lines.push_back(timing::matrix_source(*question.gpu));
   if (question.gpu && question.layout.gpus > 1) lines.push_back(communication(*question.gpu, question.layout));
   if (question.training.makes_samples()) {
     lines.emplace_back(

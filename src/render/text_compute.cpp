@@ -23,10 +23,12 @@ std::string parameters_table(const answer::SizeAnswer& size, const TextStyle& st
 }
 
 std::string flops_table(const answer::TimeAnswer& compute, const TextStyle& style) {
-  Table table({Align::left, Align::right, Align::right});
-  table.add_row({paint("compute", Ink::heading, style), "per token", "whole run"});
+  Table table({Align::left, Align::right, Align::right, Align::right});
+  const bool timed = !compute.flops.empty() && compute.flops.front().utilization > 0;
+  table.add_row({paint("compute", Ink::heading, style), "per token", "whole run", timed ? "of peak" : ""});
   for (const auto& figure : compute.flops) {
-    table.add_row({figure.label, quantity::format_flops(figure.per_token), quantity::format_flops(figure.total)});
+    table.add_row({figure.label, quantity::format_flops(figure.per_token), quantity::format_flops(figure.total),
+                   timed ? quantity::format_percent(figure.utilization) : std::string()});
     add_explanation(table, figure.why, style);
   }
   table.add_row({"PFLOP-days (6PD)", "", figure_text(compute.pflop_days)});

@@ -20,6 +20,7 @@ answer::Validation sample() {
              .measured = 20.0 * quantity::gibi,
              .predicted = 20.0 * quantity::gibi,
              .bar_share = 0.01,
+             .configuration = {},
              .groups = {"hf"}},
             {.id = "",
              .place = "runs|old.csv:3",
@@ -27,6 +28,7 @@ answer::Validation sample() {
              .measured = 40.0 * quantity::gibi,
              .predicted = 44.0 * quantity::gibi,
              .bar_share = 0.01,
+             .configuration = {},
              .groups = {""}}};
   v.summary = answer::summarize(v.rows);
   v.groups = answer::group(v.rows, {"framework"});
