@@ -1,0 +1,93 @@
+// What moves beside the operations: the update's states, data-parallel traffic, and what goes to the host.
+
+#include "../memory/asked.hpp"
+#include "catch.hpp"
+#include "llmcalc/timing/step_time.hpp"
+#include "timing/data_traffic.hpp"
+#include "timing/offload_time.hpp"
+
+using namespace llmcalc;
+using quantity::in_bytes;
+using quantity::in_seconds;
+
+namespace {
+
+timing::WeightTraffic layer_traffic(const test::Asked& asked) {
+  const timing::Kernels kernels(*asked.question.gpu, asked.question.training);
+  return timing::weight_traffic(asked.program.blocks[1], asked.question.training,
+                                program::Sharding(asked.question.layout), kernels);
+}
+
+std::int64_t layer_parameters(const test::Asked& asked) {
+  std::int64_t sum = 0;
+  for (const auto& w : asked.program.blocks[1].weights) sum += w.elements;
+  return sum;
+}
+
+timing::DataTraffic exchange(const test::Asked& asked) {
+  const timing::Network network(*asked.question.gpu, asked.question.layout);
+  return timing::data_traffic(layer_traffic(asked), asked.question.layout, network);
+}
+
+timing::StepTime step_of(const test::Asked& asked) {
+  const timing::Kernels kernels(*asked.question.gpu, asked.question.training);
+  const timing::Network network(*asked.question.gpu, asked.question.layout);
+  return timing::time_step(asked.program, asked.question, asked.profile,
+                           {kernels, network, asked.question.training.precision.compute});
+}
+
+}  // namespace
+
+/// Read and write 4 + 4 + 4 of fp32 master and moments, write 2 of the weight, read the gradient's 4 for the update and
+/// once more for its norm.
+TEST_CASE("fused Adam of mixed precision moves 34 bytes a parameter, of its shard only") {
+  const std::string line = "--model llama-3-8b --framework megatron --gpu h100-sxm:8 --seq 4096";
+  const test::Asked whole(line);
+  CHECK(in_bytes(layer_traffic(whole).updated) == 34 * layer_parameters(whole));
+  const test::Asked shard(line + " --sharding zero1");
+  const double part = static_cast<double>(in_bytes(layer_traffic(shard).updated));
+  CHECK(part * 8 == Approx(34.0 * static_cast<double>(layer_parameters(shard))).epsilon(1e-6));
+}
+
+/// Rajbhandari et al. 2020, arXiv:1910.02054 §7: stages 1 and 2 move as much as data parallelism, 2 Psi; stage 3 moves
+/// 3 Psi, since weights are gathered in both passes.
+TEST_CASE("ZeRO moves what its paper says") {
+  const std::string line =
+      "--model llama-3-8b --framework torch --weights bf16 --grads bf16 --gpu a100-80-sxm:8 --seq 4096";
+  const double all_reduce = in_seconds(exchange(test::Asked(line + " --sharding ddp")).reduce);
+  const auto stage_1 = exchange(test::Asked(line + " --sharding zero1"));
+  CHECK(in_seconds(stage_1.gather + stage_1.reduce) == Approx(all_reduce).epsilon(0.15));
+  const auto stage_3 = exchange(test::Asked(line + " --sharding zero3"));
+  CHECK(in_seconds(2.0 * stage_3.gather + stage_3.reduce) == Approx(1.5 * all_reduce).epsilon(0.15));
+}
+
+/// Ren et al. 2021, ZeRO-Offload, arXiv:2101.06840 table 4: 10 B parameters in 2.57 s.
+TEST_CASE("a host updates as fast as CPU-Adam was measured") {
+  timing::WeightTraffic weights;
+  weights.updated_parameters = quantity::parameters(10'000'000'000);
+  program::Offload offload;
+  offload.optimizer = true;
+  spec::Accelerator gpu = read::Catalogue().accelerator("v100-sxm2-32", "test").accelerator;
+  gpu.gpus_per_node = 1;
+  const double both_ways = 2 * 20e9 / (0.77 * quantity::in_bytes_per_second(*gpu.pcie));
+  CHECK(in_seconds(timing::host_update(offload, gpu, weights)) == Approx(2.57 + both_ways).epsilon(0.01));
+  offload.optimizer = false;
+  CHECK(in_seconds(timing::host_update(offload, gpu, weights)) == 0.0);
+}
+
+TEST_CASE("offloaded weights are waited for as far as the passes do not hide them") {
+  const std::string line = "--model llama-3-8b --framework deepspeed --gpu a100-80-sxm:8 --sharding zero3 --seq 2048";
+  CHECK(in_seconds(step_of(test::Asked(line)).offload) == 0.0);
+  const auto short_step = step_of(test::Asked(line + " --offload params --micro-batch 1"));
+  const auto long_step = step_of(test::Asked(line + " --offload params --micro-batch 32"));
+  CHECK(in_seconds(short_step.offload) > 0.0);
+  CHECK(in_seconds(long_step.offload) < in_seconds(short_step.offload));
+}
+
+TEST_CASE("the host is waited for in small layers and not in large ones") {
+  const std::string line = "--framework torch --gpu a100-80-sxm --micro-batch 1 --model ";
+  const auto small = step_of(test::Asked(line + "gpt2 --seq 256"));
+  const auto large = step_of(test::Asked(line + "llama-2-7b --seq 4096"));
+  CHECK(small.forward.host / small.forward.total() > 0.5);
+  CHECK(large.forward.host / large.forward.total() < 0.05);
+}
