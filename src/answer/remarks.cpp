@@ -1,5 +1,6 @@
 #include "answer/parts.hpp"
 #include "llmcalc/quantity/format.hpp"
+#include "llmcalc/spec/names.hpp"
 #include "llmcalc/timing/kernels.hpp"
 #include "llmcalc/timing/network.hpp"
 
@@ -49,6 +50,10 @@ std::vector<std::string> notes(const spec::Question& question, const Walks& walk
   }
   if (question.gpu && !question.pricing.mfu) lines.push_back(timing::matrix_source(*question.gpu));
   if (question.gpu && question.layout.gpus > 1) lines.push_back(communication(*question.gpu, question.layout));
+  if (question.training.algorithm != spec::Algorithm::sft) {
+    lines.push_back(fmt::format("the error bar is of runs that learn the next token; none of algorithm {} was measured",
+                                spec::name_of(question.training.algorithm)));
+  }
   if (question.training.makes_samples()) {
     lines.emplace_back(
         "not modelled: the time that samples take to make, and an inference engine with weights of its own");

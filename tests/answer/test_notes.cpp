@@ -35,6 +35,13 @@ TEST_CASE("an answer leaves nothing out of schedules and of how ranks share a sa
   CHECK(notes.front().find("linear attention") != std::string::npos);
 }
 
+TEST_CASE("an answer says what no measured run backs, and that making samples is not timed") {
+  CHECK(says("--algorithm dpo", "none of algorithm dpo was measured"));
+  CHECK_FALSE(says("--algorithm dpo", "not modelled"));
+  CHECK(says("--algorithm grpo", "not modelled: the time that samples take"));
+  CHECK_FALSE(says("--algorithm sft", "algorithm"));
+}
+
 TEST_CASE("an answer says what a run keeps in host memory") {
   CHECK(says("--framework deepspeed --offload optimizer --gpus 2 --dp 2 --sharding zero2", "host memory"));
   CHECK_FALSE(says("--framework deepspeed --gpus 2 --dp 2 --sharding zero2", "host memory"));
