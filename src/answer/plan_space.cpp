@@ -115,9 +115,7 @@ void check(const spec::Question& question, const PlanQuestion& plan, const PlanS
 void add_operation(const spec::Question& question, PlanSpace::Base& base) {
   const auto program = program::build_program(base.question, base.profile.front());
   const auto size = program::count_parameters(program);
-  const auto& training = question.training;
-  const auto step_tokens = static_cast<double>(product(training.global_batch, training.sequences(), training.seq)) /
-                           static_cast<double>(training.micro_batch);
+  const auto step_tokens = static_cast<double>(question.training.step_tokens());
   base.steps = in_tokens(token_budget(question, size.total).tokens) / step_tokens;
   if (size.trainable > 0) base.clock = wall_clock(question, program);
   const auto gpus = static_cast<double>(question.layout.gpus);

@@ -82,9 +82,7 @@ std::vector<StepPart> step_parts(const timing::StepTime& step, const spec::Quest
 
 }  // namespace
 
-double step_tokens(const spec::Question& question) {
-  return static_cast<double>(quantity::product(question.training.global_batch, question.training.seq));
-}
+double step_tokens(const spec::Question& question) { return static_cast<double>(question.training.step_tokens()); }
 
 /// MFU = model FLOPs over what the accelerators could have done in the time (Chowdhery et al. 2022, arXiv:2204.02311
 /// appendix B); a given one is solved for the time.

@@ -148,14 +148,15 @@ struct Training {
   std::optional<double>
       moe_imbalance;  ///< rows of the busiest expert-parallel rank over the mean; empty: the framework's
 
-  /// Pairs of a chosen and a rejected answer run as one batch (trl dpo_trainer.py, concatenated_forward).
-  constexpr std::int64_t sequences() const {
-    const bool paired = algorithm == Algorithm::dpo || algorithm == Algorithm::orpo;
-    return quantity::product(micro_batch, paired ? 2 : 1);
+  /// A chosen and a rejected answer are one sample and run as one batch (trl dpo_trainer.py, concatenated_forward).
+  constexpr std::int64_t sequences_of_sample() const {
+    return algorithm == Algorithm::dpo || algorithm == Algorithm::orpo ? 2 : 1;
   }
+  constexpr std::int64_t sequences() const { return quantity::product(micro_batch, sequences_of_sample()); }
   /// The trained model makes the samples that it learns from.
   constexpr bool makes_samples() const { return algorithm == Algorithm::ppo || algorithm == Algorithm::grpo; }
   constexpr std::int64_t micro_batch_tokens() const { return quantity::product(seq, sequences()); }
+  constexpr std::int64_t step_tokens() const { return quantity::product(global_batch, sequences_of_sample(), seq); }
 };
 
 }  // namespace llmcalc::spec
