@@ -148,6 +148,8 @@ bool recompute(Changed& run, Larger, std::size_t step) {
   const bool covers_all = recompute.layers == spec::RecomputeLayers::all;
   if (step > 1 || (recompute.policy == RecomputePolicy::full && covers_all)) return false;
   const bool selective = step == 0;
+  const bool can_be_full = recompute.modules.empty() && run.question.training.method != spec::Method::prefix;
+  if (!selective && !can_be_full) return false;
   if (selective && recompute.policy != RecomputePolicy::none) return false;
   recompute = {};
   recompute.policy = selective ? RecomputePolicy::selective : RecomputePolicy::full;
@@ -168,6 +170,15 @@ bool smaller_moments(Changed& run, Larger, std::size_t step) {
   training.precision.moments = spec::Dtype::int8;
   say(run, "--optimizer adamw-8bit", "optimizer states in 8 bits",
       "numerics: states quantized block by block (Dettmers et al. 2022, arXiv:2110.02861)");
+  return true;
+}
+
+bool precomputed_reference(Changed& run, Larger, std::size_t step) {
+  auto& training = run.question.training;
+  if (step > 0 || training.reference != spec::Reference::model || training.makes_samples()) return false;
+  training.reference = spec::Reference::precomputed;
+  say(run, "--reference precomputed", "log-probabilities of the reference are stored before training",
+      "time: the reference runs over all data first (trl dpo_config.py, precompute_ref_log_probs)");
   return true;
 }
 
@@ -204,9 +215,11 @@ bool is_quantized(spec::Dtype dtype) { return spec::facts(dtype).bits <= 8; }
 
 constexpr std::int64_t advised_rank = 16;
 
-/// Adapters rest in fp32 and the base needs no master copy (peft, autocast_adapter_dtype).
+/// Adapters rest in fp32 and the base needs no master copy (peft, autocast_adapter_dtype); without them the base is the
+/// reference.
 void train_adapters(spec::Training& training, spec::Method method) {
   training.method = method;
+  if (training.reference == spec::Reference::model) training.reference = spec::Reference::base;
   training.adapter.rank = advised_rank;
   training.adapter.targets = {"all-linear"};
   auto& precision = training.precision;
@@ -217,11 +230,15 @@ void train_adapters(spec::Training& training, spec::Method method) {
 
 std::string adapter_flags() { return fmt::format(" --lora-rank {} --lora-targets all-linear", advised_rank); }
 
+std::string reference_flag(const spec::Training& training) {
+  return training.reference == spec::Reference::base ? " --reference base" : "";
+}
+
 bool adapters(Changed& run, Larger, std::size_t step) {
   auto& training = run.question.training;
   if (step > 0 || training.method != spec::Method::full) return false;
   train_adapters(training, spec::Method::lora);
-  say(run, "--method lora" + adapter_flags(), "adapters are trained instead of the weights",
+  say(run, "--method lora" + adapter_flags() + reference_flag(training), "adapters are trained instead of the weights",
       "another result: low-rank updates learn less (Biderman et al. 2024, arXiv:2405.09673)");
   return true;
 }
@@ -236,7 +253,9 @@ bool quantization(Changed& run, Larger, std::size_t step) {
   if (had_adapters) training.adapter = present;
   training.precision.weights = spec::Dtype::nf4_dq;
   training.precision.autocast = false;
-  say(run, "--method qlora --weights nf4-dq --autocast 0" + (had_adapters ? std::string() : adapter_flags()),
+  say(run,
+      "--method qlora --weights nf4-dq --autocast 0" + (had_adapters ? std::string() : adapter_flags()) +
+          reference_flag(training),
       "adapters are trained beside weights in 4 bits",
       "another result, and 4-bit weights are off by their rounding (Dettmers et al. 2023, arXiv:2305.14314)");
   return true;
@@ -260,6 +279,7 @@ constexpr Change rows[] = {
     {ChangeKind::loss, true, smaller_loss},
     {ChangeKind::sharding, true, shard},
     {ChangeKind::micro_batch, true, smaller_micro_batch},  // the same result, later
+    {ChangeKind::reference, true, precomputed_reference},
     {ChangeKind::recompute, true, recompute},
     {ChangeKind::optimizer, true, smaller_moments},    // nearly the same result
     {ChangeKind::sharding, false, more_accelerators},  // the same result for more money

@@ -10,7 +10,7 @@
 namespace llmcalc::answer {
 
 /// Two changes of one kind touch the same options and are never combined.
-enum class ChangeKind { kernel, loss, optimizer, sharding, micro_batch, recompute, method, accelerator };
+enum class ChangeKind { kernel, loss, optimizer, sharding, micro_batch, recompute, reference, method, accelerator };
 
 /// A question after a change, and the words for it.
 struct Changed {

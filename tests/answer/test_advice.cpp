@@ -32,6 +32,11 @@ const std::string too_large[] = {
     "--model llama-2-13b --dtype bf16 --framework torch --gpus 8 --dp 8 --sharding ddp --gpu a100-80-sxm",
     "--model mixtral-8x7b --dtype bf16 --framework torchtitan --gpus 8 --sharding zero1 --gpu h100-sxm",
     "--model llama-3-8b --dtype bf16 --framework hf --method lora --lora-rank 16 --micro-batch 8 --gpu rtx-4090",
+    "--model llama-3-8b --dtype bf16 --framework hf --algorithm dpo --recompute full --gpu a100-80-sxm",
+    "--model llama-3-8b --dtype bf16 --framework hf --algorithm ppo --gpu h100-sxm",
+    "--model llama-3-8b --dtype bf16 --framework hf --method prefix --micro-batch 32 --seq 2048 --gpu a100-40-sxm",
+    "--model gpt2-xl --dtype bf16 --framework megatron --recompute selective --recompute-modules mlp --micro-batch 64"
+    " --seq 1024 --gpu a100-40-sxm",
 };
 
 }  // namespace
@@ -127,4 +132,12 @@ TEST_CASE("advice takes any question that an estimate takes") {
   CHECK(huge.verdict.kind == VerdictKind::does_not_fit);
   CHECK(advised(question("--params 1e9 --dtype bf16")).advice.empty());
   CHECK_FALSE(advised(question("--params 1e9 --dtype bf16 --gpu a100-80 --activations none")).room);
+}
+
+TEST_CASE("a run short of a reference model's bytes may store what that would say") {
+  const std::string line =
+      "--model llama-3-8b --dtype bf16 --framework hf --recompute full --gpu h100-sxm "
+      "--memory 85GiB --algorithm ";
+  CHECK(has_flag(advised(question(line + "dpo")), "--reference precomputed"));
+  CHECK_FALSE(has_flag(advised(question(line + "ppo")), "--reference precomputed"));
 }
