@@ -3,6 +3,8 @@
 
 include(FetchContent)
 
+find_package(Threads REQUIRED)  # the search of `plan`
+
 FetchContent_Declare(
   fmt
   GIT_REPOSITORY https://github.com/fmtlib/fmt.git

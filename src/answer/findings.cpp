@@ -2,16 +2,21 @@
 #include "answer/findings.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace llmcalc::answer {
 
 namespace {
 
-/// No worse in any of the three; a run without a price costs as much as any.
+/// What a run costs; one without a price is taken to cost more than any.
+double dollars(const PlannedRun& run) {
+  return run.cost ? quantity::in_dollars(*run.cost) : std::numeric_limits<double>::infinity();
+}
+
+/// No worse in any of the three.
 bool covers(const PlannedRun& a, const PlannedRun& b) {
-  const bool cheap = !a.cost || !b.cost || *a.cost <= *b.cost;
-  return cheap && a.memory <= b.memory && a.total <= b.total;
+  return dollars(a) <= dollars(b) && a.memory <= b.memory && a.total <= b.total;
 }
 
 bool equals(const PlannedRun& a, const PlannedRun& b) { return covers(a, b) && covers(b, a); }

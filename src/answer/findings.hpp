@@ -18,6 +18,7 @@ class Keeper {
     findings_.fitting += fitting;
   }
 
+  std::int64_t fitting() const { return findings_.fitting; }
   Findings in_order() const;
 
  private:

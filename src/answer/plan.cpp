@@ -16,6 +16,7 @@ PlanSearch::PlanSearch(PlanSearch&&) noexcept = default;
 
 void PlanSearch::search(const PlanUnit& unit) { parts_->units.search(unit, parts_->keeper); }
 Findings PlanSearch::findings() const { return parts_->keeper.in_order(); }
+std::int64_t PlanSearch::fitting() const { return parts_->keeper.fitting(); }
 
 Findings plan(const PlanSpace& space) {
   PlanSearch search(space);

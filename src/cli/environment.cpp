@@ -23,7 +23,10 @@ std::optional<std::filesystem::path> user_presets() {
 }  // namespace
 
 Environment read_environment() {
-  return {.terminal = isatty(STDOUT_FILENO) == 1, .no_color = !variable("NO_COLOR").empty(), .presets = user_presets()};
+  return {.terminal = isatty(STDOUT_FILENO) == 1,
+          .errors_on_terminal = isatty(STDERR_FILENO) == 1,
+          .no_color = !variable("NO_COLOR").empty(),
+          .presets = user_presets()};
 }
 
 }  // namespace llmcalc::cli

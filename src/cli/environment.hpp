@@ -8,6 +8,7 @@ namespace llmcalc::cli {
 
 struct Environment {
   bool terminal = false;                         ///< stdout is one
+  bool errors_on_terminal = false;               ///< stderr is one
   bool no_color = false;                         ///< https://no-color.org
   std::optional<std::filesystem::path> presets;  ///< of the user; need not exist
 };

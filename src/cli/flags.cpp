@@ -40,7 +40,7 @@ std::vector<Flag> common_flags() {
   };
 }
 
-std::vector<Flag> fit_flags() {
+std::vector<Flag> question_flags() {
   std::vector<Flag> flags;
   for (const auto& word : read::shorthands()) {
     flags.push_back({flag_name(word.name), std::string(word.values), word.help, heading_of(word.group)});
@@ -48,6 +48,11 @@ std::vector<Flag> fit_flags() {
   for (const auto& term : read::vocabulary()) {
     flags.push_back({flag_name(term.name), read::values_of(term), term.help, heading_of(term.group)});
   }
+  return flags;
+}
+
+std::vector<Flag> fit_flags() {
+  std::vector<Flag> flags = question_flags();
   flags.push_back({"explain", "", "formula, numbers and source of every line", "Output"});
   flags.push_back({"timeline", "", "draw the memory of a step, block by block", "Output"});
   flags.push_back({"strict", "", "a fit inside the error bar is a failure (exit 1)", "Output"});

@@ -20,7 +20,10 @@ struct Flag {
 /// --format, --quiet, --presets: the same under every verb.
 std::vector<Flag> common_flags();
 
-/// What fit adds: every term of the vocabulary with its shorthands, and how the answer is shown.
+/// Every term of the vocabulary with its shorthands.
+std::vector<Flag> question_flags();
+
+/// What fit adds: those, and how the answer is shown.
 std::vector<Flag> fit_flags();
 
 /// "kv_heads" is --kv-heads.

@@ -30,12 +30,14 @@ bool wants_json(const Arguments& arguments);
 const Verb& find_verb(std::string_view name);
 
 Outcome fit(const Arguments& arguments, const Environment& environment);
+Outcome plan(const Arguments& arguments, const Environment& environment);
 Outcome scale(const Arguments& arguments, const Environment& environment);
 Outcome model(const Arguments& arguments, const Environment& environment);
 Outcome gpu(const Arguments& arguments, const Environment& environment);
 Outcome validate(const Arguments& arguments, const Environment& environment);
 Outcome dtype(const Arguments& arguments, const Environment& environment);
 
+std::vector<Flag> plan_flags();
 std::vector<Flag> dtype_flags();
 std::vector<Flag> validate_flags();
 

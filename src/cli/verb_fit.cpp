@@ -1,10 +1,9 @@
 // llmcalc fit: does this run fit, how long does it take, what does it cost?
 #include "cli/catalogue.hpp"
-#include "cli/files.hpp"
+#include "cli/question_words.hpp"
 #include "cli/verb.hpp"
 #include "llmcalc/answer/estimate.hpp"
 #include "llmcalc/read/resolve.hpp"
-#include "llmcalc/read/vocabulary.hpp"
 #include "llmcalc/render/report.hpp"
 
 #include <algorithm>
@@ -22,19 +21,6 @@ struct Options {
 
 constexpr std::array<std::string_view, 3> colors{"auto", "always", "never"};
 
-void add_word(const Arguments& arguments, std::string_view term, std::vector<read::Given>& words) {
-  const auto flag = flag_name(term);
-  const std::string* value = arguments.find(flag);
-  if (value != nullptr) words.push_back({std::string(term), *value, {read::Source::flag, "--" + flag}});
-}
-
-std::vector<read::Given> words_of(const Arguments& arguments) {
-  std::vector<read::Given> words;
-  for (const auto& word : read::shorthands()) add_word(arguments, word.name, words);
-  for (const auto& term : read::vocabulary()) add_word(arguments, term.name, words);
-  return words;
-}
-
 Options setup(const Arguments& arguments, const Environment& environment) {
   arguments.names(0);
   const auto color = arguments.choice("color", colors);
@@ -47,16 +33,6 @@ Options setup(const Arguments& arguments, const Environment& environment) {
   options.style.timeline = arguments.has("timeline");
   options.style.explain = arguments.has("explain");
   return options;
-}
-
-/// The file that --config names; a folder stands for the config.json in it.
-std::optional<read::ConfigText> read_config_text(const Arguments& arguments) {
-  const std::string* named = arguments.find("config");
-  if (named == nullptr) return std::nullopt;
-  std::filesystem::path path = *named;
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) path /= "config.json";
-  return read::ConfigText{path.string(), read_file(path, "--config")};
 }
 
 std::string_view word_of(read::Source source) {
@@ -133,7 +109,7 @@ Outcome run(const Options& options, const render::Report& report) {
 Outcome fit(const Arguments& arguments, const Environment& environment) {
   const auto options = setup(arguments, environment);
   const auto catalogue = open_catalogue(arguments, environment);
-  return run(options, report_on(resolve(options.words, read_config_text(arguments), catalogue), catalogue));
+  return run(options, report_on(resolve(options.words, read_config_text(options.words), catalogue), catalogue));
 }
 
 }  // namespace llmcalc::cli

@@ -117,6 +117,7 @@ class PlanSearch {
 
   void search(const PlanUnit& unit);
   Findings findings() const;
+  std::int64_t fitting() const;  ///< of the findings
 
  private:
   struct Parts;

@@ -1,0 +1,46 @@
+// The words behind `plan`, told apart into the question and how it is searched and shown.
+#pragma once
+
+#include "cli/arguments.hpp"
+#include "cli/environment.hpp"
+#include "cli/plan_pool.hpp"
+#include "llmcalc/answer/plan.hpp"
+#include "llmcalc/read/given.hpp"
+#include "llmcalc/render/report.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmcalc::cli {
+
+enum class PlanFormat { text, json, csv };
+
+/// What grows as long as any layout fits.
+enum class Largest { nothing, seq, params };
+
+struct PlanOptions {
+  std::vector<read::Given> words;  ///< of the vocabulary
+  answer::Objective objective = answer::Objective::step_time;
+  answer::PlanLimits limits;
+  bool strict = false;
+  std::size_t best = 10;
+  Largest largest = Largest::nothing;
+  std::vector<std::string> table;  ///< two terms, or none
+  bool sharded = false;            ///< the answer is one part of a search
+  PoolOptions pool;
+  std::vector<std::string> merged;  ///< files of parts
+  PlanFormat format = PlanFormat::text;
+  render::TextStyle style;
+};
+
+PlanOptions plan_options(const Arguments& arguments, const Environment& environment);
+
+/// "step-time", as on the command line.
+std::string_view word_of(answer::Objective objective);
+
+/// \throws quantity::BadInput with the nearest word
+answer::Objective objective_of(std::string_view word);
+
+}  // namespace llmcalc::cli

@@ -1,0 +1,206 @@
+#include "cli/plan_shards.hpp"
+
+#include "cli/files.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/spec/layout_rules.hpp"
+#include "llmcalc/spec/names.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace llmcalc::cli {
+namespace {
+
+using answer::Choice;
+using answer::Findings;
+using answer::PlannedRun;
+using Json = nlohmann::ordered_json;
+using quantity::BadInput;
+
+constexpr std::string_view kind = "llmcalc plan part";
+
+Json write(const Choice& c) {
+  return Json::array({c.base, c.tp, c.pp, c.vpp, c.cp, c.ep, c.etp, c.dp, c.micro_batch, c.sp,
+                      static_cast<int>(c.schedule), static_cast<int>(c.cp_exchange), static_cast<int>(c.sharding),
+                      c.recompute, static_cast<int>(c.offload)});
+}
+
+Json write(const PlannedRun& run) {
+  Json json{{"choice", write(run.choice)},
+            {"bytes", quantity::in_bytes(run.memory)},
+            {"step", quantity::in_seconds(run.step)},
+            {"total", quantity::in_seconds(run.total)}};
+  if (run.cost) json["cost"] = quantity::in_dollars(*run.cost);
+  if (run.energy) json["energy"] = quantity::in_kilowatt_hours(*run.energy);
+  return json;
+}
+
+Json write(const std::vector<PlannedRun>& runs) {
+  Json json = Json::array();
+  for (const PlannedRun& run : runs) json.push_back(write(run));
+  return json;
+}
+
+template <class Enum>
+Enum enum_of(const Json& json) {
+  const auto value = static_cast<Enum>(json.get<int>());
+  const auto words = spec::vocabulary<Enum>();
+  if (std::ranges::find(words, value, &spec::Named<Enum>::value) == words.end()) {
+    throw BadInput("--merge", "a part has a word number " + json.dump() + ", which there is not");
+  }
+  return value;
+}
+
+Shard read_shard(const Json& json) {
+  constexpr std::int64_t most = 1'000'000;
+  const Shard shard{json.at(0), json.at(1)};
+  if (shard.of < 1 || shard.of > most || shard.index < 0 || shard.index >= shard.of) {
+    throw BadInput("--merge", "there is no part " + json.dump());
+  }
+  return shard;
+}
+
+Choice read_choice(const Json& json) {
+  Choice c;
+  c.base = json.at(0);
+  std::size_t i = 1;
+  for (auto* degree : {&c.tp, &c.pp, &c.vpp, &c.cp, &c.ep, &c.etp, &c.dp, &c.micro_batch}) *degree = json.at(i++);
+  c.sp = json.at(i++);
+  c.schedule = enum_of<spec::Schedule>(json.at(i++));
+  c.cp_exchange = enum_of<spec::ContextExchange>(json.at(i++));
+  c.sharding = enum_of<spec::Sharding>(json.at(i++));
+  c.recompute = json.at(i++);
+  c.offload = enum_of<spec::Offload>(json.at(i++));
+  return c;
+}
+
+std::vector<PlannedRun> read_runs(const Json& json) {
+  std::vector<PlannedRun> runs;
+  for (const Json& item : json) {
+    PlannedRun run;
+    run.choice = read_choice(item.at("choice"));
+    run.memory = quantity::bytes(item.at("bytes"));
+    run.step = quantity::seconds(item.at("step"));
+    run.total = quantity::seconds(item.at("total"));
+    if (item.contains("cost")) run.cost = quantity::dollars(item.at("cost"));
+    if (item.contains("energy")) run.energy = quantity::kilowatt_hours(item.at("energy"));
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+/// Everything that makes the question, so that two parts can be told to be of one.
+Json write_question(const PlanOptions& options) {
+  Json words = Json::array();
+  for (const auto& word : options.words) words.push_back({word.term, word.text});
+  Json question{{"words", words}, {"objective", word_of(options.objective)}, {"strict", options.strict}};
+  question["top"] = options.best;
+  if (options.limits.memory) question["max_memory"] = quantity::in_bytes(*options.limits.memory);
+  if (options.limits.time) question["max_seconds"] = quantity::in_seconds(*options.limits.time);
+  if (options.limits.cost) question["max_dollars"] = quantity::in_dollars(*options.limits.cost);
+  return question;
+}
+
+void read_question(const Json& question, PlanOptions& options) {
+  for (const Json& word : question.at("words")) {
+    const std::string term = word.at(0);
+    options.words.push_back({term, word.at(1), {read::Source::flag, "--" + flag_name(term)}});
+  }
+  options.objective = objective_of(question.at("objective").get<std::string>());
+  options.strict = question.at("strict");
+  options.best = question.at("top");
+  if (question.contains("max_memory")) options.limits.memory = quantity::bytes(question["max_memory"]);
+  if (question.contains("max_seconds")) options.limits.time = quantity::seconds(question["max_seconds"]);
+  if (question.contains("max_dollars")) options.limits.cost = quantity::dollars(question["max_dollars"]);
+}
+
+struct Part {
+  Json question;
+  Shard shard;
+  Findings findings;
+};
+
+Part read_part(const std::string& file) try {
+  const Json json = Json::parse(read_file(file, "--merge"));
+  if (json.at("kind") != kind) throw BadInput(file, "is no part of a plan");
+  Part part{json.at("question"), read_shard(json.at("shard")), {}};
+  part.findings.looked_at = json.at("looked_at");
+  part.findings.fitting = json.at("fitting");
+  part.findings.best = read_runs(json.at("best"));
+  part.findings.front = read_runs(json.at("front"));
+  return part;
+} catch (const Json::exception& error) {
+  throw BadInput(file, std::string("is no part of a plan: ") + error.what(), "made by llmcalc plan --shard i/n");
+}
+
+void check_complete(const std::vector<Part>& parts, const std::vector<std::string>& files) {
+  const std::int64_t of = parts.front().shard.of;
+  std::vector<bool> seen(static_cast<std::size_t>(of));
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].question != parts.front().question || parts[i].shard.of != of) {
+      throw BadInput(files[i], "is a part of another search than " + files.front());
+    }
+    const auto index = static_cast<std::size_t>(parts[i].shard.index);
+    if (seen[index]) throw BadInput(files[i], "is part " + std::to_string(index) + ", which was there before");
+    seen[index] = true;
+  }
+  const auto missing = std::ranges::find(seen, false) - seen.begin();
+  if (missing < of) {
+    throw BadInput("--merge", "part " + std::to_string(missing) + " of " + std::to_string(of) + " is missing");
+  }
+}
+
+/// A layout that a search of the space could have found.
+bool is_in(const answer::PlanSpace& space, const Choice& c) {
+  if (c.base >= space.question().bases.size() || c.recompute >= space.recomputes().size()) return false;
+  for (const auto degree : {c.tp, c.pp, c.vpp, c.cp, c.ep, c.etp, c.dp, c.micro_batch}) {
+    if (degree < 1 || degree > std::numeric_limits<std::int32_t>::max()) return false;
+  }
+  const spec::Question q = space.question_of(c);
+  const bool spread = quantity::product(c.tp, c.pp) <= q.layout.gpus &&
+                      quantity::product(c.cp, c.dp) <= q.layout.gpus &&
+                      quantity::product(c.tp * c.pp, c.cp * c.dp) == q.layout.gpus;
+  const bool batched = q.training.global_batch % quantity::product(c.dp, c.micro_batch) == 0;
+  return spread && batched && spec::broken_rule({q.model.shape, q.training, q.layout}) == nullptr;
+}
+
+}  // namespace
+
+std::string to_part(const PlanOptions& options, const Findings& findings) {
+  const Json json{{"kind", kind},
+                  {"question", write_question(options)},
+                  {"shard", {options.pool.shard.index, options.pool.shard.of}},
+                  {"looked_at", findings.looked_at},
+                  {"fitting", findings.fitting},
+                  {"best", write(findings.best)},
+                  {"front", write(findings.front)}};
+  return json.dump() + "\n";
+}
+
+Parts read_parts(const PlanOptions& options) {
+  std::vector<Part> read;
+  for (const auto& file : options.merged) read.push_back(read_part(file));
+  check_complete(read, options.merged);
+  Parts parts{options, {}};
+  parts.options.words.clear();
+  read_question(read.front().question, parts.options);
+  for (auto& part : read) parts.findings.push_back(std::move(part.findings));
+  return parts;
+}
+
+answer::Findings merged(const answer::PlanSpace& space, const std::vector<Findings>& parts) {
+  Findings all;
+  for (const Findings& part : parts) {
+    for (const auto* runs : {&part.best, &part.front}) {
+      if (std::ranges::all_of(*runs, [&](const PlannedRun& run) { return is_in(space, run.choice); })) continue;
+      throw BadInput("--merge", "a part holds a layout that the search does not have");
+    }
+    all = answer::merge(space, all, part);
+  }
+  return all;
+}
+
+}  // namespace llmcalc::cli

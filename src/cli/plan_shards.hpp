@@ -1,0 +1,27 @@
+// One part of a search as a file, and all parts together again.
+#pragma once
+
+#include "cli/plan_options.hpp"
+#include "llmcalc/answer/plan.hpp"
+
+#include <string>
+#include <vector>
+
+namespace llmcalc::cli {
+
+/// What one part found, with the question that it is a part of.
+std::string to_part(const PlanOptions& options, const answer::Findings& findings);
+
+struct Parts {
+  PlanOptions options;  ///< the question that all of them share
+  std::vector<answer::Findings> findings;
+};
+
+/// \param options  how to show the answer
+/// \throws quantity::BadInput when a file is no part, is of another question, or when one is missing
+Parts read_parts(const PlanOptions& options);
+
+/// The same findings as those of one search over all parts.
+answer::Findings merged(const answer::PlanSpace& space, const std::vector<answer::Findings>& parts);
+
+}  // namespace llmcalc::cli

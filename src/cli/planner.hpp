@@ -1,0 +1,45 @@
+// The searches behind one `plan`: which questions are asked, and in which order.
+#pragma once
+
+#include "cli/plan_options.hpp"
+#include "llmcalc/read/plan_words.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace llmcalc::cli {
+
+/// Words with one more, which replaces the words of its term.
+std::vector<read::Given> with(std::vector<read::Given> words, const std::string& term, const std::string& text);
+
+class Planner {
+ public:
+  Planner(const PlanOptions& options, const read::Catalogue& catalogue, const std::optional<read::ConfigText>& config)
+      : options_(options), catalogue_(catalogue), config_(config) {}
+
+  /// The runs to compare. Where nobody says how many accelerators there are, the fewest of each type with which any
+  /// layout is within the limits.
+  read::PlanWords bases(const std::vector<read::Given>& words) const;
+
+  answer::PlanSpace space(const read::PlanWords& plan) const;
+
+  /// Whether any layout is within the limits.
+  bool fits(const std::vector<read::Given>& words) const;
+
+  /// The words with the largest value of --largest with which any layout is within the limits.
+  std::vector<read::Given> grown(const std::vector<read::Given>& words) const;
+
+ private:
+  read::PlanWords resolve(const std::vector<read::Given>& words) const;
+  bool fits(const read::PlanWords& plan) const;
+  std::optional<std::int64_t> fewest(const std::vector<read::Given>& words) const;
+  bool fits_with(const std::vector<read::Given>& words, std::int64_t gpus) const;
+
+  const PlanOptions& options_;
+  const read::Catalogue& catalogue_;
+  const std::optional<read::ConfigText>& config_;
+};
+
+}  // namespace llmcalc::cli

@@ -1,0 +1,37 @@
+#include "cli/question_words.hpp"
+
+#include "cli/files.hpp"
+#include "llmcalc/read/vocabulary.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+
+namespace llmcalc::cli {
+namespace {
+
+void add_word(const Arguments& arguments, std::string_view term, std::vector<read::Given>& words) {
+  const auto flag = flag_name(term);
+  const std::string* value = arguments.find(flag);
+  if (value != nullptr) words.push_back({std::string(term), *value, {read::Source::flag, "--" + flag}});
+}
+
+}  // namespace
+
+std::vector<read::Given> words_of(const Arguments& arguments) {
+  std::vector<read::Given> words;
+  for (const auto& word : read::shorthands()) add_word(arguments, word.name, words);
+  for (const auto& term : read::vocabulary()) add_word(arguments, term.name, words);
+  return words;
+}
+
+std::optional<read::ConfigText> read_config_text(const std::vector<read::Given>& words) {
+  const auto named = std::ranges::find(words, "config", &read::Given::term);
+  if (named == words.end()) return std::nullopt;
+  std::filesystem::path path = named->text;
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) path /= "config.json";
+  return read::ConfigText{path.string(), read_file(path, "--config")};
+}
+
+}  // namespace llmcalc::cli

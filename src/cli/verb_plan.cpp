@@ -1,0 +1,158 @@
+// llmcalc plan: the best layout of a run, and the questions that a search over layouts answers.
+#include "cli/catalogue.hpp"
+#include "cli/plan_options.hpp"
+#include "cli/plan_report.hpp"
+#include "cli/plan_shards.hpp"
+#include "cli/planner.hpp"
+#include "cli/question_words.hpp"
+#include "cli/verb.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/format.hpp"
+
+#include <array>
+#include <sstream>
+#include <utility>
+
+namespace llmcalc::cli {
+namespace {
+
+using quantity::BadInput;
+using read::Given;
+
+template <class Report>
+std::string show(const Report& report, const PlanOptions& options) {
+  switch (options.format) {
+    case PlanFormat::json:
+      return render::to_json(report);
+    case PlanFormat::csv:
+      return render::to_csv(report);
+    case PlanFormat::text:
+      break;
+  }
+  return render::to_text(report, options.style);
+}
+
+/// JSON carries its warnings inside; people find them on stderr.
+Outcome outcome_of(const render::PlanReport& report, const PlanOptions& options) {
+  Outcome outcome;
+  outcome.answer = show(report, options);
+  outcome.code = report.best.empty() ? ExitCode::does_not_fit : ExitCode::fits;
+  if (options.format == PlanFormat::json) return outcome;
+  outcome.notes = report.assumptions;
+  outcome.warnings = report.warnings;
+  return outcome;
+}
+
+void warn_of_interrupt(double share, std::vector<std::string>& warnings) {
+  if (share < 1.0) warnings.push_back("interrupted: only " + quantity::format_percent(share) + " was searched");
+}
+
+Outcome search_once(const Planner& planner, const PlanOptions& options) {
+  const auto words = options.largest == Largest::nothing ? options.words : planner.grown(options.words);
+  const read::PlanWords plan = planner.bases(words);
+  const answer::PlanSpace space = planner.space(plan);
+  const Searched searched = search(space, options.pool);
+  if (options.sharded) {
+    if (searched.share < 1.0) throw BadInput("--shard", "was interrupted, and half a part cannot be merged");
+    return {.answer = to_part(options, searched.findings)};
+  }
+  render::PlanReport report = plan_report(words, plan, space, searched.findings);
+  warn_of_interrupt(searched.share, report.warnings);
+  return outcome_of(report, options);
+}
+
+Outcome merge_parts(const PlanOptions& asked, const read::Catalogue& catalogue) {
+  Parts parts = read_parts(asked);
+  const auto config = read_config_text(parts.options.words);
+  const Planner planner(parts.options, catalogue, config);
+  const read::PlanWords plan = planner.bases(parts.options.words);
+  const answer::PlanSpace space = planner.space(plan);
+  return outcome_of(plan_report(parts.options.words, plan, space, merged(space, parts.findings)), asked);
+}
+
+/// What a term takes in a table when nobody says.
+struct UsualValues {
+  std::string_view term;
+  std::string_view values;
+};
+
+constexpr UsualValues usual_values[] = {{"seq", "2k,4k,8k,16k,32k"},
+                                        {"micro_batch", "1,2,4,8"},
+                                        {"global_batch", "256,512,1024,2048"},
+                                        {"gpus", "8,16,32,64,128,256"},
+                                        {"gpu", "a100-80,h100-sxm,h200,b200"},
+                                        {"method", "full,lora,qlora"},
+                                        {"recompute", "none,selective,full"},
+                                        {"tp", "1,2,4,8"},
+                                        {"pp", "1,2,4,8"},
+                                        {"dtype", "bf16,mixed-bf16"}};
+
+std::vector<std::string> values_of(const std::vector<Given>& words, const std::string& term) {
+  std::string list;
+  for (const auto& usual : usual_values) {
+    if (usual.term == term) list = usual.values;
+  }
+  for (const Given& word : words) {
+    if (word.term == term) list = word.text;
+  }
+  if (list.empty()) throw BadInput("--table", "needs values of " + term, "--" + flag_name(term) + " with commas");
+  std::vector<std::string> values;
+  std::istringstream text(list);
+  for (std::string value; std::getline(text, value, ',');) values.push_back(value);
+  return values;
+}
+
+Outcome fill_table(const Planner& planner, const PlanOptions& options) {
+  render::PlanTable table;
+  table.row_term = options.table[0];
+  table.column_term = options.table[1];
+  table.rows = values_of(options.words, table.row_term);
+  table.columns = values_of(options.words, table.column_term);
+  table.objective = word_of(options.objective);
+  table.version = LLMCALC_VERSION;
+  bool any = false;
+  for (const auto& row : table.rows) {
+    for (const auto& column : table.columns) {
+      const auto words = with(with(options.words, table.row_term, row), table.column_term, column);
+      const answer::PlanSpace space = planner.space(planner.bases(words));
+      const Searched searched = search(space, options.pool);
+      if (searched.share < 1.0) throw BadInput("--table", "was interrupted");
+      const auto& best = searched.findings.best;
+      table.cells.push_back(best.empty() ? std::nullopt : std::optional(best.front()));
+      any = any || !best.empty();
+    }
+  }
+  return {.answer = show(table, options), .code = any ? ExitCode::fits : ExitCode::does_not_fit};
+}
+
+}  // namespace
+
+std::vector<Flag> plan_flags() {
+  std::vector<Flag> flags{
+      {"objective", "step-time|cost|energy|memory|gpus|micro-batch", "what the best layout is best at", "Plan"},
+      {"max-memory", "size, as 70GiB", "no layout that takes more of an accelerator", "Plan"},
+      {"max-days", "number", "no run that takes longer", "Plan"},
+      {"max-cost", "dollars", "no run that costs more", "Plan"},
+      {"top", "number", "how many of the best to show; default 10", "Plan"},
+      {"largest", "seq|params|micro-batch", "the most that fits, and its best layout", "Plan"},
+      {"table", "TERM,TERM", "the best layout for each pair of values, as --table seq,micro-batch", "Plan"},
+      {"strict", "", "a fit inside the error bar is none", "Plan"},
+      {"threads", "number", "default: one a core; the answer is the same", "Plan"},
+      {"shard", "i/n", "one of n parts of the search, for --merge", "Plan"},
+      {"merge", "", "FILES...: the answer of all parts", "Plan"},
+  };
+  for (auto& flag : question_flags()) flags.push_back(std::move(flag));
+  flags.push_back({"color", "auto|always|never", "colours; auto: on a terminal without NO_COLOR", "Output"});
+  return flags;
+}
+
+Outcome plan(const Arguments& arguments, const Environment& environment) {
+  const PlanOptions options = plan_options(arguments, environment);
+  const auto catalogue = open_catalogue(arguments, environment);
+  if (!options.merged.empty()) return merge_parts(options, catalogue);
+  const auto config = read_config_text(options.words);
+  const Planner planner(options, catalogue, config);
+  return options.table.empty() ? search_once(planner, options) : fill_table(planner, options);
+}
+
+}  // namespace llmcalc::cli

@@ -1,0 +1,46 @@
+#include "render/plan_cells.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+namespace llmcalc::render {
+
+bool is_told(std::string_view term, std::string_view value) {
+  static constexpr std::array<std::string_view, 2> always{"micro_batch", "dp"};
+  static constexpr std::array<std::string_view, 2> never{"gpu", "gpus"};
+  static constexpr std::array<std::string_view, 6> unused{"", "0", "1", "none", "1f1b", "ring"};
+  const auto is_among = [](std::string_view word, std::span<const std::string_view> words) {
+    return std::ranges::find(words, word) != words.end();
+  };
+  return is_among(term, always) || (!is_among(term, never) && !is_among(value, unused));
+}
+
+std::string short_name(std::string_view term) {
+  if (term == "micro_batch") return "mb";
+  return std::string(term);
+}
+
+Json run_object(const answer::PlannedRun& run) {
+  Json object;
+  object["needed_bytes"] = quantity::in_bytes(run.memory);
+  object["step_seconds"] = finite(quantity::in_seconds(run.step));
+  object["total_seconds"] = finite(quantity::in_seconds(run.total));
+  object["cost_dollars"] = run.cost ? finite(quantity::in_dollars(*run.cost)) : Json();
+  object["energy_kwh"] = run.energy ? finite(quantity::in_kilowatt_hours(*run.energy)) : Json();
+  return object;
+}
+
+std::string csv_field(std::string_view text) {
+  if (text.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(text);
+  std::string quoted = "\"";
+  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
+  return quoted + "\"";
+}
+
+std::string exact(double value) { return fmt::format("{}", value); }
+
+}  // namespace llmcalc::render

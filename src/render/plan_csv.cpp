@@ -1,0 +1,50 @@
+// `llmcalc plan` for spreadsheets.
+#include "llmcalc/render/plan.hpp"
+#include "render/plan_cells.hpp"
+
+namespace llmcalc::render {
+namespace {
+
+constexpr std::string_view figures = ",needed_bytes,step_time_s,total_s,cost_dollars,energy_kwh\n";
+
+std::string figures_of(const answer::PlannedRun& run) {
+  std::string line = "," + std::to_string(quantity::in_bytes(run.memory)) + "," +
+                     exact(quantity::in_seconds(run.step)) + "," + exact(quantity::in_seconds(run.total)) + ",";
+  if (run.cost) line += exact(quantity::in_dollars(*run.cost));
+  line += ",";
+  if (run.energy) line += exact(quantity::in_kilowatt_hours(*run.energy));
+  return line + "\n";
+}
+
+std::string lines(const std::vector<PlanRow>& rows, std::string_view list) {
+  std::string text;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    text.append(list).append(",").append(std::to_string(i + 1));
+    for (const auto& value : rows[i].values) text.append(",").append(csv_field(value));
+    text.append(figures_of(rows[i].run));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string to_csv(const PlanReport& report) {
+  std::string text = "list,place";
+  for (const auto& term : report.terms) text.append(",").append(csv_field(term));
+  text.append(figures);
+  return text + lines(report.best, "best") + lines(report.front, "front");
+}
+
+std::string to_csv(const PlanTable& table) {
+  std::string text = csv_field(table.row_term) + "," + csv_field(table.column_term);
+  text.append(figures);
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      const auto& run = table.cells[r * table.columns.size() + c];
+      text += csv_field(table.rows[r]) + "," + csv_field(table.columns[c]) + (run ? figures_of(*run) : ",,,,,\n");
+    }
+  }
+  return text;
+}
+
+}  // namespace llmcalc::render
