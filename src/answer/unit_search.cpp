@@ -192,15 +192,15 @@ bool UnitSearch::states_fit(const Cut& cut) const {
   static constexpr std::size_t most_blocks = 64;
   static constexpr std::array<memory::BlockWalk, most_blocks> empty{};
   if (blocks > most_blocks) return true;
-  return fits(device_bytes(0, std::span(empty).first(blocks), cut.stages.front()));
+  return fits(device_bytes(0, std::span(empty).first(blocks), {}, cut.stages.front()));
 }
 
-Bytes UnitSearch::device_bytes(std::uint32_t recompute, std::span<const memory::BlockWalk> walks, Stages stages) const {
+Bytes UnitSearch::device_bytes(std::uint32_t recompute, std::span<const memory::BlockWalk> walks,
+                               std::span<const program::Companion> companions, Stages stages) const {
   const PricedWeights& weights = weights_of(recompute);
   const auto& profile = base_->profile[recompute];
   const auto& sequence = weights.program.sequence;
-  const memory::BlockPrices prices{walks, &weights.memory, sequence.front(), sequence.back(),
-                                   weights.program.companions};
+  const memory::BlockPrices prices{walks, &weights.memory, sequence.front(), sequence.back(), companions};
   const memory::StageWalk walk(prices, rules_[recompute], question_, profile);
   return device_level(profile, walk.worst(stages).allocated, communicators_);
 }
@@ -219,7 +219,7 @@ void UnitSearch::evaluate(std::uint32_t recompute, Stages stages) try {
   const std::int64_t generated = question_.training.makes_samples() ? question_.training.grad_accum : 0;
   const ProgramKey key{recompute, question_.layout.sp, question_.layout.pp > 1, gathers, generated};
   const PricedProgram& program = prices_.program(key, question_, base_->profile[recompute], prices());
-  const Bytes memory = device_bytes(recompute, prices_.walks(program, rules).walks, stages);
+  const Bytes memory = device_bytes(recompute, prices_.walks(program, rules).walks, program.program.companions, stages);
   if (!fits(memory)) return;
   const PlannedRun run = planned(recompute, memory, step_time(recompute, program, stages));
   if (!is_within_limits(run)) return;

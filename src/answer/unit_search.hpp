@@ -39,7 +39,8 @@ class UnitSearch {
   void price_weights();
   bool is_legal() const;
   bool states_fit(const Cut& cut) const;
-  quantity::Bytes device_bytes(std::uint32_t recompute, std::span<const memory::BlockWalk> walks, Stages stages) const;
+  quantity::Bytes device_bytes(std::uint32_t recompute, std::span<const memory::BlockWalk> walks,
+                               std::span<const program::Companion> companions, Stages stages) const;
   quantity::Seconds step_time(std::uint32_t recompute, const PricedProgram& program, Stages stages) const;
   bool fits(quantity::Bytes memory) const;
   PlannedRun planned(std::uint32_t recompute, quantity::Bytes memory, quantity::Seconds step) const;

@@ -1,7 +1,5 @@
 #include "memory/buffers.hpp"
 
-#include "llmcalc/program/sharding.hpp"
-
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -18,8 +16,8 @@ constexpr std::int64_t half_width = 2;
 
 /// torch DDP reduces gradients in buckets that are a second copy of them unless gradients are views of the buckets
 /// (torch/nn/parallel/distributed.py, gradient_as_bucket_view).
-bool has_bucket_copy(const spec::Question& question, const program::Profile& profile) {
-  return program::Sharding(question.layout).replicates_with_buckets() && !profile.persistent_gradients;
+bool has_bucket_copy(const program::Sharding& sharding, const program::Profile& profile) {
+  return sharding.replicates_with_buckets() && !profile.persistent_gradients;
 }
 
 bool has_experts(const program::Program& program) {
@@ -44,10 +42,11 @@ Bytes workspaces(const program::Program& program, const program::Profile& profil
   return has_experts(program) ? profile.workspace + profile.expert_workspace : profile.workspace;
 }
 
-Bytes exchange_buffers(const spec::Question& question, const program::Profile& profile, Bytes gradients) {
+Bytes exchange_buffers(const spec::Question& question, const program::Profile& profile,
+                       const program::Sharding& sharding, Bytes gradients) {
   Bytes sum = bytes(0);
   if (profile.retains_stage_tensors) sum += stage_tensors(question);
-  if (has_bucket_copy(question, profile)) sum += gradients;
+  if (has_bucket_copy(sharding, profile)) sum += gradients;
   return sum;
 }
 

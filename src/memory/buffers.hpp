@@ -3,6 +3,7 @@
 
 #include "llmcalc/program/profile.hpp"
 #include "llmcalc/program/program.hpp"
+#include "llmcalc/program/sharding.hpp"
 #include "llmcalc/spec/question.hpp"
 
 namespace llmcalc::memory {
@@ -13,7 +14,7 @@ quantity::Bytes workspaces(const program::Program& program, const program::Profi
 /// What a stage keeps for its exchange with others: received and sent tensors, buckets.
 /// \param gradients  of all weights of the stage
 quantity::Bytes exchange_buffers(const spec::Question& question, const program::Profile& profile,
-                                 quantity::Bytes gradients);
+                                 const program::Sharding& sharding, quantity::Bytes gradients);
 
 /// One 16-bit scratch gradient a distinct matrix shape, filled by the fused accumulation kernels instead of the real
 /// gradient (TransformerEngine pytorch/module/base.py, get_dummy_wgrad). Runs without that fusion have none, so they

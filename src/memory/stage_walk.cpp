@@ -27,6 +27,16 @@ const PhasePeak& highest(const std::array<PhasePeak, phase_count>& peaks) {
   return *std::ranges::max_element(peaks, {}, [](const PhasePeak& p) { return p.alive.total(); });
 }
 
+/// A walk adds up what is alive part by part, or, for a search that asks for the peak alone, in one sum.
+template <Bytes Moment::*member>
+Bytes& part(Moment& alive) {
+  return alive.*member;
+}
+template <Bytes Moment::*member>
+Bytes& part(Bytes& alive) {
+  return alive;
+}
+
 /// Calls visit(i) for i from 0 to count - 1, or only for the first two and the last two.
 template <class Visit>
 void count_up(std::int64_t count, bool all, const Visit& visit) {
@@ -41,11 +51,11 @@ Bytes resting(const program::States& states) {
 }
 
 /// The pass of a model beside the trained one, which takes so many bytes.
-template <class Visit>
-void visit_pass(Phase phase, std::int64_t position, Moment moment, Bytes size, const Visit& visit) {
+template <class Alive, class Visit>
+void visit_pass(Phase phase, std::int64_t position, Alive alive, Bytes size, const Visit& visit) {
   if (size == bytes(0)) return;
-  moment.temporaries += size;
-  visit(phase, position, moment);
+  part<&Moment::temporaries>(alive) += size;
+  visit(phase, position, alive);
 }
 
 }  // namespace
@@ -63,14 +73,20 @@ struct StageWalk::Stage {
   Companions companions{};
 };
 
+/// What comes for the block that runs backward next, while another runs.
+struct StageWalk::Arrival {
+  Bytes activations, weights;
+};
+
 /// What the backward pass of one block leaves behind.
 struct StageWalk::Growth {
   Bytes activations, gradients, logits;
 
-  void add_to(Moment& moment, std::int64_t times) const {
-    moment.activations += times * activations;
-    moment.gradients += times * gradients;
-    moment.logits += times * logits;
+  template <class Alive>
+  void add_to(Alive& alive, std::int64_t times) const {
+    part<&Moment::activations>(alive) += times * activations;
+    part<&Moment::gradients>(alive) += times * gradients;
+    part<&Moment::logits>(alive) += times * logits;
   }
 };
 
@@ -94,7 +110,8 @@ StageWalk::Stage StageWalk::lay_out(Runs runs, std::int64_t index) const {
   if (!profile_.widens_gradients_at_step) stage.states.gradient_copies = bytes(0);
   stage.host = program::move_to_host(stage.states, rules_.offload);
   if (rules_.offload.activations) stage.host += stage.kept + std::exchange(stage.in_flight, bytes(0));
-  stage.buffers = prices_.weights->workspace + exchange_buffers(question_, profile_, stage.states.gradients) +
+  stage.buffers = prices_.weights->workspace +
+                  exchange_buffers(question_, profile_, rules_.sharding, stage.states.gradients) +
                   prices_.weights->zero.always;
   if (!prices_.companions.empty()) add_companions(stage);
   return stage;
@@ -122,71 +139,77 @@ Bytes StageWalk::prefetched(std::uint16_t block) const {
 
 /// Offloaded activations are on the accelerator for the layer that runs and for the one before it, whose copy is on its
 /// way (torchtune training/_activation_offloading.py; DeepSpeed activation_checkpointing, cpu_checkpointing).
-template <class Visit>
-void StageWalk::forward(const Stage& stage, const Moment& resident, Visits visits, const Visit& visit) const {
-  Moment alive = resident;
+template <class Alive, class Visit>
+void StageWalk::forward(const Stage& stage, Alive alive, Visits visits, const Visit& visit) const {
+  const bool offloads = rules_.offload.activations;
+  Bytes leaving;
   std::int64_t first = 0;
   for (std::size_t r = 0; r < stage.runs.size(); ++r) {
     const auto [block, count] = stage.runs[r];
     const BlockWalk& walk = walk_of(block);
-    const auto peak_of = [&](std::int64_t n) {
-      Moment moment = alive;
-      if (!rules_.offload.activations)
-        moment.activations += n * walk.kept;
-      else if (n > 0)
-        moment.activations = resident.activations + walk.kept;
-      (is_head(block) ? moment.logits : moment.temporaries) += walk.forward_peak;
-      moment.temporaries += gathered(block);
-      if (n + 1 < count)
-        moment.temporaries += prefetched(block);
-      else if (r + 1 < stage.runs.size())
-        moment.temporaries += prefetched(stage.runs[r + 1].block);
+    const Bytes ahead = prefetched(block);
+    const Bytes last_ahead = r + 1 < stage.runs.size() ? prefetched(stage.runs[r + 1].block) : bytes(0);
+    Alive running = alive;
+    (is_head(block) ? part<&Moment::logits>(running) : part<&Moment::temporaries>(running)) += walk.forward_peak;
+    part<&Moment::temporaries>(running) += gathered(block);
+    count_up(count, visits == Visits::all, [&](std::int64_t n) {
+      Alive moment = running;
+      part<&Moment::activations>(moment) += !offloads ? n * walk.kept : n > 0 ? walk.kept : leaving;
+      part<&Moment::temporaries>(moment) += n + 1 < count ? ahead : last_ahead;
       visit(is_head(block) ? Phase::loss : Phase::forward, first + n, moment);
-    };
-    count_up(count, visits == Visits::all, peak_of);
+    });
     first += count;
-    if (rules_.offload.activations)
-      alive.activations = resident.activations + walk.kept;
-    else
-      alive.activations += count * walk.kept;
+    leaving = walk.kept;
+    if (!offloads) part<&Moment::activations>(alive) += count * walk.kept;
   }
 }
 
 /// The head's backward is the moment of the widest gradients; it belongs to the backward phase.
-template <class Visit>
-void StageWalk::backward(const Stage& stage, const Moment& resident, Visits visits, const Visit& visit) const {
-  Moment alive = resident;
-  if (!rules_.offload.activations) alive.activations += stage.kept;
-  alive.workspace += prices_.weights->zero.backward + prices_.weights->dummy_gradients;
+template <class Alive, class Visit>
+void StageWalk::backward(const Stage& stage, Alive alive, Visits visits, const Visit& visit) const {
+  const bool offloads = rules_.offload.activations;
+  if (!offloads) part<&Moment::activations>(alive) += stage.kept;
+  part<&Moment::workspace>(alive) += prices_.weights->zero.backward + prices_.weights->dummy_gradients;
   std::int64_t last = stage.blocks - 1;
   for (std::size_t r = stage.runs.size(); r-- > 0;) {
     const auto [block, count] = stage.runs[r];
     const BlockWalk& walk = walk_of(block);
     const Growth growth = left_by(block);
-    const auto peak_of = [&](std::int64_t n) {
-      const bool is_first = n + 1 == count;
-      const auto* before = !is_first ? &stage.runs[r] : r > 0 ? &stage.runs[r - 1] : nullptr;
-      Moment moment = alive;
+    const Arrival same = arriving(block);
+    const Arrival before = r > 0 ? arriving(stage.runs[r - 1].block) : Arrival{};
+    Alive running = alive;
+    add_backward_peak(block, running);
+    count_up(count, visits == Visits::all, [&](std::int64_t n) {
+      const Arrival& next = n + 1 < count ? same : before;
+      Alive moment = running;
       growth.add_to(moment, n);
-      if (!rules_.offload.activations)
-        moment.activations -= (n + 1) * walk.kept;
-      else if (before != nullptr)
-        moment.activations += walk_of(before->block).kept;
-      if (is_head(block)) {
-        moment.logits += walk.backward_peak;
-      } else {
-        moment.activations += walk.kept;
-        moment.temporaries += walk.backward_peak - walk.kept;
-      }
-      moment.temporaries += gathered(block) + weights_of(block).flat_gradients;
-      if (before != nullptr) moment.temporaries += prefetched(before->block);
+      if (!offloads) part<&Moment::activations>(moment) -= n * walk.kept;
+      part<&Moment::activations>(moment) += next.activations;
+      part<&Moment::temporaries>(moment) += next.weights;
       visit(Phase::backward, last - n, moment);
-    };
-    count_up(count, visits == Visits::all, peak_of);
+    });
     last -= count;
-    if (!rules_.offload.activations) alive.activations -= count * walk.kept;
+    if (!offloads) part<&Moment::activations>(alive) -= count * walk.kept;
     growth.add_to(alive, count);
   }
+}
+
+/// What the block takes that runs; its kept activations are there already unless they are offloaded.
+template <class Alive>
+void StageWalk::add_backward_peak(std::uint16_t block, Alive& alive) const {
+  const BlockWalk& walk = walk_of(block);
+  if (!rules_.offload.activations) part<&Moment::activations>(alive) -= walk.kept;
+  if (is_head(block)) {
+    part<&Moment::logits>(alive) += walk.backward_peak;
+  } else {
+    part<&Moment::activations>(alive) += walk.kept;
+    part<&Moment::temporaries>(alive) += walk.backward_peak - walk.kept;
+  }
+  part<&Moment::temporaries>(alive) += gathered(block) + weights_of(block).flat_gradients;
+}
+
+StageWalk::Arrival StageWalk::arriving(std::uint16_t block) const {
+  return {rules_.offload.activations ? walk_of(block).kept : bytes(0), prefetched(block)};
 }
 
 StageWalk::Growth StageWalk::left_by(std::uint16_t block) const {
@@ -229,21 +252,19 @@ Moment StageWalk::optimizer_step(const Stage& stage) const {
   return moment;
 }
 
-template <class Visit>
-void StageWalk::visit_step(const Stage& stage, const Moment& resident, Visits visits, const Visit& visit) const {
-  Moment in_step = resident;
-  in_step.activations += stage.in_flight;
-  in_step.temporaries += stage.root;
-  in_step.activations += stage.companions.kept;
+template <class Alive, class Visit>
+void StageWalk::visit_step(const Stage& stage, const Alive& resident, Visits visits, const Visit& visit) const {
+  Alive in_step = resident;
+  part<&Moment::activations>(in_step) += stage.in_flight + stage.companions.kept;
+  part<&Moment::temporaries>(in_step) += stage.root;
   visit_pass(Phase::forward, 0, resident, stage.companions.before, visit);
   forward(stage, in_step, visits, visit);
   if (!rules_.differentiates) return;
-  Moment in_loss = in_step;
-  in_loss.activations += stage.kept;
+  Alive in_loss = in_step;
+  part<&Moment::activations>(in_loss) += stage.kept;
   const Phase phase = is_head(stage.runs.back().block) ? Phase::loss : Phase::forward;
   visit_pass(phase, stage.blocks - 1, in_loss, stage.companions.in_loss, visit);
   backward(stage, in_step, visits, visit);
-  visit(Phase::optimizer, std::int64_t{0}, optimizer_step(stage));
 }
 
 std::array<PhasePeak, phase_count> StageWalk::phases(const Stage& stage, const Moment& resident) const {
@@ -252,6 +273,7 @@ std::array<PhasePeak, phase_count> StageWalk::phases(const Stage& stage, const M
   visit_step(stage, resident, Visits::highest, [&](Phase phase, std::int64_t position, const Moment& moment) {
     raise(peaks[static_cast<std::size_t>(phase)], phase, position, moment);
   });
+  if (rules_.differentiates) raise(peaks.back(), Phase::optimizer, 0, optimizer_step(stage));
   return peaks;
 }
 
@@ -286,9 +308,9 @@ StepMemory StageWalk::walk(Runs runs, std::int64_t index) const {
 
 Bytes StageWalk::peak(Runs runs, std::int64_t index) const {
   const Stage stage = lay_out(runs, index);
-  auto highest = bytes(0);
-  visit_step(stage, resident(stage), Visits::highest,
-             [&](Phase, std::int64_t, const Moment& moment) { highest = std::max(highest, moment.total()); });
+  auto highest = rules_.differentiates ? optimizer_step(stage).total() : bytes(0);
+  visit_step(stage, resident(stage).total(), Visits::highest,
+             [&](Phase, std::int64_t, Bytes alive) { highest = std::max(highest, alive); });
   return highest;
 }
 
@@ -312,6 +334,7 @@ std::vector<TimelinePoint> StageWalk::timeline(Runs runs, std::int64_t index) co
   visit_step(stage, resident(stage), Visits::all, [&](Phase phase, std::int64_t position, const Moment& moment) {
     points.push_back({phase, position, moment.total()});
   });
+  if (rules_.differentiates) points.push_back({Phase::optimizer, 0, optimizer_step(stage).total()});
   return points;
 }
 

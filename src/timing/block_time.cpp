@@ -142,24 +142,6 @@ Seconds add_up_gradients(const program::Block& block, const Kernels& kernels) {
 
 }  // namespace
 
-Seconds PassTime::total() const { return products + attention + streams + tensor + context + expert + host; }
-
-PassTime& PassTime::operator+=(const PassTime& other) {
-  products += other.products;
-  attention += other.attention;
-  streams += other.streams;
-  tensor += other.tensor;
-  context += other.context;
-  expert += other.expert;
-  host += other.host;
-  return *this;
-}
-
-PassTime operator*(double times, const PassTime& pass) {
-  return {times * pass.products, times * pass.attention, times * pass.streams, times * pass.tensor,
-          times * pass.context,  times * pass.expert,    times * pass.host};
-}
-
 BlockTime time_block(const program::Block& block, const Prices& prices) {
   const OpTimer timer(block, prices);
   BlockTime time;

@@ -50,6 +50,8 @@ const std::vector<std::pair<std::string_view, Space>> spaces = {
     {tiny, {"--gpu a100-40 --algorithm dpo", 2, 4}},
     {tiny, {"--gpu a100-40 --algorithm ppo --memory 6GiB", 4, 8}},
     {tiny, {"--gpu h100-sxm --framework megatron --algorithm grpo", 2, 8}},
+    {tiny, {"--gpu a100-40 --algorithm dpo --memory 3GiB", 4, 4}},
+    {tiny, {"--gpu a100-40 --algorithm ppo --memory 3GiB", 2, 4}},
     {tied, {"--gpu a100-40", 2, 4}},
     {tied, {"--gpu a100-40 --memory 2GiB", 4, 4}},
     {tied, {"--gpu h100-sxm --framework megatron", 6, 6}},

@@ -89,6 +89,7 @@ class StageWalk {
  private:
   struct Stage;
   struct Growth;
+  struct Arrival;
   enum class Visits { highest, all };
 
   Stage lay_out(Runs runs, std::int64_t stage) const;
@@ -96,13 +97,17 @@ class StageWalk {
   void add_companions(Stage& stage) const;
   Moment resident(const Stage& stage) const;
   std::array<PhasePeak, phase_count> phases(const Stage& stage, const Moment& resident) const;
-  /// Calls visit(phase, position, moment) at the highest moment of every block, in time order.
-  template <class Visit>
-  void visit_step(const Stage& stage, const Moment& resident, Visits visits, const Visit& visit) const;
-  template <class Visit>
-  void forward(const Stage& stage, const Moment& resident, Visits visits, const Visit& visit) const;
-  template <class Visit>
-  void backward(const Stage& stage, const Moment& resident, Visits visits, const Visit& visit) const;
+  /// Calls visit(phase, position, alive) at the highest moment of every block before the optimizer step, in time order.
+  /// What is alive is a Moment, or the sum of one.
+  template <class Alive, class Visit>
+  void visit_step(const Stage& stage, const Alive& resident, Visits visits, const Visit& visit) const;
+  template <class Alive, class Visit>
+  void forward(const Stage& stage, Alive alive, Visits visits, const Visit& visit) const;
+  template <class Alive, class Visit>
+  void backward(const Stage& stage, Alive alive, Visits visits, const Visit& visit) const;
+  template <class Alive>
+  void add_backward_peak(std::uint16_t block, Alive& alive) const;
+  Arrival arriving(std::uint16_t block) const;
   Moment optimizer_step(const Stage& stage) const;
   quantity::Bytes step_temporaries(const Stage& stage) const;
   Growth left_by(std::uint16_t block) const;

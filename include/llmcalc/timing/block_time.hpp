@@ -17,9 +17,21 @@ struct PassTime {
   quantity::Seconds expert;
   quantity::Seconds host;  ///< the accelerator waits for the host to hand over work
 
-  quantity::Seconds total() const;
-  PassTime& operator+=(const PassTime& other);
-  friend PassTime operator*(double times, const PassTime& pass);
+  quantity::Seconds total() const { return products + attention + streams + tensor + context + expert + host; }
+  PassTime& operator+=(const PassTime& other) {
+    products += other.products;
+    attention += other.attention;
+    streams += other.streams;
+    tensor += other.tensor;
+    context += other.context;
+    expert += other.expert;
+    host += other.host;
+    return *this;
+  }
+  friend PassTime operator*(double times, const PassTime& pass) {
+    return {times * pass.products, times * pass.attention, times * pass.streams, times * pass.tensor,
+            times * pass.context,  times * pass.expert,    times * pass.host};
+  }
 };
 
 struct BlockTime {
