@@ -61,6 +61,18 @@ std::vector<std::string> notes(const spec::Question& question, const Walks& walk
   return lines;
 }
 
+namespace {
+
+/// A run of four times as many micro-batches as stages waits a fifth of its step.
+constexpr double loud_bubble = 0.2;
+
+double bubble_share(const TimeAnswer& time) {
+  const auto bubble = std::ranges::find(time.step_parts, "bubble", &StepPart::id);
+  return bubble == time.step_parts.end() ? 0.0 : bubble->time / time.step;
+}
+
+}  // namespace
+
 std::vector<std::string> warnings(const spec::Question& question, const Estimate& estimate) {
   std::vector<std::string> lines;
   const auto& data = question.pricing.data;
@@ -74,6 +86,12 @@ std::vector<std::string> warnings(const spec::Question& question, const Estimate
   if (goodput && !goodput->makes_progress()) {
     lines.push_back(fmt::format("the run never finishes: something fails every {}, and a restart takes {}",
                                 quantity::format_duration(goodput->mtbf), quantity::format_duration(goodput->restart)));
+  }
+  if (const double waiting = bubble_share(estimate.compute); waiting > loud_bubble) {
+    lines.push_back(
+        fmt::format("the pipeline waits {:.0f} % of each step: more micro-batches (--global-batch, {} a step "
+                    "now) fill it",
+                    100.0 * waiting, question.training.grad_accum));
   }
   if (estimate.verdict.kind == VerdictKind::tight) {
     lines.push_back(

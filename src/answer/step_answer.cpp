@@ -66,15 +66,16 @@ constexpr PartRow part_rows[] = {
 /// The parts that take any time, longest first.
 std::vector<StepPart> step_parts(const timing::StepTime& step, const spec::Question& question) {
   std::vector<StepPart> parts;
+  const std::int64_t count = question.training.grad_accum;
+  const std::string micro_batches =
+      fmt::format("{} {} on the slowest stage", count, count == 1 ? "micro-batch" : "micro-batches");
   for (const PartRow& row : part_rows) {
     const quantity::Seconds time = row.time(step);
     if (time <= quantity::Seconds{}) continue;
-    parts.push_back(
-        {std::string(row.id),
-         std::string(row.label),
-         time,
-         {std::string(row.formula), fmt::format("{} micro-batches on the slowest stage", question.training.grad_accum),
-          std::string(row.source)}});
+    parts.push_back({std::string(row.id),
+                     std::string(row.label),
+                     time,
+                     {std::string(row.formula), micro_batches, std::string(row.source)}});
   }
   std::ranges::stable_sort(parts, std::ranges::greater(), &StepPart::time);
   return parts;
