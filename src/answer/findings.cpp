@@ -29,6 +29,7 @@ bool Keeper::is_kept_out(const PlannedRun& run, const PlannedRun& by) const {
 
 void Keeper::take(const PlannedRun& run) {
   take_best(run);
+  take_each(run);
   take_front(run);
 }
 
@@ -40,6 +41,17 @@ void Keeper::take_best(const PlannedRun& run) {
   const auto place = std::ranges::upper_bound(
       best, run, [&](const PlannedRun& a, const PlannedRun& b) { return space_.is_better(a, b); });
   best.insert(place, run);
+}
+
+void Keeper::take_each(const PlannedRun& run) {
+  auto& each = findings_.each;
+  const auto same_base = [&](const PlannedRun& other) { return other.choice.base == run.choice.base; };
+  const auto known = std::ranges::find_if(each, same_base);
+  if (known == each.end()) {
+    each.push_back(run);
+  } else if (space_.is_better(run, *known)) {
+    *known = run;
+  }
 }
 
 /// Most runs are covered by the one that covered the run before.
@@ -56,6 +68,7 @@ void Keeper::take_front(const PlannedRun& run) {
 
 Findings Keeper::in_order() const {
   Findings found = findings_;
+  std::ranges::sort(found.each, [&](const PlannedRun& a, const PlannedRun& b) { return space_.is_better(a, b); });
   std::ranges::sort(found.front, [&](const PlannedRun& a, const PlannedRun& b) {
     return a.total != b.total ? a.total < b.total : space_.is_better(a, b);
   });
@@ -65,6 +78,7 @@ Findings Keeper::in_order() const {
 Findings merge(const PlanSpace& space, const Findings& a, const Findings& b) {
   Keeper keeper(space, a);
   for (const PlannedRun& run : b.best) keeper.take_best(run);
+  for (const PlannedRun& run : b.each) keeper.take_each(run);
   for (const PlannedRun& run : b.front) keeper.take_front(run);
   keeper.count(b.looked_at, b.fitting);
   return keeper.in_order();

@@ -12,6 +12,7 @@ class Keeper {
   /// A run within all limits.
   void take(const PlannedRun& run);
   void take_best(const PlannedRun& run);
+  void take_each(const PlannedRun& run);
   void take_front(const PlannedRun& run);
   void count(std::int64_t looked_at, std::int64_t fitting) {
     findings_.looked_at += looked_at;

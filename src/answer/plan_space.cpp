@@ -172,10 +172,27 @@ class UnitList {
     }
   }
 
+  /// What no rule allows without a pipeline none allows with one, where there are fewer replicas.
+  bool can_be_cut(const PlanUnit& unit) {
+    spec::Layout layout;
+    layout.gpus = question_.layout.gpus;
+    layout.nodes = question_.layout.nodes;
+    layout.tp = unit.tp;
+    layout.cp = unit.cp;
+    layout.cp_exchange = unit.cp_exchange;
+    layout.ep = unit.ep;
+    layout.etp = unit.etp;
+    layout.dp = layout.gpus / (unit.tp * unit.cp);
+    return spec::broken_rule({question_.model.shape, question_.training, layout}) == nullptr;
+  }
+
   void add_batches(std::int64_t tp, std::int64_t cp, spec::ContextExchange exchange, std::int64_t ep,
                    std::int64_t etp) {
+    PlanUnit unit{index_, tp, cp, ep, etp, 1, exchange};
+    if (!can_be_cut(unit)) return;
     for (const std::int64_t batch : degrees(choices_.micro_batch, question_.training.global_batch)) {
-      units_.push_back({index_, tp, cp, ep, etp, batch, exchange});
+      unit.micro_batch = batch;
+      units_.push_back(unit);
     }
   }
 

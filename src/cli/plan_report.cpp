@@ -110,6 +110,7 @@ render::PlanReport ReportBuilder::build(const answer::Findings& findings) const 
   report.objective = word_of(space_.question().objective);
   report.terms = terms_;
   report.best = rows(findings.best);
+  if (plan_.bases.size() > 1) report.each = rows(findings.each);
   report.front = rows(findings.front);
   report.looked_at = findings.looked_at;
   report.fitting = findings.fitting;

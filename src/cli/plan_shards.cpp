@@ -130,6 +130,7 @@ Part read_part(const std::string& file) try {
   part.findings.looked_at = json.at("looked_at");
   part.findings.fitting = json.at("fitting");
   part.findings.best = read_runs(json.at("best"));
+  part.findings.each = read_runs(json.at("each"));
   part.findings.front = read_runs(json.at("front"));
   return part;
 } catch (const Json::exception& error) {
@@ -176,6 +177,7 @@ std::string to_part(const PlanOptions& options, const Findings& findings) {
                   {"looked_at", findings.looked_at},
                   {"fitting", findings.fitting},
                   {"best", write(findings.best)},
+                  {"each", write(findings.each)},
                   {"front", write(findings.front)}};
   return json.dump() + "\n";
 }
@@ -194,7 +196,7 @@ Parts read_parts(const PlanOptions& options) {
 answer::Findings merged(const answer::PlanSpace& space, const std::vector<Findings>& parts) {
   Findings all;
   for (const Findings& part : parts) {
-    for (const auto* runs : {&part.best, &part.front}) {
+    for (const auto* runs : {&part.best, &part.each, &part.front}) {
       if (std::ranges::all_of(*runs, [&](const PlannedRun& run) { return is_in(space, run.choice); })) continue;
       throw BadInput("--merge", "a part holds a layout that the search does not have");
     }

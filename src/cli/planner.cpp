@@ -93,8 +93,27 @@ std::optional<std::int64_t> Planner::fewest(const std::vector<Given>& words) con
   return enough;
 }
 
+/// Of all accelerators there are, those that the objective and the limits can be told of.
+void Planner::leave_out_unknown(read::PlanWords& plan) const {
+  const bool needs_price = options_.objective == answer::Objective::cost || options_.limits.cost;
+  const bool needs_power = options_.objective == answer::Objective::energy;
+  const std::size_t all = plan.bases.size();
+  std::erase_if(plan.bases, [&](const read::PlanBase& base) {
+    const auto& question = base.resolved.question;
+    const bool priced = question.pricing.price_per_hour || question.gpu->price_per_hour;
+    return (needs_price && !priced) || (needs_power && !question.gpu->tdp_watts);
+  });
+  if (plan.bases.empty()) throw BadInput("--gpu", "of no accelerator is the price or power known that this needs");
+  const std::size_t left_out = all - plan.bases.size();
+  if (left_out == 0) return;
+  plan.bases.front().resolved.assumptions.push_back(std::to_string(left_out) + " of " + std::to_string(all) +
+                                                    " accelerators are left out: their price or power is not known");
+}
+
 read::PlanWords Planner::bases(const std::vector<Given>& words) const {
   read::PlanWords plan = resolve(words);
+  const auto any = std::ranges::find_if(words, [](const Given& w) { return w.term == "gpu" && w.text == "any"; });
+  if (any != words.end()) leave_out_unknown(plan);
   if (plan.counts_accelerators) return plan;
   if (options_.sharded) {
     throw BadInput("--shard", "cuts one search, and finding how many accelerators are enough takes many",

@@ -29,7 +29,7 @@ Json run_object(const answer::PlannedRun& run) {
   object["needed_bytes"] = quantity::in_bytes(run.memory);
   object["step_seconds"] = finite(quantity::in_seconds(run.step));
   object["total_seconds"] = finite(quantity::in_seconds(run.total));
-  object["cost_dollars"] = run.cost ? finite(quantity::in_dollars(*run.cost)) : Json();
+  object["cost_usd"] = run.cost ? finite(quantity::in_dollars(*run.cost)) : Json();
   object["energy_kwh"] = run.energy ? finite(quantity::in_kilowatt_hours(*run.energy)) : Json();
   return object;
 }

@@ -5,7 +5,7 @@
 namespace llmcalc::render {
 namespace {
 
-constexpr std::string_view figures = ",needed_bytes,step_time_s,total_s,cost_dollars,energy_kwh\n";
+constexpr std::string_view figures = ",needed_bytes,step_time_s,total_s,cost_usd,energy_kwh\n";
 
 std::string figures_of(const answer::PlannedRun& run) {
   std::string line = "," + std::to_string(quantity::in_bytes(run.memory)) + "," +
@@ -32,7 +32,7 @@ std::string to_csv(const PlanReport& report) {
   std::string text = "list,place";
   for (const auto& term : report.terms) text.append(",").append(csv_field(term));
   text.append(figures);
-  return text + lines(report.best, "best") + lines(report.front, "front");
+  return text + lines(report.best, "best") + lines(report.each, "each") + lines(report.front, "front");
 }
 
 std::string to_csv(const PlanTable& table) {

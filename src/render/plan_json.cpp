@@ -8,11 +8,9 @@ namespace llmcalc::render {
 namespace {
 
 Json row_object(const PlanReport& report, const PlanRow& row) {
-  Json object = run_object(row.run);
   Json terms = Json::object();
   for (std::size_t i = 0; i < report.terms.size(); ++i) terms[report.terms[i]] = row.values[i];
-  object["run"] = std::move(terms);
-  return object;
+  return {{"figures", run_object(row.run)}, {"run", std::move(terms)}};
 }
 
 Json rows(const PlanReport& report, const std::vector<PlanRow>& all) {
@@ -39,6 +37,7 @@ std::string to_json(const PlanReport& report) {
   object["capacity_bytes"] = report.estimate ? Json(quantity::in_bytes(report.estimate->verdict.capacity)) : Json();
   object["mfu"] = report.estimate ? finite(report.estimate->compute.mfu) : Json();
   object["best"] = rows(report, report.best);
+  object["each"] = rows(report, report.each);
   object["front"] = rows(report, report.front);
   object["fit_command"] = text_or_null(report.fit_command);
   object["launch"] = launch(report);

@@ -24,7 +24,8 @@ std::vector<std::size_t> telling_columns(const PlanReport& report) {
   const auto& first = report.best.front().values;
   for (std::size_t i = 0; i < report.terms.size(); ++i) {
     const auto differs = [&](const PlanRow& row) { return row.values[i] != first[i]; };
-    const bool varies = std::ranges::any_of(report.best, differs) || std::ranges::any_of(report.front, differs);
+    const bool varies = std::ranges::any_of(report.best, differs) || std::ranges::any_of(report.each, differs) ||
+                        std::ranges::any_of(report.front, differs);
     if (varies || is_told(report.terms[i], first[i])) columns.push_back(i);
   }
   return columns;
@@ -120,6 +121,9 @@ std::string to_text(const PlanReport& report, const TextStyle& style) {
   const PlanText text(report, style);
   std::string answer = paint(headline(report), Ink::heading, style);
   answer += "\n" + text.table(report.best, true);
+  if (!report.each.empty()) {
+    answer += "\n" + paint("the best of each", Ink::heading, style) + "\n\n" + text.table(report.each, true);
+  }
   answer += front_text(report, text, style);
   answer += "\n" + paint("the best in full", Ink::heading, style) + "\n" + report.fit_command + "\n";
   return answer + launch_text(report, style);

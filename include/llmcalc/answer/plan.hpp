@@ -70,6 +70,7 @@ struct Findings {
   std::int64_t looked_at = 0;     ///< layouts whose memory was walked, or that could not fit by their states alone
   std::int64_t fitting = 0;       ///< of those, the ones within all limits
   std::vector<PlannedRun> best;   ///< in order
+  std::vector<PlannedRun> each;   ///< the best of each base that has one, in order
   std::vector<PlannedRun> front;  ///< no other run takes less memory, time and cost; by time
 
   friend bool operator==(const Findings&, const Findings&) = default;

@@ -23,6 +23,7 @@ struct PlanReport {
   std::string objective;           ///< "step-time"
   std::vector<std::string> terms;  ///< columns of every row
   std::vector<PlanRow> best;
+  std::vector<PlanRow> each;  ///< the best of each run that is compared; empty where there is one
   std::vector<PlanRow> front;
   std::int64_t looked_at = 0;
   std::int64_t fitting = 0;

@@ -1,0 +1,155 @@
+// Plans on the command line: the same bytes however the work is divided, and what is refused.
+#include "catch.hpp"
+#include "cli/run.hpp"
+#include "llmcalc/quantity/error.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace llmcalc;
+using Catch::Matchers::Contains;
+using cli::ExitCode;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+cli::Outcome run(Words words) {
+  words.insert(words.begin(), "plan");
+  return cli::run(words, cli::Environment{});
+}
+
+Words plus(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+const Words small{"--params", "1e9", "--gpu", "a100-80:8", "--seq", "2k", "--global-batch", "16"};
+const Words two_types{"--model", "llama-3.2-1b", "--gpu", "a100-80,h100-sxm", "--gpus",
+                      "8",       "--seq",        "2k",    "--global-batch",   "16"};
+
+/// A folder that is gone when the test is over.
+class Folder {
+ public:
+  Folder() { std::filesystem::create_directories(path_); }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ / name) << text;
+    return (path_ / name).string();
+  }
+
+ private:
+  std::filesystem::path path_ = std::filesystem::temp_directory_path() / "llmcalc-test-plan";
+};
+
+}  // namespace
+
+TEST_CASE("the answer does not depend on the number of threads") {
+  for (const Words& words : {small, two_types}) {
+    for (const char* format : {"text", "json", "csv"}) {
+      const Words asked = plus(words, {"--format", format});
+      const auto one = run(plus(asked, {"--threads", "1"}));
+      CHECK(one.answer == run(plus(asked, {"--threads", "2"})).answer);
+      CHECK(one.answer == run(plus(asked, {"--threads", "5"})).answer);
+      CHECK(one.answer.size() > 1000);
+    }
+  }
+}
+
+TEST_CASE("parts of a search merge to the bytes of one, in any order") {
+  const Folder folder;
+  for (const Words& words : {small, two_types}) {
+    for (const std::string objective : {"step-time", "memory", "cost"}) {
+      const Words asked = plus(words, {"--objective", objective, "--max-memory", "30GiB"});
+      Words files{"--merge"};
+      for (const std::string part : {"2/3", "0/3", "1/3"}) {
+        files.push_back(folder.write("part" + part.substr(0, 1), run(plus(asked, {"--shard", part})).answer));
+      }
+      for (const char* format : {"text", "json", "csv"}) {
+        CHECK(run(plus(files, {"--format", format})).answer == run(plus(asked, {"--format", format})).answer);
+      }
+    }
+  }
+}
+
+TEST_CASE("parts that do not make a whole are refused") {
+  const Folder folder;
+  const auto first = folder.write("first", run(plus(small, {"--shard", "0/2"})).answer);
+  const auto second = folder.write("second", run(plus(small, {"--shard", "1/2"})).answer);
+  const auto other = folder.write("other", run(plus(two_types, {"--shard", "1/2"})).answer);
+  auto broken = run(plus(small, {"--shard", "1/2"})).answer;
+  broken.replace(broken.find("\"choice\":[0,") + 9, 3, "[7,");
+  CHECK(run({"--merge", first, second}).code == ExitCode::fits);
+  CHECK_THROWS_WITH(run({"--merge", first}), Contains("part 1 of 2 is missing"));
+  CHECK_THROWS_WITH(run({"--merge", first, first}), Contains("which was there before"));
+  CHECK_THROWS_WITH(run({"--merge", first, other}), Contains("another search"));
+  CHECK_THROWS_WITH(run({"--merge", first, folder.write("text", "hello")}), Contains("no part of a plan"));
+  CHECK_THROWS_WITH(run({"--merge", first, folder.write("broken", broken)}), Contains("does not have"));
+  CHECK_THROWS_WITH(run({"--merge"}), Contains("needs files"));
+}
+
+TEST_CASE("what cannot be planned is refused at its place") {
+  CHECK_THROWS_WITH(run({"--params", "1e9", "--global-batch", "8"}), Contains("--gpu"));
+  CHECK_THROWS_WITH(run({"--params", "1e9", "--gpu", "a100-80:8"}), Contains("--global-batch"));
+  CHECK_THROWS_WITH(run(plus(small, {"--grad-accum", "4"})), Contains("--grad-accum"));
+  CHECK_THROWS_WITH(run(plus(small, {"--mfu", "0.4"})), Contains("--mfu"));
+  CHECK_THROWS_WITH(run(plus(small, {"--tp", "1,x"})), Contains("--tp"));
+  CHECK_THROWS_WITH(run(plus(small, {"--tp", "1,,2"})), Contains("--tp"));
+  CHECK_THROWS_WITH(run(plus(small, {"--objective", "costs"})), Contains("did you mean 'cost'"));
+  CHECK_THROWS_WITH(run(plus(small, {"--shard", "3/3"})), Contains("--shard"));
+  CHECK_THROWS_WITH(run(plus(small, {"--table", "seq,sequence"})), Contains("--table"));
+  CHECK_THROWS_WITH(run(plus(small, {"--threads", "0"})), Contains("--threads"));
+}
+
+TEST_CASE("when nothing fits the exit code says so") {
+  const auto outcome = run(plus(small, {"--max-memory", "1GiB"}));
+  CHECK(outcome.code == ExitCode::does_not_fit);
+  CHECK_THAT(outcome.answer, Contains("fits"));
+}
+
+TEST_CASE("the command for the best run asks about that run") {
+  const auto plan = run(plus(small, {"--framework", "megatron"})).answer;
+  const auto start = plan.find("llmcalc fit ") + 12;
+  std::istringstream text(plan.substr(start, plan.find('\n', start) - start));
+  Words words{"fit"};
+  for (std::string word; text >> word;) words.push_back(word);
+  const auto fit = cli::run(words, cli::Environment{}).answer;
+  const auto memory = plan.substr(plan.find(" GiB of ") - 5, 5);
+  CHECK_THAT(fit, Contains(memory));
+}
+
+TEST_CASE("the longest sequence that fits fits, and the next does not") {
+  const Words base{"--model", "llama-3.2-1b", "--gpu", "rtx-4090",  "--gpus", "1", "--global-batch",
+                   "4",       "--dtype",      "bf16",  "--offload", "none"};
+  const auto longest = run(plus(base, {"--largest", "seq"})).answer;
+  const auto at = longest.find("--seq ") + 6;
+  const auto length = std::stoll(longest.substr(at, longest.find(' ', at) - at));
+  CHECK(run(plus(base, {"--seq", std::to_string(length)})).code == ExitCode::fits);
+  CHECK(run(plus(base, {"--seq", std::to_string(length + 1024)})).code == ExitCode::does_not_fit);
+}
+
+TEST_CASE("the fewest accelerators that fit are enough, and half of them are not") {
+  const Words base{"--model", "llama-3-8b",     "--gpu", "a100-40",   "--seq",
+                   "4k",      "--global-batch", "64",    "--offload", "none"};
+  const auto plan = run(plus(base, {"--objective", "gpus"})).answer;
+  const auto at = plan.find("--gpus ") + 7;
+  const auto count = std::stoll(plan.substr(at, plan.find(' ', at) - at));
+  CHECK(run(plus(base, {"--gpus", std::to_string(count)})).code == ExitCode::fits);
+  CHECK(run(plus(base, {"--gpus", std::to_string(count / 2)})).code == ExitCode::does_not_fit);
+}
+
+TEST_CASE("a table has the best of each cell") {
+  const auto table =
+      run(plus(small, {"--table", "micro-batch,recompute", "--micro-batch", "1,2", "--format", "csv"})).answer;
+  CHECK_THAT(table, Contains("micro_batch,recompute,needed_bytes"));
+  CHECK_THAT(table, Contains("\n2,full,"));
+  const auto cell = run(plus(small, {"--micro-batch", "2", "--recompute", "full", "--format", "csv"})).answer;
+  const auto line = table.substr(table.find("\n2,full,") + 8);
+  CHECK_THAT(cell, Contains(line.substr(0, line.find(','))));
+}
