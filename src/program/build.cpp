@@ -1,5 +1,6 @@
 #include "llmcalc/program/build.hpp"
 
+#include "llmcalc/spec/layout_rules.hpp"
 #include "program/blocks.hpp"
 #include "program/companions.hpp"
 #include "program/recomputed_layers.hpp"
@@ -69,17 +70,21 @@ std::int64_t layers_of_chunk(const spec::Layout& layout, std::int64_t layers, st
   return (layers - first.value_or(0) - last.value_or(0)) / (others * layout.vpp);
 }
 
-/// Cuts the sequence into chunks; the embedding goes to the first of them and the head to the last.
-void cut_chunks(const spec::Layout& layout, Program& program) {
+/// Cuts the sequence into chunks; the embedding goes to the first of them and the head to the last, in place of a
+/// layer where both count as one.
+void cut_chunks(const spec::Question& question, Program& program) {
+  const spec::Layout& layout = question.layout;
   const std::int64_t chunks = layout.pp * layout.vpp;
-  const auto inner = static_cast<std::int64_t>(program.sequence.size()) - 2;
+  const auto whole = static_cast<std::int64_t>(program.sequence.size());
+  const bool ends_count = spec::counts_ends_as_layers({question.model.shape, question.training, layout});
+  const std::int64_t counted = ends_count ? whole : whole - 2;
   program.stages = layout.pp;
   program.chunks.clear();
   std::int64_t position = 0;
   for (std::int64_t i = 0; i < chunks; ++i) {
-    std::int64_t end = position + layers_of_chunk(layout, inner, i);
-    if (i == 0) ++end;
-    if (i == chunks - 1) ++end;
+    std::int64_t end = position + layers_of_chunk(layout, counted, i);
+    if (i == 0 && !ends_count) ++end;
+    if (i == chunks - 1 && !ends_count) ++end;
     program.chunks.push_back({static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(end)});
     position = end;
   }
@@ -121,7 +126,7 @@ void build_program(const spec::Question& question, const Profile& profile, Progr
 
   program.tokens = context.tokens;
   order_blocks(model, unprompted, program);
-  cut_chunks(question.layout, program);
+  cut_chunks(question, program);
   const bool companions = has_companions(question.training);
   const std::vector<std::uint16_t> plain = companions ? program.sequence : std::vector<std::uint16_t>();
   choose_recomputed_layers(question.training.recompute, kinds, first_open, program);

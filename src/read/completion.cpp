@@ -1,6 +1,7 @@
 #include "read/completion.hpp"
 
 #include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/spec/layout_rules.hpp"
 #include "read/terms.hpp"
 #include "read/training_rules.hpp"
 
@@ -175,6 +176,11 @@ void complete_layout(Draft& draft) {
   }
   complete_nodes(draft, per_node);
   complete_sharding(draft);
+}
+
+void complete_pipeline(Draft& draft) {
+  if (!spec::counts_ends_as_layers({draft.shape(), draft.training(), draft.layout()})) return;
+  draft.assumptions.push_back("embedding and loss each take a layer's place in the pipeline, as in Megatron-LM");
 }
 
 void complete_batch(Draft& draft) {

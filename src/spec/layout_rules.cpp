@@ -13,6 +13,11 @@ namespace {
 
 std::int64_t layers(const LayoutUse& use) { return use.shape.layers + use.shape.decoder_layers; }
 
+std::int64_t chunks(const Layout& layout) { return product(layout.pp, layout.vpp); }
+
+/// The embedding and the loss.
+constexpr std::int64_t ends = 2;
+
 bool has_grouped_heads(const LayoutUse& use) { return use.shape.latent.kv_rank == 0; }
 
 /// Ranks that exchange positions for heads need whole heads each (Jacobs et al. 2023, arXiv:2309.14509 section 3.1;
@@ -95,7 +100,9 @@ constexpr LayoutRule rules[] = {
     {"schedule", "vpp", "only 1F1B is interleaved", "--schedule 1f1b, or --vpp 1",
      [](const LayoutUse& use) { return use.layout.vpp > 1 && use.layout.schedule != Schedule::one_f_one_b; }},
     {"vpp", "layers", "every virtual stage needs a layer", "",
-     [](const LayoutUse& use) { return use.layout.vpp > 1 && product(use.layout.pp, use.layout.vpp) > layers(use); }},
+     [](const LayoutUse& use) {
+       return use.layout.vpp > 1 && chunks(use.layout) > layers(use) + (counts_ends_as_layers(use) ? ends : 0);
+     }},
     {"vpp", "grad_accum", "interleaving needs micro-batches in multiples of pp", "",
      [](const LayoutUse& use) { return use.layout.vpp > 1 && use.training.grad_accum % use.layout.pp != 0; }},
     {"first_stage_layers", "pp", "there is one stage, which has all layers", "",
@@ -124,6 +131,14 @@ constexpr LayoutRule rules[] = {
 };
 
 }  // namespace
+
+bool counts_ends_as_layers(const LayoutUse& use) {
+  const Layout& l = use.layout;
+  const bool is_core = use.training.framework == Framework::megatron || use.training.framework == Framework::nemo;
+  if (!is_core || l.pp == 1 || l.first_stage_layers || l.last_stage_layers || use.shape.decoder_layers > 0)
+    return false;
+  return use.shape.layers % chunks(l) != 0 && (use.shape.layers + ends) % chunks(l) == 0;
+}
 
 const LayoutRule* broken_rule(const LayoutUse& use) {
   const auto found = std::ranges::find_if(rules, [&](const LayoutRule& rule) { return rule.broken(use); });

@@ -25,6 +25,11 @@ struct LayoutRule {
   bool (*broken)(const LayoutUse& use);
 };
 
+/// Megatron-LM counts the embedding and the loss as a layer each in the pipeline's split (core/transformer/
+/// transformer_block.py, get_num_layers_to_build: account_for_embedding_in_pipeline_split and account_for_loss_in_...),
+/// which is assumed where the layers come out even with these two and not without.
+bool counts_ends_as_layers(const LayoutUse& use);
+
 /// The first rule that is broken, or nullptr.
 const LayoutRule* broken_rule(const LayoutUse& use);
 
