@@ -11,9 +11,16 @@
 namespace llmcalc::cli {
 namespace {
 
-/// "FILE:LINE:COLUMN: problem" without file and line, so that equal reasons are counted together.
+/// "FILE:LINE:COLUMN: problem" without file and line, which a contradiction names again, so that equal reasons are
+/// counted together.
 std::string reason_of(const quantity::BadInput& error) {
-  return error.place().substr(error.place().rfind(':') + 1) + ": " + error.problem();
+  const std::string& place = error.place();
+  const std::string row = place.substr(0, place.rfind(':') + 1);
+  std::string problem = error.problem();
+  for (std::size_t at = row.empty() ? row.npos : problem.find(row); at != problem.npos; at = problem.find(row, at)) {
+    problem.erase(at, row.size());
+  }
+  return place.substr(row.size()) + ": " + problem;
 }
 
 }  // namespace

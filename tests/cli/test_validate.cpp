@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -80,6 +81,16 @@ TEST_CASE("every published row can be answered") {
     CHECK(validation["skipped"] == json::array());
     CHECK(validation["rows"].size() + validation["judged"].size() > 0);
   }
+}
+
+TEST_CASE("rows that contradict themselves alike are skipped for one reason") {
+  const auto file = std::filesystem::temp_directory_path() / "llmcalc-alike.csv";
+  std::ofstream(file) << "model,gpu,gpus,pp,vpp,quantity,value\n"
+                         "llama-3-8b,h100-sxm,8,8,8,step_time,1\nllama-3-8b,h100-sxm,8,8,8,step_time,2\n";
+  const auto skipped = answer({"validate", file.string()})["skipped"];
+  std::filesystem::remove(file);
+  REQUIRE(skipped.size() == 1);
+  CHECK(skipped[0]["count"] == 2);
 }
 
 TEST_CASE("filters hold together and groups share out what they leave") {
