@@ -174,6 +174,22 @@ void BlockBuilder::keep_narrow_input(Op& op, const Value& in, const Value& out) 
   op.workspace_backward += 2 * spec::storage_bytes(type, product(out.rows, out.columns));
 }
 
+/// Transformer Engine narrows the input of a product and the gradient of its output in kernels of their own, which read
+/// 16 bits and write each layout; a scale for the whole tensor needs its largest element first, which is one more pass
+/// (TransformerEngine pytorch/tensor/float8_tensor.py, Float8CurrentScalingQuantizer; nvfp4_tensor.py).
+void BlockBuilder::quantize(const Matrix& matrix, const Value& in, const Value& out) {
+  if (!narrows(matrix)) return;
+  const auto type = context_.training.precision.compute;
+  const auto& scale = spec::facts(type).scale;
+  const std::int64_t reads = scale.block == 0 || scale.tensor_bytes > 0 ? 2 : 1;
+  const auto traffic = [&](const Value& x) {
+    const std::int64_t elements = product(x.rows, x.columns);
+    return reads * bytes(product(elements, x.width)) +
+           context_.profile.product_layouts * spec::storage_bytes(type, elements);
+  };
+  pass_over("quantization", traffic(in), traffic(out));
+}
+
 /// Tensor parallelism reduces what row-cut matrices make in the forward pass and the gradient of what column-cut ones
 /// read in the backward pass (Shoeybi et al. 2019, arXiv:1909.08053 §3). Sequence parallelism splits each all-reduce
 /// into a reduce-scatter and an all-gather, and gathers the kept slice of the input once more (Korthikanti et al. 2022
@@ -249,6 +265,7 @@ Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
     if (context_.profile.keeps_quantized_inputs && in.needs_gradient) op.saved.push_back(in.id);
   }
   append(op);
+  quantize(matrix, in, out);
   if (context_.selects_operations && products_++ % 2 == 0) keep_through_recompute(out);
   matrix_bias(matrix, out);
   return is_adapted(matrix.name) ? adapted(in, out, matrix.name) : out;

@@ -99,6 +99,7 @@ class BlockBuilder {
   Value adapted_projection(const Value& x, const Value& y);
   bool is_target(std::string_view word) const;
   bool narrows(const Matrix& matrix) const;
+  void quantize(const Matrix& matrix, const Value& in, const Value& out);
   void keep_narrow_input(Op& op, const Value& in, const Value& out);
   void keep_for_products(Weight& weight) const;
   Weight matrix_weight(const Matrix& matrix) const;
