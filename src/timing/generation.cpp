@@ -18,7 +18,7 @@ constexpr AttentionRates flash_2_on_blackwell{0.22, 130, 27, 128};
 /// of it (Shah et al. 2024 figure 5).
 constexpr AttentionRates flash_3{0.75, 375, 43, 128};
 /// cuDNN 9 on B200: 1120 causal TFLOP/s at 4k with 128 heads, 1350 at 32k with 8 (SimuMax, b200_bf16_ceperm, sdp_fwd).
-constexpr AttentionRates cudnn_on_blackwell{0.65, 350, 43, 256};
+constexpr AttentionRates cudnn_on_blackwell{0.58, 350, 43, 256};
 
 /// Fitted to one half of the shapes with m, n, k >= 512 that were measured of each part (NVIDIA AIConfigurator, silicon
 /// database, vllm gemm_perf); tests/timing holds rows of the other half. `narrow`: share of the fp8 peak over share of
@@ -38,19 +38,32 @@ constexpr AttentionRates attention_on_v100 = unmeasured_attention(on_v100.ceilin
 /// layouts), H100 0.91 (720 TFLOP/s on the shapes of Llama 70B, SemiAnalysis, over 791), MI300X 0.93 (620,
 /// SemiAnalysis, over 668); a time model of 109 multi-node A100 runs (vTrain) found 0.95.
 constexpr double usual_in_run = 0.90;
-/// B200: 0.68 (SimuMax, 369 training shapes), so half way between that and the others.
-constexpr double blackwell_in_run = 0.80;
+/// B200: 0.68, held back by power (SimuMax, b200_bf16_ceperm, median of 316 training shapes above 200 GFLOP).
+constexpr double blackwell_in_run = 0.63;
+/// Narrow products take less power for each FLOP: half way between that and the others.
+constexpr double blackwell_narrow_in_run = 0.75;
 
 constexpr double l40s_watts = 350 / 362.0;
 
+/// A100 PCIe with 300 W reaches 0.933 of the SXM module with 400 W, GH200 with 900 W 1.044 of H100 with 700 W (MAMF
+/// finder): exponents 0.24 and 0.17.
+constexpr double usual_exponent = 0.25;
+/// Where power holds a run far below its clock, voltage has no further to fall. GB300 with 1400 W trains Llama 405B in
+/// fp8 1.23 times as fast as GB200 with 1200 W and the same peak (Megatron-Bridge 26.04, docs/performance-summary.md).
+constexpr double blackwell_exponent = 1.0;
+
 constexpr Generation generations[] = {
-    {"Ampere GA100", "A100 SXM", on_a100, usual_in_run, 400 / 312.0, 108, flash_2, flash_2},
-    {"Ampere", "L40S", on_l40s, usual_in_run, l40s_watts, 84, flash_2, flash_2},
-    {"Ada", "L40S", on_l40s, usual_in_run, l40s_watts, 142, flash_2, flash_2},
-    {"Hopper", "H100 SXM and H200", on_hopper, usual_in_run, 700 / 989.4, 132, flash_3, flash_2_on_hopper},
-    {"Blackwell GB", "L40S", on_l40s, usual_in_run, l40s_watts, 142, flash_2, flash_2},
-    {"Blackwell", "B200", on_blackwell, blackwell_in_run, 1000 / 2250.0, 148, cudnn_on_blackwell, flash_2_on_blackwell},
-    {"Volta", "V100 PCIe", on_v100, usual_in_run, 250 / 112.0, 80, attention_on_v100, attention_on_v100},
+    {"Ampere GA100", "A100 SXM", on_a100, usual_in_run, usual_in_run, 400 / 312.0, usual_exponent, 108, flash_2,
+     flash_2},
+    {"Ampere", "L40S", on_l40s, usual_in_run, usual_in_run, l40s_watts, usual_exponent, 84, flash_2, flash_2},
+    {"Ada", "L40S", on_l40s, usual_in_run, usual_in_run, l40s_watts, usual_exponent, 142, flash_2, flash_2},
+    {"Hopper", "H100 SXM and H200", on_hopper, usual_in_run, usual_in_run, 700 / 989.4, usual_exponent, 132, flash_3,
+     flash_2_on_hopper},
+    {"Blackwell GB", "L40S", on_l40s, usual_in_run, usual_in_run, l40s_watts, usual_exponent, 142, flash_2, flash_2},
+    {"Blackwell", "B200", on_blackwell, blackwell_in_run, blackwell_narrow_in_run, 1000 / 2250.0, blackwell_exponent,
+     148, cudnn_on_blackwell, flash_2_on_blackwell},
+    {"Volta", "V100 PCIe", on_v100, usual_in_run, usual_in_run, 250 / 112.0, usual_exponent, 80, attention_on_v100,
+     attention_on_v100},
 };
 
 /// Parts of which only the best product is known, or what it must at least be. AMD: MI300X (MAMF finder). Google:
@@ -76,19 +89,17 @@ const Row* row_of(const Row (&table)[size], std::string_view arch) {
   return found == std::end(table) ? nullptr : found;
 }
 
-/// How much of its measured relative's clock a part sustains that has less or more power for each FLOP: the fourth root
-/// of the ratio. A100 PCIe with 300 W reaches 0.933 of the SXM module with 400 W, GH200 with 900 W 1.044 of H100 with
-/// 700 W (MAMF finder): exponents 0.24 and 0.17.
-double sustained_clock(const spec::Accelerator& gpu, double watts_per_teraflop) {
+/// How much of its measured relative's clock a part sustains that has less or more power for each FLOP.
+double sustained_clock(const spec::Accelerator& gpu, double watts_per_teraflop, double exponent) {
   if (!gpu.tdp_watts || watts_per_teraflop <= 0.0) return 1.0;
   const double teraflops = quantity::in_teraflops(spec::matrix_peak(gpu, spec::Dtype::bf16));
-  return std::sqrt(std::sqrt(*gpu.tdp_watts / teraflops / watts_per_teraflop));
+  return std::pow(*gpu.tdp_watts / teraflops / watts_per_teraflop, exponent);
 }
 
 Chip unmeasured(const spec::Accelerator& gpu) {
   if (gpu.matmul_ceiling) return {.ceiling = *gpu.matmul_ceiling};
   const Ceiling& relative = *row_of(ceilings, gpu.arch);
-  const double power = sustained_clock(gpu, relative.watts_per_teraflop);
+  const double power = sustained_clock(gpu, relative.watts_per_teraflop, usual_exponent);
   return {.power = power, .ceiling = std::min(best_share, relative.share * power), .relative = relative.measured};
 }
 
@@ -97,7 +108,8 @@ Chip unmeasured(const spec::Accelerator& gpu) {
 Chip chip_of(const spec::Accelerator& gpu) {
   const Generation* generation = row_of(generations, gpu.arch);
   Chip chip = generation == nullptr ? unmeasured(gpu) : Chip{.generation = generation, .units = generation->units};
-  if (generation != nullptr) chip.power = sustained_clock(gpu, generation->watts_per_teraflop);
+  if (generation != nullptr)
+    chip.power = sustained_clock(gpu, generation->watts_per_teraflop, generation->power_exponent);
   if (gpu.units) chip.units = static_cast<double>(*gpu.units);
   return chip;
 }
@@ -109,6 +121,7 @@ MatrixRates matrix_rates(const Chip& chip) {
   }
   MatrixRates rates = chip.generation->matrix;
   rates.share = chip.generation->inside_a_run * std::min(best_share, rates.share * chip.power);
+  rates.narrow *= chip.generation->narrow_in_a_run / chip.generation->inside_a_run;
   rates.ceiling = std::min(rates.share, chip.generation->inside_a_run * rates.ceiling * chip.power);
   return rates;
 }

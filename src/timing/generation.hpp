@@ -11,8 +11,10 @@ struct Generation {
   std::string_view arch;      ///< with which the name of the architecture begins
   std::string_view measured;  ///< the part that was measured
   MatrixRates matrix;         ///< in isolation
-  double inside_a_run;        ///< rate of products inside a run over that in isolation
+  double inside_a_run;        ///< rate of 16-bit products inside a run over that in isolation
+  double narrow_in_a_run;     ///< the same of 8- and 4-bit ones
   double watts_per_teraflop;  ///< of the measured part, at its dense 16-bit peak
+  double power_exponent;      ///< with which its clock follows the power for each FLOP
   double units;               ///< of parts that do not say
   AttentionRates native;      ///< of the kernel written for this generation
   AttentionRates flash_2;     ///< of FlashAttention-2

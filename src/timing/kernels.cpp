@@ -20,9 +20,18 @@ constexpr double kernel_start = 2.6e-6;
 /// on, 0.75 from 10 MB on, which the start above accounts for).
 constexpr double bandwidth_share = 0.8;
 
+/// The same of kernels that gather and scatter rows, over that of others: B200 0.50 and 0.51 of the bandwidth forward
+/// and backward where others reach 0.67 (SimuMax, b200_bf16_ceperm, permute_fwd, permute_bwd, default).
+constexpr double permutation_rate = 0.75;
+
 /// Adding to an fp32 gradient instead of writing a 16-bit one: share of the forward product (SimuMax, layout NT with
 /// fp32 output over TN: A100 PCIe 0.95, B200 0.93).
 constexpr double wide_accumulation = 0.94;
+
+/// Sums of an expert's weight gradient are as short as its rows, so that adding to the buffer is not hidden behind
+/// them: 36 groups of 20 to 256 experts take 1.07 times product and accumulation one after the other, 0.7 times the
+/// longer (SimuMax, b200_bf16_ceperm, group_matmul, bwd_grad_w).
+bool accumulates_behind(const program::Product& p, Pass pass) { return p.count > 1 && pass == Pass::backward_weight; }
 
 /// An eager operation that is one kernel, with its node of the autograd graph, on an A100 host of 2022.
 constexpr double host_kernel = 17e-6;
@@ -51,10 +60,12 @@ bool is_megatron(spec::Framework framework) {
          framework == spec::Framework::nemo;
 }
 
-/// Megatron-LM's linear layers add weight gradients to the fp32 main gradient within the product (--no-gradient-
-/// accumulation-fusion turns it off).
-bool fuses_accumulation(const spec::Training& training) {
-  return is_megatron(training.framework) && training.precision.grads == spec::Dtype::fp32;
+double width_of(spec::Dtype dtype) { return spec::facts(dtype).bits / 8.0; }
+
+/// Megatron-LM's linear layers add weight gradients to the main gradient within the product
+/// (--no-gradient-accumulation- fusion turns it off): bytes of an element of it, 0 elsewhere.
+double width_of_sum(const spec::Training& training) {
+  return is_megatron(training.framework) ? width_of(training.precision.grads) : 0.0;
 }
 
 /// Rows that do not begin at multiples of 16 bytes are loaded piecemeal (NVIDIA, Matrix Multiplication Background,
@@ -102,8 +113,6 @@ Volume volume(const program::Product& p) {
   return {times * dk * (dm + dn), times * dm * dn, 2.0 * times * dm * dn * dk};
 }
 
-double width_of(spec::Dtype dtype) { return spec::facts(dtype).bits / 8.0; }
-
 }  // namespace
 
 Kernels::Kernels(const spec::Accelerator& gpu, const spec::Training& training) : Kernels(gpu, training, chip_of(gpu)) {}
@@ -115,7 +124,7 @@ Kernels::Kernels(const spec::Accelerator& gpu, const spec::Training& training, c
       compute_rate_(quantity::in_flops_per_second(spec::matrix_peak(gpu, compute_))),
       bandwidth_(bandwidth_share * quantity::in_bytes_per_second(gpu.memory_bandwidth)),
       units_(chip.units),
-      fused_accumulation_(fuses_accumulation(training)),
+      sum_width_(width_of_sum(training)),
       matrix_(matrix_rates(chip)),
       attention_(attention_rates(chip, training)),
       host_factor_(host_speed(gpu) * (training.compile ? compiled_host : 1.0)),
@@ -142,23 +151,30 @@ quantity::Seconds Kernels::product(const program::Product& product, spec::Dtype 
     const std::int64_t count = tiles_along(shape.m, tile.rows) * tiles_along(shape.n, tile.columns) * shape.count;
     area = std::min(area, waves(count) * tile.cost());
   }
-  const bool accumulates = fused_accumulation_ && pass == Pass::backward_weight;
+  const bool accumulates = sum_width_ > 2.0 && pass == Pass::backward_weight;
+  const bool behind = accumulates_behind(product, pass);
   const bool narrow = spec::is_narrow_float(compute);
-  const double rate = peak(compute) * (narrow ? matrix_.narrow : 1.0) * (accumulates ? wide_accumulation : 1.0) *
-                      alignment_factor(product);
+  const double rate = peak(compute) * (narrow ? matrix_.narrow : 1.0) *
+                      (accumulates && !behind ? wide_accumulation : 1.0) * alignment_factor(product);
   const double tiled =
       2.0 * area * units_ / matrix_.share * (static_cast<double>(shape.k) / rate + matrix_.fill / wide_rate_);
 
   const Volume total = volume(shape);
   const double operand_width = width_of(compute);
-  const double result_width = accumulates ? 8.0 : std::max(2.0, operand_width);
-  const double moved = total.operands * operand_width + total.results * result_width;
-  return quantity::seconds(kernel_start +
+  const double added = behind ? total.results * 2.0 * sum_width_ : 0.0;
+  const double result_width = accumulates ? 2.0 * sum_width_ : std::max(2.0, operand_width);
+  const double moved = total.operands * operand_width + (behind ? 0.0 : total.results * result_width);
+  return quantity::seconds(kernel_start + added / bandwidth_ +
                            std::max({tiled, total.flops / (matrix_.ceiling * rate), moved / bandwidth_}));
 }
 
 quantity::Seconds Kernels::stream(quantity::Bytes moved) const {
   return quantity::seconds(kernel_start + static_cast<double>(quantity::in_bytes(moved)) / bandwidth_);
+}
+
+quantity::Seconds Kernels::permutation(quantity::Bytes moved) const {
+  return stream(
+      quantity::bytes(static_cast<std::int64_t>(static_cast<double>(quantity::in_bytes(moved)) / permutation_rate)));
 }
 
 quantity::Seconds Kernels::dispatch(const program::Op& op, bool backward) const {

@@ -46,6 +46,9 @@ class Kernels {
   /// A kernel that is bound by memory: reads and writes so many bytes.
   quantity::Seconds stream(quantity::Bytes moved) const;
 
+  /// The same of one that puts rows in another order.
+  quantity::Seconds permutation(quantity::Bytes moved) const;
+
   /// What the host needs to hand one operation to the accelerator; it works ahead while the accelerator is busy.
   quantity::Seconds dispatch(const program::Op& op, bool backward) const;
 
@@ -56,11 +59,11 @@ class Kernels {
 
   const spec::Accelerator* gpu_;
   spec::Dtype compute_;
-  double wide_rate_;         ///< FLOP/s of products in 16 bit
-  double compute_rate_;      ///< FLOP/s of products in `compute_`
-  double bandwidth_;         ///< bytes per second that kernels reach
-  double units_;             ///< that work on tiles at the same time
-  bool fused_accumulation_;  ///< the product of a weight gradient adds to an fp32 buffer
+  double wide_rate_;     ///< FLOP/s of products in 16 bit
+  double compute_rate_;  ///< FLOP/s of products in `compute_`
+  double bandwidth_;     ///< bytes per second that kernels reach
+  double units_;         ///< that work on tiles at the same time
+  double sum_width_;     ///< bytes of the element that the product of a weight gradient adds to; 0: it adds to none
   MatrixRates matrix_;
   AttentionRates attention_;
   double host_factor_;  ///< of the run's host over that of an A100 of 2022, for eager operations
