@@ -28,6 +28,16 @@ bool is_chain(const spec::Training& training) {
   return training.optimizer == spec::Optimizer::adamw && training.optimizer_impl != spec::OptimizerImpl::fused;
 }
 
+/// Megatron-LM clears its gradient buffer, scales it by the number of replicas before it is reduced, and reads the
+/// master weights again to make those of the products, each in a kernel of its own
+/// (core/distributed/param_and_grad_buffer.py, start_grad_sync and reset; core/optimizer/distrib_optimizer.py,
+/// _copy_main_params_to_model_params).
+Bytes beside_the_update(const program::Weight& w, const spec::Training& training, std::int64_t shards, Bytes master) {
+  if (training.framework != spec::Framework::megatron && training.framework != spec::Framework::nemo) return {};
+  const std::int64_t passes = shards > 1 ? 3 : 1;
+  return passes * spec::storage_bytes(training.precision.grads, w.elements) + master;
+}
+
 /// Gradients are read twice, for their norm and for the update; master weights and moments are read and written; the
 /// weights that the products read are written, and read where they have no master.
 Bytes updated(const program::Weight& w, const spec::Training& training, const program::Sharding& sharding) {
@@ -37,7 +47,8 @@ Bytes updated(const program::Weight& w, const spec::Training& training, const pr
   const Bytes whole = gradients + weights;
   const Bytes traffic =
       2 * (states.master + states.optimizer + states.paged) + bytes(in_bytes(whole) / sharding.of(w.split).optimizer);
-  if (!is_chain(training)) return traffic;
+  const std::int64_t shards = sharding.of(w.split).optimizer;
+  if (!is_chain(training)) return traffic + beside_the_update(w, training, shards, states.master);
   return bytes(static_cast<std::int64_t>(chain_of_kernels * static_cast<double>(in_bytes(traffic))));
 }
 
