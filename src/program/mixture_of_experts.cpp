@@ -2,6 +2,7 @@
 #include "program/recomputed.hpp"
 
 #include <cmath>
+#include <utility>
 
 namespace llmcalc::program {
 
@@ -57,14 +58,47 @@ void travel(const Context& c, Op& op, const Value& rows, bool to_experts) {
 
 }  // namespace
 
+/// A router's load is uneven before its balancing loss has worked, which is when memory peaks; the steps after that,
+/// whose time is asked for, are balanced unless the imbalance is stated (Fedus et al. 2021, arXiv:2101.03961 section
+/// 2.2).
+void balance(const Context& c, const spec::MoeShape& moe, Block& block, std::size_t first) {
+  if (c.training.moe_imbalance) return;
+  const double share = 1.0 / overload(c, moe);
+  const auto of = [&](quantity::Bytes size) {
+    return quantity::bytes(std::llround(share * static_cast<double>(quantity::in_bytes(size))));
+  };
+  for (std::size_t i = first; i < block.ops.size(); ++i) {
+    Op& op = block.ops[i];
+    op.product.m = std::llround(share * static_cast<double>(op.product.m));
+    op.moved_forward = of(op.moved_forward);
+    op.moved_backward = of(op.moved_backward);
+    for (Message message : std::exchange(op.messages, {})) {
+      message.size = of(message.size);
+      op.messages.push_back(message);
+    }
+  }
+}
+
+/// Rows arrive by rank and are put in the order of the experts, and back (the same dispatcher, sort_chunks_by_idxs).
+void sort_by_expert(BlockBuilder& b, const spec::MoeShape& moe, const Value& rows) {
+  const Context& c = b.context();
+  if (c.ep == 1 || moe.experts == c.ep) return;
+  constexpr std::int64_t read_and_written = 2;
+  const auto there_and_back = 2 * read_and_written * b.size(rows.id);
+  b.pass_over("sort by expert", there_and_back, rows.needs_gradient ? there_and_back : quantity::bytes(0));
+  b.block().ops.back().kind = OpKind::permutation;
+}
+
 /// Each rank's experts receive as many rows as its own tokens send out, top_k a token, times the overload.
 Value mixture_of_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
   const Context& c = b.context();
   const Value probabilities = route(b, moe, x);
   const auto sent = static_cast<double>(quantity::product(x.rows, c.etp, moe.top_k));
   const auto rows = static_cast<std::int64_t>(std::ceil(sent * overload(c, moe)));
+  const std::size_t first = b.block().ops.size();
   const Value dispatched = b.rearrange(x, "dispatched tokens", rows, x.columns, OpKind::permutation);
   travel(c, b.block().ops.back(), dispatched, true);
+  sort_by_expert(b, moe, dispatched);
   const Value processed = mlp_products(b, {moe.expert_ffn, moe.expert_bias, moe.experts, moe.top_k}, dispatched);
 
   const Value combined = b.value("combined experts", x.rows, x.columns, x.width, processed.needs_gradient);
@@ -75,6 +109,7 @@ Value mixture_of_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value
   travel(c, combine, processed, false);
   if (c.profile.keeps_expert_outputs) combine.saved.push_back(processed.id);
   b.append(combine);
+  balance(c, moe, b.block(), first);
   return moe.shared_ffn > 0 ? shared_experts(b, moe, x, combined) : combined;
 }
 
