@@ -40,10 +40,15 @@ constexpr Term rows[] = {
         "cp_exchange", Group::layout, "how context-parallel ranks see each other's keys and values"),
     term<Degree, InLayout<&Layout::ep>>("ep", Group::layout, "expert parallelism"),
     term<Degree, InLayout<&Layout::etp>>("etp", Group::layout, "tensor parallelism inside an expert"),
+    term<Switch, InLayout<&Layout::expert_overlap>>("expert_overlap", Group::layout,
+                                                    "experts' exchanges run beside another micro-batch's work"),
     term<Word<spec::Sharding>, InLayout<&Layout::sharding>>("sharding", Group::layout,
                                                             "how states are spread over data-parallel ranks"),
     term<Degree, InLayout<&Layout::sharding_group>>("sharding_group", Group::layout,
                                                     "ranks states are spread over; default: all data-parallel ranks"),
+    term<Maybe<Switch>, InLayout<&Layout::data_overlap>>(
+        "data_overlap", Group::layout,
+        "gradients and weights of data parallelism travel beside the passes; default: the framework's way"),
     term<Maybe<Rate>, InLayout<&Layout::inter_node_gbps>>(
         "inter_node_gbps", Group::layout, "network of one node, gigabits per second; default: the preset's"),
 };

@@ -59,6 +59,17 @@ Seconds StepTimer::gathering(std::size_t block, std::int64_t times) const {
   return static_cast<double>(times) * exposed;
 }
 
+/// Megatron-LM runs the forward pass of one micro-batch beside the backward pass of another, layer by layer, each
+/// working while the other exchanges tokens with the experts (core/models/common/model_chunk_schedule_plan.py,
+/// --overlap-moe-expert-parallel-comm): what outlasts all other work is waited for.
+void hide_expert_exchanges(StageTime& stage) {
+  const Seconds exchanges = stage.forward.expert + stage.recompute.expert + stage.backward.expert;
+  const Seconds work = stage.forward.total() + stage.recompute.total() + stage.backward.total() - exchanges;
+  if (exchanges <= seconds(0)) return;
+  const double exposed = positive(exchanges - work) / exchanges;
+  for (PassTime* pass : {&stage.forward, &stage.recompute, &stage.backward}) pass->expert = exposed * pass->expert;
+}
+
 StageTime StepTimer::stage_time(const StageGroup& group) const {
   StageTime stage;
   auto saved = quantity::bytes(0);
@@ -73,6 +84,7 @@ StageTime StepTimer::stage_time(const StageGroup& group) const {
     if (gathers_) stage.gathering += gathering(run.block, run.count);
   }
   for (const program::Companion& companion : costs_.companions) add_companion(companion, group, stage);
+  if (question_.layout.expert_overlap) hide_expert_exchanges(stage);
   const WeightTraffic weights = weights_of(group);
   if (accumulates_apart()) stage.backward.streams += prices_.kernels.stream(weights.accumulated);
   stage.offloading = streaming(offload_, *question_.gpu, weights, saved, stage);
@@ -116,7 +128,7 @@ WeightTraffic StepTimer::weights_of(const StageGroup& stage) const {
 Seconds StepTimer::data_exchange(const WeightTraffic& weights, const StageTime& stage) const {
   if (gathers_) return {};
   const DataTraffic traffic = data_traffic(weights, question_.layout, prices_.network);
-  if (!profile_.overlaps_data_exchange) return traffic.gather + traffic.reduce;
+  if (!question_.layout.data_overlap.value_or(profile_.overlaps_data_exchange)) return traffic.gather + traffic.reduce;
   return positive(traffic.reduce - stage.backward.total()) + positive(traffic.gather - stage.forward.total());
 }
 

@@ -36,8 +36,10 @@ struct Layout {
   ContextExchange cp_exchange = ContextExchange::ring;
   std::int64_t ep = 1;
   std::int64_t etp = 1;
+  bool expert_overlap = false;  ///< experts' exchanges of one micro-batch run beside the work of another
   Sharding sharding = Sharding::none;
-  std::int64_t sharding_group = 0;        ///< ranks over which states are sharded; 0: all data-parallel ranks
+  std::optional<bool> data_overlap;  ///< gradients and weights travel beside the passes; empty: the framework's way
+  std::int64_t sharding_group = 0;   ///< ranks over which states are sharded; 0: all data-parallel ranks
   std::optional<double> inter_node_gbps;  ///< network of one node, gigabits per second
 
   friend bool operator==(const Layout&, const Layout&) = default;
