@@ -10,7 +10,6 @@ namespace llmcalc::answer {
 
 using memory::Holding;
 using quantity::Bytes;
-using quantity::bytes;
 using quantity::in_bytes;
 using spec::name_of;
 

@@ -46,7 +46,7 @@ std::vector<std::string> kept_elsewhere(const memory::StepMemory& memory) {
 std::vector<std::string> notes(const spec::Question& question, const Walks& walks) {
   std::vector<std::string> lines = kept_elsewhere(walks.memory);
   if (passes_recurrence_on(question)) {
-    lines.push_back("not modelled: what context-parallel ranks exchange in linear attention");
+    lines.emplace_back("not modelled: what context-parallel ranks exchange in linear attention");
   }
   if (question.gpu && !question.pricing.mfu) lines.push_back(timing::matrix_source(*question.gpu));
   if (question.gpu && question.layout.gpus > 1) lines.push_back(communication(*question.gpu, question.layout));
