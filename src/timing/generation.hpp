@@ -13,6 +13,7 @@ struct Generation {
   MatrixRates matrix;         ///< in isolation
   double inside_a_run;        ///< rate of 16-bit products inside a run over that in isolation
   double narrow_in_a_run;     ///< the same of 8- and 4-bit ones
+  double sustained;           ///< and of large products when there is nothing else
   double watts_per_teraflop;  ///< of the measured part, at its dense 16-bit peak
   double power_exponent;      ///< with which its clock follows the power for each FLOP
   double units;               ///< of parts that do not say

@@ -3,6 +3,7 @@
 
 #include "llmcalc/timing/kernels.hpp"
 #include "memory/asked.hpp"
+#include "timing/generation.hpp"
 
 #include <algorithm>
 #include <string>
@@ -24,6 +25,17 @@ struct Prices {
     return 1e6 * quantity::in_seconds(kernels.product(shape, question.training.precision.compute, pass));
   }
 };
+
+/// Microseconds of a 16-bit product that runs alone, which is faster than inside a run.
+inline double alone_us(const std::string& gpu, const program::Product& shape) {
+  const Prices run(gpu);
+  timing::Chip chip = timing::chip_of(*run.question.gpu);
+  timing::Generation generation = *chip.generation;
+  generation.inside_a_run = generation.narrow_in_a_run = generation.sustained = 1.0;
+  chip.generation = &generation;
+  const timing::Kernels kernels(*run.question.gpu, run.question.training, chip);
+  return 1e6 * quantity::in_seconds(kernels.product(shape, spec::Dtype::bf16, timing::Pass::forward));
+}
 
 inline double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

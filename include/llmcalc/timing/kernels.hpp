@@ -36,6 +36,8 @@ class Kernels {
  public:
   /// \throws quantity::BadInput when the accelerator has no peak that can carry the compute type
   Kernels(const spec::Accelerator& gpu, const spec::Training& training);
+  /// As if the accelerator were such a chip.
+  Kernels(const spec::Accelerator& gpu, const spec::Training& training, const Chip& chip);
 
   /// One call of the library. \param product  of the forward pass; that of a gradient follows from it
   quantity::Seconds product(const program::Product& product, spec::Dtype compute, Pass pass) const;
@@ -53,7 +55,6 @@ class Kernels {
   quantity::Seconds dispatch(const program::Op& op, bool backward) const;
 
  private:
-  Kernels(const spec::Accelerator& gpu, const spec::Training& training, const Chip& chip);
   double peak(spec::Dtype compute) const;
   double waves(std::int64_t tiles) const;
 
