@@ -107,9 +107,20 @@ void fused_loss_on_wide_logits(BlockBuilder& b, const Value& x, const Matrix& he
   b.append(op);
 }
 
+/// Each metric widens the 16-bit logits and takes their log-softmax: 2+4 and 4+4 bytes a logit (torchmetrics
+/// without gradients, composer/metrics/nlp.py, LanguageCrossEntropy.update).
+void metrics(BlockBuilder& b, const Value& logits) {
+  constexpr std::int64_t passed_over = 14;
+  const std::int64_t times = b.context().profile.metrics_on_logits;
+  if (times == 0 || !b.context().differentiates) return;
+  b.pass_over("metrics of training", bytes(product(times, passed_over, logits.rows, logits.columns)), bytes(0));
+}
+
 /// The logits stay 16-bit; fp32 exists inside compiled kernels only (inductor).
 void narrow_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
-  b.append(loss_on(b.linear(x, head), "cross-entropy"));
+  const Value logits = b.linear(x, head);
+  b.append(loss_on(logits, "cross-entropy"));
+  metrics(b, logits);
 }
 
 /// torchtune modules/loss/ce_chunked_output_loss.py, 8 chunks: each chunk of logits gives way to its gradient.

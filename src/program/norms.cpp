@@ -4,6 +4,9 @@
 
 namespace llmcalc::program {
 
+using quantity::bytes;
+using quantity::product;
+
 namespace {
 
 constexpr std::int64_t fp32_width = 4;
@@ -28,6 +31,10 @@ Value BlockBuilder::norm(const Value& x, std::string_view name, spec::Norm kind)
   const bool separate = context_.trains_base && !context_.profile.fuses_small_gradients;
   if (separate) appended.moved_backward += size(x.id) + size(y.id);
   if (kind == spec::Norm::layernorm) vector("norm bias", x.columns);
+  // Forward as backward 2+4 bytes to cast, 4+4 instead of 2+2 in the kernel, 4+2 to cast back.
+  constexpr std::int64_t further_bytes = 16;
+  const auto casts = bytes(product(further_bytes, x.rows, x.columns));
+  if (context_.profile.widens_norm) pass_over("norm in fp32", casts, context_.differentiates ? casts : bytes(0));
   return y;
 }
 

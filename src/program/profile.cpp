@@ -80,13 +80,36 @@ bool runs_transformer_engine(const spec::Training& training) {
 /// parallelism and Megatron-DeepSpeed reduce them behind it.
 bool reduces_meanwhile(const spec::Training& training) { return runs_transformer_engine(training); }
 
+/// Megatron-LM's linear layers add to the gradient buffer inside the weight gradient's product; InternEvo's and
+/// Colossal-AI's leave it to autograd, llm.c adds within its own products.
+bool fuses_accumulation(Framework framework) {
+  return framework != Framework::internevo && framework != Framework::colossalai;
+}
+
+/// Updated weights are broadcast by the rank that owns them, one after the other and beside nothing
+/// (solver/optimizer/hybrid_zero_optim.py; configs/_base_/models: overlap_sync_param=False). Norms take
+/// `residual.float()` (model/modeling_internlm.py).
+void apply_internevo(Profile& p) {
+  p.exchanges_by_owner = true;
+  p.widens_norm = true;
+}
+
+/// Narayanan et al. 2021, arXiv:2104.04473 section 4.1; DeepSpeed's pipeline engine does the same
+/// (runtime/pipe/engine.py, is_pipe_partitioned).
+bool scatters_stage_tensors(Framework framework) {
+  return framework == Framework::megatron || framework == Framework::nemo || framework == Framework::megatron_deepspeed;
+}
+
 /// Megatron-LM with Transformer Engine kernels and fp32 gradient buffers.
 Profile megatron(const spec::Training& training) {
   Profile p;
   p.fuses_small_gradients = runs_transformer_engine(training);
   p.overlaps_data_exchange = reduces_meanwhile(training);
+  p.fused_gradient_accumulation = fuses_accumulation(training.framework);
+  if (training.framework == Framework::internevo) apply_internevo(p);
   p.fuses_norm_into_product = true;
   p.retains_stage_tensors = true;
+  p.scatters_stage_tensors = scatters_stage_tensors(training.framework);
   p.keeps_ring_steps = true;
   p.router_overload = untrained_router_overload;
   p.dummy_weight_gradients = true;

@@ -49,6 +49,16 @@ bool calls_native_kernel(const spec::Training& training) {
 /// times (Dao 2023 §4.1).
 constexpr double triton_rate = 0.6;
 
+/// InternEvo shipped flash-attn 1.0.5 in 2023, which FlashAttention-2 beats twice (Dao 2023 §4.1: 1.7 to 3 times).
+constexpr double flash_1_rate = 0.5;
+
+/// What an older kernel reaches of FlashAttention-2's rate.
+double age_of_kernel(const spec::Training& training) {
+  if (training.framework == spec::Framework::composer) return triton_rate;
+  const bool of_2023 = training.framework_version.find("2023") != std::string::npos;
+  return training.framework == spec::Framework::internevo && of_2023 ? flash_1_rate : 1.0;
+}
+
 /// Five products in 2.5 times the FLOPs of the forward kernel, at 0.82 of its rate: SimuMax sdp_bwd over sdp_fwd with
 /// 64 heads or more: A100 0.85, B200 0.79 to 0.84.
 constexpr double backward_rate = 0.82;
@@ -74,7 +84,7 @@ AttentionRates attention_rates(const Chip& chip, const spec::Training& training)
   if (chip.generation == nullptr) return unmeasured_attention(chip.ceiling);
   AttentionRates rates = calls_native_kernel(training) ? chip.generation->native : chip.generation->flash_2;
   rates.share *= std::min(1.0, chip.power);
-  if (training.framework == spec::Framework::composer) rates.share *= triton_rate;
+  rates.share *= age_of_kernel(training);
   return rates;
 }
 

@@ -15,7 +15,12 @@ struct DataTraffic {
   DataTraffic& operator+=(const DataTraffic& other);
 };
 
-/// One exchange of these weights and gradients under the run's sharding.
-DataTraffic data_traffic(const WeightTraffic& weights, const spec::Layout& layout, const Network& network);
+/// One exchange of these weights and gradients under the run's sharding. \param owners  one rank's share after the
+/// other
+DataTraffic data_traffic(const WeightTraffic& weights, const spec::Layout& layout, const Network& network,
+                         bool owners = false);
+
+/// What FSDP copies in memory around the collectives of one pass forward and backward.
+quantity::Bytes copied_around_exchange(const WeightTraffic& weights, const spec::Layout& layout);
 
 }  // namespace llmcalc::timing

@@ -17,6 +17,16 @@ namespace {
 
 Seconds positive(Seconds time) { return std::max(seconds(0), time); }
 
+/// Collectives run on the units that multiply matrices (24 channels of NCCL among 108 to 132 units) and share memory
+/// and power with them: compute slows down by 18.9 % on average while they run beside it (Lee et al. 2025,
+/// arXiv:2507.03114).
+constexpr double slowdown = 0.189;
+
+/// What a collective beside other work adds to a step: what outlasts the work, and what slows it down meanwhile.
+Seconds beside(Seconds collective, Seconds work) {
+  return positive(collective - work) + slowdown * std::min(collective, work);
+}
+
 /// What all stages of one run have in common.
 class StepTimer {
  public:
@@ -37,6 +47,8 @@ class StepTimer {
   WeightTraffic weights_of(const StageGroup& stage) const;
   bool accumulates_apart() const;
   Seconds gathering(std::size_t block, std::int64_t times) const;
+  double forward_passes() const { return profile_.runs_forward_for_metrics ? 2.0 : 1.0; }
+  Seconds hand_over() const;
   Seconds data_exchange(const WeightTraffic& weights, const StageTime& stage) const;
 
   const StepPrices& costs_;
@@ -55,8 +67,8 @@ Seconds StepTimer::gathering(std::size_t block, std::int64_t times) const {
   if (outside_layers) return one.gather + one.reduce;
   const BlockTime& work = costs_.times[block];
   const Seconds backward = work.recompute.total() + work.backward.total();
-  const Seconds exposed = positive(one.gather - work.forward.total()) + positive(one.gather + one.reduce - backward);
-  return static_cast<double>(times) * exposed;
+  return static_cast<double>(times) *
+         (beside(one.gather, work.forward.total()) + beside(one.gather + one.reduce, backward));
 }
 
 /// Megatron-LM runs the forward pass of one micro-batch beside the backward pass of another, layer by layer, each
@@ -76,7 +88,7 @@ StageTime StepTimer::stage_time(const StageGroup& group) const {
   for (const program::Run& run : group.runs) {
     const BlockTime& block = costs_.times[run.block];
     const auto n = static_cast<double>(run.count);
-    stage.forward += n * block.forward;
+    stage.forward += forward_passes() * n * block.forward;
     stage.recompute += n * block.recompute;
     stage.backward += n * block.backward;
     stage.weight_gradients += n * block.weight_gradients;
@@ -86,6 +98,7 @@ StageTime StepTimer::stage_time(const StageGroup& group) const {
   for (const program::Companion& companion : costs_.companions) add_companion(companion, group, stage);
   if (question_.layout.expert_overlap) hide_expert_exchanges(stage);
   const WeightTraffic weights = weights_of(group);
+  if (gathers_) stage.backward.streams += prices_.kernels.stream(copied_around_exchange(weights, question_.layout));
   if (accumulates_apart()) stage.backward.streams += prices_.kernels.stream(weights.accumulated);
   stage.offloading = streaming(offload_, *question_.gpu, weights, saved, stage);
   return stage;
@@ -127,9 +140,22 @@ WeightTraffic StepTimer::weights_of(const StageGroup& stage) const {
 /// and updated weights gathered, beside the next forward pass.
 Seconds StepTimer::data_exchange(const WeightTraffic& weights, const StageTime& stage) const {
   if (gathers_) return {};
-  const DataTraffic traffic = data_traffic(weights, question_.layout, prices_.network);
+  const DataTraffic traffic = data_traffic(weights, question_.layout, prices_.network, profile_.exchanges_by_owner);
+  if (profile_.exchanges_by_owner) return traffic.gather + beside(traffic.reduce, stage.backward.total());
   if (!question_.layout.data_overlap.value_or(profile_.overlaps_data_exchange)) return traffic.gather + traffic.reduce;
-  return positive(traffic.reduce - stage.backward.total()) + positive(traffic.gather - stage.forward.total());
+  return beside(traffic.reduce, stage.backward.total()) + beside(traffic.gather, stage.forward.total());
+}
+
+/// What every tensor-parallel rank holds whole goes to the next stage in parts and is gathered there.
+Seconds StepTimer::hand_over() const {
+  const Network& network = prices_.network;
+  const std::int64_t parts = question_.layout.tp;
+  if (!profile_.scatters_stage_tensors || question_.layout.sp || parts == 1) {
+    return network.to_next_stage(costs_.handed_on);
+  }
+  const auto part = quantity::bytes(quantity::ceil_divide(in_bytes(costs_.handed_on), parts));
+  const Span group = network.span(program::Group::tensor);
+  return network.to_next_stage(part) + network.collective(program::Collective::all_gather, costs_.handed_on, group);
 }
 
 /// The slowest stage sets the pace; what the others take is in the bubble. Exchange and update of the stage that takes
@@ -155,7 +181,7 @@ StepTime StepTimer::time(std::span<const StageGroup> groups) const {
   time.backward = m * slowest.backward;
   time.data += m * slowest.gathering;
   time.offload += m * slowest.offloading;
-  time.pipeline = handing_on(question_.layout, micro_batches, prices_.network.to_next_stage(costs_.handed_on));
+  time.pipeline = handing_on(question_.layout, micro_batches, hand_over());
   return time;
 }
 

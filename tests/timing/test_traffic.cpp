@@ -92,3 +92,68 @@ TEST_CASE("the host is waited for in small layers and not in large ones") {
   CHECK(small.forward.host / small.forward.total() > 0.5);
   CHECK(large.forward.host / large.forward.total() < 0.05);
 }
+
+/// torch/distributed/fsdp: gradients put together 2+2, cast 2+4, divided 4+4; fully_shard: copied out twice 2+2, copied
+/// in 2+4.
+TEST_CASE("FSDP copies 18 bytes a parameter around its collectives, FSDP2 14") {
+  const std::string line =
+      "--model llama-3-8b --framework torch --weights fp32 --compute bf16 --autocast 1 --grads fp32"
+      " --gpu a100-80-sxm:8 --seq 4096 --sharding ";
+  const auto copied = [&](const char* sharding) {
+    const test::Asked asked(line + sharding);
+    const auto all = in_bytes(timing::copied_around_exchange(layer_traffic(asked), asked.question.layout));
+    return static_cast<double>(all) / static_cast<double>(layer_parameters(asked));
+  };
+  CHECK(copied("fsdp1") == Approx(18.0));
+  CHECK(copied("fsdp2") == Approx(14.0));
+  CHECK(copied("zero3") == 0.0);
+}
+
+/// Lee et al. 2025, arXiv:2507.03114: compute is 18.9 % slower while collectives run beside it.
+TEST_CASE("weights that are gathered beside a layer's work slow it down") {
+  const std::string line =
+      "--model llama-3-8b --framework torch --weights bf16 --grads bf16 --gpu a100-80-sxm:8 --seq 8k";
+  const test::Asked asked(line + " --sharding fsdp2 --micro-batch 4");
+  const auto layer = exchange(asked);
+  const double hidden = in_seconds(2.0 * layer.gather + layer.reduce);
+  const auto step = step_of(asked);
+  CHECK(in_seconds(step.forward.total()) > 10.0 * 32 * in_seconds(layer.gather));
+  CHECK(in_seconds(step.data) > 0.189 * 32 * hidden);
+  CHECK(in_seconds(step.data) < 0.6 * 32 * hidden);  // embedding and head have nothing beside them
+}
+
+TEST_CASE("shares that go round one by one take as many latencies as there are ranks") {
+  const std::string line =
+      "--model llama-2-7b --seq 2048 --gpu a100-80-sxm --gpus 512 --nodes 64 --inter-node-gbps 400"
+      " --sharding zero1 --framework ";
+  const test::Asked at_once(line + "megatron --dtype mixed-bf16");
+  const timing::Network network(*at_once.question.gpu, at_once.question.layout);
+  const auto traffic = layer_traffic(at_once);
+  const auto together = timing::data_traffic(traffic, at_once.question.layout, network);
+  const auto by_owner = timing::data_traffic(traffic, at_once.question.layout, network, true);
+  const double latency = 10e-6 + 63 * 8.5e-6;  // NCCL's start and one hop for each further node
+  CHECK(in_seconds(by_owner.gather - together.gather) == Approx(511 * latency).epsilon(0.05));
+}
+
+/// Composer until the end of 2022: trainer.py, `validate(eval_microbatch)` before each batch.
+TEST_CASE("runs of mosaicml/examples evaluate each micro-batch once more") {
+  const std::string line =
+      "--model llama-2-7b --framework composer --seq 2048 --gpu a100-80-sxm:8 --sharding fsdp1"
+      " --weights fp32 --compute bf16 --autocast 1 --framework-version ";
+  const auto old = step_of(test::Asked(line + "mosaicml/examples"));
+  const auto later = step_of(test::Asked(line + "llm-foundry"));
+  CHECK(in_seconds(old.forward.total()) == Approx(2.0 * in_seconds(later.forward.total())));
+  CHECK(in_seconds(old.backward.total()) == Approx(in_seconds(later.backward.total())));
+}
+
+/// Narayanan et al. 2021 §4.1: each of t ranks sends 1/t of what all of them hold.
+TEST_CASE("stages hand on what tensor-parallel ranks hold whole in parts") {
+  const std::string line =
+      "--layers 32 --hidden 8192 --heads 64 --kv-heads 64 --ffn 32768 --vocab 51200 --mlp gelu"
+      " --seq 2048 --weights fp16 --compute fp16 --grad-accum 8 --gpu a100-80-sxm:32 --nodes 4"
+      " --tp 8 --pp 4 --inter-node-gbps 800 --framework ";
+  const double scattered = in_seconds(step_of(test::Asked(line + "megatron")).pipeline);
+  const double whole = in_seconds(step_of(test::Asked(line + "colossalai")).pipeline);
+  CHECK(scattered < 0.25 * whole);
+  CHECK(scattered > 0.125 * whole);
+}

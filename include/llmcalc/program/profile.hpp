@@ -23,6 +23,7 @@ struct Profile {
   /// fused: one kernel that keeps its input. eager: a chain of tensor operations, each keeping what autograd needs.
   bool fused_norm = true;
   bool fused_glu = true;
+  bool widens_norm = false;              ///< casts the norm's input to fp32 and its result back
   bool fuses_norm_into_product = false;  ///< norm and the matrix product that reads it are one module
   bool fused_adapters = false;           ///< low-rank adapters run in kernels that also keep the layer's own input
   bool widens_adapter_input = false;     ///< inputs of fp32 adapters are cast to fp32, and their products run in it
@@ -56,12 +57,16 @@ struct Profile {
   bool retains_frozen_inputs = false;  ///< sharded frozen layers keep inputs and their gradients to the end of the pass
   bool persistent_gradients = true;    ///< one buffer for the whole run; otherwise .grad is made in each backward pass
   bool fused_gradient_accumulation = true;  ///< the weight gradient's product adds to the buffer inside the kernel
+  bool scatters_stage_tensors = false;      ///< each tensor-parallel rank sends its part of what stages hand on
   bool retains_stage_tensors = false;       ///< a pipeline stage keeps its received and sent tensor between steps
   bool dummy_weight_gradients = false;      ///< one scratch gradient a distinct matrix shape (fused accumulation)
   bool fuses_small_gradients = true;        ///< of biases and norms, inside kernels that read the same tensors anyway
   bool fuses_rotary = true;                 ///< rotary embedding is one kernel instead of a chain of operations
   bool overlaps_data_exchange = true;       ///< gradients are reduced while the last backward pass makes them
-  int optimizer_temporaries = 0;            ///< parameter-sized temporaries of the step, in the type of the moments
+  bool exchanges_by_owner = false;  ///< each rank's share is reduced and sent by itself, the latter beside nothing
+  int metrics_on_logits = 0;  ///< of the training loop: each takes its own cross-entropy of every micro-batch's logits
+  bool runs_forward_for_metrics = false;  ///< and a forward pass of its own on every micro-batch
+  int optimizer_temporaries = 0;          ///< parameter-sized temporaries of the step, in the type of the moments
   /// Narrow gradients are copied to fp32 for the step alone (Megatron-LM core/optimizer/distrib_optimizer.py,
   /// _copy_model_grads_to_main_grads, unless the precision-aware optimizer reads them as they are; DeepSpeed likewise).
   bool widens_gradients_at_step = false;
