@@ -119,8 +119,8 @@ Profile composer(const spec::Training& training) {
   p.fused_norm = true;
   p.fused_projections = true;
   p.narrow_loss_kernel = true;
-  p.metrics_on_logits = 2;
   p.runs_forward_for_metrics = runs_forward_for_metrics(training);
+  p.metrics_on_logits = p.runs_forward_for_metrics ? 1 : 2;  // two behind one of two passes
   return p;
 }
 

@@ -6,6 +6,7 @@
 #include "timing/pipeline.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace llmcalc::timing {
 
@@ -16,6 +17,16 @@ using quantity::Seconds;
 namespace {
 
 Seconds positive(Seconds time) { return std::max(seconds(0), time); }
+
+/// Accelerators of one kind differ in speed by 8 % over a system of some hundred (Sinha et al. 2022, arXiv:2208.11035,
+/// matrix products), which is six standard deviations, and a step waits for the slowest: of n normal draws it is the
+/// square root of 2 ln n deviations off. What a node of eight has of it is in the prices.
+double pace_of_slowest(std::int64_t accelerators) {
+  constexpr double deviation = 0.08 / 6.0;
+  constexpr double priced = 8.0;
+  const auto slowest = [](double n) { return std::sqrt(2.0 * std::log(n)); };
+  return 1.0 + deviation * std::max(0.0, slowest(static_cast<double>(accelerators)) - slowest(priced));
+}
 
 /// Collectives run on the units that multiply matrices (24 channels of NCCL among 108 to 132 units) and share memory
 /// and power with them: compute slows down by 18.9 % on average while they run beside it (Lee et al. 2025,
@@ -37,6 +48,7 @@ class StepTimer {
         profile_(profile),
         prices_(prices),
         offload_(program::make_offload(question, profile)),
+        pace_(pace_of_slowest(question.layout.gpus)),
         gathers_(program::Sharding(question.layout).gathers_weights()) {}
 
   StepTime time(std::span<const StageGroup> stages) const;
@@ -56,6 +68,7 @@ class StepTimer {
   const program::Profile& profile_;
   const Prices& prices_;
   program::Offload offload_;
+  double pace_;   ///< of the slowest accelerator
   bool gathers_;  ///< weights exist whole only while their block runs
 };
 
@@ -87,7 +100,7 @@ StageTime StepTimer::stage_time(const StageGroup& group) const {
   auto saved = quantity::bytes(0);
   for (const program::Run& run : group.runs) {
     const BlockTime& block = costs_.times[run.block];
-    const auto n = static_cast<double>(run.count);
+    const double n = pace_ * static_cast<double>(run.count);
     stage.forward += forward_passes() * n * block.forward;
     stage.recompute += n * block.recompute;
     stage.backward += n * block.backward;

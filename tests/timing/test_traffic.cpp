@@ -135,14 +135,14 @@ TEST_CASE("shares that go round one by one take as many latencies as there are r
   CHECK(in_seconds(by_owner.gather - together.gather) == Approx(511 * latency).epsilon(0.05));
 }
 
-/// Composer until the end of 2022: trainer.py, `validate(eval_microbatch)` before each batch.
+/// Composer until the end of 2022: trainer.py, `validate(eval_microbatch)` before each batch. Metrics come once.
 TEST_CASE("runs of mosaicml/examples evaluate each micro-batch once more") {
   const std::string line =
       "--model llama-2-7b --framework composer --seq 2048 --gpu a100-80-sxm:8 --sharding fsdp1"
       " --weights fp32 --compute bf16 --autocast 1 --framework-version ";
   const auto old = step_of(test::Asked(line + "mosaicml/examples"));
   const auto later = step_of(test::Asked(line + "llm-foundry"));
-  CHECK(in_seconds(old.forward.total()) == Approx(2.0 * in_seconds(later.forward.total())));
+  CHECK(in_seconds(old.forward.total()) == Approx(2.0 * in_seconds(later.forward.total())).epsilon(0.01));
   CHECK(in_seconds(old.backward.total()) == Approx(in_seconds(later.backward.total())));
 }
 
@@ -156,4 +156,17 @@ TEST_CASE("stages hand on what tensor-parallel ranks hold whole in parts") {
   const double whole = in_seconds(step_of(test::Asked(line + "colossalai")).pipeline);
   CHECK(scattered < 0.25 * whole);
   CHECK(scattered > 0.125 * whole);
+}
+
+/// Sinha et al. 2022, arXiv:2208.11035: 8 % between accelerators of one kind, six standard deviations.
+TEST_CASE("a step waits for the slowest accelerator, which is slower among more of them") {
+  const auto forward = [](int gpus) {
+    return in_seconds(
+        step_of(test::Asked("--model llama-2-7b --framework megatron --seq 4k --micro-batch 1 --grad-accum 4"
+                            " --gpu a100-80-sxm --gpus " +
+                            std::to_string(gpus)))
+            .forward.total());
+  };
+  CHECK(forward(8) == Approx(forward(1)));
+  CHECK(forward(1024) / forward(8) == Approx(1.0 + 0.08 / 6 * (3.723 - 2.039)).epsilon(0.001));
 }
