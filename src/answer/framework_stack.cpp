@@ -36,6 +36,11 @@ Stack stack_of(Framework framework) {
   }
 }
 
+bool splits_models(Framework framework) {
+  const bool by_torch = framework == Framework::torchtitan || framework == Framework::torch;
+  return by_torch || (stack_of(framework) != Stack::torch && framework != Framework::llm_c);
+}
+
 std::span<const Sharding> shardings_of(Framework framework) {
   static constexpr std::array textbook{Sharding::ddp, Sharding::zero1, Sharding::zero2, Sharding::zero3};
   static constexpr std::array torch{Sharding::ddp, Sharding::zero1, Sharding::zero2, Sharding::fsdp2};

@@ -126,6 +126,16 @@ void add_operation(const spec::Question& question, PlanSpace::Base& base) {
   }
 }
 
+/// One rank a replica where the framework can do no other and nobody says.
+spec::RunChoices choices_of(const spec::Question& question, const spec::RunChoices& stated) {
+  spec::RunChoices choices = stated;
+  if (splits_models(question.training.framework)) return choices;
+  for (auto* degrees : {&choices.tp, &choices.pp, &choices.cp, &choices.ep, &choices.etp}) {
+    if (degrees->empty()) *degrees = {1};
+  }
+  return choices;
+}
+
 PlanSpace::Base base_of(const spec::Question& question, const PlanQuestion& plan,
                         std::span<const spec::Recompute> recomputes) {
   PlanSpace::Base base{question, {}, {}, timing::Links(accelerator_of(question)), {}, 0, {}, {}, {}};
@@ -134,7 +144,7 @@ PlanSpace::Base base_of(const spec::Question& question, const PlanQuestion& plan
     base.profile.push_back(profile_of(base.question));
   }
   base.question.training.recompute = {};
-  base.pipelines = pipelines_of(base, plan.choices, recomputes);
+  base.pipelines = pipelines_of(base, choices_of(question, plan.choices), recomputes);
   base.capacity = limited_capacity(question, plan.limits);
   add_operation(question, base);
   check(question, plan, base);
@@ -210,7 +220,8 @@ PlanSpace::PlanSpace(PlanQuestion question) : parts_(std::make_unique<Parts>()) 
   parts_->recomputes = recomputes_of(plan.choices);
   for (const spec::Question& base : plan.bases) parts_->bases.push_back(base_of(base, plan, parts_->recomputes));
   for (std::size_t i = 0; i < plan.bases.size(); ++i) {
-    UnitList(static_cast<std::uint32_t>(i), plan.bases[i], plan.choices, parts_->units).add();
+    const auto choices = choices_of(plan.bases[i], plan.choices);
+    UnitList(static_cast<std::uint32_t>(i), plan.bases[i], choices, parts_->units).add();
   }
 }
 

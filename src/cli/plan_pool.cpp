@@ -12,9 +12,10 @@
 namespace llmcalc::cli {
 namespace {
 
-volatile std::sig_atomic_t interrupted = 0;
+std::atomic<bool> interrupted = false;
+static_assert(std::atomic<bool>::is_always_lock_free, "what a signal handler may write");
 
-extern "C" void note_interrupt(int) { interrupted = 1; }
+extern "C" void note_interrupt(int) { interrupted = true; }
 
 /// Notes Ctrl-C instead of dying of it; a second one is deadly as ever.
 class InterruptGuard {
@@ -40,7 +41,7 @@ class Pool {
 
  private:
   void work(answer::PlanSearch& search);
-  bool is_over() const { return interrupted != 0 || over_.load(std::memory_order_relaxed); }
+  bool is_over() const { return interrupted || over_.load(std::memory_order_relaxed); }
   void draw() const;
   void watch() const;
 
@@ -93,7 +94,7 @@ void Pool::watch() const {
 }
 
 Searched Pool::run() {
-  interrupted = 0;
+  interrupted = false;
   const InterruptGuard guard;
   std::vector<answer::PlanSearch> searches;
   for (unsigned i = 0; i < options_.threads; ++i) searches.emplace_back(space_);
@@ -113,7 +114,7 @@ Searched Pool::run() {
     result.findings = answer::merge(space_, result.findings, search.findings());
   }
   result.share = units_ == 0 ? 1.0 : static_cast<double>(done_) / static_cast<double>(units_);
-  if (options_.stops_at_first) result.share = interrupted != 0 ? result.share : 1.0;
+  if (options_.stops_at_first) result.share = interrupted ? result.share : 1.0;
   return result;
 }
 

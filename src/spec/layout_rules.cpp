@@ -55,12 +55,18 @@ constexpr std::string_view equal_virtual_stages = "a stage's virtual stages are 
 // micro-batches in rounds of pp (core/pipeline_parallel/schedules.py, forward_backward_pipelining_with_interleaving). A
 // stage whose layers are said keeps them, the others share the rest evenly, and each stage cuts its own into virtual
 // stages (transformer_config.py, num_layers_in_first_pipeline_stage). DeepSpeed's offload_param belongs to stage 3
-// (runtime/zero/config.py).
+// (runtime/zero/config.py), and its pipeline has no stage 2 or 3 (runtime/pipe/engine.py, PipelineEngine).
 constexpr LayoutRule rules[] = {
     {"offload", "sharding", "DeepSpeed moves weights to the host in stage 3 only",
      "--sharding zero3, or --offload optimizer",
      [](const LayoutUse& use) {
        return has_deepspeed_engine(use) && offloads_weights(use) && use.layout.sharding != Sharding::zero3;
+     }},
+    {"sharding", "pp", "DeepSpeed's pipeline shards optimizer states alone", "--sharding zero1",
+     [](const LayoutUse& use) {
+       const Sharding sharding = use.layout.sharding;
+       const bool shards_gradients = !is_unsharded(sharding) && sharding != Sharding::zero1;
+       return has_deepspeed_engine(use) && use.layout.pp > 1 && shards_gradients;
      }},
     {"ep", "experts", "every rank holds the same number of experts", "",
      [](const LayoutUse& use) {

@@ -55,7 +55,7 @@ const std::vector<std::pair<std::string_view, Space>> spaces = {
     {tied, {"--gpu a100-40", 2, 4}},
     {tied, {"--gpu a100-40 --memory 2GiB", 4, 4}},
     {tied, {"--gpu h100-sxm --framework megatron", 6, 6}},
-    {tied, {"--gpu h100-sxm --framework hf", 2, 2}},
+    {tied, {"--gpu h100-sxm --framework hf", 4, 8}},
     {tied, {"--gpu a100-40 --method lora", 4, 4}},
     {experts, {"--gpu a100-40", 2, 2}},
     {experts, {"--gpu h100-sxm --framework megatron --memory 3GiB", 4, 4}},
@@ -103,6 +103,8 @@ class BruteForce {
   void words() {
     using spec::ContextExchange;
     using spec::Schedule;
+    const bool whole_models = base_.training.framework == spec::Framework::hf;
+    if (whole_models && c_.tp * c_.pp * c_.cp * c_.ep > 1) return;
     const bool split_experts = base_.model.shape.moe.experts > 0;
     if (c_.etp > 1 && (!split_experts || c_.tp % c_.etp != 0)) return;
     if (base_.training.global_batch % (c_.dp * c_.micro_batch) != 0) return;
