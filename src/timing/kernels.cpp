@@ -73,8 +73,14 @@ double width_of_sum(const spec::Training& training) {
 /// (karpathy/nanoGPT); the three products of its head take about a fifth of the faster step.
 constexpr double unaligned = 0.4;
 constexpr std::int64_t aligned_elements = 8;
+/// In batches they leave the matrix units to the others: an A100's 19.5 of 312 TFLOP/s. BLOOM's candidates took 31 to
+/// 38 % longer with heads of 108 elements than with 144 (bigscience, tr11-176B-ml/chronicles-prequel.md).
+constexpr double unaligned_batch = 1.0 / 16.0;
 
-double alignment_factor(const program::Product& p) { return (p.n | p.k) % aligned_elements == 0 ? 1.0 : unaligned; }
+double alignment_factor(const program::Product& p) {
+  if ((p.n | p.k) % aligned_elements == 0) return 1.0;
+  return p.count > 1 ? unaligned_batch : unaligned;
+}
 
 /// A tile of 2^rows by 2^columns elements. Small ones load more bytes for each FLOP and reach less of the peak: one set
 /// of shares fitted to all measured parts.

@@ -129,7 +129,7 @@ void StepTimer::add_companion(const program::Companion& companion, const StageGr
   if (companion.role == program::Role::generation) return;
   for (const program::Run& run : group.runs) {
     const BlockTime& block = costs_.times[companion.runs[run.block]];
-    const auto n = static_cast<double>(run.count);
+    const double n = pace_ * static_cast<double>(run.count);
     stage.forward += n * block.forward;
     if (!companion.is_trained()) continue;
     stage.recompute += n * block.recompute;
