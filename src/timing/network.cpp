@@ -19,6 +19,11 @@ using quantity::Seconds;
 constexpr Seconds hop = quantity::seconds(8.5e-6);
 constexpr Seconds start = quantity::seconds(10e-6);
 
+/// An all-to-all between nodes is a message to each rank there: its rate over that of rings. Qwen3 235B on 256 H100,
+/// whose experts are spread over four nodes, waits 1.3 times as long for them as rings would (Megatron-Bridge 25.09,
+/// docs/performance-summary.md).
+constexpr double all_to_all_rate = 0.75;
+
 /// Machines without a known network have 100 Gbit/s Ethernet.
 constexpr double assumed_gigabits = 100.0;
 
@@ -109,7 +114,8 @@ Seconds Network::collective(Collective kind, Bytes size, const Span& span) const
 /// narrowest link of a ring). Groups of one node share all its adapters, so a tensor-parallel group over several
 /// nodes has them to itself and eight data-parallel groups an eighth each.
 Seconds Network::between_nodes(Collective kind, Bytes size, const Span& span) const {
-  const Seconds wire = leaving(kind, span) * static_cast<double>(span.sharing) * (size / node_rate_);
+  const double rate = kind == Collective::all_to_all ? all_to_all_rate : 1.0;
+  const Seconds wire = leaving(kind, span) * static_cast<double>(span.sharing) / rate * (size / node_rate_);
   Seconds inside;
   if (span.per_node > 1 && kind == Collective::all_to_all) {
     const Bytes staying = quantity::bytes(quantity::in_bytes(size) / span.nodes());
