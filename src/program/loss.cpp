@@ -15,6 +15,13 @@ Op loss_on(const Value& logits, std::string_view name) {
   return {.kind = OpKind::loss, .name = name, .inputs = {logits.id}, .saved = {logits.id}};
 }
 
+/// What Megatron-LM's softmax passes over beyond copy, result and gradient: the maximum reads the fp32 logits, its
+/// subtraction, the exponential and the division read and write them, their sum reads them; backward the factor of the
+/// loss reads and writes them (core/tensor_parallel/cross_entropy.py, calculate_predicted_logits to
+/// calculate_gradients).
+constexpr std::int64_t softmax_passes = 8;
+constexpr std::int64_t gradient_passes = 2;
+
 /// One fp32 copy of the logits, turned into the softmax in place and into its own gradient in place
 /// (Megatron-LM core/tensor_parallel/cross_entropy.py). Bytes a logit: 2+4 forward, 4 kept, 4+2 backward.
 void in_place_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
@@ -22,6 +29,10 @@ void in_place_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   Op op = loss_on(wide, "cross-entropy");
   op.gradient_in_place = true;
   b.append(op);
+  if (b.context().training.framework == spec::Framework::megatron ||
+      b.context().training.framework == spec::Framework::nemo) {
+    b.pass_over("softmax in place", softmax_passes * b.size(wide.id), gradient_passes * b.size(wide.id));
+  }
 }
 
 /// A tensor that a variable of the training loop keeps through the backward pass, beyond that of its own block.
