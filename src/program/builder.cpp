@@ -199,18 +199,20 @@ void BlockBuilder::exchange_around(Op& op, const Matrix& matrix, const Value& in
   const bool expert = matrix.experts > 1;
   if (matrix.cut == Cut::none || expert || context_.tp == 1) return;
   const bool spread = context_.sp > 1;
-  const auto message = [](Collective kind, bool backward, bool overlapped, quantity::Bytes size) {
-    return Message{kind, Group::tensor, backward, overlapped, size};
+  const bool overlapped = context_.profile.overlaps_tensor_exchange;
+  const auto message = [](Collective kind, bool backward, bool beside, quantity::Bytes size) {
+    return Message{kind, Group::tensor, backward, beside, size};
   };
   if (matrix.cut == Cut::rows) {
     const auto whole = bytes(product(out.rows, context_.sp, out.columns, out.width));
-    op.messages.push_back(message(spread ? Collective::reduce_scatter : Collective::all_reduce, false, false, whole));
-    if (spread) op.messages.push_back(message(Collective::all_gather, true, false, whole));
+    op.messages.push_back(
+        message(spread ? Collective::reduce_scatter : Collective::all_reduce, false, overlapped, whole));
+    if (spread) op.messages.push_back(message(Collective::all_gather, true, overlapped, whole));
     return;
   }
   if (std::exchange(gathered_, in.id) == in.id) return;
   const auto whole = bytes(product(in.rows, context_.sp, in.columns, in.width));
-  if (spread) op.messages.push_back(message(Collective::all_gather, false, false, whole));
+  if (spread) op.messages.push_back(message(Collective::all_gather, false, overlapped, whole));
   if (spread && op.backward_weight > flops(0)) {
     op.messages.push_back(message(Collective::all_gather, true, true, whole));
   }

@@ -100,6 +100,12 @@ bool scatters_stage_tensors(Framework framework) {
   return framework == Framework::megatron || framework == Framework::nemo || framework == Framework::megatron_deepspeed;
 }
 
+/// NVIDIA's recipes turn on --tp-comm-overlap, by which Transformer Engine passes slices on while it multiplies others
+/// (Megatron-Bridge docs/training/communication-overlap.md; NeMo docs, communication overlap).
+bool runs_recipes(const spec::Training& training) {
+  return training.framework == Framework::nemo || training.framework_version.starts_with("Megatron-Bridge");
+}
+
 /// Megatron-LM with Transformer Engine kernels and fp32 gradient buffers.
 Profile megatron(const spec::Training& training) {
   Profile p;
@@ -107,6 +113,7 @@ Profile megatron(const spec::Training& training) {
   p.overlaps_data_exchange = reduces_meanwhile(training);
   p.fused_gradient_accumulation = fuses_accumulation(training.framework);
   if (training.framework == Framework::internevo) apply_internevo(p);
+  p.overlaps_tensor_exchange = runs_recipes(training);
   p.fuses_norm_into_product = true;
   p.retains_stage_tensors = true;
   p.scatters_stage_tensors = scatters_stage_tensors(training.framework);

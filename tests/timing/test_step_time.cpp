@@ -169,3 +169,25 @@ TEST_CASE("data parallelism is waited for where it is said to be, whatever the f
   CHECK(behind - meanwhile > 7.0 / 8.0 * 48e9 / 450e9);
   CHECK(in_seconds(step_of(line + " --data-overlap 1").data) == meanwhile);
 }
+
+/// Transformer Engine reads 2 bytes of each input and of each output's gradient once more for a block-scaled type and
+/// writes two layouts of a little more than a byte; a 16-bit run has none of it.
+TEST_CASE("narrow products are quantized in kernels that take time") {
+  const std::string line = "--model llama-3-8b --framework megatron --seq 4096 --gpu b200-sxm --dtype bf16";
+  const test::Asked narrow(line + " --compute mxfp8");
+  double moved = 0.0;
+  for (const program::Op& op : narrow.program.blocks[1].ops) {
+    if (op.name == "quantization") moved += static_cast<double>(in_bytes(op.moved_forward));
+  }
+  const double inputs = 3 * 4096.0 + 14336.0;  // of qkv, output, gate and up; of down
+  CHECK(moved == Approx(4096.0 * inputs * (2.0 + 2.0 * 33.0 / 32.0)).epsilon(1e-6));
+  CHECK(in_seconds(step_of(line + " --compute mxfp8").forward.streams) > in_seconds(step_of(line).forward.streams));
+}
+
+TEST_CASE("recipes that slice exchanges into products wait for half of them at most") {
+  const std::string line = "--model llama-3-70b --tp 8 --sp 1 --seq 4096 --gpu h100-sxm:8 --dtype bf16 --framework ";
+  const double plain = in_seconds(step_of(line + "megatron").forward.tensor);
+  const double sliced = in_seconds(step_of(line + "nemo").forward.tensor);
+  CHECK(sliced < plain);
+  CHECK(sliced >= 0.5 * plain);
+}

@@ -62,6 +62,7 @@ struct Profile {
   bool dummy_weight_gradients = false;      ///< one scratch gradient a distinct matrix shape (fused accumulation)
   bool fuses_small_gradients = true;        ///< of biases and norms, inside kernels that read the same tensors anyway
   bool fuses_rotary = true;                 ///< rotary embedding is one kernel instead of a chain of operations
+  bool overlaps_tensor_exchange = false;    ///< tensor-parallel exchanges run beside the products around them
   bool overlaps_data_exchange = true;       ///< gradients are reduced while the last backward pass makes them
   bool exchanges_by_owner = false;  ///< each rank's share is reduced and sent by itself, the latter beside nothing
   int metrics_on_logits = 0;  ///< of the training loop: each takes its own cross-entropy of every micro-batch's logits
