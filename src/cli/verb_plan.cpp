@@ -57,6 +57,10 @@ Outcome search_once(const Planner& planner, const PlanOptions& options) {
     return {.answer = to_part(options, searched.findings)};
   }
   render::PlanReport report = plan_report(words, plan, space, searched.findings);
+  if (options.largest != Largest::nothing) {
+    report.largest_term = words.back().term;  // where grown() puts it
+    report.largest_value = words.back().text;
+  }
   warn_of_interrupt(searched.share, report.warnings);
   return outcome_of(report, options);
 }

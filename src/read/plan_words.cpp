@@ -54,6 +54,9 @@ constexpr std::array<std::string_view, 12> varying_terms{"model",  "params",    
 constexpr std::array<std::string_view, 4> late_terms{"global_batch", "first_stage_layers", "last_stage_layers",
                                                      "sharding_group"};
 
+/// Each is searched by itself.
+constexpr std::size_t most_runs = 10'000;
+
 template <std::size_t n>
 bool is_among(std::string_view name, const std::array<std::string_view, n>& names) {
   return std::ranges::find(names, name) != names.end();
@@ -162,6 +165,9 @@ std::vector<Given> PlanReader::accelerators(const Given& word) const {
 /// Every run so far with each of the values.
 void PlanReader::vary(const std::vector<Given>& values) {
   if (values.size() > 1) varied_.push_back(values.front().term);
+  if (values.size() * variants_.size() > most_runs) {
+    throw BadInput(values.front().origin.where, "makes more than 10,000 runs to compare", "shorter lists");
+  }
   std::vector<std::vector<Given>> all;
   for (const auto& variant : variants_) {
     for (const Given& value : values) {

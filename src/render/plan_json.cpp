@@ -36,6 +36,8 @@ std::string to_json(const PlanReport& report) {
   object["layouts_that_fit"] = report.fitting;
   object["capacity_bytes"] = report.estimate ? Json(quantity::in_bytes(report.estimate->verdict.capacity)) : Json();
   object["mfu"] = report.estimate ? finite(report.estimate->compute.mfu) : Json();
+  object["largest_term"] = text_or_null(report.largest_term);
+  object["largest_value"] = text_or_null(report.largest_value);
   object["best"] = rows(report, report.best);
   object["each"] = rows(report, report.each);
   object["front"] = rows(report, report.front);

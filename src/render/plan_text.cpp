@@ -1,6 +1,6 @@
 // `llmcalc plan` for people.
 //
-//   best of 1,482,624 layouts, 291,840 of which fit: 9.84 s a step, 38 days, $331,000, MFU 51 %
+//   best of 1,482,624 layouts, 291,840 of which fit, on 64 x a100-80: 9.84 s a step, 38 days, MFU 51 %
 //
 //      step    memory    tp  pp  dp  micro_batch
 //   1  9.84 s  71.2 GiB  8   4   2   1
@@ -75,12 +75,22 @@ class PlanText {
   std::vector<std::size_t> columns_;
 };
 
+/// "64 x h100-sxm"
+std::string machine_of(const PlanReport& report) {
+  const auto value = [&](std::string_view term) {
+    const auto at = std::ranges::find(report.terms, term) - report.terms.begin();
+    return report.best.front().values[static_cast<std::size_t>(at)];
+  };
+  return value("gpus") + " x " + value("gpu");
+}
+
 std::string headline(const PlanReport& report) {
   const auto& run = report.best.front().run;
   const auto& estimate = *report.estimate;
-  std::string line = fmt::format("best of {} layouts, {} of which fit: {} a step, {}",
-                                 quantity::format_count(report.looked_at), quantity::format_count(report.fitting),
-                                 quantity::format_duration(run.step), quantity::format_duration(run.total));
+  std::string line =
+      fmt::format("best of {} layouts, {} of which fit, on {}: {} a step, {}", quantity::format_count(report.looked_at),
+                  quantity::format_count(report.fitting), machine_of(report), quantity::format_duration(run.step),
+                  quantity::format_duration(run.total));
   if (run.cost) line += ", " + quantity::format_money(*run.cost);
   line += fmt::format(", MFU {}, {} of {}", quantity::format_percent(estimate.compute.mfu),
                       quantity::format_gib(run.memory), quantity::format_gib(estimate.verdict.capacity));
@@ -120,6 +130,8 @@ std::string to_text(const PlanReport& report, const TextStyle& style) {
   }
   const PlanText text(report, style);
   std::string answer = paint(headline(report), Ink::heading, style);
+  if (!report.largest_term.empty())
+    answer += "the largest that fits: " + report.largest_term + " " + report.largest_value + "\n";
   answer += "\n" + text.table(report.best, true);
   if (!report.each.empty()) {
     answer += "\n" + paint("the best of each", Ink::heading, style) + "\n\n" + text.table(report.each, true);

@@ -28,7 +28,9 @@ struct PlanReport {
   std::int64_t looked_at = 0;
   std::int64_t fitting = 0;
   std::optional<answer::Estimate> estimate;  ///< of the best run; none when nothing fits
-  std::string fit_command;                   ///< that answers with this estimate
+  std::string largest_term;                  ///< what was made as large as fits, if anything
+  std::string largest_value;
+  std::string fit_command;  ///< that answers with this estimate
   std::vector<answer::Launch> launch;
   std::vector<std::string> assumptions;
   std::vector<std::string> warnings;

@@ -1,0 +1,56 @@
+// Any bytes, read as lines of "term=text", are planned or refused; of a large space only the start is searched.
+#include "llmcalc/answer/launch.hpp"
+#include "llmcalc/answer/plan.hpp"
+#include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/read/plan_words.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using namespace llmcalc;
+
+std::vector<read::Given> words_of(std::string_view text) {
+  std::vector<read::Given> words;
+  while (!text.empty()) {
+    const auto line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const auto equals = line.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string term(line.substr(0, equals));
+    words.push_back({term, std::string(line.substr(equals + 1)), {read::Source::flag, "--" + term}});
+  }
+  return words;
+}
+
+void search_start(const answer::PlanSpace& space) {
+  constexpr std::size_t most_units = 20;
+  answer::PlanSearch search(space);
+  for (const auto& unit : space.units().first(std::min(most_units, space.units().size()))) search.search(unit);
+  for (const auto& run : search.findings().best) answer::launches(space.question_of(run.choice));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  try {
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+    const auto plan = read::resolve_plan(words_of(text), std::nullopt, read::Catalogue());
+    constexpr std::size_t most_bases = 4;
+    answer::PlanQuestion question;
+    for (const auto& base : plan.bases) {
+      if (question.bases.size() < most_bases) question.bases.push_back(base.resolved.question);
+    }
+    question.choices = plan.choices;
+    search_start(answer::PlanSpace(std::move(question)));
+  } catch (const quantity::BadInput&) {  // a plan that cannot be made
+  } catch (const quantity::Overflow&) {  // or whose figures have no room in 64 bits
+  }
+  return 0;
+}
