@@ -1,0 +1,99 @@
+// Command lines of a run, read back.
+
+#include "asking.hpp"
+#include "catch.hpp"
+#include "llmcalc/answer/launch.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <string>
+
+using namespace llmcalc;
+using Catch::Matchers::Contains;
+
+namespace {
+
+answer::Launch launch(std::string_view line, std::string_view framework) {
+  const auto all = answer::launches(test::question(line));
+  return *std::ranges::find(all, framework, &answer::Launch::framework);
+}
+
+/// The number behind an option; 1, the default of every degree, where it is not there.
+std::int64_t degree(const std::string& command, const std::string& option) {
+  const auto at = command.find(option + " ");
+  return at == std::string::npos ? 1 : std::stoll(command.substr(at + option.size()));
+}
+
+constexpr std::string_view runs[] = {
+    "--model llama-3-8b --gpu h100-sxm:8 --sharding fsdp2",
+    "--model llama-3-70b --gpu h100-sxm:64 --tp 8 --sp 1 --pp 4 --grad-accum 8 --sharding zero1",
+    "--model llama-3-70b --gpu h100-sxm:64 --tp 2 --cp 4 --pp 2 --grad-accum 4 --sharding fsdp2 --micro-batch 2",
+    "--model mixtral-8x7b --gpu h100-sxm:32 --ep 8 --pp 2 --grad-accum 4 --sharding zero1",
+    "--model gpt3-175b --gpu a100-80:64 --tp 8 --sp 1 --pp 8 --vpp 3 --grad-accum 64 --recompute selective",
+};
+
+}  // namespace
+
+/// parallel_dims.py, _validate: dp_replicate * dp_shard * cp * tp * pp == world_size.
+TEST_CASE("torchtitan's degrees multiply to the accelerators of the run") {
+  for (const auto line : runs) {
+    CAPTURE(line);
+    const std::string command = launch(line, "torchtitan").command;
+    std::int64_t world = 1;
+    for (const std::string name : {"data_parallel_replicate", "data_parallel_shard", "context_parallel",
+                                   "tensor_parallel", "pipeline_parallel"}) {
+      world *= degree(command, "--parallelism." + name + "_degree");
+    }
+    CHECK(world == test::question(line).layout.gpus);
+  }
+}
+
+/// arguments.py, validate_args: the world is a multiple of tp x pp x cp, and what is left of it are the replicas, which
+/// share the global batch.
+TEST_CASE("Megatron-LM's batch is what its replicas share") {
+  for (const auto line : runs) {
+    CAPTURE(line);
+    const auto question = test::question(line);
+    const std::string command = launch(line, "Megatron-LM").command;
+    const std::int64_t model = degree(command, "--tensor-model-parallel-size") *
+                               degree(command, "--pipeline-model-parallel-size") *
+                               degree(command, "--context-parallel-size");
+    const std::int64_t replicas = question.layout.gpus / model;
+    CHECK(degree(command, "--global-batch-size") ==
+          replicas * degree(command, "--micro-batch-size") * question.training.grad_accum);
+    CHECK(degree(command, "--nnodes") * degree(command, "--nproc-per-node") == question.layout.gpus);
+  }
+}
+
+TEST_CASE("Megatron-LM's command for the 175B run of Korthikanti et al. 2022") {
+  const auto megatron = launch(runs[4], "Megatron-LM");
+  CHECK_THAT(megatron.command, Contains("--num-layers 96 --hidden-size 12288"));
+  CHECK_THAT(megatron.command, Contains("--sequence-parallel"));
+  CHECK_THAT(megatron.command, Contains("--num-virtual-stages-per-pipeline-rank 3"));
+  CHECK_THAT(megatron.command, Contains("--recompute-granularity selective"));
+  CHECK(megatron.beyond.empty());
+}
+
+/// runtime/config.py, _batch_assertion: train_batch = micro_batch * gradient_accumulation * data-parallel ranks.
+TEST_CASE("DeepSpeed's configuration is JSON whose batch adds up") {
+  for (const auto line : runs) {
+    CAPTURE(line);
+    const auto question = test::question(line);
+    const std::string command = launch(line, "DeepSpeed").command;
+    const auto start = command.find('{');
+    const auto config = nlohmann::json::parse(command.substr(start, command.find('\'', start) - start));
+    CHECK(config.at("train_batch_size").get<std::int64_t>() ==
+          config.at("train_micro_batch_size_per_gpu").get<std::int64_t>() *
+              config.at("gradient_accumulation_steps").get<std::int64_t>() * question.layout.dp);
+    CHECK(config.at("zero_optimization").contains("stage"));
+  }
+}
+
+TEST_CASE("what a framework does not do is said") {
+  const std::string zero3 = "--model llama-3-8b --gpu h100-sxm:16 --pp 2 --grad-accum 4 --sharding zero3";
+  CHECK_FALSE(launch(zero3, "DeepSpeed").beyond.empty());
+  const std::string waits = "--model llama-3-8b --gpu h100-sxm:16 --pp 2 --grad-accum 4 --schedule zero-bubble";
+  CHECK_THAT(launch(waits, "Megatron-LM").beyond.at(0), Contains("1F1B"));
+  CHECK(launch("--model llama-3-8b --gpu h100-sxm:8 --sharding fsdp2", "torchtitan").beyond.empty());
+}
