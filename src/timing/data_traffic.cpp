@@ -29,6 +29,7 @@ DataTraffic exchange(const Network& network, const spec::Layout& layout, Bytes w
   if (span.ranks <= 1) return traffic;
   if (layout.sharding == spec::Sharding::none || layout.sharding == spec::Sharding::ddp) {
     traffic.reduce = network.collective(Collective::all_reduce, gradients, span);
+    traffic.reduce_inside = network.inside_nodes(Collective::all_reduce, gradients, span);
     return traffic;
   }
   const auto time = [&](Collective kind, Bytes size) {
@@ -36,6 +37,8 @@ DataTraffic exchange(const Network& network, const spec::Layout& layout, Bytes w
   };
   traffic.gather = time(Collective::all_gather, weights);
   traffic.reduce = time(Collective::reduce_scatter, gradients);
+  traffic.gather_inside = network.inside_nodes(Collective::all_gather, weights, span);
+  traffic.reduce_inside = network.inside_nodes(Collective::reduce_scatter, gradients, span);
   return traffic;
 }
 
@@ -44,6 +47,8 @@ DataTraffic exchange(const Network& network, const spec::Layout& layout, Bytes w
 DataTraffic& DataTraffic::operator+=(const DataTraffic& other) {
   gather += other.gather;
   reduce += other.reduce;
+  gather_inside += other.gather_inside;
+  reduce_inside += other.reduce_inside;
   return *this;
 }
 

@@ -110,20 +110,22 @@ Seconds Network::collective(Collective kind, Bytes size, const Span& span) const
   return between_nodes(kind, size, span);
 }
 
+Seconds Network::inside_nodes(Collective kind, Bytes size, const Span& span) const {
+  if (span.per_node <= 1 || size <= Bytes()) return {};
+  if (kind == Collective::all_to_all && span.nodes() > 1) {
+    const Bytes staying = quantity::bytes(quantity::in_bytes(size) / span.nodes());
+    return links_.collective(kind, staying, span.per_node, span.per_node);
+  }
+  return links_.collective(kind, size, span.per_node, span.ranks);
+}
+
 /// Rings and trees are pipelined: the slower of links and network sets the pace (NCCL src/graph/topo.cc takes the
 /// narrowest link of a ring). Groups of one node share all its adapters, so a tensor-parallel group over several
 /// nodes has them to itself and eight data-parallel groups an eighth each.
 Seconds Network::between_nodes(Collective kind, Bytes size, const Span& span) const {
   const double rate = kind == Collective::all_to_all ? all_to_all_rate : 1.0;
   const Seconds wire = leaving(kind, span) * static_cast<double>(span.sharing) / rate * (size / node_rate_);
-  Seconds inside;
-  if (span.per_node > 1 && kind == Collective::all_to_all) {
-    const Bytes staying = quantity::bytes(quantity::in_bytes(size) / span.nodes());
-    inside = links_.collective(kind, staying, span.per_node, span.per_node);
-  } else if (span.per_node > 1) {
-    inside = links_.collective(kind, size, span.per_node, span.ranks);
-  }
-  return std::max(inside, wire) + start + hops(kind, span.nodes()) * hop;
+  return std::max(inside_nodes(kind, size, span), wire) + start + hops(kind, span.nodes()) * hop;
 }
 
 /// A message that leaves the node goes through the sender's own adapter, its share of the node's.

@@ -34,8 +34,9 @@ double pace_of_slowest(std::int64_t accelerators) {
 constexpr double slowdown = 0.189;
 
 /// What a collective beside other work adds to a step: what outlasts the work, and what slows it down meanwhile.
-Seconds beside(Seconds collective, Seconds work) {
-  return positive(collective - work) + slowdown * std::min(collective, work);
+/// Waiting for a slow network slows nothing down, only what moves within the node does. \param inside  what that takes
+Seconds beside(Seconds collective, Seconds inside, Seconds work) {
+  return positive(collective - work) + slowdown * std::min(inside, work);
 }
 
 /// What all stages of one run have in common.
@@ -81,7 +82,8 @@ Seconds StepTimer::gathering(std::size_t block, std::int64_t times) const {
   const BlockTime& work = costs_.times[block];
   const Seconds backward = work.recompute.total() + work.backward.total();
   return static_cast<double>(times) *
-         (beside(one.gather, work.forward.total()) + beside(one.gather + one.reduce, backward));
+         (beside(one.gather, one.gather_inside, work.forward.total()) +
+          beside(one.gather + one.reduce, one.gather_inside + one.reduce_inside, backward));
 }
 
 /// Megatron-LM runs the forward pass of one micro-batch beside the backward pass of another, layer by layer, each
@@ -154,9 +156,10 @@ WeightTraffic StepTimer::weights_of(const StageGroup& stage) const {
 Seconds StepTimer::data_exchange(const WeightTraffic& weights, const StageTime& stage) const {
   if (gathers_) return {};
   const DataTraffic traffic = data_traffic(weights, question_.layout, prices_.network, profile_.exchanges_by_owner);
-  if (profile_.exchanges_by_owner) return traffic.gather + beside(traffic.reduce, stage.backward.total());
+  const Seconds reduction = beside(traffic.reduce, traffic.reduce_inside, stage.backward.total());
+  if (profile_.exchanges_by_owner) return traffic.gather + reduction;
   if (!question_.layout.data_overlap.value_or(profile_.overlaps_data_exchange)) return traffic.gather + traffic.reduce;
-  return beside(traffic.reduce, stage.backward.total()) + beside(traffic.gather, stage.forward.total());
+  return reduction + beside(traffic.gather, traffic.gather_inside, stage.forward.total());
 }
 
 /// What every tensor-parallel rank holds whole goes to the next stage in parts and is gathered there.

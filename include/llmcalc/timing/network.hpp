@@ -41,6 +41,9 @@ class Network {
   ///              one rank passes on in all its steps
   quantity::Seconds collective(program::Collective kind, quantity::Bytes size, const Span& span) const;
 
+  /// What the same takes of the links within nodes, however slow the network between them is.
+  quantity::Seconds inside_nodes(program::Collective kind, quantity::Bytes size, const Span& span) const;
+
   /// One activation from a pipeline stage to the next. \param size  what one rank sends
   quantity::Seconds to_next_stage(quantity::Bytes size) const;
 
