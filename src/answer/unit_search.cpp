@@ -86,7 +86,8 @@ void UnitSearch::search(const PlanUnit& unit, Keeper& keeper) {
   for (const Pipeline& pipeline : base_->pipelines) search_pipeline(pipeline);
 }
 
-void UnitSearch::search_pipeline(const Pipeline& pipeline) {
+/// Tensors beyond what can be counted fit nowhere.
+void UnitSearch::search_pipeline(const Pipeline& pipeline) try {
   spec::Layout& layout = question_.layout;
   spec::Training& training = question_.training;
   const std::int64_t replica = product(layout.tp, layout.cp, pipeline.pp);
@@ -106,6 +107,7 @@ void UnitSearch::search_pipeline(const Pipeline& pipeline) {
     communicators_ = memory::communicator_buffers(question_);
     search_offloads(pipeline);
   }
+} catch (const quantity::Overflow&) {
 }
 
 /// With everything else at its plainest no rule is broken, so tensors, sequence and layers can be cut like this.

@@ -102,6 +102,8 @@ std::string ReportBuilder::fit_command(const answer::Choice& choice) const {
     const bool needed = term == "micro_batch" || std::ranges::find(unused, value) == unused.end();
     if (!value.empty() && needed) add(term, value);
   }
+  const std::string modules = read::find_term("recompute_modules")->show(question);
+  if (!modules.empty()) add("recompute_modules", modules);
   return command;
 }
 
