@@ -84,7 +84,9 @@ class OpTimer {
 
  private:
   Seconds product(const Op& op, Pass pass) const {
-    return prices_.kernels.product(op.product, type_of(block_, op, prices_.compute), pass);
+    const Seconds one_call = prices_.kernels.product(op.product, type_of(block_, op, prices_.compute), pass);
+    const bool experts = op.kind == OpKind::linear && op.product.count > 1 && pass != Pass::backward_weight;
+    return experts ? one_call + prices_.kernels.further_calls(op.product.count - 1) : one_call;
   }
 
   Seconds moving(const Op& op, quantity::Bytes moved) const {

@@ -33,6 +33,11 @@ constexpr double wide_accumulation = 0.94;
 /// longer (SimuMax, b200_bf16_ceperm, group_matmul, bwd_grad_w).
 bool accumulates_behind(const program::Product& p, Pass pass) { return p.count > 1 && pass == Pass::backward_weight; }
 
+/// What an expert's product takes beyond its share of all experts' work, which run on four streams: median of 40 groups
+/// of 20 to 64 experts with 512 and more rows, whatever their size (SimuMax, b200_bf16_ceperm, group_matmul, fwd and
+/// bwd_grad_act).
+constexpr double further_call = 4.6e-6;
+
 /// An eager operation that is one kernel, with its node of the autograd graph, on an A100 host of 2022.
 constexpr double host_kernel = 17e-6;
 /// A module around a product: 1.22 ms for the 8 products and 14 other operations of a Llama layer (gpt-fast without
@@ -172,6 +177,10 @@ quantity::Seconds Kernels::product(const program::Product& product, spec::Dtype 
   const double moved = total.operands * operand_width + (behind ? 0.0 : total.results * result_width);
   return quantity::seconds(kernel_start + added / bandwidth_ +
                            std::max({tiled, total.flops / (matrix_.ceiling * rate), moved / bandwidth_}));
+}
+
+quantity::Seconds Kernels::further_calls(std::int64_t calls) const {
+  return quantity::seconds(further_call * static_cast<double>(calls));
 }
 
 quantity::Seconds Kernels::stream(quantity::Bytes moved) const {

@@ -42,6 +42,9 @@ class Kernels {
   /// One call of the library. \param product  of the forward pass; that of a gradient follows from it
   quantity::Seconds product(const program::Product& product, spec::Dtype compute, Pass pass) const;
 
+  /// What products take longer that are a call each.
+  quantity::Seconds further_calls(std::int64_t calls) const;
+
   /// A fused attention kernel on `op.product`, with the masked share of the scores left out.
   quantity::Seconds attention(const program::Op& op, bool backward) const;
 
