@@ -1,4 +1,5 @@
 #include "answer/parts.hpp"
+#include "llmcalc/program/profile.hpp"
 #include "llmcalc/quantity/format.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "llmcalc/timing/kernels.hpp"
@@ -7,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace llmcalc::answer {
 
@@ -25,6 +27,23 @@ bool passes_recurrence_on(const spec::Question& question) {
   return question.layout.cp > 1 && std::ranges::any_of(question.model.kinds, [](const spec::LayerKind& kind) {
            return std::holds_alternative<spec::GatedDeltaNet>(kind.mixer);
          });
+}
+
+/// What experts that are spread over ranks leave open.
+std::vector<std::string> about_experts(const spec::Question& question) {
+  std::vector<std::string> lines;
+  if (question.layout.ep == 1) return lines;
+  const double overload = program::make_profile(question.training, question.gpu).router_overload;
+  if (!question.training.moe_imbalance && overload > 0.0) {
+    lines.emplace_back(
+        "the time is of a balanced router, the peak of one that has yet to learn it; --moe-imbalance states one "
+        "factor");
+  }
+  const timing::Network network(*question.gpu, question.layout);
+  if (network.span(program::Group::expert).nodes() > 1) {
+    lines.emplace_back("not modelled: dispatchers that send a token once to each node of its experts, as DeepEP does");
+  }
+  return lines;
 }
 
 /// What a run keeps elsewhere than on the accelerator.
@@ -50,6 +69,7 @@ std::vector<std::string> notes(const spec::Question& question, const Walks& walk
   }
   if (question.gpu && !question.pricing.mfu) lines.push_back(timing::matrix_source(*question.gpu));
   if (question.gpu && question.layout.gpus > 1) lines.push_back(communication(*question.gpu, question.layout));
+  if (question.gpu) std::ranges::move(about_experts(question), std::back_inserter(lines));
   if (question.training.algorithm != spec::Algorithm::sft) {
     lines.push_back(fmt::format("the error bar is of runs that learn the next token; none of algorithm {} was measured",
                                 spec::name_of(question.training.algorithm)));

@@ -42,6 +42,23 @@ TEST_CASE("an answer says what no measured run backs, and that making samples is
   CHECK_FALSE(says("--algorithm sft", "algorithm"));
 }
 
+TEST_CASE("an answer says which router its experts have, and what crosses nodes for them") {
+  const auto notes_of = [](const std::string& words) {
+    std::string all;
+    for (const auto& note :
+         answer::estimate(test::question_of("--model qwen3-30b-a3b --framework megatron " + words)).notes) {
+      all += note;
+    }
+    return all;
+  };
+  const std::string inside = notes_of("--gpu h100-sxm:8 --ep 8");
+  CHECK(inside.find("balanced router") != std::string::npos);
+  CHECK(inside.find("DeepEP") == std::string::npos);
+  const std::string between = notes_of("--gpu h100-sxm:16 --ep 16 --moe-imbalance 1");
+  CHECK(between.find("balanced router") == std::string::npos);
+  CHECK(between.find("DeepEP") != std::string::npos);
+}
+
 TEST_CASE("an answer says what a run keeps in host memory") {
   CHECK(says("--framework deepspeed --offload optimizer --gpus 2 --dp 2 --sharding zero2", "host memory"));
   CHECK_FALSE(says("--framework deepspeed --gpus 2 --dp 2 --sharding zero2", "host memory"));
