@@ -42,6 +42,13 @@ Bytes workspaces(const program::Program& program, const program::Profile& profil
   return has_experts(program) ? profile.workspace + profile.expert_workspace : profile.workspace;
 }
 
+Bytes score_buffer(const spec::Question& question, const program::Profile& profile) {
+  if (!profile.keeps_score_buffer) return bytes(0);
+  const auto& training = question.training;
+  const std::int64_t heads = question.model.shape.heads / question.layout.tp;
+  return bytes(product(training.sequences(), heads, training.seq / question.layout.cp, training.seq, half_width));
+}
+
 Bytes exchange_buffers(const spec::Question& question, const program::Profile& profile,
                        const program::Sharding& sharding, Bytes gradients) {
   Bytes sum = bytes(0);

@@ -11,6 +11,10 @@ namespace llmcalc::memory {
 /// Of matrix products, alive all the time, inside what the allocator counts.
 quantity::Bytes workspaces(const program::Program& program, const program::Profile& profile);
 
+/// Megatron-LM's own attention takes the first factor of its sum from a buffer of one layer's scores, which stays
+/// allocated (core/transformer/dot_product_attention.py, get_global_memory_buffer).
+quantity::Bytes score_buffer(const spec::Question& question, const program::Profile& profile);
+
 /// What a stage keeps for its exchange with others: received and sent tensors, buckets.
 /// \param gradients  of all weights of the stage
 quantity::Bytes exchange_buffers(const spec::Question& question, const program::Profile& profile,

@@ -110,7 +110,7 @@ StageWalk::Stage StageWalk::lay_out(Runs runs, std::int64_t index) const {
   if (!profile_.widens_gradients_at_step) stage.states.gradient_copies = bytes(0);
   stage.host = program::move_to_host(stage.states, rules_.offload);
   if (rules_.offload.activations) stage.host += stage.kept + std::exchange(stage.in_flight, bytes(0));
-  stage.buffers = prices_.weights->workspace +
+  stage.buffers = prices_.weights->workspace + score_buffer(question_, profile_) +
                   exchange_buffers(question_, profile_, rules_.sharding, stage.states.gradients) +
                   prices_.weights->zero.always;
   if (!prices_.companions.empty()) add_companions(stage);

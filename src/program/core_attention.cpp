@@ -73,7 +73,8 @@ Value flash_attention(BlockBuilder& b, const CoreAttention& core, const Heads& h
   if (c.cp > 1 && !c.spreads_heads) pass_round(c, heads, out, op);
   b.append(op);
   if (c.selects_operations) b.keep_through_recompute(out);
-  return out;
+  if (!c.profile.copies_attention_output) return out;
+  return b.rearrange(out, "attention output by position", out.rows, out.columns, OpKind::permutation);
 }
 
 /// Scores, softmax, dropout and the weighted sum as separate operations on a*s^2 tensors.

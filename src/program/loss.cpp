@@ -23,11 +23,17 @@ constexpr std::int64_t softmax_passes = 8;
 constexpr std::int64_t gradient_passes = 2;
 
 /// One fp32 copy of the logits, turned into the softmax in place and into its own gradient in place
-/// (Megatron-LM core/tensor_parallel/cross_entropy.py). Bytes a logit: 2+4 forward, 4 kept, 4+2 backward.
-void in_place_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
-  const Value wide = b.cast(b.linear(x, head), fp32_width, "logits (fp32)");
+/// (Megatron-LM core/tensor_parallel/cross_entropy.py); the caller holds the 16-bit logits meanwhile. Bytes a logit:
+/// 2+4 forward, 4 kept, 4+2 backward.
+/// \param compiled  torch.compile makes each new value of an input that it also reduces over in a fresh buffer and
+/// copies it back (core/fusions/fused_cross_entropy.py, "NOTE on in-place semantics"): 4 more bytes a logit.
+void in_place_loss(BlockBuilder& b, const Value& x, const Matrix& head, bool compiled) {
+  const Value logits = b.linear(x, head);
+  const Value wide = b.cast(logits, fp32_width, "logits (fp32)");
   Op op = loss_on(wide, "cross-entropy");
   op.gradient_in_place = true;
+  op.held.push_back(logits.id);
+  if (compiled) op.workspace_forward = op.workspace_backward = b.size(wide.id);
   b.append(op);
   if (b.context().training.framework == spec::Framework::megatron ||
       b.context().training.framework == spec::Framework::nemo) {
@@ -186,7 +192,7 @@ void fused_linear_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
 /// The standard loss as each framework writes it.
 void standard_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   const auto& profile = b.context().profile;
-  if (!profile.eager_loss) return in_place_loss(b, x, head);
+  if (!profile.eager_loss) return in_place_loss(b, x, head, false);
   if (profile.narrow_loss_kernel) return narrow_loss(b, x, head);
   if (profile.loss_positions > 0) return split_loss(b, x, head);
   return eager_loss(b, x, head);
@@ -210,8 +216,9 @@ void loss(BlockBuilder& b, const Value& x, const Matrix& head) {
     case spec::Loss::standard:
       return standard_loss(b, x, head);
     case spec::Loss::vocab_parallel:
+      return in_place_loss(b, x, head, false);
     case spec::Loss::vocab_parallel_fused:
-      return in_place_loss(b, x, head);
+      return in_place_loss(b, x, head, true);
   }
 }
 

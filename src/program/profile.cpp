@@ -40,8 +40,11 @@ bool is_hopper_or_newer(const std::optional<spec::Accelerator>& gpu) {
 }
 
 /// cuBLAS keeps one workspace a handle and stream, and the backward thread has a handle of its own: 32 MiB from Hopper
-/// on, 8.125 MiB before (pytorch aten/src/ATen/cuda/CublasHandlePool.cpp, parseChosenWorkspaceSize).
-quantity::Bytes cublas_workspace(bool hopper) { return hopper ? mib(32) : bytes(8320 * kibi); }
+/// on, 8.125 MiB before (pytorch aten/src/ATen/cuda/CublasHandlePool.cpp, parseChosenWorkspaceSize); 32 MiB also where
+/// CUBLAS_WORKSPACE_CONFIG=:4096:8 asks for equal results in all runs.
+quantity::Bytes cublas_workspace(bool hopper, bool deterministic) {
+  return hopper || deterministic ? mib(32) : bytes(8320 * kibi);
+}
 
 /// Transformer Engine: 32 MiB and 1 KiB from Hopper on, 4 MiB before (cpp_extensions/gemm.py, get_cublas_workspace).
 quantity::Bytes transformer_engine_workspace(bool hopper) { return hopper ? bytes(33'555'456) : mib(4); }
@@ -61,6 +64,12 @@ quantity::Bytes cuda_context(bool hopper) { return hopper ? mib(550) : mib(426);
 /// Peak reserved over peak allocated of 43 Megatron runs on B200: median 1.040 (SimuMax v1.2 docs/b200).
 constexpr double median_reserved_ratio = 1.04;
 
+bool is_blackwell(const std::optional<spec::Accelerator>& gpu) {
+  return gpu && gpu->arch.find("Blackwell") != std::string::npos;
+}
+
+bool is_local(const spec::Training& training) { return training.transformer_impl == spec::TransformerImpl::local; }
+
 /// The textbook keeps what Korthikanti et al. 2022 count: no statistics, no scratch, one gradient buffer.
 Profile textbook() {
   Profile p;
@@ -72,7 +81,17 @@ Profile textbook() {
 
 /// Kernels of Transformer Engine, or those that Megatron-LM had before: without FlashAttention, in Megatron-DeepSpeed.
 bool runs_transformer_engine(const spec::Training& training) {
-  return training.framework != Framework::megatron_deepspeed && training.attention != spec::AttentionKernel::eager;
+  return training.framework != Framework::megatron_deepspeed && !is_local(training) &&
+         training.attention != spec::AttentionKernel::eager;
+}
+
+/// Megatron-LM's sequences lie position by position, FlashAttention's sample by sample: its result is copied, and the
+/// projection keeps the copy beside the kernel's own. cuDNN reads Megatron's layout. Transformer Engine prefers
+/// FlashAttention before Hopper, and after it where cuDNN has no deterministic backward pass (TransformerEngine
+/// pytorch/attention/dot_product_attention/utils.py, get_attention_backend; backends.py, FlashAttention.forward).
+bool copies_attention_output(const spec::Training& training, const std::optional<spec::Accelerator>& gpu, bool hopper) {
+  if (training.attention == spec::AttentionKernel::eager || is_local(training)) return false;
+  return !hopper || (is_blackwell(gpu) && training.deterministic.value_or(false));
 }
 
 /// Gradients are reduced while the backward pass makes them where optimizer states are sharded (--overlap-grad-reduce
@@ -160,8 +179,22 @@ bool fuses_update(spec::Optimizer optimizer) {
 /// Blackwell's take either order, but block-scaled formats have scales along each dimension (TransformerEngine
 /// pytorch/tensor).
 std::int64_t product_layouts(const spec::Training& training, const std::optional<spec::Accelerator>& gpu) {
-  const bool blackwell = gpu && gpu->arch.find("Blackwell") != std::string::npos;
-  return blackwell && spec::facts(training.precision.compute).scale.block == 0 ? 1 : 2;
+  return is_blackwell(gpu) && spec::facts(training.precision.compute).scale.block == 0 ? 1 : 2;
+}
+
+/// Workspaces and layouts of Megatron-LM's kernels. Its own test recipes, and thereby nearly all of its runs that were
+/// measured, are deterministic; where nothing is said this is at most 48 MiB too much.
+void apply_megatron(const spec::Training& training, const std::optional<spec::Accelerator>& gpu, Profile& p) {
+  const bool hopper = is_hopper_or_newer(gpu);
+  const auto engine = transformer_engine_workspace(hopper);
+  p.workspace = 2 * cublas_workspace(hopper, training.deterministic.value_or(true));
+  if (!is_local(training)) p.workspace += engine;
+  if (training.grouped_experts && !is_local(training)) p.expert_workspace = grouped_product_streams * engine;
+  p.copies_attention_output = copies_attention_output(training, gpu, hopper);
+  p.keeps_score_buffer = is_local(training) && training.attention == spec::AttentionKernel::eager;
+  p.keeps_narrow_inputs = true;
+  p.product_layouts = product_layouts(training, gpu);
+  p.widens_gradients_at_step = !training.precision.master_remainder;
 }
 
 }  // namespace
@@ -176,17 +209,12 @@ Profile make_profile(const spec::Training& training, const std::optional<spec::A
   p.optimizer_temporaries = family == Family::textbook ? 0 : step_temporaries(training);
   p.context = cuda_context(hopper);
   p.reserved_over_allocated = median_reserved_ratio;
-  if (family == Family::torch) p.workspace = 2 * cublas_workspace(hopper);
-  if (family == Family::megatron) {
-    p.workspace = 2 * mib(32) + transformer_engine_workspace(hopper);
-    p.expert_workspace = grouped_product_streams * transformer_engine_workspace(hopper);
-    p.keeps_narrow_inputs = true;
-    p.product_layouts = product_layouts(training, gpu);
-    p.widens_gradients_at_step = !training.precision.master_remainder;
-  }
+  const auto handles = 2 * cublas_workspace(hopper, training.deterministic.value_or(false));
+  if (family == Family::torch) p.workspace = handles;
+  if (family == Family::megatron) apply_megatron(training, gpu, p);
   if (runs_deepspeed(training.framework)) {
     apply_deepspeed(training, p);
-    p.workspace = 2 * cublas_workspace(hopper);
+    p.workspace = handles;
   }
   if (fuses_update(training.optimizer)) {
     p.updates_in_backward = true;

@@ -134,6 +134,12 @@ constexpr Term rows[] = {
     term<Switch, InTraining<&Training::compile>>("compile", Group::run, "torch.compile"),
     term<Switch, InTraining<&Training::fused_kernels>>("fused_kernels", Group::run,
                                                        "fused norm, rope and MLP kernels (Liger)"),
+    term<Word<spec::TransformerImpl>, InTraining<&Training::transformer_impl>>("transformer_impl", Group::run,
+                                                                               "whose layers Megatron-LM runs"),
+    term<Switch, InTraining<&Training::grouped_experts>>(
+        "grouped_experts", Group::run, "a rank's experts as one grouped product (Megatron-LM --moe-grouped-gemm)"),
+    term<Maybe<Switch>, InTraining<&Training::deterministic>>(
+        "deterministic", Group::run, "the same result in every run, with CUBLAS_WORKSPACE_CONFIG=:4096:8"),
     term<Word<spec::Loss>, InTraining<&Training::loss>>("loss", Group::run, "how the loss treats the logits"),
     term<Word<spec::Offload>, InTraining<&Training::offload>>("offload", Group::run, "what rests in host memory"),
 };

@@ -148,6 +148,14 @@ std::span<const Named<AttentionKernel>> vocabulary<AttentionKernel>() {
 }
 
 template <>
+std::span<const Named<TransformerImpl>> vocabulary<TransformerImpl>() {
+  using enum TransformerImpl;
+  static constexpr Named<TransformerImpl> words[] = {
+      {transformer_engine, "transformer-engine"}, {transformer_engine, "transformer_engine"}, {local, "local"}};
+  return words;
+}
+
+template <>
 std::span<const Named<Loss>> vocabulary<Loss>() {
   using enum Loss;
   static constexpr Named<Loss> words[] = {

@@ -31,6 +31,8 @@ struct Profile {
   bool fused_gate_and_up = true;         ///< gate,up as one matrix
   bool keeps_norm_statistics = true;     ///< fp32 mean and reciprocal deviation a token
   bool keeps_log_sum_exp = true;         ///< fp32 a token and head (FlashAttention)
+  bool copies_attention_output = false;  ///< the kernel's own layout differs, and both stay for the backward pass
+  bool keeps_score_buffer = false;       ///< unfused attention writes its scores beside a buffer that outlives the step
   bool keeps_ring_steps = false;         ///< ring attention frees nothing of a step before the last one
   bool repeats_kv = false;               ///< grouped keys and values are expanded to all query heads
   bool softmax_in_fp32 = false;          ///< unfused attention takes its softmax in fp32 and casts the result

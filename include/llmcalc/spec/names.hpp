@@ -43,6 +43,8 @@ std::span<const Named<RecomputeModule>> vocabulary<RecomputeModule>();
 template <>
 std::span<const Named<AttentionKernel>> vocabulary<AttentionKernel>();
 template <>
+std::span<const Named<TransformerImpl>> vocabulary<TransformerImpl>();
+template <>
 std::span<const Named<Loss>> vocabulary<Loss>();
 template <>
 std::span<const Named<Offload>> vocabulary<Offload>();

@@ -87,6 +87,8 @@ enum class RecomputeLayers {
 /// Parts of a layer that selective recompute covers (Megatron-LM --recompute-modules).
 enum class RecomputeModule { core_attn, mlp, moe, shared_experts, moe_act, layernorm, mla_up_proj };
 enum class AttentionKernel { flash, sdpa, eager };
+/// Whose layers Megatron-LM runs (--transformer-impl).
+enum class TransformerImpl { transformer_engine, local };
 enum class Loss { standard, fused, fused_linear, chunked, compiled, vocab_parallel, vocab_parallel_fused, te_fused };
 enum class Offload { none, optimizer, params, params_optimizer, activations };
 enum class ActivationModel {
@@ -142,6 +144,9 @@ struct Training {
   AttentionKernel attention = AttentionKernel::flash;
   bool compile = false;
   bool fused_kernels = false;
+  TransformerImpl transformer_impl = TransformerImpl::transformer_engine;
+  bool grouped_experts = true;        ///< a rank's experts run as one grouped product, not one after another
+  std::optional<bool> deterministic;  ///< CUBLAS_WORKSPACE_CONFIG=:4096:8; empty: the framework's
   Loss loss = Loss::standard;
   Offload offload = Offload::none;
   ActivationModel activations = ActivationModel::program;

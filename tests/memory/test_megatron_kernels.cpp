@@ -1,0 +1,96 @@
+// What Megatron-LM's kernels keep, against its functional tests and the sources of the kernels.
+
+#include "asked.hpp"
+#include "catch.hpp"
+
+using namespace llmcalc;
+using quantity::in_bytes;
+using quantity::mib;
+
+namespace {
+
+/// gpt3_7b_tp4_pp1_memory_speed; all its attention products run in FlashAttention or cuDNN.
+constexpr std::string_view of_7b =
+    "--framework megatron --layers 32 --hidden 4096 --heads 32 --kv-heads 8 --ffn 16384 --vocab 131584 --mlp gelu "
+    "--norm layernorm --position learned --bias all --tied 0 --dropout 0.1 --seq 8k --micro-batch 2 --tp 4 --dp 2 "
+    "--sharding zero1 --loss vocab-parallel";
+
+/// gpt3_mcore_tp1_pp4 and its siblings.
+constexpr std::string_view of_toy =
+    "--framework megatron --layers 12 --hidden 512 --heads 8 --ffn 2048 --vocab 50304 --mlp gelu --norm layernorm "
+    "--position learned --bias all --tied 1 --dropout 0.1 --seq 1024 --micro-batch 4 --grad-accum 4 --pp 4 --dp 2 "
+    "--sharding ddp --attention eager --loss vocab-parallel";
+
+spec::Accelerator part(int year, std::string_view arch) {
+  spec::Accelerator gpu;
+  gpu.vendor = "NVIDIA";
+  gpu.year = year;
+  gpu.arch = arch;
+  return gpu;
+}
+
+spec::Accelerator a100() { return part(2020, "Ampere"); }
+spec::Accelerator h100() { return part(2022, "Hopper"); }
+spec::Accelerator b200() { return part(2024, "Blackwell"); }
+
+memory::StepMemory walk_last(spec::Question q, const spec::Accelerator& gpu) {
+  q.gpu = gpu;
+  const auto profile = program::make_profile(q.training, q.gpu);
+  const auto program = program::build_program(q, profile);
+  return memory::StepWalk(program, q, profile).walk(q.layout.pp - 1);
+}
+
+std::int64_t peak(const spec::Question& q, const spec::Accelerator& gpu) {
+  return in_bytes(walk_last(q, gpu).peak().alive.total());
+}
+
+std::int64_t persistent(const spec::Question& q, const spec::Accelerator& gpu) {
+  return in_bytes(walk_last(q, gpu).persistent.total());
+}
+
+spec::Question with(std::string_view line, std::string_view more) {
+  return test::question_of(std::string(line) + " " + std::string(more));
+}
+
+}  // namespace
+
+TEST_CASE("before Hopper each layer keeps its attention's result twice: 996 MiB more in a test of 7B, as measured") {
+  constexpr std::int64_t measured_a100 = 58'188'115'968, measured_h100 = 57'143'791'616;
+  const auto q = test::question_of(of_7b);
+  CHECK(std::abs(peak(q, a100()) - peak(q, h100()) - (measured_a100 - measured_h100)) < in_bytes(mib(1)));
+}
+
+TEST_CASE("a deterministic run on Blackwell uses FlashAttention as well: 1024 MiB more in the same test, as measured") {
+  constexpr std::int64_t measured_gb200 = 58'217'476'096, measured_h100 = 57'143'791'616;
+  const auto q = with(of_7b, "--deterministic 1");
+  CHECK(std::abs(peak(q, b200()) - peak(q, h100()) - (measured_gb200 - measured_h100)) < in_bytes(mib(1)));
+  CHECK(peak(with(of_7b, "--deterministic 0"), b200()) == peak(q, h100()));
+}
+
+TEST_CASE("Megatron-LM's own layers keep a buffer of scores and have no workspace of Transformer Engine") {
+  constexpr double measured = 778'948'608;  // gpt3_mcore_tp1_pp4, H100, between two steps
+  const auto local = persistent(with(of_toy, "--transformer-impl local"), h100());
+  CHECK(static_cast<double>(local) == Approx(measured).epsilon(0.01));
+  constexpr std::int64_t scores = 4 * 8 * 1024 * 1024 * 2;
+  CHECK(local == persistent(test::question_of(of_toy), h100()) + scores - 33'555'456);
+}
+
+TEST_CASE("before Hopper only deterministic runs give cuBLAS 32 MiB a handle instead of 8.125") {
+  const auto always = with(of_toy, "--deterministic 1"), never = with(of_toy, "--deterministic 0");
+  CHECK(persistent(always, a100()) - persistent(never, a100()) == 2 * (in_bytes(mib(32)) - 8320 * 1024));
+  CHECK(persistent(always, h100()) == persistent(never, h100()));
+  CHECK(persistent(test::question_of(of_toy), a100()) == persistent(always, a100()));
+}
+
+TEST_CASE("experts that run one after another have no workspaces of grouped products") {
+  constexpr std::string_view experts = "--experts 8 --top-k 1 --grouped-experts ";
+  const auto grouped = with(of_toy, std::string(experts) + "1"), alone = with(of_toy, std::string(experts) + "0");
+  CHECK(persistent(grouped, h100()) - persistent(alone, h100()) == 4 * 33'555'456);
+}
+
+TEST_CASE("the compiled vocabulary-parallel loss makes one more fp32 tensor of logits") {
+  constexpr std::int64_t logits = 4 * 1024 * 50'304;
+  const auto fused = with(of_toy.substr(0, of_toy.rfind(" --loss")), "--loss vocab-parallel-fused");
+  CHECK(static_cast<double>(peak(fused, h100()) - peak(test::question_of(of_toy), h100())) ==
+        Approx(4.0 * logits).epsilon(0.01));
+}
