@@ -15,6 +15,7 @@ struct ErrorBar {
   double device = 0.0;  ///< the same for what nvidia-smi or max_memory_reserved showed
   int device_runs = 0;
   std::string_view source;
+  double cached = 0.0;  ///< what the allocator holds over what is allocated, with room to spare; 0: as under pressure
 };
 
 const ErrorBar& error_bar(const spec::Question& question);

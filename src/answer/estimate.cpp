@@ -37,7 +37,7 @@ Estimate estimate(const spec::Question& question) {
   answer.size = {quantity::parameters(walks.size.total), quantity::parameters(walks.size.active),
                  quantity::parameters(walks.size.trainable), quantity::parameters(walks.size.tables)};
   answer.memory = memory_answer(question, walks);
-  answer.verdict = verdict(question, answer.memory.peak_device);
+  answer.verdict = verdict(question, answer.memory.peak_needed);
   answer.compute = time_answer(question, walks);
   answer.timed = question.gpu.has_value();
   answer.notes = notes(question, walks);

@@ -139,9 +139,9 @@ void Ledger::textbook(const MemoryAnswer& memory) {
 /// A constant of the runtime: measured unless the person gave another.
 void Ledger::runtime(const MemoryAnswer& memory) {
   const auto& given = question_.runtime;
-  const Bytes slack = memory.peak_reserved - memory.peak_allocated;
   const Bytes buffers = memory::communicator_buffers(question_);
-  const Bytes context = memory.peak_device - memory.peak_reserved - buffers;
+  const Bytes context = walks_.profile.context;
+  const Bytes slack = memory.peak_needed - memory.peak_allocated - buffers - context;
   add({Holding::allocator,
        "allocator slack",
        slack,

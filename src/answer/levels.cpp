@@ -1,11 +1,15 @@
 #include "answer/levels.hpp"
 
+#include "answer/error_bar.hpp"
+#include "answer/parts.hpp"
 #include "llmcalc/memory/communicators.hpp"
 #include "llmcalc/quantity/error.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace llmcalc::answer {
 
@@ -36,6 +40,14 @@ Bytes textbook_total(const spec::Question& question, const memory::Moment& state
   return states.states() + bytes(quantity::product(by_rule ? rule_of_thumb_bytes : 0, parameters));
 }
 
+constexpr Bytes unlimited = bytes(std::numeric_limits<std::int64_t>::max());
+
+/// What the allocator holds over what is allocated while nothing presses it.
+double cached_ratio(const spec::Question& question, const program::Profile& profile) {
+  return question.runtime.reserved_ratio.value_or(
+      std::max(profile.reserved_over_allocated, error_bar(question).cached));
+}
+
 Bytes scaled(Bytes size, double factor) {
   const double product = std::ceil(static_cast<double>(in_bytes(size)) * factor);
   constexpr double too_much = 9.2e18;  // 2^63 bytes, which an integer of 64 bits cannot hold
@@ -59,7 +71,7 @@ memory::StepMemory walk_stage(const memory::StepWalk& step, const spec::Question
   return every ? step.walk_worst() : step.walk(chosen_stage(question));
 }
 
-Bytes device_level(const program::Profile& profile, Bytes allocated, Bytes communicators) {
+Bytes needed_level(const program::Profile& profile, Bytes allocated, Bytes communicators) {
   return scaled(allocated, profile.reserved_over_allocated) + communicators + profile.context;
 }
 
@@ -67,11 +79,15 @@ Levels levels(const spec::Question& question, const program::Profile& profile, c
               std::int64_t parameters) {
   if (question.training.activations != spec::ActivationModel::program) {
     const Bytes total = textbook_total(question, memory.persistent, parameters);
-    return {total, total, total};
+    return {total, total, total, total};
   }
   const Bytes allocated = memory.peak().alive.total();
-  const Bytes reserved = scaled(allocated, profile.reserved_over_allocated);
-  return {allocated, reserved, device_level(profile, allocated, memory::communicator_buffers(question))};
+  const Bytes communicators = memory::communicator_buffers(question);
+  const Bytes needed = needed_level(profile, allocated, communicators);
+  const Bytes outside = communicators + profile.context;
+  const Bytes device = std::max(needed, std::min(scaled(allocated, cached_ratio(question, profile)) + outside,
+                                                 capacity_of(question).value_or(unlimited)));
+  return {allocated, device - outside, device, needed};
 }
 
 }  // namespace llmcalc::answer

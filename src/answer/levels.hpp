@@ -1,4 +1,4 @@
-// The memory of a run at the three levels at which people look at it, from one walk.
+// The memory of a run at the levels at which people look at it, from one walk.
 #pragma once
 
 #include "llmcalc/memory/step_walk.hpp"
@@ -20,10 +20,12 @@ struct Levels {
   quantity::Bytes allocated;  ///< torch.cuda.max_memory_allocated
   quantity::Bytes reserved;   ///< torch.cuda.max_memory_reserved
   quantity::Bytes device;     ///< nvidia-smi
+  quantity::Bytes needed;     ///< what must fit: the same without the blocks that the allocator gives back
 };
 
-/// The last of these from the first.
-quantity::Bytes device_level(const program::Profile& profile, quantity::Bytes allocated, quantity::Bytes communicators);
+/// The last of these from the first. Before the allocator fails it gives back what it only caches (pytorch
+/// c10/cuda/CUDACachingAllocator.cpp, release_cached_blocks).
+quantity::Bytes needed_level(const program::Profile& profile, quantity::Bytes allocated, quantity::Bytes communicators);
 
 /// \param parameters  of the whole model; read by the rule of thumb only
 Levels levels(const spec::Question& question, const program::Profile& profile, const memory::StepMemory& memory,

@@ -57,6 +57,7 @@ MemoryAnswer memory_answer(const spec::Question& question, const Walks& walks) {
   answer.peak_allocated = walks.levels.allocated;
   answer.peak_reserved = walks.levels.reserved;
   answer.peak_device = walks.levels.device;
+  answer.peak_needed = walks.levels.needed;
   answer.ledger = ledger(question, walks, answer);
   return answer;
 }

@@ -12,7 +12,7 @@ std::optional<quantity::Bytes> Probe::needed(const spec::Question& question) try
   const memory::StepWalk step(program_, question, profile);
   const bool by_rule = question.training.activations == spec::ActivationModel::rule_of_thumb;
   const std::int64_t parameters = by_rule ? program::count_parameters(program_).total : 0;
-  return levels(question, profile, walk_stage(step, question), parameters).device;
+  return levels(question, profile, walk_stage(step, question), parameters).needed;
 } catch (const quantity::Overflow&) {
   return std::nullopt;
 }

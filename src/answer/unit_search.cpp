@@ -204,7 +204,7 @@ Bytes UnitSearch::device_bytes(std::uint32_t recompute, std::span<const memory::
   const auto& sequence = weights.program.sequence;
   const memory::BlockPrices prices{walks, &weights.memory, sequence.front(), sequence.back(), companions};
   const memory::StageWalk walk(prices, rules_[recompute], question_, profile);
-  return device_level(profile, walk.worst(stages).allocated, communicators_);
+  return needed_level(profile, walk.worst(stages).allocated, communicators_);
 }
 
 Seconds UnitSearch::step_time(std::uint32_t recompute, const PricedProgram& priced, Stages stages) const {

@@ -122,6 +122,7 @@ Json memory_object(const answer::MemoryAnswer& memory) {
           {"peak_allocated_bytes", in_bytes(memory.peak_allocated)},
           {"peak_reserved_bytes", in_bytes(memory.peak_reserved)},
           {"peak_device_bytes", in_bytes(memory.peak_device)},
+          {"peak_needed_bytes", in_bytes(memory.peak_needed)},
           {"peak_first_step_bytes", in_bytes(memory.peak_first_step)}};
 }
 

@@ -32,9 +32,9 @@ std::string ledger_section(const Report& report, const TextStyle& style) {
   const auto unit = memory_unit_of(report.estimate);
   Table table({Align::left, Align::right, Align::right, Align::left});
   table.add_row({paint("memory at the peak", Ink::heading, style), std::string(unit.name), "share"});
-  for (const auto& line : memory.ledger) add_ledger_line(table, line, memory.peak_device, unit, style);
+  for (const auto& line : memory.ledger) add_ledger_line(table, line, memory.peak_needed, unit, style);
   table.add_row(
-      {"total", in_unit(memory.peak_device, unit), share_text(share_of(memory.peak_device, memory.peak_device))});
+      {"total", in_unit(memory.peak_needed, unit), share_text(share_of(memory.peak_needed, memory.peak_needed))});
   if (std::ranges::any_of(memory.ledger, &LedgerLine::empirical)) {
     table.add_line(paint("  * measured constant of the runtime", Ink::dim, style));
   }
@@ -57,8 +57,10 @@ std::string phases_section(const Report& report, const TextStyle& style) {
   add("between steps", memory.persistent, "");
   add("first step", memory.peak_first_step, "before optimizer states exist");
   add("steady step", memory.peak_allocated, "");
-  add("held by the allocator", memory.peak_reserved, "");
-  add("on the device", memory.peak_device, "with the context");
+  const bool caches = memory.peak_device > memory.peak_needed;
+  add("held by the allocator", memory.peak_reserved, caches ? "with what it only caches" : "");
+  add("on the device", memory.peak_device,
+      caches ? "as nvidia-smi shows it; the verdict goes by the total" : "with the context");
   return table.render();
 }
 

@@ -46,7 +46,7 @@ TEST_CASE("the ledger sums to the total, and every line says how it came about")
       CHECK_FALSE(entry.why.numbers.empty());
       CHECK_FALSE(entry.why.source.empty());
     }
-    CHECK(sum == in_bytes(estimate.memory.peak_device));
+    CHECK(sum == in_bytes(estimate.memory.peak_needed));
     CHECK_FALSE(estimate.memory.peak_place.empty());
     CHECK_FALSE(estimate.memory.peak_why.formula.empty());
   });

@@ -16,7 +16,7 @@
 
 namespace llmcalc::answer {
 
-/// One line of the ledger: what is alive at the peak. The lines sum to the device total.
+/// One line of the ledger: what is alive at the peak. The lines sum to the need.
 struct LedgerLine {
   memory::Holding holding;
   std::string label;  ///< "weights (bf16)"
@@ -47,8 +47,9 @@ struct MemoryAnswer {
   quantity::Bytes persistent;       ///< allocated between steps
   quantity::Bytes peak_first_step;  ///< allocated; optimizer states do not exist yet
   quantity::Bytes peak_allocated;   ///< allocated, steady state
-  quantity::Bytes peak_reserved;    ///< what the caching allocator holds
+  quantity::Bytes peak_reserved;    ///< what the caching allocator holds, as long as there is room for it
   quantity::Bytes peak_device;      ///< what nvidia-smi shows: reserved + communicators + context
+  quantity::Bytes peak_needed;      ///< what must fit: the same without the blocks that the allocator gives back
 };
 
 struct SizeAnswer {

@@ -17,7 +17,7 @@ enum class VerdictKind {
 struct Verdict {
   VerdictKind kind = VerdictKind::no_accelerator;
   quantity::Bytes capacity;  ///< of one accelerator
-  quantity::Bytes needed;    ///< peak_device: the likely figure
+  quantity::Bytes needed;    ///< peak_needed: the likely figure
   double error_share = 0.0;  ///< half width of the error bar as a share of `needed`
   std::string error_source;  ///< the class of runs it was measured on, and how many
   double shown_share = 0.0;  ///< the same for what nvidia-smi shows, which counts blocks that are only cached
