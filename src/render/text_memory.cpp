@@ -60,7 +60,7 @@ std::string phases_section(const Report& report, const TextStyle& style) {
   const bool caches = memory.peak_device > memory.peak_needed;
   add("held by the allocator", memory.peak_reserved, caches ? "with what it only caches" : "");
   add("on the device", memory.peak_device,
-      caches ? "as nvidia-smi shows it; the verdict goes by the total" : "with the context");
+      caches ? "as nvidia-smi shows it; the verdict goes by the need" : "with the context");
   return table.render();
 }
 

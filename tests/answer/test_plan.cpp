@@ -155,7 +155,7 @@ class BruteForce {
     ++looked_at;
     const auto estimate = answer::estimate(q);
     if (estimate.verdict.kind == answer::VerdictKind::does_not_fit) return;
-    PlannedRun run{c_, estimate.memory.peak_device, estimate.compute.step, estimate.compute.total, {}, {}};
+    PlannedRun run{c_, estimate.memory.peak_needed, estimate.compute.step, estimate.compute.total, {}, {}};
     run.cost = estimate.compute.cost;
     if (estimate.compute.footprint) run.energy = estimate.compute.footprint->energy;
     fitting.push_back(run);

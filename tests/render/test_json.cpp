@@ -96,6 +96,7 @@ TEST_CASE("a fit answer as a whole") {
     "peak_allocated_bytes": 0,
     "peak_reserved_bytes": 0,
     "peak_device_bytes": 0,
+    "peak_needed_bytes": 0,
     "peak_first_step_bytes": 0
   },
   "compute": {
@@ -183,7 +184,7 @@ TEST_CASE("bytes are integers and the ledger sums to what the device needs") {
     sum += line["bytes"].get<std::int64_t>();
   }
   CHECK(sum == 55'114'752'000);
-  CHECK(answer["memory"]["peak_device_bytes"] == sum);
+  CHECK(answer["memory"]["peak_needed_bytes"] == sum);
   CHECK(answer["needed_bytes"] == sum);
   CHECK(answer["headroom_bytes"] == 84'987'740'160 - sum);
 }

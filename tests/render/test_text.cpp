@@ -44,7 +44,7 @@ Report report_of(std::int64_t bytes) {
   auto report = empty_report();
   auto& estimate = report.estimate;
   estimate.memory.ledger = {{memory::Holding::weights, "weights", quantity::bytes(bytes), {}, false}};
-  estimate.memory.peak_device = quantity::bytes(bytes);
+  estimate.memory.peak_needed = quantity::bytes(bytes);
   estimate.verdict.needed = quantity::bytes(bytes);
   return report;
 }
