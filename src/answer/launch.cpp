@@ -47,16 +47,29 @@ std::int64_t sharding_ranks(const Layout& layout) {
 
 // Megatron-LM megatron/training/arguments.py.
 
+void add_megatron_attention(const spec::Shape& shape, CommandText& command) {
+  command.option("--num-attention-heads", shape.heads);
+  if (const auto& latent = shape.latent; latent.kv_rank > 0) {
+    command.flag("--multi-latent-attention");
+    if (latent.q_rank > 0) command.option("--q-lora-rank", latent.q_rank);
+    command.option("--kv-lora-rank", latent.kv_rank);
+    command.option("--qk-head-dim", latent.qk_nope_dim);
+    command.option("--qk-pos-emb-head-dim", latent.qk_rope_dim);
+    command.option("--v-head-dim", latent.v_dim);
+    return;
+  }
+  if (shape.head_dim * shape.heads != shape.hidden) command.option("--kv-channels", shape.head_dim);
+  if (shape.kv_heads == shape.heads) return;
+  command.flag("--group-query-attention");
+  command.option("--num-query-groups", shape.kv_heads);
+}
+
 void add_megatron_model(const Question& question, CommandText& command) {
   const spec::Shape& shape = question.model.shape;
   command.option("--num-layers", shape.layers);
   command.option("--hidden-size", shape.hidden);
   command.option("--ffn-hidden-size", shape.ffn);
-  command.option("--num-attention-heads", shape.heads);
-  if (shape.kv_heads != shape.heads && shape.latent.kv_rank == 0) {
-    command.flag("--group-query-attention");
-    command.option("--num-query-groups", shape.kv_heads);
-  }
+  add_megatron_attention(shape, command);
   command.option("--seq-length", question.training.seq);
   command.option("--max-position-embeddings", std::max(question.training.seq, shape.max_position));
   if (shape.position == spec::Position::rope) command.word("--position-embedding-type", "rope");
@@ -122,6 +135,12 @@ Launch megatron(const Question& question) {
   add_megatron_sharding(layout.sharding, command);
   add_megatron_training(question.training, command);
   Launch launch{"Megatron-LM", command.text(), {}};
+  const spec::Shape& shape = question.model.shape;
+  const bool stated = layout.first_stage_layers || layout.last_stage_layers;
+  if (shape.stack != spec::Stack::decoder) launch.beyond.emplace_back("the model: pretrain_gpt.py trains decoders");
+  if (!stated && shape.layers % (layout.pp * layout.vpp) != 0) {
+    launch.beyond.emplace_back("stages of unequal length: --pipeline-model-parallel-layout says which");
+  }
   if (layout.schedule != spec::Schedule::one_f_one_b) launch.beyond.emplace_back("a schedule other than 1F1B");
   if (offloads_weights(question.training)) launch.beyond.emplace_back("weights on the host");
   if (question.training.offload == spec::Offload::activations) launch.beyond.emplace_back("activations on the host");

@@ -96,4 +96,18 @@ TEST_CASE("what a framework does not do is said") {
   const std::string waits = "--model llama-3-8b --gpu h100-sxm:16 --pp 2 --grad-accum 4 --schedule zero-bubble";
   CHECK_THAT(launch(waits, "Megatron-LM").beyond.at(0), Contains("1F1B"));
   CHECK(launch("--model llama-3-8b --gpu h100-sxm:8 --sharding fsdp2", "torchtitan").beyond.empty());
+  const std::string uneven = "--model llama-3.1-405b --gpu h100-sxm:128 --tp 8 --pp 16 --grad-accum 16";
+  CHECK_THAT(launch(uneven, "Megatron-LM").beyond.at(0), Contains("unequal length"));
+  CHECK_FALSE(launch("--model t5-11b --gpu h100-sxm:8", "Megatron-LM").beyond.empty());
+}
+
+TEST_CASE("Megatron-LM's words for latent attention are those of DeepSeek-V3") {
+  const std::string command = launch("--model deepseek-v3 --gpu h800-sxm:256 --ep 32", "Megatron-LM").command;
+  // DeepSeek-AI 2024, arXiv:2412.19437 section 4.2: 1,536 and 512, heads of 128 + 64 and 128; 256 experts, 8 a token.
+  CHECK(degree(command, "--q-lora-rank") == 1536);
+  CHECK(degree(command, "--kv-lora-rank") == 512);
+  CHECK(degree(command, "--qk-head-dim") == 128);
+  CHECK(degree(command, "--qk-pos-emb-head-dim") == 64);
+  CHECK(degree(command, "--num-experts") == 256);
+  CHECK(degree(command, "--moe-router-topk") == 8);
 }
