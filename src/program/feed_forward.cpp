@@ -45,6 +45,24 @@ Value activate(BlockBuilder& b, const MlpMatrices& mlp, const Projected& x) {
   return b.cast(rescaled(b, b.adapter_input(inner), "rescaled activation", experts), inner.width, "rescaled");
 }
 
+/// A token's weight multiplies its activation in fp32, and the activation is kept for the weight's gradient; gated
+/// activations do both in one kernel (Megatron-LM core/transformer/moe/experts.py and core/transformer/mlp.py,
+/// per_token_scale; core/fusions/fused_bias_swiglu.py, weighted_bias_swiglu_impl).
+Value weighted(BlockBuilder& b, const Value& x) {
+  constexpr std::int64_t fp32_width = 4;
+  if (!b.context().profile.weighs_activations || spec::is_gated(b.context().shape().mlp)) return x;
+  const Value y = b.value("weighted activation", x.rows, x.columns, x.width, x.needs_gradient);
+  const auto wide = quantity::bytes(quantity::product(x.rows, x.columns, fp32_width));
+  b.append({.kind = OpKind::elementwise,
+            .name = "weigh",
+            .inputs = {x.id},
+            .outputs = {y.id},
+            .saved = {x.id},
+            .workspace_forward = wide,
+            .workspace_backward = wide});
+  return y;
+}
+
 }  // namespace
 
 /// 2*h*f parameters, or 3*h*f where the MLP is gated (Shazeer 2020, arXiv:2002.05202).
@@ -53,7 +71,7 @@ Value mlp_products(BlockBuilder& b, const MlpMatrices& mlp, const Value& x) {
   const Matrix down{"down projection", mlp.width, x.columns, mlp.bias, Cut::rows, mlp.experts, mlp.active_experts};
   if (mlp.experts == 1) return b.linear(activate(b, mlp, projected), down);
   Recomputed again(b, spec::RecomputeModule::moe_act);
-  const Value inner = activate(b, mlp, projected);
+  const Value inner = weighted(b, activate(b, mlp, projected));
   again.discard({inner});
   const Value out = b.linear(inner, down);
   again.remake();

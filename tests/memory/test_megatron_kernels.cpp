@@ -2,6 +2,7 @@
 
 #include "asked.hpp"
 #include "catch.hpp"
+#include "llmcalc/memory/block_walk.hpp"
 
 using namespace llmcalc;
 using quantity::in_bytes;
@@ -93,4 +94,20 @@ TEST_CASE("the compiled vocabulary-parallel loss makes one more fp32 tensor of l
   const auto fused = with(of_toy.substr(0, of_toy.rfind(" --loss")), "--loss vocab-parallel-fused");
   CHECK(static_cast<double>(peak(fused, h100()) - peak(test::question_of(of_toy), h100())) ==
         Approx(4.0 * logits).epsilon(0.01));
+}
+
+TEST_CASE("ungated experts keep what the router's weights multiply: 2 bytes a row and inner column of each layer") {
+  const auto kept = [&](std::string_view mlp) {
+    const auto q = test::question_of(
+        "--framework megatron --layers 2 --hidden 512 --heads 8 --ffn 2048 --vocab 50304 "
+        "--seq 1024 --micro-batch 4 --experts 8 --top-k 1 --mlp " +
+        std::string(mlp));
+    auto profile = program::make_profile(q.training, q.gpu);
+    const auto walk = [&] { return memory::walk_block(program::build_program(q, profile).blocks[1], {}).kept; };
+    const auto weighed = walk();
+    profile.weighs_activations = false;
+    return in_bytes(weighed) - in_bytes(walk());
+  };
+  CHECK(kept("gelu") == 2 * 4 * 1024 * 2048);
+  CHECK(kept("swiglu") == 0);
 }
