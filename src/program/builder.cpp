@@ -200,6 +200,7 @@ void BlockBuilder::exchange_around(Op& op, const Matrix& matrix, const Value& in
   if (matrix.cut == Cut::none || expert || context_.tp == 1) return;
   const bool spread = context_.sp > 1;
   const bool overlapped = context_.profile.overlaps_tensor_exchange;
+  const bool overlaps_gradient = overlapped || context_.profile.overlaps_input_gradients;
   const auto message = [](Collective kind, bool backward, bool beside, quantity::Bytes size) {
     return Message{kind, Group::tensor, backward, beside, size};
   };
@@ -214,10 +215,11 @@ void BlockBuilder::exchange_around(Op& op, const Matrix& matrix, const Value& in
   const auto whole = bytes(product(in.rows, context_.sp, in.columns, in.width));
   if (spread) op.messages.push_back(message(Collective::all_gather, false, overlapped, whole));
   if (spread && op.backward_weight > flops(0)) {
-    op.messages.push_back(message(Collective::all_gather, true, true, whole));
+    op.messages.push_back(message(Collective::all_gather, true, overlaps_gradient, whole));
   }
   if (!in.needs_gradient) return;
-  op.messages.push_back(message(spread ? Collective::reduce_scatter : Collective::all_reduce, true, true, whole));
+  op.messages.push_back(
+      message(spread ? Collective::reduce_scatter : Collective::all_reduce, true, overlaps_gradient, whole));
 }
 
 /// Beside the gathered input, which the weight's gradient needs again, the backward pass has the input's gradient at

@@ -125,6 +125,10 @@ bool runs_recipes(const spec::Training& training) {
   return training.framework == Framework::nemo || training.framework_version.starts_with("Megatron-Bridge");
 }
 
+/// Megatron-DeepSpeed left Megatron-LM before it did so (megatron/mpu/layers.py, ColumnParallelLinear.forward:
+/// copy_to_tensor_model_parallel_region).
+bool reduces_beside_products(Framework framework) { return framework != Framework::megatron_deepspeed; }
+
 /// Megatron-LM with Transformer Engine kernels and fp32 gradient buffers.
 Profile megatron(const spec::Training& training) {
   Profile p;
@@ -135,6 +139,7 @@ Profile megatron(const spec::Training& training) {
   p.overlaps_tensor_exchange = runs_recipes(training);
   p.fuses_norm_into_product = true;
   p.retains_stage_tensors = true;
+  p.overlaps_input_gradients = reduces_beside_products(training.framework);
   p.scatters_stage_tensors = scatters_stage_tensors(training.framework);
   p.keeps_ring_steps = true;
   p.router_overload = untrained_router_overload;

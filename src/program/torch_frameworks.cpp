@@ -15,6 +15,7 @@ Profile eager() {
   p.fused_norm = false;
   p.fuses_small_gradients = false;
   p.fuses_rotary = false;
+  p.overlaps_input_gradients = false;  // DTensor waits for each exchange
   p.fused_glu = false;
   p.fused_projections = false;
   p.fused_gate_and_up = false;

@@ -170,3 +170,15 @@ TEST_CASE("a step waits for the slowest accelerator, which is slower among more 
   CHECK(forward(8) == Approx(forward(1)));
   CHECK(forward(1024) / forward(8) == Approx(1.0 + 0.08 / 6 * (3.723 - 2.039)).epsilon(0.001));
 }
+
+/// Shoeybi et al. 2019, arXiv:1909.08053 §3: two all-reduces a layer in either pass. Megatron-DeepSpeed waits for those
+/// of the backward pass, Megatron-LM runs them beside the weight gradients' products.
+TEST_CASE("gradients of inputs are waited for unless the framework reduces them beside products") {
+  const std::string line =
+      "--layers 24 --hidden 8192 --heads 64 --kv-heads 64 --ffn 32768 --vocab 51200 --mlp gelu"
+      " --seq 2048 --weights fp16 --compute fp16 --gpu a100-80-sxm:8 --tp 8 --framework ";
+  const auto waiting = step_of(test::Asked(line + "megatron-deepspeed"));
+  const auto meanwhile = step_of(test::Asked(line + "megatron"));
+  CHECK(in_seconds(waiting.backward.tensor) == Approx(in_seconds(waiting.forward.tensor)).epsilon(0.05));
+  CHECK(in_seconds(meanwhile.backward.tensor) < 0.7 * in_seconds(waiting.backward.tensor));
+}

@@ -60,6 +60,7 @@ struct Profile {
   bool retains_frozen_inputs = false;  ///< sharded frozen layers keep inputs and their gradients to the end of the pass
   bool persistent_gradients = true;    ///< one buffer for the whole run; otherwise .grad is made in each backward pass
   bool fused_gradient_accumulation = true;  ///< the weight gradient's product adds to the buffer inside the kernel
+  bool overlaps_input_gradients = true;     ///< tensor-parallel ranks reduce them beside the weight gradient's product
   bool scatters_stage_tensors = false;      ///< each tensor-parallel rank sends its part of what stages hand on
   bool retains_stage_tensors = false;       ///< a pipeline stage keeps its received and sent tensor between steps
   bool dummy_weight_gradients = false;      ///< one scratch gradient a distinct matrix shape (fused accumulation)
