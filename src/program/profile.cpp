@@ -96,8 +96,11 @@ bool copies_attention_output(const spec::Training& training, const std::optional
 
 /// Gradients are reduced while the backward pass makes them where optimizer states are sharded (--overlap-grad-reduce
 /// goes with --use-distributed-optimizer in every recipe of NeMo and Megatron-Bridge); Megatron's older data
-/// parallelism and Megatron-DeepSpeed reduce them behind it.
-bool reduces_meanwhile(const spec::Training& training) { return runs_transformer_engine(training); }
+/// parallelism and Megatron-DeepSpeed reduce them behind it, and so does a named Megatron-LM, whose own default is off
+/// (training/arguments.py).
+bool reduces_meanwhile(const spec::Training& training) {
+  return runs_transformer_engine(training) && !training.framework_version.starts_with("Megatron-LM");
+}
 
 /// Megatron-LM's linear layers add to the gradient buffer inside the weight gradient's product; InternEvo's and
 /// Colossal-AI's leave it to autograd, llm.c adds within its own products.

@@ -168,6 +168,8 @@ TEST_CASE("data parallelism is waited for where it is said to be, whatever the f
   // 7/8 of 32 GB of fp32 gradients and 16 GB of weights at the link's 450 GB/s or less
   CHECK(behind - meanwhile > 7.0 / 8.0 * 48e9 / 450e9);
   CHECK(in_seconds(step_of(line + " --data-overlap 1").data) == meanwhile);
+  // A named Megatron-LM runs with its own default (training/arguments.py, --overlap-grad-reduce: off).
+  CHECK(in_seconds(step_of(line + " --framework-version Megatron-LM").data) == behind);
 }
 
 /// Transformer Engine reads 2 bytes of each input and of each output's gradient once more for a block-scaled type and
