@@ -40,8 +40,8 @@ std::vector<std::string> about_experts(const spec::Question& question) {
         "factor");
   }
   const timing::Network network(*question.gpu, question.layout);
-  if (network.span(program::Group::expert).nodes() > 1) {
-    lines.emplace_back("not modelled: dispatchers that send a token once to each node of its experts, as DeepEP does");
+  if (!question.layout.node_dispatch && network.span(program::Group::expert).nodes() > 1) {
+    lines.emplace_back("experts are sent a copy of a token each; --node-dispatch 1 sends a node one, as DeepEP does");
   }
   return lines;
 }

@@ -61,6 +61,7 @@ Context::Context(const spec::Question& question, const Profile& chosen)
       cp(question.layout.cp),
       spreads_heads(cp > 1 && question.layout.cp_exchange == spec::ContextExchange::all_to_all),
       ep(question.layout.ep),
+      node_dispatch(question.layout.node_dispatch),
       etp(question.layout.etp),
       stages(question.layout.pp),
       autocast(casts_at_each_use(question)),

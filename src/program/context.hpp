@@ -25,6 +25,7 @@ struct Context {
   std::int64_t cp;            ///< ranks over which the positions of a sample are spread
   bool spreads_heads;         ///< in attention those ranks have all positions of some heads instead
   std::int64_t ep;            ///< ranks over which experts are spread
+  bool node_dispatch;         ///< of a token's copies for several experts one is sent to a node
   std::int64_t etp;           ///< ranks over which one expert's matrices are cut
   std::int64_t stages;        ///< pipeline ranks
   bool autocast;              ///< weights rest in fp32, products run in 16 bits
@@ -41,6 +42,7 @@ struct Context {
   Context(const spec::Question& question, const Profile& chosen);
 
   const spec::Shape& shape() const { return model.shape; }
+  std::int64_t row_copies() const { return node_dispatch ? model.shape.moe.top_k : 1; }
   double dropout() const { return model.shape.dropout; }
 };
 

@@ -50,7 +50,7 @@ void travel(const Context& c, Op& op, const Value& rows, bool to_experts) {
   const auto size = quantity::bytes(quantity::product(rows.rows, rows.columns, rows.width));
   for (const bool backward : {false, true}) {
     if (backward && !rows.needs_gradient) return;
-    if (c.ep > 1) op.messages.push_back({Collective::all_to_all, Group::expert, backward, false, size});
+    if (c.ep > 1) op.messages.push_back({Collective::all_to_all, Group::expert, backward, false, size, c.row_copies()});
     const Collective kind = to_experts == backward ? Collective::reduce_scatter : Collective::all_gather;
     if (c.etp > 1) op.messages.push_back({kind, Group::expert_tensor, backward, false, size});
   }

@@ -40,6 +40,8 @@ constexpr Term rows[] = {
         "cp_exchange", Group::layout, "how context-parallel ranks see each other's keys and values"),
     term<Degree, InLayout<&Layout::ep>>("ep", Group::layout, "expert parallelism"),
     term<Degree, InLayout<&Layout::etp>>("etp", Group::layout, "tensor parallelism inside an expert"),
+    term<Switch, InLayout<&Layout::node_dispatch>>(
+        "node_dispatch", Group::layout, "a token travels once to each node of its experts, as DeepEP and HybridEP do"),
     term<Switch, InLayout<&Layout::expert_overlap>>("expert_overlap", Group::layout,
                                                     "experts' exchanges run beside another micro-batch's work"),
     term<Word<spec::Sharding>, InLayout<&Layout::sharding>>("sharding", Group::layout,

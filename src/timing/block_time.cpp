@@ -48,7 +48,7 @@ void add_messages(const Op& op, bool backward, Seconds own_work, const Network& 
   Seconds beside;
   for (const program::Message& m : op.messages) {
     if (m.backward != backward) continue;
-    const Seconds time = network.collective(m.kind, m.size, network.span(m.group));
+    const Seconds time = network.collective(m.kind, m.size, network.span(m.group), m.copies);
     (m.overlapped ? beside : part(pass, m.group)) += time;
   }
   if (beside > seconds(0)) part(pass, op.messages[0].group) += std::max(cost_beside_work * beside, beside - own_work);

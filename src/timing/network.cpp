@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 namespace llmcalc::timing {
 
@@ -54,6 +55,16 @@ double leaving(Collective kind, const Span& span) {
   return kind == Collective::all_reduce ? 2.0 * once : once;
 }
 
+/// Of `copies` for random ranks, those that no other one for the same node stands for: n (1 - (1 - 1/n)^k) / k, the
+/// expected number of nodes that k draws among n meet, over k. DeepEP forwards to the other ranks inside the node, and
+/// its kernels reach the adapters' rate (deepseek-ai/DeepEP README, 43 to 58 of 50 GB/s).
+double distinct_share(std::int64_t copies, std::int64_t nodes) {
+  if (copies == 1) return 1.0;
+  const auto n = static_cast<double>(nodes);
+  const auto k = static_cast<double>(copies);
+  return n * (1.0 - std::pow(1.0 - 1.0 / n, k)) / k;
+}
+
 /// Machines that one link joins are one node. Racks are filled evenly: 128 accelerators sit in two of 64, not in one of
 /// 72 and one of 56.
 std::int64_t joined_node(const Links& links, const spec::Layout& layout) {
@@ -100,14 +111,14 @@ Span Network::spread(std::int64_t ranks, std::int64_t stride) const {
   return span;
 }
 
-Seconds Network::collective(Collective kind, Bytes size, const Span& span) const {
+Seconds Network::collective(Collective kind, Bytes size, const Span& span, std::int64_t copies) const {
   if (span.ranks <= 1 || size <= Bytes()) return {};
   if (kind == Collective::ring) {
     const std::int64_t steps = span.ranks - 1;
     return static_cast<double>(steps) * to_neighbour(quantity::bytes(quantity::in_bytes(size) / steps), span);
   }
   if (span.nodes() == 1) return links_.collective(kind, size, span.ranks, span.ranks);
-  return between_nodes(kind, size, span);
+  return between_nodes(kind, size, span, copies);
 }
 
 Seconds Network::inside_nodes(Collective kind, Bytes size, const Span& span) const {
@@ -122,9 +133,10 @@ Seconds Network::inside_nodes(Collective kind, Bytes size, const Span& span) con
 /// Rings and trees are pipelined: the slower of links and network sets the pace (NCCL src/graph/topo.cc takes the
 /// narrowest link of a ring). Groups of one node share all its adapters, so a tensor-parallel group over several
 /// nodes has them to itself and eight data-parallel groups an eighth each.
-Seconds Network::between_nodes(Collective kind, Bytes size, const Span& span) const {
-  const double rate = kind == Collective::all_to_all ? all_to_all_rate : 1.0;
-  const Seconds wire = leaving(kind, span) * static_cast<double>(span.sharing) / rate * (size / node_rate_);
+Seconds Network::between_nodes(Collective kind, Bytes size, const Span& span, std::int64_t copies) const {
+  const double rate = kind == Collective::all_to_all && copies == 1 ? all_to_all_rate : 1.0;
+  const double sent = leaving(kind, span) * distinct_share(copies, span.nodes());
+  const Seconds wire = sent * static_cast<double>(span.sharing) / rate * (size / node_rate_);
   return std::max(inside_nodes(kind, size, span), wire) + start + hops(kind, span.nodes()) * hop;
 }
 

@@ -221,3 +221,14 @@ TEST_CASE("what a collective takes within nodes does not depend on the network b
   CHECK(inside(slow, over_nodes) == Approx(inside(slow, {8, 8, 1}) * (63.0 / 64) / (7.0 / 8)).epsilon(0.01));
   CHECK(inside(slow, {8, 1, 8}) == 0.0);
 }
+
+/// Eight draws among two nodes miss one of them once in 128: 2 (1 - 2^-8) / 8 of the copies leave, at the adapters'
+/// full rate instead of three quarters.
+TEST_CASE("a node is sent one copy of a row that several of its ranks want") {
+  const Network network(h100(), spread_over(16, 1));
+  const Span span{16, 8, 1};
+  const auto seconds = [&](std::int64_t copies) {
+    return quantity::in_seconds(network.collective(program::Collective::all_to_all, quantity::gib(1), span, copies));
+  };
+  CHECK(seconds(8) / seconds(1) == Approx(0.75 * 2.0 * (1.0 - 1.0 / 256.0) / 8.0).epsilon(0.02));
+}

@@ -72,6 +72,7 @@ struct Message {
   bool backward = false;    ///< in the backward pass; otherwise forward, and again when the operation is recomputed
   bool overlapped = false;  ///< runs beside the operation's own work
   quantity::Bytes size;     ///< of the whole tensor; of a ring, what one rank passes on in all its steps
+  std::int64_t copies = 1;  ///< of each row in an all-to-all, of which a node is sent one; 1: no two rows are alike
 };
 
 struct Op {

@@ -36,6 +36,7 @@ struct Layout {
   ContextExchange cp_exchange = ContextExchange::ring;
   std::int64_t ep = 1;
   std::int64_t etp = 1;
+  bool node_dispatch = false;   ///< a token is sent once to each node of its experts, not once to each expert
   bool expert_overlap = false;  ///< experts' exchanges of one micro-batch run beside the work of another
   Sharding sharding = Sharding::none;
   std::optional<bool> data_overlap;  ///< gradients and weights travel beside the passes; empty: the framework's way

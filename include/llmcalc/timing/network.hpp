@@ -39,7 +39,9 @@ class Network {
 
   /// \param size  bytes of the whole tensor on one rank (after an all-gather, before a reduce-scatter); of a ring what
   ///              one rank passes on in all its steps
-  quantity::Seconds collective(program::Collective kind, quantity::Bytes size, const Span& span) const;
+  /// \param copies  of each row of an all-to-all that are for random ranks; a node that several are for is sent one
+  quantity::Seconds collective(program::Collective kind, quantity::Bytes size, const Span& span,
+                               std::int64_t copies = 1) const;
 
   /// What the same takes of the links within nodes, however slow the network between them is.
   quantity::Seconds inside_nodes(program::Collective kind, quantity::Bytes size, const Span& span) const;
@@ -49,7 +51,8 @@ class Network {
 
  private:
   Span spread(std::int64_t ranks, std::int64_t stride) const;
-  quantity::Seconds between_nodes(program::Collective kind, quantity::Bytes size, const Span& span) const;
+  quantity::Seconds between_nodes(program::Collective kind, quantity::Bytes size, const Span& span,
+                                  std::int64_t copies) const;
   quantity::Seconds to_neighbour(quantity::Bytes size, const Span& span) const;
 
   Links links_;
