@@ -51,7 +51,7 @@ constexpr double blackwell_narrow_in_run = 0.80;
 constexpr double sustained = 0.90;
 
 /// The same of B200, chosen on Llama 405B's runs (SimuMax, three batches of four layouts: they take 5 to 9 % longer
-/// than their shapes one by one): median errors 4 % on them, 7 % on DeepSeek-V3's.
+/// than their shapes one by one): median errors 4 % on them, 4 % on DeepSeek-V3's.
 constexpr double blackwell_sustained = 0.93;
 
 constexpr double l40s_watts = 350 / 362.0;
