@@ -225,8 +225,9 @@ Profile make_profile(const spec::Training& training, const std::optional<spec::A
     apply_deepspeed(training, p);
     p.workspace = handles;
   }
-  if (fuses_update(training.optimizer)) {
+  if (fuses_update(training.optimizer) || training.optimizer_in_backward) {
     p.updates_in_backward = true;
+    p.optimizer_temporaries = 0;
     p.persistent_gradients = false;
   }
   return p;

@@ -113,6 +113,9 @@ constexpr Term rows[] = {
     term<Word<spec::Optimizer>, InTraining<&Training::optimizer>>("optimizer", Group::run, "optimizer"),
     term<Word<spec::OptimizerImpl>, InTraining<&Training::optimizer_impl>>("optimizer_impl", Group::run,
                                                                            "how the step walks the tensors"),
+    term<Switch, InTraining<&Training::optimizer_in_backward>>(
+        "optimizer_in_backward", Group::run,
+        "each weight's update right behind its gradient (torchtune optimizer_in_bwd)"),
     term<Count, InTraining<&Training::optimizer_rank>>("optimizer_rank", Group::run,
                                                        "rank in which GaLore and APOLLO keep their moments"),
     term<MomentType, InTraining<&Training::precision, &Precision::moments>>("optimizer_states", Group::run,

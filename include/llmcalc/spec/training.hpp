@@ -135,7 +135,8 @@ struct Training {
   Precision precision;
   Optimizer optimizer = Optimizer::adamw;
   OptimizerImpl optimizer_impl = OptimizerImpl::fused;
-  std::int64_t optimizer_rank = 0;  ///< of the projection in which GaLore and APOLLO keep their moments
+  bool optimizer_in_backward = false;  ///< each weight is updated as soon as its gradient exists, which is then dropped
+  std::int64_t optimizer_rank = 0;     ///< of the projection in which GaLore and APOLLO keep their moments
   std::int64_t seq = 0;
   std::int64_t micro_batch = 1;
   std::int64_t grad_accum = 1;
