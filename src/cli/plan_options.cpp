@@ -7,6 +7,9 @@
 #include "llmcalc/quantity/suggest.hpp"
 #include "llmcalc/read/vocabulary.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -154,8 +157,9 @@ Objective objective_of(std::string_view word) {
   if (found != std::end(objectives)) return found->objective;
   std::vector<std::string_view> words;
   for (const auto& row : objectives) words.push_back(row.word);
+  auto hint = quantity::did_you_mean(word, words);
   throw BadInput("--objective", "there is no objective '" + std::string(word) + "'",
-                 quantity::did_you_mean(word, words));
+                 hint.empty() ? fmt::format("the objectives are {}", fmt::join(words, ", ")) : std::move(hint));
 }
 
 std::string_view word_of(Objective objective) {

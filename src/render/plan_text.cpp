@@ -126,6 +126,9 @@ std::string launch_text(const PlanReport& report, const TextStyle& style) {
 
 std::string to_text(const PlanReport& report, const TextStyle& style) {
   if (report.best.empty()) {
+    if (report.looked_at == 0) {
+      return "no layout is legal with what is held: degrees must divide accelerators, heads, layers and global batch\n";
+    }
     return fmt::format("none of {} layouts fits\n", quantity::format_count(report.looked_at));
   }
   const PlanText text(report, style);
