@@ -145,7 +145,8 @@ void StageWalk::forward(const Stage& stage, Alive alive, Visits visits, const Vi
   Bytes leaving;
   std::int64_t first = 0;
   for (std::size_t r = 0; r < stage.runs.size(); ++r) {
-    const auto [block, count] = stage.runs[r];
+    const std::uint16_t block = stage.runs[r].block;
+    const std::int64_t count = stage.runs[r].count;
     const BlockWalk& walk = walk_of(block);
     const Bytes ahead = prefetched(block);
     const Bytes last_ahead = r + 1 < stage.runs.size() ? prefetched(stage.runs[r + 1].block) : bytes(0);
@@ -172,7 +173,8 @@ void StageWalk::backward(const Stage& stage, Alive alive, Visits visits, const V
   part<&Moment::workspace>(alive) += prices_.weights->zero.backward + prices_.weights->dummy_gradients;
   std::int64_t last = stage.blocks - 1;
   for (std::size_t r = stage.runs.size(); r-- > 0;) {
-    const auto [block, count] = stage.runs[r];
+    const std::uint16_t block = stage.runs[r].block;
+    const std::int64_t count = stage.runs[r].count;
     const BlockWalk& walk = walk_of(block);
     const Growth growth = left_by(block);
     const Arrival same = arriving(block);

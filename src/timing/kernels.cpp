@@ -146,8 +146,8 @@ double Kernels::peak(spec::Dtype compute) const {
   return compute == compute_ ? compute_rate_ : quantity::in_flops_per_second(spec::matrix_peak(*gpu_, compute));
 }
 
-double Kernels::waves(std::int64_t tiles) const {
-  const double even = static_cast<double>(tiles) / units_;
+double Kernels::waves(std::int64_t count) const {
+  const double even = static_cast<double>(count) / units_;
   const auto full = static_cast<double>(static_cast<std::int64_t>(even));
   const double whole = full < even ? full + 1.0 : full;
   return matrix_.whole_waves * whole + (1.0 - matrix_.whole_waves) * std::max(1.0, even);

@@ -59,7 +59,7 @@ class Kernels {
 
  private:
   double peak(spec::Dtype compute) const;
-  double waves(std::int64_t tiles) const;
+  double waves(std::int64_t count) const;
 
   const spec::Accelerator* gpu_;
   spec::Dtype compute_;
