@@ -65,10 +65,12 @@ Value flash_attention(BlockBuilder& b, const CoreAttention& core, const Heads& h
   const double share = unmasked_share(c, core);
   op.forward = flops(square * share);
   op.masked = flops(square * (1.0 - share));
-  op.backward_input = flops(2.0 * square * share);
-  // The backward kernel computes Q K^T again: five products instead of four (Dao 2023, arXiv:2307.08691 §3.1).
-  op.kernel_recompute =
-      flops(square * share * static_cast<double>(core.qk_dim) / static_cast<double>(core.qk_dim + core.v_dim));
+  if (differentiates) {
+    op.backward_input = flops(2.0 * square * share);
+    // The backward kernel computes Q K^T again: five products instead of four (Dao 2023, arXiv:2307.08691 §3.1).
+    op.kernel_recompute =
+        flops(square * share * static_cast<double>(core.qk_dim) / static_cast<double>(core.qk_dim + core.v_dim));
+  }
   if (c.profile.models_kernel_workspace) op.workspace_backward = flash_backward_workspace(c, core, q, k);
   if (c.cp > 1 && !c.spreads_heads) pass_round(c, heads, out, op);
   b.append(op);
@@ -92,7 +94,7 @@ Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Heads&
   multiply.product = per_head(c, core);
   multiply.forward = flops(square * share * qk_part);
   multiply.masked = flops(square * (1.0 - share) * qk_part);
-  multiply.backward_input = flops(2.0 * square * share * qk_part);
+  if (scores.needs_gradient) multiply.backward_input = flops(2.0 * square * share * qk_part);
   b.append(multiply);
 
   const std::int64_t softmax_width = c.profile.softmax_in_fp32 ? 4 : c.width;
@@ -110,7 +112,7 @@ Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Heads&
   weigh.product = {core.positions, core.v_dim, c.attended, product(c.batch, core.heads)};
   weigh.forward = flops(square * share * (1.0 - qk_part));
   weigh.masked = flops(square * (1.0 - share) * (1.0 - qk_part));
-  weigh.backward_input = flops(2.0 * square * share * (1.0 - qk_part));
+  if (out.needs_gradient) weigh.backward_input = flops(2.0 * square * share * (1.0 - qk_part));
   if (c.cp > 1 && !c.spreads_heads) pass_round(c, heads, out, weigh);
   b.append(weigh);
   return out;

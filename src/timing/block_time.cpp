@@ -64,8 +64,8 @@ class OpTimer {
       pass.attention += work = prices_.kernels.attention(op, false);
     } else if (is_matrix_work(op)) {
       pass.products += work = product(op, Pass::forward);
-    } else {
-      if (op.moved_forward > quantity::bytes(0)) pass.streams += work = moving(op, op.moved_forward);
+    } else if (op.moved_forward > quantity::bytes(0)) {
+      pass.streams += work = moving(op, op.moved_forward);
     }
     add_messages(op, false, work, prices_.network, pass);
   }
@@ -155,6 +155,8 @@ Seconds add_up_gradients(const program::Block& block, const Kernels& kernels) {
 }  // namespace
 
 BlockTime time_block(const program::Block& block, const Prices& prices) {
+  const bool goes_back = std::ranges::any_of(
+      block.tensors, [](const program::Tensor& tensor) { return tensor.gradient > quantity::bytes(0); });
   const OpTimer timer(block, prices);
   BlockTime time;
   Seconds host_forward;
@@ -162,9 +164,11 @@ BlockTime time_block(const program::Block& block, const Prices& prices) {
   Seconds host_backward;
   for (const Op& op : block.ops) {
     timer.forward(op, time.forward);
-    timer.backward(op, time);
     host_forward += prices.kernels.dispatch(op, false);
-    host_backward += prices.kernels.dispatch(op, true);
+    if (goes_back) {
+      timer.backward(op, time);
+      host_backward += prices.kernels.dispatch(op, true);
+    }
     if (!program::runs_again(block, op)) continue;
     timer.forward(op, time.recompute);
     host_recompute += prices.kernels.dispatch(op, false);

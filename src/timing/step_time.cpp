@@ -55,7 +55,7 @@ class StepTimer {
   StepTime time(std::span<const StageGroup> stages) const;
 
  private:
-  StageTime stage_time(const StageGroup& stage) const;
+  StageTime stage_time(const StageGroup& group, const WeightTraffic& weights) const;
   void add_companion(const program::Companion& companion, const StageGroup& group, StageTime& stage) const;
   WeightTraffic weights_of(const StageGroup& stage) const;
   bool accumulates_apart() const;
@@ -97,7 +97,7 @@ void hide_expert_exchanges(StageTime& stage) {
   for (PassTime* pass : {&stage.forward, &stage.recompute, &stage.backward}) pass->expert = exposed * pass->expert;
 }
 
-StageTime StepTimer::stage_time(const StageGroup& group) const {
+StageTime StepTimer::stage_time(const StageGroup& group, const WeightTraffic& weights) const {
   StageTime stage;
   auto saved = quantity::bytes(0);
   for (const program::Run& run : group.runs) {
@@ -112,7 +112,6 @@ StageTime StepTimer::stage_time(const StageGroup& group) const {
   }
   for (const program::Companion& companion : costs_.companions) add_companion(companion, group, stage);
   if (question_.layout.expert_overlap) hide_expert_exchanges(stage);
-  const WeightTraffic weights = weights_of(group);
   if (gathers_) stage.backward.streams += prices_.kernels.stream(copied_around_exchange(weights, question_.layout));
   if (accumulates_apart()) stage.backward.streams += prices_.kernels.stream(weights.accumulated);
   stage.offloading = streaming(offload_, *question_.gpu, weights, saved, stage);
@@ -182,12 +181,13 @@ StepTime StepTimer::time(std::span<const StageGroup> groups) const {
   StepTime time;
   StageTime slowest;
   for (const StageGroup& group : groups) {
-    const StageTime stage = stage_time(group);
     const WeightTraffic weights = weights_of(group);
+    const StageTime stage = stage_time(group, weights);
     if (stage.total() > slowest.total()) slowest = stage;
     time.bubble += static_cast<double>(group.stages) * share_of_bubble(stage, question_.layout);
     time.data = std::max(time.data, data_exchange(weights, stage));
-    const Seconds update = offload_.optimizer ? seconds(0) : prices_.kernels.stream(weights.updated);
+    const bool updates_here = !offload_.optimizer && weights.updated > quantity::bytes(0);
+    const Seconds update = updates_here ? prices_.kernels.stream(weights.updated) : seconds(0);
     time.optimizer = std::max(time.optimizer, update + weights.update_products);
     time.offload = std::max(time.offload, host_update(offload_, *question_.gpu, weights));
   }

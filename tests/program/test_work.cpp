@@ -35,6 +35,20 @@ program::Work preset_work(const char* name, std::int64_t seq) {
 
 }  // namespace
 
+TEST_CASE("without a backward pass there are forward FLOPs alone") {
+  for (const auto kernel : {spec::AttentionKernel::flash, spec::AttentionKernel::eager}) {
+    for (const auto method : {spec::Method::forward_only, spec::Method::inference}) {
+      auto q = test::ask(read::Catalogue().model("llama-3-8b", "test").shape, 4096, 1);
+      q.training.method = method;
+      q.training.attention = kernel;
+      const program::Work work = program::count_work(test::program_of(q));
+      CHECK(in_flops(work.forward) > 0);
+      CHECK(in_flops(work.backward) == 0);
+      CHECK(in_flops(work.kernel_recompute) == 0);
+    }
+  }
+}
+
 TEST_CASE("model FLOPs are 72BLsh^2(1 + s/6h + V/12hL) (Korthikanti et al. 2022, eq. 7)") {
   for (const auto& m : {model_22b, model_1t}) {
     const double expected = sequence_work(m) * (1 + m.s / (6 * m.h) + m.v / (12 * m.h * m.layers));

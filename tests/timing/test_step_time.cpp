@@ -193,3 +193,12 @@ TEST_CASE("recipes that slice exchanges into products wait for half of them at m
   CHECK(sliced < plain);
   CHECK(sliced >= 0.5 * plain);
 }
+
+TEST_CASE("a run that does not train takes the forward pass alone") {
+  for (const std::string attention : {"flash", "eager"}) {
+    const auto step = step_of(
+        "--model llama-3-8b --framework torch --gpu h100-sxm --seq 512 --method forward-only --attention " + attention);
+    CHECK(in_seconds(step.forward.total()) > 0.0);
+    CHECK(in_seconds(step.total()) == in_seconds(step.forward.total()));
+  }
+}
