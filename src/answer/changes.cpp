@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
+#include <vector>
 
 namespace llmcalc::answer {
 
@@ -65,24 +65,21 @@ constexpr std::string_view no_more_traffic =
     "nothing: as much communication as before (Rajbhandari et al. 2020 section 7)";
 constexpr std::string_view more_traffic = "1.5 times the communication (Rajbhandari et al. 2020 section 7)";
 
-constexpr Stage zero1{spec::Sharding::zero1, "optimizer states spread over the data-parallel ranks", no_more_traffic};
-constexpr Stage zero2{spec::Sharding::zero2, "gradients spread as well", no_more_traffic};
-constexpr Stage zero3{spec::Sharding::zero3, "weights spread as well, gathered layer by layer", more_traffic};
-constexpr Stage fsdp2{spec::Sharding::fsdp2, "weights spread as well, gathered layer by layer", more_traffic};
+constexpr Stage stages[] = {
+    {spec::Sharding::zero1, "optimizer states spread over the data-parallel ranks", no_more_traffic},
+    {spec::Sharding::zero2, "gradients spread as well", no_more_traffic},
+    {spec::Sharding::zero3, "weights spread as well, gathered layer by layer", more_traffic},
+    {spec::Sharding::fsdp2, "weights spread as well, gathered layer by layer", more_traffic},
+};
 
-std::span<const Stage> stages_of(spec::Framework framework) {
-  static constexpr std::array textbook{zero1, zero2, zero3};
-  static constexpr std::array torch{zero1, zero2, fsdp2};
-  static constexpr std::array megatron{zero1};  // the distributed optimizer
-  switch (stack_of(framework)) {
-    case Stack::textbook:
-      return textbook;
-    case Stack::torch:
-      return torch;
-    case Stack::megatron:
-      return megatron;
+/// What the framework can shard, weakest first: all that a search tries but plain replication.
+std::vector<Stage> stages_of(spec::Framework framework) {
+  std::vector<Stage> known;
+  for (const spec::Sharding sharding : shardings_of(framework)) {
+    const auto* stage = std::ranges::find(stages, sharding, &Stage::sharding);
+    if (stage != std::end(stages)) known.push_back(*stage);
   }
-  return {};
+  return known;
 }
 
 /// ZeRO stage; FSDP counts as 3.
@@ -113,9 +110,9 @@ std::string sharding_flag(const spec::Question& question) {
 
 bool shard(Changed& run, Larger, std::size_t step) {
   auto& layout = run.question.layout;
-  const auto stages = stages_of(run.question.training.framework);
-  if (layout.dp * layout.cp == 1 || step >= stages.size()) return false;
-  const Stage& stage = stages[step];
+  const auto known = stages_of(run.question.training.framework);
+  if (layout.dp * layout.cp == 1 || step >= known.size()) return false;
+  const Stage& stage = known[step];
   if (strength(stage.sharding) <= strength(layout.sharding)) return false;
   layout.sharding = stage.sharding;
   say(run, sharding_flag(run.question), stage.change, stage.cost);
@@ -196,7 +193,7 @@ bool more_accelerators(Changed& run, Larger, std::size_t step) {
   auto& layout = run.question.layout;
   if (step >= doublings || run.question.training.optimizer == spec::Optimizer::none) return false;
   const std::int64_t times = std::int64_t{2} << step;
-  const auto& strongest = stages_of(run.question.training.framework).back();
+  const Stage strongest = stages_of(run.question.training.framework).back();
   layout.gpus = quantity::product(layout.gpus, times);
   layout.dp = quantity::product(layout.dp, times);
   if (strength(strongest.sharding) > strength(layout.sharding)) layout.sharding = strongest.sharding;

@@ -15,6 +15,21 @@ bool has_deepspeed_engine(Framework framework) {
   return framework == Framework::deepspeed || framework == Framework::megatron_deepspeed;
 }
 
+/// The row of the framework's stack.
+template <class Item>
+std::span<const Item> choose(Stack stack, std::span<const Item> textbook, std::span<const Item> torch,
+                             std::span<const Item> megatron) {
+  switch (stack) {
+    case Stack::textbook:
+      return textbook;
+    case Stack::torch:
+      return torch;
+    case Stack::megatron:
+      return megatron;
+  }
+  return {};
+}
+
 }  // namespace
 
 Stack stack_of(Framework framework) {
@@ -45,15 +60,7 @@ std::span<const Sharding> shardings_of(Framework framework) {
   static constexpr std::array textbook{Sharding::ddp, Sharding::zero1, Sharding::zero2, Sharding::zero3};
   static constexpr std::array torch{Sharding::ddp, Sharding::zero1, Sharding::zero2, Sharding::fsdp2};
   static constexpr std::array megatron{Sharding::ddp, Sharding::zero1};  // the distributed optimizer
-  switch (stack_of(framework)) {
-    case Stack::textbook:
-      return textbook;
-    case Stack::torch:
-      return torch;
-    case Stack::megatron:
-      return megatron;
-  }
-  return {};
+  return choose<Sharding>(stack_of(framework), textbook, torch, megatron);
 }
 
 /// Megatron-LM core/pipeline_parallel/schedules.py and DeepSpeed runtime/pipe/schedule.py train with 1F1B alone;
@@ -70,15 +77,7 @@ std::span<const Offload> offloads_of(Framework framework) {
                                        Offload::activations};
   static constexpr std::array torch{Offload::none, Offload::params, Offload::activations};
   static constexpr std::array megatron{Offload::none, Offload::optimizer};
-  switch (stack_of(framework)) {
-    case Stack::textbook:
-      return textbook;
-    case Stack::torch:
-      return torch;
-    case Stack::megatron:
-      return megatron;
-  }
-  return {};
+  return choose<Offload>(stack_of(framework), textbook, torch, megatron);
 }
 
 }  // namespace llmcalc::answer

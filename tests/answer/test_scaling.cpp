@@ -2,6 +2,7 @@
 #include "llmcalc/answer/scaling.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/spec/dtype.hpp"
+#include "scale_value.hpp"
 
 #include <cmath>
 #include <limits>
@@ -9,17 +10,11 @@
 
 using llmcalc::quantity::BadInput;
 using namespace llmcalc::answer;
+using llmcalc::test::value;
 namespace q = llmcalc::quantity;
 namespace spec = llmcalc::spec;
 
 namespace {
-
-double value(const ScaleAnswer& answer, std::string_view id) {
-  const auto* line = find_line(answer, id);
-  INFO("line " << id);
-  REQUIRE(line != nullptr);
-  return line->value;
-}
 
 double derive(const ScaleQuestion& question, std::string_view id) { return value(scale(question), id); }
 

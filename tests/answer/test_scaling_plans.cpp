@@ -6,21 +6,16 @@
 #include "llmcalc/answer/scaling.hpp"
 #include "llmcalc/answer/usual_mfu.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "scale_value.hpp"
 
 #include <cmath>
 
 using namespace llmcalc::answer;
 using Catch::Matchers::Contains;
+using llmcalc::test::value;
 namespace q = llmcalc::quantity;
 
 namespace {
-
-double value(const ScaleAnswer& answer, std::string_view id) {
-  const auto* line = find_line(answer, id);
-  INFO("line " << id);
-  REQUIRE(line != nullptr);
-  return line->value;
-}
 
 ScaleQuestion run(double params, double tokens) {
   ScaleQuestion question;
