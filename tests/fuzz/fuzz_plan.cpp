@@ -4,30 +4,16 @@
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/read/plan_words.hpp"
+#include "words.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
-#include <vector>
 
 namespace {
 
 using namespace llmcalc;
-
-std::vector<read::Given> words_of(std::string_view text) {
-  std::vector<read::Given> words;
-  while (!text.empty()) {
-    const auto line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-    const auto equals = line.find('=');
-    if (equals == std::string_view::npos) continue;
-    const std::string term(line.substr(0, equals));
-    words.push_back({term, std::string(line.substr(equals + 1)), {read::Source::flag, "--" + term}});
-  }
-  return words;
-}
 
 /// Deeper models take no other path, only longer: each way to cut their layers is laid out.
 bool is_deep(const spec::Question& question) {
@@ -47,7 +33,7 @@ void search_start(const answer::PlanSpace& space) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
-    const auto plan = read::resolve_plan(words_of(text), std::nullopt, read::Catalogue());
+    const auto plan = read::resolve_plan(fuzz::words_of(text), std::nullopt, read::Catalogue());
     constexpr std::size_t most_bases = 4;
     answer::PlanQuestion question;
     for (const auto& base : plan.bases) {
