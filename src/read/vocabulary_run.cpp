@@ -85,7 +85,8 @@ struct RecomputeWord {
 constexpr Term rows[] = {
     term<Word<spec::Framework>, InTraining<&Training::framework>>(
         "framework", Group::run, "whose allocations are reproduced; generic: textbook"),
-    term<FreeText, InTraining<&Training::framework_version>>("framework_version", Group::run, "for information"),
+    term<FreeText, InTraining<&Training::framework_version>>(
+        "framework_version", Group::run, "versions and date; some defaults of a framework follow it"),
     term<Word<spec::Method>, InTraining<&Training::method>>("method", Group::run, "what is trained"),
     term<Word<spec::Algorithm>, InTraining<&Training::algorithm>>(
         "algorithm", Group::run, "by what weights are trained; decides further models"),
