@@ -67,8 +67,8 @@ bool is_megatron(spec::Framework framework) {
 
 double width_of(spec::Dtype dtype) { return spec::facts(dtype).bits / 8.0; }
 
-/// Megatron-LM's linear layers add weight gradients to the main gradient within the product
-/// (--no-gradient-accumulation- fusion turns it off): bytes of an element of it, 0 elsewhere.
+/// Bytes of an element of the main gradient, to which Megatron-LM's linear layers add weight gradients within the
+/// product (--no-gradient-accumulation-fusion turns it off); 0 elsewhere.
 double width_of_sum(const spec::Training& training) {
   return is_megatron(training.framework) ? width_of(training.precision.grads) : 0.0;
 }
