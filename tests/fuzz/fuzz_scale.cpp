@@ -24,7 +24,14 @@ struct Field {
 constexpr double most_params = 9.2e18;  // below 2^63
 constexpr double laws = 4;
 
-std::int64_t whole(double value) { return std::llround(std::clamp(value, -most_params, most_params)); }
+/// What is no number counts as 0.
+std::int64_t whole(double value) {
+  return std::isnan(value) ? 0 : std::llround(std::clamp(value, -most_params, most_params));
+}
+
+answer::ScalingLaw law_of(double value) {
+  return static_cast<answer::ScalingLaw>(whole(std::floor(std::fmod(std::abs(value), laws))));
+}
 
 constexpr Field fields[] = {
     {"params", [](auto& q, double v) { q.params = quantity::parameters(whole(v)); }},
@@ -45,7 +52,7 @@ constexpr Field fields[] = {
        q.usual_mfu = {v, "fuzz"};
      }},
     {"peak", [](auto& q, double v) { q.peak = quantity::flops_per_second(v); }},
-    {"law", [](auto& q, double v) { q.law = static_cast<answer::ScalingLaw>(std::fmod(std::abs(v), laws)); }},
+    {"law", [](auto& q, double v) { q.law = law_of(v); }},
     {"smaller", [](auto& q, double v) { q.follow_ups.smaller = v; }},
     {"served", [](auto& q, double v) { q.follow_ups.served = quantity::tokens(v); }},
     {"serving_mfu", [](auto& q, double v) { q.follow_ups.serving_mfu = v; }},
