@@ -3,6 +3,7 @@
 #include "answer/framework_stack.hpp"
 #include "llmcalc/quantity/format.hpp"
 #include "llmcalc/spec/names.hpp"
+#include "llmcalc/spec/traits.hpp"
 
 #include <fmt/format.h>
 
@@ -82,29 +83,13 @@ std::vector<Stage> stages_of(spec::Framework framework) {
   return known;
 }
 
-/// ZeRO stage; FSDP counts as 3.
-int strength(spec::Sharding sharding) {
-  switch (sharding) {
-    case spec::Sharding::none:
-    case spec::Sharding::ddp:
-      return 0;
-    case spec::Sharding::zero1:
-      return 1;
-    case spec::Sharding::zero2:
-      return 2;
-    default:
-      return 3;
-  }
-}
-
 /// The flag of a sharding. DeepSpeed's default type of gradients follows from it (runtime/engine.py, get_data_types),
 /// so there the present type is said as well.
 std::string sharding_flag(const spec::Question& question) {
-  using spec::Framework;
-  const auto framework = question.training.framework;
-  const bool follows = framework == Framework::deepspeed || framework == Framework::megatron_deepspeed;
+  const auto& training = question.training;
   std::string flag = fmt::format("--sharding {}", spec::name_of(question.layout.sharding));
-  if (follows) flag += fmt::format(" --grads {}", spec::name_of(question.training.precision.grads));
+  if (spec::runs_deepspeed(training.framework))
+    flag += fmt::format(" --grads {}", spec::name_of(training.precision.grads));
   return flag;
 }
 
@@ -113,7 +98,7 @@ bool shard(Changed& run, Larger, std::size_t step) {
   const auto known = stages_of(run.question.training.framework);
   if (layout.dp * layout.cp == 1 || step >= known.size()) return false;
   const Stage& stage = known[step];
-  if (strength(stage.sharding) <= strength(layout.sharding)) return false;
+  if (spec::zero_stage(stage.sharding) <= spec::zero_stage(layout.sharding)) return false;
   layout.sharding = stage.sharding;
   say(run, sharding_flag(run.question), stage.change, stage.cost);
   return true;
@@ -196,7 +181,7 @@ bool more_accelerators(Changed& run, Larger, std::size_t step) {
   const Stage strongest = stages_of(run.question.training.framework).back();
   layout.gpus = quantity::product(layout.gpus, times);
   layout.dp = quantity::product(layout.dp, times);
-  if (strength(strongest.sharding) > strength(layout.sharding)) layout.sharding = strongest.sharding;
+  if (spec::zero_stage(strongest.sharding) > spec::zero_stage(layout.sharding)) layout.sharding = strongest.sharding;
   settle_nodes(run.question);
   auto& training = run.question.training;
   training.global_batch = quantity::product(training.micro_batch, training.grad_accum, layout.dp);

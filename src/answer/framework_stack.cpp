@@ -1,5 +1,7 @@
 #include "answer/framework_stack.hpp"
 
+#include "llmcalc/spec/traits.hpp"
+
 #include <array>
 
 namespace llmcalc::answer {
@@ -10,10 +12,6 @@ using spec::Schedule;
 using spec::Sharding;
 
 namespace {
-
-bool has_deepspeed_engine(Framework framework) {
-  return framework == Framework::deepspeed || framework == Framework::megatron_deepspeed;
-}
 
 /// The row of the framework's stack.
 template <class Item>
@@ -67,7 +65,7 @@ std::span<const Sharding> shardings_of(Framework framework) {
 /// torch.distributed.pipelining has all three.
 std::span<const Schedule> schedules_of(Framework framework) {
   static constexpr std::array all{Schedule::one_f_one_b, Schedule::gpipe, Schedule::zero_bubble};
-  const bool one = stack_of(framework) == Stack::megatron || has_deepspeed_engine(framework);
+  const bool one = stack_of(framework) == Stack::megatron || spec::runs_deepspeed(framework);
   return std::span(all).first(one ? 1 : all.size());
 }
 

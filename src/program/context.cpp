@@ -1,5 +1,7 @@
 #include "program/context.hpp"
 
+#include "llmcalc/spec/traits.hpp"
+
 namespace llmcalc::program {
 
 namespace {
@@ -21,22 +23,10 @@ spec::Dtype resting_beside(const spec::Question& question) {
   return is_quantized(precision.weights) ? precision.compute : precision.weights;
 }
 
-bool has_low_rank_adapters(spec::Method method) {
-  return method == spec::Method::lora || method == spec::Method::qlora || method == spec::Method::dora ||
-         method == spec::Method::adalora;
-}
-
 /// Weights that are gathered for each layer arrive in the narrow type, so nothing is cast at its use (FSDP's
 /// MixedPrecision policy).
 bool casts_at_each_use(const spec::Question& question) {
-  const auto sharding = question.layout.sharding;
-  const bool gathered = sharding == spec::Sharding::zero3 || sharding == spec::Sharding::fsdp1 ||
-                        sharding == spec::Sharding::fsdp2 || sharding == spec::Sharding::hsdp;
-  return question.training.precision.autocast && !gathered;
-}
-
-bool has_backward_pass(spec::Method method) {
-  return method != spec::Method::inference && method != spec::Method::forward_only;
+  return question.training.precision.autocast && spec::zero_stage(question.layout.sharding) < 3;
 }
 
 bool updates_base_weights(spec::Method method) {
@@ -65,7 +55,7 @@ Context::Context(const spec::Question& question, const Profile& chosen)
       etp(question.layout.etp),
       stages(question.layout.pp),
       autocast(casts_at_each_use(question)),
-      differentiates(has_backward_pass(question.training.method)),
+      differentiates(spec::has_backward_pass(question.training.method)),
       selects_operations(chosen.saves_products &&
                          question.training.recompute.policy == spec::RecomputePolicy::selective),
       trains_base(updates_base_weights(question.training.method)),
@@ -73,7 +63,7 @@ Context::Context(const spec::Question& question, const Profile& chosen)
       other_type(resting_beside(question)),
       narrow_products(chosen.keeps_narrow_inputs && spec::is_narrow_float(question.training.precision.compute)),
       dequantizes(is_quantized(matrix_type)),
-      adapter_rank(has_low_rank_adapters(question.training.method) ? question.training.adapter.rank : 0),
+      adapter_rank(spec::has_low_rank(question.training.method) ? question.training.adapter.rank : 0),
       adapter_type(question.training.precision.grads) {}
 
 }  // namespace llmcalc::program

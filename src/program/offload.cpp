@@ -1,5 +1,7 @@
 #include "llmcalc/program/offload.hpp"
 
+#include "llmcalc/spec/traits.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -26,8 +28,8 @@ Offload make_offload(const spec::Question& question, const Profile& profile) {
   const auto kind = question.training.offload;
   Offload offload;
   offload.activations = kind == spec::Offload::activations;
-  offload.weights = kind == spec::Offload::params || kind == spec::Offload::params_optimizer;
-  offload.optimizer = kind == spec::Offload::optimizer || kind == spec::Offload::params_optimizer;
+  offload.weights = spec::offloads_weights(kind);
+  offload.optimizer = spec::offloads_optimizer(kind);
   if (is_fsdp(question.layout.sharding) && offload.weights) offload.optimizer = offload.gradients = true;
   const bool engine_shards_gradients = profile.zero.reduce_bucket > 0 && Sharding(question.layout).shards_gradients();
   if (offload.optimizer && engine_shards_gradients) offload.gradients = true;

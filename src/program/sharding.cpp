@@ -1,5 +1,7 @@
 #include "llmcalc/program/sharding.hpp"
 
+#include "llmcalc/spec/traits.hpp"
+
 #include <algorithm>
 
 namespace llmcalc::program {
@@ -7,21 +9,8 @@ namespace llmcalc::program {
 namespace {
 
 Shards shards(spec::Sharding kind, std::int64_t group) {
-  switch (kind) {
-    case spec::Sharding::none:
-    case spec::Sharding::ddp:
-      return {};
-    case spec::Sharding::zero1:
-      return {1, 1, group};
-    case spec::Sharding::zero2:
-      return {1, group, group};
-    case spec::Sharding::zero3:
-    case spec::Sharding::fsdp1:
-    case spec::Sharding::fsdp2:
-    case spec::Sharding::hsdp:
-      return {group, group, group};
-  }
-  return {};
+  const int stage = spec::zero_stage(kind);
+  return {stage > 2 ? group : 1, stage > 1 ? group : 1, stage > 0 ? group : 1};
 }
 
 /// HSDP without a stated group shards within the node.
@@ -39,8 +28,7 @@ Sharding::Sharding(const spec::Layout& layout) {
   dense_ = shards(layout.sharding, group_of(layout, replicas));
   expert_ = shards(layout.sharding, group_of(layout, expert_replicas));
   gathers_ = dense_.weights > 1;
-  shards_gradients_ = layout.sharding != spec::Sharding::none && layout.sharding != spec::Sharding::ddp &&
-                      layout.sharding != spec::Sharding::zero1;
+  shards_gradients_ = spec::zero_stage(layout.sharding) > 1;
   buckets_ = layout.sharding == spec::Sharding::ddp && replicas > 1;
 }
 

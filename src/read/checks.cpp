@@ -17,7 +17,7 @@ bool is_quantized(Dtype dtype) { return !is_half(dtype) && dtype != Dtype::fp32 
 void check_adapter(const Draft& draft) {
   const auto& training = draft.question.training;
   for (const auto term : {"lora_rank", "lora_targets"}) {
-    if (has_low_rank(training.method) || !draft.given(term)) continue;
+    if (spec::has_low_rank(training.method) || !draft.given(term)) continue;
     draft.contradiction(term, "method", "only lora, qlora, dora and adalora have adapters of a rank");
   }
   if (draft.given("virtual_tokens") && !has_virtual_tokens(training.method)) {

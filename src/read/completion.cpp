@@ -229,11 +229,11 @@ void complete_optimizer(Draft& draft) {
 
 void complete_method(Draft& draft) {
   spec::Training& training = draft.training();
-  if ((training.method == Method::inference || training.method == Method::forward_only) && !draft.given("optimizer")) {
+  if (!spec::has_backward_pass(training.method) && !draft.given("optimizer")) {
     training.optimizer = spec::Optimizer::none;
     draft.derive("optimizer", "nothing is trained");
   }
-  if (has_low_rank(training.method)) return complete_low_rank(draft);
+  if (spec::has_low_rank(training.method)) return complete_low_rank(draft);
   auto& adapter = training.adapter;
   if (has_virtual_tokens(training.method) && adapter.virtual_tokens == 0) {
     adapter.virtual_tokens = virtual_tokens;

@@ -111,13 +111,11 @@ void quantize_moments(Draft& draft) {
 /// do the recipes of Megatron-DeepSpeed up to stage 1, with BF16_Optimizer (bigscience-workshop/Megatron-DeepSpeed).
 void widen_deepspeed_gradients(Draft& draft) {
   using spec::Framework;
-  using spec::Sharding;
   const auto framework = draft.training().framework;
-  const auto sharding = draft.layout().sharding;
+  const int stage = spec::zero_stage(draft.layout().sharding);
   Precision& precision = draft.training().precision;
-  const bool replicated = sharding == Sharding::none || sharding == Sharding::ddp;
-  const bool widens = (framework == Framework::deepspeed && replicated) ||
-                      (framework == Framework::megatron_deepspeed && (replicated || sharding == Sharding::zero1));
+  const bool widens =
+      (framework == Framework::deepspeed && stage == 0) || (framework == Framework::megatron_deepspeed && stage <= 1);
   if (!draft.given("sharding") || !widens || !precision.master || precision.weights != Dtype::bf16) return;
   precision.grads = Dtype::fp32;
   draft.derive("grads", "BF16_Optimizer");

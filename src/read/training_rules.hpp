@@ -1,7 +1,7 @@
 // What follows from a framework, a method or an optimizer by its name.
 #pragma once
 
-#include "llmcalc/spec/training.hpp"
+#include "llmcalc/spec/traits.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -37,12 +37,6 @@ constexpr Keeper keeper_of(spec::Framework framework) {
 
 constexpr bool is_half(spec::Dtype dtype) { return dtype == spec::Dtype::bf16 || dtype == spec::Dtype::fp16; }
 
-/// LoRA and its kin: two thin matrices beside a frozen one.
-constexpr bool has_low_rank(spec::Method method) {
-  using spec::Method;
-  return method == Method::lora || method == Method::qlora || method == Method::dora || method == Method::adalora;
-}
-
 /// Prompt and prefix tuning learn positions in front of the sample's.
 constexpr bool has_virtual_tokens(spec::Method method) {
   return method == spec::Method::prompt || method == spec::Method::prefix;
@@ -55,7 +49,7 @@ constexpr bool has_bottleneck(const spec::Training& training) {
 
 constexpr bool trains_adapters(spec::Method method) {
   using spec::Method;
-  return has_low_rank(method) || method == Method::ia3 || method == Method::prompt || method == Method::prefix ||
+  return spec::has_low_rank(method) || method == Method::ia3 || method == Method::prompt || method == Method::prefix ||
          method == Method::adapter;
 }
 

@@ -1,6 +1,7 @@
 #include "llmcalc/spec/layout_rules.hpp"
 
 #include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/spec/traits.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -36,17 +37,6 @@ bool leaves_others_short(const LayoutUse& use) {
   return chunks == 0 ? left != 0 : left < chunks || left % chunks != 0;
 }
 
-bool is_unsharded(Sharding sharding) { return sharding == Sharding::none || sharding == Sharding::ddp; }
-
-bool has_deepspeed_engine(const LayoutUse& use) {
-  const auto framework = use.training.framework;
-  return framework == Framework::deepspeed || framework == Framework::megatron_deepspeed;
-}
-
-bool offloads_weights(const LayoutUse& use) {
-  return use.training.offload == Offload::params || use.training.offload == Offload::params_optimizer;
-}
-
 constexpr std::string_view ring_hint = "--cp-exchange ring passes keys and values round instead";
 constexpr std::string_view all_layers_shared = "the stages without a number of their own share the others evenly";
 constexpr std::string_view equal_virtual_stages = "a stage's virtual stages are equally large";
@@ -60,13 +50,12 @@ constexpr LayoutRule rules[] = {
     {"offload", "sharding", "DeepSpeed moves weights to the host in stage 3 only",
      "--sharding zero3, or --offload optimizer",
      [](const LayoutUse& use) {
-       return has_deepspeed_engine(use) && offloads_weights(use) && use.layout.sharding != Sharding::zero3;
+       return runs_deepspeed(use.training.framework) && offloads_weights(use.training.offload) &&
+              use.layout.sharding != Sharding::zero3;
      }},
     {"sharding", "pp", "DeepSpeed's pipeline shards optimizer states alone", "--sharding zero1",
      [](const LayoutUse& use) {
-       const Sharding sharding = use.layout.sharding;
-       const bool shards_gradients = !is_unsharded(sharding) && sharding != Sharding::zero1;
-       return has_deepspeed_engine(use) && use.layout.pp > 1 && shards_gradients;
+       return runs_deepspeed(use.training.framework) && use.layout.pp > 1 && zero_stage(use.layout.sharding) > 1;
      }},
     {"ep", "experts", "every rank holds the same number of experts", "",
      [](const LayoutUse& use) {
@@ -128,7 +117,7 @@ constexpr LayoutRule rules[] = {
     {"last_stage_layers", "layers", all_layers_shared, "",
      [](const LayoutUse& use) { return use.layout.last_stage_layers && leaves_others_short(use); }},
     {"sharding_group", "sharding", "nothing is sharded", "",
-     [](const LayoutUse& use) { return use.layout.sharding_group > 0 && is_unsharded(use.layout.sharding); }},
+     [](const LayoutUse& use) { return use.layout.sharding_group > 0 && zero_stage(use.layout.sharding) == 0; }},
     {"sharding_group", "dp", "groups are equally large", "",
      [](const LayoutUse& use) {
        const std::int64_t group = use.layout.sharding_group;

@@ -1,0 +1,51 @@
+// What several words of a vocabulary have in common, for rules that ask for a kind of word and not for one.
+#pragma once
+
+#include "llmcalc/spec/layout.hpp"
+#include "llmcalc/spec/training.hpp"
+
+namespace llmcalc::spec {
+
+/// What is spread over the data-parallel ranks, as a stage of ZeRO (Rajbhandari et al. 2020, arXiv:1910.02054 section
+/// 5): 0 nothing, 1 optimizer states, 2 gradients as well, 3 weights as well. FSDP spreads what stage 3 does.
+constexpr int zero_stage(Sharding sharding) {
+  switch (sharding) {
+    case Sharding::none:
+    case Sharding::ddp:
+      return 0;
+    case Sharding::zero1:
+      return 1;
+    case Sharding::zero2:
+      return 2;
+    case Sharding::zero3:
+    case Sharding::fsdp1:
+    case Sharding::fsdp2:
+    case Sharding::hsdp:
+      return 3;
+  }
+  return 0;
+}
+
+constexpr bool offloads_weights(Offload offload) {
+  return offload == Offload::params || offload == Offload::params_optimizer;
+}
+
+constexpr bool offloads_optimizer(Offload offload) {
+  return offload == Offload::optimizer || offload == Offload::params_optimizer;
+}
+
+/// DeepSpeed's engine shards the states and takes the optimizer's step.
+constexpr bool runs_deepspeed(Framework framework) {
+  return framework == Framework::deepspeed || framework == Framework::megatron_deepspeed;
+}
+
+/// LoRA and its kin: two thin matrices beside a frozen one.
+constexpr bool has_low_rank(Method method) {
+  return method == Method::lora || method == Method::qlora || method == Method::dora || method == Method::adalora;
+}
+
+constexpr bool has_backward_pass(Method method) {
+  return method != Method::inference && method != Method::forward_only;
+}
+
+}  // namespace llmcalc::spec
