@@ -8,8 +8,8 @@ function(llmcalc_add_embed_presets_tool)
   set(sources "${llmcalc_presets_root}/cmake/embed_presets.cpp")
   foreach(
     source IN
-    ITEMS quantity/checked quantity/decimal quantity/error quantity/suggest quantity/written spec/names read/json_text
-          read/preset_accelerator read/preset_fields read/preset_json read/preset_model read/preset_names
+    ITEMS quantity/checked quantity/decimal quantity/error quantity/suggest quantity/text quantity/written spec/names
+          read/json_text read/preset_accelerator read/preset_fields read/preset_json read/preset_model read/preset_names
           read/preset_shape)
     list(APPEND sources "${llmcalc_presets_root}/src/${source}.cpp")
   endforeach()

@@ -1,5 +1,6 @@
 #include "llmcalc/quantity/parse.hpp"
 
+#include "llmcalc/quantity/text.hpp"
 #include "quantity/written.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // The parsers of compound units: durations, amounts of compute and rates.
 #include "llmcalc/quantity/parse.hpp"
+#include "llmcalc/quantity/text.hpp"
 #include "quantity/written.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "llmcalc/quantity/suggest.hpp"
 
-#include "quantity/written.hpp"
+#include "llmcalc/quantity/text.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,6 +1,7 @@
 #include "quantity/written.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -37,20 +38,6 @@ std::string_view why_no_number(std::string_view text) {
 }
 
 }  // namespace
-
-std::string to_lower(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return lower;
-}
-
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r\n";
-  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
-  text.remove_suffix(text.size() - std::min(text.find_last_not_of(blanks) + 1, text.size()));
-  return text;
-}
 
 void refuse(std::string_view text, std::string_view place, const Kind& kind, std::string_view why) {
   throw BadInput(std::string(place), fmt::format("'{}' is not {}: {}", echo(text), kind.noun, why),

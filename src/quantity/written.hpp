@@ -27,9 +27,6 @@ struct Written {
   const Unit* unit = nullptr;  ///< one of the kind's units, never null after read()
 };
 
-std::string to_lower(std::string_view text);
-std::string_view trim(std::string_view text);
-
 /// \throws BadInput "place: 'text' is not <noun>: <why>; write it like <examples>"
 [[noreturn]] void refuse(std::string_view text, std::string_view place, const Kind& kind, std::string_view why);
 

@@ -19,12 +19,6 @@ constexpr RateUnit exact_units[] = {{"Gb/s", 1.0},  {"GB/s", bits},       {"GBps
                                     {"Tb/s", tera}, {"TB/s", bits* tera}, {"TBps", bits* tera}};
 constexpr RateUnit bit_units[] = {{"gbps", 1.0}, {"gbit/s", 1.0}, {"tbps", tera}, {"tbit/s", tera}};
 
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(' ');
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
-
 [[noreturn]] void refuse(std::string_view text, std::string_view place) {
   throw quantity::BadInput(std::string(place), "'" + std::string(text) +
                                                    "' is not the network of a node: expected a rate with its unit, "
@@ -36,14 +30,14 @@ const RateUnit* find_unit(std::string_view name) {
     if (unit.name == name) return &unit;
   }
   for (const RateUnit& unit : bit_units) {
-    if (unit.name == lowered(name)) return &unit;
+    if (unit.name == quantity::to_lower(name)) return &unit;
   }
   return nullptr;
 }
 
 double one_adapter(std::string_view rate, std::string_view text, std::string_view place) {
   const auto digits = std::min(rate.find_first_not_of("0123456789."), rate.size());
-  const RateUnit* unit = find_unit(trimmed(rate.substr(digits)));
+  const RateUnit* unit = find_unit(quantity::trim(rate.substr(digits)));
   if (digits == 0 || unit == nullptr) refuse(text, place);
   return quantity::parse_number(rate.substr(0, digits), place) * unit->gigabits;
 }
@@ -52,13 +46,13 @@ double one_adapter(std::string_view rate, std::string_view text, std::string_vie
 
 double parse_network_rate(std::string_view text, std::string_view place) {
   const auto times = text.find_first_of("xX");
-  std::string_view rate = trimmed(text);
+  std::string_view rate = quantity::trim(text);
   double adapters = 1.0;
   if (times != std::string_view::npos) {
-    const auto count = trimmed(text.substr(0, times));
+    const auto count = quantity::trim(text.substr(0, times));
     if (count.empty() || count.find_first_not_of("0123456789") != std::string_view::npos) refuse(text, place);
     adapters = quantity::parse_number(count, place);
-    rate = trimmed(text.substr(times + 1));
+    rate = quantity::trim(text.substr(times + 1));
   }
   const double gigabits = adapters * one_adapter(rate, text, place);
   return check_limits(gigabits, std::numeric_limits<double>::min(), max_amount, text, place);

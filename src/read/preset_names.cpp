@@ -1,15 +1,17 @@
 #include "read/preset_names.hpp"
 
+#include "llmcalc/quantity/text.hpp"
+
 #include <algorithm>
 
 namespace llmcalc::read {
 namespace {
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+bool same_letters(char a, char b) { return quantity::to_lower(a) == quantity::to_lower(b); }
 
 }  // namespace
 
-bool same_name(std::string_view a, std::string_view b) { return std::ranges::equal(a, b, {}, lower, lower); }
+bool same_name(std::string_view a, std::string_view b) { return std::ranges::equal(a, b, same_letters); }
 
 std::string_view without_organisation(std::string_view hf_id) {
   const auto slash = hf_id.find('/');

@@ -49,7 +49,7 @@ constexpr Recipe recipes[] = {
 };
 
 const Recipe& find_recipe(const Given& word) {
-  const auto found = std::ranges::find(recipes, lowered(word.text), &Recipe::name);
+  const auto found = std::ranges::find(recipes, quantity::to_lower(word.text), &Recipe::name);
   if (found != std::end(recipes)) return *found;
   std::vector<std::string_view> names;
   for (const Recipe& recipe : recipes) names.push_back(recipe.name);

@@ -23,13 +23,6 @@ double check_limits(double value, double min, double max, std::string_view text,
                                write_double(max));
 }
 
-std::string lowered(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return result;
-}
-
 std::vector<std::string> split_list(std::string_view text, std::string_view place) {
   std::vector<std::string> items;
   while (true) {

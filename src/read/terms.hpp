@@ -4,6 +4,7 @@
 #pragma once
 
 #include "llmcalc/quantity/parse.hpp"
+#include "llmcalc/quantity/text.hpp"
 #include "llmcalc/read/vocabulary.hpp"
 #include "llmcalc/spec/names.hpp"
 
@@ -55,7 +56,6 @@ inline constexpr double max_amount = 1e18;
 std::int64_t check_range(std::int64_t value, std::int64_t min, std::int64_t max, std::string_view text,
                          std::string_view place);
 double check_limits(double value, double min, double max, std::string_view text, std::string_view place);
-std::string lowered(std::string_view text);
 std::vector<std::string> split_list(std::string_view text, std::string_view place);
 std::string join_list(const std::vector<std::string>& items);
 std::string write_double(double value);
@@ -148,7 +148,7 @@ template <class E>
 struct Word {
   static constexpr std::string_view values = {};
   static E read(std::string_view text, std::string_view place) {
-    const auto* word = spec::find_name<E>(lowered(text));
+    const auto* word = spec::find_name<E>(quantity::to_lower(text));
     if (word == nullptr) throw_unknown_word(text, place, words());
     return word->value;
   }
@@ -161,7 +161,7 @@ template <spec::Dtype... allowed>
 struct DtypeIn {
   static constexpr std::string_view values = {};
   static spec::Dtype read(std::string_view text, std::string_view place) {
-    const auto* word = spec::find_name<spec::Dtype>(lowered(text));
+    const auto* word = spec::find_name<spec::Dtype>(quantity::to_lower(text));
     if (word == nullptr || ((word->value != allowed) && ...)) throw_unknown_word(text, place, words());
     return word->value;
   }

@@ -61,7 +61,7 @@ struct Rank {
   using Kind = spec::RankChoice::Kind;
   static void apply(spec::Question& question, std::string_view text, std::string_view place) {
     constexpr std::string_view prefix = "pp=";
-    const std::string word = lowered(text);
+    const std::string word = quantity::to_lower(text);
     if (word == "max") {
       question.rank = {Kind::max, 0};
     } else if (word == "first" || word == "0") {

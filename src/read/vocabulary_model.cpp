@@ -15,7 +15,7 @@ using Dimension = Whole<1>;
 struct Bias {
   static void apply(spec::Question& question, std::string_view text, std::string_view place) {
     Shape& shape = question.model.shape;
-    const std::string word = lowered(text);
+    const std::string word = quantity::to_lower(text);
     if (word != "all" && word != "none" && word != "qkv") throw_unknown_word(text, place, words());
     shape.qkv_bias = word != "none";
     shape.out_bias = word == "all";

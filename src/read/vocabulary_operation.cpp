@@ -15,7 +15,7 @@ constexpr double least = std::numeric_limits<double>::min();
 
 /// A word where a number or one other word may stand.
 void check_word(std::string_view text, std::string_view place, std::string_view values, std::string_view known) {
-  const std::string word = lowered(text);
+  const std::string word = quantity::to_lower(text);
   if (word.empty() || word.front() < 'a' || word.front() > 'z') return;
   throw quantity::BadInput(std::string(place),
                            "expected " + std::string(values) + ", found '" + std::string(text) + "'",
@@ -45,7 +45,7 @@ struct TimeBetweenFailures {
   static constexpr std::string_view values = "hours, duration or none";
   static constexpr std::string_view never = "none";
   static quantity::Seconds read(std::string_view text, std::string_view place) {
-    if (lowered(text) == never) return quantity::seconds(std::numeric_limits<double>::infinity());
+    if (quantity::to_lower(text) == never) return quantity::seconds(std::numeric_limits<double>::infinity());
     check_word(text, place, values, never);
     const bool counts_hours = !text.empty() && text.back() >= '0' && text.back() <= '9';
     const auto time =
@@ -84,7 +84,7 @@ struct GridIntensity {
   static constexpr std::string_view values = "g/kWh, as 400 or 0.4kg/kWh, or world";
   static constexpr std::string_view world = "world";
   static quantity::CarbonIntensity read(std::string_view text, std::string_view place) {
-    if (lowered(text) == world) return spec::world_carbon_intensity;
+    if (quantity::to_lower(text) == world) return spec::world_carbon_intensity;
     check_word(text, place, values, world);
     const auto intensity = quantity::parse_carbon_intensity(text, place);
     check_limits(quantity::in_grams_per_kilowatt_hour(intensity), 0.0, max_amount, text, place);

@@ -26,7 +26,7 @@ constexpr std::string_view target_names[] = {"q",    "k",   "v",   "o",     "gat
 struct Targets {
   static constexpr std::string_view values = "list of q,k,v,o,gate,up,down,fc1,fc2,embed,head, or all-linear";
   static std::vector<std::string> read(std::string_view text, std::string_view place) {
-    auto targets = split_list(lowered(text), place);
+    auto targets = split_list(quantity::to_lower(text), place);
     for (const auto& target : targets) {
       if (std::ranges::find(target_names, target) != std::end(target_names)) continue;
       throw_unknown_word(target, place, {std::begin(target_names), std::end(target_names)});
@@ -58,7 +58,7 @@ struct RecomputeWord {
   using Layers = spec::RecomputeLayers;
   static void apply(spec::Question& question, std::string_view text, std::string_view place) {
     Recompute& recompute = question.training.recompute;
-    const std::string word = lowered(text);
+    const std::string word = quantity::to_lower(text);
     const auto dash = word.find('-');
     const auto* layers = spec::find_name<Layers>(std::string_view(word).substr(0, dash));
     if (dash != std::string::npos && layers != nullptr && layers->value != Layers::all) {

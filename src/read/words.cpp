@@ -24,12 +24,6 @@ constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool all_digits(std::string_view text) { return !text.empty() && std::ranges::all_of(text, is_digit); }
 
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
-
 struct CountedGpu {
   std::string_view name;
   std::string_view count;  ///< empty when only a name was given
@@ -37,13 +31,13 @@ struct CountedGpu {
 
 /// "h100-sxm", "h100-sxm:8", "8x h100-sxm".
 CountedGpu split_gpu(std::string_view text) {
-  text = trimmed(text);
+  text = quantity::trim(text);
   if (const auto colon = text.rfind(':'); colon != std::string_view::npos) {
-    return {trimmed(text.substr(0, colon)), trimmed(text.substr(colon + 1))};
+    return {quantity::trim(text.substr(0, colon)), quantity::trim(text.substr(colon + 1))};
   }
   if (const auto times = text.find_first_of("xX"); times != std::string_view::npos) {
-    const auto count = trimmed(text.substr(0, times));
-    const auto name = trimmed(text.substr(times + 1));
+    const auto count = quantity::trim(text.substr(0, times));
+    const auto name = quantity::trim(text.substr(times + 1));
     if (all_digits(count) && !name.empty()) return {name, count};
   }
   return {text, {}};
@@ -97,7 +91,7 @@ void Words::put(Given word) {
 
 void Words::put_gpu(const Given& word) {
   const auto [name, count] = split_gpu(word.text);
-  if (name.empty() || (count.empty() && name.size() != trimmed(word.text).size())) {
+  if (name.empty() || (count.empty() && name.size() != quantity::trim(word.text).size())) {
     throw quantity::BadInput(word.origin.where, "'" + word.text +
                                                     "' is not an accelerator: expected a name, "
                                                     "name:count or 'count x name'");

@@ -1,0 +1,17 @@
+// Letters of what people write, before anything is read into them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace llmcalc::quantity {
+
+constexpr char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+/// ASCII letters in lower case, whatever the locale.
+std::string to_lower(std::string_view text);
+
+/// Without the white space around it.
+std::string_view trim(std::string_view text);
+
+}  // namespace llmcalc::quantity

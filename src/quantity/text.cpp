@@ -1,0 +1,20 @@
+#include "llmcalc/quantity/text.hpp"
+
+#include <algorithm>
+
+namespace llmcalc::quantity {
+
+std::string to_lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = to_lower(c);
+  return lower;
+}
+
+std::string_view trim(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n";
+  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+  text.remove_suffix(text.size() - std::min(text.find_last_not_of(blanks) + 1, text.size()));
+  return text;
+}
+
+}  // namespace llmcalc::quantity
