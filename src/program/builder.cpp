@@ -117,19 +117,8 @@ Weight BlockBuilder::matrix_weight(const Matrix& matrix) const {
   w.dtype = matrix.resting == Resting::as_layers ? context_.matrix_type : context_.other_type;
   w.trainable = context_.trains_base;
   if (matrix.cut != Cut::none) w.split = expert ? Split::expert : Split::tensor;
-  if (narrows(matrix)) keep_for_products(w);
+  if (keeps_narrow(matrix)) keep_for_products(w);
   return w;
-}
-
-/// A weight that rests in the type of the products has all their layouts; another has copies in that type beside it.
-void BlockBuilder::keep_for_products(Weight& w) const {
-  const auto& precision = context_.training.precision;
-  if (w.dtype == precision.compute) {
-    w.layouts = context_.profile.product_layouts;
-  } else {
-    w.copy_type = precision.compute;
-    w.copies = context_.profile.product_layouts;
-  }
 }
 
 void BlockBuilder::pass_over(std::string_view name, quantity::Bytes forward, quantity::Bytes backward) {
@@ -152,42 +141,6 @@ void BlockBuilder::matrix_bias(const Matrix& matrix, const Value& out) {
   w.whole = product(matrix.columns, matrix.experts);
   w.elements = w.whole / context_.ep;
   w.split = Split::expert;
-}
-
-/// Transformer Engine multiplies the matrices of the layers in 8 or 4 bit, the router and the head in 16.
-bool BlockBuilder::narrows(const Matrix& matrix) const {
-  return context_.narrow_products && matrix.resting == Resting::as_layers;
-}
-
-/// The input in the type of the products is kept in the layout of the weight gradient's product (but not of an input
-/// that is made again: Megatron-LM core/extensions/transformer_engine.py, set_save_original_input), and a second one
-/// exists while the forward product runs; the gradient of the output is narrowed to both (TransformerEngine
-/// pytorch/module/linear.py, forward and backward).
-void BlockBuilder::keep_narrow_input(Op& op, const Value& in, const Value& out) {
-  const auto type = context_.training.precision.compute;
-  const auto narrow = spec::storage_bytes(type, product(in.rows, in.columns));
-  block_.tensors.push_back({"matrix input (narrow)", narrow, bytes(0)});
-  const auto copy = static_cast<TensorId>(block_.tensors.size() - 1);
-  op.outputs.push_back(copy);
-  op.saved.push_back(copy);
-  op.workspace_forward += narrow;
-  op.workspace_backward += 2 * spec::storage_bytes(type, product(out.rows, out.columns));
-}
-
-/// Transformer Engine narrows the input of a product and the gradient of its output in kernels of their own, which read
-/// 16 bits and write each layout; a scale for the whole tensor needs its largest element first, which is one more pass
-/// (TransformerEngine pytorch/tensor/float8_tensor.py, Float8CurrentScalingQuantizer; nvfp4_tensor.py).
-void BlockBuilder::quantize(const Matrix& matrix, const Value& in, const Value& out) {
-  if (!narrows(matrix)) return;
-  const auto type = context_.training.precision.compute;
-  const auto& scale = spec::facts(type).scale;
-  const std::int64_t reads = scale.block == 0 || scale.tensor_bytes > 0 ? 2 : 1;
-  const auto traffic = [&](const Value& x) {
-    const std::int64_t elements = product(x.rows, x.columns);
-    return reads * bytes(product(elements, x.width)) +
-           context_.profile.product_layouts * spec::storage_bytes(type, elements);
-  };
-  pass_over("quantization", traffic(in), traffic(out));
 }
 
 /// Tensor parallelism reduces what row-cut matrices make in the forward pass and the gradient of what column-cut ones
@@ -246,13 +199,14 @@ Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
   const auto work = flops(multiply_add_flops(rows, w.rows, w.columns));
   Op op{.kind = OpKind::linear, .name = matrix.name, .inputs = {in.id}, .outputs = {out.id}};
   op.weight = weight(w);
+  op.narrow = narrows(matrix);
   op.forward = work;
   if (in.needs_gradient) op.backward_input = work;
   if (w.trainable) op.backward_weight = work;
   const std::int64_t matrices = matrix.experts > 1 ? matrix.experts / context_.ep : 1;
   op.product = {quantity::ceil_divide(rows, matrices), w.columns, w.rows, matrices};
   exchange_around(op, matrix, in, out);
-  if (w.trainable && narrows(matrix) && !block_.tensors[in.id].discarded) {
+  if (w.trainable && keeps_narrow(matrix) && !block_.tensors[in.id].discarded) {
     keep_narrow_input(op, in, out);
   } else if (w.trainable) {
     op.saved.push_back(in.id);
@@ -269,7 +223,11 @@ Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
     if (context_.profile.keeps_quantized_inputs && in.needs_gradient) op.saved.push_back(in.id);
   }
   append(op);
-  quantize(matrix, in, out);
+  if (keeps_narrow(matrix)) {
+    quantize(in, out);
+  } else if (op.narrow) {
+    cast_at_each_use(w, in, out);
+  }
   if (context_.selects_operations && products_++ % 2 == 0) keep_through_recompute(out);
   matrix_bias(matrix, out);
   return is_adapted(matrix.name) ? adapted(in, out, matrix.name) : out;

@@ -99,7 +99,9 @@ class BlockBuilder {
   Value adapted_projection(const Value& x, const Value& y);
   bool is_target(std::string_view word) const;
   bool narrows(const Matrix& matrix) const;
-  void quantize(const Matrix& matrix, const Value& in, const Value& out);
+  bool keeps_narrow(const Matrix& matrix) const;
+  void quantize(const Value& in, const Value& out);
+  void cast_at_each_use(const Weight& w, const Value& in, const Value& out);
   void keep_narrow_input(Op& op, const Value& in, const Value& out);
   void keep_for_products(Weight& weight) const;
   Weight matrix_weight(const Matrix& matrix) const;
@@ -114,6 +116,7 @@ class BlockBuilder {
   std::uint8_t recompute_groups_ = 0;         ///< so far
   SmallList<TensorId, 3> checkpoint_inputs_;  ///< that the next operation keeps for its group
   TensorId gathered_ = no_tensor;             ///< the last input of column-cut matrices, which all of them share
+  TensorId narrowed_ = no_tensor;             ///< the last input that was cast for narrow products
   int products_ = 0;                          ///< matrix products so far
 };
 

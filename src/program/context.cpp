@@ -61,7 +61,7 @@ Context::Context(const spec::Question& question, const Profile& chosen)
       trains_base(updates_base_weights(question.training.method)),
       matrix_type(question.training.precision.weights),
       other_type(resting_beside(question)),
-      narrow_products(chosen.keeps_narrow_inputs && spec::is_narrow_float(question.training.precision.compute)),
+      narrow_products(spec::is_narrow_float(question.training.precision.compute)),
       dequantizes(is_quantized(matrix_type)),
       adapter_rank(spec::has_low_rank(question.training.method) ? question.training.adapter.rank : 0),
       adapter_type(question.training.precision.grads) {}

@@ -34,7 +34,7 @@ struct Context {
   bool trains_base;           ///< the model's own weights receive gradients
   spec::Dtype matrix_type;    ///< in which the matrices of the layers rest
   spec::Dtype other_type;     ///< in which norms, biases, tables, router and head rest
-  bool narrow_products;       ///< of 8- and 4-bit floats, whose copies are kept (Transformer Engine)
+  bool narrow_products;       ///< of 8- and 4-bit floats
   bool dequantizes;           ///< each product makes a 16-bit copy of its matrix first
   std::int64_t adapter_rank;  ///< 0: no adapters
   spec::Dtype adapter_type;   ///< in which adapters rest

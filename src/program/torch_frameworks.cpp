@@ -23,6 +23,7 @@ Profile eager() {
   p.softmax_in_fp32 = true;
   p.eager_loss = true;
   p.keeps_expert_outputs = true;
+  p.narrows_experts = false;  // torchao swaps nn.Linear; experts are parameters (torchtitan models/moe.py)
   p.persistent_gradients = false;
   p.fused_gradient_accumulation = false;
   p.keeps_batch = true;

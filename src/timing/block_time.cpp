@@ -18,10 +18,8 @@ namespace {
 bool is_matrix_work(const Op& op) { return op.product.m > 0; }
 
 /// The router and the head multiply in 16 bits beside narrow products.
-spec::Dtype type_of(const program::Block& block, const Op& op, spec::Dtype compute) {
-  const bool wide = op.weight == program::no_weight || block.weights[op.weight].copies == 0;
-  const bool rests_narrow = op.weight != program::no_weight && block.weights[op.weight].dtype == compute;
-  return spec::is_narrow_float(compute) && wide && !rests_narrow ? spec::Dtype::bf16 : compute;
+spec::Dtype type_of(const Op& op, spec::Dtype compute) {
+  return spec::is_narrow_float(compute) && !op.narrow ? spec::Dtype::bf16 : compute;
 }
 
 Seconds& part(PassTime& pass, Group group) {
@@ -56,7 +54,7 @@ void add_messages(const Op& op, bool backward, Seconds own_work, const Network& 
 
 class OpTimer {
  public:
-  OpTimer(const program::Block& block, const Prices& prices) : block_(block), prices_(prices) {}
+  explicit OpTimer(const Prices& prices) : prices_(prices) {}
 
   void forward(const Op& op, PassTime& pass) const {
     Seconds work;
@@ -84,7 +82,7 @@ class OpTimer {
 
  private:
   Seconds product(const Op& op, Pass pass) const {
-    const Seconds one_call = prices_.kernels.product(op.product, type_of(block_, op, prices_.compute), pass);
+    const Seconds one_call = prices_.kernels.product(op.product, type_of(op, prices_.compute), pass);
     const bool experts = op.kind == OpKind::linear && op.product.count > 1 && pass != Pass::backward_weight;
     return experts ? one_call + prices_.kernels.further_calls(op.product.count - 1) : one_call;
   }
@@ -107,7 +105,6 @@ class OpTimer {
     return sum;
   }
 
-  const program::Block& block_;
   const Prices& prices_;
 };
 
@@ -157,7 +154,7 @@ Seconds add_up_gradients(const program::Block& block, const Kernels& kernels) {
 BlockTime time_block(const program::Block& block, const Prices& prices) {
   const bool goes_back = std::ranges::any_of(
       block.tensors, [](const program::Tensor& tensor) { return tensor.gradient > quantity::bytes(0); });
-  const OpTimer timer(block, prices);
+  const OpTimer timer(prices);
   BlockTime time;
   Seconds host_forward;
   Seconds host_recompute;

@@ -13,10 +13,13 @@ using quantity::Seconds;
 namespace {
 
 /// Weights travel in the type of the products where they rest wider (FSDP's MixedPrecision.param_dtype; Megatron's
-/// parameter all-gather), quantized ones as they are.
+/// parameter all-gather), quantized ones as they are. Those that narrow products have no copies of are cast where they
+/// are used (torchao's enable_fsdp_float8_all_gather is off unless it is asked for).
 Bytes travelling(const program::Weight& w, spec::Dtype compute) {
-  const bool wider = spec::facts(w.dtype).bits > spec::facts(compute).bits;
-  return spec::storage_bytes(wider ? compute : w.dtype, w.elements);
+  const bool narrowed_on_arrival = spec::is_narrow_float(compute) && w.copies == 0;
+  const spec::Dtype used = narrowed_on_arrival ? spec::Dtype::bf16 : compute;
+  const bool wider = spec::facts(w.dtype).bits > spec::facts(used).bits;
+  return spec::storage_bytes(wider ? used : w.dtype, w.elements);
 }
 
 /// torch.optim's foreach and loop implementations run AdamW as a chain of kernels, each reading and writing whole

@@ -75,7 +75,9 @@ struct Profile {
   /// Narrow gradients are copied to fp32 for the step alone (Megatron-LM core/optimizer/distrib_optimizer.py,
   /// _copy_model_grads_to_main_grads, unless the precision-aware optimizer reads them as they are; DeepSpeed likewise).
   bool widens_gradients_at_step = false;
-  bool keeps_narrow_inputs = false;  ///< 8- and 4-bit products keep their narrow copy of the input (Transformer Engine)
+  bool keeps_narrow_inputs = false;  ///< 8- and 4-bit products keep their narrow copies (Transformer Engine); others
+                                     ///< make them at each use (torchao)
+  bool narrows_experts = true;       ///< the experts' products are 8- and 4-bit ones too
   std::int64_t product_layouts =
       2;  ///< copies of a narrow weight: row-wise, and column-wise for the gradients' products
   ZeroEngine zero;

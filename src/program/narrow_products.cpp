@@ -1,0 +1,83 @@
+// Matrix products in 8 or 4 bits: which they are, and what makes their operands.
+
+#include "program/builder.hpp"
+
+#include <utility>
+
+namespace llmcalc::program {
+
+using quantity::bytes;
+using quantity::product;
+
+/// The matrices of the layers are multiplied in 8 or 4 bit, the router and the head in 16 (Transformer Engine's
+/// modules; torchtitan components/quantization/float8.py, filter_fqns).
+bool BlockBuilder::narrows(const Matrix& matrix) const {
+  const bool covered = matrix.experts == 1 || context_.profile.narrows_experts;
+  return context_.narrow_products && covered && matrix.resting == Resting::as_layers;
+}
+
+bool BlockBuilder::keeps_narrow(const Matrix& matrix) const {
+  return context_.profile.keeps_narrow_inputs && narrows(matrix);
+}
+
+/// A weight that rests in the type of the products has all their layouts; another has copies in that type beside it.
+void BlockBuilder::keep_for_products(Weight& w) const {
+  const auto& precision = context_.training.precision;
+  if (w.dtype == precision.compute) {
+    w.layouts = context_.profile.product_layouts;
+  } else {
+    w.copy_type = precision.compute;
+    w.copies = context_.profile.product_layouts;
+  }
+}
+
+/// The input in the type of the products is kept in the layout of the weight gradient's product (but not of an input
+/// that is made again: Megatron-LM core/extensions/transformer_engine.py, set_save_original_input), and a second one
+/// exists while the forward product runs; the gradient of the output is narrowed to both (TransformerEngine
+/// pytorch/module/linear.py, forward and backward).
+void BlockBuilder::keep_narrow_input(Op& op, const Value& in, const Value& out) {
+  const auto type = context_.training.precision.compute;
+  const auto narrow = spec::storage_bytes(type, product(in.rows, in.columns));
+  block_.tensors.push_back({"matrix input (narrow)", narrow, bytes(0)});
+  const auto copy = static_cast<TensorId>(block_.tensors.size() - 1);
+  op.outputs.push_back(copy);
+  op.saved.push_back(copy);
+  op.workspace_forward += narrow;
+  op.workspace_backward += 2 * spec::storage_bytes(type, product(out.rows, out.columns));
+}
+
+/// Transformer Engine narrows the input of a product and the gradient of its output in kernels of their own, which read
+/// 16 bits and write each layout; a scale for the whole tensor needs its largest element first, which is one more pass
+/// (TransformerEngine pytorch/tensor/float8_tensor.py, Float8CurrentScalingQuantizer; nvfp4_tensor.py).
+void BlockBuilder::quantize(const Value& in, const Value& out) {
+  const auto type = context_.training.precision.compute;
+  const auto& scale = spec::facts(type).scale;
+  const std::int64_t reads = scale.block == 0 || scale.tensor_bytes > 0 ? 2 : 1;
+  const auto traffic = [&](const Value& x) {
+    const std::int64_t elements = product(x.rows, x.columns);
+    return reads * bytes(product(elements, x.width)) +
+           context_.profile.product_layouts * spec::storage_bytes(type, elements);
+  };
+  pass_over("quantization", traffic(in), traffic(out));
+}
+
+/// torchao casts an input to both layouts at once, a weight to one before the forward product and to the other before
+/// the input's gradient, and the gradient of the output to both. The largest element is found in a pass of its own, of
+/// inputs and gradients by the kernel that makes them where it is compiled, which also makes matrices with the same
+/// input share its copy (pytorch/ao torchao/testing/training/roofline_utils.py, get_tensor_memory_traffic_ovhd_s,
+/// tensorwise).
+void BlockBuilder::cast_at_each_use(const Weight& w, const Value& in, const Value& out) {
+  const auto type = context_.training.precision.compute;
+  const auto cast = [&](std::int64_t elements, std::int64_t reads, std::int64_t writes) {
+    return bytes(product(reads, elements, context_.width)) + writes * spec::storage_bytes(type, elements);
+  };
+  const bool compiled = context_.training.compile;
+  const std::int64_t reads = compiled ? 1 : 2;
+  const bool shared = std::exchange(narrowed_, in.id) == in.id && compiled;
+  const auto input = shared ? bytes(0) : cast(product(in.rows, in.columns), reads, 2);
+  const auto gradient = cast(product(out.rows, out.columns), reads, 2);
+  const auto back = context_.differentiates ? gradient + cast(w.elements, 1, 1) : bytes(0);
+  pass_over("cast", input + cast(w.elements, 2, 1), back);
+}
+
+}  // namespace llmcalc::program
