@@ -128,9 +128,12 @@ bool runs_recipes(const spec::Training& training) {
   return training.framework == Framework::nemo || training.framework_version.starts_with("Megatron-Bridge");
 }
 
-/// Megatron-DeepSpeed left Megatron-LM before it did so (megatron/mpu/layers.py, ColumnParallelLinear.forward:
-/// copy_to_tensor_model_parallel_region).
-bool reduces_beside_products(Framework framework) { return framework != Framework::megatron_deepspeed; }
+/// BigScience's fork of Megatron-DeepSpeed left Megatron-LM before it did so (megatron/mpu/layers.py,
+/// ColumnParallelLinear.forward: copy_to_tensor_model_parallel_region); the current one follows Megatron-LM
+/// (core/tensor_parallel/layers.py, LinearWithGradAccumulationAndAsyncCommunication).
+bool reduces_beside_products(const spec::Training& training) {
+  return training.framework != Framework::megatron_deepspeed || !training.framework_version.starts_with("BigScience");
+}
 
 /// Megatron-LM with Transformer Engine kernels and fp32 gradient buffers.
 Profile megatron(const spec::Training& training) {
@@ -142,7 +145,7 @@ Profile megatron(const spec::Training& training) {
   p.overlaps_tensor_exchange = runs_recipes(training);
   p.fuses_norm_into_product = true;
   p.retains_stage_tensors = true;
-  p.overlaps_input_gradients = reduces_beside_products(training.framework);
+  p.overlaps_input_gradients = reduces_beside_products(training);
   p.scatters_stage_tensors = scatters_stage_tensors(training.framework);
   p.keeps_ring_steps = true;
   p.router_overload = untrained_router_overload;
