@@ -2,10 +2,10 @@
 
 #include "answer/framework_stack.hpp"
 #include "answer/parts.hpp"
+#include "answer/plan_units.hpp"
 #include "llmcalc/program/build.hpp"
 #include "llmcalc/program/count.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/spec/layout_rules.hpp"
 
 #include <algorithm>
 #include <string>
@@ -24,24 +24,6 @@ struct PlanSpace::Parts {
 };
 
 namespace {
-
-std::vector<std::int64_t> divisors(std::int64_t n) {
-  std::vector<std::int64_t> found;
-  for (std::int64_t i = 1; i <= n / i; ++i) {
-    if (n % i == 0) found.push_back(i);
-    if (n % i == 0 && i != n / i) found.push_back(n / i);
-  }
-  std::ranges::sort(found);
-  return found;
-}
-
-/// The stated values that divide `n`, or all divisors.
-std::vector<std::int64_t> degrees(const std::vector<std::int64_t>& stated, std::int64_t n) {
-  if (stated.empty()) return divisors(n);
-  std::vector<std::int64_t> found;
-  std::ranges::copy_if(stated, std::back_inserter(found), [&](std::int64_t value) { return n % value == 0; });
-  return found;
-}
 
 std::int64_t layers_of(const spec::Shape& shape) { return shape.layers + shape.decoder_layers; }
 
@@ -151,67 +133,6 @@ PlanSpace::Base base_of(const spec::Question& question, const PlanQuestion& plan
   return base;
 }
 
-/// What shares the prices of its blocks.
-class UnitList {
- public:
-  UnitList(std::uint32_t index, const spec::Question& question, const spec::RunChoices& choices,
-           std::vector<PlanUnit>& units)
-      : index_(index), question_(question), choices_(choices), units_(units) {}
-
-  void add() {
-    for (const std::int64_t tp : degrees(choices_.tp, question_.layout.gpus)) {
-      for (const std::int64_t cp : degrees(choices_.cp, question_.layout.gpus / tp)) add_exchanges(tp, cp);
-    }
-  }
-
- private:
-  void add_exchanges(std::int64_t tp, std::int64_t cp) {
-    using spec::ContextExchange;
-    auto exchanges = choices_.cp_exchange;
-    if (exchanges.empty()) exchanges = {ContextExchange::ring, ContextExchange::all_to_all};
-    if (cp == 1) exchanges = {ContextExchange::ring};
-    for (const auto exchange : exchanges) add_experts(tp, cp, exchange);
-  }
-
-  void add_experts(std::int64_t tp, std::int64_t cp, spec::ContextExchange exchange) {
-    const auto& moe = question_.model.shape.moe;
-    for (const std::int64_t ep : degrees(choices_.ep, std::max<std::int64_t>(1, moe.experts))) {
-      for (const std::int64_t etp : degrees(choices_.etp, moe.experts > 0 ? tp : 1)) {
-        if (moe.expert_ffn % etp == 0) add_batches(tp, cp, exchange, ep, etp);
-      }
-    }
-  }
-
-  /// What no rule allows without a pipeline none allows with one, where there are fewer replicas.
-  bool can_be_cut(const PlanUnit& unit) {
-    spec::Layout layout;
-    layout.gpus = question_.layout.gpus;
-    layout.nodes = question_.layout.nodes;
-    layout.tp = unit.tp;
-    layout.cp = unit.cp;
-    layout.cp_exchange = unit.cp_exchange;
-    layout.ep = unit.ep;
-    layout.etp = unit.etp;
-    layout.dp = layout.gpus / (unit.tp * unit.cp);
-    return spec::broken_rule({question_.model.shape, question_.training, layout}) == nullptr;
-  }
-
-  void add_batches(std::int64_t tp, std::int64_t cp, spec::ContextExchange exchange, std::int64_t ep,
-                   std::int64_t etp) {
-    PlanUnit unit{index_, tp, cp, ep, etp, 1, exchange};
-    if (!can_be_cut(unit)) return;
-    for (const std::int64_t batch : degrees(choices_.micro_batch, question_.training.global_batch)) {
-      unit.micro_batch = batch;
-      units_.push_back(unit);
-    }
-  }
-
-  std::uint32_t index_;
-  const spec::Question& question_;
-  const spec::RunChoices& choices_;
-  std::vector<PlanUnit>& units_;
-};
-
 }  // namespace
 
 PlanSpace::PlanSpace(PlanQuestion question) : parts_(std::make_unique<Parts>()) {
@@ -221,7 +142,7 @@ PlanSpace::PlanSpace(PlanQuestion question) : parts_(std::make_unique<Parts>()) 
   for (const spec::Question& base : plan.bases) parts_->bases.push_back(base_of(base, plan, parts_->recomputes));
   for (std::size_t i = 0; i < plan.bases.size(); ++i) {
     const auto choices = choices_of(plan.bases[i], plan.choices);
-    UnitList(static_cast<std::uint32_t>(i), plan.bases[i], choices, parts_->units).add();
+    add_units(static_cast<std::uint32_t>(i), plan.bases[i], choices, parts_->units);
   }
 }
 
