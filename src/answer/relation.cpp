@@ -118,6 +118,8 @@ std::string expression(const Relation& relation, Variable unknown, Text text) {
 
 const VariableFacts& facts(Variable variable) { return variables.at(static_cast<std::size_t>(variable)); }
 
+std::string text_of(Variable variable, double value) { return facts(variable).format(value); }
+
 void require_positive(std::string_view name, std::optional<double> value) {
   if (!value || (std::isfinite(*value) && *value > 0.0)) return;
   throw q::BadInput(std::string(name), fmt::format("{:.4g} is not a finite number above 0", *value));
@@ -167,7 +169,7 @@ void Solver::use(std::size_t number) {
       unknown = factor;
     }
   }
-  const auto text = [this](Variable v) { return facts(v).format(known_[index(v)]->value); };
+  const auto text = [this](Variable v) { return text_of(v, known_[index(v)]->value); };
   if (unknown) {
     const auto solved = unknown->variable;
     Explanation why{expression(relation, solved, name_of), expression(relation, solved, text),
@@ -180,7 +182,7 @@ void Solver::use(std::size_t number) {
     throw q::BadInput(
         name_of(left),
         fmt::format("{} contradicts {} = {}, which makes {}", text(left), expression(relation, left, name_of),
-                    expression(relation, left, text), facts(left).format(known_[index(left)]->value * product)),
+                    expression(relation, left, text), text_of(left, known_[index(left)]->value * product)),
         "leave one of them out");
   }
 }

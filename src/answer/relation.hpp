@@ -44,6 +44,9 @@ struct VariableFacts {
 
 const VariableFacts& facts(Variable variable);
 
+/// A value in the unit and form of its variable.
+std::string text_of(Variable variable, double value);
+
 /// \throws quantity::BadInput for a value that is there but no finite number above 0
 void require_positive(std::string_view name, std::optional<double> value);
 
@@ -70,7 +73,7 @@ class Solver {
 
  private:
   static constexpr std::size_t index(Variable variable) { return static_cast<std::size_t>(variable); }
-  void use(std::size_t relation);  // \pre at most one unknown in it
+  void use(std::size_t number);  // of a relation; \pre at most one unknown in it
   std::vector<Variable> unknown_in(std::size_t relation) const;
   bool takes_part(Variable variable) const;
   std::vector<std::string_view> unknown_costs(Variable unused) const;

@@ -71,9 +71,8 @@ void add_repetition(const KnownRun& run, const Solver& solver, ScaleAnswer& answ
   if (run.split.tokens <= run.choice.unique_tokens) return;
   const double worth = effective_tokens(run.split.tokens, run.choice.unique_tokens);
   constexpr std::string_view formula = "unique tokens x (1 + 15.39 x (1 - exp(-(epochs - 1) / 15.39)))";
-  const auto numbers =
-      with_numbers(formula, {{"unique tokens", q::format_tokens(q::tokens(run.choice.unique_tokens))},
-                             {"epochs", facts(Variable::epochs).format(solver[Variable::epochs]->value)}});
+  const auto numbers = with_numbers(formula, {{"unique tokens", q::format_tokens(q::tokens(run.choice.unique_tokens))},
+                                              {"epochs", text_of(Variable::epochs, solver[Variable::epochs]->value)}});
   answer.lines.push_back({"effective_tokens",
                           "worth in unique tokens",
                           worth,
@@ -94,24 +93,24 @@ void add_loss(const ScaleQuestion& question, const KnownRun& run, ScaleAnswer& a
     return;
   }
   const auto formula = run.optimal ? law.optimal_loss : law.formula;
-  const auto numbers = with_numbers(formula, {{"params", facts(Variable::params).format(run.split.params)},
-                                              {"tokens", facts(Variable::tokens).format(run.split.tokens)},
-                                              {"compute", facts(Variable::compute).format(run.split.compute())}});
+  const auto numbers = with_numbers(formula, {{"params", text_of(Variable::params, run.split.params)},
+                                              {"tokens", text_of(Variable::tokens, run.split.tokens)},
+                                              {"compute", text_of(Variable::compute, run.split.compute())}});
   answer.lines.push_back(
       {"loss", "loss", *run.loss, text, Origin::derived, {std::string(formula), numbers, std::string(law.source)}});
 }
 
 std::string interval_text(const Interval& interval, Variable variable) {
-  return fmt::format("{} to {}", facts(variable).format(interval.min), facts(variable).format(interval.max));
+  return fmt::format("{} to {}", text_of(variable, interval.min), text_of(variable, interval.max));
 }
 
 /// Beyond the runs that a law was fitted on, it extrapolates.
 void warn_of_extrapolation(const KnownRun& run, ScaleAnswer& answer) {
   const auto& law = facts(run.choice.law);
   struct Check {
-    Variable variable;
+    Variable variable = Variable::params;
     Interval fitted;
-    double value;
+    double value = 0.0;
   };
   const Check checks[] = {{Variable::params, law.params, run.split.params},
                           {Variable::tokens, law.tokens, run.split.tokens},

@@ -20,8 +20,6 @@ using enum Variable;
 constexpr double compute_optimal_ratio = 20.0;
 constexpr std::string_view hoffmann = "Hoffmann et al. 2022, arXiv:2203.15556, table 3";
 
-std::string text_of(Variable variable, double value) { return facts(variable).format(value); }
-
 void set_derived(Solver& solver, Variable variable, double value, Explanation why) {
   solver.set(variable, {value, Origin::derived, std::move(why)});
   solver.propagate();

@@ -25,7 +25,7 @@ std::string weight_text(const ScaleQuestion& question) {
 ScaleLine parameter_line(std::string_view id, std::string_view label, double value, Explanation why) {
   if (!(value < facts(Variable::params).max)) throw q::BadInput("params", fmt::format("{:.4g} are too many", value));
   const double whole = std::floor(value);
-  return {id, label, whole, facts(Variable::params).format(whole), Origin::derived, std::move(why)};
+  return {id, label, whole, text_of(Variable::params, whole), Origin::derived, std::move(why)};
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ std::vector<ScaleLine> inference_limits(const ScaleQuestion& question) {
 void add_inference(const ScaleQuestion& question, double params, ScaleAnswer& answer) {
   if (!question.weight) return;
   const double weights = params * bytes_per_weight(question);
-  const std::string product = facts(Variable::params).format(params) + " x " + weight_text(question);
+  const std::string product = text_of(Variable::params, params) + " x " + weight_text(question);
   answer.lines.push_back({"weights_bytes",
                           "weights at inference",
                           weights,
