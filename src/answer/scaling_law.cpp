@@ -39,8 +39,9 @@ Allocation kaplan_optimum(double compute, double /*unique_tokens*/) {
   return {params, compute / (training_flops * params)};
 }
 
-// Grattafiori et al. 2024, section 3.2.1: D = A C^alpha, which at 3.8e25 FLOP is 16.55T tokens. The printed
-// (alpha, A) = (0.53, 0.29) are rounded and give 10.5T there; 0.537 is the exponent with which that A gives 16.55T.
+// Grattafiori et al. 2024, section 3.2.1: D = A C^alpha, which at 3.8e25 FLOP is 16.55T tokens. The text's (alpha, A) =
+// (0.53, 0.29) are rounded and give 10.5T there; the legend of figure 3 has (0.537, 0.299), which give 16.3T. This is
+// that exponent through the stated point.
 Allocation llama_3_optimum(double compute, double /*unique_tokens*/) {
   const double tokens = 16.55e12 * std::pow(compute / 3.8e25, 0.537);
   return {compute / (training_flops * tokens), tokens};
@@ -109,7 +110,7 @@ constexpr std::array laws{
              .optimal_params = "compute / (6 x 16.55e12 (compute / 3.8e25)^0.537)",
              .optimal_loss = "",
              .surface = false,
-             .params = {40e6, 16e9},
+             .params = {40e6, 16e9},  // section 3.2.1
              .tokens = anything,
              .compute = {6e18, 1e22}},
     LawFacts{.law = ScalingLaw::data_constrained,

@@ -34,7 +34,8 @@ struct BlockwiseMoment {
   bool whole_blocks_only;
 };
 
-/// bitsandbytes optim/optimizer.py, Optimizer2State.init_state: one fp32 absmax per 256 elements and state.
+/// bitsandbytes optim/optimizer.py, Optimizer2State.init_state: one fp32 absmax per 256 elements and state; per 2,048
+/// before release 0.44 of September 2024, which takes 1.4 % less.
 constexpr BlockwiseMoment bitsandbytes_8bit{256, 1, false};
 /// torchao optim/subclass_4bit.py: an fp32 scale per 128, for tensors of whole blocks.
 constexpr BlockwiseMoment torchao_4bit{128, 2, true};

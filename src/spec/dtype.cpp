@@ -9,7 +9,7 @@ namespace {
 constexpr std::string_view ieee = "IEEE 754-2019, table 3.5";
 constexpr std::string_view ampere = "NVIDIA A100 architecture whitepaper (2020): a compute mode, at rest an fp32";
 constexpr std::string_view bfloat = "Wang and Kanwar 2019, BFloat16: the secret to high performance on Cloud TPUs";
-constexpr std::string_view ofp8 = "OCP 8-bit floating point specification (OFP8) 1.0, section 5";
+constexpr std::string_view ofp8 = "OCP 8-bit floating point specification (OFP8) 1.0, tables 1 and 2";
 constexpr std::string_view integer = "two's complement; one scale per tensor or row, not counted";
 constexpr std::string_view qlora = "Dettmers et al. 2023 (QLoRA), arXiv:2305.14314, section 3: fp32 absmax per 64";
 constexpr std::string_view qlora_double =
