@@ -28,8 +28,8 @@ Class class_of(spec::Framework framework) {
 }
 
 struct Row {
-  Class runs;
-  bool several;  ///< accelerators
+  Class runs = Class::textbook;
+  bool several = false;  ///< accelerators
   ErrorBar bar;
 };
 

@@ -14,16 +14,15 @@ namespace {
 
 std::string deepspeed_json(const Question& question) {
   const Training& training = question.training;
-  std::string zero = fmt::format("\"stage\": {}", spec::zero_stage(question.layout.sharding));
-  if (spec::offloads_optimizer(training.offload)) zero += ", \"offload_optimizer\": {\"device\": \"cpu\"}";
-  if (spec::offloads_weights(training.offload)) zero += ", \"offload_param\": {\"device\": \"cpu\"}";
-  std::string json = fmt::format("{{\"train_batch_size\": {}, \"train_micro_batch_size_per_gpu\": {}",
+  std::string zero = fmt::format(R"("stage": {})", spec::zero_stage(question.layout.sharding));
+  if (spec::offloads_optimizer(training.offload)) zero += R"(, "offload_optimizer": {"device": "cpu"})";
+  if (spec::offloads_weights(training.offload)) zero += R"(, "offload_param": {"device": "cpu"})";
+  std::string json = fmt::format(R"({{"train_batch_size": {}, "train_micro_batch_size_per_gpu": {})",
                                  training.global_batch, training.micro_batch);
-  json += fmt::format(", \"gradient_accumulation_steps\": {}", training.grad_accum);
-  json += ", \"zero_optimization\": {" + zero + "}";
-  if (training.precision.compute == spec::Dtype::bf16) json += ", \"bf16\": {\"enabled\": true}";
-  if (training.precision.compute == spec::Dtype::fp16) json += ", \"fp16\": {\"enabled\": true}";
-  if (question.layout.tp > 1) json += fmt::format(", \"tensor_parallel\": {{\"autotp_size\": {}}}", question.layout.tp);
+  json += fmt::format(R"(, "gradient_accumulation_steps": {}, "zero_optimization": {{{}}})", training.grad_accum, zero);
+  if (training.precision.compute == spec::Dtype::bf16) json += R"(, "bf16": {"enabled": true})";
+  if (training.precision.compute == spec::Dtype::fp16) json += R"(, "fp16": {"enabled": true})";
+  if (question.layout.tp > 1) json += fmt::format(R"(, "tensor_parallel": {{"autotp_size": {}}})", question.layout.tp);
   return json + "}";
 }
 

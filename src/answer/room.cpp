@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace llmcalc::answer {
 
@@ -58,8 +59,8 @@ std::int64_t longest(const spec::Shape& shape) {
 /// Searches over one field of a question and leaves the question as it was.
 class RoomSearch {
  public:
-  RoomSearch(const spec::Question& question, quantity::Bytes capacity, Probe& probe)
-      : changed_(question), capacity_(capacity), probe_(probe) {}
+  RoomSearch(spec::Question question, quantity::Bytes capacity, Probe& probe)
+      : changed_(std::move(question)), capacity_(capacity), probe_(probe) {}
 
   std::int64_t micro_batch() {
     auto& batch = changed_.training.micro_batch;

@@ -41,7 +41,7 @@ class UnitSearch {
   bool states_fit(const Cut& cut) const;
   quantity::Bytes device_bytes(std::uint32_t recompute, std::span<const memory::BlockWalk> walks,
                                std::span<const program::Companion> companions, Stages stages) const;
-  quantity::Seconds step_time(std::uint32_t recompute, const PricedProgram& program, Stages stages) const;
+  quantity::Seconds step_time(std::uint32_t recompute, const PricedProgram& priced, Stages stages) const;
   bool fits(quantity::Bytes memory) const;
   PlannedRun planned(std::uint32_t recompute, quantity::Bytes memory, quantity::Seconds step) const;
   bool is_within_limits(const PlannedRun& run) const;

@@ -15,7 +15,7 @@ namespace {
 using quantity::BadInput;
 
 /// A config.json has some kilobytes, the largest preset file some hundred. More is the wrong file, or an endless one.
-constexpr std::size_t largest_file = 64u << 20;
+constexpr std::size_t largest_file = 64U << 20;
 
 struct Close {
   void operator()(std::FILE* file) const { std::fclose(file); }
@@ -32,7 +32,7 @@ std::string read_file(const std::filesystem::path& path, std::string_view place)
   const File file(std::fopen(path.c_str(), "rb"));
   if (!file) throw_unreadable(path, place, errno);
   std::string text;
-  std::array<char, 1 << 16> block;
+  std::array<char, 1 << 16> block{};
   while (const auto count = std::fread(block.data(), 1, block.size(), file.get())) {
     text.append(block.data(), count);
     if (text.size() > largest_file) throw BadInput(std::string(place), "'" + path.string() + "' is larger than 64 MiB");

@@ -7,7 +7,8 @@
 #include <vector>
 
 int main(int argc, char** argv) {
-  using namespace llmcalc;
+  namespace cli = llmcalc::cli;
+  namespace quantity = llmcalc::quantity;
   auto code = cli::ExitCode::bad_question;
   try {
     cli::ignore_broken_pipes();

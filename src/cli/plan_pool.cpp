@@ -1,5 +1,7 @@
 #include "cli/plan_pool.hpp"
 
+#include <fmt/format.h>
+
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -12,6 +14,7 @@
 namespace llmcalc::cli {
 namespace {
 
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): a signal handler reaches nothing else
 std::atomic<bool> interrupted = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "what a signal handler may write");
 
@@ -79,7 +82,7 @@ void Pool::draw() const {
   constexpr std::size_t width = 30;
   const std::size_t filled = units_ == 0 ? width : width * done_ / units_;
   const std::string bar = std::string(filled, '#') + std::string(width - filled, '.');
-  std::fprintf(stderr, "\r[%s] %3zu %%", bar.c_str(), units_ == 0 ? 100 : 100 * done_ / units_);
+  std::fputs(fmt::format("\r[{}] {:3} %", bar, units_ == 0 ? 100 : 100 * done_ / units_).c_str(), stderr);
   std::fflush(stderr);
 }
 

@@ -87,7 +87,7 @@ std::vector<PlannedRun> read_runs(const Json& json) {
     run.total = quantity::seconds(item.at("total"));
     if (item.contains("cost")) run.cost = quantity::dollars(item.at("cost"));
     if (item.contains("energy")) run.energy = quantity::kilowatt_hours(item.at("energy"));
-    runs.push_back(std::move(run));
+    runs.push_back(run);
   }
   return runs;
 }

@@ -17,7 +17,8 @@ std::string reason_of(const quantity::BadInput& error) {
   const std::string& place = error.place();
   const std::string row = place.substr(0, place.rfind(':') + 1);
   std::string problem = error.problem();
-  for (std::size_t at = row.empty() ? row.npos : problem.find(row); at != problem.npos; at = problem.find(row, at)) {
+  constexpr auto nowhere = std::string::npos;
+  for (std::size_t at = row.empty() ? nowhere : problem.find(row); at != nowhere; at = problem.find(row, at)) {
     problem.erase(at, row.size());
   }
   return place.substr(row.size()) + ": " + problem;

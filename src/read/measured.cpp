@@ -26,10 +26,6 @@ constexpr std::string_view other_columns[] = {"id",   "quantity", "value", "step
 /// Shorthands that a cell can hold: config names a file, which only the command line opens.
 constexpr std::string_view shorthand_columns[] = {"dtype", "zero"};
 
-bool is_among(std::string_view column, std::span<const std::string_view> columns) {
-  return std::ranges::find(columns, column) != columns.end();
-}
-
 /// The names of the columns; those that every row needs must be there, and none twice.
 std::vector<std::string> read_header(const CsvRow& row, std::string_view file) {
   const std::string place = std::string(file) + ":" + std::to_string(row.line);

@@ -57,11 +57,6 @@ constexpr std::array<std::string_view, 4> late_terms{"global_batch", "first_stag
 /// Each is searched by itself.
 constexpr std::size_t most_runs = 10'000;
 
-template <std::size_t n>
-bool is_among(std::string_view name, const std::array<std::string_view, n>& names) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 /// The canonical name of a given word: that of the term or shorthand it names.
 std::string_view canonical(std::string_view name) {
   const Term* term = find_term(name);

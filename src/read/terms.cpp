@@ -23,6 +23,10 @@ double check_limits(double value, double min, double max, std::string_view text,
                                write_double(max));
 }
 
+bool is_among(std::string_view name, std::span<const std::string_view> names) {
+  return std::ranges::find(names, name) != names.end();
+}
+
 std::vector<std::string> split_list(std::string_view text, std::string_view place) {
   std::vector<std::string> items;
   while (true) {

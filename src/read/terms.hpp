@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -56,6 +57,7 @@ inline constexpr double max_amount = 1e18;
 std::int64_t check_range(std::int64_t value, std::int64_t min, std::int64_t max, std::string_view text,
                          std::string_view place);
 double check_limits(double value, double min, double max, std::string_view text, std::string_view place);
+bool is_among(std::string_view name, std::span<const std::string_view> names);
 std::vector<std::string> split_list(std::string_view text, std::string_view place);
 std::string join_list(const std::vector<std::string>& items);
 std::string write_double(double value);

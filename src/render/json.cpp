@@ -10,7 +10,6 @@
 namespace llmcalc::render {
 namespace {
 
-using answer::Estimate;
 using answer::Verdict;
 using answer::VerdictKind;
 using quantity::in_bytes;

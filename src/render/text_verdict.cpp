@@ -29,8 +29,7 @@ std::string headline(VerdictKind kind, const TextStyle& style) {
 
 /// "71.30 of 79.15 GiB (90 %)"
 std::string need_of_capacity(const Verdict& verdict, const MemoryUnit& unit) {
-  const auto amounts =
-      fmt::format("{} of {} {}", in_unit(verdict.needed, unit), in_unit(verdict.capacity, unit), unit.name);
+  auto amounts = fmt::format("{} of {} {}", in_unit(verdict.needed, unit), in_unit(verdict.capacity, unit), unit.name);
   if (verdict.needed > verdict.capacity || verdict.capacity == quantity::Bytes{}) return amounts;
   return fmt::format("{} ({})", amounts, share_text(verdict.needed / verdict.capacity));
 }

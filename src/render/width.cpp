@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 namespace llmcalc::render {
 namespace {
@@ -38,8 +39,7 @@ constexpr std::array zero_ranges{
     Range{0xFE00, 0xFE0F},  // variation selectors
 };
 
-template <std::size_t n>
-bool contains(const std::array<Range, n>& ranges, char32_t c) {
+bool contains(std::span<const Range> ranges, char32_t c) {
   return std::ranges::any_of(ranges, [c](Range r) { return r.first <= c && c <= r.last; });
 }
 

@@ -26,7 +26,7 @@ struct LedgerLine {
 };
 
 struct PhasePeak {
-  memory::Phase phase;
+  memory::Phase phase = memory::Phase::forward;
   quantity::Bytes allocated;  ///< highest live bytes in this phase, steady state
 };
 

@@ -40,10 +40,10 @@ struct AcceleratorCard {
   std::string file;
 };
 
-std::string to_text(const ModelCard& card);
-std::string to_text(const AcceleratorCard& card);
-std::string to_text(std::span<const ModelCard> cards);        ///< a line a model
-std::string to_text(std::span<const AcceleratorCard> cards);  ///< a line an accelerator
+std::string to_text(const ModelCard& model);
+std::string to_text(const AcceleratorCard& preset);
+std::string to_text(std::span<const ModelCard> models);         ///< a line a model
+std::string to_text(std::span<const AcceleratorCard> presets);  ///< a line an accelerator
 
 /// \param version  of the tool
 std::string to_json(const ModelCard& card, std::string_view version);
