@@ -120,9 +120,10 @@ void Ledger::step(const memory::Moment& alive) {
   add({Holding::workspace,
        "workspaces",
        alive.workspace,
-       {"matrix-product workspaces and scratch gradients", exact(alive.workspace),
-        question_.runtime.workspace ? "as given"
-                                    : "pytorch CublasHandlePool.cpp; TransformerEngine gemm.py and module/base.py"},
+       {"matrix-product workspaces, scratch gradients, blocks beyond their tensors", exact(alive.workspace),
+        question_.runtime.workspace
+            ? "as given"
+            : "pytorch CublasHandlePool.cpp, CUDACachingAllocator.cpp; TransformerEngine gemm.py, module/base.py"},
        !question_.runtime.workspace});
 }
 

@@ -69,6 +69,8 @@ struct StageWalk::Stage {
   Bytes in_flight{};  ///< kept by other micro-batches that are forwarded and not yet backwarded
   Bytes root{};       ///< gathered weights outside the layers: one unit, whole from the first layer to the last
   Bytes buffers{};
+  Bytes slack{};         ///< of the allocator's blocks beyond weights and master weights
+  Bytes moment_slack{};  ///< and beyond the optimizer's states
   Bytes host{};
   Companions companions{};
 };
@@ -108,11 +110,15 @@ StageWalk::Stage StageWalk::lay_out(Runs runs, std::int64_t index) const {
   stage.in_flight = activations_in_flight(in_flight, question_, index);
   if (profile_.updates_in_backward) stage.states.gradients = bytes(0);
   if (!profile_.widens_gradients_at_step) stage.states.gradient_copies = bytes(0);
+  if (profile_.allocates_tensors && !rules_.streams_weights) {
+    stage.slack = stage.states.slack.total();
+    stage.moment_slack = stage.states.moment_slack.total();
+  }
   stage.host = program::move_to_host(stage.states, rules_.offload);
   if (rules_.offload.activations) stage.host += stage.kept + std::exchange(stage.in_flight, bytes(0));
   stage.buffers = prices_.weights->workspace + score_buffer(question_, profile_) +
                   exchange_buffers(question_, profile_, rules_.sharding, stage.states.gradients) +
-                  prices_.weights->zero.always;
+                  prices_.weights->zero.always + stage.slack + stage.moment_slack;
   if (!prices_.companions.empty()) add_companions(stage);
   return stage;
 }
@@ -303,6 +309,7 @@ StepMemory StageWalk::walk(Runs runs, std::int64_t index) const {
       resting(stage.companions.value) + (kept_between_steps ? stage.companions.value.gradients : bytes(0));
   memory.steady = phases(stage, in_step);
   in_step.optimizer = bytes(0);
+  in_step.workspace -= stage.moment_slack;
   in_step.value -= stage.companions.value.optimizer;
   memory.first_step = phases(stage, in_step);
   return memory;

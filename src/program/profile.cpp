@@ -204,6 +204,7 @@ void apply_megatron(const spec::Training& training, const std::optional<spec::Ac
   if (training.grouped_experts && !is_local(training)) p.expert_workspace = grouped_product_streams * engine;
   p.copies_attention_output = copies_attention_output(training, gpu, hopper);
   p.keeps_score_buffer = is_local(training) && training.attention == spec::AttentionKernel::eager;
+  p.allocates_tensors = training.framework == Framework::megatron || training.framework == Framework::nemo;
   p.keeps_narrow_inputs = true;
   p.product_layouts = product_layouts(training, gpu);
   p.widens_gradients_at_step = !training.precision.master_remainder;
@@ -222,11 +223,15 @@ Profile make_profile(const spec::Training& training, const std::optional<spec::A
   p.context = cuda_context(hopper);
   p.reserved_over_allocated = median_reserved_ratio;
   const auto handles = 2 * cublas_workspace(hopper, training.deterministic.value_or(false));
-  if (family == Family::torch) p.workspace = handles;
+  if (family == Family::torch) {
+    p.workspace = handles;
+    p.allocates_tensors = true;
+  }
   if (family == Family::megatron) apply_megatron(training, gpu, p);
   if (runs_deepspeed(training.framework)) {
     apply_deepspeed(training, p);
     p.workspace = handles;
+    p.allocates_tensors = false;
   }
   if (fuses_update(training.optimizer) || training.optimizer_in_backward) {
     p.updates_in_backward = true;

@@ -21,11 +21,13 @@ Bytes product_copies(const Weight& w, std::int64_t shards) {
   return shards > 1 ? bytes(0) : w.copies * spec::storage_bytes(w.copy_type, w.elements);
 }
 
+Bytes code_bytes(const Weight& w) { return bytes(ceil_divide(product(w.elements, spec::facts(w.dtype).bits), 8)); }
+
 /// Of a quantized weight only the codes are parameters that sharding sees; its scales are attributes or buffers of the
 /// module and stay whole on every rank (bitsandbytes nn/modules.py, Params4bit.quant_state; AutoGPTQ's scales, qzeros).
 Bytes weight_bytes(const Weight& w, std::int64_t shards) {
   const Bytes stored = spec::storage_bytes(w.dtype, w.elements);
-  const Bytes codes = bytes(ceil_divide(product(w.elements, spec::facts(w.dtype).bits), 8));
+  const Bytes codes = code_bytes(w);
   return w.layouts * (share(codes, shards) + (stored - codes)) + product_copies(w, shards);
 }
 
@@ -46,13 +48,33 @@ bool widens_gradients(const spec::Precision& precision) {
   return precision.master && !precision.grad_copy && precision.grads != spec::Dtype::fp32;
 }
 
-}  // namespace
+/// A weight of several experts is so many tensors.
+std::int64_t tensors_of(const Weight& w) {
+  const std::int64_t of_one = product(w.rows, w.columns);
+  return of_one == 0 ? 1 : std::max<std::int64_t>(1, w.elements / of_one);
+}
 
-States weight_states(const Weight& w, const spec::Training& training, const Sharding& sharding) {
+AllocatorSlack slack_of(const Weight& w, Bytes all, std::int64_t shards) {
+  const std::int64_t tensors = tensors_of(w);
+  return {bytes(quantity::in_bytes(all) / tensors), tensors, shards};
+}
+
+/// Sharded states are slices of whole tensors (Megatron-LM core/optimizer/distrib_optimizer.py,
+/// _build_model_and_main_param_groups), and the weights beside them lie in one buffer (core/distributed/
+/// param_and_grad_buffer.py).
+void add_slack(const Weight& w, const spec::Precision& precision, std::int64_t shards, States& states) {
+  if (shards == 1) states.slack = slack_of(w, code_bytes(w), 1);
+  if (!w.trainable) return;
+  states.slack.add(slack_of(w, master_bytes(w, precision), shards), 1);
+  const Bytes moment = spec::storage_bytes(precision.moments, w.elements);
+  if (moment == bytes(0)) return;
+  const std::int64_t moments = product(quantity::in_bytes(states.optimizer), shards) / quantity::in_bytes(moment);
+  states.moment_slack.add(slack_of(w, moment, shards), moments);
+}
+
+States bare_states(const Weight& w, const spec::Training& training, const Shards& shards) {
   const auto& precision = training.precision;
-  const Shards& shards = sharding.of(w.split);
   States states;
-  if (w.shared) return states;
   (w.adapter ? states.adapters : states.weights) = weight_bytes(w, shards.weights);
   if (!w.trainable) return states;
   const Bytes wide = bytes(product(w.elements, fp32_width));
@@ -65,6 +87,16 @@ States weight_states(const Weight& w, const spec::Training& training, const Shar
   states.moment_temporaries = share(spec::storage_bytes(precision.moments, w.elements), shards.optimizer);
   if (widens_gradients(precision)) states.gradient_copies = share(wide, shards.optimizer);
   states.update_scratch = update_scratch(w, training);
+  return states;
+}
+
+}  // namespace
+
+States weight_states(const Weight& w, const spec::Training& training, const Sharding& sharding) {
+  if (w.shared) return {};
+  const Shards& shards = sharding.of(w.split);
+  States states = bare_states(w, training, shards);
+  add_slack(w, training.precision, shards.optimizer, states);
   return states;
 }
 
@@ -83,6 +115,8 @@ States& States::add(const States& other, std::int64_t count) {
   paged += count * other.paged;
   moment_temporaries += count * other.moment_temporaries;
   gradient_copies += count * other.gradient_copies;
+  slack.add(other.slack, count);
+  moment_slack.add(other.moment_slack, count);
   update_scratch = std::max(update_scratch, other.update_scratch);
   return *this;
 }

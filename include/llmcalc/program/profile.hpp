@@ -82,6 +82,8 @@ struct Profile {
       2;  ///< copies of a narrow weight: row-wise, and column-wise for the gradients' products
   ZeroEngine zero;
 
+  bool allocates_tensors = false;  ///< PyTorch's allocator has each weight and state by itself, not in one buffer
+
   quantity::Bytes expert_workspace;  ///< of grouped matrix products, where the model has experts
   quantity::Bytes workspace;         ///< matrix-product workspaces, inside `allocated`
   quantity::Bytes context;           ///< CUDA context and loaded kernels, outside `allocated`

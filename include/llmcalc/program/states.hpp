@@ -1,6 +1,7 @@
 // What training keeps for each parameter between steps: weights, master copy, gradients, optimizer states.
 #pragma once
 
+#include "llmcalc/program/allocator.hpp"
 #include "llmcalc/program/optimizer_states.hpp"
 #include "llmcalc/program/program.hpp"
 #include "llmcalc/program/sharding.hpp"
@@ -20,6 +21,8 @@ struct States {
   quantity::Bytes moment_temporaries;  ///< one tensor in the moments' type per trained parameter
   quantity::Bytes gradient_copies;     ///< fp32 copies of narrower gradients, for optimizers that make them in the step
   quantity::Bytes update_scratch;      ///< of the tensor whose update takes most; a sum of states keeps the largest
+  AllocatorSlack slack;                ///< beyond weights, adapters and master weights, if each tensor is by itself
+  AllocatorSlack moment_slack;         ///< and beyond the optimizer's states
 
   States& operator+=(const States& other) { return add(other, 1); }
   /// The states of `count` equal blocks.
