@@ -1,5 +1,7 @@
 #include "answer/error_bar.hpp"
 
+#include "llmcalc/spec/traits.hpp"
+
 namespace llmcalc::answer {
 
 namespace {
@@ -8,13 +10,8 @@ enum class Class { huggingface, megatron, other_torch, textbook };
 
 Class class_of(spec::Framework framework) {
   using spec::Framework;
+  if (spec::runs_trainer(framework)) return Class::huggingface;
   switch (framework) {
-    case Framework::hf:
-    case Framework::liger:
-    case Framework::ms_swift:
-    case Framework::axolotl:
-    case Framework::unsloth:
-      return Class::huggingface;
     case Framework::megatron:
     case Framework::nemo:
       return Class::megatron;

@@ -6,6 +6,9 @@
 
 namespace llmcalc::program {
 
+/// The matrix from hidden state to vocabulary.
+inline constexpr std::string_view output_head = "output head";
+
 void embedding_block(const Context& context, Block& block);
 void layer_block(const Context& context, const spec::LayerKind& kind, bool input_needs_gradient, Block& block);
 void head_block(const Context& context, bool input_needs_gradient, Block& block);

@@ -9,7 +9,7 @@ namespace {
 /// The matrix from hidden state to vocabulary; with tied embeddings its storage is the token table's.
 Matrix head_matrix(const Context& c, std::int64_t width) {
   const Resting resting = c.profile.quantizes_head ? Resting::as_layers : Resting::as_tables;
-  return {"output head", width, c.shape().vocab, false, Cut::columns, 1, 1, resting};
+  return {output_head, width, c.shape().vocab, false, Cut::columns, 1, 1, resting};
 }
 
 void head_parameters(BlockBuilder& b, const spec::Shape& shape) {
@@ -41,7 +41,7 @@ void head_block(const Context& c, bool input_needs_gradient, Block& block) {
   }
   head_parameters(b, shape);
   for (Weight& w : block.weights) {
-    if (w.name != "output head") continue;
+    if (w.name != output_head) continue;
     w.table = true;
     w.tied = shape.tied;
     w.shared = shape.tied && c.stages == 1;

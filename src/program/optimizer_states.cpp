@@ -1,5 +1,9 @@
 #include "llmcalc/program/optimizer_states.hpp"
 
+#include "llmcalc/spec/traits.hpp"
+#include "program/blocks.hpp"
+#include "program/release.hpp"
+
 #include <algorithm>
 
 namespace llmcalc::program {
@@ -45,6 +49,17 @@ Bytes blockwise(std::int64_t n, const BlockwiseMoment& format) {
   const bool stays_wide = n < smallest_quantized || (format.whole_blocks_only && n % format.block != 0);
   if (stays_wide) return bytes(product(n, fp32_width));
   return bytes(ceil_divide(n, format.elements_per_byte) + product(fp32_width, ceil_divide(n, format.block)));
+}
+
+/// Two moments, both quantized where bitsandbytes has them. transformers' Trainer asks it to keep those of every
+/// nn.Embedding in fp32; until release 4.52 it asked for Adam8bit alone, which its options never make (trainer.py,
+/// create_optimizer).
+Bytes adam_8bit(const Weight& w, const spec::Training& training) {
+  constexpr Release since{4, 52};
+  const bool embeds = w.table && w.name != output_head;
+  const bool widened =
+      spec::runs_trainer(training.framework) && embeds && transformers_release(training.framework_version) >= since;
+  return 2 * (widened ? bytes(product(w.elements, fp32_width)) : blockwise(w.elements, bitsandbytes_8bit));
 }
 
 /// A row and a column vector in fp32 a matrix (Shazeer & Stern 2018, arXiv:1804.04235 section 3); AdaLomo keeps the
@@ -116,7 +131,7 @@ Bytes optimizer_bytes(const Weight& w, const spec::Training& training) {
       return 2 * moment;
     case Optimizer::adamw_8bit:
     case Optimizer::paged_adamw_8bit:
-      return 2 * blockwise(w.elements, bitsandbytes_8bit);
+      return adam_8bit(w, training);
     case Optimizer::adamw_4bit:
       return 2 * blockwise(w.elements, torchao_4bit);
     case Optimizer::adafactor:

@@ -69,6 +69,28 @@ TEST_CASE("LLaMA 7B: APOLLO 1.6 GB, APOLLO-Mini 0.0 GB, 8-bit Adam 13 GB (Zhu et
   CHECK(hidden_gigabytes("llama-7b", Optimizer::adamw_8bit) == Approx(13).margin(0.5));
 }
 
+TEST_CASE("transformers' Trainer keeps the 8-bit optimizers' moments of embeddings in fp32 from release 4.52 on") {
+  // trainer.py, create_optimizer: register_module_override(module, "weight", {"optim_bits": 32}) for every nn.Embedding
+  auto table = matrix(1024, 4096);
+  table.table = true;
+  const std::int64_t narrow = 2 * (table.elements + 4 * (table.elements / 256));
+  const std::int64_t wide = 8 * table.elements;
+  const auto states = [&](spec::Framework framework, std::string version) {
+    auto t = training(Optimizer::adamw_8bit);
+    t.framework = framework;
+    t.framework_version = std::move(version);
+    return in_bytes(program::optimizer_bytes(table, t));
+  };
+  CHECK(states(spec::Framework::hf, "") == wide);
+  CHECK(states(spec::Framework::hf, "transformers 4.52.4") == wide);
+  CHECK(states(spec::Framework::hf, "transformers 4.51.3") == narrow);
+  CHECK(states(spec::Framework::torchtune, "") == narrow);
+  table.name = "output head";
+  CHECK(states(spec::Framework::hf, "") == narrow);
+  table.table = false;
+  CHECK(states_of(table, Optimizer::paged_adamw_8bit) == narrow);
+}
+
 TEST_CASE("LLaMA 7B: LOMO holds 12.55 GB of weights, 0.24 GB of gradients and no states (Lv et al. 2023 table 1)") {
   const auto lomo = test::Asked(tiny_batch + "lomo").walk();
   CHECK(in_gib(lomo.persistent.total()) == Approx(12.55).margin(0.01));
