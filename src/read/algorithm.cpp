@@ -8,7 +8,6 @@
 namespace llmcalc::read {
 
 using spec::Algorithm;
-using spec::Method;
 using spec::Reference;
 
 namespace {

@@ -180,7 +180,7 @@ void complete_layout(Draft& draft) {
 
 void complete_pipeline(Draft& draft) {
   if (!spec::counts_ends_as_layers({draft.shape(), draft.training(), draft.layout()})) return;
-  draft.assumptions.push_back("embedding and loss each take a layer's place in the pipeline, as in Megatron-LM");
+  draft.assumptions.emplace_back("embedding and loss each take a layer's place in the pipeline, as in Megatron-LM");
 }
 
 void complete_batch(Draft& draft) {
@@ -195,7 +195,7 @@ void complete_batch(Draft& draft) {
 
 void complete_data(Draft& draft) {
   if (draft.given("tokens") || draft.given("samples")) return;
-  draft.assumptions.push_back("--tokens 20x, 20 for each parameter (Hoffmann et al. 2022)");
+  draft.assumptions.emplace_back("--tokens 20x, 20 for each parameter (Hoffmann et al. 2022)");
 }
 
 void complete_kernels(Draft& draft) {

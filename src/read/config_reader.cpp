@@ -40,7 +40,7 @@ std::int64_t ConfigReader::value_or(const Concept& wanted, std::int64_t otherwis
   return otherwise;
 }
 
-bool ConfigReader::flag(const Flag& wanted) {
+bool ConfigReader::flag(const Flag& wanted) const {
   if (wanted.key.empty()) return wanted.otherwise;
   const auto found = text_model().boolean({&wanted.key, 1});
   return found ? found->value : wanted.otherwise;

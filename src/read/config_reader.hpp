@@ -28,7 +28,7 @@ class ConfigReader {
   std::int64_t need(const Concept& wanted, std::int64_t otherwise = 0);
   /// The value of a concept or what stands for it.
   std::int64_t value_or(const Concept& wanted, std::int64_t otherwise);
-  bool flag(const Flag& wanted);
+  bool flag(const Flag& wanted) const;
   /// A word of the file under the first of these keys, else the family's.
   std::string word_or(std::string_view term, Keys keys, std::string_view otherwise);
 

@@ -3,7 +3,7 @@
 namespace llmcalc::read {
 
 std::string read_name(const JsonPlace& value) {
-  const std::string name = value.string();
+  std::string name = value.string();
   const auto separates = [](char c) { return c == ':' || c == ',' || c == '|' || c == 0x7f || (c >= 0 && c <= ' '); };
   if (name.empty() || std::ranges::any_of(name, separates)) {
     value.fail("a name is one word without white space, ':', ',' or '|'");

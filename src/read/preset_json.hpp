@@ -53,7 +53,7 @@ class PresetDocument {
   PresetDocument(std::string_view json, std::string_view file);
 
   std::vector<JsonPlace> entries() const;
-  JsonPlace root() const { return JsonPlace(value_, file_); }
+  JsonPlace root() const { return {value_, file_}; }
 
  private:
   nlohmann::json value_;
