@@ -3,6 +3,7 @@
 #include "answer/framework_stack.hpp"
 #include "llmcalc/quantity/format.hpp"
 #include "llmcalc/spec/names.hpp"
+#include "llmcalc/spec/node.hpp"
 #include "llmcalc/spec/traits.hpp"
 
 #include <fmt/format.h>
@@ -164,12 +165,8 @@ bool precomputed_reference(Changed& run, Larger, std::size_t step) {
   return true;
 }
 
-constexpr std::int64_t accelerators_of_a_node = 8;
-
 void settle_nodes(spec::Question& question) {
-  const bool known = question.gpu && question.gpu->gpus_per_node > 0;
-  const std::int64_t per_node = known ? question.gpu->gpus_per_node : accelerators_of_a_node;
-  question.layout.nodes = quantity::ceil_divide(question.layout.gpus, per_node);
+  question.layout.nodes = quantity::ceil_divide(question.layout.gpus, spec::accelerators_per_node(question.gpu));
 }
 
 /// Twice, four times, ... as many data-parallel ranks, with everything sharded that the framework shards.

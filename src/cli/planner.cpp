@@ -1,6 +1,7 @@
 #include "cli/planner.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/spec/node.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -85,7 +86,7 @@ std::optional<std::int64_t> Planner::fewest(const std::vector<Given>& words) con
   while (enough <= most_accelerators && !fits_with(words, enough)) enough *= 2;
   if (enough > most_accelerators) return std::nullopt;
   const auto base = resolve(words).bases.front().resolved.question;
-  const std::int64_t node = base.gpu ? std::max<std::int64_t>(1, base.gpu->gpus_per_node) : 1;
+  const std::int64_t node = spec::accelerators_per_node(base.gpu);
   const std::int64_t unit = std::min(node, std::max<std::int64_t>(1, enough / 4));
   for (std::int64_t count = enough / 2 + unit; count < enough; count += unit) {
     if (fits_with(words, count)) return count;

@@ -2,6 +2,7 @@
 
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/layout_rules.hpp"
+#include "llmcalc/spec/node.hpp"
 #include "read/terms.hpp"
 #include "read/training_rules.hpp"
 
@@ -17,12 +18,11 @@ using spec::Method;
 constexpr std::int64_t longest_default_seq = 4096;
 constexpr std::int64_t assumed_seq = 2048;      // the context of Llama 1 and GPT-3, for a shape known by its size alone
 constexpr std::int64_t litgpt_generation = 55;  // litgpt/generate/base.py: 50 new tokens behind a prompt of 5
-constexpr std::int64_t accelerators_per_node = 8;
-constexpr std::int64_t peft_rank = 8;         // peft, LoraConfig.r
-constexpr std::int64_t fsdp_qlora_rank = 64;  // AnswerDotAI/fsdp_qlora, train.py
-constexpr std::int64_t adalora_rank = 12;     // peft, AdaLoraConfig.init_r: with which the singular values start
-constexpr std::int64_t virtual_tokens = 20;   // peft's documentation, num_virtual_tokens
-constexpr std::int64_t adapter_width = 64;    // Houlsby et al. 2019, arXiv:1902.00751 section 3.2
+constexpr std::int64_t peft_rank = 8;           // peft, LoraConfig.r
+constexpr std::int64_t fsdp_qlora_rank = 64;    // AnswerDotAI/fsdp_qlora, train.py
+constexpr std::int64_t adalora_rank = 12;       // peft, AdaLoraConfig.init_r: with which the singular values start
+constexpr std::int64_t virtual_tokens = 20;     // peft's documentation, num_virtual_tokens
+constexpr std::int64_t adapter_width = 64;      // Houlsby et al. 2019, arXiv:1902.00751 section 3.2
 
 std::int64_t replica_size(const spec::Layout& layout) { return product(layout.tp, layout.pp, layout.cp); }
 
@@ -74,8 +74,7 @@ void complete_nodes(Draft& draft, std::optional<std::int64_t> per_node) {
     layout.nodes = exact_share(draft, layout.gpus, *per_node, "gpus", "gpus_per_node", node_rule);
     draft.derive("nodes", "gpus / gpus_per_node");
   } else {
-    const auto& gpu = draft.question.gpu;
-    const auto typical = gpu && gpu->gpus_per_node > 0 ? gpu->gpus_per_node : accelerators_per_node;
+    const auto typical = spec::accelerators_per_node(draft.question.gpu);
     layout.nodes = quantity::ceil_divide(layout.gpus, typical);
     draft.derive("nodes", std::to_string(typical) + " accelerators a node");
   }
