@@ -80,6 +80,7 @@ std::uint8_t BlockBuilder::open_recompute_group(std::initializer_list<Value> inp
 
 Op& BlockBuilder::append(Op op) {
   op.recompute = recompute_group_;
+  op.eager = op.eager || context_.profile.eager_kernels;
   for (const TensorId id : std::exchange(checkpoint_inputs_, {})) {
     if (std::ranges::find(op.saved, id) == op.saved.end()) op.saved.push_back(id);
   }

@@ -58,16 +58,24 @@ Heads rotated(BlockBuilder& b, const Heads& h) {
 
 /// Passes over queries and keys that the rotary embedding takes: read and write in one kernel (Megatron-LM
 /// core/fusions/fused_rope; Liger-Kernel ops/rope.py); as a chain of operations a negated half is concatenated, two
-/// products are made and added: 2 + 2 + 2 + 3 (transformers modeling_llama.py, apply_rotary_pos_emb). The way back
-/// takes as many.
+/// products are made and added: 2 + 2 + 2 + 3 (transformers modeling_llama.py, apply_rotary_pos_emb); as complex
+/// numbers they are cast to fp32, multiplied and cast back: 3 + 4 + 3 of 16 bits. The way back takes as many.
+std::int64_t rotary_passes(const Profile& profile) {
+  constexpr std::int64_t fused = 2;
+  constexpr std::int64_t chained = 9;
+  constexpr std::int64_t complex = 10;
+  if (profile.rotates_complex) return complex;
+  return profile.fuses_rotary ? fused : chained;
+}
+
 void rotate(BlockBuilder& b, const Heads& h) {
-  constexpr std::int64_t fused_passes = 2;
-  constexpr std::int64_t chained_passes = 9;
   const Context& c = b.context();
   if (c.shape().position != spec::Position::rope) return;
-  const std::int64_t passes = c.profile.fuses_rotary ? fused_passes : chained_passes;
-  const auto moved = quantity::bytes(quantity::product(passes, h.q.rows, h.q.columns + h.k.columns, h.q.width));
+  const auto moved =
+      quantity::bytes(quantity::product(rotary_passes(c.profile), h.q.rows, h.q.columns + h.k.columns, h.q.width));
   b.pass_over("rotary embedding", moved, c.differentiates ? moved : quantity::bytes(0));
+  // No code is generated for complex numbers (pytorch torch/_inductor/lowering.py, unsupported_input_tensor).
+  if (c.profile.rotates_complex) b.block().ops.back().eager = true;
 }
 
 /// LLaMA-Adapter: queries also attend to a learned prompt, and what they find is weighted by a learned gate a head,

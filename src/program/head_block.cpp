@@ -40,6 +40,9 @@ void head_block(const Context& c, bool input_needs_gradient, Block& block) {
     loss(b, x, head_matrix(c, x.columns));
   }
   head_parameters(b, shape);
+  if (c.profile.eager_head) {
+    for (Op& op : block.ops) op.eager = true;
+  }
   for (Weight& w : block.weights) {
     if (w.name != output_head) continue;
     w.table = true;

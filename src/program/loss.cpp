@@ -69,6 +69,28 @@ WideLogits wide_logits(BlockBuilder& b, const Value& x, const Matrix& head) {
   return result;
 }
 
+/// ATen's kernel reads a row for its maximum, for the sum of its exponentials and for its result, and backward reads
+/// the gradient twice (pytorch aten/src/ATen/native/cuda/SoftMax.cu, cunn_SoftMaxForward and cunn_SoftMaxBackward); one
+/// of these finds the row in the cache. With 32768 to 131072 logits a row an A100 takes 12 to 13 bytes a logit forward
+/// (Liger-Kernel benchmark/data/all_benchmark_data.csv of release 0.2.1, cross_entropy, huggingface).
+constexpr std::int64_t log_softmax_passes = 3;
+
+/// The gradient of the negative log-likelihood is zero but for the targets, and filled in whole.
+constexpr std::int64_t likelihood_passes = 1;
+
+/// A kernel that was written for the loss, whatever runs the operations beside it.
+Op& append_kernel(BlockBuilder& b, const Op& op) {
+  Op& appended = b.append(op);
+  appended.eager = false;
+  return appended;
+}
+
+/// Log-softmax and negative log-likelihood of fp32 logits in one operation of the program.
+void pass_over_logits(const BlockBuilder& b, const Value& wide, Op& op) {
+  op.moved_forward = log_softmax_passes * b.size(wide.id);
+  op.moved_backward = (log_softmax_passes + likelihood_passes) * b.size(wide.id);
+}
+
 /// transformers loss/loss_utils.py, ForCausalLMLoss: logits.float(), then log_softmax and nll_loss, each with an fp32
 /// tensor of its own, the earlier ones held by local variables. Bytes a logit: 2+4+4 forward, 4 kept, 4+4+4 backward.
 void eager_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
@@ -82,8 +104,10 @@ void eager_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
              .outputs = {log_probabilities.id},
              .saved = {log_probabilities.id}};
   softmax.held = logits.held;
-  b.append(softmax);
-  b.append({.kind = OpKind::loss, .name = "negative log-likelihood", .inputs = {log_probabilities.id}});
+  pass_over_logits(b, wide, b.append(softmax));
+  Op& likelihood =
+      b.append({.kind = OpKind::loss, .name = "negative log-likelihood", .inputs = {log_probabilities.id}});
+  likelihood.moved_forward = likelihood.moved_backward = bytes(0);
   hold_to_the_end(b, wide);
 }
 
@@ -102,7 +126,7 @@ void split_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
         .saved = {log_probabilities.id}};
   op.gradient_in_place = true;
   op.workspace_backward = bytes(product(c.batch, c.profile.loss_positions, wide.columns, wide.width));
-  b.append(op);
+  pass_over_logits(b, wide, b.append(op));
   hold_to_the_end(b, wide);
 }
 
@@ -112,7 +136,7 @@ void fused_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   const Value logits = b.linear(x, head);
   Op op = loss_on(logits, "cross-entropy");
   op.gradient_in_place = true;
-  b.append(op);
+  append_kernel(b, op);
 }
 
 /// The same kernel behind transformers' own handling of the logits: it overwrites the fp32 copy.
@@ -121,13 +145,13 @@ void fused_loss_on_wide_logits(BlockBuilder& b, const Value& x, const Matrix& he
   Op op = loss_on(logits.shifted, "cross-entropy");
   op.gradient_in_place = true;
   op.held = logits.held;
-  b.append(op);
+  append_kernel(b, op);
 }
 
-/// Each metric widens the 16-bit logits and takes their log-softmax: 2+4 and 4+4 bytes a logit (torchmetrics
-/// without gradients, composer/metrics/nlp.py, LanguageCrossEntropy.update).
+/// Each metric widens the 16-bit logits, which is 2+4 bytes a logit, and takes their log-softmax (torchmetrics without
+/// gradients, composer/metrics/nlp.py, LanguageCrossEntropy.update).
 void metrics(BlockBuilder& b, const Value& logits) {
-  constexpr std::int64_t passed_over = 14;
+  constexpr std::int64_t passed_over = 2 + fp32_width + log_softmax_passes * fp32_width;
   const std::int64_t times = b.context().profile.metrics_on_logits;
   if (times == 0 || !b.context().differentiates) return;
   b.pass_over("metrics of training", bytes(product(times, passed_over, logits.rows, logits.columns)), bytes(0));
@@ -136,7 +160,7 @@ void metrics(BlockBuilder& b, const Value& logits) {
 /// The logits stay 16-bit; fp32 exists inside compiled kernels only (inductor).
 void narrow_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   const Value logits = b.linear(x, head);
-  b.append(loss_on(logits, "cross-entropy"));
+  append_kernel(b, loss_on(logits, "cross-entropy"));
   metrics(b, logits);
 }
 
@@ -156,7 +180,12 @@ void chunked_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
     op.workspace_forward = bytes(product(chunk, fp32_width));
     op.workspace_backward = bytes(product(chunk, 2 * fp32_width));
   }
-  b.append(op);
+  Op& appended = b.append(op);
+  if (b.context().training.compile) return;
+  const auto cast = bytes(product(logits.rows, logits.columns, logits.width + fp32_width));
+  const auto pass = bytes(product(logits.rows, logits.columns, fp32_width));
+  appended.moved_forward = cast + log_softmax_passes * pass;
+  appended.moved_backward = cast + (log_softmax_passes + likelihood_passes) * pass;
 }
 
 /// Rows of one chunk of the fused linear cross-entropy: a power of two such that a chunk's logits are about as large as

@@ -218,6 +218,7 @@ Profile make_profile(const spec::Training& training, const std::optional<spec::A
   Profile p = family_profile(family, training);
   if (training.fused_kernels || training.compile) p.fused_norm = true;
   if (training.compile || training.framework == Framework::liger) p.fused_norm = p.fused_glu = true;
+  if (training.compile || training.fused_kernels || training.framework == Framework::liger) p.eager_kernels = false;
   if (training.compile || training.fused_kernels || training.framework == Framework::liger) p.fuses_rotary = true;
   p.optimizer_temporaries = family == Family::textbook ? 0 : step_temporaries(training);
   p.context = cuda_context(hopper);

@@ -12,6 +12,7 @@ namespace {
 /// A chain of tensor operations, gradients made in each backward pass.
 Profile eager() {
   Profile p;
+  p.eager_kernels = true;
   p.fused_norm = false;
   p.fuses_small_gradients = false;
   p.fuses_rotary = false;
@@ -96,12 +97,15 @@ Profile torchtune(const spec::Training& training) {
   return p;
 }
 
-/// torchtitan/models/llama/model.py makes fp32 logits, which train.py's `pred` holds during the backward pass.
-/// parallelisms/parallelize_llama.py, _custom_policy: selective recompute by operation.
-Profile torchtitan(const spec::Training&) {
+/// torchtitan/models/llama/model.py makes fp32 logits, which train.py's `pred` holds during the backward pass, and
+/// rotates complex numbers (apply_rotary_emb). parallelisms/parallelize_llama.py, _custom_policy: selective recompute
+/// by operation; apply_compile: each layer by itself, and since 2025 the loss (components/loss.py).
+Profile torchtitan(const spec::Training& training) {
   Profile p = eager();
   p.holds_wide_logits = true;
   p.saves_products = true;
+  p.rotates_complex = true;
+  p.eager_head = training.framework_version.find("2024") != std::string::npos;
   return p;
 }
 

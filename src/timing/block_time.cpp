@@ -88,6 +88,7 @@ class OpTimer {
   }
 
   Seconds moving(const Op& op, quantity::Bytes moved) const {
+    if (op.eager) return prices_.kernels.eager_stream(moved);
     return op.kind == OpKind::permutation ? prices_.kernels.permutation(moved) : prices_.kernels.stream(moved);
   }
 
@@ -142,7 +143,7 @@ Seconds add_up_gradients(const program::Block& block, const Kernels& kernels) {
     for (const program::TensorId id : distinct) {
       const auto gradient = block.tensors[id].gradient;
       if (gradient == quantity::bytes(0)) continue;
-      if (arrived[id]) sum += kernels.stream(passes * gradient);
+      if (arrived[id]) sum += op.eager ? kernels.eager_stream(passes * gradient) : kernels.stream(passes * gradient);
       arrived[id] = true;
     }
   }

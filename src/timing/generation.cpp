@@ -63,19 +63,32 @@ constexpr double usual_exponent = 0.25;
 /// fp8 1.23 times as fast as GB200 with 1200 W and the same peak (Megatron-Bridge 26.04, docs/performance-summary.md).
 constexpr double blackwell_exponent = 1.0;
 
+/// ATen's kernels have too few bytes on their way for the memory of newer parts (pytorch pull request 141959 gained 4
+/// to 10 % with wider loads). Measured: the 36 bytes that transformers' RMSNorm moves an element of 16384 x 2048 and
+/// more, of 1935 GB/s on A100 PCIe 0.63 and 0.65, of 3938 GB/s on H100 NVL 0.50 (Liger-Kernel benchmark/data/
+/// a100_all_benchmark_data.csv and h100_all_benchmark_data.csv, rms_norm, huggingface, forward); native layer norm on
+/// H100 NVL 0.46 to 0.54 (the same, layer_norm); of the 5 passes of a layer norm's backward on GB300 0.49
+/// (meta-pytorch/ KernelAgent pull request 133).
+constexpr double eager_on_a100 = 0.64;
+constexpr double eager_on_hopper = 0.50;
+constexpr double eager_on_blackwell = 0.49;
+constexpr double eager_unmeasured = 1.0;
+
 constexpr Generation generations[] = {
     {"Ampere GA100", "A100 SXM", on_a100, usual_in_run, usual_in_run, sustained, 400 / 312.0, usual_exponent, 108,
+     eager_on_a100, flash_2, flash_2},
+    {"Ampere", "L40S", on_l40s, usual_in_run, usual_in_run, 1.0, l40s_watts, usual_exponent, 84, eager_unmeasured,
      flash_2, flash_2},
-    {"Ampere", "L40S", on_l40s, usual_in_run, usual_in_run, 1.0, l40s_watts, usual_exponent, 84, flash_2, flash_2},
-    {"Ada", "L40S", on_l40s, usual_in_run, usual_in_run, 1.0, l40s_watts, usual_exponent, 142, flash_2, flash_2},
+    {"Ada", "L40S", on_l40s, usual_in_run, usual_in_run, 1.0, l40s_watts, usual_exponent, 142, eager_unmeasured,
+     flash_2, flash_2},
     {"Hopper", "H100 SXM and H200", on_hopper, usual_in_run, usual_in_run, sustained, 700 / 989.4, usual_exponent, 132,
-     flash_3, flash_2_on_hopper},
-    {"Blackwell GB", "L40S", on_l40s, usual_in_run, usual_in_run, 1.0, l40s_watts, usual_exponent, 142, flash_2,
-     flash_2},
+     eager_on_hopper, flash_3, flash_2_on_hopper},
+    {"Blackwell GB", "L40S", on_l40s, usual_in_run, usual_in_run, 1.0, l40s_watts, usual_exponent, 142,
+     eager_unmeasured, flash_2, flash_2},
     {"Blackwell", "B200", on_blackwell, blackwell_in_run, blackwell_narrow_in_run, blackwell_sustained, 1000 / 2250.0,
-     blackwell_exponent, 148, cudnn_on_blackwell, flash_2_on_blackwell},
-    {"Volta", "V100 PCIe", on_v100, usual_in_run, usual_in_run, 1.0, 250 / 112.0, usual_exponent, 80, attention_on_v100,
-     attention_on_v100},
+     blackwell_exponent, 148, eager_on_blackwell, cudnn_on_blackwell, flash_2_on_blackwell},
+    {"Volta", "V100 PCIe", on_v100, usual_in_run, usual_in_run, 1.0, 250 / 112.0, usual_exponent, 80, eager_unmeasured,
+     attention_on_v100, attention_on_v100},
 };
 
 /// Parts of which only the best product is known, or what it must at least be. AMD: MI300X (MAMF finder). Google:

@@ -17,6 +17,7 @@ struct Generation {
   double watts_per_teraflop;  ///< of the measured part, at its dense 16-bit peak
   double power_exponent;      ///< with which its clock follows the power for each FLOP
   double units;               ///< of parts that do not say
+  double eager;               ///< share of the memory bandwidth that PyTorch's own kernels reach
   AttentionRates native;      ///< of the kernel written for this generation
   AttentionRates flash_2;     ///< of FlashAttention-2
 };

@@ -20,6 +20,11 @@ constexpr double kernel_start = 2.6e-6;
 /// on, 0.75 from 10 MB on, which the start above accounts for).
 constexpr double bandwidth_share = 0.8;
 
+/// PyTorch's own ones do no better where they were not measured.
+double eager_share(const Chip& chip) {
+  return chip.generation == nullptr ? bandwidth_share : std::min(bandwidth_share, chip.generation->eager);
+}
+
 /// The same of kernels that gather and scatter rows, over that of others: B200 0.50 and 0.51 of the bandwidth forward
 /// and backward where others reach 0.67 (SimuMax, b200_bf16_ceperm, permute_fwd, permute_bwd, default).
 constexpr double permutation_rate = 0.75;
@@ -134,6 +139,7 @@ Kernels::Kernels(const spec::Accelerator& gpu, const spec::Training& training, c
       wide_rate_(quantity::in_flops_per_second(spec::matrix_peak(gpu, spec::Dtype::bf16))),
       compute_rate_(quantity::in_flops_per_second(spec::matrix_peak(gpu, compute_))),
       bandwidth_(bandwidth_share * quantity::in_bytes_per_second(gpu.memory_bandwidth)),
+      eager_(eager_share(chip) * quantity::in_bytes_per_second(gpu.memory_bandwidth)),
       units_(chip.units),
       sum_width_(width_of_sum(training)),
       matrix_(matrix_rates(chip)),
@@ -185,6 +191,10 @@ quantity::Seconds Kernels::further_calls(std::int64_t calls) const {
 
 quantity::Seconds Kernels::stream(quantity::Bytes moved) const {
   return quantity::seconds(kernel_start + static_cast<double>(quantity::in_bytes(moved)) / bandwidth_);
+}
+
+quantity::Seconds Kernels::eager_stream(quantity::Bytes moved) const {
+  return quantity::seconds(kernel_start + static_cast<double>(quantity::in_bytes(moved)) / eager_);
 }
 
 quantity::Seconds Kernels::permutation(quantity::Bytes moved) const {

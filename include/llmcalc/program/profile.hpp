@@ -23,6 +23,9 @@ struct Profile {
   /// fused: one kernel that keeps its input. eager: a chain of tensor operations, each keeping what autograd needs.
   bool fused_norm = true;
   bool fused_glu = true;
+  bool eager_kernels = false;            ///< memory-bound operations run in PyTorch's own kernels
+  bool eager_head = false;               ///< those around the layers do, which are compiled without them
+  bool rotates_complex = false;          ///< rotary embedding multiplies complex numbers, which no compiler fuses
   bool widens_norm = false;              ///< casts the norm's input to fp32 and its result back
   bool fuses_norm_into_product = false;  ///< norm and the matrix product that reads it are one module
   bool fused_adapters = false;           ///< low-rank adapters run in kernels that also keep the layer's own input

@@ -51,6 +51,9 @@ class Kernels {
   /// A kernel that is bound by memory: reads and writes so many bytes.
   quantity::Seconds stream(quantity::Bytes moved) const;
 
+  /// The same of one of PyTorch's own kernels.
+  quantity::Seconds eager_stream(quantity::Bytes moved) const;
+
   /// The same of one that puts rows in another order.
   quantity::Seconds permutation(quantity::Bytes moved) const;
 
@@ -66,6 +69,7 @@ class Kernels {
   double wide_rate_;     ///< FLOP/s of products in 16 bit
   double compute_rate_;  ///< FLOP/s of products in `compute_`
   double bandwidth_;     ///< bytes per second that kernels reach
+  double eager_;         ///< and PyTorch's own ones
   double units_;         ///< that work on tiles at the same time
   double sum_width_;     ///< bytes of the element that the product of a weight gradient adds to; 0: it adds to none
   MatrixRates matrix_;
