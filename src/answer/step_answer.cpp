@@ -13,7 +13,7 @@ namespace llmcalc::answer {
 namespace {
 
 timing::StepTime step_time(const spec::Question& question, const Walks& walks) {
-  const timing::Kernels kernels(*question.gpu, question.training);
+  const timing::Kernels kernels(*question.gpu, question.training, walks.profile);
   const timing::Network network(*question.gpu, question.layout);
   return timing::time_step(walks.program, question, walks.profile,
                            {kernels, network, question.training.precision.compute});

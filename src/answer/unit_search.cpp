@@ -69,7 +69,7 @@ void UnitSearch::enter(std::uint32_t base) {
   base_index_ = base;
   base_ = &space_.base(base);
   question_ = base_->question;
-  kernels_.emplace(*base_->question.gpu, question_.training);
+  kernels_.emplace(*base_->question.gpu, question_.training, base_->profile.front());
 }
 
 void UnitSearch::search(const PlanUnit& unit, Keeper& keeper) {
@@ -150,7 +150,8 @@ void UnitSearch::price_weights() {
     priced.memory.assign(priced.program, question_, base_->profile[i], rules);
     priced.traffic.clear();
     for (const auto& block : priced.program.blocks) {
-      priced.traffic.push_back(timing::weight_traffic(block, question_.training, rules.sharding, *kernels_));
+      priced.traffic.push_back(
+          timing::weight_traffic(block, question_.training, base_->profile[i], rules.sharding, *kernels_));
     }
   }
 }

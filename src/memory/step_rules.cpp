@@ -18,7 +18,7 @@ WeightGradients gradient_policy(const spec::Training& training, const Profile& p
   const std::int64_t product = training.precision.compute == spec::Dtype::fp32 ? 4 : 2;
   if (profile.updates_in_backward || shards_through_bucket(rules, profile)) return {false, product, product, 0};
   if (rules.streams_weights) return {true, product, product, product};
-  if (profile.persistent_gradients) return {false, profile.fused_gradient_accumulation ? 0 : product, product, 0};
+  if (profile.persistent_gradients) return {false, program::accumulates_apart(profile) ? product : 0, product, 0};
   const bool exists_already = training.grad_accum > 1;
   return {!exists_already, product, product, exists_already ? 0 : grads};
 }

@@ -22,13 +22,13 @@ bool runs_deepspeed(Framework framework) {
 }
 
 /// 16-bit gradients are made in each backward pass and widened for the step; fp32 ones are the flat buffer of
-/// BF16_Optimizer, full-size whatever is sharded, to which every 16-bit gradient is added as it arrives
-/// (runtime/bf16_optimizer.py, fp32_groups_gradients_flat).
+/// BF16_Optimizer, full-size whatever is sharded, to which every 16-bit gradient is added in fp32 behind the backward
+/// pass (runtime/bf16_optimizer.py, fp32_groups_gradients_flat and update_hp_grads).
 void apply_deepspeed(const spec::Training& training, Profile& profile) {
   const auto& precision = training.precision;
   profile.zero = default_engine;
   profile.persistent_gradients = precision.master && precision.grads == spec::Dtype::fp32;
-  profile.fused_gradient_accumulation = false;
+  profile.accumulation = profile.persistent_gradients ? Accumulation::apart_widened : Accumulation::apart;
   profile.dummy_weight_gradients = false;
   profile.widens_gradients_at_step = true;
   profile.keeps_narrow_inputs = false;

@@ -15,6 +15,12 @@ Op loss_on(const Value& logits, std::string_view name) {
   return {.kind = OpKind::loss, .name = name, .inputs = {logits.id}, .saved = {logits.id}};
 }
 
+void metrics(BlockBuilder& b, const Value& logits) {
+  const std::int64_t passed_over = b.context().profile.metric_bytes;
+  if (passed_over == 0 || !b.context().differentiates) return;
+  b.pass_over("metrics of training", bytes(product(passed_over, logits.rows, logits.columns)), bytes(0));
+}
+
 /// What Megatron-LM's softmax passes over beyond copy, result and gradient: the maximum reads the fp32 logits, its
 /// subtraction, the exponential and the division read and write them, their sum reads them; backward the factor of the
 /// loss reads and writes them (core/tensor_parallel/cross_entropy.py, calculate_predicted_logits to
@@ -35,10 +41,10 @@ void in_place_loss(BlockBuilder& b, const Value& x, const Matrix& head, bool com
   op.held.push_back(logits.id);
   if (compiled) op.workspace_forward = op.workspace_backward = b.size(wide.id);
   b.append(op);
-  if (b.context().training.framework == spec::Framework::megatron ||
-      b.context().training.framework == spec::Framework::nemo) {
+  if (b.context().profile.loss_in_passes) {
     b.pass_over("softmax in place", softmax_passes * b.size(wide.id), gradient_passes * b.size(wide.id));
   }
+  metrics(b, wide);
 }
 
 /// A tensor that a variable of the training loop keeps through the backward pass, beyond that of its own block.
@@ -146,15 +152,6 @@ void fused_loss_on_wide_logits(BlockBuilder& b, const Value& x, const Matrix& he
   op.gradient_in_place = true;
   op.held = logits.held;
   append_kernel(b, op);
-}
-
-/// Each metric widens the 16-bit logits, which is 2+4 bytes a logit, and takes their log-softmax (torchmetrics without
-/// gradients, composer/metrics/nlp.py, LanguageCrossEntropy.update).
-void metrics(BlockBuilder& b, const Value& logits) {
-  constexpr std::int64_t passed_over = 2 + fp32_width + log_softmax_passes * fp32_width;
-  const std::int64_t times = b.context().profile.metrics_on_logits;
-  if (times == 0 || !b.context().differentiates) return;
-  b.pass_over("metrics of training", bytes(product(times, passed_over, logits.rows, logits.columns)), bytes(0));
 }
 
 /// The logits stay 16-bit; fp32 exists inside compiled kernels only (inductor).

@@ -1,5 +1,6 @@
 #include "llmcalc/program/profile.hpp"
 
+#include "program/attention_library.hpp"
 #include "program/deepspeed.hpp"
 #include "program/torch_frameworks.hpp"
 
@@ -102,17 +103,32 @@ bool reduces_meanwhile(const spec::Training& training) {
   return runs_transformer_engine(training) && !training.framework_version.starts_with("Megatron-LM");
 }
 
-/// Megatron-LM's linear layers add to the gradient buffer inside the weight gradient's product; InternEvo's and
-/// Colossal-AI's leave it to autograd, llm.c adds within its own products.
-bool fuses_accumulation(Framework framework) {
-  return framework != Framework::internevo && framework != Framework::colossalai;
+/// Megatron-LM's linear layers add to the gradient buffer inside the weight gradient's product
+/// (--no-gradient-accumulation-fusion turns it off), llm.c within its own products; InternEvo and Colossal-AI leave it
+/// to autograd.
+Accumulation accumulation_of(Framework framework) {
+  const bool by_autograd = framework == Framework::internevo || framework == Framework::colossalai;
+  return by_autograd ? Accumulation::apart : Accumulation::in_product;
+}
+
+bool is_core(Framework framework) { return framework == Framework::megatron || framework == Framework::nemo; }
+
+/// What Megatron-LM runs in kernels of their own: its gradient buffer is cleared, and scaled by the number of replicas
+/// before it is reduced, and the master weights are read again to make those of the products
+/// (core/distributed/param_and_grad_buffer.py, start_grad_sync and reset; core/optimizer/distrib_optimizer.py,
+/// _copy_main_params_to_model_params); the loss makes its softmax operation by operation
+/// (core/tensor_parallel/cross_entropy.py). Its modules are heavy in Megatron-DeepSpeed too.
+void apply_megatron_kernels(Framework framework, Profile& p) {
+  p.passes_over_gradients = is_core(framework);
+  p.loss_in_passes = is_core(framework);
+  p.heavy_modules = is_core(framework) || framework == Framework::megatron_deepspeed;
 }
 
 /// Updated weights are broadcast by the rank that owns them, one after the other and beside nothing
 /// (solver/optimizer/hybrid_zero_optim.py; configs/_base_/models: overlap_sync_param=False). Norms take
 /// `residual.float()` (model/modeling_internlm.py).
 void apply_internevo(Profile& p) {
-  p.exchanges_by_owner = true;
+  p.sends_by_owner = true;
   p.widens_norm = true;
 }
 
@@ -140,7 +156,8 @@ Profile megatron(const spec::Training& training) {
   Profile p;
   p.fuses_small_gradients = runs_transformer_engine(training);
   p.overlaps_data_exchange = reduces_meanwhile(training);
-  p.fused_gradient_accumulation = fuses_accumulation(training.framework);
+  p.accumulation = accumulation_of(training.framework);
+  apply_megatron_kernels(training.framework, p);
   if (training.framework == Framework::internevo) apply_internevo(p);
   p.overlaps_tensor_exchange = runs_recipes(training);
   p.fuses_norm_into_product = true;
@@ -216,6 +233,7 @@ Profile make_profile(const spec::Training& training, const std::optional<spec::A
   const Family family = family_of(training.framework);
   const bool hopper = is_hopper_or_newer(gpu);
   Profile p = family_profile(family, training);
+  p.attention_library = attention_library(training);
   if (training.fused_kernels || training.compile) p.fused_norm = true;
   if (training.compile || training.framework == Framework::liger) p.fused_norm = p.fused_glu = true;
   if (training.compile || training.fused_kernels || training.framework == Framework::liger) p.eager_kernels = false;

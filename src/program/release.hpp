@@ -17,4 +17,7 @@ struct Release {
 /// the last one of that August (4.44); anything else means the current release.
 Release transformers_release(std::string_view version_text);
 
+/// The same of "torch 2.9". No text means the current release, one without it an older run.
+Release torch_release(std::string_view version_text);
+
 }  // namespace llmcalc::program

@@ -26,7 +26,7 @@ Profile eager() {
   p.keeps_expert_outputs = true;
   p.narrows_experts = false;  // torchao swaps nn.Linear; experts are parameters (torchtitan models/moe.py)
   p.persistent_gradients = false;
-  p.fused_gradient_accumulation = false;
+  p.accumulation = Accumulation::apart;
   p.keeps_batch = true;
   p.holds_narrow_logits = false;
   return p;
@@ -120,14 +120,17 @@ bool runs_forward_for_metrics(const spec::Training& training) {
 
 /// llm-foundry: LPLayerNorm and flash-attention's cross-entropy on 16-bit logits (models/layers/norm.py,
 /// models/mpt/modeling_mpt.py, loss_fn: fused_crossentropy). Two metrics of training: LanguageCrossEntropy and
-/// perplexity (composer/trainer/trainer.py, _eval_train_metrics).
+/// perplexity (composer/trainer/trainer.py, _eval_train_metrics). Each widens the 16-bit logits and takes their
+/// log-softmax: 2+4 and 3 x 4 bytes a logit (torchmetrics without gradients, composer/metrics/nlp.py,
+/// LanguageCrossEntropy.update; loss.cpp, log_softmax_passes).
 Profile composer(const spec::Training& training) {
+  constexpr std::int64_t one_metric = 2 + 4 + 3 * 4;
   Profile p = eager();
   p.fused_norm = true;
   p.fused_projections = true;
   p.narrow_loss_kernel = true;
   p.runs_forward_for_metrics = runs_forward_for_metrics(training);
-  p.metrics_on_logits = p.runs_forward_for_metrics ? 1 : 2;  // two behind one of two passes
+  p.metric_bytes = one_metric * (p.runs_forward_for_metrics ? 1 : 2);  // two behind one of two passes
   return p;
 }
 

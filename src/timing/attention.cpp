@@ -1,62 +1,30 @@
 #include "timing/generation.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <string_view>
 
 namespace llmcalc::timing {
 
 namespace {
 
-/// Frameworks whose flash attention is cuDNN's or Transformer Engine's choice; the others import flash-attn 2.
-bool brings_native_kernel(spec::Framework framework) {
-  switch (framework) {
-    case spec::Framework::generic:
-    case spec::Framework::megatron:
-    case spec::Framework::nemo:
-    case spec::Framework::pax:
-    case spec::Framework::maxtext:
-    case spec::Framework::llm_c:
-      return true;
-    default:
-      return false;
-  }
-}
-
-/// PyTorch's scaled_dot_product_attention runs FlashAttention-2 unless cuDNN comes first, which it does on Hopper and
-/// Blackwell since the release that ships cuDNN 9.15 (pytorch aten/src/ATen/native/transformers/cuda/sdp_utils.cpp,
-/// check_prefer_cudnn_attention; pull request 138522 had made it opt-in in 2.5.1). A text without a release of torch is
-/// of an older run; no text is the current release.
-bool torch_prefers_cudnn(std::string_view version_text) {
-  constexpr std::string_view major = "torch 2.";
-  constexpr int first_minor = 11;
-  if (version_text.empty()) return true;
-  const std::size_t found = version_text.find(major);
-  if (found == std::string_view::npos) return false;
-  int minor = 0;
-  const std::string_view rest = version_text.substr(found + major.size());
-  std::from_chars(rest.data(), rest.data() + rest.size(), minor);
-  return minor >= first_minor;
-}
-
-bool calls_native_kernel(const spec::Training& training) {
-  if (training.attention == spec::AttentionKernel::sdpa) return torch_prefers_cudnn(training.framework_version);
-  return brings_native_kernel(training.framework);
-}
-
-/// llm-foundry's attention is Triton's FlashAttention (attn_impl triton), which FlashAttention-2 beats by 1.3 to 2.5
-/// times (Dao 2023 §4.1).
+/// FlashAttention-2 beats Triton's FlashAttention by 1.3 to 2.5 times (Dao 2023 §4.1).
 constexpr double triton_rate = 0.6;
 
-/// InternEvo shipped flash-attn 1.0.5 in 2023, which FlashAttention-2 beats twice (Dao 2023 §4.1: 1.7 to 3 times).
+/// FlashAttention-2 beats FlashAttention twice (Dao 2023 §4.1: 1.7 to 3 times).
 constexpr double flash_1_rate = 0.5;
 
-/// What an older kernel reaches of FlashAttention-2's rate.
-double age_of_kernel(const spec::Training& training) {
-  if (training.framework == spec::Framework::composer) return triton_rate;
-  const bool of_2023 = training.framework_version.find("2023") != std::string::npos;
-  return training.framework == spec::Framework::internevo && of_2023 ? flash_1_rate : 1.0;
+/// What a kernel reaches of FlashAttention-2's rate, or of the native kernel's.
+double rate_of(program::AttentionLibrary library) {
+  switch (library) {
+    case program::AttentionLibrary::triton:
+      return triton_rate;
+    case program::AttentionLibrary::flash_1:
+      return flash_1_rate;
+    case program::AttentionLibrary::native:
+    case program::AttentionLibrary::flash_2:
+      break;
+  }
+  return 1.0;
 }
 
 /// Five products in 2.5 times the FLOPs of the forward kernel, at 0.82 of its rate: SimuMax sdp_bwd over sdp_fwd with
@@ -80,11 +48,12 @@ double head_factor(double dim, double exponential) {
 
 }  // namespace
 
-AttentionRates attention_rates(const Chip& chip, const spec::Training& training) {
+AttentionRates attention_rates(const Chip& chip, program::AttentionLibrary library) {
   if (chip.generation == nullptr) return unmeasured_attention(chip.ceiling);
-  AttentionRates rates = calls_native_kernel(training) ? chip.generation->native : chip.generation->flash_2;
+  const bool native = library == program::AttentionLibrary::native;
+  AttentionRates rates = native ? chip.generation->native : chip.generation->flash_2;
   rates.share *= std::min(1.0, chip.power);
-  rates.share *= age_of_kernel(training);
+  rates.share *= rate_of(library);
   return rates;
 }
 

@@ -109,9 +109,6 @@ class OpTimer {
   const Prices& prices_;
 };
 
-/// The host hands over work ahead of the accelerator, so that only its surplus is waited for.
-void wait_for_host(Seconds dispatch, PassTime& pass) { pass.host = std::max(seconds(0), dispatch - pass.total()); }
-
 /// A checkpointed block saves its input and what survives the recompute, others what their operations save.
 quantity::Bytes saved_bytes(const program::Block& block) {
   std::vector<bool> saved(block.tensors.size(), false);
@@ -173,9 +170,9 @@ BlockTime time_block(const program::Block& block, const Prices& prices) {
   }
   time.backward.streams += add_up_gradients(block, prices.kernels);
   time.saved = saved_bytes(block);
-  wait_for_host(host_forward, time.forward);
-  wait_for_host(host_recompute, time.recompute);
-  wait_for_host(host_backward, time.backward);
+  time.forward.host = prices.kernels.waiting(host_forward, time.forward.total());
+  time.recompute.host = prices.kernels.waiting(host_recompute, time.recompute.total());
+  time.backward.host = prices.kernels.waiting(host_backward, time.backward.total());
   return time;
 }
 

@@ -1,5 +1,7 @@
 #include "timing/data_traffic.hpp"
 
+#include "llmcalc/program/sharding.hpp"
+
 namespace llmcalc::timing {
 
 using program::Collective;
@@ -17,28 +19,33 @@ Seconds between_replicas(const Network& network, Bytes gradients) {
   return network.collective(Collective::all_reduce, bytes(in_bytes(gradients) / network.sharding().ranks), replicas);
 }
 
-/// A broadcast or a reduction to one rank passes round the same ring as a collective of all, once for each rank.
+/// A broadcast passes round the same ring as an all-gather, once for each rank.
 Seconds by_owner(const Network& network, Collective kind, Bytes size, const Span& span) {
   const Bytes share = bytes(quantity::ceil_divide(in_bytes(size), span.ranks));
   return static_cast<double>(span.ranks) * network.collective(kind, share, span);
 }
 
-DataTraffic exchange(const Network& network, const spec::Layout& layout, Bytes weights, Bytes gradients,
-                     const Span& span, bool owners) {
+/// Who takes part, and how gradients and weights travel.
+struct Exchange {
+  Span shards;    ///< ranks that share the states
+  Span replicas;  ///< all that reduce a gradient
+  bool by_owner;  ///< updated weights
+  bool whole;     ///< gradients
+};
+
+DataTraffic exchange(const Network& network, Bytes weights, Bytes gradients, const Exchange& how) {
   DataTraffic traffic;
-  if (span.ranks <= 1) return traffic;
-  if (layout.sharding == spec::Sharding::none || layout.sharding == spec::Sharding::ddp) {
-    traffic.reduce = network.collective(Collective::all_reduce, gradients, span);
-    traffic.reduce_inside = network.inside_nodes(Collective::all_reduce, gradients, span);
-    return traffic;
+  if (how.whole) {
+    traffic.reduce = network.collective(Collective::all_reduce, gradients, how.replicas);
+    traffic.reduce_inside = network.inside_nodes(Collective::all_reduce, gradients, how.replicas);
+  } else if (how.shards.ranks > 1) {
+    traffic.reduce = network.collective(Collective::reduce_scatter, gradients, how.shards);
+    traffic.reduce_inside = network.inside_nodes(Collective::reduce_scatter, gradients, how.shards);
   }
-  const auto time = [&](Collective kind, Bytes size) {
-    return owners ? by_owner(network, kind, size, span) : network.collective(kind, size, span);
-  };
-  traffic.gather = time(Collective::all_gather, weights);
-  traffic.reduce = time(Collective::reduce_scatter, gradients);
-  traffic.gather_inside = network.inside_nodes(Collective::all_gather, weights, span);
-  traffic.reduce_inside = network.inside_nodes(Collective::reduce_scatter, gradients, span);
+  if (how.shards.ranks <= 1) return traffic;
+  traffic.gather = how.by_owner ? by_owner(network, Collective::all_gather, weights, how.shards)
+                                : network.collective(Collective::all_gather, weights, how.shards);
+  traffic.gather_inside = network.inside_nodes(Collective::all_gather, weights, how.shards);
   return traffic;
 }
 
@@ -72,13 +79,18 @@ Bytes copied_around_exchange(const WeightTraffic& w, const spec::Layout& layout)
   }
 }
 
-DataTraffic data_traffic(const WeightTraffic& w, const spec::Layout& layout, const Network& network, bool owners) {
-  const bool sharded = layout.sharding != spec::Sharding::none && layout.sharding != spec::Sharding::ddp;
-  const Span dense = sharded ? network.sharding() : network.data();
-  DataTraffic traffic = exchange(network, layout, w.weights, w.gradients, dense, owners);
-  traffic += exchange(network, layout, w.expert_weights, w.expert_gradients,
-                      sharded ? network.expert_sharding() : network.expert_data(), owners);
-  if (sharded) traffic.reduce += between_replicas(network, w.gradients);
+DataTraffic data_traffic(const WeightTraffic& w, const spec::Layout& layout, const Network& network,
+                         const program::Profile& profile) {
+  const program::Sharding sharding(layout);
+  const bool replicated = layout.sharding == spec::Sharding::none || layout.sharding == spec::Sharding::ddp;
+  const bool whole = replicated || (profile.reduces_whole_gradients && !sharding.gathers_weights());
+  const bool by_owner = profile.sends_by_owner && !sharding.gathers_weights();
+  const Span alone;
+  DataTraffic traffic = exchange(network, w.weights, w.gradients,
+                                 {replicated ? alone : network.sharding(), network.data(), by_owner, whole});
+  traffic += exchange(network, w.expert_weights, w.expert_gradients,
+                      {replicated ? alone : network.expert_sharding(), network.expert_data(), by_owner, whole});
+  if (!whole) traffic.reduce += between_replicas(network, w.gradients);
   return traffic;
 }
 

@@ -17,10 +17,9 @@ struct DataTraffic {
   DataTraffic& operator+=(const DataTraffic& other);
 };
 
-/// One exchange of these weights and gradients under the run's sharding. \param owners  one rank's share after the
-/// other
+/// One exchange of these weights and gradients under the run's sharding, as the framework makes it.
 DataTraffic data_traffic(const WeightTraffic& weights, const spec::Layout& layout, const Network& network,
-                         bool owners = false);
+                         const program::Profile& profile);
 
 /// What FSDP copies in memory around the collectives of one pass forward and backward.
 quantity::Bytes copied_around_exchange(const WeightTraffic& weights, const spec::Layout& layout);

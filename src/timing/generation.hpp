@@ -42,7 +42,7 @@ constexpr AttentionRates unmeasured_attention(double ceiling) {
 /// Rates of matrix products inside a training run.
 MatrixRates matrix_rates(const Chip& chip);
 
-/// Rates of the fused attention kernel that the run's framework calls on that part.
-AttentionRates attention_rates(const Chip& chip, const spec::Training& training);
+/// Rates of a fused attention kernel on that part.
+AttentionRates attention_rates(const Chip& chip, program::AttentionLibrary library);
 
 }  // namespace llmcalc::timing

@@ -65,17 +65,11 @@ constexpr double host_launch = 8.6e-6 / newer_host;
 
 double host_speed(const spec::Accelerator& gpu) { return gpu.year >= newer_host_year ? newer_host : 1.0; }
 
-bool is_megatron(spec::Framework framework) {
-  return framework == spec::Framework::megatron || framework == spec::Framework::megatron_deepspeed ||
-         framework == spec::Framework::nemo;
-}
-
 double width_of(spec::Dtype dtype) { return spec::facts(dtype).bits / 8.0; }
 
-/// Bytes of an element of the main gradient, to which Megatron-LM's linear layers add weight gradients within the
-/// product (--no-gradient-accumulation-fusion turns it off); 0 elsewhere.
-double width_of_sum(const spec::Training& training) {
-  return is_megatron(training.framework) ? width_of(training.precision.grads) : 0.0;
+/// Bytes of an element of the main gradient where weight gradients are added to it within the product; 0 elsewhere.
+double width_of_sum(const spec::Training& training, const program::Profile& profile) {
+  return profile.accumulation == program::Accumulation::in_product ? width_of(training.precision.grads) : 0.0;
 }
 
 /// Rows that do not begin at multiples of 16 bytes are loaded piecemeal (NVIDIA, Matrix Multiplication Background,
@@ -131,9 +125,11 @@ Volume volume(const program::Product& p) {
 
 }  // namespace
 
-Kernels::Kernels(const spec::Accelerator& gpu, const spec::Training& training) : Kernels(gpu, training, chip_of(gpu)) {}
+Kernels::Kernels(const spec::Accelerator& gpu, const spec::Training& training, const program::Profile& profile)
+    : Kernels(gpu, training, profile, chip_of(gpu)) {}
 
-Kernels::Kernels(const spec::Accelerator& gpu, const spec::Training& training, const Chip& chip)
+Kernels::Kernels(const spec::Accelerator& gpu, const spec::Training& training, const program::Profile& profile,
+                 const Chip& chip)
     : gpu_(&gpu),
       compute_(training.precision.compute),
       wide_rate_(quantity::in_flops_per_second(spec::matrix_peak(gpu, spec::Dtype::bf16))),
@@ -141,12 +137,13 @@ Kernels::Kernels(const spec::Accelerator& gpu, const spec::Training& training, c
       bandwidth_(bandwidth_share * quantity::in_bytes_per_second(gpu.memory_bandwidth)),
       eager_(eager_share(chip) * quantity::in_bytes_per_second(gpu.memory_bandwidth)),
       units_(chip.units),
-      sum_width_(width_of_sum(training)),
+      sum_width_(width_of_sum(training, profile)),
       matrix_(matrix_rates(chip)),
-      attention_(attention_rates(chip, training)),
+      attention_(attention_rates(chip, profile.attention_library)),
       host_factor_(host_speed(gpu) * (training.compile ? compiled_host : 1.0)),
-      host_module_(host_factor_ * (is_megatron(training.framework) ? host_megatron_module : host_module)),
-      host_launch_(host_speed(gpu) * host_launch) {}
+      host_module_(host_factor_ * (profile.heavy_modules ? host_megatron_module : host_module)),
+      host_launch_(host_speed(gpu) * host_launch),
+      hands_over_ahead_(!profile.waits_for_kernels) {}
 
 double Kernels::peak(spec::Dtype compute) const {
   return compute == compute_ ? compute_rate_ : quantity::in_flops_per_second(spec::matrix_peak(*gpu_, compute));
@@ -169,7 +166,7 @@ quantity::Seconds Kernels::product(const program::Product& product, spec::Dtype 
     area = std::min(area, waves(count) * tile.cost());
   }
   const bool accumulates = sum_width_ > 2.0 && pass == Pass::backward_weight;
-  const bool behind = accumulates_behind(product, pass);
+  const bool behind = sum_width_ > 0.0 && accumulates_behind(product, pass);
   const bool narrow = spec::is_narrow_float(compute);
   const double rate = peak(compute) * (narrow ? matrix_.narrow : 1.0) *
                       (accumulates && !behind ? wide_accumulation : 1.0) * alignment_factor(product);
@@ -208,6 +205,11 @@ quantity::Seconds Kernels::dispatch(const program::Op& op, bool backward) const 
   const double launches = host_launch_ * static_cast<double>(experts - 1);
   const double call = is_product ? host_module_ : host_factor_ * host_kernel;
   return quantity::seconds(backward ? host_backward * call + 2.0 * launches : call + launches);
+}
+
+/// A host that is ahead of the accelerator is waited for only where it needs longer.
+quantity::Seconds Kernels::waiting(quantity::Seconds dispatch, quantity::Seconds busy) const {
+  return hands_over_ahead_ ? std::max(quantity::seconds(0), dispatch - busy) : dispatch;
 }
 
 std::string matrix_source(const spec::Accelerator& gpu) {

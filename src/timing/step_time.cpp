@@ -76,7 +76,7 @@ class StepTimer {
 /// While a layer runs, the next one's weights are gathered and the last one's gradients reduced (Zhao et al. 2023,
 /// arXiv:2304.11277 §3.3). The blocks outside the layers are one unit that has nothing beside it.
 Seconds StepTimer::gathering(std::size_t block, std::int64_t times) const {
-  const DataTraffic one = data_traffic(costs_.weights[block], question_.layout, prices_.network);
+  const DataTraffic one = data_traffic(costs_.weights[block], question_.layout, prices_.network, profile_);
   const bool outside_layers = block == 0 || block == costs_.head;
   if (outside_layers) return one.gather + one.reduce;
   const BlockTime& work = costs_.times[block];
@@ -119,9 +119,10 @@ StageTime StepTimer::stage_time(const StageGroup& group, const WeightTraffic& we
 }
 
 /// A kernel of its own adds the gradients of each micro-batch, unless the weight gradient's product does it or shards
-/// are all that is added to.
+/// are all that is added to. What is not widened needs none for a single one.
 bool StepTimer::accumulates_apart() const {
-  return !profile_.fused_gradient_accumulation && !gathers_ && question_.training.grad_accum > 1;
+  if (gathers_ || !program::accumulates_apart(profile_)) return false;
+  return profile_.accumulation == program::Accumulation::apart_widened || question_.training.grad_accum > 1;
 }
 
 /// Frozen models run forward with each micro-batch, a value model is trained with it. Samples are made token by token,
@@ -154,9 +155,12 @@ WeightTraffic StepTimer::weights_of(const StageGroup& stage) const {
 /// and updated weights gathered, beside the next forward pass.
 Seconds StepTimer::data_exchange(const WeightTraffic& weights, const StageTime& stage) const {
   if (gathers_) return {};
-  const DataTraffic traffic = data_traffic(weights, question_.layout, prices_.network, profile_.exchanges_by_owner);
-  const Seconds reduction = beside(traffic.reduce, traffic.reduce_inside, stage.backward.total());
-  if (profile_.exchanges_by_owner) return traffic.gather + reduction;
+  const DataTraffic traffic = data_traffic(weights, question_.layout, prices_.network, profile_);
+  Seconds reduction = beside(traffic.reduce, traffic.reduce_inside, stage.backward.total());
+  if (traffic.reduce > seconds(0) && profile_.passes_around_reduction > 0) {
+    reduction += prices_.kernels.stream(profile_.passes_around_reduction * weights.gradients);
+  }
+  if (profile_.sends_by_owner) return traffic.gather + reduction;
   if (!question_.layout.data_overlap.value_or(profile_.overlaps_data_exchange)) return traffic.gather + traffic.reduce;
   return reduction + beside(traffic.gather, traffic.gather_inside, stage.forward.total());
 }
@@ -225,7 +229,7 @@ StepTime time_step(const program::Program& program, const spec::Question& questi
   std::vector<WeightTraffic> weights;
   for (const program::Block& block : program.blocks) {
     times.push_back(time_block(block, prices));
-    weights.push_back(weight_traffic(block, question.training, sharding, prices.kernels));
+    weights.push_back(weight_traffic(block, question.training, profile, sharding, prices.kernels));
   }
   const StepPrices costs{times, weights, program.sequence.back(), handed_on(program), program.companions};
   return time_step(program::stage_groups(program), costs, question, profile, prices);

@@ -31,19 +31,17 @@ bool is_chain(const spec::Training& training) {
   return training.optimizer == spec::Optimizer::adamw && training.optimizer_impl != spec::OptimizerImpl::fused;
 }
 
-/// Megatron-LM clears its gradient buffer, scales it by the number of replicas before it is reduced, and reads the
-/// master weights again to make those of the products, each in a kernel of its own
-/// (core/distributed/param_and_grad_buffer.py, start_grad_sync and reset; core/optimizer/distrib_optimizer.py,
-/// _copy_main_params_to_model_params).
+/// What is done in kernels of their own: the gradient buffer is cleared, and read and written to scale it where
+/// replicas add theirs; the master weights are read again for those of the products.
 Bytes beside_the_update(const program::Weight& w, const spec::Training& training, std::int64_t shards, Bytes master) {
-  if (training.framework != spec::Framework::megatron && training.framework != spec::Framework::nemo) return {};
   const std::int64_t passes = shards > 1 ? 3 : 1;
   return passes * spec::storage_bytes(training.precision.grads, w.elements) + master;
 }
 
 /// Gradients are read twice, for their norm and for the update; master weights and moments are read and written; the
 /// weights that the products read are written, and read where they have no master.
-Bytes updated(const program::Weight& w, const spec::Training& training, const program::Sharding& sharding) {
+Bytes updated(const program::Weight& w, const spec::Training& training, const program::Profile& profile,
+              const program::Sharding& sharding) {
   const program::States states = program::weight_states(w, training, sharding);
   const Bytes gradients = 2 * spec::storage_bytes(training.precision.grads, w.elements);
   const Bytes weights = (training.precision.master ? 1 : 2) * spec::storage_bytes(w.dtype, w.elements);
@@ -51,7 +49,10 @@ Bytes updated(const program::Weight& w, const spec::Training& training, const pr
   const Bytes traffic =
       2 * (states.master + states.optimizer + states.paged) + bytes(in_bytes(whole) / sharding.of(w.split).optimizer);
   const std::int64_t shards = sharding.of(w.split).optimizer;
-  if (!is_chain(training)) return traffic + beside_the_update(w, training, shards, states.master);
+  if (profile.passes_over_gradients && !is_chain(training)) {
+    return traffic + beside_the_update(w, training, shards, states.master);
+  }
+  if (!is_chain(training)) return traffic;
   return bytes(static_cast<std::int64_t>(chain_of_kernels * static_cast<double>(in_bytes(traffic))));
 }
 
@@ -67,8 +68,13 @@ Seconds newton_schulz(const program::Weight& w, const Kernels& kernels) {
   return iterations * (product(m, k) + product(m, m) + product(k, m));
 }
 
-/// A new gradient and the sum so far are read, the sum is written.
-constexpr std::int64_t accumulation_passes = 3;
+/// A new gradient and the sum so far are read, the sum is written; a 16-bit gradient is read and written wider before.
+Bytes accumulated(const program::Weight& w, const spec::Training& training, const program::Profile& profile) {
+  constexpr std::int64_t passes = 3;
+  const Bytes wide = spec::storage_bytes(training.precision.grads, w.elements);
+  if (profile.accumulation != program::Accumulation::apart_widened) return passes * wide;
+  return passes * wide + spec::storage_bytes(training.precision.compute, w.elements) + wide;
+}
 
 bool is_hidden_matrix(const program::Weight& w) { return w.rows > 1 && w.columns > 1 && !w.table; }
 
@@ -98,7 +104,8 @@ WeightTraffic operator*(std::int64_t times, const WeightTraffic& t) {
 }
 
 WeightTraffic weight_traffic(const program::Block& block, const spec::Training& training,
-                             const program::Sharding& sharding, const Kernels& kernels) {
+                             const program::Profile& profile, const program::Sharding& sharding,
+                             const Kernels& kernels) {
   WeightTraffic sum;
   for (const program::Weight& w : block.weights) {
     if (w.shared) continue;
@@ -107,8 +114,8 @@ WeightTraffic weight_traffic(const program::Block& block, const spec::Training& 
     if (!w.trainable) continue;
     const std::int64_t shards = sharding.of(w.split).optimizer;
     (expert ? sum.expert_gradients : sum.gradients) += spec::storage_bytes(training.precision.grads, w.elements);
-    sum.accumulated += accumulation_passes * spec::storage_bytes(training.precision.grads, w.elements);
-    sum.updated += updated(w, training, sharding);
+    sum.accumulated += accumulated(w, training, profile);
+    sum.updated += updated(w, training, profile, sharding);
     sum.updated_parameters += quantity::parameters(w.elements / shards);
     if (training.optimizer != spec::Optimizer::muon || !is_hidden_matrix(w)) continue;
     sum.update_products += newton_schulz(w, kernels) / static_cast<double>(shards);

@@ -17,7 +17,7 @@ struct Prices {
 
   explicit Prices(const std::string& gpu, const std::string& words = " --framework megatron --dtype bf16")
       : question(question_of("--model llama-3-8b --seq 2048 --gpu " + gpu + words)),
-        kernels(*question.gpu, question.training) {}
+        kernels(*question.gpu, question.training, program::make_profile(question.training, question.gpu)) {}
   Prices(const Prices&) = delete;
   Prices& operator=(const Prices&) = delete;
 
@@ -33,7 +33,8 @@ inline double alone_us(const std::string& gpu, const program::Product& shape) {
   timing::Generation generation = *chip.generation;
   generation.inside_a_run = generation.narrow_in_a_run = generation.sustained = 1.0;
   chip.generation = &generation;
-  const timing::Kernels kernels(*run.question.gpu, run.question.training, chip);
+  const auto profile = program::make_profile(run.question.training, run.question.gpu);
+  const timing::Kernels kernels(*run.question.gpu, run.question.training, profile, chip);
   return 1e6 * quantity::in_seconds(kernels.product(shape, spec::Dtype::bf16, timing::Pass::forward));
 }
 

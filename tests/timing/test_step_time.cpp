@@ -13,7 +13,7 @@ namespace {
 
 timing::StepTime step_of(const std::string& line) {
   const test::Asked asked(line);
-  const timing::Kernels kernels(*asked.question.gpu, asked.question.training);
+  const timing::Kernels kernels(*asked.question.gpu, asked.question.training, asked.profile);
   const timing::Network network(*asked.question.gpu, asked.question.layout);
   return timing::time_step(asked.program, asked.question, asked.profile,
                            {kernels, network, asked.question.training.precision.compute});

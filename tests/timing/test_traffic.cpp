@@ -13,8 +13,8 @@ using quantity::in_seconds;
 namespace {
 
 timing::WeightTraffic layer_traffic(const test::Asked& asked) {
-  const timing::Kernels kernels(*asked.question.gpu, asked.question.training);
-  return timing::weight_traffic(asked.program.blocks[1], asked.question.training,
+  const timing::Kernels kernels(*asked.question.gpu, asked.question.training, asked.profile);
+  return timing::weight_traffic(asked.program.blocks[1], asked.question.training, asked.profile,
                                 program::Sharding(asked.question.layout), kernels);
 }
 
@@ -26,11 +26,11 @@ std::int64_t layer_parameters(const test::Asked& asked) {
 
 timing::DataTraffic exchange(const test::Asked& asked) {
   const timing::Network network(*asked.question.gpu, asked.question.layout);
-  return timing::data_traffic(layer_traffic(asked), asked.question.layout, network);
+  return timing::data_traffic(layer_traffic(asked), asked.question.layout, network, asked.profile);
 }
 
 timing::StepTime step_of(const test::Asked& asked) {
-  const timing::Kernels kernels(*asked.question.gpu, asked.question.training);
+  const timing::Kernels kernels(*asked.question.gpu, asked.question.training, asked.profile);
   const timing::Network network(*asked.question.gpu, asked.question.layout);
   return timing::time_step(asked.program, asked.question, asked.profile,
                            {kernels, network, asked.question.training.precision.compute});
@@ -48,6 +48,26 @@ TEST_CASE("Megatron's fused Adam moves 38 bytes a parameter of its shard, and up
   const test::Asked shard(line + " --sharding zero1");
   const double part = static_cast<double>(in_bytes(layer_traffic(shard).updated));
   CHECK(part * 8 == Approx((38.0 + 8 * 12.0) * static_cast<double>(layer_parameters(shard))).epsilon(1e-6));
+}
+
+/// DeepSpeed runtime/bf16_optimizer.py, update_hp_grads: `hp_grad.data.add_(lp.grad.data.to(hp_grad.dtype))`, 2 + 4
+/// bytes to cast and 4 + 4 + 4 to add; Megatron-LM's product adds by itself, autograd reads 2 + 2 and writes 2.
+TEST_CASE("gradients of a micro-batch are added up in one place") {
+  const std::string line = "--model bloom-176b --gpu a100-80-sxm:8 --tp 8 --sharding zero1 --grad-accum 8 --framework ";
+  const test::Asked deepspeed(line + "megatron-deepspeed --weights bf16");
+  CHECK(deepspeed.profile.accumulation == program::Accumulation::apart_widened);
+  CHECK(in_bytes(layer_traffic(deepspeed).accumulated) == 18 * layer_parameters(deepspeed));
+  const test::Asked half(line + "megatron-deepspeed --weights fp16");
+  CHECK(in_bytes(layer_traffic(half).accumulated) == 6 * layer_parameters(half));
+
+  const program::Product shape{2048, 7168, 14336, 1};
+  const auto weight_gradient = [&](const test::Asked& asked) {
+    const timing::Kernels kernels(*asked.question.gpu, asked.question.training, asked.profile);
+    return in_seconds(kernels.product(shape, spec::Dtype::bf16, timing::Pass::backward_weight));
+  };
+  const test::Asked core(line + "megatron --dtype mixed-bf16");
+  CHECK(weight_gradient(deepspeed) == Approx(weight_gradient(half)));
+  CHECK(weight_gradient(deepspeed) < weight_gradient(core));
 }
 
 /// Rajbhandari et al. 2020, arXiv:1910.02054 §7: stages 1 and 2 move as much as data parallelism, 2 Psi; stage 3 moves
@@ -129,8 +149,10 @@ TEST_CASE("shares that go round one by one take as many latencies as there are r
   const test::Asked at_once(line + "megatron --dtype mixed-bf16");
   const timing::Network network(*at_once.question.gpu, at_once.question.layout);
   const auto traffic = layer_traffic(at_once);
-  const auto together = timing::data_traffic(traffic, at_once.question.layout, network);
-  const auto by_owner = timing::data_traffic(traffic, at_once.question.layout, network, true);
+  const auto together = timing::data_traffic(traffic, at_once.question.layout, network, at_once.profile);
+  program::Profile owners = at_once.profile;
+  owners.sends_by_owner = true;
+  const auto by_owner = timing::data_traffic(traffic, at_once.question.layout, network, owners);
   const double latency = 10e-6 + 63 * 8.5e-6;  // NCCL's start and one hop for each further node
   CHECK(in_seconds(by_owner.gather - together.gather) == Approx(511 * latency).epsilon(0.05));
 }

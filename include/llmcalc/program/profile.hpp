@@ -1,4 +1,4 @@
-// What a framework allocates, as choices for the program: which copies, which saved tensors, which buffers.
+// What a framework allocates and runs, as choices for the program: which copies, saved tensors, buffers and kernels.
 // Frameworks that allocate alike share a profile. A profile never holds a correction factor.
 #pragma once
 
@@ -19,6 +19,22 @@ struct ZeroEngine {
   std::int64_t step_group = 0;        ///< whose gradients are widened at once (stage 3)
 };
 
+/// Who adds the weight gradients of a micro-batch to those of the ones before.
+enum class Accumulation {
+  uncounted,      ///< the textbook: a product's result is the gradient
+  in_product,     ///< the weight gradient's product, inside its kernel
+  apart,          ///< a kernel behind it, in the type in which gradients accumulate
+  apart_widened,  ///< a kernel behind it, after another has cast the 16-bit gradient to that type
+};
+
+/// Whose fused kernel runs where attention is fused.
+enum class AttentionLibrary {
+  native,   ///< the one written for the generation: FlashAttention-3, cuDNN's
+  flash_2,  ///< FlashAttention-2, on every generation
+  flash_1,
+  triton,  ///< FlashAttention in Triton
+};
+
 struct Profile {
   /// fused: one kernel that keeps its input. eager: a chain of tensor operations, each keeping what autograd needs.
   bool fused_norm = true;
@@ -36,6 +52,7 @@ struct Profile {
   bool keeps_log_sum_exp = true;         ///< fp32 a token and head (FlashAttention)
   bool copies_attention_output = false;  ///< the kernel's own layout differs, and both stay for the backward pass
   bool keeps_score_buffer = false;       ///< unfused attention writes its scores beside a buffer that outlives the step
+  bool writes_out_scores = false;        ///< attention is two products and a softmax, whatever kernel is asked for
   bool keeps_ring_steps = false;         ///< ring attention frees nothing of a step before the last one
   bool repeats_kv = false;               ///< grouped keys and values are expanded to all query heads
   bool softmax_in_fp32 = false;          ///< unfused attention takes its softmax in fp32 and casts the result
@@ -62,22 +79,29 @@ struct Profile {
 
   bool retains_frozen_inputs = false;  ///< sharded frozen layers keep inputs and their gradients to the end of the pass
   bool persistent_gradients = true;    ///< one buffer for the whole run; otherwise .grad is made in each backward pass
-  bool fused_gradient_accumulation = true;  ///< the weight gradient's product adds to the buffer inside the kernel
-  bool overlaps_input_gradients = true;     ///< tensor-parallel ranks reduce them beside the weight gradient's product
-  bool scatters_stage_tensors = false;      ///< each tensor-parallel rank sends its part of what stages hand on
-  bool retains_stage_tensors = false;       ///< a pipeline stage keeps its received and sent tensor between steps
-  bool dummy_weight_gradients = false;      ///< one scratch gradient a distinct matrix shape (fused accumulation)
-  bool fuses_small_gradients = true;        ///< of biases and norms, inside kernels that read the same tensors anyway
-  bool fuses_rotary = true;                 ///< rotary embedding is one kernel instead of a chain of operations
-  bool overlaps_tensor_exchange = false;    ///< tensor-parallel exchanges run beside the products around them
-  bool overlaps_data_exchange = true;       ///< gradients are reduced while the last backward pass makes them
-  bool exchanges_by_owner = false;  ///< each rank's share is reduced and sent by itself, the latter beside nothing
-  int metrics_on_logits = 0;  ///< of the training loop: each takes its own cross-entropy of every micro-batch's logits
+  Accumulation accumulation = Accumulation::uncounted;
+  bool overlaps_input_gradients = true;   ///< tensor-parallel ranks reduce them beside the weight gradient's product
+  bool scatters_stage_tensors = false;    ///< each tensor-parallel rank sends its part of what stages hand on
+  bool retains_stage_tensors = false;     ///< a pipeline stage keeps its received and sent tensor between steps
+  bool dummy_weight_gradients = false;    ///< one scratch gradient a distinct matrix shape (fused accumulation)
+  bool fuses_small_gradients = true;      ///< of biases and norms, inside kernels that read the same tensors anyway
+  bool fuses_rotary = true;               ///< rotary embedding is one kernel instead of a chain of operations
+  bool overlaps_tensor_exchange = false;  ///< tensor-parallel exchanges run beside the products around them
+  bool overlaps_data_exchange = true;     ///< gradients are reduced while the last backward pass makes them
+  bool sends_by_owner = false;           ///< each rank sends its share of the updated weights by itself, beside nothing
+  bool reduces_whole_gradients = false;  ///< on all data-parallel ranks, though each updates a share of the weights
+  int passes_around_reduction = 0;       ///< over the gradients, into the tensor that is reduced and back
+  std::int64_t metric_bytes = 0;  ///< a logit, that the training loop's own metrics of every micro-batch pass over
   bool runs_forward_for_metrics = false;  ///< and a forward pass of its own on every micro-batch
   int optimizer_temporaries = 0;          ///< parameter-sized temporaries of the step, in the type of the moments
   /// Narrow gradients are copied to fp32 for the step alone (Megatron-LM core/optimizer/distrib_optimizer.py,
   /// _copy_model_grads_to_main_grads, unless the precision-aware optimizer reads them as they are; DeepSpeed likewise).
   bool widens_gradients_at_step = false;
+  bool passes_over_gradients = false;  ///< to clear and to scale the buffer, and over masters to make the weights anew
+  bool loss_in_passes = false;         ///< the softmax of the loss passes over the fp32 logits, an operation at a time
+  bool heavy_modules = false;          ///< a module around a product does more on the host than the product's own call
+  bool waits_for_kernels = false;      ///< the host hands over one kernel when the one before is done
+  AttentionLibrary attention_library = AttentionLibrary::flash_2;
   bool keeps_narrow_inputs = false;  ///< 8- and 4-bit products keep their narrow copies (Transformer Engine); others
                                      ///< make them at each use (torchao)
   bool narrows_experts = true;       ///< the experts' products are 8- and 4-bit ones too
@@ -92,6 +116,11 @@ struct Profile {
   quantity::Bytes context;           ///< CUDA context and loaded kernels, outside `allocated`
   double reserved_over_allocated = 1.0;
 };
+
+/// Whether the gradient of a micro-batch exists beside those that it is added to.
+inline bool accumulates_apart(const Profile& profile) {
+  return profile.accumulation == Accumulation::apart || profile.accumulation == Accumulation::apart_widened;
+}
 
 /// The profile of a framework with the run's own switches (fused kernels, compile, optimizer implementation) applied.
 /// \param gpu  decides the workspace size; empty: the value of current data-centre parts

@@ -1,6 +1,7 @@
 // What kernels take on one accelerator: matrix products, attention, and everything that only moves bytes.
 #pragma once
 
+#include "llmcalc/program/profile.hpp"
 #include "llmcalc/program/program.hpp"
 #include "llmcalc/spec/accelerator.hpp"
 #include "llmcalc/spec/training.hpp"
@@ -35,9 +36,10 @@ struct Chip;
 class Kernels {
  public:
   /// \throws quantity::BadInput when the accelerator has no peak that can carry the compute type
-  Kernels(const spec::Accelerator& gpu, const spec::Training& training);
+  Kernels(const spec::Accelerator& gpu, const spec::Training& training, const program::Profile& profile);
   /// As if the accelerator were such a chip.
-  Kernels(const spec::Accelerator& gpu, const spec::Training& training, const Chip& chip);
+  Kernels(const spec::Accelerator& gpu, const spec::Training& training, const program::Profile& profile,
+          const Chip& chip);
 
   /// One call of the library. \param product  of the forward pass; that of a gradient follows from it
   quantity::Seconds product(const program::Product& product, spec::Dtype compute, Pass pass) const;
@@ -60,6 +62,9 @@ class Kernels {
   /// What the host needs to hand one operation to the accelerator; it works ahead while the accelerator is busy.
   quantity::Seconds dispatch(const program::Op& op, bool backward) const;
 
+  /// How long the accelerator, which works for `busy`, waits for a host that needs `dispatch` to hand that work over.
+  quantity::Seconds waiting(quantity::Seconds dispatch, quantity::Seconds busy) const;
+
  private:
   double peak(spec::Dtype compute) const;
   double waves(std::int64_t count) const;
@@ -77,6 +82,7 @@ class Kernels {
   double host_factor_;  ///< of the run's host over that of an A100 of 2022, for eager operations
   double host_module_;  ///< seconds of the host for a product of the forward pass
   double host_launch_;  ///< and for each further product of the same operation
+  bool hands_over_ahead_;
 };
 
 /// What the prices of matrix products rest on: a measurement of the part, of a relative, or of the median of all.

@@ -1,6 +1,7 @@
 // What the weights of a block move once a step or once a pass, beside the work of its operations.
 #pragma once
 
+#include "llmcalc/program/profile.hpp"
 #include "llmcalc/program/program.hpp"
 #include "llmcalc/program/sharding.hpp"
 #include "llmcalc/spec/training.hpp"
@@ -23,6 +24,7 @@ struct WeightTraffic {
 };
 
 WeightTraffic weight_traffic(const program::Block& block, const spec::Training& training,
-                             const program::Sharding& sharding, const Kernels& kernels);
+                             const program::Profile& profile, const program::Sharding& sharding,
+                             const Kernels& kernels);
 
 }  // namespace llmcalc::timing
