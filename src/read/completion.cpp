@@ -151,7 +151,9 @@ void complete_dropout(Draft& draft) {
   constexpr double megatron_dropout = 0.1;
   const auto framework = draft.training().framework;
   const bool megatron = framework == spec::Framework::megatron || framework == spec::Framework::megatron_deepspeed;
-  const bool gpt = draft.shape().position == spec::Position::learned && draft.shape().mlp == spec::Mlp::gelu;
+  const auto position = draft.shape().position;
+  const bool counted = position == spec::Position::learned || position == spec::Position::alibi;
+  const bool gpt = counted && draft.shape().mlp == spec::Mlp::gelu;
   if (!megatron || !gpt || draft.given("dropout") || draft.given("model") || draft.given("config")) return;
   draft.shape().dropout = megatron_dropout;
   draft.assume("dropout", "Megatron default", "--dropout 0.1");

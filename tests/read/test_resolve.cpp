@@ -305,6 +305,18 @@ TEST_CASE("uneven stages and exchanged heads that come out even are accepted") {
   }
 }
 
+/// Megatron-LM training/arguments.py, --hidden-dropout; bigscience train/tr11-176B-ml/README.md: "The default
+/// Megatron-LM dropout settings are inherited", with ALiBi.
+TEST_CASE("Megatron's GPTs have its default dropout") {
+  const std::string gpt =
+      "--layers 70 --hidden 14336 --heads 112 --ffn 57344 --vocab 250880 --mlp gelu --norm layernorm --bias all"
+      " --framework megatron-deepspeed --position ";
+  CHECK(ask(gpt + "learned").question.model.shape.dropout == 0.1);
+  CHECK(ask(gpt + "alibi").question.model.shape.dropout == 0.1);
+  CHECK(ask(gpt + "rope").question.model.shape.dropout == 0.0);
+  CHECK(ask(gpt + "alibi --dropout 0").question.model.shape.dropout == 0.0);
+}
+
 TEST_CASE("what is missing or unknown is named with the next step") {
   const std::pair<std::string_view, std::string_view> cases[] = {
       {"--seq 8k", "no model was named"},

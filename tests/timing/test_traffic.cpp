@@ -70,6 +70,17 @@ TEST_CASE("gradients of a micro-batch are added up in one place") {
   CHECK(weight_gradient(deepspeed) < weight_gradient(core));
 }
 
+/// All-reduced gradients pass each link twice (Rajbhandari et al. 2020 §7.1): BF16_Optimizer shards the update alone.
+TEST_CASE("gradients that are reduced whole take twice as long as those that are scattered") {
+  const std::string line =
+      "--model bloom-176b --gpu a100-80-sxm --gpus 64 --tp 8 --nodes 8 --sharding zero1 --inter-node-gbps 400"
+      " --framework ";
+  const auto whole = exchange(test::Asked(line + "megatron-deepspeed --weights bf16"));
+  const auto scattered = exchange(test::Asked(line + "megatron --dtype mixed-bf16"));
+  CHECK(in_seconds(whole.reduce) == Approx(2.0 * in_seconds(scattered.reduce)).epsilon(0.01));
+  CHECK(in_seconds(whole.gather) == Approx(in_seconds(scattered.gather)));
+}
+
 /// Rajbhandari et al. 2020, arXiv:1910.02054 §7: stages 1 and 2 move as much as data parallelism, 2 Psi; stage 3 moves
 /// 3 Psi, since weights are gathered in both passes.
 TEST_CASE("ZeRO moves what its paper says") {

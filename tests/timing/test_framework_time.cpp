@@ -1,0 +1,34 @@
+// What a step takes more or less because of how a framework or a project runs it.
+
+#include "../memory/asked.hpp"
+#include "catch.hpp"
+#include "llmcalc/timing/step_time.hpp"
+
+using namespace llmcalc;
+using quantity::in_seconds;
+
+namespace {
+
+timing::StepTime step_of(const std::string& line) {
+  const test::Asked asked(line);
+  const timing::Kernels kernels(*asked.question.gpu, asked.question.training, asked.profile);
+  const timing::Network network(*asked.question.gpu, asked.question.layout);
+  return timing::time_step(asked.program, asked.question, asked.profile,
+                           {kernels, network, asked.question.training.precision.compute});
+}
+
+}  // namespace
+
+/// bigscience train/tr11-176B-ml/chronicles-prequel.md, "dealing with JZ hanging": 97.20 TFLOP/s on 80 GPUs, 91.04 with
+/// CUDA_LAUNCH_BLOCKING=1.
+TEST_CASE("a host that waits for each kernel costs what BigScience measured") {
+  const std::string line =
+      "--layers 80 --hidden 14400 --heads 96 --kv-heads 96 --ffn 57600 --vocab 250880 --mlp gelu --norm layernorm"
+      " --position alibi --bias all --tied 1 --framework megatron-deepspeed --weights fp16 --seq 2048 --grad-accum 512"
+      " --recompute full --attention eager --gpu a100-80-sxm --gpus 80 --nodes 10 --tp 8 --pp 10 --sharding zero1"
+      " --inter-node-gbps 400 --framework-version BigScience Megatron-DeepSpeed, ";
+  const auto ahead = step_of(line + "2021");
+  const auto waiting = step_of(line + "2022");
+  CHECK(in_seconds(ahead.forward.host) == 0.0);
+  CHECK(waiting.total() / ahead.total() == Approx(97.20 / 91.04).epsilon(0.03));
+}
