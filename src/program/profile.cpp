@@ -125,11 +125,18 @@ void apply_megatron_kernels(Framework framework, Profile& p) {
 }
 
 /// Updated weights are broadcast by the rank that owns them, one after the other and beside nothing
-/// (solver/optimizer/hybrid_zero_optim.py; configs/_base_/models: overlap_sync_param=False). Norms take
-/// `residual.float()` (model/modeling_internlm.py).
+/// (solver/optimizer/hybrid_zero_optim.py; configs/_base_/models: overlap_sync_param=False). Gradients are flattened,
+/// reduced on all data-parallel ranks whatever zero1 is, and copied back (hybrid_zero_optim.py, _attach_reduction_hook
+/// with reduce_rank=None, _reduce_and_copy). Norms take `residual.float()` and an MLP has its gate in a matrix of its
+/// own (model/modeling_internlm.py; model/linear.py, FeedForward). Accuracy and perplexity of each micro-batch read the
+/// fp32 logits seven times and write them twice (model/metrics.py, AccPerplex.update).
 void apply_internevo(Profile& p) {
   p.sends_by_owner = true;
+  p.reduces_whole_gradients = true;
+  p.passes_around_reduction = 4;
   p.widens_norm = true;
+  p.fused_gate_and_up = false;
+  p.metric_bytes = 9 * 4;
 }
 
 /// Narayanan et al. 2021, arXiv:2104.04473 section 4.1; DeepSpeed's pipeline engine does the same

@@ -4,7 +4,10 @@
 #include "catch.hpp"
 #include "llmcalc/timing/step_time.hpp"
 
+#include <algorithm>
+
 using namespace llmcalc;
+using quantity::in_bytes;
 using quantity::in_seconds;
 
 namespace {
@@ -31,4 +34,14 @@ TEST_CASE("a host that waits for each kernel costs what BigScience measured") {
   const auto waiting = step_of(line + "2022");
   CHECK(in_seconds(ahead.forward.host) == 0.0);
   CHECK(waiting.total() / ahead.total() == Approx(97.20 / 91.04).epsilon(0.03));
+}
+
+/// InternLM model/metrics.py, AccPerplex.update: the loss of each token, two maxima, argmax, difference, exponential
+/// and sum read the fp32 logits, difference and exponential write them.
+TEST_CASE("InternEvo's metrics pass over the logits nine times") {
+  const test::Asked asked("--model internlm-7b --framework internevo --dtype mixed-bf16 --seq 2048 --gpu a100-80-sxm");
+  const auto& head = asked.program.blocks.back();
+  const auto metrics = std::ranges::find(head.ops, "metrics of training", &program::Op::name);
+  REQUIRE(metrics != head.ops.end());
+  CHECK(in_bytes(metrics->moved_forward) == std::int64_t{9} * 4 * 2048 * asked.question.model.shape.vocab);
 }
