@@ -134,7 +134,7 @@ Value core_attention(BlockBuilder& b, CoreAttention core, const Heads& local) {
   core.positions = c.spreads_heads ? product(c.seq, c.cp) : c.seq;
   if (c.spreads_heads) core.heads /= c.cp;
   const Heads heads = c.spreads_heads ? exchange_positions(b, local) : local;
-  const bool fused = c.training.attention != spec::AttentionKernel::eager;
+  const bool fused = c.training.attention != spec::AttentionKernel::eager && !c.profile.writes_out_scores;
   const Value out = fused ? flash_attention(b, core, heads) : unfused_attention(b, core, heads);
   return c.spreads_heads ? exchange_heads(b, out) : out;
 }

@@ -71,9 +71,18 @@ bool is_blackwell(const std::optional<spec::Accelerator>& gpu) {
 
 bool is_local(const spec::Training& training) { return training.transformer_impl == spec::TransformerImpl::local; }
 
+/// Praxis writes attention as two einsums and a softmax (praxis/layers/attentions.py, DotProductAttention), unless
+/// Transformer Engine takes its place, whose fused kernels took 512 positions and heads of 64 at most in 2023
+/// (transformer_engine/jax/flax/transformer.py, fused_attn_supported_seqlen).
+bool writes_out_scores(const spec::Training& training) {
+  if (training.framework != Framework::pax) return false;
+  return !training.fused_kernels || training.framework_version.find("2023") != std::string::npos;
+}
+
 /// The textbook keeps what Korthikanti et al. 2022 count: no statistics, no scratch, one gradient buffer.
-Profile textbook() {
+Profile textbook(const spec::Training& training) {
   Profile p;
+  p.writes_out_scores = writes_out_scores(training);
   p.keeps_norm_statistics = false;
   p.keeps_log_sum_exp = false;
   p.models_kernel_workspace = false;
@@ -181,7 +190,7 @@ Profile megatron(const spec::Training& training) {
 Profile family_profile(Family family, const spec::Training& training) {
   switch (family) {
     case Family::textbook:
-      return textbook();
+      return textbook(training);
     case Family::torch:
       return torch_profile(training);
     case Family::megatron:
