@@ -14,7 +14,8 @@ namespace llmcalc::answer {
 
 namespace {
 
-/// The field's rule of thumb for pre-training: below some 200 B tokens a model is under-trained for general use.
+/// "We do not recommend training a LLM for less than 200B tokens": Anthony et al. 2023, Transformer Math 101
+/// (blog.eleuther.ai/transformer-math).
 constexpr double fewest_pretraining_tokens = 200e9;
 
 /// Nobody knows the other traffic of a cluster, so that much is said beside what the prices rest on.

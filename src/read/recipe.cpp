@@ -80,7 +80,7 @@ Precision recipe_of(Draft& draft) {
   }
   for (const auto knob : knobs) draft.derive(knob, framework + " default");
   if (draft.given("weights") || draft.given("autocast")) return implied(draft, keeper);
-  draft.assumptions.push_back("--dtype bf16");
+  draft.assumptions.emplace_back("--dtype bf16");
   return pure(keeper, Dtype::bf16);
 }
 

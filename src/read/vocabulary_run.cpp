@@ -77,7 +77,7 @@ struct RecomputeWord {
   }
   static std::vector<std::string_view> words() {
     auto names = canonical_words<spec::RecomputePolicy>();
-    for (const auto word : {"every-N", "uniform-N", "block-N"}) names.push_back(word);
+    for (const auto word : {"every-N", "uniform-N", "block-N"}) names.emplace_back(word);
     return names;
   }
 };
