@@ -1,9 +1,7 @@
 // `llmcalc gpu` for programs; docs/json.md says what each key means.
 #include "llmcalc/render/presets.hpp"
 #include "render/accelerator_peaks.hpp"
-#include "render/json_values.hpp"
-
-#include <nlohmann/json.hpp>
+#include "render/json_list.hpp"
 
 namespace llmcalc::render {
 namespace {
@@ -70,8 +68,7 @@ std::string to_json(const AcceleratorCard& card, std::string_view version) {
 
 std::string to_json(std::span<const AcceleratorCard> cards, std::string_view version) {
   Json object = json_answer("gpu_list", version);
-  object["gpus"] = Json::array();
-  for (const auto& card : cards) object["gpus"].push_back(entry(card));
+  object["gpus"] = json_list(cards, entry);
   return dump(object);
 }
 

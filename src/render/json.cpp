@@ -1,11 +1,7 @@
 // The JSON of `fit`; docs/json.md says what each key means, docs/llmcalc.schema.json is held against it by a test.
 #include "llmcalc/render/report.hpp"
-#include "render/json_values.hpp"
+#include "render/json_list.hpp"
 #include "render/time_json.hpp"
-
-#include <nlohmann/json.hpp>
-
-#include <utility>
 
 namespace llmcalc::render {
 namespace {
@@ -56,35 +52,23 @@ Json model(const answer::SizeAnswer& size) {
           {"parameters_embedding", in_parameters(size.embedding)}};
 }
 
-Json ledger(const std::vector<answer::LedgerLine>& lines) {
-  Json list = Json::array();
-  for (const auto& line : lines) {
-    Json object = {{"id", memory::id_of(line.holding)},
-                   {"label", line.label},
-                   {"bytes", in_bytes(line.size)},
-                   {"empirical", line.empirical}};
-    add_explanation(object, line.why);
-    list.push_back(std::move(object));
-  }
-  return list;
+Json ledger_line(const answer::LedgerLine& line) {
+  Json object = {{"id", memory::id_of(line.holding)},
+                 {"label", line.label},
+                 {"bytes", in_bytes(line.size)},
+                 {"empirical", line.empirical}};
+  add_explanation(object, line.why);
+  return object;
 }
 
-Json phases(const std::vector<answer::PhasePeak>& peaks) {
-  Json list = Json::array();
-  for (const auto& peak : peaks) {
-    list.push_back({{"phase", identifier(memory::name_of(peak.phase))}, {"allocated_bytes", in_bytes(peak.allocated)}});
-  }
-  return list;
+Json phase_peak(const answer::PhasePeak& peak) {
+  return {{"phase", identifier(memory::name_of(peak.phase))}, {"allocated_bytes", in_bytes(peak.allocated)}};
 }
 
-Json timeline(const std::vector<answer::TimelinePoint>& points) {
-  Json list = Json::array();
-  for (const auto& point : points) {
-    list.push_back({{"phase", identifier(memory::name_of(point.phase))},
-                    {"place", point.place},
-                    {"allocated_bytes", in_bytes(point.allocated)}});
-  }
-  return list;
+Json timeline_point(const answer::TimelinePoint& point) {
+  return {{"phase", identifier(memory::name_of(point.phase))},
+          {"place", point.place},
+          {"allocated_bytes", in_bytes(point.allocated)}};
 }
 
 Json peak_explanation(const answer::Explanation& why) {
@@ -93,16 +77,12 @@ Json peak_explanation(const answer::Explanation& why) {
   return object;
 }
 
-Json advice(const std::vector<answer::Advice>& changes) {
-  Json list = Json::array();
-  for (const auto& change : changes) {
-    list.push_back({{"flag", change.flag},
-                    {"change", change.change},
-                    {"cost", change.cost},
-                    {"needed_bytes", in_bytes(change.needed)},
-                    {"verdict", word_of(change.verdict)}});
-  }
-  return list;
+Json advice(const answer::Advice& change) {
+  return {{"flag", change.flag},
+          {"change", change.change},
+          {"cost", change.cost},
+          {"needed_bytes", in_bytes(change.needed)},
+          {"verdict", word_of(change.verdict)}};
 }
 
 Json room(const std::optional<answer::Room>& room) {
@@ -111,12 +91,12 @@ Json room(const std::optional<answer::Room>& room) {
 }
 
 Json memory_object(const answer::MemoryAnswer& memory) {
-  return {{"ledger", ledger(memory.ledger)},
-          {"phases", phases(memory.phases)},
+  return {{"ledger", json_list(memory.ledger, ledger_line)},
+          {"phases", json_list(memory.phases, phase_peak)},
           {"peak_phase", identifier(memory::name_of(memory.peak_phase))},
           {"peak_place", text_or_null(memory.peak_place)},
           {"peak_why", peak_explanation(memory.peak_why)},
-          {"timeline", timeline(memory.timeline)},
+          {"timeline", json_list(memory.timeline, timeline_point)},
           {"persistent_bytes", in_bytes(memory.persistent)},
           {"peak_allocated_bytes", in_bytes(memory.peak_allocated)},
           {"peak_reserved_bytes", in_bytes(memory.peak_reserved)},
@@ -125,24 +105,20 @@ Json memory_object(const answer::MemoryAnswer& memory) {
           {"peak_first_step_bytes", in_bytes(memory.peak_first_step)}};
 }
 
-Json flops(const std::vector<answer::FlopFigure>& figures) {
-  Json list = Json::array();
-  for (const auto& figure : figures) {
-    Json object = {{"id", figure.id},
-                   {"label", figure.label},
-                   {"per_token", finite(in_flops(figure.per_token))},
-                   {"total", finite(in_flops(figure.total))},
-                   {"utilization", figure.utilization > 0 ? finite(figure.utilization) : Json()}};
-    add_explanation(object, figure.why);
-    list.push_back(std::move(object));
-  }
-  return list;
+Json flop_figure(const answer::FlopFigure& figure) {
+  Json object = {{"id", figure.id},
+                 {"label", figure.label},
+                 {"per_token", finite(in_flops(figure.per_token))},
+                 {"total", finite(in_flops(figure.total))},
+                 {"utilization", figure.utilization > 0 ? finite(figure.utilization) : Json()}};
+  add_explanation(object, figure.why);
+  return object;
 }
 
 Json compute(const answer::TimeAnswer& answer) {
   return {{"tokens", finite(in_tokens(answer.tokens))},
           {"tokens_source", text_or_null(answer.tokens_source)},
-          {"flops", flops(answer.flops)},
+          {"flops", json_list(answer.flops, flop_figure)},
           {"pflop_days", finite(answer.pflop_days)}};
 }
 
@@ -157,7 +133,7 @@ std::string to_json(const Report& report) {
   object["memory"] = memory_object(estimate.memory);
   object["compute"] = compute(estimate.compute);
   object["time"] = time_json(estimate);
-  object["advice"] = advice(estimate.advice);
+  object["advice"] = json_list(estimate.advice, advice);
   object["room"] = room(estimate.room);
   object["assumptions"] = report.assumptions;
   object["warnings"] = estimate.warnings;

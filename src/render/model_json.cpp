@@ -1,9 +1,7 @@
 // `llmcalc model` for programs; docs/json.md says what each key means.
 #include "llmcalc/render/presets.hpp"
 #include "llmcalc/spec/names.hpp"
-#include "render/json_values.hpp"
-
-#include <nlohmann/json.hpp>
+#include "render/json_list.hpp"
 
 namespace llmcalc::render {
 namespace {
@@ -105,8 +103,7 @@ std::string to_json(const ModelCard& card, std::string_view version) {
 
 std::string to_json(std::span<const ModelCard> cards, std::string_view version) {
   Json object = json_answer("model_list", version);
-  object["models"] = Json::array();
-  for (const auto& card : cards) object["models"].push_back(entry(card));
+  object["models"] = json_list(cards, entry);
   return dump(object);
 }
 

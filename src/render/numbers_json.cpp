@@ -1,8 +1,6 @@
 // `llmcalc dtype` for programs; docs/json.md says what each key means.
 #include "llmcalc/render/numbers.hpp"
-#include "render/json_values.hpp"
-
-#include <nlohmann/json.hpp>
+#include "render/json_list.hpp"
 
 #include <cmath>
 
@@ -49,8 +47,7 @@ Json entry(const FormatLine& line) {
 
 std::string to_json(std::span<const FormatLine> lines, std::string_view version) {
   Json object = json_answer("dtype", version);
-  object["dtypes"] = Json::array();
-  for (const auto& line : lines) object["dtypes"].push_back(entry(line));
+  object["dtypes"] = json_list(lines, entry);
   return dump(object);
 }
 

@@ -1,8 +1,7 @@
 // `llmcalc plan` for programs; docs/json.md says what each key means.
 #include "llmcalc/render/plan.hpp"
+#include "render/json_list.hpp"
 #include "render/plan_cells.hpp"
-
-#include <nlohmann/json.hpp>
 
 namespace llmcalc::render {
 namespace {
@@ -14,17 +13,11 @@ Json row_object(const PlanReport& report, const PlanRow& row) {
 }
 
 Json rows(const PlanReport& report, const std::vector<PlanRow>& all) {
-  Json array = Json::array();
-  for (const PlanRow& row : all) array.push_back(row_object(report, row));
-  return array;
+  return json_list(all, [&](const PlanRow& row) { return row_object(report, row); });
 }
 
-Json launch(const PlanReport& report) {
-  Json array = Json::array();
-  for (const answer::Launch& line : report.launch) {
-    array.push_back({{"framework", line.framework}, {"command", line.command}, {"beyond", line.beyond}});
-  }
-  return array;
+Json launch_object(const answer::Launch& launch) {
+  return {{"framework", launch.framework}, {"command", launch.command}, {"beyond", launch.beyond}};
 }
 
 }  // namespace
@@ -42,7 +35,7 @@ std::string to_json(const PlanReport& report) {
   object["each"] = rows(report, report.each);
   object["front"] = rows(report, report.front);
   object["fit_command"] = text_or_null(report.fit_command);
-  object["launch"] = launch(report);
+  object["launch"] = json_list(report.launch, launch_object);
   object["assumptions"] = report.assumptions;
   object["warnings"] = report.warnings;
   return dump(object);

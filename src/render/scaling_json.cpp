@@ -1,9 +1,7 @@
 // `llmcalc scale` for programs; docs/json.md says what each key means.
 #include "llmcalc/render/scaling.hpp"
-#include "render/json_values.hpp"
+#include "render/json_list.hpp"
 #include "render/scale_words.hpp"
-
-#include <nlohmann/json.hpp>
 
 namespace llmcalc::render {
 namespace {
@@ -47,16 +45,12 @@ std::string to_json(const answer::ScaleAnswer& answer, std::string_view version)
   object["pflop_days"] = value_of(answer, "compute_pflop_days");
   object["gpu_hours"] = value_of(answer, "gpu_hours");
   object["total_seconds"] = value_of(answer, "time_s");
-  object["lines"] = Json::array();
-  for (const auto& line : answer.lines) object["lines"].push_back(line_object(line));
+  object["lines"] = json_list(answer.lines, line_object);
   object["assumptions"] = answer.assumptions;
   object["law"] = facts(answer.law).name;
   object["loss"] = value_of(answer, "loss");
   object["cost_usd"] = value_of(answer, "cost_usd");
-  object["frontier"] = Json::array();
-  if (answer.frontier) {
-    for (const auto& point : answer.frontier->points) object["frontier"].push_back(point_object(point));
-  }
+  object["frontier"] = answer.frontier ? json_list(answer.frontier->points, point_object) : Json::array();
   object["warnings"] = answer.warnings;
   return dump(object);
 }

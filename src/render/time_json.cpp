@@ -1,8 +1,6 @@
 #include "render/time_json.hpp"
 
-#include "render/step_json.hpp"
-
-#include <nlohmann/json.hpp>
+#include "render/json_list.hpp"
 
 #include <cmath>
 
@@ -11,6 +9,13 @@ namespace {
 
 /// Null where it is infinite: of a run that never finishes, or between failures that never come.
 Json unless_infinite(double value) { return std::isinf(value) ? Json() : finite(value); }
+
+Json step_part(const answer::StepPart& part, quantity::Seconds step) {
+  return {{"id", part.id},
+          {"label", part.label},
+          {"seconds", finite(in_seconds(part.time))},
+          {"share", finite(part.time / step)}};
+}
 
 Json goodput(const std::optional<answer::Goodput>& given) {
   const answer::Goodput goodput = given.value_or(answer::Goodput{});
@@ -50,6 +55,7 @@ Json carbon(const std::optional<answer::Footprint>& given) {
 Json time_json(const answer::Estimate& estimate) {
   const auto& answer = estimate.compute;
   const auto if_timed = [&](double value) { return estimate.timed ? unless_infinite(value) : Json(); };
+  const auto part_of_step = [&](const answer::StepPart& part) { return step_part(part, answer.step); };
   const auto text_if_timed = [&](std::string_view text) { return estimate.timed ? text_or_null(text) : Json(); };
   return {{"mfu", if_timed(answer.mfu)},
           {"mfu_source", text_if_timed(answer.mfu_source)},
@@ -58,7 +64,7 @@ Json time_json(const answer::Estimate& estimate) {
           {"tokens_per_second_per_gpu", if_timed(answer.tokens_per_gpu)},
           {"step_error_bar", if_timed(answer.error_share)},
           {"step_error_bar_source", text_if_timed(answer.error_source)},
-          {"step_parts", step_parts_json(answer)},
+          {"step_parts", json_list(answer.step_parts, part_of_step)},
           {"useful_seconds", if_timed(in_seconds(answer.useful))},
           {"goodput", goodput(answer.goodput)},
           {"total_seconds", if_timed(in_seconds(answer.total))},

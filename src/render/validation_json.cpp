@@ -1,9 +1,7 @@
 // `llmcalc validate` for programs; docs/json.md says what each key means.
 #include "llmcalc/render/validation.hpp"
 #include "llmcalc/spec/names.hpp"
-#include "render/json_values.hpp"
-
-#include <nlohmann/json.hpp>
+#include "render/json_list.hpp"
 
 namespace llmcalc::render {
 namespace {
@@ -60,25 +58,17 @@ Json verdicts_json(const std::vector<answer::JudgedRun>& runs) {
   return object;
 }
 
-/// A list of what `to_object` makes of every item.
-template <class Item>
-Json list(const std::vector<Item>& items, Json (*to_object)(const Item&)) {
-  Json objects = Json::array();
-  for (const auto& item : items) objects.push_back(to_object(item));
-  return objects;
-}
-
 }  // namespace
 
 std::string to_json(const answer::Validation& validation, std::string_view version) {
   Json object = json_answer("validate", version);
   object["summary"] = summary_json(validation.summary);
   object["configurations"] = summary_json(validation.configurations);
-  object["groups"] = list(validation.groups, group_json);
+  object["groups"] = json_list(validation.groups, group_json);
   object["verdicts"] = verdicts_json(validation.judged);
-  object["rows"] = list(validation.rows, row_json);
-  object["judged"] = list(validation.judged, judged_json);
-  object["skipped"] = list(validation.skipped, skipped_json);
+  object["rows"] = json_list(validation.rows, row_json);
+  object["judged"] = json_list(validation.judged, judged_json);
+  object["skipped"] = json_list(validation.skipped, skipped_json);
   return dump(object);
 }
 
