@@ -216,6 +216,16 @@ void complete_kernels(Draft& draft) {
   }
 }
 
+/// Megatron-Bridge sends DeepSeek-V3's tokens by DeepEP or HybridEP on every machine, Qwen3's by plain all-to-alls
+/// where no rack joins the accelerators (scripts/performance/configs, moe_flex_dispatcher_backend).
+void complete_dispatch(Draft& draft) {
+  const bool recipe = draft.training().framework_version.find("Megatron-Bridge") != std::string::npos;
+  const bool latent = draft.shape().latent.kv_rank > 0;
+  if (!recipe || !latent || draft.layout().ep == 1 || draft.given("node_dispatch")) return;
+  draft.layout().node_dispatch = true;
+  draft.assume("node_dispatch", "Megatron-Bridge recipe", "--node-dispatch 1");
+}
+
 void complete_optimizer(Draft& draft) {
   spec::Training& training = draft.training();
   if (training.method == Method::galore && !draft.given("optimizer")) {
