@@ -13,11 +13,11 @@ Value shared_products(BlockBuilder& b, const spec::MoeShape& moe, const Value& x
   return mlp_products(b, {moe.shared_ffn, false}, x);
 }
 
-Value shared_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x, const Value& routed) {
+Value shared_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
   const Value shared = shared_products(b, moe, x);
-  if (!moe.shared_gate) return b.add(routed, shared, "routed and shared");
+  if (!moe.shared_gate) return shared;
   b.linear(x, {"shared expert gate", x.columns, 1});
-  return b.add(routed, b.gate_rows(shared, "gated shared expert"), "routed and shared");
+  return b.gate_rows(shared, "gated shared expert");
 }
 
 /// fp32 probabilities of every expert for every token.
@@ -43,20 +43,24 @@ double overload(const Context& c, const spec::MoeShape& moe) {
   return 1.0 + c.profile.router_overload / std::sqrt(static_cast<double>(moe.experts) / static_cast<double>(c.ep));
 }
 
-/// Tokens travel to their experts' ranks and back, in each pass; where an expert's matrices are cut, its ranks gather
-/// them all and reduce what they made of them (Megatron-LM core/transformer/moe/token_dispatcher.py,
-/// MoEAlltoAllTokenDispatcher).
-void travel(const Context& c, Op& op, const Value& rows, bool to_experts) {
-  const auto size = quantity::bytes(quantity::product(rows.rows, rows.columns, rows.width));
-  for (const bool backward : {false, true}) {
-    if (backward && !rows.needs_gradient) return;
-    if (c.ep > 1) op.messages.push_back({Collective::all_to_all, Group::expert, backward, false, size, c.row_copies()});
-    const Collective kind = to_experts == backward ? Collective::reduce_scatter : Collective::all_gather;
-    if (c.etp > 1) op.messages.push_back({kind, Group::expert_tensor, backward, false, size});
-  }
+Collective reverse(Collective kind) {
+  if (kind == Collective::all_gather) return Collective::reduce_scatter;
+  return kind == Collective::reduce_scatter ? Collective::all_gather : kind;
 }
 
-}  // namespace
+/// Rows that change ranks, and their gradients that come back; the network's time is all that it takes.
+Value exchange(BlockBuilder& b, const Value& x, std::string_view name, std::int64_t rows, Collective kind) {
+  const bool all_to_all = kind == Collective::all_to_all;
+  const Group group = all_to_all ? Group::expert : Group::expert_tensor;
+  const std::int64_t copies = all_to_all ? b.context().row_copies() : 1;
+  const Value y = b.rearrange(x, name, rows, x.columns, OpKind::permutation);
+  Op& op = b.block().ops.back();
+  const auto size = std::max(b.size(x.id), b.size(y.id));
+  op.messages.push_back({kind, group, false, false, size, copies});
+  if (x.needs_gradient) op.messages.push_back({reverse(kind), group, true, false, size, copies});
+  op.moved_forward = op.moved_backward = quantity::bytes(0);
+  return y;
+}
 
 /// A router's load is uneven before its balancing loss has worked, which is when memory peaks; the steps after that,
 /// whose time is asked for, are balanced unless the imbalance is stated (Fedus et al. 2021, arXiv:2101.03961 section
@@ -79,38 +83,76 @@ void balance(const Context& c, const spec::MoeShape& moe, Block& block, std::siz
   }
 }
 
-/// Rows arrive by rank and are put in the order of the experts, and back (the same dispatcher, sort_chunks_by_idxs).
-void sort_by_expert(BlockBuilder& b, const spec::MoeShape& moe, const Value& rows) {
+/// Rows arrive by rank and are put in the order of the experts, and back. Megatron-LM does so on one rank too.
+bool sorts_by_expert(const Context& c, const spec::MoeShape& moe) {
+  return moe.experts > c.ep && (c.ep > 1 || c.profile.holds_routed_rows);
+}
+
+/// Tokens travel to their experts' ranks and back, in each pass; where an expert's matrices are cut, its ranks gather
+/// them all and reduce what they made of them. Megatron-LM's local variables hold the rows that a rank sends, those
+/// that it receives and those that it returns until the layer is done, and what the experts made until that is reduced
+/// (core/transformer/moe/token_dispatcher.py, MoEAlltoAllTokenDispatcher; moe_layer.py, custom_forward).
+struct RoutedRows {
+  Value sent;
+  Value received;
+  Value returning;
+};
+
+Value to_experts(BlockBuilder& b, const spec::MoeShape& moe, RoutedRows& rows, double overload) {
   const Context& c = b.context();
-  if (c.ep == 1 || moe.experts == c.ep) return;
-  constexpr std::int64_t read_and_written = 2;
-  const auto there_and_back = 2 * read_and_written * b.size(rows.id);
-  b.pass_over("sort by expert", there_and_back, rows.needs_gradient ? there_and_back : quantity::bytes(0));
-  b.block().ops.back().kind = OpKind::permutation;
+  const auto arriving = static_cast<std::int64_t>(std::ceil(static_cast<double>(rows.sent.rows) * overload));
+  Value x = rows.sent;
+  if (c.ep > 1) x = exchange(b, x, "received tokens", arriving, Collective::all_to_all);
+  rows.received = x;
+  if (c.etp > 1) x = exchange(b, x, "gathered tokens", x.rows * c.etp, Collective::all_gather);
+  if (sorts_by_expert(c, moe)) x = b.rearrange(x, "tokens by expert", x.rows, x.columns, OpKind::permutation);
+  return x;
+}
+
+Value from_experts(BlockBuilder& b, const spec::MoeShape& moe, RoutedRows& rows, const Value& processed) {
+  const Context& c = b.context();
+  Value x = processed;
+  if (sorts_by_expert(c, moe)) x = b.rearrange(x, "results by rank", x.rows, x.columns, OpKind::permutation);
+  if (c.etp > 1) {
+    x = exchange(b, x, "reduced results", x.rows / c.etp, Collective::reduce_scatter);
+    if (c.profile.holds_routed_rows) b.block().ops.back().held.push_back(processed.id);
+  }
+  rows.returning = x;
+  return c.ep > 1 ? exchange(b, x, "returned results", rows.sent.rows, Collective::all_to_all) : x;
 }
 
 /// Each rank's experts receive as many rows as its own tokens send out, top_k a token, times the overload.
-Value mixture_of_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
+Value routed_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x, RoutedRows& rows) {
   const Context& c = b.context();
   const Value probabilities = route(b, moe, x);
-  const auto sent = static_cast<double>(quantity::product(x.rows, c.etp, moe.top_k));
-  const auto rows = static_cast<std::int64_t>(std::ceil(sent * overload(c, moe)));
+  rows.sent = b.rearrange(x, "sent tokens", quantity::product(x.rows, moe.top_k), x.columns, OpKind::permutation);
   const std::size_t first = b.block().ops.size();
-  const Value dispatched = b.rearrange(x, "dispatched tokens", rows, x.columns, OpKind::permutation);
-  travel(c, b.block().ops.back(), dispatched, true);
-  sort_by_expert(b, moe, dispatched);
+  const Value dispatched = to_experts(b, moe, rows, overload(c, moe));
   const Value processed = mlp_products(b, {moe.expert_ffn, moe.expert_bias, moe.experts, moe.top_k}, dispatched);
+  const Value returned = from_experts(b, moe, rows, processed);
+  balance(c, moe, b.block(), first);
 
-  const Value combined = b.value("combined experts", x.rows, x.columns, x.width, processed.needs_gradient);
+  const Value combined = b.value("combined experts", x.rows, x.columns, x.width, returned.needs_gradient);
   Op combine{.kind = OpKind::permutation,
              .name = "combine",
-             .inputs = {processed.id, probabilities.id},
+             .inputs = {returned.id, probabilities.id},
              .outputs = {combined.id}};
-  travel(c, combine, processed, false);
-  if (c.profile.keeps_expert_outputs) combine.saved.push_back(processed.id);
+  if (c.profile.keeps_expert_outputs) combine.saved.push_back(returned.id);
   b.append(combine);
-  balance(c, moe, b.block(), first);
-  return moe.shared_ffn > 0 ? shared_experts(b, moe, x, combined) : combined;
+  return combined;
+}
+
+}  // namespace
+
+Value mixture_of_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
+  const bool holds = b.context().profile.holds_routed_rows;
+  const bool shares = moe.shared_ffn > 0;
+  RoutedRows rows;
+  const Value ahead = shares && holds ? shared_experts(b, moe, x) : x;
+  Value out = routed_experts(b, moe, x, rows);
+  if (shares) out = b.add(out, holds ? ahead : shared_experts(b, moe, x), "routed and shared");
+  if (holds) b.block().ops.back().held = {rows.sent.id, rows.received.id, rows.returning.id};
+  return out;
 }
 
 }  // namespace llmcalc::program

@@ -183,6 +183,7 @@ Profile megatron(const spec::Training& training) {
   p.keeps_ring_steps = true;
   p.router_overload = untrained_router_overload;
   p.weighs_activations = true;
+  p.holds_routed_rows = training.framework == Framework::megatron || training.framework == Framework::nemo;
   p.dummy_weight_gradients = true;
   return p;
 }

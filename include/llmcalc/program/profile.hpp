@@ -75,6 +75,7 @@ struct Profile {
   bool saves_products = false;        ///< selective recompute keeps attention and every second matrix product's result
   double router_overload = 0.0;       ///< of the busiest expert-parallel rank, times the root of its number of experts
   bool weighs_activations = false;    ///< the router's weights multiply what ungated experts' down projection reads
+  bool holds_routed_rows = false;     ///< to the end of a mixture, in local variables; its shared experts run first
   bool keeps_expert_outputs = false;  ///< the router's weights multiply the experts' outputs, which are kept for it
 
   bool retains_frozen_inputs = false;  ///< sharded frozen layers keep inputs and their gradients to the end of the pass
