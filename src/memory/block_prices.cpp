@@ -17,7 +17,8 @@ void WeightPrices::assign(const program::Program& program, const spec::Question&
                       rules.flat_gradients ? flat_gradient(block) : bytes(0)});
   }
   zero = zero_buffers(program, question, profile.zero);
-  dummy_gradients = profile.dummy_weight_gradients ? memory::dummy_gradients(program) : bytes(0);
+  scratch.clear();
+  if (profile.dummy_weight_gradients) scratch.assign(program);
   workspace = workspaces(program, profile);
 }
 

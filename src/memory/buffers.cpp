@@ -1,8 +1,6 @@
 #include "memory/buffers.hpp"
 
 #include <algorithm>
-#include <utility>
-#include <vector>
 
 namespace llmcalc::memory {
 
@@ -26,14 +24,11 @@ bool has_experts(const program::Program& program) {
   });
 }
 
-/// What a stage received and what it sent stay referenced until the next step replaces them, once a virtual stage
-/// (measured: Megatron-LM functional tests hold 2*T*h*2 B more between steps under pp 2 and 4, three times that with
-/// three virtual stages).
-Bytes stage_tensors(const spec::Question& question) {
+/// What one stage hands to the next for one micro-batch.
+Bytes stage_tensor(const spec::Question& question) {
   const auto& layout = question.layout;
-  if (layout.pp == 1) return bytes(0);
   const std::int64_t tokens = question.training.micro_batch_tokens() / (layout.cp * (layout.sp ? layout.tp : 1));
-  return bytes(product(2, layout.vpp, tokens, question.model.shape.hidden, half_width));
+  return bytes(product(tokens, question.model.shape.hidden, half_width));
 }
 
 }  // namespace
@@ -49,27 +44,16 @@ Bytes score_buffer(const spec::Question& question, const program::Profile& profi
   return bytes(product(training.sequences(), heads, training.seq / question.layout.cp, training.seq, half_width));
 }
 
-Bytes exchange_buffers(const spec::Question& question, const program::Profile& profile,
-                       const program::Sharding& sharding, Bytes gradients) {
-  Bytes sum = bytes(0);
-  if (profile.retains_stage_tensors) sum += stage_tensors(question);
-  if (has_bucket_copy(sharding, profile)) sum += gradients;
-  return sum;
+Bytes bucket_copy(const program::Profile& profile, const program::Sharding& sharding, Bytes gradients) {
+  return has_bucket_copy(sharding, profile) ? gradients : bytes(0);
 }
 
-Bytes dummy_gradients(const program::Program& program) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> shapes;
-  auto sum = bytes(0);
-  for (const auto& block : program.blocks) {
-    for (const auto& weight : block.weights) {
-      if (weight.rows <= 1 || weight.columns <= 1 || weight.table || !weight.trainable) continue;
-      const std::pair shape{weight.rows, weight.columns};
-      if (std::ranges::find(shapes, shape) != shapes.end()) continue;
-      shapes.push_back(shape);
-      sum += bytes(product(weight.rows, weight.columns, half_width));
-    }
-  }
-  return sum;
+StageTensors stage_tensors(const spec::Question& question, const program::Profile& profile, std::int64_t stage) {
+  const auto& layout = question.layout;
+  if (layout.pp == 1 || !profile.retains_stage_tensors) return {};
+  const std::int64_t chunks_behind_another = stage == 0 ? layout.vpp - 1 : layout.vpp;
+  const Bytes one = stage_tensor(question);
+  return {chunks_behind_another * one, 2 * layout.vpp * one};
 }
 
 Bytes flat_gradient(const program::Block& block) {

@@ -15,15 +15,21 @@ quantity::Bytes workspaces(const program::Program& program, const program::Profi
 /// allocated (core/transformer/dot_product_attention.py, get_global_memory_buffer).
 quantity::Bytes score_buffer(const spec::Question& question, const program::Profile& profile);
 
-/// What a stage keeps for its exchange with others: received and sent tensors, buckets.
+/// torch DDP's buckets.
 /// \param gradients  of all weights of the stage
-quantity::Bytes exchange_buffers(const spec::Question& question, const program::Profile& profile,
-                                 const program::Sharding& sharding, quantity::Bytes gradients);
+quantity::Bytes bucket_copy(const program::Profile& profile, const program::Sharding& sharding,
+                            quantity::Bytes gradients);
 
-/// One 16-bit scratch gradient a distinct matrix shape, filled by the fused accumulation kernels instead of the real
-/// gradient (TransformerEngine pytorch/module/base.py, get_dummy_wgrad). Runs without that fusion have none, so they
-/// count in the backward pass only.
-quantity::Bytes dummy_gradients(const program::Program& program);
+/// What a stage received and what it sent, once a virtual stage. Between steps both stay referenced (measured:
+/// Megatron-LM functional tests hold 2*T*h*2 B more under pp 2 and 4, three times that with three virtual stages).
+/// Within a step what was received is an activation, and of what was sent only the gradients are still there: outputs
+/// are given up once they are on their way (core/pipeline_parallel/schedules.py, deallocate_output_tensor). The first
+/// stage sends none.
+struct StageTensors {
+  quantity::Bytes in_step;
+  quantity::Bytes between_steps;
+};
+StageTensors stage_tensors(const spec::Question& question, const program::Profile& profile, std::int64_t stage);
 
 /// The 16-bit gradient of a block whose weights are one flat parameter: as long as all of them, the frozen ones
 /// included, if any is trained.

@@ -65,12 +65,14 @@ struct StageWalk::Stage {
   Runs runs;  ///< in forward order
   std::int64_t blocks = 0;
   program::States states{};
-  Bytes kept{};       ///< by all its blocks for one micro-batch
-  Bytes in_flight{};  ///< kept by other micro-batches that are forwarded and not yet backwarded
-  Bytes root{};       ///< gathered weights outside the layers: one unit, whole from the first layer to the last
-  Bytes buffers{};
-  Bytes slack{};         ///< of the allocator's blocks beyond weights and master weights
-  Bytes moment_slack{};  ///< and beyond the optimizer's states
+  Bytes kept{};           ///< by all its blocks for one micro-batch
+  Bytes in_flight{};      ///< kept by other micro-batches that are forwarded and not yet backwarded
+  Bytes root{};           ///< gathered weights outside the layers: one unit, whole from the first layer to the last
+  Bytes buffers{};        ///< while micro-batches run
+  Bytes between_steps{};  ///< buffers once they have run
+  Bytes scratch{};        ///< gradients that are there from the first backward pass on
+  Bytes slack{};          ///< of the allocator's blocks beyond weights and master weights
+  Bytes moment_slack{};   ///< and beyond the optimizer's states
   Bytes host{};
   Companions companions{};
 };
@@ -116,9 +118,12 @@ StageWalk::Stage StageWalk::lay_out(Runs runs, std::int64_t index) const {
   }
   stage.host = program::move_to_host(stage.states, rules_.offload);
   if (rules_.offload.activations) stage.host += stage.kept + std::exchange(stage.in_flight, bytes(0));
+  const StageTensors tensors = stage_tensors(question_, profile_, index);
+  stage.scratch = prices_.weights->scratch.of(runs);
   stage.buffers = prices_.weights->workspace + score_buffer(question_, profile_) +
-                  exchange_buffers(question_, profile_, rules_.sharding, stage.states.gradients) +
-                  prices_.weights->zero.always + stage.slack + stage.moment_slack;
+                  bucket_copy(profile_, rules_.sharding, stage.states.gradients) + prices_.weights->zero.always +
+                  tensors.in_step + stage.slack + stage.moment_slack;
+  stage.between_steps = stage.buffers - tensors.in_step + tensors.between_steps;
   if (!prices_.companions.empty()) add_companions(stage);
   return stage;
 }
@@ -176,7 +181,7 @@ template <class Alive, class Visit>
 void StageWalk::backward(const Stage& stage, Alive alive, Visits visits, const Visit& visit) const {
   const bool offloads = rules_.offload.activations;
   if (!offloads) part<&Moment::activations>(alive) += stage.kept;
-  part<&Moment::workspace>(alive) += prices_.weights->zero.backward + prices_.weights->dummy_gradients;
+  part<&Moment::workspace>(alive) += prices_.weights->zero.backward;
   std::int64_t last = stage.blocks - 1;
   for (std::size_t r = stage.runs.size(); r-- > 0;) {
     const std::uint16_t block = stage.runs[r].block;
@@ -253,7 +258,7 @@ Moment StageWalk::optimizer_step(const Stage& stage) const {
   moment.gradients = stage.states.gradients;
   moment.optimizer = stage.states.optimizer;
   moment.temporaries = step_temporaries(stage);
-  moment.workspace = stage.buffers;
+  moment.workspace = stage.between_steps + stage.scratch;
   moment.reference = resting(stage.companions.reference);
   moment.reward = resting(stage.companions.reward);
   moment.value = resting(stage.companions.value) + stage.companions.value.gradients;
@@ -289,6 +294,7 @@ std::array<PhasePeak, phase_count> StageWalk::phases(const Stage& stage, const M
 Moment StageWalk::resident(const Stage& stage) const {
   Moment moment = optimizer_step(stage);
   moment.temporaries = bytes(0);
+  moment.workspace = stage.buffers + stage.scratch;
   if (rules_.gradients_resident) return moment;
   moment.gradients = bytes(0);
   moment.value -= stage.companions.value.gradients;
@@ -301,6 +307,7 @@ StepMemory StageWalk::walk(Runs runs, std::int64_t index) const {
   memory.stage = index;
   Moment in_step = resident(stage);
   memory.persistent = in_step;
+  memory.persistent.workspace = stage.between_steps;  // runs without fused accumulation have no scratch gradients
   memory.host = stage.host;
   memory.paged = stage.states.paged;
   const bool kept_between_steps = rules_.gradient_buffer || rules_.sharding.gathers_weights();

@@ -5,11 +5,13 @@
 #pragma once
 
 #include "llmcalc/memory/block_walk.hpp"
+#include "llmcalc/memory/scratch_gradients.hpp"
 #include "llmcalc/memory/step_rules.hpp"
 #include "llmcalc/program/profile.hpp"
 #include "llmcalc/program/program.hpp"
 #include "llmcalc/program/states.hpp"
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -32,7 +34,7 @@ struct BlockWeights {
 struct WeightPrices {
   std::vector<BlockWeights> blocks;
   ZeroBuffers zero;
-  quantity::Bytes dummy_gradients;
+  ScratchGradients scratch;
   quantity::Bytes workspace;  ///< of matrix products
 
   /// Overwritten for another program; the storage is reused.

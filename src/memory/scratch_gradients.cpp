@@ -1,0 +1,50 @@
+#include "llmcalc/memory/scratch_gradients.hpp"
+
+#include <algorithm>
+
+namespace llmcalc::memory {
+
+using quantity::Bytes;
+using quantity::bytes;
+using quantity::product;
+
+namespace {
+
+constexpr std::int64_t half_width = 2;
+
+}  // namespace
+
+void ScratchGradients::assign(const program::Program& program) {
+  shapes_.clear();
+  sizes_.fill(bytes(0));
+  blocks_.clear();
+  for (const auto& block : program.blocks) blocks_.push_back(mark(block));
+}
+
+std::uint64_t ScratchGradients::mark(const program::Block& block) {
+  std::uint64_t marks = 0;
+  for (const auto& weight : block.weights) {
+    if (weight.rows <= 1 || weight.columns <= 1 || weight.table || !weight.trainable) continue;
+    const std::pair shape{weight.rows, weight.columns};
+    const auto known = std::ranges::find(shapes_, shape);
+    const auto index = std::min<std::size_t>(static_cast<std::size_t>(known - shapes_.begin()), sizes_.size() - 1);
+    if (known == shapes_.end()) {
+      shapes_.push_back(shape);
+      sizes_[index] += bytes(product(weight.rows, weight.columns, half_width));
+    }
+    marks |= std::uint64_t{1} << index;
+  }
+  return marks;
+}
+
+Bytes ScratchGradients::of(std::span<const program::Run> runs) const {
+  std::uint64_t marks = 0;
+  for (const auto& run : runs) marks |= blocks_.empty() ? 0 : blocks_[run.block];
+  auto sum = bytes(0);
+  for (std::size_t i = 0; i < sizes_.size(); ++i) {
+    if ((marks >> i & 1) != 0) sum += sizes_[i];
+  }
+  return sum;
+}
+
+}  // namespace llmcalc::memory
