@@ -69,12 +69,15 @@ Bytes factored(const Weight& w) {
   return bytes(product(fp32_width, w.rows + w.columns, matrices(w)));
 }
 
-/// Two 8-bit moments of rank x the longer side and an fp32 projector of the shorter side x rank (Zhao et al. 2024,
-/// arXiv:2403.03507 section 4.2).
-Bytes galore(const Weight& w, std::int64_t rank) {
-  const std::int64_t r = std::min(rank, shorter_side(w));
-  const Bytes moments = 2 * blockwise(product(r, longer_side(w)), bitsandbytes_8bit);
-  return matrices(w) * (moments + bytes(product(fp32_width, shorter_side(w), r)));
+/// Two 8-bit moments of rank x the longer side and a projector of the shorter side x rank (Zhao et al. 2024,
+/// arXiv:2403.03507 section 4.2). The projector has the gradient's type; of fp32 gradients it is a slice of the whole
+/// square of singular vectors, which stays with it (galore_torch/galore_projector.py, get_orthogonal_matrix).
+Bytes galore(const Weight& w, const spec::Training& training) {
+  const std::int64_t side = shorter_side(w);
+  const std::int64_t r = std::min(training.optimizer_rank, side);
+  const spec::Dtype grads = training.precision.grads;
+  const Bytes projector = spec::storage_bytes(grads, product(side, grads == spec::Dtype::fp32 ? side : r));
+  return matrices(w) * (2 * blockwise(product(r, longer_side(w)), bitsandbytes_8bit) + projector);
 }
 
 /// Two moments of rank x the longer side; the random projector is made again from its seed (Zhu et al. 2024,
@@ -144,7 +147,7 @@ Bytes optimizer_bytes(const Weight& w, const spec::Training& training) {
     case Optimizer::soap:
       return 2 * moment + soap_factors(w);
     case Optimizer::galore_adamw_8bit:
-      return is_hidden_matrix(w) ? galore(w, training.optimizer_rank) : 2 * blockwise(w.elements, bitsandbytes_8bit);
+      return is_hidden_matrix(w) ? galore(w, training) : 2 * blockwise(w.elements, bitsandbytes_8bit);
     case Optimizer::apollo:
       return is_hidden_matrix(w) ? apollo(w, training.precision.moments, training.optimizer_rank) : 2 * moment;
     case Optimizer::apollo_mini:

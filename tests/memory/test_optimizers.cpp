@@ -91,6 +91,17 @@ TEST_CASE("transformers' Trainer keeps the 8-bit optimizers' moments of embeddin
   CHECK(states_of(table, Optimizer::paged_adamw_8bit) == narrow);
 }
 
+TEST_CASE("GaLore's projector has the gradient's type, and of fp32 gradients keeps every singular vector") {
+  // galore_torch 1.0, galore_projector.py: Vh[:rank, :] is cast to the gradient's type, or else a view of Vh
+  const auto w = matrix(11008, 4096);
+  const std::int64_t moments = 2 * (256 * 11008 + 4 * 256 * 11008 / 256);
+  auto t = training(Optimizer::galore_adamw_8bit);
+  t.precision.grads = Dtype::bf16;
+  CHECK(in_bytes(program::optimizer_bytes(w, t)) == moments + 2 * 256 * 4096);
+  t.precision.grads = Dtype::fp32;
+  CHECK(in_bytes(program::optimizer_bytes(w, t)) == moments + 4 * 4096 * 4096);
+}
+
 TEST_CASE("LLaMA 7B: LOMO holds 12.55 GB of weights, 0.24 GB of gradients and no states (Lv et al. 2023 table 1)") {
   const auto lomo = test::Asked(tiny_batch + "lomo").walk();
   CHECK(in_gib(lomo.persistent.total()) == Approx(12.55).margin(0.01));
