@@ -2,6 +2,7 @@
 #include "answer/command_text.hpp"
 #include "answer/launchers.hpp"
 #include "llmcalc/program/sharding.hpp"
+#include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/traits.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +13,6 @@ namespace llmcalc::answer {
 
 using spec::Layout;
 using spec::Question;
-using spec::RecomputePolicy;
 using spec::Training;
 
 namespace {
@@ -41,18 +41,6 @@ void add_titan_layout(const Layout& layout, CommandText& command) {
   }
 }
 
-std::string_view titan_checkpoints(RecomputePolicy policy) {
-  switch (policy) {
-    case RecomputePolicy::none:
-      return "none";
-    case RecomputePolicy::selective:
-      return "selective";
-    case RecomputePolicy::full:
-      return "full";
-  }
-  return {};
-}
-
 }  // namespace
 
 Launch launch_torchtitan(const Question& question) {
@@ -68,7 +56,7 @@ Launch launch_torchtitan(const Question& question) {
   command.option("--training.seq_len", training.seq);
   add_titan_layout(layout, command);
   if (layout.pp > 1) command.option("--parallelism.pipeline_parallel_microbatch_size", training.micro_batch);
-  command.word("--activation_checkpoint.mode", titan_checkpoints(training.recompute.policy));
+  command.word("--activation_checkpoint.mode", spec::name_of(training.recompute.policy));  // its words are ours
   if (spec::offloads_weights(training.offload)) command.flag("--training.enable_cpu_offload");
   Launch launch{"torchtitan", command.text(), {}};
   const int stage = spec::zero_stage(layout.sharding);

@@ -61,7 +61,7 @@ Group copy_layers(std::span<const std::uint16_t> layers, Program& program) {
   const auto first = static_cast<std::uint16_t>(program.blocks.size());
   const auto end = static_cast<std::uint16_t>(first + layers.size());
   for (const std::uint16_t layer : layers) {
-    program.blocks.push_back(Block(program.blocks[layer]));
+    program.blocks.emplace_back(program.blocks[layer]);
     program.blocks.back().group_first = first;
     program.blocks.back().group_end = end;
   }
