@@ -80,11 +80,14 @@ Bytes galore(const Weight& w, const spec::Training& training) {
   return matrices(w) * (2 * blockwise(product(r, longer_side(w)), bitsandbytes_8bit) + projector);
 }
 
-/// Two moments of rank x the longer side; the random projector is made again from its seed (Zhu et al. 2024,
-/// arXiv:2412.05270 table 1: 2nr + 2, of which the last two are numbers of the host).
-Bytes apollo(const Weight& w, spec::Dtype moments, std::int64_t rank) {
+/// Two moments of rank x the longer side. The paper makes the random projector again from its seed (Zhu et al. 2024,
+/// arXiv:2412.05270 table 1: 2nr + 2, of which the last two are numbers of the host); its package, which every
+/// framework uses, keeps it in the gradient's type (apollo_torch/random_projector.py).
+Bytes apollo(const Weight& w, const spec::Training& training, std::int64_t rank) {
   const std::int64_t r = std::min(rank, shorter_side(w));
-  return 2 * matrices(w) * spec::storage_bytes(moments, product(r, longer_side(w)));
+  const Bytes moments = 2 * spec::storage_bytes(training.precision.moments, product(r, longer_side(w)));
+  if (training.framework == spec::Framework::generic) return matrices(w) * moments;
+  return matrices(w) * (moments + spec::storage_bytes(training.precision.grads, product(r, shorter_side(w))));
 }
 
 /// The sum of the squares of a side cut into blocks.
@@ -149,9 +152,9 @@ Bytes optimizer_bytes(const Weight& w, const spec::Training& training) {
     case Optimizer::galore_adamw_8bit:
       return is_hidden_matrix(w) ? galore(w, training) : 2 * blockwise(w.elements, bitsandbytes_8bit);
     case Optimizer::apollo:
-      return is_hidden_matrix(w) ? apollo(w, training.precision.moments, training.optimizer_rank) : 2 * moment;
+      return is_hidden_matrix(w) ? apollo(w, training, training.optimizer_rank) : 2 * moment;
     case Optimizer::apollo_mini:
-      return is_hidden_matrix(w) ? apollo(w, training.precision.moments, 1) : 2 * moment;
+      return is_hidden_matrix(w) ? apollo(w, training, 1) : 2 * moment;
   }
   return bytes(0);
 }

@@ -91,6 +91,16 @@ TEST_CASE("transformers' Trainer keeps the 8-bit optimizers' moments of embeddin
   CHECK(states_of(table, Optimizer::paged_adamw_8bit) == narrow);
 }
 
+TEST_CASE("APOLLO's package keeps the projector that the paper makes again") {
+  // apollo_torch 1.0.3, random_projector.py: ortho_matrix, made every 200 steps and cast to the gradient's type
+  auto t = training(Optimizer::apollo);
+  t.precision.moments = t.precision.grads = Dtype::bf16;
+  const auto w = matrix(11008, 4096);
+  CHECK(in_bytes(program::optimizer_bytes(w, t)) == 2 * 2 * 256 * 11008);
+  t.framework = spec::Framework::hf;
+  CHECK(in_bytes(program::optimizer_bytes(w, t)) == 2 * 2 * 256 * 11008 + 2 * 256 * 4096);
+}
+
 TEST_CASE("GaLore's projector has the gradient's type, and of fp32 gradients keeps every singular vector") {
   // galore_torch 1.0, galore_projector.py: Vh[:rank, :] is cast to the gradient's type, or else a view of Vh
   const auto w = matrix(11008, 4096);
