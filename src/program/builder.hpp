@@ -91,6 +91,7 @@ class BlockBuilder {
   quantity::Bytes size(TensorId id) const { return block_.tensors[id].size; }
 
  private:
+  void widen_norm(const Value& x);
   Value eager_rms_norm(const Value& x, std::string_view name);
   Value cast_for_matrix(const Value& x, std::string_view name);
   bool is_adapted(std::string_view matrix) const;

@@ -31,11 +31,20 @@ Value BlockBuilder::norm(const Value& x, std::string_view name, spec::Norm kind)
   const bool separate = context_.trains_base && !context_.profile.fuses_small_gradients;
   if (separate) appended.moved_backward += size(x.id) + size(y.id);
   if (kind == spec::Norm::layernorm) vector("norm bias", x.columns);
-  // Forward as backward 2+4 bytes to cast, 4+4 instead of 2+2 in the kernel, 4+2 to cast back.
-  constexpr std::int64_t further_bytes = 16;
-  const auto casts = bytes(product(further_bytes, x.rows, x.columns));
-  if (context_.profile.widens_norm) pass_over("norm in fp32", casts, context_.differentiates ? casts : bytes(0));
+  if (context_.profile.widens_norm) widen_norm(x);
   return y;
+}
+
+/// Forward as backward 2+4 bytes to cast and 4+2 to cast back, in PyTorch's kernels, and 4+4 instead of 2+2 in the
+/// norm's own.
+void BlockBuilder::widen_norm(const Value& x) {
+  const auto both_ways = [&](std::string_view name, std::int64_t bytes_each) {
+    const auto moved = bytes(product(bytes_each, x.rows, x.columns));
+    pass_over(name, moved, context_.differentiates ? moved : bytes(0));
+  };
+  both_ways("norm in fp32", 4);
+  both_ways("casts around the norm", 12);
+  block_.ops.back().eager = true;
 }
 
 /// RMSNorm as transformers writes it (modeling_llama.py, LlamaRMSNorm.forward): up to fp32, square, mean, rsqrt,
