@@ -19,6 +19,7 @@ void metrics(BlockBuilder& b, const Value& logits) {
   const std::int64_t passed_over = b.context().profile.metric_bytes;
   if (passed_over == 0 || !b.context().differentiates) return;
   b.pass_over("metrics of training", bytes(product(passed_over, logits.rows, logits.columns)), bytes(0));
+  b.block().ops.back().eager = true;
 }
 
 /// What Megatron-LM's softmax passes over beyond copy, result and gradient: the maximum reads the fp32 logits, its
@@ -43,6 +44,7 @@ void in_place_loss(BlockBuilder& b, const Value& x, const Matrix& head, bool com
   b.append(op);
   if (b.context().profile.loss_in_passes) {
     b.pass_over("softmax in place", softmax_passes * b.size(wide.id), gradient_passes * b.size(wide.id));
+    b.block().ops.back().eager = true;
   }
   metrics(b, wide);
 }
@@ -218,6 +220,7 @@ void fused_linear_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
 /// The standard loss as each framework writes it.
 void standard_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   const auto& profile = b.context().profile;
+  if (profile.fuses_loss) return fused_loss(b, x, head);
   if (!profile.eager_loss) return in_place_loss(b, x, head, false);
   if (profile.narrow_loss_kernel) return narrow_loss(b, x, head);
   if (profile.loss_positions > 0) return split_loss(b, x, head);

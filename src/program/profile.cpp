@@ -126,10 +126,13 @@ bool is_core(Framework framework) { return framework == Framework::megatron || f
 /// before it is reduced, and the master weights are read again to make those of the products
 /// (core/distributed/param_and_grad_buffer.py, start_grad_sync and reset; core/optimizer/distrib_optimizer.py,
 /// _copy_main_params_to_model_params); the loss makes its softmax operation by operation
-/// (core/tensor_parallel/cross_entropy.py). Its modules are heavy in Megatron-DeepSpeed too.
-void apply_megatron_kernels(Framework framework, Profile& p) {
+/// (core/tensor_parallel/cross_entropy.py), unless a recipe of Megatron-Bridge has Transformer Engine's kernel instead
+/// (src/megatron/bridge/recipes: cross_entropy_fusion_impl = "te"). Its modules are heavy in Megatron-DeepSpeed too.
+void apply_megatron_kernels(const spec::Training& training, Profile& p) {
+  const Framework framework = training.framework;
   p.passes_over_gradients = is_core(framework);
   p.loss_in_passes = is_core(framework);
+  p.fuses_loss = training.framework_version.starts_with("Megatron-Bridge");
   p.heavy_modules = is_core(framework) || framework == Framework::megatron_deepspeed;
 }
 
@@ -173,7 +176,7 @@ Profile megatron(const spec::Training& training) {
   p.fuses_small_gradients = runs_transformer_engine(training);
   p.overlaps_data_exchange = reduces_meanwhile(training);
   p.accumulation = accumulation_of(training.framework);
-  apply_megatron_kernels(training.framework, p);
+  apply_megatron_kernels(training, p);
   if (training.framework == Framework::internevo) apply_internevo(p);
   p.overlaps_tensor_exchange = runs_recipes(training);
   p.fuses_norm_into_product = true;

@@ -65,3 +65,19 @@ TEST_CASE("InternEvo's metrics pass over the logits nine times") {
   REQUIRE(metrics != head.ops.end());
   CHECK(in_bytes(metrics->moved_forward) == std::int64_t{9} * 4 * 2048 * asked.question.model.shape.vocab);
 }
+
+/// NVIDIA-NeMo/Megatron-Bridge src/megatron/bridge/recipes: cross_entropy_fusion_impl = "te"; NeMo's of 2024 leave
+/// cross_entropy_loss_fusion off, which is 4 more bytes a logit kept and ten passes over them.
+TEST_CASE("Megatron-Bridge's recipes take the loss in one kernel") {
+  const std::string line = "--model llama-3-8b --framework megatron --dtype mixed-bf16 --seq 8k --gpu h100-sxm";
+  const auto softmax_passes = [](const program::Block& head) {
+    return std::ranges::count(head.ops, "softmax in place", &program::Op::name);
+  };
+  const test::Asked bridge(line + " --framework-version Megatron-Bridge, NeMo container 25.09");
+  const test::Asked core(line);
+  CHECK(softmax_passes(bridge.program.blocks.back()) == 0);
+  CHECK(softmax_passes(core.program.blocks.back()) == 1);
+  const auto fused = step_of(line + " --framework-version Megatron-Bridge, NeMo container 25.09 --loss te-fused");
+  CHECK(in_seconds(step_of(line + " --framework-version Megatron-Bridge, NeMo container 25.09").total()) ==
+        in_seconds(fused.total()));
+}

@@ -99,6 +99,7 @@ struct Profile {
   /// _copy_model_grads_to_main_grads, unless the precision-aware optimizer reads them as they are; DeepSpeed likewise).
   bool widens_gradients_at_step = false;
   bool passes_over_gradients = false;  ///< to clear and to scale the buffer, and over masters to make the weights anew
+  bool fuses_loss = false;             ///< the standard loss is one kernel, which reads the 16-bit logits
   bool loss_in_passes = false;         ///< the softmax of the loss passes over the fp32 logits, an operation at a time
   bool heavy_modules = false;          ///< a module around a product does more on the host than the product's own call
   bool waits_for_kernels = false;      ///< the host hands over one kernel when the one before is done
