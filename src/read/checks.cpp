@@ -75,7 +75,7 @@ void check_moments(const Draft& draft) {
 
 void check_optimizer(const Draft& draft) {
   const auto& training = draft.question.training;
-  if (draft.given("optimizer_rank") && default_projection_rank(training.optimizer) == 0) {
+  if (draft.given("optimizer_rank") && default_projection_rank(training) == 0) {
     draft.contradiction("optimizer_rank", "optimizer", "only galore-adamw-8bit and apollo project gradients");
   }
   if (updates_in_backward(training.optimizer) && training.grad_accum > 1) {

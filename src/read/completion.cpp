@@ -232,7 +232,7 @@ void complete_optimizer(Draft& draft) {
     training.optimizer = spec::Optimizer::galore_adamw_8bit;
     draft.derive("optimizer", "method galore");
   }
-  const std::int64_t rank = default_projection_rank(training.optimizer);
+  const std::int64_t rank = default_projection_rank(training);
   if (rank == 0 || training.optimizer_rank > 0) return;
   training.optimizer_rank = rank;
   draft.assume("optimizer_rank", "default", "--optimizer-rank " + std::to_string(rank));

@@ -53,15 +53,17 @@ constexpr bool trains_adapters(spec::Method method) {
          method == Method::adapter;
 }
 
-/// The rank of an optimizer that keeps the moments of projected gradients; 0 for the others. GaLore: transformers
-/// trainer.py, optim_args rank; APOLLO: its README; APOLLO-Mini by its definition (arXiv:2412.05270 section 4.2).
-constexpr std::int64_t default_projection_rank(spec::Optimizer optimizer) {
+/// The rank of an optimizer that keeps the moments of projected gradients; 0 for the others. GaLore, and APOLLO where
+/// transformers' Trainer makes it: trainer.py, optim_args rank; APOLLO elsewhere: its README; APOLLO-Mini by its
+/// definition (arXiv:2412.05270 section 4.2).
+constexpr std::int64_t default_projection_rank(const spec::Training& training) {
   using spec::Optimizer;
-  switch (optimizer) {
+  constexpr std::int64_t of_trainer = 128;
+  switch (training.optimizer) {
     case Optimizer::galore_adamw_8bit:
-      return 128;
+      return of_trainer;
     case Optimizer::apollo:
-      return 256;
+      return spec::runs_trainer(training.framework) ? of_trainer : 256;
     case Optimizer::apollo_mini:
       return 1;
     default:

@@ -164,6 +164,7 @@ TEST_CASE("Muon's Newton-Schulz iteration takes five half-precision tensors for 
 
 TEST_CASE("the rank of a projection is assumed where it was not given, and refused where nothing is projected") {
   CHECK(test::question_of("--model llama-2-7b --optimizer apollo").training.optimizer_rank == 256);
+  CHECK(test::question_of("--model llama-2-7b --optimizer apollo --framework hf").training.optimizer_rank == 128);
   CHECK(test::question_of("--model llama-2-7b --optimizer apollo --optimizer-rank 64").training.optimizer_rank == 64);
   CHECK(test::question_of("--model llama-2-7b --method galore").training.optimizer == Optimizer::galore_adamw_8bit);
   CHECK_THROWS_AS(test::question_of("--model llama-2-7b --optimizer-rank 64"), quantity::BadInput);
