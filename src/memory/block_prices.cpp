@@ -8,13 +8,26 @@ namespace llmcalc::memory {
 
 using quantity::bytes;
 
+namespace {
+
+/// FSDP1 keeps a flat 16-bit gradient of a unit, frozen parts included; FSDP2 adds those of a micro-batch to the others
+/// in the type in which they are reduced (torch/distributed/fsdp/_fully_shard/_fsdp_param.py,
+/// to_accumulated_grad_if_needed).
+quantity::Bytes whole_gradients(const program::Block& block, const spec::Training& training, const StepRules& rules) {
+  if (rules.sharding.gathers_once()) return accumulated_gradients(block, training);
+  return rules.flat_gradients ? flat_gradient(block) : bytes(0);
+}
+
+}  // namespace
+
 void WeightPrices::assign(const program::Program& program, const spec::Question& question,
                           const program::Profile& profile, const StepRules& rules) {
   blocks.clear();
   for (const auto& block : program.blocks) {
     blocks.push_back({program::block_states(block, question.training, rules.sharding),
                       rules.streams_weights ? gathered_weights(block, question.training) : bytes(0),
-                      rules.flat_gradients ? flat_gradient(block) : bytes(0)});
+                      rules.sharding.gathers_once() ? gathered_weights(block, question.training) : bytes(0),
+                      whole_gradients(block, question.training, rules)});
   }
   zero = zero_buffers(program, question, profile.zero);
   scratch.clear();

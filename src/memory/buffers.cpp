@@ -63,6 +63,14 @@ Bytes flat_gradient(const program::Block& block) {
   return bytes(product(elements, half_width));
 }
 
+Bytes accumulated_gradients(const program::Block& block, const spec::Training& training) {
+  auto sum = bytes(0);
+  for (const auto& weight : block.weights) {
+    if (weight.trainable && !weight.shared) sum += spec::storage_bytes(training.precision.grads, weight.elements);
+  }
+  return sum;
+}
+
 Bytes gathered_weights(const program::Block& block, const spec::Training& training) {
   const bool narrow = training.precision.compute != spec::Dtype::fp32;
   auto sum = bytes(0);

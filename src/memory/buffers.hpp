@@ -35,6 +35,9 @@ StageTensors stage_tensors(const spec::Question& question, const program::Profil
 /// included, if any is trained.
 quantity::Bytes flat_gradient(const program::Block& block);
 
+/// The gradients of a block whose weights each have their own, in the type in which they accumulate.
+quantity::Bytes accumulated_gradients(const program::Block& block, const spec::Training& training);
+
 /// The weights of a block made whole from their shards, in the type in which they travel: 16 bit where products are,
 /// their own where they rest quantized.
 quantity::Bytes gathered_weights(const program::Block& block, const spec::Training& training);

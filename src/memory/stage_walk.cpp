@@ -65,10 +65,10 @@ struct StageWalk::Stage {
   Runs runs;  ///< in forward order
   std::int64_t blocks = 0;
   program::States states{};
-  Bytes kept{};           ///< by all its blocks for one micro-batch
-  Bytes in_flight{};      ///< kept by other micro-batches that are forwarded and not yet backwarded
-  Bytes root{};           ///< gathered weights outside the layers: one unit, whole from the first layer to the last
-  Bytes buffers{};        ///< while micro-batches run
+  Bytes kept{};       ///< by all its blocks for one micro-batch
+  Bytes in_flight{};  ///< kept by other micro-batches that are forwarded and not yet backwarded
+  Bytes root{};       ///< weights whole from the first layer to the last: the unit outside the layers, or all of them
+  Bytes buffers{};    ///< while micro-batches run
   Bytes between_steps{};  ///< buffers once they have run
   Bytes scratch{};        ///< gradients that are there from the first backward pass on
   Bytes slack{};          ///< of the allocator's blocks beyond weights and master weights
@@ -106,6 +106,7 @@ StageWalk::Stage StageWalk::lay_out(Runs runs, std::int64_t index) const {
     (is_head(block) ? in_flight.head : in_flight.layers) += kept;
     in_flight.deferred += count * walk_of(block).deferred;
     if (is_root(block)) stage.root += count * weights_of(block).gathered;
+    stage.root += count * weights_of(block).whole;
     flat_gradients += count * weights_of(block).flat_gradients;
   }
   if (flat_gradients > bytes(0)) stage.states.gradients = flat_gradients;

@@ -27,7 +27,9 @@ Sharding::Sharding(const spec::Layout& layout) {
   const std::int64_t expert_replicas = std::max<std::int64_t>(1, replicas * layout.tp / (layout.ep * layout.etp));
   dense_ = shards(layout.sharding, group_of(layout, replicas));
   expert_ = shards(layout.sharding, group_of(layout, expert_replicas));
-  gathers_ = dense_.weights > 1;
+  const bool shards_weights = dense_.weights > 1;
+  gathers_once_ = shards_weights && layout.sharding == spec::Sharding::fsdp2 && layout.pp > 1;
+  gathers_ = shards_weights && !gathers_once_;
   shards_gradients_ = spec::zero_stage(layout.sharding) > 1;
   buckets_ = layout.sharding == spec::Sharding::ddp && replicas > 1;
 }

@@ -50,7 +50,8 @@ class StepTimer {
         prices_(prices),
         offload_(program::make_offload(question, profile)),
         pace_(pace_of_slowest(question.layout.gpus)),
-        gathers_(program::Sharding(question.layout).gathers_weights()) {}
+        gathers_(program::Sharding(question.layout).gathers_weights()),
+        gathers_once_(program::Sharding(question.layout).gathers_once()) {}
 
   StepTime time(std::span<const StageGroup> stages) const;
 
@@ -71,6 +72,7 @@ class StepTimer {
   program::Offload offload_;
   double pace_;   ///< of the slowest accelerator
   bool gathers_;  ///< weights exist whole only while their block runs
+  bool gathers_once_;
 };
 
 /// While a layer runs, the next one's weights are gathered and the last one's gradients reduced (Zhao et al. 2023,
@@ -152,10 +154,15 @@ WeightTraffic StepTimer::weights_of(const StageGroup& stage) const {
 }
 
 /// Once a step: gradients are reduced, beside the backward pass of the last micro-batch where the framework does so,
-/// and updated weights gathered, beside the next forward pass.
+/// and updated weights gathered, beside the next forward pass. What a pipeline gathers once it reduces behind the last
+/// backward pass (torch/distributed/pipelining/stage.py, run_post_backward).
 Seconds StepTimer::data_exchange(const WeightTraffic& weights, const StageTime& stage) const {
   if (gathers_) return {};
   const DataTraffic traffic = data_traffic(weights, question_.layout, prices_.network, profile_);
+  if (gathers_once_) {
+    const Seconds copies = prices_.kernels.stream(copied_around_exchange(weights, question_.layout));
+    return copies + traffic.reduce + beside(traffic.gather, traffic.gather_inside, stage.forward.total());
+  }
   Seconds reduction = beside(traffic.reduce, traffic.reduce_inside, stage.backward.total());
   if (traffic.reduce > seconds(0) && profile_.passes_around_reduction > 0) {
     reduction += prices_.kernels.stream(profile_.passes_around_reduction * weights.gradients);

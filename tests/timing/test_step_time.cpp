@@ -213,6 +213,14 @@ TEST_CASE("fp8 makes torchtitan as much faster as it published") {
   CHECK(seconds_of(line + "bf16") / seconds_of(line + "fp8") == Approx(8532.0 / 6667.0).epsilon(0.05));
 }
 
+TEST_CASE("FSDP2 gathers and reduces once a step in a pipeline, and with every micro-batch outside of one") {
+  const std::string line =
+      "--model llama-3-8b --framework torchtitan --grads fp32 --seq 8k --sharding fsdp2 --gpu h100-sxm:16 "
+      "--grad-accum ";
+  CHECK(in_seconds(step_of(line + "32 --pp 2").data) == Approx(in_seconds(step_of(line + "8 --pp 2").data)));
+  CHECK(in_seconds(step_of(line + "32").data) == Approx(4.0 * in_seconds(step_of(line + "8").data)));
+}
+
 TEST_CASE("recipes that slice exchanges into products wait for half of them at most") {
   const std::string line = "--model llama-3-70b --tp 8 --sp 1 --seq 4096 --gpu h100-sxm:8 --dtype bf16 --framework ";
   const double plain = in_seconds(step_of(line + "megatron").forward.tensor);

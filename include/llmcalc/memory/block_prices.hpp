@@ -28,6 +28,7 @@ struct ZeroBuffers {
 struct BlockWeights {
   program::States states;
   quantity::Bytes gathered;        ///< made whole for the time the block runs, where they are sharded or offloaded
+  quantity::Bytes whole;           ///< made whole once for all micro-batches of a step
   quantity::Bytes flat_gradients;  ///< where they stay whole between micro-batches
 };
 

@@ -26,6 +26,10 @@ class Sharding {
   const Shards& of(Split split) const { return split == Split::expert ? expert_ : dense_; }
   /// Weights exist whole only while their layer runs.
   bool gathers_weights() const { return gathers_; }
+  /// They are whole from a step's first micro-batch to its last, and so are their gradients: FSDP2 in a pipeline
+  /// (torchtitan models/llama3/infra/parallelize.py, apply_fsdp, reshard_after_forward; torch/distributed/pipelining/
+  /// stage.py, backward_maybe_with_nosync).
+  bool gathers_once() const { return gathers_once_; }
   bool shards_gradients() const { return shards_gradients_; }  ///< stages 2 and 3 and FSDP, be it over one rank
   bool replicates_with_buckets() const { return buckets_; }    ///< torch DDP with more than one rank
 
@@ -33,6 +37,7 @@ class Sharding {
   Shards dense_;
   Shards expert_;
   bool gathers_ = false;
+  bool gathers_once_ = false;
   bool shards_gradients_ = false;
   bool buckets_ = false;
 };
