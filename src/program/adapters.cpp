@@ -1,5 +1,6 @@
 // Low-rank adapters beside frozen matrices.
 
+#include "llmcalc/program/widths.hpp"
 #include "program/builder.hpp"
 
 #include <algorithm>
@@ -8,8 +9,6 @@
 namespace llmcalc::program {
 
 namespace {
-
-constexpr std::int64_t fp32_bytes = 4;
 
 /// Which words of --lora-targets name a matrix of the program.
 struct TargetName {
@@ -69,7 +68,7 @@ Value BlockBuilder::adapter_product(const Value& x, std::string_view name, std::
 
 Value BlockBuilder::adapter_input(const Value& x) {
   const bool widens = context_.profile.widens_adapter_input && context_.adapter_type == spec::Dtype::fp32;
-  return widens ? cast(x, fp32_bytes, "adapter input (fp32)") : x;
+  return widens ? cast(x, fp32_width, "adapter input (fp32)") : x;
 }
 
 /// What the first adapter matrix sees: each adapted matrix drops elements of its own copy of the input, so that q, k

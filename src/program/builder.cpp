@@ -1,5 +1,7 @@
 #include "program/builder.hpp"
 
+#include "llmcalc/program/widths.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -10,8 +12,6 @@ using quantity::flops;
 using quantity::product;
 
 namespace {
-
-constexpr std::int64_t fp32_width = 4;
 
 double multiply_add_flops(std::int64_t rows, std::int64_t inputs, std::int64_t outputs) {
   return 2.0 * static_cast<double>(rows) * static_cast<double>(inputs) * static_cast<double>(outputs);

@@ -1,5 +1,6 @@
 #include "program/feed_forward.hpp"
 
+#include "llmcalc/program/widths.hpp"
 #include "program/learned.hpp"
 #include "program/recomputed.hpp"
 
@@ -49,7 +50,6 @@ Value activate(BlockBuilder& b, const MlpMatrices& mlp, const Projected& x) {
 /// activations do both in one kernel (Megatron-LM core/transformer/moe/experts.py and core/transformer/mlp.py,
 /// per_token_scale; core/fusions/fused_bias_swiglu.py, weighted_bias_swiglu_impl).
 Value weighted(BlockBuilder& b, const Value& x) {
-  constexpr std::int64_t fp32_width = 4;
   if (!b.context().profile.weighs_activations || spec::is_gated(b.context().shape().mlp)) return x;
   const Value y = b.value("weighted activation", x.rows, x.columns, x.width, x.needs_gradient);
   const auto wide = quantity::bytes(quantity::product(x.rows, x.columns, fp32_width));

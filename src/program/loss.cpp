@@ -1,5 +1,7 @@
 #include "program/loss.hpp"
 
+#include "llmcalc/program/widths.hpp"
+
 #include <bit>
 
 namespace llmcalc::program {
@@ -8,8 +10,6 @@ using quantity::bytes;
 using quantity::product;
 
 namespace {
-
-constexpr std::int64_t fp32_width = 4;
 
 Op loss_on(const Value& logits, std::string_view name) {
   return {.kind = OpKind::loss, .name = name, .inputs = {logits.id}, .saved = {logits.id}};

@@ -1,17 +1,12 @@
 // Normalisation, in one kernel or as a chain of tensor operations.
 
+#include "llmcalc/program/widths.hpp"
 #include "program/builder.hpp"
 
 namespace llmcalc::program {
 
 using quantity::bytes;
 using quantity::product;
-
-namespace {
-
-constexpr std::int64_t fp32_width = 4;
-
-}  // namespace
 
 /// A kernel keeps its input and, per row, fp32 statistics: mean and reciprocal deviation, the latter alone for RMSNorm.
 Value BlockBuilder::norm(const Value& x, std::string_view name, spec::Norm kind) {

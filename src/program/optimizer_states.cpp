@@ -1,5 +1,6 @@
 #include "llmcalc/program/optimizer_states.hpp"
 
+#include "llmcalc/program/widths.hpp"
 #include "llmcalc/spec/traits.hpp"
 #include "program/blocks.hpp"
 #include "program/release.hpp"
@@ -15,9 +16,6 @@ using quantity::product;
 using spec::Optimizer;
 
 namespace {
-
-constexpr std::int64_t half_width = 2;
-constexpr std::int64_t fp32_width = 4;
 
 bool is_matrix(const Weight& w) { return w.rows > 1 && w.columns > 1; }
 

@@ -1,5 +1,7 @@
 #include "llmcalc/program/states.hpp"
 
+#include "llmcalc/program/widths.hpp"
+
 #include <algorithm>
 
 namespace llmcalc::program {
@@ -10,8 +12,6 @@ using quantity::ceil_divide;
 using quantity::product;
 
 namespace {
-
-constexpr std::int64_t fp32_width = 4;
 
 Bytes share(Bytes whole, std::int64_t shards) { return bytes(ceil_divide(quantity::in_bytes(whole), shards)); }
 
