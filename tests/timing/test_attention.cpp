@@ -84,3 +84,13 @@ TEST_CASE("Hopper needs a kernel of its own") {
   CHECK(native / package < 2.0);
   CHECK(torch_2_5 == Approx(package));
 }
+
+// Dao 2023, arXiv:2307.08691, figure 4: the kernel before FlashAttention-2 is as fast with heads of 64 as with 128.
+TEST_CASE("old kernels do not wait for the exponentials of narrow heads") {
+  const auto narrow_over_wide = [](const std::string& words) {
+    const Prices prices("a100-80-sxm", words);
+    return teraflops(prices, causal(16384, 64, 64)) / teraflops(prices, causal(16384, 32, 128));
+  };
+  CHECK(narrow_over_wide(" --framework composer --dtype bf16 --attention flash") == Approx(1.0).epsilon(0.03));
+  CHECK(narrow_over_wide(" --framework deepspeed --dtype bf16 --attention flash") < 0.9);
+}
