@@ -11,7 +11,7 @@ namespace {
 /// (SimuMax, a100_pcie_bf16); heads of 64 reach 0.85 of it (Dao 2023, arXiv:2307.08691 figure 5).
 constexpr AttentionRates flash_2{0.63, 130, 27, 128};
 /// It uses none of Hopper's asynchronous instructions: 35 % of peak (Shah et al. 2024, arXiv:2407.08608 §1).
-constexpr AttentionRates flash_2_on_hopper{0.38, 130, 27, 128};
+constexpr AttentionRates flash_2_on_hopper{0.36, 130, 27, 128};
 /// A third of cuDNN's speed on B200 (sgl-project/sglang pull request 33655: 547 against 191 ms).
 constexpr AttentionRates flash_2_on_blackwell{0.22, 130, 27, 128};
 /// FlashAttention-3 and cuDNN on H100: 398 to 672 causal TFLOP/s from 1k to 16k (AIConfigurator); heads of 64 reach 0.8
