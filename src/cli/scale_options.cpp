@@ -5,7 +5,7 @@
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/parse.hpp"
 #include "llmcalc/quantity/suggest.hpp"
-#include "read/words.hpp"
+#include "llmcalc/read/words.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

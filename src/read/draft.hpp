@@ -3,8 +3,8 @@
 
 #include "llmcalc/read/given.hpp"
 #include "llmcalc/read/presets.hpp"
+#include "llmcalc/read/words.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "read/words.hpp"
 
 #include <map>
 #include <string>

@@ -2,8 +2,8 @@
 
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/read/vocabulary.hpp"
+#include "llmcalc/read/words.hpp"
 #include "read/terms.hpp"
-#include "read/words.hpp"
 
 #include <algorithm>
 #include <array>

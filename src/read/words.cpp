@@ -1,4 +1,4 @@
-#include "read/words.hpp"
+#include "llmcalc/read/words.hpp"
 
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/parse.hpp"

@@ -1,6 +1,7 @@
 # cmake -DROOT=<tree> -P rooms.cmake: who may include what.
 #
-# A file includes its own room and the rooms upstream of it; read hangs on spec, and only the command line sees all.
+# A file includes its own room and what the rooms upstream of it publish; read hangs on spec, and only the command line
+# sees all.
 # A public header shows neither a private header nor a library we use. Only the command line does input and output.
 
 cmake_minimum_required(VERSION 3.25)
@@ -30,6 +31,8 @@ function(reason_against room is_public included result)
       set(reason "${room} is not downstream of ${target}")
     elseif(is_public AND public_prefix STREQUAL "")
       set(reason "a public header must not need a private one")
+    elseif(NOT target STREQUAL room AND public_prefix STREQUAL "")
+      set(reason "what ${target} does not publish is its own")
     endif()
   elseif(included MATCHES "^CLI/" AND NOT room STREQUAL "cli")
     set(reason "only the command line knows CLI11")
