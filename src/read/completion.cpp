@@ -200,6 +200,10 @@ void complete_data(Draft& draft) {
 }
 
 void complete_kernels(Draft& draft) {
+  if (draft.training().framework == spec::Framework::internevo && !draft.given("optimizer_impl")) {
+    draft.training().optimizer_impl = spec::OptimizerImpl::loop;  // internlm/train/training_internlm.py, torch's AdamW
+    draft.derive("optimizer_impl", "framework default");
+  }
   if (keeper_of(draft.training().framework) != Keeper::torch) return;
   if (!draft.given("attention")) {
     draft.training().attention = spec::AttentionKernel::sdpa;  // transformers, attn_implementation

@@ -317,6 +317,13 @@ TEST_CASE("Megatron's GPTs have its default dropout") {
   CHECK(ask(gpt + "alibi --dropout 0").question.model.shape.dropout == 0.0);
 }
 
+/// InternLM internlm/train/training_internlm.py, initialize_optimizer: torch.optim.AdamW.
+TEST_CASE("InternEvo updates with torch's chain of kernels") {
+  const std::string line = "--model internlm-7b --framework internevo";
+  CHECK(ask(line).question.training.optimizer_impl == spec::OptimizerImpl::loop);
+  CHECK(ask(line + " --optimizer-impl fused").question.training.optimizer_impl == spec::OptimizerImpl::fused);
+}
+
 TEST_CASE("what is missing or unknown is named with the next step") {
   const std::pair<std::string_view, std::string_view> cases[] = {
       {"--seq 8k", "no model was named"},
