@@ -56,11 +56,12 @@ class BlockBuilder {
 
   Value linear(const Value& x, const Matrix& matrix);
   Value norm(const Value& x, std::string_view name, spec::Norm kind);
-  Value activation(const Value& x, std::string_view name);      ///< GELU, ReLU, squared ReLU
-  Value gated(const Value& gate, const Value& up);              ///< act(gate) * up
-  Value gated_pair(const Value& gate, const Value& up);         ///< the same in one kernel on two matrices
-  Value gated_fused(const Value& gate_and_up, std::int64_t f);  ///< the same on one concatenated matrix
-  Value dropout(const Value& x, std::string_view name);         ///< the identity when the run has none
+  Value activation(const Value& x, std::string_view name);       ///< GELU, ReLU, squared ReLU
+  Value gated(const Value& gate, const Value& up);               ///< act(gate) * up
+  Value gated_pair(const Value& gate, const Value& up);          ///< the same in one kernel on two matrices
+  Value gated_fused(const Value& gate_and_up, std::int64_t f);   ///< the same on one concatenated matrix
+  Value gated_halves(const Value& gate_and_up, std::int64_t f);  ///< its chain on that matrix
+  Value dropout(const Value& x, std::string_view name);          ///< the identity when the run has none
   Value add(const Value& a, const Value& b, std::string_view name);
   Value multiply(const Value& a, const Value& b, std::string_view name);
   Value gate_rows(const Value& x, std::string_view name);  ///< each row times its own gate

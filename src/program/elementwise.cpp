@@ -41,6 +41,25 @@ Value BlockBuilder::gated_pair(const Value& gate, const Value& up) {
   return y;
 }
 
+/// On the halves of one matrix a chain keeps the activated gate too. It passes over half the matrix so many times:
+/// forward 2 to activate and 3 to multiply; backward 6 for both factors, 3 for the gate, 4 to put both gradients
+/// together (microsoft/Megatron-DeepSpeed megatron/model/transformer.py, swiglu; one kernel takes 3 and 5).
+Value BlockBuilder::gated_halves(const Value& gate_and_up, std::int64_t f) {
+  constexpr std::int64_t forward_passes = 5;
+  constexpr std::int64_t backward_passes = 13;
+  const Value act = value("activated gate", gate_and_up.rows, f, gate_and_up.width, gate_and_up.needs_gradient);
+  const Value y = value("gated product", gate_and_up.rows, f, gate_and_up.width, gate_and_up.needs_gradient);
+  Op& op = append({.kind = OpKind::activation,
+                   .name = "gated product",
+                   .inputs = {gate_and_up.id},
+                   .outputs = {act.id, y.id},
+                   .saved = {gate_and_up.id, act.id},
+                   .eager = true});
+  op.moved_forward = forward_passes * size(y.id);
+  if (y.needs_gradient) op.moved_backward = backward_passes * size(y.id);
+  return y;
+}
+
 /// One kernel on the concatenated matrix keeps that matrix (Megatron-LM core/fusions/fused_bias_swiglu.py).
 Value BlockBuilder::gated_fused(const Value& gate_and_up, std::int64_t f) {
   const Value y = value("gated product", gate_and_up.rows, f, gate_and_up.width, gate_and_up.needs_gradient);

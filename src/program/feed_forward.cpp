@@ -34,7 +34,10 @@ Projected project(BlockBuilder& b, const MlpMatrices& mlp, const Value& x) {
 Value activated(BlockBuilder& b, const Projected& x) {
   const auto& profile = b.context().profile;
   if (!spec::is_gated(b.context().shape().mlp)) return b.activation(x.up, "activated");
-  if (profile.fused_gate_and_up) return b.gated_fused(x.gate, x.gate.columns / 2);
+  if (profile.fused_gate_and_up) {
+    const std::int64_t width = x.gate.columns / 2;
+    return profile.fused_glu ? b.gated_fused(x.gate, width) : b.gated_halves(x.gate, width);
+  }
   return profile.fused_glu ? b.gated_pair(x.gate, x.up) : b.gated(x.gate, x.up);
 }
 

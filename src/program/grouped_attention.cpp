@@ -75,7 +75,7 @@ void rotate(BlockBuilder& b, const Heads& h) {
       quantity::bytes(quantity::product(rotary_passes(c.profile), h.q.rows, h.q.columns + h.k.columns, h.q.width));
   b.pass_over("rotary embedding", moved, c.differentiates ? moved : quantity::bytes(0));
   // No code is generated for complex numbers (pytorch torch/_inductor/lowering.py, unsupported_input_tensor).
-  if (c.profile.rotates_complex) b.block().ops.back().eager = true;
+  if (c.profile.rotates_complex || !c.profile.fuses_rotary) b.block().ops.back().eager = true;
 }
 
 /// LLaMA-Adapter: queries also attend to a learned prompt, and what they find is weighted by a learned gate a head,

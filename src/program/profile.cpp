@@ -170,6 +170,10 @@ bool reduces_beside_products(const spec::Training& training) {
   return training.framework != Framework::megatron_deepspeed || !training.framework_version.starts_with("BigScience");
 }
 
+/// Megatron-DeepSpeed writes rotary embedding and SwiGLU as chains of tensor operations
+/// (megatron/model/rotary_pos_embedding.py, apply_rotary_pos_emb; megatron/model/transformer.py, swiglu).
+bool fuses_activations(Framework framework) { return framework != Framework::megatron_deepspeed; }
+
 /// Megatron-LM with Transformer Engine kernels and fp32 gradient buffers.
 Profile megatron(const spec::Training& training) {
   Profile p;
@@ -177,6 +181,7 @@ Profile megatron(const spec::Training& training) {
   p.overlaps_data_exchange = reduces_meanwhile(training);
   p.accumulation = accumulation_of(training.framework);
   apply_megatron_kernels(training, p);
+  p.fuses_rotary = p.fused_glu = fuses_activations(training.framework);
   if (training.framework == Framework::internevo) apply_internevo(p);
   p.overlaps_tensor_exchange = runs_recipes(training);
   p.fuses_norm_into_product = true;

@@ -2,6 +2,7 @@
 
 #include "../memory/asked.hpp"
 #include "catch.hpp"
+#include "llmcalc/memory/block_walk.hpp"
 #include "llmcalc/timing/step_time.hpp"
 
 #include <algorithm>
@@ -80,4 +81,24 @@ TEST_CASE("Megatron-Bridge's recipes take the loss in one kernel") {
   const auto fused = step_of(line + " --framework-version Megatron-Bridge, NeMo container 25.09 --loss te-fused");
   CHECK(in_seconds(step_of(line + " --framework-version Megatron-Bridge, NeMo container 25.09").total()) ==
         in_seconds(fused.total()));
+}
+
+/// microsoft/Megatron-DeepSpeed megatron/model/transformer.py: `x = torch.chunk(x, 2, dim=-1); F.silu(x[0]) * x[1]`, of
+/// which silu keeps a half and the product the other and silu's result.
+TEST_CASE("Megatron-DeepSpeed's SwiGLU is a chain that keeps the activated gate") {
+  const std::string line = "--model llama-2-7b --seq 4096 --gpu a100-80-sxm --weights bf16 --framework ";
+  const auto glu = [](const test::Asked& asked) {
+    const auto& ops = asked.program.blocks[1].ops;
+    return *std::ranges::find(ops, "gated product", &program::Op::name);
+  };
+  constexpr std::int64_t half = std::int64_t{4096} * 11008 * 2;
+  const test::Asked chain(line + "megatron-deepspeed");
+  const test::Asked kernel(line + "megatron");
+  CHECK(in_bytes(glu(chain).moved_forward) == (2 + 3) * half);
+  CHECK(in_bytes(glu(chain).moved_backward) == (6 + 3 + 4) * half);
+  CHECK(in_bytes(glu(kernel).moved_forward) == 3 * half);
+  const auto kept = [](const test::Asked& asked) {
+    return in_bytes(memory::walk_block(asked.program.blocks[1], {}).kept);
+  };
+  CHECK(kept(chain) - kept(kernel) == half);
 }
