@@ -1,6 +1,7 @@
 #include "llmcalc/answer/estimate.hpp"
 
 #include "answer/parts.hpp"
+#include "llmcalc/answer/model_size.hpp"
 
 namespace llmcalc::answer {
 
@@ -34,8 +35,7 @@ Walks walk(const spec::Question& question) {
 Estimate estimate(const spec::Question& question) {
   const Walks walks = walk(question);
   Estimate answer;
-  answer.size = {quantity::parameters(walks.size.total), quantity::parameters(walks.size.active),
-                 quantity::parameters(walks.size.trainable), quantity::parameters(walks.size.tables)};
+  answer.size = size_answer(walks.size);
   answer.memory = memory_answer(question, walks);
   answer.verdict = verdict(question, answer.memory.peak_needed);
   answer.compute = time_answer(question, walks);

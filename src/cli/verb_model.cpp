@@ -3,23 +3,11 @@
 #include "cli/preset_verb.hpp"
 #include "cli/show.hpp"
 #include "cli/verb.hpp"
-#include "llmcalc/program/build.hpp"
-#include "llmcalc/program/count.hpp"
+#include "llmcalc/answer/model_size.hpp"
 #include "llmcalc/render/presets.hpp"
 
 namespace llmcalc::cli {
 namespace {
-
-/// Counted as `fit` counts: from the step program of the plainest run.
-answer::SizeAnswer size_of(const spec::Shape& shape) {
-  spec::Question question;
-  question.model = spec::build_model(shape);
-  question.training.seq = 1;
-  const auto profile = program::make_profile(question.training, question.gpu);
-  const auto size = program::count_parameters(program::build_program(question, profile));
-  return {quantity::parameters(size.total), quantity::parameters(size.active), quantity::parameters(size.trainable),
-          quantity::parameters(size.tables)};
-}
 
 render::ModelCard card_of(const read::ModelPreset& preset) {
   return {.id = preset.id,
@@ -28,7 +16,7 @@ render::ModelCard card_of(const read::ModelPreset& preset) {
           .family = preset.family,
           .license = preset.license,
           .shape = preset.shape,
-          .size = size_of(preset.shape),
+          .size = answer::model_size(preset.shape),
           .published_parameters = preset.published.exact,
           .published_text = preset.published.text,
           .published_check = preset.published.check,
