@@ -40,6 +40,8 @@ std::vector<Flag> common_flags() {
   };
 }
 
+Flag color_flag() { return {"color", "auto|always|never", "colours; auto: on a terminal without NO_COLOR", "Output"}; }
+
 std::vector<Flag> question_flags() {
   std::vector<Flag> flags;
   for (const auto& word : read::shorthands()) {
@@ -56,7 +58,7 @@ std::vector<Flag> fit_flags() {
   flags.push_back({"explain", "", "formula, numbers and source of every line", "Output"});
   flags.push_back({"timeline", "", "draw the memory of a step, block by block", "Output"});
   flags.push_back({"strict", "", "a fit inside the error bar is a failure (exit 1)", "Output"});
-  flags.push_back({"color", "auto|always|never", "colours; auto: on a terminal without NO_COLOR", "Output"});
+  flags.push_back(color_flag());
   return flags;
 }
 

@@ -20,6 +20,9 @@ struct Flag {
 /// --format, --quiet, --presets: the same under every verb.
 std::vector<Flag> common_flags();
 
+/// --color, of the verbs whose text has colours.
+Flag color_flag();
+
 /// Every term of the vocabulary with its shorthands.
 std::vector<Flag> question_flags();
 

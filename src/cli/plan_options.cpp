@@ -31,7 +31,6 @@ constexpr ObjectiveWord objectives[] = {{"step-time", Objective::step_time}, {"c
                                         {"gpus", Objective::gpus},           {"micro-batch", Objective::micro_batch}};
 
 constexpr std::array<std::string_view, 3> formats{"text", "json", "csv"};
-constexpr std::array<std::string_view, 3> colors{"auto", "always", "never"};
 constexpr std::array<std::string_view, 4> growing{"", "seq", "params", "micro-batch"};
 
 std::string_view text_of(const Arguments& arguments, std::string_view flag, std::string_view fallback) {
@@ -146,8 +145,7 @@ PlanOptions plan_options(const Arguments& arguments, const Environment& environm
   options.pool.draws_progress = environment.errors_on_terminal && !arguments.has("quiet");
   options.format =
       static_cast<PlanFormat>(std::ranges::find(formats, arguments.choice("format", formats)) - formats.begin());
-  const auto color = arguments.choice("color", colors);
-  options.style.colour = color == "always" || (color == "auto" && environment.terminal && !environment.no_color);
+  options.style.colour = wants_colour(arguments, environment);
   check(options, arguments);
   return options;
 }

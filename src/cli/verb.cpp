@@ -33,6 +33,12 @@ bool wants_json(const Arguments& arguments) {
   return arguments.choice("format", formats) == "json";
 }
 
+bool wants_colour(const Arguments& arguments, const Environment& environment) {
+  constexpr std::array<std::string_view, 3> choices{"auto", "always", "never"};
+  const auto choice = arguments.choice("color", choices);
+  return choice == "always" || (choice == "auto" && environment.terminal && !environment.no_color);
+}
+
 const Verb& find_verb(std::string_view name) {
   const auto found = std::ranges::find(rows, name, &Verb::name);
   if (found != std::end(rows)) return *found;

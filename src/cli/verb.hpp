@@ -26,6 +26,9 @@ std::span<const Verb> verbs();
 /// --format json.
 bool wants_json(const Arguments& arguments);
 
+/// --color, and NO_COLOR and the terminal where it leaves the choice to them.
+bool wants_colour(const Arguments& arguments, const Environment& environment);
+
 /// \throws quantity::BadInput with the nearest verb
 const Verb& find_verb(std::string_view name);
 

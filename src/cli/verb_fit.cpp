@@ -7,7 +7,6 @@
 #include "llmcalc/render/report.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace llmcalc::cli {
 namespace {
@@ -19,16 +18,13 @@ struct Options {
   render::TextStyle style;
 };
 
-constexpr std::array<std::string_view, 3> colors{"auto", "always", "never"};
-
 Options setup(const Arguments& arguments, const Environment& environment) {
   arguments.names(0);
-  const auto color = arguments.choice("color", colors);
   Options options;
   options.words = words_of(arguments);
   options.json = wants_json(arguments);
   options.strict = arguments.has("strict");
-  options.style.colour = color == "always" || (color == "auto" && environment.terminal && !environment.no_color);
+  options.style.colour = wants_colour(arguments, environment);
   options.style.bars = environment.terminal;
   options.style.timeline = arguments.has("timeline");
   options.style.explain = arguments.has("explain");

@@ -146,7 +146,7 @@ std::vector<Flag> plan_flags() {
       {"merge", "", "FILES...: the answer of all parts", "Plan"},
   };
   for (auto& flag : question_flags()) flags.push_back(std::move(flag));
-  flags.push_back({"color", "auto|always|never", "colours; auto: on a terminal without NO_COLOR", "Output"});
+  flags.push_back(color_flag());
   return flags;
 }
 
