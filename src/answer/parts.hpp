@@ -26,11 +26,9 @@ struct Walks {
 Walks walk(const spec::Question& question);
 
 MemoryAnswer memory_answer(const spec::Question& question, const Walks& walks);
-/// Of one optimizer step over all data-parallel ranks.
-double step_tokens(const spec::Question& question);
-/// The time of a step and what follows from it: by the given MFU, or by the program.
-/// \pre an accelerator is named; flops and peak are filled
-void clock_step(const spec::Question& question, const Walks& walks, TimeAnswer& answer);
+
+TimeAnswer time_answer(const spec::Question& question, const Walks& walks);
+
 /// How much data the run sees.
 struct Budget {
   quantity::Tokens tokens;
@@ -40,30 +38,43 @@ struct Budget {
 /// As said; by default 20 tokens a parameter.
 Budget token_budget(const spec::Question& question, std::int64_t parameters);
 
-TimeAnswer time_answer(const spec::Question& question, const Walks& walks);
-/// From the steps to the wall: goodput, time, money, energy. \pre the accelerator, `answer.step` and `answer.useful`
-/// are known
+/// Of one optimizer step over all data-parallel ranks.
+double step_tokens(const spec::Question& question);
+
+/// The time of a step and what follows from it: by the given MFU, or by the program.
+/// \pre an accelerator is named; flops and peak are filled
+void clock_step(const spec::Question& question, const Walks& walks, TimeAnswer& answer);
+
+/// From the steps to the wall: goodput, time, money, energy.
+/// \pre the accelerator, `answer.step` and `answer.useful` are known
 void operate(const spec::Question& question, const Walks& walks, TimeAnswer& answer);
+
 /// Checkpoints are made between steps, of which all together take `useful`.
 Goodput goodput(const spec::Question& question, const program::Program& program, quantity::Seconds step,
                 quantity::Seconds useful);
+
 /// Empty where neither the person nor the preset knows the accelerator's power.
 std::optional<Footprint> footprint(const spec::Question& question, double gpu_hours);
 
 /// Of one accelerator: what the person said, else what the part offers; empty without either.
 std::optional<quantity::Bytes> capacity_of(const spec::Question& question);
+
 /// By how much the high end of the error bar exceeds the capacity, in bytes; negative where it fits.
 double excess(const spec::Question& question, quantity::Bytes needed, quantity::Bytes capacity);
+
 VerdictKind judge(const spec::Question& question, quantity::Bytes needed);
 Verdict verdict(const spec::Question& question, quantity::Bytes needed);
 
 /// What is alive at the peak as labelled lines that sum to the device total.
 std::vector<LedgerLine> ledger(const spec::Question& question, const Walks& walks, const MemoryAnswer& memory);
+
 /// Why the peak is where it is.
 Explanation explain_peak(const Walks& walks);
 
 /// What the model of this run leaves out.
 std::vector<std::string> notes(const spec::Question& question, const Walks& walks);
+
+/// What the person should look at.
 std::vector<std::string> warnings(const spec::Question& question, const Estimate& estimate);
 
 }  // namespace llmcalc::answer
