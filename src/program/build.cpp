@@ -22,8 +22,8 @@ void clear(Block& block) {
   block.group_first = block.group_end = 0;
 }
 
-/// A person who gives only --params means exactly that number; what the assumed shape lacks of it (or has too much) is
-/// held as one more vector, so that every walk sees the stated size.
+/// A person who gives only --params means exactly that number; what the assumed shape lacks of it is held as one more
+/// matrix beside the layers', so that every walk sees the stated size.
 void add_remainder(const spec::Question& question, bool trains_base, Program& program) {
   if (!question.stated_parameters) return;
   std::int64_t counted = 0;
@@ -31,8 +31,12 @@ void add_remainder(const spec::Question& question, bool trains_base, Program& pr
     for (const Weight& w : program.blocks[index].weights) counted += w.tied ? 0 : w.whole;
   }
   Weight rest;
-  rest.name = "remainder of the stated size";
-  rest.elements = rest.whole = rest.active = quantity::in_parameters(*question.stated_parameters) - counted;
+  rest.name = remainder_name;
+  rest.whole = rest.active = quantity::in_parameters(*question.stated_parameters) - counted;
+  if (rest.whole <= 0) return;
+  rest.elements = quantity::ceil_divide(rest.whole, question.layout.tp);
+  rest.rows = question.model.shape.hidden;
+  rest.columns = rest.elements / rest.rows;
   rest.dtype = question.training.precision.weights;
   rest.trainable = trains_base;
   program.blocks.front().weights.push_back(rest);

@@ -78,8 +78,9 @@ std::vector<std::uint16_t> own_blocks(const Program& program) {
 
 /// The remainder of a stated size is held by every model that has weights of its own.
 void copy_remainder(const spec::Question& question, std::size_t first, Program& program) {
-  if (!question.stated_parameters) return;
-  Weight rest = program.blocks.front().weights.back();
+  const auto& outside = program.blocks.front().weights;
+  if (!question.stated_parameters || outside.back().name != remainder_name) return;
+  Weight rest = outside.back();
   rest.trainable = false;
   program.blocks[first].weights.push_back(rest);
 }

@@ -48,17 +48,46 @@ void take_config(Draft& draft, const ConfigText& config) {
   draft.assumptions.insert(draft.assumptions.end(), read.notes.begin(), read.notes.end());
 }
 
+template <class Kind>
+std::optional<std::int64_t> known(const Draft& draft, std::string_view term) {
+  const Given* word = draft.words.find(term);
+  if (word == nullptr) return std::nullopt;
+  return Kind::read(word->text, word->origin.where);
+}
+
 void take_size(Draft& draft, const Given& word) {
   const auto size = quantity::parse_parameters(word.text, word.origin.where);
-  check_range(quantity::in_parameters(size), 1, most_parameters, word.text, word.origin.where);
+  if (quantity::in_parameters(size) < fewest_assumed) {
+    throw quantity::BadInput(word.origin.where,
+                             "'" + std::string(word.text) + "' is too small for a model of no other description",
+                             "write it like 1e9, 7b or 350M, or say --layers, --hidden, --heads, --ffn and --vocab");
+  }
+  check_range(quantity::in_parameters(size), fewest_assumed, most_parameters, word.text, word.origin.where);
   draft.question.stated_parameters = size;
-  Shape& shape = draft.shape();
-  shape = assumed_shape(size);
+  draft.shape() = assumed_shape(size, {known<Whole<1, max_layers>>(draft, "layers"), known<Whole<1>>(draft, "hidden")});
   set_model_origins(draft, {Source::assumed, "Llama-like shape of --params"});
+}
+
+/// An assumed shape follows the dimensions that were said, as far as it still makes the stated size.
+void settle_size(Draft& draft) {
+  if (!draft.question.stated_parameters) return;
+  const auto size = *draft.question.stated_parameters;
+  Shape& shape = draft.shape();
+  constexpr std::string_view described = "such a model is not described by its size";
+  const std::string hint = "say --layers, --hidden, --heads, --ffn and --vocab instead";
+  if (shape.moe.experts > 0) draft.contradiction("params", "experts", described, hint);
+  if (shape.latent.kv_rank > 0) draft.contradiction("params", "kv_lora_rank", described, hint);
+  fit_to_size(size, {!draft.given("layers"), !draft.given("ffn"), !draft.given("vocab")}, shape);
+  const auto counted = count_assumed(shape);
+  if (counted > size) {
+    throw quantity::BadInput(draft.place("params"),
+                             quantity::format_parameters(size) + " are fewer than the " +
+                                 quantity::format_parameters(counted) + " that the dimensions make",
+                             "leave --params out, or the dimensions");
+  }
   draft.assumptions.push_back("a Llama-like shape: " + std::to_string(shape.layers) + " layers of " +
-                              std::to_string(shape.hidden) + ", which counts " +
-                              quantity::format_parameters(count_assumed(shape)) + "; " +
-                              quantity::format_parameters(size) + " parameters are counted");
+                              std::to_string(shape.hidden) + ", which counts " + quantity::format_parameters(counted) +
+                              "; " + quantity::format_parameters(size) + " parameters are counted");
 }
 
 /// A shape that is given word by word starts as a Llama: SwiGLU, RMSNorm, RoPE, no bias, untied.
@@ -162,6 +191,7 @@ void take_model(Draft& draft, const std::optional<ConfigText>& config) {
     if (term.group == Group::model) draft.take(term.name);
   }
   follow_heads(draft, base);
+  settle_size(draft);
   follow_ffn(draft);
   follow_experts(draft);
   follow_position(draft, base);
