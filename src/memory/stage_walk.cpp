@@ -73,7 +73,7 @@ struct StageWalk::Stage {
   Bytes scratch{};        ///< gradients that are there from the first backward pass on
   Bytes slack{};          ///< of the allocator's blocks beyond weights and master weights
   Bytes moment_slack{};   ///< and beyond the optimizer's states
-  Bytes host{};
+  program::Elsewhere elsewhere{};
   Companions companions{};
 };
 
@@ -94,6 +94,13 @@ struct StageWalk::Growth {
   }
 };
 
+/// Those whose states rest on this rank: temporaries are one tensor in the moments' type for each.
+std::int64_t StageWalk::trained_parameters(const program::States& states) const {
+  constexpr std::int64_t bits_of_byte = 8;
+  return quantity::product(bits_of_byte, in_bytes(states.moment_temporaries)) /
+         spec::facts(question_.training.precision.moments).bits;
+}
+
 StageWalk::Stage StageWalk::lay_out(Runs runs, std::int64_t index) const {
   Stage stage{.runs = runs};
   Kept in_flight;
@@ -105,7 +112,7 @@ StageWalk::Stage StageWalk::lay_out(Runs runs, std::int64_t index) const {
     stage.kept += kept;
     (is_head(block) ? in_flight.head : in_flight.layers) += kept;
     in_flight.deferred += count * walk_of(block).deferred;
-    if (is_root(block)) stage.root += count * weights_of(block).gathered;
+    if (stays_whole(block)) stage.root += count * weights_of(block).gathered;
     stage.root += count * weights_of(block).whole;
     flat_gradients += count * weights_of(block).flat_gradients;
   }
@@ -117,8 +124,10 @@ StageWalk::Stage StageWalk::lay_out(Runs runs, std::int64_t index) const {
     stage.slack = stage.states.slack.total();
     stage.moment_slack = stage.states.moment_slack.total();
   }
-  stage.host = program::move_to_host(stage.states, rules_.offload);
-  if (rules_.offload.activations) stage.host += stage.kept + std::exchange(stage.in_flight, bytes(0));
+  const std::int64_t trained = trained_parameters(stage.states);
+  stage.elsewhere = program::move_out(stage.states, rules_.offload);
+  stage.elsewhere.host += program::swap_buffers(rules_.offload, trained);
+  if (rules_.offload.activations) stage.elsewhere.host += stage.kept + std::exchange(stage.in_flight, bytes(0));
   const StageTensors tensors = stage_tensors(question_, profile_, index);
   stage.scratch = prices_.weights->scratch.of(runs);
   stage.buffers = prices_.weights->workspace + score_buffer(question_, profile_) +
@@ -136,7 +145,7 @@ void StageWalk::add_companions(Stage& stage) const {
   if (profile_.updates_in_backward) value.gradients = bytes(0);
   if (!profile_.widens_gradients_at_step) value.gradient_copies = bytes(0);
   for (auto* states : {&stage.companions.reference, &stage.companions.reward, &value}) {
-    stage.host += program::move_to_host(*states, rules_.offload);
+    stage.elsewhere += program::move_out(*states, rules_.offload);
   }
   stage.states.moment_temporaries += value.moment_temporaries;
   stage.states.gradient_copies += value.gradient_copies;
@@ -309,7 +318,8 @@ StepMemory StageWalk::walk(Runs runs, std::int64_t index) const {
   Moment in_step = resident(stage);
   memory.persistent = in_step;
   memory.persistent.workspace = stage.between_steps;  // runs without fused accumulation have no scratch gradients
-  memory.host = stage.host;
+  memory.host = stage.elsewhere.host;
+  memory.nvme = stage.elsewhere.nvme;
   memory.paged = stage.states.paged;
   const bool kept_between_steps = rules_.gradient_buffer || rules_.sharding.gathers_weights();
   memory.persistent.gradients = kept_between_steps ? stage.states.gradients : bytes(0);

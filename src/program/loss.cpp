@@ -2,6 +2,7 @@
 
 #include "llmcalc/program/widths.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace llmcalc::program {
@@ -194,12 +195,19 @@ std::int64_t fused_linear_chunk(std::int64_t rows, std::int64_t hidden, std::int
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(quantity::ceil_divide(rows, chunks))));
 }
 
+/// Takes the head's product out of the block: a kernel that goes on to the loss stands in its place.
+Op take_product(Block& block, const Matrix& head) {
+  const auto product = std::ranges::find(block.ops, head.name, &Op::name);
+  Op op = *product;
+  block.ops.erase(product);
+  return op;
+}
+
 /// Head and loss in one operation: a chunk of logits at a time; both gradients are made in the forward pass and kept.
 void fused_linear_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   Block& block = b.block();
   const Value logits = b.linear(x, head);
-  Op op = block.ops.back();
-  block.ops.pop_back();
+  Op op = take_product(block, head);
   const Weight& w = block.weights[op.weight];
   const Value input_gradient = b.value("gradient of hidden", x.rows, x.columns, x.width, false);
   op.kind = OpKind::loss;
@@ -215,6 +223,20 @@ void fused_linear_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   op.workspace_forward = bytes(product(chunk, logits.columns, b.context().width));
   op.gradient_in_place = true;
   b.append(op);
+}
+
+/// Cut cross-entropy: logits exist in the kernel's registers alone and are made again in its backward pass. Kept are
+/// each position's log-sum-exp and the logit of its label in fp32; both gradients are made backward (Wijmans et al.
+/// 2024, arXiv:2411.09009 section 4; apple/ml-cross-entropy cut_cross_entropy/cce.py).
+void cut_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
+  constexpr std::int64_t kept_numbers = 2;
+  const Value logits = b.linear(x, head);
+  Op op = take_product(b.block(), head);
+  const Value kept = b.value("log-sum-exp and label", logits.rows, kept_numbers, fp32_width, logits.needs_gradient);
+  op.outputs = {kept.id};
+  op.kernel_recompute = op.forward;
+  b.append(op);
+  b.append(loss_on(kept, "cut cross-entropy"));
 }
 
 /// The standard loss as each framework writes it.
@@ -238,6 +260,8 @@ void loss(BlockBuilder& b, const Value& x, const Matrix& head) {
       return fused_loss(b, x, head);
     case spec::Loss::fused_linear:
       return fused_linear_loss(b, x, head);
+    case spec::Loss::cut:
+      return cut_loss(b, x, head);
     case spec::Loss::chunked:
       return chunked_loss(b, x, head);
     case spec::Loss::compiled:

@@ -6,6 +6,8 @@
 #include "read/algorithm.hpp"
 #include "read/training_rules.hpp"
 
+#include <algorithm>
+
 namespace llmcalc::read {
 namespace {
 
@@ -13,6 +15,16 @@ using spec::Dtype;
 using spec::Method;
 
 bool is_quantized(Dtype dtype) { return !is_half(dtype) && dtype != Dtype::fp32 && !spec::is_narrow_float(dtype); }
+
+/// Kernels that go from the hidden state to the loss read the head's matrix and know nothing of an adapter beside it
+/// (Liger-Kernel transformers/model/llama.py; apple/ml-cross-entropy transformers/llama.py: lm_head.weight).
+void check_loss(const Draft& draft) {
+  const auto& training = draft.question.training;
+  const bool takes_head = training.loss == spec::Loss::fused_linear || training.loss == spec::Loss::cut;
+  const auto& targets = training.adapter.targets;
+  if (!takes_head || std::ranges::find(targets, "head") == targets.end()) return;
+  draft.contradiction("loss", "lora_targets", "its kernel reads the head's matrix alone", "--loss chunked");
+}
 
 void check_adapter(const Draft& draft) {
   const auto& training = draft.question.training;
@@ -150,6 +162,7 @@ void check_data(const Draft& draft) {
 
 void check_combinations(const Draft& draft) {
   check_adapter(draft);
+  check_loss(draft);
   check_weights(draft);
   check_autocast(draft);
   check_moments(draft);

@@ -75,8 +75,8 @@ void complete_nodes(Draft& draft, std::optional<std::int64_t> per_node) {
     draft.derive("nodes", "gpus / gpus_per_node");
   } else {
     const auto typical = spec::accelerators_per_node(draft.question.gpu);
-    layout.nodes = quantity::ceil_divide(layout.gpus, typical);
-    draft.derive("nodes", std::to_string(typical) + " accelerators a node");
+    layout.nodes = spec::usual_nodes(layout.gpus, typical);
+    draft.derive("nodes", "up to " + std::to_string(typical) + " accelerators a node");
   }
   if (!per_node) draft.derive("gpus_per_node", "gpus / nodes");
 }

@@ -48,6 +48,8 @@ constexpr Term rows[] = {
                                                             "how states are spread over data-parallel ranks"),
     term<Degree, InLayout<&Layout::sharding_group>>("sharding_group", Group::layout,
                                                     "ranks states are spread over; default: all data-parallel ranks"),
+    term<Switch, InLayout<&Layout::reshard>>(
+        "reshard", Group::layout, "FSDP drops gathered weights behind the forward pass; 0: SHARD_GRAD_OP keeps them"),
     term<Maybe<Switch>, InLayout<&Layout::data_overlap>>(
         "data_overlap", Group::layout,
         "gradients and weights of data parallelism travel beside the passes; default: the framework's way"),

@@ -102,6 +102,8 @@ constexpr Term rows[] = {
         "checkpoint_interval", Group::answer, "training between two checkpoints; default: the best"),
     term<Maybe<StorageBandwidth>, InReliability<&Reliability::checkpoint_bandwidth>>(
         "checkpoint_bandwidth", Group::answer, "to storage, of all ranks together"),
+    term<Maybe<StorageBandwidth>, InRuntime<&spec::Runtime::nvme>>(
+        "nvme_bandwidth", Group::answer, "of a node's drives, for --offload-to nvme; default: one drive's"),
     term<Maybe<Duration>, InReliability<&Reliability::restart_time>>("restart_time", Group::answer,
                                                                      "from a failure to the next step"),
     term<Maybe<Watts>, InElectricity<&Electricity::power>>("power", Group::answer,

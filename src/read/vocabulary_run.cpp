@@ -12,8 +12,9 @@ using spec::Recompute;
 using spec::Training;
 
 using Count = Whole<1>;
-using WeightType = DtypeIn<Dtype::fp32, Dtype::bf16, Dtype::fp16, Dtype::nf4, Dtype::nf4_dq, Dtype::int4_gptq,
-                           Dtype::int8_gptq, Dtype::int8, Dtype::int4, Dtype::fp8_e4m3, Dtype::mxfp8, Dtype::nvfp4>;
+using WeightType =
+    DtypeIn<Dtype::fp32, Dtype::bf16, Dtype::fp16, Dtype::nf4, Dtype::nf4_dq, Dtype::fp4, Dtype::fp4_dq,
+            Dtype::int4_gptq, Dtype::int8_gptq, Dtype::int8, Dtype::int4, Dtype::fp8_e4m3, Dtype::mxfp8, Dtype::nvfp4>;
 using ComputeType =
     DtypeIn<Dtype::bf16, Dtype::fp16, Dtype::fp32, Dtype::tf32, Dtype::fp8_e4m3, Dtype::mxfp8, Dtype::nvfp4>;
 using GradientType = DtypeIn<Dtype::fp32, Dtype::bf16, Dtype::fp16>;
@@ -145,7 +146,9 @@ constexpr Term rows[] = {
     term<Maybe<Switch>, InTraining<&Training::deterministic>>(
         "deterministic", Group::run, "the same result in every run, with CUBLAS_WORKSPACE_CONFIG=:4096:8"),
     term<Word<spec::Loss>, InTraining<&Training::loss>>("loss", Group::run, "how the loss treats the logits"),
-    term<Word<spec::Offload>, InTraining<&Training::offload>>("offload", Group::run, "what rests in host memory"),
+    term<Word<spec::Offload>, InTraining<&Training::offload>>("offload", Group::run, "what leaves the accelerator"),
+    term<Word<spec::OffloadTarget>, InTraining<&Training::offload_to>>("offload_to", Group::run,
+                                                                       "where that rests (nvme: ZeRO-Infinity)"),
 };
 
 }  // namespace

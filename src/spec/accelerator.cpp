@@ -38,7 +38,6 @@ const Order& order_of(Dtype compute) {
     case Dtype::fp8_e5m2:
     case Dtype::mxfp8:
       return eight_bit_float;
-    case Dtype::fp4:
     case Dtype::mxfp4:
     case Dtype::nvfp4:
       return four_bit_float;
@@ -49,6 +48,8 @@ const Order& order_of(Dtype compute) {
     case Dtype::int4:
     case Dtype::nf4:
     case Dtype::nf4_dq:
+    case Dtype::fp4:
+    case Dtype::fp4_dq:
     case Dtype::int4_gptq:
     case Dtype::int8_gptq:
       break;

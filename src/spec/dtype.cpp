@@ -15,6 +15,8 @@ constexpr std::string_view qlora = "Dettmers et al. 2023 (QLoRA), arXiv:2305.143
 constexpr std::string_view qlora_double =
     "Dettmers et al. 2023 (QLoRA), arXiv:2305.14314, section 3: 8-bit absmax per 64, one fp32 per 256 of those";
 constexpr std::string_view bitsandbytes = "bitsandbytes functional.py quantize_4bit: fp32 absmax per 64";
+constexpr std::string_view bitsandbytes_double =
+    "bitsandbytes functional.py quantize_4bit, compress_statistics: 8-bit absmax per 64, one fp32 per 256 of those";
 constexpr std::string_view gptq =
     "AutoGPTQ qlinear layout, group size 128: fp16 scale and packed zero point of the weights' width per group";
 constexpr std::string_view mx = "OCP microscaling formats (MX) specification 1.0, table 1: E8M0 scale per 32";
@@ -45,6 +47,7 @@ constexpr std::array dtypes{
     DtypeFacts{Dtype::nf4, "nf4", 4, 0, 0, absmax_per_64, qlora},
     DtypeFacts{Dtype::nf4_dq, "nf4-dq", 4, 0, 0, quantized_absmax_per_64, qlora_double},
     DtypeFacts{Dtype::fp4, "fp4", 4, 2, 1, absmax_per_64, bitsandbytes},
+    DtypeFacts{Dtype::fp4_dq, "fp4-dq", 4, 2, 1, quantized_absmax_per_64, bitsandbytes_double},
     DtypeFacts{Dtype::int4_gptq, "int4-gptq", 4, 0, 3, gptq_group(4), gptq},
     DtypeFacts{Dtype::int8_gptq, "int8-gptq", 8, 0, 7, gptq_group(8), gptq},
     DtypeFacts{Dtype::mxfp8, "mxfp8", 8, 4, 3, e8m0_per_32, mx},

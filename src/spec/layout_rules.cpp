@@ -37,6 +37,13 @@ bool leaves_others_short(const LayoutUse& use) {
   return chunks == 0 ? left != 0 : left < chunks || left % chunks != 0;
 }
 
+/// ZeRO-Infinity belongs to stage 3 of DeepSpeed (Rajbhandari et al. 2021, arXiv:2104.07857); a textbook run may have
+/// it as it likes.
+bool swaps_to_drives(const LayoutUse& use) {
+  const bool deepspeed = runs_deepspeed(use.training.framework) && use.layout.sharding == Sharding::zero3;
+  return deepspeed || use.training.framework == Framework::generic;
+}
+
 constexpr std::string_view ring_hint = "--cp-exchange ring passes keys and values round instead";
 constexpr std::string_view all_layers_shared = "the stages without a number of their own share the others evenly";
 constexpr std::string_view equal_virtual_stages = "a stage's virtual stages are equally large";
@@ -53,6 +60,15 @@ constexpr LayoutRule rules[] = {
        return runs_deepspeed(use.training.framework) && offloads_weights(use.training.offload) &&
               use.layout.sharding != Sharding::zero3;
      }},
+    {"offload_to", "offload", "only states rest on drives", "--offload optimizer, params or params+optimizer",
+     [](const LayoutUse& use) {
+       const auto kind = use.training.offload;
+       return use.training.offload_to == OffloadTarget::nvme && (kind == Offload::none || kind == Offload::activations);
+     }},
+    {"offload_to", "framework", "DeepSpeed's stage 3 alone keeps states on drives", "--framework deepspeed --zero 3",
+     [](const LayoutUse& use) { return use.training.offload_to == OffloadTarget::nvme && !swaps_to_drives(use); }},
+    {"reshard", "sharding", "only FSDP gathers weights layer by layer", "--sharding fsdp2",
+     [](const LayoutUse& use) { return !use.layout.reshard && !is_fsdp(use.layout.sharding); }},
     {"sharding", "pp", "DeepSpeed's pipeline shards optimizer states alone", "--sharding zero1",
      [](const LayoutUse& use) {
        return runs_deepspeed(use.training.framework) && use.layout.pp > 1 && zero_stage(use.layout.sharding) > 1;
@@ -133,6 +149,14 @@ bool counts_ends_as_layers(const LayoutUse& use) {
   if (!is_core || l.pp == 1 || l.first_stage_layers || l.last_stage_layers || use.shape.decoder_layers > 0)
     return false;
   return use.shape.layers % chunks(l) != 0 && (use.shape.layers + ends) % chunks(l) == 0;
+}
+
+std::int64_t usual_nodes(std::int64_t gpus, std::int64_t per_node) {
+  const std::int64_t fewest = quantity::ceil_divide(gpus, per_node);
+  for (std::int64_t nodes = fewest; nodes <= 2 * fewest; ++nodes) {
+    if (gpus % nodes == 0) return nodes;
+  }
+  return fewest;
 }
 
 const LayoutRule* broken_rule(const LayoutUse& use) {

@@ -39,6 +39,8 @@ std::span<const Named<Dtype>> vocabulary<Dtype>() {
       {nf4_dq, "nf4-dq"},
       {nf4_dq, "nf4_dq"},
       {fp4, "fp4"},
+      {fp4_dq, "fp4-dq"},
+      {fp4_dq, "fp4_dq"},
       {int4_gptq, "int4-gptq"},
       {int4_gptq, "gptq"},
       {int4_gptq, "int4-awq"},

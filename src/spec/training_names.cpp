@@ -160,7 +160,8 @@ std::span<const Named<Loss>> vocabulary<Loss>() {
   using enum Loss;
   static constexpr Named<Loss> words[] = {
       {standard, "standard"},         {fused, "fused"},
-      {fused_linear, "fused-linear"}, {chunked, "chunked"},
+      {fused_linear, "fused-linear"}, {cut, "cut"},
+      {cut, "cut-cross-entropy"},     {chunked, "chunked"},
       {compiled, "compiled"},         {vocab_parallel, "vocab-parallel"},
       {te_fused, "te-fused"},         {vocab_parallel_fused, "vocab-parallel-fused"},
   };
@@ -172,10 +173,19 @@ std::span<const Named<Offload>> vocabulary<Offload>() {
   using enum Offload;
   static constexpr Named<Offload> words[] = {{none, "none"},
                                              {optimizer, "optimizer"},
+                                             {optimizer_gradients, "optimizer+gradients"},
+                                             {optimizer_gradients, "gradients+optimizer"},
                                              {params, "params"},
                                              {params_optimizer, "params+optimizer"},
                                              {params_optimizer, "optimizer+params"},
                                              {activations, "activations"}};
+  return words;
+}
+
+template <>
+std::span<const Named<OffloadTarget>> vocabulary<OffloadTarget>() {
+  using enum OffloadTarget;
+  static constexpr Named<OffloadTarget> words[] = {{host, "host"}, {host, "cpu"}, {nvme, "nvme"}};
   return words;
 }
 

@@ -24,26 +24,54 @@ Seconds over_pcie(const spec::Accelerator& gpu, Bytes size) {
   return size / quantity::bytes_per_second(pcie_efficiency * in_bytes_per_second(gpu.pcie.value_or(usual_pcie)));
 }
 
+double accelerators_of_node(const spec::Layout& layout) {
+  return static_cast<double>(layout.gpus) / static_cast<double>(layout.nodes);
+}
+
+/// One drive of a node writes about 3 GB/s and reads somewhat more (transformers documentation, DeepSpeed, NVMe
+/// support); the accelerators of the node share it.
+Seconds over_nvme(const spec::Question& question, Bytes size) {
+  constexpr auto one_drive = quantity::gigabytes_per_second(3.0);
+  return accelerators_of_node(question.layout) * (size / question.runtime.nvme.value_or(one_drive));
+}
+
+/// Each rank fetches its shard over its own link, before the ranks gather the whole among themselves (Rajbhandari et
+/// al. 2021, ZeRO-Infinity, arXiv:2104.07857 section 6.1).
+Bytes shard_of(const WeightTraffic& weights, const spec::Layout& layout) {
+  const program::Sharding sharding(layout);
+  const auto share = [&](Bytes size, program::Split split) {
+    return quantity::bytes(quantity::ceil_divide(in_bytes(size), sharding.of(split).weights));
+  };
+  return share(weights.weights, program::Split::tensor) + share(weights.expert_weights, program::Split::expert);
+}
+
 }  // namespace
 
-Seconds streaming(const program::Offload& offload, const spec::Accelerator& gpu, const WeightTraffic& weights,
+Seconds streaming(const program::Offload& offload, const spec::Question& question, const WeightTraffic& weights,
                   Bytes saved, const StageTime& stage) {
-  auto size = quantity::bytes(0);
-  if (offload.weights) size += weights.weights + weights.expert_weights;
-  if (offload.activations) size += saved;
+  const Bytes resting = offload.weights ? shard_of(weights, question.layout) : quantity::bytes(0);
+  const Bytes size = resting + (offload.activations ? saved : quantity::bytes(0));
   if (size == quantity::bytes(0)) return {};
-  const Seconds once = over_pcie(gpu, size);
+  const Seconds from_drives = offload.to_nvme ? over_nvme(question, resting) : seconds(0);
+  const Seconds once = std::max(over_pcie(*question.gpu, size), from_drives);
   const Seconds backward = stage.recompute.total() + stage.backward.total();
   return std::max(seconds(0), once - stage.forward.total()) + std::max(seconds(0), once - backward);
 }
 
-Seconds host_update(const program::Offload& offload, const spec::Accelerator& gpu, const WeightTraffic& weights) {
+/// Masters, moments and gradients come from the drives, and all but the gradients go back behind the update, one after
+/// the other unless the run asks for a pipeline (DeepSpeed runtime/zero/offload_config.py, pipeline_read).
+Seconds host_update(const program::Offload& offload, const spec::Question& question, const WeightTraffic& weights) {
   if (!offload.optimizer) return {};
-  const auto parameters = static_cast<double>(in_parameters(weights.updated_parameters));
-  const auto sharers = static_cast<double>(gpu.gpus_per_node);
+  const spec::Accelerator& gpu = *question.gpu;
+  const std::int64_t updated = in_parameters(weights.updated_parameters);
+  const double sharers = accelerators_of_node(question.layout);
   constexpr std::int64_t half_width = 2;
-  const Bytes one_way = quantity::bytes(half_width * in_parameters(weights.updated_parameters));
-  return seconds(parameters * sharers / host_parameters_per_second) + 2.0 * over_pcie(gpu, one_way);
+  constexpr std::int64_t read_and_written = 4 * (4 + 3);
+  const Bytes one_way = quantity::bytes(half_width * updated);
+  const Seconds swapping =
+      offload.to_nvme ? over_nvme(question, quantity::bytes(quantity::product(read_and_written, updated))) : Seconds{};
+  return seconds(static_cast<double>(updated) * sharers / host_parameters_per_second) + 2.0 * over_pcie(gpu, one_way) +
+         swapping;
 }
 
 }  // namespace llmcalc::timing

@@ -1,8 +1,8 @@
-// What it takes to move states and activations to the host and back.
+// What it takes to move states and activations to the host or its drives and back.
 #pragma once
 
 #include "llmcalc/program/offload.hpp"
-#include "llmcalc/spec/accelerator.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "llmcalc/timing/weight_traffic.hpp"
 #include "timing/pipeline.hpp"
 
@@ -10,11 +10,11 @@ namespace llmcalc::timing {
 
 /// Of one micro-batch: weights come in for each pass, saved activations leave in one and return in the other, as far as
 /// the pass does not hide it.
-quantity::Seconds streaming(const program::Offload& offload, const spec::Accelerator& gpu, const WeightTraffic& weights,
-                            quantity::Bytes saved, const StageTime& stage);
+quantity::Seconds streaming(const program::Offload& offload, const spec::Question& question,
+                            const WeightTraffic& weights, quantity::Bytes saved, const StageTime& stage);
 
 /// Of one step: gradients to the host, the update there, and the weights back.
-quantity::Seconds host_update(const program::Offload& offload, const spec::Accelerator& gpu,
+quantity::Seconds host_update(const program::Offload& offload, const spec::Question& question,
                               const WeightTraffic& weights);
 
 }  // namespace llmcalc::timing

@@ -83,9 +83,10 @@ Seconds StepTimer::gathering(std::size_t block, std::int64_t times) const {
   if (outside_layers) return one.gather + one.reduce;
   const BlockTime& work = costs_.times[block];
   const Seconds backward = work.recompute.total() + work.backward.total();
+  const DataTraffic again = question_.layout.reshard ? one : DataTraffic{};
   return static_cast<double>(times) *
          (beside(one.gather, one.gather_inside, work.forward.total()) +
-          beside(one.gather + one.reduce, one.gather_inside + one.reduce_inside, backward));
+          beside(again.gather + one.reduce, again.gather_inside + one.reduce_inside, backward));
 }
 
 /// Megatron-LM runs the forward pass of one micro-batch beside the backward pass of another, layer by layer, each
@@ -116,7 +117,7 @@ StageTime StepTimer::stage_time(const StageGroup& group, const WeightTraffic& we
   if (question_.layout.expert_overlap) hide_expert_exchanges(stage);
   if (gathers_) stage.backward.streams += prices_.kernels.stream(copied_around_exchange(weights, question_.layout));
   if (accumulates_apart()) stage.backward.streams += prices_.kernels.stream(weights.accumulated);
-  stage.offloading = streaming(offload_, *question_.gpu, weights, saved, stage);
+  stage.offloading = streaming(offload_, question_, weights, saved, stage);
   return stage;
 }
 
@@ -200,7 +201,7 @@ StepTime StepTimer::time(std::span<const StageGroup> groups) const {
     const bool updates_here = !offload_.optimizer && weights.updated > quantity::bytes(0);
     const Seconds update = updates_here ? prices_.kernels.stream(weights.updated) : seconds(0);
     time.optimizer = std::max(time.optimizer, update + weights.update_products);
-    time.offload = std::max(time.offload, host_update(offload_, *question_.gpu, weights));
+    time.offload = std::max(time.offload, host_update(offload_, question_, weights));
   }
   time.bubble -= share_of_bubble(slowest, question_.layout);
   time.forward = m * slowest.forward;

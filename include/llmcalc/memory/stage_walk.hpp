@@ -55,6 +55,7 @@ struct StepMemory {
   std::array<PhasePeak, phase_count> steady;      ///< one peak a phase, in the order of Phase
   std::array<PhasePeak, phase_count> first_step;  ///< the same before the optimizer has made its states
   quantity::Bytes host;   ///< what rests in the memory of the host instead: offloaded states and activations
+  quantity::Bytes nvme;   ///< what rests on drives
   quantity::Bytes paged;  ///< optimizer states in managed memory, on the accelerator only while it has room
 
   const PhasePeak& peak() const;        ///< the highest of `steady`; the earliest of equals
@@ -93,6 +94,7 @@ class StageWalk {
   enum class Visits { highest, all };
 
   Stage lay_out(Runs runs, std::int64_t stage) const;
+  std::int64_t trained_parameters(const program::States& states) const;
   quantity::Bytes peak(Runs runs, std::int64_t stage) const;
   void add_companions(Stage& stage) const;
   Moment resident(const Stage& stage) const;
@@ -117,8 +119,10 @@ class StageWalk {
   bool is_root(std::uint16_t block) const {
     return profile_.zero.prefetch_bucket == 0 && (block == prices_.first || is_head(block));
   }
+  /// Outside the layers, where weights are one unit, and everywhere if no layer gives its weights back.
+  bool stays_whole(std::uint16_t block) const { return !question_.layout.reshard || is_root(block); }
   quantity::Bytes gathered(std::uint16_t block) const {
-    return is_root(block) ? quantity::Bytes{} : weights_of(block).gathered;
+    return stays_whole(block) ? quantity::Bytes{} : weights_of(block).gathered;
   }
   quantity::Bytes prefetched(std::uint16_t block) const;
   const BlockWalk& walk_of(std::uint16_t block) const { return prices_.walks[block]; }

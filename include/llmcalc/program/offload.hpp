@@ -1,4 +1,4 @@
-// What leaves the accelerator for the memory of its host, and how much that is.
+// What leaves the accelerator for the memory of its host or its drives, and how much that is.
 #pragma once
 
 #include "llmcalc/program/profile.hpp"
@@ -7,17 +7,29 @@
 
 namespace llmcalc::program {
 
-/// What rests on the host between its uses.
+/// What rests elsewhere between its uses.
 struct Offload {
   bool weights = false;
   bool gradients = false;  ///< each moves out as soon as it has been reduced
   bool optimizer = false;  ///< moments and master weights, which the host also updates
   bool activations = false;
+  bool to_nvme = false;  ///< states rest on drives, and the host has buffers for what is on its way
 };
 
 Offload make_offload(const spec::Question& question, const Profile& profile);
 
-/// Takes what rests on the host out of `states` and returns its bytes.
-quantity::Bytes move_to_host(States& states, const Offload& offload);
+/// Bytes of one rank beside its accelerator.
+struct Elsewhere {
+  quantity::Bytes host;
+  quantity::Bytes nvme;
+
+  Elsewhere& operator+=(const Elsewhere& other);
+};
+
+/// Takes what rests elsewhere out of `states` and returns its bytes.
+Elsewhere move_out(States& states, const Offload& offload);
+
+/// Pinned buffers of the host through which states pass to and from drives. \param trained  parameters of this rank
+quantity::Bytes swap_buffers(const Offload& offload, std::int64_t trained);
 
 }  // namespace llmcalc::program

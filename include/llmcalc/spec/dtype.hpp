@@ -23,6 +23,7 @@ enum class Dtype {
   nf4,
   nf4_dq,
   fp4,
+  fp4_dq,
   int4_gptq,
   int8_gptq,
   mxfp8,

@@ -39,6 +39,7 @@ struct Layout {
   bool node_dispatch = false;   ///< a token is sent once to each node of its experts, not once to each expert
   bool expert_overlap = false;  ///< experts' exchanges of one micro-batch run beside the work of another
   Sharding sharding = Sharding::none;
+  bool reshard = true;  ///< FSDP drops a layer's gathered weights behind its forward pass and gathers them again
   std::optional<bool> data_overlap;  ///< gradients and weights travel beside the passes; empty: the framework's way
   std::int64_t sharding_group = 0;   ///< ranks over which states are sharded; 0: all data-parallel ranks
   std::optional<double> inter_node_gbps;  ///< network of one node, gigabits per second

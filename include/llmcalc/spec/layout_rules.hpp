@@ -30,6 +30,10 @@ struct LayoutRule {
 /// which is assumed where the layers come out even with these two and not without.
 bool counts_ends_as_layers(const LayoutUse& use);
 
+/// The machines of a run of which only the accelerators were said: as few as hold them and the same number each, with
+/// up to twice as many machines as full ones would be. Where they cannot be shared evenly, those of full machines.
+std::int64_t usual_nodes(std::int64_t gpus, std::int64_t per_node);
+
 /// The first rule that is broken, or nullptr.
 const LayoutRule* broken_rule(const LayoutUse& use);
 

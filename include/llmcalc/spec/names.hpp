@@ -49,6 +49,8 @@ std::span<const Named<Loss>> vocabulary<Loss>();
 template <>
 std::span<const Named<Offload>> vocabulary<Offload>();
 template <>
+std::span<const Named<OffloadTarget>> vocabulary<OffloadTarget>();
+template <>
 std::span<const Named<ActivationModel>> vocabulary<ActivationModel>();
 template <>
 std::span<const Named<Sharding>> vocabulary<Sharding>();

@@ -33,6 +33,7 @@ struct Runtime {
   std::optional<quantity::Bytes> nccl;       ///< --nccl-bytes: buffers of NCCL's communicators
   std::optional<quantity::Bytes> workspace;  ///< --workspace: of matrix products
   std::optional<double> reserved_ratio;      ///< --reserved-ratio: what the allocator holds over what is allocated
+  std::optional<quantity::Bandwidth> nvme;   ///< --nvme-bandwidth: of the drives of one node
 };
 
 /// Which rank the answer is about. Ranks of one pipeline stage are alike.

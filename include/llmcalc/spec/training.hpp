@@ -89,8 +89,20 @@ enum class RecomputeModule { core_attn, mlp, moe, shared_experts, moe_act, layer
 enum class AttentionKernel { flash, sdpa, eager };
 /// Whose layers Megatron-LM runs (--transformer-impl).
 enum class TransformerImpl { transformer_engine, local };
-enum class Loss { standard, fused, fused_linear, chunked, compiled, vocab_parallel, vocab_parallel_fused, te_fused };
-enum class Offload { none, optimizer, params, params_optimizer, activations };
+enum class Loss {
+  standard,
+  fused,
+  fused_linear,
+  cut,
+  chunked,
+  compiled,
+  vocab_parallel,
+  vocab_parallel_fused,
+  te_fused
+};
+enum class Offload { none, optimizer, optimizer_gradients, params, params_optimizer, activations };
+/// Where what is offloaded rests.
+enum class OffloadTarget { host, nvme };
 enum class ActivationModel {
   program,        ///< what the step program keeps
   none,           ///< model states only
@@ -150,6 +162,7 @@ struct Training {
   std::optional<bool> deterministic;  ///< CUBLAS_WORKSPACE_CONFIG=:4096:8; empty: the framework's
   Loss loss = Loss::standard;
   Offload offload = Offload::none;
+  OffloadTarget offload_to = OffloadTarget::host;
   ActivationModel activations = ActivationModel::program;
   std::optional<double>
       moe_imbalance;  ///< rows of the busiest expert-parallel rank over the mean; empty: the framework's

@@ -26,12 +26,18 @@ constexpr int zero_stage(Sharding sharding) {
   return 0;
 }
 
+/// Gathers the weights of a layer at a time from flat shards (torch FSDP).
+constexpr bool is_fsdp(Sharding sharding) {
+  return sharding == Sharding::fsdp1 || sharding == Sharding::fsdp2 || sharding == Sharding::hsdp;
+}
+
 constexpr bool offloads_weights(Offload offload) {
   return offload == Offload::params || offload == Offload::params_optimizer;
 }
 
 constexpr bool offloads_optimizer(Offload offload) {
-  return offload == Offload::optimizer || offload == Offload::params_optimizer;
+  return offload == Offload::optimizer || offload == Offload::optimizer_gradients ||
+         offload == Offload::params_optimizer;
 }
 
 /// DeepSpeed's engine shards the states and takes the optimizer's step.
