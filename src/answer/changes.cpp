@@ -2,6 +2,7 @@
 
 #include "answer/framework_stack.hpp"
 #include "llmcalc/quantity/format.hpp"
+#include "llmcalc/spec/layout_rules.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/node.hpp"
 #include "llmcalc/spec/traits.hpp"
@@ -166,7 +167,14 @@ bool precomputed_reference(Changed& run, Larger, std::size_t step) {
 }
 
 void settle_nodes(spec::Question& question) {
-  question.layout.nodes = quantity::ceil_divide(question.layout.gpus, spec::accelerators_per_node(question.gpu));
+  question.layout.nodes = spec::usual_nodes(question.layout.gpus, spec::accelerators_per_node(question.gpu));
+}
+
+/// The accelerators as they would be typed, with their number, which is said there or nowhere.
+std::string accelerators_flag(const spec::Question& question) {
+  const std::string_view id = question.gpu ? std::string_view(question.gpu->id) : std::string_view();
+  if (id.empty()) return fmt::format("--gpus {}", question.layout.gpus);
+  return fmt::format("--gpu {}{}", id, question.layout.gpus > 1 ? fmt::format(":{}", question.layout.gpus) : "");
 }
 
 /// Twice, four times, ... as many data-parallel ranks, with everything sharded that the framework shards.
@@ -183,7 +191,7 @@ bool more_accelerators(Changed& run, Larger, std::size_t step) {
   auto& training = run.question.training;
   training.global_batch = quantity::product(training.micro_batch, training.grad_accum, layout.dp);
   say(run,
-      fmt::format("--gpus {} --dp {} --global-batch {} {}", layout.gpus, layout.dp, training.global_batch,
+      fmt::format("{} --dp {} --global-batch {} {}", accelerators_flag(run.question), layout.dp, training.global_batch,
                   sharding_flag(run.question)),
       fmt::format("sharded over {} accelerators", layout.gpus),
       fmt::format("{} times the accelerators, and their communication", times));
@@ -247,7 +255,7 @@ bool next_accelerator(Changed& run, Larger larger, std::size_t step) {
   const auto& gpu = *run.question.gpu;
   const std::string price = gpu.price_per_hour ? quantity::format_money(*gpu.price_per_hour) + " an hour each"
                                                : std::string("another machine, at an unknown price");
-  say(run, fmt::format("--gpu {}", gpu.id), fmt::format("{}, {}", gpu.name, quantity::format_gib(gpu.memory_usable)),
+  say(run, accelerators_flag(run.question), fmt::format("{}, {}", gpu.name, quantity::format_gib(gpu.memory_usable)),
       "money: " + price);
   return true;
 }

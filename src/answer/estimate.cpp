@@ -17,6 +17,14 @@ program::Work work_of_model(const spec::Question& question, const program::Progr
   return program::count_work(program::build_program(whole, profile));
 }
 
+std::vector<memory::StagePeak> peaks_of_stages(const memory::StepWalk& step, std::int64_t stages) {
+  std::vector<memory::StagePeak> peaks;
+  for (std::int64_t stage = 0; stage < stages; ++stage) {
+    peaks.push_back({stage, step.walk(stage).peak().alive.total()});
+  }
+  return peaks;
+}
+
 }  // namespace
 
 Walks walk(const spec::Question& question) {
@@ -28,6 +36,7 @@ Walks walk(const spec::Question& question) {
   const memory::StepWalk step(walks.program, question, walks.profile);
   walks.memory = walk_stage(step, question);
   walks.timeline = step.timeline(walks.memory.stage);
+  walks.stages = peaks_of_stages(step, walks.program.stages);
   walks.levels = levels(question, walks.profile, walks.memory, walks.size.total);
   return walks;
 }

@@ -32,6 +32,7 @@ void add_phases(const Walks& walks, MemoryAnswer& answer) {
   for (const auto& point : walks.timeline) {
     answer.timeline.push_back({point.phase, place_of(walks, point), point.allocated});
   }
+  for (const auto& [stage, allocated] : walks.stages) answer.stages.push_back({stage, allocated});
   answer.peak_phase = peak.phase;
   answer.peak_place = place_of(walks, peak);
   answer.peak_why = explain_peak(walks);
@@ -58,6 +59,10 @@ MemoryAnswer memory_answer(const spec::Question& question, const Walks& walks) {
   answer.peak_reserved = walks.levels.reserved;
   answer.peak_device = walks.levels.device;
   answer.peak_needed = walks.levels.needed;
+  answer.stage = walks.memory.stage;
+  answer.host = walks.memory.host;
+  answer.nvme = walks.memory.nvme;
+  answer.paged = walks.memory.paged;
   answer.ledger = ledger(question, walks, answer);
   return answer;
 }

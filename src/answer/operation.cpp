@@ -19,6 +19,7 @@ void price(const spec::Question& question, TimeAnswer& answer) {
   const auto& preset = question.gpu->price_per_hour;
   const auto hourly = question.pricing.price_per_hour ? question.pricing.price_per_hour : preset;
   if (!hourly) return;
+  answer.price = hourly;
   answer.cost = *hourly * answer.gpu_hours;
   answer.price_source = question.pricing.price_per_hour ? "as given" : question.gpu->price_source;
 }

@@ -50,9 +50,6 @@ std::vector<std::string> about_experts(const spec::Question& question) {
 /// What a run keeps elsewhere than on the accelerator.
 std::vector<std::string> kept_elsewhere(const memory::StepMemory& memory) {
   std::vector<std::string> lines;
-  if (quantity::in_bytes(memory.host) > 0) {
-    lines.push_back(fmt::format("host memory of this rank: {}", quantity::format_gib(memory.host)));
-  }
   if (quantity::in_bytes(memory.paged) > 0) {
     lines.push_back(
         fmt::format("paged optimizer states, not counted above because the driver may move them to the host: {}",

@@ -1,5 +1,8 @@
 #include "answer/parts.hpp"
 #include "answer/time_error_bar.hpp"
+#include "llmcalc/program/sharding.hpp"
+#include "llmcalc/quantity/format.hpp"
+#include "llmcalc/spec/names.hpp"
 #include "llmcalc/timing/step_time.hpp"
 
 #include <fmt/format.h>
@@ -19,67 +22,119 @@ timing::StepTime step_time(const spec::Question& question, const Walks& walks) {
                            {kernels, network, question.training.precision.compute});
 }
 
-struct PartRow {
-  std::string_view id, label, formula, source;
-  quantity::Seconds (*time)(const timing::StepTime&);
-};
-
-/// Forward and backward pass of one kind of work.
-template <quantity::Seconds timing::PassTime::*Kind>
-quantity::Seconds both_passes(const timing::StepTime& step) {
-  return step.forward.*Kind + step.backward.*Kind;
-}
-
+using quantity::format_duration;
 using timing::PassTime;
 using timing::StepTime;
 
+struct PartRow {
+  std::string_view id, label, formula, source;
+  quantity::Seconds (*time)(const StepTime&);
+  std::string (*numbers)(const StepTime&, const spec::Question&);
+};
+
+/// Forward and backward pass of one kind of work.
+template <quantity::Seconds PassTime::*Kind>
+quantity::Seconds both_passes(const StepTime& step) {
+  return step.forward.*Kind + step.backward.*Kind;
+}
+
+std::string micro_batches(const spec::Question& question) {
+  const std::int64_t count = question.training.grad_accum;
+  return fmt::format("{} micro-batch{}", count, count == 1 ? "" : "es");
+}
+
+/// "64 micro-batches x (59.4 ms forward + 119 ms backward) on the slowest stage"
+std::string in_passes(quantity::Seconds forward, quantity::Seconds backward, const spec::Question& question) {
+  const auto count = static_cast<double>(question.training.grad_accum);
+  return fmt::format("{} x ({} forward + {} backward){}", micro_batches(question), format_duration(forward / count),
+                     format_duration(backward / count), question.layout.pp > 1 ? " on the slowest stage" : "");
+}
+
+template <quantity::Seconds PassTime::*Kind>
+std::string numbers_of_passes(const StepTime& step, const spec::Question& question) {
+  return in_passes(step.forward.*Kind, step.backward.*Kind, question);
+}
+
+std::string numbers_of_recompute(const StepTime& step, const spec::Question& question) {
+  return in_passes(quantity::seconds(0), step.recompute.total(), question);
+}
+
+std::string numbers_of_pipeline(const StepTime&, const spec::Question& question) {
+  const auto& layout = question.layout;
+  return fmt::format("{} stages{}, {}", layout.pp,
+                     layout.vpp > 1 ? fmt::format(" of {} virtual ones each", layout.vpp) : std::string(),
+                     micro_batches(question));
+}
+
+std::string numbers_of_data(const StepTime&, const spec::Question& question) {
+  const auto& layout = question.layout;
+  return fmt::format("{} over {} ranks, {}", spec::name_of(layout.sharding), layout.dp * layout.cp,
+                     program::Sharding(layout).gathers_weights() ? micro_batches(question) : "once a step");
+}
+
+std::string numbers_of_offload(const StepTime&, const spec::Question& question) {
+  const auto& training = question.training;
+  return fmt::format("{} on {}", spec::name_of(training.offload), spec::name_of(training.offload_to));
+}
+
+std::string once_a_step(const StepTime&, const spec::Question&) { return "once a step"; }
+
 constexpr PartRow part_rows[] = {
     {"products", "matrix products", "FLOPs / (peak x measured efficiency of the shape)",
-     "measured products, docs/time.md", both_passes<&PassTime::products>},
+     "measured products, docs/time.md", both_passes<&PassTime::products>, numbers_of_passes<&PassTime::products>},
     {"attention", "attention kernels", "FLOPs below the mask / measured rate of the kernel",
-     "Dao 2023, arXiv:2307.08691; Shah et al. 2024, arXiv:2407.08608", both_passes<&PassTime::attention>},
+     "Dao 2023, arXiv:2307.08691; Shah et al. 2024, arXiv:2407.08608", both_passes<&PassTime::attention>,
+     numbers_of_passes<&PassTime::attention>},
     {"streams", "memory-bound kernels", "bytes moved / (bandwidth x measured efficiency)", "docs/time.md",
-     both_passes<&PassTime::streams>},
+     both_passes<&PassTime::streams>, numbers_of_passes<&PassTime::streams>},
     {"recompute", "recomputation", "forward operations run again, with their communication",
-     "Korthikanti et al. 2022, arXiv:2205.05198 section 5",
-     [](const StepTime& step) { return step.recompute.total(); }},
+     "Korthikanti et al. 2022, arXiv:2205.05198 section 5", [](const StepTime& step) { return step.recompute.total(); },
+     numbers_of_recompute},
     {"host", "waiting for the host", "operations x dispatch - what the accelerator does meanwhile", "docs/time.md",
-     both_passes<&PassTime::host>},
+     both_passes<&PassTime::host>, numbers_of_passes<&PassTime::host>},
     {"tensor", "tensor-parallel communication", "collectives that no product hides",
-     "Shoeybi et al. 2019, arXiv:1909.08053 section 3", both_passes<&PassTime::tensor>},
+     "Shoeybi et al. 2019, arXiv:1909.08053 section 3", both_passes<&PassTime::tensor>,
+     numbers_of_passes<&PassTime::tensor>},
     {"context", "context-parallel communication", "keys and values passed on - attention meanwhile",
-     "Liu et al. 2023, arXiv:2310.01889", both_passes<&PassTime::context>},
+     "Liu et al. 2023, arXiv:2310.01889", both_passes<&PassTime::context>, numbers_of_passes<&PassTime::context>},
     {"expert", "expert-parallel communication", "tokens to their experts and back",
-     "Lepikhin et al. 2020, arXiv:2006.16668 section 3", both_passes<&PassTime::expert>},
+     "Lepikhin et al. 2020, arXiv:2006.16668 section 3", both_passes<&PassTime::expert>,
+     numbers_of_passes<&PassTime::expert>},
     {"pipeline", "pipeline communication", "activations between stages that nothing hides",
-     "Narayanan et al. 2021, arXiv:2104.04473 section 3.2", [](const StepTime& step) { return step.pipeline; }},
+     "Narayanan et al. 2021, arXiv:2104.04473 section 3.2", [](const StepTime& step) { return step.pipeline; },
+     numbers_of_pipeline},
     {"bubble", "pipeline bubble", "other stages' time while the pipeline fills and drains",
-     "Narayanan et al. 2021, arXiv:2104.04473 section 2.2", [](const StepTime& step) { return step.bubble; }},
+     "Narayanan et al. 2021, arXiv:2104.04473 section 2.2", [](const StepTime& step) { return step.bubble; },
+     numbers_of_pipeline},
     {"data", "data-parallel communication", "gradients reduced and weights gathered - work meanwhile",
-     "Zhao et al. 2023, arXiv:2304.11277 section 3.3", [](const StepTime& step) { return step.data; }},
+     "Zhao et al. 2023, arXiv:2304.11277 section 3.3", [](const StepTime& step) { return step.data; }, numbers_of_data},
     {"optimizer", "optimizer step", "bytes of states read and written / bandwidth", "docs/time.md",
-     [](const StepTime& step) { return step.optimizer; }},
+     [](const StepTime& step) { return step.optimizer; }, once_a_step},
     {"offload", "offloading", "bytes to and from the host - work meanwhile", "docs/time.md",
-     [](const StepTime& step) { return step.offload; }},
+     [](const StepTime& step) { return step.offload; }, numbers_of_offload},
 };
 
 /// The parts that take any time, longest first.
 std::vector<StepPart> step_parts(const timing::StepTime& step, const spec::Question& question) {
   std::vector<StepPart> parts;
-  const std::int64_t count = question.training.grad_accum;
-  const std::string micro_batches =
-      fmt::format("{} {} on the slowest stage", count, count == 1 ? "micro-batch" : "micro-batches");
   for (const PartRow& row : part_rows) {
     const quantity::Seconds time = row.time(step);
     if (time <= quantity::Seconds{}) continue;
     parts.push_back({std::string(row.id),
                      std::string(row.label),
                      time,
-                     {std::string(row.formula), micro_batches, std::string(row.source)}});
+                     {std::string(row.formula), row.numbers(step, question), std::string(row.source)}});
   }
   std::ranges::stable_sort(parts, std::ranges::greater(), &StepPart::time);
   return parts;
 }
+
+}  // namespace
+
+namespace {
+
+/// Six FLOPs a parameter and token are those of a run that trains them all; with frozen weights there are fewer.
+bool trains_all(const program::Size& size) { return size.trainable >= size.total; }
 
 }  // namespace
 
@@ -108,6 +163,7 @@ void clock_step(const spec::Question& question, const Walks& walks, TimeAnswer& 
   }
   answer.tokens_per_gpu = tokens / (gpus * in_seconds(answer.step));
   for (FlopFigure& figure : answer.flops) {
+    if (figure.id == "six_pd" && !trains_all(walks.size)) continue;
     figure.utilization = answer.tokens_per_gpu * in_flops(figure.per_token) / in_flops_per_second(answer.peak);
   }
 }

@@ -6,7 +6,7 @@ namespace llmcalc::cli {
 namespace {
 
 constexpr std::size_t text_column = 28;
-constexpr std::size_t line_width = 100;
+constexpr std::size_t line_width = 80;
 
 /// Text in lines of at most `line_width`, broken at spaces and after '|', from `text_column` on.
 std::string wrapped(std::string_view text) {

@@ -71,6 +71,14 @@ Json timeline_point(const answer::TimelinePoint& point) {
           {"allocated_bytes", in_bytes(point.allocated)}};
 }
 
+Json stages(const std::vector<answer::StagePeak>& peaks) {
+  Json list = Json::array();
+  for (const auto& peak : peaks) {
+    list.push_back({{"stage", peak.stage}, {"peak_allocated_bytes", in_bytes(peak.allocated)}});
+  }
+  return list;
+}
+
 Json peak_explanation(const answer::Explanation& why) {
   Json object = Json::object();
   add_explanation(object, why);
@@ -102,7 +110,12 @@ Json memory_object(const answer::MemoryAnswer& memory) {
           {"peak_reserved_bytes", in_bytes(memory.peak_reserved)},
           {"peak_device_bytes", in_bytes(memory.peak_device)},
           {"peak_needed_bytes", in_bytes(memory.peak_needed)},
-          {"peak_first_step_bytes", in_bytes(memory.peak_first_step)}};
+          {"peak_first_step_bytes", in_bytes(memory.peak_first_step)},
+          {"stage", memory.stage},
+          {"stages", stages(memory.stages)},
+          {"host_bytes", in_bytes(memory.host)},
+          {"nvme_bytes", in_bytes(memory.nvme)},
+          {"paged_bytes", in_bytes(memory.paged)}};
 }
 
 Json flop_figure(const answer::FlopFigure& figure) {

@@ -1,6 +1,7 @@
 #include "render/table.hpp"
 
 #include "render/width.hpp"
+#include "render/wrap.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -22,6 +23,10 @@ void Table::add_row(std::vector<std::string> cells) {
 
 void Table::add_line(std::string text) { lines_.emplace_back(std::move(text)); }
 
+void Table::add_prose(std::size_t indent, std::string_view text) {
+  add_line(std::string(indent, ' ') + wrapped(text, indent, indent));
+}
+
 std::vector<std::size_t> Table::widths() const {
   std::vector<std::size_t> widths(columns_.size(), 0);
   for (const auto& line : lines_) {
@@ -34,13 +39,16 @@ std::vector<std::size_t> Table::widths() const {
 
 std::string Table::render_row(const Row& row, const std::vector<std::size_t>& widths) const {
   std::string line;
+  std::size_t column = indent_.size();
   for (std::size_t i = 0; i < row.size(); ++i) {
     const std::string padding(widths[i] - display_width(row[i]), ' ');
     const bool is_last = i + 1 == row.size();
     line += i == 0 ? indent_ : std::string(column_gap);
     if (columns_[i] == Align::right) line += padding;
-    line += row[i];
+    const bool is_remark = wraps_ && i + 1 == columns_.size();
+    line += is_remark ? wrapped(row[i], column, column) : row[i];
     if (columns_[i] == Align::left && !is_last) line += padding;
+    column += widths[i] + column_gap.size();
   }
   return line;
 }

@@ -26,6 +26,12 @@ class Table {
   /// A line across the table that takes no part in the widths of columns.
   void add_line(std::string text);
 
+  /// The same in as many lines as a page needs.
+  void add_prose(std::size_t indent, std::string_view text);
+
+  /// The last column is prose: what is too wide for the page goes on below it.
+  void wrap_last_column() { wraps_ = true; }
+
   std::string render() const;
 
  private:
@@ -37,6 +43,7 @@ class Table {
   std::vector<Align> columns_;
   std::string indent_;
   std::vector<std::variant<Row, std::string>> lines_;
+  bool wraps_ = false;
 };
 
 }  // namespace llmcalc::render

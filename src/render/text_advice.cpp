@@ -19,11 +19,13 @@ std::string room_left(const answer::Room& room, const TextStyle& style) {
 
 std::string changes(const Report& report, const TextStyle& style) {
   const auto unit = memory_unit_of(report.estimate);
-  Table table({Align::left, Align::right, Align::left});
-  table.add_row({paint("what would make it fit", Ink::heading, style), std::string(unit.name)});
+  Table table({Align::right, Align::left});
+  table.wrap_last_column();
+  table.add_line("  " + paint(std::string("what would make it fit (").append(unit.name) + ")", Ink::heading, style));
   for (const auto& advice : report.estimate.advice) {
-    table.add_row({advice.flag, in_unit(advice.needed, unit), advice.change});
-    table.add_line("      " + paint("costs " + advice.cost, Ink::dim, style));
+    table.add_row({in_unit(advice.needed, unit), advice.flag});
+    table.add_row({"", advice.change});
+    table.add_row({"", paint("costs " + advice.cost, Ink::dim, style)});
   }
   if (report.estimate.advice.empty()) table.add_line("  no change, and no pair of changes, that llmcalc knows");
   return table.render();

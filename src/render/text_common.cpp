@@ -12,10 +12,16 @@ MemoryUnit memory_unit_of(const answer::Estimate& estimate) {
   return memory_unit_for(std::max(estimate.verdict.needed, estimate.verdict.capacity));
 }
 
+namespace {
+
+constexpr std::size_t explanation_indent = 6;
+
+}  // namespace
+
 void add_explanation(Table& table, const answer::Explanation& why, const TextStyle& style) {
   if (!style.explain) return;
   const auto add = [&](std::string_view lead, std::string_view text) {
-    if (!text.empty()) table.add_line("      " + paint(std::string(lead).append(text), Ink::dim, style));
+    if (!text.empty()) table.add_prose(explanation_indent, paint(std::string(lead).append(text), Ink::dim, style));
   };
   add("", why.formula);
   add("= ", why.numbers);

@@ -3,6 +3,7 @@
 #include "render/text_common.hpp"
 #include "render/text_sections.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace llmcalc::render {
@@ -24,11 +25,11 @@ std::string parameters_table(const answer::SizeAnswer& size, const TextStyle& st
 
 std::string flops_table(const answer::TimeAnswer& compute, const TextStyle& style) {
   Table table({Align::left, Align::right, Align::right, Align::right});
-  const bool timed = !compute.flops.empty() && compute.flops.front().utilization > 0;
+  const bool timed = std::ranges::any_of(compute.flops, [](const auto& figure) { return figure.utilization > 0; });
   table.add_row({paint("compute", Ink::heading, style), "per token", "whole run", timed ? "of peak" : ""});
   for (const auto& figure : compute.flops) {
     table.add_row({figure.label, quantity::format_flops(figure.per_token), quantity::format_flops(figure.total),
-                   timed ? quantity::format_percent(figure.utilization) : std::string()});
+                   figure.utilization > 0 ? quantity::format_percent(figure.utilization) : std::string()});
     add_explanation(table, figure.why, style);
   }
   table.add_row({"PFLOP-days (6PD)", "", figure_text(compute.pflop_days)});

@@ -4,6 +4,8 @@
 #include "render/text_sections.hpp"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 namespace llmcalc::render {
 namespace {
@@ -15,7 +17,7 @@ using quantity::Bytes;
 /// The part of the total, or 0 where there is no total.
 double share_of(Bytes part, Bytes total) { return total == Bytes{} ? 0.0 : part / total; }
 
-constexpr int bar_columns = 24;
+constexpr int bar_columns = 20;
 
 void add_ledger_line(Table& table, const LedgerLine& line, Bytes total, const MemoryUnit& unit,
                      const TextStyle& style) {
@@ -23,6 +25,52 @@ void add_ledger_line(Table& table, const LedgerLine& line, Bytes total, const Me
   table.add_row({line.label + (line.empirical ? " *" : ""), in_unit(line.size, unit), share_text(share),
                  style.bars ? paint(bar(share, bar_columns), Ink::dim, style) : std::string()});
   add_explanation(table, line.why, style);
+}
+
+/// Which stages of a long pipeline are worth a line: its ends, the highest and the lowest.
+std::vector<answer::StagePeak> telling_stages(const std::vector<answer::StagePeak>& stages) {
+  constexpr std::size_t shown_whole = 8;
+  if (stages.size() <= shown_whole) return stages;
+  const auto [lowest, highest] = std::ranges::minmax_element(stages, {}, &answer::StagePeak::allocated);
+  std::vector<answer::StagePeak> few;
+  for (auto stage = stages.begin(); stage != stages.end(); ++stage) {
+    const bool is_end = stage == stages.begin() || stage + 1 == stages.end();
+    if (is_end || stage == lowest || stage == highest) few.push_back(*stage);
+  }
+  return few;
+}
+
+std::string stages(const MemoryAnswer& memory, const MemoryUnit& unit, const TextStyle& style) {
+  if (memory.stages.size() < 2) return {};
+  const auto highest = std::ranges::max_element(memory.stages, {}, &answer::StagePeak::allocated);
+  Table table({Align::left, Align::right, Align::left});
+  table.add_row({paint("pipeline stages", Ink::heading, style), std::string(unit.name)});
+  for (const auto& [stage, allocated] : telling_stages(memory.stages)) {
+    std::string_view remark;
+    if (stage == highest->stage) remark = "allocated at its peak, the highest";
+    if (stage == memory.stage && stage != highest->stage) remark = "this answer";
+    table.add_row({"pp=" + std::to_string(stage), in_unit(allocated, unit), paint(remark, Ink::dim, style)});
+  }
+  return table.render() + '\n';
+}
+
+/// What is measured at the peak, by whom.
+std::string levels(const MemoryAnswer& memory, const MemoryUnit& unit, const TextStyle& style) {
+  Table table({Align::left, Align::right, Align::left});
+  table.wrap_last_column();
+  const auto add = [&](std::string_view label, Bytes size, std::string_view remark) {
+    table.add_row({std::string(label), in_unit(size, unit), paint(remark, Ink::dim, style)});
+  };
+  table.add_row({paint("levels at the peak", Ink::heading, style), std::string(unit.name)});
+  const bool caches = memory.peak_device > memory.peak_needed;
+  add("allocated", memory.peak_allocated, "torch.cuda.max_memory_allocated");
+  add("reserved", memory.peak_reserved,
+      caches ? "max_memory_reserved, with blocks that are only cached" : "torch.cuda.max_memory_reserved");
+  add("nvidia-smi", memory.peak_device, "reserved, NCCL's buffers and the CUDA context");
+  if (caches) add("needed", memory.peak_needed, "without the cached blocks; the verdict goes by it");
+  if (memory.host > Bytes{}) add("host memory", memory.host, "of this rank, for what is offloaded");
+  if (memory.nvme > Bytes{}) add("NVMe", memory.nvme, "of this rank, for what is offloaded");
+  return table.render();
 }
 
 }  // namespace
@@ -50,18 +98,14 @@ std::string phases_section(const Report& report, const TextStyle& style) {
   };
   table.add_row({paint("allocated", Ink::heading, style), std::string(unit.name)});
   for (const auto& phase : memory.phases) {
+    if (phase.allocated == Bytes{}) continue;  // it runs on another stage
     const bool peak = phase.phase == memory.peak_phase;
     add(memory::name_of(phase.phase), phase.allocated, peak ? "peak" : "");
     if (peak) add_explanation(table, memory.peak_why, style);
   }
   add("between steps", memory.persistent, "");
   add("first step", memory.peak_first_step, "before optimizer states exist");
-  add("steady step", memory.peak_allocated, "");
-  const bool caches = memory.peak_device > memory.peak_needed;
-  add("held by the allocator", memory.peak_reserved, caches ? "with what it only caches" : "");
-  add("on the device", memory.peak_device,
-      caches ? "as nvidia-smi shows it; the verdict goes by the need" : "with the context");
-  return table.render();
+  return table.render() + '\n' + stages(memory, unit, style) + levels(memory, unit, style);
 }
 
 }  // namespace llmcalc::render

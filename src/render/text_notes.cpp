@@ -1,5 +1,6 @@
 #include "render/style.hpp"
 #include "render/text_sections.hpp"
+#include "render/wrap.hpp"
 
 namespace llmcalc::render {
 namespace {
@@ -7,7 +8,8 @@ namespace {
 std::string list(std::string_view heading, const std::vector<std::string>& items, const TextStyle& style) {
   if (items.empty()) return {};
   auto text = "  " + paint(heading, Ink::heading, style) + '\n';
-  for (const auto& item : items) text.append("  - ").append(item).append("\n");
+  constexpr std::size_t indent = 4;
+  for (const auto& item : items) text.append("  - ").append(wrapped(item, indent, indent)).append("\n");
   return text;
 }
 

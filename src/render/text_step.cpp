@@ -10,7 +10,7 @@
 namespace llmcalc::render {
 
 std::string step_section(const Report& report, const TextStyle& style) {
-  constexpr int bar_columns = 24;
+  constexpr int bar_columns = 20;
   const answer::TimeAnswer& time = report.estimate.compute;
   if (time.step_parts.empty()) return {};
   Table table({Align::left, Align::right, Align::right, Align::left});
@@ -22,8 +22,8 @@ std::string step_section(const Report& report, const TextStyle& style) {
     add_explanation(table, part.why, style);
   }
   table.add_row({"total", quantity::format_duration(time.step), share_text(1.0)});
-  table.add_line(
-      paint(fmt::format("  error bar ±{}, {}", share_text(time.error_share), time.error_source), Ink::dim, style));
+  table.add_prose(
+      2, paint(fmt::format("error bar ±{}, {}", share_text(time.error_share), time.error_source), Ink::dim, style));
   return table.render();
 }
 

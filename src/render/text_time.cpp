@@ -18,7 +18,10 @@ constexpr double unnoticed_goodput = 0.995;
 
 class TimeTable {
  public:
-  explicit TimeTable(const TextStyle& style) : style_(style) { table_.add_row({paint("time", Ink::heading, style)}); }
+  explicit TimeTable(const TextStyle& style) : style_(style) {
+    table_.wrap_last_column();
+    table_.add_row({paint("time", Ink::heading, style)});
+  }
 
   void add(std::string label, std::string value, std::string_view remark = {}) {
     table_.add_row({std::move(label), std::move(value), paint(remark, Ink::dim, style_)});
@@ -42,6 +45,12 @@ std::string story_of(const answer::Goodput& goodput, quantity::Seconds useful) {
                      format_duration(goodput.save), when);
 }
 
+/// "$3.99 an hour each, Lambda on-demand"
+std::string price_of(const answer::TimeAnswer& time) {
+  if (!time.price) return time.price_source;
+  return fmt::format("{} an hour each, {}", quantity::format_money(*time.price), time.price_source);
+}
+
 void add_run(const answer::TimeAnswer& time, const TextStyle& style, TimeTable& table) {
   const auto& goodput = time.goodput;
   const bool noticed = goodput && goodput->share < unnoticed_goodput;
@@ -56,7 +65,7 @@ void add_run(const answer::TimeAnswer& time, const TextStyle& style, TimeTable& 
   table.add("run", format_duration(time.total), noticed ? format_duration(time.useful) + " of steps" : "");
   table.add("GPU-hours", figure_text(time.gpu_hours));
   if (time.cost) {
-    table.add("cost", quantity::format_money(*time.cost), time.price_source);
+    table.add("cost", quantity::format_money(*time.cost), price_of(time));
   } else {
     table.add("cost", "unknown", "no price is known (give one with --price)");
   }
@@ -83,6 +92,7 @@ std::string time_section(const Report& report, const TextStyle& style) {
   table.add("MFU", quantity::format_percent(time.mfu), time.mfu_source);
   table.add("peak", quantity::format_rate(time.peak), "of one accelerator");
   table.add("step", format_duration(time.step));
+  table.add("tokens/s", figure_text(time.tokens_per_gpu), "on each accelerator");
   add_run(time, style, table);
   if (time.footprint) add_footprint(*time.footprint, table);
   return table.render();

@@ -2,6 +2,7 @@
 #include "render/style.hpp"
 #include "render/text_common.hpp"
 #include "render/text_sections.hpp"
+#include "render/wrap.hpp"
 
 #include <fmt/format.h>
 
@@ -62,8 +63,11 @@ std::string accelerators(const Report& report) {
   return fmt::format(", {} x{}", gpu, gpus.empty() ? "1" : gpus);
 }
 
+/// "peak in backward of layer 31 of 32 on pipeline stage 0 of 4"
 std::string peak(const answer::MemoryAnswer& memory) {
-  return memory.peak_place.empty() ? std::string(memory::name_of(memory.peak_phase)) : memory.peak_place;
+  const auto place = memory.peak_place.empty() ? std::string(memory::name_of(memory.peak_phase)) : memory.peak_place;
+  if (memory.stages.size() < 2) return "peak in " + place;
+  return fmt::format("peak in {} on pipeline stage {} of {}", place, memory.stage, memory.stages.size());
 }
 
 std::string error_bar(const Verdict& verdict, const MemoryUnit& unit) {
@@ -77,11 +81,12 @@ std::string error_bar(const Verdict& verdict, const MemoryUnit& unit) {
 
 std::string verdict_section(const Report& report, const TextStyle& style) {
   const auto& verdict = report.estimate.verdict;
-  auto text = fmt::format("{}  {}{}, peak in {}\n", headline(verdict.kind, style),
-                          amounts(verdict, memory_unit_of(report.estimate)), accelerators(report),
-                          peak(report.estimate.memory));
+  constexpr std::size_t indent = 2;
+  auto text =
+      fmt::format("{}  {}{}\n  {}\n", headline(verdict.kind, style), amounts(verdict, memory_unit_of(report.estimate)),
+                  accelerators(report), wrapped(peak(report.estimate.memory), indent, indent));
   const auto bar = error_bar(verdict, memory_unit_of(report.estimate));
-  if (!bar.empty()) text += fmt::format("  {}\n", paint(bar, Ink::dim, style));
+  if (!bar.empty()) text += fmt::format("  {}\n", paint(wrapped(bar, indent, indent), Ink::dim, style));
   return text;
 }
 

@@ -70,6 +70,7 @@ Json time_json(const answer::Estimate& estimate) {
           {"total_seconds", if_timed(in_seconds(answer.total))},
           {"gpu_hours", if_timed(answer.gpu_hours)},
           {"cost_usd", answer.cost ? if_timed(in_dollars(*answer.cost)) : Json()},
+          {"price_usd_per_gpu_hour", answer.price ? if_timed(in_dollars(*answer.price)) : Json()},
           {"price_source", text_if_timed(answer.price_source)},
           {"energy", energy(answer.footprint)},
           {"carbon", carbon(answer.footprint)}};

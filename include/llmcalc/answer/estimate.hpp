@@ -37,6 +37,12 @@ struct TimelinePoint {
   quantity::Bytes allocated;
 };
 
+/// The highest moment of one pipeline stage.
+struct StagePeak {
+  std::int64_t stage = 0;
+  quantity::Bytes allocated;
+};
+
 struct MemoryAnswer {
   std::vector<LedgerLine> ledger;
   std::vector<PhasePeak> phases;
@@ -44,12 +50,17 @@ struct MemoryAnswer {
   memory::Phase peak_phase = memory::Phase::backward;
   std::string peak_place;           ///< "backward of layer 31 of 32"
   Explanation peak_why;             ///< what is alive there and nowhere else
+  std::int64_t stage = 0;           ///< pipeline stage that the answer is about
+  std::vector<StagePeak> stages;    ///< all of them; empty where activations are no program
   quantity::Bytes persistent;       ///< allocated between steps
   quantity::Bytes peak_first_step;  ///< allocated; optimizer states do not exist yet
   quantity::Bytes peak_allocated;   ///< allocated, steady state
   quantity::Bytes peak_reserved;    ///< what the caching allocator holds, as long as there is room for it
   quantity::Bytes peak_device;      ///< what nvidia-smi shows: reserved + communicators + context
   quantity::Bytes peak_needed;      ///< what must fit: the same without the blocks that the allocator gives back
+  quantity::Bytes host;             ///< of this rank's host, for what is offloaded
+  quantity::Bytes nvme;             ///< of its drives
+  quantity::Bytes paged;            ///< optimizer states that the driver may move to the host; not in the need
 };
 
 struct SizeAnswer {
@@ -89,11 +100,12 @@ struct TimeAnswer {
   std::vector<StepPart> step_parts;  ///< where the step goes, longest first; empty when an MFU was given instead
   double error_share = 0.0;          ///< half width of the step's error bar as a share of it; 0: none is claimed
   std::string error_source;
-  quantity::Seconds useful;        ///< all steps of the run, as if nothing failed
-  std::optional<Goodput> goodput;  ///< empty where nothing is trained, so that nothing is saved
-  quantity::Seconds total;         ///< wall time; infinite where failures come faster than the run can restart
-  double gpu_hours = 0.0;          ///< of wall time
-  double pflop_days = 0.0;         ///< of the 6PD figure
+  quantity::Seconds useful;              ///< all steps of the run, as if nothing failed
+  std::optional<Goodput> goodput;        ///< empty where nothing is trained, so that nothing is saved
+  quantity::Seconds total;               ///< wall time; infinite where failures come faster than the run can restart
+  double gpu_hours = 0.0;                ///< of wall time
+  double pflop_days = 0.0;               ///< of the 6PD figure
+  std::optional<quantity::Money> price;  ///< of one accelerator for one hour
   std::optional<quantity::Money> cost;
   std::string price_source;
   std::optional<Footprint> footprint;  ///< empty where the accelerator's power is not known
