@@ -170,11 +170,11 @@ void settle_nodes(spec::Question& question) {
   question.layout.nodes = spec::usual_nodes(question.layout.gpus, spec::accelerators_per_node(question.gpu));
 }
 
-/// The accelerators as they would be typed, with their number, which is said there or nowhere.
+/// The accelerators as they would be typed, with their number where there are several.
 std::string accelerators_flag(const spec::Question& question) {
-  const std::string_view id = question.gpu ? std::string_view(question.gpu->id) : std::string_view();
-  if (id.empty()) return fmt::format("--gpus {}", question.layout.gpus);
-  return fmt::format("--gpu {}{}", id, question.layout.gpus > 1 ? fmt::format(":{}", question.layout.gpus) : "");
+  const std::string number = fmt::format("--gpus {}", question.layout.gpus);
+  if (!question.gpu) return number;
+  return fmt::format("--gpu {}{}", question.gpu->id, question.layout.gpus > 1 ? " " + number : "");
 }
 
 /// Twice, four times, ... as many data-parallel ranks, with everything sharded that the framework shards.

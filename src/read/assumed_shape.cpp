@@ -69,7 +69,7 @@ double distance(const spec::Shape& shape, std::int64_t size, const KnownDimensio
   return std::abs(std::log(static_cast<double>(shape.hidden) / static_cast<double>(shape.layers) / aspect));
 }
 
-/// Widest first: the most that a number of layers leaves for each MLP.
+/// The most that a number of layers leaves for each MLP.
 std::int64_t widest_ffn(const spec::Shape& shape, std::int64_t size) {
   const std::int64_t without = layer_parameters(shape) - product(of_ffn_column(shape), shape.ffn);
   const std::int64_t room = size - outer_parameters(shape) - product(shape.layers, without);
@@ -99,9 +99,9 @@ void fit_to_size(quantity::Parameters parameters, const FreeDimensions& free, sp
     shape.vocab = std::max<std::int64_t>(1, (size - inner) / of_token(shape));
   }
   if (free.layers) shape.layers = nearest_layers(shape, size);
-  if (!free.ffn) return;
-  while (free.layers && shape.layers > 1 && widest_ffn(shape, size) < finest_ffn) --shape.layers;
-  shape.ffn = std::max(finest_ffn, widest_ffn(shape, size));
+  const std::int64_t least = free.ffn ? finest_ffn : shape.ffn;
+  while (free.layers && shape.layers > 1 && widest_ffn(shape, size) < least) --shape.layers;
+  if (free.ffn) shape.ffn = std::max(finest_ffn, widest_ffn(shape, size));
 }
 
 quantity::Parameters count_assumed(const spec::Shape& shape) { return quantity::parameters(count(shape)); }

@@ -59,9 +59,39 @@ TEST_CASE("an answer says which router its experts have, and what crosses nodes 
   CHECK(between.find("DeepEP") != std::string::npos);
 }
 
-TEST_CASE("an answer says what a run keeps in host memory") {
-  CHECK(says("--framework deepspeed --offload optimizer --gpus 2 --dp 2 --sharding zero2", "host memory"));
-  CHECK_FALSE(says("--framework deepspeed --gpus 2 --dp 2 --sharding zero2", "host memory"));
+TEST_CASE("an answer says what a run keeps in host memory and on drives") {
+  const auto memory_of = [](const std::string& words) {
+    return answer::estimate(test::question_of("--model llama-2-7b --framework deepspeed --gpus 2 " + words)).memory;
+  };
+  CHECK(memory_of("--zero 2").host == quantity::bytes(0));
+  // 12 bytes of states and the fp32 gradient of half of 6,738,415,616 parameters.
+  constexpr std::int64_t states = 16 * 6'738'415'616 / 2;
+  CHECK(quantity::in_bytes(memory_of("--zero 2 --offload optimizer").host) == Approx(states).epsilon(1e-6));
+  const auto on_drives = memory_of("--zero 3 --offload optimizer --offload-to nvme");
+  CHECK(quantity::in_bytes(on_drives.nvme) == Approx(states).epsilon(1e-6));
+  // DeepSpeed's four buffers of 1e9 fp32 numbers.
+  CHECK(on_drives.host == quantity::bytes(16'000'000'000));
+}
+
+TEST_CASE("an answer lists the peaks of all stages and is about the highest, or the one asked for") {
+  const std::string run = "--model llama-2-7b --framework megatron --gpus 4 --pp 4 --grad-accum 8 --seq 4k ";
+  const auto memory = answer::estimate(test::question_of(run)).memory;
+  REQUIRE(memory.stages.size() == 4);
+  CHECK(memory.stage == 0);  // 1F1B keeps most micro-batches on the first
+  CHECK(memory.stages[0].allocated == memory.peak_allocated);
+  CHECK(memory.stages[1].allocated > memory.stages[2].allocated);
+  const auto third = answer::estimate(test::question_of(run + "--rank pp=2")).memory;
+  CHECK(third.stage == 2);
+  CHECK(third.peak_allocated == memory.stages[2].allocated);
+}
+
+TEST_CASE("6PD has no utilization where weights are frozen") {
+  const auto six_pd = [](const std::string& words) {
+    return answer::estimate(test::question_of("--model llama-2-7b --gpu h100-sxm " + words)).compute.flops.front();
+  };
+  CHECK(six_pd("--framework hf").utilization > 0.0);
+  CHECK(six_pd("--framework hf --method lora").utilization == 0.0);
+  CHECK(six_pd("--method inference").utilization == 0.0);
 }
 
 TEST_CASE("few tokens are warned of in full training, and only where somebody chose them") {

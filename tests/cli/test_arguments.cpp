@@ -92,7 +92,7 @@ TEST_CASE("colour follows the option, then NO_COLOR, then the terminal") {
 TEST_CASE("every verb explains itself") {
   const auto help = run({"--help"}).answer;
   for (const auto& verb : cli::verbs()) {
-    CHECK_THAT(help, Contains(std::string(verb.summary)));
+    CHECK_THAT(help, Contains("  " + std::string(verb.name) + " "));
     CHECK_THAT(run({std::string(verb.name), "--help"}).answer, Contains("usage: llmcalc " + std::string(verb.name)));
   }
   CHECK_THROWS_WITH(run({"fti"}), Contains("did you mean 'fit'"));

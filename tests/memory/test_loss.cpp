@@ -3,6 +3,7 @@
 #include "../program/questions.hpp"
 #include "catch.hpp"
 #include "llmcalc/memory/block_walk.hpp"
+#include "llmcalc/program/count.hpp"
 
 using namespace llmcalc;
 using quantity::in_bytes;
@@ -69,6 +70,20 @@ TEST_CASE("the fused linear loss holds one chunk of logits and the two gradients
   const double gradients = 2.0 * 8192 * 4096 + 2.0 * 128256 * 4096;
   CHECK(static_cast<double>(in_bytes(head.forward_peak)) == Approx(chunk + gradients).margin(0.6e9));
   CHECK(static_cast<double>(in_bytes(head.kept)) >= gradients);
+}
+
+// README of apple/ml-cross-entropy: 24 GB of logits become 1 MB; dE and dC are made in the backward pass.
+TEST_CASE("cut cross-entropy keeps two fp32 numbers a token and no logits") {
+  const auto cut = head_of(llama3(spec::Framework::hf, spec::Loss::cut));
+  auto q = llama3(spec::Framework::hf, spec::Loss::fused_linear);
+  const auto fused = head_of(q);
+  CHECK(per_logit(cut.forward_peak) < hidden_margin);
+  CHECK(in_bytes(cut.backward_peak) < in_bytes(fused.backward_peak) + 2LL * 8192 * 4096);
+  const auto work = program::count_work(test::program_of(llama3(spec::Framework::hf, spec::Loss::cut)));
+  const auto plain = program::count_work(test::program_of(llama3(spec::Framework::hf, spec::Loss::standard)));
+  CHECK(quantity::in_flops(work.model()) == Approx(quantity::in_flops(plain.model())));
+  // The logits are multiplied once more in the backward pass: 2 T h V.
+  CHECK(quantity::in_flops(work.hardware() - plain.hardware()) == Approx(2.0 * 8192 * 4096 * 128256));
 }
 
 TEST_CASE("torchtune's compiled chunked loss takes 2 bytes a logit, and a chunk's gradient") {

@@ -63,6 +63,25 @@ TEST_CASE("an offloaded optimizer takes moments and masters along, Megatron's gr
   CHECK(memory.persistent.total() + memory.host == whole.persistent.total());
 }
 
+TEST_CASE("torchao's optimizer frees the gradients that it has copied to the host") {
+  const std::string run = "--model llama-2-7b --seq 128 --framework hf --dtype bf16";
+  const auto memory = test::Asked(run + " --offload optimizer+gradients").walk();
+  // bf16 moments and gradients: 4 + 2 bytes a parameter leave, 2 stay.
+  CHECK(in_bytes(memory.host) == 6 * llama_parameters);
+  CHECK(in_bytes(memory.persistent.total()) < 2 * llama_parameters + (1LL << 30));
+  CHECK(in_bytes(test::at(memory, Phase::backward).gradients) == 0);
+}
+
+TEST_CASE("states on drives leave the host DeepSpeed's buffers: 4 of 1e9 fp32 and 5 of 1e8 bf16") {
+  const std::string run =
+      "--model llama-2-7b --seq 128 --framework deepspeed --dtype bf16 --zero 3 --gpus 2 --offload ";
+  const auto host = test::Asked(run + "params+optimizer").walk();
+  const auto drives = test::Asked(run + "params+optimizer --offload-to nvme").walk();
+  CHECK(drives.nvme == host.host);
+  CHECK(in_bytes(drives.host) == 16'000'000'000 + 1'000'000'000);
+  CHECK(drives.persistent.total() == host.persistent.total());
+}
+
 TEST_CASE("FSDP's CPU offload moves weights, gradients and optimizer: 16 bytes of the shard") {
   const test::Asked asked(
       "--model llama-2-7b --seq 128 --framework torch --dtype mixed-bf16 --dp 8 --sharding fsdp2 --offload params");
@@ -97,4 +116,18 @@ TEST_CASE(
       "sdpa "
       "--compile 1 --loss chunked --offload activations --gpu a100-80-sxm");
   CHECK(in_gib(asked.walk().peak().alive.total()) == Approx(8.5).epsilon(0.06));
+}
+
+// torch/distributed/fsdp: SHARD_GRAD_OP holds all gathered weights from the forward to the backward pass.
+TEST_CASE("without resharding the whole model is gathered at once") {
+  const std::string run =
+      "--model llama-2-7b --seq 128 --framework torchtitan --dtype mixed-bf16 --gpus 8 --sharding fsdp2";
+  const auto gathered = test::Asked(run).walk();
+  const auto whole = test::Asked(run + " --reshard 0").walk();
+  CHECK(whole.persistent.total() == gathered.persistent.total());
+  // All 32 layers of 202,383,360 parameters are whole where two were.
+  const auto at_once = [](const memory::StepMemory& memory) {
+    return in_bytes(test::at(memory, Phase::forward).temporaries);
+  };
+  CHECK(at_once(whole) - at_once(gathered) == 2 * 30 * 202'383'360LL);
 }

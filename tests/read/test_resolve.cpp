@@ -87,6 +87,38 @@ TEST_CASE("an assumed 13B is Llama 13B") {
   CHECK(read::count_assumed(shape) == quantity::parameters(13'015'864'320));
 }
 
+TEST_CASE("an assumed shape never counts more than was asked for, and misses it by little") {
+  for (double size = 1e6; size <= 1e13; size *= 1.37) {
+    INFO(size);
+    const auto asked = quantity::parameters(static_cast<std::int64_t>(size));
+    const auto counted = read::count_assumed(read::assumed_shape(asked));
+    CHECK(counted <= asked);
+    CHECK(counted / asked > 0.96);
+  }
+}
+
+TEST_CASE("an assumed shape follows the dimensions that were said") {
+  const auto shape_of = [](std::string_view words) {
+    return ask("--params 7B " + std::string(words)).question.model.shape;
+  };
+  CHECK(shape_of("--layers 48").layers == 48);
+  CHECK(shape_of("--layers 48").hidden < shape_of("").hidden);
+  CHECK(shape_of("--hidden 5120").hidden == 5120);
+  CHECK(shape_of("--hidden 5120").layers < shape_of("").layers);
+  for (const auto words : {"--layers 48", "--hidden 5120", "--vocab 128256", "--kv-heads 8 --tied 1", "--ffn 14336"}) {
+    INFO(words);
+    const auto counted = read::count_assumed(shape_of(words));
+    CHECK(counted <= quantity::parameters(7'000'000'000));
+    CHECK(counted > quantity::parameters(6'700'000'000));
+  }
+}
+
+TEST_CASE("a size that makes no model, or not the one described, is refused") {
+  CHECK_THROWS_WITH(ask("--params 7"), Catch::Matchers::Contains("too small"));
+  CHECK_THROWS_WITH(ask("--params 1B --layers 64 --hidden 8192"), Catch::Matchers::Contains("fewer than"));
+  CHECK_THROWS_WITH(ask("--params 7B --experts 8 --top-k 2"), Catch::Matchers::Contains("not described by its size"));
+}
+
 TEST_CASE("no size makes an assumed shape that cannot be built") {
   for (double size = 1e6; size <= 1e15; size *= 3) {
     INFO(size);

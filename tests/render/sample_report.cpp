@@ -78,6 +78,7 @@ Estimate sample_estimate() {
   e.compute.mfu_source = "--mfu";
   e.compute.peak = teraflops(312);
   e.compute.step = seconds(0.350);
+  e.compute.tokens_per_gpu = 2340;
   e.compute.useful = days(33);
   e.compute.goodput = {33.0 / 34.0, false, bytes(14 * llama_parameters),     seconds(45), seconds(5400), seconds(600),
                        hours(48),   17.0,  {"t / T", "33 / 34", "Daly 2006"}};

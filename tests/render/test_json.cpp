@@ -97,7 +97,12 @@ TEST_CASE("a fit answer as a whole") {
     "peak_reserved_bytes": 0,
     "peak_device_bytes": 0,
     "peak_needed_bytes": 0,
-    "peak_first_step_bytes": 0
+    "peak_first_step_bytes": 0,
+    "stage": 0,
+    "stages": [],
+    "host_bytes": 0,
+    "nvme_bytes": 0,
+    "paged_bytes": 0
   },
   "compute": {
     "tokens": 0.0,
@@ -130,6 +135,7 @@ TEST_CASE("a fit answer as a whole") {
     "total_seconds": null,
     "gpu_hours": null,
     "cost_usd": null,
+    "price_usd_per_gpu_hour": null,
     "price_source": null,
     "energy": {
       "kilowatt_hours": null,

@@ -3,6 +3,8 @@
 #include "render/memory_unit.hpp"
 #include "render/sample_report.hpp"
 #include "render/text_common.hpp"
+#include "render/width.hpp"
+#include "render/wrap.hpp"
 
 #include <limits>
 #include <regex>
@@ -53,7 +55,8 @@ Report report_of(std::int64_t bytes) {
 
 TEST_CASE("the text answer is verdict, ledger, phases, advice, compute, time, notes") {
   CHECK(to_text(sample_report(), plain) ==
-        R"(FITS  51.33 of 79.15 GiB (65 %), a100-80-sxm x1, peak in backward of layer 31 of 32
+        R"(FITS  51.33 of 79.15 GiB (65 %), a100-80-sxm x1
+  peak in backward of layer 31 of 32
   error bar ±8 %, 47.22 to 55.44 GiB (measured runs of this class)
 
   memory at the peak         GiB  share
@@ -66,16 +69,18 @@ TEST_CASE("the text answer is verdict, ledger, phases, advice, compute, time, no
   total                    51.33  100 %
   * measured constant of the runtime
 
-  allocated                GiB
-  forward                40.00
-  loss                   44.00
-  backward               50.83  peak
-  optimizer step         45.00
-  between steps          44.87
-  first step             36.00  before optimizer states exist
-  steady step            50.83
-  held by the allocator  50.83
-  on the device          51.33  with the context
+  allocated         GiB
+  forward         40.00
+  loss            44.00
+  backward        50.83  peak
+  optimizer step  45.00
+  between steps   44.87
+  first step      36.00  before optimizer states exist
+
+  levels at the peak    GiB
+  allocated           50.83  torch.cuda.max_memory_allocated
+  reserved            50.83  torch.cuda.max_memory_reserved
+  nvidia-smi          51.33  reserved, NCCL's buffers and the CUDA context
 
   room left             one change at a time
   --micro-batch      5  sequences at once
@@ -98,7 +103,9 @@ TEST_CASE("the text answer is verdict, ledger, phases, advice, compute, time, no
   MFU             41.5 %  --mfu
   peak       312 TFLOP/s  of one accelerator
   step            350 ms
-  goodput         97.1 %  a failure every 2 days, 10 min to restart; a checkpoint of 112 GB in 45 s every 90 min
+  tokens/s         2,340  on each accelerator
+  goodput         97.1 %  a failure every 2 days, 10 min to restart; a
+                          checkpoint of 112 GB in 45 s every 90 min
   run            34 days  33 days of steps
   GPU-hours          816
   cost            $1,234  --price
@@ -115,13 +122,10 @@ TEST_CASE("the text answer is verdict, ledger, phases, advice, compute, time, no
 TEST_CASE("the first line is the verdict") {
   auto report = sample_report();
   report.estimate.verdict.kind = answer::VerdictKind::tight;
-  CHECK(first_line(report) ==
-        "TIGHT  51.33 of 79.15 GiB (65 %), inside the error bar, a100-80-sxm x1, peak in backward of layer 31 of 32");
+  CHECK(first_line(report) == "TIGHT  51.33 of 79.15 GiB (65 %), inside the error bar, a100-80-sxm x1");
   CHECK(first_line(report_that_does_not_fit()) ==
-        "DOES NOT FIT  short by 27.33 GiB: needs 51.33 of 24.00 GiB, a100-80-sxm x1, "
-        "peak in backward of layer 31 of 32");
-  CHECK(first_line(report_without_accelerator()) ==
-        "NO VERDICT  needs 51.33 GiB, no accelerator was named, peak in backward of layer 31 of 32");
+        "DOES NOT FIT  short by 27.33 GiB: needs 51.33 of 24.00 GiB, a100-80-sxm x1");
+  CHECK(first_line(report_without_accelerator()) == "NO VERDICT  needs 51.33 GiB, no accelerator was named");
 }
 
 TEST_CASE("goodput is shown where it is noticed or asked about") {
@@ -133,9 +137,55 @@ TEST_CASE("goodput is shown where it is noticed or asked about") {
   CHECK(contains(to_text(report, {.explain = true}), "Daly 2006"));
   goodput.stated = true;
   goodput.interval = report.estimate.compute.useful;
-  CHECK(contains(to_text(report, {}), "a checkpoint of 112 GB in 45 s at the end"));
+  CHECK(contains(to_text(report, {}), "checkpoint of 112 GB in 45 s at the end"));
   goodput.share = 0.0;
   CHECK(contains(to_text(report, {}), "never  failures come faster than it restarts"));
+}
+
+TEST_CASE("a pipeline's stages are listed, a long one's ends and extremes, and the peak names its own") {
+  auto report = sample_report();
+  auto& memory = report.estimate.memory;
+  memory.stage = 1;
+  memory.stages = {{0, quantity::gib(40)}, {1, quantity::gib(50)}, {2, quantity::gib(30)}};
+  const auto text = to_text(report, plain);
+  CHECK(contains(text, "  peak in backward of layer 31 of 32 on pipeline stage 1 of 3\n"));
+  CHECK(line_of(text, "pp=1") == "pp=1             50.00  allocated at its peak, the highest");
+  for (int stage = 3; stage < 64; ++stage) memory.stages.push_back({stage, quantity::gib(35)});
+  memory.stage = 2;
+  const auto few = to_text(report, plain);
+  for (const auto* shown : {"pp=0 ", "pp=1 ", "pp=2 ", "pp=63"}) CHECK_FALSE(line_of(few, shown).empty());
+  CHECK(line_of(few, "pp=3 ").empty());
+  CHECK(contains(line_of(few, "pp=2"), "this answer"));
+}
+
+TEST_CASE("what rests elsewhere than on the accelerator is a line") {
+  auto report = sample_report();
+  CHECK_FALSE(contains(to_text(report, plain), "host memory"));
+  report.estimate.memory.host = quantity::gib(12);
+  report.estimate.memory.nvme = quantity::gib(90);
+  CHECK(contains(to_text(report, plain), "host memory         12.00  of this rank"));
+  CHECK(contains(to_text(report, plain), "NVMe                90.00  of this rank"));
+}
+
+TEST_CASE("no line of prose is wider than 80 columns") {
+  auto report = report_that_does_not_fit();
+  const std::string words = repeated("word ", 40) + "word";
+  report.estimate.notes = {words};
+  report.assumptions = {words};
+  report.estimate.verdict.error_source = words;
+  report.estimate.advice.front().cost = words;
+  report.estimate.compute.price_source = words;
+  for (const auto& line : lines_of(to_text(report, {.bars = true, .timeline = true, .explain = true}))) {
+    INFO(line);
+    CHECK(display_width(line) <= 80);
+  }
+}
+
+TEST_CASE("text is broken at spaces, and a long word stands alone") {
+  CHECK(wrapped("aa bb cc", 0, 2, 5) == "aa bb\n  cc");
+  CHECK(wrapped("aa bb cc", 3, 0, 5) == "aa\nbb cc");
+  CHECK(wrapped("aa bbbbbbbb cc", 0, 0, 4) == "aa\nbbbbbbbb\ncc");
+  CHECK(wrapped("", 0, 0, 4).empty());
 }
 
 TEST_CASE("without an accelerator the text says why there is no time") {
@@ -167,29 +217,30 @@ TEST_CASE("explanations stand under their line, and only when asked for") {
 
 TEST_CASE("where the peak is, is explained with the other lines") {
   const auto text = to_text(sample_report(), {.explain = true});
-  CHECK(contains(text,
-                 "  backward               50.83  peak\n      states + activations\n      = 44.87 GiB + 5.96 GiB\n"));
+  CHECK(contains(text, "  backward        50.83  peak\n      states + activations\n      = 44.87 GiB + 5.96 GiB\n"));
 }
 
 TEST_CASE("what would make a run fit stands in the order of cost, with the words to type") {
   const auto text = to_text(report_that_does_not_fit(), plain);
   CHECK(contains(text,
-                 "  what would make it fit               GiB\n"
-                 "  --recompute full                   20.00  layers computed again\n"
-                 "      costs time: a third more compute\n"
-                 "  --optimizer adamw-8bit --seq 4096  12.00  two changes\n"
-                 "      costs numerics\n"));
+                 "  what would make it fit (GiB)\n"
+                 "  20.00  --recompute full\n"
+                 "         layers computed again\n"
+                 "         costs time: a third more compute\n"
+                 "  12.00  --optimizer adamw-8bit --seq 4096\n"
+                 "         two changes\n"
+                 "         costs numerics\n"));
   CHECK_FALSE(contains(text, "room left"));
   auto hopeless = report_that_does_not_fit();
   hopeless.estimate.advice.clear();
   CHECK(contains(to_text(hopeless, plain), "no change, and no pair of changes, that llmcalc knows"));
 }
 
-TEST_CASE("the timeline has a bar a block, 40 columns for the peak, which is marked") {
+TEST_CASE("the timeline has a bar a block, 32 columns for the peak, which is marked") {
   const auto text = to_text(sample_report(), {.timeline = true});
-  // 44 of 50.83 GiB are 34.63 of 40 columns: 34 and five eighths.
-  CHECK(line_of(text, "loss            head") == "loss            head         44.00  " + repeated("█", 34) + "▋");
-  CHECK(line_of(text, "backward        head") == "backward        head         50.83  " + repeated("█", 40) + "  peak");
+  // 44 of 50.83 GiB are 27.70 of 32 columns: 27 and six eighths.
+  CHECK(line_of(text, "loss            head") == "loss            head         44.00  " + repeated("█", 27) + "▊");
+  CHECK(line_of(text, "backward        head") == "backward        head         50.83  " + repeated("█", 32) + "  peak");
   CHECK(contains(text, "                  layer 2      40.00  "));
   CHECK_FALSE(contains(to_text(sample_report(), plain), "timeline"));
 }
@@ -208,15 +259,15 @@ TEST_CASE("a long timeline is drawn in at most 40 rows, neighbouring layers as o
   // 200 points in groups of 5: 20 rows a phase.
   CHECK(contains(text, "forward   layer 1 to 5       5.00  "));
   CHECK(contains(text, "backward  layer 100 to 96  100.00  "));
-  CHECK(contains(text, "layer 96 to 100  100.00  " + repeated("█", 40) + "  peak"));
+  CHECK(contains(text, "layer 96 to 100  100.00  " + repeated("█", 32) + "  peak"));
 }
 
-TEST_CASE("bars are drawn when asked for, 24 columns for the whole") {
+TEST_CASE("bars are drawn when asked for, 20 columns for the whole") {
   CHECK_FALSE(contains(to_text(sample_report(), plain), "█"));
-  // 16,060,522,496 of 55,114,752,000 bytes of 24 columns are 6.99 columns; 4 GiB are 1.87, 15 eighths.
+  // 16,060,522,496 of 55,114,752,000 bytes of 20 columns are 5.83 columns; 4 GiB are 1.56, 12 eighths.
   const auto text = to_text(sample_report(), {.bars = true});
-  CHECK(line_of(text, "weights") == "weights (bf16)           14.96   29 %  ███████");
-  CHECK(line_of(text, "activations") == "activations               4.00    8 %  █▉");
+  CHECK(line_of(text, "weights") == "weights (bf16)           14.96   29 %  █████▉");
+  CHECK(line_of(text, "activations") == "activations               4.00    8 %  █▌");
   CHECK(line_of(text, "total") == "total                    51.33  100 %");
 }
 
@@ -259,8 +310,7 @@ TEST_CASE("all memory figures of an answer have one binary unit") {
 }
 
 TEST_CASE("units are binary: 80 GB are 74.51 GiB") {
-  CHECK(first_line(report_of(80'000'000'000)) ==
-        "NO VERDICT  needs 74.51 GiB, no accelerator was named, peak in backward");
+  CHECK(first_line(report_of(80'000'000'000)) == "NO VERDICT  needs 74.51 GiB, no accelerator was named");
 }
 
 TEST_CASE("the unit of memory is the largest that is not larger than the figure") {
