@@ -19,9 +19,9 @@ using quantity::in_bytes;
 
 namespace {
 
-/// The rule of thumb of courses (DeepLearning.AI, Generative AI with large language models): fp32 training takes 4 bytes
-/// of weights and "20 extra bytes a parameter": 4 of gradients, 8 of AdamW states and 8 of activations and temporary
-/// memory (Hugging Face, "Anatomy of model's memory").
+/// The rule of thumb of courses (DeepLearning.AI, Generative AI with large language models): fp32 training takes 4
+/// bytes of weights and "20 extra bytes a parameter": 4 of gradients, 8 of AdamW states and 8 of activations and
+/// temporary memory (Hugging Face, "Anatomy of model's memory").
 constexpr std::int64_t rule_of_thumb_bytes = 8;
 
 /// \throws quantity::BadInput when the pipeline has no such stage

@@ -1,5 +1,6 @@
 #include "llmcalc/program/offload.hpp"
 
+#include "llmcalc/program/widths.hpp"
 #include "llmcalc/spec/traits.hpp"
 
 #include <algorithm>
@@ -68,8 +69,6 @@ Bytes swap_buffers(const Offload& offload, std::int64_t trained) {
   constexpr std::int64_t largest_group = 1'000'000'000;
   constexpr std::int64_t weight_buffers = 5;
   constexpr std::int64_t weights_of_buffer = 100'000'000;
-  constexpr std::int64_t fp32_width = 4;
-  constexpr std::int64_t half_width = 2;
   Bytes buffers = bytes(0);
   if (!offload.to_nvme) return buffers;
   if (offload.optimizer) {
