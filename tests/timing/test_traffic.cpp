@@ -99,21 +99,36 @@ TEST_CASE("a host updates as fast as CPU-Adam was measured") {
   weights.updated_parameters = quantity::parameters(10'000'000'000);
   program::Offload offload;
   offload.optimizer = true;
-  spec::Accelerator gpu = read::Catalogue().accelerator("v100-sxm2-32", "test").accelerator;
-  gpu.gpus_per_node = 1;
-  const double both_ways = 2 * 20e9 / (0.77 * quantity::in_bytes_per_second(*gpu.pcie));
-  CHECK(in_seconds(timing::host_update(offload, gpu, weights)) == Approx(2.57 + both_ways).epsilon(0.01));
+  spec::Question question = test::Asked("--params 10e9 --gpu v100-sxm2-32").question;
+  const double both_ways = 2 * 20e9 / (0.77 * quantity::in_bytes_per_second(*question.gpu->pcie));
+  const auto seconds = [&] { return in_seconds(timing::host_update(offload, question, weights)); };
+  CHECK(seconds() == Approx(2.57 + both_ways).epsilon(0.01));
+
+  // Masters, moments and gradients of 4 bytes come from the drives, the first three go back: 28 bytes a parameter.
+  offload.to_nvme = true;
+  question.runtime.nvme = quantity::gigabytes_per_second(28.0);
+  CHECK(seconds() == Approx(2.57 + both_ways + 10.0).epsilon(0.01));
+  question.layout.gpus = 4;  // of one node share its host and its drives
+  CHECK(seconds() == Approx(4 * (2.57 + 10.0) + both_ways).epsilon(0.01));
+
   offload.optimizer = false;
-  CHECK(in_seconds(timing::host_update(offload, gpu, weights)) == 0.0);
+  CHECK(seconds() == 0.0);
 }
 
 TEST_CASE("offloaded weights are waited for as far as the passes do not hide them") {
-  const std::string line = "--model llama-3-8b --framework deepspeed --gpu a100-80-sxm:8 --sharding zero3 --seq 2048";
+  const std::string line = "--model llama-3-8b --framework deepspeed --gpu a100-80-sxm:8 --sharding zero3 --seq 256";
   CHECK(in_seconds(step_of(test::Asked(line)).offload) == 0.0);
   const auto short_step = step_of(test::Asked(line + " --offload params --micro-batch 1"));
   const auto long_step = step_of(test::Asked(line + " --offload params --micro-batch 32"));
   CHECK(in_seconds(short_step.offload) > 0.0);
   CHECK(in_seconds(long_step.offload) < in_seconds(short_step.offload));
+  // Each of eight ranks fetches its eighth: a whole model alone takes eight times as long (ZeRO-Infinity section 6.1).
+  const auto alone =
+      step_of(test::Asked("--model llama-3-8b --framework torch --gpu a100-80-sxm --seq 1 --offload params"));
+  const auto shared =
+      step_of(test::Asked("--model llama-3-8b --framework torch --gpu a100-80-sxm:8 --sharding zero3 --seq 1 "
+                          "--offload params"));
+  CHECK(in_seconds(alone.offload) > 5.0 * in_seconds(shared.offload));
 }
 
 TEST_CASE("the host is waited for in small layers and not in large ones") {
