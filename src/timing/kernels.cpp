@@ -29,14 +29,12 @@ double eager_share(const Chip& chip) {
 /// and backward where others reach 0.67 (SimuMax, b200_bf16_ceperm, permute_fwd, permute_bwd, default).
 constexpr double permutation_rate = 0.75;
 
-/// Adding to an fp32 gradient instead of writing a 16-bit one: share of the forward product (SimuMax, layout NT with
-/// fp32 output over TN: A100 PCIe 0.95, B200 0.93).
-constexpr double wide_accumulation = 0.94;
-
-/// Sums of an expert's weight gradient are as short as its rows, so that adding to the buffer is not hidden behind
-/// them: 36 groups of 20 to 256 experts take 1.07 times product and accumulation one after the other, 0.7 times the
-/// longer (SimuMax, b200_bf16_ceperm, group_matmul, bwd_grad_w).
-bool accumulates_behind(const program::Product& p, Pass pass) { return p.count > 1 && pass == Pass::backward_weight; }
+/// What reading and writing a sum, beyond the 2 bytes of a gradient, adds to the product that makes the gradients, over
+/// what it takes by itself; the rest is hidden behind other tiles. SimuMax, layout NT with sums over TN, where the sum
+/// takes a tenth of the product: medians 0.47 of fp32 on A100 PCIe (51 shapes) and 0.64 on B200 (89), 0.46 of bf16
+/// there (74). Products of experts hide nothing: 36 groups of 20 to 256 experts take 1.07 times product and sum one
+/// after the other (SimuMax, b200_bf16_ceperm, group_matmul, bwd_grad_w).
+constexpr double shown_of_sum = 0.5;
 
 /// What an expert's product takes beyond its share of all experts' work, which run on four streams: median of 40 groups
 /// of 20 to 64 experts with 512 and more rows, whatever their size (SimuMax, b200_bf16_ceperm, group_matmul, fwd and
@@ -165,21 +163,22 @@ quantity::Seconds Kernels::product(const program::Product& product, spec::Dtype 
     const std::int64_t count = tiles_along(shape.m, tile.rows) * tiles_along(shape.n, tile.columns) * shape.count;
     area = std::min(area, waves(count) * tile.cost());
   }
-  const bool accumulates = sum_width_ > 2.0 && pass == Pass::backward_weight;
-  const bool behind = sum_width_ > 0.0 && accumulates_behind(product, pass);
   const bool narrow = spec::is_narrow_float(compute);
-  const double rate = peak(compute) * (narrow ? matrix_.narrow : 1.0) *
-                      (accumulates && !behind ? wide_accumulation : 1.0) * alignment_factor(product);
+  const double rate = peak(compute) * (narrow ? matrix_.narrow : 1.0) * alignment_factor(product);
   const double tiled =
       2.0 * area * units_ / matrix_.share * (static_cast<double>(shape.k) / rate + matrix_.fill / wide_rate_);
 
   const Volume total = volume(shape);
   const double operand_width = width_of(compute);
-  const double added = behind ? total.results * 2.0 * sum_width_ : 0.0;
-  const double result_width = accumulates ? 2.0 * sum_width_ : std::max(2.0, operand_width);
-  const double moved = total.operands * operand_width + (behind ? 0.0 : total.results * result_width);
-  return quantity::seconds(kernel_start + added / bandwidth_ +
-                           std::max({tiled, total.flops / (matrix_.ceiling * rate), moved / bandwidth_}));
+  const double operands = total.operands * operand_width / bandwidth_;
+  const double work = std::max({tiled, total.flops / (matrix_.ceiling * rate), operands});
+  if (sum_width_ > 0.0 && pass == Pass::backward_weight) {
+    const double sum = total.results * 2.0 * sum_width_ / bandwidth_;
+    const double shown = product.count > 1 ? sum : shown_of_sum * (sum - total.results * 2.0 / bandwidth_);
+    return quantity::seconds(kernel_start + std::max(work + shown, operands + sum));
+  }
+  const double results = total.results * std::max(2.0, operand_width) / bandwidth_;
+  return quantity::seconds(kernel_start + std::max(work, operands + results));
 }
 
 quantity::Seconds Kernels::further_calls(std::int64_t calls) const {
