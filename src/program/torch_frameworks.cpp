@@ -141,6 +141,13 @@ Profile fsdp_qlora(const spec::Training& training) {
   return p;
 }
 
+/// foundation-model-stack/fms-fsdp, policies/mixed_precision.py, bfSixteen: reduce_dtype is the type of the products.
+Profile fms_fsdp(const spec::Training& training) {
+  Profile p = huggingface(training);
+  p.reduces_narrow = true;
+  return p;
+}
+
 }  // namespace
 
 Profile torch_profile(const spec::Training& training) {
@@ -155,6 +162,8 @@ Profile torch_profile(const spec::Training& training) {
       return composer(training);
     case Framework::fsdp_qlora:
       return fsdp_qlora(training);
+    case Framework::fms_fsdp:
+      return fms_fsdp(training);
     case Framework::torch:
       return eager();
     default:

@@ -35,17 +35,10 @@ struct Exchange {
 
 DataTraffic exchange(const Network& network, Bytes weights, Bytes gradients, const Exchange& how) {
   DataTraffic traffic;
-  if (how.whole) {
-    traffic.reduce = network.collective(Collective::all_reduce, gradients, how.replicas);
-    traffic.reduce_inside = network.inside_nodes(Collective::all_reduce, gradients, how.replicas);
-  } else if (how.shards.ranks > 1) {
-    traffic.reduce = network.collective(Collective::reduce_scatter, gradients, how.shards);
-    traffic.reduce_inside = network.inside_nodes(Collective::reduce_scatter, gradients, how.shards);
-  }
-  if (how.shards.ranks <= 1) return traffic;
+  traffic.reduce = how.whole ? network.collective(Collective::all_reduce, gradients, how.replicas)
+                             : network.collective(Collective::reduce_scatter, gradients, how.shards);
   traffic.gather = how.by_owner ? by_owner(network, Collective::all_gather, weights, how.shards)
                                 : network.collective(Collective::all_gather, weights, how.shards);
-  traffic.gather_inside = network.inside_nodes(Collective::all_gather, weights, how.shards);
   return traffic;
 }
 
@@ -54,8 +47,6 @@ DataTraffic exchange(const Network& network, Bytes weights, Bytes gradients, con
 DataTraffic& DataTraffic::operator+=(const DataTraffic& other) {
   gather += other.gather;
   reduce += other.reduce;
-  gather_inside += other.gather_inside;
-  reduce_inside += other.reduce_inside;
   return *this;
 }
 

@@ -9,10 +9,8 @@ namespace llmcalc::timing {
 
 /// Time of the collectives of one block or stage, hidden or not.
 struct DataTraffic {
-  quantity::Seconds gather;         ///< weights made whole
-  quantity::Seconds reduce;         ///< gradients
-  quantity::Seconds gather_inside;  ///< what either takes of the links within nodes
-  quantity::Seconds reduce_inside;
+  quantity::Seconds gather;  ///< weights made whole
+  quantity::Seconds reduce;  ///< gradients
 
   DataTraffic& operator+=(const DataTraffic& other);
 };

@@ -34,9 +34,10 @@ double pace_of_slowest(std::int64_t accelerators) {
 constexpr double slowdown = 0.189;
 
 /// What a collective beside other work adds to a step: what outlasts the work, and what slows it down meanwhile.
-/// Waiting for a slow network slows nothing down, only what moves within the node does. \param inside  what that takes
-Seconds beside(Seconds collective, Seconds inside, Seconds work) {
-  return positive(collective - work) + slowdown * std::min(inside, work);
+/// However slow the network is that it waits for, NCCL's kernel keeps its units to itself (NVIDIA/nccl issue 689: 16 of
+/// them on a machine with eight adapters; issue 1432: 15 % of all).
+Seconds beside(Seconds collective, Seconds work) {
+  return positive(collective - work) + slowdown * std::min(collective, work);
 }
 
 /// What all stages of one run have in common.
@@ -85,8 +86,7 @@ Seconds StepTimer::gathering(std::size_t block, std::int64_t times) const {
   const Seconds backward = work.recompute.total() + work.backward.total();
   const DataTraffic again = question_.layout.reshard ? one : DataTraffic{};
   return static_cast<double>(times) *
-         (beside(one.gather, one.gather_inside, work.forward.total()) +
-          beside(again.gather + one.reduce, again.gather_inside + one.reduce_inside, backward));
+         (beside(one.gather, work.forward.total()) + beside(again.gather + one.reduce, backward));
 }
 
 /// Megatron-LM runs the forward pass of one micro-batch beside the backward pass of another, layer by layer, each
@@ -162,15 +162,15 @@ Seconds StepTimer::data_exchange(const WeightTraffic& weights, const StageTime& 
   const DataTraffic traffic = data_traffic(weights, question_.layout, prices_.network, profile_);
   if (gathers_once_) {
     const Seconds copies = prices_.kernels.stream(copied_around_exchange(weights, question_.layout));
-    return copies + traffic.reduce + beside(traffic.gather, traffic.gather_inside, stage.forward.total());
+    return copies + traffic.reduce + beside(traffic.gather, stage.forward.total());
   }
-  Seconds reduction = beside(traffic.reduce, traffic.reduce_inside, stage.backward.total());
+  Seconds reduction = beside(traffic.reduce, stage.backward.total());
   if (traffic.reduce > seconds(0) && profile_.passes_around_reduction > 0) {
     reduction += prices_.kernels.stream(profile_.passes_around_reduction * weights.gradients);
   }
   if (profile_.sends_by_owner) return traffic.gather + reduction;
   if (!question_.layout.data_overlap.value_or(profile_.overlaps_data_exchange)) return traffic.gather + traffic.reduce;
-  return reduction + beside(traffic.gather, traffic.gather_inside, stage.forward.total());
+  return reduction + beside(traffic.gather, stage.forward.total());
 }
 
 /// What every tensor-parallel rank holds whole goes to the next stage in parts and is gathered there.

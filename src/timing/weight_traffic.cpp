@@ -22,6 +22,12 @@ Bytes travelling(const program::Weight& w, spec::Dtype compute) {
   return spec::storage_bytes(wider ? used : w.dtype, w.elements);
 }
 
+/// Gradients travel in the type in which they accumulate, unless the framework's policy says otherwise.
+Bytes reduced(const program::Weight& w, const spec::Precision& precision, const program::Profile& profile) {
+  const Bytes own = spec::storage_bytes(precision.grads, w.elements);
+  return profile.reduces_narrow ? std::min(own, travelling(w, precision.compute)) : own;
+}
+
 /// torch.optim's foreach and loop implementations run AdamW as a chain of kernels, each reading and writing whole
 /// tensors: 3 for the first moment, 5 for the second, 6 for the root's chain and 4 for the weight where a fused kernel
 /// touches 7 in all (torch/optim/adamw.py, _multi_tensor_adamw).
@@ -113,7 +119,7 @@ WeightTraffic weight_traffic(const program::Block& block, const spec::Training& 
     (expert ? sum.expert_weights : sum.weights) += travelling(w, training.precision.compute);
     if (!w.trainable) continue;
     const std::int64_t shards = sharding.of(w.split).optimizer;
-    (expert ? sum.expert_gradients : sum.gradients) += spec::storage_bytes(training.precision.grads, w.elements);
+    (expert ? sum.expert_gradients : sum.gradients) += reduced(w, training.precision, profile);
     sum.accumulated += accumulated(w, training, profile);
     sum.updated += updated(w, training, profile, sharding);
     sum.updated_parameters += quantity::parameters(w.elements / shards);

@@ -207,21 +207,6 @@ TEST_CASE("prices say where they come from") {
   CHECK_THAT(timing::network_source(h100(), layout), Catch::Matchers::Contains("400 Gbit/s a node (--inter-node)"));
 }
 
-TEST_CASE("what a collective takes within nodes does not depend on the network between them") {
-  auto slow = spread_over(64, 8);
-  slow.inter_node_gbps = 100;
-  auto fast = slow;
-  fast.inter_node_gbps = 3200;
-  const auto inside = [](const spec::Layout& layout, const Span& span) {
-    return quantity::in_seconds(Network(a100(), layout).inside_nodes(Collective::all_gather, gib(1), span));
-  };
-  const Span over_nodes{64, 8, 1};
-  CHECK(inside(slow, over_nodes) == Approx(inside(fast, over_nodes)));
-  // A ring of 64 passes 63/64 of the tensor over each link, one of 8 passes 7/8.
-  CHECK(inside(slow, over_nodes) == Approx(inside(slow, {8, 8, 1}) * (63.0 / 64) / (7.0 / 8)).epsilon(0.01));
-  CHECK(inside(slow, {8, 1, 8}) == 0.0);
-}
-
 /// Eight draws among two nodes miss one of them once in 128: 2 (1 - 2^-8) / 8 of the copies leave, at the adapters'
 /// full rate instead of three quarters.
 TEST_CASE("a node is sent one copy of a row that several of its ranks want") {

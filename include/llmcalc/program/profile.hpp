@@ -91,6 +91,7 @@ struct Profile {
   bool overlaps_data_exchange = true;     ///< gradients are reduced while the last backward pass makes them
   bool sends_by_owner = false;           ///< each rank sends its share of the updated weights by itself, beside nothing
   bool reduces_whole_gradients = false;  ///< on all data-parallel ranks, though each updates a share of the weights
+  bool reduces_narrow = false;           ///< in the type of the products, wherever they are added up afterwards
   int passes_around_reduction = 0;       ///< over the gradients, into the tensor that is reduced and back
   std::int64_t metric_bytes = 0;  ///< a logit, that the training loop's own metrics of every micro-batch pass over
   bool runs_forward_for_metrics = false;  ///< and a forward pass of its own on every micro-batch

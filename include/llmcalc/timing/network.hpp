@@ -43,13 +43,12 @@ class Network {
   quantity::Seconds collective(program::Collective kind, quantity::Bytes size, const Span& span,
                                std::int64_t copies = 1) const;
 
-  /// What the same takes of the links within nodes, however slow the network between them is.
-  quantity::Seconds inside_nodes(program::Collective kind, quantity::Bytes size, const Span& span) const;
-
   /// One activation from a pipeline stage to the next. \param size  what one rank sends
   quantity::Seconds to_next_stage(quantity::Bytes size) const;
 
  private:
+  /// Of a collective between nodes, what it takes of the links within them.
+  quantity::Seconds inside_nodes(program::Collective kind, quantity::Bytes size, const Span& span) const;
   Span spread(std::int64_t ranks, std::int64_t stride) const;
   quantity::Seconds between_nodes(program::Collective kind, quantity::Bytes size, const Span& span,
                                   std::int64_t copies) const;
