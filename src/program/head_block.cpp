@@ -23,6 +23,13 @@ void pool(BlockBuilder& b, const Value& x) {
   b.linear(first, {"pooler", x.columns, x.columns, true});
 }
 
+/// BERT's head for masked tokens goes through a dense layer, GELU and norm first, whole on every tensor-parallel rank
+/// (Devlin et al. 2018, arXiv:1810.04805; Megatron-LM core/models/bert/bert_lm_head.py).
+Value transformed(BlockBuilder& b, const Value& x) {
+  const Value dense = b.linear(x, {"head transform", x.columns, x.columns, true});
+  return b.norm(b.activation(dense, "transformed"), "head norm", b.context().shape().norm);
+}
+
 }  // namespace
 
 void head_block(const Context& c, bool input_needs_gradient, Block& block) {
@@ -32,6 +39,7 @@ void head_block(const Context& c, bool input_needs_gradient, Block& block) {
   Value x = b.input("hidden state", c.tokens / c.sp, shape.hidden, input_needs_gradient);
   if (shape.final_norm) x = b.norm(x, "final norm", shape.norm);
   if (shape.pooler) pool(b, x);
+  if (shape.pooler && c.profile.transforms_before_head) x = transformed(b, x);
   if (shape.embedding_width > 0) x = b.linear(x, {"head projection", shape.hidden, shape.embedding_width});
   if (c.training.method == spec::Method::inference) {
     x.rows = c.batch;  // a generation step needs the last position's logits only

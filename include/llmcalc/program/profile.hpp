@@ -65,7 +65,8 @@ struct Profile {
   bool narrow_loss_kernel = false;   ///< one kernel keeps the 16-bit logits and makes their 16-bit gradient
   std::int64_t loss_positions = 0;   ///< head and loss run on so many positions of each sample at a time; 0: on all
   bool rotates_into_copies = false;  ///< rotary embedding writes queries and keys beside the projection they came from
-  bool quantizes_head = false;       ///< the output head is quantized with the layers
+  bool transforms_before_head = false;   ///< masked language models have BERT's whole head, not the encoder alone
+  bool quantizes_head = false;           ///< the output head is quantized with the layers
   bool keeps_quantized_inputs = false;   ///< products with quantized matrices keep their input for the backward pass
   int dequantized_copies = 1;            ///< 16-bit copies that a product with a quantized matrix makes of it at once
   bool pads_adapter_output = false;      ///< one adapter on the fused q, k, v projection, padded to those without one
