@@ -118,7 +118,7 @@ StageWalk::Stage StageWalk::lay_out(Runs runs, std::int64_t index) const {
   }
   if (flat_gradients > bytes(0)) stage.states.gradients = flat_gradients;
   stage.in_flight = activations_in_flight(in_flight, question_, index);
-  if (profile_.updates_in_backward) stage.states.gradients = bytes(0);
+  if (profile_.updates_in_backward) stage.states.gradients = stage.states.wide_gradients = bytes(0);
   if (!profile_.widens_gradients_at_step) stage.states.gradient_copies = bytes(0);
   if (profile_.allocates_tensors && !rules_.streams_weights) {
     stage.slack = stage.states.slack.total();
@@ -305,6 +305,7 @@ Moment StageWalk::resident(const Stage& stage) const {
   Moment moment = optimizer_step(stage);
   moment.temporaries = bytes(0);
   moment.workspace = stage.buffers + stage.scratch;
+  if (profile_.drops_wide_gradients) moment.gradients -= stage.states.wide_gradients;
   if (rules_.gradients_resident) return moment;
   moment.gradients = bytes(0);
   moment.value -= stage.companions.value.gradients;

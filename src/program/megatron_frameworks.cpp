@@ -133,6 +133,7 @@ void apply_workspaces(const spec::Training& training, const std::optional<spec::
   p.allocates_tensors = is_core(training.framework);
   p.keeps_narrow_inputs = true;
   p.product_layouts = product_layouts(training, gpu);
+  p.drops_wide_gradients = true;  // core/optimizer/optimizer.py, Float16OptimizerWithFloat16Params.zero_grad
   p.widens_gradients_at_step = !training.precision.master_remainder;
 }
 

@@ -55,6 +55,7 @@ Elsewhere move_out(States& states, const Offload& offload) {
   }
   if (offload.gradients) {
     const Bytes narrow = take(states.gradients);
+    states.wide_gradients = bytes(0);
     if (!offload.optimizer || states.gradient_copies == bytes(0)) moved += narrow;
   }
   if (offload.optimizer) states.gradient_copies = bytes(0);

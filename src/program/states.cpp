@@ -80,7 +80,8 @@ States bare_states(const Weight& w, const spec::Training& training, const Shards
   const Bytes wide = bytes(product(w.elements, fp32_width));
   states.master = share(master_bytes(w, precision), shards.optimizer);
   states.gradients = share(spec::storage_bytes(precision.grads, w.elements), shards.gradients);
-  if (precision.grad_copy) states.gradients += share(wide, shards.optimizer);
+  if (precision.grad_copy) states.wide_gradients = share(wide, shards.optimizer);
+  states.gradients += states.wide_gradients;
   (is_paged(w, training.optimizer) ? states.paged : states.optimizer) =
       share(optimizer_bytes(w, training), shards.optimizer);
   states.optimizer += share(importance_scores(w, training), shards.weights);
@@ -111,6 +112,7 @@ States& States::add(const States& other, std::int64_t count) {
   adapters += count * other.adapters;
   master += count * other.master;
   gradients += count * other.gradients;
+  wide_gradients += count * other.wide_gradients;
   optimizer += count * other.optimizer;
   paged += count * other.paged;
   moment_temporaries += count * other.moment_temporaries;

@@ -111,3 +111,27 @@ TEST_CASE("ungated experts keep what the router's weights multiply: 2 bytes a ro
   CHECK(kept("gelu") == 2 * 4 * 1024 * 2048);
   CHECK(kept("swiglu") == 0);
 }
+
+TEST_CASE("fp32 copies of fp16 gradients rest between steps and are gone while micro-batches run") {
+  const auto toy = [](std::string_view type, std::string_view grads) {
+    return test::question_of(
+        "--framework megatron --layers 12 --hidden 512 --heads 8 --ffn 2048 --vocab 50304 --mlp gelu --norm layernorm "
+        "--position learned --bias all --tied 1 --dropout 0.1 --seq 1024 --micro-batch 4 --grad-accum 2 --pp 2 --dp 4 "
+        "--sharding ddp --attention eager --transformer-impl local --loss vocab-parallel --weights " +
+        std::string(type) + " --grads " + std::string(grads));
+  };
+  constexpr double measured_fp16 = 3'547'033'088, measured_bf16 = 3'632'653'312;  // gpt3_mcore_tp1_pp2 on A100
+  const auto difference = [](auto a, auto b) { return static_cast<double>(a - b); };
+  const auto fp16 = toy("fp16", "fp16"), bf16 = toy("bf16", "fp32");
+  CHECK(difference(peak(bf16, a100()), peak(fp16, a100())) == Approx(measured_bf16 - measured_fp16).epsilon(0.1));
+  CHECK(difference(persistent(fp16, a100()), persistent(bf16, a100())) == Approx(2.0 * 44'681'216).epsilon(0.01));
+}
+
+TEST_CASE("Megatron-LM's BERT has a dense layer and a norm before its head, as measured between steps") {
+  constexpr double measured = 1'795'597'824;  // bert_mcore_tp2_pp2 on H100
+  const auto bert = test::question_of(
+      "--framework megatron --model bert-large-uncased --vocab 30720 --weights bf16 --grads fp32 --seq 512 "
+      "--micro-batch 4 --grad-accum 16 --tp 2 --pp 2 --dp 2 --sharding ddp --attention eager --loss vocab-parallel "
+      "--dropout 0.1");
+  CHECK(static_cast<double>(persistent(bert, h100())) == Approx(measured).epsilon(0.002));
+}

@@ -81,6 +81,7 @@ struct Profile {
 
   bool retains_frozen_inputs = false;  ///< sharded frozen layers keep inputs and their gradients to the end of the pass
   bool persistent_gradients = true;    ///< one buffer for the whole run; otherwise .grad is made in each backward pass
+  bool drops_wide_gradients = false;   ///< fp32 copies last from the optimizer step to the beginning of the next one
   Accumulation accumulation = Accumulation::uncounted;
   bool overlaps_input_gradients = true;   ///< tensor-parallel ranks reduce them beside the weight gradient's product
   bool scatters_stage_tensors = false;    ///< each tensor-parallel rank sends its part of what stages hand on

@@ -12,10 +12,11 @@
 namespace llmcalc::program {
 
 struct States {
-  quantity::Bytes weights;    ///< of the model, with the narrow copies that products keep of them
-  quantity::Bytes adapters;   ///< trained tensors beside the model
-  quantity::Bytes master;     ///< fp32 copies of narrower weights, or the 16 bits that bf16 weights lack of them
-  quantity::Bytes gradients;  ///< of all trained weights, whether persistent or made in the backward pass
+  quantity::Bytes weights;         ///< of the model, with the narrow copies that products keep of them
+  quantity::Bytes adapters;        ///< trained tensors beside the model
+  quantity::Bytes master;          ///< fp32 copies of narrower weights, or the 16 bits that bf16 weights lack of them
+  quantity::Bytes gradients;       ///< of all trained weights, whether persistent or made in the backward pass
+  quantity::Bytes wide_gradients;  ///< of these, fp32 copies that the optimizer keeps of narrower ones
   quantity::Bytes optimizer;
   quantity::Bytes paged;               ///< optimizer states in managed memory: no need of the accelerator that fills up
   quantity::Bytes moment_temporaries;  ///< one tensor in the moments' type per trained parameter
