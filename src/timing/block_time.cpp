@@ -97,7 +97,7 @@ class OpTimer {
     const bool both_are_inputs = op.kind == OpKind::scores;
     Seconds sum;
     if (op.backward_input > quantity::flops(0)) sum += product(op, Pass::backward_input);
-    if (both_are_inputs) return sum + product(op, Pass::backward_weight);
+    if (both_are_inputs) return sum + product(op, Pass::backward_factor);
     if (op.backward_weight > quantity::flops(0)) {
       const Seconds weight = product(op, Pass::backward_weight);
       of_weights += weight;

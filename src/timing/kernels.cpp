@@ -102,7 +102,7 @@ constexpr std::int64_t tiles_along(std::int64_t length, int log_of_tile) {
 /// The product of a gradient: dX (m x k) sums over n, dW (k x n) over m.
 program::Product of_pass(const program::Product& p, Pass pass) {
   if (pass == Pass::backward_input) return {p.m, p.k, p.n, p.count};
-  if (pass == Pass::backward_weight) return {p.k, p.n, p.m, p.count};
+  if (pass != Pass::forward) return {p.k, p.n, p.m, p.count};
   return p;
 }
 

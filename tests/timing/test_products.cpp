@@ -182,6 +182,7 @@ TEST_CASE("adding weight gradients in fp32 costs what the sum is beside the prod
     const program::Product shape{rows, 8192, 8192};
     const Prices narrow(gpu, " --framework hf --dtype bf16");
     CHECK(narrow.product_us(shape, Pass::backward_weight) == Approx(narrow.product_us({8192, 8192, rows})));
+    CHECK(wide.product_us(shape, Pass::backward_factor) == Approx(narrow.product_us(shape, Pass::backward_weight)));
     return narrow.product_us(shape, Pass::backward_weight) / wide.product_us(shape, Pass::backward_weight);
   };
   CHECK(share("a100-80-pcie", 4096) == Approx(0.95).epsilon(0.02));

@@ -10,8 +10,9 @@
 
 namespace llmcalc::timing {
 
-/// Which of the three products of a linear operation: Y = X W, its dX = dY W^T, its dW = X^T dY.
-enum class Pass { forward, backward_input, backward_weight };
+/// Which of the three products of a linear operation: Y = X W, its dX = dY W^T, its dW = X^T dY; the last one also
+/// where the second factor is no weight.
+enum class Pass { forward, backward_input, backward_weight, backward_factor };
 
 /// How fast the library multiplies matrices. Shares are of the dense peak of the type.
 struct MatrixRates {
