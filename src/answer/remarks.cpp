@@ -4,6 +4,7 @@
 #include "llmcalc/spec/names.hpp"
 #include "llmcalc/timing/kernels.hpp"
 #include "llmcalc/timing/network.hpp"
+#include "llmcalc/timing/step_time.hpp"
 
 #include <fmt/format.h>
 
@@ -35,16 +36,33 @@ std::vector<std::string> about_experts(const spec::Question& question) {
   std::vector<std::string> lines;
   if (question.layout.ep == 1) return lines;
   const double overload = program::make_profile(question.training, question.gpu).router_overload;
-  if (!question.training.moe_imbalance && overload > 0.0) {
-    lines.emplace_back(
-        "the time is of a balanced router, the peak of one that has yet to learn it; --moe-imbalance states one "
-        "factor");
+  if (!question.training.moe_imbalance) {
+    lines.emplace_back(overload > 0.0 ? "the time is of a balanced router, the peak of one that has yet to learn it; "
+                                        "--moe-imbalance states one factor"
+                                      : "the router is taken to be balanced; --moe-imbalance states a factor");
   }
   const timing::Network network(*question.gpu, question.layout);
   if (!question.layout.node_dispatch && network.span(program::Group::expert).nodes() > 1) {
     lines.emplace_back("experts are sent a copy of a token each; --node-dispatch 1 sends a node one, as DeepEP does");
   }
   return lines;
+}
+
+/// How much slower than its mean a large run is because it waits for the slowest of its accelerators.
+std::vector<std::string> about_jitter(const spec::Question& question) {
+  constexpr double noticed = 0.01;
+  const double slower = timing::pace_of_slowest(question.layout.gpus) - 1.0;
+  if (question.pricing.mfu || slower < noticed) return {};
+  return {
+      fmt::format("the slowest of {} accelerators is taken to be {:.1f} % slower than that of a node of eight "
+                  "(Sinha et al. 2022, arXiv:2208.11035)",
+                  quantity::format_count(question.layout.gpus), 100.0 * slower)};
+}
+
+/// How fast what is offloaded to drives comes back, where nobody said.
+std::vector<std::string> about_drives(const spec::Question& question) {
+  if (question.training.offload_to != spec::OffloadTarget::nvme || question.runtime.nvme) return {};
+  return {"drives are taken to be one a node, at 3 GB/s; --nvme-bandwidth states more"};
 }
 
 /// What a run keeps elsewhere than on the accelerator.
@@ -67,7 +85,11 @@ std::vector<std::string> notes(const spec::Question& question, const Walks& walk
   }
   if (question.gpu && !question.pricing.mfu) lines.push_back(timing::matrix_source(*question.gpu));
   if (question.gpu && question.layout.gpus > 1) lines.push_back(communication(*question.gpu, question.layout));
-  if (question.gpu) std::ranges::move(about_experts(question), std::back_inserter(lines));
+  if (question.gpu) {
+    for (const auto about : {about_experts, about_jitter, about_drives}) {
+      std::ranges::move(about(question), std::back_inserter(lines));
+    }
+  }
   if (question.training.algorithm != spec::Algorithm::sft) {
     lines.push_back(fmt::format("the error bar is of runs that learn the next token; none of algorithm {} was measured",
                                 spec::name_of(question.training.algorithm)));

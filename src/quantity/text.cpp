@@ -10,6 +10,15 @@ std::string to_lower(std::string_view text) {
   return lower;
 }
 
+std::string quoted(std::string_view text) {
+  constexpr std::size_t longest = 60;
+  const auto is_continued = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
+  if (text.size() <= longest) return "'" + std::string(text) + "'";
+  std::size_t end = longest;
+  while (end > 0 && is_continued(text[end])) --end;  // inside a character of UTF-8
+  return "'" + std::string(text.substr(0, end)) + "...'";
+}
+
 std::string_view trim(std::string_view text) {
   constexpr std::string_view blanks = " \t\r\n";
   text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));

@@ -13,13 +13,6 @@ namespace llmcalc::quantity {
 
 namespace {
 
-constexpr std::size_t longest_echo = 60;  // of a text in a message about it
-
-std::string echo(std::string_view text) {
-  if (text.size() <= longest_echo) return std::string(text);
-  return fmt::format("{}...", text.substr(0, longest_echo));
-}
-
 std::string known_units(const Kind& kind) {
   std::vector<std::string_view> names;
   for (const auto& unit : kind.units) {
@@ -40,7 +33,7 @@ std::string_view why_no_number(std::string_view text) {
 }  // namespace
 
 void refuse(std::string_view text, std::string_view place, const Kind& kind, std::string_view why) {
-  throw BadInput(std::string(place), fmt::format("'{}' is not {}: {}", echo(text), kind.noun, why),
+  throw BadInput(std::string(place), fmt::format("{} is not {}: {}", quoted(text), kind.noun, why),
                  fmt::format("write it like {}", kind.examples));
 }
 
@@ -52,7 +45,7 @@ Written read(std::string_view text, std::string_view place, const Kind& kind) {
   const auto unit = std::ranges::find(kind.units, name, &Unit::name);
   if (unit != kind.units.end()) return {std::move(*number), &*unit};
   if (name.empty()) refuse(text, place, kind, fmt::format("it needs a unit ({})", known_units(kind)));
-  refuse(text, place, kind, fmt::format("'{}' behind the number is none of {}", echo(trim(rest)), known_units(kind)));
+  refuse(text, place, kind, fmt::format("{} behind the number is none of {}", quoted(trim(rest)), known_units(kind)));
 }
 
 std::int64_t read_whole(std::string_view text, std::string_view place, const Kind& kind, Fraction fraction) {

@@ -1,5 +1,6 @@
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/suggest.hpp"
+#include "llmcalc/quantity/text.hpp"
 #include "llmcalc/read/presets.hpp"
 #include "read/embedded_presets.hpp"
 #include "read/preset_entry.hpp"
@@ -46,7 +47,7 @@ template <class Preset>
   const std::string kind(Kind<Preset>::name);
   std::string hint = quantity::did_you_mean(name, known);
   if (hint.empty()) hint = "`llmcalc " + kind + " list` shows all of them";
-  throw quantity::BadInput(std::string(place), "no " + kind + " is called '" + std::string(name) + "'", hint);
+  throw quantity::BadInput(std::string(place), "no " + kind + " is called " + quantity::quoted(name), hint);
 }
 
 /// The latest first, so that it overrides.

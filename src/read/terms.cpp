@@ -2,6 +2,7 @@
 
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/suggest.hpp"
+#include "llmcalc/quantity/text.hpp"
 
 #include <charconv>
 
@@ -10,7 +11,7 @@ namespace llmcalc::read {
 std::int64_t check_range(std::int64_t value, std::int64_t min, std::int64_t max, std::string_view text,
                          std::string_view place) {
   if (value >= min && value <= max) return value;
-  throw quantity::BadInput(std::string(place), "'" + std::string(text) + "' is out of range: expected " +
+  throw quantity::BadInput(std::string(place), quantity::quoted(text) + " is out of range: expected " +
                                                    std::to_string(min) + " to " + std::to_string(max));
 }
 
@@ -18,7 +19,7 @@ double check_limits(double value, double min, double max, std::string_view text,
   if (value >= min && value <= max) return value;
   const bool any_above_zero = min <= std::numeric_limits<double>::min();
   throw quantity::BadInput(std::string(place),
-                           "'" + std::string(text) + "' is out of range: expected " +
+                           quantity::quoted(text) + " is out of range: expected " +
                                (any_above_zero ? "more than 0 and at most " : write_double(min) + " to ") +
                                write_double(max));
 }
@@ -52,7 +53,7 @@ std::string write_double(double value) {
 }
 
 void throw_unknown_word(std::string_view text, std::string_view place, const std::vector<std::string_view>& known) {
-  std::string problem = "'" + std::string(text) + "' is not one of ";
+  std::string problem = quantity::quoted(text) + " is not one of ";
   for (const auto word : known) problem.append(word == known.front() ? "" : ", ").append(word);
   throw quantity::BadInput(std::string(place), std::move(problem), quantity::did_you_mean(text, known));
 }

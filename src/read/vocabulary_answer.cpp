@@ -1,5 +1,6 @@
 // The terms that are not properties of a run but of the answer asked for.
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/text.hpp"
 #include "read/terms.hpp"
 
 namespace llmcalc::read {
@@ -72,7 +73,7 @@ struct Rank {
       question.rank = {Kind::stage, quantity::parse_count(word.substr(prefix.size()), place)};
     } else {
       throw quantity::BadInput(std::string(place),
-                               "expected max, first, last or pp=N, found '" + std::string(text) + "'");
+                               "expected max, first, last or pp=N, found " + quantity::quoted(text));
     }
   }
   static std::string show(const spec::Question& question) {

@@ -1,6 +1,7 @@
 // The terms that say how a run is operated: failures, checkpoints, electricity.
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/suggest.hpp"
+#include "llmcalc/quantity/text.hpp"
 #include "read/terms.hpp"
 
 #include <cmath>
@@ -17,8 +18,7 @@ constexpr double least = std::numeric_limits<double>::min();
 void check_word(std::string_view text, std::string_view place, std::string_view values, std::string_view known) {
   const std::string word = quantity::to_lower(text);
   if (word.empty() || word.front() < 'a' || word.front() > 'z') return;
-  throw quantity::BadInput(std::string(place),
-                           "expected " + std::string(values) + ", found '" + std::string(text) + "'",
+  throw quantity::BadInput(std::string(place), "expected " + std::string(values) + ", found " + quantity::quoted(text),
                            quantity::did_you_mean(word, std::vector<std::string_view>{known}));
 }
 

@@ -11,10 +11,12 @@ namespace {
 Json unless_infinite(double value) { return std::isinf(value) ? Json() : finite(value); }
 
 Json step_part(const answer::StepPart& part, quantity::Seconds step) {
-  return {{"id", part.id},
-          {"label", part.label},
-          {"seconds", finite(in_seconds(part.time))},
-          {"share", finite(part.time / step)}};
+  Json object = {{"id", part.id},
+                 {"label", part.label},
+                 {"seconds", finite(in_seconds(part.time))},
+                 {"share", finite(part.time / step)}};
+  add_explanation(object, part.why);
+  return object;
 }
 
 Json goodput(const std::optional<answer::Goodput>& given) {

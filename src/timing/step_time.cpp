@@ -14,19 +14,16 @@ using program::StageGroup;
 using quantity::seconds;
 using quantity::Seconds;
 
-namespace {
-
-Seconds positive(Seconds time) { return std::max(seconds(0), time); }
-
-/// Accelerators of one kind differ in speed by 8 % over a system of some hundred (Sinha et al. 2022, arXiv:2208.11035,
-/// matrix products), which is six standard deviations, and a step waits for the slowest: of n normal draws it is the
-/// square root of 2 ln n deviations off. What a node of eight has of it is in the prices.
 double pace_of_slowest(std::int64_t accelerators) {
   constexpr double deviation = 0.08 / 6.0;
   constexpr double priced = 8.0;
   const auto slowest = [](double n) { return std::sqrt(2.0 * std::log(n)); };
   return 1.0 + deviation * std::max(0.0, slowest(static_cast<double>(accelerators)) - slowest(priced));
 }
+
+namespace {
+
+Seconds positive(Seconds time) { return std::max(seconds(0), time); }
 
 /// Collectives run on the units that multiply matrices (24 channels of NCCL among 108 to 132 units) and share memory
 /// and power with them: compute slows down by 18.9 % on average while they run beside it (Lee et al. 2025,

@@ -59,6 +59,19 @@ TEST_CASE("every advice, typed behind the question, needs what it promised and f
   }
 }
 
+TEST_CASE("an advice says each option once") {
+  for (const std::string line :
+       {"--model palm-540b --gpu rtx-4070-super --gpus 8", "--model llama-3-70b --gpu h20 --gpus 4"}) {
+    for (const auto& advice : advised(question(line), some_larger).advice) {
+      CAPTURE(advice.flag);
+      for (const std::string option : {"--gpu ", "--gpus ", "--micro-batch ", "--sharding "}) {
+        const auto first = advice.flag.find(option);
+        CHECK((first == std::string::npos || advice.flag.find(option, first + 1) == std::string::npos));
+      }
+    }
+  }
+}
+
 TEST_CASE("a single change in place comes before another training, and that before another machine") {
   const auto estimate = advised(question("--model gpt2-xl --dtype bf16 --framework hf --micro-batch 16 --seq 1024 "
                                          "--gpu a100-40-sxm"),

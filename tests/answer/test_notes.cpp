@@ -59,6 +59,14 @@ TEST_CASE("an answer says which router its experts have, and what crosses nodes 
   CHECK(between.find("DeepEP") != std::string::npos);
 }
 
+TEST_CASE("an answer states by how much the slowest of many accelerators is slower, and how fast a drive is") {
+  CHECK(says("--gpu h100-sxm:1024", "the slowest of 1,024 accelerators is taken to be 2.2 % slower"));
+  CHECK_FALSE(says("--gpu h100-sxm:8", "the slowest of"));
+  const std::string drives = "--gpu h100-sxm --framework deepspeed --zero 3 --offload optimizer --offload-to nvme";
+  CHECK(says(drives, "3 GB/s"));
+  CHECK_FALSE(says(drives + " --nvme-bandwidth 25GB/s", "3 GB/s"));
+}
+
 TEST_CASE("an answer says what a run keeps in host memory and on drives") {
   const auto memory_of = [](const std::string& words) {
     return answer::estimate(test::question_of("--model llama-2-7b --framework deepspeed --gpus 2 " + words)).memory;

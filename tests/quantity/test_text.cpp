@@ -13,3 +13,10 @@ TEST_CASE("white space is taken away at both ends and nowhere else") {
   CHECK(trim(" \n ").empty());
   CHECK(trim("").empty());
 }
+
+TEST_CASE("a long text is quoted by its beginning, whole characters of it") {
+  CHECK(llmcalc::quantity::quoted("8kk") == "'8kk'");
+  CHECK(llmcalc::quantity::quoted(std::string(60, 'x')) == "'" + std::string(60, 'x') + "'");
+  CHECK(llmcalc::quantity::quoted(std::string(61, 'x')) == "'" + std::string(60, 'x') + "...'");
+  CHECK(llmcalc::quantity::quoted(std::string(59, 'x') + "\xC3\xA4\xC3\xA4") == "'" + std::string(59, 'x') + "...'");
+}

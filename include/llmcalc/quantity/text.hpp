@@ -11,6 +11,9 @@ constexpr char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char
 /// ASCII letters in lower case, whatever the locale.
 std::string to_lower(std::string_view text);
 
+/// In quotes for a message about it, of a long one the beginning.
+std::string quoted(std::string_view text);
+
 /// Without the white space around it.
 std::string_view trim(std::string_view text);
 

@@ -43,6 +43,11 @@ struct StepPrices {
   std::span<const program::Companion> companions{};
 };
 
+/// Accelerators of one kind differ in speed by 8 % over a system of some hundred (Sinha et al. 2022, arXiv:2208.11035,
+/// matrix products), which is six standard deviations, and a step waits for the slowest: of n normal draws it is the
+/// square root of 2 ln n deviations off. What a node of eight has of it is in the prices.
+double pace_of_slowest(std::int64_t accelerators);
+
 /// Walks the pipeline stages of a priced program. Allocates nothing.
 StepTime time_step(std::span<const program::StageGroup> stages, const StepPrices& costs, const spec::Question& question,
                    const program::Profile& profile, const Prices& prices);
