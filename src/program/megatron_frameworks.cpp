@@ -87,7 +87,7 @@ void apply_internevo(Profile& p) {
   p.passes_around_reduction = 4;
   p.widens_norm = true;
   p.fused_gate_and_up = false;
-  p.metric_bytes = 9 * 4;
+  p.metric_bytes = std::int64_t{9} * 4;
 }
 
 /// Narayanan et al. 2021, arXiv:2104.04473 section 4.1; DeepSpeed's pipeline engine does the same

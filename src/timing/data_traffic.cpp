@@ -27,10 +27,10 @@ Seconds by_owner(const Network& network, Collective kind, Bytes size, const Span
 
 /// Who takes part, and how gradients and weights travel.
 struct Exchange {
-  Span shards;    ///< ranks that share the states
-  Span replicas;  ///< all that reduce a gradient
-  bool by_owner;  ///< updated weights
-  bool whole;     ///< gradients
+  Span shards;            ///< ranks that share the states
+  Span replicas;          ///< all that reduce a gradient
+  bool by_owner = false;  ///< updated weights
+  bool whole = false;     ///< gradients
 };
 
 DataTraffic exchange(const Network& network, Bytes weights, Bytes gradients, const Exchange& how) {

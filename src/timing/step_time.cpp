@@ -51,7 +51,7 @@ class StepTimer {
         gathers_(program::Sharding(question.layout).gathers_weights()),
         gathers_once_(program::Sharding(question.layout).gathers_once()) {}
 
-  StepTime time(std::span<const StageGroup> stages) const;
+  StepTime time(std::span<const StageGroup> groups) const;
 
  private:
   StageTime stage_time(const StageGroup& group, const WeightTraffic& weights) const;
