@@ -130,10 +130,13 @@ void BlockBuilder::pass_over(std::string_view name, quantity::Bytes forward, qua
 
 /// The bias is added inside the product's kernel; its gradient is a sum over the rows of the output's
 /// (torch.nn.Linear), which Transformer Engine makes in the epilogue of the weight gradient's product
-/// (cpp_extensions/gemm.py, BGRADB).
+/// (cpp_extensions/gemm.py, BGRADB), or where it narrows the gradient of the output (module/linear.py,
+/// fp8_cast_transpose_bgrad_fused).
 void BlockBuilder::matrix_bias(const Matrix& matrix, const Value& out) {
   if (!matrix.bias) return;
-  const bool separate = context_.trains_base && !context_.profile.fuses_small_gradients;
+  const auto& profile = context_.profile;
+  const bool fused = profile.fuses_small_gradients || (profile.casts_in_one_pass && narrows(matrix));
+  const bool separate = context_.trains_base && !fused;
   if (separate) pass_over("bias gradient", bytes(0), size(out.id));
   const WeightId id = vector("bias", matrix.columns, matrix.experts > 1 ? Cut::none : matrix.cut);
   if (matrix.experts <= 1) return;

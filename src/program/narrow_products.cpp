@@ -65,12 +65,19 @@ void BlockBuilder::quantize(const Value& in, const Value& out) {
 /// the input's gradient, and the gradient of the output to both. The largest element is found in a pass of its own, of
 /// inputs and gradients by the kernel that makes them where it is compiled, which also makes matrices with the same
 /// input share its copy (pytorch/ao torchao/testing/training/roofline_utils.py, get_tensor_memory_traffic_ovhd_s,
-/// tensorwise).
+/// tensorwise). Delayed scaling knows the scale beforehand and makes both layouts of each in one kernel
+/// (TransformerEngine docs/features/low_precision_training/fp8_delayed_scaling; common/transpose/cast_transpose.cu).
 void BlockBuilder::cast_at_each_use(const Weight& w, const Value& in, const Value& out) {
   const auto type = context_.training.precision.compute;
   const auto cast = [&](std::int64_t elements, std::int64_t reads, std::int64_t writes) {
     return bytes(product(reads, elements, context_.width)) + writes * spec::storage_bytes(type, elements);
   };
+  if (context_.profile.casts_in_one_pass) {
+    const auto back = context_.differentiates ? cast(product(out.rows, out.columns), 1, 2) : bytes(0);
+    pass_over("cast", cast(product(in.rows, in.columns) + w.elements, 1, 2), back);
+    block_.ops.back().eager = false;
+    return;
+  }
   const bool compiled = context_.training.compile;
   const std::int64_t reads = compiled ? 1 : 2;
   const bool shared = std::exchange(narrowed_, in.id) == in.id && compiled;

@@ -122,13 +122,15 @@ bool runs_forward_for_metrics(const spec::Training& training) {
 /// models/mpt/modeling_mpt.py, loss_fn: fused_crossentropy). Two metrics of training: LanguageCrossEntropy and
 /// perplexity (composer/trainer/trainer.py, _eval_train_metrics). Each widens the 16-bit logits and takes their
 /// log-softmax: 2+4 and 3 x 4 bytes a logit (torchmetrics without gradients, composer/metrics/nlp.py,
-/// LanguageCrossEntropy.update; loss.cpp, log_softmax_passes).
+/// LanguageCrossEntropy.update; loss.cpp, log_softmax_passes). Its fp8 is Transformer Engine's (models/layers/fc.py,
+/// te; composer/core/precision.py, DelayedScaling).
 Profile composer(const spec::Training& training) {
   constexpr std::int64_t one_metric = 2 + 4 + 3 * 4;
   Profile p = eager();
   p.fused_norm = true;
   p.fused_projections = true;
   p.narrow_loss_kernel = true;
+  p.casts_in_one_pass = true;
   p.runs_forward_for_metrics = runs_forward_for_metrics(training);
   p.metric_bytes = one_metric * (p.runs_forward_for_metrics ? 1 : 2);  // two behind one of two passes
   return p;

@@ -202,6 +202,14 @@ TEST_CASE("frameworks that keep no narrow copies cast at each use") {
   CHECK(moved(" --compile 1") == Approx(4096.0 * (3 * 4096 + 14336) * 4.0 + weights * 5.0));
   CHECK(moved(" --compile 0") == Approx(4096.0 * (6 * 4096 + 14336) * 6.0 + weights * 5.0));
   CHECK(test::Asked(line).program.blocks.back().ops[1].narrow == false);  // the head
+  // Delayed scaling reads what it narrows once (Transformer Engine, fp8_delayed_scaling).
+  const test::Asked delayed("--model llama-3-8b --framework composer --seq 4096 --gpu h100-sxm --compute fp8-e4m3");
+  for (const program::Op& op : delayed.program.blocks[1].ops) {
+    if (op.name != "cast") continue;
+    CHECK_FALSE(op.eager);
+    CHECK(static_cast<double>(in_bytes(op.moved_forward)) == Approx(4.0 * (4096.0 * 4096 + 4096.0 * 6144)));
+    break;  // that of the fused q, k and v
+  }
 }
 
 /// torchtitan benchmarks/llama3_h100_202412_torchtitan.md, table 1: 8532 over 6667 tokens per second.

@@ -109,6 +109,7 @@ struct Profile {
   AttentionLibrary attention_library = AttentionLibrary::flash_2;
   bool keeps_narrow_inputs = false;  ///< 8- and 4-bit products keep their narrow copies (Transformer Engine); others
                                      ///< make them at each use (torchao)
+  bool casts_in_one_pass = false;    ///< by scales of earlier steps (Transformer Engine's delayed scaling)
   bool narrows_experts = true;       ///< the experts' products are 8- and 4-bit ones too
   std::int64_t product_layouts =
       2;  ///< copies of a narrow weight: row-wise, and column-wise for the gradients' products
