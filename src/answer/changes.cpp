@@ -255,8 +255,11 @@ bool quantization(Changed& run, Larger, std::size_t step) {
   if (had_adapters) training.adapter = present;
   training.precision.weights = spec::Dtype::nf4_dq;
   training.precision.autocast = false;
+  const auto compute = training.precision.compute;  // bf16 follows from the weights
+  const std::string products =
+      compute == spec::Dtype::bf16 ? std::string() : fmt::format(" --compute {}", spec::name_of(compute));
   say(run,
-      "--method qlora --weights nf4-dq --autocast 0" + (had_adapters ? std::string() : adapter_flags()) +
+      "--method qlora --weights nf4-dq --autocast 0" + products + (had_adapters ? std::string() : adapter_flags()) +
           reference_flag(training),
       "adapters are trained beside weights in 4 bits",
       "another result, and 4-bit weights are off by their rounding (Dettmers et al. 2023, arXiv:2305.14314)");

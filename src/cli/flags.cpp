@@ -31,9 +31,9 @@ std::string flag_name(std::string_view term) {
   return name;
 }
 
-std::vector<Flag> common_flags() {
+std::vector<Flag> common_flags(std::string_view formats) {
   return {
-      {"format", "text|json", "form of the answer", "Output"},
+      {"format", std::string(formats), "form of the answer", "Output"},
       {"quiet", "", "print nothing: the exit code is the answer", "Output"},
       {"presets", "folder", "presets that add to and override the built-in ones", "Output"},
       {"help", "", "this text", "Output"},

@@ -13,7 +13,7 @@ bool is_help(const std::string& word) { return word == "--help" || word == "-h" 
 
 std::vector<Flag> all_flags(const Verb& verb) {
   auto flags = verb.flags();
-  const auto common = common_flags();
+  const auto common = common_flags(verb.formats);
   flags.insert(flags.end(), common.begin(), common.end());
   return flags;
 }

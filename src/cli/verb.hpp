@@ -19,6 +19,7 @@ struct Verb {
   std::string_view summary;
   std::vector<Flag> (*flags)();
   Outcome (*run)(const Arguments& arguments, const Environment& environment);
+  std::string_view formats = "text|json";  ///< of its answer
 };
 
 std::span<const Verb> verbs();

@@ -5,6 +5,7 @@
 #include "cli/verb.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/suggest.hpp"
+#include "llmcalc/quantity/text.hpp"
 #include "llmcalc/render/validation.hpp"
 
 #include <algorithm>
@@ -47,7 +48,10 @@ Filter parse_filter(const std::string& word) {
 
 std::string parse_group(const std::string& word) {
   if (std::ranges::find(group_columns, word) != group_columns.end()) return word;
-  throw BadInput("--by", "there are no groups by '" + word + "'", quantity::did_you_mean(word, group_columns));
+  std::string columns;
+  for (const auto column : group_columns) columns.append(columns.empty() ? "" : ", ").append(column);
+  throw BadInput("--by", "there are no groups by " + quantity::quoted(word) + ", but by " + columns,
+                 quantity::did_you_mean(word, group_columns));
 }
 
 Options setup(const Arguments& arguments) {

@@ -16,7 +16,7 @@ namespace {
 
 cli::Arguments parse(const std::vector<std::string>& words) {
   auto flags = cli::fit_flags();
-  const auto common = cli::common_flags();
+  const auto common = cli::common_flags("text|json");
   flags.insert(flags.end(), common.begin(), common.end());
   return {flags, words};
 }
