@@ -1,5 +1,7 @@
 #include "memory/buffers.hpp"
 
+#include "llmcalc/program/widths.hpp"
+
 #include <algorithm>
 
 namespace llmcalc::memory {
@@ -9,8 +11,6 @@ using quantity::bytes;
 using quantity::product;
 
 namespace {
-
-constexpr std::int64_t half_width = 2;
 
 /// torch DDP reduces gradients in buckets that are a second copy of them unless gradients are views of the buckets
 /// (torch/nn/parallel/distributed.py, gradient_as_bucket_view).
@@ -28,7 +28,7 @@ bool has_experts(const program::Program& program) {
 Bytes stage_tensor(const spec::Question& question) {
   const auto& layout = question.layout;
   const std::int64_t tokens = question.training.micro_batch_tokens() / (layout.cp * (layout.sp ? layout.tp : 1));
-  return bytes(product(tokens, question.model.shape.hidden, half_width));
+  return bytes(product(tokens, question.model.shape.hidden, program::half_width));
 }
 
 }  // namespace
@@ -41,7 +41,8 @@ Bytes score_buffer(const spec::Question& question, const program::Profile& profi
   if (!profile.keeps_score_buffer) return bytes(0);
   const auto& training = question.training;
   const std::int64_t heads = question.model.shape.heads / question.layout.tp;
-  return bytes(product(training.sequences(), heads, training.seq / question.layout.cp, training.seq, half_width));
+  return bytes(
+      product(training.sequences(), heads, training.seq / question.layout.cp, training.seq, program::half_width));
 }
 
 Bytes bucket_copy(const program::Profile& profile, const program::Sharding& sharding, Bytes gradients) {
@@ -60,7 +61,7 @@ Bytes flat_gradient(const program::Block& block) {
   if (std::ranges::none_of(block.weights, &program::Weight::trainable)) return bytes(0);
   std::int64_t elements = 0;
   for (const auto& weight : block.weights) elements += weight.shared ? 0 : weight.elements;
-  return bytes(product(elements, half_width));
+  return bytes(product(elements, program::half_width));
 }
 
 Bytes accumulated_gradients(const program::Block& block, const spec::Training& training) {
@@ -77,7 +78,7 @@ Bytes gathered_weights(const program::Block& block, const spec::Training& traini
   for (const auto& weight : block.weights) {
     if (weight.shared) continue;
     const Bytes own = spec::storage_bytes(weight.dtype, weight.elements);
-    sum += narrow ? std::min(own, bytes(product(weight.elements, half_width))) : own;
+    sum += narrow ? std::min(own, bytes(product(weight.elements, program::half_width))) : own;
   }
   return sum;
 }

@@ -1,5 +1,8 @@
 #include "llmcalc/memory/scratch_gradients.hpp"
 
+#include "llmcalc/program/optimizer_states.hpp"
+#include "llmcalc/program/widths.hpp"
+
 #include <algorithm>
 
 namespace llmcalc::memory {
@@ -8,11 +11,7 @@ using quantity::Bytes;
 using quantity::bytes;
 using quantity::product;
 
-namespace {
-
-constexpr std::int64_t half_width = 2;
-
-}  // namespace
+namespace {}  // namespace
 
 void ScratchGradients::assign(const program::Program& program) {
   shapes_.clear();
@@ -24,13 +23,13 @@ void ScratchGradients::assign(const program::Program& program) {
 std::uint64_t ScratchGradients::mark(const program::Block& block) {
   std::uint64_t marks = 0;
   for (const auto& weight : block.weights) {
-    if (weight.rows <= 1 || weight.columns <= 1 || weight.table || !weight.trainable) continue;
+    if (!weight.trainable || !program::is_hidden_matrix(weight)) continue;
     const std::pair shape{weight.rows, weight.columns};
     const auto known = std::ranges::find(shapes_, shape);
     const auto index = std::min<std::size_t>(static_cast<std::size_t>(known - shapes_.begin()), sizes_.size() - 1);
     if (known == shapes_.end()) {
       shapes_.push_back(shape);
-      sizes_[index] += bytes(product(weight.rows, weight.columns, half_width));
+      sizes_[index] += bytes(product(weight.rows, weight.columns, program::half_width));
     }
     marks |= std::uint64_t{1} << index;
   }

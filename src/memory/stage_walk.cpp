@@ -1,5 +1,6 @@
 #include "llmcalc/memory/stage_walk.hpp"
 
+#include "llmcalc/program/widths.hpp"
 #include "memory/buffers.hpp"
 #include "memory/companions.hpp"
 #include "memory/in_flight.hpp"
@@ -13,9 +14,6 @@ using quantity::Bytes;
 using quantity::bytes;
 
 namespace {
-
-constexpr std::int64_t half_width = 2;
-constexpr std::int64_t fp32_width = 4;
 
 /// Replaces the peak of a phase if `alive` is higher.
 void raise(PhasePeak& peak, Phase phase, std::int64_t position, const Moment& alive) {
@@ -155,7 +153,7 @@ void StageWalk::add_companions(Stage& stage) const {
 Bytes StageWalk::prefetched(std::uint16_t block) const {
   const Bytes whole = gathered(block);
   const std::int64_t ahead = profile_.zero.prefetch_bucket;
-  return ahead == 0 ? whole : std::min(whole, bytes(quantity::product(ahead, half_width)));
+  return ahead == 0 ? whole : std::min(whole, bytes(quantity::product(ahead, program::half_width)));
 }
 
 /// Offloaded activations are on the accelerator for the layer that runs and for the one before it, whose copy is on its
@@ -254,7 +252,7 @@ Bytes StageWalk::step_temporaries(const Stage& stage) const {
   Bytes sum = stage.states.moment_temporaries * profile_.optimizer_temporaries + prices_.weights->zero.step;
   Bytes widened = stage.states.gradient_copies;
   if (question_.layout.sharding == spec::Sharding::zero3 && profile_.zero.step_group > 0) {
-    widened = std::min(widened, bytes(quantity::product(profile_.zero.step_group, fp32_width)));
+    widened = std::min(widened, bytes(quantity::product(profile_.zero.step_group, program::fp32_width)));
   }
   if (profile_.models_kernel_workspace) sum += stage.states.update_scratch;
   return sum + widened;

@@ -1,5 +1,7 @@
 #include "llmcalc/memory/step_rules.hpp"
 
+#include "llmcalc/spec/traits.hpp"
+
 namespace llmcalc::memory {
 
 using program::Profile;
@@ -30,10 +32,6 @@ bool has_gradient_buffer(const spec::Question& question, const Profile& profile)
   return profile.persistent_gradients || partitioned;
 }
 
-bool has_backward_pass(spec::Method method) {
-  return method != spec::Method::inference && method != spec::Method::forward_only;
-}
-
 /// trl dpo_trainer.py, get_batch_loss_metrics, and kto_trainer.py run the policy first and then the reference; PPO and
 /// GRPO ask it when the samples have been made (ppo_trainer.py, train; grpo_trainer.py,
 /// _generate_and_score_completions).
@@ -48,7 +46,7 @@ StepRules step_rules(const spec::Question& question, const Profile& profile) {
   StepRules rules;
   rules.sharding = program::Sharding(question.layout);
   rules.offload = program::make_offload(question, profile);
-  rules.differentiates = has_backward_pass(question.training.method);
+  rules.differentiates = spec::has_backward_pass(question.training.method);
   rules.gradient_buffer = has_gradient_buffer(question, profile);
   rules.gradients_resident = rules.gradient_buffer || (several_micro_batches && !profile.updates_in_backward);
   rules.streams_weights = rules.sharding.gathers_weights() || rules.offload.weights;

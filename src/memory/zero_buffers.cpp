@@ -1,5 +1,7 @@
 #include "memory/zero_buffers.hpp"
 
+#include "llmcalc/program/widths.hpp"
+
 #include <algorithm>
 
 namespace llmcalc::memory {
@@ -9,8 +11,6 @@ using quantity::bytes;
 using quantity::product;
 
 namespace {
-
-constexpr std::int64_t half_width = 2;
 
 std::int64_t gradient_width(const spec::Training& training) {
   return quantity::in_bytes(spec::storage_bytes(training.precision.grads, 1));
@@ -53,7 +53,7 @@ ZeroBuffers zero_buffers(const program::Program& program, const spec::Question& 
   const std::int64_t trained = trained_elements(program);
   const Bytes bucket = bytes(product(engine.reduce_bucket, gradient_width(question.training)));
   const Bytes flattened = bytes(product(std::min(engine.reduce_bucket, trained), gradient_width(question.training)));
-  const Bytes gathered = bytes(product(std::min(engine.gather_bucket, trained), half_width));
+  const Bytes gathered = bytes(product(std::min(engine.gather_bucket, trained), program::half_width));
   switch (question.layout.sharding) {
     case spec::Sharding::zero1:
       buffers.step = std::max(flattened, gathered);

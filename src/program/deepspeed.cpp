@@ -2,8 +2,6 @@
 
 namespace llmcalc::program {
 
-using spec::Framework;
-
 namespace {
 
 /// Defaults of deepspeed/runtime/zero/config.py, DeepSpeedZeroConfig.
@@ -23,10 +21,6 @@ bool waits_for_kernels(const spec::Training& training) {
 }
 
 }  // namespace
-
-bool runs_deepspeed(Framework framework) {
-  return framework == Framework::deepspeed || framework == Framework::megatron_deepspeed;
-}
 
 /// 16-bit gradients are made in each backward pass and widened for the step; fp32 ones are the flat buffer of
 /// BF16_Optimizer, full-size whatever is sharded, to which every 16-bit gradient is added in fp32 behind the backward

@@ -5,8 +5,6 @@
 
 namespace llmcalc::program {
 
-bool runs_deepspeed(spec::Framework framework);
-
 /// Sets the engine's gradients and buffers; the operations of the model stay as they are.
 void apply_deepspeed(const spec::Training& training, Profile& profile);
 

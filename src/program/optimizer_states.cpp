@@ -19,9 +19,6 @@ namespace {
 
 bool is_matrix(const Weight& w) { return w.rows > 1 && w.columns > 1; }
 
-/// Muon, GaLore and APOLLO leave embedding tables, output head and vectors to AdamW.
-bool is_hidden_matrix(const Weight& w) { return is_matrix(w) && !w.table; }
-
 /// A weight of several experts is so many matrices.
 std::int64_t matrices(const Weight& w) { return w.elements / product(w.rows, w.columns); }
 
@@ -114,6 +111,8 @@ Bytes soap_factors(const Weight& w) {
 }
 
 }  // namespace
+
+bool is_hidden_matrix(const Weight& w) { return is_matrix(w) && !w.table; }
 
 /// AdamW and LAMB: two moments (Kingma & Ba 2015; You et al. 2020, arXiv:1904.00962 algorithm 2). Lion, Adagrad and
 /// SGD with momentum: one. Muon: one momentum for hidden matrices (Jordan 2024). Shampoo: beside its factors a filtered

@@ -1,5 +1,6 @@
 #include "llmcalc/program/profile.hpp"
 
+#include "llmcalc/spec/traits.hpp"
 #include "program/attention_library.hpp"
 #include "program/deepspeed.hpp"
 #include "program/megatron_frameworks.hpp"
@@ -111,7 +112,7 @@ Profile make_profile(const spec::Training& training, const std::optional<spec::A
     p.workspace = handles;
     p.allocates_tensors = true;
   }
-  if (runs_deepspeed(training.framework)) {
+  if (spec::runs_deepspeed(training.framework)) {
     apply_deepspeed(training, p);
     p.workspace = handles;
     p.allocates_tensors = false;

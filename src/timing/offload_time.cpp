@@ -1,5 +1,7 @@
 #include "timing/offload_time.hpp"
 
+#include "llmcalc/program/widths.hpp"
+
 #include <algorithm>
 
 namespace llmcalc::timing {
@@ -65,9 +67,8 @@ Seconds host_update(const program::Offload& offload, const spec::Question& quest
   const spec::Accelerator& gpu = *question.gpu;
   const std::int64_t updated = in_parameters(weights.updated_parameters);
   const double sharers = accelerators_of_node(question.layout);
-  constexpr std::int64_t half_width = 2;
   constexpr std::int64_t read_and_written = 4 * (4 + 3);
-  const Bytes one_way = quantity::bytes(half_width * updated);
+  const Bytes one_way = quantity::bytes(program::half_width * updated);
   const Seconds swapping =
       offload.to_nvme ? over_nvme(question, quantity::bytes(quantity::product(read_and_written, updated))) : Seconds{};
   return seconds(static_cast<double>(updated) * sharers / host_parameters_per_second) + 2.0 * over_pcie(gpu, one_way) +

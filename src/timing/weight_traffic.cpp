@@ -1,5 +1,6 @@
 #include "llmcalc/timing/weight_traffic.hpp"
 
+#include "llmcalc/program/optimizer_states.hpp"
 #include "llmcalc/program/states.hpp"
 
 #include <algorithm>
@@ -82,8 +83,6 @@ Bytes accumulated(const program::Weight& w, const spec::Training& training, cons
   return passes * wide + spec::storage_bytes(training.precision.compute, w.elements) + wide;
 }
 
-bool is_hidden_matrix(const program::Weight& w) { return w.rows > 1 && w.columns > 1 && !w.table; }
-
 }  // namespace
 
 WeightTraffic& WeightTraffic::operator+=(const WeightTraffic& other) {
@@ -123,7 +122,7 @@ WeightTraffic weight_traffic(const program::Block& block, const spec::Training& 
     sum.accumulated += accumulated(w, training, profile);
     sum.updated += updated(w, training, profile, sharding);
     sum.updated_parameters += quantity::parameters(w.elements / shards);
-    if (training.optimizer != spec::Optimizer::muon || !is_hidden_matrix(w)) continue;
+    if (training.optimizer != spec::Optimizer::muon || !program::is_hidden_matrix(w)) continue;
     sum.update_products += newton_schulz(w, kernels) / static_cast<double>(shards);
   }
   return sum;

@@ -6,6 +6,9 @@
 
 namespace llmcalc::program {
 
+/// A matrix of a layer: neither embedding table nor output head. Muon, GaLore and APOLLO leave all else to AdamW.
+bool is_hidden_matrix(const Weight& weight);
+
 /// States of one tensor, to the byte; the source of each formula stands with it in optimizer_states.cpp.
 quantity::Bytes optimizer_bytes(const Weight& weight, const spec::Training& training);
 
