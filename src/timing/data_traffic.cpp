@@ -54,8 +54,12 @@ DataTraffic& DataTraffic::operator+=(const DataTraffic& other) {
 /// and divides it by the ranks before (torch/distributed/fsdp/_flat_param.py, _get_unflat_views;
 /// _runtime_utils.py, _reduce_grad and _post_backward_hook). FSDP2 copies gathered shards into the tensors, after each
 /// of two gathers, and gradients into the buffer that is reduced (_fully_shard/_fsdp_collectives.py,
-/// foreach_all_gather_copy_out and foreach_reduce_scatter_copy_in).
-Bytes copied_around_exchange(const WeightTraffic& w, const spec::Layout& layout) {
+/// foreach_all_gather_copy_out and foreach_reduce_scatter_copy_in). DeepSpeed's stage 3 puts each tensor together from
+/// its gathered shards, after each of two gathers (runtime/zero/partition_parameters.py,
+/// AllGatherCoalescedHandle.wait), copies gradients into a bucket (stage3.py, __add_grad_to_ipg_bucket) and in the
+/// order of the ranks into the tensor that is reduced (runtime/comm/coalesced_collectives.py,
+/// reduce_scatter_coalesced).
+Bytes copied_around_exchange(const WeightTraffic& w, const spec::Layout& layout, const program::Profile& profile) {
   const Bytes weights = w.weights + w.expert_weights;
   const Bytes gradients = w.gradients + w.expert_gradients;
   if (gradients == bytes(0)) return {};
@@ -65,6 +69,8 @@ Bytes copied_around_exchange(const WeightTraffic& w, const spec::Layout& layout)
       return 2 * weights + cast + 2 * gradients;
     case spec::Sharding::fsdp2:
       return 5 * weights + gradients;
+    case spec::Sharding::zero3:
+      return profile.zero.reduce_bucket > 0 ? 4 * weights + 4 * gradients : bytes(0);
     default:
       return {};
   }

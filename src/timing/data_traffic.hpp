@@ -19,7 +19,8 @@ struct DataTraffic {
 DataTraffic data_traffic(const WeightTraffic& weights, const spec::Layout& layout, const Network& network,
                          const program::Profile& profile);
 
-/// What FSDP copies in memory around the collectives of one pass forward and backward.
-quantity::Bytes copied_around_exchange(const WeightTraffic& weights, const spec::Layout& layout);
+/// What FSDP and ZeRO copy in memory around the collectives of one pass forward and backward.
+quantity::Bytes copied_around_exchange(const WeightTraffic& weights, const spec::Layout& layout,
+                                       const program::Profile& profile);
 
 }  // namespace llmcalc::timing

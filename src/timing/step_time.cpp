@@ -112,7 +112,8 @@ StageTime StepTimer::stage_time(const StageGroup& group, const WeightTraffic& we
   }
   for (const program::Companion& companion : costs_.companions) add_companion(companion, group, stage);
   if (question_.layout.expert_overlap) hide_expert_exchanges(stage);
-  if (gathers_) stage.backward.streams += prices_.kernels.stream(copied_around_exchange(weights, question_.layout));
+  if (gathers_)
+    stage.backward.streams += prices_.kernels.eager_stream(copied_around_exchange(weights, question_.layout, profile_));
   if (accumulates_apart()) stage.backward.streams += prices_.kernels.stream(weights.accumulated);
   stage.offloading = streaming(offload_, question_, weights, saved, stage);
   return stage;
@@ -158,7 +159,7 @@ Seconds StepTimer::data_exchange(const WeightTraffic& weights, const StageTime& 
   if (gathers_) return {};
   const DataTraffic traffic = data_traffic(weights, question_.layout, prices_.network, profile_);
   if (gathers_once_) {
-    const Seconds copies = prices_.kernels.stream(copied_around_exchange(weights, question_.layout));
+    const Seconds copies = prices_.kernels.eager_stream(copied_around_exchange(weights, question_.layout, profile_));
     return copies + traffic.reduce + beside(traffic.gather, stage.forward.total());
   }
   Seconds reduction = beside(traffic.reduce, stage.backward.total());

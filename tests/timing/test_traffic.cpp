@@ -140,19 +140,20 @@ TEST_CASE("the host is waited for in small layers and not in large ones") {
 }
 
 /// torch/distributed/fsdp: gradients put together 2+2, cast 2+4, divided 4+4; fully_shard: copied out twice 2+2, copied
-/// in 2+4.
-TEST_CASE("FSDP copies 18 bytes a parameter around its collectives, FSDP2 14") {
+/// in 2+4. DeepSpeed: put together twice 2+2, into a bucket and in the order of the ranks 4+4 each.
+TEST_CASE("FSDP copies 18 bytes a parameter around its collectives, FSDP2 14, DeepSpeed 24") {
   const std::string line =
-      "--model llama-3-8b --framework torch --weights fp32 --compute bf16 --autocast 1 --grads fp32"
-      " --gpu a100-80-sxm:8 --seq 4096 --sharding ";
-  const auto copied = [&](const char* sharding) {
-    const test::Asked asked(line + sharding);
-    const auto all = in_bytes(timing::copied_around_exchange(layer_traffic(asked), asked.question.layout));
+      "--model llama-3-8b --weights fp32 --compute bf16 --autocast 1 --grads fp32 --gpu a100-80-sxm:8 --seq 4096";
+  const auto copied = [&](const std::string& sharding, const std::string& framework = "torch") {
+    const test::Asked asked(line + " --framework " + framework + " --sharding " + sharding);
+    const auto all =
+        in_bytes(timing::copied_around_exchange(layer_traffic(asked), asked.question.layout, asked.profile));
     return static_cast<double>(all) / static_cast<double>(layer_parameters(asked));
   };
   CHECK(copied("fsdp1") == Approx(18.0));
   CHECK(copied("fsdp2") == Approx(14.0));
   CHECK(copied("zero3") == 0.0);
+  CHECK(copied("zero3", "deepspeed") == Approx(24.0));
 }
 
 /// Lee et al. 2025, arXiv:2507.03114: compute is 18.9 % slower while collectives run beside it.
