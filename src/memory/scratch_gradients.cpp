@@ -4,6 +4,7 @@
 #include "llmcalc/program/widths.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace llmcalc::memory {
 
@@ -40,9 +41,7 @@ Bytes ScratchGradients::of(std::span<const program::Run> runs) const {
   std::uint64_t marks = 0;
   for (const auto& run : runs) marks |= blocks_.empty() ? 0 : blocks_[run.block];
   auto sum = bytes(0);
-  for (std::size_t i = 0; i < sizes_.size(); ++i) {
-    if ((marks >> i & 1) != 0) sum += sizes_[i];
-  }
+  for (; marks != 0; marks &= marks - 1) sum += sizes_[static_cast<std::size_t>(std::countr_zero(marks))];
   return sum;
 }
 

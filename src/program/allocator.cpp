@@ -34,9 +34,6 @@ std::int64_t slack_alone(std::int64_t size) {
 /// `small_size` m. The sum of the first m/g multiples over s/g and over B/s is m(m + g)/2B a tensor, whatever its size.
 constexpr std::int64_t shared_slack = small_size / 2 * small_size / shared_segment;  // where g is next to nothing
 
-/// Of sizes with two granules every multiple of the smaller one is left somewhere.
-std::int64_t common(std::int64_t a, std::int64_t b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
-
 }  // namespace
 
 AllocatorSlack::AllocatorSlack(Bytes tensor, std::int64_t tensors, std::int64_t shards) {
@@ -47,13 +44,6 @@ AllocatorSlack::AllocatorSlack(Bytes tensor, std::int64_t tensors, std::int64_t 
   } else {
     own_ = ceil_divide(product(tensors, slack_alone(size)), shards);
   }
-}
-
-AllocatorSlack& AllocatorSlack::add(const AllocatorSlack& other, std::int64_t count) {
-  own_ += count * other.own_;
-  shared_ += count * other.shared_;
-  granule_ = common(granule_, other.granule_);
-  return *this;
 }
 
 Bytes AllocatorSlack::total() const {

@@ -63,18 +63,22 @@ AllocatorSlack slack_of(const Weight& w, Bytes all, std::int64_t shards) {
 /// _build_model_and_main_param_groups), and the weights beside them lie in one buffer (core/distributed/
 /// param_and_grad_buffer.py).
 void add_slack(const Weight& w, const spec::Precision& precision, std::int64_t shards, States& states) {
-  if (shards == 1) states.slack = slack_of(w, code_bytes(w), 1);
+  if (shards == 1) states.slack.add(slack_of(w, code_bytes(w), 1), 1);
   if (!w.trainable) return;
-  states.slack.add(slack_of(w, master_bytes(w, precision), shards), 1);
+  if (precision.master) states.slack.add(slack_of(w, master_bytes(w, precision), shards), 1);
   const Bytes moment = spec::storage_bytes(precision.moments, w.elements);
   if (moment == bytes(0)) return;
   const std::int64_t moments = product(quantity::in_bytes(states.optimizer), shards) / quantity::in_bytes(moment);
   states.moment_slack.add(slack_of(w, moment, shards), moments);
 }
 
-States bare_states(const Weight& w, const spec::Training& training, const Shards& shards) {
+}  // namespace
+
+States weight_states(const Weight& w, const spec::Training& training, const Sharding& sharding) {
   const auto& precision = training.precision;
+  const Shards& shards = sharding.of(w.split);
   States states;
+  if (w.shared) return states;
   (w.adapter ? states.adapters : states.weights) = weight_bytes(w, shards.weights);
   if (!w.trainable) return states;
   const Bytes wide = bytes(product(w.elements, fp32_width));
@@ -91,19 +95,13 @@ States bare_states(const Weight& w, const spec::Training& training, const Shards
   return states;
 }
 
-}  // namespace
-
-States weight_states(const Weight& w, const spec::Training& training, const Sharding& sharding) {
-  if (w.shared) return {};
-  const Shards& shards = sharding.of(w.split);
-  States states = bare_states(w, training, shards);
-  add_slack(w, training.precision, shards.optimizer, states);
-  return states;
-}
-
 States block_states(const Block& block, const spec::Training& training, const Sharding& sharding) {
   States sum;
-  for (const Weight& w : block.weights) sum += weight_states(w, training, sharding);
+  for (const Weight& w : block.weights) {
+    States states = weight_states(w, training, sharding);
+    if (!w.shared) add_slack(w, training.precision, sharding.of(w.split).optimizer, states);
+    sum += states;
+  }
   return sum;
 }
 
