@@ -187,7 +187,7 @@ void settle_nodes(spec::Question& question) {
 
 /// The accelerators as they would be typed, with their number where there are several.
 std::string accelerators_flag(const spec::Question& question) {
-  const std::string number = fmt::format("--gpus {}", question.layout.gpus);
+  std::string number = fmt::format("--gpus {}", question.layout.gpus);
   if (!question.gpu) return number;
   return fmt::format("--gpu {}{}", question.gpu->id, question.layout.gpus > 1 ? " " + number : "");
 }

@@ -46,7 +46,7 @@ void walk_groups(const program::Program& program, const WeightGradients& gradien
   for (std::size_t i = 0; i < program.blocks.size(); ++i) {
     const auto& block = program.blocks[i];
     if (block.group_end > i + 1) walk_group(program, block.group_first, block.group_end, gradients, walks);
-    if (block.group_end > i) i = block.group_end - 1u;
+    if (block.group_end > i) i = block.group_end - 1U;
   }
 }
 

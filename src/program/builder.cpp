@@ -22,6 +22,15 @@ void add_workspace(Op& op, quantity::Bytes size) {
   op.workspace_backward += size;
 }
 
+/// Beside the gathered input, which the weight's gradient needs again, the backward pass has the input's gradient at
+/// all positions until it is reduced and scattered (Megatron-LM core/tensor_parallel/layers.py,
+/// LinearWithGradAccumulationAndAsyncCommunication.backward).
+void gather_around(Op& op, quantity::Bytes whole, bool needs_gradient) {
+  op.workspace_forward += whole;
+  if (op.backward_weight > flops(0)) op.workspace_backward += whole;
+  if (needs_gradient) op.workspace_backward += whole;
+}
+
 }  // namespace
 
 BlockBuilder::BlockBuilder(const Context& context, Block& block) : context_(context), block_(block) {}
@@ -177,15 +186,6 @@ void BlockBuilder::exchange_around(Op& op, const Matrix& matrix, const Value& in
   if (!in.needs_gradient) return;
   op.messages.push_back(
       message(spread ? Collective::reduce_scatter : Collective::all_reduce, true, overlaps_gradient, whole));
-}
-
-/// Beside the gathered input, which the weight's gradient needs again, the backward pass has the input's gradient at
-/// all positions until it is reduced and scattered (Megatron-LM core/tensor_parallel/layers.py,
-/// LinearWithGradAccumulationAndAsyncCommunication.backward).
-void BlockBuilder::gather_around(Op& op, quantity::Bytes whole, bool needs_gradient) {
-  op.workspace_forward += whole;
-  if (op.backward_weight > flops(0)) op.workspace_backward += whole;
-  if (needs_gradient) op.workspace_backward += whole;
 }
 
 /// Y = X W: forward 2*rows*in*out FLOPs, and as many again for each gradient that is needed.

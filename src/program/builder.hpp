@@ -108,7 +108,6 @@ class BlockBuilder {
   void keep_for_products(Weight& weight) const;
   Weight matrix_weight(const Matrix& matrix) const;
   void exchange_around(Op& op, const Matrix& matrix, const Value& in, const Value& out);
-  void gather_around(Op& op, quantity::Bytes whole, bool needs_gradient);
   void matrix_bias(const Matrix& matrix, const Value& out);
   void set_moved_bytes(Op& op) const;
 

@@ -100,10 +100,13 @@ Profile make_profile(const spec::Training& training, const std::optional<spec::A
   const bool hopper = is_hopper_or_newer(gpu);
   Profile p = family_profile(family, training, gpu);
   p.attention_library = attention_library(training);
-  if (training.fused_kernels || training.compile) p.fused_norm = true;
-  if (training.compile || training.framework == Framework::liger) p.fused_norm = p.fused_glu = true;
-  if (training.compile || training.fused_kernels || training.framework == Framework::liger) p.eager_kernels = false;
-  if (training.compile || training.fused_kernels || training.framework == Framework::liger) p.fuses_rotary = true;
+  const bool fused_glu = training.compile || training.framework == Framework::liger;
+  if (fused_glu) p.fused_glu = true;
+  if (fused_glu || training.fused_kernels) {
+    p.fused_norm = true;
+    p.fuses_rotary = true;
+    p.eager_kernels = false;
+  }
   p.optimizer_temporaries = family == Family::textbook ? 0 : step_temporaries(training);
   p.context = cuda_context(hopper);
   p.reserved_over_allocated = median_reserved_ratio;

@@ -34,7 +34,11 @@ Profile eager() {
 
 bool is_quantized(const spec::Training& training) { return spec::facts(training.precision.weights).bits <= 8; }
 
-bool trains_low_rank(Method method) {
+/// peft makes FSDP units of adapters that are modules (utils/other.py, fsdp_auto_wrap_policy), which leaves the layers
+/// around them frozen units. FSDP hooks the inputs of such a unit, and the hook holds them and their gradients until
+/// all backward passes have run (torch/distributed/fsdp/_runtime_utils.py, _register_post_backward_reshard_only_hook).
+/// AdaLoRA's adapters are parameters of the layer itself (tuners/adalora/layer.py).
+bool has_adapter_modules(Method method) {
   return method == Method::lora || method == Method::qlora || method == Method::dora;
 }
 
@@ -47,7 +51,7 @@ Profile huggingface(const spec::Training& training) {
   Profile p = eager();
   const Release transformers = transformers_release(training.framework_version);
   p.fused_adapters = training.fused_kernels && is_quantized(training);
-  p.retains_frozen_inputs = trains_low_rank(training.method) && is_checkpointed(training);
+  p.retains_frozen_inputs = has_adapter_modules(training.method) && is_checkpointed(training);
   p.holds_narrow_logits = transformers >= Release{4, 45};
   p.shifts_logits = transformers < Release{4, 50};
   p.widens_adapter_input = !is_quantized(training) && !training.fused_kernels && transformers >= Release{4, 45};

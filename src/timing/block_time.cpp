@@ -84,7 +84,7 @@ class OpTimer {
   Seconds product(const Op& op, Pass pass) const {
     const Seconds one_call = prices_.kernels.product(op.product, type_of(op, prices_.compute), pass);
     const bool experts = op.kind == OpKind::linear && op.product.count > 1 && pass != Pass::backward_weight;
-    return experts ? one_call + prices_.kernels.further_calls(op.product.count - 1) : one_call;
+    return experts ? one_call + Kernels::further_calls(op.product.count - 1) : one_call;
   }
 
   Seconds moving(const Op& op, quantity::Bytes moved) const {

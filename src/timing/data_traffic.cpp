@@ -1,6 +1,7 @@
 #include "timing/data_traffic.hpp"
 
 #include "llmcalc/program/sharding.hpp"
+#include "llmcalc/spec/traits.hpp"
 
 namespace llmcalc::timing {
 
@@ -20,9 +21,9 @@ Seconds between_replicas(const Network& network, Bytes gradients) {
 }
 
 /// A broadcast passes round the same ring as an all-gather, once for each rank.
-Seconds by_owner(const Network& network, Collective kind, Bytes size, const Span& span) {
+Seconds from_owners(const Network& network, Bytes size, const Span& span) {
   const Bytes share = bytes(quantity::ceil_divide(in_bytes(size), span.ranks));
-  return static_cast<double>(span.ranks) * network.collective(kind, share, span);
+  return static_cast<double>(span.ranks) * network.collective(Collective::all_gather, share, span);
 }
 
 /// Who takes part, and how gradients and weights travel.
@@ -37,7 +38,7 @@ DataTraffic exchange(const Network& network, Bytes weights, Bytes gradients, con
   DataTraffic traffic;
   traffic.reduce = how.whole ? network.collective(Collective::all_reduce, gradients, how.replicas)
                              : network.collective(Collective::reduce_scatter, gradients, how.shards);
-  traffic.gather = how.by_owner ? by_owner(network, Collective::all_gather, weights, how.shards)
+  traffic.gather = how.by_owner ? from_owners(network, weights, how.shards)
                                 : network.collective(Collective::all_gather, weights, how.shards);
   return traffic;
 }
@@ -79,7 +80,7 @@ Bytes copied_around_exchange(const WeightTraffic& w, const spec::Layout& layout,
 DataTraffic data_traffic(const WeightTraffic& w, const spec::Layout& layout, const Network& network,
                          const program::Profile& profile) {
   const program::Sharding sharding(layout);
-  const bool replicated = layout.sharding == spec::Sharding::none || layout.sharding == spec::Sharding::ddp;
+  const bool replicated = spec::zero_stage(layout.sharding) == 0;
   const bool whole = replicated || (profile.reduces_whole_gradients && !sharding.gathers_weights());
   const bool by_owner = profile.sends_by_owner && !sharding.gathers_weights();
   const Span alone;

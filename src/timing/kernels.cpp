@@ -181,7 +181,7 @@ quantity::Seconds Kernels::product(const program::Product& product, spec::Dtype 
   return quantity::seconds(kernel_start + std::max(work, operands + results));
 }
 
-quantity::Seconds Kernels::further_calls(std::int64_t calls) const {
+quantity::Seconds Kernels::further_calls(std::int64_t calls) {
   return quantity::seconds(further_call * static_cast<double>(calls));
 }
 

@@ -264,7 +264,7 @@ TEST_CASE("heads whose rows do not begin at 16 bytes make unfused attention slow
 TEST_CASE("each further expert costs a little more than its share of the work") {
   const Prices b200("b200-sxm", " --framework megatron --dtype bf16");
   const auto group_us = [&](const program::Product& p) {
-    return b200.product_us(p) + 1e6 * quantity::in_seconds(b200.kernels.further_calls(p.count - 1));
+    return b200.product_us(p) + 1e6 * quantity::in_seconds(timing::Kernels::further_calls(p.count - 1));
   };
   CHECK(group_us({1024, 4096, 7168, 32}) == Approx(1870).epsilon(0.10));
   CHECK(group_us({1024, 7168, 2048, 32}) == Approx(1110).epsilon(0.10));

@@ -46,7 +46,7 @@ class Kernels {
   quantity::Seconds product(const program::Product& product, spec::Dtype compute, Pass pass) const;
 
   /// What products take longer that are a call each.
-  quantity::Seconds further_calls(std::int64_t calls) const;
+  static quantity::Seconds further_calls(std::int64_t calls);
 
   /// A fused attention kernel on `op.product`, with the masked share of the scores left out.
   quantity::Seconds attention(const program::Op& op, bool backward) const;
