@@ -159,6 +159,15 @@ void complete_dropout(Draft& draft) {
   draft.assume("dropout", "Megatron default", "--dropout 0.1");
 }
 
+/// torchtune's recipes set it to 0 (pull request 1492), and before release 0.2 none reached the layers (issue 996).
+void complete_adapter_dropout(Draft& draft) {
+  const auto method = draft.training().method;
+  const bool low_rank = method == spec::Method::lora || method == spec::Method::qlora || method == spec::Method::dora;
+  if (!low_rank || draft.training().framework != spec::Framework::torchtune || draft.given("lora_dropout")) return;
+  draft.training().adapter.dropout = 0.0;
+  draft.assume("lora_dropout", "torchtune default", "--lora-dropout 0");
+}
+
 void complete_layout(Draft& draft) {
   spec::Layout& layout = draft.layout();
   const auto replica = replica_size(layout);

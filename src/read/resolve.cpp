@@ -73,6 +73,7 @@ Resolved resolve(const std::vector<Given>& given, const std::optional<ConfigText
   complete_kernels(draft);
   complete_sequence(draft);
   complete_dropout(draft);
+  complete_adapter_dropout(draft);
   complete_layout(draft);
   complete_dispatch(draft);
   complete_pipeline(draft);

@@ -386,3 +386,13 @@ TEST_CASE("recipes of latent attention send tokens by node") {
   CHECK_FALSE(
       ask("--model deepseek-v3 --node-dispatch 0" + run + "Megatron-Bridge 25.09").question.layout.node_dispatch);
 }
+
+TEST_CASE(
+    "torchtune trains adapters without dropout unless told otherwise, other frameworks with that of the examples") {
+  const auto dropout = [](const std::string& words) {
+    return ask("--model llama-2-7b --method lora " + words).question.training.adapter.dropout;
+  };
+  CHECK(dropout("--framework torchtune") == 0.0);
+  CHECK(dropout("--framework torchtune --lora-dropout 0.1") == 0.1);
+  CHECK(dropout("--framework hf") == 0.05);
+}
