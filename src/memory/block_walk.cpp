@@ -11,6 +11,7 @@ namespace llmcalc::memory {
 using program::Block;
 using program::Op;
 using program::TensorId;
+using quantity::Bytes;
 using quantity::bytes;
 using quantity::in_bytes;
 
@@ -28,6 +29,7 @@ class BackwardWalk {
 
   std::int64_t run();
   std::int64_t left_behind() const { return left_behind_; }
+  std::int64_t awaiting() const { return awaiting_; }
 
  private:
   void start();
@@ -36,6 +38,8 @@ class BackwardWalk {
   void recompute(std::uint8_t group);
   void end_group(std::uint8_t group);
   void make_input_gradients(const Op& op);
+  bool waits(const program::Weight& weight) const;
+  bool is_kept(const program::Weight& weight) const;
   void make_weight_gradient(const Op& op);
   void forget_saved(const Op& op);
   void leave_vectors();
@@ -49,6 +53,7 @@ class BackwardWalk {
   PerTensor<std::uint8_t> savers_;
   std::bitset<most_groups> recomputed_;
   std::int64_t left_behind_ = 0;
+  std::int64_t awaiting_ = 0;
 };
 
 /// Runs operations forward; what is neither kept nor needed later is freed after its last use.
@@ -149,12 +154,22 @@ void BackwardWalk::make_input_gradients(const Op& op) {
   }
 }
 
+/// Autograd adds up the gradients of both uses before it hands them on (pytorch torch/csrc/autograd/engine.cpp and
+/// input_buffer.cpp); the second is added to the first in place.
+bool BackwardWalk::waits(const program::Weight& weight) const { return weight.shared && policy_.awaits_second; }
+bool BackwardWalk::is_kept(const program::Weight& weight) const {
+  return policy_.kept && !weight.shared && !(weight.has_sharer && policy_.awaits_second);
+}
+
 /// The product for it runs while the operation's scratch memory is there: it reads the gathered input.
 void BackwardWalk::make_weight_gradient(const Op& op) {
   if (op.weight == program::no_weight || !block_.weights[op.weight].trainable) return;
   const auto& weight = block_.weights[op.weight];
   const std::int64_t scratch = in_bytes(op.workspace_backward);
-  if (policy_.kept && !weight.shared) {
+  if (waits(weight)) {
+    awaiting_ = weight.elements * (policy_.kept ? policy_.kept_width : policy_.product_width);
+    water_.allocate(awaiting_);
+  } else if (is_kept(weight)) {
     water_.allocate(weight.elements * policy_.kept_width);
     left_behind_ += weight.elements * policy_.kept_width;
     if (policy_.kept_width != policy_.product_width) water_.touch(scratch + weight.elements * policy_.product_width);
@@ -173,7 +188,7 @@ void BackwardWalk::forget_saved(const Op& op) {
 void BackwardWalk::leave_vectors() {
   if (!policy_.kept) return;
   std::int64_t all = 0;
-  for (const auto& weight : block_.weights) all += weight.trainable && !weight.shared ? weight.elements : 0;
+  for (const auto& weight : block_.weights) all += weight.trainable && is_kept(weight) ? weight.elements : 0;
   const std::int64_t vectors = all * policy_.kept_width - left_behind_;
   water_.allocate(vectors);
   left_behind_ += vectors;
@@ -197,6 +212,14 @@ ForwardResult forward_walk(const Block& block, const Lifetimes& lifetimes) {
   return {water.peak(), water.live()};
 }
 
+/// A checkpointed block has run without a graph, and what it makes again goes with its own backward pass.
+Bytes kept_by_nodes(const Block& block) {
+  Bytes sum = bytes(0);
+  if (block.checkpointed) return sum;
+  for (const auto& tensor : block.tensors) sum += tensor.kept_by_node ? tensor.size : bytes(0);
+  return sum;
+}
+
 }  // namespace
 
 BlockWalk walk_block(const Block& block, const WeightGradients& gradients) {
@@ -206,13 +229,11 @@ BlockWalk walk_block(const Block& block, const WeightGradients& gradients) {
   const std::int64_t backward_peak = backward.run();
   const bool has_input = block.input != program::no_tensor;
   const auto input_gradient = has_input ? block.tensors[block.input].gradient : bytes(0);
-  return {bytes(forward.kept),
-          bytes(forward.peak),
-          bytes(backward_peak),
-          bytes(backward.left_behind()),
-          input_gradient,
-          block.held_by_loop,
-          gradients.deferred ? deferred_by(block) : bytes(0)};
+  return {bytes(forward.kept),        bytes(forward.peak),
+          bytes(backward_peak),       bytes(backward.left_behind()),
+          bytes(backward.awaiting()), input_gradient,
+          block.held_by_loop,         gradients.deferred ? deferred_by(block) : bytes(0),
+          kept_by_nodes(block)};
 }
 
 }  // namespace llmcalc::memory

@@ -242,9 +242,12 @@ StageWalk::Growth StageWalk::left_by(std::uint16_t block) const {
 
 /// What the backward pass of a block leaves of its weights' gradients beside those that were there before.
 Bytes StageWalk::gradients_left_by(std::uint16_t block) const {
-  if (rules_.offload.gradients || rules_.gradients_resident || profile_.updates_in_backward) return bytes(0);
+  if (rules_.offload.gradients) return bytes(0);
+  const Bytes awaiting = walk_of(block).awaiting_gradient;
+  if (rules_.gradients_resident || profile_.updates_in_backward) return awaiting;
+  if (rules_.flat_gradients) return weights_of(block).flat_gradients;
   const bool reduced = rules_.streams_weights || rules_.sharding.shards_gradients();
-  return reduced ? weights_of(block).states.gradients : walk_of(block).weight_gradients;
+  return awaiting + (reduced ? weights_of(block).states.gradients : walk_of(block).weight_gradients);
 }
 
 /// DeepSpeed's stage 3 steps group by group, so that no more gradients than a group's exist in fp32.

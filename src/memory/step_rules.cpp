@@ -55,6 +55,7 @@ StepRules step_rules(const spec::Question& question, const Profile& profile) {
   rules.retains_inputs = profile.retains_frozen_inputs && rules.sharding.gathers_weights();
   rules.asks_in_loss = asks_in_loss(question.training.algorithm);
   rules.gradients = gradient_policy(question.training, profile, rules);
+  rules.gradients.awaits_second = !profile.persistent_gradients;
   rules.gradients.deferred = question.layout.schedule == spec::Schedule::zero_bubble && question.layout.pp > 1;
   return rules;
 }

@@ -54,6 +54,7 @@ Context::Context(const spec::Question& question, const Profile& chosen)
       node_dispatch(question.layout.node_dispatch),
       etp(question.layout.etp),
       stages(question.layout.pp),
+      shares_table(question.model.shape.tied && stages == 1 && !chosen.unties_head),
       autocast(casts_at_each_use(question)),
       differentiates(spec::has_backward_pass(question.training.method)),
       selects_operations(chosen.saves_products &&

@@ -28,6 +28,7 @@ struct Context {
   bool node_dispatch;         ///< of a token's copies for several experts one is sent to a node
   std::int64_t etp;           ///< ranks over which one expert's matrices are cut
   std::int64_t stages;        ///< pipeline ranks
+  bool shares_table;          ///< the output head is the token table
   bool autocast;              ///< weights rest in fp32, products run in 16 bits
   bool differentiates;        ///< a backward pass follows
   bool selects_operations;    ///< recompute spares attention and every second matrix product

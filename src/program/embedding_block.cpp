@@ -38,6 +38,7 @@ Value look_up(BlockBuilder& b, std::int64_t width) {
   const Value x = b.value("embedded tokens", rows, width, c.autocast ? 4 : c.width, c.trains_base);
   Op op{.kind = OpKind::embedding, .name = "token embedding", .outputs = {x.id}};
   op.weight = table(b, "token table", c.shape().vocab, width, true);
+  b.block().weights.back().has_sharer = c.shares_table;
   exchange_rows(c, op, b.size(x.id));
   if (c.profile.keeps_batch) {
     const Value batch = b.value("token ids, labels and mask", c.tokens, 3, sizeof(std::int64_t), false);

@@ -55,7 +55,7 @@ void head_block(const Context& c, bool input_needs_gradient, Block& block) {
     if (w.name != output_head) continue;
     w.table = true;
     w.tied = shape.tied;
-    w.shared = shape.tied && c.stages == 1;
+    w.shared = c.shares_table;
   }
 }
 

@@ -18,18 +18,21 @@ struct WeightGradients {
   std::int64_t table_width = 0;    ///< the same for embedding tables and the output head, whose kernels do not add
   std::int64_t kept_width = 0;     ///< bytes an element of what is left behind
   bool deferred = false;           ///< made later, while another micro-batch runs
+  bool awaits_second = false;      ///< that of a tied matrix is held from the head's backward pass to the table's
 
   friend bool operator==(const WeightGradients&, const WeightGradients&) = default;
 };
 
 struct BlockWalk {
-  quantity::Bytes kept;              ///< saved for backward after the forward pass, the input included if it is saved
-  quantity::Bytes forward_peak;      ///< highest live bytes in the forward pass, input and output included
-  quantity::Bytes backward_peak;     ///< highest live bytes in the backward pass, kept tensors and gradients included
-  quantity::Bytes weight_gradients;  ///< left behind by the backward pass
-  quantity::Bytes input_gradient;    ///< handed to the block before
-  quantity::Bytes held_by_loop;      ///< of its tensors, what outlives it until all blocks have run backward
-  quantity::Bytes deferred;          ///< kept from the backward pass until its weights' gradients are made
+  quantity::Bytes kept;               ///< saved for backward after the forward pass, the input included if it is saved
+  quantity::Bytes forward_peak;       ///< highest live bytes in the forward pass, input and output included
+  quantity::Bytes backward_peak;      ///< highest live bytes in the backward pass, kept tensors and gradients included
+  quantity::Bytes weight_gradients;   ///< left behind by the backward pass
+  quantity::Bytes awaiting_gradient;  ///< of a tied matrix, left behind until its other use has run backward
+  quantity::Bytes input_gradient;     ///< handed to the block before
+  quantity::Bytes held_by_loop;       ///< of its tensors, what outlives it until all blocks have run backward
+  quantity::Bytes deferred;           ///< kept from the backward pass until its weights' gradients are made
+  quantity::Bytes kept_by_nodes;      ///< as long as the graph exists
 };
 
 /// \pre every input of a recompute group is saved by an operation of the group

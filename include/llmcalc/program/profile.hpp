@@ -67,16 +67,19 @@ struct Profile {
   bool rotates_into_copies = false;  ///< rotary embedding writes queries and keys beside the projection they came from
   bool transforms_before_head = false;   ///< masked language models have BERT's whole head, not the encoder alone
   bool quantizes_head = false;           ///< the output head is quantized with the layers
+  bool unties_head = false;  ///< the output head is a matrix of its own though the checkpoint's is the table
   bool keeps_quantized_inputs = false;   ///< products with quantized matrices keep their input for the backward pass
   int dequantized_copies = 1;            ///< 16-bit copies that a product with a quantized matrix makes of it at once
   bool pads_adapter_output = false;      ///< one adapter on the fused q, k, v projection, padded to those without one
   std::int64_t prompt_layers_start = 0;  ///< layers below have no adaption prompt (LLaMA-Adapter), so no gradients
   bool accumulates_whole_gradients = false;  ///< sharded gradients stay whole between micro-batches, frozen parts too
-  bool updates_in_backward = false;   ///< each weight is updated as soon as its gradient is made, which is then dropped
-  bool saves_products = false;        ///< selective recompute keeps attention and every second matrix product's result
-  double router_overload = 0.0;       ///< of the busiest expert-parallel rank, times the root of its number of experts
-  bool weighs_activations = false;    ///< the router's weights multiply what ungated experts' down projection reads
-  bool holds_routed_rows = false;     ///< to the end of a mixture, in local variables; its shared experts run first
+  bool starts_with_longest = false;  ///< the first micro-batch is the longest: nothing of an earlier one lies beside it
+  bool keeps_last_graph = false;     ///< the training loop keeps a micro-batch's graph until the next one has its loss
+  bool updates_in_backward = false;  ///< each weight is updated as soon as its gradient is made, which is then dropped
+  bool saves_products = false;       ///< selective recompute keeps attention and every second matrix product's result
+  double router_overload = 0.0;      ///< of the busiest expert-parallel rank, times the root of its number of experts
+  bool weighs_activations = false;   ///< the router's weights multiply what ungated experts' down projection reads
+  bool holds_routed_rows = false;    ///< to the end of a mixture, in local variables; its shared experts run first
   bool keeps_expert_outputs = false;  ///< the router's weights multiply the experts' outputs, which are kept for it
 
   bool retains_frozen_inputs = false;  ///< sharded frozen layers keep inputs and their gradients to the end of the pass

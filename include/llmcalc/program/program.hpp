@@ -30,6 +30,7 @@ struct Tensor {
   quantity::Bytes gradient;         ///< size of its gradient in the backward pass; zero when nothing upstream needs one
   bool survives_recompute = false;  ///< a checkpointed block keeps it instead of making it again
   bool discarded = false;           ///< given up after the forward pass though saved, until its group is run again
+  bool kept_by_node = false;  ///< autograd's node holds it until the graph goes, not only until it has run backward
 };
 
 /// What an operation is; the time walk prices by it, the explanation names it.
@@ -120,10 +121,12 @@ struct Weight {
   spec::Dtype copy_type = spec::Dtype::bf16;  ///< of the copies that narrow products keep beside it
   std::int64_t copies = 0;
   bool trainable = true;
-  bool adapter = false;  ///< beside the model, not part of its published size
-  bool table = false;    ///< an embedding table or untied head: not in the "non-embedding" count
-  bool tied = false;     ///< another block's weight under a second name: not counted as parameters again
-  bool shared = false;   ///< tied, and the storage is that other weight's: on this rank it costs nothing
+  bool adapter = false;        ///< beside the model, not part of its published size
+  bool table = false;          ///< an embedding table or untied head: not in the "non-embedding" count
+  bool tied = false;           ///< another block's weight under a second name: not counted as parameters again
+  bool shared = false;         ///< tied, and the storage is that other weight's: on this rank it costs nothing
+  bool has_sharer = false;     ///< another block's weight of the same storage is the first to get its gradient
+  bool shards_scales = false;  ///< of a quantized weight, with its codes
   Split split = Split::replicated;
 };
 
