@@ -1,6 +1,7 @@
 #include "program/loss.hpp"
 
 #include "llmcalc/program/widths.hpp"
+#include "program/blocks.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -164,15 +165,27 @@ void narrow_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   metrics(b, logits);
 }
 
+/// Each chunk's product has a gradient for the whole head, which is added to those before: when the second is made, one
+/// chunk of the logits' gradient is gone (torchtune modules/transformer.py, chunked_output).
+void add_up_by_chunks(BlockBuilder& b, std::int64_t chunk) {
+  for (Op& op : b.block().ops) {
+    if (op.weight == no_weight || b.block().weights[op.weight].name != output_head) continue;
+    const auto& head = b.block().weights[op.weight];
+    if (!head.trainable) continue;
+    op.workspace_backward += bytes(product(std::max<std::int64_t>(0, head.elements - chunk), half_width));
+  }
+}
+
 /// torchtune modules/loss/ce_chunked_output_loss.py, 8 chunks: each chunk of logits gives way to its gradient.
-/// Compiled, its fp32 copy stays inside the kernel; otherwise the fp32 log-probabilities of all chunks are kept.
+/// Compiled, its fp32 copy stays inside the kernel and the gradient takes its storage (pytorch
+/// torch/_functorch/config.py, donated_buffer); otherwise the fp32 log-probabilities of all chunks are kept.
 void chunked_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   constexpr std::int64_t chunks = 8;
   const Value logits = b.linear(x, head);
+  const std::int64_t chunk = quantity::ceil_divide(product(logits.rows, logits.columns), chunks);
+  add_up_by_chunks(b, chunk);
   Op op = loss_on(logits, "cross-entropy");
   op.gradient_in_place = true;
-  const std::int64_t chunk = quantity::ceil_divide(product(logits.rows, logits.columns), chunks);
-  op.workspace_backward = bytes(product(chunk, logits.width));
   if (!b.context().training.compile) {
     const Value kept = b.value("log-probabilities", logits.rows, logits.columns, fp32_width, false);
     op.outputs = {kept.id};
