@@ -15,6 +15,10 @@ using quantity::bytes;
 
 namespace {
 
+/// A unit's flat gradient is concatenated from those of its weights, with zeros for the frozen ones (pytorch
+/// torch/csrc/autograd/FunctionsManual.cpp, split_with_sizes_backward).
+constexpr std::int64_t flat_gradient_pieces = 2;
+
 /// Replaces the peak of a phase if `alive` is higher.
 void raise(PhasePeak& peak, Phase phase, std::int64_t position, const Moment& alive) {
   if (peak.alive.total() >= alive.total()) return;
@@ -65,6 +69,8 @@ struct StageWalk::Stage {
   program::States states{};
   Bytes kept{};       ///< by all its blocks for one micro-batch
   Bytes in_flight{};  ///< kept by other micro-batches that are forwarded and not yet backwarded
+  Bytes last_graph{};  ///< held by the nodes of the micro-batch before
+  Bytes flat_gradients{};
   Bytes root{};       ///< weights whole from the first layer to the last: the unit outside the layers, or all of them
   Bytes buffers{};    ///< while micro-batches run
   Bytes between_steps{};  ///< buffers once they have run
@@ -102,7 +108,6 @@ std::int64_t StageWalk::trained_parameters(const program::States& states) const 
 StageWalk::Stage StageWalk::lay_out(Runs runs, std::int64_t index) const {
   Stage stage{.runs = runs};
   Kept in_flight;
-  auto flat_gradients = bytes(0);
   for (const auto& [block, count] : runs) {
     const Bytes kept = count * walk_of(block).kept;
     stage.blocks += count;
@@ -112,9 +117,9 @@ StageWalk::Stage StageWalk::lay_out(Runs runs, std::int64_t index) const {
     in_flight.deferred += count * walk_of(block).deferred;
     if (stays_whole(block)) stage.root += count * weights_of(block).gathered;
     stage.root += count * weights_of(block).whole;
-    flat_gradients += count * weights_of(block).flat_gradients;
+    stage.flat_gradients += count * weights_of(block).flat_gradients;
+    if (rules_.keeps_last_graph) stage.last_graph += count * walk_of(block).kept_by_nodes;
   }
-  if (flat_gradients > bytes(0)) stage.states.gradients = flat_gradients;
   stage.in_flight = activations_in_flight(in_flight, question_, index);
   if (profile_.updates_in_backward) stage.states.gradients = stage.states.wide_gradients = bytes(0);
   if (!profile_.widens_gradients_at_step) stage.states.gradient_copies = bytes(0);
@@ -226,7 +231,8 @@ void StageWalk::add_backward_peak(std::uint16_t block, Alive& alive) const {
     part<&Moment::activations>(alive) += walk.kept;
     part<&Moment::temporaries>(alive) += walk.backward_peak - walk.kept;
   }
-  part<&Moment::temporaries>(alive) += gathered(block) + weights_of(block).flat_gradients;
+  const std::int64_t copies = rules_.flat_gradients ? flat_gradient_pieces : 1;
+  part<&Moment::temporaries>(alive) += gathered(block) + copies * weights_of(block).flat_gradients;
 }
 
 StageWalk::Arrival StageWalk::arriving(std::uint16_t block) const {
@@ -282,7 +288,9 @@ void StageWalk::visit_step(const Stage& stage, const Alive& resident, Visits vis
   part<&Moment::activations>(in_step) += stage.in_flight + stage.companions.kept;
   part<&Moment::temporaries>(in_step) += stage.root;
   visit_pass(Phase::forward, 0, resident, stage.companions.before, visit);
-  forward(stage, in_step, visits, visit);
+  Alive beside_last = in_step;
+  part<&Moment::activations>(beside_last) += stage.last_graph;
+  forward(stage, beside_last, visits, visit);
   if (!rules_.differentiates) return;
   Alive in_loss = in_step;
   part<&Moment::activations>(in_loss) += stage.kept;
@@ -307,6 +315,7 @@ Moment StageWalk::resident(const Stage& stage) const {
   moment.temporaries = bytes(0);
   moment.workspace = stage.buffers + stage.scratch;
   if (profile_.drops_wide_gradients) moment.gradients -= stage.states.wide_gradients;
+  if (stage.flat_gradients > bytes(0)) moment.gradients = stage.flat_gradients;
   if (rules_.gradients_resident) return moment;
   moment.gradients = bytes(0);
   moment.value -= stage.companions.value.gradients;
@@ -314,7 +323,7 @@ Moment StageWalk::resident(const Stage& stage) const {
 }
 
 StepMemory StageWalk::walk(Runs runs, std::int64_t index) const {
-  const Stage stage = lay_out(runs, index);
+  Stage stage = lay_out(runs, index);
   StepMemory memory;
   memory.stage = index;
   Moment in_step = resident(stage);
@@ -330,6 +339,7 @@ StepMemory StageWalk::walk(Runs runs, std::int64_t index) const {
   memory.steady = phases(stage, in_step);
   in_step.optimizer = bytes(0);
   in_step.workspace -= stage.moment_slack;
+  if (question_.training.grad_accum == 1) stage.last_graph = bytes(0);
   in_step.value -= stage.companions.value.optimizer;
   memory.first_step = phases(stage, in_step);
   return memory;

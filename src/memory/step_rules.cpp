@@ -48,7 +48,9 @@ StepRules step_rules(const spec::Question& question, const Profile& profile) {
   rules.offload = program::make_offload(question, profile);
   rules.differentiates = spec::has_backward_pass(question.training.method);
   rules.gradient_buffer = has_gradient_buffer(question, profile);
-  rules.gradients_resident = rules.gradient_buffer || (several_micro_batches && !profile.updates_in_backward);
+  const bool accumulates = several_micro_batches && !profile.updates_in_backward && !profile.starts_with_longest;
+  rules.gradients_resident = rules.gradient_buffer || accumulates;
+  rules.keeps_last_graph = profile.keeps_last_graph && !profile.starts_with_longest;
   rules.streams_weights = rules.sharding.gathers_weights() || rules.offload.weights;
   rules.flat_gradients =
       profile.accumulates_whole_gradients && rules.sharding.gathers_weights() && several_micro_batches;

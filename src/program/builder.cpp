@@ -188,6 +188,12 @@ void BlockBuilder::exchange_around(Op& op, const Matrix& matrix, const Value& in
       message(spread ? Collective::reduce_scatter : Collective::all_reduce, true, overlaps_gradient, whole));
 }
 
+/// Held as an attribute of the node instead of by save_for_backward, so that nothing frees it once the node has run.
+void BlockBuilder::keep_in_node(Op& op, const Value& x) {
+  op.saved.push_back(x.id);
+  block_.tensors[x.id].kept_by_node = true;
+}
+
 /// Y = X W: forward 2*rows*in*out FLOPs, and as many again for each gradient that is needed.
 /// Keeps X only if W is trained; a 16-bit copy of an fp32 W under autocast lives until the backward pass.
 /// Under sequence parallelism a column-cut matrix gathers its input's positions first and keeps the slice only; a
@@ -224,7 +230,7 @@ Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
   if (rows != out_rows) add_workspace(op, bytes(product(rows, w.columns, context_.width)));
   if (context_.dequantizes && matrix.resting == Resting::as_layers) {
     add_workspace(op, bytes(product(w.rows, w.columns, context_.width, context_.profile.dequantized_copies)));
-    if (context_.profile.keeps_quantized_inputs && in.needs_gradient) op.saved.push_back(in.id);
+    if (context_.profile.keeps_quantized_inputs && in.needs_gradient) keep_in_node(op, in);
   }
   append(op);
   if (keeps_narrow(matrix)) {

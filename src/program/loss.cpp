@@ -121,12 +121,33 @@ void eager_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   hold_to_the_end(b, wide);
 }
 
+/// While the model runs, the loop's variable has the logits of the micro-batch before: until these are converted.
+class LastLogits {
+ public:
+  LastLogits(BlockBuilder& b, const Value& logits) : b_(b) {
+    const auto& c = b.context();
+    const bool kept = c.profile.holds_wide_logits && c.profile.keeps_last_graph && !c.profile.starts_with_longest;
+    if (!kept || !c.differentiates) return;
+    last_ = b.value("logits of the micro-batch before", logits.rows, logits.columns, fp32_width, false).id;
+    b.block().ops.back().outputs.push_back(last_);
+  }
+  void end() const {
+    if (last_ != no_tensor) b_.block().ops.back().held.push_back(last_);
+  }
+
+ private:
+  BlockBuilder& b_;
+  TensorId last_ = no_tensor;
+};
+
 /// The logits of some positions at a time, all of them converted to fp32 and held by the training loop. Each part's
 /// log-probabilities give way to its gradient, so both together are as large as one of them.
 void split_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   const Context& c = b.context();
   const Value logits = b.linear(x, head);
+  const LastLogits last(b, logits);
   const Value wide = b.cast(logits, fp32_width, "logits (fp32)");
+  last.end();
   b.block().ops.back().passes_gradient = true;
   const Value log_probabilities = b.value("log-probabilities", wide.rows, wide.columns, wide.width, false);
   Op op{.kind = OpKind::loss,

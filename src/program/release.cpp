@@ -1,5 +1,6 @@
 #include "program/release.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 namespace llmcalc::program {
@@ -10,6 +11,7 @@ constexpr Release current{5, 0};
 constexpr Release of_summer_2024{4, 44};
 constexpr Release current_torch{2, 11};
 constexpr Release older_torch{2, 0};
+constexpr Release last_torchtune{0, 6};
 
 /// Reads "4.48" at the start of `text`; false if there is no such number.
 bool read_release(std::string_view text, Release& release) {
@@ -19,8 +21,15 @@ bool read_release(std::string_view text, Release& release) {
   return std::from_chars(major.ptr + 1, end, release.minor).ec == std::errc();
 }
 
-bool names_year_until_2024(std::string_view text) {
-  return text.find("2024") != std::string_view::npos || text.find("2023") != std::string_view::npos;
+/// The year that starts at `at`; 0 if there is none.
+int year_at(std::string_view text, std::size_t at) {
+  constexpr std::size_t digits = 4;
+  const auto is_digit = [&](std::size_t i) { return i < text.size() && text[i] >= '0' && text[i] <= '9'; };
+  if ((at > 0 && is_digit(at - 1)) || is_digit(at + digits)) return 0;
+  int year = 0;
+  const char* begin = text.data() + at;
+  const auto read = std::from_chars(begin, begin + std::min(digits, text.size() - at), year);
+  return read.ptr == begin + digits ? year : 0;
 }
 
 /// The release behind the library's name; `otherwise` where the text does not say.
@@ -33,12 +42,25 @@ Release named_release(std::string_view version_text, std::string_view library, R
 
 }  // namespace
 
+bool is_dated_until(std::string_view version_text, int year) {
+  int latest = 0;
+  for (std::size_t at = version_text.find("20"); at != std::string_view::npos; at = version_text.find("20", at + 1)) {
+    latest = std::max(latest, year_at(version_text, at));
+  }
+  return latest > 0 && latest <= year;
+}
+
 Release transformers_release(std::string_view version_text) {
-  return named_release(version_text, "transformers ", names_year_until_2024(version_text) ? of_summer_2024 : current);
+  const Release unnamed = is_dated_until(version_text, 2024) ? of_summer_2024 : current;
+  return named_release(version_text, "transformers ", unnamed);
 }
 
 Release torch_release(std::string_view version_text) {
   return named_release(version_text, "torch ", version_text.empty() ? current_torch : older_torch);
+}
+
+Release torchtune_release(std::string_view version_text) {
+  return named_release(version_text, "torchtune ", last_torchtune);
 }
 
 }  // namespace llmcalc::program

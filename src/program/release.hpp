@@ -20,4 +20,10 @@ Release transformers_release(std::string_view version_text);
 /// The same of "torch 2.9". No text means the current release, one without it an older run.
 Release torch_release(std::string_view version_text);
 
+/// Reads "torchtune 0.1" out of free text; text without a release means the last one (0.6).
+Release torchtune_release(std::string_view version_text);
+
+/// True of text that names a year and none after `year`.
+bool is_dated_until(std::string_view version_text, int year);
+
 }  // namespace llmcalc::program

@@ -68,7 +68,10 @@ bool keeps_inputs_of_4bit_products(const spec::Training& training) {
 /// model returns to fp32 (lightning/fabric/wrappers.py, convert_output) and quantizes all linear layers from fp16
 /// (plugins/precision/bitsandbytes.py), so that bf16 products cast the dequantized matrix once more. Between
 /// micro-batches FSDP does not reduce (no_backward_sync): each unit's flat gradient stays whole, as long as the unit
-/// with its frozen weights (torch/distributed/fsdp/_flat_param.py).
+/// with its frozen weights (torch/distributed/fsdp/_flat_param.py). Its GPT has an output head of its own, which the
+/// conversion of a tied checkpoint fills with the table (scripts/convert_hf_checkpoint.py). Until 2023 the first
+/// micro-batch held the longest sample (finetune/lora.py, get_batch, longest_seq_ix), which therefore met no gradients
+/// and no graph of another; `loss` keeps the graph of each until the next one's is assigned to it.
 Profile litgpt(const spec::Training& training) {
   constexpr std::int64_t head_chunk = 128;
   constexpr std::int64_t first_prompted_layer = 2;  // litgpt/adapter.py, Config.adapter_start_layer
@@ -78,10 +81,13 @@ Profile litgpt(const spec::Training& training) {
   p.loss_positions = head_chunk;
   p.holds_wide_logits = true;
   p.quantizes_head = true;
+  p.unties_head = true;
   p.dequantized_copies = 2;
   p.keeps_quantized_inputs = keeps_inputs_of_4bit_products(training);
   p.pads_adapter_output = true;
   p.accumulates_whole_gradients = true;
+  p.starts_with_longest = is_dated_until(training.framework_version, 2023);
+  p.keeps_last_graph = true;
   if (training.method == Method::adapter) p.prompt_layers_start = first_prompted_layer;
   return p;
 }

@@ -17,6 +17,7 @@ struct StepRules {
   bool streams_weights = false;    ///< weights are whole on the accelerator only while their layer runs
   bool flat_gradients = false;     ///< sharded gradients stay whole between micro-batches
   bool asks_in_loss = false;       ///< companions run when the loss is computed, otherwise when samples are made
+  bool keeps_last_graph = false;   ///< of the micro-batch before, until the loss of the next one is there
   bool retains_inputs = false;     ///< checkpointed inputs and their gradients stay to the end of the backward pass
 };
 
