@@ -14,6 +14,12 @@ std::int64_t activation_width(spec::Dtype compute) {
 /// Only the matrices of the layers are quantized (bitsandbytes and GPTQ leave tables, head and norms alone).
 bool is_quantized(spec::Dtype weights) { return spec::facts(weights).bits <= 8 && !spec::is_narrow_float(weights); }
 
+/// NF4 with its scales quantized again where the framework knows no other.
+spec::Dtype resting_matrices(const spec::Question& question, const Profile& profile) {
+  const spec::Dtype weights = question.training.precision.weights;
+  return weights == spec::Dtype::nf4 && profile.quantizes_scales ? spec::Dtype::nf4_dq : weights;
+}
+
 /// Norms, tables, router and head rest in 16 bit beside quantized or narrow matrices. Of a model that is known by its
 /// size alone nothing stands beside anything: all its parameters rest alike.
 spec::Dtype resting_beside(const spec::Question& question) {
@@ -60,7 +66,7 @@ Context::Context(const spec::Question& question, const Profile& chosen)
       selects_operations(chosen.saves_products &&
                          question.training.recompute.policy == spec::RecomputePolicy::selective),
       trains_base(updates_base_weights(question.training.method)),
-      matrix_type(question.training.precision.weights),
+      matrix_type(resting_matrices(question, chosen)),
       other_type(resting_beside(question)),
       narrow_products(spec::is_narrow_float(question.training.precision.compute)),
       dequantizes(is_quantized(matrix_type)),

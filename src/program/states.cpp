@@ -25,8 +25,10 @@ Bytes code_bytes(const Weight& w) { return bytes(ceil_divide(product(w.elements,
 
 /// Of a quantized weight only the codes are parameters that sharding sees; its scales are attributes or buffers of the
 /// module and stay whole on every rank (bitsandbytes nn/modules.py, Params4bit.quant_state; AutoGPTQ's scales, qzeros).
+/// torchao's are parts of the tensor (torchao/dtypes/nf4tensor.py, fsdp_pre_all_gather).
 Bytes weight_bytes(const Weight& w, std::int64_t shards) {
   const Bytes stored = spec::storage_bytes(w.dtype, w.elements);
+  if (w.shards_scales) return w.layouts * share(stored, shards) + product_copies(w, shards);
   const Bytes codes = code_bytes(w);
   return w.layouts * (share(codes, shards) + (stored - codes)) + product_copies(w, shards);
 }

@@ -100,10 +100,18 @@ bool steps_in_backward(const spec::Training& training) {
   return paged && training.method == Method::full && training.grad_accum == 1;
 }
 
-/// torchtune/modules/transformer.py makes fp32 logits, recipes/*.py drop them before the backward pass.
+/// torchtune/modules/transformer.py makes fp32 logits. Until release 0.3 of September 2024 the recipes shifted them
+/// into a copy, whose transpose the loss copied once more, and kept that through the backward pass (recipes/*.py; pull
+/// requests 1235 and 1390). NF4 is torchao's (dtypes/nf4tensor.py, get_original_weight): unless compiled it unpacks a
+/// matrix into two halves of int64 indices, two of values and two of scaled values beside the result, 4 + 4 + 1 + 1 +
+/// 1 + 1 + 2 bytes an element.
 Profile torchtune(const spec::Training& training) {
+  constexpr int unpacked_copies = 7;
   Profile p = eager();
   p.updates_in_backward = steps_in_backward(training);
+  p.shifts_logits = p.holds_wide_logits = torchtune_release(training.framework_version) < Release{0, 3};
+  p.quantizes_scales = true;
+  p.dequantized_copies = training.compile ? 1 : unpacked_copies;
   return p;
 }
 

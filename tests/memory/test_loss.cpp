@@ -97,6 +97,15 @@ TEST_CASE("torchtune's compiled chunked loss takes 2 bytes a logit, and adds up 
   CHECK(per_logit(head_of(q).kept) == Approx(4.0).margin(hidden_margin));
 }
 
+TEST_CASE("torchtune before 0.3 kept its shifted logits through the backward pass: 12 forward and 16 bytes a logit") {
+  auto q = llama3(spec::Framework::torchtune, spec::Loss::standard);
+  CHECK(per_logit(head_of(q).forward_peak) == Approx(8.0).margin(hidden_margin));
+  CHECK(per_logit(head_of(q).backward_peak) == Approx(12.0).margin(hidden_margin));
+  q.training.framework_version = "torchtune 0.1; 2024";
+  CHECK(per_logit(head_of(q).forward_peak) == Approx(12.0).margin(hidden_margin));
+  CHECK(per_logit(head_of(q).backward_peak) == Approx(16.0).margin(hidden_margin));
+}
+
 TEST_CASE("torchtitan's training loop holds fp32 logits through the backward pass: 16 bytes a logit") {
   const auto program = test::program_of(llama3(spec::Framework::torchtitan, spec::Loss::standard));
   CHECK(per_logit(memory::walk_block(program.blocks.back(), {}).backward_peak) == Approx(16.0).margin(hidden_margin));

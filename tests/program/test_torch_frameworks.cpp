@@ -3,6 +3,7 @@
 #include "catch.hpp"
 #include "llmcalc/memory/block_walk.hpp"
 #include "llmcalc/program/count.hpp"
+#include "llmcalc/program/states.hpp"
 #include "questions.hpp"
 
 using namespace llmcalc;
@@ -83,4 +84,38 @@ TEST_CASE("generation keeps keys and values only, and the last position's logits
   const auto head = memory::walk_block(test::program_of(q).blocks.back(), {});
   CHECK(in_bytes(head.kept) == 0);
   CHECK(in_bytes(head.forward_peak) < 2 * vocab * tokens);
+}
+
+TEST_CASE("litgpt's GPT has an output head of its own where the checkpoint ties it to the table") {
+  auto q = ask(spec::Framework::litgpt, spec::Method::lora);
+  q.model = spec::build_model([] {
+    auto shape = test::llama2_7b_shape();
+    shape.tied = true;
+    return shape;
+  }());
+  const auto is_shared = [](const program::Program& program) { return program.blocks.back().weights.back().shared; };
+  CHECK_FALSE(is_shared(test::program_of(q)));
+  q.training.framework = spec::Framework::hf;
+  CHECK(is_shared(test::program_of(q)));
+}
+
+/// 4 bits, a byte for each 64 elements and 4 bytes for each 256 of those (Dettmers et al. 2023, arXiv:2305.14314
+/// section 3), all of it spread over the ranks by torchao, the scales left whole by bitsandbytes.
+TEST_CASE("torchtune quantizes NF4's scales again and shards them with the codes") {
+  auto q = ask(spec::Framework::torchtune, spec::Method::qlora);
+  q.training.precision.weights = spec::Dtype::nf4;
+  q.layout.sharding = spec::Sharding::fsdp2;
+  q.layout.dp = q.layout.gpus = 8;
+  const auto gate = [&] {
+    const auto program = test::program_of(q);
+    for (const auto& w : program.blocks[1].weights) {
+      if (w.name != "gate projection") continue;
+      return in_bytes(program::weight_states(w, q.training, program::Sharding(q.layout)).weights);
+    }
+    return std::int64_t{0};
+  };
+  constexpr std::int64_t n = h * f;
+  CHECK(gate() == (n / 2 + n / 64 + n / 64 / 256 * 4) / 8);
+  q.training.framework = spec::Framework::hf;
+  CHECK(gate() == n / 2 / 8 + n / 64 * 4);
 }
