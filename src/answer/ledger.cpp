@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace llmcalc::answer {
 
 using memory::Holding;
@@ -17,12 +19,32 @@ namespace {
 
 std::string exact(Bytes size) { return quantity::format_count(in_bytes(size)) + " B"; }
 
-/// "8,030,261,248 x 2 B" where the product is whole, else the bytes alone.
-std::string per_parameter(Bytes size, std::int64_t parameters) {
+/// "8,030,261,248 x 2 B" where the product is whole, "2,270,756,864 on this rank x 2 B" of a share of elements of
+/// `width` bytes, else the bytes alone.
+std::string per_parameter(Bytes size, std::int64_t parameters, std::int64_t width = 0) {
   if (parameters > 0 && in_bytes(size) % parameters == 0) {
     return fmt::format("{} x {} B", quantity::format_count(parameters), in_bytes(size) / parameters);
   }
+  if (width > 0 && in_bytes(size) % width == 0 && in_bytes(size) / width < parameters) {
+    return fmt::format("{} on this rank x {} B", quantity::format_count(in_bytes(size) / width), width);
+  }
   return exact(size);
+}
+
+/// Bytes of an element, of types that have no scales.
+std::int64_t width_of(spec::Dtype dtype) {
+  const auto& facts = spec::facts(dtype);
+  return facts.scale.block == 0 && facts.bits >= 8 ? facts.bits / 8 : 0;
+}
+
+/// "bf16", or "bf16, with fp8-e4m3 copies" where narrow products keep some beside what rests.
+std::string types_of_weights(const spec::Precision& precision, const program::Program& program) {
+  std::string types(name_of(precision.weights));
+  for (const auto& block : program.blocks) {
+    const auto copied = std::ranges::find_if(block.weights, [](const auto& w) { return w.copies > 0; });
+    if (copied != block.weights.end()) return fmt::format("{}, with {} copies", types, name_of(copied->copy_type));
+  }
+  return types;
 }
 
 class Ledger {
@@ -52,9 +74,9 @@ void Ledger::states(const memory::Moment& alive) {
   const std::int64_t total = walks_.size.total;
   const std::int64_t trained = walks_.size.trainable;
   add({Holding::weights,
-       fmt::format("weights ({})", name_of(precision.weights)),
+       fmt::format("weights ({})", types_of_weights(precision, walks_.program)),
        alive.weights,
-       {"parameters x bytes of the resting type", per_parameter(alive.weights, total),
+       {"parameters x bytes of the resting type", per_parameter(alive.weights, total, width_of(precision.weights)),
         "Rajbhandari et al. 2020, arXiv:1910.02054 section 3.1"}});
   add({Holding::adapters,
        fmt::format("adapters ({})", name_of(precision.grads)),
@@ -64,12 +86,13 @@ void Ledger::states(const memory::Moment& alive) {
   add({Holding::master_weights,
        "master weights (fp32)",
        alive.master,
-       {"trained parameters x 4 B", per_parameter(alive.master, trained),
+       {"trained parameters x 4 B", per_parameter(alive.master, trained, 4),
         "Micikevicius et al. 2018, arXiv:1710.03740 section 3.1"}});
   add({Holding::gradients,
        fmt::format("gradients ({})", name_of(precision.grads)),
        alive.gradients,
-       {"trained parameters x bytes of the gradient type", per_parameter(alive.gradients, trained),
+       {"trained parameters x bytes of the gradient type",
+        per_parameter(alive.gradients, trained, width_of(precision.grads)),
         "Rajbhandari et al. 2020, arXiv:1910.02054 section 3.1"}});
   add({Holding::optimizer_states,
        fmt::format("optimizer states ({}, {})", name_of(training.optimizer), name_of(precision.moments)),

@@ -106,6 +106,13 @@ namespace {
 /// A run of four times as many micro-batches as stages waits a fifth of its step.
 constexpr double loud_bubble = 0.2;
 
+/// Products of a type that the accelerator does not have run, if at all, in the next wider one.
+bool lacks_products(const spec::Accelerator& gpu, spec::Dtype compute) {
+  if (compute == spec::Dtype::nvfp4) return !gpu.peaks.fp4;
+  if (spec::is_narrow_float(compute)) return !gpu.peaks.fp8;
+  return compute == spec::Dtype::bf16 && !gpu.peaks.bf16;
+}
+
 double bubble_share(const TimeAnswer& time) {
   const auto bubble = std::ranges::find(time.step_parts, "bubble", &StepPart::id);
   return bubble == time.step_parts.end() ? 0.0 : bubble->time / time.step;
@@ -132,6 +139,11 @@ std::vector<std::string> warnings(const spec::Question& question, const Estimate
         fmt::format("the pipeline waits {:.0f} % of each step: more micro-batches (--global-batch, {} a step "
                     "now) fill it",
                     100.0 * waiting, question.training.grad_accum));
+  }
+  const auto compute = question.training.precision.compute;
+  if (question.gpu && lacks_products(*question.gpu, compute)) {
+    lines.push_back(fmt::format("{} has no products in {}: they are priced in the next wider type that it has",
+                                question.gpu->id, spec::name_of(compute)));
   }
   if (estimate.verdict.kind == VerdictKind::tight) {
     lines.push_back(

@@ -112,3 +112,27 @@ TEST_CASE("few tokens are warned of in full training, and only where somebody ch
   CHECK_FALSE(warns("--seq 2k"));
   CHECK_FALSE(warns("--tokens 1B --method lora --lora-rank 8 --framework hf"));
 }
+
+TEST_CASE("products in a type that the accelerator does not have are warned of") {
+  const auto warns = [](const std::string& words) {
+    const auto warnings =
+        answer::estimate(test::question_of("--model llama-3-8b --framework megatron " + words)).warnings;
+    return std::ranges::any_of(warnings,
+                               [](const std::string& w) { return w.find("no products in") != std::string::npos; });
+  };
+  CHECK(warns("--gpu a100-80-sxm --compute fp8"));
+  CHECK(warns("--gpu h100-sxm --compute nvfp4"));
+  CHECK(warns("--gpu v100-sxm2-32"));
+  CHECK_FALSE(warns("--gpu h100-sxm --compute fp8"));
+  CHECK_FALSE(warns("--gpu b200-sxm --compute nvfp4"));
+}
+
+TEST_CASE("the ledger names the copies that narrow products keep of the weights") {
+  const auto label = [](const std::string& words) {
+    return answer::estimate(test::question_of("--model llama-3-8b --framework megatron --gpu h100-sxm " + words))
+        .memory.ledger.front()
+        .label;
+  };
+  CHECK(label("") == "weights (bf16)");
+  CHECK(label("--compute fp8") == "weights (bf16, with fp8-e4m3 copies)");
+}
