@@ -234,3 +234,14 @@ TEST_CASE("gradients of inputs are waited for unless the framework reduces them 
   CHECK(in_seconds(meanwhile.backward.tensor) < 0.7 * in_seconds(waiting.backward.tensor));
   CHECK(in_seconds(current.backward.tensor) == Approx(in_seconds(meanwhile.backward.tensor)).epsilon(0.05));
 }
+
+/// foundation-model-stack/fms-fsdp, fms_fsdp/policies/mixed_precision.py, bfSixteen: gradients are reduced in bf16 and
+/// added up in fp32.
+TEST_CASE("a framework may reduce gradients in a narrower type than it adds them up in") {
+  const std::string line =
+      "--model llama-2-7b --weights fp32 --compute bf16 --autocast 1 --grads fp32 --gpu h100-sxm:8 --seq 4096"
+      " --sharding fsdp1 --framework ";
+  const auto wide = layer_traffic(test::Asked(line + "torch")).gradients;
+  const auto narrow = layer_traffic(test::Asked(line + "fms-fsdp")).gradients;
+  CHECK(in_bytes(wide) == 2 * in_bytes(narrow));
+}
