@@ -1,5 +1,6 @@
 #include "llmcalc/memory/block_prices.hpp"
 
+#include "memory/activation_slack.hpp"
 #include "memory/buffers.hpp"
 #include "memory/recompute_groups.hpp"
 #include "memory/zero_buffers.hpp"
@@ -37,7 +38,10 @@ void WeightPrices::assign(const program::Program& program, const spec::Question&
 
 void walk_blocks(const program::Program& program, const StepRules& rules, std::vector<BlockWalk>& walks) {
   walks.clear();
-  for (const auto& block : program.blocks) walks.push_back(walk_block(block, rules.gradients));
+  for (const auto& block : program.blocks) {
+    walks.push_back(walk_block(block, rules.gradients));
+    if (rules.counts_slack) add_activation_slack(block, walks.back());
+  }
   walk_groups(program, rules.gradients, walks);
 }
 

@@ -55,6 +55,7 @@ StepRules step_rules(const spec::Question& question, const Profile& profile) {
   rules.flat_gradients =
       profile.accumulates_whole_gradients && rules.sharding.gathers_weights() && several_micro_batches;
   rules.retains_inputs = profile.retains_frozen_inputs && rules.sharding.gathers_weights();
+  rules.counts_slack = profile.allocates_tensors;
   rules.asks_in_loss = asks_in_loss(question.training.algorithm);
   rules.gradients = gradient_policy(question.training, profile, rules);
   rules.gradients.awaits_second = !profile.persistent_gradients;

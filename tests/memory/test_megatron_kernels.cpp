@@ -135,3 +135,20 @@ TEST_CASE("Megatron-LM's BERT has a dense layer and a norm before its head, as m
       "--dropout 0.1");
   CHECK(static_cast<double>(persistent(bert, h100())) == Approx(measured).epsilon(0.002));
 }
+
+TEST_CASE("kept tensors of 1 to 10 MiB share the allocator's segments, larger ones have their own") {
+  const auto with_slack = [](std::int64_t hidden) {
+    const auto q = test::question_of("--framework megatron --layers 1 --heads 8 --mlp gelu --vocab 50304 --seq 1024 " +
+                                     ("--micro-batch 1 --hidden " + std::to_string(hidden)));
+    const auto profile = program::make_profile(q.training, q.gpu);
+    const auto program = program::build_program(q, profile);
+    std::vector<memory::BlockWalk> walks;
+    memory::walk_blocks(program, memory::step_rules(q, profile), walks);
+    const auto exact = memory::walk_block(program.blocks[1], {});
+    return in_bytes(walks[1].kept - exact.kept);
+  };
+  // A few tensors of 2 to 6 MiB, at no more than 1 MiB * (1 + 1) / (2 * 20) each (c10/cuda/CUDACachingAllocator.cpp).
+  CHECK(with_slack(1536) > 0);
+  CHECK(with_slack(1536) < 10 * in_bytes(mib(1)) / 20);
+  CHECK(with_slack(8192) < in_bytes(mib(1)) / 100);  // 16 MiB and more, in multiples of 2
+}

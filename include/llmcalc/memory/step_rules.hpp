@@ -19,6 +19,7 @@ struct StepRules {
   bool asks_in_loss = false;       ///< companions run when the loss is computed, otherwise when samples are made
   bool keeps_last_graph = false;   ///< of the micro-batch before, until the loss of the next one is there
   bool retains_inputs = false;     ///< checkpointed inputs and their gradients stay to the end of the backward pass
+  bool counts_slack = false;       ///< what the allocator's blocks hold beyond kept tensors is counted with them
 };
 
 StepRules step_rules(const spec::Question& question, const program::Profile& profile);
