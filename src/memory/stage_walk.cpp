@@ -1,12 +1,9 @@
 #include "llmcalc/memory/stage_walk.hpp"
 
 #include "llmcalc/program/widths.hpp"
-#include "memory/buffers.hpp"
-#include "memory/companions.hpp"
-#include "memory/in_flight.hpp"
+#include "memory/stage.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace llmcalc::memory {
 
@@ -48,10 +45,6 @@ void count_up(std::int64_t count, bool all, const Visit& visit) {
   }
 }
 
-Bytes resting(const program::States& states) {
-  return states.weights + states.adapters + states.master + states.optimizer;
-}
-
 /// The pass of a model beside the trained one, which takes so many bytes.
 template <class Alive, class Visit>
 void visit_pass(Phase phase, std::int64_t position, Alive alive, Bytes size, const Visit& visit) {
@@ -61,25 +54,6 @@ void visit_pass(Phase phase, std::int64_t position, Alive alive, Bytes size, con
 }
 
 }  // namespace
-
-/// What one pipeline rank holds besides the blocks' own walks.
-struct StageWalk::Stage {
-  Runs runs;  ///< in forward order
-  std::int64_t blocks = 0;
-  program::States states{};
-  Bytes kept{};       ///< by all its blocks for one micro-batch
-  Bytes in_flight{};  ///< kept by other micro-batches that are forwarded and not yet backwarded
-  Bytes last_graph{};  ///< held by the nodes of the micro-batch before
-  Bytes flat_gradients{};
-  Bytes root{};       ///< weights whole from the first layer to the last: the unit outside the layers, or all of them
-  Bytes buffers{};    ///< while micro-batches run
-  Bytes between_steps{};  ///< buffers once they have run
-  Bytes scratch{};        ///< gradients that are there from the first backward pass on
-  Bytes slack{};          ///< of the allocator's blocks beyond weights and master weights
-  Bytes moment_slack{};   ///< and beyond the optimizer's states
-  program::Elsewhere elsewhere{};
-  Companions companions{};
-};
 
 /// What comes for the block that runs backward next, while another runs.
 struct StageWalk::Arrival {
@@ -97,62 +71,6 @@ struct StageWalk::Growth {
     part<&Moment::logits>(alive) += times * logits;
   }
 };
-
-/// Those whose states rest on this rank: temporaries are one tensor in the moments' type for each.
-std::int64_t StageWalk::trained_parameters(const program::States& states) const {
-  constexpr std::int64_t bits_of_byte = 8;
-  return quantity::product(bits_of_byte, in_bytes(states.moment_temporaries)) /
-         spec::facts(question_.training.precision.moments).bits;
-}
-
-StageWalk::Stage StageWalk::lay_out(Runs runs, std::int64_t index) const {
-  Stage stage{.runs = runs};
-  Kept in_flight;
-  for (const auto& [block, count] : runs) {
-    const Bytes kept = count * walk_of(block).kept;
-    stage.blocks += count;
-    stage.states.add(weights_of(block).states, count);
-    stage.kept += kept;
-    (is_head(block) ? in_flight.head : in_flight.layers) += kept;
-    in_flight.deferred += count * walk_of(block).deferred;
-    if (stays_whole(block)) stage.root += count * weights_of(block).gathered;
-    stage.root += count * weights_of(block).whole;
-    stage.flat_gradients += count * weights_of(block).flat_gradients;
-    if (rules_.keeps_last_graph) stage.last_graph += count * walk_of(block).kept_by_nodes;
-  }
-  stage.in_flight = activations_in_flight(in_flight, question_, index);
-  if (profile_.updates_in_backward) stage.states.gradients = stage.states.wide_gradients = bytes(0);
-  if (!profile_.widens_gradients_at_step) stage.states.gradient_copies = bytes(0);
-  if (profile_.allocates_tensors && !rules_.streams_weights) {
-    stage.slack = stage.states.slack.total();
-    stage.moment_slack = stage.states.moment_slack.total();
-  }
-  const std::int64_t trained = trained_parameters(stage.states);
-  stage.elsewhere = program::move_out(stage.states, rules_.offload);
-  stage.elsewhere.host += program::swap_buffers(rules_.offload, trained);
-  if (rules_.offload.activations) stage.elsewhere.host += stage.kept + std::exchange(stage.in_flight, bytes(0));
-  const StageTensors tensors = stage_tensors(question_, profile_, index);
-  stage.scratch = prices_.weights->scratch.of(runs);
-  stage.buffers = prices_.weights->workspace + score_buffer(question_, profile_) +
-                  bucket_copy(profile_, rules_.sharding, stage.states.gradients) + prices_.weights->zero.always +
-                  tensors.in_step + stage.slack + stage.moment_slack;
-  stage.between_steps = stage.buffers - tensors.in_step + tensors.between_steps;
-  if (!prices_.companions.empty()) add_companions(stage);
-  return stage;
-}
-
-/// The states of further models follow the rules of the trained model's.
-void StageWalk::add_companions(Stage& stage) const {
-  stage.companions = companions_of(prices_, stage.runs, rules_.asks_in_loss);
-  auto& value = stage.companions.value;
-  if (profile_.updates_in_backward) value.gradients = bytes(0);
-  if (!profile_.widens_gradients_at_step) value.gradient_copies = bytes(0);
-  for (auto* states : {&stage.companions.reference, &stage.companions.reward, &value}) {
-    stage.elsewhere += program::move_out(*states, rules_.offload);
-  }
-  stage.states.moment_temporaries += value.moment_temporaries;
-  stage.states.gradient_copies += value.gradient_copies;
-}
 
 /// The weights of the next block on their way while another runs; DeepSpeed fetches so many elements ahead.
 Bytes StageWalk::prefetched(std::uint16_t block) const {
@@ -256,32 +174,6 @@ Bytes StageWalk::gradients_left_by(std::uint16_t block) const {
   return awaiting + (reduced ? weights_of(block).states.gradients : walk_of(block).weight_gradients);
 }
 
-/// DeepSpeed's stage 3 steps group by group, so that no more gradients than a group's exist in fp32.
-Bytes StageWalk::step_temporaries(const Stage& stage) const {
-  Bytes sum = stage.states.moment_temporaries * profile_.optimizer_temporaries + prices_.weights->zero.step;
-  Bytes widened = stage.states.gradient_copies;
-  if (question_.layout.sharding == spec::Sharding::zero3 && profile_.zero.step_group > 0) {
-    widened = std::min(widened, bytes(quantity::product(profile_.zero.step_group, program::fp32_width)));
-  }
-  if (profile_.models_kernel_workspace) sum += stage.states.update_scratch;
-  return sum + widened;
-}
-
-Moment StageWalk::optimizer_step(const Stage& stage) const {
-  Moment moment;
-  moment.weights = stage.states.weights;
-  moment.adapters = stage.states.adapters;
-  moment.master = stage.states.master;
-  moment.gradients = stage.states.gradients;
-  moment.optimizer = stage.states.optimizer;
-  moment.temporaries = step_temporaries(stage);
-  moment.workspace = stage.between_steps + stage.scratch;
-  moment.reference = resting(stage.companions.reference);
-  moment.reward = resting(stage.companions.reward);
-  moment.value = resting(stage.companions.value) + stage.companions.value.gradients;
-  return moment;
-}
-
 template <class Alive, class Visit>
 void StageWalk::visit_step(const Stage& stage, const Alive& resident, Visits visits, const Visit& visit) const {
   Alive in_step = resident;
@@ -307,19 +199,6 @@ std::array<PhasePeak, phase_count> StageWalk::phases(const Stage& stage, const M
   });
   if (rules_.differentiates) raise(peaks.back(), Phase::optimizer, 0, optimizer_step(stage));
   return peaks;
-}
-
-/// What every moment of a steady step has in common.
-Moment StageWalk::resident(const Stage& stage) const {
-  Moment moment = optimizer_step(stage);
-  moment.temporaries = bytes(0);
-  moment.workspace = stage.buffers + stage.scratch;
-  if (profile_.drops_wide_gradients) moment.gradients -= stage.states.wide_gradients;
-  if (stage.flat_gradients > bytes(0)) moment.gradients = stage.flat_gradients;
-  if (rules_.gradients_resident) return moment;
-  moment.gradients = bytes(0);
-  moment.value -= stage.companions.value.gradients;
-  return moment;
 }
 
 StepMemory StageWalk::walk(Runs runs, std::int64_t index) const {

@@ -1,0 +1,114 @@
+#include "memory/stage.hpp"
+
+#include "llmcalc/program/widths.hpp"
+#include "memory/buffers.hpp"
+#include "memory/in_flight.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace llmcalc::memory {
+
+using quantity::Bytes;
+using quantity::bytes;
+
+Bytes resting(const program::States& states) {
+  return states.weights + states.adapters + states.master + states.optimizer;
+}
+
+/// Those whose states rest on this rank: temporaries are one tensor in the moments' type for each.
+std::int64_t StageWalk::trained_parameters(const program::States& states) const {
+  constexpr std::int64_t bits_of_byte = 8;
+  return quantity::product(bits_of_byte, in_bytes(states.moment_temporaries)) /
+         spec::facts(question_.training.precision.moments).bits;
+}
+
+StageWalk::Stage StageWalk::lay_out(Runs runs, std::int64_t index) const {
+  Stage stage{.runs = runs};
+  Kept in_flight;
+  for (const auto& [block, count] : runs) {
+    const Bytes kept = count * walk_of(block).kept;
+    stage.blocks += count;
+    stage.states.add(weights_of(block).states, count);
+    stage.kept += kept;
+    (is_head(block) ? in_flight.head : in_flight.layers) += kept;
+    in_flight.deferred += count * walk_of(block).deferred;
+    if (stays_whole(block)) stage.root += count * weights_of(block).gathered;
+    stage.root += count * weights_of(block).whole;
+    stage.flat_gradients += count * weights_of(block).flat_gradients;
+    if (rules_.keeps_last_graph) stage.last_graph += count * walk_of(block).kept_by_nodes;
+  }
+  stage.in_flight = activations_in_flight(in_flight, question_, index);
+  if (profile_.updates_in_backward) stage.states.gradients = stage.states.wide_gradients = bytes(0);
+  if (!profile_.widens_gradients_at_step) stage.states.gradient_copies = bytes(0);
+  if (profile_.allocates_tensors && !rules_.streams_weights) {
+    stage.slack = stage.states.slack.total();
+    stage.moment_slack = stage.states.moment_slack.total();
+  }
+  const std::int64_t trained = trained_parameters(stage.states);
+  stage.elsewhere = program::move_out(stage.states, rules_.offload);
+  stage.elsewhere.host += program::swap_buffers(rules_.offload, trained);
+  if (rules_.offload.activations) stage.elsewhere.host += stage.kept + std::exchange(stage.in_flight, bytes(0));
+  const StageTensors tensors = stage_tensors(question_, profile_, index);
+  stage.scratch = prices_.weights->scratch.of(runs);
+  stage.buffers = prices_.weights->workspace + score_buffer(question_, profile_) +
+                  bucket_copy(profile_, rules_.sharding, stage.states.gradients) + prices_.weights->zero.always +
+                  tensors.in_step + stage.slack + stage.moment_slack;
+  stage.between_steps = stage.buffers - tensors.in_step + tensors.between_steps;
+  if (!prices_.companions.empty()) add_companions(stage);
+  return stage;
+}
+
+/// The states of further models follow the rules of the trained model's.
+void StageWalk::add_companions(Stage& stage) const {
+  stage.companions = companions_of(prices_, stage.runs, rules_.asks_in_loss);
+  auto& value = stage.companions.value;
+  if (profile_.updates_in_backward) value.gradients = bytes(0);
+  if (!profile_.widens_gradients_at_step) value.gradient_copies = bytes(0);
+  for (auto* states : {&stage.companions.reference, &stage.companions.reward, &value}) {
+    stage.elsewhere += program::move_out(*states, rules_.offload);
+  }
+  stage.states.moment_temporaries += value.moment_temporaries;
+  stage.states.gradient_copies += value.gradient_copies;
+}
+
+/// DeepSpeed's stage 3 steps group by group, so that no more gradients than a group's exist in fp32.
+Bytes StageWalk::step_temporaries(const Stage& stage) const {
+  Bytes sum = stage.states.moment_temporaries * profile_.optimizer_temporaries + prices_.weights->zero.step;
+  Bytes widened = stage.states.gradient_copies;
+  if (question_.layout.sharding == spec::Sharding::zero3 && profile_.zero.step_group > 0) {
+    widened = std::min(widened, bytes(quantity::product(profile_.zero.step_group, program::fp32_width)));
+  }
+  if (profile_.models_kernel_workspace) sum += stage.states.update_scratch;
+  return sum + widened;
+}
+
+Moment StageWalk::optimizer_step(const Stage& stage) const {
+  Moment moment;
+  moment.weights = stage.states.weights;
+  moment.adapters = stage.states.adapters;
+  moment.master = stage.states.master;
+  moment.gradients = stage.states.gradients;
+  moment.optimizer = stage.states.optimizer;
+  moment.temporaries = step_temporaries(stage);
+  moment.workspace = stage.between_steps + stage.scratch;
+  moment.reference = resting(stage.companions.reference);
+  moment.reward = resting(stage.companions.reward);
+  moment.value = resting(stage.companions.value) + stage.companions.value.gradients;
+  return moment;
+}
+
+/// What every moment of a steady step has in common.
+Moment StageWalk::resident(const Stage& stage) const {
+  Moment moment = optimizer_step(stage);
+  moment.temporaries = bytes(0);
+  moment.workspace = stage.buffers + stage.scratch;
+  if (profile_.drops_wide_gradients) moment.gradients -= stage.states.wide_gradients;
+  if (stage.flat_gradients > bytes(0)) moment.gradients = stage.flat_gradients;
+  if (rules_.gradients_resident) return moment;
+  moment.gradients = bytes(0);
+  moment.value -= stage.companions.value.gradients;
+  return moment;
+}
+
+}  // namespace llmcalc::memory
