@@ -65,6 +65,25 @@ std::vector<std::string> about_drives(const spec::Question& question) {
   return {"drives are taken to be one a node, at 3 GB/s; --nvme-bandwidth states more"};
 }
 
+/// What PyTorch's own parallelism and torchao can do in another way than was priced.
+std::vector<std::string> about_torch(const spec::Question& question) {
+  const auto& training = question.training;
+  const program::Profile profile = program::make_profile(training, question.gpu);
+  const bool casts =
+      spec::is_narrow_float(training.precision.compute) && training.framework != spec::Framework::generic;
+  std::vector<std::string> lines;
+  if (question.pricing.mfu) return lines;
+  if (casts && !profile.keeps_narrow_inputs && !profile.casts_in_one_pass) {
+    lines.emplace_back(
+        "narrow products are cast by one scale a tensor; not modelled: torchao's scales a row, which are "
+        "slower");
+  }
+  if (training.framework == spec::Framework::torchtitan && question.layout.tp > 1) {
+    lines.emplace_back("tensor-parallel exchanges are waited for; not modelled: asynchronous ones, beside products");
+  }
+  return lines;
+}
+
 /// What a run keeps elsewhere than on the accelerator.
 std::vector<std::string> kept_elsewhere(const memory::StepMemory& memory) {
   std::vector<std::string> lines;
@@ -86,7 +105,7 @@ std::vector<std::string> notes(const spec::Question& question, const Walks& walk
   if (question.gpu && !question.pricing.mfu) lines.push_back(timing::matrix_source(*question.gpu));
   if (question.gpu && question.layout.gpus > 1) lines.push_back(communication(*question.gpu, question.layout));
   if (question.gpu) {
-    for (const auto about : {about_experts, about_jitter, about_drives}) {
+    for (const auto about : {about_experts, about_jitter, about_drives, about_torch}) {
       std::ranges::move(about(question), std::back_inserter(lines));
     }
   }

@@ -136,3 +136,12 @@ TEST_CASE("the ledger names the copies that narrow products keep of the weights"
   CHECK(label("") == "weights (bf16)");
   CHECK(label("--compute fp8") == "weights (bf16, with fp8-e4m3 copies)");
 }
+
+TEST_CASE("an answer says which of torchao's and torchtitan's ways it priced") {
+  const std::string run = "--gpu h100-sxm:8 --seq 2048 --framework ";
+  CHECK(says(run + "torchtitan --compute fp8-e4m3", "one scale a tensor"));
+  CHECK_FALSE(says(run + "composer --compute fp8-e4m3", "one scale a tensor"));
+  CHECK_FALSE(says(run + "torchtitan", "one scale a tensor"));
+  CHECK(says(run + "torchtitan --tp 8 --sp 1", "asynchronous"));
+  CHECK_FALSE(says(run + "torch --tp 8 --sp 1", "asynchronous"));
+}
