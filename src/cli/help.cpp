@@ -40,7 +40,7 @@ std::string flag_entry(const Flag& flag) {
 std::string program_help() {
   std::string text =
       "usage: llmcalc VERB [options]\n\n"
-      "Memory, time and cost of training large language models, before the launch and without a GPU.\n\n";
+      "Memory, time and cost of training large language models, before the launch and\nwithout a GPU.\n\n";
   for (const Verb& verb : verbs()) text += entry(verb.name, verb.summary);
   text += "\n" + entry("VERB --help", "options of a verb") + entry("--version", "version of the program");
   return text +

@@ -14,7 +14,7 @@ std::vector<Flag> no_flags() { return {}; }
 
 constexpr Verb rows[] = {
     {"fit", "[options]", "does this run fit, how long does it take, what does it cost?", fit_flags, fit},
-    {"plan", "[options; most take lists, as --tp 1,2,4 or --gpu h100-sxm,h200 or --gpu any]",
+    {"plan", "[options; most take lists, as --tp 1,2,4 or --gpu any]",
      "the best layout, batch, context, model or accelerators for a run", plan_flags, plan, "text|json|csv"},
     {"scale", "[options]", "parameters, tokens, compute, cost and loss of a run, from each other", scale_flags, scale},
     {"model", "list | show NAME", "models known by name", no_flags, model},

@@ -4,7 +4,10 @@
 
 namespace llmcalc::render {
 
-Card::Card(std::string_view title) : table_({Align::left, Align::left}) { table_.add_line(std::string(title)); }
+Card::Card(std::string_view title) : table_({Align::left, Align::left}) {
+  table_.wrap_last_column();
+  table_.add_line(std::string(title));
+}
 
 void Card::add(std::string_view label, std::string value) {
   if (!value.empty()) table_.add_row({std::string(label), std::move(value)});

@@ -10,6 +10,7 @@
 #include "render/plan_cells.hpp"
 #include "render/style.hpp"
 #include "render/table.hpp"
+#include "render/wrap.hpp"
 
 #include <fmt/format.h>
 
@@ -94,7 +95,9 @@ std::string headline(const PlanReport& report) {
   if (run.cost) line += ", " + quantity::format_money(*run.cost);
   line += fmt::format(", MFU {}, {} of {}", quantity::format_percent(estimate.compute.mfu),
                       quantity::format_gib(run.memory), quantity::format_gib(estimate.verdict.capacity));
-  return line + (estimate.verdict.kind == answer::VerdictKind::tight ? " (tight)\n" : "\n");
+  if (estimate.verdict.kind == answer::VerdictKind::tight) line += " (tight)";
+  constexpr std::size_t indent = 2;
+  return wrapped(line, 0, indent) + "\n";
 }
 
 /// So many of a list, both ends among them.
