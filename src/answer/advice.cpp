@@ -4,6 +4,7 @@
 #include "answer/parts.hpp"
 #include "answer/probe.hpp"
 #include "answer/room.hpp"
+#include "llmcalc/spec/layout_rules.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -48,6 +49,8 @@ std::optional<Changed> Adviser::apply(const Changed& run, const Change& change, 
 }
 
 std::optional<Advice> Adviser::verify(Changed run) {
+  const auto& question = run.question;
+  if (spec::broken_rule({question.model.shape, question.training, question.layout}) != nullptr) return std::nullopt;
   const auto needed = probe_.needed(run.question);
   if (!needed || judge(run.question, *needed) != VerdictKind::fits) return std::nullopt;
   return Advice{std::move(run.flag), std::move(run.change), std::move(run.cost), *needed, VerdictKind::fits};

@@ -90,12 +90,15 @@ constexpr Stage stages[] = {
     {spec::Sharding::fsdp2, "weights spread as well, gathered layer by layer", more_traffic},
 };
 
-/// What the framework can shard, weakest first: all that a search tries but plain replication.
-std::vector<Stage> stages_of(spec::Framework framework) {
+/// What the framework can shard in this layout, weakest first: all that a search tries but plain replication.
+std::vector<Stage> stages_of(const spec::Question& question) {
   std::vector<Stage> known;
-  for (const spec::Sharding sharding : shardings_of(framework)) {
+  for (const spec::Sharding sharding : shardings_of(question.training.framework)) {
     const auto* stage = std::ranges::find(stages, sharding, &Stage::sharding);
-    if (stage != std::end(stages)) known.push_back(*stage);
+    spec::Layout layout = question.layout;
+    layout.sharding = sharding;
+    const bool is_legal = spec::broken_rule({question.model.shape, question.training, layout}) == nullptr;
+    if (stage != std::end(stages) && is_legal) known.push_back(*stage);
   }
   return known;
 }
@@ -112,7 +115,7 @@ std::string sharding_flag(const spec::Question& question) {
 
 bool shard(Changed& run, Larger, std::size_t step) {
   auto& layout = run.question.layout;
-  const auto known = stages_of(run.question.training.framework);
+  const auto known = stages_of(run.question);
   if (layout.dp * layout.cp == 1 || step >= known.size()) return false;
   const Stage& stage = known[step];
   if (spec::zero_stage(stage.sharding) <= spec::zero_stage(layout.sharding)) return false;
@@ -198,10 +201,11 @@ bool more_accelerators(Changed& run, Larger, std::size_t step) {
   auto& layout = run.question.layout;
   if (step >= doublings || run.question.training.optimizer == spec::Optimizer::none) return false;
   const std::int64_t times = std::int64_t{2} << step;
-  const Stage strongest = stages_of(run.question.training.framework).back();
+  const auto known = stages_of(run.question);
   layout.gpus = quantity::product(layout.gpus, times);
   layout.dp = quantity::product(layout.dp, times);
-  if (spec::zero_stage(strongest.sharding) > spec::zero_stage(layout.sharding)) layout.sharding = strongest.sharding;
+  const auto strongest = known.empty() ? layout.sharding : known.back().sharding;
+  if (spec::zero_stage(strongest) > spec::zero_stage(layout.sharding)) layout.sharding = strongest;
   settle_nodes(run.question);
   auto& training = run.question.training;
   training.global_batch = quantity::product(training.micro_batch, training.grad_accum, layout.dp);

@@ -29,6 +29,7 @@ const std::string too_large[] = {
     "--model gpt2-xl --dtype mixed-bf16 --framework hf --micro-batch 12 --seq 1024 --gpu rtx-4090",
     "--model llama-2-70b --dtype bf16 --framework megatron --tp 8 --sp 1 --gpus 64 --grad-accum 8 --gpu h100-sxm",
     "--model llama-2-13b --dtype bf16 --framework deepspeed --gpus 8 --dp 8 --gpu a100-40-sxm",
+    "--model llama-2-70b --dtype bf16 --framework deepspeed --gpus 8 --dp 2 --pp 4 --sharding zero1 --gpu h100-sxm",
     "--model llama-2-13b --dtype bf16 --framework torch --gpus 8 --dp 8 --sharding ddp --gpu a100-80-sxm",
     "--model mixtral-8x7b --dtype bf16 --framework torchtitan --gpus 8 --sharding zero1 --gpu h100-sxm",
     "--model llama-3-8b --dtype bf16 --framework hf --method lora --lora-rank 16 --micro-batch 8 --gpu rtx-4090",
