@@ -1,5 +1,7 @@
 #include "read/recipe.hpp"
 
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/text.hpp"
 #include "read/terms.hpp"
 #include "read/training_rules.hpp"
 
@@ -48,9 +50,16 @@ constexpr Recipe recipes[] = {
     {"mixed-fp16", [](Keeper keeper) { return mixed(keeper, Dtype::fp16); }},
 };
 
+/// A recipe is also found by other names of its type, as bfloat16; one of 8-bit products is made of knobs.
 const Recipe& find_recipe(const Given& word) {
-  const auto found = std::ranges::find(recipes, quantity::to_lower(word.text), &Recipe::name);
+  const auto* dtype = spec::find_name<Dtype>(quantity::to_lower(word.text));
+  const std::string name = dtype != nullptr ? std::string(spec::name_of(dtype->value)) : quantity::to_lower(word.text);
+  const auto found = std::ranges::find(recipes, name, &Recipe::name);
   if (found != std::end(recipes)) return *found;
+  if (dtype != nullptr && spec::is_narrow_float(dtype->value)) {
+    throw quantity::BadInput(word.origin.where, quantity::quoted(word.text) + " is no recipe but a type of products",
+                             "--dtype bf16 --compute " + name);
+  }
   std::vector<std::string_view> names;
   for (const Recipe& recipe : recipes) names.push_back(recipe.name);
   throw_unknown_word(word.text, word.origin.where, names);

@@ -97,6 +97,13 @@ TEST_CASE("an assumed shape never counts more than was asked for, and misses it 
   }
 }
 
+TEST_CASE("a recipe answers to other names of its type, and a type of products is told from one") {
+  CHECK(precision("--dtype bfloat16").weights == spec::Dtype::bf16);
+  CHECK(precision("--dtype float32").weights == spec::Dtype::fp32);
+  CHECK_THROWS_WITH(ask("--params 7B --dtype fp8"), Catch::Matchers::Contains("--dtype bf16 --compute fp8-e4m3"));
+  CHECK_THROWS_WITH(ask("--params 7B --dtype bf61"), Catch::Matchers::Contains("did you mean"));
+}
+
 TEST_CASE("an assumed shape follows the dimensions that were said") {
   const auto shape_of = [](std::string_view words) {
     return ask("--params 7B " + std::string(words)).question.model.shape;
