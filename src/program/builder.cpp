@@ -148,6 +148,7 @@ void BlockBuilder::matrix_bias(const Matrix& matrix, const Value& out) {
   const bool fused = profile.fuses_small_gradients || (profile.casts_in_one_pass && narrows(matrix));
   const bool separate = context_.trains_base && !fused;
   if (separate) pass_over("bias gradient", bytes(0), size(out.id));
+  if (separate) block_.ops.back().eager = !context_.training.compile;
   const WeightId id = vector("bias", matrix.columns, matrix.experts > 1 ? Cut::none : matrix.cut);
   if (matrix.experts <= 1) return;
   Weight& w = block_.weights[id];

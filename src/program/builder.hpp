@@ -62,6 +62,8 @@ class BlockBuilder {
   Value gated_fused(const Value& gate_and_up, std::int64_t f);   ///< the same on one concatenated matrix
   Value gated_halves(const Value& gate_and_up, std::int64_t f);  ///< its chain on that matrix
   Value dropout(const Value& x, std::string_view name);          ///< the identity when the run has none
+  /// Drops from a branch and adds it to the residual. \param name  of the dropout
+  Value dropout_add(const Value& residual, const Value& branch, std::string_view name);
   Value add(const Value& a, const Value& b, std::string_view name);
   Value multiply(const Value& a, const Value& b, std::string_view name);
   Value gate_rows(const Value& x, std::string_view name);  ///< each row times its own gate

@@ -71,13 +71,31 @@ Value BlockBuilder::gated_fused(const Value& gate_and_up, std::int64_t f) {
   return y;
 }
 
-/// Keeps a mask of one byte an element (Korthikanti et al. 2022, arXiv:2205.05198 §4.1).
+/// Keeps a mask of one byte an element (Korthikanti et al. 2022, arXiv:2205.05198 §4.1). torch.nn.Dropout, everywhere.
 Value BlockBuilder::dropout(const Value& x, std::string_view name) {
   if (context_.dropout() == 0.0) return x;
   const Value mask = value("dropout mask", x.rows, x.columns, 1, false);
   const Value y = value(name, x.rows, x.columns, x.width, x.needs_gradient);
-  append({.kind = OpKind::dropout, .name = name, .inputs = {x.id}, .outputs = {y.id, mask.id}, .saved = {mask.id}});
+  append({.kind = OpKind::dropout,
+          .name = name,
+          .inputs = {x.id},
+          .outputs = {y.id, mask.id},
+          .saved = {mask.id},
+          .eager = !context_.training.compile});
   return y;
+}
+
+/// Megatron's kernel does both, so that what lies between is neither written nor read (Megatron-LM
+/// core/fusions/fused_bias_dropout.py, bias_dropout_add_fused_train).
+Value BlockBuilder::dropout_add(const Value& residual, const Value& branch, std::string_view name) {
+  const Value dropped = dropout(branch, name);
+  const std::size_t drops = block_.ops.size() - 1;
+  const Value sum = add(residual, dropped, "residual");
+  if (dropped.id == branch.id || !context_.profile.fuses_dropout_add) return sum;
+  block_.ops[drops].eager = false;
+  block_.ops[drops].moved_forward -= size(dropped.id);
+  block_.ops.back().moved_forward -= size(dropped.id);
+  return sum;
 }
 
 Value BlockBuilder::add(const Value& a, const Value& b, std::string_view name) {

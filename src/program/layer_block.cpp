@@ -72,15 +72,15 @@ Value cross_attend(BlockBuilder& b, const spec::LayerKind& kind, const Value& x)
   cross.relative_buckets = 0;
   const Value encoded = b.value("encoder output", x.rows, x.columns, 0, b.context().trains_base);
   const Value normed = b.norm(x, "cross-attention norm", shape.norm);
-  return b.add(x, b.dropout(grouped_attention(b, cross, normed, encoded), "cross-attention dropout"), "residual");
+  return b.dropout_add(x, grouped_attention(b, cross, normed, encoded), "cross-attention dropout");
 }
 
 void sequential_layer(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {
   const Value mixed = after(b, bottleneck(b, mix(b, kind.mixer, x)), "post-attention norm");
-  Value hidden = b.add(x, b.dropout(mixed, "attention dropout"), "residual");
+  Value hidden = b.dropout_add(x, mixed, "attention dropout");
   if (kind.cross_attention) hidden = cross_attend(b, kind, hidden);
   const Value transformed = after(b, bottleneck(b, transform(b, kind.mlp, hidden)), "post-mlp norm");
-  b.output(b.add(hidden, b.dropout(transformed, "mlp dropout"), "residual"));
+  b.output(b.dropout_add(hidden, transformed, "mlp dropout"));
 }
 
 }  // namespace

@@ -66,13 +66,15 @@ bool is_core(Framework framework) { return framework == Framework::megatron || f
 /// (core/distributed/param_and_grad_buffer.py, start_grad_sync and reset; core/optimizer/distrib_optimizer.py,
 /// _copy_main_params_to_model_params); the loss makes its softmax operation by operation
 /// (core/tensor_parallel/cross_entropy.py), unless a recipe of Megatron-Bridge has Transformer Engine's kernel instead
-/// (src/megatron/bridge/recipes: cross_entropy_fusion_impl = "te"). Its modules are heavy in Megatron-DeepSpeed too.
+/// (src/megatron/bridge/recipes: cross_entropy_fusion_impl = "te"). Megatron-DeepSpeed has its heavy modules too, and
+/// the kernel that drops and adds (megatron/model/transformer.py, bias_dropout_add_fused_train).
 void apply_megatron_kernels(const spec::Training& training, Profile& p) {
   const Framework framework = training.framework;
   p.passes_over_gradients = is_core(framework);
   p.loss_in_passes = is_core(framework);
   p.fuses_loss = training.framework_version.starts_with("Megatron-Bridge");
   p.heavy_modules = is_core(framework) || framework == Framework::megatron_deepspeed;
+  p.fuses_dropout_add = p.heavy_modules;
 }
 
 /// Updated weights are broadcast by the rank that owns them, one after the other and beside nothing

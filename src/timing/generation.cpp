@@ -46,8 +46,9 @@ constexpr double blackwell_narrow_in_run = 0.80;
 
 /// Of what a large product reaches alone, when a whole step is made of such products: the clock follows the power that
 /// was drawn over the last milliseconds. Small products are not held back (vTrain's single-node runs). Chosen on the
-/// runs of every second width among those measured on A100 and H100 with hidden sizes of 2560 and more; what counted was
-/// the mean over widths and sources of their median errors: 6 % on that half, 7 % on the other, flat from 0.90 to 0.94.
+/// runs of every second width among those measured on A100 and H100 with hidden sizes of 2560 and more; what counted
+/// was the mean over widths and sources of their median errors: 6 % on that half, 7 % on the other, flat from 0.90 to
+/// 0.94.
 constexpr double sustained = 0.92;
 
 /// The same of B200, chosen on Llama 405B's runs (SimuMax, three batches of four layouts: they take 5 to 9 % longer

@@ -102,3 +102,18 @@ TEST_CASE("Megatron-DeepSpeed's SwiGLU is a chain that keeps the activated gate"
   };
   CHECK(kept(chain) - kept(kernel) == half);
 }
+
+/// 7 bytes an element where one kernel reads branch and residual and writes their sum and the mask of one byte
+/// (Megatron-LM core/fusions/fused_bias_dropout.py); 5 and 6 in torch.nn.Dropout and an addition.
+TEST_CASE("Megatron drops from a branch and adds it to the residual in one kernel") {
+  const std::string line =
+      "--model gpt3-175b --seq 2048 --micro-batch 1 --attention eager --dropout 0.1 --gpu a100-80-sxm --framework ";
+  const auto moved = [](const test::Asked& asked) {
+    const auto& ops = asked.program.blocks[1].ops;
+    const auto last = ops.end() - 1;
+    return in_bytes((last - 1)->moved_forward + last->moved_forward);
+  };
+  constexpr std::int64_t elements = std::int64_t{2048} * 12288;
+  CHECK(moved(test::Asked(line + "megatron")) == 7 * elements);
+  CHECK(moved(test::Asked(line + "deepspeed --weights bf16")) == (5 + 6) * elements);
+}
