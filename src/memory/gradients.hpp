@@ -33,7 +33,7 @@ class Gradients {
 
   const program::Block& block_;
   HighWater& water_;
-  PerTensor<std::uint8_t> buffer_of_;
+  PerTensor<std::uint8_t> buffer_of_{};
   PerTensor<Buffer> buffers_{};
   std::uint8_t made_ = 0;
 };

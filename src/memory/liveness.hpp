@@ -40,11 +40,11 @@ using PerTensor = std::array<T, most_tensors>;
 struct Lifetimes {
   explicit Lifetimes(const program::Block& block);
 
-  PerTensor<std::int16_t> last_use;                   ///< index of the last operation that reads it going forward
-  PerTensor<std::uint8_t> savers{};                   ///< operations that keep it for their backward
-  PerTensor<std::uint8_t> producer_group{};           ///< recompute group of the operation that makes it
-  PerTensor<bool> kept{};                             ///< alive between the forward and the backward pass
-  std::array<std::int16_t, most_groups> group_start;  ///< index of the first operation of each recompute group
+  PerTensor<std::int16_t> last_use{};                   ///< index of the last operation that reads it going forward
+  PerTensor<std::uint8_t> savers{};                     ///< operations that keep it for their backward
+  PerTensor<std::uint8_t> producer_group{};             ///< recompute group of the operation that makes it
+  PerTensor<bool> kept{};                               ///< alive between the forward and the backward pass
+  std::array<std::int16_t, most_groups> group_start{};  ///< index of the first operation of each recompute group
 };
 
 /// The tensors that are alive now.

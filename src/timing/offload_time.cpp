@@ -67,7 +67,7 @@ Seconds host_update(const program::Offload& offload, const spec::Question& quest
   const spec::Accelerator& gpu = *question.gpu;
   const std::int64_t updated = in_parameters(weights.updated_parameters);
   const double sharers = accelerators_of_node(question.layout);
-  constexpr std::int64_t read_and_written = 4 * (4 + 3);
+  constexpr std::int64_t read_and_written = (4 + 3) * program::fp32_width;
   const Bytes one_way = quantity::bytes(program::half_width * updated);
   const Seconds swapping =
       offload.to_nvme ? over_nvme(question, quantity::bytes(quantity::product(read_and_written, updated))) : Seconds{};

@@ -69,14 +69,15 @@ struct StagePeak {
   quantity::Bytes allocated;
 };
 
-/// Walks stages whose blocks have been priced. Positions count the blocks of the stage.
+/// Walks stages whose blocks have been priced. Positions count the blocks of the stage, an index the stages of the
+/// pipeline.
 class StageWalk {
  public:
   StageWalk(const BlockPrices& prices, const StepRules& rules, const spec::Question& question,
             const program::Profile& profile)
       : prices_(prices), rules_(rules), question_(question), profile_(profile) {}
 
-  StepMemory walk(Runs runs, std::int64_t stage) const;
+  StepMemory walk(Runs runs, std::int64_t index) const;
 
   /// The stage that peaks highest in a steady step, the first of equals, and its peak; allocates nothing. Of stages
   /// that run the same blocks the first or the last has most micro-batches in flight, and nothing else tells them
@@ -85,7 +86,7 @@ class StageWalk {
   StagePeak worst(std::span<const program::StageGroup> groups) const;
 
   /// The highest moment of each block in time order: up through forward and loss, down through backward, the optimizer.
-  std::vector<TimelinePoint> timeline(Runs runs, std::int64_t stage) const;
+  std::vector<TimelinePoint> timeline(Runs runs, std::int64_t index) const;
 
  private:
   struct Stage;
@@ -93,9 +94,9 @@ class StageWalk {
   struct Arrival;
   enum class Visits { highest, all };
 
-  Stage lay_out(Runs runs, std::int64_t stage) const;
+  Stage lay_out(Runs runs, std::int64_t index) const;
   std::int64_t trained_parameters(const program::States& states) const;
-  quantity::Bytes peak(Runs runs, std::int64_t stage) const;
+  quantity::Bytes peak(Runs runs, std::int64_t index) const;
   void add_companions(Stage& stage) const;
   Moment resident(const Stage& stage) const;
   std::array<PhasePeak, phase_count> phases(const Stage& stage, const Moment& resident) const;

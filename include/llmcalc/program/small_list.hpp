@@ -8,7 +8,7 @@
 
 namespace llmcalc::program {
 
-template <class T, std::uint8_t Capacity>
+template <class T, std::uint8_t capacity>
 class SmallList {
  public:
   constexpr SmallList() = default;
@@ -16,9 +16,9 @@ class SmallList {
     for (const T& item : items) push_back(item);
   }
 
-  /// \pre size() < Capacity: the callers are the builders of this room, whose lists have fixed lengths
+  /// \pre size() < capacity: the callers are the builders of this room, whose lists have fixed lengths
   constexpr void push_back(T item) {
-    assert(size_ < Capacity);
+    assert(size_ < capacity);
     items_[size_++] = item;
   }
 
@@ -29,7 +29,7 @@ class SmallList {
   constexpr const T* end() const { return items_.data() + size_; }
 
  private:
-  std::array<T, Capacity> items_{};
+  std::array<T, capacity> items_{};
   std::uint8_t size_ = 0;
 };
 

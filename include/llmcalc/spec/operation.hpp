@@ -12,8 +12,8 @@ namespace llmcalc::spec {
 
 /// Failures and what is done against them; what nobody says, the time walk knows (timing/goodput.hpp).
 struct Reliability {
-  std::optional<quantity::Seconds>
-      mtbf;  ///< --mtbf: of one accelerator with its share of the node; infinite: none fails
+  /// Mean time between failures of one accelerator with its share of the node; infinite: none fails.
+  std::optional<quantity::Seconds> mtbf;
   std::optional<quantity::Seconds> checkpoint_interval;     ///< of training between two checkpoints; empty: the best
   std::optional<quantity::Bandwidth> checkpoint_bandwidth;  ///< of all ranks together to storage
   std::optional<quantity::Seconds> restart_time;            ///< from a failure to the next step
@@ -22,7 +22,7 @@ struct Reliability {
   bool stated() const { return mtbf || checkpoint_interval || checkpoint_bandwidth || restart_time; }
 };
 
-/// Of the world's electricity, from the mine to the grid.
+/// Of the world's electricity, from the mine to the grid. The next year's review makes it 471 (ember-energy.org).
 inline constexpr quantity::CarbonIntensity world_carbon_intensity = quantity::grams_per_kilowatt_hour(473.0);
 inline constexpr std::string_view world_carbon_source = "world mean of 2024 (Ember, Global Electricity Review 2025)";
 
