@@ -110,6 +110,10 @@ class BlockBuilder {
   void keep_narrow_input(Op& op, const Value& in, const Value& out);
   void keep_for_products(Weight& weight) const;
   Weight matrix_weight(const Matrix& matrix) const;
+  quantity::Bytes gathered_bytes(const Op& op, const Value& slice) const;
+  void copy_in_order(const Op& op);
+  bool stays_gathered() const;
+  void keep_gathered(Op& op, const Value& slice, bool first);
   void exchange_around(Op& op, const Matrix& matrix, const Value& in, const Value& out);
   void matrix_bias(const Matrix& matrix, const Value& out);
   void set_moved_bytes(Op& op) const;
@@ -120,6 +124,7 @@ class BlockBuilder {
   std::uint8_t recompute_groups_ = 0;         ///< so far
   SmallList<TensorId, 3> checkpoint_inputs_;  ///< that the next operation keeps for its group
   TensorId gathered_ = no_tensor;             ///< the last input of column-cut matrices, which all of them share
+  TensorId gathered_whole_ = no_tensor;       ///< that input at all positions, where it is kept so
   TensorId narrowed_ = no_tensor;             ///< the last input that was cast for narrow products
   int products_ = 0;                          ///< matrix products so far
 };

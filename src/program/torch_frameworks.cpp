@@ -17,6 +17,8 @@ Profile eager() {
   p.fuses_small_gradients = false;
   p.fuses_rotary = false;
   p.overlaps_input_gradients = false;  // DTensor waits for each exchange
+  p.copies_exchanged = true;
+  p.keeps_gathered_inputs = true;
   p.fused_glu = false;
   p.fused_projections = false;
   p.fused_gate_and_up = false;

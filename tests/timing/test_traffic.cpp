@@ -245,3 +245,39 @@ TEST_CASE("a framework may reduce gradients in a narrower type than it adds them
   const auto narrow = layer_traffic(test::Asked(line + "fms-fsdp")).gradients;
   CHECK(in_bytes(wide) == 2 * in_bytes(narrow));
 }
+
+/// pytorch torch/distributed/_functional_collectives.py, all_gather_tensor: what is gathered along the second dimension
+/// is cut along the first and put together again; pytorch/ao torchao/float8/float8_tensor_parallel.py: 8-bit inputs are
+/// cast before they are gathered.
+TEST_CASE("a DTensor's positions are copied in order, and it stays gathered for the backward pass") {
+  const std::string line = "--model llama-3-8b --seq 4096 --micro-batch 2 --gpu h100-sxm:8 --tp 8 --sp 1 --framework ";
+  const auto gathered = [](const test::Asked& asked) {
+    double forward = 0.0;
+    double backward = 0.0;
+    for (const program::Op& op : asked.program.blocks[1].ops) {
+      for (const program::Message& m : op.messages) {
+        if (m.kind == program::Collective::all_gather) {
+          (m.backward ? backward : forward) += static_cast<double>(in_bytes(m.size));
+        }
+      }
+    }
+    return std::pair(forward, backward);
+  };
+  const double tensor = 2 * 4096.0 * 4096.0;
+  const auto torch = gathered(test::Asked(line + "torchtitan"));
+  CHECK(torch.first == Approx(2 * 2 * tensor));   // before q, k, v and before gate and up
+  CHECK(torch.second == Approx(2 * 2 * tensor));  // gradients of the two row-cut matrices alone
+  CHECK(gathered(test::Asked(line + "megatron --dtype bf16")).second == Approx(4 * 2 * tensor));
+  CHECK(gathered(test::Asked(line + "torchtitan --compute fp8-e4m3")).first == Approx(2 * 1 * tensor));
+
+  double kept = 0.0;
+  for (const program::Tensor& t : test::Asked(line + "torchtitan").program.blocks[1].tensors) {
+    if (t.name == "gathered input") kept += static_cast<double>(in_bytes(t.size));
+  }
+  CHECK(kept == Approx(2 * 2 * tensor));
+  double copied = 0.0;
+  for (const program::Op& op : test::Asked(line + "torchtitan").program.blocks[1].ops) {
+    if (op.name == "copy in order") copied += static_cast<double>(in_bytes(op.moved_forward));
+  }
+  CHECK(copied == Approx(2 * 4 * 2 * tensor));  // two gathered and two scattered, each read and written
+}

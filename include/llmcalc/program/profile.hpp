@@ -88,6 +88,8 @@ struct Profile {
   bool persistent_gradients = true;    ///< one buffer for the whole run; otherwise .grad is made in each backward pass
   bool drops_wide_gradients = false;   ///< fp32 copies last from the optimizer step to the beginning of the next one
   Accumulation accumulation = Accumulation::uncounted;
+  bool copies_exchanged = false;          ///< tensor-parallel ranks put what they gather or scatter in order
+  bool keeps_gathered_inputs = false;     ///< and keep it gathered for the weight's gradient
   bool overlaps_input_gradients = true;   ///< tensor-parallel ranks reduce them beside the weight gradient's product
   bool scatters_stage_tensors = false;    ///< each tensor-parallel rank sends its part of what stages hand on
   bool retains_stage_tensors = false;     ///< a pipeline stage keeps its received and sent tensor between steps
