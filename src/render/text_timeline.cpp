@@ -17,7 +17,7 @@ namespace {
 using answer::TimelinePoint;
 
 constexpr std::size_t most_rows = 40;
-constexpr int bar_columns = 32;
+constexpr int bar_columns = 28;
 constexpr std::string_view layer_prefix = "layer ";
 
 /// Neighbouring layers of one phase, drawn as one row as high as the highest of them.

@@ -236,11 +236,11 @@ TEST_CASE("what would make a run fit stands in the order of cost, with the words
   CHECK(contains(to_text(hopeless, plain), "no change, and no pair of changes, that llmcalc knows"));
 }
 
-TEST_CASE("the timeline has a bar a block, 32 columns for the peak, which is marked") {
+TEST_CASE("the timeline has a bar a block, 28 columns for the peak, which is marked") {
   const auto text = to_text(sample_report(), {.timeline = true});
-  // 44 of 50.83 GiB are 27.70 of 32 columns: 27 and six eighths.
-  CHECK(line_of(text, "loss            head") == "loss            head         44.00  " + repeated("█", 27) + "▊");
-  CHECK(line_of(text, "backward        head") == "backward        head         50.83  " + repeated("█", 32) + "  peak");
+  // 44 of 50.83 GiB are 24.24 of 28 columns: 24 and two eighths.
+  CHECK(line_of(text, "loss            head") == "loss            head         44.00  " + repeated("█", 24) + "▎");
+  CHECK(line_of(text, "backward        head") == "backward        head         50.83  " + repeated("█", 28) + "  peak");
   CHECK(contains(text, "                  layer 2      40.00  "));
   CHECK_FALSE(contains(to_text(sample_report(), plain), "timeline"));
 }
@@ -259,7 +259,7 @@ TEST_CASE("a long timeline is drawn in at most 40 rows, neighbouring layers as o
   // 200 points in groups of 5: 20 rows a phase.
   CHECK(contains(text, "forward   layer 1 to 5       5.00  "));
   CHECK(contains(text, "backward  layer 100 to 96  100.00  "));
-  CHECK(contains(text, "layer 96 to 100  100.00  " + repeated("█", 32) + "  peak"));
+  CHECK(contains(text, "layer 96 to 100  100.00  " + repeated("█", 28) + "  peak"));
 }
 
 TEST_CASE("bars are drawn when asked for, 20 columns for the whole") {
