@@ -383,17 +383,6 @@ TEST_CASE("what is missing or unknown is named with the next step") {
   }
 }
 
-TEST_CASE("recipes of latent attention send tokens by node") {
-  const std::string run = " --framework megatron --gpu h100-sxm:64 --ep 64 --framework-version ";
-  const auto bridge = ask("--model deepseek-v3" + run + "Megatron-Bridge 25.09");
-  CHECK(bridge.question.layout.node_dispatch);
-  CHECK(echoed(bridge, "node_dispatch").origin.source == Source::assumed);
-  CHECK_FALSE(ask("--model qwen3-235b-a22b" + run + "Megatron-Bridge 25.09").question.layout.node_dispatch);
-  CHECK_FALSE(ask("--model deepseek-v3" + run + "Megatron-LM").question.layout.node_dispatch);
-  CHECK_FALSE(
-      ask("--model deepseek-v3 --node-dispatch 0" + run + "Megatron-Bridge 25.09").question.layout.node_dispatch);
-}
-
 TEST_CASE(
     "torchtune trains adapters without dropout unless told otherwise, other frameworks with that of the examples") {
   const auto dropout = [](const std::string& words) {
