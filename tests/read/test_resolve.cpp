@@ -1,12 +1,11 @@
 // From words to the effective question: sources of the model, recipes, completion and contradictions.
+#include "asking.hpp"
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/read/resolve.hpp"
-#include "read/assumed_shape.hpp"
 #include "read/network_rate.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <string_view>
 
@@ -15,23 +14,10 @@ using quantity::BadInput;
 using read::Given;
 using read::Resolved;
 using read::Source;
+using test::ask;
+using test::words;
 
 namespace {
-
-/// "--seq 8k --gpu h100-sxm:8" as the command line would hand it over.
-std::vector<Given> words(std::string_view line, Source source = Source::flag) {
-  std::vector<Given> given;
-  while (!line.empty()) {
-    const auto end = std::min(line.find(" --"), line.size());
-    const auto flag = line.substr(2, line.find(' ') - 2);
-    const auto text = line.substr(flag.size() + 3, end - flag.size() - 3);
-    given.push_back({std::string(flag), std::string(text), {source, "--" + std::string(flag)}});
-    line.remove_prefix(end == line.size() ? end : end + 1);
-  }
-  return given;
-}
-
-Resolved ask(std::string_view line) { return resolve(words(line), std::nullopt, read::Catalogue()); }
 
 spec::Precision precision(std::string_view line) {
   return ask("--params 1e9 " + std::string(line)).question.training.precision;
@@ -63,74 +49,11 @@ TEST_CASE("the main job resolves as typed") {
   CHECK(resolved.assumptions.size() == 5);  // shape, framework, seq, micro-batch, tokens
 }
 
-// Published sizes: Llama 1 and 2 (arXiv:2302.13971 table 2, arXiv:2307.09288 table 1), GPT-3 (arXiv:2005.14165).
-TEST_CASE("an assumed shape counts what was asked for and is proportioned like a Llama") {
-  for (const double size : {1.1e9, 6.74e9, 13.0e9, 32.5e9, 65.2e9, 69.0e9, 175e9, 405e9, 1e12}) {
-    INFO(size);
-    const auto asked = quantity::parameters(static_cast<std::int64_t>(size));
-    const auto shape = read::assumed_shape(asked);
-    CHECK(std::abs(read::count_assumed(shape) / asked - 1.0) < 0.03);
-    const double aspect = static_cast<double>(shape.hidden) / static_cast<double>(shape.layers);
-    CHECK(aspect > 100.0);
-    CHECK(aspect < 160.0);
-    CHECK(shape.heads * shape.head_dim == shape.hidden);
-    CHECK(shape.kv_heads == (size < 30e9 ? shape.heads : 8));
-  }
-}
-
-// 13B: 40 layers of 5120 (arXiv:2302.13971 table 2).
-TEST_CASE("an assumed 13B is Llama 13B") {
-  const auto shape = read::assumed_shape(quantity::parameters(13'015'864'320));
-  CHECK(shape.layers == 40);
-  CHECK(shape.hidden == 5120);
-  CHECK(shape.ffn == 13824);
-  CHECK(read::count_assumed(shape) == quantity::parameters(13'015'864'320));
-}
-
-TEST_CASE("an assumed shape never counts more than was asked for, and misses it by little") {
-  for (double size = 1e6; size <= 1e13; size *= 1.37) {
-    INFO(size);
-    const auto asked = quantity::parameters(static_cast<std::int64_t>(size));
-    const auto counted = read::count_assumed(read::assumed_shape(asked));
-    CHECK(counted <= asked);
-    CHECK(counted / asked > 0.96);
-  }
-}
-
 TEST_CASE("a recipe answers to other names of its type, and a type of products is told from one") {
   CHECK(precision("--dtype bfloat16").weights == spec::Dtype::bf16);
   CHECK(precision("--dtype float32").weights == spec::Dtype::fp32);
   CHECK_THROWS_WITH(ask("--params 7B --dtype fp8"), Catch::Matchers::Contains("--dtype bf16 --compute fp8-e4m3"));
   CHECK_THROWS_WITH(ask("--params 7B --dtype bf61"), Catch::Matchers::Contains("did you mean"));
-}
-
-TEST_CASE("an assumed shape follows the dimensions that were said") {
-  const auto shape_of = [](std::string_view words) {
-    return ask("--params 7B " + std::string(words)).question.model.shape;
-  };
-  CHECK(shape_of("--layers 48").layers == 48);
-  CHECK(shape_of("--layers 48").hidden < shape_of("").hidden);
-  CHECK(shape_of("--hidden 5120").hidden == 5120);
-  CHECK(shape_of("--hidden 5120").layers < shape_of("").layers);
-  for (const auto words : {"--layers 48", "--hidden 5120", "--vocab 128256", "--kv-heads 8 --tied 1", "--ffn 14336"}) {
-    INFO(words);
-    const auto counted = read::count_assumed(shape_of(words));
-    CHECK(counted <= quantity::parameters(7'000'000'000));
-    CHECK(counted > quantity::parameters(6'700'000'000));
-  }
-}
-
-TEST_CASE("a size that makes no model, or not the one described, is refused") {
-  CHECK_THROWS_WITH(ask("--params 7"), Catch::Matchers::Contains("too small"));
-  CHECK_THROWS_WITH(ask("--params 1B --layers 64 --hidden 8192"), Catch::Matchers::Contains("fewer than"));
-  CHECK_THROWS_WITH(ask("--params 7B --experts 8 --top-k 2"), Catch::Matchers::Contains("not described by its size"));
-}
-
-TEST_CASE("no size makes an assumed shape that cannot be built") {
-  for (double size = 1e6; size <= 1e15; size *= 3) {
-    INFO(size);
-    CHECK_NOTHROW(ask("--params " + std::to_string(static_cast<std::int64_t>(size))));
-  }
 }
 
 // Bytes a parameter: ZeRO (arXiv:1910.02054 section 3.1) 16, Megatron-LM dist_optimizer.md 18, torch AdamW states
