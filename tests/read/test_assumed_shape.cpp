@@ -1,12 +1,14 @@
-// The shape of a model of which only the size is known.
-#include "asking.hpp"
+// The shape that stands for a model of which only the size is known.
 #include "catch.hpp"
 #include "read/assumed_shape.hpp"
+#include "read/typed.hpp"
 
 #include <cmath>
+#include <string>
+#include <string_view>
 
 using namespace llmcalc;
-using test::ask;
+using namespace llmcalc::test;
 
 // Published sizes: Llama 1 and 2 (arXiv:2302.13971 table 2, arXiv:2307.09288 table 1), GPT-3 (arXiv:2005.14165).
 TEST_CASE("an assumed shape counts what was asked for and is proportioned like a Llama") {
