@@ -2,12 +2,9 @@
 #pragma once
 
 #include "llmcalc/memory/step_walk.hpp"
-#include "llmcalc/read/resolve.hpp"
+#include "read/typed.hpp"
 
-#include <algorithm>
-#include <string>
 #include <string_view>
-#include <vector>
 
 namespace llmcalc::test {
 
@@ -20,22 +17,7 @@ inline program::Weight matrix(std::int64_t rows, std::int64_t columns) {
   return w;
 }
 
-/// "--seq 8k --optimizer lomo" -> the words and their values.
-inline std::vector<read::Given> words_of(std::string_view line) {
-  std::vector<read::Given> given;
-  while (!line.empty()) {
-    const auto end = std::min(line.find(" --"), line.size());
-    const auto flag = line.substr(2, line.find(' ') - 2);
-    const auto text = line.substr(flag.size() + 3, end - flag.size() - 3);
-    given.push_back({std::string(flag), std::string(text), {read::Source::flag, "--" + std::string(flag)}});
-    line.remove_prefix(end == line.size() ? end : end + 1);
-  }
-  return given;
-}
-
-inline spec::Question question_of(std::string_view line) {
-  return read::resolve(words_of(line), std::nullopt, read::Catalogue()).question;
-}
+inline spec::Question question_of(std::string_view line) { return ask(line).question; }
 
 struct Asked {
   spec::Question question;
