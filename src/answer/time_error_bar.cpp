@@ -8,8 +8,8 @@ namespace {
 // tests/measured/time, rounded up to a percent.
 constexpr TimeErrorBar megatron{"Megatron, dense models", 0.18, 1006};
 constexpr TimeErrorBar mixture{"mixtures of experts", 0.27, 91};
-constexpr TimeErrorBar torch{"sharded PyTorch programs", 0.21, 678};
-constexpr TimeErrorBar other{"frameworks with few measured runs", 0.29, 67};
+constexpr TimeErrorBar torch{"sharded PyTorch programs", 0.15, 678};
+constexpr TimeErrorBar other{"frameworks with few measured runs", 0.25, 67};
 
 bool is_mixture(const spec::Question& question) { return question.model.shape.moe.experts > 0; }
 
