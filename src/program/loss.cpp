@@ -2,9 +2,9 @@
 
 #include "llmcalc/program/widths.hpp"
 #include "program/blocks.hpp"
+#include "program/loss_without_logits.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace llmcalc::program {
 
@@ -220,57 +220,6 @@ void chunked_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   const auto pass = bytes(product(logits.rows, logits.columns, fp32_width));
   appended.moved_forward = cast + log_softmax_passes * pass;
   appended.moved_backward = cast + (log_softmax_passes + likelihood_passes) * pass;
-}
-
-/// Rows of one chunk of the fused linear cross-entropy: a power of two such that a chunk's logits are about as large as
-/// the hidden states (Liger-Kernel ops/fused_linear_cross_entropy.py, fused_linear_cross_entropy_forward).
-std::int64_t fused_linear_chunk(std::int64_t rows, std::int64_t hidden, std::int64_t vocab) {
-  const std::int64_t chunks = quantity::ceil_divide(vocab, hidden);
-  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(quantity::ceil_divide(rows, chunks))));
-}
-
-/// Takes the head's product out of the block: a kernel that goes on to the loss stands in its place.
-Op take_product(Block& block, const Matrix& head) {
-  const auto product = std::ranges::find(block.ops, head.name, &Op::name);
-  Op op = *product;
-  block.ops.erase(product);
-  return op;
-}
-
-/// Head and loss in one operation: a chunk of logits at a time; both gradients are made in the forward pass and kept.
-void fused_linear_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
-  Block& block = b.block();
-  const Value logits = b.linear(x, head);
-  Op op = take_product(block, head);
-  const Weight& w = block.weights[op.weight];
-  const Value input_gradient = b.value("gradient of hidden", x.rows, x.columns, x.width, false);
-  op.kind = OpKind::loss;
-  op.name = "fused linear cross-entropy";
-  op.outputs = {input_gradient.id};
-  op.saved = {input_gradient.id};
-  if (w.trainable) {
-    const Value weight_gradient = b.value("gradient of head", w.rows, w.columns, b.context().width, false);
-    op.outputs.push_back(weight_gradient.id);
-    op.saved.push_back(weight_gradient.id);
-  }
-  const std::int64_t chunk = fused_linear_chunk(x.rows, w.rows, w.columns);
-  op.workspace_forward = bytes(product(chunk, logits.columns, b.context().width));
-  op.gradient_in_place = true;
-  b.append(op);
-}
-
-/// Cut cross-entropy: logits exist in the kernel's registers alone and are made again in its backward pass. Kept are
-/// each position's log-sum-exp and the logit of its label in fp32; both gradients are made backward (Wijmans et al.
-/// 2024, arXiv:2411.09009 section 4; apple/ml-cross-entropy cut_cross_entropy/cce.py).
-void cut_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
-  constexpr std::int64_t kept_numbers = 2;
-  const Value logits = b.linear(x, head);
-  Op op = take_product(b.block(), head);
-  const Value kept = b.value("log-sum-exp and label", logits.rows, kept_numbers, fp32_width, logits.needs_gradient);
-  op.outputs = {kept.id};
-  op.kernel_recompute = op.forward;
-  b.append(op);
-  b.append(loss_on(kept, "cut cross-entropy"));
 }
 
 /// The standard loss as each framework writes it.
