@@ -1,10 +1,9 @@
 // Plans on the command line: the same bytes however the work is divided, and what is refused.
 #include "catch.hpp"
+#include "cli/folder.hpp"
 #include "cli/run.hpp"
 #include "llmcalc/quantity/error.hpp"
 
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 using namespace llmcalc;
 using Catch::Matchers::Contains;
 using cli::ExitCode;
+using test::Folder;
 
 namespace {
 
@@ -30,23 +30,6 @@ Words plus(Words words, const Words& more) {
 const Words small{"--params", "1e9", "--gpu", "a100-80:8", "--seq", "2k", "--global-batch", "16"};
 const Words two_types{"--model", "llama-3.2-1b", "--gpu", "a100-80,h100-sxm", "--gpus",
                       "8",       "--seq",        "2k",    "--global-batch",   "16"};
-
-/// A folder that is gone when the test is over.
-class Folder {
- public:
-  Folder() { std::filesystem::create_directories(path_); }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ / name) << text;
-    return (path_ / name).string();
-  }
-
- private:
-  std::filesystem::path path_ = std::filesystem::temp_directory_path() / "llmcalc-test-plan";
-};
 
 }  // namespace
 

@@ -1,12 +1,12 @@
 // llmcalc validate: a row is answered as the same words of fit, and every published row can be answered.
 #include "catch.hpp"
+#include "cli/folder.hpp"
 #include "cli/run.hpp"
 #include "llmcalc/quantity/error.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -84,11 +84,12 @@ TEST_CASE("every published row can be answered") {
 }
 
 TEST_CASE("rows that contradict themselves alike are skipped for one reason") {
-  const auto file = std::filesystem::temp_directory_path() / "llmcalc-alike.csv";
-  std::ofstream(file) << "model,gpu,gpus,pp,vpp,quantity,value\n"
-                         "llama-3-8b,h100-sxm,8,8,8,step_time,1\nllama-3-8b,h100-sxm,8,8,8,step_time,2\n";
-  const auto skipped = answer({"validate", file.string()})["skipped"];
-  std::filesystem::remove(file);
+  const test::Folder folder;
+  const std::string file = folder.write("alike.csv",
+                                        "model,gpu,gpus,pp,vpp,quantity,value\n"
+                                        "llama-3-8b,h100-sxm,8,8,8,step_time,1\n"
+                                        "llama-3-8b,h100-sxm,8,8,8,step_time,2\n");
+  const auto skipped = answer({"validate", file})["skipped"];
   REQUIRE(skipped.size() == 1);
   CHECK(skipped[0]["count"] == 2);
 }
