@@ -33,9 +33,9 @@ struct PartRow {
 };
 
 /// Forward and backward pass of one kind of work.
-template <quantity::Seconds PassTime::*Kind>
+template <quantity::Seconds PassTime::*kind>
 quantity::Seconds both_passes(const StepTime& step) {
-  return step.forward.*Kind + step.backward.*Kind;
+  return step.forward.*kind + step.backward.*kind;
 }
 
 std::string micro_batches(const spec::Question& question) {
@@ -50,9 +50,9 @@ std::string in_passes(quantity::Seconds forward, quantity::Seconds backward, con
                      format_duration(backward / count), question.layout.pp > 1 ? " on the slowest stage" : "");
 }
 
-template <quantity::Seconds PassTime::*Kind>
+template <quantity::Seconds PassTime::*kind>
 std::string numbers_of_passes(const StepTime& step, const spec::Question& question) {
-  return in_passes(step.forward.*Kind, step.backward.*Kind, question);
+  return in_passes(step.forward.*kind, step.backward.*kind, question);
 }
 
 std::string numbers_of_recompute(const StepTime& step, const spec::Question& question) {
