@@ -1,25 +1,17 @@
 // What a step takes more or less because of how a framework or a project runs it.
 
-#include "../memory/asked.hpp"
 #include "catch.hpp"
 #include "llmcalc/memory/block_walk.hpp"
-#include "llmcalc/timing/step_time.hpp"
+#include "timing/steps.hpp"
 
 #include <algorithm>
 
 using namespace llmcalc;
 using quantity::in_bytes;
 using quantity::in_seconds;
+using test::step_of;
 
 namespace {
-
-timing::StepTime step_of(const std::string& line) {
-  const test::Asked asked(line);
-  const timing::Kernels kernels(*asked.question.gpu, asked.question.training, asked.profile);
-  const timing::Network network(*asked.question.gpu, asked.question.layout);
-  return timing::time_step(asked.program, asked.question, asked.profile,
-                           {kernels, network, asked.question.training.precision.compute});
-}
 
 bool has_operation(const program::Block& block, program::OpKind kind) {
   return std::ranges::any_of(block.ops, [&](const program::Op& op) { return op.kind == kind; });

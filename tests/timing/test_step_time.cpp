@@ -1,23 +1,15 @@
 // Step times against runs that published theirs, and against what must hold of any.
 
-#include "../memory/asked.hpp"
 #include "catch.hpp"
-#include "llmcalc/timing/step_time.hpp"
+#include "timing/steps.hpp"
 
 #include <fmt/format.h>
 
 using namespace llmcalc;
 using quantity::in_seconds;
+using test::step_of;
 
 namespace {
-
-timing::StepTime step_of(const std::string& line) {
-  const test::Asked asked(line);
-  const timing::Kernels kernels(*asked.question.gpu, asked.question.training, asked.profile);
-  const timing::Network network(*asked.question.gpu, asked.question.layout);
-  return timing::time_step(asked.program, asked.question, asked.profile,
-                           {kernels, network, asked.question.training.precision.compute});
-}
 
 double seconds_of(const std::string& line) { return in_seconds(step_of(line).total()); }
 

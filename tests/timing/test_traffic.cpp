@@ -1,14 +1,14 @@
 // What moves beside the operations: the update's states, data-parallel traffic, and what goes to the host.
 
-#include "../memory/asked.hpp"
 #include "catch.hpp"
-#include "llmcalc/timing/step_time.hpp"
 #include "timing/data_traffic.hpp"
 #include "timing/offload_time.hpp"
+#include "timing/steps.hpp"
 
 using namespace llmcalc;
 using quantity::in_bytes;
 using quantity::in_seconds;
+using test::step_of;
 
 namespace {
 
@@ -27,13 +27,6 @@ std::int64_t layer_parameters(const test::Asked& asked) {
 timing::DataTraffic exchange(const test::Asked& asked) {
   const timing::Network network(*asked.question.gpu, asked.question.layout);
   return timing::data_traffic(layer_traffic(asked), asked.question.layout, network, asked.profile);
-}
-
-timing::StepTime step_of(const test::Asked& asked) {
-  const timing::Kernels kernels(*asked.question.gpu, asked.question.training, asked.profile);
-  const timing::Network network(*asked.question.gpu, asked.question.layout);
-  return timing::time_step(asked.program, asked.question, asked.profile,
-                           {kernels, network, asked.question.training.precision.compute});
 }
 
 }  // namespace

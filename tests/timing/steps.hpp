@@ -1,0 +1,20 @@
+// The time of one step of a run of given words.
+#pragma once
+
+#include "llmcalc/timing/step_time.hpp"
+#include "memory/asked.hpp"
+
+#include <string>
+
+namespace llmcalc::test {
+
+inline timing::StepTime step_of(const Asked& asked) {
+  const timing::Kernels kernels(*asked.question.gpu, asked.question.training, asked.profile);
+  const timing::Network network(*asked.question.gpu, asked.question.layout);
+  return timing::time_step(asked.program, asked.question, asked.profile,
+                           {kernels, network, asked.question.training.precision.compute});
+}
+
+inline timing::StepTime step_of(const std::string& line) { return step_of(Asked(line)); }
+
+}  // namespace llmcalc::test
