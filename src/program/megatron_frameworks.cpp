@@ -122,12 +122,11 @@ std::int64_t product_layouts(const spec::Training& training, const std::optional
   return is_blackwell(gpu) && spec::facts(training.precision.compute).scale.block == 0 ? 1 : 2;
 }
 
-/// Workspaces and layouts of Megatron-LM's kernels. Its own test recipes, and thereby nearly all of its runs that were
-/// measured, are deterministic; where nothing is said this is at most 48 MiB too much.
+/// Workspaces and layouts of Megatron-LM's kernels.
 void apply_workspaces(const spec::Training& training, const std::optional<spec::Accelerator>& gpu, Profile& p) {
   const bool hopper = is_hopper_or_newer(gpu);
   const auto engine = transformer_engine_workspace(hopper);
-  p.workspace = 2 * cublas_workspace(hopper, training.deterministic.value_or(true));
+  p.workspace = 2 * cublas_workspace(hopper, training.deterministic.value_or(false));
   if (!is_local(training)) p.workspace += engine;
   if (training.grouped_experts && !is_local(training)) p.expert_workspace = grouped_product_streams * engine;
   p.copies_attention_output = copies_attention_output(training, gpu, hopper);

@@ -74,6 +74,7 @@ Resolved resolve(const std::vector<Given>& given, const std::optional<ConfigText
   complete_sequence(draft);
   complete_dropout(draft);
   complete_adapter_dropout(draft);
+  complete_functional_test(draft);
   complete_layout(draft);
   complete_dispatch(draft);
   complete_pipeline(draft);

@@ -17,7 +17,8 @@ constexpr std::string_view line =
 /// torch/distributed/pipelining/stage.py reduces no gradient before the last backward pass.
 TEST_CASE("FSDP2 keeps a pipeline stage whole from its first micro-batch to its last") {
   const test::Asked asked(std::string(line) + " --pp 2");
-  const auto& backward = test::at(asked.walk(), memory::Phase::backward);
+  const auto step = asked.walk();
+  const auto& backward = test::at(step, memory::Phase::backward);
   double layers = 0.0;  // of the first stage: half of the layers, and the token table
   for (const auto& w : asked.program.blocks[1].weights) layers += 16.0 * static_cast<double>(w.elements);
   const double stage = layers + 128256.0 * 4096.0;
@@ -28,7 +29,8 @@ TEST_CASE("FSDP2 keeps a pipeline stage whole from its first micro-batch to its 
 
 TEST_CASE("without a pipeline FSDP2 keeps shards") {
   const test::Asked asked{std::string(line)};
-  const auto& backward = test::at(asked.walk(), memory::Phase::backward);
+  const auto step = asked.walk();
+  const auto& backward = test::at(step, memory::Phase::backward);
   const double whole = 8.03e9;
   CHECK(static_cast<double>(in_bytes(backward.gradients)) == Approx(4.0 * whole / 16.0).epsilon(0.01));
   CHECK(static_cast<double>(in_bytes(backward.temporaries)) < 2.0 * whole);

@@ -111,3 +111,20 @@ TEST_CASE(
   CHECK(dropout("--framework torchtune --lora-dropout 0.1") == 0.1);
   CHECK(dropout("--framework hf") == 0.05);
 }
+
+// NVIDIA/Megatron-LM tests/functional_tests/test_cases: gpt/gpt3_mcore_te_tp2_pp2, its cross_entropy_loss_fusion,
+// moe/gpt3_mcore_te_tp2_pp1_te_8experts2parallel and gpt/gpt3_mcore_tp1_pp2 with their model_config.yaml.
+TEST_CASE("rows of Megatron-LM's functional tests run what the tests run") {
+  const std::string line =
+      "--layers 12 --hidden 512 --heads 8 --ffn 2048 --vocab 50304 --mlp gelu --position learned --framework megatron"
+      " --framework-version Megatron-LM core, golden values";
+  const auto training = [](const std::string& words) { return ask(words).question.training; };
+  CHECK(training(line + " --dropout 0.1 --dtype bf16").deterministic == true);
+  CHECK(training(line + " --dropout 0.1 --dtype bf16 --loss vocab-parallel-fused").deterministic == false);
+  CHECK(training(line + " --dropout 0 --dtype bf16").deterministic == false);
+  CHECK(training(line + " --dropout 0 --dtype bf16 --deterministic 1").deterministic == true);
+  CHECK_FALSE(training(line + " --experts 8 --top-k 1 --expert-ffn 2048 --dtype bf16").grouped_experts);
+  CHECK(training(line + " --experts 8 --top-k 2 --expert-ffn 2048 --dtype bf16").grouped_experts);
+  CHECK(training(line + " --dtype fp16").transformer_impl == spec::TransformerImpl::local);
+  CHECK_FALSE(training("--model llama-3-8b --framework megatron").deterministic.has_value());
+}

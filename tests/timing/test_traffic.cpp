@@ -257,19 +257,20 @@ TEST_CASE("a DTensor's positions are copied in order, and it stays gathered for 
     return std::pair(forward, backward);
   };
   const double tensor = 2 * 4096.0 * 4096.0;
-  const auto torch = gathered(test::Asked(line + "torchtitan"));
+  const test::Asked titan(line + "torchtitan");
+  const auto torch = gathered(titan);
   CHECK(torch.first == Approx(2 * 2 * tensor));   // before q, k, v and before gate and up
   CHECK(torch.second == Approx(2 * 2 * tensor));  // gradients of the two row-cut matrices alone
   CHECK(gathered(test::Asked(line + "megatron --dtype bf16")).second == Approx(4 * 2 * tensor));
   CHECK(gathered(test::Asked(line + "torchtitan --compute fp8-e4m3")).first == Approx(2 * 1 * tensor));
 
   double kept = 0.0;
-  for (const program::Tensor& t : test::Asked(line + "torchtitan").program.blocks[1].tensors) {
+  for (const program::Tensor& t : titan.program.blocks[1].tensors) {
     if (t.name == "gathered input") kept += static_cast<double>(in_bytes(t.size));
   }
   CHECK(kept == Approx(2 * 2 * tensor));
   double copied = 0.0;
-  for (const program::Op& op : test::Asked(line + "torchtitan").program.blocks[1].ops) {
+  for (const program::Op& op : titan.program.blocks[1].ops) {
     if (op.name == "copy in order") copied += static_cast<double>(in_bytes(op.moved_forward));
   }
   CHECK(copied == Approx(2 * 4 * 2 * tensor));  // two gathered and two scattered, each read and written
