@@ -1,6 +1,7 @@
 // How far estimates of a class of runs were off.
 #pragma once
 
+#include "llmcalc/answer/verdict.hpp"
 #include "llmcalc/spec/question.hpp"
 
 #include <string_view>
@@ -9,10 +10,10 @@ namespace llmcalc::answer {
 
 /// One row of the table: runs of one family of frameworks, on one accelerator or on several.
 struct ErrorBar {
-  std::string_view name;   ///< "Hugging Face on one accelerator"
-  double allocated = 0.0;  ///< half width as a share of the estimate, at the level that must fit
+  std::string_view name;  ///< "Hugging Face on one accelerator"
+  Spread allocated;       ///< at the level that must fit
   int allocated_runs = 0;
-  double device = 0.0;  ///< the same for what nvidia-smi or max_memory_reserved showed
+  Spread device;  ///< of what nvidia-smi or max_memory_reserved showed
   int device_runs = 0;
   std::string_view source;
   double cached = 0.0;  ///< what the allocator holds over what is allocated, with room to spare; 0: as under pressure

@@ -166,7 +166,7 @@ std::vector<std::string> warnings(const spec::Question& question, const Estimate
   }
   if (estimate.verdict.kind == VerdictKind::tight) {
     lines.push_back(
-        fmt::format("tight: the room left is inside the error bar of {:.0f} %", 100.0 * estimate.verdict.error_share));
+        fmt::format("tight: the room left is inside the error bar of {:.0f} %", 100.0 * estimate.verdict.error.above));
   }
   return lines;
 }

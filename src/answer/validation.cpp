@@ -46,13 +46,15 @@ std::optional<double> predicted(const Estimate& estimate, Measure measure, spec:
   return std::nullopt;
 }
 
-double error_share(const Estimate& estimate, Measure measure) {
-  if (!is_memory(measure)) return estimate.compute.error_share;
+Spread error_bar(const Estimate& estimate, Measure measure) {
+  if (!is_memory(measure)) return {estimate.compute.error_share, estimate.compute.error_share};
   const bool holds_cached_blocks = measure == Measure::peak_reserved || measure == Measure::nvidia_smi;
-  return holds_cached_blocks ? estimate.verdict.shown_share : estimate.verdict.error_share;
+  return holds_cached_blocks ? estimate.verdict.shown : estimate.verdict.error;
 }
 
-bool Comparison::inside_bar() const { return std::abs(measured - predicted) <= bar_share * predicted; }
+bool Comparison::inside_bar() const {
+  return measured >= predicted * (1.0 - bar.below) && measured <= predicted * (1.0 + bar.above);
+}
 
 Summary summarize(std::span<const Comparison> rows) {
   Summary s;

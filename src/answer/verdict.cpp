@@ -33,7 +33,7 @@ std::optional<Bytes> capacity_of(const spec::Question& question) {
 }
 
 double excess(const spec::Question& question, Bytes needed, Bytes capacity) {
-  const double high = static_cast<double>(in_bytes(needed)) * (1.0 + error_bar(question).allocated);
+  const double high = static_cast<double>(in_bytes(needed)) * (1.0 + error_bar(question).allocated.above);
   return high - static_cast<double>(in_bytes(capacity));
 }
 
@@ -50,11 +50,11 @@ Verdict verdict(const spec::Question& question, Bytes needed) {
   v.kind = judge(question, needed);
   v.capacity = capacity_of(question).value_or(Bytes{});
   v.needed = needed;
-  v.error_share = bar.allocated;
+  v.error = bar.allocated;
   v.error_source = source_of(bar);
-  v.shown_share = bar.device;
-  v.low = around(needed, 1.0 - bar.allocated);
-  v.high = around(needed, 1.0 + bar.allocated);
+  v.shown = bar.device;
+  v.low = around(needed, 1.0 - bar.allocated.below);
+  v.high = around(needed, 1.0 + bar.allocated.above);
   return v;
 }
 

@@ -56,7 +56,7 @@ void Validator::compare(const read::MeasuredRun& run, const answer::Estimate& es
                               .measure = run.measure,
                               .measured = run.value,
                               .predicted = *predicted,
-                              .bar_share = error_share(estimate, run.measure),
+                              .bar = error_bar(estimate, run.measure),
                               .configuration = read::configuration(run),
                               .groups = groups_of(run)});
 }

@@ -25,7 +25,9 @@ void take_run(Draft& draft) {
     if (term.group != Group::model) draft.take(term.name);
   }
   if (draft.given("framework")) return;
-  draft.assume("framework", "default", "--framework generic, the textbook");
+  draft.assume(
+      "framework", "default",
+      "--framework generic, the textbook, which leaves out what frameworks add: name yours for a narrower error bar");
 }
 
 /// Expands the shape; a mistake in a dimension is reported where that dimension was said.

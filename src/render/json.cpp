@@ -32,9 +32,11 @@ void add_verdict(Json& object, const Verdict& verdict) {
   object["capacity_bytes"] = has_capacity ? Json(in_bytes(verdict.capacity)) : Json();
   object["needed_bytes"] = in_bytes(verdict.needed);
   object["headroom_bytes"] = has_capacity ? Json(in_bytes(verdict.capacity - verdict.needed)) : Json();
-  object["error_bar"] = {{"share", finite(verdict.error_share)}, {"source", text_or_null(verdict.error_source)},
-                         {"low_bytes", in_bytes(verdict.low)},   {"likely_bytes", in_bytes(verdict.needed)},
-                         {"high_bytes", in_bytes(verdict.high)}, {"shown_share", finite(verdict.shown_share)}};
+  object["error_bar"] = {
+      {"share", finite(verdict.error.above)},         {"share_below", finite(verdict.error.below)},
+      {"source", text_or_null(verdict.error_source)}, {"low_bytes", in_bytes(verdict.low)},
+      {"likely_bytes", in_bytes(verdict.needed)},     {"high_bytes", in_bytes(verdict.high)},
+      {"shown_share", finite(verdict.shown.above)},   {"shown_share_below", finite(verdict.shown.below)}};
 }
 
 Json question(const std::vector<EchoLine>& lines) {

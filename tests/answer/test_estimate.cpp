@@ -86,7 +86,7 @@ TEST_CASE("a verdict goes by the high end of the error bar") {
   const auto free = answer::estimate(question(line)).verdict;
   CHECK(free.kind == VerdictKind::no_accelerator);
   CHECK(free.low < free.needed);
-  CHECK(in_bytes(free.high) == Approx(static_cast<double>(in_bytes(free.needed)) * (1.0 + free.error_share)));
+  CHECK(in_bytes(free.high) == Approx(static_cast<double>(in_bytes(free.needed)) * (1.0 + free.error.above)));
   const auto kind_in = [&](std::int64_t capacity) {
     return answer::estimate(question(line + " --memory " + std::to_string(capacity))).verdict.kind;
   };

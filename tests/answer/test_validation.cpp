@@ -9,6 +9,7 @@
 using namespace llmcalc;
 using answer::Comparison;
 using answer::Judgement;
+using answer::Spread;
 using answer::VerdictKind;
 using quantity::bytes;
 using spec::Measure;
@@ -20,7 +21,7 @@ Comparison row(std::int64_t measured, std::int64_t predicted, double bar, std::s
   Comparison c;
   c.measured = static_cast<double>(measured);
   c.predicted = static_cast<double>(predicted);
-  c.bar_share = bar;
+  c.bar = {bar, bar};
   c.groups = {std::move(group)};
   return c;
 }
@@ -53,6 +54,18 @@ TEST_CASE("errors are percent of the measured value") {
   CHECK(s.max_abs_pct == Approx(10.0));
   CHECK(s.bias_pct == Approx((10.0 - 2.0 + 0.0 - 10.0) / 4));
   CHECK(s.inside_bar_pct == Approx(75.0));  // 98 +- 1 % does not reach 100
+}
+
+TEST_CASE("the arms of an error bar are asked apart") {
+  Comparison c = row(150, 100, 0.0, "a");
+  c.bar = {0.1, 0.5};
+  CHECK(c.inside_bar());
+  c.measured = 151;
+  CHECK_FALSE(c.inside_bar());
+  c.measured = 90;
+  CHECK(c.inside_bar());
+  c.measured = 89;
+  CHECK_FALSE(c.inside_bar());
 }
 
 TEST_CASE("p95 is the nearest rank") {
@@ -167,14 +180,14 @@ TEST_CASE("rows that repeat a configuration count once, with their median") {
 
 TEST_CASE("what the driver and the allocator show has an error bar of its own") {
   answer::Estimate estimate;
-  estimate.verdict.error_share = 0.02;
-  estimate.verdict.shown_share = 0.3;
+  estimate.verdict.error = {0.01, 0.02};
+  estimate.verdict.shown = {0.2, 0.3};
   estimate.compute.error_share = 0.1;
-  CHECK(error_share(estimate, Measure::peak_allocated) == 0.02);
-  CHECK(error_share(estimate, Measure::persistent) == 0.02);
-  CHECK(error_share(estimate, Measure::peak_reserved) == 0.3);
-  CHECK(error_share(estimate, Measure::nvidia_smi) == 0.3);
-  CHECK(error_share(estimate, Measure::step_time) == 0.1);
+  CHECK(error_bar(estimate, Measure::peak_allocated) == Spread{0.01, 0.02});
+  CHECK(error_bar(estimate, Measure::persistent) == Spread{0.01, 0.02});
+  CHECK(error_bar(estimate, Measure::peak_reserved) == Spread{0.2, 0.3});
+  CHECK(error_bar(estimate, Measure::nvidia_smi) == Spread{0.2, 0.3});
+  CHECK(error_bar(estimate, Measure::step_time) == Spread{0.1, 0.1});
 }
 
 TEST_CASE("a tight prediction is right either way") {

@@ -66,9 +66,14 @@ Estimate sample_estimate() {
                        {Phase::backward, "layer 1", gib(42)},
                        {Phase::backward, "embedding", gib(41)},
                        {Phase::optimizer, "all weights", gib(45)}};
-  e.verdict = {
-      VerdictKind::fits,     bytes(84'987'740'160), e.memory.peak_needed, 0.08, "measured runs of this class", 0.3,
-      bytes(50'705'571'840), bytes(59'523'932'160)};  // 0.92 and 1.08 times what is needed
+  e.verdict = {.kind = VerdictKind::fits,
+               .capacity = bytes(84'987'740'160),
+               .needed = e.memory.peak_needed,
+               .error = {0.08, 0.08},
+               .error_source = "measured runs of this class",
+               .shown = {0.3, 0.3},
+               .low = bytes(50'705'571'840),
+               .high = bytes(59'523'932'160)};  // 0.92 and 1.08 times what is needed
   e.room = answer::Room{5, 40960};
   e.compute.tokens = tokens(llama_tokens);
   e.compute.tokens_source = "--tokens 15T";

@@ -62,11 +62,13 @@ TEST_CASE("a fit answer as a whole") {
   "headroom_bytes": null,
   "error_bar": {
     "share": 0.0,
+    "share_below": 0.0,
     "source": null,
     "low_bytes": 0,
     "likely_bytes": 0,
     "high_bytes": 0,
-    "shown_share": 0.0
+    "shown_share": 0.0,
+    "shown_share_below": 0.0
   },
   "question": {
     "params": {

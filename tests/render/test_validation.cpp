@@ -19,7 +19,7 @@ answer::Validation sample() {
              .measure = spec::Measure::persistent,
              .measured = 20.0 * quantity::gibi,
              .predicted = 20.0 * quantity::gibi,
-             .bar_share = 0.01,
+             .bar = {0.01, 0.01},
              .configuration = {},
              .groups = {"hf"}},
             {.id = "",
@@ -27,7 +27,7 @@ answer::Validation sample() {
              .measure = spec::Measure::nvidia_smi,
              .measured = 40.0 * quantity::gibi,
              .predicted = 44.0 * quantity::gibi,
-             .bar_share = 0.01,
+             .bar = {0.01, 0.01},
              .configuration = {},
              .groups = {""}}};
   v.summary = answer::summarize(v.rows);

@@ -18,8 +18,8 @@ namespace llmcalc::answer {
 /// seconds a step, or tokens a second and accelerator. Empty for time where no accelerator is known, and for verdicts.
 std::optional<double> predicted(const Estimate& estimate, spec::Measure measure, spec::Step step);
 
-/// Half the width of the error bar that the estimate states for what was measured, as a share of the prediction.
-double error_share(const Estimate& estimate, spec::Measure measure);
+/// The error bar that the estimate states for what was measured.
+Spread error_bar(const Estimate& estimate, spec::Measure measure);
 
 /// One measured row with its prediction.
 struct Comparison {
@@ -28,7 +28,7 @@ struct Comparison {
   spec::Measure measure = spec::Measure::peak_allocated;
   double measured = 0.0;  ///< bytes, seconds, or tokens a second and accelerator; more than 0
   double predicted = 0.0;
-  double bar_share = 0.0;           ///< half width of the stated error bar
+  Spread bar;                       ///< as stated
   std::string configuration;        ///< rows that repeat one run over releases share it; empty: a run of its own
   std::vector<std::string> groups;  ///< the row's value of each column that is grouped by
 

@@ -14,13 +14,21 @@ enum class VerdictKind {
   no_accelerator
 };
 
+/// How far from their estimates runs were measured, as shares of the estimate: the two arms of an error bar.
+struct Spread {
+  double below = 0.0;
+  double above = 0.0;
+
+  friend bool operator==(const Spread&, const Spread&) = default;
+};
+
 struct Verdict {
   VerdictKind kind = VerdictKind::no_accelerator;
   quantity::Bytes capacity;  ///< of one accelerator
   quantity::Bytes needed;    ///< peak_needed: the likely figure
-  double error_share = 0.0;  ///< half width of the error bar as a share of `needed`
+  Spread error;              ///< of `needed`; both 0: no error is claimed
   std::string error_source;  ///< the class of runs it was measured on, and how many
-  double shown_share = 0.0;  ///< the same for what nvidia-smi shows, which counts blocks that are only cached
+  Spread shown;              ///< the same for what nvidia-smi shows, which counts blocks that are only cached
   quantity::Bytes low;
   quantity::Bytes high;
 };
