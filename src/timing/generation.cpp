@@ -27,8 +27,15 @@ constexpr AttentionRates cudnn_on_blackwell{0.58, 350, 43, 256};
 constexpr MatrixRates on_a100{0.97, 0.936, 250, 0.95, 1.0};
 constexpr MatrixRates on_hopper{0.94, 0.81, 250, 0.0, 0.91};
 constexpr MatrixRates on_blackwell{0.727, 0.727, 50, 0.0, 0.98};
-/// Stands for all dies with GDDR memory: power limits them, whatever their generation.
+/// Stands for the dies with GDDR memory that nobody measured: power limits them, whatever their generation.
 constexpr MatrixRates on_l40s{0.745, 0.64, 250, 0.4, 0.91};
+/// cuBLASLt at its best size, in TFLOP/s (xzwgit/gpu-flops-bench README.md): 457.6 of 503.8, 905.3 of 1007.6 in 8 bit.
+/// Waves and fill as on the L40S.
+constexpr MatrixRates on_rtx_pro_6000{0.908, 0.908, 250, 0.4, 0.99};
+/// GeForce cards run beyond the clock they are rated at: 179.2 of 165.2, 354.3 of 330.3 in 8 bit (the same).
+constexpr MatrixRates on_rtx_4090{1.085, 1.085, 250, 0.4, 0.99};
+/// 254.0 of 209.5, 773.5 of 419 in 8 bit, whose sums are not held to half the rate (the same).
+constexpr MatrixRates on_rtx_5090{1.213, 1.213, 250, 0.4, 1.52};
 /// 83 of 112 TFLOP/s (Markidis et al. 2018, arXiv:1803.04014); waves as on the A100.
 constexpr MatrixRates on_v100{0.74, 0.74, 250, 0.95, 1.0};
 constexpr AttentionRates attention_on_v100 = unmeasured_attention(on_v100.ceiling);
@@ -55,13 +62,29 @@ constexpr double sustained = 0.92;
 /// than their shapes one by one): median errors 4 % on them, 4 % on DeepSeek-V3's.
 constexpr double blackwell_sustained = 0.93;
 
+/// Where products have half the rate, what attention does beside them costs half. Of the rate of products, so that 4 x
+/// 8 heads, 4096 queries and 8192 keys take what they took on RTX 5090: 190.6 TFLOP/s in flash-attn, 204.0 in cuDNN
+/// (gau-nernst/learn-cuda, 07_attention/README.md).
+constexpr AttentionRates attention_on_geforce(double of_products, const MatrixRates& products) {
+  return {.share = of_products * products.share, .fixed_keys = 130, .exponential = 7, .queries = 128};
+}
+constexpr double flash_2_of_products = 0.95;
+constexpr double cudnn_of_products = 1.02;
+
 constexpr double l40s_watts = 350 / 362.0;
+constexpr double rtx_4090_watts = 450 / 165.2;
+constexpr double rtx_5090_watts = 575 / 209.5;
+
+/// Trained operands cost a clock that power does not hold back nothing.
+constexpr double not_held_back = 1.0;
 
 /// A100 PCIe with 300 W reaches 0.933 of the SXM module with 400 W, GH200 with 900 W 1.044 of H100 with 700 W (MAMF
 /// finder): exponents 0.24 and 0.17.
 constexpr double usual_exponent = 0.25;
 /// Where power holds a run far below its clock, voltage has no further to fall. GB300 with 1400 W trains Llama 405B in
 /// fp8 1.23 times as fast as GB200 with 1200 W and the same peak (Megatron-Bridge 26.04, docs/performance-summary.md).
+/// RTX PRO 6000 with 300 W reaches 229 of 438 TFLOP/s (waynehacking8/blackwell-tensorcore-kernels README.md, cuBLAS,
+/// 8192^3), with 600 W 458 of 504: exponent 1.0.
 constexpr double blackwell_exponent = 1.0;
 
 /// ATen's kernels have too few bytes on their way for the memory of newer parts (pytorch pull request 141959 gained 4
@@ -84,15 +107,32 @@ constexpr Generation generations[] = {
      flash_2, flash_2},
     {"Hopper", "H100 SXM and H200", on_hopper, usual_in_run, usual_in_run, sustained, 700 / 989.4, usual_exponent, 132,
      eager_on_hopper, flash_3, flash_2_on_hopper},
-    {"Blackwell GB", "L40S", on_l40s, usual_in_run, usual_in_run, 1.0, l40s_watts, usual_exponent, 142,
-     eager_unmeasured, flash_2, flash_2},
+    {"Blackwell GB", "RTX PRO 6000", on_rtx_pro_6000, usual_in_run, usual_in_run, 1.0, 600 / 503.8, blackwell_exponent,
+     188, eager_unmeasured, flash_2, flash_2},
     {"Blackwell", "B200", on_blackwell, blackwell_in_run, blackwell_narrow_in_run, blackwell_sustained, 1000 / 2250.0,
      blackwell_exponent, 148, eager_on_blackwell, cudnn_on_blackwell, flash_2_on_blackwell},
     {"Volta", "V100 PCIe", on_v100, usual_in_run, usual_in_run, 1.0, 250 / 112.0, usual_exponent, 80, eager_unmeasured,
      attention_on_v100, attention_on_v100},
 };
 
-/// Parts of which only the best product is known, or what it must at least be. AMD: MI300X (MAMF finder). Google:
+/// Those of GeForce cards, A10G and L40, whose matrix units add up in fp32 at half the rate of their die's other parts:
+/// so little work draws less than the card may.
+constexpr Generation half_rate_generations[] = {
+    {"Blackwell GB", "RTX 5090", on_rtx_5090, not_held_back, usual_in_run, 1.0, rtx_5090_watts, usual_exponent, 170,
+     eager_unmeasured, attention_on_geforce(cudnn_of_products, on_rtx_5090),
+     attention_on_geforce(flash_2_of_products, on_rtx_5090)},
+    {"A" /* Ampere and Ada */, "RTX 4090", on_rtx_4090, not_held_back, not_held_back, 1.0, rtx_4090_watts,
+     usual_exponent, 128, eager_unmeasured, attention_on_geforce(cudnn_of_products, on_rtx_4090),
+     attention_on_geforce(flash_2_of_products, on_rtx_4090)},
+};
+
+/// Twice the rate of the vector units, where the die's other parts have four times that.
+bool adds_at_half_rate(const spec::Accelerator& gpu) {
+  return gpu.vendor == "NVIDIA" && gpu.peaks.bf16 && gpu.peaks.fp32 && *gpu.peaks.bf16 / *gpu.peaks.fp32 < 3.0;
+}
+
+/// Parts of which only the best product is known, or what it must at least be. AMD: 668 TFLOP/s on MI300X and 1565 on
+/// MI355X, of the peak that the data sheet states (MAMF finder, which takes 2300 for MI355X's). Google:
 /// MaxText trains 32B on v5e with recomputation at an MFU of 0.669 (MaxText/configs/v5e/README.md), four thirds of
 /// which are 0.89 of the peak, other work included. Last, all others: median of the twelve parts that the MAMF finder
 /// measured.
@@ -102,10 +142,12 @@ struct Ceiling {
   double share;
   double watts_per_teraflop;  ///< 0: not known to be limited by power
 };
-constexpr Ceiling ceilings[] = {
-    {"CDNA", "MI300X", 0.514, 750 / 1307.4}, {"TPU", "TPU v5e", 0.95, 0.0}, {"", "the median part", 0.78, 0.0}};
+constexpr Ceiling ceilings[] = {{"CDNA4", "MI355X", 0.622, 1400 / 2516.6},
+                                {"CDNA", "MI300X", 0.511, 750 / 1307.4},
+                                {"TPU", "TPU v5e", 0.95, 0.0},
+                                {"", "the median part", 0.78, 0.0}};
 
-/// No tile does better than those of the A100, which power hardly limits.
+/// No tile does better than those of the A100, which power hardly limits, and whose clock is the rated one.
 constexpr double best_share = on_a100.share;
 
 /// The first row of a table whose architecture the part's name begins with.
@@ -132,7 +174,8 @@ Chip unmeasured(const spec::Accelerator& gpu) {
 }  // namespace
 
 Chip chip_of(const spec::Accelerator& gpu) {
-  const Generation* generation = row_of(generations, gpu.arch);
+  const Generation* generation =
+      adds_at_half_rate(gpu) ? row_of(half_rate_generations, gpu.arch) : row_of(generations, gpu.arch);
   Chip chip = generation == nullptr ? unmeasured(gpu) : Chip{.generation = generation, .units = generation->units};
   if (generation != nullptr)
     chip.power = sustained_clock(gpu, generation->watts_per_teraflop, generation->power_exponent);
@@ -146,7 +189,8 @@ MatrixRates matrix_rates(const Chip& chip) {
     return {.share = ceiling, .ceiling = ceiling, .fill = on_a100.fill};
   }
   MatrixRates rates = chip.generation->matrix;
-  rates.share = chip.generation->inside_a_run * std::min(best_share, rates.share * chip.power);
+  const double best = std::max(best_share, rates.share);
+  rates.share = chip.generation->inside_a_run * std::min(best, rates.share * chip.power);
   rates.narrow *= chip.generation->narrow_in_a_run / chip.generation->inside_a_run;
   rates.ceiling =
       std::min(rates.share, chip.generation->inside_a_run * chip.generation->sustained * rates.ceiling * chip.power);
