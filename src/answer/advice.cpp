@@ -53,7 +53,8 @@ std::optional<Advice> Adviser::verify(Changed run) {
   if (spec::broken_rule({question.model.shape, question.training, question.layout}) != nullptr) return std::nullopt;
   const auto needed = probe_.needed(run.question);
   if (!needed || judge(run.question, *needed) != VerdictKind::fits) return std::nullopt;
-  return Advice{std::move(run.flag), std::move(run.change), std::move(run.cost), *needed, VerdictKind::fits};
+  return Advice{std::move(run.flag), std::move(run.change),  std::move(run.cost), *needed,
+                VerdictKind::fits,   std::move(run.question)};
 }
 
 /// The smallest step of a change that makes the run fit. Steps that do not apply are passed over.

@@ -1,6 +1,7 @@
 #include "answer/room.hpp"
 
 #include "answer/parts.hpp"
+#include "llmcalc/spec/layout_rules.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -63,12 +64,8 @@ class RoomSearch {
       : changed_(std::move(question)), capacity_(capacity), probe_(probe) {}
 
   std::int64_t micro_batch() {
-    auto& batch = changed_.training.micro_batch;
-    const std::int64_t now = batch;
-    const std::int64_t largest = largest_that_fits({now, excess_with(batch, now)}, largest_batch,
-                                                   [&](std::int64_t value) { return excess_with(batch, value); });
-    batch = now;
-    return largest;
+    const std::int64_t whole = changed_.training.batch_of_rank;
+    return whole > 0 ? even_micro_batch(whole) : micro_batch_up_to(largest_batch);
   }
 
   std::int64_t seq() {
@@ -86,6 +83,32 @@ class RoomSearch {
   }
 
  private:
+  std::int64_t micro_batch_up_to(std::int64_t most) {
+    auto& batch = changed_.training.micro_batch;
+    const std::int64_t now = batch;
+    const std::int64_t largest = largest_that_fits({now, excess_with(batch, now)}, most,
+                                                   [&](std::int64_t value) { return excess_with(batch, value); });
+    batch = now;
+    return largest;
+  }
+
+  /// Of a step whose batch was said, the largest micro-batch that divides it. One micro-batch a step, which has no
+  /// gradients beside it, needs least, so none above the largest of those fits.
+  std::int64_t even_micro_batch(std::int64_t whole) {
+    const spec::Training now = changed_.training;
+    auto& training = changed_.training;
+    training.grad_accum = 1;
+    std::int64_t largest = micro_batch_up_to(whole);
+    const auto can_be = [&](std::int64_t part) {
+      training.grad_accum = whole / part;
+      const bool fits = excess_with(training.micro_batch, part) <= 0.0;
+      return fits && spec::broken_rule({changed_.model.shape, training, changed_.layout}) == nullptr;
+    };
+    while (largest > now.micro_batch && (whole % largest != 0 || !can_be(largest))) --largest;
+    training = now;
+    return largest;
+  }
+
   double excess_with(std::int64_t& field, std::int64_t value) {
     field = value;
     const auto needed = probe_.needed(changed_);

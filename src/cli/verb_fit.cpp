@@ -1,4 +1,5 @@
 // llmcalc fit: does this run fit, how long does it take, what does it cost?
+#include "cli/advice_flags.hpp"
 #include "cli/catalogue.hpp"
 #include "cli/question_words.hpp"
 #include "cli/verb.hpp"
@@ -67,7 +68,8 @@ std::vector<spec::Accelerator> larger_than(const std::optional<spec::Accelerator
   return larger;
 }
 
-render::Report report_on(read::Resolved resolved, const read::Catalogue& catalogue) {
+render::Report report_on(const std::vector<read::Given>& words, const read::Catalogue& catalogue) {
+  auto resolved = resolve(words, read_config_text(words), catalogue);
   render::Report report;
   for (auto& line : resolved.echo) {
     report.question.push_back({std::move(line.term), std::move(line.value), std::string(word_of(line.origin.source)),
@@ -77,6 +79,7 @@ render::Report report_on(read::Resolved resolved, const read::Catalogue& catalog
   report.estimate = answer::estimate(question);
   answer::advise(
       question, [&] { return larger_than(question.gpu, catalogue); }, report.estimate);
+  for (auto& advice : report.estimate.advice) unsay(words, question, advice);
   report.assumptions = std::move(resolved.assumptions);
   report.version = LLMCALC_VERSION;
   return report;
@@ -104,8 +107,7 @@ Outcome run(const Options& options, const render::Report& report) {
 
 Outcome fit(const Arguments& arguments, const Environment& environment) {
   const auto options = setup(arguments, environment);
-  const auto catalogue = open_catalogue(arguments, environment);
-  return run(options, report_on(resolve(options.words, read_config_text(options.words), catalogue), catalogue));
+  return run(options, report_on(options.words, open_catalogue(arguments, environment)));
 }
 
 }  // namespace llmcalc::cli

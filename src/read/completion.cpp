@@ -94,12 +94,14 @@ void split_global_batch(Draft& draft) {
   if (draft.given("grad_accum") && !draft.given("micro_batch")) {
     training.micro_batch = exact_share(draft, of_rank, training.grad_accum, "global_batch", "grad_accum", batch_rule);
     draft.derive("micro_batch", batch_rule);
+    training.batch_of_rank = training.micro_batch;
     return;
   }
   const auto accum = exact_share(draft, of_rank, training.micro_batch, "global_batch", "micro_batch", batch_rule);
   if (draft.given("grad_accum") && accum != training.grad_accum) {
     draft.contradiction("global_batch", "grad_accum", batch_rule);
   }
+  training.batch_of_rank = draft.given("grad_accum") ? training.micro_batch : of_rank;
   if (!draft.given("grad_accum")) draft.derive("grad_accum", batch_rule);
   training.grad_accum = accum;
 }
@@ -161,11 +163,11 @@ void complete_dropout(Draft& draft) {
 
 /// torchtune's recipes set it to 0 (pull request 1492), and before release 0.2 none reached the layers (issue 996).
 void complete_adapter_dropout(Draft& draft) {
+  if (draft.training().framework != spec::Framework::torchtune || draft.given("lora_dropout")) return;
+  draft.training().adapter.dropout = 0.0;
   const auto method = draft.training().method;
   const bool low_rank = method == spec::Method::lora || method == spec::Method::qlora || method == spec::Method::dora;
-  if (!low_rank || draft.training().framework != spec::Framework::torchtune || draft.given("lora_dropout")) return;
-  draft.training().adapter.dropout = 0.0;
-  draft.assume("lora_dropout", "torchtune default", "--lora-dropout 0");
+  if (low_rank) draft.assume("lora_dropout", "torchtune default", "--lora-dropout 0");
 }
 
 void complete_layout(Draft& draft) {
@@ -205,7 +207,9 @@ void complete_batch(Draft& draft) {
 
 void complete_data(Draft& draft) {
   if (draft.given("tokens") || draft.given("samples")) return;
-  draft.assumptions.emplace_back("--tokens 20x, 20 for each parameter (Hoffmann et al. 2022)");
+  const bool pretrains = draft.training().method == spec::Method::full;
+  draft.assumptions.emplace_back(std::string("--tokens 20x, 20 for each parameter (Hoffmann et al. 2022)") +
+                                 (pretrains ? "" : ", a rule for pre-training: say how many this run sees"));
 }
 
 void complete_kernels(Draft& draft) {

@@ -30,6 +30,7 @@ const std::string too_large[] = {
     "--model llama-2-70b --dtype bf16 --framework megatron --tp 8 --sp 1 --gpus 64 --grad-accum 8 --gpu h100-sxm",
     "--model llama-2-13b --dtype bf16 --framework deepspeed --gpus 8 --dp 8 --gpu a100-40-sxm",
     "--model llama-2-70b --dtype bf16 --framework deepspeed --gpus 8 --dp 2 --pp 4 --sharding zero1 --gpu h100-sxm",
+    "--model mistral-7b --dtype bf16 --framework torchtune --gpus 4 --gpu a100-40-sxm",
     "--model llama-2-13b --dtype bf16 --framework torch --gpus 8 --dp 8 --sharding ddp --gpu a100-80-sxm",
     "--model mixtral-8x7b --dtype bf16 --framework torchtitan --gpus 8 --sharding zero1 --gpu h100-sxm",
     "--model llama-3-8b --dtype bf16 --framework hf --method lora --lora-rank 16 --micro-batch 8 --gpu rtx-4090",
@@ -138,6 +139,25 @@ TEST_CASE("the room of a run that fits is the border: one more does not fit") {
     if (positions.position != spec::Position::learned) CHECK(kind_with("seq", longest + 2048) != VerdictKind::fits);
     if (positions.position == spec::Position::learned) CHECK(longest <= positions.max_position);
   }
+}
+
+TEST_CASE("the room for micro-batches is one that the stated batch of a step can be split into") {
+  const std::string line = "--model gpt2-xl --dtype bf16 --framework hf --seq 512 --gpu h100-sxm --global-batch ";
+  const auto room_of = [&](const std::string& more) { return advised(question(line + more)).room->micro_batch; };
+  for (const std::int64_t batch : {6, 84, 1009, 1024}) {
+    CAPTURE(batch);
+    std::int64_t largest = 1;
+    for (std::int64_t part = 1; part <= batch; ++part) {
+      if (batch % part != 0) continue;
+      const auto typed = line + std::to_string(batch) + " --micro-batch " + std::to_string(part);
+      if (answer::estimate(question(typed)).verdict.kind == VerdictKind::fits) largest = part;
+    }
+    CHECK(room_of(std::to_string(batch)) == largest);
+  }
+  CHECK(room_of("6 --micro-batch 2 --grad-accum 3") == 2);
+  CHECK(room_of("6 --grad-accum 3") == 2);
+  const std::string interleaved = "32 --gpus 8 --framework megatron --pp 8 --vpp 2 --micro-batch ";
+  CHECK(room_of(interleaved + "1") == 4);  // eight micro-batches, one a stage, are the fewest
 }
 
 TEST_CASE("advice takes any question that an estimate takes") {

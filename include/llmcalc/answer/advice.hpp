@@ -21,6 +21,7 @@ struct Advice {
   std::string cost;    ///< what it costs; lists are in ascending order of it
   quantity::Bytes needed;
   VerdictKind verdict = VerdictKind::no_accelerator;
+  spec::Question question;  ///< after the change
 };
 
 /// The largest with which the run still fits, one of them changed at a time.

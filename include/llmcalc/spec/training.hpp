@@ -153,6 +153,7 @@ struct Training {
   std::int64_t micro_batch = 1;
   std::int64_t grad_accum = 1;
   std::int64_t global_batch = 0;
+  std::int64_t batch_of_rank = 0;  ///< sequences of a step that a rank was told to split evenly; 0: nobody said
   Recompute recompute;
   AttentionKernel attention = AttentionKernel::flash;
   bool compile = false;
