@@ -4,6 +4,8 @@
 #include "render/text_sections.hpp"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -27,28 +29,36 @@ void add_ledger_line(Table& table, const LedgerLine& line, Bytes total, const Me
   add_explanation(table, line.why, style);
 }
 
-/// Which stages of a long pipeline are worth a line: its ends, the highest and the lowest.
-std::vector<answer::StagePeak> telling_stages(const std::vector<answer::StagePeak>& stages) {
+using Stages = std::vector<answer::StagePeak>;
+
+/// The first of several that peak alike, which is the one that an answer is about by default.
+std::int64_t highest_of(const Stages& stages) {
+  return std::ranges::max_element(stages, {}, &answer::StagePeak::allocated)->stage;
+}
+
+/// Which stages of a long pipeline are worth a line: its ends, the highest, the lowest and that of the answer.
+Stages telling_stages(const MemoryAnswer& memory) {
   constexpr std::size_t shown_whole = 8;
+  const Stages& stages = memory.stages;
   if (stages.size() <= shown_whole) return stages;
-  const auto [lowest, highest] = std::ranges::minmax_element(stages, {}, &answer::StagePeak::allocated);
-  std::vector<answer::StagePeak> few;
-  for (auto stage = stages.begin(); stage != stages.end(); ++stage) {
-    const bool is_end = stage == stages.begin() || stage + 1 == stages.end();
-    if (is_end || stage == lowest || stage == highest) few.push_back(*stage);
-  }
+  const auto lowest = std::ranges::min_element(stages, {}, &answer::StagePeak::allocated)->stage;
+  const std::array telling{stages.front().stage, stages.back().stage, lowest, highest_of(stages), memory.stage};
+  Stages few;
+  std::ranges::copy_if(stages, std::back_inserter(few), [&](const answer::StagePeak& peak) {
+    return std::ranges::find(telling, peak.stage) != telling.end();
+  });
   return few;
 }
 
 std::string stages(const MemoryAnswer& memory, const MemoryUnit& unit, const TextStyle& style) {
   if (memory.stages.size() < 2) return {};
-  const auto highest = std::ranges::max_element(memory.stages, {}, &answer::StagePeak::allocated);
+  const auto highest = highest_of(memory.stages);
   Table table({Align::left, Align::right, Align::left});
   table.add_row({paint("pipeline stages", Ink::heading, style), std::string(unit.name)});
-  for (const auto& [stage, allocated] : telling_stages(memory.stages)) {
+  for (const auto& [stage, allocated] : telling_stages(memory)) {
     std::string_view remark;
-    if (stage == highest->stage) remark = "allocated at its peak, the highest";
-    if (stage == memory.stage && stage != highest->stage) remark = "this answer";
+    if (stage == highest) remark = "allocated at its peak, the highest";
+    if (stage == memory.stage && stage != highest) remark = "this answer";
     table.add_row({"pp=" + std::to_string(stage), in_unit(allocated, unit), paint(remark, Ink::dim, style)});
   }
   return table.render() + '\n';

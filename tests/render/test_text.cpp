@@ -158,6 +158,27 @@ TEST_CASE("a pipeline's stages are listed, a long one's ends and extremes, and t
   CHECK(contains(line_of(few, "pp=2"), "this answer"));
 }
 
+TEST_CASE("of stages that peak alike the first is the highest, and that of the answer is always listed") {
+  auto report = sample_report();
+  auto& memory = report.estimate.memory;
+  for (int stage = 0; stage < 16; ++stage) memory.stages.push_back({stage, quantity::gib(stage == 5 ? 30 : 50)});
+  memory.stage = 9;
+  const auto text = to_text(report, plain);
+  CHECK(line_of(text, "pp=0") == "pp=0             50.00  allocated at its peak, the highest");
+  CHECK(line_of(text, "pp=9") == "pp=9             50.00  this answer");
+  for (const auto* shown : {"pp=5", "pp=15"}) CHECK_FALSE(line_of(text, shown).empty());
+  CHECK(line_of(text, "pp=14").empty());
+}
+
+TEST_CASE("a capacity that would round to nothing beside the need keeps its own unit") {
+  auto report = sample_report();
+  auto& verdict = report.estimate.verdict;
+  verdict.needed = quantity::gib(3) * quantity::mebi;
+  verdict.capacity = quantity::gib(80);
+  verdict.kind = answer::VerdictKind::does_not_fit;
+  CHECK(contains(to_text(report, plain), "3.00 PiB of 80.00 GiB"));
+}
+
 TEST_CASE("what rests elsewhere than on the accelerator is a line") {
   auto report = sample_report();
   CHECK_FALSE(contains(to_text(report, plain), "host memory"));

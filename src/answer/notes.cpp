@@ -1,3 +1,4 @@
+// What the model of a run leaves out, and what its figures rest on.
 #include "answer/parts.hpp"
 #include "llmcalc/program/profile.hpp"
 #include "llmcalc/quantity/format.hpp"
@@ -14,10 +15,6 @@
 namespace llmcalc::answer {
 
 namespace {
-
-/// "We do not recommend training a LLM for less than 200B tokens": Anthony et al. 2023, Transformer Math 101
-/// (blog.eleuther.ai/transformer-math).
-constexpr double fewest_pretraining_tokens = 200e9;
 
 /// Nobody knows the other traffic of a cluster, so that much is said beside what the prices rest on.
 std::string communication(const spec::Accelerator& gpu, const spec::Layout& layout) {
@@ -116,57 +113,6 @@ std::vector<std::string> notes(const spec::Question& question, const Walks& walk
   if (question.training.makes_samples()) {
     lines.emplace_back(
         "not modelled: the time that samples take to make, and an inference engine with weights of its own");
-  }
-  return lines;
-}
-
-namespace {
-
-/// A run of four times as many micro-batches as stages waits a fifth of its step.
-constexpr double loud_bubble = 0.2;
-
-/// Products of a type that the accelerator does not have run, if at all, in the next wider one.
-bool lacks_products(const spec::Accelerator& gpu, spec::Dtype compute) {
-  if (compute == spec::Dtype::nvfp4) return !gpu.peaks.fp4;
-  if (spec::is_narrow_float(compute)) return !gpu.peaks.fp8;
-  return compute == spec::Dtype::bf16 && !gpu.peaks.bf16;
-}
-
-double bubble_share(const TimeAnswer& time) {
-  const auto bubble = std::ranges::find(time.step_parts, "bubble", &StepPart::id);
-  return bubble == time.step_parts.end() ? 0.0 : bubble->time / time.step;
-}
-
-}  // namespace
-
-std::vector<std::string> warnings(const spec::Question& question, const Estimate& estimate) {
-  std::vector<std::string> lines;
-  const auto& data = question.pricing.data;
-  const bool stated = data.tokens || data.tokens_per_parameter || data.samples;
-  const bool pretrains = question.training.method == spec::Method::full;
-  if (pretrains && stated && quantity::in_tokens(estimate.compute.tokens) < fewest_pretraining_tokens) {
-    lines.push_back(fmt::format("{} tokens is little for pre-training; the field's rule of thumb is at least 200B",
-                                quantity::format_tokens(estimate.compute.tokens)));
-  }
-  const auto& goodput = estimate.compute.goodput;
-  if (goodput && !goodput->makes_progress()) {
-    lines.push_back(fmt::format("the run never finishes: something fails every {}, and a restart takes {}",
-                                quantity::format_duration(goodput->mtbf), quantity::format_duration(goodput->restart)));
-  }
-  if (const double waiting = bubble_share(estimate.compute); waiting > loud_bubble) {
-    lines.push_back(
-        fmt::format("the pipeline waits {:.0f} % of each step: more micro-batches (--global-batch, {} a step "
-                    "now) fill it",
-                    100.0 * waiting, question.training.grad_accum));
-  }
-  const auto compute = question.training.precision.compute;
-  if (question.gpu && lacks_products(*question.gpu, compute)) {
-    lines.push_back(fmt::format("{} has no products in {}: they are priced in the next wider type that it has",
-                                question.gpu->id, spec::name_of(compute)));
-  }
-  if (estimate.verdict.kind == VerdictKind::tight) {
-    lines.push_back(
-        fmt::format("tight: the room left is inside the error bar of {:.0f} %", 100.0 * estimate.verdict.error.above));
   }
   return lines;
 }

@@ -1,0 +1,84 @@
+// What the person who asked should look at.
+#include "answer/levels.hpp"
+#include "answer/parts.hpp"
+#include "llmcalc/memory/communicators.hpp"
+#include "llmcalc/quantity/format.hpp"
+#include "llmcalc/spec/names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace llmcalc::answer {
+
+namespace {
+
+/// "We do not recommend training a LLM for less than 200B tokens": Anthony et al. 2023, Transformer Math 101
+/// (blog.eleuther.ai/transformer-math).
+constexpr double fewest_pretraining_tokens = 200e9;
+
+/// A run of four times as many micro-batches as stages waits a fifth of its step.
+constexpr double loud_bubble = 0.2;
+
+/// Products of a type that the accelerator does not have run, if at all, in the next wider one.
+bool lacks_products(const spec::Accelerator& gpu, spec::Dtype compute) {
+  if (compute == spec::Dtype::nvfp4) return !gpu.peaks.fp4;
+  if (spec::is_narrow_float(compute)) return !gpu.peaks.fp8;
+  return compute == spec::Dtype::bf16 && !gpu.peaks.bf16;
+}
+
+double bubble_share(const TimeAnswer& time) {
+  const auto bubble = std::ranges::find(time.step_parts, "bubble", &StepPart::id);
+  return bubble == time.step_parts.end() ? 0.0 : bubble->time / time.step;
+}
+
+/// A stage that was chosen says nothing of the others.
+std::optional<std::string> about_other_stages(const spec::Question& question, const Estimate& estimate) {
+  const auto& memory = estimate.memory;
+  const auto highest = std::ranges::max_element(memory.stages, {}, &StagePeak::allocated);
+  const bool fits = estimate.verdict.kind == VerdictKind::fits || estimate.verdict.kind == VerdictKind::tight;
+  if (!fits || highest == memory.stages.end() || highest->stage == memory.stage) return std::nullopt;
+  const auto needed = needed_level(profile_of(question), highest->allocated, memory::communicator_buffers(question));
+  if (needed <= estimate.verdict.capacity) return std::nullopt;
+  return fmt::format("pipeline stage {} does not fit: it needs {}; the verdict is of stage {} alone (--rank)",
+                     highest->stage, quantity::format_gib(needed), memory.stage);
+}
+
+}  // namespace
+
+std::vector<std::string> warnings(const spec::Question& question, const Estimate& estimate) {
+  std::vector<std::string> lines;
+  const auto& data = question.pricing.data;
+  const bool stated = data.tokens || data.tokens_per_parameter || data.samples;
+  const bool pretrains = question.training.method == spec::Method::full;
+  if (pretrains && stated && quantity::in_tokens(estimate.compute.tokens) < fewest_pretraining_tokens) {
+    lines.push_back(fmt::format("{} tokens is little for pre-training; the field's rule of thumb is at least 200B",
+                                quantity::format_tokens(estimate.compute.tokens)));
+  }
+  const auto& goodput = estimate.compute.goodput;
+  if (goodput && !goodput->makes_progress()) {
+    lines.push_back(fmt::format("the run never finishes: something fails every {}, and a restart takes {}",
+                                quantity::format_duration(goodput->mtbf), quantity::format_duration(goodput->restart)));
+  }
+  if (const double waiting = bubble_share(estimate.compute); waiting > loud_bubble) {
+    lines.push_back(
+        fmt::format("the pipeline waits {:.0f} % of each step: more micro-batches (--global-batch, {} a step "
+                    "now) fill it",
+                    100.0 * waiting, question.training.grad_accum));
+  }
+  const auto compute = question.training.precision.compute;
+  if (question.gpu && lacks_products(*question.gpu, compute)) {
+    lines.push_back(fmt::format("{} has no products in {}: they are priced in the next wider type that it has",
+                                question.gpu->id, spec::name_of(compute)));
+  }
+  if (auto other = about_other_stages(question, estimate)) lines.push_back(std::move(*other));
+  if (estimate.verdict.kind == VerdictKind::tight) {
+    lines.push_back(
+        fmt::format("tight: the room left is inside the error bar of {:.0f} %", 100.0 * estimate.verdict.error.above));
+  }
+  return lines;
+}
+
+}  // namespace llmcalc::answer
