@@ -1,6 +1,7 @@
 #include "cli/streams.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/text.hpp"
 
 #include <cerrno>
 #include <csignal>
@@ -11,7 +12,7 @@ namespace llmcalc::cli {
 namespace {
 
 void print_line(std::string_view kind, std::string_view message) {
-  const std::string line = "llmcalc: " + std::string(kind) + ": " + std::string(message) + "\n";
+  const std::string line = "llmcalc: " + std::string(kind) + ": " + quantity::printable(message) + "\n";
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

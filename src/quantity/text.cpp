@@ -19,6 +19,22 @@ std::string quoted(std::string_view text) {
   return "'" + std::string(text.substr(0, end)) + "...'";
 }
 
+std::string printable(std::string_view text) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  constexpr unsigned char first_letter = 0x20;
+  constexpr unsigned char erase = 0x7F;
+  std::string line;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < first_letter || byte == erase) {
+      line.append("\\x").append({digits[byte >> 4U], digits[byte & 0xFU]});
+    } else {
+      line += c;
+    }
+  }
+  return line;
+}
+
 std::string_view trim(std::string_view text) {
   constexpr std::string_view blanks = " \t\r\n";
   text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));

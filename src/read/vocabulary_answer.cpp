@@ -32,6 +32,13 @@ struct TokenBudget {
   }
 };
 
+/// A run sees one at least.
+struct Samples : Number {
+  static double read(std::string_view text, std::string_view place) {
+    return check_limits(quantity::parse_number(text, place), 1.0, max_amount, text, place);
+  }
+};
+
 struct DollarsPerHour {
   static constexpr std::string_view values = "dollars";
   static quantity::Money read(std::string_view text, std::string_view place) {
@@ -52,8 +59,9 @@ struct Capacity : Size {
   static constexpr std::string_view values = "size, as 80GB or 79GiB";
   static quantity::Bytes read(std::string_view text, std::string_view place) {
     const auto size = Size::read(text, place);
-    if (size == quantity::Bytes{}) throw quantity::BadInput(std::string(place), "an accelerator has more than 0 bytes");
-    return size;
+    if (size >= quantity::mib(1)) return size;
+    throw quantity::BadInput(std::string(place), quantity::quoted(text) + " is less than any accelerator has",
+                             "write it with its unit, like 80GiB, 80GB or 24G (= GiB)");
   }
 };
 
@@ -94,8 +102,8 @@ struct Rank {
 constexpr Term rows[] = {
     {"tokens", Group::answer, "tokens, as 15T, or 20x", nullptr, "tokens to train on; 20x: for each parameter",
      &TokenBudget::apply, &TokenBudget::show},
-    term<Maybe<Number>, InPricing<&Pricing::data, &DataBudget::samples>>("samples", Group::answer,
-                                                                         "sequences to train on, instead of tokens"),
+    term<Maybe<Samples>, InPricing<&Pricing::data, &DataBudget::samples>>("samples", Group::answer,
+                                                                          "sequences to train on, instead of tokens"),
     term<Maybe<PositiveShare>, InPricing<&Pricing::mfu>>("mfu", Group::answer, "model FLOP utilisation"),
     term<Maybe<DollarsPerHour>, InPricing<&Pricing::price_per_hour>>("price", Group::answer,
                                                                      "of one accelerator for one hour"),

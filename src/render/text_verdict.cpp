@@ -30,7 +30,12 @@ std::string headline(VerdictKind kind, const TextStyle& style) {
 
 /// "71.30 of 79.15 GiB (90 %)"
 std::string need_of_capacity(const Verdict& verdict, const MemoryUnit& unit) {
-  auto amounts = fmt::format("{} of {} {}", in_unit(verdict.needed, unit), in_unit(verdict.capacity, unit), unit.name);
+  const auto of_capacity = memory_unit_for(verdict.capacity);
+  const bool rounds_to_nothing = 100.0 * (verdict.capacity / unit.size) < 1.0;
+  auto amounts = rounds_to_nothing ? fmt::format("{} {} of {} {}", in_unit(verdict.needed, unit), unit.name,
+                                                 in_unit(verdict.capacity, of_capacity), of_capacity.name)
+                                   : fmt::format("{} of {} {}", in_unit(verdict.needed, unit),
+                                                 in_unit(verdict.capacity, unit), unit.name);
   if (verdict.needed > verdict.capacity || verdict.capacity == quantity::Bytes{}) return amounts;
   return fmt::format("{} ({})", amounts, share_text(verdict.needed / verdict.capacity));
 }

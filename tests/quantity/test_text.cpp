@@ -14,6 +14,11 @@ TEST_CASE("white space is taken away at both ends and nowhere else") {
   CHECK(trim("").empty());
 }
 
+TEST_CASE("what a terminal would obey is spelled out, letters of any script are not") {
+  CHECK(printable("\x1B[31mred\n\x7F") == "\\x1B[31mred\\x0A\\x7F");
+  CHECK(printable("h100 \xC3\xA4") == "h100 \xC3\xA4");
+}
+
 TEST_CASE("a long text is quoted by its beginning, whole characters of it") {
   CHECK(llmcalc::quantity::quoted("8kk") == "'8kk'");
   CHECK(llmcalc::quantity::quoted(std::string(60, 'x')) == "'" + std::string(60, 'x') + "'");

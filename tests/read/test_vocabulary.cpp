@@ -74,7 +74,7 @@ const Typed typed[] = {
     {"inter_node_gbps", {"3200"}},
     {"tokens", {"1.5e+13", "20x", "0.5x"}},
     {"mfu", {"0.4"}},
-    {"memory", {"1024"}},
+    {"memory", {"85899345920"}},
     {"mtbf", {"50000h", "none"}},
     {"checkpoint_interval", {"1138s"}},
     {"checkpoint_bandwidth", {"10GB/s"}},

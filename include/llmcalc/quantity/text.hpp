@@ -14,6 +14,9 @@ std::string to_lower(std::string_view text);
 /// In quotes for a message about it, of a long one the beginning.
 std::string quoted(std::string_view text);
 
+/// On one line whatever it holds: control bytes, which a terminal would obey, are written as \x1B.
+std::string printable(std::string_view text);
+
 /// Without the white space around it.
 std::string_view trim(std::string_view text);
 
