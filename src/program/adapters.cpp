@@ -95,6 +95,7 @@ Value BlockBuilder::dropped_input(const Value& x) {
 /// eq. 3: P Lambda Q; peft tuners/adalora/layer.py).
 Value BlockBuilder::adapted(const Value& x, const Value& y, std::string_view matrix) {
   if (matrix == "qkv projection" && context_.profile.pads_adapter_output) return adapted_projection(x, y);
+  if (context_.profile.copies_quantized_outputs) pass_over("copy", 2 * size(y.id), quantity::bytes(0));
   const Value in = dropped_input(x);
   const Value low = adapter_product(in, "adapter A", context_.adapter_rank);
   const Value high = adapter_product(low, "adapter B", y.columns);

@@ -275,10 +275,12 @@ Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
   }
   if (rows != in.rows && !whole_kept) gather_around(op, bytes(product(rows, in.columns, in.width)), in.needs_gradient);
   if (rows != out_rows) add_workspace(op, bytes(product(rows, w.columns, context_.width)));
-  if (context_.dequantizes && matrix.resting == Resting::as_layers) {
+  const bool dequantized = context_.dequantizes && matrix.resting == Resting::as_layers;
+  if (dequantized) {
     add_workspace(op, bytes(product(w.rows, w.columns, context_.width, context_.profile.dequantized_copies)));
     if (context_.profile.keeps_quantized_inputs && in.needs_gradient) keep_in_node(op, in);
   }
+  if (dequantized) dequantize(w, in);
   append(op);
   copy_in_order(op);
   if (keeps_narrow(matrix)) {

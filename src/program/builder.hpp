@@ -106,6 +106,7 @@ class BlockBuilder {
   bool keeps_narrow(const Matrix& matrix) const;
   void quantize(const Value& in, const Value& out);
   void cast_at_each_use(const Weight& w, const Value& in, const Value& out);
+  void dequantize(const Weight& w, const Value& in);
   void keep_in_node(Op& op, const Value& x);
   void keep_narrow_input(Op& op, const Value& in, const Value& out);
   void keep_for_products(Weight& weight) const;

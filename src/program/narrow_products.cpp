@@ -1,4 +1,4 @@
-// Matrix products in 8 or 4 bits: which they are, and what makes their operands.
+// Matrix products in 8 or 4 bits, and of matrices that rest in them: which they are, and what makes their operands.
 
 #include "program/builder.hpp"
 
@@ -59,6 +59,16 @@ void BlockBuilder::quantize(const Value& in, const Value& out) {
            context_.profile.product_layouts * spec::storage_bytes(type, elements);
   };
   pass_over("quantization", traffic(in), traffic(out));
+}
+
+/// A matrix that rests quantized is read and written in 16 bits before the product of each pass (Dettmers et al. 2023,
+/// arXiv:2305.14314 section 3; bitsandbytes autograd/_functions.py, MatMul4Bit: dequantize_4bit in forward and in
+/// backward). What else is made on the way is written and read once more.
+void BlockBuilder::dequantize(const Weight& w, const Value& in) {
+  const std::int64_t copies = context_.profile.dequantized_copies;
+  const auto moved =
+      spec::storage_bytes(w.dtype, w.elements) + bytes(product(2 * copies - 1, w.elements, context_.width));
+  pass_over("dequantization", moved, in.needs_gradient ? moved : bytes(0));
 }
 
 /// torchao casts an input to both layouts at once, a weight to one before the forward product and to the other before

@@ -36,6 +36,12 @@ Profile eager() {
 
 bool is_quantized(const spec::Training& training) { return spec::facts(training.precision.weights).bits <= 8; }
 
+/// As bitsandbytes' Linear4bit keeps it.
+bool rests_in_4bit(spec::Dtype weights) {
+  using spec::Dtype;
+  return weights == Dtype::nf4 || weights == Dtype::nf4_dq || weights == Dtype::fp4 || weights == Dtype::fp4_dq;
+}
+
 /// peft makes FSDP units of adapters that are modules (utils/other.py, fsdp_auto_wrap_policy), which leaves the layers
 /// around them frozen units. FSDP hooks the inputs of such a unit, and the hook holds them and their gradients until
 /// all backward passes have run (torch/distributed/fsdp/_runtime_utils.py, _register_post_backward_reshard_only_hook).
@@ -48,7 +54,9 @@ bool is_checkpointed(const spec::Training& training) {
   return training.recompute.policy == spec::RecomputePolicy::full;
 }
 
-/// transformers with peft.
+/// transformers with peft, which casts the inputs of adapters beside whole matrices to the adapters' type
+/// (tuners/lora/layer.py, Linear.forward) and beside 4-bit ones, under the trainer's autocast, copies what the matrix
+/// made (tuners/lora/bnb.py, Linear4bit.forward).
 Profile huggingface(const spec::Training& training) {
   Profile p = eager();
   const Release transformers = transformers_release(training.framework_version);
@@ -56,6 +64,7 @@ Profile huggingface(const spec::Training& training) {
   p.retains_frozen_inputs = has_adapter_modules(training.method) && is_checkpointed(training);
   p.holds_narrow_logits = transformers >= Release{4, 45};
   p.shifts_logits = transformers < Release{4, 50};
+  p.copies_quantized_outputs = rests_in_4bit(training.precision.weights) && !training.fused_kernels;
   p.widens_adapter_input = !is_quantized(training) && !training.fused_kernels && transformers >= Release{4, 45};
   return p;
 }

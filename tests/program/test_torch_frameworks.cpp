@@ -6,6 +6,9 @@
 #include "llmcalc/program/states.hpp"
 #include "questions.hpp"
 
+#include <array>
+#include <string_view>
+
 using namespace llmcalc;
 using quantity::in_bytes;
 
@@ -97,6 +100,32 @@ TEST_CASE("litgpt's GPT has an output head of its own where the checkpoint ties 
   CHECK_FALSE(is_shared(test::program_of(q)));
   q.training.framework = spec::Framework::hf;
   CHECK(is_shared(test::program_of(q)));
+}
+
+/// 4.127 bits are read and 16 written (Dettmers et al. 2023, arXiv:2305.14314 section 3); litgpt casts the result once
+/// more.
+TEST_CASE("each pass reads a 4-bit matrix and writes it in 16 bits before the product") {
+  auto q = ask(spec::Framework::hf, spec::Method::qlora);
+  q.training.precision.weights = spec::Dtype::nf4_dq;
+  const auto moved_by = [&](std::string_view name) {
+    std::array<std::int64_t, 2> moved{};
+    for (const auto& op : test::program_of(q).blocks[1].ops) {
+      if (op.name != name) continue;
+      moved[0] += in_bytes(op.moved_forward);
+      moved[1] += in_bytes(op.moved_backward);
+    }
+    return moved;
+  };
+  constexpr double matrices = 4.0 * h * h + 3.0 * h * f;
+  const auto [forward, backward] = moved_by("dequantization");
+  CHECK(static_cast<double>(forward) == Approx(matrices * (4.127 / 8 + 2)).epsilon(1e-4));
+  CHECK(backward == forward);
+  CHECK(moved_by("copy")[0] == 2 * 2 * 2 * h * tokens);  // what q and v made, read and written (peft, bnb.py)
+  q.training.framework = spec::Framework::litgpt;
+  CHECK(static_cast<double>(moved_by("dequantization")[0]) == Approx(matrices * (4.127 / 8 + 2 + 4)).epsilon(1e-4));
+  CHECK(moved_by("copy")[0] == 0);
+  q.training.precision.weights = spec::Dtype::bf16;
+  CHECK(moved_by("dequantization")[0] == 0);
 }
 
 /// 4 bits, a byte for each 64 elements and 4 bytes for each 256 of those (Dettmers et al. 2023, arXiv:2305.14314

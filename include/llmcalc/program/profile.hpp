@@ -71,9 +71,10 @@ struct Profile {
   bool unties_head = false;             ///< the output head is a matrix of its own though the checkpoint's is the table
   bool keeps_quantized_inputs = false;  ///< products with quantized matrices keep their input for the backward pass
   int dequantized_copies = 1;           ///< 16-bit copies that a product with a quantized matrix makes of it at once
-  bool quantizes_scales = false;        ///< those of NF4 are always quantized again, and sharded with the codes
-  bool pads_adapter_output = false;     ///< one adapter on the fused q, k, v projection, padded to those without one
-  std::int64_t prompt_layers_start = 0;      ///< layers below have no adaption prompt (LLaMA-Adapter), so no gradients
+  bool copies_quantized_outputs = false;  ///< what such a product made is copied before its adapters are added
+  bool quantizes_scales = false;          ///< those of NF4 are always quantized again, and sharded with the codes
+  bool pads_adapter_output = false;       ///< one adapter on the fused q, k, v projection, padded to those without one
+  std::int64_t prompt_layers_start = 0;   ///< layers below have no adaption prompt (LLaMA-Adapter), so no gradients
   bool accumulates_whole_gradients = false;  ///< sharded gradients stay whole between micro-batches, frozen parts too
   bool starts_with_longest = false;  ///< the first micro-batch is the longest: nothing of an earlier one lies beside it
   bool keeps_last_graph = false;     ///< the training loop keeps a micro-batch's graph until the next one has its loss
