@@ -37,6 +37,9 @@ constexpr std::array activations = {
     Activation{"relu2", Mlp::squared_relu, std::nullopt},
 };
 
+/// transformers activations.py, NewGELUActivation; gelu_pytorch_tanh is the same function in one kernel.
+constexpr std::string_view chained_gelu = "gelu_new";
+
 Shape family_shape(const Family& family) {
   Shape shape;
   shape.stack = family.stack;
@@ -48,6 +51,7 @@ Shape family_shape(const Family& family) {
   shape.position = family.position;
   shape.output_gate = family.output_gate;
   shape.attention_sinks = family.attention_sinks;
+  shape.writing = family.writing;
   return shape;
 }
 
@@ -152,6 +156,7 @@ void read_activation(ConfigReader& reader, Shape& shape) {
                                      gated ? "a gated" : "an ungated", names));
   }
   shape.mlp = *mlp;
+  shape.writing.chained_gelu = name == chained_gelu;
 }
 
 void read_switches(ConfigReader& reader, Shape& shape) {

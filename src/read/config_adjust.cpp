@@ -47,6 +47,11 @@ void adjust_chatglm(ConfigReader& reader, spec::Shape& shape) {
   shape.qkv_bias = shape.qkv_bias || reader.flag({"add_bias_linear", false});
 }
 
+// transformers models/stablelm: attention and MLP side by side share a norm.
+void adjust_stablelm(ConfigReader& /*reader*/, spec::Shape& shape) {
+  if (shape.parallel_residual) shape.norms_per_layer = 1;
+}
+
 void adjust_encoder(ConfigReader& reader, spec::Shape& shape) {
   constexpr std::int64_t bert_default = 2;
   shape.token_types = reader.value_or(concepts::token_types, bert_default);

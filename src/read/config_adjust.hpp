@@ -12,6 +12,7 @@ void adjust_gpt_bigcode(ConfigReader& reader, spec::Shape& shape);
 void adjust_mpt(ConfigReader& reader, spec::Shape& shape);
 void adjust_opt(ConfigReader& reader, spec::Shape& shape);
 void adjust_chatglm(ConfigReader& reader, spec::Shape& shape);
+void adjust_stablelm(ConfigReader& reader, spec::Shape& shape);
 void adjust_encoder(ConfigReader& reader, spec::Shape& shape);
 void adjust_t5(ConfigReader& reader, spec::Shape& shape);
 void adjust_llama4(ConfigReader& reader, spec::Shape& shape);

@@ -35,16 +35,6 @@ std::vector<const Family*> all_families() {
   return all;
 }
 
-const Family* by_model_type(std::string_view model_type) {
-  for (const auto& [name, family] : synonyms) {
-    if (name == model_type) model_type = family;
-  }
-  for (const Family* family : all_families()) {
-    if (family->model_type == model_type) return family;
-  }
-  return nullptr;
-}
-
 /// "Llama" is the architecture of LlamaForCausalLM and of LlamaModel.
 const Family* by_architecture(std::string_view class_name) {
   for (const Family* family : all_families()) {
@@ -72,11 +62,21 @@ const Family* by_architecture(std::string_view class_name) {
 
 }  // namespace
 
+const Family* family_named(std::string_view model_type) {
+  for (const auto& [name, family] : synonyms) {
+    if (name == model_type) model_type = family;
+  }
+  for (const Family* family : all_families()) {
+    if (family->model_type == model_type) return family;
+  }
+  return nullptr;
+}
+
 const Family& family_of(const ConfigDocument& document) {
   const auto inner = document.text_model().text(keys::model_type);
   const auto outer = document.root().text(keys::model_type);
   for (const auto& found : {inner, outer}) {
-    const Family* family = found ? by_model_type(found->value) : nullptr;
+    const Family* family = found ? family_named(found->value) : nullptr;
     if (family != nullptr) return *family;
   }
   if (const auto classes = document.root().texts(keys::architectures)) {

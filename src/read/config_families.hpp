@@ -94,12 +94,16 @@ struct Family {
   bool expert_bias = false;
   bool correction_bias = false;
   bool shared_gate = false;
+  spec::Writing writing = {};
   /// What the rows of this table cannot say; called last, with the sizes already read.
   void (*adjust)(ConfigReader& reader, spec::Shape& shape) = nullptr;
 };
 
 std::span<const Family> dense_families();
 std::span<const Family> expert_families();
+
+/// The family of a model_type; null where it is not known.
+const Family* family_named(std::string_view model_type);
 
 /// The family of a file by its text model's model_type, by the file's own, or by its architecture.
 /// \throws quantity::BadInput when none is known: names the nearest and the keys that a Llama-like decoder lacks

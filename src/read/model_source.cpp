@@ -5,6 +5,7 @@
 #include "llmcalc/quantity/parse.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "read/assumed_shape.hpp"
+#include "read/config_families.hpp"
 #include "read/terms.hpp"
 
 #include <array>
@@ -33,6 +34,7 @@ void take_preset(Draft& draft, const Given& word) {
   const ModelPreset preset = draft.catalogue.model(word.text, word.origin.where);
   draft.shape() = preset.shape;
   draft.shape().name = preset.id;
+  if (const Family* family = family_named(preset.family)) draft.shape().writing = family->writing;
   set_model_origins(draft, {preset.file.starts_with("presets/") ? Source::preset : Source::user_preset, preset.id});
   draft.set_origin("model", word.origin);
 }

@@ -110,6 +110,25 @@ TEST_CASE("a class name stands for a missing or foreign model_type") {
             .shape.qkv_bias);
 }
 
+TEST_CASE("families say how transformers writes them") {
+  CHECK(fixture("gpt2").shape.writing.chained_gelu);
+  CHECK_FALSE(read::read_config(llama(R"("model_type": "gpt2", "activation_function": "gelu_pytorch_tanh")"), "x")
+                  .shape.writing.chained_gelu);
+  CHECK(fixture("pythia-160m").shape.writing.fused_qkv);
+  CHECK(fixture("gemma-2-9b").shape.writing.caps_scores);
+  CHECK_FALSE(fixture("gemma-3-1b").shape.writing.caps_scores);
+  CHECK(fixture("gemma-3-1b").shape.writing.norm == spec::NormForm::offset);
+  CHECK(fixture("llama-3-8b").shape.writing == spec::Writing{});
+}
+
+TEST_CASE("StableLM's layers share a norm where attention and MLP stand side by side") {
+  const auto norms = [](const std::string& changed) {
+    return read::read_config(llama(R"("model_type": "stablelm", )" + changed), "x").shape.norms_per_layer;
+  };
+  CHECK(norms(R"("use_parallel_residual": false)") == 2);
+  CHECK(norms(R"("use_parallel_residual": true)") == 1);
+}
+
 TEST_CASE("YaRN stretches the original length") {
   const auto shape = read::read_config(llama(R"("rope_scaling": {"type": "yarn", "factor": 4.0,
                                  "original_max_position_embeddings": 512})"),

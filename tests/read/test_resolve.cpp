@@ -41,6 +41,12 @@ TEST_CASE("overrides of a preset carry what follows from them") {
   CHECK(echoed(resolved, "layers").origin.where == "llama-3-8b");
 }
 
+TEST_CASE("a preset is written as its family is") {
+  CHECK(ask("--model gemma-2-9b").question.model.shape.writing.caps_scores);
+  CHECK(ask("--model phi-2").question.model.shape.writing.chained_gelu);
+  CHECK(ask("--model llama-3-8b").question.model.shape.writing == spec::Writing{});
+}
+
 TEST_CASE("a raw shape is completed") {
   const auto resolved = ask("--layers 12 --hidden 768 --heads 12 --vocab 50257 --mlp gelu --position learned --seq 1k");
   const auto& shape = resolved.question.model.shape;

@@ -63,6 +63,25 @@ struct MoeShape {
   friend bool operator==(const MoeShape&, const MoeShape&) = default;
 };
 
+enum class NormForm {
+  plain,
+  offset,   ///< an RMSNorm times one plus its weight, in fp32 to the end (Gemma)
+  widened,  ///< a LayerNorm in fp32 between two casts (OLMo)
+  chained,  ///< a LayerNorm as a chain of fp32 operations (Command R)
+};
+
+/// How the public code of a family writes what others write differently: which tensors exist, of equal parameters.
+struct Writing {
+  NormForm norm = NormForm::plain;
+  bool fused_qkv = false;       ///< one matrix whose result q, k and v are parts of (GPT-NeoX)
+  bool chained_gelu = false;    ///< GELU's tanh form operation by operation (GPT-2)
+  bool narrow_softmax = false;  ///< written-out attention takes its softmax in the type of the scores (GPT-2)
+  bool caps_scores = false;     ///< attention scores go through a tanh (Gemma 2)
+  bool caps_logits = false;     ///< and so do the logits
+
+  friend bool operator==(const Writing&, const Writing&) = default;
+};
+
 struct Shape {
   std::string name;
   Stack stack = Stack::decoder;
@@ -94,6 +113,7 @@ struct Shape {
   LatentShape latent;
   LinearAttentionShape linear;
   MoeShape moe;
+  Writing writing;
   std::int64_t position_rows = 0;     ///< rows of the learned position table (OPT: max_position + 2)
   std::int64_t relative_buckets = 0;  ///< T5: rows of the relative bias, in the first layer of each stack
   std::int64_t token_types = 0;       ///< BERT segment embeddings
