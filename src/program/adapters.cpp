@@ -15,7 +15,7 @@ struct TargetName {
   std::string_view matrix;
   std::string_view target;
 };
-constexpr std::array<TargetName, 13> target_names{{{"q projection", "q"},
+constexpr std::array<TargetName, 15> target_names{{{"q projection", "q"},
                                                    {"k projection", "k"},
                                                    {"v projection", "v"},
                                                    {"qkv projection", "q"},
@@ -27,11 +27,14 @@ constexpr std::array<TargetName, 13> target_names{{{"q projection", "q"},
                                                    {"up projection", "fc1"},
                                                    {"down projection", "down"},
                                                    {"down projection", "fc2"},
+                                                   {"router", "router"},
+                                                   {"shared expert gate", "shared expert gate"},
                                                    {"output head", "head"}}};
 
 }  // namespace
 
-/// "all-linear" is every matrix of the layers, not the head (peft, tuners/tuners_utils.py).
+/// "all-linear" is every matrix of the layers, routers and each expert's too, not the head (peft,
+/// tuners/tuners_utils.py, _maybe_include_all_linear_layers).
 bool BlockBuilder::is_adapted(std::string_view matrix) const {
   if (context_.adapter_rank == 0) return false;
   return std::ranges::any_of(context_.training.adapter.targets, [&](const std::string& wanted) {
@@ -42,10 +45,17 @@ bool BlockBuilder::is_adapted(std::string_view matrix) const {
   });
 }
 
-WeightId BlockBuilder::adapter_weight(std::string_view name, std::int64_t rows, std::int64_t columns) {
+WeightId BlockBuilder::adapter_weight(std::string_view name, std::int64_t rows, std::int64_t columns,
+                                      const Copies& copies) {
   Weight w;
   w.name = name;
-  w.elements = w.whole = w.active = quantity::product(rows, columns);
+  w.whole = quantity::product(rows, columns, copies.all);
+  w.active = quantity::product(rows, columns, copies.active);
+  w.elements = w.whole;
+  if (copies.all > 1) {
+    w.elements /= context_.ep;
+    w.split = Split::expert;
+  }
   w.rows = rows;
   w.columns = columns;
   w.dtype = context_.adapter_type;
@@ -54,10 +64,10 @@ WeightId BlockBuilder::adapter_weight(std::string_view name, std::int64_t rows, 
 }
 
 /// A trained product of `rows x columns` that keeps its input.
-Value BlockBuilder::adapter_product(const Value& x, std::string_view name, std::int64_t columns) {
+Value BlockBuilder::adapter_product(const Value& x, std::string_view name, std::int64_t columns, const Copies& copies) {
   const Value y = value(name, x.rows, columns, context_.width, true);
   Op op{.kind = OpKind::linear, .name = name, .inputs = {x.id}, .outputs = {y.id}, .saved = {x.id}};
-  op.weight = adapter_weight(name, x.columns, columns);
+  op.weight = adapter_weight(name, x.columns, columns, copies);
   op.forward = quantity::flops(2.0 * static_cast<double>(x.rows) * static_cast<double>(x.columns) *
                                static_cast<double>(columns));
   op.backward_weight = op.forward;
@@ -92,15 +102,17 @@ Value BlockBuilder::dropped_input(const Value& x) {
 
 /// y = W x + B A x (Hu et al. 2021, arXiv:2106.09685 §4.1): rank * (in + out) parameters. DoRA adds a magnitude an
 /// output (Liu et al. 2024, arXiv:2402.09353), AdaLoRA a singular value a rank (Zhang et al. 2023, arXiv:2303.10512
-/// eq. 3: P Lambda Q; peft tuners/adalora/layer.py).
-Value BlockBuilder::adapted(const Value& x, const Value& y, std::string_view matrix) {
-  if (matrix == "qkv projection" && context_.profile.pads_adapter_output) return adapted_projection(x, y);
+/// eq. 3: P Lambda Q; peft tuners/adalora/layer.py). Each expert has its own.
+Value BlockBuilder::adapted(const Value& x, const Value& y, const Matrix& matrix) {
+  if (matrix.name == "qkv projection" && context_.profile.pads_adapter_output) return adapted_projection(x, y);
   if (context_.profile.copies_quantized_outputs) pass_over("copy", 2 * size(y.id), quantity::bytes(0));
+  const Copies experts{matrix.experts, matrix.active_experts};
   const Value in = dropped_input(x);
-  const Value low = adapter_product(in, "adapter A", context_.adapter_rank);
-  const Value high = adapter_product(low, "adapter B", y.columns);
-  if (context_.training.method == spec::Method::adalora) adapter_weight("singular values", 1, context_.adapter_rank);
-  if (context_.training.method == spec::Method::dora) adapter_weight("adapter magnitude", 1, y.columns);
+  const Value low = adapter_product(in, "adapter A", context_.adapter_rank, experts);
+  const Value high = adapter_product(low, "adapter B", y.columns, experts);
+  const auto method = context_.training.method;
+  if (method == spec::Method::adalora) adapter_weight("singular values", 1, context_.adapter_rank, experts);
+  if (method == spec::Method::dora) adapter_weight("adapter magnitude", 1, y.columns, experts);
   return add(y, high, "adapted");
 }
 

@@ -269,7 +269,7 @@ Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
     op.saved.push_back(in.id);
   }
   if (context_.autocast) {
-    const Value copy = value("weight (16 bit)", w.rows, w.columns, context_.width, false);
+    const Value copy = value("weight (16 bit)", w.elements / w.columns, w.columns, context_.width, false);
     op.outputs.push_back(copy.id);
     op.saved.push_back(copy.id);
   }
@@ -290,7 +290,7 @@ Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
   }
   if (context_.selects_operations && products_++ % 2 == 0) keep_through_recompute(out);
   matrix_bias(matrix, out);
-  return is_adapted(matrix.name) ? adapted(in, out, matrix.name) : out;
+  return is_adapted(matrix.name) ? adapted(in, out, matrix) : out;
 }
 
 }  // namespace llmcalc::program

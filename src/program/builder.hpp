@@ -38,6 +38,12 @@ struct Matrix {
   Resting resting = Resting::as_layers;
 };
 
+/// Of a trained tensor: one for each expert, of which a token passes through some.
+struct Copies {
+  std::int64_t all = 1;
+  std::int64_t active = 1;
+};
+
 class BlockBuilder {
  public:
   BlockBuilder(const Context& context, Block& block);
@@ -72,8 +78,8 @@ class BlockBuilder {
   Value rearrange(const Value& x, std::string_view name, std::int64_t rows, std::int64_t columns, OpKind kind);
 
   /// A trained tensor beside the model.
-  WeightId adapter_weight(std::string_view name, std::int64_t rows, std::int64_t columns);
-  Value adapter_product(const Value& x, std::string_view name, std::int64_t columns);
+  WeightId adapter_weight(std::string_view name, std::int64_t rows, std::int64_t columns, const Copies& copies = {});
+  Value adapter_product(const Value& x, std::string_view name, std::int64_t columns, const Copies& copies = {});
   Value adapter_input(const Value& x);  ///< in the type in which adapters compute
 
   /// A kernel between the tensors that the program lists, of which none is alive longer than the kernel: only time
@@ -99,7 +105,7 @@ class BlockBuilder {
   Value cast_for_matrix(const Value& x, std::string_view name);
   bool is_adapted(std::string_view matrix) const;
   Value dropped_input(const Value& x);
-  Value adapted(const Value& x, const Value& y, std::string_view matrix);
+  Value adapted(const Value& x, const Value& y, const Matrix& matrix);
   Value adapted_projection(const Value& x, const Value& y);
   bool is_target(std::string_view word) const;
   bool narrows(const Matrix& matrix) const;
