@@ -35,4 +35,7 @@ struct CoreAttention {
 };
 Value core_attention(BlockBuilder& b, CoreAttention core, const Heads& local);
 
+/// True if one kernel does it, without scores in memory.
+bool fuses_attention(const Context& context);
+
 }  // namespace llmcalc::program

@@ -61,6 +61,7 @@ class BlockBuilder {
   WeightId vector(std::string_view name, std::int64_t elements, Cut cut = Cut::none);
 
   Value linear(const Value& x, const Matrix& matrix);
+  Value capped(const Value& x, std::string_view name);  ///< c tanh(x / c)
   Value norm(const Value& x, std::string_view name, spec::Norm kind);
   Value activation(const Value& x, std::string_view name);       ///< GELU, ReLU, squared ReLU
   Value gated(const Value& gate, const Value& up);               ///< act(gate) * up
@@ -100,8 +101,18 @@ class BlockBuilder {
   quantity::Bytes size(TensorId id) const { return block_.tensors[id].size; }
 
  private:
+  bool chains_gelu() const;
+  Value each(const Value& x, std::string_view name);
+  Value tanh(const Value& x);
+  Value chained_gelu(const Value& x, std::string_view name);
   void widen_norm(const Value& x);
+  Value norm_kernel(const Value& x, std::string_view name, spec::Norm kind);
+  Value norm_between_casts(const Value& x, std::string_view name, spec::Norm kind);
+  Value reciprocal_root(const Value& x);
+  Value normalised(const Value& x, const Value& root);
+  Value weighted_norm(const Value& x, std::string_view name);
   Value eager_rms_norm(const Value& x, std::string_view name);
+  Value chained_layer_norm(const Value& x, std::string_view name);
   Value cast_for_matrix(const Value& x, std::string_view name);
   bool is_adapted(std::string_view matrix) const;
   Value dropped_input(const Value& x);

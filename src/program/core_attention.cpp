@@ -97,10 +97,11 @@ Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Heads&
   if (scores.needs_gradient) multiply.backward_input = flops(2.0 * square * share * qk_part);
   b.append(multiply);
 
-  const std::int64_t softmax_width = c.profile.softmax_in_fp32 ? 4 : c.width;
+  const Value seen = c.shape().writing.caps_scores ? b.capped(scores, "capped scores") : scores;
+  const bool narrow = c.profile.transformers_modules && c.shape().writing.narrow_softmax;
+  const std::int64_t softmax_width = c.profile.softmax_in_fp32 && !narrow ? 4 : c.width;
   const Value wide = b.value("softmax", rows, c.attended, softmax_width, scores.needs_gradient);
-  b.append(
-      {.kind = OpKind::softmax, .name = "softmax", .inputs = {scores.id}, .outputs = {wide.id}, .saved = {wide.id}});
+  b.append({.kind = OpKind::softmax, .name = "softmax", .inputs = {seen.id}, .outputs = {wide.id}, .saved = {wide.id}});
   const Value probabilities = b.dropout(b.cast(wide, c.width, "probabilities"), "attention dropout");
 
   const Value out = b.value("attention output", q.rows, core.heads * core.v_dim, q.width, q.needs_gradient);
@@ -120,6 +121,11 @@ Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Heads&
 
 }  // namespace
 
+bool fuses_attention(const Context& c) {
+  if (c.profile.writes_out_capped_scores && c.shape().writing.caps_scores) return false;
+  return c.training.attention != spec::AttentionKernel::eager && !c.profile.writes_out_scores;
+}
+
 Value cached(BlockBuilder& b, const Value& x, std::string_view name) {
   if (b.context().training.method != spec::Method::inference) return x;
   const Value cache = b.value(name, x.rows, x.columns, x.width, false);
@@ -134,8 +140,7 @@ Value core_attention(BlockBuilder& b, CoreAttention core, const Heads& local) {
   core.positions = c.spreads_heads ? product(c.seq, c.cp) : c.seq;
   if (c.spreads_heads) core.heads /= c.cp;
   const Heads heads = c.spreads_heads ? exchange_positions(b, local) : local;
-  const bool fused = c.training.attention != spec::AttentionKernel::eager && !c.profile.writes_out_scores;
-  const Value out = fused ? flash_attention(b, core, heads) : unfused_attention(b, core, heads);
+  const Value out = fuses_attention(c) ? flash_attention(b, core, heads) : unfused_attention(b, core, heads);
   return c.spreads_heads ? exchange_heads(b, out) : out;
 }
 

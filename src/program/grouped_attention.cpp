@@ -42,18 +42,33 @@ Heads separate_projections(BlockBuilder& b, const spec::GroupedAttention& a, con
   return {q, k, v};
 }
 
+/// One matrix in the framework's own model, or in the family's as transformers writes it.
+bool fuses_projections(const Context& c) {
+  return c.profile.fused_projections || (c.profile.transformers_modules && c.shape().writing.fused_qkv);
+}
+
 /// transformers expands grouped keys and values to all query heads (modeling_llama.py, repeat_kv), except before the
-/// flash-attn kernels, which take them as they are.
-Value repeat_heads(BlockBuilder& b, const Value& x, std::int64_t width, std::string_view name) {
-  const bool kernel_groups = b.context().training.attention == spec::AttentionKernel::flash;
-  if (!b.context().profile.repeats_kv || kernel_groups || x.columns == width) return x;
+/// flash-attn kernels, which take them as they are. A single head is expanded as a view (reshape copies only what
+/// strides cannot say), which fused kernels read and batched products copy (torch.matmul).
+Value repeat_heads(BlockBuilder& b, const Value& x, std::int64_t head_dim, std::int64_t width, std::string_view name) {
+  const Context& c = b.context();
+  const bool kernel_groups = c.training.attention == spec::AttentionKernel::flash;
+  const bool stays_view = x.columns == head_dim && fuses_attention(c);
+  if (!c.profile.repeats_kv || kernel_groups || stays_view || x.columns == width) return x;
   return b.rearrange(x, name, x.rows, width, OpKind::permutation);
 }
 
-/// litgpt/model.py, apply_rope and the concatenation behind it: the projection stays, the values being a view of it.
+/// Rotary embedding writes queries and keys beside the matrix that they are parts of, which stays for the values
+/// (transformers modeling_gpt_neox.py, GPTNeoXAttention.forward; litgpt/model.py, apply_rope and the concatenation
+/// behind it, which expands the keys to all query heads first). Batched products copy the values out of it.
 Heads rotated(BlockBuilder& b, const Heads& h) {
-  return {b.rearrange(h.q, "rotated queries", h.q.rows, h.q.columns, OpKind::elementwise),
-          b.rearrange(h.k, "rotated keys", h.k.rows, h.k.columns, OpKind::elementwise), h.v};
+  const Context& c = b.context();
+  const bool expands = c.profile.rotates_into_copies && c.training.attention != spec::AttentionKernel::flash;
+  const std::int64_t k_width = expands ? h.q.columns : h.k.columns;
+  const Value q = b.rearrange(h.q, "rotated queries", h.q.rows, h.q.columns, OpKind::elementwise);
+  const Value k = b.rearrange(h.k, "rotated keys", h.k.rows, k_width, OpKind::elementwise);
+  if (fuses_attention(c)) return {q, k, h.v};
+  return {q, k, b.rearrange(h.v, "values by head", h.v.rows, h.v.columns, OpKind::permutation)};
 }
 
 /// Passes over queries and keys that the rotary embedding takes: read and write in one kernel (Megatron-LM
@@ -114,8 +129,7 @@ void head_parameters(BlockBuilder& b, const spec::GroupedAttention& a) {
 Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, const Value& memory) {
   const Context& c = b.context();
   const std::int64_t query_width = a.output_gate ? 2 * a.query_width() : a.query_width();
-  const bool fuse =
-      c.profile.fused_projections && x.id == memory.id && !a.output_gate && a.qk_norm == spec::QkNorm::none;
+  const bool fuse = fuses_projections(c) && x.id == memory.id && !a.output_gate && a.qk_norm == spec::QkNorm::none;
   Heads h = fuse ? fused_projection(b, a, x, query_width) : separate_projections(b, a, x, memory, query_width);
   // Backward, the gradients of the three parts are put together again.
   if (fuse && c.differentiates) b.pass_over("qkv gradient", quantity::bytes(0), 2 * b.size(h.q.id));
@@ -126,15 +140,16 @@ Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& a, const 
   h.q = normalise_heads(b, h.q, a.head_dim, a.qk_norm, "q norm");
   h.k = normalise_heads(b, h.k, a.head_dim, a.qk_norm, "k norm");
   rotate(b, h);
-  if (c.profile.rotates_into_copies && c.shape().position == spec::Position::rope) h = rotated(b, h);
+  const bool copies = c.profile.rotates_into_copies || (fuse && c.profile.transformers_modules);
+  if (copies && c.shape().position == spec::Position::rope) h = rotated(b, h);
   h.k = cached(b, h.k, "key cache");
   h.v = cached(b, h.v, "value cache");
   if (has_prefix(c, a, x.id != memory.id)) {
     h.k = behind_prefix(b, h.k, "keys behind prefix");
     h.v = behind_prefix(b, h.v, "values behind prefix");
   }
-  h.k = repeat_heads(b, h.k, h.q.columns, "repeated keys");
-  h.v = repeat_heads(b, h.v, h.q.columns, "repeated values");
+  h.k = repeat_heads(b, h.k, a.head_dim, h.q.columns, "repeated keys");
+  h.v = repeat_heads(b, h.v, a.head_dim, h.q.columns, "repeated values");
   head_parameters(b, a);
 
   const CoreAttention core{a.heads / c.tp, a.head_dim, a.head_dim, a.window, a.causal};

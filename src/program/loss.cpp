@@ -13,6 +13,11 @@ using quantity::product;
 
 namespace {
 
+Value logits_of(BlockBuilder& b, const Value& x, const Matrix& head) {
+  const Value logits = b.linear(x, head);
+  return b.context().shape().writing.caps_logits ? b.capped(logits, "capped logits") : logits;
+}
+
 Op loss_on(const Value& logits, std::string_view name) {
   return {.kind = OpKind::loss, .name = name, .inputs = {logits.id}, .saved = {logits.id}};
 }
@@ -37,7 +42,7 @@ constexpr std::int64_t gradient_passes = 2;
 /// \param compiled  torch.compile makes each new value of an input that it also reduces over in a fresh buffer and
 /// copies it back (core/fusions/fused_cross_entropy.py, "NOTE on in-place semantics"): 4 more bytes a logit.
 void in_place_loss(BlockBuilder& b, const Value& x, const Matrix& head, bool compiled) {
-  const Value logits = b.linear(x, head);
+  const Value logits = logits_of(b, x, head);
   const Value wide = b.cast(logits, fp32_width, "logits (fp32)");
   Op op = loss_on(wide, "cross-entropy");
   op.gradient_in_place = true;
@@ -69,7 +74,7 @@ struct WideLogits {
 /// LlamaForCausalLM.forward; loss/loss_utils.py, ForCausalLMLoss).
 WideLogits wide_logits(BlockBuilder& b, const Value& x, const Matrix& head) {
   const auto& profile = b.context().profile;
-  const Value logits = b.linear(x, head);
+  const Value logits = logits_of(b, x, head);
   const Value wide = b.cast(logits, fp32_width, "logits (fp32)");
   WideLogits result{wide, {x.id, wide.id}};
   if (profile.holds_narrow_logits) result.held.push_back(logits.id);
@@ -144,7 +149,7 @@ class LastLogits {
 /// log-probabilities give way to its gradient, so both together are as large as one of them.
 void split_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   const Context& c = b.context();
-  const Value logits = b.linear(x, head);
+  const Value logits = logits_of(b, x, head);
   const LastLogits last(b, logits);
   const Value wide = b.cast(logits, fp32_width, "logits (fp32)");
   last.end();
@@ -164,7 +169,7 @@ void split_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
 /// A kernel that overwrites the 16-bit logits with their gradient (Liger-Kernel ops/cross_entropy.py; TransformerEngine
 /// pytorch/triton/cross_entropy.py): 2 bytes a logit.
 void fused_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
-  const Value logits = b.linear(x, head);
+  const Value logits = logits_of(b, x, head);
   Op op = loss_on(logits, "cross-entropy");
   op.gradient_in_place = true;
   append_kernel(b, op);
@@ -181,7 +186,7 @@ void fused_loss_on_wide_logits(BlockBuilder& b, const Value& x, const Matrix& he
 
 /// The logits stay 16-bit; fp32 exists inside compiled kernels only (inductor).
 void narrow_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
-  const Value logits = b.linear(x, head);
+  const Value logits = logits_of(b, x, head);
   append_kernel(b, loss_on(logits, "cross-entropy"));
   metrics(b, logits);
 }
@@ -202,7 +207,7 @@ void add_up_by_chunks(BlockBuilder& b, std::int64_t chunk) {
 /// torch/_functorch/config.py, donated_buffer); otherwise the fp32 log-probabilities of all chunks are kept.
 void chunked_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   constexpr std::int64_t chunks = 8;
-  const Value logits = b.linear(x, head);
+  const Value logits = logits_of(b, x, head);
   const std::int64_t chunk = quantity::ceil_divide(product(logits.rows, logits.columns), chunks);
   add_up_by_chunks(b, chunk);
   Op op = loss_on(logits, "cross-entropy");

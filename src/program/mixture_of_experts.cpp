@@ -1,3 +1,4 @@
+#include "program/expert_loop.hpp"
 #include "program/feed_forward.hpp"
 #include "program/recomputed.hpp"
 
@@ -131,6 +132,8 @@ Value routed_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x,
   const Value processed = mlp_products(b, {moe.expert_ffn, moe.expert_bias, moe.experts, moe.top_k}, dispatched);
   const Value returned = from_experts(b, moe, rows, processed);
   balance(c, moe, b.block(), first);
+
+  if (c.profile.loops_over_experts) return added_up(b, x, returned, {rows.sent.id, moe.experts / c.ep});
 
   const Value combined = b.value("combined experts", x.rows, x.columns, x.width, returned.needs_gradient);
   Op combine{.kind = OpKind::permutation,

@@ -7,10 +7,23 @@ namespace llmcalc::program {
 
 using quantity::bytes;
 using quantity::product;
+using spec::NormForm;
 
 /// A kernel keeps its input and, per row, fp32 statistics: mean and reciprocal deviation, the latter alone for RMSNorm.
 Value BlockBuilder::norm(const Value& x, std::string_view name, spec::Norm kind) {
   if (kind == spec::Norm::rmsnorm && !context_.profile.fused_norm) return eager_rms_norm(x, name);
+  const NormForm form = context_.profile.transformers_modules ? context_.shape().writing.norm : NormForm::plain;
+  if (form == NormForm::chained && !context_.profile.fused_norm) return chained_layer_norm(x, name);
+  if (form == NormForm::widened) return norm_between_casts(x, name, kind);
+  return norm_kernel(x, name, kind);
+}
+
+/// transformers modeling_olmo.py, OlmoLayerNorm.forward: the kernel keeps the fp32 copy of its input.
+Value BlockBuilder::norm_between_casts(const Value& x, std::string_view name, spec::Norm kind) {
+  return cast(norm_kernel(cast(x, fp32_width, "norm input (fp32)"), "normalised (fp32)", kind), x.width, name);
+}
+
+Value BlockBuilder::norm_kernel(const Value& x, std::string_view name, spec::Norm kind) {
   const Value y = value(name, x.rows, x.columns, x.width, x.needs_gradient || context_.trains_base);
   Op op{.kind = OpKind::norm, .name = name, .inputs = {x.id}, .outputs = {y.id}, .saved = {x.id}};
   if (context_.profile.keeps_norm_statistics) {
@@ -42,31 +55,60 @@ void BlockBuilder::widen_norm(const Value& x) {
   block_.ops.back().eager = true;
 }
 
-/// RMSNorm as transformers writes it (modeling_llama.py, LlamaRMSNorm.forward): up to fp32, square, mean, rsqrt,
-/// multiply, back down, times the weight. Kept: the fp32 copy (4 B an element), the reciprocal root (4 B a row) and,
-/// if the weight is trained, the normalised copy (2 B an element).
-Value BlockBuilder::eager_rms_norm(const Value& x, std::string_view name) {
-  const Value wide = cast(x, fp32_width, "norm input (fp32)");
+/// One over the root of the mean square of each row; the square keeps `x`, the root itself.
+Value BlockBuilder::reciprocal_root(const Value& x) {
   const Value root = value("reciprocal root", x.rows, 1, fp32_width, x.needs_gradient);
   append({.kind = OpKind::norm,
           .name = "mean square",
-          .inputs = {wide.id},
+          .inputs = {x.id},
           .outputs = {root.id},
-          .saved = {wide.id, root.id},
-          .workspace_forward = size(wide.id)});
-  const Value scaled = value("normalised (fp32)", x.rows, x.columns, fp32_width, x.needs_gradient);
+          .saved = {x.id, root.id},
+          .workspace_forward = size(x.id)});
+  return root;
+}
+
+/// The product keeps both factors.
+Value BlockBuilder::normalised(const Value& x, const Value& root) {
+  const Value y = value("normalised (fp32)", x.rows, x.columns, fp32_width, x.needs_gradient);
   append({.kind = OpKind::elementwise,
           .name = "normalise",
-          .inputs = {wide.id, root.id},
-          .outputs = {scaled.id},
-          .saved = {wide.id, root.id}});
-  const Value narrow = cast(scaled, x.width, "normalised");
+          .inputs = {x.id, root.id},
+          .outputs = {y.id},
+          .saved = {x.id, root.id}});
+  return y;
+}
+
+/// The weight's product, which keeps its other factor if the weight is trained.
+Value BlockBuilder::weighted_norm(const Value& x, std::string_view name) {
   const Value y = value(name, x.rows, x.columns, x.width, x.needs_gradient || context_.trains_base);
-  Op weigh{.kind = OpKind::elementwise, .name = name, .inputs = {narrow.id}, .outputs = {y.id}};
+  Op weigh{.kind = OpKind::elementwise, .name = name, .inputs = {x.id}, .outputs = {y.id}};
   weigh.weight = vector("norm", x.columns);
-  if (context_.trains_base) weigh.saved.push_back(narrow.id);
+  if (context_.trains_base) weigh.saved.push_back(x.id);
   append(weigh);
   return y;
+}
+
+/// RMSNorm as transformers writes it (modeling_llama.py, LlamaRMSNorm.forward): up to fp32, square, mean, rsqrt,
+/// multiply, back down, times the weight. Kept: the fp32 copy (4 B an element), the reciprocal root (4 B a row) and,
+/// if the weight is trained, the normalised copy: 2 B an element, or 4 B where it goes down after the weight only
+/// (modeling_gemma.py, GemmaRMSNorm.forward; litgpt/model.py, RMSNorm.forward).
+Value BlockBuilder::eager_rms_norm(const Value& x, std::string_view name) {
+  const Value wide = cast(x, fp32_width, "norm input (fp32)");
+  const Value scaled = normalised(wide, reciprocal_root(wide));
+  if (context_.profile.weighs_norm_wide || context_.shape().writing.norm == NormForm::offset) {
+    return cast(weighted_norm(scaled, "weighted (fp32)"), x.width, name);
+  }
+  return weighted_norm(cast(scaled, x.width, "normalised"), name);
+}
+
+/// LayerNorm in fp32, an operation at a time: the difference from the mean is made once for its square and once more
+/// for the product with the root (transformers modeling_cohere.py, CohereLayerNorm.forward). Kept: both differences
+/// (8 B an element), the root (4 B a row) and, if the weight is trained, the normalised copy (4 B an element).
+Value BlockBuilder::chained_layer_norm(const Value& x, std::string_view name) {
+  const Value wide = cast(x, fp32_width, "norm input (fp32)");
+  const Value root = reciprocal_root(each(wide, "difference to square"));
+  const Value scaled = normalised(each(wide, "difference"), root);
+  return cast(weighted_norm(scaled, "weighted (fp32)"), x.width, name);
 }
 
 }  // namespace llmcalc::program

@@ -56,12 +56,16 @@ bool is_checkpointed(const spec::Training& training) {
 
 /// transformers with peft, which casts the inputs of adapters beside whole matrices to the adapters' type
 /// (tuners/lora/layer.py, Linear.forward) and beside 4-bit ones, under the trainer's autocast, copies what the matrix
-/// made (tuners/lora/bnb.py, Linear4bit.forward).
+/// made (tuners/lora/bnb.py, Linear4bit.forward). Until release 5 experts are modules that run in a loop, and
+/// index_add_ keeps what it adds (modeling_mixtral.py, MixtralSparseMoeBlock.forward; pytorch derivatives.yaml,
+/// index_add).
 Profile huggingface(const spec::Training& training) {
   Profile p = eager();
   const Release transformers = transformers_release(training.framework_version);
   p.fused_adapters = training.fused_kernels && is_quantized(training);
   p.retains_frozen_inputs = has_adapter_modules(training.method) && is_checkpointed(training);
+  p.transformers_modules = true;
+  p.loops_over_experts = p.keeps_added_rows = transformers < Release{5, 0};
   p.holds_narrow_logits = transformers >= Release{4, 45};
   p.shifts_logits = transformers < Release{4, 50};
   p.copies_quantized_outputs = rests_in_4bit(training.precision.weights) && !training.fused_kernels;
@@ -89,6 +93,9 @@ Profile litgpt(const spec::Training& training) {
   Profile p = eager();
   p.fused_projections = true;
   p.rotates_into_copies = true;
+  p.weighs_norm_wide = true;
+  p.writes_out_capped_scores = true;
+  p.loops_over_experts = true;
   p.loss_positions = head_chunk;
   p.holds_wide_logits = true;
   p.quantizes_head = true;
@@ -120,6 +127,7 @@ Profile torchtune(const spec::Training& training) {
   constexpr int unpacked_copies = 7;
   Profile p = eager();
   p.updates_in_backward = steps_in_backward(training);
+  p.writes_out_capped_scores = true;
   p.shifts_logits = p.holds_wide_logits = torchtune_release(training.framework_version) < Release{0, 3};
   p.quantizes_scales = true;
   p.dequantized_copies = training.compile ? 1 : unpacked_copies;
