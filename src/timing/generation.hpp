@@ -9,6 +9,7 @@ namespace llmcalc::timing {
 
 struct Generation {
   std::string_view arch;      ///< with which the name of the architecture begins
+  std::string_view name;      ///< and that of the part
   std::string_view measured;  ///< the part that was measured
   MatrixRates matrix;         ///< in isolation
   double inside_a_run;        ///< rate of 16-bit products inside a run over that in isolation

@@ -49,6 +49,35 @@ TEST_CASE("attention hides its exponentials where products are slow") {
   CHECK(teraflops(Prices("rtx-5090"), op) == Approx(197.5).epsilon(0.05));
 }
 
+// gpu-mode/ring-attention issue 10, RTX A5000, FlashAttention-2 without a mask, 16k tokens of 32 heads of 64: forward
+// and backward in TFLOP/s.
+TEST_CASE("attention on a graphics card's full die waits half as long for its exponentials") {
+  const Prices a5000("rtx-a5000", " --framework hf --attention flash --dtype bf16");
+  const auto check = [&](std::int64_t seq, double forward, double backward) {
+    program::Op op = causal(seq, 32 * 16384 / seq, 64);
+    op.forward += op.masked;
+    op.masked = quantity::flops(0);
+    op.backward_input = 2.0 * op.forward;
+    op.kernel_recompute = 0.5 * op.forward;
+    CHECK(teraflops(a5000, op) == Approx(forward).epsilon(0.08));
+    CHECK(1e-12 * 2.5 * quantity::in_flops(op.forward) / quantity::in_seconds(a5000.kernels.attention(op, true)) ==
+          Approx(backward).epsilon(0.15));
+  };
+  check(1024, 81.0, 62.5);
+  check(4096, 81.7, 74.8);
+  check(8192, 81.9, 77.4);
+}
+
+// Dao-AILab/flash-attention issue 1310, H20, causal, 2 x 2048 tokens: cuDNN and FlashAttention-2.
+TEST_CASE("attention on H20 hides everything beside its products") {
+  const Prices h20("h20");
+  CHECK(teraflops(h20, causal(2048, 32)) == Approx(107.8).epsilon(0.08));
+  CHECK(teraflops(h20, causal(2048, 64, 64)) == Approx(109.1).epsilon(0.08));
+  const Prices package("h20", " --framework hf --attention flash --dtype bf16");
+  CHECK(teraflops(package, causal(2048, 32)) == Approx(65.9).epsilon(0.12));
+  CHECK(teraflops(package, causal(2048, 64, 64)) == Approx(71.0).epsilon(0.08));
+}
+
 // SimuMax, sdp_fwd at s = 4096 with heads of 128; its shares count the masked half as well.
 TEST_CASE("few heads leave units without work") {
   const Prices b200("b200-sxm");
