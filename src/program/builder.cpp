@@ -3,7 +3,6 @@
 #include "llmcalc/program/widths.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace llmcalc::program {
@@ -159,82 +158,18 @@ void BlockBuilder::matrix_bias(const Matrix& matrix, const Value& out) {
   w.split = Split::expert;
 }
 
-/// Tensor parallelism reduces what row-cut matrices make in the forward pass and the gradient of what column-cut ones
-/// read in the backward pass (Shoeybi et al. 2019, arXiv:1909.08053 §3). Sequence parallelism splits each all-reduce
-/// into a reduce-scatter and an all-gather, and gathers the kept slice of the input once more (Korthikanti et al. 2022
-/// §4.2.2). In the backward pass a column-cut matrix exchanges beside its two products (Megatron-LM
-/// core/tensor_parallel/layers.py, LinearWithGradAccumulationAndAsyncCommunication). A DTensor is kept gathered, so
-/// that only what is not made again anyway is gathered once more; torchao casts before it gathers
-/// (float8_tensor_parallel.py, Float8ColwiseParallel).
-void BlockBuilder::exchange_around(Op& op, const Matrix& matrix, const Value& in, const Value& out) {
-  const bool expert = matrix.experts > 1;
-  if (matrix.cut == Cut::none || expert || context_.tp == 1) return;
-  const bool spread = context_.sp > 1;
-  const bool overlapped = context_.profile.overlaps_tensor_exchange;
-  const bool overlaps_gradient = overlapped || context_.profile.overlaps_input_gradients;
-  const auto message = [](Collective kind, bool backward, bool beside, quantity::Bytes size) {
-    return Message{kind, Group::tensor, backward, beside, size};
-  };
-  if (matrix.cut == Cut::rows) {
-    const auto whole = bytes(product(out.rows, context_.sp, out.columns, out.width));
-    op.messages.push_back(
-        message(spread ? Collective::reduce_scatter : Collective::all_reduce, false, overlapped, whole));
-    if (spread) op.messages.push_back(message(Collective::all_gather, true, overlapped, gathered_bytes(op, out)));
-    return;
+void BlockBuilder::keep_input(Op& op, const Matrix& matrix, const Value& in, const Value& out) {
+  if (keeps_narrow(matrix) && !block_.tensors[in.id].discarded) {
+    keep_narrow_input(op, in, out);
+  } else {
+    op.saved.push_back(in.id);
   }
-  if (std::exchange(gathered_, in.id) == in.id) return;
-  const auto whole = bytes(product(in.rows, context_.sp, in.columns, in.width));
-  if (spread) op.messages.push_back(message(Collective::all_gather, false, overlapped, gathered_bytes(op, in)));
-  if (spread && !stays_gathered() && op.backward_weight > flops(0)) {
-    op.messages.push_back(message(Collective::all_gather, true, overlaps_gradient, gathered_bytes(op, in)));
-  }
-  if (!in.needs_gradient) return;
-  op.messages.push_back(
-      message(spread ? Collective::reduce_scatter : Collective::all_reduce, true, overlaps_gradient, whole));
 }
 
-/// Unless operations are chosen that run again: a gather is one of them.
-bool BlockBuilder::stays_gathered() const {
-  return context_.profile.keeps_gathered_inputs && !context_.selects_operations;
-}
-
-/// The first matrix that reads a slice gathers it, and all of them keep the whole for their weights' gradients. That of
-/// the input exists at all positions until it is scattered.
-void BlockBuilder::keep_gathered(Op& op, const Value& slice, bool first) {
-  const auto whole = bytes(product(slice.rows, context_.sp, slice.columns, slice.width));
-  if (first) {
-    block_.tensors.push_back({"gathered input", whole, bytes(0)});
-    gathered_whole_ = static_cast<TensorId>(block_.tensors.size() - 1);
-    op.outputs.push_back(gathered_whole_);
-  }
-  op.saved.push_back(gathered_whole_);
-  if (slice.needs_gradient) op.workspace_backward += whole;
-}
-
-/// All positions of a slice, in the type in which it travels.
-quantity::Bytes BlockBuilder::gathered_bytes(const Op& op, const Value& slice) const {
-  const std::int64_t elements = product(slice.rows, context_.sp, slice.columns);
-  const bool narrow = op.narrow && context_.profile.keeps_gathered_inputs;
-  return narrow ? spec::storage_bytes(context_.training.precision.compute, elements)
-                : bytes(product(elements, slice.width));
-}
-
-/// Ranks gather and scatter along a tensor's first dimension, and positions are the second: all of it is copied in
-/// order (pytorch torch/distributed/_functional_collectives.py, all_gather_tensor and reduce_scatter_tensor).
-void BlockBuilder::copy_in_order(const Op& op) {
-  if (!context_.profile.copies_exchanged || context_.sp == 1) return;
-  constexpr std::int64_t passes = 2;
-  std::array<quantity::Bytes, 2> moved{};
-  for (const Message& m : op.messages) {
-    if (m.group == Group::tensor) moved[m.backward ? 1 : 0] += passes * m.size;
-  }
-  if (moved[0] + moved[1] > bytes(0)) pass_over("copy in order", moved[0], moved[1]);
-}
-
-/// Held as an attribute of the node instead of by save_for_backward, so that nothing frees it once the node has run.
-void BlockBuilder::keep_in_node(Op& op, const Value& x) {
-  op.saved.push_back(x.id);
-  block_.tensors[x.id].kept_by_node = true;
+void BlockBuilder::keep_cast_weight(Op& op, const Weight& w) {
+  const Value copy = value("weight (16 bit)", w.elements / w.columns, w.columns, context_.width, false);
+  op.outputs.push_back(copy.id);
+  op.saved.push_back(copy.id);
 }
 
 /// Y = X W: forward 2*rows*in*out FLOPs, and as many again for each gradient that is needed.
@@ -263,24 +198,13 @@ Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
   const bool whole_kept = w.trainable && rows != in.rows && stays_gathered();
   if (whole_kept) {
     keep_gathered(op, in, first_reader);
-  } else if (w.trainable && keeps_narrow(matrix) && !block_.tensors[in.id].discarded) {
-    keep_narrow_input(op, in, out);
   } else if (w.trainable) {
-    op.saved.push_back(in.id);
+    keep_input(op, matrix, in, out);
   }
-  if (context_.autocast) {
-    const Value copy = value("weight (16 bit)", w.elements / w.columns, w.columns, context_.width, false);
-    op.outputs.push_back(copy.id);
-    op.saved.push_back(copy.id);
-  }
+  if (context_.autocast) keep_cast_weight(op, w);
   if (rows != in.rows && !whole_kept) gather_around(op, bytes(product(rows, in.columns, in.width)), in.needs_gradient);
   if (rows != out_rows) add_workspace(op, bytes(product(rows, w.columns, context_.width)));
-  const bool dequantized = context_.dequantizes && matrix.resting == Resting::as_layers;
-  if (dequantized) {
-    add_workspace(op, bytes(product(w.rows, w.columns, context_.width, context_.profile.dequantized_copies)));
-    if (context_.profile.keeps_quantized_inputs && in.needs_gradient) keep_in_node(op, in);
-  }
-  if (dequantized) dequantize(w, in);
+  if (context_.dequantizes && matrix.resting == Resting::as_layers) dequantize(op, w, in);
   append(op);
   copy_in_order(op);
   if (keeps_narrow(matrix)) {

@@ -87,7 +87,8 @@ class BlockBuilder {
   /// sees it.
   void pass_over(std::string_view name, quantity::Bytes forward, quantity::Bytes backward);
 
-  /// Appends an operation; moved bytes are set to inputs + outputs (+ weight) unless already given.
+  /// Appends an operation that moves its inputs and outputs, and backward their gradients and what it kept; whoever
+  /// knows better sets the moved bytes of what comes back.
   Op& append(Op op);
 
   /// A checkpointed block keeps the value instead of making it again.
@@ -123,7 +124,9 @@ class BlockBuilder {
   bool keeps_narrow(const Matrix& matrix) const;
   void quantize(const Value& in, const Value& out);
   void cast_at_each_use(const Weight& w, const Value& in, const Value& out);
-  void dequantize(const Weight& w, const Value& in);
+  void dequantize(Op& op, const Weight& w, const Value& in);
+  void keep_input(Op& op, const Matrix& matrix, const Value& in, const Value& out);
+  void keep_cast_weight(Op& op, const Weight& w);
   void keep_in_node(Op& op, const Value& x);
   void keep_narrow_input(Op& op, const Value& in, const Value& out);
   void keep_for_products(Weight& weight) const;

@@ -61,11 +61,21 @@ void BlockBuilder::quantize(const Value& in, const Value& out) {
   pass_over("quantization", traffic(in), traffic(out));
 }
 
+/// Held as an attribute of the node instead of by save_for_backward, so that nothing frees it once the node has run.
+void BlockBuilder::keep_in_node(Op& op, const Value& x) {
+  op.saved.push_back(x.id);
+  block_.tensors[x.id].kept_by_node = true;
+}
+
 /// A matrix that rests quantized is read and written in 16 bits before the product of each pass (Dettmers et al. 2023,
 /// arXiv:2305.14314 section 3; bitsandbytes autograd/_functions.py, MatMul4Bit: dequantize_4bit in forward and in
 /// backward). What else is made on the way is written and read once more.
-void BlockBuilder::dequantize(const Weight& w, const Value& in) {
+void BlockBuilder::dequantize(Op& op, const Weight& w, const Value& in) {
   const std::int64_t copies = context_.profile.dequantized_copies;
+  const auto of_one_matrix = bytes(product(w.rows, w.columns, context_.width, copies));
+  op.workspace_forward += of_one_matrix;
+  op.workspace_backward += of_one_matrix;
+  if (context_.profile.keeps_quantized_inputs && in.needs_gradient) keep_in_node(op, in);
   const auto moved =
       spec::storage_bytes(w.dtype, w.elements) + bytes(product(2 * copies - 1, w.elements, context_.width));
   pass_over("dequantization", moved, in.needs_gradient ? moved : bytes(0));

@@ -25,8 +25,8 @@ std::int64_t matrices(const Weight& w) { return w.elements / product(w.rows, w.c
 std::int64_t shorter_side(const Weight& w) { return std::min(w.rows, w.columns); }
 std::int64_t longer_side(const Weight& w) { return std::max(w.rows, w.columns); }
 
-/// A moment kept in quantized blocks: `elements_per_byte` elements a byte and one fp32 scale a block, for tensors of at
-/// least `smallest` elements; smaller ones stay in fp32.
+/// A moment kept in quantized blocks: `elements_per_byte` elements a byte and one fp32 scale a block. Tensors of less
+/// than `smallest_quantized` elements, and of some formats those that are no whole blocks, stay in fp32.
 struct BlockwiseMoment {
   std::int64_t block;
   std::int64_t elements_per_byte;

@@ -118,7 +118,6 @@ constexpr Seconds hours(double n) { return seconds(n * seconds_per_hour); }
 constexpr Seconds days(double n) { return seconds(n * seconds_per_day); }
 constexpr double in_seconds(Seconds s) { return UnitAccess::raw(s); }
 constexpr double in_hours(Seconds s) { return in_seconds(s) / seconds_per_hour; }
-constexpr double in_days(Seconds s) { return in_seconds(s) / seconds_per_day; }
 
 constexpr Bandwidth bytes_per_second(double n) { return UnitAccess::make<Bandwidth>(n); }
 constexpr Bandwidth gigabytes_per_second(double n) { return UnitAccess::make<Bandwidth>(n * giga); }
