@@ -46,6 +46,12 @@ std::optional<std::string> about_other_stages(const spec::Question& question, co
                      highest->stage, quantity::format_gib(needed), memory.stage);
 }
 
+/// Rotary embedding computes any position, but the model has seen none beyond those it was built for.
+bool exceeds_positions(const spec::Question& question) {
+  const auto& shape = question.model.shape;
+  return shape.position == spec::Position::rope && question.training.seq > shape.max_position;
+}
+
 }  // namespace
 
 std::vector<std::string> warnings(const spec::Question& question, const Estimate& estimate) {
@@ -56,6 +62,10 @@ std::vector<std::string> warnings(const spec::Question& question, const Estimate
   if (pretrains && stated && quantity::in_tokens(estimate.compute.tokens) < fewest_pretraining_tokens) {
     lines.push_back(fmt::format("{} tokens is little for pre-training; the field's rule of thumb is at least 200B",
                                 quantity::format_tokens(estimate.compute.tokens)));
+  }
+  if (exceeds_positions(question)) {
+    lines.push_back(fmt::format("--seq {} is beyond the {} positions that the model is built for",
+                                question.training.seq, question.model.shape.max_position));
   }
   const auto& goodput = estimate.compute.goodput;
   if (goodput && !goodput->makes_progress()) {

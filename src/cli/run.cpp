@@ -9,7 +9,7 @@
 namespace llmcalc::cli {
 namespace {
 
-bool is_help(const std::string& word) { return word == "--help" || word == "-h" || word == "help"; }
+bool is_help(const std::string& word) { return word == "--help" || word == "-h"; }
 
 std::vector<Flag> all_flags(const Verb& verb) {
   auto flags = verb.flags();
@@ -20,18 +20,26 @@ std::vector<Flag> all_flags(const Verb& verb) {
 
 Outcome run_verb(const Verb& verb, std::span<const std::string> words, const Environment& environment) {
   const auto flags = all_flags(verb);
+  if (std::ranges::any_of(words, is_help)) return {.answer = verb_help(verb, flags)};
   const Arguments arguments(flags, words);
-  if (arguments.has("help")) return {.answer = verb_help(verb, flags)};
   Outcome outcome = verb.run(arguments, environment);
   if (arguments.has("quiet")) return {.answer = {}, .code = outcome.code};
   return outcome;
+}
+
+/// "help", "help fit"
+Outcome help(std::span<const std::string> names) {
+  if (names.empty()) return {.answer = program_help()};
+  const Verb& verb = find_verb(names.front());
+  return {.answer = verb_help(verb, all_flags(verb))};
 }
 
 }  // namespace
 
 Outcome run(std::span<const std::string> words, const Environment& environment) {
   if (words.empty()) throw quantity::BadInput({}, "a verb is missing", "see llmcalc --help");
-  if (is_help(words.front())) return {.answer = program_help()};
+  if (is_help(words.front())) return help({});
+  if (words.front() == "help") return help(words.subspan(1));
   if (words.front() == "--version") return {.answer = "llmcalc " LLMCALC_VERSION "\n"};
   return run_verb(find_verb(words.front()), words.subspan(1), environment);
 }

@@ -66,7 +66,7 @@ std::vector<std::string_view> nearest_names(std::string_view word, std::span<con
   std::vector<std::string_view> nearest;
   for (const auto& candidate : candidates) {
     if (nearest.size() == limit || candidate.distance > candidates.front().distance + company) break;
-    nearest.push_back(candidate.name);
+    if (std::ranges::find(nearest, candidate.name) == nearest.end()) nearest.push_back(candidate.name);
   }
   return nearest;
 }

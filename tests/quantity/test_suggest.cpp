@@ -24,6 +24,10 @@ TEST_CASE("The beginning of a name is near however long the rest is", "[suggest]
   CHECK(nearest_names("h100-pcie-80gb", gpus).front() == "h100-pcie");
 }
 
+TEST_CASE("A name that stands for several things is suggested once", "[suggest]") {
+  CHECK(did_you_mean("sdg", std::array<std::string_view, 2>{"sgd", "sgd"}) == "did you mean 'sgd'?");
+}
+
 TEST_CASE("What is far from everything gets no suggestion", "[suggest]") {
   CHECK(nearest_names("toaster-oven", gpus).empty());
   CHECK(nearest_names("xy", std::array<std::string_view, 1>{"hf"}).empty());
