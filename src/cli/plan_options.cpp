@@ -40,7 +40,7 @@ std::string_view text_of(const Arguments& arguments, std::string_view flag, std:
 
 answer::PlanLimits limits_of(const Arguments& arguments) {
   answer::PlanLimits limits;
-  if (const auto* text = arguments.find("max-memory")) limits.memory = quantity::parse_bytes(*text, "--max-memory");
+  if (const auto* text = arguments.find("max-memory")) limits.memory = quantity::parse_capacity(*text, "--max-memory");
   if (const auto* text = arguments.find("max-days")) {
     limits.time = quantity::days(quantity::parse_number(*text, "--max-days"));
   }

@@ -118,7 +118,7 @@ constexpr Reader readers[] = {
     {"bandwidth", "rate, as 2TB/s", "of the memory that holds the weights", inference_group,
      [](auto& q, auto text, auto place) { q.bandwidth = quantity::parse_bandwidth(text, place); }},
     {"memory", "size, as 80GB", "memory for the weights at inference", inference_group,
-     [](auto& q, auto text, auto place) { q.memory = quantity::parse_bytes(text, place); }},
+     [](auto& q, auto text, auto place) { q.memory = quantity::parse_capacity(text, place); }},
     {"tokens-per-second", "number", "speed of one sequence at inference", inference_group,
      [](auto& q, auto text, auto place) { q.decode_rate = quantity::parse_number(text, place); }},
 };

@@ -67,6 +67,12 @@ Bytes parse_bytes(std::string_view text, std::string_view place) {
   return bytes(read_whole(text, place, byte_count, Fraction::rounded));
 }
 
+Bytes parse_capacity(std::string_view text, std::string_view place) {
+  const Bytes size = parse_bytes(text, place);
+  if (size < mib(1)) refuse(text, place, byte_count, "no device has so little; a unit may be missing");
+  return size;
+}
+
 double parse_share(std::string_view text, std::string_view place) {
   const double value = read_real(text, place, share);
   if (value > 1.0) refuse(text, place, share, "it is more than the whole");

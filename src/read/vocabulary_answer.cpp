@@ -58,10 +58,7 @@ struct Size {
 struct Capacity : Size {
   static constexpr std::string_view values = "size, as 80GB or 79GiB";
   static quantity::Bytes read(std::string_view text, std::string_view place) {
-    const auto size = Size::read(text, place);
-    if (size >= quantity::mib(1)) return size;
-    throw quantity::BadInput(std::string(place), quantity::quoted(text) + " is less than any accelerator has",
-                             "write it with its unit, like 80GiB, 80GB or 24G (= GiB)");
+    return quantity::parse_capacity(text, place);
   }
 };
 

@@ -114,7 +114,12 @@ std::string phases_section(const Report& report, const TextStyle& style) {
     if (peak) add_explanation(table, memory.peak_why, style);
   }
   add("between steps", memory.persistent, "");
-  add("first step", memory.peak_first_step, "before optimizer states exist");
+  const auto trains = [](const answer::PhasePeak& peak) {
+    return peak.phase == memory::Phase::optimizer && peak.allocated > Bytes{};
+  };
+  if (std::ranges::any_of(memory.phases, trains)) {
+    add("first step", memory.peak_first_step, "before optimizer states exist");
+  }
   return table.render() + '\n' + stages(memory, unit, style) + levels(memory, unit, style);
 }
 

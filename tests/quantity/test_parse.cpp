@@ -31,6 +31,14 @@ TEST_CASE("Parameters are exact integers however they are written", "[parse]") {
   CHECK(params("9223372036854775807") == INT64_MAX);
 }
 
+TEST_CASE("A device's memory is no handful of bytes: the unit was forgotten", "[parse]") {
+  CHECK(parse_capacity("80GB", "--memory") == bytes(80'000'000'000));
+  CHECK(parse_capacity("85899345920", "--memory") == gib(80));
+  CHECK_THROWS_WITH(parse_capacity("24", "--memory"),
+                    "--memory: '24' is not an amount of memory: no device has so little; a unit may be missing; "
+                    "write it like 80GiB, 80GB or 24G (= GiB)");
+}
+
 TEST_CASE("What is not a whole number of things is refused, never rounded", "[parse]") {
   CHECK_THROWS_AS(count("1.5"), BadInput);
   CHECK_THROWS_AS(count("1e-3"), BadInput);

@@ -34,6 +34,9 @@ std::variant<Tokens, TokensPerParameter> parse_tokens(std::string_view text, std
 /// A fraction of a byte that a unit leaves ("39.07GiB") is rounded to the nearest byte. "80Gb" (bits) is refused.
 Bytes parse_bytes(std::string_view text, std::string_view place);
 
+/// The memory of a device, in the same words. What is less than any has forgotten its unit: "24" is refused.
+Bytes parse_capacity(std::string_view text, std::string_view place);
+
 /// "0.4", "40%": a share between 0 and 1, both included.
 double parse_share(std::string_view text, std::string_view place);
 
