@@ -43,13 +43,15 @@ Value BlockBuilder::add(const Value& a, const Value& b, std::string_view name) {
   return y;
 }
 
-/// Each factor is kept for the other's gradient.
+/// Each factor is kept for the other's gradient, which PyTorch makes in a kernel of its own: the product's is read
+/// twice.
 Value BlockBuilder::multiply(const Value& a, const Value& b, std::string_view name) {
   const Value y = value(name, a.rows, a.columns, a.width, a.needs_gradient || b.needs_gradient);
   Op op{.kind = OpKind::elementwise, .name = name, .inputs = {a.id, b.id}, .outputs = {y.id}};
   if (b.needs_gradient) op.saved.push_back(a.id);
   if (a.needs_gradient) op.saved.push_back(b.id);
-  append(op);
+  Op& appended = append(op);
+  if (context_.profile.eager_kernels && a.needs_gradient && b.needs_gradient) appended.moved_backward += size(y.id);
   return y;
 }
 

@@ -71,24 +71,29 @@ Heads rotated(BlockBuilder& b, const Heads& h) {
   return {q, k, b.rearrange(h.v, "values by head", h.v.rows, h.v.columns, OpKind::permutation)};
 }
 
-/// Passes over queries and keys that the rotary embedding takes: read and write in one kernel (Megatron-LM
-/// core/fusions/fused_rope; Liger-Kernel ops/rope.py); as a chain of operations a negated half is concatenated, two
-/// products are made and added: 2 + 2 + 2 + 3 (transformers modeling_llama.py, apply_rotary_pos_emb); as complex
-/// numbers they are cast to fp32, multiplied and cast back: 3 + 4 + 3 of 16 bits. The way back takes as many.
-std::int64_t rotary_passes(const Profile& profile) {
-  constexpr std::int64_t fused = 2;
-  constexpr std::int64_t chained = 9;
-  constexpr std::int64_t complex = 10;
-  if (profile.rotates_complex) return complex;
-  return profile.fuses_rotary ? fused : chained;
+/// How often a pass of the rotary embedding goes over queries and keys.
+struct RotaryPasses {
+  std::int64_t forward = 0;
+  std::int64_t backward = 0;
+};
+
+/// Read and write in one kernel (Megatron-LM core/fusions/fused_rope; Liger-Kernel ops/rope.py). As a chain of
+/// operations a half is negated and concatenated, two products are made and added: 1 + 2 + 2 + 2 + 3; backward two
+/// products, the half negated, both halves copied into zeros, three gradients added: 2 + 2 + 1 + 4 + 6 (transformers
+/// modeling_llama.py, apply_rotary_pos_emb; pytorch torch/csrc/autograd/FunctionsManual.cpp, slice_backward). As
+/// complex numbers they are cast to fp32, multiplied and cast back: 3 + 4 + 3 of 16 bits, and as many on the way back.
+RotaryPasses rotary_passes(const Profile& profile) {
+  if (profile.rotates_complex) return {10, 10};
+  return profile.fuses_rotary ? RotaryPasses{2, 2} : RotaryPasses{10, 15};
 }
 
 void rotate(BlockBuilder& b, const Heads& h) {
   const Context& c = b.context();
   if (c.shape().position != spec::Position::rope) return;
-  const auto moved =
-      quantity::bytes(quantity::product(rotary_passes(c.profile), h.q.rows, h.q.columns + h.k.columns, h.q.width));
-  b.pass_over("rotary embedding", moved, c.differentiates ? moved : quantity::bytes(0));
+  const RotaryPasses passes = rotary_passes(c.profile);
+  const auto once = quantity::bytes(quantity::product(h.q.rows, h.q.columns + h.k.columns, h.q.width));
+  b.pass_over("rotary embedding", passes.forward * once,
+              c.differentiates ? passes.backward * once : quantity::bytes(0));
   // No code is generated for complex numbers (pytorch torch/_inductor/lowering.py, unsupported_input_tensor).
   if (c.profile.rotates_complex || !c.profile.fuses_rotary) b.block().ops.back().eager = true;
 }

@@ -9,6 +9,44 @@ using quantity::bytes;
 using quantity::product;
 using spec::NormForm;
 
+namespace {
+
+/// How often the kernels of an operation and of its gradient pass over a tensor; a broadcast operand is nothing beside.
+struct Passes {
+  std::int64_t forward = 0;
+  std::int64_t backward = 0;
+};
+/// Forward the square is read and written, and read for the mean. Backward the mean's gradient is written, the power
+/// that the derivative needs is read and written, and so is its double, and both are multiplied (pytorch
+/// torch/csrc/autograd/FunctionsManual.cpp, pow_backward).
+constexpr Passes square_passes{3, 8};
+/// Backward the gradient of the input is read and written; that of the reciprocal root is a product, which is summed.
+constexpr Passes normalise_passes{2, 6};
+
+void set_passes(Op& op, const Tensor& tensor, const Passes& passes) {
+  op.moved_forward = passes.forward * tensor.size;
+  op.moved_backward = passes.backward * tensor.gradient;
+}
+
+/// What is appended in its lifetime was measured as a whole, with its reductions, and takes the rate of those.
+class ChainOfKernels {
+ public:
+  explicit ChainOfKernels(BlockBuilder& b) : b_(b), first_(b.block().ops.size()) {}
+  ChainOfKernels(const ChainOfKernels&) = delete;
+  ChainOfKernels& operator=(const ChainOfKernels&) = delete;
+  ~ChainOfKernels() {
+    for (std::size_t i = first_; i < b_.block().ops.size(); ++i) {
+      b_.block().ops[i].eager = b_.context().profile.eager_kernels;
+    }
+  }
+
+ private:
+  BlockBuilder& b_;
+  std::size_t first_;
+};
+
+}  // namespace
+
 /// A kernel keeps its input and, per row, fp32 statistics: mean and reciprocal deviation, the latter alone for RMSNorm.
 Value BlockBuilder::norm(const Value& x, std::string_view name, spec::Norm kind) {
   if (kind == spec::Norm::rmsnorm && !context_.profile.fused_norm) return eager_rms_norm(x, name);
@@ -58,23 +96,25 @@ void BlockBuilder::widen_norm(const Value& x) {
 /// One over the root of the mean square of each row; the square keeps `x`, the root itself.
 Value BlockBuilder::reciprocal_root(const Value& x) {
   const Value root = value("reciprocal root", x.rows, 1, fp32_width, x.needs_gradient);
-  append({.kind = OpKind::norm,
-          .name = "mean square",
-          .inputs = {x.id},
-          .outputs = {root.id},
-          .saved = {x.id, root.id},
-          .workspace_forward = size(x.id)});
+  const Op square{.kind = OpKind::norm,
+                  .name = "mean square",
+                  .inputs = {x.id},
+                  .outputs = {root.id},
+                  .saved = {x.id, root.id},
+                  .workspace_forward = size(x.id)};
+  set_passes(append(square), block_.tensors[x.id], square_passes);
   return root;
 }
 
 /// The product keeps both factors.
 Value BlockBuilder::normalised(const Value& x, const Value& root) {
   const Value y = value("normalised (fp32)", x.rows, x.columns, fp32_width, x.needs_gradient);
-  append({.kind = OpKind::elementwise,
-          .name = "normalise",
-          .inputs = {x.id, root.id},
-          .outputs = {y.id},
-          .saved = {x.id, root.id}});
+  const Op normalise{.kind = OpKind::elementwise,
+                     .name = "normalise",
+                     .inputs = {x.id, root.id},
+                     .outputs = {y.id},
+                     .saved = {x.id, root.id}};
+  set_passes(append(normalise), block_.tensors[x.id], normalise_passes);
   return y;
 }
 
@@ -84,15 +124,19 @@ Value BlockBuilder::weighted_norm(const Value& x, std::string_view name) {
   Op weigh{.kind = OpKind::elementwise, .name = name, .inputs = {x.id}, .outputs = {y.id}};
   weigh.weight = vector("norm", x.columns);
   if (context_.trains_base) weigh.saved.push_back(x.id);
-  append(weigh);
+  Op& weighed = append(weigh);
+  // The weight's gradient: a product of its own, which is written, and read to be summed over the rows.
+  if (context_.trains_base) weighed.moved_backward += 3 * size(y.id);
   return y;
 }
 
 /// RMSNorm as transformers writes it (modeling_llama.py, LlamaRMSNorm.forward): up to fp32, square, mean, rsqrt,
 /// multiply, back down, times the weight. Kept: the fp32 copy (4 B an element), the reciprocal root (4 B a row) and,
 /// if the weight is trained, the normalised copy: 2 B an element, or 4 B where it goes down after the weight only
-/// (modeling_gemma.py, GemmaRMSNorm.forward; litgpt/model.py, RMSNorm.forward).
+/// (modeling_gemma.py, GemmaRMSNorm.forward; litgpt/model.py, RMSNorm.forward). In 16 bits its kernels move 36 bytes an
+/// element forward and 84 backward with what is added up, 8 more for a trained weight.
 Value BlockBuilder::eager_rms_norm(const Value& x, std::string_view name) {
+  const ChainOfKernels chain(*this);
   const Value wide = cast(x, fp32_width, "norm input (fp32)");
   const Value scaled = normalised(wide, reciprocal_root(wide));
   if (context_.profile.weighs_norm_wide || context_.shape().writing.norm == NormForm::offset) {
@@ -105,6 +149,7 @@ Value BlockBuilder::eager_rms_norm(const Value& x, std::string_view name) {
 /// for the product with the root (transformers modeling_cohere.py, CohereLayerNorm.forward). Kept: both differences
 /// (8 B an element), the root (4 B a row) and, if the weight is trained, the normalised copy (4 B an element).
 Value BlockBuilder::chained_layer_norm(const Value& x, std::string_view name) {
+  const ChainOfKernels chain(*this);
   const Value wide = cast(x, fp32_width, "norm input (fp32)");
   const Value root = reciprocal_root(each(wide, "difference to square"));
   const Value scaled = normalised(each(wide, "difference"), root);
