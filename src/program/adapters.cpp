@@ -63,17 +63,29 @@ WeightId BlockBuilder::adapter_weight(std::string_view name, std::int64_t rows, 
   return weight(w);
 }
 
-/// A trained product of `rows x columns` that keeps its input.
+/// A trained product of `rows x columns` that keeps its input, and multiplies in its type: autocast alone narrows it.
+/// Both gradients read that of the result. Thin as it is, memory mostly bounds it.
 Value BlockBuilder::adapter_product(const Value& x, std::string_view name, std::int64_t columns, const Copies& copies) {
-  const Value y = value(name, x.rows, columns, context_.width, true);
+  const Value y = value(name, x.rows, columns, context_.autocast ? context_.width : x.width, true);
   Op op{.kind = OpKind::linear, .name = name, .inputs = {x.id}, .outputs = {y.id}, .saved = {x.id}};
   op.weight = adapter_weight(name, x.columns, columns, copies);
   op.forward = quantity::flops(2.0 * static_cast<double>(x.rows) * static_cast<double>(x.columns) *
                                static_cast<double>(columns));
   op.backward_weight = op.forward;
   if (x.needs_gradient) op.backward_input = op.forward;
-  append(op);
+  op.wide = y.width == fp32_width;
+  append_product(op);
   return y;
+}
+
+/// The library's kernels, whatever runs beside them.
+void BlockBuilder::append_product(const Op& op) {
+  Op& appended = append(op);
+  appended.eager = false;
+  const auto gradient = block_.tensors[op.outputs[0]].gradient;
+  if (op.backward_input > quantity::flops(0) && op.backward_weight > quantity::flops(0)) {
+    appended.moved_backward += gradient;
+  }
 }
 
 Value BlockBuilder::adapter_input(const Value& x) {
@@ -100,20 +112,37 @@ Value BlockBuilder::dropped_input(const Value& x) {
   return dropped;
 }
 
-/// y = W x + B A x (Hu et al. 2021, arXiv:2106.09685 §4.1): rank * (in + out) parameters. DoRA adds a magnitude an
-/// output (Liu et al. 2024, arXiv:2402.09353), AdaLoRA a singular value a rank (Zhang et al. 2023, arXiv:2303.10512
-/// eq. 3: P Lambda Q; peft tuners/adalora/layer.py). Each expert has its own.
+/// The result of the adapter times its factor, in a kernel of its own where nothing puts kernels together.
+Value BlockBuilder::times_factor(const Value& x) {
+  if (!context_.profile.eager_kernels) return x;
+  const Value y = value("scaled adapter", x.rows, x.columns, x.width, true);
+  append({.kind = OpKind::elementwise, .name = "adapter factor", .inputs = {x.id}, .outputs = {y.id}});
+  return y;
+}
+
+/// Added to what the frozen matrix makes, in the wider type of both, and cast back (peft tuners/lora/layer.py,
+/// Linear.forward). The gradient of the narrow summand is a cast.
+Value BlockBuilder::added_narrow(const Value& y, const Value& adapter) {
+  const Value sum = add(y, adapter, "adapted");
+  if (sum.width != y.width) block_.ops.back().moved_backward = size(sum.id) + size(y.id);
+  return cast(sum, y.width, "adapted (16 bit)");
+}
+
+/// y = W x + B A x (Hu et al. 2021, arXiv:2106.09685 §4.1): rank * (in + out) parameters. AdaLoRA adds a singular value
+/// a rank (Zhang et al. 2023, arXiv:2303.10512 eq. 3: P Lambda Q; peft tuners/adalora/layer.py). Each expert has its
+/// own.
 Value BlockBuilder::adapted(const Value& x, const Value& y, const Matrix& matrix) {
   if (matrix.name == "qkv projection" && context_.profile.pads_adapter_output) return adapted_projection(x, y);
   if (context_.profile.copies_quantized_outputs) pass_over("copy", 2 * size(y.id), quantity::bytes(0));
   const Copies experts{matrix.experts, matrix.active_experts};
   const Value in = dropped_input(x);
+  const bool decomposed = context_.training.method == spec::Method::dora;
+  const Value base = decomposed ? decomposed_base(in, y, experts) : y;
   const Value low = adapter_product(in, "adapter A", context_.adapter_rank, experts);
   const Value high = adapter_product(low, "adapter B", y.columns, experts);
-  const auto method = context_.training.method;
-  if (method == spec::Method::adalora) adapter_weight("singular values", 1, context_.adapter_rank, experts);
-  if (method == spec::Method::dora) adapter_weight("adapter magnitude", 1, y.columns, experts);
-  return add(y, high, "adapted");
+  const bool scored = context_.training.method == spec::Method::adalora;
+  if (scored) adapter_weight("singular values", 1, context_.adapter_rank, experts);
+  return added_narrow(y, decomposed ? with_magnitude(base, high) : times_factor(high));
 }
 
 bool BlockBuilder::is_target(std::string_view word) const {
@@ -141,7 +170,7 @@ Value BlockBuilder::adapted_projection(const Value& x, const Value& y) {
         {.kind = OpKind::permutation, .name = "pad", .inputs = {high.id}, .outputs = {padded.id}, .saved = {high.id}});
     high = padded;
   }
-  return add(y, high, "adapted");
+  return add(y, times_factor(high), "adapted");
 }
 
 }  // namespace llmcalc::program

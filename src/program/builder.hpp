@@ -117,6 +117,12 @@ class BlockBuilder {
   Value cast_for_matrix(const Value& x, std::string_view name);
   bool is_adapted(std::string_view matrix) const;
   Value dropped_input(const Value& x);
+  Value times_factor(const Value& x);
+  Value added_narrow(const Value& y, const Value& adapter);
+  void append_product(const Op& op);
+  void direction_norm(const Value& x, const Value& y, const Copies& experts);
+  Value decomposed_base(const Value& in, const Value& y, const Copies& experts);
+  Value with_magnitude(const Value& base, const Value& adapter);
   Value adapted(const Value& x, const Value& y, const Matrix& matrix);
   Value adapted_projection(const Value& x, const Value& y);
   bool is_target(std::string_view word) const;

@@ -63,7 +63,7 @@ class OpTimer {
     } else if (is_matrix_work(op)) {
       pass.products += work = product(op, Pass::forward);
     } else if (op.moved_forward > quantity::bytes(0)) {
-      pass.streams += work = moving(op, op.moved_forward);
+      pass.streams += work = moving(op, op.moved_forward, op.forward);
     }
     add_messages(op, false, work, prices_.network, pass);
   }
@@ -75,7 +75,7 @@ class OpTimer {
     } else if (is_matrix_work(op)) {
       time.backward.products += work = gradients(op, time.weight_gradients);
     } else if (op.moved_backward > quantity::bytes(0)) {
-      time.backward.streams += work = moving(op, op.moved_backward);
+      time.backward.streams += work = moving(op, op.moved_backward, op.backward_input + op.backward_weight);
     }
     add_messages(op, true, work, prices_.network, time.backward);
   }
@@ -87,7 +87,13 @@ class OpTimer {
     return experts ? one_call + Kernels::further_calls(op.product.count - 1) : one_call;
   }
 
-  Seconds moving(const Op& op, quantity::Bytes moved) const {
+  /// Thin products move bytes like anything else, until those in fp32 have too much to multiply.
+  Seconds moving(const Op& op, quantity::Bytes moved, quantity::Flops flops) const {
+    const Seconds streamed = streaming(op, moved);
+    return op.wide ? std::max(streamed, prices_.kernels.wide_product(flops)) : streamed;
+  }
+
+  Seconds streaming(const Op& op, quantity::Bytes moved) const {
     if (op.eager) return prices_.kernels.eager_stream(moved);
     return op.kind == OpKind::permutation ? prices_.kernels.permutation(moved) : prices_.kernels.stream(moved);
   }
@@ -129,8 +135,12 @@ quantity::Bytes saved_bytes(const program::Block& block) {
 
 /// Where several operations read one tensor, its gradients are added up: each further one is read, added to what is
 /// there, and written (pytorch torch/csrc/autograd/input_buffer.cpp, accumulate).
-Seconds add_up_gradients(const program::Block& block, const Kernels& kernels) {
+Seconds added_gradient(const Op& op, quantity::Bytes gradient, const Kernels& kernels) {
   constexpr std::int64_t passes = 3;
+  return op.eager ? kernels.eager_stream(passes * gradient) : kernels.stream(passes * gradient);
+}
+
+Seconds add_up_gradients(const program::Block& block, const Kernels& kernels) {
   Seconds sum;
   std::vector<bool> arrived(block.tensors.size(), false);
   for (const Op& op : block.ops) {
@@ -140,7 +150,7 @@ Seconds add_up_gradients(const program::Block& block, const Kernels& kernels) {
     for (const program::TensorId id : distinct) {
       const auto gradient = block.tensors[id].gradient;
       if (gradient == quantity::bytes(0)) continue;
-      if (arrived[id]) sum += op.eager ? kernels.eager_stream(passes * gradient) : kernels.stream(passes * gradient);
+      if (arrived[id]) sum += added_gradient(op, gradient, kernels);
       arrived[id] = true;
     }
   }

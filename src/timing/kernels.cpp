@@ -181,6 +181,10 @@ quantity::Seconds Kernels::product(const program::Product& product, spec::Dtype 
   return quantity::seconds(kernel_start + std::max(work, operands + results));
 }
 
+quantity::Seconds Kernels::wide_product(quantity::Flops flops) const {
+  return quantity::seconds(kernel_start + quantity::in_flops(flops) / (matrix_.share * peak(spec::Dtype::fp32)));
+}
+
 quantity::Seconds Kernels::further_calls(std::int64_t calls) {
   return quantity::seconds(further_call * static_cast<double>(calls));
 }

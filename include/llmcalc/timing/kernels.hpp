@@ -45,6 +45,9 @@ class Kernels {
   /// One call of the library. \param product  of the forward pass; that of a gradient follows from it
   quantity::Seconds product(const program::Product& product, spec::Dtype compute, Pass pass) const;
 
+  /// One in fp32 that memory does not bound.
+  quantity::Seconds wide_product(quantity::Flops flops) const;
+
   /// What products take longer that are a call each.
   static quantity::Seconds further_calls(std::int64_t calls);
 
