@@ -61,8 +61,13 @@ constexpr Field<Accelerator> pcie_fields[] = {
     {"one_way_gb_s", set<&Accelerator::pcie>},
 };
 
+void set_cache(Accelerator& gpu, const JsonPlace& value) {
+  gpu.cache = quantity::mib(value.integer(most_gib * quantity::kibi));
+}
+
 constexpr Field<Accelerator> chip_fields[] = {
     {"units", set<&Accelerator::units>},
+    {"cache_mib", set_cache},
     {"boost_mhz", for_reference},
     {"fp16_flop_per_unit_clock", for_reference},
 };

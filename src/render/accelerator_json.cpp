@@ -36,6 +36,7 @@ void add_node(Json& object, const spec::Accelerator& gpu) {
   object["network_gigabits_per_second"] = finite_or_null(gpu.network_gbps);
   object["tdp_watts"] = finite_or_null(gpu.tdp_watts);
   object["units"] = gpu.units ? Json(*gpu.units) : Json();
+  object["cache_bytes"] = gpu.cache ? Json(in_bytes(*gpu.cache)) : Json();
 }
 
 Json entry(const AcceleratorCard& card) {

@@ -54,6 +54,7 @@ void add_links(Card& card, const Accelerator& gpu) {
   if (gpu.network_gbps) card.add("network", fmt::format("{:g} Gbit/s", *gpu.network_gbps));
   if (gpu.tdp_watts) card.add("power", fmt::format("{:g} W", *gpu.tdp_watts));
   if (gpu.units) card.add("SMs or CUs", std::to_string(*gpu.units));
+  if (gpu.cache) card.add("cache", quantity::format_gib(*gpu.cache));
 }
 
 }  // namespace

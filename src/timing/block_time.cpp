@@ -54,7 +54,7 @@ void add_messages(const Op& op, bool backward, Seconds own_work, const Network& 
 
 class OpTimer {
  public:
-  explicit OpTimer(const Prices& prices) : prices_(prices) {}
+  OpTimer(const program::Block& block, const Prices& prices) : block_(block), prices_(prices) {}
 
   void forward(const Op& op, PassTime& pass) const {
     Seconds work;
@@ -94,6 +94,7 @@ class OpTimer {
   }
 
   Seconds streaming(const Op& op, quantity::Bytes moved) const {
+    if (prices_.kernels.caches(operands(op, moved))) return prices_.kernels.cached_stream(moved);
     if (op.eager) return prices_.kernels.eager_stream(moved);
     return op.kind == OpKind::permutation ? prices_.kernels.permutation(moved) : prices_.kernels.stream(moved);
   }
@@ -112,6 +113,15 @@ class OpTimer {
     return sum;
   }
 
+  /// The tensors that an operation reads and writes; one without any names what its kernels move.
+  quantity::Bytes operands(const Op& op, quantity::Bytes moved) const {
+    auto sum = quantity::bytes(0);
+    for (const program::TensorId id : op.inputs) sum += block_.tensors[id].size;
+    for (const program::TensorId id : op.outputs) sum += block_.tensors[id].size;
+    return sum == quantity::bytes(0) ? moved : sum;
+  }
+
+  const program::Block& block_;
   const Prices& prices_;
 };
 
@@ -133,13 +143,14 @@ quantity::Bytes saved_bytes(const program::Block& block) {
   return sum;
 }
 
-/// Where several operations read one tensor, its gradients are added up: each further one is read, added to what is
-/// there, and written (pytorch torch/csrc/autograd/input_buffer.cpp, accumulate).
+/// Read, added to what is there, and written (pytorch torch/csrc/autograd/input_buffer.cpp, accumulate).
 Seconds added_gradient(const Op& op, quantity::Bytes gradient, const Kernels& kernels) {
   constexpr std::int64_t passes = 3;
+  if (kernels.caches(passes * gradient)) return kernels.cached_stream(passes * gradient);
   return op.eager ? kernels.eager_stream(passes * gradient) : kernels.stream(passes * gradient);
 }
 
+/// Where several operations read one tensor, each gradient after the first.
 Seconds add_up_gradients(const program::Block& block, const Kernels& kernels) {
   Seconds sum;
   std::vector<bool> arrived(block.tensors.size(), false);
@@ -162,7 +173,7 @@ Seconds add_up_gradients(const program::Block& block, const Kernels& kernels) {
 BlockTime time_block(const program::Block& block, const Prices& prices) {
   const bool goes_back = std::ranges::any_of(
       block.tensors, [](const program::Tensor& tensor) { return tensor.gradient > quantity::bytes(0); });
-  const OpTimer timer(prices);
+  const OpTimer timer(block, prices);
   BlockTime time;
   Seconds host_forward;
   Seconds host_recompute;

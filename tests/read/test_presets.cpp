@@ -133,6 +133,7 @@ TEST_CASE("an accelerator's units are those of its file") {
   CHECK(h100.gpus_per_node == 8);
   CHECK(h100.usable_verified);
   CHECK_FALSE(Catalogue().accelerator("tpu-v4", "--gpu").accelerator.usable_verified);
+  CHECK(Catalogue().accelerator("rtx-4090", "--gpu").accelerator.cache == quantity::mib(72));  // NVIDIA Ada white paper
 }
 
 TEST_CASE("an unknown name is answered with the nearest ones") {

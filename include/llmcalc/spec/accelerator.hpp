@@ -35,6 +35,7 @@ struct Accelerator {
   std::optional<double> network_gbps;  ///< typical network share of one accelerator, gigabits per second
   std::optional<double> tdp_watts;
   std::optional<std::int64_t> units;     ///< SMs or CUs
+  std::optional<quantity::Bytes> cache;  ///< of the last level, where it was seen to make kernels faster
   std::optional<double> matmul_ceiling;  ///< best measured bf16 matrix product as a share of the peak
   std::string matmul_ceiling_source;
   std::optional<quantity::Money> price_per_hour;

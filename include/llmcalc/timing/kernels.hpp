@@ -60,6 +60,10 @@ class Kernels {
   /// The same of one of PyTorch's own kernels.
   quantity::Seconds eager_stream(quantity::Bytes moved) const;
 
+  /// The same of any whose operands the cache holds.
+  quantity::Seconds cached_stream(quantity::Bytes moved) const;
+  bool caches(quantity::Bytes operands) const { return operands <= cache_; }
+
   /// The same of one that puts rows in another order.
   quantity::Seconds permutation(quantity::Bytes moved) const;
 
@@ -75,12 +79,14 @@ class Kernels {
 
   const spec::Accelerator* gpu_;
   spec::Dtype compute_;
-  double wide_rate_;     ///< FLOP/s of products in 16 bit
-  double compute_rate_;  ///< FLOP/s of products in `compute_`
-  double bandwidth_;     ///< bytes per second that kernels reach
-  double eager_;         ///< and PyTorch's own ones
-  double units_;         ///< that work on tiles at the same time
-  double sum_width_;     ///< bytes of the element that the product of a weight gradient adds to; 0: it adds to none
+  double wide_rate_;       ///< FLOP/s of products in 16 bit
+  double compute_rate_;    ///< FLOP/s of products in `compute_`
+  double bandwidth_;       ///< bytes per second that kernels reach
+  double eager_;           ///< and PyTorch's own ones
+  double cached_;          ///< and those on what the cache holds
+  quantity::Bytes cache_;  ///< what it holds
+  double units_;           ///< that work on tiles at the same time
+  double sum_width_;       ///< bytes of the element that the product of a weight gradient adds to; 0: it adds to none
   MatrixRates matrix_;
   AttentionRates attention_;
   double host_factor_;  ///< of the run's host over that of an A100 of 2022, for eager operations
