@@ -152,10 +152,11 @@ void BlockBuilder::pass_over(std::string_view name, quantity::Bytes forward, qua
 void BlockBuilder::matrix_bias(const Matrix& matrix, const Value& out) {
   if (!matrix.bias) return;
   const auto& profile = context_.profile;
-  const bool fused = profile.fuses_small_gradients || (profile.casts_in_one_pass && narrows(matrix));
+  const bool within = profile.fuses_small_gradients && !profile.sums_biases_apart;
+  const bool fused = within || (profile.casts_in_one_pass && narrows(matrix));
   const bool separate = context_.trains_base && !fused;
   if (separate) pass_over("bias gradient", bytes(0), size(out.id));
-  if (separate) block_.ops.back().eager = !context_.training.compile;
+  if (separate) block_.ops.back().eager = !context_.training.compile && !profile.sums_biases_apart;
   const WeightId id = vector("bias", matrix.columns, matrix.experts > 1 ? Cut::none : matrix.cut);
   if (matrix.experts <= 1) return;
   Weight& w = block_.weights[id];

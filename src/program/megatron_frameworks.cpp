@@ -92,6 +92,20 @@ void apply_internevo(Profile& p) {
   p.metric_bytes = std::int64_t{9} * 4;
 }
 
+/// A program in C++ that allocates everything once (train_gpt2.cu, malloc_and_point_activations): the logits and their
+/// gradient have one buffer (llmc/fused_classifier.cuh), cuDNN writes attention's result where the projection reads it
+/// (llmc/cudnn_att.cpp), biases have a kernel for their gradients (llmc/matmul.cuh, matmul_backward_bias_kernel9), and
+/// AdamW reads gradients in the type of the products (llmc/adamw.cuh). One workspace (llmc/cublas_common.h).
+void apply_llm_c(Profile& p) {
+  p.fuses_loss = true;
+  p.copies_attention_output = false;
+  p.sums_biases_apart = true;
+  p.widens_gradients_at_step = false;
+  p.dummy_weight_gradients = false;
+  p.compiled_host = true;
+  p.workspace = mib(32);
+}
+
 /// Narayanan et al. 2021, arXiv:2104.04473 section 4.1; DeepSpeed's pipeline engine does the same
 /// (runtime/pipe/engine.py, is_pipe_partitioned).
 bool scatters_stage_tensors(Framework framework) {
@@ -161,6 +175,7 @@ Profile megatron_profile(const spec::Training& training, const std::optional<spe
   p.holds_routed_rows = is_core(training.framework);
   p.dummy_weight_gradients = true;
   apply_workspaces(training, gpu, p);
+  if (training.framework == Framework::llm_c) apply_llm_c(p);
   return p;
 }
 

@@ -68,6 +68,12 @@ constexpr double compiled_host = 0.25;
 /// 308 and 154 rows, forward and backward).
 constexpr double host_launch = 8.6e-6 / newer_host;
 
+/// Launches from C++ take the time in which a kernel starts.
+double host_share(const spec::Training& training, const program::Profile& profile) {
+  if (profile.compiled_host) return 0.0;
+  return training.compile ? compiled_host : 1.0;
+}
+
 double host_speed(const spec::Accelerator& gpu) { return gpu.year >= newer_host_year ? newer_host : 1.0; }
 
 double width_of(spec::Dtype dtype) { return spec::facts(dtype).bits / 8.0; }
@@ -147,7 +153,7 @@ Kernels::Kernels(const spec::Accelerator& gpu, const spec::Training& training, c
       sum_width_(width_of_sum(training, profile)),
       matrix_(matrix_rates(chip)),
       attention_(attention_rates(chip, profile.attention_library)),
-      host_factor_(host_speed(gpu) * (training.compile ? compiled_host : 1.0)),
+      host_factor_(host_speed(gpu) * host_share(training, profile)),
       host_module_(host_factor_ * (profile.heavy_modules ? host_megatron_module : host_module)),
       host_launch_(host_speed(gpu) * host_launch),
       hands_over_ahead_(!profile.waits_for_kernels) {}

@@ -109,3 +109,17 @@ TEST_CASE("Megatron drops from a branch and adds it to the residual in one kerne
   CHECK(moved(test::Asked(line + "megatron")) == 7 * elements);
   CHECK(moved(test::Asked(line + "deepspeed --weights bf16")) == (5 + 6) * elements);
 }
+
+/// karpathy/llm.c: kernels are handed over from C++, and a bias has a kernel for its gradient
+/// (llmc/matmul.cuh, matmul_backward_bias_kernel9), which reads the output's 3, 1, 4 and 1 times the width.
+TEST_CASE("llm.c waits for no host and sums the gradients of its biases apart") {
+  const std::string line = "--model gpt2 --vocab 50304 --dropout 0 --dtype bf16 --attention flash --seq 1024";
+  const std::string part = " --micro-batch 1 --gpu h100-sxm";
+  CHECK(in_seconds(step_of(line + part + " --framework llm.c").backward.host) == 0.0);
+  CHECK(in_seconds(step_of(line + part + " --framework torch").backward.host) > 0.0);
+  const test::Asked run(line + part + " --framework llm.c");
+  std::int64_t moved = 0;
+  for (const program::Op& op : run.program.blocks[1].ops)
+    if (op.name == "bias gradient") moved += in_bytes(op.moved_backward);
+  CHECK(moved == std::int64_t{9} * 768 * 1024 * 2);
+}

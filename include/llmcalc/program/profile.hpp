@@ -101,6 +101,7 @@ struct Profile {
   bool retains_stage_tensors = false;     ///< a pipeline stage keeps its received and sent tensor between steps
   bool dummy_weight_gradients = false;    ///< one scratch gradient a distinct matrix shape (fused accumulation)
   bool fuses_small_gradients = true;      ///< of biases and norms, inside kernels that read the same tensors anyway
+  bool sums_biases_apart = false;         ///< but those of biases in a kernel of the program's own
   bool fuses_rotary = true;               ///< rotary embedding is one kernel instead of a chain of operations
   bool overlaps_tensor_exchange = false;  ///< tensor-parallel exchanges run beside the products around them
   bool overlaps_data_exchange = true;     ///< gradients are reduced while the last backward pass makes them
@@ -118,7 +119,8 @@ struct Profile {
   bool fuses_loss = false;             ///< the standard loss is one kernel, which reads the 16-bit logits
   bool loss_in_passes = false;         ///< the softmax of the loss passes over the fp32 logits, an operation at a time
   bool heavy_modules = false;          ///< a module around a product does more on the host than the product's own call
-  bool waits_for_kernels = false;      ///< the host hands over one kernel when the one before is done
+  bool compiled_host = false;      ///< a program without an interpreter: handing over costs it less than kernels take
+  bool waits_for_kernels = false;  ///< the host hands over one kernel when the one before is done
   AttentionLibrary attention_library = AttentionLibrary::flash_2;
   bool keeps_narrow_inputs = false;  ///< 8- and 4-bit products keep their narrow copies (Transformer Engine); others
                                      ///< make them at each use (torchao)
