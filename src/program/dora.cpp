@@ -11,14 +11,15 @@ using quantity::product;
 
 /// The norm of each row of W + B A, of which no gradient is taken (Liu et al. 2024, arXiv:2402.09353 §4.3). B A is made
 /// by sending the unit matrix through the adapter, and all is as wide as the adapter's input. Alive at the sum: the
-/// unit matrix, B A, a wide copy of W, the scaled B A and the sum. Passes over W's elements beside the cast: B A
-/// written, scaled, added to W, and the sum read; over the unit matrix: filled, its diagonal, and read.
+/// unit matrix, B A, the scaled B A, the sum, and W where it is widened or dequantized. Passes over W's elements beside
+/// the cast: B A written, scaled, added to W, and the sum read; over the unit matrix: filled, its diagonal, and read.
 void BlockBuilder::direction_norm(const Value& x, const Value& y, const Copies& experts) {
   constexpr std::int64_t passes = 1 + 2 + 3 + 1;
-  constexpr std::int64_t copies = 4;
   constexpr std::int64_t unit_passes = 2;
   const std::int64_t unit = product(x.columns, x.columns, x.width);
   const std::int64_t matrix = product(x.columns, y.columns, x.width);
+  const bool copied = x.width != y.width || context_.dequantizes;
+  const std::int64_t copies = copied ? 4 : 3;
   const std::int64_t cast = x.width == y.width ? 0 : product(x.columns, y.columns, x.width + y.width);
   const std::int64_t held = experts.all > 1 ? experts.all / context_.ep : 1;
   const std::int64_t each = unit_passes * unit + passes * matrix + cast;

@@ -4,6 +4,8 @@
 #include "catch.hpp"
 #include "llmcalc/program/count.hpp"
 
+#include <algorithm>
+
 using namespace llmcalc;
 using quantity::in_bytes;
 using quantity::in_flops;
@@ -84,6 +86,17 @@ TEST_CASE("a layer under adapters keeps what transformers and peft keep, to the 
   const std::string dora = "--method dora --lora-rank 16 --lora-targets q,v ";
   CHECK(kept_by_layer(dora + "--lora-dropout 0") == 440'942'592);
   CHECK(kept_by_layer(dora + "--lora-dropout 0.05") == 562'577'408);
+}
+
+/// peft tuners/lora/dora.py: the unit matrix, B A, its scaled copy and the sum, with W widened for adapters in fp32.
+TEST_CASE("DoRA's norm needs five matrices of W's size for an instant, four where W is as wide as its adapters") {
+  const auto instant = [](const std::string& words) {
+    const Asked asked("--framework hf --method dora --lora-targets q " + llama + words);
+    const auto& ops = asked.program.blocks[1].ops;
+    return in_bytes(std::ranges::find(ops, "norm of direction", &program::Op::name)->workspace_forward);
+  };
+  CHECK(instant("") == 5 * 4 * hidden * hidden);
+  CHECK(instant("--grads bf16") == 4 * 2 * hidden * hidden);
 }
 
 TEST_CASE("prefixes are attended to by every position") {
