@@ -217,8 +217,6 @@ bool more_accelerators(Changed& run, Larger, std::size_t step) {
   return true;
 }
 
-bool is_quantized(spec::Dtype dtype) { return spec::facts(dtype).bits <= 8; }
-
 constexpr std::int64_t advised_rank = 16;
 
 /// Adapters rest in fp32 and the base needs no master copy (peft, autocast_adapter_dtype); without them the base is the
@@ -230,7 +228,7 @@ void train_adapters(spec::Training& training, spec::Method method) {
   training.adapter.targets = {"all-linear"};
   auto& precision = training.precision;
   precision.grads = spec::Dtype::fp32;
-  if (!is_quantized(precision.moments)) precision.moments = spec::Dtype::fp32;
+  if (!spec::is_quantized(precision.moments)) precision.moments = spec::Dtype::fp32;
   precision.master = precision.grad_copy = false;
 }
 
@@ -252,7 +250,7 @@ bool adapters(Changed& run, Larger, std::size_t step) {
 bool quantization(Changed& run, Larger, std::size_t step) {
   auto& training = run.question.training;
   const bool can = training.method == spec::Method::full || training.method == spec::Method::lora;
-  if (step > 0 || !can || is_quantized(training.precision.weights)) return false;
+  if (step > 0 || !can || spec::is_quantized(training.precision.weights)) return false;
   const bool had_adapters = training.method == spec::Method::lora;
   const spec::Adapter present = training.adapter;
   train_adapters(training, spec::Method::qlora);

@@ -11,22 +11,20 @@ std::int64_t activation_width(spec::Dtype compute) {
   return compute == spec::Dtype::fp32 || compute == spec::Dtype::tf32 ? 4 : 2;
 }
 
-/// Only the matrices of the layers are quantized (bitsandbytes and GPTQ leave tables, head and norms alone).
-bool is_quantized(spec::Dtype weights) { return spec::facts(weights).bits <= 8 && !spec::is_narrow_float(weights); }
-
 /// NF4 with its scales quantized again where the framework knows no other.
 spec::Dtype resting_matrices(const spec::Question& question, const Profile& profile) {
   const spec::Dtype weights = question.training.precision.weights;
   return weights == spec::Dtype::nf4 && profile.quantizes_scales ? spec::Dtype::nf4_dq : weights;
 }
 
-/// Norms, tables, router and head rest in 16 bit beside quantized or narrow matrices. Of a model that is known by its
+/// Norms, tables, router and head rest in 16 bit beside quantized or narrow matrices (bitsandbytes and GPTQ leave them
+/// alone). Of a model that is known by its
 /// size alone nothing stands beside anything: all its parameters rest alike.
 spec::Dtype resting_beside(const spec::Question& question) {
   const spec::Precision& precision = question.training.precision;
   if (question.stated_parameters) return precision.weights;
   if (spec::is_narrow_float(precision.weights)) return spec::Dtype::bf16;
-  return is_quantized(precision.weights) ? precision.compute : precision.weights;
+  return spec::is_quantized(precision.weights) ? precision.compute : precision.weights;
 }
 
 /// Weights that are gathered for each layer arrive in the narrow type, so nothing is cast at its use (FSDP's
@@ -69,7 +67,7 @@ Context::Context(const spec::Question& question, const Profile& chosen)
       matrix_type(resting_matrices(question, chosen)),
       other_type(resting_beside(question)),
       narrow_products(spec::is_narrow_float(question.training.precision.compute)),
-      dequantizes(is_quantized(matrix_type)),
+      dequantizes(spec::is_quantized(matrix_type)),
       adapter_rank(spec::has_low_rank(question.training.method) ? question.training.adapter.rank : 0),
       adapter_type(question.training.precision.grads) {}
 

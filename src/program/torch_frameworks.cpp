@@ -34,7 +34,7 @@ Profile eager() {
   return p;
 }
 
-bool is_quantized(const spec::Training& training) { return spec::facts(training.precision.weights).bits <= 8; }
+bool is_quantized(const spec::Training& training) { return spec::is_quantized(training.precision.weights); }
 
 /// As bitsandbytes' Linear4bit keeps it.
 bool rests_in_4bit(spec::Dtype weights) {

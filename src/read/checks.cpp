@@ -11,10 +11,7 @@
 namespace llmcalc::read {
 namespace {
 
-using spec::Dtype;
 using spec::Method;
-
-bool is_quantized(Dtype dtype) { return !is_half(dtype) && dtype != Dtype::fp32 && !spec::is_narrow_float(dtype); }
 
 /// Kernels that go from the hidden state to the loss read the head's matrix and know nothing of an adapter beside it
 /// (Liger-Kernel transformers/model/llama.py; apple/ml-cross-entropy transformers/llama.py: lm_head.weight).
@@ -57,7 +54,7 @@ void check_virtual_tokens(const Draft& draft) {
 
 void check_weights(const Draft& draft) {
   const auto& training = draft.question.training;
-  const bool quantized = is_quantized(training.precision.weights);
+  const bool quantized = spec::is_quantized(training.precision.weights);
   if (training.method == Method::qlora && !quantized) {
     draft.contradiction("weights", "method", "qlora trains on quantized weights", "--method lora keeps them whole");
   }

@@ -87,6 +87,8 @@ std::span<const DtypeFacts> all_dtypes() { return dtypes; }
 
 const DtypeFacts& facts(Dtype dtype) { return dtypes.at(static_cast<std::size_t>(dtype)); }
 
+bool is_quantized(Dtype dtype) { return facts(dtype).bits <= 8 && !is_narrow_float(dtype); }
+
 quantity::Bytes storage_bytes(Dtype dtype, std::int64_t elements) {
   const auto& f = facts(dtype);
   return quantity::bytes(packed_bytes(elements, f.bits)) + quantity::bytes(scale_bytes(f.scale, elements));

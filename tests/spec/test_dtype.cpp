@@ -48,6 +48,13 @@ TEST_CASE("A 65B model shrinks by double quantization as QLoRA says", "[dtype]")
         Approx(3.03e9).epsilon(0.002));
 }
 
+TEST_CASE("What is trained is no code: 8-bit floats have master copies, NF4 and GPTQ do not", "[dtype]") {
+  for (const auto dtype : {Dtype::nf4, Dtype::nf4_dq, Dtype::int4_gptq, Dtype::int8}) CHECK(is_quantized(dtype));
+  for (const auto dtype : {Dtype::fp32, Dtype::bf16, Dtype::fp8_e4m3, Dtype::mxfp8, Dtype::nvfp4}) {
+    CHECK_FALSE(is_quantized(dtype));
+  }
+}
+
 TEST_CASE("Large tensors do not overflow on the way to a size that fits", "[dtype]") {
   constexpr auto largest = std::numeric_limits<std::int64_t>::max();
   CHECK(stored(Dtype::int8, largest) == largest);

@@ -61,6 +61,10 @@ constexpr bool is_narrow_float(Dtype dtype) {
   return dtype == Dtype::fp8_e4m3 || dtype == Dtype::fp8_e5m2 || dtype == Dtype::mxfp8 || dtype == Dtype::nvfp4;
 }
 
+/// Formats in which weights only rest: codes beside scales, widened before each product (QLoRA, arXiv:2305.14314
+/// section 3; GPTQ, arXiv:2210.17323), so that nothing trains them.
+bool is_quantized(Dtype dtype);
+
 /// Bytes of a tensor of `elements` elements at rest, scales included, to the byte.
 /// \pre elements >= 0
 quantity::Bytes storage_bytes(Dtype dtype, std::int64_t elements);
