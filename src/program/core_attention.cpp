@@ -1,3 +1,4 @@
+#include "llmcalc/program/widths.hpp"
 #include "program/attention.hpp"
 #include "program/context_exchange.hpp"
 #include "program/recomputed.hpp"
@@ -79,7 +80,47 @@ Value flash_attention(BlockBuilder& b, const CoreAttention& core, const Heads& h
   return b.rearrange(out, "attention output by position", out.rows, out.columns, OpKind::permutation);
 }
 
-/// Scores, softmax, dropout and the weighted sum as separate operations on a*s^2 tensors.
+/// Chains of tensor operations scale the scores and add the mask before the softmax, and after it cast and drop: two
+/// passes each of which reads and writes, backward one for the scale (transformers models/llama/modeling_llama.py,
+/// eager_attention_forward; karpathy/nanoGPT model.py, CausalSelfAttention).
+Value softmax(BlockBuilder& b, const Value& scores) {
+  const Context& c = b.context();
+  if (c.profile.eager_loss) {
+    const quantity::Bytes pass = 2 * b.size(scores.id);
+    b.pass_over("scale and mask", 2 * pass, c.differentiates ? pass : quantity::bytes(0));
+    b.block().ops.back().eager = true;
+  }
+  const Value seen = c.shape().writing.caps_scores ? b.capped(scores, "capped scores") : scores;
+  const bool narrow = c.profile.transformers_modules && c.shape().writing.narrow_softmax;
+  const std::int64_t width = c.profile.softmax_in_fp32 && !narrow ? 4 : c.width;
+  const Value wide = b.value("softmax", scores.rows, scores.columns, width, scores.needs_gradient);
+  b.append({.kind = OpKind::softmax, .name = "softmax", .inputs = {seen.id}, .outputs = {wide.id}, .saved = {wide.id}});
+  return b.dropout(b.cast(wide, c.width, "probabilities"), "attention dropout");
+}
+
+/// inductor makes one kernel of everything between the two products, and one of its gradient. The partitioner never
+/// makes again what a product of the backward pass reads, which are the probabilities, nor products, reductions and
+/// random numbers; all else follows from the scores and two numbers a row, which are smaller than the fp32 result
+/// (pytorch torch/_functorch/partitioners.py, should_ban_recomputation and get_node_weight).
+Value compiled_softmax(BlockBuilder& b, const Value& scores) {
+  const Context& c = b.context();
+  const Value probabilities = b.value("probabilities", scores.rows, scores.columns, c.width, scores.needs_gradient);
+  const Value statistics = b.value("maximum and sum", scores.rows, 2, fp32_width, false);
+  Op op{.kind = OpKind::softmax,
+        .name = "softmax",
+        .inputs = {scores.id},
+        .outputs = {probabilities.id, statistics.id},
+        .saved = {scores.id, statistics.id}};
+  if (c.dropout() > 0.0) {
+    const Value mask = b.value("dropout mask", scores.rows, scores.columns, 1, false);
+    op.outputs.push_back(mask.id);
+    op.saved.push_back(mask.id);
+  }
+  b.append(op);
+  return probabilities;
+}
+
+/// Scores, softmax, dropout and the weighted sum on a*s^2 tensors.
 Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Heads& heads) {
   const auto& [q, k, v] = heads;
   const Context& c = b.context();
@@ -97,12 +138,8 @@ Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Heads&
   if (scores.needs_gradient) multiply.backward_input = flops(2.0 * square * share * qk_part);
   b.append(multiply);
 
-  const Value seen = c.shape().writing.caps_scores ? b.capped(scores, "capped scores") : scores;
-  const bool narrow = c.profile.transformers_modules && c.shape().writing.narrow_softmax;
-  const std::int64_t softmax_width = c.profile.softmax_in_fp32 && !narrow ? 4 : c.width;
-  const Value wide = b.value("softmax", rows, c.attended, softmax_width, scores.needs_gradient);
-  b.append({.kind = OpKind::softmax, .name = "softmax", .inputs = {seen.id}, .outputs = {wide.id}, .saved = {wide.id}});
-  const Value probabilities = b.dropout(b.cast(wide, c.width, "probabilities"), "attention dropout");
+  const bool compiled = c.profile.eager_loss && c.training.compile;
+  const Value probabilities = compiled ? compiled_softmax(b, scores) : softmax(b, scores);
 
   const Value out = b.value("attention output", q.rows, core.heads * core.v_dim, q.width, q.needs_gradient);
   Op weigh{.kind = OpKind::scores,
