@@ -14,6 +14,15 @@ Value latent_queries(BlockBuilder& b, const spec::LatentAttention& a, const Valu
   return b.linear(normed, {"q up projection", a.ranks.q_rank, width, false, Cut::columns});
 }
 
+/// A part of what the projection made, copied out of it (Megatron-LM core/transformer/multi_latent_attention.py, value)
+/// or not (transformers modeling_deepseek_v3.py, DeepseekV3Attention.forward; torchtitan models/deepseek_v3/model.py).
+Value values_of(BlockBuilder& b, const Value& up, std::int64_t width) {
+  if (!b.context().profile.views_latent_values) return b.rearrange(up, "values", up.rows, width, OpKind::permutation);
+  Value view = up;
+  view.columns = width;
+  return view;
+}
+
 }  // namespace
 
 /// Keys and values share a latent of kv_rank; the rotary part of the key, one head wide, bypasses it and is repeated
@@ -34,7 +43,7 @@ Value latent_attention(BlockBuilder& b, const spec::LatentAttention& a, const Va
   const Value up =
       b.linear(normed, {"kv up projection", r.kv_rank, a.heads * (r.qk_nope_dim + r.v_dim), false, Cut::columns});
   Value k = rescaled(b, b.rearrange(up, "keys", up.rows, heads * a.qk_dim(), OpKind::permutation), "rescaled keys");
-  Value v = rescaled(b, b.rearrange(up, "values", up.rows, heads * r.v_dim, OpKind::permutation), "rescaled values");
+  Value v = rescaled(b, values_of(b, up, heads * r.v_dim), "rescaled values");
   k = behind_prefix(b, k, "keys behind prefix");
   v = behind_prefix(b, v, "values behind prefix");
   again.discard({q, k, v});

@@ -1,3 +1,4 @@
+#include "llmcalc/program/widths.hpp"
 #include "program/expert_loop.hpp"
 #include "program/feed_forward.hpp"
 #include "program/recomputed.hpp"
@@ -135,12 +136,13 @@ Value routed_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x,
 
   if (c.profile.loops_over_experts) return added_up(b, x, returned, {rows.sent.id, moe.experts / c.ep});
 
-  const Value combined = b.value("combined experts", x.rows, x.columns, x.width, returned.needs_gradient);
+  const Value results = c.profile.weighs_results_wide ? b.cast(returned, fp32_width, "results (fp32)") : returned;
+  const Value combined = b.value("combined experts", x.rows, x.columns, x.width, results.needs_gradient);
   Op combine{.kind = OpKind::permutation,
              .name = "combine",
-             .inputs = {returned.id, probabilities.id},
+             .inputs = {results.id, probabilities.id},
              .outputs = {combined.id}};
-  if (c.profile.keeps_expert_outputs) combine.saved.push_back(returned.id);
+  if (c.profile.keeps_expert_outputs) combine.saved.push_back(results.id);
   b.append(combine);
   return combined;
 }

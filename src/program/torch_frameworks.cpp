@@ -23,6 +23,7 @@ Profile eager() {
   p.fused_projections = false;
   p.fused_gate_and_up = false;
   p.repeats_kv = true;
+  p.views_latent_values = true;
   p.softmax_in_fp32 = true;
   p.eager_loss = true;
   p.keeps_expert_outputs = true;
@@ -136,12 +137,14 @@ Profile torchtune(const spec::Training& training) {
 
 /// torchtitan/models/llama/model.py makes fp32 logits, which train.py's `pred` holds during the backward pass, and
 /// rotates complex numbers (apply_rotary_emb). parallelisms/parallelize_llama.py, _custom_policy: selective recompute
-/// by operation; apply_compile: each layer by itself, and since 2025 the loss (components/loss.py).
+/// by operation; apply_compile: each layer by itself, and since 2025 the loss (components/loss.py). Scores multiply
+/// rows of experts in fp32 (models/moe.py, MoE.forward).
 Profile torchtitan(const spec::Training& training) {
   Profile p = eager();
   p.holds_wide_logits = true;
   p.saves_products = true;
   p.rotates_complex = true;
+  p.weighs_results_wide = !training.compile;
   p.eager_head = training.framework_version.find("2024") != std::string::npos;
   return p;
 }

@@ -184,3 +184,23 @@ TEST_CASE("all-linear adapts each expert's matrices and the router") {
   constexpr std::int64_t sums = 4 * (h + h) + 8 * 3 * (h + f) + (h + 8);
   CHECK(program::count_parameters(test::program_of(q)).trainable == 2 * 8 * sums);
 }
+
+/// DeepSeek-V3's attention in torchtitan (models/deepseek_v3/model.py) and transformers: the two latents' norms, q and
+/// k of 192 elements a head, the up projection of 128 + 128, of which the values are a part, and 128 of the output.
+TEST_CASE("latent attention's values stay in the projection that made them") {
+  auto s = shape();
+  s.latent = {.q_rank = 768, .kv_rank = 512, .qk_nope_dim = 128, .qk_rope_dim = 64, .v_dim = 128};
+  constexpr std::int64_t norms = 2 * rms_norm + (4 * 768 + 4) + (4 * 512 + 4);
+  constexpr std::int64_t heads = 2 * a * (192 + 192 + 256 + 128) + log_sum_exp;
+  CHECK(kept(ask(s, Framework::torchtitan, Method::lora)) == norms + heads + 6 * f);
+  CHECK(kept(ask(s, Framework::hf, Method::lora)) == norms + heads + 6 * f);
+}
+
+TEST_CASE("torchtitan keeps the experts' results in fp32 for their scores, unless it is compiled") {
+  auto q = ask(mixtral(), Framework::torchtitan, Method::lora);
+  constexpr std::int64_t others = 2 * rms_norm + attention + 4 * 8 + 2 * 6 * f;
+  CHECK(kept(q) == others + 2 * 4 * h);
+  const std::int64_t eager = kept(q);
+  q.training.compile = true;
+  CHECK(kept(q) < eager - 2 * 2 * h);
+}

@@ -59,6 +59,7 @@ struct Profile {
   bool writes_out_scores = false;       ///< attention is two products and a softmax, whatever kernel is asked for
   bool keeps_ring_steps = false;        ///< ring attention frees nothing of a step before the last one
   bool repeats_kv = false;              ///< grouped keys and values are expanded to all query heads
+  bool views_latent_values = false;     ///< attention reads latent attention's values where the projection wrote them
   bool softmax_in_fp32 = false;         ///< unfused attention takes its softmax in fp32 and casts the result
   bool models_kernel_workspace = true;  ///< scratch memory inside kernels (attention backward)
   bool holds_narrow_logits = true;      ///< the 16-bit logits stay referenced beside their fp32 copy
@@ -87,6 +88,7 @@ struct Profile {
   bool weighs_activations = false;   ///< the router's weights multiply what ungated experts' down projection reads
   bool holds_routed_rows = false;    ///< to the end of a mixture, in local variables; its shared experts run first
   bool keeps_expert_outputs = false;  ///< the router's weights multiply the experts' outputs, which are kept for it
+  bool weighs_results_wide = false;   ///< in fp32, whose copies of the outputs are kept instead
   bool loops_over_experts = false;    ///< one expert at a time takes its rows and adds its results to the output
   bool keeps_added_rows = false;      ///< and what is added is kept
 
