@@ -38,4 +38,7 @@ Value core_attention(BlockBuilder& b, CoreAttention core, const Heads& local);
 /// True if one kernel does it, without scores in memory.
 bool fuses_attention(const Context& context);
 
+/// True if that kernel takes parts of larger tensors and expanded heads as they are; batched products copy them.
+bool reads_views(const Context& context);
+
 }  // namespace llmcalc::program

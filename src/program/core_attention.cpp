@@ -163,6 +163,8 @@ bool fuses_attention(const Context& c) {
   return c.training.attention != spec::AttentionKernel::eager && !c.profile.writes_out_scores;
 }
 
+bool reads_views(const Context& c) { return fuses_attention(c) && !c.profile.copies_heads; }
+
 Value cached(BlockBuilder& b, const Value& x, std::string_view name) {
   if (b.context().training.method != spec::Method::inference) return x;
   const Value cache = b.value(name, x.rows, x.columns, x.width, false);

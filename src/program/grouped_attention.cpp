@@ -47,13 +47,15 @@ bool fuses_projections(const Context& c) {
   return c.profile.fused_projections || (c.profile.transformers_modules && c.shape().writing.fused_qkv);
 }
 
-/// transformers expands grouped keys and values to all query heads (modeling_llama.py, repeat_kv), except before the
-/// flash-attn kernels, which take them as they are. A single head is expanded as a view (reshape copies only what
-/// strides cannot say), which fused kernels read and batched products copy (torch.matmul).
+/// transformers expands grouped keys and values to all query heads (modeling_llama.py, repeat_kv), except before
+/// kernels that take them as they are: flash-attn's, and later PyTorch's too unless prefixes need a mask. A single head
+/// is expanded as a view (reshape copies only what strides cannot say), which fused kernels read and batched products
+/// copy (torch.matmul).
 Value repeat_heads(BlockBuilder& b, const Value& x, std::int64_t head_dim, std::int64_t width, std::string_view name) {
   const Context& c = b.context();
-  const bool kernel_groups = c.training.attention == spec::AttentionKernel::flash;
-  const bool stays_view = x.columns == head_dim && fuses_attention(c);
+  const bool flash = c.training.attention == spec::AttentionKernel::flash;
+  const bool kernel_groups = flash || (c.profile.groups_in_kernel && fuses_attention(c) && c.prefix == 0);
+  const bool stays_view = x.columns == head_dim && reads_views(c);
   if (!c.profile.repeats_kv || kernel_groups || stays_view || x.columns == width) return x;
   return b.rearrange(x, name, x.rows, width, OpKind::permutation);
 }
@@ -67,7 +69,7 @@ Heads rotated(BlockBuilder& b, const Heads& h) {
   const std::int64_t k_width = expands ? h.q.columns : h.k.columns;
   const Value q = b.rearrange(h.q, "rotated queries", h.q.rows, h.q.columns, OpKind::elementwise);
   const Value k = b.rearrange(h.k, "rotated keys", h.k.rows, k_width, OpKind::elementwise);
-  if (fuses_attention(c)) return {q, k, h.v};
+  if (reads_views(c)) return {q, k, h.v};
   return {q, k, b.rearrange(h.v, "values by head", h.v.rows, h.v.columns, OpKind::permutation)};
 }
 

@@ -17,7 +17,7 @@ Value latent_queries(BlockBuilder& b, const spec::LatentAttention& a, const Valu
 /// A part of what the projection made, copied out of it (Megatron-LM core/transformer/multi_latent_attention.py, value)
 /// or not (transformers modeling_deepseek_v3.py, DeepseekV3Attention.forward; torchtitan models/deepseek_v3/model.py).
 Value values_of(BlockBuilder& b, const Value& up, std::int64_t width) {
-  if (!b.context().profile.views_latent_values) return b.rearrange(up, "values", up.rows, width, OpKind::permutation);
+  if (!reads_views(b.context())) return b.rearrange(up, "values", up.rows, width, OpKind::permutation);
   Value view = up;
   view.columns = width;
   return view;

@@ -23,7 +23,7 @@ Profile eager() {
   p.fused_projections = false;
   p.fused_gate_and_up = false;
   p.repeats_kv = true;
-  p.views_latent_values = true;
+  p.copies_heads = false;
   p.softmax_in_fp32 = true;
   p.eager_loss = true;
   p.keeps_expert_outputs = true;
@@ -55,17 +55,20 @@ bool is_checkpointed(const spec::Training& training) {
   return training.recompute.policy == spec::RecomputePolicy::full;
 }
 
-/// transformers with peft, which casts the inputs of adapters beside whole matrices to the adapters' type
-/// (tuners/lora/layer.py, Linear.forward) and beside 4-bit ones, under the trainer's autocast, copies what the matrix
-/// made (tuners/lora/bnb.py, Linear4bit.forward). Until release 5 experts are modules that run in a loop, and
-/// index_add_ keeps what it adds (modeling_mixtral.py, MixtralSparseMoeBlock.forward; pytorch derivatives.yaml,
-/// index_add).
+/// transformers with peft. Before PyTorch's fused attention it made its operands contiguous from release 4.48 to 4.55,
+/// and has not expanded grouped keys and values since 4.54 (integrations/sdpa_attention.py). peft casts the inputs of
+/// adapters beside whole matrices to the adapters' type (tuners/lora/layer.py, Linear.forward) and beside 4-bit ones,
+/// under the trainer's autocast, copies what the matrix made (tuners/lora/bnb.py, Linear4bit.forward). Until release 5
+/// experts are modules that run in a loop, and index_add_ keeps what it adds (modeling_mixtral.py,
+/// MixtralSparseMoeBlock.forward; pytorch derivatives.yaml, index_add).
 Profile huggingface(const spec::Training& training) {
   Profile p = eager();
   const Release transformers = transformers_release(training.framework_version);
   p.fused_adapters = training.fused_kernels && is_quantized(training);
   p.retains_frozen_inputs = has_adapter_modules(training.method) && is_checkpointed(training);
   p.transformers_modules = true;
+  p.copies_heads = transformers >= Release{4, 48} && transformers < Release{4, 56};
+  p.groups_in_kernel = transformers >= Release{4, 54};
   p.loops_over_experts = p.keeps_added_rows = transformers < Release{5, 0};
   p.holds_narrow_logits = transformers >= Release{4, 45};
   p.shifts_logits = transformers < Release{4, 50};
@@ -186,6 +189,8 @@ Profile fsdp_qlora(const spec::Training& training) {
 /// foundation-model-stack/fms-fsdp, policies/mixed_precision.py, bfSixteen: reduce_dtype is the type of the products.
 Profile fms_fsdp(const spec::Training& training) {
   Profile p = huggingface(training);
+  p.transformers_modules = p.loops_over_experts = p.keeps_added_rows = false;
+  p.copies_heads = p.groups_in_kernel = false;
   p.reduces_narrow = true;
   return p;
 }

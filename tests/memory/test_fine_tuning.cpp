@@ -25,8 +25,9 @@ std::int64_t kept_by_layer(const std::string& words) {
 }
 
 /// What a frozen model keeps for the gradients of its activations alone: a prompt of one position changes little else.
-std::int64_t frozen_layer(std::int64_t rows) {
-  const std::int64_t per_token = 8 * hidden + 8 * hidden + 6 * ffn + 4 * 32 + 8;  // executed with saved-tensor hooks
+/// \param kv  width of keys and values before the kernel
+std::int64_t frozen_layer(std::int64_t rows, std::int64_t kv = kv_width) {
+  const std::int64_t per_token = 8 * hidden + 4 * hidden + 4 * kv + 6 * ffn + 4 * 32 + 8;  // executed with hooks
   return rows * per_token;
 }
 
@@ -68,7 +69,7 @@ TEST_CASE("a layer under prompt tuning keeps what a frozen layer keeps, for the 
 }
 
 TEST_CASE("prefixes lengthen keys and values, which are expanded to all heads") {
-  CHECK(kept_by_layer("--method prefix --virtual-tokens 24") == frozen_layer(tokens) + 2 * 2 * hidden * 2 * 24);
+  CHECK(kept_by_layer("--method prefix --virtual-tokens 24") == frozen_layer(tokens, hidden) + 2 * 2 * hidden * 2 * 24);
 }
 
 TEST_CASE("(IA)3 keeps what it rescales: keys, values and the inner activation in fp32") {

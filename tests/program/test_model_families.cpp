@@ -157,6 +157,25 @@ TEST_CASE("Command R's LayerNorm keeps two fp32 differences and, trained, the no
   CHECK(kept(ask(s, Framework::hf, Method::lora)) == 2 * (4 * h + 8) + others);
 }
 
+/// integrations/sdpa_attention.py of releases 4.44, 4.53 and 4.56, with four query heads to each key head.
+TEST_CASE("transformers expanded grouped keys until 4.54 and copied a kernel's operands from 4.48 to 4.55") {
+  const auto at = [](std::int64_t kv_heads, std::string_view release) {
+    auto s = shape();
+    s.kv_heads = kv_heads;
+    auto q = ask(s, Framework::hf, Method::lora);
+    q.training.framework_version = release;
+    return kept(q) - 2 * rms_norm - 6 * f - log_sum_exp - 2 * 2 * h;  // keys and values
+  };
+  CHECK(at(a / 4, "transformers 4.53") == 2 * 2 * h);
+  CHECK(at(a / 4, "transformers 4.56") == 2 * 2 * h / 4);
+  CHECK(at(1, "transformers 4.44") == 2 * 2 * h / a);
+  CHECK(at(1, "transformers 4.53") == 2 * 2 * h);
+  auto q = ask(gpt_neox(), Framework::hf, Method::lora);
+  const std::int64_t with_projection = kept(q);
+  q.training.framework_version = "transformers 4.53";
+  CHECK(kept(q) == with_projection - 4 * h);
+}
+
 /// MixtralSparseMoeBlock: fp32 probabilities; of each of two experts gate, activated gate and up projection, its result
 /// and, for index_add_, the weighted result. litgpt adds by index_put_, which keeps none.
 TEST_CASE("a loop over experts keeps their results and what is added") {
@@ -193,7 +212,11 @@ TEST_CASE("latent attention's values stay in the projection that made them") {
   constexpr std::int64_t norms = 2 * rms_norm + (4 * 768 + 4) + (4 * 512 + 4);
   constexpr std::int64_t heads = 2 * a * (192 + 192 + 256 + 128) + log_sum_exp;
   CHECK(kept(ask(s, Framework::torchtitan, Method::lora)) == norms + heads + 6 * f);
-  CHECK(kept(ask(s, Framework::hf, Method::lora)) == norms + heads + 6 * f);
+  auto q = ask(s, Framework::hf, Method::lora);
+  q.training.framework_version = "transformers 4.56";
+  CHECK(kept(q) == norms + heads + 6 * f);
+  q.training.framework_version = "transformers 4.53";
+  CHECK(kept(q) == norms + heads - 2 * a * 128 + 6 * f);
 }
 
 TEST_CASE("torchtitan keeps the experts' results in fp32 for their scores, unless it is compiled") {

@@ -59,7 +59,8 @@ struct Profile {
   bool writes_out_scores = false;       ///< attention is two products and a softmax, whatever kernel is asked for
   bool keeps_ring_steps = false;        ///< ring attention frees nothing of a step before the last one
   bool repeats_kv = false;              ///< grouped keys and values are expanded to all query heads
-  bool views_latent_values = false;     ///< attention reads latent attention's values where the projection wrote them
+  bool groups_in_kernel = false;        ///< but not before a fused kernel
+  bool copies_heads = true;             ///< a fused kernel reads no part of a larger tensor, and no expanded head
   bool softmax_in_fp32 = false;         ///< unfused attention takes its softmax in fp32 and casts the result
   bool models_kernel_workspace = true;  ///< scratch memory inside kernels (attention backward)
   bool holds_narrow_logits = true;      ///< the 16-bit logits stay referenced beside their fp32 copy
