@@ -121,6 +121,14 @@ TEST_CASE("families say how transformers writes them") {
   CHECK(fixture("llama-3-8b").shape.writing == spec::Writing{});
 }
 
+TEST_CASE("Granite is built like Llama, with experts or without") {
+  CHECK(read::read_config(llama(R"("model_type": "granite")"), "x").shape.norm == spec::Norm::rmsnorm);
+  const std::string experts = R"("model_type": "granitemoe", "num_local_experts": 8, "num_experts_per_tok": 2)";
+  const auto shape = read::read_config(llama(experts), "x").shape;
+  CHECK(shape.moe.experts == 8);
+  CHECK(shape.moe.expert_ffn == 128);
+}
+
 TEST_CASE("StableLM's layers share a norm where attention and MLP stand side by side") {
   const auto norms = [](const std::string& changed) {
     return read::read_config(llama(R"("model_type": "stablelm", )" + changed), "x").shape.norms_per_layer;
