@@ -80,8 +80,10 @@ std::vector<std::string> warnings(const spec::Question& question, const Estimate
   }
   const auto compute = question.training.precision.compute;
   if (question.gpu && lacks_products(*question.gpu, compute)) {
-    lines.push_back(fmt::format("{} has no products in {}: they are priced in the next wider type that it has",
-                                question.gpu->id, spec::name_of(compute)));
+    const bool takes_fp16 = compute == spec::Dtype::bf16 && question.gpu->peaks.fp16;
+    lines.push_back(fmt::format("{} has no products in {}: they are priced in the next wider type that it has{}",
+                                question.gpu->id, spec::name_of(compute),
+                                takes_fp16 ? ", --dtype fp16 runs on its matrix units" : ""));
   }
   if (auto other = about_other_stages(question, estimate)) lines.push_back(std::move(*other));
   if (estimate.verdict.kind == VerdictKind::tight) {

@@ -16,7 +16,7 @@ using answer::ScaleQuestion;
 void add_accelerator(ScaleQuestion& question, const spec::Accelerator& gpu) {
   const bool timed = question.gpus || question.time || question.mfu || question.gpu_time || question.cost;
   if (timed) {
-    if (!question.peak) question.peak = matrix_peak(gpu, spec::Dtype::bf16);
+    if (!question.peak) question.peak = half_peak(gpu);
     question.usual_mfu = answer::usual_mfu(gpu);
     if (gpu.price_per_hour) question.usual_price = {quantity::in_dollars(*gpu.price_per_hour), gpu.price_source};
   }

@@ -18,7 +18,10 @@ constexpr Order double_precision{&Peaks::fp64_matrix, &Peaks::fp64};
 /// Frameworks multiply fp32 matrices in fp32 unless they are told to round to TF32 (torch.backends.cuda.matmul).
 constexpr Order single_precision{&Peaks::fp32_matrix, &Peaks::fp32};
 constexpr Order tensor_float{&Peaks::tf32, &Peaks::fp32_matrix, &Peaks::fp32};
-constexpr Order brain_float{&Peaks::bf16, &Peaks::fp16, &Peaks::fp32_matrix, &Peaks::fp32};
+/// Its range does not fit into fp16: libraries multiply in fp32 where matrix units do not take it (torch.mm in bf16:
+/// 10.6 TFLOP/s on V100, 7 on RTX 2080 Ti, github.com/zzc0721/torch-performance-test-data).
+constexpr Order brain_float{&Peaks::bf16, &Peaks::fp32_matrix, &Peaks::fp32};
+constexpr Order either_half{&Peaks::bf16, &Peaks::fp16, &Peaks::fp32_matrix, &Peaks::fp32};
 constexpr Order half_precision{&Peaks::fp16, &Peaks::bf16, &Peaks::fp32_matrix, &Peaks::fp32};
 constexpr Order eight_bit_float{&Peaks::fp8, &Peaks::bf16, &Peaks::fp16, &Peaks::fp32_matrix, &Peaks::fp32};
 constexpr Order four_bit_float{&Peaks::fp4, &Peaks::fp8, &Peaks::bf16, &Peaks::fp16, &Peaks::fp32_matrix, &Peaks::fp32};
@@ -43,8 +46,10 @@ const Order& order_of(Dtype compute) {
       return four_bit_float;
     case Dtype::int8:
       return integer;
-    // Weight-only formats are widened to bf16 before the product (QLoRA, arXiv:2305.14314 §3; GPTQ, arXiv:2210.17323).
     case Dtype::bf16:
+      return brain_float;
+    // Weight-only formats are widened to 16 bits before the product (QLoRA, arXiv:2305.14314 §3; GPTQ,
+    // arXiv:2210.17323).
     case Dtype::int4:
     case Dtype::nf4:
     case Dtype::nf4_dq:
@@ -54,17 +59,23 @@ const Order& order_of(Dtype compute) {
     case Dtype::int8_gptq:
       break;
   }
-  return brain_float;
+  return either_half;
+}
+
+quantity::FlopRate first_of(const Order& order, const Accelerator& gpu, std::string_view name) {
+  for (const Peak peak : order) {
+    if (peak != nullptr && (gpu.peaks.*peak).has_value()) return *(gpu.peaks.*peak);
+  }
+  throw quantity::BadInput("--compute", gpu.id + " has no matrix products in " + std::string(name),
+                           "`llmcalc gpu show " + gpu.id + "` lists its peaks");
 }
 
 }  // namespace
 
 quantity::FlopRate matrix_peak(const Accelerator& gpu, Dtype compute) {
-  for (const Peak peak : order_of(compute)) {
-    if (peak != nullptr && (gpu.peaks.*peak).has_value()) return *(gpu.peaks.*peak);
-  }
-  throw quantity::BadInput("--compute", gpu.id + " has no matrix products in " + std::string(name_of(compute)),
-                           "`llmcalc gpu show " + gpu.id + "` lists its peaks");
+  return first_of(order_of(compute), gpu, name_of(compute));
 }
+
+quantity::FlopRate half_peak(const Accelerator& gpu) { return first_of(either_half, gpu, "16 bits"); }
 
 }  // namespace llmcalc::spec

@@ -196,7 +196,7 @@ const Generation* generation_of(const Generation (&table)[size], const spec::Acc
 /// How much of its measured relative's clock a part sustains that has less or more power for each FLOP.
 double sustained_clock(const spec::Accelerator& gpu, double watts_per_teraflop, double exponent) {
   if (!gpu.tdp_watts || watts_per_teraflop <= 0.0) return 1.0;
-  const double teraflops = quantity::in_teraflops(spec::matrix_peak(gpu, spec::Dtype::bf16));
+  const double teraflops = quantity::in_teraflops(spec::half_peak(gpu));
   return std::pow(*gpu.tdp_watts / teraflops / watts_per_teraflop, exponent);
 }
 

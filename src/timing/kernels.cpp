@@ -143,7 +143,7 @@ Kernels::Kernels(const spec::Accelerator& gpu, const spec::Training& training, c
                  const Chip& chip)
     : gpu_(&gpu),
       compute_(training.precision.compute),
-      wide_rate_(quantity::in_flops_per_second(spec::matrix_peak(gpu, spec::Dtype::bf16))),
+      wide_rate_(quantity::in_flops_per_second(spec::half_peak(gpu))),
       compute_rate_(quantity::in_flops_per_second(spec::matrix_peak(gpu, compute_))),
       bandwidth_(bandwidth_share * quantity::in_bytes_per_second(gpu.memory_bandwidth)),
       eager_(eager_share(chip) * quantity::in_bytes_per_second(gpu.memory_bandwidth)),

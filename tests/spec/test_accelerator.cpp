@@ -60,7 +60,7 @@ TEST_CASE("plain fp32 products do not borrow the TF32 peak") {
 }
 
 TEST_CASE("a type that the part lacks runs at the peak of the next wider one") {
-  CHECK(matrix_peak(v100(), Dtype::bf16) == teraflops(125));
+  CHECK(matrix_peak(v100(), Dtype::bf16) == teraflops(15.7));
   CHECK(matrix_peak(v100(), Dtype::mxfp8) == teraflops(125));
   CHECK(matrix_peak(mi100(), Dtype::fp8_e5m2) == teraflops(92.3));
   CHECK(matrix_peak(h100(), Dtype::nvfp4) == teraflops(1978.9));
@@ -68,7 +68,14 @@ TEST_CASE("a type that the part lacks runs at the peak of the next wider one") {
   CHECK(matrix_peak(part({{&Peaks::fp32, 10}}), Dtype::mxfp4) == teraflops(10));
 }
 
-TEST_CASE("weight-only formats multiply in bf16") {
+TEST_CASE("the peak of 16-bit products is that of either type") {
+  CHECK(half_peak(v100()) == teraflops(125));
+  CHECK(half_peak(mi100()) == teraflops(92.3));
+  CHECK(half_peak(h100()) == teraflops(989.4));
+}
+
+TEST_CASE("weight-only formats multiply in 16 bits") {
+  CHECK(matrix_peak(v100(), Dtype::nf4) == teraflops(125));
   CHECK(matrix_peak(h100(), Dtype::nf4) == teraflops(989.4));
   CHECK(matrix_peak(h100(), Dtype::int4_gptq) == teraflops(989.4));
   CHECK(matrix_peak(h100(), Dtype::int8) == teraflops(1978.9));

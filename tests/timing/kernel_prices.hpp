@@ -26,7 +26,8 @@ struct Prices {
   }
 };
 
-/// Microseconds of a 16-bit product that runs alone, which is faster than inside a run.
+/// Microseconds of a 16-bit product that runs alone, which is faster than inside a run: in bf16, or in fp16 where the
+/// part has no bf16.
 inline double alone_us(const std::string& gpu, const program::Product& shape) {
   const Prices run(gpu);
   timing::Chip chip = timing::chip_of(*run.question.gpu);
@@ -35,7 +36,8 @@ inline double alone_us(const std::string& gpu, const program::Product& shape) {
   chip.generation = &generation;
   const auto profile = program::make_profile(run.question.training, run.question.gpu);
   const timing::Kernels kernels(*run.question.gpu, run.question.training, profile, chip);
-  return 1e6 * quantity::in_seconds(kernels.product(shape, spec::Dtype::bf16, timing::Pass::forward));
+  const auto half = run.question.gpu->peaks.bf16 ? spec::Dtype::bf16 : spec::Dtype::fp16;
+  return 1e6 * quantity::in_seconds(kernels.product(shape, half, timing::Pass::forward));
 }
 
 inline double median(std::vector<double> values) {

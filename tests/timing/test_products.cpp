@@ -264,6 +264,16 @@ TEST_CASE("square products take as long as torch measured") {
   CHECK(teraflops("mi210", 8192) == Approx(124.2).epsilon(0.05));
 }
 
+// torch.mm of n^3 in bf16, which these parts emulate: 10.6 TFLOP/s on V100, 7 on RTX 2080 Ti and 2.4 on T4, of 15.7,
+// 13.4 and 8.1 in fp32 (zzc0721/torch-performance-test-data, issues 140, 181; database.md).
+TEST_CASE("bf16 without matrix units that take it is no faster than fp32") {
+  const program::Product large{4096, 4096, 4096};
+  for (const auto* gpu : {"v100-sxm2-16", "rtx-2080-ti", "t4"}) {
+    CAPTURE(gpu);
+    CHECK(Prices(gpu).product_us(large) == Approx(Prices(gpu, " --dtype fp32").product_us(large)).epsilon(0.01));
+  }
+}
+
 // Markidis et al. 2018, arXiv:1803.04014: at best 83 of 112 TFLOP/s on V100 PCIe. One die of MI250X reached 147 and 127
 // of 191.5 (stas00/ml-engineering issue 76).
 TEST_CASE("other boards of a measured die follow their power") {

@@ -49,4 +49,7 @@ struct Accelerator {
 /// \throws quantity::BadInput when the part has no peak that can carry `compute`
 quantity::FlopRate matrix_peak(const Accelerator& gpu, Dtype compute);
 
+/// The same of 16-bit products, in bf16 or, where the part does not have it, in fp16.
+quantity::FlopRate half_peak(const Accelerator& gpu);
+
 }  // namespace llmcalc::spec
