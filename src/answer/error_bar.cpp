@@ -58,26 +58,24 @@ constexpr std::string_view from_textbook = "90th percentile over measured runs o
 constexpr Row rows[] = {
     {Class::huggingface,
      false,
-     {"Hugging Face on one accelerator", even(0.06), 65, even(0.34), 65, from_huggingface, cached_alone}},
+     {"Hugging Face on one accelerator", even(0.06), 65, even(0.34), from_huggingface, cached_alone}},
     {Class::huggingface,
      true,
-     {"Hugging Face on several accelerators", even(0.06), 102, even(0.25), 102, from_huggingface, cached_gathering}},
-    {Class::megatron, false, {"Megatron on one accelerator", even(0.04), 377, even(0.04), 12, from_megatron}},
-    {Class::megatron, true, {"Megatron on several accelerators", even(0.04), 377, even(0.04), 12, from_runs}},
+     {"Hugging Face on several accelerators", even(0.06), 102, even(0.25), from_huggingface, cached_gathering}},
+    {Class::megatron, false, {"Megatron on one accelerator", even(0.04), 377, even(0.04), from_megatron}},
+    {Class::megatron, true, {"Megatron on several accelerators", even(0.04), 377, even(0.04), from_runs}},
     {Class::other_torch,
      false,
-     {"other PyTorch programs on one accelerator", even(0.14), 39, even(0.53), 10, from_other_torch, cached_alone}},
+     {"other PyTorch programs on one accelerator", even(0.14), 39, even(0.53), from_other_torch, cached_alone}},
     {Class::other_torch,
      true,
-     {"other PyTorch programs on several accelerators", even(0.14), 14, even(0.17), 27, from_other_torch,
+     {"other PyTorch programs on several accelerators", even(0.14), 14, even(0.17), from_other_torch,
       cached_gathering}},
-    {Class::textbook, false, {"the textbook on one accelerator", {0.13, 0.85}, 73, {0.11, 0.70}, 65, from_textbook}},
-    {Class::textbook,
-     true,
-     {"the textbook on several accelerators", {0.14, 0.49}, 465, {0.02, 1.11}, 114, from_textbook}},
+    {Class::textbook, false, {"the textbook on one accelerator", {0.13, 0.85}, 73, {0.11, 0.70}, from_textbook}},
+    {Class::textbook, true, {"the textbook on several accelerators", {0.14, 0.49}, 465, {0.02, 1.11}, from_textbook}},
 };
 
-constexpr ErrorBar no_claim{"textbook totals", {}, 0, {}, 0, "no error is claimed"};
+constexpr ErrorBar no_claim{"textbook totals", {}, 0, {}, "no error is claimed"};
 
 }  // namespace
 

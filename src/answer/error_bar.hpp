@@ -14,7 +14,6 @@ struct ErrorBar {
   Spread allocated;       ///< at the level that must fit
   int allocated_runs = 0;
   Spread device;  ///< of what nvidia-smi or max_memory_reserved showed
-  int device_runs = 0;
   std::string_view source;
   double cached = 0.0;  ///< what the allocator holds over what is allocated, with room to spare; 0: as under pressure
 };
