@@ -109,7 +109,8 @@ TEST_CASE("each pass reads a 4-bit matrix and writes it in 16 bits before the pr
   q.training.precision.weights = spec::Dtype::nf4_dq;
   const auto moved_by = [&](std::string_view name) {
     std::array<std::int64_t, 2> moved{};
-    for (const auto& op : test::program_of(q).blocks[1].ops) {
+    const auto program = test::program_of(q);
+    for (const auto& op : program.blocks[1].ops) {
       if (op.name != name) continue;
       moved[0] += in_bytes(op.moved_forward);
       moved[1] += in_bytes(op.moved_backward);
