@@ -9,6 +9,8 @@
 namespace llmcalc::read {
 namespace {
 
+using quantity::checked_add;
+using quantity::checked_subtract;
 using quantity::product;
 
 constexpr std::int64_t head_dim = 128;
@@ -25,16 +27,18 @@ std::int64_t of_ffn_column(const spec::Shape& shape) { return (spec::is_gated(sh
 
 std::int64_t layer_parameters(const spec::Shape& shape) {
   const auto h = shape.hidden;
-  const auto attention = 2 * product(h, shape.heads + shape.kv_heads, shape.head_dim);
-  return attention + product(of_ffn_column(shape), shape.ffn) + 2 * h;
+  const auto attention = product(2, h, shape.heads + shape.kv_heads, shape.head_dim);
+  return checked_add(attention, checked_add(product(of_ffn_column(shape), shape.ffn), 2 * h));
 }
 
 std::int64_t of_token(const spec::Shape& shape) { return (shape.tied ? 1 : 2) * shape.hidden; }
 
-std::int64_t outer_parameters(const spec::Shape& shape) { return product(shape.vocab, of_token(shape)) + shape.hidden; }
+std::int64_t outer_parameters(const spec::Shape& shape) {
+  return checked_add(product(shape.vocab, of_token(shape)), shape.hidden);
+}
 
 std::int64_t count(const spec::Shape& shape) {
-  return outer_parameters(shape) + product(shape.layers, layer_parameters(shape));
+  return checked_add(outer_parameters(shape), product(shape.layers, layer_parameters(shape)));
 }
 
 std::int64_t nearest_layers(const spec::Shape& shape, std::int64_t size) {
@@ -72,7 +76,7 @@ double distance(const spec::Shape& shape, std::int64_t size, const KnownDimensio
 /// The most that a number of layers leaves for each MLP.
 std::int64_t widest_ffn(const spec::Shape& shape, std::int64_t size) {
   const std::int64_t without = layer_parameters(shape) - product(of_ffn_column(shape), shape.ffn);
-  const std::int64_t room = size - outer_parameters(shape) - product(shape.layers, without);
+  const std::int64_t room = checked_subtract(size - outer_parameters(shape), product(shape.layers, without));
   return room / product(shape.layers, of_ffn_column(shape)) / finest_ffn * finest_ffn;
 }
 
@@ -84,7 +88,7 @@ spec::Shape assumed_shape(quantity::Parameters parameters, const KnownDimensions
   spec::Shape best = shape_of_width(known.hidden.value_or(step), size, known);
   for (auto hidden = 2 * step; !known.hidden && hidden <= widest; hidden += step) {
     const spec::Shape shape = shape_of_width(hidden, size, known);
-    if (outer_parameters(shape) + layer_parameters(shape) / 2 > size) break;  // not even one layer is left
+    if (checked_add(outer_parameters(shape), layer_parameters(shape) / 2) > size) break;  // not even one layer is left
     if (distance(shape, size, known) < distance(best, size, known)) best = shape;
   }
   best.name = "assumed";
@@ -94,8 +98,8 @@ spec::Shape assumed_shape(quantity::Parameters parameters, const KnownDimensions
 
 void fit_to_size(quantity::Parameters parameters, const FreeDimensions& free, spec::Shape& shape) {
   const auto size = quantity::in_parameters(parameters);
-  const std::int64_t inner = layer_parameters(shape) + shape.hidden;
-  if (free.vocab && product(shape.vocab, of_token(shape)) + inner > size) {
+  const std::int64_t inner = checked_add(layer_parameters(shape), shape.hidden);
+  if (free.vocab && checked_add(product(shape.vocab, of_token(shape)), inner) > size) {
     shape.vocab = std::max<std::int64_t>(1, (size - inner) / of_token(shape));
   }
   if (free.layers) shape.layers = nearest_layers(shape, size);
