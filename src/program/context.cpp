@@ -18,8 +18,7 @@ spec::Dtype resting_matrices(const spec::Question& question, const Profile& prof
 }
 
 /// Norms, tables, router and head rest in 16 bit beside quantized or narrow matrices (bitsandbytes and GPTQ leave them
-/// alone). Of a model that is known by its
-/// size alone nothing stands beside anything: all its parameters rest alike.
+/// alone). Of a model that is known by its size alone nothing stands beside anything: all its parameters rest alike.
 spec::Dtype resting_beside(const spec::Question& question) {
   const spec::Precision& precision = question.training.precision;
   if (question.stated_parameters) return precision.weights;

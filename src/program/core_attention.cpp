@@ -85,14 +85,14 @@ Value flash_attention(BlockBuilder& b, const CoreAttention& core, const Heads& h
 /// eager_attention_forward; karpathy/nanoGPT model.py, CausalSelfAttention).
 Value softmax(BlockBuilder& b, const Value& scores) {
   const Context& c = b.context();
-  if (c.profile.eager_loss) {
+  if (c.profile.chains_softmax) {
     const quantity::Bytes pass = 2 * b.size(scores.id);
     b.pass_over("scale and mask", 2 * pass, c.differentiates ? pass : quantity::bytes(0));
     b.block().ops.back().eager = true;
   }
   const Value seen = c.shape().writing.caps_scores ? b.capped(scores, "capped scores") : scores;
   const bool narrow = c.profile.transformers_modules && c.shape().writing.narrow_softmax;
-  const std::int64_t width = c.profile.softmax_in_fp32 && !narrow ? 4 : c.width;
+  const std::int64_t width = c.profile.softmax_in_fp32 && !narrow ? fp32_width : c.width;
   const Value wide = b.value("softmax", scores.rows, scores.columns, width, scores.needs_gradient);
   b.append({.kind = OpKind::softmax, .name = "softmax", .inputs = {seen.id}, .outputs = {wide.id}, .saved = {wide.id}});
   return b.dropout(b.cast(wide, c.width, "probabilities"), "attention dropout");
@@ -138,7 +138,7 @@ Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Heads&
   if (scores.needs_gradient) multiply.backward_input = flops(2.0 * square * share * qk_part);
   b.append(multiply);
 
-  const bool compiled = c.profile.eager_loss && c.training.compile;
+  const bool compiled = c.profile.chains_softmax && c.training.compile;
   const Value probabilities = compiled ? compiled_softmax(b, scores) : softmax(b, scores);
 
   const Value out = b.value("attention output", q.rows, core.heads * core.v_dim, q.width, q.needs_gradient);

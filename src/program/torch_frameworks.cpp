@@ -26,6 +26,7 @@ Profile eager() {
   p.copies_heads = false;
   p.softmax_in_fp32 = true;
   p.eager_loss = true;
+  p.chains_softmax = true;
   p.keeps_expert_outputs = true;
   p.narrows_experts = false;  // torchao swaps nn.Linear; experts are parameters (torchtitan models/moe.py)
   p.persistent_gradients = false;

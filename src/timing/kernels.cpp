@@ -29,7 +29,7 @@ double eager_share(const Chip& chip) {
 /// nothing on tensors that fit theirs (Liger-Kernel, rms_norm, 2048 x 1024). LoRA on the three matrices of an MLP takes
 /// 35.7 ms a step longer than prefix tuning on L40S, in which its kernels move 35.4 GB and start 1090 times: 1.24 of
 /// 864 GB/s, with tensors of 5 to 30 MB (huggingface/peft method_comparison/MetaMathQA,
-/// lora--llama-3.2-3B-rank10-target-mlp and prefixtuning--llama-3.2-3B-lr_0.001).
+/// lora--llama-3.2-3B-rank10-target-mlp and prefixtuning--llama-3.2-3B-lr_0.001), two of the rows of time/peft.csv.
 constexpr double cached_share = 1.24;
 
 /// The same of kernels that gather and scatter rows, over that of others: B200 0.50 and 0.51 of the bandwidth forward

@@ -62,6 +62,7 @@ struct Profile {
   bool groups_in_kernel = false;        ///< but not before a fused kernel
   bool copies_heads = true;             ///< a fused kernel reads no part of a larger tensor, and no expanded head
   bool softmax_in_fp32 = false;         ///< unfused attention takes its softmax in fp32 and casts the result
+  bool chains_softmax = false;          ///< and scales, masks, casts and drops in kernels of their own
   bool models_kernel_workspace = true;  ///< scratch memory inside kernels (attention backward)
   bool holds_narrow_logits = true;      ///< the 16-bit logits stay referenced beside their fp32 copy
   bool shifts_logits = false;           ///< the loss works on a contiguous copy of all logits but the last position's
