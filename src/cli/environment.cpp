@@ -23,7 +23,8 @@ std::optional<std::filesystem::path> user_presets() {
 }  // namespace
 
 Environment read_environment() {
-  return {.terminal = isatty(STDOUT_FILENO) == 1,
+  const bool plain = variable("TERM") == "dumb";  // can neither colour nor draw (terminfo's entry of that name)
+  return {.terminal = isatty(STDOUT_FILENO) == 1 && !plain,
           .errors_on_terminal = isatty(STDERR_FILENO) == 1,
           .no_color = !variable("NO_COLOR").empty(),
           .presets = user_presets()};

@@ -55,6 +55,7 @@ std::vector<Flag> question_flags() {
 
 std::vector<Flag> fit_flags() {
   std::vector<Flag> flags = question_flags();
+  flags.push_back({"full", "", "every table: memory, phases, parameters, compute, time", "Output"});
   flags.push_back({"explain", "", "formula, numbers and source of every line", "Output"});
   flags.push_back({"timeline", "", "draw the memory of a step, block by block", "Output"});
   flags.push_back({"strict", "", "a fit inside the error bar is a failure (exit 1)", "Output"});

@@ -28,6 +28,7 @@ Options setup(const Arguments& arguments, const Environment& environment) {
   options.style.colour = wants_colour(arguments, environment);
   options.style.bars = environment.terminal;
   options.style.timeline = arguments.has("timeline");
+  options.style.full = arguments.has("full");
   options.style.explain = arguments.has("explain");
   return options;
 }

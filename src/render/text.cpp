@@ -1,4 +1,5 @@
-// The answer for people: verdict, ledger, phases, timeline, advice, compute, time, notes.
+// The answer for people: on one screen (summary.hpp), or every table of it: verdict, ledger, phases, timeline, advice,
+// compute, time, notes.
 //
 //   FITS  71.30 of 79.15 GiB (90 %), a100-80-sxm x1, peak in backward of layer 31 of 32
 //
@@ -6,6 +7,7 @@
 //     weights (bf16)      14.96   21 %  █████
 //     ...
 //     total               71.30  100 %
+#include "render/summary.hpp"
 #include "render/text_sections.hpp"
 
 #include <array>
@@ -13,6 +15,7 @@
 namespace llmcalc::render {
 
 std::string to_text(const Report& report, const TextStyle& style) {
+  if (!style.full && !style.explain && !style.timeline) return summary(report, style);
   constexpr std::array sections{verdict_section, ledger_section, phases_section, timeline_section, advice_section,
                                 compute_section, step_section,   time_section,   notes_section};
   std::string text;

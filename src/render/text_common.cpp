@@ -3,13 +3,17 @@
 #include "llmcalc/quantity/format.hpp"
 #include "render/style.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace llmcalc::render {
 
 MemoryUnit memory_unit_of(const answer::Estimate& estimate) {
-  return memory_unit_for(std::max(estimate.verdict.needed, estimate.verdict.capacity));
+  const auto& [capacity, needed] = std::tie(estimate.verdict.capacity, estimate.verdict.needed);
+  return memory_unit_for(capacity > quantity::Bytes{} ? capacity : needed);
 }
 
 namespace {
@@ -34,6 +38,31 @@ std::string figure_text(double value) {
   constexpr int digits = 3;
   if (value >= whole_from && value < whole_until) return quantity::format_count(std::llround(value));
   return quantity::format_number(value, digits);
+}
+
+std::string verdict_word(answer::VerdictKind kind, const TextStyle& style) {
+  switch (kind) {
+    case answer::VerdictKind::fits:
+      return paint("FITS", Ink::good, style);
+    case answer::VerdictKind::tight:
+      return paint("TIGHT", Ink::caution, style);
+    case answer::VerdictKind::does_not_fit:
+      return paint("DOES NOT FIT", Ink::bad, style);
+    case answer::VerdictKind::no_accelerator:
+      break;
+  }
+  return paint("NO VERDICT", Ink::caution, style);
+}
+
+std::string echoed(const Report& report, std::string_view term) {
+  const auto line = std::ranges::find(report.question, term, &EchoLine::term);
+  return line == report.question.end() ? std::string() : line->value;
+}
+
+std::string peak_words(const answer::MemoryAnswer& memory) {
+  const auto place = memory.peak_place.empty() ? std::string(memory::name_of(memory.peak_phase)) : memory.peak_place;
+  if (memory.stages.size() < 2) return "peak in " + place;
+  return fmt::format("peak in {} on pipeline stage {} of {}", place, memory.stage, memory.stages.size());
 }
 
 }  // namespace llmcalc::render

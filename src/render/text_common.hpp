@@ -6,6 +6,7 @@
 #include "render/table.hpp"
 
 #include <string>
+#include <string_view>
 
 namespace llmcalc::render {
 
@@ -14,6 +15,15 @@ MemoryUnit memory_unit_of(const answer::Estimate& estimate);
 
 /// Formula, numbers and source, a line each, under the row that was added last; nothing unless the style explains.
 void add_explanation(Table& table, const answer::Explanation& why, const TextStyle& style);
+
+/// "FITS", "TIGHT", "DOES NOT FIT" or "NO VERDICT", in its colour.
+std::string verdict_word(answer::VerdictKind kind, const TextStyle& style);
+
+/// The value of a term of the effective question; empty where it does not apply.
+std::string echoed(const Report& report, std::string_view term);
+
+/// "peak in backward of layer 31 of 32 on pipeline stage 0 of 4"
+std::string peak_words(const answer::MemoryAnswer& memory);
 
 /// A figure without unit, to be read: "8,365", "20.4", "3.5e+16".
 std::string figure_text(double value);

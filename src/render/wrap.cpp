@@ -26,4 +26,18 @@ std::string wrapped(std::string_view text, std::size_t start, std::size_t indent
   return result;
 }
 
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+std::vector<std::string> page_lines(std::string_view text, std::size_t indent) {
+  return lines_of(std::string(indent, ' ') + wrapped(text, indent, indent));
+}
+
 }  // namespace llmcalc::render

@@ -205,7 +205,7 @@ TEST_CASE("headroom is negative by what is short") {
 
 TEST_CASE("the text's GiB are the JSON's bytes") {
   const auto answer = parsed(sample_report());
-  const auto text = to_text(sample_report(), {});
+  const auto text = to_text(sample_report(), {.full = true});
   constexpr double gib = 1024.0 * 1024.0 * 1024.0;
   for (const auto& line : answer["memory"]["ledger"]) {
     const auto shown = line_with(text, line["label"].get<std::string>());

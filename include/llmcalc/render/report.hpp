@@ -3,6 +3,7 @@
 
 #include "llmcalc/answer/estimate.hpp"
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -26,9 +27,11 @@ struct Report {
 
 struct TextStyle {
   bool colour = false;
-  bool bars = false;      ///< draw a bar a ledger line (terminals)
-  bool timeline = false;  ///< draw the memory of a step
-  bool explain = false;   ///< formula, numbers and source under every line
+  bool bars = false;       ///< draw a bar a ledger line (terminals)
+  bool timeline = false;   ///< draw the memory of a step
+  bool explain = false;    ///< formula, numbers and source under every line
+  bool full = false;       ///< every table; the other two ask for them as well
+  std::size_t lines = 24;  ///< of the screen that the short answer fits on
 };
 
 std::string to_text(const Report& report, const TextStyle& style);

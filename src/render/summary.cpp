@@ -1,0 +1,68 @@
+#include "render/summary.hpp"
+
+#include "render/style.hpp"
+#include "render/wrap.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace llmcalc::render {
+namespace {
+
+constexpr std::size_t label_columns = 10;  // "assumed", "run", ... and what follows them
+constexpr std::string_view indent = "  ";
+
+/// Warnings stand on stderr, on the same screen as the answer.
+std::size_t lines_of_warnings(const Report& report) {
+  constexpr std::size_t lead = std::string_view("llmcalc: warning: ").size();
+  std::size_t lines = 0;
+  for (const auto& warning : report.estimate.warnings) {
+    lines += lines_of(wrapped(warning, lead, indent.size())).size();
+  }
+  return lines;
+}
+
+template <std::size_t n>
+std::size_t lines_in(const std::array<Block, n>& blocks) {
+  std::size_t lines = 0;
+  for (const Block& block : blocks) lines += block.lines.size();
+  return lines;
+}
+
+/// Takes lines from the blocks that give way first, which are the last ones.
+template <std::size_t n>
+void shorten(std::array<Block, n>& blocks, std::size_t most) {
+  for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
+    while (lines_in(blocks) > most && block->lines.size() > block->least) block->lines.pop_back();
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> labelled(std::string_view label, std::string_view text, const TextStyle& style) {
+  const auto column = indent.size() + label_columns;
+  auto lines = lines_of(wrapped(text, column, column));
+  const std::string padding(label_columns - std::min(label_columns, label.size()), ' ');
+  if (!lines.empty()) lines.front().insert(0, std::string(indent) + paint(label, Ink::heading, style) + padding);
+  return lines;
+}
+
+std::string summary(const Report& report, const TextStyle& style) {
+  std::array blocks{summary_verdict(report, style), summary_memory(report, style),  summary_time(report, style),
+                    summary_change(report, style),  summary_assumed(report, style), summary_more(report, style)};
+  constexpr std::size_t fewest = 16;  // below, an answer would lose what it is about
+  const auto screen = std::max(fewest, style.lines - std::min(style.lines, lines_of_warnings(report)));
+  shorten(blocks, screen);
+  auto gaps = screen - std::min(screen, lines_in(blocks));
+  std::string text;
+  for (const Block& block : blocks) {
+    if (!text.empty() && !block.lines.empty() && gaps > 0) {
+      text += '\n';
+      --gaps;
+    }
+    for (const auto& line : block.lines) text.append(line).append("\n");
+  }
+  return text;
+}
+
+}  // namespace llmcalc::render

@@ -1,0 +1,41 @@
+// The answer on one screen: blocks of lines, the last lines of which give way where the screen is full.
+#pragma once
+
+#include "llmcalc/render/report.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace llmcalc::render {
+
+struct Block {
+  std::vector<std::string> lines;
+  std::size_t least = 0;  ///< lines that stay however full the screen is
+};
+
+/// Verdict, model, method, sequence, batch and accelerators; how they are run; need, room and error bar.
+Block summary_verdict(const Report& report, const TextStyle& style);
+
+/// The largest parts of the peak, and where it is.
+Block summary_memory(const Report& report, const TextStyle& style);
+
+/// A step, the run, what it costs.
+Block summary_time(const Report& report, const TextStyle& style);
+
+/// What would make it fit, or how much more would.
+Block summary_change(const Report& report, const TextStyle& style);
+
+/// What nobody said and the answer depends on.
+Block summary_assumed(const Report& report, const TextStyle& style);
+
+/// Where the rest is.
+Block summary_more(const Report& report, const TextStyle& style);
+
+/// At most style.lines lines of 80 columns, less those that the warnings beside them take.
+std::string summary(const Report& report, const TextStyle& style);
+
+/// "assumed   text", on as many lines as it takes, those behind the first under the text.
+std::vector<std::string> labelled(std::string_view label, std::string_view text, const TextStyle& style);
+
+}  // namespace llmcalc::render

@@ -1,0 +1,125 @@
+#include "llmcalc/quantity/format.hpp"
+#include "render/style.hpp"
+#include "render/summary.hpp"
+#include "render/text_common.hpp"
+#include "render/wrap.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <utility>
+
+namespace llmcalc::render {
+namespace {
+
+using answer::Verdict;
+using answer::VerdictKind;
+
+/// The model as it was named: a preset, a file, or the size that was given.
+std::string model_of(const Report& report) {
+  for (const std::string_view term : {"model", "config"}) {
+    if (auto name = echoed(report, term); !name.empty()) return name;
+  }
+  return quantity::format_parameters(report.estimate.size.total) + " parameters";
+}
+
+/// "qlora rank 8", "training", "dpo with lora rank 16"
+std::string method_of(const Report& report) {
+  const auto method = echoed(report, "method");
+  const auto algorithm = echoed(report, "algorithm");
+  const auto rank = echoed(report, "lora_rank");
+  auto words = method == "full" ? std::string("full training") : method;
+  if (!rank.empty() && rank != "0") words += " rank " + rank;
+  return algorithm.empty() || algorithm == "sft" ? words : algorithm + ", " + words;
+}
+
+std::string batch_of(const Report& report) {
+  const auto micro = echoed(report, "micro_batch");
+  const auto global = echoed(report, "global_batch");
+  auto words = fmt::format("seq {}, micro-batch {}", echoed(report, "seq"), micro);
+  if (!global.empty() && global != micro) words += " of " + global;
+  return words;
+}
+
+std::string accelerators_of(const Report& report) {
+  const auto gpu = echoed(report, "gpu");
+  if (gpu.empty()) return {};
+  const auto gpus = echoed(report, "gpus");
+  return gpus.empty() || gpus == "1" ? ", " + gpu : fmt::format(", {} x {}", gpus, gpu);
+}
+
+std::string run_of(const Report& report) {
+  return fmt::format("{}, {}, {}{}", model_of(report), method_of(report), batch_of(report), accelerators_of(report));
+}
+
+/// The ways in which a run is spread that are in use, and what else it does unlike a plain one.
+std::string layout_of(const Report& report) {
+  struct Choice {
+    std::string_view term;
+    std::string_view word;   ///< before the value
+    std::string_view plain;  ///< the value that nobody needs to hear of
+  };
+  constexpr std::array choices{
+      Choice{"dp", "dp ", "1"},
+      Choice{"tp", "tp ", "1"},
+      Choice{"pp", "pp ", "1"},
+      Choice{"cp", "cp ", "1"},
+      Choice{"ep", "ep ", "1"},
+      Choice{"sharding", "", "none"},
+      Choice{"recompute", "recompute ", "none"},
+      Choice{"offload", "offload ", "none"},
+  };
+  std::string words;
+  for (const auto& [term, word, plain] : choices) {
+    const auto value = echoed(report, term);
+    if (value.empty() || value == plain) continue;
+    words.append(words.empty() ? "" : ", ").append(word).append(value);
+  }
+  return words;
+}
+
+/// "as hf runs it: dp 8, zero3"
+std::string manner_of(const Report& report) {
+  const auto framework = echoed(report, "framework");
+  const auto layout = layout_of(report);
+  auto words = framework == "generic" ? std::string("the textbook's memory (name your trainer with --framework)")
+                                      : "as " + framework + " runs it";
+  return layout.empty() ? words : words + ": " + layout;
+}
+
+/// "needs 44.90 of 23.99 GiB, 20.91 short; likely range 42.21 to 47.60"
+std::string need_of(const Verdict& verdict, const MemoryUnit& unit) {
+  auto words = "needs " + in_unit(verdict.needed, unit);
+  const auto [capacity, needed] = std::pair(verdict.capacity, verdict.needed);
+  if (verdict.kind == VerdictKind::no_accelerator) {
+    words += fmt::format(" {}; name an accelerator with --gpu for a verdict", unit.name);
+  } else if (needed > capacity) {
+    words += fmt::format(" of {} {}, {} short", in_unit(capacity, unit), unit.name, in_unit(needed - capacity, unit));
+  } else {
+    words += fmt::format(" of {} {} ({}), {} free", in_unit(capacity, unit), unit.name, share_text(needed / capacity),
+                         in_unit(capacity - needed, unit));
+  }
+  if (verdict.error.above <= 0) return words;
+  return fmt::format("{}; error bar {} to {}", words, in_unit(verdict.low, unit), in_unit(verdict.high, unit));
+}
+
+void add_lines(Block& block, std::vector<std::string> lines) {
+  std::ranges::move(lines, std::back_inserter(block.lines));
+}
+
+}  // namespace
+
+Block summary_verdict(const Report& report, const TextStyle& style) {
+  const Verdict& verdict = report.estimate.verdict;
+  Block block;
+  constexpr std::size_t indent = 2;
+  add_lines(block, lines_of(wrapped(verdict_word(verdict.kind, style) + "  " + run_of(report), 0, indent)));
+  add_lines(block, page_lines(manner_of(report), indent));
+  add_lines(block, page_lines(need_of(verdict, memory_unit_of(report.estimate)), indent));
+  block.least = block.lines.size();
+  return block;
+}
+
+}  // namespace llmcalc::render

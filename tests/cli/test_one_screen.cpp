@@ -1,0 +1,110 @@
+// The answer of `fit` is one screen whatever is asked, warnings beside it included.
+#include "catch.hpp"
+#include "cli/catalogue.hpp"
+#include "cli/run.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/read/presets.hpp"
+#include "render/width.hpp"
+#include "render/wrap.hpp"
+
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace llmcalc;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+constexpr std::size_t most_lines = 24;
+constexpr std::size_t most_columns = 80;
+
+/// What a terminal shows of the answer and of the warnings.
+std::vector<std::string> screen_of(const cli::Outcome& outcome) {
+  auto lines = render::lines_of(outcome.answer);
+  for (const auto& warning : outcome.warnings) {
+    for (auto& line : render::lines_of(render::wrapped("llmcalc: warning: " + warning, 0, 2))) lines.push_back(line);
+  }
+  return lines;
+}
+
+std::string joined(const Words& words) {
+  std::string text;
+  for (const auto& word : words) text += word + ' ';
+  return text;
+}
+
+void check_screen(const Words& words) {
+  const auto lines = screen_of(cli::run(words, cli::Environment{}));
+  INFO(joined(words));
+  CHECK(lines.size() <= most_lines);
+  for (const auto& line : lines) {
+    INFO(line);
+    CHECK(render::display_width(line) <= most_columns);
+  }
+}
+
+/// One of several; "" stands for an option that is not said.
+const std::string& any_of(const Words& values, std::mt19937& random) { return values[random() % values.size()]; }
+
+struct Choice {
+  std::string flag;
+  Words values;
+};
+
+const std::vector<Choice> choices{
+    {"--gpu", {"", "rtx-4090", "h100-sxm:8", "a100-80:64", "b200:512", "mi300x:8", "h100-sxm:16384", "l40s"}},
+    {"--framework", {"", "hf", "megatron", "deepspeed", "torchtitan", "litgpt", "axolotl"}},
+    {"--method", {"", "", "full", "lora", "qlora", "forward-only"}},
+    {"--dtype", {"", "bf16", "mixed-bf16", "fp32"}},
+    {"--seq", {"", "512", "8k", "128k"}},
+    {"--micro-batch", {"", "1", "16"}},
+    {"--zero", {"", "", "1", "3"}},
+    {"--tp", {"", "", "8"}},
+    {"--pp", {"", "", "4"}},
+    {"--recompute", {"", "selective", "full"}},
+    {"--offload", {"", "", "optimizer", "params+optimizer"}},
+    {"--activations", {"", "", "", "none", "rule-of-thumb"}},
+    {"--tokens", {"", "1B", "15T"}},
+    {"--price", {"", "2"}},
+    {"--mtbf", {"", "", "50000", "10"}},
+};
+
+Words random_question(const std::vector<read::ModelPreset>& models, std::mt19937& random) {
+  Words words{"fit"};
+  if (random() % 4 == 0) {
+    words.insert(words.end(), {"--params", any_of({"1e9", "7B", "350M", "1.8T"}, random)});
+  } else {
+    words.insert(words.end(), {"--model", models[random() % models.size()].id});
+  }
+  for (const auto& [flag, values] : choices) {
+    const auto& value = any_of(values, random);
+    if (!value.empty()) words.insert(words.end(), {flag, value});
+  }
+  return words;
+}
+
+}  // namespace
+
+TEST_CASE("every model preset is answered on one screen, whether it fits or not") {
+  for (const auto& model : read::Catalogue().models()) {
+    check_screen({"fit", "--model", model.id, "--gpu", "rtx-4090"});
+    check_screen({"fit", "--model", model.id, "--gpu", "h100-sxm:8", "--zero", "3"});
+  }
+}
+
+TEST_CASE("500 questions of all kinds are answered on one screen") {
+  const auto models = read::Catalogue().models();
+  std::mt19937 random(12);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same questions on every machine
+  int answered = 0;
+  while (answered < 500) {
+    const auto words = random_question(models, random);
+    INFO(joined(words));
+    try {
+      check_screen(words);
+      ++answered;
+    } catch (const quantity::BadInput&) {  // what cannot be asked has no answer
+    }
+  }
+}

@@ -1,0 +1,93 @@
+// The answer on one screen.
+#include "catch.hpp"
+#include "render/sample_report.hpp"
+#include "render/width.hpp"
+#include "render/wrap.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace llmcalc::render {
+namespace {
+
+constexpr TextStyle plain{};
+
+/// A report with the words of the question that the screen tells of.
+Report asked_report() {
+  auto report = sample_report();
+  for (const auto& [term, value] :
+       {std::pair("model", "llama-3-8b"), std::pair("method", "qlora"), std::pair("lora_rank", "16"),
+        std::pair("seq", "8192"), std::pair("micro_batch", "2"), std::pair("global_batch", "64"),
+        std::pair("framework", "hf")}) {
+    std::erase_if(report.question, [&](const EchoLine& line) { return line.term == term; });
+    report.question.push_back({term, value, "flag", std::string("--") + term});
+  }
+  return report;
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("the screen is verdict, largest parts, time, room, what was assumed and where more is") {
+  CHECK(to_text(asked_report(), plain) == R"(FITS  llama-3-8b, qlora rank 16, seq 8192, micro-batch 2 of 64, a100-80-sxm
+  as hf runs it
+  needs 51.33 of 79.15 GiB (65 %), 27.82 free; error bar 47.22 to 55.44
+
+  largest at the peak        GiB  share
+  weights (bf16)           14.96   29 %
+  gradients (bf16)         14.96   29 %
+  optimizer states (int8)  14.96   29 %
+  activations               4.00    8 %
+  2 smaller ones            2.46    5 %
+  peak in backward of layer 31 of 32
+
+  step      350 ms, 2,340 tokens/s a GPU, MFU 41.5 %
+  run       34 days for 15T tokens, 816 GPU-hours, $1,234
+
+  room      up to --micro-batch 5, or --seq 40960
+
+  assumed   sequences of 8,192 tokens
+
+  more      --full tables, --explain formulas, --timeline, --format json
+)");
+}
+
+TEST_CASE("what does not fit says by how much, and what would fit") {
+  const auto text = to_text(report_that_does_not_fit(), plain);
+  CHECK(text.rfind("DOES NOT FIT", 0) == 0);
+  CHECK(contains(text, "needs 51.33 of 24.00 GiB, 27.33 short"));
+  CHECK(contains(text, "to make it fit"));
+  for (const auto& advice : report_that_does_not_fit().estimate.advice) CHECK(contains(text, advice.flag));
+}
+
+TEST_CASE("without an accelerator the screen says how to get a verdict and a time") {
+  const auto text = to_text(report_without_accelerator(), plain);
+  CHECK(text.rfind("NO VERDICT", 0) == 0);
+  CHECK(contains(text, "needs 51.33 GiB; name an accelerator with --gpu for a verdict"));
+  CHECK(contains(text, "time      needs an accelerator"));
+}
+
+TEST_CASE("a full screen loses gaps and the last assumptions before anything else") {
+  auto report = asked_report();
+  report.assumptions.assign(40, "that something which takes most of a line is as it usually is");
+  report.estimate.warnings.assign(5, "look at this");
+  const auto text = to_text(report, plain);
+  const auto lines = lines_of(text);
+  CHECK(lines.size() == 24 - 5);
+  CHECK(contains(text, "  room      "));
+  CHECK(contains(lines.back(), "--full"));
+}
+
+TEST_CASE("colour changes nothing but colour on the screen") {
+  for (const auto& report : {asked_report(), report_that_does_not_fit()}) {
+    auto coloured = lines_of(to_text(report, {.colour = true}));
+    const auto uncoloured = lines_of(to_text(report, plain));
+    REQUIRE(coloured.size() == uncoloured.size());
+    for (std::size_t i = 0; i < coloured.size(); ++i) {
+      CHECK(display_width(coloured[i]) == display_width(uncoloured[i]));
+    }
+  }
+}
+
+}  // namespace llmcalc::render
