@@ -19,7 +19,7 @@ string(JOIN "/" one_workplace "" "work" "")
 set(machine_words "${beside_the_repository}" "\"${one_workplace}" " ${one_workplace}" "=${one_workplace}" "${ROOT}/")
 
 file(GLOB_RECURSE everything RELATIVE "${ROOT}" "${ROOT}/*")
-list(FILTER everything EXCLUDE REGEX "^(build|\\.git|\\.cache)/")
+list(FILTER everything EXCLUDE REGEX "^(build/|\\.git(/|$)|\\.cache/)")  # .git is a file in a second worktree
 foreach(file IN LISTS everything)
   file(READ "${ROOT}/${file}" text)
   foreach(word IN LISTS machine_words)
