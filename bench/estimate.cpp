@@ -24,7 +24,7 @@ spec::Question question(const Case& c) {
   spec::Question q;
   q.model = spec::build_model(read::Catalogue().model(c.model, "bench").shape);
   q.training.framework = spec::Framework::megatron;
-  q.training.precision.grads = spec::Dtype::fp32;
+  q.training.precision.grads = formats::Dtype::fp32;
   q.training.precision.master = true;
   q.training.seq = 8192;
   q.training.grad_accum = 64;
@@ -39,7 +39,7 @@ spec::Question question(const Case& c) {
   return q;
 }
 
-timing::StepTime step_time(const spec::Question& q, const program::Profile& profile, const program::Program& program) {
+timing::StepTime step_time(const spec::Question& q, const frameworks::Profile& profile, const program::Program& program) {
   const timing::Kernels kernels(*q.gpu, q.training, profile);
   const timing::Network network(*q.gpu, q.layout);
   return timing::time_step(program, q, profile, {kernels, network, q.training.precision.compute});
@@ -47,7 +47,7 @@ timing::StepTime step_time(const spec::Question& q, const program::Profile& prof
 
 /// Bytes of the highest peak and nanoseconds of the step, so that nothing can be optimized away.
 std::int64_t estimate(const spec::Question& q, program::Program& program) {
-  const auto profile = program::make_profile(q.training, q.gpu);
+  const auto profile = frameworks::make_profile(q.training, q.gpu);
   program::build_program(q, profile, program);
   const memory::StepWalk walk(program, q, profile);
   std::int64_t highest = 0;

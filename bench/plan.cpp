@@ -1,7 +1,7 @@
 // How many full estimates, of memory and time, one core makes in a second of a search. Nothing is left out because it
 // does not fit: the accelerators have as much memory as it takes.
 
-#include "llmcalc/answer/plan.hpp"
+#include "llmcalc/search/plan.hpp"
 #include "llmcalc/read/presets.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ spec::Question question(const Case& c) {
   q.model = spec::build_model(catalogue.model(c.model, "bench").shape);
   q.gpu = catalogue.accelerator("a100-80", "bench").accelerator;
   q.pricing.memory = quantity::gib(1 << 20);
-  q.training.precision.grads = spec::Dtype::fp32;
+  q.training.precision.grads = formats::Dtype::fp32;
   q.training.precision.master = true;
   q.training.seq = c.seq;
   q.training.global_batch = c.global_batch;
@@ -35,8 +35,8 @@ spec::Question question(const Case& c) {
 
 void measure(const Case& c) {
   const std::clock_t start = std::clock();
-  const answer::PlanSpace space({.bases = {question(c)}});
-  const answer::Findings found = answer::plan(space);
+  const search::PlanSpace space({.bases = {question(c)}});
+  const search::Findings found = search::plan(space);
   const double spent = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   fmt::print("{:16} {:6} GPUs: {:10} layouts in {:6.2f} s of one core: {:.2f} million estimates a second\n", c.model, c.gpus,
              found.looked_at, spent, static_cast<double>(found.fitting) / spent / 1e6);

@@ -1,5 +1,5 @@
 # llmcalc_embed_presets(<target>): compiles everything under presets/ into the target, as the table that
-# src/read/embedded_presets.hpp declares. The files are checked on the way: a mistake in one of them stops the build.
+# src/read/presets/embedded_presets.hpp declares. The files are checked on the way: a mistake in one of them stops the build.
 
 set(llmcalc_presets_root "${CMAKE_CURRENT_LIST_DIR}/..")
 
@@ -9,8 +9,8 @@ function(llmcalc_add_embed_presets_tool)
   foreach(
     source IN
     ITEMS quantity/checked quantity/decimal quantity/error quantity/suggest quantity/text quantity/written spec/names
-          read/json_text read/preset_accelerator read/preset_fields read/preset_json read/preset_model read/preset_names
-          read/preset_shape)
+          read/json_text read/presets/accelerator read/presets/fields read/presets/json read/presets/model
+          read/presets/names read/presets/shape)
     list(APPEND sources "${llmcalc_presets_root}/src/${source}.cpp")
   endforeach()
   add_executable(llmcalc_embed_presets_tool ${sources})

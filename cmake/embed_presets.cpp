@@ -6,7 +6,7 @@
 // with file and JSON pointer, as does a name that two entries share.
 
 #include "llmcalc/quantity/error.hpp"
-#include "read/preset_entry.hpp"
+#include "read/presets/entry.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -99,7 +99,7 @@ std::string accessor(const std::string& name) {
 }
 
 std::string source(const fs::path& root) {
-  return "#include \"read/embedded_presets.hpp\"\n\nnamespace llmcalc::read {\nnamespace {\n\n" +
+  return "#include \"read/presets/embedded_presets.hpp\"\n\nnamespace llmcalc::read {\nnamespace {\n\n" +
          table("models", root, "models", presets::read_model_entry) +
          table("accelerators", root, "accelerators", presets::read_accelerator_entry) + "}  // namespace\n\n" +
          accessor("models") + accessor("accelerators") + "\n}  // namespace llmcalc::read\n";

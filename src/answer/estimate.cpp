@@ -9,7 +9,7 @@ namespace {
 
 /// The FLOPs of a micro-batch belong to the model, however it is cut: those of a rank that holds it all.
 program::Work work_of_model(const spec::Question& question, const program::Program& program,
-                            const program::Profile& profile) {
+                            const frameworks::Profile& profile) {
   const spec::Layout& layout = question.layout;
   if (layout.tp * layout.cp * layout.ep * layout.etp == 1) return program::count_work(program);
   spec::Question whole = question;

@@ -1,7 +1,7 @@
 #include "llmcalc/timing/goodput.hpp"
 
 #include "answer/parts.hpp"
-#include "answer/wall_clock.hpp"
+#include "llmcalc/answer/wall_clock.hpp"
 #include "llmcalc/quantity/format.hpp"
 
 #include <fmt/format.h>

@@ -32,8 +32,8 @@ std::string per_parameter(Bytes size, std::int64_t parameters, std::int64_t widt
 }
 
 /// Bytes of an element, of types that have no scales.
-std::int64_t width_of(spec::Dtype dtype) {
-  const auto& facts = spec::facts(dtype);
+std::int64_t width_of(formats::Dtype dtype) {
+  const auto& facts = formats::facts(dtype);
   return facts.scale.block == 0 && facts.bits >= 8 ? facts.bits / 8 : 0;
 }
 

@@ -1,9 +1,9 @@
-#include "answer/levels.hpp"
+#include "llmcalc/answer/levels.hpp"
 
-#include "answer/error_bar.hpp"
 #include "answer/parts.hpp"
 #include "llmcalc/memory/communicators.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/trust/error_bar.hpp"
 
 #include <fmt/format.h>
 
@@ -44,9 +44,9 @@ Bytes textbook_total(const spec::Question& question, const memory::Moment& state
 constexpr Bytes unlimited = bytes(std::numeric_limits<std::int64_t>::max());
 
 /// What the allocator holds over what is allocated while nothing presses it.
-double cached_ratio(const spec::Question& question, const program::Profile& profile) {
+double cached_ratio(const spec::Question& question, const frameworks::Profile& profile) {
   return question.runtime.reserved_ratio.value_or(
-      std::max(profile.reserved_over_allocated, error_bar(question).cached));
+      std::max(profile.reserved_over_allocated, trust::error_bar(question).cached));
 }
 
 Bytes scaled(Bytes size, double factor) {
@@ -58,8 +58,8 @@ Bytes scaled(Bytes size, double factor) {
 
 }  // namespace
 
-program::Profile profile_of(const spec::Question& question) {
-  program::Profile profile = program::make_profile(question.training, question.gpu);
+frameworks::Profile profile_of(const spec::Question& question) {
+  frameworks::Profile profile = frameworks::make_profile(question.training, question.gpu);
   const spec::Runtime& given = question.runtime;
   profile.context = given.context.value_or(profile.context);
   profile.workspace = given.workspace.value_or(profile.workspace);
@@ -72,11 +72,11 @@ memory::StepMemory walk_stage(const memory::StepWalk& step, const spec::Question
   return every ? step.walk_worst() : step.walk(chosen_stage(question));
 }
 
-Bytes needed_level(const program::Profile& profile, Bytes allocated, Bytes communicators) {
+Bytes needed_level(const frameworks::Profile& profile, Bytes allocated, Bytes communicators) {
   return scaled(allocated, profile.reserved_over_allocated) + communicators + profile.context;
 }
 
-Levels levels(const spec::Question& question, const program::Profile& profile, const memory::StepMemory& memory,
+Levels levels(const spec::Question& question, const frameworks::Profile& profile, const memory::StepMemory& memory,
               std::int64_t parameters) {
   if (question.training.activations != spec::ActivationModel::program) {
     const Bytes total = textbook_total(question, memory.persistent, parameters);
@@ -87,7 +87,7 @@ Levels levels(const spec::Question& question, const program::Profile& profile, c
   const Bytes needed = needed_level(profile, allocated, communicators);
   const Bytes outside = communicators + profile.context;
   const Bytes device = std::max(needed, std::min(scaled(allocated, cached_ratio(question, profile)) + outside,
-                                                 capacity_of(question).value_or(unlimited)));
+                                                 trust::capacity_of(question).value_or(unlimited)));
   return {allocated, device - outside, device, needed};
 }
 

@@ -14,7 +14,7 @@ SizeAnswer model_size(const spec::Shape& shape) {
   spec::Question question;
   question.model = spec::build_model(shape);
   question.training.seq = 1;
-  const auto profile = program::make_profile(question.training, question.gpu);
+  const auto profile = frameworks::make_profile(question.training, question.gpu);
   return size_answer(program::count_parameters(program::build_program(question, profile)));
 }
 

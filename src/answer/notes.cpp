@@ -1,6 +1,6 @@
 // What the model of a run leaves out, and what its figures rest on.
 #include "answer/parts.hpp"
-#include "llmcalc/program/profile.hpp"
+#include "llmcalc/frameworks/profile.hpp"
 #include "llmcalc/quantity/format.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "llmcalc/timing/kernels.hpp"
@@ -32,14 +32,14 @@ bool passes_recurrence_on(const spec::Question& question) {
 std::vector<std::string> about_experts(const spec::Question& question) {
   std::vector<std::string> lines;
   if (question.layout.ep == 1) return lines;
-  const double overload = program::make_profile(question.training, question.gpu).router_overload;
+  const double overload = frameworks::make_profile(question.training, question.gpu).router_overload;
   if (!question.training.moe_imbalance) {
     lines.emplace_back(overload > 0.0 ? "the time is of a balanced router, the peak of one that has yet to learn it; "
                                         "--moe-imbalance states one factor"
                                       : "the router is taken to be balanced; --moe-imbalance states a factor");
   }
   const timing::Network network(*question.gpu, question.layout);
-  if (!question.layout.node_dispatch && network.span(program::Group::expert).nodes() > 1) {
+  if (!question.layout.node_dispatch && network.span(layers::Group::expert).nodes() > 1) {
     lines.emplace_back("experts are sent a copy of a token each; --node-dispatch 1 sends a node one, as DeepEP does");
   }
   return lines;
@@ -65,9 +65,9 @@ std::vector<std::string> about_drives(const spec::Question& question) {
 /// What PyTorch's own parallelism and torchao can do in another way than was priced.
 std::vector<std::string> about_torch(const spec::Question& question) {
   const auto& training = question.training;
-  const program::Profile profile = program::make_profile(training, question.gpu);
+  const frameworks::Profile profile = frameworks::make_profile(training, question.gpu);
   const bool casts =
-      spec::is_narrow_float(training.precision.compute) && training.framework != spec::Framework::generic;
+      formats::is_narrow_float(training.precision.compute) && training.framework != spec::Framework::generic;
   std::vector<std::string> lines;
   if (question.pricing.mfu) return lines;
   if (casts && !profile.keeps_narrow_inputs && !profile.casts_in_one_pass) {

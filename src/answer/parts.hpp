@@ -1,8 +1,9 @@
 // The parts of an estimate, one function each; estimate() is their table of contents.
 #pragma once
 
-#include "answer/levels.hpp"
 #include "llmcalc/answer/estimate.hpp"
+#include "llmcalc/answer/levels.hpp"
+#include "llmcalc/answer/run_length.hpp"
 #include "llmcalc/memory/step_walk.hpp"
 #include "llmcalc/program/build.hpp"
 #include "llmcalc/program/count.hpp"
@@ -14,7 +15,7 @@ namespace llmcalc::answer {
 
 /// The walks over one program, done once and read by every part.
 struct Walks {
-  program::Profile profile;
+  frameworks::Profile profile;
   program::Program program;
   program::Size size;
   program::Work work;
@@ -29,15 +30,6 @@ Walks walk(const spec::Question& question);
 MemoryAnswer memory_answer(const spec::Question& question, const Walks& walks);
 
 TimeAnswer time_answer(const spec::Question& question, const Walks& walks);
-
-/// How much data the run sees.
-struct Budget {
-  quantity::Tokens tokens;
-  std::string source;
-};
-
-/// As said; by default 20 tokens a parameter.
-Budget token_budget(const spec::Question& question, std::int64_t parameters);
 
 /// Of one optimizer step over all data-parallel ranks.
 double step_tokens(const spec::Question& question);
@@ -54,16 +46,6 @@ void operate(const spec::Question& question, const Walks& walks, TimeAnswer& ans
 Goodput goodput(const spec::Question& question, const program::Program& program, quantity::Seconds step,
                 quantity::Seconds useful);
 
-/// Empty where neither the person nor the preset knows the accelerator's power.
-std::optional<Footprint> footprint(const spec::Question& question, double gpu_hours);
-
-/// Of one accelerator: what the person said, else what the part offers; empty without either.
-std::optional<quantity::Bytes> capacity_of(const spec::Question& question);
-
-/// By how much the high end of the error bar exceeds the capacity, in bytes; negative where it fits.
-double excess(const spec::Question& question, quantity::Bytes needed, quantity::Bytes capacity);
-
-VerdictKind judge(const spec::Question& question, quantity::Bytes needed);
 Verdict verdict(const spec::Question& question, quantity::Bytes needed);
 
 /// What is alive at the peak as labelled lines that sum to the device total.

@@ -1,9 +1,9 @@
 #include "answer/parts.hpp"
-#include "answer/time_error_bar.hpp"
 #include "llmcalc/program/sharding.hpp"
 #include "llmcalc/quantity/format.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "llmcalc/timing/step_time.hpp"
+#include "llmcalc/trust/time_error_bar.hpp"
 
 #include <fmt/format.h>
 
@@ -155,7 +155,7 @@ void clock_step(const spec::Question& question, const Walks& walks, TimeAnswer& 
     const timing::StepTime time = step_time(question, walks);
     answer.step = time.total();
     answer.step_parts = step_parts(time, question);
-    const TimeErrorBar& bar = time_error_bar(question);
+    const trust::TimeErrorBar& bar = trust::time_error_bar(question);
     answer.error_share = bar.share;
     answer.error_source = fmt::format("90th percentile over {} measured runs, {}", bar.runs, bar.name);
     answer.mfu = at_peak / answer.step;

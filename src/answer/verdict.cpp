@@ -1,5 +1,5 @@
-#include "answer/error_bar.hpp"
 #include "answer/parts.hpp"
+#include "llmcalc/trust/error_bar.hpp"
 
 #include <fmt/format.h>
 
@@ -19,36 +19,18 @@ Bytes around(Bytes needed, double factor) {
   return quantity::bytes(static_cast<std::int64_t>(value));
 }
 
-std::string source_of(const ErrorBar& bar) {
+std::string source_of(const trust::ErrorBar& bar) {
   if (bar.allocated_runs == 0) return fmt::format("{}: {}", bar.name, bar.source);
   return fmt::format("{}: {}, n = {}", bar.name, bar.source, bar.allocated_runs);
 }
 
 }  // namespace
 
-std::optional<Bytes> capacity_of(const spec::Question& question) {
-  if (question.pricing.memory) return question.pricing.memory;
-  if (question.gpu) return question.gpu->memory_usable;
-  return std::nullopt;
-}
-
-double excess(const spec::Question& question, Bytes needed, Bytes capacity) {
-  const double high = static_cast<double>(in_bytes(needed)) * (1.0 + error_bar(question).allocated.above);
-  return high - static_cast<double>(in_bytes(capacity));
-}
-
-VerdictKind judge(const spec::Question& question, Bytes needed) {
-  const auto capacity = capacity_of(question);
-  if (!capacity) return VerdictKind::no_accelerator;
-  if (needed > *capacity) return VerdictKind::does_not_fit;
-  return excess(question, needed, *capacity) > 0.0 ? VerdictKind::tight : VerdictKind::fits;
-}
-
 Verdict verdict(const spec::Question& question, Bytes needed) {
-  const ErrorBar& bar = error_bar(question);
+  const trust::ErrorBar& bar = trust::error_bar(question);
   Verdict v;
-  v.kind = judge(question, needed);
-  v.capacity = capacity_of(question).value_or(Bytes{});
+  v.kind = trust::judge(question, needed);
+  v.capacity = trust::capacity_of(question).value_or(Bytes{});
   v.needed = needed;
   v.error = bar.allocated;
   v.error_source = source_of(bar);

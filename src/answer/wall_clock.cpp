@@ -1,4 +1,4 @@
-#include "answer/wall_clock.hpp"
+#include "llmcalc/answer/wall_clock.hpp"
 
 #include "llmcalc/timing/goodput.hpp"
 

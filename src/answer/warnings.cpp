@@ -1,6 +1,6 @@
 // What the person who asked should look at.
-#include "answer/levels.hpp"
 #include "answer/parts.hpp"
+#include "llmcalc/answer/levels.hpp"
 #include "llmcalc/memory/communicators.hpp"
 #include "llmcalc/quantity/format.hpp"
 #include "llmcalc/spec/names.hpp"
@@ -23,10 +23,10 @@ constexpr double fewest_pretraining_tokens = 200e9;
 constexpr double loud_bubble = 0.2;
 
 /// Products of a type that the accelerator does not have run, if at all, in the next wider one.
-bool lacks_products(const spec::Accelerator& gpu, spec::Dtype compute) {
-  if (compute == spec::Dtype::nvfp4) return !gpu.peaks.fp4;
-  if (spec::is_narrow_float(compute)) return !gpu.peaks.fp8;
-  return compute == spec::Dtype::bf16 && !gpu.peaks.bf16;
+bool lacks_products(const spec::Accelerator& gpu, formats::Dtype compute) {
+  if (compute == formats::Dtype::nvfp4) return !gpu.peaks.fp4;
+  if (formats::is_narrow_float(compute)) return !gpu.peaks.fp8;
+  return compute == formats::Dtype::bf16 && !gpu.peaks.bf16;
 }
 
 double bubble_share(const TimeAnswer& time) {
@@ -38,7 +38,8 @@ double bubble_share(const TimeAnswer& time) {
 std::optional<std::string> about_other_stages(const spec::Question& question, const Estimate& estimate) {
   const auto& memory = estimate.memory;
   const auto highest = std::ranges::max_element(memory.stages, {}, &StagePeak::allocated);
-  const bool fits = estimate.verdict.kind == VerdictKind::fits || estimate.verdict.kind == VerdictKind::tight;
+  const bool fits =
+      estimate.verdict.kind == trust::VerdictKind::fits || estimate.verdict.kind == trust::VerdictKind::tight;
   if (!fits || highest == memory.stages.end() || highest->stage == memory.stage) return std::nullopt;
   const auto needed = needed_level(profile_of(question), highest->allocated, memory::communicator_buffers(question));
   if (needed <= estimate.verdict.capacity) return std::nullopt;
@@ -80,13 +81,13 @@ std::vector<std::string> warnings(const spec::Question& question, const Estimate
   }
   const auto compute = question.training.precision.compute;
   if (question.gpu && lacks_products(*question.gpu, compute)) {
-    const bool takes_fp16 = compute == spec::Dtype::bf16 && question.gpu->peaks.fp16;
+    const bool takes_fp16 = compute == formats::Dtype::bf16 && question.gpu->peaks.fp16;
     lines.push_back(fmt::format("{} has no products in {}: they are priced in the next wider type that it has{}",
                                 question.gpu->id, spec::name_of(compute),
                                 takes_fp16 ? ", --dtype fp16 runs on its matrix units" : ""));
   }
   if (auto other = about_other_stages(question, estimate)) lines.push_back(std::move(*other));
-  if (estimate.verdict.kind == VerdictKind::tight) {
+  if (estimate.verdict.kind == trust::VerdictKind::tight) {
     lines.push_back(
         fmt::format("tight: the room left is inside the error bar of {:.0f} %", 100.0 * estimate.verdict.error.above));
   }

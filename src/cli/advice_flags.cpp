@@ -7,7 +7,7 @@
 
 namespace llmcalc::cli {
 
-void unsay(const std::vector<read::Given>& words, const spec::Question& asked, answer::Advice& advice) {
+void unsay(const std::vector<read::Given>& words, const spec::Question& asked, search::Advice& advice) {
   for (const auto& word : words) {
     const read::Term* term = read::find_term(word.term);
     if (term == nullptr) continue;

@@ -6,9 +6,9 @@
 
 namespace llmcalc::cli {
 
-spec::Dtype find_dtype(std::string_view name, std::string_view place) {
-  if (const auto* word = spec::find_name<spec::Dtype>(name)) return word->value;
-  const auto names = spec::all_names<spec::Dtype>();
+formats::Dtype find_dtype(std::string_view name, std::string_view place) {
+  if (const auto* word = spec::find_name<formats::Dtype>(name)) return word->value;
+  const auto names = spec::all_names<formats::Dtype>();
   throw quantity::BadInput(std::string(place), "there is no number format '" + std::string(name) + "'",
                            quantity::did_you_mean(name, names));
 }

@@ -1,13 +1,13 @@
 // A number format by its name.
 #pragma once
 
-#include "llmcalc/spec/dtype.hpp"
+#include "llmcalc/formats/dtype.hpp"
 
 #include <string_view>
 
 namespace llmcalc::cli {
 
 /// \throws quantity::BadInput at `place` with the nearest names
-spec::Dtype find_dtype(std::string_view name, std::string_view place);
+formats::Dtype find_dtype(std::string_view name, std::string_view place);
 
 }  // namespace llmcalc::cli

@@ -18,8 +18,8 @@
 namespace llmcalc::cli {
 namespace {
 
-using answer::Objective;
 using quantity::BadInput;
+using search::Objective;
 
 struct ObjectiveWord {
   std::string_view word;
@@ -38,8 +38,8 @@ std::string_view text_of(const Arguments& arguments, std::string_view flag, std:
   return text == nullptr ? fallback : std::string_view(*text);
 }
 
-answer::PlanLimits limits_of(const Arguments& arguments) {
-  answer::PlanLimits limits;
+search::PlanLimits limits_of(const Arguments& arguments) {
+  search::PlanLimits limits;
   if (const auto* text = arguments.find("max-memory")) limits.memory = quantity::parse_capacity(*text, "--max-memory");
   if (const auto* text = arguments.find("max-days")) {
     limits.time = quantity::days(quantity::parse_number(*text, "--max-days"));

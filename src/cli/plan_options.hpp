@@ -4,9 +4,9 @@
 #include "cli/arguments.hpp"
 #include "cli/environment.hpp"
 #include "cli/plan_pool.hpp"
-#include "llmcalc/answer/plan.hpp"
 #include "llmcalc/read/given.hpp"
 #include "llmcalc/render/report.hpp"
+#include "llmcalc/search/plan.hpp"
 
 #include <optional>
 #include <string>
@@ -22,8 +22,8 @@ enum class Largest { nothing, seq, params };
 
 struct PlanOptions {
   std::vector<read::Given> words;  ///< of the vocabulary
-  answer::Objective objective = answer::Objective::step_time;
-  answer::PlanLimits limits;
+  search::Objective objective = search::Objective::step_time;
+  search::PlanLimits limits;
   bool strict = false;
   std::size_t best = 10;
   Largest largest = Largest::nothing;
@@ -38,9 +38,9 @@ struct PlanOptions {
 PlanOptions plan_options(const Arguments& arguments, const Environment& environment);
 
 /// "step-time", as on the command line.
-std::string_view word_of(answer::Objective objective);
+std::string_view word_of(search::Objective objective);
 
 /// \throws quantity::BadInput with the nearest word
-answer::Objective objective_of(std::string_view word);
+search::Objective objective_of(std::string_view word);
 
 }  // namespace llmcalc::cli

@@ -39,16 +39,16 @@ class InterruptGuard {
 
 class Pool {
  public:
-  Pool(const answer::PlanSpace& space, const PoolOptions& options);
+  Pool(const search::PlanSpace& space, const PoolOptions& options);
   Searched run();
 
  private:
-  void work(answer::PlanSearch& search);
+  void work(search::PlanSearch& search);
   bool is_over() const { return interrupted || over_.load(std::memory_order_relaxed); }
   void draw() const;
   void watch() const;
 
-  const answer::PlanSpace& space_;
+  const search::PlanSpace& space_;
   const PoolOptions& options_;
   std::size_t units_;  ///< of this shard
   std::atomic<std::size_t> next_ = 0;
@@ -58,13 +58,13 @@ class Pool {
   std::atomic<bool> failed_ = false;
 };
 
-Pool::Pool(const answer::PlanSpace& space, const PoolOptions& options) : space_(space), options_(options) {
+Pool::Pool(const search::PlanSpace& space, const PoolOptions& options) : space_(space), options_(options) {
   const auto all = static_cast<std::int64_t>(space.units().size());
   const auto [index, of] = options.shard;
   units_ = static_cast<std::size_t>(index < all ? (all - index + of - 1) / of : 0);
 }
 
-void Pool::work(answer::PlanSearch& search) try {
+void Pool::work(search::PlanSearch& search) try {
   const auto [index, of] = options_.shard;
   while (!is_over()) {
     const std::size_t n = next_++;
@@ -99,7 +99,7 @@ void Pool::watch() const {
 Searched Pool::run() {
   interrupted = false;
   const InterruptGuard guard;
-  std::vector<answer::PlanSearch> searches;
+  std::vector<search::PlanSearch> searches;
   for (unsigned i = 0; i < options_.threads; ++i) searches.emplace_back(space_);
   std::vector<std::thread> threads;
   for (std::size_t i = options_.draws_progress ? 0 : 1; i < searches.size(); ++i) {
@@ -114,7 +114,7 @@ Searched Pool::run() {
   if (failure_) std::rethrow_exception(failure_);
   Searched result;
   for (const auto& search : searches) {
-    result.findings = answer::merge(space_, result.findings, search.findings());
+    result.findings = search::merge(space_, result.findings, search.findings());
   }
   result.share = units_ == 0 ? 1.0 : static_cast<double>(done_) / static_cast<double>(units_);
   if (options_.stops_at_first) result.share = interrupted ? result.share : 1.0;
@@ -123,7 +123,7 @@ Searched Pool::run() {
 
 }  // namespace
 
-Searched search(const answer::PlanSpace& space, const PoolOptions& options) { return Pool(space, options).run(); }
+Searched search(const search::PlanSpace& space, const PoolOptions& options) { return Pool(space, options).run(); }
 
 unsigned default_threads() { return std::max(1U, std::thread::hardware_concurrency()); }
 

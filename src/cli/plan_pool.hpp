@@ -1,7 +1,7 @@
 // A search on all cores.
 #pragma once
 
-#include "llmcalc/answer/plan.hpp"
+#include "llmcalc/search/plan.hpp"
 
 #include <cstdint>
 
@@ -23,12 +23,12 @@ struct PoolOptions {
 };
 
 struct Searched {
-  answer::Findings findings;
+  search::Findings findings;
   double share = 1.0;  ///< of the units; below 1 when somebody interrupted
 };
 
 /// The findings do not depend on the number of threads. Ctrl-C ends the search with what has been found so far.
-Searched search(const answer::PlanSpace& space, const PoolOptions& options);
+Searched search(const search::PlanSpace& space, const PoolOptions& options);
 
 /// As many as the machine has cores.
 unsigned default_threads();

@@ -24,20 +24,20 @@ constexpr std::array<std::string_view, 16> row_terms{"gpu",      "gpus",        
 
 class ReportBuilder {
  public:
-  ReportBuilder(const std::vector<Given>& words, const read::PlanWords& plan, const answer::PlanSpace& space)
+  ReportBuilder(const std::vector<Given>& words, const read::PlanWords& plan, const search::PlanSpace& space)
       : words_(words), plan_(plan), space_(space), terms_(terms()) {}
 
-  render::PlanReport build(const answer::Findings& findings) const;
+  render::PlanReport build(const search::Findings& findings) const;
 
  private:
   std::vector<std::string> terms() const;
-  std::string value_of(const std::string& term, const answer::Choice& choice, const spec::Question& question) const;
-  std::vector<render::PlanRow> rows(const std::vector<answer::PlannedRun>& runs) const;
-  std::string fit_command(const answer::Choice& choice) const;
+  std::string value_of(const std::string& term, const search::Choice& choice, const spec::Question& question) const;
+  std::vector<render::PlanRow> rows(const std::vector<search::PlannedRun>& runs) const;
+  std::string fit_command(const search::Choice& choice) const;
 
   const std::vector<Given>& words_;
   const read::PlanWords& plan_;
-  const answer::PlanSpace& space_;
+  const search::PlanSpace& space_;
   std::vector<std::string> terms_;
 };
 
@@ -50,7 +50,7 @@ std::vector<std::string> ReportBuilder::terms() const {
   return terms;
 }
 
-std::string ReportBuilder::value_of(const std::string& term, const answer::Choice& choice,
+std::string ReportBuilder::value_of(const std::string& term, const search::Choice& choice,
                                     const spec::Question& question) const {
   const auto& varied = plan_.bases[choice.base].varied;
   const bool by_row = std::ranges::find(row_terms, term) != row_terms.end();
@@ -60,9 +60,9 @@ std::string ReportBuilder::value_of(const std::string& term, const answer::Choic
   return row == nullptr ? std::string() : row->show(question);
 }
 
-std::vector<render::PlanRow> ReportBuilder::rows(const std::vector<answer::PlannedRun>& runs) const {
+std::vector<render::PlanRow> ReportBuilder::rows(const std::vector<search::PlannedRun>& runs) const {
   std::vector<render::PlanRow> rows;
-  for (const answer::PlannedRun& run : runs) {
+  for (const search::PlannedRun& run : runs) {
     const spec::Question question = space_.question_of(run.choice);
     render::PlanRow row{{}, run};
     for (const auto& term : terms_) row.values.push_back(value_of(term, run.choice, question));
@@ -83,7 +83,7 @@ std::string quoted(const std::string& text) {
   return safe + "'";
 }
 
-std::string ReportBuilder::fit_command(const answer::Choice& choice) const {
+std::string ReportBuilder::fit_command(const search::Choice& choice) const {
   const spec::Question question = space_.question_of(choice);
   const auto& varied = plan_.bases[choice.base].varied;
   std::string command = "llmcalc fit";
@@ -107,7 +107,7 @@ std::string ReportBuilder::fit_command(const answer::Choice& choice) const {
   return command;
 }
 
-render::PlanReport ReportBuilder::build(const answer::Findings& findings) const {
+render::PlanReport ReportBuilder::build(const search::Findings& findings) const {
   render::PlanReport report;
   report.objective = word_of(space_.question().objective);
   report.terms = terms_;
@@ -119,19 +119,19 @@ render::PlanReport ReportBuilder::build(const answer::Findings& findings) const 
   report.assumptions = plan_.bases.front().resolved.assumptions;
   report.version = LLMCALC_VERSION;
   if (findings.best.empty()) return report;
-  const answer::Choice& choice = findings.best.front().choice;
+  const search::Choice& choice = findings.best.front().choice;
   const spec::Question question = space_.question_of(choice);
   report.estimate = answer::estimate(question);
   report.warnings = report.estimate->warnings;
   report.fit_command = fit_command(choice);
-  report.launch = answer::launches(question);
+  report.launch = launch::launches(question);
   return report;
 }
 
 }  // namespace
 
 render::PlanReport plan_report(const std::vector<Given>& words, const read::PlanWords& plan,
-                               const answer::PlanSpace& space, const answer::Findings& findings) {
+                               const search::PlanSpace& space, const search::Findings& findings) {
   return ReportBuilder(words, plan, space).build(findings);
 }
 

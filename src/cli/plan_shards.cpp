@@ -14,9 +14,9 @@
 namespace llmcalc::cli {
 namespace {
 
-using answer::Choice;
-using answer::Findings;
-using answer::PlannedRun;
+using search::Choice;
+using search::Findings;
+using search::PlannedRun;
 using Json = nlohmann::ordered_json;
 using quantity::BadInput;
 
@@ -155,7 +155,7 @@ void check_complete(const std::vector<Part>& parts, const std::vector<std::strin
 }
 
 /// A layout that a search of the space could have found.
-bool is_in(const answer::PlanSpace& space, const Choice& c) {
+bool is_in(const search::PlanSpace& space, const Choice& c) {
   if (c.base >= space.question().bases.size() || c.recompute >= space.recomputes().size()) return false;
   for (const auto degree : {c.tp, c.pp, c.vpp, c.cp, c.ep, c.etp, c.dp, c.micro_batch}) {
     if (degree < 1 || degree > std::numeric_limits<std::int32_t>::max()) return false;
@@ -193,14 +193,14 @@ Parts read_parts(const PlanOptions& options) {
   return parts;
 }
 
-answer::Findings merged(const answer::PlanSpace& space, const std::vector<Findings>& parts) {
+search::Findings merged(const search::PlanSpace& space, const std::vector<Findings>& parts) {
   Findings all;
   for (const Findings& part : parts) {
     for (const auto* runs : {&part.best, &part.each, &part.front}) {
       if (std::ranges::all_of(*runs, [&](const PlannedRun& run) { return is_in(space, run.choice); })) continue;
       throw BadInput("--merge", "a part holds a layout that the search does not have");
     }
-    all = answer::merge(space, all, part);
+    all = search::merge(space, all, part);
   }
   return all;
 }

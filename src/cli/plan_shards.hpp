@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/plan_options.hpp"
-#include "llmcalc/answer/plan.hpp"
+#include "llmcalc/search/plan.hpp"
 
 #include <string>
 #include <vector>
@@ -10,11 +10,11 @@
 namespace llmcalc::cli {
 
 /// What one part found, with the question that it is a part of.
-std::string to_part(const PlanOptions& options, const answer::Findings& findings);
+std::string to_part(const PlanOptions& options, const search::Findings& findings);
 
 struct Parts {
   PlanOptions options;  ///< the question that all of them share
-  std::vector<answer::Findings> findings;
+  std::vector<search::Findings> findings;
 };
 
 /// \param options  how to show the answer
@@ -22,6 +22,6 @@ struct Parts {
 Parts read_parts(const PlanOptions& options);
 
 /// The same findings as those of one search over all parts.
-answer::Findings merged(const answer::PlanSpace& space, const std::vector<answer::Findings>& parts);
+search::Findings merged(const search::PlanSpace& space, const std::vector<search::Findings>& parts);
 
 }  // namespace llmcalc::cli

@@ -56,15 +56,15 @@ read::PlanWords Planner::resolve(const std::vector<Given>& words) const {
   return read::resolve_plan(words, config_, catalogue_);
 }
 
-answer::PlanSpace Planner::space(const read::PlanWords& plan) const {
-  answer::PlanQuestion question;
+search::PlanSpace Planner::space(const read::PlanWords& plan) const {
+  search::PlanQuestion question;
   for (const auto& base : plan.bases) question.bases.push_back(base.resolved.question);
   question.choices = plan.choices;
   question.objective = options_.objective;
   question.limits = options_.limits;
   question.strict = options_.strict;
   question.best = options_.best;
-  return answer::PlanSpace(std::move(question));
+  return search::PlanSpace(std::move(question));
 }
 
 bool Planner::fits(const read::PlanWords& plan) const {
@@ -96,8 +96,8 @@ std::optional<std::int64_t> Planner::fewest(const std::vector<Given>& words) con
 
 /// Of all accelerators there are, those that the objective and the limits can be told of.
 void Planner::leave_out_unknown(read::PlanWords& plan) const {
-  const bool needs_price = options_.objective == answer::Objective::cost || options_.limits.cost;
-  const bool needs_power = options_.objective == answer::Objective::energy;
+  const bool needs_price = options_.objective == search::Objective::cost || options_.limits.cost;
+  const bool needs_power = options_.objective == search::Objective::energy;
   const std::size_t all = plan.bases.size();
   std::erase_if(plan.bases, [&](const read::PlanBase& base) {
     const auto& question = base.resolved.question;

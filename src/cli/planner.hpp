@@ -23,7 +23,7 @@ class Planner {
   /// layout is within the limits.
   read::PlanWords bases(const std::vector<read::Given>& words) const;
 
-  answer::PlanSpace space(const read::PlanWords& plan) const;
+  search::PlanSpace space(const read::PlanWords& plan) const;
 
   /// Whether any layout is within the limits.
   bool fits(const std::vector<read::Given>& words) const;

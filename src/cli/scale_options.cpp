@@ -17,7 +17,7 @@
 namespace llmcalc::cli {
 namespace {
 
-using answer::ScaleQuestion;
+using laws::ScaleQuestion;
 
 void read_tokens(ScaleQuestion& question, std::string_view text, std::string_view place) {
   const auto amount = quantity::parse_tokens(text, place);
@@ -51,8 +51,8 @@ quantity::Money dollars(std::string_view text, std::string_view place) {
 }
 
 void read_law(ScaleQuestion& question, std::string_view text, std::string_view place) {
-  const auto laws = answer::scaling_laws();
-  const auto found = std::ranges::find(laws, text, &answer::LawFacts::name);
+  const auto laws = laws::scaling_laws();
+  const auto found = std::ranges::find(laws, text, &laws::LawFacts::name);
   if (found == laws.end()) {
     std::vector<std::string_view> names;
     for (const auto& law : laws) names.push_back(law.name);
@@ -171,14 +171,14 @@ ScaleOptions read_scale_options(const Arguments& arguments) {
   refuse_alternatives(arguments, options.question);
   read_gpu(arguments, options);
   if (const std::string* name = arguments.find("dtype")) {
-    options.question.weight = spec::average_bits(find_dtype(*name, "--dtype"));
+    options.question.weight = formats::average_bits(find_dtype(*name, "--dtype"));
   }
   auto& next = options.question.follow_ups;
   next.hyperparameters = arguments.has("hyperparameters");
   if (arguments.has("frontier")) {
     constexpr std::array<std::string_view, 2> words{"sizes", "budgets"};
     const bool sizes = arguments.choice("frontier", words) == "sizes";
-    next.frontier = sizes ? answer::Frontier::sizes : answer::Frontier::budgets;
+    next.frontier = sizes ? laws::Frontier::sizes : laws::Frontier::budgets;
   }
   return options;
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/arguments.hpp"
-#include "llmcalc/answer/scaling.hpp"
+#include "llmcalc/laws/scaling.hpp"
 
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 namespace llmcalc::cli {
 
 struct ScaleOptions {
-  answer::ScaleQuestion question;
+  laws::ScaleQuestion question;
   std::string gpu;  ///< name of the preset; empty when none was given
 };
 

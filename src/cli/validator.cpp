@@ -1,5 +1,6 @@
 #include "cli/validator.hpp"
 
+#include "llmcalc/answer/measured_figure.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/read/resolve.hpp"
@@ -39,10 +40,10 @@ void Validator::take(const read::MeasuredRun& run) {
   }
 }
 
-answer::Validation Validator::finish() && {
-  validation_.summary = answer::summarize(validation_.rows);
-  validation_.configurations = answer::summarize(answer::by_configuration(validation_.rows));
-  validation_.groups = answer::group(validation_.rows, by_);
+trust::Validation Validator::finish() && {
+  validation_.summary = trust::summarize(validation_.rows);
+  validation_.configurations = trust::summarize(trust::by_configuration(validation_.rows));
+  validation_.groups = trust::group(validation_.rows, by_);
   validation_.skipped = skipped_.most_frequent_first();
   return std::move(validation_);
 }
@@ -62,10 +63,10 @@ void Validator::compare(const read::MeasuredRun& run, const answer::Estimate& es
 }
 
 void Validator::judge(const read::MeasuredRun& run, const answer::Verdict& verdict) {
-  if (verdict.kind == answer::VerdictKind::no_accelerator) {
+  if (verdict.kind == trust::VerdictKind::no_accelerator) {
     return skipped_.add("a verdict needs an accelerator", run.place);
   }
-  const auto judgement = answer::judgement_on(run.measure == spec::Measure::fits, verdict.kind);
+  const auto judgement = trust::judgement_on(run.measure == spec::Measure::fits, verdict.kind);
   validation_.judged.push_back({run.id, run.place, judgement});
 }
 

@@ -1,9 +1,10 @@
 // Measured runs answered one by one, and how far off the answers were.
 #pragma once
 
-#include "llmcalc/answer/validation.hpp"
+#include "llmcalc/answer/estimate.hpp"
 #include "llmcalc/read/measured.hpp"
 #include "llmcalc/read/presets.hpp"
+#include "llmcalc/trust/validation.hpp"
 
 #include <string>
 #include <vector>
@@ -18,7 +19,7 @@ class Validator {
   /// Answers the row as `fit` answers the same words; one that cannot be answered is counted with its reason.
   void take(const read::MeasuredRun& run);
 
-  answer::Validation finish() &&;
+  trust::Validation finish() &&;
 
  private:
   void compare(const read::MeasuredRun& run, const answer::Estimate& estimate);
@@ -27,8 +28,8 @@ class Validator {
 
   const read::Catalogue& catalogue_;
   std::vector<std::string> by_;
-  answer::Validation validation_;
-  answer::SkippedRows skipped_;
+  trust::Validation validation_;
+  trust::SkippedRows skipped_;
 };
 
 }  // namespace llmcalc::cli

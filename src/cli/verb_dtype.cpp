@@ -12,14 +12,14 @@
 namespace llmcalc::cli {
 namespace {
 
+using formats::Dtype;
 using quantity::BadInput;
-using spec::Dtype;
 
 struct Options {
   std::optional<Dtype> dtype;
   std::optional<double> value;
   std::vector<double> list;
-  answer::QuantizationScheme scheme = answer::QuantizationScheme::absmax;
+  formats::QuantizationScheme scheme = formats::QuantizationScheme::absmax;
   bool json = false;
 };
 
@@ -46,7 +46,7 @@ Options setup(const Arguments& arguments) {
   if (list != nullptr) options.list = number_list(*list, "--quantize");
   if (list == nullptr && arguments.has("scheme")) throw BadInput("--scheme", "belongs to --quantize");
   const bool affine = arguments.choice("scheme", schemes) == "zero-point";
-  options.scheme = affine ? answer::QuantizationScheme::zero_point : answer::QuantizationScheme::absmax;
+  options.scheme = affine ? formats::QuantizationScheme::zero_point : formats::QuantizationScheme::absmax;
   options.json = wants_json(arguments);
   return options;
 }
@@ -55,15 +55,15 @@ Options setup(const Arguments& arguments) {
 std::vector<render::FormatLine> format_lines(const Options& options) {
   if (options.dtype) {
     render::FormatLine line{*options.dtype, {}};
-    if (options.value) line.number = answer::encode(*options.dtype, *options.value);
+    if (options.value) line.number = formats::encode(*options.dtype, *options.value);
     return {line};
   }
-  const auto encodable = answer::encodable_dtypes();
+  const auto encodable = formats::encodable_dtypes();
   std::vector<render::FormatLine> lines;
-  for (const auto& facts : spec::all_dtypes()) {
+  for (const auto& facts : formats::all_dtypes()) {
     render::FormatLine line{facts.dtype, {}};
     const bool holds = std::ranges::find(encodable, facts.dtype) != encodable.end();
-    if (options.value && holds) line.number = answer::encode(facts.dtype, *options.value);
+    if (options.value && holds) line.number = formats::encode(facts.dtype, *options.value);
     lines.push_back(std::move(line));
   }
   return lines;
@@ -71,7 +71,7 @@ std::vector<render::FormatLine> format_lines(const Options& options) {
 
 Outcome run(const Options& options) {
   if (options.list.empty()) return show(std::span<const render::FormatLine>(format_lines(options)), options.json);
-  auto result = answer::quantize(options.list, options.scheme, options.dtype.value_or(Dtype::int8));
+  auto result = formats::quantize(options.list, options.scheme, options.dtype.value_or(Dtype::int8));
   return show(render::QuantizedList{options.list, std::move(result)}, options.json);
 }
 

@@ -78,17 +78,17 @@ render::Report report_on(const std::vector<read::Given>& words, const read::Cata
   }
   const auto& question = resolved.question;
   report.estimate = answer::estimate(question);
-  answer::advise(
-      question, [&] { return larger_than(question.gpu, catalogue); }, report.estimate);
-  for (auto& advice : report.estimate.advice) unsay(words, question, advice);
+  const auto larger = [&] { return larger_than(question.gpu, catalogue); };
+  report.advised = search::advise(question, larger, report.estimate.verdict);
+  for (auto& advice : report.advised.changes) unsay(words, question, advice);
   report.assumptions = std::move(resolved.assumptions);
   report.version = LLMCALC_VERSION;
   return report;
 }
 
-ExitCode exit_code(answer::VerdictKind verdict, bool strict) {
-  if (verdict == answer::VerdictKind::does_not_fit) return ExitCode::does_not_fit;
-  return strict && verdict == answer::VerdictKind::tight ? ExitCode::does_not_fit : ExitCode::fits;
+ExitCode exit_code(trust::VerdictKind verdict, bool strict) {
+  if (verdict == trust::VerdictKind::does_not_fit) return ExitCode::does_not_fit;
+  return strict && verdict == trust::VerdictKind::tight ? ExitCode::does_not_fit : ExitCode::fits;
 }
 
 /// JSON carries its warnings inside; people find them on stderr.

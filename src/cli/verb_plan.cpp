@@ -50,7 +50,7 @@ void warn_of_interrupt(double share, std::vector<std::string>& warnings) {
 Outcome search_once(const Planner& planner, const PlanOptions& options) {
   const auto words = options.largest == Largest::nothing ? options.words : planner.grown(options.words);
   const read::PlanWords plan = planner.bases(words);
-  const answer::PlanSpace space = planner.space(plan);
+  const search::PlanSpace space = planner.space(plan);
   const Searched searched = search(space, options.pool);
   if (options.sharded) {
     if (searched.share < 1.0) throw BadInput("--shard", "was interrupted, and half a part cannot be merged");
@@ -70,7 +70,7 @@ Outcome merge_parts(const PlanOptions& asked, const read::Catalogue& catalogue) 
   const auto config = read_config_text(parts.options.words);
   const Planner planner(parts.options, catalogue, config);
   const read::PlanWords plan = planner.bases(parts.options.words);
-  const answer::PlanSpace space = planner.space(plan);
+  const search::PlanSpace space = planner.space(plan);
   return outcome_of(plan_report(parts.options.words, plan, space, merged(space, parts.findings)), asked);
 }
 
@@ -118,7 +118,7 @@ Outcome fill_table(const Planner& planner, const PlanOptions& options) {
   for (const auto& row : table.rows) {
     for (const auto& column : table.columns) {
       const auto words = with(with(options.words, table.row_term, row), table.column_term, column);
-      const answer::PlanSpace space = planner.space(planner.bases(words));
+      const search::PlanSpace space = planner.space(planner.bases(words));
       const Searched searched = search(space, options.pool);
       if (searched.share < 1.0) throw BadInput("--table", "was interrupted");
       const auto& best = searched.findings.best;

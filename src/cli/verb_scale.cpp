@@ -2,14 +2,14 @@
 #include "cli/catalogue.hpp"
 #include "cli/scale_options.hpp"
 #include "cli/verb.hpp"
-#include "llmcalc/answer/usual_mfu.hpp"
+#include "llmcalc/laws/usual_mfu.hpp"
 #include "llmcalc/quantity/quantity.hpp"
 #include "llmcalc/render/scaling.hpp"
 
 namespace llmcalc::cli {
 namespace {
 
-using answer::ScaleQuestion;
+using laws::ScaleQuestion;
 
 /// What an accelerator adds: its bandwidth where weights have a width, its peak, price and usual MFU where time or
 /// money is in question.
@@ -17,7 +17,7 @@ void add_accelerator(ScaleQuestion& question, const spec::Accelerator& gpu) {
   const bool timed = question.gpus || question.time || question.mfu || question.gpu_time || question.cost;
   if (timed) {
     if (!question.peak) question.peak = half_peak(gpu);
-    question.usual_mfu = answer::usual_mfu(gpu);
+    question.usual_mfu = laws::usual_mfu(gpu);
     if (gpu.price_per_hour) question.usual_price = {quantity::in_dollars(*gpu.price_per_hour), gpu.price_source};
   }
   if (!question.weight) return;
@@ -30,7 +30,7 @@ Outcome run(ScaleOptions options, const Arguments& arguments, const Environment&
     const auto catalogue = open_catalogue(arguments, environment);
     add_accelerator(options.question, catalogue.accelerator(options.gpu, "--gpu").accelerator);
   }
-  const auto answer = answer::scale(options.question);
+  const auto answer = laws::scale(options.question);
   if (wants_json(arguments)) return {.answer = render::to_json(answer, LLMCALC_VERSION)};
   const render::TextStyle style{.bars = environment.terminal, .explain = arguments.has("explain")};
   return {.answer = render::to_text(answer, style), .notes = answer.assumptions, .warnings = answer.warnings};

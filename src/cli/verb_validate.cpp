@@ -75,7 +75,7 @@ std::vector<read::MeasuredRun> read_runs(const Options& options) {
   return runs;
 }
 
-std::string show(const answer::Validation& validation, std::string_view format) {
+std::string show(const trust::Validation& validation, std::string_view format) {
   if (format == "json") return render::to_json(validation, LLMCALC_VERSION);
   return format == "markdown" ? render::to_markdown(validation) : render::to_text(validation);
 }

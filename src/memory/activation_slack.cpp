@@ -7,7 +7,7 @@ namespace llmcalc::memory {
 
 namespace {
 
-program::AllocatorSlack slack_of_kept(const program::Block& block) {
+program::AllocatorSlack slack_of_kept(const layers::Block& block) {
   program::AllocatorSlack slack;
   const Lifetimes lifetimes(block);
   for (std::size_t id = 0; id < block.tensors.size(); ++id) {
@@ -20,7 +20,7 @@ program::AllocatorSlack slack_of_kept(const program::Block& block) {
 
 }  // namespace
 
-void add_activation_slack(const program::Block& block, BlockWalk& walk) {
+void add_activation_slack(const layers::Block& block, BlockWalk& walk) {
   const auto slack = slack_of_kept(block).total();
   walk.kept += slack;
   walk.forward_peak += slack;

@@ -7,6 +7,6 @@
 namespace llmcalc::memory {
 
 /// Adds it to what the block keeps, and so to its peaks.
-void add_activation_slack(const program::Block& block, BlockWalk& walk);
+void add_activation_slack(const layers::Block& block, BlockWalk& walk);
 
 }  // namespace llmcalc::memory

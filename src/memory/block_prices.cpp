@@ -14,7 +14,7 @@ namespace {
 /// FSDP1 keeps a flat 16-bit gradient of a unit, frozen parts included; FSDP2 adds those of a micro-batch to the others
 /// in the type in which they are reduced (torch/distributed/fsdp/_fully_shard/_fsdp_param.py,
 /// to_accumulated_grad_if_needed).
-quantity::Bytes whole_gradients(const program::Block& block, const spec::Training& training, const StepRules& rules) {
+quantity::Bytes whole_gradients(const layers::Block& block, const spec::Training& training, const StepRules& rules) {
   if (rules.sharding.gathers_once()) return accumulated_gradients(block, training);
   return rules.flat_gradients ? flat_gradient(block) : bytes(0);
 }
@@ -22,7 +22,7 @@ quantity::Bytes whole_gradients(const program::Block& block, const spec::Trainin
 }  // namespace
 
 void WeightPrices::assign(const program::Program& program, const spec::Question& question,
-                          const program::Profile& profile, const StepRules& rules) {
+                          const frameworks::Profile& profile, const StepRules& rules) {
   blocks.clear();
   for (const auto& block : program.blocks) {
     blocks.push_back({program::block_states(block, question.training, rules.sharding),

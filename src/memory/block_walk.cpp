@@ -8,9 +8,9 @@
 
 namespace llmcalc::memory {
 
-using program::Block;
-using program::Op;
-using program::TensorId;
+using layers::Block;
+using layers::Op;
+using layers::TensorId;
 using quantity::Bytes;
 using quantity::bytes;
 using quantity::in_bytes;
@@ -38,8 +38,8 @@ class BackwardWalk {
   void recompute(std::uint8_t group);
   void end_group(std::uint8_t group);
   void make_input_gradients(const Op& op);
-  bool waits(const program::Weight& weight) const;
-  bool is_kept(const program::Weight& weight) const;
+  bool waits(const layers::Weight& weight) const;
+  bool is_kept(const layers::Weight& weight) const;
   void make_weight_gradient(const Op& op);
   void forget_saved(const Op& op);
   void leave_vectors();
@@ -79,7 +79,7 @@ void run_forward(const Block& block, const Lifetimes& lifetimes, std::uint8_t gr
 /// came in until it is done (torch/utils/checkpoint.py, CheckpointFunction.backward).
 void BackwardWalk::start() {
   if (block_.checkpointed) {
-    if (block_.input != program::no_tensor) alive_.start(block_.input);
+    if (block_.input != layers::no_tensor) alive_.start(block_.input);
     for (std::size_t id = 0; id < block_.tensors.size(); ++id) {
       if (block_.tensors[id].survives_recompute) alive_.start(static_cast<TensorId>(id));
     }
@@ -88,7 +88,7 @@ void BackwardWalk::start() {
       if (lifetimes_.kept[id]) alive_.start(static_cast<TensorId>(id));
     }
   }
-  if (block_.output != program::no_tensor) arrived_.arrive(block_.output);
+  if (block_.output != layers::no_tensor) arrived_.arrive(block_.output);
   if (block_.checkpointed) {
     arrived_.hold(block_.output);
     const auto keeps = [&](TensorId id) { return lifetimes_.savers[id] > 0 || id == block_.input; };
@@ -131,7 +131,7 @@ void BackwardWalk::end_group(std::uint8_t group) {
 }
 
 void BackwardWalk::step(const Op& op) {
-  bool differentiated = op.kind == program::OpKind::loss;
+  bool differentiated = op.kind == layers::OpKind::loss;
   for (const TensorId id : op.outputs) differentiated = differentiated || arrived_.has(id);
   if (differentiated) {
     recompute_before(op);
@@ -156,14 +156,14 @@ void BackwardWalk::make_input_gradients(const Op& op) {
 
 /// Autograd adds up the gradients of both uses before it hands them on (pytorch torch/csrc/autograd/engine.cpp and
 /// input_buffer.cpp); the second is added to the first in place.
-bool BackwardWalk::waits(const program::Weight& weight) const { return weight.shared && policy_.awaits_second; }
-bool BackwardWalk::is_kept(const program::Weight& weight) const {
+bool BackwardWalk::waits(const layers::Weight& weight) const { return weight.shared && policy_.awaits_second; }
+bool BackwardWalk::is_kept(const layers::Weight& weight) const {
   return policy_.kept && !weight.shared && !(weight.has_sharer && policy_.awaits_second);
 }
 
 /// The product for it runs while the operation's scratch memory is there: it reads the gathered input.
 void BackwardWalk::make_weight_gradient(const Op& op) {
-  if (op.weight == program::no_weight || !block_.weights[op.weight].trainable) return;
+  if (op.weight == layers::no_weight || !block_.weights[op.weight].trainable) return;
   const auto& weight = block_.weights[op.weight];
   const std::int64_t scratch = in_bytes(op.workspace_backward);
   if (waits(weight)) {
@@ -206,9 +206,9 @@ ForwardResult forward_walk(const Block& block, const Lifetimes& lifetimes) {
     if (!block.checkpointed) return bool{lifetimes.kept[id]};
     return id == block.input || block.tensors[id].survives_recompute;
   };
-  if (block.input != program::no_tensor) alive.start(block.input);
+  if (block.input != layers::no_tensor) alive.start(block.input);
   run_forward(block, lifetimes, 0, keeps, water, alive);
-  if (block.output != program::no_tensor && !keeps(block.output)) alive.end(block.output);
+  if (block.output != layers::no_tensor && !keeps(block.output)) alive.end(block.output);
   return {water.peak(), water.live()};
 }
 
@@ -227,7 +227,7 @@ BlockWalk walk_block(const Block& block, const WeightGradients& gradients) {
   const ForwardResult forward = forward_walk(block, lifetimes);
   BackwardWalk backward(block, lifetimes, gradients);
   const std::int64_t backward_peak = backward.run();
-  const bool has_input = block.input != program::no_tensor;
+  const bool has_input = block.input != layers::no_tensor;
   const auto input_gradient = has_input ? block.tensors[block.input].gradient : bytes(0);
   return {bytes(forward.kept),        bytes(forward.peak),
           bytes(backward_peak),       bytes(backward.left_behind()),

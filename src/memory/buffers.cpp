@@ -1,6 +1,6 @@
 #include "memory/buffers.hpp"
 
-#include "llmcalc/program/widths.hpp"
+#include "llmcalc/layers/widths.hpp"
 
 #include <algorithm>
 
@@ -14,13 +14,13 @@ namespace {
 
 /// torch DDP reduces gradients in buckets that are a second copy of them unless gradients are views of the buckets
 /// (torch/nn/parallel/distributed.py, gradient_as_bucket_view).
-bool has_bucket_copy(const program::Sharding& sharding, const program::Profile& profile) {
+bool has_bucket_copy(const program::Sharding& sharding, const frameworks::Profile& profile) {
   return sharding.replicates_with_buckets() && !profile.persistent_gradients;
 }
 
 bool has_experts(const program::Program& program) {
   return std::ranges::any_of(program.blocks, [](const auto& block) {
-    return std::ranges::any_of(block.weights, [](const auto& w) { return w.split == program::Split::expert; });
+    return std::ranges::any_of(block.weights, [](const auto& w) { return w.split == layers::Split::expert; });
   });
 }
 
@@ -28,28 +28,28 @@ bool has_experts(const program::Program& program) {
 Bytes stage_tensor(const spec::Question& question) {
   const auto& layout = question.layout;
   const std::int64_t tokens = question.training.micro_batch_tokens() / (layout.cp * (layout.sp ? layout.tp : 1));
-  return bytes(product(tokens, question.model.shape.hidden, program::half_width));
+  return bytes(product(tokens, question.model.shape.hidden, layers::half_width));
 }
 
 }  // namespace
 
-Bytes workspaces(const program::Program& program, const program::Profile& profile) {
+Bytes workspaces(const program::Program& program, const frameworks::Profile& profile) {
   return has_experts(program) ? profile.workspace + profile.expert_workspace : profile.workspace;
 }
 
-Bytes score_buffer(const spec::Question& question, const program::Profile& profile) {
+Bytes score_buffer(const spec::Question& question, const frameworks::Profile& profile) {
   if (!profile.keeps_score_buffer) return bytes(0);
   const auto& training = question.training;
   const std::int64_t heads = question.model.shape.heads / question.layout.tp;
   return bytes(
-      product(training.sequences(), heads, training.seq / question.layout.cp, training.seq, program::half_width));
+      product(training.sequences(), heads, training.seq / question.layout.cp, training.seq, layers::half_width));
 }
 
-Bytes bucket_copy(const program::Profile& profile, const program::Sharding& sharding, Bytes gradients) {
+Bytes bucket_copy(const frameworks::Profile& profile, const program::Sharding& sharding, Bytes gradients) {
   return has_bucket_copy(sharding, profile) ? gradients : bytes(0);
 }
 
-StageTensors stage_tensors(const spec::Question& question, const program::Profile& profile, std::int64_t stage) {
+StageTensors stage_tensors(const spec::Question& question, const frameworks::Profile& profile, std::int64_t stage) {
   const auto& layout = question.layout;
   if (layout.pp == 1 || !profile.retains_stage_tensors) return {};
   const std::int64_t chunks_behind_another = stage == 0 ? layout.vpp - 1 : layout.vpp;
@@ -57,28 +57,28 @@ StageTensors stage_tensors(const spec::Question& question, const program::Profil
   return {chunks_behind_another * one, 2 * layout.vpp * one};
 }
 
-Bytes flat_gradient(const program::Block& block) {
-  if (std::ranges::none_of(block.weights, &program::Weight::trainable)) return bytes(0);
+Bytes flat_gradient(const layers::Block& block) {
+  if (std::ranges::none_of(block.weights, &layers::Weight::trainable)) return bytes(0);
   std::int64_t elements = 0;
   for (const auto& weight : block.weights) elements += weight.shared ? 0 : weight.elements;
-  return bytes(product(elements, program::half_width));
+  return bytes(product(elements, layers::half_width));
 }
 
-Bytes accumulated_gradients(const program::Block& block, const spec::Training& training) {
+Bytes accumulated_gradients(const layers::Block& block, const spec::Training& training) {
   auto sum = bytes(0);
   for (const auto& weight : block.weights) {
-    if (weight.trainable && !weight.shared) sum += spec::storage_bytes(training.precision.grads, weight.elements);
+    if (weight.trainable && !weight.shared) sum += formats::storage_bytes(training.precision.grads, weight.elements);
   }
   return sum;
 }
 
-Bytes gathered_weights(const program::Block& block, const spec::Training& training) {
-  const bool narrow = training.precision.compute != spec::Dtype::fp32;
+Bytes gathered_weights(const layers::Block& block, const spec::Training& training) {
+  const bool narrow = training.precision.compute != formats::Dtype::fp32;
   auto sum = bytes(0);
   for (const auto& weight : block.weights) {
     if (weight.shared) continue;
-    const Bytes own = spec::storage_bytes(weight.dtype, weight.elements);
-    sum += narrow ? std::min(own, bytes(product(weight.elements, program::half_width))) : own;
+    const Bytes own = formats::storage_bytes(weight.dtype, weight.elements);
+    sum += narrow ? std::min(own, bytes(product(weight.elements, layers::half_width))) : own;
   }
   return sum;
 }

@@ -4,17 +4,17 @@
 
 namespace llmcalc::memory {
 
-quantity::Bytes deferred_by(const program::Block& block) {
+quantity::Bytes deferred_by(const layers::Block& block) {
   PerTensor<bool> counted{};
   auto sum = quantity::bytes(0);
   for (const auto& op : block.ops) {
-    if (op.kind != program::OpKind::linear || op.weight == program::no_weight) continue;
+    if (op.kind != layers::OpKind::linear || op.weight == layers::no_weight) continue;
     if (!block.weights[op.weight].trainable) continue;
-    for (const program::TensorId id : op.saved) {
+    for (const layers::TensorId id : op.saved) {
       if (!counted[id]) sum += block.tensors[id].size;
       counted[id] = true;
     }
-    for (const program::TensorId id : op.outputs) sum += block.tensors[id].gradient;
+    for (const layers::TensorId id : op.outputs) sum += block.tensors[id].gradient;
   }
   return sum;
 }

@@ -2,7 +2,7 @@
 
 namespace llmcalc::memory {
 
-Gradients::Gradients(const program::Block& block, HighWater& water) : block_(block), water_(water) {
+Gradients::Gradients(const layers::Block& block, HighWater& water) : block_(block), water_(water) {
   buffer_of_.fill(none);
 }
 
@@ -16,7 +16,7 @@ void Gradients::drop(std::uint8_t buffer) {
   if (--buffers_[buffer].holders == 0) water_.free(buffers_[buffer].bytes);
 }
 
-void Gradients::merge(program::TensorId id, std::uint8_t arriving) {
+void Gradients::merge(layers::TensorId id, std::uint8_t arriving) {
   const std::uint8_t present = buffer_of_[id];
   if (present == none) {
     buffer_of_[id] = arriving;
@@ -28,22 +28,22 @@ void Gradients::merge(program::TensorId id, std::uint8_t arriving) {
   }
 }
 
-void Gradients::arrive(program::TensorId id) {
+void Gradients::arrive(layers::TensorId id) {
   const std::int64_t bytes = quantity::in_bytes(block_.tensors[id].gradient);
   if (bytes > 0) merge(id, make(bytes));
 }
 
-void Gradients::pass(program::TensorId from, program::TensorId to) {
+void Gradients::pass(layers::TensorId from, layers::TensorId to) {
   if (!has(from) || quantity::in_bytes(block_.tensors[to].gradient) == 0) return;
   ++buffers_[buffer_of_[from]].holders;
   merge(to, buffer_of_[from]);
 }
 
-void Gradients::hold(program::TensorId id) {
+void Gradients::hold(layers::TensorId id) {
   if (has(id)) ++buffers_[buffer_of_[id]].holders;
 }
 
-void Gradients::release(program::TensorId id) {
+void Gradients::release(layers::TensorId id) {
   if (!has(id)) return;
   drop(buffer_of_[id]);
   buffer_of_[id] = none;

@@ -9,16 +9,16 @@ namespace llmcalc::memory {
 /// in place if nobody else holds the first (pytorch torch/csrc/autograd/input_buffer.cpp, accumulate).
 class Gradients {
  public:
-  Gradients(const program::Block& block, HighWater& water);
+  Gradients(const layers::Block& block, HighWater& water);
 
-  bool has(program::TensorId id) const { return buffer_of_[id] != none; }
+  bool has(layers::TensorId id) const { return buffer_of_[id] != none; }
   /// A gradient of the tensor's own size arrives.
-  void arrive(program::TensorId id);
+  void arrive(layers::TensorId id);
   /// The gradient of `from` is also that of `to`.
-  void pass(program::TensorId from, program::TensorId to);
-  void release(program::TensorId id);
+  void pass(layers::TensorId from, layers::TensorId to);
+  void release(layers::TensorId id);
   /// Somebody outside keeps the gradient of the tensor to the end.
-  void hold(program::TensorId id);
+  void hold(layers::TensorId id);
 
  private:
   static constexpr std::uint8_t none = 0xff;
@@ -29,9 +29,9 @@ class Gradients {
 
   std::uint8_t make(std::int64_t bytes);
   void drop(std::uint8_t buffer);
-  void merge(program::TensorId id, std::uint8_t arriving);
+  void merge(layers::TensorId id, std::uint8_t arriving);
 
-  const program::Block& block_;
+  const layers::Block& block_;
   HighWater& water_;
   PerTensor<std::uint8_t> buffer_of_{};
   PerTensor<Buffer> buffers_{};

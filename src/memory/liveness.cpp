@@ -10,8 +10,8 @@ constexpr std::int16_t forever = 0x7fff;
 
 /// A tensor made and saved within one recompute group is made again, as is one that is discarded; everything else that
 /// is saved stays.
-void mark_saved(const program::Block& block, const program::Op& op, Lifetimes& lifetimes) {
-  for (const program::TensorId id : op.saved) {
+void mark_saved(const layers::Block& block, const layers::Op& op, Lifetimes& lifetimes) {
+  for (const layers::TensorId id : op.saved) {
     ++lifetimes.savers[id];
     if (block.tensors[id].discarded) continue;
     const std::uint8_t made_in = lifetimes.producer_group[id];
@@ -21,7 +21,7 @@ void mark_saved(const program::Block& block, const program::Op& op, Lifetimes& l
 
 }  // namespace
 
-Lifetimes::Lifetimes(const program::Block& block) {
+Lifetimes::Lifetimes(const layers::Block& block) {
   if (block.tensors.size() > most_tensors) throw std::length_error("a block has more tensors than the walk can hold");
   last_use.fill(-1);
   group_start.fill(-1);
@@ -29,15 +29,15 @@ Lifetimes::Lifetimes(const program::Block& block) {
     const auto& op = block.ops[i];
     const auto index = static_cast<std::int16_t>(i);
     if (group_start[op.recompute] < 0) group_start[op.recompute] = index;
-    for (const program::TensorId id : op.inputs) last_use[id] = index;
-    for (const program::TensorId id : op.held) last_use[id] = index;
-    for (const program::TensorId id : op.outputs) {
+    for (const layers::TensorId id : op.inputs) last_use[id] = index;
+    for (const layers::TensorId id : op.held) last_use[id] = index;
+    for (const layers::TensorId id : op.outputs) {
       last_use[id] = index;
       producer_group[id] = op.recompute;
     }
     mark_saved(block, op, *this);
   }
-  if (block.output != program::no_tensor) last_use[block.output] = forever;
+  if (block.output != layers::no_tensor) last_use[block.output] = forever;
 }
 
 }  // namespace llmcalc::memory

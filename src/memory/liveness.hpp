@@ -38,7 +38,7 @@ using PerTensor = std::array<T, most_tensors>;
 
 /// What is fixed about the tensors of a block before it runs.
 struct Lifetimes {
-  explicit Lifetimes(const program::Block& block);
+  explicit Lifetimes(const layers::Block& block);
 
   PerTensor<std::int16_t> last_use{};                   ///< index of the last operation that reads it going forward
   PerTensor<std::uint8_t> savers{};                     ///< operations that keep it for their backward
@@ -50,21 +50,21 @@ struct Lifetimes {
 /// The tensors that are alive now.
 class Alive {
  public:
-  Alive(const program::Block& block, HighWater& water) : block_(block), water_(water) {}
+  Alive(const layers::Block& block, HighWater& water) : block_(block), water_(water) {}
 
-  void start(program::TensorId id) {
+  void start(layers::TensorId id) {
     if (alive_[id]) return;
     alive_[id] = true;
     water_.allocate(quantity::in_bytes(block_.tensors[id].size));
   }
-  void end(program::TensorId id) {
+  void end(layers::TensorId id) {
     if (!alive_[id]) return;
     alive_[id] = false;
     water_.free(quantity::in_bytes(block_.tensors[id].size));
   }
 
  private:
-  const program::Block& block_;
+  const layers::Block& block_;
   HighWater& water_;
   PerTensor<bool> alive_{};
 };

@@ -8,14 +8,14 @@ using quantity::bytes;
 namespace {
 
 /// The walk of a checkpointed block as if it kept what it makes, which it does once it has been run again.
-BlockWalk open_walk(program::Block block, const WeightGradients& gradients) {
+BlockWalk open_walk(layers::Block block, const WeightGradients& gradients) {
   block.checkpointed = false;
   return walk_block(block, gradients);
 }
 
 /// The checkpoint's backward holds the output that it made again and the gradient that came in until the whole group is
 /// done (torch/utils/checkpoint.py, CheckpointFunction.backward; Megatron-LM core/tensor_parallel/random.py).
-Bytes held_by_checkpoint(const program::Block& last) {
+Bytes held_by_checkpoint(const layers::Block& last) {
   const auto& output = last.tensors[last.output];
   return output.size + output.gradient;
 }

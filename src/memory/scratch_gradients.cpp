@@ -1,7 +1,7 @@
 #include "llmcalc/memory/scratch_gradients.hpp"
 
+#include "llmcalc/layers/widths.hpp"
 #include "llmcalc/program/optimizer_states.hpp"
-#include "llmcalc/program/widths.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -21,7 +21,7 @@ void ScratchGradients::assign(const program::Program& program) {
   for (const auto& block : program.blocks) blocks_.push_back(mark(block));
 }
 
-std::uint64_t ScratchGradients::mark(const program::Block& block) {
+std::uint64_t ScratchGradients::mark(const layers::Block& block) {
   std::uint64_t marks = 0;
   for (const auto& weight : block.weights) {
     if (!weight.trainable || !program::is_hidden_matrix(weight)) continue;
@@ -30,7 +30,7 @@ std::uint64_t ScratchGradients::mark(const program::Block& block) {
     const auto index = std::min<std::size_t>(static_cast<std::size_t>(known - shapes_.begin()), sizes_.size() - 1);
     if (known == shapes_.end()) {
       shapes_.push_back(shape);
-      sizes_[index] += bytes(product(weight.rows, weight.columns, program::half_width));
+      sizes_[index] += bytes(product(weight.rows, weight.columns, layers::half_width));
     }
     marks |= std::uint64_t{1} << index;
   }

@@ -1,6 +1,6 @@
 #include "memory/stage.hpp"
 
-#include "llmcalc/program/widths.hpp"
+#include "llmcalc/layers/widths.hpp"
 #include "memory/buffers.hpp"
 #include "memory/in_flight.hpp"
 
@@ -20,7 +20,7 @@ Bytes resting(const program::States& states) {
 std::int64_t StageWalk::trained_parameters(const program::States& states) const {
   constexpr std::int64_t bits_of_byte = 8;
   return quantity::product(bits_of_byte, in_bytes(states.moment_temporaries)) /
-         spec::facts(question_.training.precision.moments).bits;
+         formats::facts(question_.training.precision.moments).bits;
 }
 
 StageWalk::Stage StageWalk::lay_out(Runs runs, std::int64_t index) const {
@@ -77,7 +77,7 @@ Bytes StageWalk::step_temporaries(const Stage& stage) const {
   Bytes sum = stage.states.moment_temporaries * profile_.optimizer_temporaries + prices_.weights->zero.step;
   Bytes widened = stage.states.gradient_copies;
   if (question_.layout.sharding == spec::Sharding::zero3 && profile_.zero.step_group > 0) {
-    widened = std::min(widened, bytes(quantity::product(profile_.zero.step_group, program::fp32_width)));
+    widened = std::min(widened, bytes(quantity::product(profile_.zero.step_group, layers::fp32_width)));
   }
   if (profile_.models_kernel_workspace) sum += stage.states.update_scratch;
   return sum + widened;

@@ -1,6 +1,6 @@
 #include "llmcalc/memory/stage_walk.hpp"
 
-#include "llmcalc/program/widths.hpp"
+#include "llmcalc/layers/widths.hpp"
 #include "memory/stage.hpp"
 
 #include <algorithm>
@@ -76,7 +76,7 @@ struct StageWalk::Growth {
 Bytes StageWalk::prefetched(std::uint16_t block) const {
   const Bytes whole = gathered(block);
   const std::int64_t ahead = profile_.zero.prefetch_bucket;
-  return ahead == 0 ? whole : std::min(whole, bytes(quantity::product(ahead, program::half_width)));
+  return ahead == 0 ? whole : std::min(whole, bytes(quantity::product(ahead, layers::half_width)));
 }
 
 /// Offloaded activations are on the accelerator for the layer that runs and for the one before it, whose copy is on its

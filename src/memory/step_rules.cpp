@@ -4,7 +4,7 @@
 
 namespace llmcalc::memory {
 
-using program::Profile;
+using frameworks::Profile;
 
 namespace {
 
@@ -16,11 +16,11 @@ bool shards_through_bucket(const StepRules& rules, const Profile& profile) {
 /// How the gradients of weights are made. Sharded weights have theirs whole until the layer has been reduced; engines
 /// with a bucket copy each gradient into it, and an update in the backward pass leaves nothing behind.
 WeightGradients gradient_policy(const spec::Training& training, const Profile& profile, const StepRules& rules) {
-  const std::int64_t grads = quantity::in_bytes(spec::storage_bytes(training.precision.grads, 1));
-  const std::int64_t product = training.precision.compute == spec::Dtype::fp32 ? 4 : 2;
+  const std::int64_t grads = quantity::in_bytes(formats::storage_bytes(training.precision.grads, 1));
+  const std::int64_t product = training.precision.compute == formats::Dtype::fp32 ? 4 : 2;
   if (profile.updates_in_backward || shards_through_bucket(rules, profile)) return {false, product, product, 0};
   if (rules.streams_weights) return {true, product, product, product};
-  if (profile.persistent_gradients) return {false, program::accumulates_apart(profile) ? product : 0, product, 0};
+  if (profile.persistent_gradients) return {false, frameworks::accumulates_apart(profile) ? product : 0, product, 0};
   const bool exists_already = training.grad_accum > 1;
   return {!exists_already, product, product, exists_already ? 0 : grads};
 }

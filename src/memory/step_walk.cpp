@@ -11,7 +11,7 @@ std::int64_t in_sequence(const program::Program& program, std::int64_t stage, Ph
 
 }  // namespace
 
-StepWalk::StepWalk(const program::Program& program, const spec::Question& question, const program::Profile& profile)
+StepWalk::StepWalk(const program::Program& program, const spec::Question& question, const frameworks::Profile& profile)
     : program_(program), question_(question), profile_(profile), rules_(step_rules(question, profile)) {
   walk_blocks(program, rules_, walks_);
   weights_.assign(program, question, profile, rules_);

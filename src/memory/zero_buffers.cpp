@@ -1,6 +1,6 @@
 #include "memory/zero_buffers.hpp"
 
-#include "llmcalc/program/widths.hpp"
+#include "llmcalc/layers/widths.hpp"
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ using quantity::product;
 namespace {
 
 std::int64_t gradient_width(const spec::Training& training) {
-  return quantity::in_bytes(spec::storage_bytes(training.precision.grads, 1));
+  return quantity::in_bytes(formats::storage_bytes(training.precision.grads, 1));
 }
 
 /// The sum of a number for each weight of the whole model, as one pipeline stage at most has of it.
@@ -35,8 +35,8 @@ std::int64_t trained_elements(const program::Program& program) {
 /// Stage 3 keeps tensors below the threshold whole beside their shards (runtime/zero/parameter_offload.py,
 /// param_persistence_threshold).
 Bytes persistent_tensors(const program::Program& program, std::int64_t threshold) {
-  return bytes(sum_of_stage(program, [&](const program::Weight& w) {
-    return w.elements < threshold ? quantity::in_bytes(spec::storage_bytes(w.dtype, w.elements)) : 0;
+  return bytes(sum_of_stage(program, [&](const layers::Weight& w) {
+    return w.elements < threshold ? quantity::in_bytes(formats::storage_bytes(w.dtype, w.elements)) : 0;
   }));
 }
 
@@ -47,13 +47,13 @@ Bytes persistent_tensors(const program::Program& program, std::int64_t threshold
 /// _configure_zero_optimizer; runtime/zero/stage_1_and_2.py, backward). Stage 3 holds its bucket from the start
 /// (runtime/zero/stage3.py, ipg bucket flat buffer).
 ZeroBuffers zero_buffers(const program::Program& program, const spec::Question& question,
-                         const program::ZeroEngine& engine) {
+                         const frameworks::ZeroEngine& engine) {
   ZeroBuffers buffers;
   if (engine.reduce_bucket == 0) return buffers;
   const std::int64_t trained = trained_elements(program);
   const Bytes bucket = bytes(product(engine.reduce_bucket, gradient_width(question.training)));
   const Bytes flattened = bytes(product(std::min(engine.reduce_bucket, trained), gradient_width(question.training)));
-  const Bytes gathered = bytes(product(std::min(engine.gather_bucket, trained), program::half_width));
+  const Bytes gathered = bytes(product(std::min(engine.gather_bucket, trained), layers::half_width));
   switch (question.layout.sharding) {
     case spec::Sharding::zero1:
       buffers.step = std::max(flattened, gathered);

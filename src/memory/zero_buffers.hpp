@@ -8,6 +8,6 @@ namespace llmcalc::memory {
 
 /// Nothing where the framework's profile has no engine or the layout shards nothing.
 ZeroBuffers zero_buffers(const program::Program& program, const spec::Question& question,
-                         const program::ZeroEngine& engine);
+                         const frameworks::ZeroEngine& engine);
 
 }  // namespace llmcalc::memory

@@ -1,7 +1,7 @@
 #include "llmcalc/program/build.hpp"
 
+#include "llmcalc/layers/blocks.hpp"
 #include "llmcalc/spec/layout_rules.hpp"
-#include "program/blocks.hpp"
 #include "program/companions.hpp"
 #include "program/recomputed_layers.hpp"
 
@@ -12,11 +12,11 @@ namespace llmcalc::program {
 namespace {
 
 /// Empties a block but keeps its storage.
-void clear(Block& block) {
+void clear(layers::Block& block) {
   block.tensors.clear();
   block.ops.clear();
   block.weights.clear();
-  block.input = block.output = no_tensor;
+  block.input = block.output = layers::no_tensor;
   block.held_by_loop = quantity::bytes(0);
   block.checkpointed = false;
   block.group_first = block.group_end = 0;
@@ -28,10 +28,10 @@ void add_remainder(const spec::Question& question, bool trains_base, Program& pr
   if (!question.stated_parameters) return;
   std::int64_t counted = 0;
   for (const std::uint16_t index : program.sequence) {
-    for (const Weight& w : program.blocks[index].weights) counted += w.tied ? 0 : w.whole;
+    for (const layers::Weight& w : program.blocks[index].weights) counted += w.tied ? 0 : w.whole;
   }
-  Weight rest;
-  rest.name = remainder_name;
+  layers::Weight rest;
+  rest.name = layers::remainder_name;
   rest.whole = rest.active = quantity::in_parameters(*question.stated_parameters) - counted;
   if (rest.whole <= 0) return;
   rest.elements = quantity::ceil_divide(rest.whole, question.layout.tp);
@@ -95,16 +95,16 @@ void cut_chunks(const spec::Question& question, Program& program) {
 }
 
 /// Layers that come before everything trained: autograd keeps nothing of them.
-void frozen_block(const Context& context, const spec::LayerKind& kind, Block& block) {
-  Context frozen = context;
+void frozen_block(const layers::Context& context, const spec::LayerKind& kind, layers::Block& block) {
+  layers::Context frozen = context;
   frozen.differentiates = false;
-  layer_block(frozen, kind, false, block);
+  layers::layer_block(frozen, kind, false, block);
 }
 
 }  // namespace
 
-void build_program(const spec::Question& question, const Profile& profile, Program& program) {
-  const Context context(question, profile);
+void build_program(const spec::Question& question, const frameworks::Profile& profile, Program& program) {
+  const layers::Context context(question, profile);
   const auto& model = question.model;
   const std::size_t kinds = model.kinds.size();
   const bool has_bridge = model.encoder_layers > 0;
@@ -112,18 +112,19 @@ void build_program(const spec::Question& question, const Profile& profile, Progr
   const std::size_t first_open = kinds + 2 + (has_bridge ? 1 : 0);
   const std::size_t open = spares_layers(question.training.recompute) ? kinds : 0;
   program.blocks.resize(first_open + open + (unprompted > 0 ? 1 : 0));
-  for (Block& block : program.blocks) clear(block);
+  for (layers::Block& block : program.blocks) clear(block);
 
   // Gradients reach the layers' inputs even where nothing upstream is trained: adapters ask for them (transformers,
   // enable_input_require_grads).
   const bool differentiates = context.differentiates;
-  embedding_block(context, program.blocks[0]);
-  for (std::size_t i = 0; i < kinds; ++i) layer_block(context, model.kinds[i], differentiates, program.blocks[i + 1]);
-  head_block(context, differentiates, program.blocks[kinds + 1]);
-  if (has_bridge) bridge_block(context, program.blocks[kinds + 2]);
+  layers::embedding_block(context, program.blocks[0]);
+  for (std::size_t i = 0; i < kinds; ++i)
+    layers::layer_block(context, model.kinds[i], differentiates, program.blocks[i + 1]);
+  layers::head_block(context, differentiates, program.blocks[kinds + 1]);
+  if (has_bridge) layers::bridge_block(context, program.blocks[kinds + 2]);
 
   for (std::size_t i = 0; i < open; ++i) {
-    layer_block(context, model.kinds[i], differentiates, program.blocks[first_open + i]);
+    layers::layer_block(context, model.kinds[i], differentiates, program.blocks[first_open + i]);
     program.blocks[first_open + i].checkpointed = false;
   }
   if (unprompted > 0) frozen_block(context, model.kinds[model.layers.front()], program.blocks.back());
@@ -139,7 +140,7 @@ void build_program(const spec::Question& question, const Profile& profile, Progr
   if (companions) add_companions(question, profile, plain, program);
 }
 
-Program build_program(const spec::Question& question, const Profile& profile) {
+Program build_program(const spec::Question& question, const frameworks::Profile& profile) {
   Program program;
   build_program(question, profile, program);
   return program;

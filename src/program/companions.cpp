@@ -1,6 +1,6 @@
 #include "program/companions.hpp"
 
-#include "program/blocks.hpp"
+#include "llmcalc/layers/blocks.hpp"
 
 namespace llmcalc::program {
 
@@ -16,18 +16,18 @@ bool asks_reference(const spec::Training& training) {
 
 /// Appends the blocks of the same shape under another method, in the order of the trained model's own.
 /// \returns the index of the first
-std::size_t append_model(const spec::Question& question, const Profile& profile, Program& program) {
-  const Context context(question, profile);
+std::size_t append_model(const spec::Question& question, const frameworks::Profile& profile, Program& program) {
+  const layers::Context context(question, profile);
   const auto& kinds = question.model.kinds;
   const std::size_t first = program.blocks.size();
   program.blocks.resize(first + kinds.size() + 2 + (question.model.encoder_layers > 0 ? 1 : 0));
-  embedding_block(context, program.blocks[first]);
+  layers::embedding_block(context, program.blocks[first]);
   for (std::size_t i = 0; i < kinds.size(); ++i) {
-    layer_block(context, kinds[i], context.differentiates, program.blocks[first + 1 + i]);
+    layers::layer_block(context, kinds[i], context.differentiates, program.blocks[first + 1 + i]);
   }
   const std::size_t head = first + 1 + kinds.size();
-  head_block(context, context.differentiates, program.blocks[head]);
-  if (question.model.encoder_layers > 0) bridge_block(context, program.blocks[head + 1]);
+  layers::head_block(context, context.differentiates, program.blocks[head]);
+  if (question.model.encoder_layers > 0) layers::bridge_block(context, program.blocks[head + 1]);
   return first;
 }
 
@@ -46,9 +46,9 @@ spec::Question of_generation(const spec::Question& question) {
   return further;
 }
 
-std::size_t append_score(const spec::Question& question, const Profile& profile, Program& program) {
+std::size_t append_score(const spec::Question& question, const frameworks::Profile& profile, Program& program) {
   program.blocks.emplace_back();
-  score_block(Context(question, profile), program.blocks.back());
+  layers::score_block(layers::Context(question, profile), program.blocks.back());
   return program.blocks.size() - 1;
 }
 
@@ -79,8 +79,8 @@ std::vector<std::uint16_t> own_blocks(const Program& program) {
 /// The remainder of a stated size is held by every model that has weights of its own.
 void copy_remainder(const spec::Question& question, std::size_t first, Program& program) {
   const auto& outside = program.blocks.front().weights;
-  if (!question.stated_parameters || outside.back().name != remainder_name) return;
-  Weight rest = outside.back();
+  if (!question.stated_parameters || outside.back().name != layers::remainder_name) return;
+  layers::Weight rest = outside.back();
   rest.trainable = false;
   program.blocks[first].weights.push_back(rest);
 }
@@ -92,8 +92,8 @@ bool has_companions(const spec::Training& training) { return asks_reference(trai
 /// DPO and KTO: a reference (Rafailov et al. 2023, arXiv:2305.18290 eq. 7). PPO: reference, reward and value model
 /// (Ouyang et al. 2022, arXiv:2203.02155 section 3.5 and appendix C). GRPO: the mean reward of a group of samples
 /// replaces the value model (Shao et al. 2024, arXiv:2402.03300 section 4.1.1), its rewards are taken to be rules.
-void add_companions(const spec::Question& question, const Profile& profile, std::span<const std::uint16_t> plain,
-                    Program& program) {
+void add_companions(const spec::Question& question, const frameworks::Profile& profile,
+                    std::span<const std::uint16_t> plain, Program& program) {
   const auto& training = question.training;
   const std::size_t last_known = question.model.kinds.size() + (question.model.encoder_layers > 0 ? 2 : 1);
   const auto value = with_head(own_blocks(program), program, 0);

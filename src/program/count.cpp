@@ -6,9 +6,9 @@ namespace llmcalc::program {
 
 namespace {
 
-Size block_size(const Block& block) {
+Size block_size(const layers::Block& block) {
   Size size;
-  for (const Weight& w : block.weights) {
+  for (const layers::Weight& w : block.weights) {
     if (w.tied) continue;
     if (w.trainable) size.trainable += w.whole;
     if (w.adapter) continue;
@@ -19,9 +19,9 @@ Size block_size(const Block& block) {
   return size;
 }
 
-Work block_work(const Block& block) {
+Work block_work(const layers::Block& block) {
   Work work;
-  for (const Op& op : block.ops) {
+  for (const layers::Op& op : block.ops) {
     work.forward += op.forward;
     work.backward += op.backward_input + op.backward_weight;
     work.masked += op.masked;
@@ -48,7 +48,7 @@ std::vector<std::int64_t> repetitions(const Program& program) {
 
 }  // namespace
 
-bool runs_again(const Block& block, const Op& op) {
+bool runs_again(const layers::Block& block, const layers::Op& op) {
   const bool kept = !op.outputs.empty() && block.tensors[op.outputs[0]].survives_recompute;
   return op.recompute != 0 || (block.checkpointed && !kept);
 }

@@ -1,6 +1,6 @@
 #include "llmcalc/program/offload.hpp"
 
-#include "llmcalc/program/widths.hpp"
+#include "llmcalc/layers/widths.hpp"
 #include "llmcalc/spec/traits.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ Bytes take(Bytes& size) { return std::exchange(size, bytes(0)); }
 /// into the host's partition where it shards them (Ren et al. 2021, ZeRO-Offload, arXiv:2101.06840 section 4), and
 /// torchao frees them behind the copy where told so (optim/cpu_offload.py, offload_gradients). Elsewhere, as with
 /// Megatron-LM's --optimizer-cpu-offload, the gradients stay.
-Offload make_offload(const spec::Question& question, const Profile& profile) {
+Offload make_offload(const spec::Question& question, const frameworks::Profile& profile) {
   const auto kind = question.training.offload;
   Offload offload;
   offload.activations = kind == spec::Offload::activations;
@@ -73,9 +73,9 @@ Bytes swap_buffers(const Offload& offload, std::int64_t trained) {
   Bytes buffers = bytes(0);
   if (!offload.to_nvme) return buffers;
   if (offload.optimizer) {
-    buffers += bytes(quantity::product(optimizer_buffers, fp32_width, std::min(trained, largest_group)));
+    buffers += bytes(quantity::product(optimizer_buffers, layers::fp32_width, std::min(trained, largest_group)));
   }
-  if (offload.weights) buffers += bytes(quantity::product(weight_buffers, half_width, weights_of_buffer));
+  if (offload.weights) buffers += bytes(quantity::product(weight_buffers, layers::half_width, weights_of_buffer));
   return buffers;
 }
 

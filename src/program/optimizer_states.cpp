@@ -1,9 +1,9 @@
 #include "llmcalc/program/optimizer_states.hpp"
 
-#include "llmcalc/program/widths.hpp"
+#include "llmcalc/frameworks/release.hpp"
+#include "llmcalc/layers/blocks.hpp"
+#include "llmcalc/layers/widths.hpp"
 #include "llmcalc/spec/traits.hpp"
-#include "program/blocks.hpp"
-#include "program/release.hpp"
 
 #include <algorithm>
 
@@ -17,13 +17,13 @@ using spec::Optimizer;
 
 namespace {
 
-bool is_matrix(const Weight& w) { return w.rows > 1 && w.columns > 1; }
+bool is_matrix(const layers::Weight& w) { return w.rows > 1 && w.columns > 1; }
 
 /// A weight of several experts is so many matrices.
-std::int64_t matrices(const Weight& w) { return w.elements / product(w.rows, w.columns); }
+std::int64_t matrices(const layers::Weight& w) { return w.elements / product(w.rows, w.columns); }
 
-std::int64_t shorter_side(const Weight& w) { return std::min(w.rows, w.columns); }
-std::int64_t longer_side(const Weight& w) { return std::max(w.rows, w.columns); }
+std::int64_t shorter_side(const layers::Weight& w) { return std::min(w.rows, w.columns); }
+std::int64_t longer_side(const layers::Weight& w) { return std::max(w.rows, w.columns); }
 
 /// A moment kept in quantized blocks: `elements_per_byte` elements a byte and one fp32 scale a block. Tensors of less
 /// than `smallest_quantized` elements, and of some formats those that are no whole blocks, stay in fp32.
@@ -42,47 +42,47 @@ constexpr std::int64_t smallest_quantized = 4096;
 
 Bytes blockwise(std::int64_t n, const BlockwiseMoment& format) {
   const bool stays_wide = n < smallest_quantized || (format.whole_blocks_only && n % format.block != 0);
-  if (stays_wide) return bytes(product(n, fp32_width));
-  return bytes(ceil_divide(n, format.elements_per_byte) + product(fp32_width, ceil_divide(n, format.block)));
+  if (stays_wide) return bytes(product(n, layers::fp32_width));
+  return bytes(ceil_divide(n, format.elements_per_byte) + product(layers::fp32_width, ceil_divide(n, format.block)));
 }
 
 /// Two moments, both quantized where bitsandbytes has them. transformers' Trainer asks it to keep those of every
 /// nn.Embedding in fp32; until release 4.52 it asked for Adam8bit alone, which its options never make (trainer.py,
 /// create_optimizer).
-Bytes adam_8bit(const Weight& w, const spec::Training& training) {
-  constexpr Release since{4, 52};
-  const bool embeds = w.table && w.name != output_head;
-  const bool widened =
-      spec::runs_trainer(training.framework) && embeds && transformers_release(training.framework_version) >= since;
-  return 2 * (widened ? bytes(product(w.elements, fp32_width)) : blockwise(w.elements, bitsandbytes_8bit));
+Bytes adam_8bit(const layers::Weight& w, const spec::Training& training) {
+  constexpr frameworks::Release since{4, 52};
+  const bool embeds = w.table && w.name != layers::output_head;
+  const bool widened = spec::runs_trainer(training.framework) && embeds &&
+                       frameworks::transformers_release(training.framework_version) >= since;
+  return 2 * (widened ? bytes(product(w.elements, layers::fp32_width)) : blockwise(w.elements, bitsandbytes_8bit));
 }
 
 /// A row and a column vector in fp32 a matrix (Shazeer & Stern 2018, arXiv:1804.04235 section 3); AdaLomo keeps the
 /// same second moment (Lv et al. 2023, arXiv:2310.10195 section 3.2).
-Bytes factored(const Weight& w) {
-  if (!is_matrix(w)) return bytes(product(w.elements, fp32_width));
-  return bytes(product(fp32_width, w.rows + w.columns, matrices(w)));
+Bytes factored(const layers::Weight& w) {
+  if (!is_matrix(w)) return bytes(product(w.elements, layers::fp32_width));
+  return bytes(product(layers::fp32_width, w.rows + w.columns, matrices(w)));
 }
 
 /// Two 8-bit moments of rank x the longer side and a projector of the shorter side x rank (Zhao et al. 2024,
 /// arXiv:2403.03507 section 4.2). The projector has the gradient's type; of fp32 gradients it is a slice of the whole
 /// square of singular vectors, which stays with it (galore_torch/galore_projector.py, get_orthogonal_matrix).
-Bytes galore(const Weight& w, const spec::Training& training) {
+Bytes galore(const layers::Weight& w, const spec::Training& training) {
   const std::int64_t side = shorter_side(w);
   const std::int64_t r = std::min(training.optimizer_rank, side);
-  const spec::Dtype grads = training.precision.grads;
-  const Bytes projector = spec::storage_bytes(grads, product(side, grads == spec::Dtype::fp32 ? side : r));
+  const formats::Dtype grads = training.precision.grads;
+  const Bytes projector = formats::storage_bytes(grads, product(side, grads == formats::Dtype::fp32 ? side : r));
   return matrices(w) * (2 * blockwise(product(r, longer_side(w)), bitsandbytes_8bit) + projector);
 }
 
 /// Two moments of rank x the longer side. The paper makes the random projector again from its seed (Zhu et al. 2024,
 /// arXiv:2412.05270 table 1: 2nr + 2, of which the last two are numbers of the host); its package, which every
 /// framework uses, keeps it in the gradient's type (apollo_torch/random_projector.py).
-Bytes apollo(const Weight& w, const spec::Training& training, std::int64_t rank) {
+Bytes apollo(const layers::Weight& w, const spec::Training& training, std::int64_t rank) {
   const std::int64_t r = std::min(rank, shorter_side(w));
-  const Bytes moments = 2 * spec::storage_bytes(training.precision.moments, product(r, longer_side(w)));
+  const Bytes moments = 2 * formats::storage_bytes(training.precision.moments, product(r, longer_side(w)));
   if (training.framework == spec::Framework::generic) return matrices(w) * moments;
-  return matrices(w) * (moments + spec::storage_bytes(training.precision.grads, product(r, shorter_side(w))));
+  return matrices(w) * (moments + formats::storage_bytes(training.precision.grads, product(r, shorter_side(w))));
 }
 
 /// The sum of the squares of a side cut into blocks.
@@ -92,33 +92,33 @@ std::int64_t squares(std::int64_t side, std::int64_t block) {
 
 /// A factor and its inverse root for each side of each block of at most 1,024 x 1,024 (Gupta et al. 2018,
 /// arXiv:1802.09568 algorithm 1; block size: facebookresearch/optimizers distributed_shampoo, max_preconditioner_dim).
-Bytes shampoo_factors(const Weight& w) {
+Bytes shampoo_factors(const layers::Weight& w) {
   constexpr std::int64_t block = 1024;
-  if (!is_matrix(w)) return bytes(product(2, fp32_width, squares(w.elements, block)));
+  if (!is_matrix(w)) return bytes(product(2, layers::fp32_width, squares(w.elements, block)));
   const std::int64_t left = product(ceil_divide(w.columns, block), squares(w.rows, block));
   const std::int64_t right = product(ceil_divide(w.rows, block), squares(w.columns, block));
-  return bytes(product(2, fp32_width, left + right, matrices(w)));
+  return bytes(product(2, layers::fp32_width, left + right, matrices(w)));
 }
 
 /// A factor and its eigenvectors for each side of a matrix that is no longer than 10,000; vectors have none (Vyas et
 /// al. 2024, arXiv:2409.11321 algorithm 3; soap.py, init_preconditioner).
-Bytes soap_factors(const Weight& w) {
+Bytes soap_factors(const layers::Weight& w) {
   constexpr std::int64_t longest = 10000;
   if (!is_matrix(w)) return bytes(0);
   std::int64_t elements = 0;
   for (const std::int64_t side : {w.rows, w.columns}) elements += side <= longest ? product(side, side) : 0;
-  return bytes(product(2, fp32_width, elements, matrices(w)));
+  return bytes(product(2, layers::fp32_width, elements, matrices(w)));
 }
 
 }  // namespace
 
-bool is_hidden_matrix(const Weight& w) { return is_matrix(w) && !w.table; }
+bool is_hidden_matrix(const layers::Weight& w) { return is_matrix(w) && !w.table; }
 
 /// AdamW and LAMB: two moments (Kingma & Ba 2015; You et al. 2020, arXiv:1904.00962 algorithm 2). Lion, Adagrad and
 /// SGD with momentum: one. Muon: one momentum for hidden matrices (Jordan 2024). Shampoo: beside its factors a filtered
 /// gradient and the second moment of the grafted method; SOAP: AdamW's moments in the eigenbasis.
-Bytes optimizer_bytes(const Weight& w, const spec::Training& training) {
-  const Bytes moment = spec::storage_bytes(training.precision.moments, w.elements);
+Bytes optimizer_bytes(const layers::Weight& w, const spec::Training& training) {
+  const Bytes moment = formats::storage_bytes(training.precision.moments, w.elements);
   switch (training.optimizer) {
     case Optimizer::none:
     case Optimizer::sgd:
@@ -160,31 +160,32 @@ namespace {
 
 /// The Newton-Schulz iteration on m x k with m <= k holds X, aX and BX, and the m x m matrices XX' and its polynomial,
 /// in bf16 (Jordan 2024, github.com/KellerJordan/Muon, zeropower_via_newtonschulz5).
-Bytes newton_schulz(const Weight& w) {
+Bytes newton_schulz(const layers::Weight& w) {
   const std::int64_t m = shorter_side(w);
-  return bytes(product(half_width, 3 * product(m, longer_side(w)) + 2 * product(m, m)));
+  return bytes(product(layers::half_width, 3 * product(m, longer_side(w)) + 2 * product(m, m)));
 }
 
 }  // namespace
 
-Bytes update_scratch(const Weight& w, const spec::Training& training) {
+Bytes update_scratch(const layers::Weight& w, const spec::Training& training) {
   switch (training.optimizer) {
     case Optimizer::muon:
       return is_hidden_matrix(w) ? newton_schulz(w) : bytes(0);
     case Optimizer::galore_adamw_8bit:
     case Optimizer::apollo:
     case Optimizer::apollo_mini:  // the update at full size: galore_projector.py, project_back; apollo.py, scaled_grad
-      return is_hidden_matrix(w) ? spec::storage_bytes(training.precision.grads, product(w.rows, w.columns)) : bytes(0);
+      return is_hidden_matrix(w) ? formats::storage_bytes(training.precision.grads, product(w.rows, w.columns))
+                                 : bytes(0);
     case Optimizer::adamw:  // root of the second moment and its quotient: torch/optim/adamw.py, _single_tensor_adamw
       return training.optimizer_impl == spec::OptimizerImpl::loop
-                 ? 2 * spec::storage_bytes(training.precision.moments, w.elements)
+                 ? 2 * formats::storage_bytes(training.precision.moments, w.elements)
                  : bytes(0);
     default:
       return bytes(0);
   }
 }
 
-bool is_paged(const Weight& w, Optimizer optimizer) {
+bool is_paged(const layers::Weight& w, Optimizer optimizer) {
   constexpr std::int64_t smallest_paged = 100'000;
   const bool pages = optimizer == Optimizer::paged_adamw || optimizer == Optimizer::paged_adamw_8bit;
   return pages && w.elements >= smallest_paged;

@@ -46,14 +46,14 @@ void spare_layers(const spec::Recompute& recompute, std::size_t kinds, std::size
 }
 
 /// Blocks that share a checkpoint, and the layers that they are copies of.
-struct Group {
+struct LayerGroup {
   std::vector<std::uint16_t> layers;
   std::uint16_t first = 0;
 };
 
 /// Appends a copy of each layer to the blocks.
 /// \throws quantity::BadInput when no index is left for them
-Group copy_layers(std::span<const std::uint16_t> layers, Program& program) {
+LayerGroup copy_layers(std::span<const std::uint16_t> layers, Program& program) {
   if (program.blocks.size() + layers.size() > std::numeric_limits<std::uint16_t>::max()) {
     throw quantity::BadInput("--recompute",
                              "the groups are so large that more than 65,535 layers differ by their place");
@@ -71,11 +71,12 @@ Group copy_layers(std::span<const std::uint16_t> layers, Program& program) {
 /// Megatron-LM core/transformer/transformer_block.py, _checkpointed_forward, recompute_method uniform: so many layers
 /// at a time, the last group of a stage as many as are left.
 void group_layers(std::uint32_t count, std::size_t kinds, Program& program) {
-  std::vector<Group> groups;
+  std::vector<LayerGroup> groups;
   visit_layers(program, kinds, [&](std::uint32_t first, std::uint32_t last) {
     for (; first < last; first += count) {
       const std::span layers(program.sequence.begin() + first, std::min(count, last - first));
-      auto known = std::ranges::find_if(groups, [&](const Group& g) { return std::ranges::equal(g.layers, layers); });
+      auto known =
+          std::ranges::find_if(groups, [&](const LayerGroup& g) { return std::ranges::equal(g.layers, layers); });
       if (known == groups.end()) known = groups.insert(groups.end(), copy_layers(layers, program));
       for (std::size_t i = 0; i < layers.size(); ++i) layers[i] = static_cast<std::uint16_t>(known->first + i);
     }

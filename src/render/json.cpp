@@ -7,10 +7,10 @@ namespace llmcalc::render {
 namespace {
 
 using answer::Verdict;
-using answer::VerdictKind;
 using quantity::in_bytes;
 using quantity::in_flops;
 using quantity::in_parameters;
+using trust::VerdictKind;
 
 std::string_view word_of(VerdictKind kind) {
   switch (kind) {
@@ -87,7 +87,7 @@ Json peak_explanation(const answer::Explanation& why) {
   return object;
 }
 
-Json advice(const answer::Advice& change) {
+Json advice(const search::Advice& change) {
   return {{"flag", change.flag},
           {"change", change.change},
           {"cost", change.cost},
@@ -95,9 +95,9 @@ Json advice(const answer::Advice& change) {
           {"verdict", word_of(change.verdict)}};
 }
 
-Json room(const std::optional<answer::Room>& room) {
-  return {{"largest_micro_batch", room ? Json(room->micro_batch) : Json()},
-          {"longest_seq", room ? Json(room->seq) : Json()}};
+Json room(const std::optional<search::Headroom>& headroom) {
+  return {{"largest_micro_batch", headroom ? Json(headroom->micro_batch) : Json()},
+          {"longest_seq", headroom ? Json(headroom->seq) : Json()}};
 }
 
 Json memory_object(const answer::MemoryAnswer& memory) {
@@ -148,8 +148,8 @@ std::string to_json(const Report& report) {
   object["memory"] = memory_object(estimate.memory);
   object["compute"] = compute(estimate.compute);
   object["time"] = time_json(estimate);
-  object["advice"] = json_list(estimate.advice, advice);
-  object["room"] = room(estimate.room);
+  object["advice"] = json_list(report.advised.changes, advice);
+  object["room"] = room(report.advised.headroom);
   object["assumptions"] = report.assumptions;
   object["warnings"] = estimate.warnings;
   object["notes"] = estimate.notes;

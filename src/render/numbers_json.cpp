@@ -10,7 +10,7 @@ namespace {
 /// JSON has no infinity: null is what a number became that left the range of its format.
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
-Json block_scale(const spec::BlockScale& scale) {
+Json block_scale(const formats::BlockScale& scale) {
   if (scale.block == 0) return {};
   return {{"block", scale.block},
           {"scale_bytes", scale.scale_bytes},
@@ -20,7 +20,7 @@ Json block_scale(const spec::BlockScale& scale) {
           {"tensor_bytes", scale.tensor_bytes}};
 }
 
-Json rounded(const std::optional<answer::EncodedNumber>& number) {
+Json rounded(const std::optional<formats::EncodedNumber>& number) {
   if (!number) return {};
   return {{"given", number_or_null(number->given)},
           {"stored", number_or_null(number->stored)},
@@ -32,10 +32,10 @@ Json rounded(const std::optional<answer::EncodedNumber>& number) {
 }
 
 Json entry(const FormatLine& line) {
-  const auto& facts = spec::facts(line.dtype);
+  const auto& facts = formats::facts(line.dtype);
   return {{"name", facts.name},
           {"bits", facts.bits},
-          {"average_bits", finite(quantity::in_bits_per_element(spec::average_bits(line.dtype)))},
+          {"average_bits", finite(quantity::in_bits_per_element(formats::average_bits(line.dtype)))},
           {"exponent_bits", facts.exponent_bits},
           {"fraction_bits", facts.fraction_bits},
           {"block_scale", block_scale(facts.scale)},
@@ -54,7 +54,7 @@ std::string to_json(std::span<const FormatLine> lines, std::string_view version)
 std::string to_json(const QuantizedList& list, std::string_view version) {
   const auto& result = list.result;
   Json object = json_answer("quantization", version);
-  object["dtype"] = spec::facts(result.dtype).name;
+  object["dtype"] = formats::facts(result.dtype).name;
   object["scale"] = finite(result.scale);
   object["zero_point"] = result.zero_point;
   object["given"] = list.given;

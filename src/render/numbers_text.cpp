@@ -10,16 +10,16 @@
 namespace llmcalc::render {
 namespace {
 
-std::string element_text(const spec::DtypeFacts& facts) {
+std::string element_text(const formats::DtypeFacts& facts) {
   if (facts.exponent_bits > 0) return fmt::format("1 + {} + {}", facts.exponent_bits, facts.fraction_bits);
   return facts.fraction_bits > 0 ? fmt::format("1 + {}", facts.fraction_bits) : "codebook";
 }
 
-std::string average_text(spec::Dtype dtype) {
-  return fmt::format("{:.10g}", quantity::in_bits_per_element(spec::average_bits(dtype)));
+std::string average_text(formats::Dtype dtype) {
+  return fmt::format("{:.10g}", quantity::in_bits_per_element(formats::average_bits(dtype)));
 }
 
-std::string block_text(const spec::BlockScale& scale) {
+std::string block_text(const formats::BlockScale& scale) {
   if (scale.block == 0) return {};
   auto text = fmt::format("{} B for {} elements", scale.scale_bytes, scale.block);
   if (scale.zero_bits > 0) text += fmt::format(", {} bits of zero point", scale.zero_bits);
@@ -28,8 +28,8 @@ std::string block_text(const spec::BlockScale& scale) {
   return text;
 }
 
-void add_number(Card& card, const answer::EncodedNumber& number) {
-  card.add_heading(fmt::format("{} as {}", number.given, spec::facts(number.dtype).name));
+void add_number(Card& card, const formats::EncodedNumber& number) {
+  card.add_heading(fmt::format("{} as {}", number.given, formats::facts(number.dtype).name));
   card.add("bits", number.bits);
   if (number.scale) card.add("scale", fmt::format("{} ({})", *number.scale, number.scale_bits));
   card.add("stored", fmt::format("{}", number.stored));
@@ -38,10 +38,10 @@ void add_number(Card& card, const answer::EncodedNumber& number) {
   card.add("remark", std::string(number.remark));
 }
 
-void add_range(Card& card, spec::Dtype dtype) {
-  const auto formats = answer::encodable_dtypes();
+void add_range(Card& card, formats::Dtype dtype) {
+  const auto formats = formats::encodable_dtypes();
   if (std::ranges::find(formats, dtype) == formats.end()) return;
-  const auto range = answer::number_range(dtype);
+  const auto range = formats::number_range(dtype);
   card.add("range", fmt::format("{:.9g} to {:.9g}", range.lowest, range.max));
   if (range.min_normal) card.add("smallest normal", fmt::format("{:.9g}", *range.min_normal));
   if (range.min_subnormal) card.add("smallest", fmt::format("{:.9g}", *range.min_subnormal));
@@ -49,7 +49,7 @@ void add_range(Card& card, spec::Dtype dtype) {
 }
 
 std::string card_text(const FormatLine& line) {
-  const auto& facts = spec::facts(line.dtype);
+  const auto& facts = formats::facts(line.dtype);
   Card card(facts.name);
   card.add("bits", std::to_string(facts.bits));
   card.add("element", element_text(facts));
@@ -67,7 +67,7 @@ std::string table_text(std::span<const FormatLine> lines) {
   table.add_row({"format", "bits", "sign + exponent + fraction", "with scales", valued ? "stored" : "scales",
                  valued ? "element" : ""});
   for (const auto& line : lines) {
-    const auto& facts = spec::facts(line.dtype);
+    const auto& facts = formats::facts(line.dtype);
     const auto stored = line.number ? fmt::format("{}", line.number->stored) : std::string();
     table.add_row({std::string(facts.name), std::to_string(facts.bits), element_text(facts), average_text(line.dtype),
                    valued ? stored : block_text(facts.scale), line.number ? line.number->bits : ""});
@@ -83,7 +83,7 @@ std::string to_text(std::span<const FormatLine> lines) {
 
 std::string to_text(const QuantizedList& list) {
   const auto& result = list.result;
-  Card card(spec::facts(result.dtype).name);
+  Card card(formats::facts(result.dtype).name);
   card.add("scale", fmt::format("{:.9g}", result.scale));
   card.add("zero point", std::to_string(result.zero_point));
   card.add("largest error", fmt::format("{:.3g}", result.max_error));

@@ -24,7 +24,7 @@ std::string short_name(std::string_view term) {
   return std::string(term);
 }
 
-Json run_object(const answer::PlannedRun& run) {
+Json run_object(const search::PlannedRun& run) {
   Json object;
   object["needed_bytes"] = quantity::in_bytes(run.memory);
   object["step_seconds"] = finite(quantity::in_seconds(run.step));

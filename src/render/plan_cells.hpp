@@ -16,7 +16,7 @@ bool is_told(std::string_view term, std::string_view value);
 std::string short_name(std::string_view term);
 
 /// The figures of a run.
-Json run_object(const answer::PlannedRun& run);
+Json run_object(const search::PlannedRun& run);
 
 /// A field of a CSV line, quoted where it must be (RFC 4180).
 std::string csv_field(std::string_view text);

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::string_view figures = ",needed_bytes,step_time_s,total_s,cost_usd,energy_kwh\n";
 
-std::string figures_of(const answer::PlannedRun& run) {
+std::string figures_of(const search::PlannedRun& run) {
   std::string line = "," + std::to_string(quantity::in_bytes(run.memory)) + "," +
                      exact(quantity::in_seconds(run.step)) + "," + exact(quantity::in_seconds(run.total)) + ",";
   if (run.cost) line += exact(quantity::in_dollars(*run.cost));

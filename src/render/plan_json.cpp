@@ -16,7 +16,7 @@ Json rows(const PlanReport& report, const std::vector<PlanRow>& all) {
   return json_list(all, [&](const PlanRow& row) { return row_object(report, row); });
 }
 
-Json launch_object(const answer::Launch& launch) {
+Json launch_object(const launch::Launch& launch) {
   return {{"framework", launch.framework}, {"command", launch.command}, {"beyond", launch.beyond}};
 }
 

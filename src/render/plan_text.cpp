@@ -95,7 +95,7 @@ std::string headline(const PlanReport& report) {
   if (run.cost) line += ", " + quantity::format_money(*run.cost);
   line += fmt::format(", MFU {}, {} of {}", quantity::format_percent(estimate.compute.mfu),
                       quantity::format_gib(run.memory), quantity::format_gib(estimate.verdict.capacity));
-  if (estimate.verdict.kind == answer::VerdictKind::tight) line += " (tight)";
+  if (estimate.verdict.kind == trust::VerdictKind::tight) line += " (tight)";
   constexpr std::size_t indent = 2;
   return wrapped(line, 0, indent) + "\n";
 }
@@ -118,7 +118,7 @@ std::string front_text(const PlanReport& report, const PlanText& text, const Tex
 
 std::string launch_text(const PlanReport& report, const TextStyle& style) {
   std::string text;
-  for (const answer::Launch& line : report.launch) {
+  for (const launch::Launch& line : report.launch) {
     text += "\n" + paint(line.framework, Ink::heading, style) + "\n" + line.command + "\n";
     for (const auto& what : line.beyond) text += paint("# not by these options: " + what, Ink::dim, style) + "\n";
   }
@@ -150,7 +150,7 @@ std::string to_text(const PlanReport& report, const TextStyle& style) {
 namespace {
 
 /// The figure that the search made small, and what it takes.
-std::string cell_text(const std::optional<answer::PlannedRun>& run) {
+std::string cell_text(const std::optional<search::PlannedRun>& run) {
   if (!run) return "-";
   return quantity::format_duration(run->step) + " " + quantity::format_gib(run->memory);
 }

@@ -1,19 +1,19 @@
 // The words for where a figure of `scale` comes from and what it is about.
 #pragma once
 
-#include "llmcalc/answer/scaling.hpp"
+#include "llmcalc/laws/scaling.hpp"
 
 #include <string_view>
 
 namespace llmcalc::render {
 
-constexpr std::string_view word_of(answer::Origin origin) {
+constexpr std::string_view word_of(laws::Origin origin) {
   switch (origin) {
-    case answer::Origin::given:
+    case laws::Origin::given:
       return "given";
-    case answer::Origin::derived:
+    case laws::Origin::derived:
       return "derived";
-    case answer::Origin::assumed:
+    case laws::Origin::assumed:
       return "assumed";
   }
   return {};
@@ -24,17 +24,17 @@ struct SectionWords {
   std::string_view heading;  ///< for people; the run itself has none
 };
 
-constexpr SectionWords words_of(answer::ScaleSection section) {
+constexpr SectionWords words_of(laws::ScaleSection section) {
   switch (section) {
-    case answer::ScaleSection::run:
+    case laws::ScaleSection::run:
       return {"run", ""};
-    case answer::ScaleSection::optimum:
+    case laws::ScaleSection::optimum:
       return {"optimum", "the best for this compute"};
-    case answer::ScaleSection::smaller:
+    case laws::ScaleSection::smaller:
       return {"smaller", "a smaller model with the same loss"};
-    case answer::ScaleSection::serving:
+    case laws::ScaleSection::serving:
       return {"serving", "the best to train and serve, with the same loss"};
-    case answer::ScaleSection::batch:
+    case laws::ScaleSection::batch:
       return {"batch", "batch size and learning rate"};
   }
   return {};

@@ -7,12 +7,12 @@ namespace llmcalc::render {
 namespace {
 
 /// The value of a line, or null when the question does not lead to it.
-Json value_of(const answer::ScaleAnswer& answer, std::string_view id) {
-  const auto* line = answer::find_line(answer, id);
+Json value_of(const laws::ScaleAnswer& answer, std::string_view id) {
+  const auto* line = laws::find_line(answer, id);
   return line == nullptr ? Json() : finite(line->value);
 }
 
-Json line_object(const answer::ScaleLine& line) {
+Json line_object(const laws::ScaleLine& line) {
   return {{"id", line.id},
           {"label", line.label},
           {"value", finite(line.value)},
@@ -24,7 +24,7 @@ Json line_object(const answer::ScaleLine& line) {
           {"section", words_of(line.section).id}};
 }
 
-Json point_object(const answer::FrontierPoint& point) {
+Json point_object(const laws::FrontierPoint& point) {
   return {{"parameters", finite(point.split.params)},
           {"tokens", finite(point.split.tokens)},
           {"tokens_per_parameter", finite(point.split.tokens / point.split.params)},
@@ -36,7 +36,7 @@ Json point_object(const answer::FrontierPoint& point) {
 
 }  // namespace
 
-std::string to_json(const answer::ScaleAnswer& answer, std::string_view version) {
+std::string to_json(const laws::ScaleAnswer& answer, std::string_view version) {
   Json object = json_answer("scale", version);
   object["parameters"] = value_of(answer, "params");
   object["tokens"] = value_of(answer, "tokens");

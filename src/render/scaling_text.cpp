@@ -19,23 +19,23 @@
 namespace llmcalc::render {
 namespace {
 
-using answer::FrontierPoint;
+using laws::FrontierPoint;
 
 constexpr int digits = 4;
 
-std::string lines_text(const answer::ScaleAnswer& answer, const TextStyle& style) {
+std::string lines_text(const laws::ScaleAnswer& answer, const TextStyle& style) {
   Table table({Align::left, Align::left, Align::left}, "");
-  auto section = answer::ScaleSection::run;
+  auto section = laws::ScaleSection::run;
   for (const auto& line : answer.lines) {
     if (line.section != section) {
       section = line.section;
       table.add_line("");
       table.add_line(std::string(words_of(section).heading));
     }
-    const std::string indent = section == answer::ScaleSection::run ? "" : "  ";
-    const bool marked = section == answer::ScaleSection::run;
+    const std::string indent = section == laws::ScaleSection::run ? "" : "  ";
+    const bool marked = section == laws::ScaleSection::run;
     table.add_row({indent + std::string(line.label), line.text, marked ? std::string(word_of(line.origin)) : ""});
-    if (line.origin != answer::Origin::given) add_explanation(table, line.why, style);
+    if (line.origin != laws::Origin::given) add_explanation(table, line.why, style);
   }
   return table.render();
 }
@@ -82,8 +82,8 @@ constexpr Column size_columns[] = {{"parameters", params_cell},
 constexpr Column budget_columns[] = {{"compute", compute_cell},    {"parameters", params_cell}, {"tokens", tokens_cell},
                                      {"tokens/param", ratio_cell}, {"loss", loss_cell},         {"", best_cell}};
 
-std::string frontier_text(const answer::FrontierTable& frontier, const TextStyle& style) {
-  const bool sizes = frontier.kind == answer::Frontier::sizes;
+std::string frontier_text(const laws::FrontierTable& frontier, const TextStyle& style) {
+  const bool sizes = frontier.kind == laws::Frontier::sizes;
   const auto columns = sizes ? std::span<const Column>(size_columns) : std::span<const Column>(budget_columns);
   std::vector<Align> alignment(columns.size(), Align::right);
   alignment.push_back(Align::left);
@@ -102,7 +102,7 @@ std::string frontier_text(const answer::FrontierTable& frontier, const TextStyle
 
 }  // namespace
 
-std::string to_text(const answer::ScaleAnswer& answer, const TextStyle& style) {
+std::string to_text(const laws::ScaleAnswer& answer, const TextStyle& style) {
   return lines_text(answer, style) + (answer.frontier ? frontier_text(*answer.frontier, style) : "");
 }
 

@@ -13,8 +13,8 @@
 namespace llmcalc::render {
 namespace {
 
-using answer::Advice;
-using answer::VerdictKind;
+using search::Advice;
+using trust::VerdictKind;
 
 /// What it costs in a few words: the tables name the source, and what it is a cost in.
 std::string_view cost_of(const Advice& advice) {
@@ -60,7 +60,7 @@ std::vector<std::string> change_lines(std::span<const Advice> advice, const Memo
 
 Block changes(const Report& report, const TextStyle& style) {
   constexpr std::size_t most = 4;
-  const std::span<const Advice> advice = report.estimate.advice;
+  const std::span<const Advice> advice = report.advised.changes;
   if (advice.empty()) return {labelled("to fit", "no change that llmcalc knows is enough", style), 1};
   const auto unit = memory_unit_of(report.estimate);
   Block block{{"  " + paint(fmt::format("to make it fit, {} then", unit.name), Ink::heading, style)}, 2};
@@ -73,13 +73,11 @@ Block changes(const Report& report, const TextStyle& style) {
 }  // namespace
 
 Block summary_change(const Report& report, const TextStyle& style) {
-  const auto& estimate = report.estimate;
-  if (estimate.room) {
-    const auto words =
-        fmt::format("up to --micro-batch {}, or --seq {}", estimate.room->micro_batch, estimate.room->seq);
+  if (const auto& headroom = report.advised.headroom) {
+    const auto words = fmt::format("up to --micro-batch {}, or --seq {}", headroom->micro_batch, headroom->seq);
     return {labelled("room", words, style), 1};
   }
-  const auto kind = estimate.verdict.kind;
+  const auto kind = report.estimate.verdict.kind;
   if (kind == VerdictKind::does_not_fit || kind == VerdictKind::tight) return changes(report, style);
   return {};
 }

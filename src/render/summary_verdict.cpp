@@ -15,7 +15,7 @@ namespace llmcalc::render {
 namespace {
 
 using answer::Verdict;
-using answer::VerdictKind;
+using trust::VerdictKind;
 
 /// The model as it was named: a preset, a file, or the size that was given.
 std::string model_of(const Report& report) {

@@ -7,13 +7,13 @@
 namespace llmcalc::render {
 namespace {
 
-using answer::VerdictKind;
+using trust::VerdictKind;
 
-std::string room_left(const answer::Room& room, const TextStyle& style) {
+std::string room_left(const search::Headroom& headroom, const TextStyle& style) {
   Table table({Align::left, Align::right, Align::left});
   table.add_row({paint("room left", Ink::heading, style), "", paint("one change at a time", Ink::dim, style)});
-  table.add_row({"--micro-batch", std::to_string(room.micro_batch), "sequences at once"});
-  table.add_row({"--seq", std::to_string(room.seq), "tokens a sequence"});
+  table.add_row({"--micro-batch", std::to_string(headroom.micro_batch), "sequences at once"});
+  table.add_row({"--seq", std::to_string(headroom.seq), "tokens a sequence"});
   return table.render();
 }
 
@@ -22,21 +22,20 @@ std::string changes(const Report& report, const TextStyle& style) {
   Table table({Align::right, Align::left});
   table.wrap_last_column();
   table.add_line("  " + paint(std::string("what would make it fit (").append(unit.name) + ")", Ink::heading, style));
-  for (const auto& advice : report.estimate.advice) {
+  for (const auto& advice : report.advised.changes) {
     table.add_row({in_unit(advice.needed, unit), advice.flag});
     table.add_row({"", advice.change});
     table.add_row({"", paint("costs " + advice.cost, Ink::dim, style)});
   }
-  if (report.estimate.advice.empty()) table.add_line("  no change, and no pair of changes, that llmcalc knows");
+  if (report.advised.changes.empty()) table.add_line("  no change, and no pair of changes, that llmcalc knows");
   return table.render();
 }
 
 }  // namespace
 
 std::string advice_section(const Report& report, const TextStyle& style) {
-  const auto& estimate = report.estimate;
-  if (estimate.room) return room_left(*estimate.room, style);
-  const auto kind = estimate.verdict.kind;
+  if (report.advised.headroom) return room_left(*report.advised.headroom, style);
+  const auto kind = report.estimate.verdict.kind;
   if (kind == VerdictKind::does_not_fit || kind == VerdictKind::tight) return changes(report, style);
   return {};
 }

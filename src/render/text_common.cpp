@@ -40,15 +40,15 @@ std::string figure_text(double value) {
   return quantity::format_number(value, digits);
 }
 
-std::string verdict_word(answer::VerdictKind kind, const TextStyle& style) {
+std::string verdict_word(trust::VerdictKind kind, const TextStyle& style) {
   switch (kind) {
-    case answer::VerdictKind::fits:
+    case trust::VerdictKind::fits:
       return paint("FITS", Ink::good, style);
-    case answer::VerdictKind::tight:
+    case trust::VerdictKind::tight:
       return paint("TIGHT", Ink::caution, style);
-    case answer::VerdictKind::does_not_fit:
+    case trust::VerdictKind::does_not_fit:
       return paint("DOES NOT FIT", Ink::bad, style);
-    case answer::VerdictKind::no_accelerator:
+    case trust::VerdictKind::no_accelerator:
       break;
   }
   return paint("NO VERDICT", Ink::caution, style);

@@ -17,7 +17,7 @@ MemoryUnit memory_unit_of(const answer::Estimate& estimate);
 void add_explanation(Table& table, const answer::Explanation& why, const TextStyle& style);
 
 /// "FITS", "TIGHT", "DOES NOT FIT" or "NO VERDICT", in its colour.
-std::string verdict_word(answer::VerdictKind kind, const TextStyle& style);
+std::string verdict_word(trust::VerdictKind kind, const TextStyle& style);
 
 /// The value of a term of the effective question; empty where it does not apply.
 std::string echoed(const Report& report, std::string_view term);

@@ -10,7 +10,7 @@ namespace llmcalc::render {
 namespace {
 
 using answer::Verdict;
-using answer::VerdictKind;
+using trust::VerdictKind;
 
 /// "71.30 of 79.15 GiB (90 %)"
 std::string need_of_capacity(const Verdict& verdict, const MemoryUnit& unit) {
@@ -44,7 +44,7 @@ std::string accelerators(const Report& report) {
 }
 
 /// "±6 %", or "-13 to +85 %" where the arms differ.
-std::string arms(const answer::Spread& error) {
+std::string arms(const trust::Spread& error) {
   if (error.below == error.above) return "±" + share_text(error.above);
   return fmt::format("-{:.0f} to +{}", 100.0 * error.below, share_text(error.above));
 }

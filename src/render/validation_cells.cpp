@@ -12,9 +12,9 @@
 namespace llmcalc::render {
 namespace {
 
-using answer::JudgedRun;
-using answer::Judgement;
-using answer::Summary;
+using trust::JudgedRun;
+using trust::Judgement;
+using trust::Summary;
 
 std::string percent(double value) { return fmt::format("{:.2f}", value); }
 
@@ -49,7 +49,7 @@ std::string named(const std::vector<JudgedRun>& runs, Judgement judgement) {
 }
 
 /// A measured or predicted number in the unit that suits the measured one.
-std::string number(const answer::Comparison& row, double value) {
+std::string number(const trust::Comparison& row, double value) {
   if (row.measure == spec::Measure::step_time) return fmt::format("{:.4g} s", value);
   if (row.measure == spec::Measure::tokens_per_gpu) return fmt::format("{:.5g} tokens/s", value);
   const auto unit = memory_unit_for(quantity::bytes(static_cast<std::int64_t>(row.measured)));
@@ -60,14 +60,14 @@ std::string number(const answer::Comparison& row, double value) {
 
 Cells row_header() { return {"row", "quantity", "measured", "predicted", "error %"}; }
 
-Cells row_cells(const answer::Comparison& row) {
+Cells row_cells(const trust::Comparison& row) {
   return {name_of_row(row), std::string(spec::name_of(row.measure)), number(row, row.measured),
           number(row, row.predicted), signed_percent(row.error_pct())};
 }
 
 Cells summary_header() { return {"by", "", "n", "mean %", "median %", "p95 %", "max %", "bias %", "in bar %"}; }
 
-std::vector<Cells> summary_rows(const answer::Validation& validation) {
+std::vector<Cells> summary_rows(const trust::Validation& validation) {
   std::vector<Cells> rows{summary_cells("all", "", validation.summary)};
   if (validation.configurations.n > 0 && validation.configurations.n < validation.summary.n) {
     rows.push_back(summary_cells("all", "as configurations", validation.configurations));
@@ -86,7 +86,7 @@ std::string verdict_sentence(const std::vector<JudgedRun>& runs) {
       counted(count(runs, Judgement::false_miss), "false miss", "false misses"), named(runs, Judgement::false_miss));
 }
 
-std::string skipped_sentence(const answer::Skipped& skipped) {
+std::string skipped_sentence(const trust::Skipped& skipped) {
   return fmt::format("{}: {} (first in {})", skipped.count, skipped.reason, skipped.first_place);
 }
 

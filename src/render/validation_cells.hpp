@@ -1,7 +1,7 @@
 // The cells of the tables that text and Markdown show of a validation.
 #pragma once
 
-#include "llmcalc/answer/validation.hpp"
+#include "llmcalc/trust/validation.hpp"
 
 #include <string>
 #include <vector>
@@ -11,16 +11,16 @@ namespace llmcalc::render {
 using Cells = std::vector<std::string>;
 
 Cells row_header();
-Cells row_cells(const answer::Comparison& row);
+Cells row_cells(const trust::Comparison& row);
 
 Cells summary_header();
 /// One row for all, and one a group.
-std::vector<Cells> summary_rows(const answer::Validation& validation);
+std::vector<Cells> summary_rows(const trust::Validation& validation);
 
 /// "12 true fits, 0 false fits, 3 true misses, 1 false miss (run-7)"
-std::string verdict_sentence(const std::vector<answer::JudgedRun>& runs);
+std::string verdict_sentence(const std::vector<trust::JudgedRun>& runs);
 
 /// "2: model: no model is called 'x' (first in runs.csv:7)"
-std::string skipped_sentence(const answer::Skipped& skipped);
+std::string skipped_sentence(const trust::Skipped& skipped);
 
 }  // namespace llmcalc::render

@@ -6,10 +6,10 @@
 namespace llmcalc::render {
 namespace {
 
-using answer::Judgement;
+using trust::Judgement;
 
 /// Without rows there are no errors, neither small nor large.
-Json summary_json(const answer::Summary& s) {
+Json summary_json(const trust::Summary& s) {
   const auto if_any = [&](double value) { return s.n == 0 ? Json() : finite(value); };
   return {{"n", s.n},
           {"mean_abs_pct", if_any(s.mean_abs_pct)},
@@ -20,18 +20,18 @@ Json summary_json(const answer::Summary& s) {
           {"inside_bar_pct", if_any(s.inside_bar_pct)}};
 }
 
-Json group_json(const answer::Group& group) {
+Json group_json(const trust::Group& group) {
   Json object = {{"by", group.by}, {"value", group.value}};
   object.update(summary_json(group.summary));
   return object;
 }
 
 /// Bytes are whole numbers.
-Json number_json(const answer::Comparison& row, double value) {
+Json number_json(const trust::Comparison& row, double value) {
   return is_memory(row.measure) ? Json(static_cast<std::int64_t>(value)) : finite(value);
 }
 
-Json row_json(const answer::Comparison& row) {
+Json row_json(const trust::Comparison& row) {
   return {{"id", row.id},
           {"place", row.place},
           {"quantity", spec::name_of(row.measure)},
@@ -41,15 +41,15 @@ Json row_json(const answer::Comparison& row) {
           {"inside_bar", row.inside_bar()}};
 }
 
-Json judged_json(const answer::JudgedRun& run) {
+Json judged_json(const trust::JudgedRun& run) {
   return {{"id", run.id}, {"place", run.place}, {"judgement", id_of(run.judgement)}};
 }
 
-Json skipped_json(const answer::Skipped& skipped) {
+Json skipped_json(const trust::Skipped& skipped) {
   return {{"reason", skipped.reason}, {"count", skipped.count}, {"first_place", skipped.first_place}};
 }
 
-Json verdicts_json(const std::vector<answer::JudgedRun>& runs) {
+Json verdicts_json(const std::vector<trust::JudgedRun>& runs) {
   Json object = Json::object();
   for (const auto judgement :
        {Judgement::true_fit, Judgement::false_fit, Judgement::true_miss, Judgement::false_miss}) {
@@ -60,7 +60,7 @@ Json verdicts_json(const std::vector<answer::JudgedRun>& runs) {
 
 }  // namespace
 
-std::string to_json(const answer::Validation& validation, std::string_view version) {
+std::string to_json(const trust::Validation& validation, std::string_view version) {
   Json object = json_answer("validate", version);
   object["summary"] = summary_json(validation.summary);
   object["configurations"] = summary_json(validation.configurations);

@@ -33,10 +33,10 @@ std::string table(const Cells& header, const std::vector<Cells>& rows) {
   return text;
 }
 
-std::vector<Cells> furthest_rows(const std::vector<answer::Comparison>& rows) {
+std::vector<Cells> furthest_rows(const std::vector<trust::Comparison>& rows) {
   constexpr std::size_t shown = 15;
-  const auto distance = [](const answer::Comparison& row) { return std::abs(row.error_pct()); };
-  std::vector<answer::Comparison> sorted = rows;
+  const auto distance = [](const trust::Comparison& row) { return std::abs(row.error_pct()); };
+  std::vector<trust::Comparison> sorted = rows;
   std::ranges::stable_sort(sorted, std::ranges::greater(), distance);
   sorted.resize(std::min(sorted.size(), shown));
   std::vector<Cells> cells;
@@ -46,7 +46,7 @@ std::vector<Cells> furthest_rows(const std::vector<answer::Comparison>& rows) {
 
 }  // namespace
 
-std::string to_markdown(const answer::Validation& validation) {
+std::string to_markdown(const trust::Validation& validation) {
   std::vector<std::string> parts;
   if (!validation.rows.empty()) parts.push_back(table(summary_header(), summary_rows(validation)));
   if (!validation.judged.empty()) parts.push_back("Verdicts: " + verdict_sentence(validation.judged) + ".\n");

@@ -12,14 +12,14 @@
 namespace llmcalc::render {
 namespace {
 
-std::string row_table(const answer::Validation& validation) {
+std::string row_table(const trust::Validation& validation) {
   Table table({Align::left, Align::left, Align::right, Align::right, Align::right});
   table.add_row(row_header());
   for (const auto& row : validation.rows) table.add_row(row_cells(row));
   return table.render();
 }
 
-std::string summary_table(const answer::Validation& validation) {
+std::string summary_table(const trust::Validation& validation) {
   std::vector<Align> columns(summary_header().size(), Align::right);
   columns[0] = columns[1] = Align::left;
   Table table(std::move(columns));
@@ -30,7 +30,7 @@ std::string summary_table(const answer::Validation& validation) {
 
 }  // namespace
 
-std::string to_text(const answer::Validation& validation) {
+std::string to_text(const trust::Validation& validation) {
   std::string text;
   if (!validation.rows.empty()) text = row_table(validation) + "\n" + summary_table(validation) + "\n";
   if (!validation.judged.empty()) text += "  verdicts: " + verdict_sentence(validation.judged) + "\n";

@@ -27,36 +27,36 @@ constexpr Order eight_bit_float{&Peaks::fp8, &Peaks::bf16, &Peaks::fp16, &Peaks:
 constexpr Order four_bit_float{&Peaks::fp4, &Peaks::fp8, &Peaks::bf16, &Peaks::fp16, &Peaks::fp32_matrix, &Peaks::fp32};
 constexpr Order integer{&Peaks::int8, &Peaks::bf16, &Peaks::fp16, &Peaks::fp32_matrix, &Peaks::fp32};
 
-const Order& order_of(Dtype compute) {
+const Order& order_of(formats::Dtype compute) {
   switch (compute) {
-    case Dtype::fp64:
+    case formats::Dtype::fp64:
       return double_precision;
-    case Dtype::fp32:
+    case formats::Dtype::fp32:
       return single_precision;
-    case Dtype::tf32:
+    case formats::Dtype::tf32:
       return tensor_float;
-    case Dtype::fp16:
+    case formats::Dtype::fp16:
       return half_precision;
-    case Dtype::fp8_e4m3:
-    case Dtype::fp8_e5m2:
-    case Dtype::mxfp8:
+    case formats::Dtype::fp8_e4m3:
+    case formats::Dtype::fp8_e5m2:
+    case formats::Dtype::mxfp8:
       return eight_bit_float;
-    case Dtype::mxfp4:
-    case Dtype::nvfp4:
+    case formats::Dtype::mxfp4:
+    case formats::Dtype::nvfp4:
       return four_bit_float;
-    case Dtype::int8:
+    case formats::Dtype::int8:
       return integer;
-    case Dtype::bf16:
+    case formats::Dtype::bf16:
       return brain_float;
     // Weight-only formats are widened to 16 bits before the product (QLoRA, arXiv:2305.14314 §3; GPTQ,
     // arXiv:2210.17323).
-    case Dtype::int4:
-    case Dtype::nf4:
-    case Dtype::nf4_dq:
-    case Dtype::fp4:
-    case Dtype::fp4_dq:
-    case Dtype::int4_gptq:
-    case Dtype::int8_gptq:
+    case formats::Dtype::int4:
+    case formats::Dtype::nf4:
+    case formats::Dtype::nf4_dq:
+    case formats::Dtype::fp4:
+    case formats::Dtype::fp4_dq:
+    case formats::Dtype::int4_gptq:
+    case formats::Dtype::int8_gptq:
       break;
   }
   return either_half;
@@ -72,7 +72,7 @@ quantity::FlopRate first_of(const Order& order, const Accelerator& gpu, std::str
 
 }  // namespace
 
-quantity::FlopRate matrix_peak(const Accelerator& gpu, Dtype compute) {
+quantity::FlopRate matrix_peak(const Accelerator& gpu, formats::Dtype compute) {
   return first_of(order_of(compute), gpu, name_of(compute));
 }
 

@@ -6,9 +6,9 @@
 namespace llmcalc::spec {
 
 template <>
-std::span<const Named<Dtype>> vocabulary<Dtype>() {
-  using enum Dtype;
-  static constexpr Named<Dtype> words[] = {
+std::span<const Named<formats::Dtype>> vocabulary<formats::Dtype>() {
+  using enum formats::Dtype;
+  static constexpr Named<formats::Dtype> words[] = {
       {fp64, "fp64"},
       {fp64, "float64"},
       {fp64, "double"},

@@ -14,14 +14,14 @@ constexpr double triton_rate = 0.6;
 constexpr double flash_1_rate = 0.5;
 
 /// What a kernel reaches of FlashAttention-2's rate, or of the native kernel's.
-double rate_of(program::AttentionLibrary library) {
+double rate_of(frameworks::AttentionLibrary library) {
   switch (library) {
-    case program::AttentionLibrary::triton:
+    case frameworks::AttentionLibrary::triton:
       return triton_rate;
-    case program::AttentionLibrary::flash_1:
+    case frameworks::AttentionLibrary::flash_1:
       return flash_1_rate;
-    case program::AttentionLibrary::native:
-    case program::AttentionLibrary::flash_2:
+    case frameworks::AttentionLibrary::native:
+    case frameworks::AttentionLibrary::flash_2:
       break;
   }
   return 1.0;
@@ -30,8 +30,8 @@ double rate_of(program::AttentionLibrary library) {
 /// The first kernels are too slow to wait for exponentials: with heads of 64 they are as fast as with 128, which
 /// FlashAttention-2 is not by a tenth (Dao 2023 figure 4). Of 6 runs of llm-foundry's 125M with 16k tokens and more on
 /// A100 the median error is -1 % so, and 13 % otherwise; with heads of 128 it is 0.
-bool hides_exponentials(program::AttentionLibrary library) {
-  return library == program::AttentionLibrary::triton || library == program::AttentionLibrary::flash_1;
+bool hides_exponentials(frameworks::AttentionLibrary library) {
+  return library == frameworks::AttentionLibrary::triton || library == frameworks::AttentionLibrary::flash_1;
 }
 
 /// Five products in 2.5 times the FLOPs of the forward kernel, at 0.82 of its rate: SimuMax sdp_bwd over sdp_fwd with
@@ -55,9 +55,9 @@ double head_factor(double dim, double exponential) {
 
 }  // namespace
 
-AttentionRates attention_rates(const Chip& chip, program::AttentionLibrary library) {
+AttentionRates attention_rates(const Chip& chip, frameworks::AttentionLibrary library) {
   if (chip.generation == nullptr) return unmeasured_attention(chip.ceiling);
-  const bool native = library == program::AttentionLibrary::native;
+  const bool native = library == frameworks::AttentionLibrary::native;
   AttentionRates rates = native ? chip.generation->native : chip.generation->flash_2;
   rates.share *= std::min(1.0, chip.power);
   rates.share *= rate_of(library);
@@ -67,8 +67,8 @@ AttentionRates attention_rates(const Chip& chip, program::AttentionLibrary libra
 
 /// A block of queries needs its keys and a fixed part. Beside full waves of blocks the kernel takes `last_blocks` more,
 /// in which the units run out of work.
-quantity::Seconds Kernels::attention(const program::Op& op, bool backward) const {
-  const program::Product& heads = op.product;
+quantity::Seconds Kernels::attention(const layers::Op& op, bool backward) const {
+  const layers::Product& heads = op.product;
   const double forward = quantity::in_flops(op.forward);
   const double unmasked = forward / (forward + quantity::in_flops(op.masked));
   const double keys = static_cast<double>(heads.n) * unmasked;

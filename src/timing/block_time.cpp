@@ -7,9 +7,9 @@
 
 namespace llmcalc::timing {
 
-using program::Group;
-using program::Op;
-using program::OpKind;
+using layers::Group;
+using layers::Op;
+using layers::OpKind;
 using quantity::seconds;
 using quantity::Seconds;
 
@@ -18,8 +18,8 @@ namespace {
 bool is_matrix_work(const Op& op) { return op.product.m > 0; }
 
 /// The router and the head multiply in 16 bits beside narrow products.
-spec::Dtype type_of(const Op& op, spec::Dtype compute) {
-  return spec::is_narrow_float(compute) && !op.narrow ? spec::Dtype::bf16 : compute;
+formats::Dtype type_of(const Op& op, formats::Dtype compute) {
+  return formats::is_narrow_float(compute) && !op.narrow ? formats::Dtype::bf16 : compute;
 }
 
 Seconds& part(PassTime& pass, Group group) {
@@ -44,7 +44,7 @@ constexpr double cost_beside_work = 0.5;
 /// Adds the messages of one direction; those beside the operation's own work as far as they slow it or outlast it.
 void add_messages(const Op& op, bool backward, Seconds own_work, const Network& network, PassTime& pass) {
   Seconds beside;
-  for (const program::Message& m : op.messages) {
+  for (const layers::Message& m : op.messages) {
     if (m.backward != backward) continue;
     const Seconds time = network.collective(m.kind, m.size, network.span(m.group), m.copies);
     (m.overlapped ? beside : part(pass, m.group)) += time;
@@ -54,7 +54,7 @@ void add_messages(const Op& op, bool backward, Seconds own_work, const Network& 
 
 class OpTimer {
  public:
-  OpTimer(const program::Block& block, const Prices& prices) : block_(block), prices_(prices) {}
+  OpTimer(const layers::Block& block, const Prices& prices) : block_(block), prices_(prices) {}
 
   void forward(const Op& op, PassTime& pass) const {
     Seconds work;
@@ -116,24 +116,24 @@ class OpTimer {
   /// The tensors that an operation reads and writes; one without any names what its kernels move.
   quantity::Bytes operands(const Op& op, quantity::Bytes moved) const {
     auto sum = quantity::bytes(0);
-    for (const program::TensorId id : op.inputs) sum += block_.tensors[id].size;
-    for (const program::TensorId id : op.outputs) sum += block_.tensors[id].size;
+    for (const layers::TensorId id : op.inputs) sum += block_.tensors[id].size;
+    for (const layers::TensorId id : op.outputs) sum += block_.tensors[id].size;
     return sum == quantity::bytes(0) ? moved : sum;
   }
 
-  const program::Block& block_;
+  const layers::Block& block_;
   const Prices& prices_;
 };
 
 /// A checkpointed block saves its input and what survives the recompute, others what their operations save.
-quantity::Bytes saved_bytes(const program::Block& block) {
+quantity::Bytes saved_bytes(const layers::Block& block) {
   std::vector<bool> saved(block.tensors.size(), false);
   for (std::size_t i = 0; i < saved.size(); ++i) saved[i] = block.tensors[i].survives_recompute;
   if (block.checkpointed) {
-    if (block.input != program::no_tensor) saved[block.input] = true;
+    if (block.input != layers::no_tensor) saved[block.input] = true;
   } else {
     for (const Op& op : block.ops) {
-      for (const program::TensorId id : op.saved) saved[id] = true;
+      for (const layers::TensorId id : op.saved) saved[id] = true;
     }
   }
   auto sum = quantity::bytes(0);
@@ -151,14 +151,14 @@ Seconds added_gradient(const Op& op, quantity::Bytes gradient, const Kernels& ke
 }
 
 /// Where several operations read one tensor, each gradient after the first.
-Seconds add_up_gradients(const program::Block& block, const Kernels& kernels) {
+Seconds add_up_gradients(const layers::Block& block, const Kernels& kernels) {
   Seconds sum;
   std::vector<bool> arrived(block.tensors.size(), false);
   for (const Op& op : block.ops) {
-    std::vector<program::TensorId> distinct(op.inputs.begin(), op.inputs.end());
+    std::vector<layers::TensorId> distinct(op.inputs.begin(), op.inputs.end());
     std::ranges::sort(distinct);
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-    for (const program::TensorId id : distinct) {
+    for (const layers::TensorId id : distinct) {
       const auto gradient = block.tensors[id].gradient;
       if (gradient == quantity::bytes(0)) continue;
       if (arrived[id]) sum += added_gradient(op, gradient, kernels);
@@ -170,9 +170,9 @@ Seconds add_up_gradients(const program::Block& block, const Kernels& kernels) {
 
 }  // namespace
 
-BlockTime time_block(const program::Block& block, const Prices& prices) {
+BlockTime time_block(const layers::Block& block, const Prices& prices) {
   const bool goes_back = std::ranges::any_of(
-      block.tensors, [](const program::Tensor& tensor) { return tensor.gradient > quantity::bytes(0); });
+      block.tensors, [](const layers::Tensor& tensor) { return tensor.gradient > quantity::bytes(0); });
   const OpTimer timer(block, prices);
   BlockTime time;
   Seconds host_forward;

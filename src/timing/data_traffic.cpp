@@ -5,7 +5,7 @@
 
 namespace llmcalc::timing {
 
-using program::Collective;
+using layers::Collective;
 using quantity::Bytes;
 using quantity::bytes;
 using quantity::Seconds;
@@ -60,7 +60,7 @@ DataTraffic& DataTraffic::operator+=(const DataTraffic& other) {
 /// AllGatherCoalescedHandle.wait), copies gradients into a bucket (stage3.py, __add_grad_to_ipg_bucket) and in the
 /// order of the ranks into the tensor that is reduced (runtime/comm/coalesced_collectives.py,
 /// reduce_scatter_coalesced).
-Bytes copied_around_exchange(const WeightTraffic& w, const spec::Layout& layout, const program::Profile& profile) {
+Bytes copied_around_exchange(const WeightTraffic& w, const spec::Layout& layout, const frameworks::Profile& profile) {
   const Bytes weights = w.weights + w.expert_weights;
   const Bytes gradients = w.gradients + w.expert_gradients;
   if (gradients == bytes(0)) return {};
@@ -78,7 +78,7 @@ Bytes copied_around_exchange(const WeightTraffic& w, const spec::Layout& layout,
 }
 
 DataTraffic data_traffic(const WeightTraffic& w, const spec::Layout& layout, const Network& network,
-                         const program::Profile& profile) {
+                         const frameworks::Profile& profile) {
   const program::Sharding sharding(layout);
   const bool replicated = spec::zero_stage(layout.sharding) == 0;
   const bool whole = replicated || (profile.reduces_whole_gradients && !sharding.gathers_weights());

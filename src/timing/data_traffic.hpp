@@ -17,10 +17,10 @@ struct DataTraffic {
 
 /// One exchange of these weights and gradients under the run's sharding, as the framework makes it.
 DataTraffic data_traffic(const WeightTraffic& weights, const spec::Layout& layout, const Network& network,
-                         const program::Profile& profile);
+                         const frameworks::Profile& profile);
 
 /// What FSDP and ZeRO copy in memory around the collectives of one pass forward and backward.
 quantity::Bytes copied_around_exchange(const WeightTraffic& weights, const spec::Layout& layout,
-                                       const program::Profile& profile);
+                                       const frameworks::Profile& profile);
 
 }  // namespace llmcalc::timing

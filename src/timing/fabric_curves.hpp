@@ -20,7 +20,7 @@ using Groups = std::array<Curve, 3>;               ///< among 2, 4 and 8 acceler
 struct FabricCurves {
   std::string_view name;
   quantity::Bandwidth link;
-  std::array<Groups, 4> times;  ///< of all_reduce, all_gather, reduce_scatter and all_to_all, as program::Collective
+  std::array<Groups, 4> times;  ///< of all_reduce, all_gather, reduce_scatter and all_to_all, as layers::Collective
 };
 
 /// The share of a tensor that one rank passes on when it goes round a ring once (Thakur et al. 2005, "Optimization of

@@ -44,6 +44,6 @@ constexpr AttentionRates unmeasured_attention(double ceiling) {
 MatrixRates matrix_rates(const Chip& chip);
 
 /// Rates of a fused attention kernel on that part.
-AttentionRates attention_rates(const Chip& chip, program::AttentionLibrary library);
+AttentionRates attention_rates(const Chip& chip, frameworks::AttentionLibrary library);
 
 }  // namespace llmcalc::timing

@@ -14,11 +14,11 @@ using quantity::seconds;
 
 namespace {
 
-Bytes saved_of(program::Weight weight, const spec::Training& training) {
+Bytes saved_of(layers::Weight weight, const spec::Training& training) {
   if (weight.tied || !weight.trainable) return {};
   weight.elements = weight.whole;
   const program::States states = program::weight_states(weight, training, program::Sharding());
-  return spec::storage_bytes(weight.dtype, weight.elements) + states.master + states.optimizer + states.paged;
+  return formats::storage_bytes(weight.dtype, weight.elements) + states.master + states.optimizer + states.paged;
 }
 
 }  // namespace

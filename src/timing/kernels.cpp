@@ -69,18 +69,18 @@ constexpr double compiled_host = 0.25;
 constexpr double host_launch = 8.6e-6 / newer_host;
 
 /// Launches from C++ take the time in which a kernel starts.
-double host_share(const spec::Training& training, const program::Profile& profile) {
+double host_share(const spec::Training& training, const frameworks::Profile& profile) {
   if (profile.compiled_host) return 0.0;
   return training.compile ? compiled_host : 1.0;
 }
 
 double host_speed(const spec::Accelerator& gpu) { return gpu.year >= newer_host_year ? newer_host : 1.0; }
 
-double width_of(spec::Dtype dtype) { return spec::facts(dtype).bits / 8.0; }
+double width_of(formats::Dtype dtype) { return formats::facts(dtype).bits / 8.0; }
 
 /// Bytes of an element of the main gradient where weight gradients are added to it within the product; 0 elsewhere.
-double width_of_sum(const spec::Training& training, const program::Profile& profile) {
-  return profile.accumulation == program::Accumulation::in_product ? width_of(training.precision.grads) : 0.0;
+double width_of_sum(const spec::Training& training, const frameworks::Profile& profile) {
+  return profile.accumulation == frameworks::Accumulation::in_product ? width_of(training.precision.grads) : 0.0;
 }
 
 /// Rows that do not begin at multiples of 16 bytes are loaded piecemeal (NVIDIA, Matrix Multiplication Background,
@@ -92,7 +92,7 @@ constexpr std::int64_t aligned_elements = 8;
 /// 38 % longer with heads of 108 elements than with 144 (bigscience, tr11-176B-ml/chronicles-prequel.md).
 constexpr double unaligned_batch = 1.0 / 16.0;
 
-double alignment_factor(const program::Product& p) {
+double alignment_factor(const layers::Product& p) {
   if ((p.n | p.k) % aligned_elements == 0) return 1.0;
   return p.count > 1 ? unaligned_batch : unaligned;
 }
@@ -113,7 +113,7 @@ constexpr std::int64_t tiles_along(std::int64_t length, int log_of_tile) {
 }
 
 /// The product of a gradient: dX (m x k) sums over n, dW (k x n) over m.
-program::Product of_pass(const program::Product& p, Pass pass) {
+layers::Product of_pass(const layers::Product& p, Pass pass) {
   if (pass == Pass::backward_input) return {p.m, p.k, p.n, p.count};
   if (pass != Pass::forward) return {p.k, p.n, p.m, p.count};
   return p;
@@ -125,7 +125,7 @@ struct Volume {
   double flops;
 };
 
-Volume volume(const program::Product& p) {
+Volume volume(const layers::Product& p) {
   const auto [m, n, k, count] = p;
   const auto dm = static_cast<double>(m);
   const auto dn = static_cast<double>(n);
@@ -136,10 +136,10 @@ Volume volume(const program::Product& p) {
 
 }  // namespace
 
-Kernels::Kernels(const spec::Accelerator& gpu, const spec::Training& training, const program::Profile& profile)
+Kernels::Kernels(const spec::Accelerator& gpu, const spec::Training& training, const frameworks::Profile& profile)
     : Kernels(gpu, training, profile, chip_of(gpu)) {}
 
-Kernels::Kernels(const spec::Accelerator& gpu, const spec::Training& training, const program::Profile& profile,
+Kernels::Kernels(const spec::Accelerator& gpu, const spec::Training& training, const frameworks::Profile& profile,
                  const Chip& chip)
     : gpu_(&gpu),
       compute_(training.precision.compute),
@@ -158,7 +158,7 @@ Kernels::Kernels(const spec::Accelerator& gpu, const spec::Training& training, c
       host_launch_(host_speed(gpu) * host_launch),
       hands_over_ahead_(!profile.waits_for_kernels) {}
 
-double Kernels::peak(spec::Dtype compute) const {
+double Kernels::peak(formats::Dtype compute) const {
   return compute == compute_ ? compute_rate_ : quantity::in_flops_per_second(spec::matrix_peak(*gpu_, compute));
 }
 
@@ -171,14 +171,14 @@ double Kernels::waves(std::int64_t count) const {
 
 /// The library takes the tile that is done first: as many waves of tiles as there are units for, each at the rate of
 /// one unit. Large products are held back by power, thin ones by memory.
-quantity::Seconds Kernels::product(const program::Product& product, spec::Dtype compute, Pass pass) const {
-  const program::Product shape = of_pass(product, pass);
+quantity::Seconds Kernels::product(const layers::Product& product, formats::Dtype compute, Pass pass) const {
+  const layers::Product shape = of_pass(product, pass);
   double area = std::numeric_limits<double>::infinity();
   for (const Tile& tile : tiles) {
     const std::int64_t count = tiles_along(shape.m, tile.rows) * tiles_along(shape.n, tile.columns) * shape.count;
     area = std::min(area, waves(count) * tile.cost());
   }
-  const bool narrow = spec::is_narrow_float(compute);
+  const bool narrow = formats::is_narrow_float(compute);
   const double rate = peak(compute) * (narrow ? matrix_.narrow : 1.0) * alignment_factor(product);
   const double tiled =
       2.0 * area * units_ / matrix_.share * (static_cast<double>(shape.k) / rate + matrix_.fill / wide_rate_);
@@ -197,7 +197,7 @@ quantity::Seconds Kernels::product(const program::Product& product, spec::Dtype 
 }
 
 quantity::Seconds Kernels::wide_product(quantity::Flops flops) const {
-  return quantity::seconds(kernel_start + quantity::in_flops(flops) / (matrix_.share * peak(spec::Dtype::fp32)));
+  return quantity::seconds(kernel_start + quantity::in_flops(flops) / (matrix_.share * peak(formats::Dtype::fp32)));
 }
 
 quantity::Seconds Kernels::further_calls(std::int64_t calls) {
@@ -221,9 +221,9 @@ quantity::Seconds Kernels::permutation(quantity::Bytes moved) const {
       quantity::bytes(static_cast<std::int64_t>(static_cast<double>(quantity::in_bytes(moved)) / permutation_rate)));
 }
 
-quantity::Seconds Kernels::dispatch(const program::Op& op, bool backward) const {
+quantity::Seconds Kernels::dispatch(const layers::Op& op, bool backward) const {
   const bool is_product = op.product.m > 0;
-  const std::int64_t experts = op.kind == program::OpKind::linear ? std::max<std::int64_t>(op.product.count, 1) : 1;
+  const std::int64_t experts = op.kind == layers::OpKind::linear ? std::max<std::int64_t>(op.product.count, 1) : 1;
   const double launches = host_launch_ * static_cast<double>(experts - 1);
   const double call = is_product ? host_module_ : host_factor_ * host_kernel;
   return quantity::seconds(backward ? host_backward * call + 2.0 * launches : call + launches);

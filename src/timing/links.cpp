@@ -10,7 +10,7 @@ namespace llmcalc::timing {
 
 namespace {
 
-using program::Collective;
+using layers::Collective;
 
 constexpr double micro = 1e-6;
 constexpr std::int64_t most_measured = 8;

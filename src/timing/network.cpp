@@ -11,7 +11,7 @@ namespace llmcalc::timing {
 
 namespace {
 
-using program::Collective;
+using layers::Collective;
 using quantity::Bytes;
 using quantity::Seconds;
 
@@ -92,12 +92,12 @@ Network::Network(const Links& links, const spec::Accelerator& gpu, const spec::L
   const std::int64_t replicas = layout.dp * layout.cp;
   const std::int64_t expert = layout.ep * layout.etp;
   const program::Sharding sharding(layout);
-  const std::int64_t group = sharding.of(program::Split::tensor).optimizer;
+  const std::int64_t group = sharding.of(layers::Split::tensor).optimizer;
   groups_ = {spread(layout.tp, 1), spread(layout.cp, layout.tp), spread(layout.ep, layout.etp), spread(layout.etp, 1)};
   data_ = spread(replicas, layout.tp);
   expert_data_ = spread(std::max<std::int64_t>(1, replicas * layout.tp / expert), expert);
   sharding_ = spread(group, layout.tp);
-  expert_sharding_ = spread(sharding.of(program::Split::expert).optimizer, expert);
+  expert_sharding_ = spread(sharding.of(layers::Split::expert).optimizer, expert);
   replicas_ = spread(std::max<std::int64_t>(1, replicas / group), layout.tp * group);
   stages_ = spread(layout.pp, layout.tp * replicas);
 }

@@ -1,6 +1,6 @@
 #include "timing/offload_time.hpp"
 
-#include "llmcalc/program/widths.hpp"
+#include "llmcalc/layers/widths.hpp"
 
 #include <algorithm>
 
@@ -41,10 +41,10 @@ Seconds over_nvme(const spec::Question& question, Bytes size) {
 /// al. 2021, ZeRO-Infinity, arXiv:2104.07857 section 6.1).
 Bytes shard_of(const WeightTraffic& weights, const spec::Layout& layout) {
   const program::Sharding sharding(layout);
-  const auto share = [&](Bytes size, program::Split split) {
+  const auto share = [&](Bytes size, layers::Split split) {
     return quantity::bytes(quantity::ceil_divide(in_bytes(size), sharding.of(split).weights));
   };
-  return share(weights.weights, program::Split::tensor) + share(weights.expert_weights, program::Split::expert);
+  return share(weights.weights, layers::Split::tensor) + share(weights.expert_weights, layers::Split::expert);
 }
 
 }  // namespace
@@ -67,8 +67,8 @@ Seconds host_update(const program::Offload& offload, const spec::Question& quest
   const spec::Accelerator& gpu = *question.gpu;
   const std::int64_t updated = in_parameters(weights.updated_parameters);
   const double sharers = accelerators_of_node(question.layout);
-  constexpr std::int64_t read_and_written = (4 + 3) * program::fp32_width;
-  const Bytes one_way = quantity::bytes(program::half_width * updated);
+  constexpr std::int64_t read_and_written = (4 + 3) * layers::fp32_width;
+  const Bytes one_way = quantity::bytes(layers::half_width * updated);
   const Seconds swapping =
       offload.to_nvme ? over_nvme(question, quantity::bytes(quantity::product(read_and_written, updated))) : Seconds{};
   return seconds(static_cast<double>(updated) * sharers / host_parameters_per_second) + 2.0 * over_pcie(gpu, one_way) +

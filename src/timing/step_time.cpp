@@ -40,7 +40,7 @@ Seconds beside(Seconds collective, Seconds work) {
 /// What all stages of one run have in common.
 class StepTimer {
  public:
-  StepTimer(const StepPrices& costs, const spec::Question& question, const program::Profile& profile,
+  StepTimer(const StepPrices& costs, const spec::Question& question, const frameworks::Profile& profile,
             const Prices& prices)
       : costs_(costs),
         question_(question),
@@ -65,7 +65,7 @@ class StepTimer {
 
   const StepPrices& costs_;
   const spec::Question& question_;
-  const program::Profile& profile_;
+  const frameworks::Profile& profile_;
   const Prices& prices_;
   program::Offload offload_;
   double pace_;   ///< of the slowest accelerator
@@ -122,8 +122,8 @@ StageTime StepTimer::stage_time(const StageGroup& group, const WeightTraffic& we
 /// A kernel of its own adds the gradients of each micro-batch, unless the weight gradient's product does it or shards
 /// are all that is added to. What is not widened needs none for a single one.
 bool StepTimer::accumulates_apart() const {
-  if (gathers_ || !program::accumulates_apart(profile_)) return false;
-  return profile_.accumulation == program::Accumulation::apart_widened || question_.training.grad_accum > 1;
+  if (gathers_ || !frameworks::accumulates_apart(profile_)) return false;
+  return profile_.accumulation == frameworks::Accumulation::apart_widened || question_.training.grad_accum > 1;
 }
 
 /// Frozen models run forward with each micro-batch, a value model is trained with it. Samples are made token by token,
@@ -179,8 +179,8 @@ Seconds StepTimer::hand_over() const {
     return network.to_next_stage(costs_.handed_on);
   }
   const auto part = quantity::bytes(quantity::ceil_divide(in_bytes(costs_.handed_on), parts));
-  const Span group = network.span(program::Group::tensor);
-  return network.to_next_stage(part) + network.collective(program::Collective::all_gather, costs_.handed_on, group);
+  const Span group = network.span(layers::Group::tensor);
+  return network.to_next_stage(part) + network.collective(layers::Collective::all_gather, costs_.handed_on, group);
 }
 
 /// The slowest stage sets the pace; what the others take is in the bubble. Exchange and update of the stage that takes
@@ -219,21 +219,21 @@ Seconds StepTime::total() const {
 
 quantity::Bytes handed_on(const program::Program& program) {
   if (program.stages == 1) return quantity::bytes(0);
-  const program::Block& last = program.blocks[program.sequence[program.chunks.front().last - 1]];
+  const layers::Block& last = program.blocks[program.sequence[program.chunks.front().last - 1]];
   return last.tensors[last.output].size;
 }
 
 StepTime time_step(std::span<const StageGroup> stages, const StepPrices& costs, const spec::Question& question,
-                   const program::Profile& profile, const Prices& prices) {
+                   const frameworks::Profile& profile, const Prices& prices) {
   return StepTimer(costs, question, profile, prices).time(stages);
 }
 
-StepTime time_step(const program::Program& program, const spec::Question& question, const program::Profile& profile,
+StepTime time_step(const program::Program& program, const spec::Question& question, const frameworks::Profile& profile,
                    const Prices& prices) {
   const program::Sharding sharding(question.layout);
   std::vector<BlockTime> times;
   std::vector<WeightTraffic> weights;
-  for (const program::Block& block : program.blocks) {
+  for (const layers::Block& block : program.blocks) {
     times.push_back(time_block(block, prices));
     weights.push_back(weight_traffic(block, question.training, profile, sharding, prices.kernels));
   }

@@ -16,16 +16,16 @@ namespace {
 /// Weights travel in the type of the products where they rest wider (FSDP's MixedPrecision.param_dtype; Megatron's
 /// parameter all-gather), quantized ones as they are. Those that narrow products have no copies of are cast where they
 /// are used (torchao's enable_fsdp_float8_all_gather is off unless it is asked for).
-Bytes travelling(const program::Weight& w, spec::Dtype compute) {
-  const bool narrowed_on_arrival = spec::is_narrow_float(compute) && w.copies == 0;
-  const spec::Dtype used = narrowed_on_arrival ? spec::Dtype::bf16 : compute;
-  const bool wider = spec::facts(w.dtype).bits > spec::facts(used).bits;
-  return spec::storage_bytes(wider ? used : w.dtype, w.elements);
+Bytes travelling(const layers::Weight& w, formats::Dtype compute) {
+  const bool narrowed_on_arrival = formats::is_narrow_float(compute) && w.copies == 0;
+  const formats::Dtype used = narrowed_on_arrival ? formats::Dtype::bf16 : compute;
+  const bool wider = formats::facts(w.dtype).bits > formats::facts(used).bits;
+  return formats::storage_bytes(wider ? used : w.dtype, w.elements);
 }
 
 /// Gradients travel in the type in which they accumulate, unless the framework's policy says otherwise.
-Bytes reduced(const program::Weight& w, const spec::Precision& precision, const program::Profile& profile) {
-  const Bytes own = spec::storage_bytes(precision.grads, w.elements);
+Bytes reduced(const layers::Weight& w, const spec::Precision& precision, const frameworks::Profile& profile) {
+  const Bytes own = formats::storage_bytes(precision.grads, w.elements);
   return profile.reduces_narrow ? std::min(own, travelling(w, precision.compute)) : own;
 }
 
@@ -40,18 +40,18 @@ bool is_chain(const spec::Training& training) {
 
 /// What is done in kernels of their own: the gradient buffer is cleared, and read and written to scale it where
 /// replicas add theirs; the master weights are read again for those of the products.
-Bytes beside_the_update(const program::Weight& w, const spec::Training& training, std::int64_t shards, Bytes master) {
+Bytes beside_the_update(const layers::Weight& w, const spec::Training& training, std::int64_t shards, Bytes master) {
   const std::int64_t passes = shards > 1 ? 3 : 1;
-  return passes * spec::storage_bytes(training.precision.grads, w.elements) + master;
+  return passes * formats::storage_bytes(training.precision.grads, w.elements) + master;
 }
 
 /// Gradients are read twice, for their norm and for the update; master weights and moments are read and written; the
 /// weights that the products read are written, and read where they have no master.
-Bytes updated(const program::Weight& w, const spec::Training& training, const program::Profile& profile,
+Bytes updated(const layers::Weight& w, const spec::Training& training, const frameworks::Profile& profile,
               const program::Sharding& sharding) {
   const program::States states = program::weight_states(w, training, sharding);
-  const Bytes gradients = 2 * spec::storage_bytes(training.precision.grads, w.elements);
-  const Bytes weights = (training.precision.master ? 1 : 2) * spec::storage_bytes(w.dtype, w.elements);
+  const Bytes gradients = 2 * formats::storage_bytes(training.precision.grads, w.elements);
+  const Bytes weights = (training.precision.master ? 1 : 2) * formats::storage_bytes(w.dtype, w.elements);
   const Bytes whole = gradients + weights;
   const Bytes traffic =
       2 * (states.master + states.optimizer + states.paged) + bytes(in_bytes(whole) / sharding.of(w.split).optimizer);
@@ -64,23 +64,23 @@ Bytes updated(const program::Weight& w, const spec::Training& training, const pr
 }
 
 /// Five iterations of three products (Jordan 2024, zeropower_via_newtonschulz5).
-Seconds newton_schulz(const program::Weight& w, const Kernels& kernels) {
+Seconds newton_schulz(const layers::Weight& w, const Kernels& kernels) {
   constexpr double iterations = 5.0;
   const std::int64_t m = std::min(w.rows, w.columns);
   const std::int64_t k = std::max(w.rows, w.columns);
   const std::int64_t matrices = w.elements / quantity::product(m, k);
   const auto product = [&](std::int64_t columns, std::int64_t inner) {
-    return kernels.product({m, columns, inner, matrices}, spec::Dtype::bf16, Pass::forward);
+    return kernels.product({m, columns, inner, matrices}, formats::Dtype::bf16, Pass::forward);
   };
   return iterations * (product(m, k) + product(m, m) + product(k, m));
 }
 
 /// A new gradient and the sum so far are read, the sum is written; a 16-bit gradient is read and written wider before.
-Bytes accumulated(const program::Weight& w, const spec::Training& training, const program::Profile& profile) {
+Bytes accumulated(const layers::Weight& w, const spec::Training& training, const frameworks::Profile& profile) {
   constexpr std::int64_t passes = 3;
-  const Bytes wide = spec::storage_bytes(training.precision.grads, w.elements);
-  if (profile.accumulation != program::Accumulation::apart_widened) return passes * wide;
-  return passes * wide + spec::storage_bytes(training.precision.compute, w.elements) + wide;
+  const Bytes wide = formats::storage_bytes(training.precision.grads, w.elements);
+  if (profile.accumulation != frameworks::Accumulation::apart_widened) return passes * wide;
+  return passes * wide + formats::storage_bytes(training.precision.compute, w.elements) + wide;
 }
 
 }  // namespace
@@ -108,13 +108,13 @@ WeightTraffic operator*(std::int64_t times, const WeightTraffic& t) {
           times * t.updated_parameters};
 }
 
-WeightTraffic weight_traffic(const program::Block& block, const spec::Training& training,
-                             const program::Profile& profile, const program::Sharding& sharding,
+WeightTraffic weight_traffic(const layers::Block& block, const spec::Training& training,
+                             const frameworks::Profile& profile, const program::Sharding& sharding,
                              const Kernels& kernels) {
   WeightTraffic sum;
-  for (const program::Weight& w : block.weights) {
+  for (const layers::Weight& w : block.weights) {
     if (w.shared) continue;
-    const bool expert = w.split == program::Split::expert;
+    const bool expert = w.split == layers::Split::expert;
     (expert ? sum.expert_weights : sum.weights) += travelling(w, training.precision.compute);
     if (!w.trainable) continue;
     const std::int64_t shards = sharding.of(w.split).optimizer;

@@ -10,10 +10,4 @@ namespace llmcalc::test {
 
 inline spec::Question question(std::string_view line) { return ask(line).question; }
 
-inline answer::Estimate advised(const spec::Question& question, const answer::LargerAccelerators& larger = {}) {
-  auto estimate = answer::estimate(question);
-  answer::advise(question, larger, estimate);
-  return estimate;
-}
-
 }  // namespace llmcalc::test

@@ -6,9 +6,9 @@
 #include <numeric>
 
 using namespace llmcalc;
-using answer::VerdictKind;
 using quantity::in_bytes;
 using test::question;
+using trust::VerdictKind;
 
 namespace {
 

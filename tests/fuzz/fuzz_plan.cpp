@@ -1,9 +1,9 @@
 // Any bytes, read as lines of "term=text", are planned or refused; of a large space only the start is searched.
-#include "llmcalc/answer/launch.hpp"
-#include "llmcalc/answer/plan.hpp"
+#include "llmcalc/launch/launch.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/read/plan_words.hpp"
+#include "llmcalc/search/plan.hpp"
 #include "words.hpp"
 
 #include <algorithm>
@@ -21,11 +21,11 @@ bool is_deep(const spec::Question& question) {
   return question.model.layer_count() > most_layers;
 }
 
-void search_start(const answer::PlanSpace& space) {
+void search_start(const search::PlanSpace& space) {
   constexpr std::size_t most_units = 5;
-  answer::PlanSearch search(space);
+  search::PlanSearch search(space);
   for (const auto& unit : space.units().first(std::min(most_units, space.units().size()))) search.search(unit);
-  for (const auto& run : search.findings().best) answer::launches(space.question_of(run.choice));
+  for (const auto& run : search.findings().best) launch::launches(space.question_of(run.choice));
 }
 
 }  // namespace
@@ -35,13 +35,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     const auto plan = read::resolve_plan(fuzz::words_of(text), std::nullopt, read::Catalogue());
     constexpr std::size_t most_bases = 4;
-    answer::PlanQuestion question;
+    search::PlanQuestion question;
     for (const auto& base : plan.bases) {
       if (is_deep(base.resolved.question)) return 0;
       if (question.bases.size() < most_bases) question.bases.push_back(base.resolved.question);
     }
     question.choices = plan.choices;
-    search_start(answer::PlanSpace(std::move(question)));
+    search_start(search::PlanSpace(std::move(question)));
   } catch (const quantity::BadInput&) {  // a plan that cannot be made
   } catch (const quantity::Overflow&) {  // or whose figures have no room in 64 bits
   }

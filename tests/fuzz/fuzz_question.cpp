@@ -3,6 +3,7 @@
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/read/resolve.hpp"
+#include "llmcalc/search/advice.hpp"
 #include "words.hpp"
 
 #include <cstddef>
@@ -15,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     const auto resolved = read::resolve(fuzz::words_of(text), std::nullopt, read::Catalogue());
     auto estimate = answer::estimate(resolved.question);
-    answer::advise(resolved.question, {}, estimate);
+    search::advise(resolved.question, {}, estimate.verdict);
   } catch (const quantity::BadInput&) {  // a question that cannot be answered
   } catch (const quantity::Overflow&) {  // or whose answer has no room in 64 bits
   }

@@ -1,5 +1,5 @@
 // Any bytes, read as lines of "field=number", are a scaling question that is answered in finite numbers or refused.
-#include "llmcalc/answer/scaling.hpp"
+#include "llmcalc/laws/scaling.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/parse.hpp"
 #include "llmcalc/render/scaling.hpp"
@@ -14,7 +14,7 @@
 namespace {
 
 using namespace llmcalc;
-using answer::ScaleQuestion;
+using laws::ScaleQuestion;
 
 struct Field {
   std::string_view name;
@@ -29,8 +29,8 @@ std::int64_t whole(double value) {
   return std::isnan(value) ? 0 : std::llround(std::clamp(value, -most_params, most_params));
 }
 
-answer::ScalingLaw law_of(double value) {
-  return static_cast<answer::ScalingLaw>(whole(std::floor(std::fmod(std::abs(value), laws))));
+laws::ScalingLaw law_of(double value) {
+  return static_cast<laws::ScalingLaw>(whole(std::floor(std::fmod(std::abs(value), laws))));
 }
 
 constexpr Field fields[] = {
@@ -59,7 +59,7 @@ constexpr Field fields[] = {
     {"batch", [](auto& q, double v) { q.follow_ups.batch = quantity::tokens(v); }},
     {"hyperparameters", [](auto& q, double v) { q.follow_ups.hyperparameters = v > 0; }},
     {"frontier",
-     [](auto& q, double v) { q.follow_ups.frontier = v > 0 ? answer::Frontier::budgets : answer::Frontier::sizes; }},
+     [](auto& q, double v) { q.follow_ups.frontier = v > 0 ? laws::Frontier::budgets : laws::Frontier::sizes; }},
 };
 
 ScaleQuestion question_of(std::string_view text) {
@@ -79,7 +79,7 @@ ScaleQuestion question_of(std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
-    const auto answer = answer::scale(question_of({reinterpret_cast<const char*>(data), size}));
+    const auto answer = laws::scale(question_of({reinterpret_cast<const char*>(data), size}));
     render::to_text(answer, {.explain = true});
     render::to_json(answer, "fuzz");  // throws for what is not finite
     for (const auto& line : answer.lines) {

@@ -9,8 +9,8 @@
 namespace llmcalc::test {
 
 /// A matrix that one rank holds whole.
-inline program::Weight matrix(std::int64_t rows, std::int64_t columns) {
-  program::Weight w;
+inline layers::Weight matrix(std::int64_t rows, std::int64_t columns) {
+  layers::Weight w;
   w.rows = rows;
   w.columns = columns;
   w.elements = w.whole = rows * columns;
@@ -21,12 +21,12 @@ inline spec::Question question_of(std::string_view line) { return ask(line).ques
 
 struct Asked {
   spec::Question question;
-  program::Profile profile;
+  frameworks::Profile profile;
   program::Program program;
 
   explicit Asked(std::string_view line)
       : question(question_of(line)),
-        profile(program::make_profile(question.training, question.gpu)),
+        profile(frameworks::make_profile(question.training, question.gpu)),
         program(program::build_program(question, profile)) {}
 
   memory::StepMemory walk() const { return memory::StepWalk(program, question, profile).walk(0); }

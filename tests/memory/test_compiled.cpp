@@ -15,12 +15,12 @@ TEST_CASE("compiled attention saves four bytes a score where operations by thems
   const auto saved = [](const std::string& words) {
     const test::Asked run(
         "--model gpt2 --framework torch --dtype mixed-bf16 --seq 1024 --micro-batch 2 --attention eager" + words);
-    const program::Block& layer = run.program.blocks[1];
+    const layers::Block& layer = run.program.blocks[1];
     constexpr std::int64_t scores = 2 * 12 * 1024 * 1024;
     std::vector<bool> seen(layer.tensors.size(), false);
     std::int64_t sum = 0;
-    for (const program::Op& op : layer.ops) {
-      for (const program::TensorId id : op.saved) {
+    for (const layers::Op& op : layer.ops) {
+      for (const layers::TensorId id : op.saved) {
         if (!seen[id] && layer.tensors[id].size >= quantity::bytes(scores))
           sum += quantity::in_bytes(layer.tensors[id].size);
         seen[id] = true;

@@ -63,8 +63,8 @@ TEST_CASE("BF16_Optimizer: 2 + 4 + 12/d, the fp32 gradients whole on every rank"
     const auto p = engine(line, "megatron-deepspeed").walk().persistent;
     CHECK(per_parameter(p.weights + p.gradients + p.master + p.optimizer) == Approx(2 + 4 + 12.0 / 8).epsilon(1e-4));
   }
-  CHECK(engine("--dtype bf16 --sharding zero2").question.training.precision.grads == spec::Dtype::bf16);
-  CHECK(engine("--dtype bf16 --sharding none").question.training.precision.grads == spec::Dtype::fp32);
+  CHECK(engine("--dtype bf16 --sharding zero2").question.training.precision.grads == formats::Dtype::bf16);
+  CHECK(engine("--dtype bf16 --sharding none").question.training.precision.grads == formats::Dtype::fp32);
 }
 
 TEST_CASE(

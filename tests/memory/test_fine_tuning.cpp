@@ -18,7 +18,7 @@ std::int64_t trained(const std::string& words) {
 }
 
 const std::string llama = "--model llama-3-8b --seq 1k --micro-batch 2 ";
-constexpr std::int64_t tokens = 2 * 1024, layers = 32, kv_width = 1024, ffn = 14336, hidden = 4096;
+constexpr std::int64_t tokens = 2 * 1024, depth = 32, kv_width = 1024, ffn = 14336, hidden = 4096;
 
 std::int64_t kept_by_layer(const std::string& words) {
   return in_bytes(memory::walk_block(Asked("--framework hf " + llama + words).program.blocks[1], {}).kept);
@@ -52,16 +52,16 @@ TEST_CASE("trained parameters equal what peft prints") {
 }
 
 TEST_CASE("bottleneck adapters have 2md + d + m parameters each (Houlsby et al. 2019 section 2.1)") {
-  CHECK(trained(llama + "--method adapter") == 2 * layers * (2 * 64 * hidden + hidden + 64));
-  CHECK(trained(llama + "--method adapter --adapter-width 8") == 2 * layers * (2 * 8 * hidden + hidden + 8));
+  CHECK(trained(llama + "--method adapter") == 2 * depth * (2 * 64 * hidden + hidden + 64));
+  CHECK(trained(llama + "--method adapter --adapter-width 8") == 2 * depth * (2 * 8 * hidden + hidden + 8));
 }
 
 TEST_CASE("(IA)3 has a vector for keys, values and the MLP's inner activation of each layer") {
-  CHECK(trained(llama + "--method ia3") == layers * (kv_width + kv_width + ffn));
+  CHECK(trained(llama + "--method ia3") == depth * (kv_width + kv_width + ffn));
 }
 
 TEST_CASE("prefixes have the width of the keys, grouped or not") {
-  CHECK(trained(llama + "--method prefix") == 2 * layers * 20 * kv_width);
+  CHECK(trained(llama + "--method prefix") == 2 * depth * 20 * kv_width);
 }
 
 TEST_CASE("a layer under prompt tuning keeps what a frozen layer keeps, for the prompt's positions too") {
@@ -95,7 +95,7 @@ TEST_CASE("DoRA's norm needs five matrices of W's size for an instant, four wher
   const auto instant = [](const std::string& words) {
     const Asked asked("--framework hf --method dora --lora-targets q " + llama + words);
     const auto& ops = asked.program.blocks[1].ops;
-    return in_bytes(std::ranges::find(ops, "norm of direction", &program::Op::name)->workspace_forward);
+    return in_bytes(std::ranges::find(ops, "norm of direction", &layers::Op::name)->workspace_forward);
   };
   CHECK(instant("") == 5 * 4 * hidden * hidden);
   CHECK(instant("--grads bf16") == 4 * 2 * hidden * hidden);
@@ -106,7 +106,7 @@ TEST_CASE("prefixes are attended to by every position") {
     return in_flops(program::count_work(Asked(llama + words).program).forward);
   };
   const double extra = forward("--method prefix --virtual-tokens 24") - forward("--method ia3");
-  CHECK(extra == Approx(4.0 * tokens * 24 * hidden * layers).epsilon(1e-6));
+  CHECK(extra == Approx(4.0 * tokens * 24 * hidden * depth).epsilon(1e-6));
 }
 
 TEST_CASE("AdaLoRA keeps three scores of each parameter beside AdamW's moments") {

@@ -36,7 +36,7 @@ spec::Accelerator b200() { return part(2024, "Blackwell"); }
 
 memory::StepMemory walk_last(spec::Question q, const spec::Accelerator& gpu) {
   q.gpu = gpu;
-  const auto profile = program::make_profile(q.training, q.gpu);
+  const auto profile = frameworks::make_profile(q.training, q.gpu);
   const auto program = program::build_program(q, profile);
   return memory::StepWalk(program, q, profile).walk(q.layout.pp - 1);
 }
@@ -102,7 +102,7 @@ TEST_CASE("ungated experts keep what the router's weights multiply: 2 bytes a ro
         "--framework megatron --layers 2 --hidden 512 --heads 8 --ffn 2048 --vocab 50304 "
         "--seq 1024 --micro-batch 4 --experts 8 --top-k 1 --mlp " +
         std::string(mlp));
-    auto profile = program::make_profile(q.training, q.gpu);
+    auto profile = frameworks::make_profile(q.training, q.gpu);
     const auto walk = [&] { return memory::walk_block(program::build_program(q, profile).blocks[1], {}).kept; };
     const auto weighed = walk();
     profile.weighs_activations = false;
@@ -140,7 +140,7 @@ TEST_CASE("kept tensors of 1 to 10 MiB share the allocator's segments, larger on
   const auto with_slack = [](std::int64_t hidden) {
     const auto q = test::question_of("--framework megatron --layers 1 --heads 8 --mlp gelu --vocab 50304 --seq 1024 " +
                                      ("--micro-batch 1 --hidden " + std::to_string(hidden)));
-    const auto profile = program::make_profile(q.training, q.gpu);
+    const auto profile = frameworks::make_profile(q.training, q.gpu);
     const auto program = program::build_program(q, profile);
     std::vector<memory::BlockWalk> walks;
     memory::walk_blocks(program, memory::step_rules(q, profile), walks);

@@ -22,7 +22,7 @@ constexpr std::string_view llama = "--model llama-3-70b --layers 12 --vocab 1282
 /// MiB at the peak of a stage.
 double peak_of(std::string_view model, std::int64_t stage) {
   auto q = test::question_of(std::string(recipe) + std::string(model));
-  const auto profile = program::make_profile(q.training, q.gpu);
+  const auto profile = frameworks::make_profile(q.training, q.gpu);
   const auto program = program::build_program(q, profile);
   const auto memory = memory::StepWalk(program, q, profile).walk(stage);
   return static_cast<double>(in_bytes(memory.peak().alive.total())) / static_cast<double>(in_bytes(mib(1)));

@@ -6,10 +6,10 @@
 #include "llmcalc/quantity/error.hpp"
 
 using namespace llmcalc;
+using formats::Dtype;
 using memory::Phase;
 using quantity::in_bytes;
 using quantity::in_gib;
-using spec::Dtype;
 using spec::Optimizer;
 using test::matrix;
 
@@ -22,7 +22,7 @@ spec::Training training(Optimizer optimizer) {
   return t;
 }
 
-std::int64_t states_of(const program::Weight& w, Optimizer optimizer) {
+std::int64_t states_of(const layers::Weight& w, Optimizer optimizer) {
   return in_bytes(program::optimizer_bytes(w, training(optimizer)));
 }
 

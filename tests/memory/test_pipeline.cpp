@@ -8,8 +8,8 @@
 #include <vector>
 
 using namespace llmcalc;
+using formats::Dtype;
 using quantity::in_bytes;
-using spec::Dtype;
 
 namespace {
 
@@ -26,7 +26,7 @@ spec::Question gpt3(std::int64_t pp, std::int64_t vpp, std::int64_t micro_batche
 }
 
 double activations_gib(const spec::Question& q, std::int64_t stage) {
-  const auto profile = program::make_profile(q.training, q.gpu);
+  const auto profile = frameworks::make_profile(q.training, q.gpu);
   const auto program = program::build_program(q, profile);
   const auto memory = memory::StepWalk(program, q, profile).walk(stage);
   return quantity::in_gib(memory.steady[static_cast<std::size_t>(memory::Phase::backward)].alive.activations);
@@ -138,7 +138,7 @@ TEST_CASE("with tied embeddings the last of several stages holds a copy of the t
     auto q = test::ask(shape, 1024, 4);
     q.layout.pp = 2;
     q.layout.gpus = 2;
-    const auto profile = program::make_profile(q.training, q.gpu);
+    const auto profile = frameworks::make_profile(q.training, q.gpu);
     const auto program = program::build_program(q, profile);
     return in_bytes(memory::StepWalk(program, q, profile).walk(1).persistent.weights);
   };
@@ -161,7 +161,7 @@ TEST_CASE("a measured Megatron-LM run: 7B on tp 4, dp 2 with the distributed opt
   q.layout.dp = 2;
   q.layout.gpus = 8;
   q.layout.sharding = spec::Sharding::zero1;
-  const auto profile = program::make_profile(q.training, q.gpu);
+  const auto profile = frameworks::make_profile(q.training, q.gpu);
   const auto program = program::build_program(q, profile);
   const auto memory = memory::StepWalk(program, q, profile).walk(0);
   CHECK(static_cast<double>(in_bytes(memory.peak().alive.total())) == Approx(57'143'791'616.0).epsilon(0.005));

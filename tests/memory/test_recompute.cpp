@@ -17,12 +17,12 @@ using spec::RecomputeModule;
 namespace {
 
 // A layer so long that it outweighs head and loss: s, b, h, a and L of the papers.
-constexpr std::int64_t s = 4096, b = 2, h = 1024, a = 16, layers = 24;
+constexpr std::int64_t s = 4096, b = 2, h = 1024, a = 16, depth = 24;
 constexpr std::int64_t sbh = s * b * h;
 constexpr std::int64_t whole_layer = 34 * sbh + 5 * a * s * s * b;  // Korthikanti et al. 2022, eq. 1
 
 spec::Question gpt(spec::AttentionKernel kernel, const spec::Recompute& recompute) {
-  auto q = test::ask(test::gpt_shape(layers, h, a, 1024, s), s, b);
+  auto q = test::ask(test::gpt_shape(depth, h, a, 1024, s), s, b);
   q.training.attention = kernel;
   q.training.recompute = recompute;
   return q;
@@ -37,7 +37,7 @@ spec::Question some_modules(const std::vector<RecomputeModule>& modules) {
 }
 
 memory::StepMemory walk(const spec::Question& q, std::int64_t stage = 0) {
-  const auto profile = program::make_profile(q.training, q.gpu);
+  const auto profile = frameworks::make_profile(q.training, q.gpu);
   const auto program = program::build_program(q, profile);
   return memory::StepWalk(program, q, profile).walk(stage);
 }
@@ -59,25 +59,25 @@ double recomputed(const spec::Question& q) { return in_flops(program::count_work
 
 TEST_CASE("every k-th layer keeps its input, the others all they made") {
   for (const std::int64_t k : {2, 3, 5, 24}) {
-    const std::int64_t again = layers / k;
-    CHECK(kept_by_layers(some_layers(RecomputeLayers::every, k)) == again * 2 * sbh + (layers - again) * whole_layer);
+    const std::int64_t again = depth / k;
+    CHECK(kept_by_layers(some_layers(RecomputeLayers::every, k)) == again * 2 * sbh + (depth - again) * whole_layer);
   }
-  CHECK(kept_by_layers(some_layers(RecomputeLayers::every, 25)) == layers * whole_layer);
+  CHECK(kept_by_layers(some_layers(RecomputeLayers::every, 25)) == depth * whole_layer);
 }
 
 TEST_CASE("the first n layers of each stage are run again (Megatron-LM --recompute-method block)") {
   auto q = some_layers(RecomputeLayers::block, 5);
-  CHECK(kept_by_layers(q) == 5 * 2 * sbh + (layers - 5) * whole_layer);
+  CHECK(kept_by_layers(q) == 5 * 2 * sbh + (depth - 5) * whole_layer);
   q.layout.pp = 2;
-  CHECK(kept_by_layers(q, 1) + sbh == 5 * 2 * sbh + (layers / 2 - 5) * whole_layer);
+  CHECK(kept_by_layers(q, 1) + sbh == 5 * 2 * sbh + (depth / 2 - 5) * whole_layer);
 }
 
 TEST_CASE("groups of k layers take (L/k) 2sbh + k A (Chen et al. 2016, arXiv:1604.06174 section 4.1)") {
   const std::int64_t full = backward_peak(some_layers(RecomputeLayers::all, 1));
   for (const std::int64_t k : {2, 4, 6, 12}) {
     const auto q = some_layers(RecomputeLayers::uniform, k);
-    CHECK(kept_by_layers(q) == layers / k * 2 * sbh);
-    CHECK(backward_peak(q) - full == (k - 1) * whole_layer - (layers - layers / k) * 2 * sbh);
+    CHECK(kept_by_layers(q) == depth / k * 2 * sbh);
+    CHECK(backward_peak(q) - full == (k - 1) * whole_layer - (depth - depth / k) * 2 * sbh);
   }
   CHECK(backward_peak(some_layers(RecomputeLayers::uniform, 1)) == full);
 }
@@ -118,7 +118,7 @@ TEST_CASE("what is run again lives no longer in the backward pass than what was 
 }
 
 TEST_CASE("the MLP's forward work is repeated with it") {
-  CHECK(recomputed(some_modules({RecomputeModule::mlp})) == Approx(16.0 * s * b * h * h * layers).epsilon(1e-12));
+  CHECK(recomputed(some_modules({RecomputeModule::mlp})) == Approx(16.0 * s * b * h * h * depth).epsilon(1e-12));
   CHECK(recomputed(some_modules({RecomputeModule::layernorm})) == 0.0);
 }
 

@@ -7,13 +7,13 @@
 #include "llmcalc/read/presets.hpp"
 
 using namespace llmcalc;
+using formats::Dtype;
 using quantity::in_bytes;
-using spec::Dtype;
 using test::matrix;
 
 namespace {
 
-std::int64_t states_of(const program::Weight& w, spec::Optimizer optimizer, Dtype moments = Dtype::fp32) {
+std::int64_t states_of(const layers::Weight& w, spec::Optimizer optimizer, Dtype moments = Dtype::fp32) {
   spec::Training t;
   t.optimizer = optimizer;
   t.precision.moments = moments;
@@ -35,7 +35,7 @@ double zero_gigabytes(double parameters, spec::Sharding kind, std::int64_t ranks
   spec::Layout layout;
   layout.gpus = layout.dp = ranks;
   layout.sharding = kind;
-  program::Weight w;
+  layers::Weight w;
   w.elements = w.whole = static_cast<std::int64_t>(parameters);
   const auto s = program::weight_states(w, t, program::Sharding(layout));
   return static_cast<double>(in_bytes(s.weights + s.master + s.gradients + s.optimizer)) / 1e9;
@@ -44,7 +44,7 @@ double zero_gigabytes(double parameters, spec::Sharding kind, std::int64_t ranks
 std::int64_t bytes_per_parameter(const spec::Precision& precision) {
   spec::Training t;
   t.precision = precision;
-  program::Weight w;
+  layers::Weight w;
   w.elements = 1'000'000;
   w.dtype = precision.weights;
   const auto s = program::weight_states(w, t, {});
@@ -114,8 +114,8 @@ TEST_CASE(
 
 TEST_CASE(
     "QLoRA: NF4 with double quantization takes 4.127 bits a parameter and saves 3 GB at 65B (Dettmers et al. 2023)") {
-  const double bits = quantity::in_bits_per_element(spec::average_bits(Dtype::nf4_dq));
+  const double bits = quantity::in_bits_per_element(formats::average_bits(Dtype::nf4_dq));
   CHECK(bits == Approx(4.127).margin(0.0005));
-  const double saved = (quantity::in_bits_per_element(spec::average_bits(Dtype::nf4)) - bits) * 65e9 / 8 / 1e9;
+  const double saved = (quantity::in_bits_per_element(formats::average_bits(Dtype::nf4)) - bits) * 65e9 / 8 / 1e9;
   CHECK(saved == Approx(3.0).margin(0.05));
 }

@@ -21,7 +21,7 @@ struct Walked {
 };
 
 Walked walk(const spec::Question& q, std::int64_t stage) {
-  const auto profile = program::make_profile(q.training, q.gpu);
+  const auto profile = frameworks::make_profile(q.training, q.gpu);
   const auto program = program::build_program(q, profile);
   const memory::StepWalk step(program, q, profile);
   return {step.walk(stage), step.timeline(stage)};

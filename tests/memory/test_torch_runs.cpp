@@ -12,7 +12,7 @@ constexpr double giga = 1e9;
 constexpr double gib = 1024.0 * 1024.0 * 1024.0;
 
 double peak_bytes(const spec::Question& q) {
-  const auto profile = program::make_profile(q.training, q.gpu);
+  const auto profile = frameworks::make_profile(q.training, q.gpu);
   const auto program = program::build_program(q, profile);
   return static_cast<double>(quantity::in_bytes(memory::StepWalk(program, q, profile).walk(0).peak().alive.total()));
 }
@@ -27,7 +27,7 @@ spec::Question llama2_7b(spec::Framework framework, spec::Method method, std::in
   q.training.method = method;
   q.training.attention = spec::AttentionKernel::sdpa;
   q.training.optimizer_impl = spec::OptimizerImpl::foreach;
-  q.training.precision.moments = spec::Dtype::bf16;
+  q.training.precision.moments = formats::Dtype::bf16;
   q.training.adapter.rank = 8;
   q.training.adapter.targets = {"q", "v"};
   return q;
@@ -43,7 +43,7 @@ spec::Question sharded(spec::Question q, spec::Sharding sharding, std::int64_t r
 spec::Question titan(spec::Sharding sharding, spec::RecomputePolicy policy) {
   auto q = sharded(llama2_7b(spec::Framework::torchtitan, spec::Method::full, 2048, 8), sharding, 8);
   q.gpu.reset();
-  q.training.precision = {.weights = spec::Dtype::fp32, .grads = spec::Dtype::fp32, .autocast = true};
+  q.training.precision = {.weights = formats::Dtype::fp32, .grads = formats::Dtype::fp32, .autocast = true};
   q.training.recompute.policy = policy;
   return q;
 }
@@ -57,7 +57,7 @@ TEST_CASE("litgpt's resource table, Llama 2 7B on one A100: within 2 %") {
   CHECK(peak_bytes(llama2_7b(litgpt, spec::Method::lora, 1304, 2)) == Approx(29.07 * giga).epsilon(0.02));
   CHECK(peak_bytes(llama2_7b(litgpt, spec::Method::adapter, 1304, 1)) == Approx(19.98 * giga).epsilon(0.02));
   auto q = llama2_7b(litgpt, spec::Method::qlora, 1304, 1);
-  q.training.precision.weights = spec::Dtype::nf4;
+  q.training.precision.weights = formats::Dtype::nf4;
   q.training.optimizer = spec::Optimizer::paged_adamw;
   CHECK(peak_bytes(q) == Approx(14.14 * giga).epsilon(0.02));
 }
@@ -66,7 +66,7 @@ TEST_CASE("the same table's generation of 50 tokens: weights and little else, wi
   auto q = llama2_7b(litgpt, spec::Method::inference, 55, 1);
   q.training.optimizer = spec::Optimizer::none;
   CHECK(peak_bytes(q) == Approx(13.52 * giga).epsilon(0.01));
-  q.training.precision.weights = spec::Dtype::nf4;
+  q.training.precision.weights = formats::Dtype::nf4;
   CHECK(peak_bytes(q) == Approx(4.57 * giga).epsilon(0.01));
 }
 
@@ -92,13 +92,13 @@ TEST_CASE("the same runs meet no gradients of earlier micro-batches, for the lon
 TEST_CASE("litgpt's later runs keep the inputs of 4-bit products until the next loss is there: within 3 %") {
   auto q = llama2_7b(litgpt, spec::Method::qlora, 512, 2);
   q.training.framework_version = "litgpt; 2024";
-  q.training.precision.weights = spec::Dtype::nf4;
+  q.training.precision.weights = formats::Dtype::nf4;
   q.training.optimizer = spec::Optimizer::paged_adamw;
   q.training.adapter.rank = 32;
   q.training.grad_accum = 4;
   CHECK(peak_bytes(q) == Approx(13.68 * giga).epsilon(0.03));
   q.training.method = spec::Method::lora;
-  q.training.precision.weights = spec::Dtype::bf16;
+  q.training.precision.weights = formats::Dtype::bf16;
   q.training.optimizer = spec::Optimizer::adamw;
   CHECK(peak_bytes(q) == Approx(19.77 * giga).epsilon(0.01));
 }

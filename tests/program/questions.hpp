@@ -51,7 +51,7 @@ inline spec::Question ask(spec::Shape shape, std::int64_t seq, std::int64_t batc
 }
 
 inline program::Program program_of(const spec::Question& q) {
-  return program::build_program(q, program::make_profile(q.training, q.gpu));
+  return program::build_program(q, frameworks::make_profile(q.training, q.gpu));
 }
 
 }  // namespace llmcalc::test

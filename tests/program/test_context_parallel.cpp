@@ -9,7 +9,7 @@
 #include <algorithm>
 
 using namespace llmcalc;
-using program::Collective;
+using layers::Collective;
 using quantity::in_bytes;
 using spec::ContextExchange;
 
@@ -29,14 +29,14 @@ spec::Question llama(std::int64_t cp, ContextExchange exchange, spec::Framework 
   return q;
 }
 
-program::Block layer(const spec::Question& q) { return test::program_of(q).blocks[1]; }
+layers::Block layer(const spec::Question& q) { return test::program_of(q).blocks[1]; }
 
-const program::Op& attention(const program::Block& block) {
-  return *std::ranges::find(block.ops, program::OpKind::attention, &program::Op::kind);
+const layers::Op& attention(const layers::Block& block) {
+  return *std::ranges::find(block.ops, layers::OpKind::attention, &layers::Op::kind);
 }
 
 /// Bytes of all messages of one kind in one direction.
-std::int64_t sent(const program::Block& block, Collective kind, bool backward) {
+std::int64_t sent(const layers::Block& block, Collective kind, bool backward) {
   std::int64_t sum = 0;
   for (const auto& op : block.ops) {
     for (const auto& m : op.messages) sum += m.kind == kind && m.backward == backward ? in_bytes(m.size) : 0;

@@ -75,9 +75,9 @@ std::int64_t kept(const spec::Question& q) {
 }
 
 /// \pre the layer has a tensor of that name
-program::Tensor tensor(const spec::Question& q, std::string_view name) {
+layers::Tensor tensor(const spec::Question& q, std::string_view name) {
   const auto program = test::program_of(q);
-  return *std::ranges::find(program.blocks[1].tensors, name, &program::Tensor::name);
+  return *std::ranges::find(program.blocks[1].tensors, name, &layers::Tensor::name);
 }
 
 }  // namespace

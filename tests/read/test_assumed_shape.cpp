@@ -1,7 +1,7 @@
 // The shape that stands for a model of which only the size is known.
 #include "catch.hpp"
-#include "read/assumed_shape.hpp"
 #include "read/typed.hpp"
+#include "read/words/assumed_shape.hpp"
 
 #include <cmath>
 #include <string>

@@ -1,8 +1,8 @@
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/read/presets.hpp"
-#include "read/embedded_presets.hpp"
-#include "read/preset_entry.hpp"
+#include "read/presets/embedded_presets.hpp"
+#include "read/presets/entry.hpp"
 
 #include <map>
 #include <set>

@@ -18,7 +18,7 @@ spec::Precision precision(std::string_view line) {
 
 /// Bytes a parameter: weights, gradients, master copy and the two moments of AdamW.
 double bytes_per_parameter(const spec::Precision& p) {
-  const auto bytes = [](spec::Dtype dtype) { return spec::facts(dtype).bits / 8.0; };
+  const auto bytes = [](formats::Dtype dtype) { return formats::facts(dtype).bits / 8.0; };
   return bytes(p.weights) + bytes(p.grads) + (p.master ? 4.0 : 0.0) + 2.0 * bytes(p.moments);
 }
 
@@ -52,24 +52,24 @@ TEST_CASE("recipes keep what the framework keeps") {
 
 TEST_CASE("explicit words override the recipe") {
   const auto p = precision("--dtype mixed-bf16 --grads bf16 --optimizer-states bf16 --master-weights 0");
-  CHECK(p.grads == spec::Dtype::bf16);
-  CHECK(p.moments == spec::Dtype::bf16);
+  CHECK(p.grads == formats::Dtype::bf16);
+  CHECK(p.moments == formats::Dtype::bf16);
   CHECK_FALSE(p.master);
   CHECK(precision("--dtype mixed-bf16 --framework hf").autocast);
 }
 
 TEST_CASE("a recipe answers to other names of its type, and a type of products is told from one") {
-  CHECK(precision("--dtype bfloat16").weights == spec::Dtype::bf16);
-  CHECK(precision("--dtype float32").weights == spec::Dtype::fp32);
+  CHECK(precision("--dtype bfloat16").weights == formats::Dtype::bf16);
+  CHECK(precision("--dtype float32").weights == formats::Dtype::fp32);
   CHECK_THROWS_WITH(ask("--params 7B --dtype fp8"), Catch::Matchers::Contains("--dtype bf16 --compute fp8-e4m3"));
   CHECK_THROWS_WITH(ask("--params 7B --dtype bf61"), Catch::Matchers::Contains("did you mean"));
 }
 
 TEST_CASE("qlora keeps the base in nf4-dq and its adapters in fp32") {
   const auto p = precision("--method qlora --dtype bf16 --lora-rank 64");
-  CHECK(p.weights == spec::Dtype::nf4_dq);
-  CHECK(p.compute == spec::Dtype::bf16);
-  CHECK(p.grads == spec::Dtype::fp32);
+  CHECK(p.weights == formats::Dtype::nf4_dq);
+  CHECK(p.compute == formats::Dtype::bf16);
+  CHECK(p.grads == formats::Dtype::fp32);
 }
 
 /// Megatron-LM training/arguments.py, --hidden-dropout; bigscience train/tr11-176B-ml/README.md: "The default

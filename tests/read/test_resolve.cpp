@@ -2,8 +2,8 @@
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/read/resolve.hpp"
-#include "read/network_rate.hpp"
 #include "read/typed.hpp"
+#include "read/words/network_rate.hpp"
 
 #include <algorithm>
 #include <string>

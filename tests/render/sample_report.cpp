@@ -7,9 +7,9 @@ using namespace quantity;
 using answer::Estimate;
 using answer::FlopFigure;
 using answer::LedgerLine;
-using answer::VerdictKind;
 using memory::Holding;
 using memory::Phase;
+using trust::VerdictKind;
 
 constexpr std::int64_t llama_parameters = 8'030'261'248;
 constexpr double llama_tokens = 15e12;
@@ -74,7 +74,6 @@ Estimate sample_estimate() {
                .shown = {0.3, 0.3},
                .low = bytes(50'705'571'840),
                .high = bytes(59'523'932'160)};  // 0.92 and 1.08 times what is needed
-  e.room = answer::Room{5, 40960};
   e.compute.tokens = tokens(llama_tokens);
   e.compute.tokens_source = "--tokens 15T";
   e.compute.flops = flop_figures();
@@ -111,6 +110,7 @@ Report sample_report() {
            {"gpu", "a100-80-sxm", "flag", "--gpu"},
            {"gpus", "1", "default", ""}},
           sample_estimate(),
+          {{}, search::Headroom{5, 40960}},
           {"sequences of 8,192 tokens"},
           "1.2.3"};
 }
@@ -119,8 +119,8 @@ Report report_that_does_not_fit() {
   auto report = sample_report();
   report.estimate.verdict.kind = VerdictKind::does_not_fit;
   report.estimate.verdict.capacity = gib(24);
-  report.estimate.room.reset();
-  report.estimate.advice = {
+  report.advised.headroom.reset();
+  report.advised.changes = {
       {"--recompute full", "layers computed again", "time: a third more compute", gib(20), VerdictKind::fits, {}},
       {"--optimizer adamw-8bit --seq 4096", "two changes", "numerics", gib(12), VerdictKind::fits, {}}};
   return report;
@@ -131,7 +131,7 @@ Report report_without_accelerator() {
   report.question.resize(1);
   report.estimate.verdict.kind = VerdictKind::no_accelerator;
   report.estimate.verdict.capacity = {};
-  report.estimate.room.reset();
+  report.advised.headroom.reset();
   report.estimate.timed = false;
   report.estimate.compute.goodput.reset();
   report.estimate.compute.footprint.reset();

@@ -12,8 +12,8 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-answer::ScaleAnswer frontier_of(answer::Frontier kind) {
-  answer::ScaleQuestion question;
+laws::ScaleAnswer frontier_of(laws::Frontier kind) {
+  laws::ScaleQuestion question;
   question.compute = quantity::flops(1e22);
   question.follow_ups.frontier = kind;
   return scale(question);
@@ -28,16 +28,16 @@ std::set<std::string> keys_of(const nlohmann::json& object) {
 }  // namespace
 
 TEST_CASE("a frontier is a table, with bars where they can be drawn") {
-  const auto answer = frontier_of(answer::Frontier::sizes);
+  const auto answer = frontier_of(laws::Frontier::sizes);
   const auto plain = render::to_text(answer, {});
   CHECK_THAT(plain, Contains("compute for the best's loss") && Contains("1x  best") && Contains("never"));
   CHECK_THAT(plain, !Contains("█"));
   CHECK_THAT(render::to_text(answer, {.bars = true}), Contains("█"));
-  CHECK_THAT(render::to_text(frontier_of(answer::Frontier::budgets), {}), Contains("1e+24 FLOP"));
+  CHECK_THAT(render::to_text(frontier_of(laws::Frontier::budgets), {}), Contains("1e+24 FLOP"));
 }
 
 TEST_CASE("what follows the run stands under a heading of its own") {
-  answer::ScaleQuestion question;
+  laws::ScaleQuestion question;
   question.params = quantity::parameters(7'000'000'000);
   question.tokens = quantity::tokens(2e12);
   question.follow_ups.smaller = 2;
@@ -49,10 +49,10 @@ TEST_CASE("what follows the run stands under a heading of its own") {
 }
 
 TEST_CASE("the keys of a scaling answer are the same whatever was asked") {
-  answer::ScaleQuestion plain;
+  laws::ScaleQuestion plain;
   plain.params = quantity::parameters(7'000'000'000);
   const auto least = nlohmann::json::parse(render::to_json(scale(plain), "test"));
-  const auto most = nlohmann::json::parse(render::to_json(frontier_of(answer::Frontier::sizes), "test"));
+  const auto most = nlohmann::json::parse(render::to_json(frontier_of(laws::Frontier::sizes), "test"));
   CHECK(keys_of(least) == keys_of(most));
   CHECK(least.at("frontier").empty());
   CHECK(least.at("law") == "chinchilla");

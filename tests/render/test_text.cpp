@@ -121,7 +121,7 @@ TEST_CASE("the text answer is verdict, ledger, phases, advice, compute, time, no
 
 TEST_CASE("the first line is the verdict") {
   auto report = sample_report();
-  report.estimate.verdict.kind = answer::VerdictKind::tight;
+  report.estimate.verdict.kind = trust::VerdictKind::tight;
   CHECK(first_line(report) == "TIGHT  51.33 of 79.15 GiB (65 %), inside the error bar, a100-80-sxm x1");
   CHECK(first_line(report_that_does_not_fit()) ==
         "DOES NOT FIT  short by 27.33 GiB: needs 51.33 of 24.00 GiB, a100-80-sxm x1");
@@ -175,7 +175,7 @@ TEST_CASE("need and capacity stand in the unit of the capacity") {
   auto& verdict = report.estimate.verdict;
   verdict.needed = quantity::gib(3) * quantity::mebi;
   verdict.capacity = quantity::gib(80);
-  verdict.kind = answer::VerdictKind::does_not_fit;
+  verdict.kind = trust::VerdictKind::does_not_fit;
   CHECK(contains(to_text(report, plain), "3145728.00 of 80.00 GiB"));
 }
 
@@ -194,7 +194,7 @@ TEST_CASE("no line of prose is wider than 80 columns") {
   report.estimate.notes = {words};
   report.assumptions = {words};
   report.estimate.verdict.error_source = words;
-  report.estimate.advice.front().cost = words;
+  report.advised.changes.front().cost = words;
   report.estimate.compute.price_source = words;
   for (const auto& line : lines_of(to_text(report, {.bars = true, .timeline = true, .explain = true}))) {
     INFO(line);
@@ -253,7 +253,7 @@ TEST_CASE("what would make a run fit stands in the order of cost, with the words
                  "         costs numerics\n"));
   CHECK_FALSE(contains(text, "room left"));
   auto hopeless = report_that_does_not_fit();
-  hopeless.estimate.advice.clear();
+  hopeless.advised.changes.clear();
   CHECK(contains(to_text(hopeless, plain), "no change, and no pair of changes, that llmcalc knows"));
 }
 
@@ -307,7 +307,7 @@ TEST_CASE("the verdict is green, yellow or red") {
   const TextStyle colour{.colour = true};
   auto report = sample_report();
   CHECK(to_text(report, colour).rfind("\x1b[1;32mFITS\x1b[0m", 0) == 0);
-  report.estimate.verdict.kind = answer::VerdictKind::tight;
+  report.estimate.verdict.kind = trust::VerdictKind::tight;
   CHECK(to_text(report, colour).rfind("\x1b[1;33mTIGHT\x1b[0m", 0) == 0);
   CHECK(to_text(report_that_does_not_fit(), colour).rfind("\x1b[1;31mDOES NOT FIT\x1b[0m", 0) == 0);
 }

@@ -5,15 +5,15 @@
 #include <nlohmann/json.hpp>
 
 using namespace llmcalc;
-using answer::Judgement;
 using Catch::Matchers::Contains;
 using nlohmann::json;
+using trust::Judgement;
 
 namespace {
 
 /// Two rows, one of them 10 % too high; one verdict right and one wrong; one row left out.
-answer::Validation sample() {
-  answer::Validation v;
+trust::Validation sample() {
+  trust::Validation v;
   v.rows = {{.id = "exact",
              .place = "runs.csv:2",
              .measure = spec::Measure::persistent,
@@ -30,8 +30,8 @@ answer::Validation sample() {
              .bar = {0.01, 0.01},
              .configuration = {},
              .groups = {""}}};
-  v.summary = answer::summarize(v.rows);
-  v.groups = answer::group(v.rows, {"framework"});
+  v.summary = trust::summarize(v.rows);
+  v.groups = trust::group(v.rows, {"framework"});
   v.judged = {{"ran", "runs.csv:4", Judgement::true_fit}, {"died", "runs.csv:5", Judgement::false_fit}};
   v.skipped = {{"model: no model is called 'x'", 2, "runs.csv:6"}};
   return v;
@@ -57,7 +57,7 @@ TEST_CASE("the text has the rows, the summary, the verdicts and what was left ou
 TEST_CASE("without rows there is no table of zeros") {
   CHECK(render::to_text({}) == "  no rows\n");
   CHECK(render::to_markdown({}).empty());
-  answer::Validation verdicts;
+  trust::Validation verdicts;
   verdicts.judged = {{"died", "runs.csv:5", Judgement::true_miss}};
   CHECK(render::to_text(verdicts) == "  verdicts: 0 true fits, 0 false fits, 1 true miss, 0 false misses\n");
   CHECK(render::to_markdown(verdicts) == "Verdicts: 0 true fits, 0 false fits, 1 true miss, 0 false misses.\n");

@@ -6,8 +6,8 @@
 #include <utility>
 
 using namespace llmcalc;
+using formats::Dtype;
 using quantity::teraflops;
-using spec::Dtype;
 using spec::matrix_peak;
 
 namespace {

@@ -5,6 +5,8 @@
 #include <string>
 
 using namespace llmcalc::spec;
+using llmcalc::formats::all_dtypes;
+using llmcalc::formats::Dtype;
 
 namespace {
 

@@ -17,26 +17,26 @@ struct Prices {
 
   explicit Prices(const std::string& gpu, const std::string& words = " --framework megatron --dtype bf16")
       : question(question_of("--model llama-3-8b --seq 2048 --gpu " + gpu + words)),
-        kernels(*question.gpu, question.training, program::make_profile(question.training, question.gpu)) {}
+        kernels(*question.gpu, question.training, frameworks::make_profile(question.training, question.gpu)) {}
   Prices(const Prices&) = delete;
   Prices& operator=(const Prices&) = delete;
 
-  double product_us(const program::Product& shape, timing::Pass pass = timing::Pass::forward) const {
+  double product_us(const layers::Product& shape, timing::Pass pass = timing::Pass::forward) const {
     return 1e6 * quantity::in_seconds(kernels.product(shape, question.training.precision.compute, pass));
   }
 };
 
 /// Microseconds of a 16-bit product that runs alone, which is faster than inside a run: in bf16, or in fp16 where the
 /// part has no bf16.
-inline double alone_us(const std::string& gpu, const program::Product& shape) {
+inline double alone_us(const std::string& gpu, const layers::Product& shape) {
   const Prices run(gpu);
   timing::Chip chip = timing::chip_of(*run.question.gpu);
   timing::Generation generation = *chip.generation;
   generation.inside_a_run = generation.narrow_in_a_run = generation.sustained = 1.0;
   chip.generation = &generation;
-  const auto profile = program::make_profile(run.question.training, run.question.gpu);
+  const auto profile = frameworks::make_profile(run.question.training, run.question.gpu);
   const timing::Kernels kernels(*run.question.gpu, run.question.training, profile, chip);
-  const auto half = run.question.gpu->peaks.bf16 ? spec::Dtype::bf16 : spec::Dtype::fp16;
+  const auto half = run.question.gpu->peaks.bf16 ? formats::Dtype::bf16 : formats::Dtype::fp16;
   return 1e6 * quantity::in_seconds(kernels.product(shape, half, timing::Pass::forward));
 }
 

@@ -7,9 +7,9 @@ using test::Prices;
 namespace {
 
 /// A causal fused kernel over `count` heads of `dim`.
-program::Op causal(std::int64_t seq, std::int64_t count, std::int64_t dim = 128) {
-  program::Op op;
-  op.kind = program::OpKind::attention;
+layers::Op causal(std::int64_t seq, std::int64_t count, std::int64_t dim = 128) {
+  layers::Op op;
+  op.kind = layers::OpKind::attention;
   op.product = {seq, seq, dim, count};
   const auto s = static_cast<double>(seq);
   const double square = 4.0 * s * s * static_cast<double>(count * dim);
@@ -19,7 +19,7 @@ program::Op causal(std::int64_t seq, std::int64_t count, std::int64_t dim = 128)
   return op;
 }
 
-double teraflops(const Prices& prices, const program::Op& op) {
+double teraflops(const Prices& prices, const layers::Op& op) {
   return 1e-12 * quantity::in_flops(op.forward) / quantity::in_seconds(prices.kernels.attention(op, false));
 }
 
@@ -40,7 +40,7 @@ TEST_CASE("attention reaches the measured rates") {
 // gau-nernst/learn-cuda, 07_attention/README.md: 4 x 8 heads, 4096 queries of 8192 keys without a mask on RTX 5090;
 // nothing was fitted to the runs with 400 W, which are as fast.
 TEST_CASE("attention hides its exponentials where products are slow") {
-  program::Op op = causal(4096, 32);
+  layers::Op op = causal(4096, 32);
   op.product.n = 8192;
   op.forward = quantity::flops(4.0 * 4096 * 8192 * 128 * 32);
   op.masked = quantity::flops(0);
@@ -54,7 +54,7 @@ TEST_CASE("attention hides its exponentials where products are slow") {
 TEST_CASE("attention on a graphics card's full die waits half as long for its exponentials") {
   const Prices a5000("rtx-a5000", " --framework hf --attention flash --dtype bf16");
   const auto check = [&](std::int64_t seq, double forward, double backward) {
-    program::Op op = causal(seq, 32 * 16384 / seq, 64);
+    layers::Op op = causal(seq, 32 * 16384 / seq, 64);
     op.forward += op.masked;
     op.masked = quantity::flops(0);
     op.backward_input = 2.0 * op.forward;

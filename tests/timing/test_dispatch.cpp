@@ -6,7 +6,7 @@ using test::Prices;
 
 namespace {
 
-double milliseconds(const Prices& prices, const program::Op& op, bool backward) {
+double milliseconds(const Prices& prices, const layers::Op& op, bool backward) {
   return 1e3 * quantity::in_seconds(prices.kernels.dispatch(op, backward));
 }
 
@@ -26,9 +26,9 @@ TEST_CASE("kernels that move bytes approach the bandwidth") {
 // vTrain's 1440 single-node runs with Megatron-DeepSpeed: the host needs at least 1.0 ms forward and 1.2 ms backward
 // for a GPT layer. gpt-fast without compilation: 25.5 tokens/s through 32 layers of Llama 7B.
 TEST_CASE("the host needs a millisecond for an eager layer") {
-  program::Op product;
+  layers::Op product;
   product.product = {1024, 1024, 1024};
-  const program::Op other;
+  const layers::Op other;
   const auto layer = [&](const Prices& prices, int products, int others, bool backward) {
     return products * milliseconds(prices, product, backward) + others * milliseconds(prices, other, backward);
   };
@@ -44,10 +44,10 @@ TEST_CASE("the host needs a millisecond for an eager layer") {
 // SimuMax, group_matmul on B200: 80 experts of 308 rows, 5120 by 1536, take 9.2 us each forward and 8.6 backward.
 TEST_CASE("experts are launched one by one, heads together") {
   const Prices b200("b200-sxm");
-  program::Op experts{.kind = program::OpKind::linear};
+  layers::Op experts{.kind = layers::OpKind::linear};
   experts.product = {308, 5120, 1536, 80};
   CHECK(milliseconds(b200, experts, false) == Approx(80 * 9.2e-3).epsilon(0.10));
-  program::Op heads = experts;
-  heads.kind = program::OpKind::scores;
+  layers::Op heads = experts;
+  heads.kind = layers::OpKind::scores;
   CHECK(milliseconds(b200, heads, false) < 0.2 * milliseconds(b200, experts, false));
 }

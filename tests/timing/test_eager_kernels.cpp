@@ -7,11 +7,11 @@ using namespace llmcalc;
 
 namespace {
 
-const program::Op& operation(const program::Block& block, std::string_view name) {
-  return *std::ranges::find(block.ops, name, &program::Op::name);
+const layers::Op& operation(const layers::Block& block, std::string_view name) {
+  return *std::ranges::find(block.ops, name, &layers::Op::name);
 }
 
-bool any_eager(const program::Block& block) { return std::ranges::any_of(block.ops, &program::Op::eager); }
+bool any_eager(const layers::Block& block) { return std::ranges::any_of(block.ops, &layers::Op::eager); }
 
 }  // namespace
 
@@ -32,7 +32,7 @@ TEST_CASE("transformers' norm takes what was measured, within a tenth") {
     double forward = 0.0;
     double backward = quantity::in_seconds(run.kernels.eager_stream(quantity::bytes(3 * 4 * 2048 * 8192)));  // a sum
     for (std::size_t i = 0; i < 5; ++i) {
-      const program::Op& op = asked.program.blocks[1].ops[i];
+      const layers::Op& op = asked.program.blocks[1].ops[i];
       CHECK(op.eager);
       forward += quantity::in_seconds(run.kernels.eager_stream(op.moved_forward));
       backward += quantity::in_seconds(run.kernels.eager_stream(op.moved_backward));

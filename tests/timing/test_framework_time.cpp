@@ -13,8 +13,8 @@ using test::step_of;
 
 namespace {
 
-bool has_operation(const program::Block& block, program::OpKind kind) {
-  return std::ranges::any_of(block.ops, [&](const program::Op& op) { return op.kind == kind; });
+bool has_operation(const layers::Block& block, layers::OpKind kind) {
+  return std::ranges::any_of(block.ops, [&](const layers::Op& op) { return op.kind == kind; });
 }
 
 }  // namespace
@@ -45,8 +45,8 @@ TEST_CASE("Pax writes attention out until a fused kernel takes its place") {
   const double later = in_seconds(step_of(line + "1 --framework-version Pax rosetta 2024").total());
   CHECK(old / later == Approx(5745.52 / 4694.56).epsilon(0.06));
   const test::Asked of_xla(line + "0 --framework-version Pax rosetta 2024");
-  CHECK(has_operation(of_xla.program.blocks[1], program::OpKind::softmax));
-  CHECK_FALSE(has_operation(of_xla.program.blocks[1], program::OpKind::attention));
+  CHECK(has_operation(of_xla.program.blocks[1], layers::OpKind::softmax));
+  CHECK_FALSE(has_operation(of_xla.program.blocks[1], layers::OpKind::attention));
 }
 
 /// InternLM model/metrics.py, AccPerplex.update: the loss of each token, two maxima, argmax, difference, exponential
@@ -54,7 +54,7 @@ TEST_CASE("Pax writes attention out until a fused kernel takes its place") {
 TEST_CASE("InternEvo's metrics pass over the logits nine times") {
   const test::Asked asked("--model internlm-7b --framework internevo --dtype mixed-bf16 --seq 2048 --gpu a100-80-sxm");
   const auto& head = asked.program.blocks.back();
-  const auto metrics = std::ranges::find(head.ops, "metrics of training", &program::Op::name);
+  const auto metrics = std::ranges::find(head.ops, "metrics of training", &layers::Op::name);
   REQUIRE(metrics != head.ops.end());
   CHECK(in_bytes(metrics->moved_forward) == std::int64_t{9} * 4 * 2048 * asked.question.model.shape.vocab);
 }
@@ -63,8 +63,8 @@ TEST_CASE("InternEvo's metrics pass over the logits nine times") {
 /// cross_entropy_loss_fusion off, which is 4 more bytes a logit kept and ten passes over them.
 TEST_CASE("Megatron-Bridge's recipes take the loss in one kernel") {
   const std::string line = "--model llama-3-8b --framework megatron --dtype mixed-bf16 --seq 8k --gpu h100-sxm";
-  const auto softmax_passes = [](const program::Block& head) {
-    return std::ranges::count(head.ops, "softmax in place", &program::Op::name);
+  const auto softmax_passes = [](const layers::Block& head) {
+    return std::ranges::count(head.ops, "softmax in place", &layers::Op::name);
   };
   const test::Asked bridge(line + " --framework-version Megatron-Bridge, NeMo container 25.09");
   const test::Asked core(line);
@@ -81,7 +81,7 @@ TEST_CASE("Megatron-DeepSpeed's SwiGLU is a chain that keeps the activated gate"
   const std::string line = "--model llama-2-7b --seq 4096 --gpu a100-80-sxm --weights bf16 --framework ";
   const auto glu = [](const test::Asked& asked) {
     const auto& ops = asked.program.blocks[1].ops;
-    return *std::ranges::find(ops, "gated product", &program::Op::name);
+    return *std::ranges::find(ops, "gated product", &layers::Op::name);
   };
   constexpr std::int64_t half = std::int64_t{4096} * 11008 * 2;
   const test::Asked chain(line + "megatron-deepspeed");
@@ -119,7 +119,7 @@ TEST_CASE("llm.c waits for no host and sums the gradients of its biases apart") 
   CHECK(in_seconds(step_of(line + part + " --framework torch").backward.host) > 0.0);
   const test::Asked run(line + part + " --framework llm.c");
   std::int64_t moved = 0;
-  for (const program::Op& op : run.program.blocks[1].ops)
+  for (const layers::Op& op : run.program.blocks[1].ops)
     if (op.name == "bias gradient") moved += in_bytes(op.moved_backward);
   CHECK(moved == std::int64_t{9} * 768 * 1024 * 2);
 }
@@ -135,8 +135,8 @@ TEST_CASE("compiled attention passes over its scores once in each direction") {
   CHECK(compiled == Approx(0.135).epsilon(0.08));
   CHECK(in_seconds(step_of(line).total()) / compiled > 1.4);
   const test::Asked run(line + " --compile 1");
-  for (const program::Op& op : run.program.blocks[1].ops) {
-    if (op.kind != program::OpKind::softmax) continue;
+  for (const layers::Op& op : run.program.blocks[1].ops) {
+    if (op.kind != layers::OpKind::softmax) continue;
     const double scores = 12.0 * 12 * 1024 * 1024;
     CHECK(static_cast<double>(in_bytes(op.moved_forward + op.moved_backward)) / scores == Approx(10).epsilon(0.01));
   }

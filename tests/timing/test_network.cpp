@@ -8,7 +8,7 @@
 
 using namespace llmcalc;
 using namespace llmcalc::timing_test;
-using program::Collective;
+using layers::Collective;
 using quantity::bytes;
 using quantity::gib;
 using quantity::kib;
@@ -140,7 +140,7 @@ TEST_CASE("tensor-parallel groups over nodes have the adapters to themselves, da
   // With 200 Gbit/s adapters eight groups of one rank a node have 25 GB/s each, one group of eight has 200.
   const Network wide(a100(), spread_over(16, 16));
   const Network many(a100(), spread_over(16, 8));
-  const double alone = bus_bandwidth(wide, Collective::all_reduce, gib(1), wide.span(program::Group::tensor));
+  const double alone = bus_bandwidth(wide, Collective::all_reduce, gib(1), wide.span(layers::Group::tensor));
   const double shared = bus_bandwidth(many, Collective::all_reduce, gib(1), many.data());
   CHECK(alone == Approx(180).epsilon(0.02));
   CHECK(shared == Approx(22.5).epsilon(0.02));
@@ -213,7 +213,7 @@ TEST_CASE("a node is sent one copy of a row that several of its ranks want") {
   const Network network(h100(), spread_over(16, 1));
   const Span span{16, 8, 1};
   const auto seconds = [&](std::int64_t copies) {
-    return quantity::in_seconds(network.collective(program::Collective::all_to_all, quantity::gib(1), span, copies));
+    return quantity::in_seconds(network.collective(layers::Collective::all_to_all, quantity::gib(1), span, copies));
   };
   CHECK(seconds(8) / seconds(1) == Approx(0.75 * 2.0 * (1.0 - 1.0 / 256.0) / 8.0).epsilon(0.02));
 }

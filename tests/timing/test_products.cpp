@@ -179,7 +179,7 @@ TEST_CASE("rows that do not begin at 16 bytes make products slow") {
 TEST_CASE("adding weight gradients in fp32 costs what the sum is beside the product") {
   const auto share = [](const std::string& gpu, std::int64_t rows, const std::string& sums = "fp32") {
     const Prices wide(gpu, " --framework megatron --dtype mixed-bf16 --grads " + sums);
-    const program::Product shape{rows, 8192, 8192};
+    const layers::Product shape{rows, 8192, 8192};
     const Prices narrow(gpu, " --framework hf --dtype bf16");
     CHECK(narrow.product_us(shape, Pass::backward_weight) == Approx(narrow.product_us({8192, 8192, rows})));
     CHECK(wide.product_us(shape, Pass::backward_factor) == Approx(narrow.product_us(shape, Pass::backward_weight)));
@@ -195,7 +195,7 @@ TEST_CASE("adding weight gradients in fp32 costs what the sum is beside the prod
 // stas00/ml-engineering, compute/accelerator/README.md: fp8 1402.6 of bf16 794.5 TFLOP/s on H100, in isolation; inside
 // a run the ones keep 0.80 of that, the others 0.90 (src/timing/generation.cpp).
 TEST_CASE("8-bit products gain less than their peak says") {
-  const program::Product shape{16384, 16384, 16384};
+  const layers::Product shape{16384, 16384, 16384};
   const Prices wide("h100-sxm");
   const Prices narrow("h100-sxm", " --framework megatron --dtype bf16 --compute fp8");
   CHECK(wide.product_us(shape) / narrow.product_us(shape) == Approx(1402.6 / 794.5).epsilon(0.05));
@@ -232,7 +232,7 @@ TEST_CASE("the source of a part's prices says whether it was measured") {
 // torch, 8192^3: 236.0 TFLOP/s on RTX 5090 (zzc0721/torch-performance-test-data pull request 15), 165 on RTX 4090
 // (tinygrad pull request 13623); rated at 209.5 and 165.2. Power does not hold them back inside a run.
 TEST_CASE("GeForce cards keep their clock") {
-  const program::Product large{8192, 8192, 8192};
+  const layers::Product large{8192, 8192, 8192};
   const auto teraflops = [&](const char* gpu) { return 2.0 * 8192 * 8192 * 8192 / (1e6 * test::alone_us(gpu, large)); };
   CHECK(teraflops("rtx-5090") == Approx(236).epsilon(0.08));
   CHECK(teraflops("rtx-4090") == Approx(165).epsilon(0.10));
@@ -267,7 +267,7 @@ TEST_CASE("square products take as long as torch measured") {
 // torch.mm of n^3 in bf16, which these parts emulate: 10.6 TFLOP/s on V100, 7 on RTX 2080 Ti and 2.4 on T4, of 15.7,
 // 13.4 and 8.1 in fp32 (zzc0721/torch-performance-test-data, issues 140, 181; database.md).
 TEST_CASE("bf16 without matrix units that take it is no faster than fp32") {
-  const program::Product large{4096, 4096, 4096};
+  const layers::Product large{4096, 4096, 4096};
   for (const auto* gpu : {"v100-sxm2-16", "rtx-2080-ti", "t4"}) {
     CAPTURE(gpu);
     CHECK(Prices(gpu).product_us(large) == Approx(Prices(gpu, " --dtype fp32").product_us(large)).epsilon(0.01));
@@ -277,7 +277,7 @@ TEST_CASE("bf16 without matrix units that take it is no faster than fp32") {
 // Markidis et al. 2018, arXiv:1803.04014: at best 83 of 112 TFLOP/s on V100 PCIe. One die of MI250X reached 147 and 127
 // of 191.5 (stas00/ml-engineering issue 76).
 TEST_CASE("other boards of a measured die follow their power") {
-  const program::Product large{8192, 8192, 8192};
+  const layers::Product large{8192, 8192, 8192};
   const double flops = 2.0 * 8192 * 8192 * 8192 / 1e6;
   CHECK(flops / test::alone_us("v100-pcie-16", large) == Approx(83).epsilon(0.05));
   CHECK(flops / test::alone_us("mi250x", large) == Approx(127 * 2).epsilon(0.06));
@@ -285,7 +285,7 @@ TEST_CASE("other boards of a measured die follow their power") {
 
 // H20 draws 400 W for a seventh of H100's work: inside a run its products are as fast as alone.
 TEST_CASE("cut dies are not held back by power") {
-  const program::Product large{8192, 8192, 8192};
+  const layers::Product large{8192, 8192, 8192};
   CHECK(Prices("h20").product_us(large) == Approx(test::alone_us("h20", large)));
   CHECK(Prices("a10g").product_us(large) == Approx(test::alone_us("a10g", large)));
   CHECK(Prices("rtx-a6000").product_us(large) > 1.1 * test::alone_us("rtx-a6000", large));
@@ -294,7 +294,7 @@ TEST_CASE("cut dies are not held back by power") {
 // IST-DASLab/llmq README.md: Qwen2.5 7B in bf16, micro-batches of 4096 tokens, 8000 tokens/s: 0.67 of the peak in model
 // FLOPs, all else included. The prices come from products alone.
 TEST_CASE("a full-rate die with 600 W reaches more of its peak than one with 350 W") {
-  const program::Product up{4096, 18944, 3584};
+  const layers::Product up{4096, 18944, 3584};
   const auto share = [&](const char* gpu, double peak) {
     return 2.0 * 4096 * 18944 * 3584 / (1e-6 * Prices(gpu).product_us(up) * peak);
   };
@@ -313,14 +313,14 @@ TEST_CASE("experts add to their gradients behind the product") {
 /// Megatron-Bridge docs/performance-summary.md, 26.04: Llama 405B in fp8, 1036 tokens/s on GB300 and 842 on GB200.
 TEST_CASE("power for each FLOP sets the pace of Blackwell's products") {
   const std::string words = " --framework megatron --dtype bf16 --compute fp8";
-  const program::Product large{8192, 16384, 16384, 1};
+  const layers::Product large{8192, 16384, 16384, 1};
   const double faster = Prices("gb200", words).product_us(large) / Prices("gb300", words).product_us(large);
   CHECK(faster == Approx(1036.0 / 842.0).epsilon(0.08));
 }
 
 // Of 0.936 and 0.81 of the peak alone; 0.90 inside any run and 0.90 for large products following each other.
 TEST_CASE("large products are held back inside a run, small ones less") {
-  const auto slowed = [](const char* gpu, const program::Product& p) {
+  const auto slowed = [](const char* gpu, const layers::Product& p) {
     return Prices(gpu).product_us(p) / test::alone_us(gpu, p);
   };
   CHECK(slowed("a100-80-sxm", {16384, 16384, 16384}) == Approx(1.0 / (0.90 * 0.92)).epsilon(0.005));
@@ -343,7 +343,7 @@ TEST_CASE("heads whose rows do not begin at 16 bytes make unfused attention slow
 /// 1.11 ms.
 TEST_CASE("each further expert costs a little more than its share of the work") {
   const Prices b200("b200-sxm", " --framework megatron --dtype bf16");
-  const auto group_us = [&](const program::Product& p) {
+  const auto group_us = [&](const layers::Product& p) {
     return b200.product_us(p) + 1e6 * quantity::in_seconds(timing::Kernels::further_calls(p.count - 1));
   };
   CHECK(group_us({1024, 4096, 7168, 32}) == Approx(1870).epsilon(0.10));

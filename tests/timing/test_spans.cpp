@@ -6,7 +6,7 @@
 
 using namespace llmcalc;
 using namespace llmcalc::timing_test;
-using program::Group;
+using layers::Group;
 using timing::Network;
 using timing::Span;
 
@@ -88,8 +88,7 @@ TEST_CASE("a rack of 72 holds 64 of 128 ranks, and its machines' adapters togeth
   check(network.data(), 16, 8, 8);
   // Eight data-parallel groups of a rack share 64 adapters of 400 Gbit/s: 360 GB/s each at nine tenths.
   const auto size = quantity::gib(4);
-  const double seconds =
-      quantity::in_seconds(network.collective(program::Collective::all_gather, size, network.data()));
+  const double seconds = quantity::in_seconds(network.collective(layers::Collective::all_gather, size, network.data()));
   CHECK(15.0 / 16.0 * quantity::in_gigabytes(size) / seconds == Approx(360).epsilon(0.01));
 }
 
@@ -99,7 +98,7 @@ TEST_CASE("a bridge joins a pair, and more than a pair use PCIe") {
   const Network network(gpu, spread_over(8, 1));
   const auto rate = [&](std::int64_t ranks) {
     const Span span{ranks, ranks, 1};
-    return 1.0 / quantity::in_seconds(network.collective(program::Collective::all_to_all, quantity::gib(1), span));
+    return 1.0 / quantity::in_seconds(network.collective(layers::Collective::all_to_all, quantity::gib(1), span));
   };
   CHECK(rate(2) > 2.0 * rate(4));
 }

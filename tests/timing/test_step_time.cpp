@@ -170,7 +170,7 @@ TEST_CASE("narrow products are quantized in kernels that take time") {
   const std::string line = "--model llama-3-8b --framework megatron --seq 4096 --gpu b200-sxm --dtype bf16";
   const test::Asked narrow(line + " --compute mxfp8");
   double moved = 0.0;
-  for (const program::Op& op : narrow.program.blocks[1].ops) {
+  for (const layers::Op& op : narrow.program.blocks[1].ops) {
     if (op.name == "quantization") moved += static_cast<double>(in_bytes(op.moved_forward));
   }
   const double inputs = 3 * 4096.0 + 14336.0;  // of qkv, output, gate and up; of down
@@ -185,7 +185,7 @@ TEST_CASE("frameworks that keep no narrow copies cast at each use") {
   const auto moved = [&](const std::string& words) {
     const test::Asked asked(line + words);
     double sum = 0.0;
-    for (const program::Op& op : asked.program.blocks[1].ops) {
+    for (const layers::Op& op : asked.program.blocks[1].ops) {
       if (op.name == "cast") sum += static_cast<double>(in_bytes(op.moved_forward));
     }
     return sum;
@@ -196,7 +196,7 @@ TEST_CASE("frameworks that keep no narrow copies cast at each use") {
   CHECK(test::Asked(line).program.blocks.back().ops[1].narrow == false);  // the head
   // Delayed scaling reads what it narrows once (Transformer Engine, fp8_delayed_scaling).
   const test::Asked delayed("--model llama-3-8b --framework composer --seq 4096 --gpu h100-sxm --compute fp8-e4m3");
-  for (const program::Op& op : delayed.program.blocks[1].ops) {
+  for (const layers::Op& op : delayed.program.blocks[1].ops) {
     if (op.name != "cast") continue;
     CHECK_FALSE(op.eager);
     CHECK(static_cast<double>(in_bytes(op.moved_forward)) == Approx(4.0 * (4096.0 * 4096 + 4096.0 * 6144)));

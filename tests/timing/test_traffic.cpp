@@ -48,15 +48,15 @@ TEST_CASE("Megatron's fused Adam moves 38 bytes a parameter of its shard, and up
 TEST_CASE("gradients of a micro-batch are added up in one place") {
   const std::string line = "--model bloom-176b --gpu a100-80-sxm:8 --tp 8 --sharding zero1 --grad-accum 8 --framework ";
   const test::Asked deepspeed(line + "megatron-deepspeed --weights bf16");
-  CHECK(deepspeed.profile.accumulation == program::Accumulation::apart_widened);
+  CHECK(deepspeed.profile.accumulation == frameworks::Accumulation::apart_widened);
   CHECK(in_bytes(layer_traffic(deepspeed).accumulated) == 18 * layer_parameters(deepspeed));
   const test::Asked half(line + "megatron-deepspeed --weights fp16");
   CHECK(in_bytes(layer_traffic(half).accumulated) == 6 * layer_parameters(half));
 
-  const program::Product shape{2048, 7168, 14336, 1};
+  const layers::Product shape{2048, 7168, 14336, 1};
   const auto weight_gradient = [&](const test::Asked& asked) {
     const timing::Kernels kernels(*asked.question.gpu, asked.question.training, asked.profile);
-    return in_seconds(kernels.product(shape, spec::Dtype::bf16, timing::Pass::backward_weight));
+    return in_seconds(kernels.product(shape, formats::Dtype::bf16, timing::Pass::backward_weight));
   };
   const test::Asked core(line + "megatron --dtype mixed-bf16");
   CHECK(weight_gradient(deepspeed) == Approx(weight_gradient(half)));
@@ -171,7 +171,7 @@ TEST_CASE("shares that go round one by one take as many latencies as there are r
   const timing::Network network(*at_once.question.gpu, at_once.question.layout);
   const auto traffic = layer_traffic(at_once);
   const auto together = timing::data_traffic(traffic, at_once.question.layout, network, at_once.profile);
-  program::Profile owners = at_once.profile;
+  frameworks::Profile owners = at_once.profile;
   owners.sends_by_owner = true;
   const auto by_owner = timing::data_traffic(traffic, at_once.question.layout, network, owners);
   const double latency = 10e-6 + 63 * 8.5e-6;  // NCCL's start and one hop for each further node
@@ -247,9 +247,9 @@ TEST_CASE("a DTensor's positions are copied in order, and it stays gathered for 
   const auto gathered = [](const test::Asked& asked) {
     double forward = 0.0;
     double backward = 0.0;
-    for (const program::Op& op : asked.program.blocks[1].ops) {
-      for (const program::Message& m : op.messages) {
-        if (m.kind == program::Collective::all_gather) {
+    for (const layers::Op& op : asked.program.blocks[1].ops) {
+      for (const layers::Message& m : op.messages) {
+        if (m.kind == layers::Collective::all_gather) {
           (m.backward ? backward : forward) += static_cast<double>(in_bytes(m.size));
         }
       }
@@ -265,12 +265,12 @@ TEST_CASE("a DTensor's positions are copied in order, and it stays gathered for 
   CHECK(gathered(test::Asked(line + "torchtitan --compute fp8-e4m3")).first == Approx(2 * 1 * tensor));
 
   double kept = 0.0;
-  for (const program::Tensor& t : titan.program.blocks[1].tensors) {
+  for (const layers::Tensor& t : titan.program.blocks[1].tensors) {
     if (t.name == "gathered input") kept += static_cast<double>(in_bytes(t.size));
   }
   CHECK(kept == Approx(2 * 2 * tensor));
   double copied = 0.0;
-  for (const program::Op& op : titan.program.blocks[1].ops) {
+  for (const layers::Op& op : titan.program.blocks[1].ops) {
     if (op.name == "copy in order") copied += static_cast<double>(in_bytes(op.moved_forward));
   }
   CHECK(copied == Approx(2 * 4 * 2 * tensor));  // two gathered and two scattered, each read and written

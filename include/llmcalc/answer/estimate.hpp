@@ -1,7 +1,6 @@
 // The answer to one question, as a value: renderers print it, nobody computes after it.
 #pragma once
 
-#include "llmcalc/answer/advice.hpp"
 #include "llmcalc/answer/explanation.hpp"
 #include "llmcalc/answer/operation.hpp"
 #include "llmcalc/answer/verdict.hpp"
@@ -117,14 +116,11 @@ struct Estimate {
   Verdict verdict;
   TimeAnswer compute;              ///< flops and tokens always; time fields only when `timed`
   bool timed = false;              ///< an accelerator was named
-  std::vector<Advice> advice;      ///< filled by advise() when the run does not fit
-  std::optional<Room> room;        ///< filled by advise() when it does
   std::vector<std::string> notes;  ///< what was not modelled
   std::vector<std::string> warnings;
 };
 
-/// Answers a question, all but the advice (advice.hpp), which asks many others. Total: a question that was built can be
-/// answered.
+/// Total: a question that was built can be answered.
 Estimate estimate(const spec::Question& question);
 
 }  // namespace llmcalc::answer

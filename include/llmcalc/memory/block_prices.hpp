@@ -4,10 +4,10 @@
 // policy leaves the weights alone, a data-parallel degree the activations. A search keeps both apart and combines them.
 #pragma once
 
+#include "llmcalc/frameworks/profile.hpp"
 #include "llmcalc/memory/block_walk.hpp"
 #include "llmcalc/memory/scratch_gradients.hpp"
 #include "llmcalc/memory/step_rules.hpp"
-#include "llmcalc/program/profile.hpp"
 #include "llmcalc/program/program.hpp"
 #include "llmcalc/program/states.hpp"
 
@@ -39,7 +39,7 @@ struct WeightPrices {
   quantity::Bytes workspace;  ///< of matrix products
 
   /// Overwritten for another program; the storage is reused.
-  void assign(const program::Program& program, const spec::Question& question, const program::Profile& profile,
+  void assign(const program::Program& program, const spec::Question& question, const frameworks::Profile& profile,
               const StepRules& rules);
 };
 

@@ -36,6 +36,6 @@ struct BlockWalk {
 };
 
 /// \pre every input of a recompute group is saved by an operation of the group
-BlockWalk walk_block(const program::Block& block, const WeightGradients& gradients);
+BlockWalk walk_block(const layers::Block& block, const WeightGradients& gradients);
 
 }  // namespace llmcalc::memory

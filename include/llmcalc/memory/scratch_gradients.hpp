@@ -21,7 +21,7 @@ class ScratchGradients {
   quantity::Bytes of(std::span<const program::Run> runs) const;  ///< of a stage that runs these blocks
 
  private:
-  std::uint64_t mark(const program::Block& block);
+  std::uint64_t mark(const layers::Block& block);
 
   std::vector<std::pair<std::int64_t, std::int64_t>> shapes_;  ///< rows and columns
   std::array<quantity::Bytes, 64> sizes_{};  ///< of one gradient of each shape; more shapes than that share the last

@@ -74,7 +74,7 @@ struct StagePeak {
 class StageWalk {
  public:
   StageWalk(const BlockPrices& prices, const StepRules& rules, const spec::Question& question,
-            const program::Profile& profile)
+            const frameworks::Profile& profile)
       : prices_(prices), rules_(rules), question_(question), profile_(profile) {}
 
   StepMemory walk(Runs runs, std::int64_t index) const;
@@ -132,7 +132,7 @@ class StageWalk {
   BlockPrices prices_;
   const StepRules& rules_;
   const spec::Question& question_;
-  const program::Profile& profile_;
+  const frameworks::Profile& profile_;
 };
 
 }  // namespace llmcalc::memory

@@ -22,6 +22,6 @@ struct StepRules {
   bool counts_slack = false;       ///< what the allocator's blocks hold beyond kept tensors is counted with them
 };
 
-StepRules step_rules(const spec::Question& question, const program::Profile& profile);
+StepRules step_rules(const spec::Question& question, const frameworks::Profile& profile);
 
 }  // namespace llmcalc::memory

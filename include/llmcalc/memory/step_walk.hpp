@@ -11,7 +11,7 @@ namespace llmcalc::memory {
 
 class StepWalk {
  public:
-  StepWalk(const program::Program& program, const spec::Question& question, const program::Profile& profile);
+  StepWalk(const program::Program& program, const spec::Question& question, const frameworks::Profile& profile);
 
   StepMemory walk(std::int64_t stage) const;
 
@@ -25,7 +25,7 @@ class StepWalk {
 
   const program::Program& program_;
   const spec::Question& question_;
-  const program::Profile& profile_;
+  const frameworks::Profile& profile_;
   StepRules rules_;
   std::vector<BlockWalk> walks_;
   WeightPrices weights_;

@@ -1,7 +1,7 @@
 // Question -> step program.
 #pragma once
 
-#include "llmcalc/program/profile.hpp"
+#include "llmcalc/frameworks/profile.hpp"
 #include "llmcalc/program/program.hpp"
 #include "llmcalc/spec/question.hpp"
 
@@ -10,8 +10,8 @@ namespace llmcalc::program {
 /// Describes one rank's step. `program` is overwritten; its storage is reused.
 /// \pre the question was resolved: dimensions are positive, layout divides what it splits
 /// \throws quantity::Overflow when a tensor would exceed 2^63 bytes
-void build_program(const spec::Question& question, const Profile& profile, Program& program);
+void build_program(const spec::Question& question, const frameworks::Profile& profile, Program& program);
 
-Program build_program(const spec::Question& question, const Profile& profile);
+Program build_program(const spec::Question& question, const frameworks::Profile& profile);
 
 }  // namespace llmcalc::program

@@ -16,7 +16,7 @@ struct Size {
 Size count_parameters(const Program& program);
 
 /// Recompute runs the operation's forward pass a second time.
-bool runs_again(const Block& block, const Op& op);
+bool runs_again(const layers::Block& block, const layers::Op& op);
 
 /// FLOPs of one micro-batch on this rank, one multiply-add counting as two.
 struct Work {

@@ -1,7 +1,7 @@
 // What leaves the accelerator for the memory of its host or its drives, and how much that is.
 #pragma once
 
-#include "llmcalc/program/profile.hpp"
+#include "llmcalc/frameworks/profile.hpp"
 #include "llmcalc/program/states.hpp"
 #include "llmcalc/spec/question.hpp"
 
@@ -16,7 +16,7 @@ struct Offload {
   bool to_nvme = false;  ///< states rest on drives, and the host has buffers for what is on its way
 };
 
-Offload make_offload(const spec::Question& question, const Profile& profile);
+Offload make_offload(const spec::Question& question, const frameworks::Profile& profile);
 
 /// Bytes of one rank beside its accelerator.
 struct Elsewhere {

@@ -23,7 +23,7 @@ class Sharding {
   Sharding() = default;
   explicit Sharding(const spec::Layout& layout);
 
-  const Shards& of(Split split) const { return split == Split::expert ? expert_ : dense_; }
+  const Shards& of(layers::Split split) const { return split == layers::Split::expert ? expert_ : dense_; }
   /// Weights exist whole only while their layer runs.
   bool gathers_weights() const { return gathers_; }
   /// They are whole from a step's first micro-batch to its last, and so are their gradients: FSDP2 in a pipeline

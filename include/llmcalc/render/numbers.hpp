@@ -1,8 +1,8 @@
 // Number formats, and numbers in them.
 #pragma once
 
-#include "llmcalc/answer/number_format.hpp"
-#include "llmcalc/answer/quantization.hpp"
+#include "llmcalc/formats/number_format.hpp"
+#include "llmcalc/formats/quantization.hpp"
 
 #include <optional>
 #include <span>
@@ -14,8 +14,8 @@ namespace llmcalc::render {
 
 /// One format; what it makes of a number where one was given and it has an encoding of its own.
 struct FormatLine {
-  spec::Dtype dtype = spec::Dtype::fp32;
-  std::optional<answer::EncodedNumber> number;
+  formats::Dtype dtype = formats::Dtype::fp32;
+  std::optional<formats::EncodedNumber> number;
 };
 
 std::string to_text(std::span<const FormatLine> lines);
@@ -24,7 +24,7 @@ std::string to_json(std::span<const FormatLine> lines, std::string_view version)
 /// A list of numbers and what quantization makes of them.
 struct QuantizedList {
   std::vector<double> given;
-  answer::Quantization result;
+  formats::Quantization result;
 };
 
 std::string to_text(const QuantizedList& list);

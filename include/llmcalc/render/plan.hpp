@@ -1,9 +1,9 @@
 // What a search found, as text, JSON and CSV.
 #pragma once
 
-#include "llmcalc/answer/launch.hpp"
-#include "llmcalc/answer/plan.hpp"
+#include "llmcalc/launch/launch.hpp"
 #include "llmcalc/render/report.hpp"
+#include "llmcalc/search/plan.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -16,7 +16,7 @@ namespace llmcalc::render {
 /// A run in the vocabulary of `fit`, a value for each term of the report.
 struct PlanRow {
   std::vector<std::string> values;
-  answer::PlannedRun run;
+  search::PlannedRun run;
 };
 
 struct PlanReport {
@@ -31,7 +31,7 @@ struct PlanReport {
   std::string largest_term;                  ///< what was made as large as fits, if anything
   std::string largest_value;
   std::string fit_command;  ///< that answers with this estimate
-  std::vector<answer::Launch> launch;
+  std::vector<launch::Launch> launch;
   std::vector<std::string> assumptions;
   std::vector<std::string> warnings;
   std::string version;
@@ -47,7 +47,7 @@ std::string to_csv(const PlanReport& report);
 struct PlanTable {
   std::string row_term, column_term;
   std::vector<std::string> rows, columns;
-  std::vector<std::optional<answer::PlannedRun>> cells;  ///< row by row
+  std::vector<std::optional<search::PlannedRun>> cells;  ///< row by row
   std::string objective;
   std::vector<std::string> warnings;
   std::string version;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "llmcalc/answer/estimate.hpp"
+#include "llmcalc/search/advice.hpp"
 
 #include <cstddef>
 #include <string>
@@ -21,6 +22,7 @@ struct EchoLine {
 struct Report {
   std::vector<EchoLine> question;
   answer::Estimate estimate;
+  search::Advised advised;
   std::vector<std::string> assumptions;
   std::string version;  ///< of the tool; JSON names it
 };

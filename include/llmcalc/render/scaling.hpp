@@ -1,7 +1,7 @@
 // Parameters, tokens, compute, time, money and loss, each from the others.
 #pragma once
 
-#include "llmcalc/answer/scaling.hpp"
+#include "llmcalc/laws/scaling.hpp"
 #include "llmcalc/render/report.hpp"
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace llmcalc::render {
 
-std::string to_text(const answer::ScaleAnswer& answer, const TextStyle& style);
-std::string to_json(const answer::ScaleAnswer& answer, std::string_view version);
+std::string to_text(const laws::ScaleAnswer& answer, const TextStyle& style);
+std::string to_json(const laws::ScaleAnswer& answer, std::string_view version);
 
 }  // namespace llmcalc::render

@@ -1,7 +1,7 @@
 // Predictions against measurements as text, Markdown and JSON.
 #pragma once
 
-#include "llmcalc/answer/validation.hpp"
+#include "llmcalc/trust/validation.hpp"
 
 #include <string>
 #include <string_view>
@@ -9,13 +9,13 @@
 namespace llmcalc::render {
 
 /// The rows, the summary by group, the verdicts, and what was skipped and why.
-std::string to_text(const answer::Validation& validation);
+std::string to_text(const trust::Validation& validation);
 
 /// The summary, the verdicts, what was skipped, and the rows that are furthest off, for docs/accuracy.md; empty when
 /// there were no rows at all.
-std::string to_markdown(const answer::Validation& validation);
+std::string to_markdown(const trust::Validation& validation);
 
 /// One JSON object; docs/json.md, kind "validate".
-std::string to_json(const answer::Validation& validation, std::string_view version);
+std::string to_json(const trust::Validation& validation, std::string_view version);
 
 }  // namespace llmcalc::render

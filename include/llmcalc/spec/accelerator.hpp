@@ -1,8 +1,8 @@
 // One accelerator: what its data sheet and its owners say of it.
 #pragma once
 
+#include "llmcalc/formats/dtype.hpp"
 #include "llmcalc/quantity/quantity.hpp"
-#include "llmcalc/spec/dtype.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -47,7 +47,7 @@ struct Accelerator {
 
 /// The dense matrix peak that products in `compute` reach; falls back to the next wider type the part has.
 /// \throws quantity::BadInput when the part has no peak that can carry `compute`
-quantity::FlopRate matrix_peak(const Accelerator& gpu, Dtype compute);
+quantity::FlopRate matrix_peak(const Accelerator& gpu, formats::Dtype compute);
 
 /// The same of 16-bit products, in bf16 or, where the part does not have it, in fp16.
 quantity::FlopRate half_peak(const Accelerator& gpu);

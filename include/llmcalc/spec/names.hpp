@@ -1,7 +1,7 @@
 // The words of every closed vocabulary: those of the measured-run schema and of the command line.
 #pragma once
 
-#include "llmcalc/spec/dtype.hpp"
+#include "llmcalc/formats/dtype.hpp"
 #include "llmcalc/spec/layout.hpp"
 #include "llmcalc/spec/measurement.hpp"
 #include "llmcalc/spec/named.hpp"
@@ -11,7 +11,7 @@
 namespace llmcalc::spec {
 
 template <>
-std::span<const Named<Dtype>> vocabulary<Dtype>();
+std::span<const Named<formats::Dtype>> vocabulary<formats::Dtype>();
 template <>
 std::span<const Named<Stack>> vocabulary<Stack>();
 template <>

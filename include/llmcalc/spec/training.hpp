@@ -1,8 +1,8 @@
 // How a model is trained: the choices of a run that are not the model and not the machine.
 #pragma once
 
+#include "llmcalc/formats/dtype.hpp"
 #include "llmcalc/quantity/quantity.hpp"
-#include "llmcalc/spec/dtype.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -112,13 +112,13 @@ enum class ActivationModel {
 /// Bytes per parameter, six independent knobs (design.md §5). A weight that rests in a 16-bit type may have an fp32
 /// master copy beside it; the optimizer keeps `moments` tensors of `moment` type.
 struct Precision {
-  Dtype weights = Dtype::bf16;
-  Dtype compute = Dtype::bf16;  ///< matrix products; decides activation width
-  Dtype grads = Dtype::bf16;
+  formats::Dtype weights = formats::Dtype::bf16;
+  formats::Dtype compute = formats::Dtype::bf16;  ///< matrix products; decides activation width
+  formats::Dtype grads = formats::Dtype::bf16;
   bool grad_copy = false;  ///< an fp32 copy of narrower gradients for the optimizer
   bool master = false;     ///< an fp32 copy of narrower weights for the optimizer
   bool autocast = false;   ///< weights rest wider and are cast at each use
-  Dtype moments = Dtype::fp32;
+  formats::Dtype moments = formats::Dtype::fp32;
   bool master_remainder = false;  ///< of that copy only the low 16 bits, beside bf16 weights that are the high ones
 };
 

@@ -46,9 +46,9 @@ struct BlockTime {
 struct Prices {
   const Kernels& kernels;
   const Network& network;
-  spec::Dtype compute;
+  formats::Dtype compute;
 };
 
-BlockTime time_block(const program::Block& block, const Prices& prices);
+BlockTime time_block(const layers::Block& block, const Prices& prices);
 
 }  // namespace llmcalc::timing

@@ -1,7 +1,7 @@
 // What kernels take on one accelerator: matrix products, attention, and everything that only moves bytes.
 #pragma once
 
-#include "llmcalc/program/profile.hpp"
+#include "llmcalc/frameworks/profile.hpp"
 #include "llmcalc/program/program.hpp"
 #include "llmcalc/spec/accelerator.hpp"
 #include "llmcalc/spec/training.hpp"
@@ -37,13 +37,13 @@ struct Chip;
 class Kernels {
  public:
   /// \throws quantity::BadInput when the accelerator has no peak that can carry the compute type
-  Kernels(const spec::Accelerator& gpu, const spec::Training& training, const program::Profile& profile);
+  Kernels(const spec::Accelerator& gpu, const spec::Training& training, const frameworks::Profile& profile);
   /// As if the accelerator were such a chip.
-  Kernels(const spec::Accelerator& gpu, const spec::Training& training, const program::Profile& profile,
+  Kernels(const spec::Accelerator& gpu, const spec::Training& training, const frameworks::Profile& profile,
           const Chip& chip);
 
   /// One call of the library. \param product  of the forward pass; that of a gradient follows from it
-  quantity::Seconds product(const program::Product& product, spec::Dtype compute, Pass pass) const;
+  quantity::Seconds product(const layers::Product& product, formats::Dtype compute, Pass pass) const;
 
   /// One in fp32 that memory does not bound.
   quantity::Seconds wide_product(quantity::Flops flops) const;
@@ -52,7 +52,7 @@ class Kernels {
   static quantity::Seconds further_calls(std::int64_t calls);
 
   /// A fused attention kernel on `op.product`, with the masked share of the scores left out.
-  quantity::Seconds attention(const program::Op& op, bool backward) const;
+  quantity::Seconds attention(const layers::Op& op, bool backward) const;
 
   /// A kernel that is bound by memory: reads and writes so many bytes.
   quantity::Seconds stream(quantity::Bytes moved) const;
@@ -68,17 +68,17 @@ class Kernels {
   quantity::Seconds permutation(quantity::Bytes moved) const;
 
   /// What the host needs to hand one operation to the accelerator; it works ahead while the accelerator is busy.
-  quantity::Seconds dispatch(const program::Op& op, bool backward) const;
+  quantity::Seconds dispatch(const layers::Op& op, bool backward) const;
 
   /// How long the accelerator, which works for `busy`, waits for a host that needs `dispatch` to hand that work over.
   quantity::Seconds waiting(quantity::Seconds dispatch, quantity::Seconds busy) const;
 
  private:
-  double peak(spec::Dtype compute) const;
+  double peak(formats::Dtype compute) const;
   double waves(std::int64_t count) const;
 
   const spec::Accelerator* gpu_;
-  spec::Dtype compute_;
+  formats::Dtype compute_;
   double wide_rate_;       ///< FLOP/s of products in 16 bit
   double compute_rate_;    ///< FLOP/s of products in `compute_`
   double bandwidth_;       ///< bytes per second that kernels reach

@@ -18,7 +18,7 @@ class Links {
   /// A collective among ranks of one node.
   /// \param ring  ranks over which the whole tensor goes round: more than `ranks` where nodes take part in a larger
   /// ring
-  quantity::Seconds collective(program::Collective kind, quantity::Bytes size, std::int64_t ranks,
+  quantity::Seconds collective(layers::Collective kind, quantity::Bytes size, std::int64_t ranks,
                                std::int64_t ring) const;
 
   /// Each rank sends so much to the next one. \param ranks  those of the node that do

@@ -30,7 +30,7 @@ class Network {
 
   /// Where a group lies when ranks are numbered tensor, context, data, pipeline, innermost first, and experts are
   /// spread over the data-parallel ranks (Megatron-LM core/parallel_state.py, order "tp-cp-ep-dp-pp").
-  Span span(program::Group group) const { return groups_[static_cast<std::size_t>(group)]; }
+  Span span(layers::Group group) const { return groups_[static_cast<std::size_t>(group)]; }
   Span data() const { return data_; }  ///< ranks that reduce gradients of the dense weights: data and context parallel
   Span expert_data() const { return expert_data_; }          ///< ranks that reduce gradients of the experts' weights
   Span sharding() const { return sharding_; }                ///< of `data`, those that shard states among them
@@ -40,7 +40,7 @@ class Network {
   /// \param size  bytes of the whole tensor on one rank (after an all-gather, before a reduce-scatter); of a ring what
   ///              one rank passes on in all its steps
   /// \param copies  of each row of an all-to-all that are for random ranks; a node that several are for is sent one
-  quantity::Seconds collective(program::Collective kind, quantity::Bytes size, const Span& span,
+  quantity::Seconds collective(layers::Collective kind, quantity::Bytes size, const Span& span,
                                std::int64_t copies = 1) const;
 
   /// One activation from a pipeline stage to the next. \param size  what one rank sends
@@ -48,9 +48,9 @@ class Network {
 
  private:
   /// Of a collective between nodes, what it takes of the links within them.
-  quantity::Seconds inside_nodes(program::Collective kind, quantity::Bytes size, const Span& span) const;
+  quantity::Seconds inside_nodes(layers::Collective kind, quantity::Bytes size, const Span& span) const;
   Span spread(std::int64_t ranks, std::int64_t stride) const;
-  quantity::Seconds between_nodes(program::Collective kind, quantity::Bytes size, const Span& span,
+  quantity::Seconds between_nodes(layers::Collective kind, quantity::Bytes size, const Span& span,
                                   std::int64_t copies) const;
   quantity::Seconds to_neighbour(quantity::Bytes size, const Span& span) const;
 

@@ -7,7 +7,7 @@
 //   optimizer           the update, bound by memory
 #pragma once
 
-#include "llmcalc/program/profile.hpp"
+#include "llmcalc/frameworks/profile.hpp"
 #include "llmcalc/program/program.hpp"
 #include "llmcalc/program/stage_blocks.hpp"
 #include "llmcalc/spec/question.hpp"
@@ -50,10 +50,10 @@ double pace_of_slowest(std::int64_t accelerators);
 
 /// Walks the pipeline stages of a priced program. Allocates nothing.
 StepTime time_step(std::span<const program::StageGroup> stages, const StepPrices& costs, const spec::Question& question,
-                   const program::Profile& profile, const Prices& prices);
+                   const frameworks::Profile& profile, const Prices& prices);
 
 /// Prices a program and walks it.
-StepTime time_step(const program::Program& program, const spec::Question& question, const program::Profile& profile,
+StepTime time_step(const program::Program& program, const spec::Question& question, const frameworks::Profile& profile,
                    const Prices& prices);
 
 /// The hidden state at the end of the first stage; nothing without a pipeline.

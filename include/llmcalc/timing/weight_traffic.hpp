@@ -1,7 +1,7 @@
 // What the weights of a block move once a step or once a pass, beside the work of its operations.
 #pragma once
 
-#include "llmcalc/program/profile.hpp"
+#include "llmcalc/frameworks/profile.hpp"
 #include "llmcalc/program/program.hpp"
 #include "llmcalc/program/sharding.hpp"
 #include "llmcalc/spec/training.hpp"
@@ -23,8 +23,8 @@ struct WeightTraffic {
   friend WeightTraffic operator*(std::int64_t times, const WeightTraffic& traffic);
 };
 
-WeightTraffic weight_traffic(const program::Block& block, const spec::Training& training,
-                             const program::Profile& profile, const program::Sharding& sharding,
+WeightTraffic weight_traffic(const layers::Block& block, const spec::Training& training,
+                             const frameworks::Profile& profile, const program::Sharding& sharding,
                              const Kernels& kernels);
 
 }  // namespace llmcalc::timing

@@ -1,0 +1,25 @@
+// How much data a run sees, and what its accelerators draw meanwhile.
+#pragma once
+
+#include "llmcalc/answer/operation.hpp"
+#include "llmcalc/spec/question.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace llmcalc::answer {
+
+/// How much data the run sees.
+struct Budget {
+  quantity::Tokens tokens;
+  std::string source;
+};
+
+/// As said; by default 20 tokens a parameter.
+Budget token_budget(const spec::Question& question, std::int64_t parameters);
+
+/// Empty where neither the person nor the preset knows the accelerator's power.
+std::optional<Footprint> footprint(const spec::Question& question, double gpu_hours);
+
+}  // namespace llmcalc::answer

@@ -1,0 +1,25 @@
+// The blocks of a program: embedding, one per kind of layer, head with loss.
+#pragma once
+
+#include "llmcalc/layers/block.hpp"
+#include "llmcalc/layers/context.hpp"
+
+namespace llmcalc::layers {
+
+/// The matrix from hidden state to vocabulary.
+inline constexpr std::string_view output_head = "output head";
+
+/// The weight beside the layers that brings an assumed shape to its stated size.
+inline constexpr std::string_view remainder_name = "remainder of the stated size";
+
+void embedding_block(const Context& context, Block& block);
+void layer_block(const Context& context, const spec::LayerKind& kind, bool input_needs_gradient, Block& block);
+void head_block(const Context& context, bool input_needs_gradient, Block& block);
+
+/// The head of a reward or value model: one number a position, and its loss where the model is trained.
+void score_block(const Context& context, Block& block);
+
+/// What stands between the stacks of an encoder-decoder: the encoder's final norm and the decoder's token embedding.
+void bridge_block(const Context& context, Block& block);
+
+}  // namespace llmcalc::layers

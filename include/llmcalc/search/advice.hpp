@@ -1,0 +1,44 @@
+// What would make a run fit, or how much room it leaves: every line verified by an estimate of the changed question.
+#pragma once
+
+#include "llmcalc/answer/verdict.hpp"
+#include "llmcalc/spec/question.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace llmcalc::search {
+
+/// A change with which the run fits.
+struct Advice {
+  std::string flag;    ///< as one types it: "--recompute full"
+  std::string change;  ///< what it is: "recompute every layer in the backward pass"
+  std::string cost;    ///< what it costs; lists are in ascending order of it
+  quantity::Bytes needed;
+  trust::VerdictKind verdict = trust::VerdictKind::no_accelerator;
+  spec::Question question;  ///< after the change
+};
+
+/// The largest with which the run still fits, one of them changed at a time.
+struct Headroom {
+  std::int64_t micro_batch = 0;
+  std::int64_t seq = 0;
+};
+
+/// Accelerators to consider instead of the present one, in the order in which to try them. Called only when needed,
+/// because answering takes a look at the whole catalogue.
+using LargerAccelerators = std::function<std::vector<spec::Accelerator>()>;
+
+/// Changes where a run does not fit or is tight, headroom where it fits.
+struct Advised {
+  std::vector<Advice> changes;
+  std::optional<Headroom> headroom;
+};
+
+/// \param verdict  on this question
+Advised advise(const spec::Question& question, const LargerAccelerators& larger, const answer::Verdict& verdict);
+
+}  // namespace llmcalc::search

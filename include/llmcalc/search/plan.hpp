@@ -1,0 +1,134 @@
+// The best way to run a model: a search over every legal layout of a question.
+//
+// A space is cut into units, each of which shares the prices of its blocks. Units are searched in any order and by any
+// number of threads, and what they find is merged into the same findings: of two runs one is always better, by the
+// objective, then by step time, memory and the choice itself.
+#pragma once
+
+#include "llmcalc/program/stage_blocks.hpp"
+#include "llmcalc/quantity/energy.hpp"
+#include "llmcalc/quantity/quantity.hpp"
+#include "llmcalc/spec/question.hpp"
+#include "llmcalc/spec/run_choices.hpp"
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace llmcalc::search {
+
+enum class Objective { step_time, cost, energy, memory, gpus, micro_batch };
+
+struct PlanLimits {
+  std::optional<quantity::Bytes> memory;  ///< of one accelerator, where it is less than the accelerator has
+  std::optional<quantity::Seconds> time;  ///< of the whole run
+  std::optional<quantity::Money> cost;
+};
+
+struct PlanQuestion {
+  /// What the search does not choose: model, accelerator, their number, sequence, global batch, precision. Where
+  /// several are given, each is searched.
+  std::vector<spec::Question> bases;
+  spec::RunChoices choices;
+  Objective objective = Objective::step_time;
+  PlanLimits limits;
+  bool strict = false;    ///< a fit inside the error bar is none
+  std::size_t best = 10;  ///< how many of the best to keep
+};
+
+/// One way to run a base.
+struct Choice {
+  std::uint32_t base = 0;
+  std::int64_t tp = 1, pp = 1, vpp = 1, cp = 1, ep = 1, etp = 1, dp = 1, micro_batch = 1;
+  bool sp = false;
+  spec::Schedule schedule = spec::Schedule::one_f_one_b;
+  spec::ContextExchange cp_exchange = spec::ContextExchange::ring;
+  spec::Sharding sharding = spec::Sharding::none;
+  std::uint32_t recompute = 0;  ///< index into PlanSpace::recomputes()
+  spec::Offload offload = spec::Offload::none;
+
+  friend auto operator<=>(const Choice&, const Choice&) = default;
+};
+
+struct PlannedRun {
+  Choice choice;
+  quantity::Bytes memory;  ///< of one accelerator: what nvidia-smi shows
+  quantity::Seconds step;
+  quantity::Seconds total;                 ///< of the run
+  std::optional<quantity::Money> cost;     ///< of the run
+  std::optional<quantity::Energy> energy;  ///< of the run, servers and building included
+
+  friend bool operator==(const PlannedRun&, const PlannedRun&) = default;
+};
+
+/// What a search has found so far.
+struct Findings {
+  std::int64_t looked_at = 0;     ///< layouts whose memory was walked, or that could not fit by their states alone
+  std::int64_t fitting = 0;       ///< of those, the ones within all limits
+  std::vector<PlannedRun> best;   ///< in order
+  std::vector<PlannedRun> each;   ///< the best of each base that has one, in order
+  std::vector<PlannedRun> front;  ///< no other run takes less memory, time and cost; by time
+
+  friend bool operator==(const Findings&, const Findings&) = default;
+};
+
+/// Layouts that differ in pipeline, sharding, sequence parallelism, recompute and offload only.
+struct PlanUnit {
+  std::uint32_t base = 0;
+  std::int64_t tp = 1, cp = 1, ep = 1, etp = 1, micro_batch = 1;
+  spec::ContextExchange cp_exchange = spec::ContextExchange::ring;
+};
+
+/// Everything that can be chosen, and what all choices share.
+class PlanSpace {
+ public:
+  /// \throws quantity::BadInput when the objective or a limit needs what is not known
+  explicit PlanSpace(PlanQuestion question);
+  ~PlanSpace();
+  PlanSpace(PlanSpace&&) noexcept;
+
+  const PlanQuestion& question() const;
+  std::span<const PlanUnit> units() const;
+  std::span<const spec::Recompute> recomputes() const;
+
+  /// The run as a question of its own: what `fit` would be asked.
+  spec::Question question_of(const Choice& choice) const;
+
+  /// Of two runs the better one, never neither.
+  bool is_better(const PlannedRun& a, const PlannedRun& b) const;
+
+  struct Base;
+  const Base& base(std::uint32_t index) const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+/// Searches units one after another; keeps its storage between them. One for each thread.
+class PlanSearch {
+ public:
+  explicit PlanSearch(const PlanSpace& space);
+  ~PlanSearch();
+  PlanSearch(PlanSearch&&) noexcept;
+
+  void search(const PlanUnit& unit);
+  Findings findings() const;
+  std::int64_t fitting() const;  ///< of the findings
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+/// What two searches have found together.
+Findings merge(const PlanSpace& space, const Findings& a, const Findings& b);
+
+/// All units, one after another.
+Findings plan(const PlanSpace& space);
+
+}  // namespace llmcalc::search

@@ -1,0 +1,23 @@
+// How far estimates of a class of runs were off.
+#pragma once
+
+#include "llmcalc/spec/question.hpp"
+#include "llmcalc/trust/verdict_kind.hpp"
+
+#include <string_view>
+
+namespace llmcalc::trust {
+
+/// One row of the table: runs of one family of frameworks, on one accelerator or on several.
+struct ErrorBar {
+  std::string_view name;  ///< "Hugging Face on one accelerator"
+  Spread allocated;       ///< at the level that must fit
+  int allocated_runs = 0;
+  Spread device;  ///< of what nvidia-smi or max_memory_reserved showed
+  std::string_view source;
+  double cached = 0.0;  ///< what the allocator holds over what is allocated, with room to spare; 0: as under pressure
+};
+
+const ErrorBar& error_bar(const spec::Question& question);
+
+}  // namespace llmcalc::trust

@@ -1,0 +1,41 @@
+#include "frameworks/deepspeed.hpp"
+
+namespace llmcalc::frameworks {
+
+namespace {
+
+/// Defaults of deepspeed/runtime/zero/config.py, DeepSpeedZeroConfig.
+constexpr ZeroEngine default_engine{
+    .reduce_bucket = 500'000'000,
+    .gather_bucket = 500'000'000,
+    .prefetch_bucket = 50'000'000,
+    .smallest_sharded = 100'000,
+    .step_group = 1'000'000'000,
+};
+
+/// BigScience set CUDA_LAUNCH_BLOCKING=1 in 2022, without which its runs on 40 nodes hung (bigscience
+/// train/tr11-176B-ml/tr11-176B-ml.slurm; chronicles-prequel.md, "dealing with JZ hanging": 7 % slower on ten nodes).
+bool waits_for_kernels(const spec::Training& training) {
+  const std::string& version = training.framework_version;
+  return version.starts_with("BigScience") && version.find("2022") != std::string::npos;
+}
+
+}  // namespace
+
+/// 16-bit gradients are made in each backward pass and widened for the step; fp32 ones are the flat buffer of
+/// BF16_Optimizer, full-size whatever is sharded, to which every 16-bit gradient is added in fp32 behind the backward
+/// pass (runtime/bf16_optimizer.py, fp32_groups_gradients_flat and update_hp_grads) and which all ranks reduce whole
+/// (runtime/pipe/engine.py, _bf16_reduce_grads).
+void apply_deepspeed(const spec::Training& training, Profile& profile) {
+  const auto& precision = training.precision;
+  profile.zero = default_engine;
+  profile.persistent_gradients = precision.master && precision.grads == formats::Dtype::fp32;
+  profile.accumulation = profile.persistent_gradients ? Accumulation::apart_widened : Accumulation::apart;
+  profile.dummy_weight_gradients = false;
+  profile.reduces_whole_gradients = profile.persistent_gradients;
+  profile.waits_for_kernels = waits_for_kernels(training);
+  profile.widens_gradients_at_step = true;
+  profile.keeps_narrow_inputs = false;
+}
+
+}  // namespace llmcalc::frameworks

@@ -1,0 +1,196 @@
+#include "llmcalc/laws/scaling_law.hpp"
+
+#include "laws/log_search.hpp"
+#include "laws/loss_surface.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace llmcalc::laws {
+
+namespace {
+
+constexpr double pflop_day = 8.64e19;
+
+// The refit of Hoffmann et al.'s third approach. Their own rounded constants (E = 1.69, A = 406.4, B = 410.7,
+// alpha = 0.34, beta = 0.28) contradict their other two approaches and the model they built, and are not used.
+constexpr LossSurface chinchilla_refit{1.8172, 482.01, 0.3478, 2085.43, 0.3658};
+
+double chinchilla_loss(const Allocation& split, double /*unique_tokens*/) {
+  return chinchilla_refit.irreducible + reducible_loss(chinchilla_refit, split);
+}
+
+Allocation chinchilla_optimum(double compute, double /*unique_tokens*/) { return optimum(chinchilla_refit, compute); }
+
+// Kaplan et al. 2020, table 2: the joint fit of L(N, D).
+double kaplan_loss(const Allocation& split, double /*unique_tokens*/) {
+  constexpr double alpha_n = 0.076;
+  constexpr double alpha_d = 0.103;
+  constexpr double critical_params = 6.4e13;
+  constexpr double critical_tokens = 1.8e13;
+  return std::pow(std::pow(critical_params / split.params, alpha_n / alpha_d) + critical_tokens / split.tokens,
+                  alpha_d);
+}
+
+// Kaplan et al. 2020, table 6: N = 1.3e9 C^0.73 with C in PFLOP-days, at batches far below the critical one.
+Allocation kaplan_optimum(double compute, double /*unique_tokens*/) {
+  const double params = 1.3e9 * std::pow(compute / pflop_day, 0.73);
+  return {params, compute / (training_flops * params)};
+}
+
+// Grattafiori et al. 2024, section 3.2.1: D = A C^alpha, which at 3.8e25 FLOP is 16.55T tokens. The text's (alpha, A) =
+// (0.53, 0.29) are rounded and give 10.5T there; the legend of figure 3 has (0.537, 0.299), which give 16.3T. This is
+// that exponent through the stated point.
+Allocation llama_3_optimum(double compute, double /*unique_tokens*/) {
+  const double tokens = 16.55e12 * std::pow(compute / 3.8e25, 0.537);
+  return {compute / (training_flops * tokens), tokens};
+}
+
+// Muennighoff et al. 2023, appendix A: fitted on C4; published are the logarithms of E (0.6254804), A (6.255414) and
+// B (7.3049974).
+constexpr LossSurface c4_fit{1.8691437, 520.82495, 0.3526596, 1487.7161, 0.3526596};
+constexpr double repeated_tokens_worth = 15.387756;
+constexpr double excess_params_worth = 5.309743;
+
+/// U + U R* (1 - exp(-R / R*)), equations 5 and 6.
+double worth(double amount, double unique, double decay) {
+  if (amount <= unique) return amount;
+  return unique - unique * decay * std::expm1(-(amount / unique - 1.0) / decay);
+}
+
+/// Equation 6 for parameters: those beyond the optimum of the unique data lose value as repeated tokens do.
+double data_constrained_reducible(const Allocation& split, double unique_tokens) {
+  const double unique_params = optimal_params(c4_fit, std::min(split.tokens, unique_tokens));
+  return reducible_loss(
+      c4_fit, {worth(split.params, unique_params, excess_params_worth), effective_tokens(split.tokens, unique_tokens)});
+}
+
+double data_constrained_loss(const Allocation& split, double unique_tokens) {
+  return c4_fit.irreducible + data_constrained_reducible(split, unique_tokens);
+}
+
+Allocation data_constrained_optimum(double compute, double unique_tokens) {
+  const auto split = [compute](double params) { return Allocation{params, compute / (training_flops * params)}; };
+  return split(lowest([&](double params) { return data_constrained_reducible(split(params), unique_tokens); },
+                      search_min, compute / training_flops));
+}
+
+/// Kaplan et al. 2020, equation 1.3: the loss of the compute-efficient model.
+double kaplan_efficient_loss(double compute) { return std::pow(3.1e8 / (compute / pflop_day), 0.050); }
+
+constexpr Interval anything{};
+
+constexpr std::array laws{
+    LawFacts{.law = ScalingLaw::chinchilla,
+             .name = "chinchilla",
+             .source = "Besiroglu et al. 2024, arXiv:2404.10102, refit of Hoffmann et al. 2022, arXiv:2203.15556, "
+                       "equation 10",
+             .formula = "1.8172 + 482.01 / params^0.3478 + 2085.43 / tokens^0.3658",
+             .optimal_params = "0.1196 (compute / 6)^0.5126",
+             .optimal_loss = "1.8172 + 482.01 / params^0.3478 + 2085.43 / tokens^0.3658",
+             .surface = true,
+             .params = {70e6, 16e9},  // Hoffmann et al. 2022, abstract
+             .tokens = {5e9, 500e9},
+             .compute = anything},
+    LawFacts{.law = ScalingLaw::kaplan,
+             .name = "kaplan",
+             .source = "Kaplan et al. 2020, arXiv:2001.08361, equation 1.5 with table 2",
+             .formula = "((6.4e13 / params)^(0.076 / 0.103) + 1.8e13 / tokens)^0.103",
+             .optimal_params = "1.3e9 (compute / 8.64e19)^0.73",     // table 6
+             .optimal_loss = "(3.1e8 / (compute / 8.64e19))^0.050",  // equation 1.3
+             .surface = false,
+             .params = {768, 1.5e9},  // section 1.2, without embeddings
+             .tokens = {22e6, 23e9},
+             .compute = anything},
+    LawFacts{.law = ScalingLaw::llama_3,
+             .name = "llama-3",
+             .source = "Grattafiori et al. 2024, arXiv:2407.21783, section 3.2.1",
+             .formula = "",
+             .optimal_params = "compute / (6 x 16.55e12 (compute / 3.8e25)^0.537)",
+             .optimal_loss = "",
+             .surface = false,
+             .params = {40e6, 16e9},  // section 3.2.1
+             .tokens = anything,
+             .compute = {6e18, 1e22}},
+    LawFacts{.law = ScalingLaw::data_constrained,
+             .name = "data-constrained",
+             .source = "Muennighoff et al. 2023, arXiv:2305.16264, equations 5 and 6 with appendix A",
+             .formula = "1.869 + 520.8 / effective params^0.3527 + 1488 / effective tokens^0.3527",
+             .optimal_params = "the params of least loss with 6 x params x tokens = compute",
+             .optimal_loss = "1.869 + 520.8 / effective params^0.3527 + 1488 / effective tokens^0.3527",
+             .surface = true,
+             .params = {7e6, 9e9},  // appendix A
+             .tokens = {100e6, 900e9},
+             .compute = anything},
+};
+
+struct Rules {
+  double (*loss)(const Allocation& split, double unique_tokens);
+  Allocation (*optimum)(double compute, double unique_tokens);
+  double (*loss_at_optimum)(double compute);  ///< where it is not that of the split
+};
+
+// In the order of ScalingLaw, as the facts.
+constexpr std::array<Rules, laws.size()> rules{{
+    {chinchilla_loss, chinchilla_optimum, nullptr},
+    {kaplan_loss, kaplan_optimum, kaplan_efficient_loss},
+    {nullptr, llama_3_optimum, nullptr},
+    {data_constrained_loss, data_constrained_optimum, nullptr},
+}};
+
+const Rules& rules_of(ScalingLaw law) { return rules.at(static_cast<std::size_t>(law)); }
+
+/// The smallest amount from which on a rising function of it reaches `target`; empty where none does.
+template <class Function>
+std::optional<double> reach(Function rising, double target) {
+  if (rising(search_max) < target) return std::nullopt;
+  return crossing(rising, target);
+}
+
+}  // namespace
+
+std::span<const LawFacts> scaling_laws() { return laws; }
+
+const LawFacts& facts(ScalingLaw law) { return laws.at(static_cast<std::size_t>(law)); }
+
+std::optional<double> loss_of(const LawChoice& choice, const Allocation& split) {
+  const auto loss = rules_of(choice.law).loss;
+  return loss == nullptr ? std::nullopt : std::optional(loss(split, choice.unique_tokens));
+}
+
+Optimum optimum_at(const LawChoice& choice, double compute) {
+  const auto& law = rules_of(choice.law);
+  const auto split = law.optimum(compute, choice.unique_tokens);
+  if (law.loss_at_optimum != nullptr) return {split, law.loss_at_optimum(compute)};
+  return {split, loss_of(choice, split)};
+}
+
+double compute_for_params(const LawChoice& choice, double params) {
+  return crossing([&](double compute) { return optimum_at(choice, compute).split.params; }, params);
+}
+
+double compute_for_tokens(const LawChoice& choice, double tokens) {
+  return crossing([&](double compute) { return optimum_at(choice, compute).split.tokens; }, tokens);
+}
+
+std::optional<double> compute_for_loss(const LawChoice& choice, double loss) {
+  if (rules_of(choice.law).loss == nullptr) return std::nullopt;
+  return reach([&](double compute) { return -*optimum_at(choice, compute).loss; }, -loss);
+}
+
+std::optional<double> tokens_for_loss(const LawChoice& choice, double params, double loss) {
+  if (rules_of(choice.law).loss == nullptr) return std::nullopt;
+  return reach([&](double tokens) { return -*loss_of(choice, {params, tokens}); }, -loss);
+}
+
+std::optional<double> params_for_loss(const LawChoice& choice, double tokens, double loss) {
+  if (rules_of(choice.law).loss == nullptr) return std::nullopt;
+  return reach([&](double params) { return -*loss_of(choice, {params, tokens}); }, -loss);
+}
+
+double effective_tokens(double tokens, double unique_tokens) {
+  return worth(tokens, unique_tokens, repeated_tokens_worth);
+}
+
+}  // namespace llmcalc::laws

@@ -1,0 +1,106 @@
+// Activations of MLPs and caps on scores, and what autograd keeps for them.
+
+#include "layers/builder.hpp"
+
+namespace llmcalc::layers {
+
+bool BlockBuilder::chains_gelu() const {
+  const bool chained = context_.profile.transformers_modules && context_.shape().writing.chained_gelu;
+  return chained && !context_.training.compile;
+}
+
+/// An operation on each element that keeps nothing.
+Value BlockBuilder::each(const Value& x, std::string_view name) {
+  return rearrange(x, name, x.rows, x.columns, OpKind::elementwise);
+}
+
+/// Keeps its result (pytorch tools/autograd/derivatives.yaml, tanh).
+Value BlockBuilder::tanh(const Value& x) {
+  const Value y = value("tanh", x.rows, x.columns, x.width, x.needs_gradient);
+  append({.kind = OpKind::activation, .name = "tanh", .inputs = {x.id}, .outputs = {y.id}, .saved = {y.id}});
+  return y;
+}
+
+/// 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), one operation after the other: the power keeps x, the tanh its
+/// result, the last product both of its factors (transformers activations.py, NewGELUActivation.forward). Compilers
+/// make one kernel of it.
+Value BlockBuilder::chained_gelu(const Value& x, std::string_view name) {
+  const Value cube = value("cube", x.rows, x.columns, x.width, x.needs_gradient);
+  append({.kind = OpKind::activation, .name = "cube", .inputs = {x.id}, .outputs = {cube.id}, .saved = {x.id}});
+  const Value bounded = tanh(add(x, cube, "tanh argument"));
+  const Value half = each(x, "half");
+  return multiply(half, each(bounded, "1 + tanh"), name);
+}
+
+/// GELU keeps its input; ReLU keeps its result, which the next matrix product keeps anyway; squared ReLU keeps the
+/// ReLU that it squares (pytorch tools/autograd/derivatives.yaml: gelu, relu, pow).
+Value BlockBuilder::activation(const Value& x, std::string_view name) {
+  const auto kind = context_.shape().mlp;
+  if (chains_gelu()) return chained_gelu(x, name);
+  const Value y = value(name, x.rows, x.columns, x.width, x.needs_gradient);
+  Op op{.kind = OpKind::activation, .name = name, .inputs = {x.id}, .outputs = {y.id}};
+  op.saved.push_back(kind == spec::Mlp::gelu ? x.id : y.id);
+  append(op);
+  if (kind != spec::Mlp::squared_relu) return y;
+  const Value squared = value("squared", x.rows, x.columns, x.width, x.needs_gradient);
+  append({.kind = OpKind::elementwise, .name = "square", .inputs = {y.id}, .outputs = {squared.id}, .saved = {y.id}});
+  return squared;
+}
+
+Value BlockBuilder::gated(const Value& gate, const Value& up) {
+  if (chains_gelu()) return multiply(chained_gelu(gate, "activated gate"), up, "gated product");
+  const Value act = value("activated gate", gate.rows, gate.columns, gate.width, gate.needs_gradient);
+  append({.kind = OpKind::activation,
+          .name = "activated gate",
+          .inputs = {gate.id},
+          .outputs = {act.id},
+          .saved = {gate.id}});
+  return multiply(act, up, "gated product");
+}
+
+/// One kernel on both factors keeps them and not what lies between (Liger-Kernel ops/swiglu.py).
+Value BlockBuilder::gated_pair(const Value& gate, const Value& up) {
+  const Value y = value("gated product", gate.rows, gate.columns, gate.width, gate.needs_gradient);
+  append({.kind = OpKind::activation,
+          .name = "gated product",
+          .inputs = {gate.id, up.id},
+          .outputs = {y.id},
+          .saved = {gate.id, up.id}});
+  return y;
+}
+
+/// On the halves of one matrix a chain keeps the activated gate too. It passes over half the matrix so many times:
+/// forward 2 to activate and 3 to multiply; backward 6 for both factors, 3 for the gate, 4 to put both gradients
+/// together (microsoft/Megatron-DeepSpeed megatron/model/transformer.py, swiglu; one kernel takes 3 and 5).
+Value BlockBuilder::gated_halves(const Value& gate_and_up, std::int64_t f) {
+  constexpr std::int64_t forward_passes = 5;
+  constexpr std::int64_t backward_passes = 13;
+  const Value act = value("activated gate", gate_and_up.rows, f, gate_and_up.width, gate_and_up.needs_gradient);
+  const Value y = value("gated product", gate_and_up.rows, f, gate_and_up.width, gate_and_up.needs_gradient);
+  Op& op = append({.kind = OpKind::activation,
+                   .name = "gated product",
+                   .inputs = {gate_and_up.id},
+                   .outputs = {act.id, y.id},
+                   .saved = {gate_and_up.id, act.id},
+                   .eager = true});
+  op.moved_forward = forward_passes * size(y.id);
+  if (y.needs_gradient) op.moved_backward = backward_passes * size(y.id);
+  return y;
+}
+
+/// One kernel on the concatenated matrix keeps that matrix (Megatron-LM core/fusions/fused_bias_swiglu.py).
+Value BlockBuilder::gated_fused(const Value& gate_and_up, std::int64_t f) {
+  const Value y = value("gated product", gate_and_up.rows, f, gate_and_up.width, gate_and_up.needs_gradient);
+  append({.kind = OpKind::activation,
+          .name = "gated product",
+          .inputs = {gate_and_up.id},
+          .outputs = {y.id},
+          .saved = {gate_and_up.id}});
+  return y;
+}
+
+/// Division, tanh and product, of which the tanh keeps its result (transformers modeling_gemma2.py,
+/// Gemma2Attention.forward and Gemma2ForCausalLM.forward).
+Value BlockBuilder::capped(const Value& x, std::string_view name) { return each(tanh(each(x, "scaled down")), name); }
+
+}  // namespace llmcalc::layers

@@ -1,0 +1,176 @@
+// Low-rank adapters beside frozen matrices.
+
+#include "layers/builder.hpp"
+#include "llmcalc/layers/widths.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace llmcalc::layers {
+
+namespace {
+
+/// Which words of --lora-targets name a matrix of the program.
+struct TargetName {
+  std::string_view matrix;
+  std::string_view target;
+};
+constexpr std::array<TargetName, 15> target_names{{{"q projection", "q"},
+                                                   {"k projection", "k"},
+                                                   {"v projection", "v"},
+                                                   {"qkv projection", "q"},
+                                                   {"output projection", "o"},
+                                                   {"gate projection", "gate"},
+                                                   {"gate and up projection", "gate"},
+                                                   {"gate and up projection", "up"},
+                                                   {"up projection", "up"},
+                                                   {"up projection", "fc1"},
+                                                   {"down projection", "down"},
+                                                   {"down projection", "fc2"},
+                                                   {"router", "router"},
+                                                   {"shared expert gate", "shared expert gate"},
+                                                   {"output head", "head"}}};
+
+}  // namespace
+
+/// "all-linear" is every matrix of the layers, routers and each expert's too, not the head (peft,
+/// tuners/tuners_utils.py, _maybe_include_all_linear_layers).
+bool BlockBuilder::is_adapted(std::string_view matrix) const {
+  if (context_.adapter_rank == 0) return false;
+  return std::ranges::any_of(context_.training.adapter.targets, [&](const std::string& wanted) {
+    return std::ranges::any_of(target_names, [&](const TargetName& name) {
+      if (name.matrix != matrix) return false;
+      return wanted == name.target || (wanted == "all-linear" && name.target != "head");
+    });
+  });
+}
+
+WeightId BlockBuilder::adapter_weight(std::string_view name, std::int64_t rows, std::int64_t columns,
+                                      const Copies& copies) {
+  Weight w;
+  w.name = name;
+  w.whole = quantity::product(rows, columns, copies.all);
+  w.active = quantity::product(rows, columns, copies.active);
+  w.elements = w.whole;
+  if (copies.all > 1) {
+    w.elements /= context_.ep;
+    w.split = Split::expert;
+  }
+  w.rows = rows;
+  w.columns = columns;
+  w.dtype = context_.adapter_type;
+  w.adapter = w.trainable = true;
+  return weight(w);
+}
+
+/// A trained product of `rows x columns` that keeps its input, and multiplies in its type: autocast alone narrows it.
+/// Both gradients read that of the result. Thin as it is, memory mostly bounds it.
+Value BlockBuilder::adapter_product(const Value& x, std::string_view name, std::int64_t columns, const Copies& copies) {
+  const Value y = value(name, x.rows, columns, context_.autocast ? context_.width : x.width, true);
+  Op op{.kind = OpKind::linear, .name = name, .inputs = {x.id}, .outputs = {y.id}, .saved = {x.id}};
+  op.weight = adapter_weight(name, x.columns, columns, copies);
+  op.forward = quantity::flops(2.0 * static_cast<double>(x.rows) * static_cast<double>(x.columns) *
+                               static_cast<double>(columns));
+  op.backward_weight = op.forward;
+  if (x.needs_gradient) op.backward_input = op.forward;
+  op.wide = y.width == fp32_width;
+  append_product(op);
+  return y;
+}
+
+/// The library's kernels, whatever runs beside them.
+void BlockBuilder::append_product(const Op& op) {
+  Op& appended = append(op);
+  appended.eager = false;
+  const auto gradient = block_.tensors[op.outputs[0]].gradient;
+  if (op.backward_input > quantity::flops(0) && op.backward_weight > quantity::flops(0)) {
+    appended.moved_backward += gradient;
+  }
+}
+
+Value BlockBuilder::adapter_input(const Value& x) {
+  const bool widens = context_.profile.widens_adapter_input && context_.adapter_type == formats::Dtype::fp32;
+  return widens ? cast(x, fp32_width, "adapter input (fp32)") : x;
+}
+
+/// What the first adapter matrix sees: each adapted matrix drops elements of its own copy of the input, so that q, k
+/// and v share nothing (peft tuners/lora/layer.py, Linear.forward). Fused kernels draw the mask again instead of
+/// keeping it.
+Value BlockBuilder::dropped_input(const Value& x) {
+  const Value in = adapter_input(x);
+  if (context_.training.adapter.dropout == 0.0) return in;
+  const Value dropped = value("dropped adapter input", in.rows, in.columns, in.width, in.needs_gradient);
+  Op op{.kind = OpKind::dropout, .name = "adapter dropout", .inputs = {in.id}, .outputs = {dropped.id}};
+  if (context_.profile.fused_adapters) {
+    op.saved.push_back(x.id);
+  } else {
+    const Value mask = value("adapter dropout mask", in.rows, in.columns, 1, false);
+    op.outputs.push_back(mask.id);
+    op.saved.push_back(mask.id);
+  }
+  append(op);
+  return dropped;
+}
+
+/// The result of the adapter times its factor, in a kernel of its own where nothing puts kernels together.
+Value BlockBuilder::times_factor(const Value& x) {
+  if (!context_.profile.eager_kernels) return x;
+  const Value y = value("scaled adapter", x.rows, x.columns, x.width, true);
+  append({.kind = OpKind::elementwise, .name = "adapter factor", .inputs = {x.id}, .outputs = {y.id}});
+  return y;
+}
+
+/// Added to what the frozen matrix makes, in the wider type of both, and cast back (peft tuners/lora/layer.py,
+/// Linear.forward). The gradient of the narrow summand is a cast.
+Value BlockBuilder::added_narrow(const Value& y, const Value& adapter) {
+  const Value sum = add(y, adapter, "adapted");
+  if (sum.width != y.width) block_.ops.back().moved_backward = size(sum.id) + size(y.id);
+  return cast(sum, y.width, "adapted (16 bit)");
+}
+
+/// y = W x + B A x (Hu et al. 2021, arXiv:2106.09685 §4.1): rank * (in + out) parameters. AdaLoRA adds a singular value
+/// a rank (Zhang et al. 2023, arXiv:2303.10512 eq. 3: P Lambda Q; peft tuners/adalora/layer.py). Each expert has its
+/// own.
+Value BlockBuilder::adapted(const Value& x, const Value& y, const Matrix& matrix) {
+  if (matrix.name == "qkv projection" && context_.profile.pads_adapter_output) return adapted_projection(x, y);
+  if (context_.profile.copies_quantized_outputs) pass_over("copy", 2 * size(y.id), quantity::bytes(0));
+  const Copies experts{matrix.experts, matrix.active_experts};
+  const Value in = dropped_input(x);
+  const bool decomposed = context_.training.method == spec::Method::dora;
+  const Value base = decomposed ? decomposed_base(in, y, experts) : y;
+  const Value low = adapter_product(in, "adapter A", context_.adapter_rank, experts);
+  const Value high = adapter_product(low, "adapter B", y.columns, experts);
+  const bool scored = context_.training.method == spec::Method::adalora;
+  if (scored) adapter_weight("singular values", 1, context_.adapter_rank, experts);
+  return added_narrow(y, decomposed ? with_magnitude(base, high) : times_factor(high));
+}
+
+bool BlockBuilder::is_target(std::string_view word) const {
+  const auto& targets = context_.training.adapter.targets;
+  return std::ranges::find(targets, word) != targets.end() || std::ranges::find(targets, "all-linear") != targets.end();
+}
+
+/// One pair of matrices for the adapted ones of q, k and v, which share the dropped input. Where one of the three has
+/// none, the result is copied between columns of zeros, and the copy's source is kept (litgpt/lora.py,
+/// LoRAQKVLinear.zero_pad; pytorch derivatives.yaml, index_copy).
+Value BlockBuilder::adapted_projection(const Value& x, const Value& y) {
+  const auto& shape = context_.shape();
+  const std::int64_t kv_width = shape.kv_heads * shape.head_dim;
+  const std::int64_t q = is_target("q") ? 1 : 0;
+  const std::int64_t kv = (is_target("k") ? 1 : 0) + (is_target("v") ? 1 : 0);
+  const std::int64_t columns = q * shape.heads * shape.head_dim + kv * kv_width;
+  const Value low = adapter_product(dropped_input(x), "adapter A", (q + kv) * context_.adapter_rank);
+  Value high = adapter_product(low, "adapter B", columns);
+  Weight& b = block_.weights.back();
+  b.rows = context_.adapter_rank;
+  b.elements = b.whole = b.active = quantity::product(b.rows, b.columns);
+  if (q + kv < 3) {
+    const Value padded = value("padded adapter output", y.rows, y.columns, y.width, true);
+    append(
+        {.kind = OpKind::permutation, .name = "pad", .inputs = {high.id}, .outputs = {padded.id}, .saved = {high.id}});
+    high = padded;
+  }
+  return add(y, times_factor(high), "adapted");
+}
+
+}  // namespace llmcalc::layers

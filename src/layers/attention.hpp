@@ -1,0 +1,44 @@
+// The ways a layer mixes positions. Each takes the normalised hidden state and returns the projected result.
+#pragma once
+
+#include "layers/builder.hpp"
+
+namespace llmcalc::layers {
+
+/// Multi-head, grouped-query and multi-query attention.
+/// \param x       normalised hidden state, source of the queries
+/// \param memory  source of keys and values: x itself, or the encoder's output in cross-attention
+Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& attention, const Value& x, const Value& memory);
+
+/// Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434 §2.1).
+Value latent_attention(BlockBuilder& b, const spec::LatentAttention& attention, const Value& x);
+
+/// Gated DeltaNet (Yang et al. 2024, arXiv:2412.06464), as Qwen3-Next places it.
+Value gated_delta_net(BlockBuilder& b, const spec::GatedDeltaNet& net, const Value& x);
+
+/// In generation a copy of `x` for all positions so far, which the layer keeps; `x` itself in training.
+Value cached(BlockBuilder& b, const Value& x, std::string_view name);
+
+/// What attention works on: some heads of some positions.
+struct Heads {
+  Value q, k, v;
+};
+
+/// The core that both softmax forms share: queries, keys and values of `heads` heads in, their mix out.
+struct CoreAttention {
+  std::int64_t heads = 0;
+  std::int64_t qk_dim = 0;
+  std::int64_t v_dim = 0;
+  std::int64_t window = 0;
+  bool causal = true;
+  std::int64_t positions = 0;  ///< of a sample, that these heads have queries of; set by core_attention()
+};
+Value core_attention(BlockBuilder& b, CoreAttention core, const Heads& local);
+
+/// True if one kernel does it, without scores in memory.
+bool fuses_attention(const Context& context);
+
+/// True if that kernel takes parts of larger tensors and expanded heads as they are; batched products copy them.
+bool reads_views(const Context& context);
+
+}  // namespace llmcalc::layers

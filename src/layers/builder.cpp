@@ -1,0 +1,228 @@
+#include "layers/builder.hpp"
+
+#include "llmcalc/layers/widths.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace llmcalc::layers {
+
+using quantity::bytes;
+using quantity::flops;
+using quantity::product;
+
+namespace {
+
+double multiply_add_flops(std::int64_t rows, std::int64_t inputs, std::int64_t outputs) {
+  return 2.0 * static_cast<double>(rows) * static_cast<double>(inputs) * static_cast<double>(outputs);
+}
+
+void add_workspace(Op& op, quantity::Bytes size) {
+  op.workspace_forward += size;
+  op.workspace_backward += size;
+}
+
+/// PyTorch's own kernels on each element by itself are as fast as others: of tensors of 8 GiB on H100 SXM they move
+/// 32 bytes an element at 0.92 of the memory bandwidth (Liger-Kernel benchmark/data/all_benchmark_data.csv of release
+/// 0.7.0, tvd, torch, forward).
+bool is_elementwise(OpKind kind) {
+  return kind == OpKind::elementwise || kind == OpKind::activation || kind == OpKind::cast;
+}
+
+/// Beside the gathered input, which the weight's gradient needs again, the backward pass has the input's gradient at
+/// all positions until it is reduced and scattered (Megatron-LM core/tensor_parallel/layers.py,
+/// LinearWithGradAccumulationAndAsyncCommunication.backward).
+void gather_around(Op& op, quantity::Bytes whole, bool needs_gradient) {
+  op.workspace_forward += whole;
+  if (op.backward_weight > flops(0)) op.workspace_backward += whole;
+  if (needs_gradient) op.workspace_backward += whole;
+}
+
+}  // namespace
+
+BlockBuilder::BlockBuilder(const Context& context, Block& block) : context_(context), block_(block) {}
+
+Value BlockBuilder::value(std::string_view name, std::int64_t rows, std::int64_t columns, std::int64_t width,
+                          bool needs_gradient) {
+  const auto size = bytes(product(rows, columns, width));
+  block_.tensors.push_back({name, size, needs_gradient ? size : bytes(0)});
+  return {static_cast<TensorId>(block_.tensors.size() - 1), rows, columns, width, needs_gradient};
+}
+
+Value BlockBuilder::input(std::string_view name, std::int64_t rows, std::int64_t columns, bool needs_gradient) {
+  const std::int64_t width = context_.autocast ? fp32_width : context_.width;
+  const Value x = value(name, rows, columns, width, needs_gradient);
+  block_.input = x.id;
+  return x;
+}
+
+WeightId BlockBuilder::weight(const Weight& weight) {
+  block_.weights.push_back(weight);
+  return static_cast<WeightId>(block_.weights.size() - 1);
+}
+
+WeightId BlockBuilder::vector(std::string_view name, std::int64_t elements, Cut cut) {
+  Weight w;
+  w.name = name;
+  w.whole = w.active = elements;
+  w.elements = cut == Cut::columns ? elements / context_.tp : elements;
+  w.dtype = context_.other_type;
+  w.trainable = context_.trains_base;
+  w.split = cut == Cut::columns ? Split::tensor : Split::replicated;
+  return weight(w);
+}
+
+void BlockBuilder::set_moved_bytes(Op& op) const {
+  auto moved = bytes(0);
+  auto gradients = bytes(0);
+  for (const TensorId id : op.inputs) {
+    moved += size(id);
+    gradients += block_.tensors[id].gradient;
+  }
+  for (const TensorId id : op.outputs) {
+    moved += size(id);
+    gradients += block_.tensors[id].gradient;
+  }
+  auto saved = bytes(0);
+  for (const TensorId id : op.saved) saved += size(id);
+  op.moved_forward = moved;
+  op.moved_backward = op.passes_gradient ? bytes(0) : gradients + saved;
+}
+
+std::uint8_t BlockBuilder::open_recompute_group(std::initializer_list<Value> inputs) {
+  for (const Value& x : inputs) checkpoint_inputs_.push_back(x.id);
+  return recompute_group_ = ++recompute_groups_;
+}
+
+Op& BlockBuilder::append(Op op) {
+  op.recompute = recompute_group_;
+  op.eager = op.eager || (context_.profile.eager_kernels && !is_elementwise(op.kind));
+  for (const TensorId id : std::exchange(checkpoint_inputs_, {})) {
+    if (std::ranges::find(op.saved, id) == op.saved.end()) op.saved.push_back(id);
+  }
+  if (!context_.differentiates) op.saved = {};
+  set_moved_bytes(op);
+  block_.ops.push_back(op);
+  return block_.ops.back();
+}
+
+Value BlockBuilder::cast(const Value& x, std::int64_t width, std::string_view name) {
+  if (x.width == width) return x;
+  const Value y = value(name, x.rows, x.columns, width, x.needs_gradient);
+  append({.kind = OpKind::cast, .name = name, .inputs = {x.id}, .outputs = {y.id}});
+  return y;
+}
+
+/// Under autocast every matrix product makes its own 16-bit copy of a wide input; only leaf weights are cached
+/// (pytorch aten/src/ATen/autocast_mode.cpp, cached_cast).
+Value BlockBuilder::cast_for_matrix(const Value& x, std::string_view name) {
+  return context_.autocast ? cast(x, context_.width, name) : x;
+}
+
+/// Experts are spread over expert-parallel ranks and cut by expert tensor parallelism, all others by tensor
+/// parallelism.
+Weight BlockBuilder::matrix_weight(const Matrix& matrix) const {
+  const bool expert = matrix.experts > 1;
+  const std::int64_t cuts = expert ? context_.etp : context_.tp;
+  Weight w;
+  w.name = matrix.name;
+  w.whole = product(matrix.rows, matrix.columns, matrix.experts);
+  w.active = product(matrix.rows, matrix.columns, matrix.active_experts);
+  w.rows = matrix.cut == Cut::rows ? matrix.rows / cuts : matrix.rows;
+  w.columns = matrix.cut == Cut::columns ? matrix.columns / cuts : matrix.columns;
+  w.elements = product(w.rows, w.columns, expert ? matrix.experts / context_.ep : 1);
+  w.dtype = matrix.resting == Resting::as_layers ? context_.matrix_type : context_.other_type;
+  w.trainable = context_.trains_base;
+  w.shards_scales = context_.profile.quantizes_scales;
+  if (matrix.cut != Cut::none) w.split = expert ? Split::expert : Split::tensor;
+  if (keeps_narrow(matrix)) keep_for_products(w);
+  return w;
+}
+
+void BlockBuilder::pass_over(std::string_view name, quantity::Bytes forward, quantity::Bytes backward) {
+  Op& op = append({.kind = OpKind::elementwise, .name = name});
+  op.moved_forward = forward;
+  op.moved_backward = backward;
+}
+
+/// The bias is added inside the product's kernel; its gradient is a sum over the rows of the output's
+/// (torch.nn.Linear), which Transformer Engine makes in the epilogue of the weight gradient's product
+/// (cpp_extensions/gemm.py, BGRADB), or where it narrows the gradient of the output (module/linear.py,
+/// fp8_cast_transpose_bgrad_fused).
+void BlockBuilder::matrix_bias(const Matrix& matrix, const Value& out) {
+  if (!matrix.bias) return;
+  const auto& profile = context_.profile;
+  const bool within = profile.fuses_small_gradients && !profile.sums_biases_apart;
+  const bool fused = within || (profile.casts_in_one_pass && narrows(matrix));
+  const bool separate = context_.trains_base && !fused;
+  if (separate) pass_over("bias gradient", bytes(0), size(out.id));
+  if (separate) block_.ops.back().eager = !context_.training.compile && !profile.sums_biases_apart;
+  const WeightId id = vector("bias", matrix.columns, matrix.experts > 1 ? Cut::none : matrix.cut);
+  if (matrix.experts <= 1) return;
+  Weight& w = block_.weights[id];
+  w.active = product(matrix.columns, matrix.active_experts);
+  w.whole = product(matrix.columns, matrix.experts);
+  w.elements = w.whole / context_.ep;
+  w.split = Split::expert;
+}
+
+void BlockBuilder::keep_input(Op& op, const Matrix& matrix, const Value& in, const Value& out) {
+  if (keeps_narrow(matrix) && !block_.tensors[in.id].discarded) {
+    keep_narrow_input(op, in, out);
+  } else {
+    op.saved.push_back(in.id);
+  }
+}
+
+void BlockBuilder::keep_cast_weight(Op& op, const Weight& w) {
+  const Value copy = value("weight (16 bit)", w.elements / w.columns, w.columns, context_.width, false);
+  op.outputs.push_back(copy.id);
+  op.saved.push_back(copy.id);
+}
+
+/// Y = X W: forward 2*rows*in*out FLOPs, and as many again for each gradient that is needed.
+/// Keeps X only if W is trained; a 16-bit copy of an fp32 W under autocast lives until the backward pass.
+/// Under sequence parallelism a column-cut matrix gathers its input's positions first and keeps the slice only; a
+/// row-cut one scatters its output's and gathers their gradient (Korthikanti et al. 2022 §4.2.2).
+Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
+  const Value in = cast_for_matrix(x, "matrix input (16 bit)");
+  const Weight w = matrix_weight(matrix);
+  const std::int64_t spread = matrix.experts > 1 ? 1 : context_.sp;
+  const std::int64_t rows = matrix.cut == Cut::columns ? product(in.rows, spread) : in.rows;
+  const std::int64_t out_rows = matrix.cut == Cut::rows ? rows / spread : rows;
+
+  const Value out = value(matrix.name, out_rows, w.columns, context_.width, in.needs_gradient || w.trainable);
+  const auto work = flops(multiply_add_flops(rows, w.rows, w.columns));
+  Op op{.kind = OpKind::linear, .name = matrix.name, .inputs = {in.id}, .outputs = {out.id}};
+  op.weight = weight(w);
+  op.narrow = narrows(matrix);
+  op.forward = work;
+  if (in.needs_gradient) op.backward_input = work;
+  if (w.trainable) op.backward_weight = work;
+  const std::int64_t matrices = matrix.experts > 1 ? matrix.experts / context_.ep : 1;
+  op.product = {quantity::ceil_divide(rows, matrices), w.columns, w.rows, matrices};
+  const bool first_reader = gathered_ != in.id;
+  exchange_around(op, matrix, in, out);
+  const bool whole_kept = w.trainable && rows != in.rows && stays_gathered();
+  if (whole_kept) {
+    keep_gathered(op, in, first_reader);
+  } else if (w.trainable) {
+    keep_input(op, matrix, in, out);
+  }
+  if (context_.autocast) keep_cast_weight(op, w);
+  if (rows != in.rows && !whole_kept) gather_around(op, bytes(product(rows, in.columns, in.width)), in.needs_gradient);
+  if (rows != out_rows) add_workspace(op, bytes(product(rows, w.columns, context_.width)));
+  if (context_.dequantizes && matrix.resting == Resting::as_layers) dequantize(op, w, in);
+  append(op);
+  copy_in_order(op);
+  if (keeps_narrow(matrix)) {
+    quantize(in, out);
+  } else if (op.narrow) {
+    cast_at_each_use(w, in, out);
+  }
+  if (context_.selects_operations && products_++ % 2 == 0) keep_through_recompute(out);
+  matrix_bias(matrix, out);
+  return is_adapted(matrix.name) ? adapted(in, out, matrix) : out;
+}
+
+}  // namespace llmcalc::layers

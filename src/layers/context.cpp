@@ -1,0 +1,73 @@
+#include "llmcalc/layers/context.hpp"
+
+#include "llmcalc/spec/traits.hpp"
+
+namespace llmcalc::layers {
+
+namespace {
+
+/// Activations are as wide as the matrix products, except that 8- and 4-bit products still hand on 16-bit results.
+std::int64_t activation_width(formats::Dtype compute) {
+  return compute == formats::Dtype::fp32 || compute == formats::Dtype::tf32 ? 4 : 2;
+}
+
+/// NF4 with its scales quantized again where the framework knows no other.
+formats::Dtype resting_matrices(const spec::Question& question, const frameworks::Profile& profile) {
+  const formats::Dtype weights = question.training.precision.weights;
+  return weights == formats::Dtype::nf4 && profile.quantizes_scales ? formats::Dtype::nf4_dq : weights;
+}
+
+/// Norms, tables, router and head rest in 16 bit beside quantized or narrow matrices (bitsandbytes and GPTQ leave them
+/// alone). Of a model that is known by its size alone nothing stands beside anything: all its parameters rest alike.
+formats::Dtype resting_beside(const spec::Question& question) {
+  const spec::Precision& precision = question.training.precision;
+  if (question.stated_parameters) return precision.weights;
+  if (formats::is_narrow_float(precision.weights)) return formats::Dtype::bf16;
+  return formats::is_quantized(precision.weights) ? precision.compute : precision.weights;
+}
+
+/// Weights that are gathered for each layer arrive in the narrow type, so nothing is cast at its use (FSDP's
+/// MixedPrecision policy).
+bool casts_at_each_use(const spec::Question& question) {
+  return question.training.precision.autocast && spec::zero_stage(question.layout.sharding) < 3;
+}
+
+bool updates_base_weights(spec::Method method) {
+  return method == spec::Method::full || method == spec::Method::galore;
+}
+
+}  // namespace
+
+Context::Context(const spec::Question& question, const frameworks::Profile& chosen)
+    : model(question.model),
+      training(question.training),
+      profile(chosen),
+      batch(question.training.sequences()),
+      prompt(question.training.method == spec::Method::prompt ? question.training.adapter.virtual_tokens : 0),
+      prefix(question.training.method == spec::Method::prefix ? question.training.adapter.virtual_tokens : 0),
+      seq(question.training.seq / question.layout.cp + prompt),
+      attended(question.training.seq + prompt + prefix),
+      tokens(quantity::product(batch, seq)),
+      width(activation_width(question.training.precision.compute)),
+      tp(question.layout.tp),
+      sp(question.layout.sp ? question.layout.tp : 1),
+      cp(question.layout.cp),
+      spreads_heads(cp > 1 && question.layout.cp_exchange == spec::ContextExchange::all_to_all),
+      ep(question.layout.ep),
+      node_dispatch(question.layout.node_dispatch),
+      etp(question.layout.etp),
+      stages(question.layout.pp),
+      shares_table(question.model.shape.tied && stages == 1 && !chosen.unties_head),
+      autocast(casts_at_each_use(question)),
+      differentiates(spec::has_backward_pass(question.training.method)),
+      selects_operations(chosen.saves_products &&
+                         question.training.recompute.policy == spec::RecomputePolicy::selective),
+      trains_base(updates_base_weights(question.training.method)),
+      matrix_type(resting_matrices(question, chosen)),
+      other_type(resting_beside(question)),
+      narrow_products(formats::is_narrow_float(question.training.precision.compute)),
+      dequantizes(formats::is_quantized(matrix_type)),
+      adapter_rank(spec::has_low_rank(question.training.method) ? question.training.adapter.rank : 0),
+      adapter_type(question.training.precision.grads) {}
+
+}  // namespace llmcalc::layers

@@ -1,0 +1,186 @@
+#include "layers/attention.hpp"
+#include "layers/context_exchange.hpp"
+#include "layers/recomputed.hpp"
+#include "llmcalc/layers/widths.hpp"
+
+#include <algorithm>
+
+namespace llmcalc::layers {
+
+using quantity::flops;
+using quantity::product;
+
+namespace {
+
+/// The share of the s x s score square that the mask leaves: (s+1)/(2s) under a causal mask, (w/s)(1 - (w-1)/(2s))
+/// under a causal window of w positions, 1 without a mask. Exact counts of unmasked pairs; a learned prefix is seen by
+/// all.
+double unmasked_share(const Context& c, const CoreAttention& core) {
+  if (!core.causal) return 1.0;
+  const std::int64_t seq = c.attended - c.prefix;
+  const auto s = static_cast<double>(seq);
+  const auto w = static_cast<double>(core.window == 0 ? seq : std::min(core.window, seq));
+  const auto prefix = static_cast<double>(c.prefix);
+  return (prefix + w * (1.0 - (w - 1.0) / (2.0 * s))) / (prefix + s);
+}
+
+/// Scores and their use: 2*T*s FLOPs a query element and as many a value element (Korthikanti et al. 2022, appendix A).
+double square_flops(const Context& c, const CoreAttention& core) {
+  return 2.0 * static_cast<double>(product(c.batch, core.positions)) * static_cast<double>(c.attended) *
+         static_cast<double>(core.heads) * static_cast<double>(core.qk_dim + core.v_dim);
+}
+
+/// Scratch of the FlashAttention-2 backward: fp32 dQ rounded up to 128 rows and 32 columns a head, one fp32 a row and
+/// head, and dK, dV expanded to all query heads (flash-attention csrc/flash_attn/flash_api.cpp, mha_bwd).
+quantity::Bytes flash_backward_workspace(const Context& c, const CoreAttention& core, const Value& q, const Value& k) {
+  const std::int64_t rows = quantity::ceil_to(core.positions, 128);
+  const std::int64_t dim = quantity::ceil_to(core.qk_dim, 32);
+  std::int64_t elements = product(c.batch, rows, core.heads, dim) + product(c.batch, rows, core.heads);
+  std::int64_t expanded = 0;
+  if (k.columns < q.columns) expanded = product(2, q.rows, q.columns, c.width);
+  return quantity::bytes(product(4, elements) + expanded);
+}
+
+Product per_head(const Context& c, const CoreAttention& core) {
+  return {core.positions, c.attended, core.qk_dim, product(c.batch, core.heads)};
+}
+
+Value flash_attention(BlockBuilder& b, const CoreAttention& core, const Heads& heads) {
+  const auto& [q, k, v] = heads;
+  const Context& c = b.context();
+  const bool differentiates = q.needs_gradient || k.needs_gradient || v.needs_gradient;
+  const Value out = b.value("attention output", q.rows, core.heads * core.v_dim, q.width, differentiates);
+  Op op{.kind = OpKind::attention,
+        .name = "flash attention",
+        .inputs = {q.id, k.id, v.id},
+        .outputs = {out.id},
+        .saved = {q.id, k.id, v.id, out.id}};
+  if (c.profile.keeps_log_sum_exp) {
+    const Value sums = b.value("log-sum-exp", product(c.batch, core.positions), core.heads, 4, false);
+    if (c.selects_operations) b.keep_through_recompute(sums);
+    op.outputs.push_back(sums.id);
+    op.saved.push_back(sums.id);
+  }
+  op.product = per_head(c, core);
+  const double square = square_flops(c, core);
+  const double share = unmasked_share(c, core);
+  op.forward = flops(square * share);
+  op.masked = flops(square * (1.0 - share));
+  if (differentiates) {
+    op.backward_input = flops(2.0 * square * share);
+    // The backward kernel computes Q K^T again: five products instead of four (Dao 2023, arXiv:2307.08691 §3.1).
+    op.kernel_recompute =
+        flops(square * share * static_cast<double>(core.qk_dim) / static_cast<double>(core.qk_dim + core.v_dim));
+  }
+  if (c.profile.models_kernel_workspace) op.workspace_backward = flash_backward_workspace(c, core, q, k);
+  if (c.cp > 1 && !c.spreads_heads) pass_round(c, heads, out, op);
+  b.append(op);
+  if (c.selects_operations) b.keep_through_recompute(out);
+  if (!c.profile.copies_attention_output) return out;
+  return b.rearrange(out, "attention output by position", out.rows, out.columns, OpKind::permutation);
+}
+
+/// Chains of tensor operations scale the scores and add the mask before the softmax, and after it cast and drop: two
+/// passes each of which reads and writes, backward one for the scale (transformers models/llama/modeling_llama.py,
+/// eager_attention_forward; karpathy/nanoGPT model.py, CausalSelfAttention).
+Value softmax(BlockBuilder& b, const Value& scores) {
+  const Context& c = b.context();
+  if (c.profile.chains_softmax) {
+    const quantity::Bytes pass = 2 * b.size(scores.id);
+    b.pass_over("scale and mask", 2 * pass, c.differentiates ? pass : quantity::bytes(0));
+    b.block().ops.back().eager = true;
+  }
+  const Value seen = c.shape().writing.caps_scores ? b.capped(scores, "capped scores") : scores;
+  const bool narrow = c.profile.transformers_modules && c.shape().writing.narrow_softmax;
+  const std::int64_t width = c.profile.softmax_in_fp32 && !narrow ? fp32_width : c.width;
+  const Value wide = b.value("softmax", scores.rows, scores.columns, width, scores.needs_gradient);
+  b.append({.kind = OpKind::softmax, .name = "softmax", .inputs = {seen.id}, .outputs = {wide.id}, .saved = {wide.id}});
+  return b.dropout(b.cast(wide, c.width, "probabilities"), "attention dropout");
+}
+
+/// inductor makes one kernel of everything between the two products, and one of its gradient. The partitioner never
+/// makes again what a product of the backward pass reads, which are the probabilities, nor products, reductions and
+/// random numbers; all else follows from the scores and two numbers a row, which are smaller than the fp32 result
+/// (pytorch torch/_functorch/partitioners.py, should_ban_recomputation and get_node_weight).
+Value compiled_softmax(BlockBuilder& b, const Value& scores) {
+  const Context& c = b.context();
+  const Value probabilities = b.value("probabilities", scores.rows, scores.columns, c.width, scores.needs_gradient);
+  const Value statistics = b.value("maximum and sum", scores.rows, 2, fp32_width, false);
+  Op op{.kind = OpKind::softmax,
+        .name = "softmax",
+        .inputs = {scores.id},
+        .outputs = {probabilities.id, statistics.id},
+        .saved = {scores.id, statistics.id}};
+  if (c.dropout() > 0.0) {
+    const Value mask = b.value("dropout mask", scores.rows, scores.columns, 1, false);
+    op.outputs.push_back(mask.id);
+    op.saved.push_back(mask.id);
+  }
+  b.append(op);
+  return probabilities;
+}
+
+/// Scores, softmax, dropout and the weighted sum on a*s^2 tensors.
+Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Heads& heads) {
+  const auto& [q, k, v] = heads;
+  const Context& c = b.context();
+  const std::int64_t rows = product(c.batch, core.heads, core.positions);
+  const double square = square_flops(c, core);
+  const double share = unmasked_share(c, core);
+  const double qk_part = static_cast<double>(core.qk_dim) / static_cast<double>(core.qk_dim + core.v_dim);
+
+  const Value scores = b.value("scores", rows, c.attended, c.width, q.needs_gradient);
+  Op multiply{
+      .kind = OpKind::scores, .name = "scores", .inputs = {q.id, k.id}, .outputs = {scores.id}, .saved = {q.id, k.id}};
+  multiply.product = per_head(c, core);
+  multiply.forward = flops(square * share * qk_part);
+  multiply.masked = flops(square * (1.0 - share) * qk_part);
+  if (scores.needs_gradient) multiply.backward_input = flops(2.0 * square * share * qk_part);
+  b.append(multiply);
+
+  const bool compiled = c.profile.chains_softmax && c.training.compile;
+  const Value probabilities = compiled ? compiled_softmax(b, scores) : softmax(b, scores);
+
+  const Value out = b.value("attention output", q.rows, core.heads * core.v_dim, q.width, q.needs_gradient);
+  Op weigh{.kind = OpKind::scores,
+           .name = "weighted sum",
+           .inputs = {probabilities.id, v.id},
+           .outputs = {out.id},
+           .saved = {probabilities.id, v.id}};
+  weigh.product = {core.positions, core.v_dim, c.attended, product(c.batch, core.heads)};
+  weigh.forward = flops(square * share * (1.0 - qk_part));
+  weigh.masked = flops(square * (1.0 - share) * (1.0 - qk_part));
+  if (out.needs_gradient) weigh.backward_input = flops(2.0 * square * share * (1.0 - qk_part));
+  if (c.cp > 1 && !c.spreads_heads) pass_round(c, heads, out, weigh);
+  b.append(weigh);
+  return out;
+}
+
+}  // namespace
+
+bool fuses_attention(const Context& c) {
+  if (c.profile.writes_out_capped_scores && c.shape().writing.caps_scores) return false;
+  return c.training.attention != spec::AttentionKernel::eager && !c.profile.writes_out_scores;
+}
+
+bool reads_views(const Context& c) { return fuses_attention(c) && !c.profile.copies_heads; }
+
+Value cached(BlockBuilder& b, const Value& x, std::string_view name) {
+  if (b.context().training.method != spec::Method::inference) return x;
+  const Value cache = b.value(name, x.rows, x.columns, x.width, false);
+  Op& op = b.append({.kind = OpKind::permutation, .name = name, .inputs = {x.id}, .outputs = {cache.id}});
+  op.saved.push_back(cache.id);
+  return cache;
+}
+
+Value core_attention(BlockBuilder& b, CoreAttention core, const Heads& local) {
+  const Recomputed again(b, spec::RecomputeModule::core_attn, {local.q, local.k, local.v});
+  const Context& c = b.context();
+  core.positions = c.spreads_heads ? product(c.seq, c.cp) : c.seq;
+  if (c.spreads_heads) core.heads /= c.cp;
+  const Heads heads = c.spreads_heads ? exchange_positions(b, local) : local;
+  const Value out = fuses_attention(c) ? flash_attention(b, core, heads) : unfused_attention(b, core, heads);
+  return c.spreads_heads ? exchange_heads(b, out) : out;
+}
+
+}  // namespace llmcalc::layers

@@ -1,0 +1,83 @@
+#include "layers/builder.hpp"
+#include "layers/learned.hpp"
+#include "llmcalc/layers/blocks.hpp"
+
+namespace llmcalc::layers {
+
+namespace {
+
+/// A table of rows x columns, its rows cut over tensor-parallel ranks when `cut`.
+WeightId table(BlockBuilder& b, std::string_view name, std::int64_t rows, std::int64_t columns, bool cut) {
+  const Context& c = b.context();
+  Weight w;
+  w.name = name;
+  w.whole = w.active = quantity::product(rows, columns);
+  w.rows = cut ? rows / c.tp : rows;
+  w.columns = columns;
+  w.elements = quantity::product(w.rows, columns);
+  w.dtype = c.other_type;
+  w.trainable = c.trains_base;
+  w.table = true;
+  w.split = cut ? Split::tensor : Split::replicated;
+  return b.weight(w);
+}
+
+/// Each rank looks up the tokens of its rows of the table and the ranks add up (Megatron-LM core/tensor_parallel/
+/// layers.py, VocabParallelEmbedding.forward).
+void exchange_rows(const Context& c, Op& op, quantity::Bytes embedded) {
+  if (c.tp == 1) return;
+  const auto kind = c.sp > 1 ? Collective::reduce_scatter : Collective::all_reduce;
+  op.messages.push_back({kind, Group::tensor, false, false, c.sp * embedded});
+  if (c.sp > 1) op.messages.push_back({Collective::all_gather, Group::tensor, true, false, c.sp * embedded});
+}
+
+/// Looks rows up; keeps the int64 token ids, 8 bytes a position, and nothing as wide as the hidden state.
+Value look_up(BlockBuilder& b, std::int64_t width) {
+  const Context& c = b.context();
+  const std::int64_t rows = (c.tokens - quantity::product(c.batch, c.prompt)) / c.sp;
+  const Value x = b.value("embedded tokens", rows, width, c.autocast ? 4 : c.width, c.trains_base);
+  Op op{.kind = OpKind::embedding, .name = "token embedding", .outputs = {x.id}};
+  op.weight = table(b, "token table", c.shape().vocab, width, true);
+  b.block().weights.back().has_sharer = c.shares_table;
+  exchange_rows(c, op, b.size(x.id));
+  if (c.profile.keeps_batch) {
+    const Value batch = b.value("token ids, labels and mask", c.tokens, 3, sizeof(std::int64_t), false);
+    op.outputs.push_back(batch.id);
+    op.saved.push_back(batch.id);
+  }
+  b.append(op);
+  return x;
+}
+
+}  // namespace
+
+void embedding_block(const Context& c, Block& block) {
+  const auto& shape = c.shape();
+  block.name = "embedding";
+  BlockBuilder b(c, block);
+  const std::int64_t width = shape.embedding_width > 0 ? shape.embedding_width : shape.hidden;
+  Value x = look_up(b, width);
+  if (width != shape.hidden) x = b.linear(x, {"embedding projection", width, shape.hidden});
+  if (shape.position_rows > 0) table(b, "position table", shape.position_rows, shape.hidden, false);
+  if (shape.token_types > 0) table(b, "token type table", shape.token_types, shape.hidden, false);
+  x = behind_prompt(b, x);
+  if (shape.embedding_norm) x = b.norm(x, "embedding norm", shape.norm);
+  b.output(b.dropout(x, "embedding dropout"));
+}
+
+void bridge_block(const Context& c, Block& block) {
+  const auto& shape = c.shape();
+  block.name = "decoder embedding";
+  BlockBuilder b(c, block);
+  const Value encoded = b.input("encoder hidden state", c.tokens / c.sp, shape.hidden, c.trains_base);
+  const Value normed = b.norm(encoded, "encoder final norm", shape.norm);
+  const Value x = b.value("embedded targets", c.tokens / c.sp, shape.hidden, encoded.width, c.trains_base);
+  b.append({.kind = OpKind::embedding,
+            .name = "target embedding",
+            .inputs = {normed.id},
+            .outputs = {x.id},
+            .saved = {normed.id}});
+  b.output(b.dropout(x, "embedding dropout"));
+}
+
+}  // namespace llmcalc::layers

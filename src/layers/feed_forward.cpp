@@ -1,0 +1,94 @@
+#include "layers/feed_forward.hpp"
+
+#include "layers/learned.hpp"
+#include "layers/recomputed.hpp"
+#include "llmcalc/layers/widths.hpp"
+
+namespace llmcalc::layers {
+
+namespace {
+
+Matrix inward(const MlpMatrices& mlp, std::string_view name, std::int64_t hidden, std::int64_t width) {
+  return {name, hidden, width, mlp.bias, Cut::columns, mlp.experts, mlp.active_experts};
+}
+
+/// What the nonlinearity reads: one matrix, or gate and up projection, in one matrix or two.
+struct Projected {
+  Value gate;
+  Value up;
+};
+
+Projected project(BlockBuilder& b, const MlpMatrices& mlp, const Value& x) {
+  if (!spec::is_gated(b.context().shape().mlp)) {
+    const Value up = b.linear(x, inward(mlp, "up projection", x.columns, mlp.width));
+    return {up, up};
+  }
+  if (b.context().profile.fused_gate_and_up) {
+    const Value both = b.linear(x, inward(mlp, "gate and up projection", x.columns, 2 * mlp.width));
+    return {both, both};
+  }
+  const Value gate = b.linear(x, inward(mlp, "gate projection", x.columns, mlp.width));
+  return {gate, b.linear(x, inward(mlp, "up projection", x.columns, mlp.width))};
+}
+
+Value activated(BlockBuilder& b, const Projected& x) {
+  const auto& profile = b.context().profile;
+  if (!spec::is_gated(b.context().shape().mlp)) return b.activation(x.up, "activated");
+  if (profile.fused_gate_and_up) {
+    const std::int64_t width = x.gate.columns / 2;
+    return profile.fused_glu ? b.gated_fused(x.gate, width) : b.gated_halves(x.gate, width);
+  }
+  return profile.fused_glu ? b.gated_pair(x.gate, x.up) : b.gated(x.gate, x.up);
+}
+
+/// peft rescales what the down projection reads, in the type of the learned vector.
+Value activate(BlockBuilder& b, const MlpMatrices& mlp, const Projected& x) {
+  const Value inner = activated(b, x);
+  if (b.context().training.method != spec::Method::ia3) return inner;
+  const std::int64_t experts = mlp.experts == 1 ? 1 : mlp.experts / b.context().ep;
+  return b.cast(rescaled(b, b.adapter_input(inner), "rescaled activation", experts), inner.width, "rescaled");
+}
+
+/// A token's weight multiplies its activation in fp32, and the activation is kept for the weight's gradient; gated
+/// activations do both in one kernel (Megatron-LM core/transformer/moe/experts.py and core/transformer/mlp.py,
+/// per_token_scale; core/fusions/fused_bias_swiglu.py, weighted_bias_swiglu_impl).
+Value weighted(BlockBuilder& b, const Value& x) {
+  if (!b.context().profile.weighs_activations || spec::is_gated(b.context().shape().mlp)) return x;
+  const Value y = b.value("weighted activation", x.rows, x.columns, x.width, x.needs_gradient);
+  const auto wide = quantity::bytes(quantity::product(x.rows, x.columns, fp32_width));
+  b.append({.kind = OpKind::elementwise,
+            .name = "weigh",
+            .inputs = {x.id},
+            .outputs = {y.id},
+            .saved = {x.id},
+            .workspace_forward = wide,
+            .workspace_backward = wide});
+  return y;
+}
+
+}  // namespace
+
+/// 2*h*f parameters, or 3*h*f where the MLP is gated (Shazeer 2020, arXiv:2002.05202).
+Value mlp_products(BlockBuilder& b, const MlpMatrices& mlp, const Value& x) {
+  const Projected projected = project(b, mlp, x);
+  const Matrix down{"down projection", mlp.width, x.columns, mlp.bias, Cut::rows, mlp.experts, mlp.active_experts};
+  if (mlp.experts == 1) return b.linear(activate(b, mlp, projected), down);
+  Recomputed again(b, spec::RecomputeModule::moe_act);
+  const Value inner = weighted(b, activate(b, mlp, projected));
+  again.discard({inner});
+  const Value out = b.linear(inner, down);
+  again.remake();
+  return out;
+}
+
+Value feed_forward(BlockBuilder& b, const spec::FeedForward& mlp, const Value& x) {
+  if (const auto* moe = std::get_if<spec::MoeMlp>(&mlp)) {
+    const Recomputed again(b, spec::RecomputeModule::moe, {x});
+    return mixture_of_experts(b, moe->moe, x);
+  }
+  const Recomputed again(b, spec::RecomputeModule::mlp, {x});
+  const auto& dense = std::get<spec::DenseMlp>(mlp);
+  return mlp_products(b, {dense.width, dense.bias}, x);
+}
+
+}  // namespace llmcalc::layers

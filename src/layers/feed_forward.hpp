@@ -1,0 +1,22 @@
+// The ways a layer transforms each position by itself.
+#pragma once
+
+#include "layers/builder.hpp"
+
+namespace llmcalc::layers {
+
+Value feed_forward(BlockBuilder& b, const spec::FeedForward& mlp, const Value& x);
+
+/// The matrices of one MLP, or of `experts` equal ones over rows already sorted by expert.
+struct MlpMatrices {
+  std::int64_t width = 0;
+  bool bias = false;
+  std::int64_t experts = 1;
+  std::int64_t active_experts = 1;
+};
+Value mlp_products(BlockBuilder& b, const MlpMatrices& mlp, const Value& x);
+
+/// Routed experts, of which each token passes through top_k, and shared experts that every token passes through.
+Value mixture_of_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x);
+
+}  // namespace llmcalc::layers

@@ -1,0 +1,169 @@
+#include "layers/attention.hpp"
+#include "layers/learned.hpp"
+
+namespace llmcalc::layers {
+
+namespace {
+
+/// Weights over the heads' dimensions: one head's width shared by all (Qwen3), or all heads' together (OLMo 2).
+Value normalise_heads(BlockBuilder& b, const Value& x, std::int64_t head_dim, spec::QkNorm kind,
+                      std::string_view name) {
+  if (kind == spec::QkNorm::none) return x;
+  if (kind == spec::QkNorm::full_width) return b.norm(x, name, b.context().shape().norm);
+  Value by_head = x;
+  by_head.rows = x.rows * (x.columns / head_dim);
+  by_head.columns = head_dim;
+  Value y = b.norm(by_head, name, b.context().shape().norm);
+  y.rows = x.rows;
+  y.columns = x.columns;
+  return y;
+}
+
+/// A view of some columns of a fused projection: the storage, and so the identity, stays that of the whole.
+Value columns_of(const Value& fused, std::int64_t columns) {
+  Value view = fused;
+  view.columns = columns;
+  return view;
+}
+
+/// One matrix for q, k and v (Megatron), as one stored tensor.
+Heads fused_projection(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, std::int64_t query_width) {
+  const std::int64_t tp = b.context().tp;
+  const Value qkv =
+      b.linear(x, {"qkv projection", x.columns, query_width + 2 * a.kv_width(), a.qkv_bias, Cut::columns});
+  return {columns_of(qkv, query_width / tp), columns_of(qkv, a.kv_width() / tp), columns_of(qkv, a.kv_width() / tp)};
+}
+
+Heads separate_projections(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, const Value& memory,
+                           std::int64_t query_width) {
+  const Value q = b.linear(x, {"q projection", x.columns, query_width, a.qkv_bias, Cut::columns});
+  const Value k = b.linear(memory, {"k projection", memory.columns, a.kv_width(), a.qkv_bias, Cut::columns});
+  const Value v = b.linear(memory, {"v projection", memory.columns, a.kv_width(), a.qkv_bias, Cut::columns});
+  return {q, k, v};
+}
+
+/// One matrix in the framework's own model, or in the family's as transformers writes it.
+bool fuses_projections(const Context& c) {
+  return c.profile.fused_projections || (c.profile.transformers_modules && c.shape().writing.fused_qkv);
+}
+
+/// transformers expands grouped keys and values to all query heads (modeling_llama.py, repeat_kv), except before
+/// kernels that take them as they are: flash-attn's, and later PyTorch's too unless prefixes need a mask. A single head
+/// is expanded as a view (reshape copies only what strides cannot say), which fused kernels read and batched products
+/// copy (torch.matmul).
+Value repeat_heads(BlockBuilder& b, const Value& x, std::int64_t head_dim, std::int64_t width, std::string_view name) {
+  const Context& c = b.context();
+  const bool flash = c.training.attention == spec::AttentionKernel::flash;
+  const bool kernel_groups = flash || (c.profile.groups_in_kernel && fuses_attention(c) && c.prefix == 0);
+  const bool stays_view = x.columns == head_dim && reads_views(c);
+  if (!c.profile.repeats_kv || kernel_groups || stays_view || x.columns == width) return x;
+  return b.rearrange(x, name, x.rows, width, OpKind::permutation);
+}
+
+/// Rotary embedding writes queries and keys beside the matrix that they are parts of, which stays for the values
+/// (transformers modeling_gpt_neox.py, GPTNeoXAttention.forward; litgpt/model.py, apply_rope and the concatenation
+/// behind it, which expands the keys to all query heads first). Batched products copy the values out of it.
+Heads rotated(BlockBuilder& b, const Heads& h) {
+  const Context& c = b.context();
+  const bool expands = c.profile.rotates_into_copies && c.training.attention != spec::AttentionKernel::flash;
+  const std::int64_t k_width = expands ? h.q.columns : h.k.columns;
+  const Value q = b.rearrange(h.q, "rotated queries", h.q.rows, h.q.columns, OpKind::elementwise);
+  const Value k = b.rearrange(h.k, "rotated keys", h.k.rows, k_width, OpKind::elementwise);
+  if (reads_views(c)) return {q, k, h.v};
+  return {q, k, b.rearrange(h.v, "values by head", h.v.rows, h.v.columns, OpKind::permutation)};
+}
+
+/// How often a pass of the rotary embedding goes over queries and keys.
+struct RotaryPasses {
+  std::int64_t forward = 0;
+  std::int64_t backward = 0;
+};
+
+/// Read and write in one kernel (Megatron-LM core/fusions/fused_rope; Liger-Kernel ops/rope.py). As a chain of
+/// operations a half is negated and concatenated, two products are made and added: 1 + 2 + 2 + 2 + 3; backward two
+/// products, the half negated, both halves copied into zeros, three gradients added: 2 + 2 + 1 + 4 + 6 (transformers
+/// modeling_llama.py, apply_rotary_pos_emb; pytorch torch/csrc/autograd/FunctionsManual.cpp, slice_backward). As
+/// complex numbers they are cast to fp32, multiplied and cast back: 3 + 4 + 3 of 16 bits, and as many on the way back.
+RotaryPasses rotary_passes(const frameworks::Profile& profile) {
+  if (profile.rotates_complex) return {10, 10};
+  return profile.fuses_rotary ? RotaryPasses{2, 2} : RotaryPasses{10, 15};
+}
+
+void rotate(BlockBuilder& b, const Heads& h) {
+  const Context& c = b.context();
+  if (c.shape().position != spec::Position::rope) return;
+  const RotaryPasses passes = rotary_passes(c.profile);
+  const auto once = quantity::bytes(quantity::product(h.q.rows, h.q.columns + h.k.columns, h.q.width));
+  b.pass_over("rotary embedding", passes.forward * once,
+              c.differentiates ? passes.backward * once : quantity::bytes(0));
+  // No code is generated for complex numbers (pytorch torch/_inductor/lowering.py, unsupported_input_tensor).
+  if (c.profile.rotates_complex || !c.profile.fuses_rotary) b.block().ops.back().eager = true;
+}
+
+/// LLaMA-Adapter: queries also attend to a learned prompt, and what they find is weighted by a learned gate a head,
+/// which keeps it (litgpt/adapter.py, CausalSelfAttention.scaled_dot_product_attention).
+Value attend_to_prompt(BlockBuilder& b, const Heads& h, const Value& mixed) {
+  constexpr std::int64_t prompt_positions = 10;
+  const Context& c = b.context();
+  const std::int64_t elements = prompt_positions * c.shape().hidden + c.shape().heads;
+  Weight prompt{.name = "adaption prompt and gate", .elements = elements, .whole = elements, .active = elements};
+  prompt.dtype = c.adapter_type;
+  prompt.adapter = true;
+  b.weight(prompt);
+  const Value found = b.value("prompt attention", h.q.rows, mixed.columns, mixed.width, true);
+  b.append({.kind = OpKind::attention,
+            .name = "prompt attention",
+            .inputs = {h.q.id},
+            .outputs = {found.id},
+            .saved = {h.q.id, found.id}});
+  return b.add(mixed, found, "mix with prompt");
+}
+
+/// Of an encoder-decoder the decoder alone has prefixes (peft, num_transformer_submodules).
+bool has_prefix(const Context& c, const spec::GroupedAttention& a, bool crosses) {
+  return c.model.encoder_layers == 0 || a.causal || crosses;
+}
+
+void head_parameters(BlockBuilder& b, const spec::GroupedAttention& a) {
+  if (a.sinks) b.vector("attention sinks", a.heads, Cut::columns);
+  if (a.relative_buckets > 0) b.vector("relative position bias", a.relative_buckets * a.heads, Cut::columns);
+  if (a.xl_projection)
+    b.vector("relative position projection", b.context().shape().hidden * a.query_width(), Cut::columns);
+}
+
+}  // namespace
+
+Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, const Value& memory) {
+  const Context& c = b.context();
+  const std::int64_t query_width = a.output_gate ? 2 * a.query_width() : a.query_width();
+  const bool fuse = fuses_projections(c) && x.id == memory.id && !a.output_gate && a.qk_norm == spec::QkNorm::none;
+  Heads h = fuse ? fused_projection(b, a, x, query_width) : separate_projections(b, a, x, memory, query_width);
+  // Backward, the gradients of the three parts are put together again.
+  if (fuse && c.differentiates) b.pass_over("qkv gradient", quantity::bytes(0), 2 * b.size(h.q.id));
+  h.k = rescaled(b, h.k, "rescaled keys");
+  h.v = rescaled(b, h.v, "rescaled values");
+  const Value gate = columns_of(h.q, a.query_width() / c.tp);
+  h.q.columns = a.query_width() / c.tp;
+  h.q = normalise_heads(b, h.q, a.head_dim, a.qk_norm, "q norm");
+  h.k = normalise_heads(b, h.k, a.head_dim, a.qk_norm, "k norm");
+  rotate(b, h);
+  const bool copies = c.profile.rotates_into_copies || (fuse && c.profile.transformers_modules);
+  if (copies && c.shape().position == spec::Position::rope) h = rotated(b, h);
+  h.k = cached(b, h.k, "key cache");
+  h.v = cached(b, h.v, "value cache");
+  if (has_prefix(c, a, x.id != memory.id)) {
+    h.k = behind_prefix(b, h.k, "keys behind prefix");
+    h.v = behind_prefix(b, h.v, "values behind prefix");
+  }
+  h.k = repeat_heads(b, h.k, a.head_dim, h.q.columns, "repeated keys");
+  h.v = repeat_heads(b, h.v, a.head_dim, h.q.columns, "repeated values");
+  head_parameters(b, a);
+
+  const CoreAttention core{a.heads / c.tp, a.head_dim, a.head_dim, a.window, a.causal};
+  Value mixed = core_attention(b, core, h);
+  if (c.profile.prompt_layers_start > 0 && c.differentiates) mixed = attend_to_prompt(b, h, mixed);
+  if (a.output_gate) mixed = b.multiply(mixed, gate, "gated attention output");
+  return b.linear(mixed, {"output projection", a.query_width(), x.columns, a.out_bias, Cut::rows});
+}
+
+}  // namespace llmcalc::layers

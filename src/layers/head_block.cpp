@@ -1,0 +1,75 @@
+#include "layers/builder.hpp"
+#include "layers/loss.hpp"
+#include "llmcalc/layers/blocks.hpp"
+
+namespace llmcalc::layers {
+
+namespace {
+
+/// The matrix from hidden state to vocabulary; with tied embeddings its storage is the token table's.
+Matrix head_matrix(const Context& c, std::int64_t width) {
+  const Resting resting = c.profile.quantizes_head ? Resting::as_layers : Resting::as_tables;
+  return {output_head, width, c.shape().vocab, false, Cut::columns, 1, 1, resting};
+}
+
+void head_parameters(BlockBuilder& b, const spec::Shape& shape) {
+  if (shape.head_bias) b.vector("head bias", shape.vocab, Cut::columns);
+}
+
+/// BERT's pooler: a dense layer on the first position of each sample.
+void pool(BlockBuilder& b, const Value& x) {
+  Value first = x;
+  first.rows = b.context().batch;
+  b.linear(first, {"pooler", x.columns, x.columns, true});
+}
+
+/// BERT's head for masked tokens goes through a dense layer, GELU and norm first, whole on every tensor-parallel rank
+/// (Devlin et al. 2018, arXiv:1810.04805; Megatron-LM core/models/bert/bert_lm_head.py).
+Value transformed(BlockBuilder& b, const Value& x) {
+  const Value dense = b.linear(x, {"head transform", x.columns, x.columns, true});
+  return b.norm(b.activation(dense, "transformed"), "head norm", b.context().shape().norm);
+}
+
+}  // namespace
+
+void head_block(const Context& c, bool input_needs_gradient, Block& block) {
+  const auto& shape = c.shape();
+  block.name = "head";
+  BlockBuilder b(c, block);
+  Value x = b.input("hidden state", c.tokens / c.sp, shape.hidden, input_needs_gradient);
+  if (shape.final_norm) x = b.norm(x, "final norm", shape.norm);
+  if (shape.pooler) pool(b, x);
+  if (shape.pooler && c.profile.transforms_before_head) x = transformed(b, x);
+  if (shape.embedding_width > 0) x = b.linear(x, {"head projection", shape.hidden, shape.embedding_width});
+  if (c.training.method == spec::Method::inference) {
+    x.rows = c.batch;  // a generation step needs the last position's logits only
+    b.linear(x, head_matrix(c, x.columns));
+  } else {
+    loss(b, x, head_matrix(c, x.columns));
+  }
+  head_parameters(b, shape);
+  if (c.profile.eager_head) {
+    for (Op& op : block.ops) op.eager = true;
+  }
+  for (Weight& w : block.weights) {
+    if (w.name != output_head) continue;
+    w.table = true;
+    w.tied = shape.tied;
+    w.shared = c.shares_table;
+  }
+}
+
+/// trl and transformers, AutoModelForSequenceClassification with num_labels=1: a matrix of hidden x 1 without bias.
+void score_block(const Context& c, Block& block) {
+  const auto& shape = c.shape();
+  block.name = "score";
+  BlockBuilder b(c, block);
+  Value x = b.input("hidden state", c.tokens / c.sp, shape.hidden, c.differentiates);
+  if (shape.final_norm) x = b.norm(x, "final norm", shape.norm);
+  const Value score = b.linear(x, {"score", shape.hidden, 1, false, Cut::none, 1, 1, Resting::as_tables});
+  if (c.differentiates) {
+    b.append({.kind = OpKind::loss, .name = "value loss", .inputs = {score.id}, .saved = {score.id}});
+  }
+}
+
+}  // namespace llmcalc::layers

@@ -1,0 +1,100 @@
+#include "layers/attention.hpp"
+#include "layers/feed_forward.hpp"
+#include "layers/learned.hpp"
+#include "layers/recomputed.hpp"
+#include "llmcalc/layers/blocks.hpp"
+
+namespace llmcalc::layers {
+
+namespace {
+
+Value mix_positions(BlockBuilder& b, const spec::Mixer& mixer, const Value& x) {
+  if (const auto* grouped = std::get_if<spec::GroupedAttention>(&mixer)) return grouped_attention(b, *grouped, x, x);
+  if (const auto* latent = std::get_if<spec::LatentAttention>(&mixer)) return latent_attention(b, *latent, x);
+  return gated_delta_net(b, std::get<spec::GatedDeltaNet>(mixer), x);
+}
+
+/// True if a norm is a module apart from the product that reads it. Transformer Engine takes both as one, whose norm
+/// cannot be run again by itself, before dense MLPs and attention without latents (Megatron-LM core/models/gpt/
+/// gpt_layer_specs.py, input_layernorm and pre_mlp_layernorm).
+bool stands_apart(const Context& c, bool product_follows) {
+  return !(c.profile.fuses_norm_into_product && product_follows);
+}
+
+/// A norm and the part of the layer that reads it. The norm's result may be given up in between (Megatron-LM
+/// core/transformer/transformer_layer.py, recompute_input_layernorm and recompute_pre_mlp_layernorm).
+template <class Part>
+Value behind_norm(BlockBuilder& b, const Value& x, std::string_view norm, bool product_follows, const Part& part) {
+  const auto kind = b.context().shape().norm;
+  if (!stands_apart(b.context(), product_follows)) return part(b.norm(x, norm, kind));
+  Recomputed again(b, spec::RecomputeModule::layernorm, {x});
+  const Value normed = b.norm(x, norm, kind);
+  again.discard({normed});
+  const Value y = part(normed);
+  again.remake();
+  return y;
+}
+
+Value mix(BlockBuilder& b, const spec::Mixer& mixer, const Value& x) {
+  const bool product_follows = !std::holds_alternative<spec::LatentAttention>(mixer);
+  return behind_norm(b, x, "input norm", product_follows,
+                     [&](const Value& normed) { return mix_positions(b, mixer, normed); });
+}
+
+Value transform(BlockBuilder& b, const spec::FeedForward& mlp, const Value& x) {
+  const bool product_follows = std::holds_alternative<spec::DenseMlp>(mlp);
+  return behind_norm(b, x, "mlp norm", product_follows,
+                     [&](const Value& normed) { return feed_forward(b, mlp, normed); });
+}
+
+/// The second pair of norms of a sandwich layer (Gemma 2, GLM-4-0414) stands behind attention and MLP.
+Value after(BlockBuilder& b, const Value& x, std::string_view name) {
+  const auto& shape = b.context().shape();
+  return shape.norms_per_layer >= 4 ? b.norm(x, name, shape.norm) : x;
+}
+
+/// Attention and MLP read the same hidden state, through one shared norm or one each (GPT-J, Falcon, PaLM, Command R).
+void parallel_layer(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {
+  const auto& shape = b.context().shape();
+  const Value first = b.norm(x, "input norm", shape.norm);
+  const Value second = shape.norms_per_layer >= 2 ? b.norm(x, "mlp norm", shape.norm) : first;
+  const Value mixed = b.dropout(bottleneck(b, mix_positions(b, kind.mixer, first)), "attention dropout");
+  const Value transformed = b.dropout(bottleneck(b, feed_forward(b, kind.mlp, second)), "mlp dropout");
+  b.output(b.add(b.add(mixed, transformed, "branches"), x, "residual"));
+}
+
+/// A decoder layer of an encoder-decoder attends to the encoder's output between attention and MLP. That output is
+/// one tensor for all layers and is counted where it is made, so the layer itself only refers to its width.
+Value cross_attend(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {
+  const auto& shape = b.context().shape();
+  spec::GroupedAttention cross = std::get<spec::GroupedAttention>(kind.mixer);
+  cross.causal = false;
+  cross.relative_buckets = 0;
+  const Value encoded = b.value("encoder output", x.rows, x.columns, 0, b.context().trains_base);
+  const Value normed = b.norm(x, "cross-attention norm", shape.norm);
+  return b.dropout_add(x, grouped_attention(b, cross, normed, encoded), "cross-attention dropout");
+}
+
+void sequential_layer(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {
+  const Value mixed = after(b, bottleneck(b, mix(b, kind.mixer, x)), "post-attention norm");
+  Value hidden = b.dropout_add(x, mixed, "attention dropout");
+  if (kind.cross_attention) hidden = cross_attend(b, kind, hidden);
+  const Value transformed = after(b, bottleneck(b, transform(b, kind.mlp, hidden)), "post-mlp norm");
+  b.output(b.dropout_add(hidden, transformed, "mlp dropout"));
+}
+
+}  // namespace
+
+void layer_block(const Context& c, const spec::LayerKind& kind, bool input_needs_gradient, Block& block) {
+  block.name = "layer";
+  BlockBuilder b(c, block);
+  const Value x = b.input("hidden state", c.tokens / c.sp, c.shape().hidden, input_needs_gradient);
+  if (c.shape().parallel_residual) {
+    parallel_layer(b, kind, x);
+  } else {
+    sequential_layer(b, kind, x);
+  }
+  block.checkpointed = c.training.recompute.policy == spec::RecomputePolicy::full || c.selects_operations;
+}
+
+}  // namespace llmcalc::layers

@@ -1,0 +1,266 @@
+#include "layers/loss.hpp"
+
+#include "layers/loss_without_logits.hpp"
+#include "llmcalc/layers/blocks.hpp"
+#include "llmcalc/layers/widths.hpp"
+
+#include <algorithm>
+
+namespace llmcalc::layers {
+
+using quantity::bytes;
+using quantity::product;
+
+namespace {
+
+Value logits_of(BlockBuilder& b, const Value& x, const Matrix& head) {
+  const Value logits = b.linear(x, head);
+  return b.context().shape().writing.caps_logits ? b.capped(logits, "capped logits") : logits;
+}
+
+Op loss_on(const Value& logits, std::string_view name) {
+  return {.kind = OpKind::loss, .name = name, .inputs = {logits.id}, .saved = {logits.id}};
+}
+
+void metrics(BlockBuilder& b, const Value& logits) {
+  const std::int64_t passed_over = b.context().profile.metric_bytes;
+  if (passed_over == 0 || !b.context().differentiates) return;
+  b.pass_over("metrics of training", bytes(product(passed_over, logits.rows, logits.columns)), bytes(0));
+  b.block().ops.back().eager = true;
+}
+
+/// What Megatron-LM's softmax passes over beyond copy, result and gradient: the maximum reads the fp32 logits, its
+/// subtraction, the exponential and the division read and write them, their sum reads them; backward the factor of the
+/// loss reads and writes them (core/tensor_parallel/cross_entropy.py, calculate_predicted_logits to
+/// calculate_gradients).
+constexpr std::int64_t softmax_passes = 8;
+constexpr std::int64_t gradient_passes = 2;
+
+/// One fp32 copy of the logits, turned into the softmax in place and into its own gradient in place
+/// (Megatron-LM core/tensor_parallel/cross_entropy.py); the caller holds the 16-bit logits meanwhile. Bytes a logit:
+/// 2+4 forward, 4 kept, 4+2 backward.
+/// \param compiled  torch.compile makes each new value of an input that it also reduces over in a fresh buffer and
+/// copies it back (core/fusions/fused_cross_entropy.py, "NOTE on in-place semantics"): 4 more bytes a logit.
+void in_place_loss(BlockBuilder& b, const Value& x, const Matrix& head, bool compiled) {
+  const Value logits = logits_of(b, x, head);
+  const Value wide = b.cast(logits, fp32_width, "logits (fp32)");
+  Op op = loss_on(wide, "cross-entropy");
+  op.gradient_in_place = true;
+  op.held.push_back(logits.id);
+  if (compiled) op.workspace_forward = op.workspace_backward = b.size(wide.id);
+  b.append(op);
+  if (b.context().profile.loss_in_passes) {
+    b.pass_over("softmax in place", softmax_passes * b.size(wide.id), gradient_passes * b.size(wide.id));
+    b.block().ops.back().eager = true;
+  }
+  metrics(b, wide);
+}
+
+/// A tensor that a variable of the training loop keeps through the backward pass, beyond that of its own block.
+void hold_to_the_end(BlockBuilder& b, const Value& x) {
+  if (!b.context().profile.holds_wide_logits || !b.context().differentiates) return;
+  b.block().ops.front().saved.push_back(x.id);
+  b.block().held_by_loop += b.size(x.id);
+}
+
+/// The logits as transformers hands them to its loss, and what its local variables hold meanwhile.
+struct WideLogits {
+  Value shifted;
+  SmallList<TensorId, 3> held;
+};
+
+/// fp32 logits, of which a contiguous copy leaves the last position out (logits[..., :-1, :]) until transformers 4.49;
+/// later versions shift the labels instead. Until 4.44 the fp32 tensor replaced the 16-bit one (modeling_llama.py,
+/// LlamaForCausalLM.forward; loss/loss_utils.py, ForCausalLMLoss).
+WideLogits wide_logits(BlockBuilder& b, const Value& x, const Matrix& head) {
+  const auto& profile = b.context().profile;
+  const Value logits = logits_of(b, x, head);
+  const Value wide = b.cast(logits, fp32_width, "logits (fp32)");
+  WideLogits result{wide, {x.id, wide.id}};
+  if (profile.holds_narrow_logits) result.held.push_back(logits.id);
+  if (profile.shifts_logits) {
+    result.shifted = b.rearrange(wide, "shifted logits", wide.rows, wide.columns, OpKind::permutation);
+  }
+  return result;
+}
+
+/// ATen's kernel reads a row for its maximum, for the sum of its exponentials and for its result, and backward reads
+/// the gradient twice (pytorch aten/src/ATen/native/cuda/SoftMax.cu, cunn_SoftMaxForward and cunn_SoftMaxBackward); one
+/// of these finds the row in the cache. With 32768 to 131072 logits a row an A100 takes 12 to 13 bytes a logit forward
+/// (Liger-Kernel benchmark/data/all_benchmark_data.csv of release 0.2.1, cross_entropy, huggingface).
+constexpr std::int64_t log_softmax_passes = 3;
+
+/// The gradient of the negative log-likelihood is zero but for the targets, and filled in whole.
+constexpr std::int64_t likelihood_passes = 1;
+
+/// A kernel that was written for the loss, whatever runs the operations beside it.
+Op& append_kernel(BlockBuilder& b, const Op& op) {
+  Op& appended = b.append(op);
+  appended.eager = false;
+  return appended;
+}
+
+/// Log-softmax and negative log-likelihood of fp32 logits in one operation of the program.
+void pass_over_logits(const BlockBuilder& b, const Value& wide, Op& op) {
+  op.moved_forward = log_softmax_passes * b.size(wide.id);
+  op.moved_backward = (log_softmax_passes + likelihood_passes) * b.size(wide.id);
+}
+
+/// transformers loss/loss_utils.py, ForCausalLMLoss: logits.float(), then log_softmax and nll_loss, each with an fp32
+/// tensor of its own, the earlier ones held by local variables. Bytes a logit: 2+4+4 forward, 4 kept, 4+4+4 backward.
+void eager_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
+  const WideLogits logits = wide_logits(b, x, head);
+  const Value& wide = logits.shifted;
+  const Value log_probabilities =
+      b.value("log-probabilities", wide.rows, wide.columns, fp32_width, wide.needs_gradient);
+  Op softmax{.kind = OpKind::softmax,
+             .name = "log-softmax",
+             .inputs = {wide.id},
+             .outputs = {log_probabilities.id},
+             .saved = {log_probabilities.id}};
+  softmax.held = logits.held;
+  pass_over_logits(b, wide, b.append(softmax));
+  Op& likelihood =
+      b.append({.kind = OpKind::loss, .name = "negative log-likelihood", .inputs = {log_probabilities.id}});
+  likelihood.moved_forward = likelihood.moved_backward = bytes(0);
+  hold_to_the_end(b, wide);
+}
+
+/// While the model runs, the loop's variable has the logits of the micro-batch before: until these are converted.
+class LastLogits {
+ public:
+  LastLogits(BlockBuilder& b, const Value& logits) : b_(b) {
+    const auto& c = b.context();
+    const bool kept = c.profile.holds_wide_logits && c.profile.keeps_last_graph && !c.profile.starts_with_longest;
+    if (!kept || !c.differentiates) return;
+    last_ = b.value("logits of the micro-batch before", logits.rows, logits.columns, fp32_width, false).id;
+    b.block().ops.back().outputs.push_back(last_);
+  }
+  void end() const {
+    if (last_ != no_tensor) b_.block().ops.back().held.push_back(last_);
+  }
+
+ private:
+  BlockBuilder& b_;
+  TensorId last_ = no_tensor;
+};
+
+/// The logits of some positions at a time, all of them converted to fp32 and held by the training loop. Each part's
+/// log-probabilities give way to its gradient, so both together are as large as one of them.
+void split_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
+  const Context& c = b.context();
+  const Value logits = logits_of(b, x, head);
+  const LastLogits last(b, logits);
+  const Value wide = b.cast(logits, fp32_width, "logits (fp32)");
+  last.end();
+  b.block().ops.back().passes_gradient = true;
+  const Value log_probabilities = b.value("log-probabilities", wide.rows, wide.columns, wide.width, false);
+  Op op{.kind = OpKind::loss,
+        .name = "cross-entropy",
+        .inputs = {wide.id},
+        .outputs = {log_probabilities.id},
+        .saved = {log_probabilities.id}};
+  op.gradient_in_place = true;
+  op.workspace_backward = bytes(product(c.batch, c.profile.loss_positions, wide.columns, wide.width));
+  pass_over_logits(b, wide, b.append(op));
+  hold_to_the_end(b, wide);
+}
+
+/// A kernel that overwrites the 16-bit logits with their gradient (Liger-Kernel ops/cross_entropy.py; TransformerEngine
+/// pytorch/triton/cross_entropy.py): 2 bytes a logit.
+void fused_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
+  const Value logits = logits_of(b, x, head);
+  Op op = loss_on(logits, "cross-entropy");
+  op.gradient_in_place = true;
+  append_kernel(b, op);
+}
+
+/// The same kernel behind transformers' own handling of the logits: it overwrites the fp32 copy.
+void fused_loss_on_wide_logits(BlockBuilder& b, const Value& x, const Matrix& head) {
+  const WideLogits logits = wide_logits(b, x, head);
+  Op op = loss_on(logits.shifted, "cross-entropy");
+  op.gradient_in_place = true;
+  op.held = logits.held;
+  append_kernel(b, op);
+}
+
+/// The logits stay 16-bit; fp32 exists inside compiled kernels only (inductor).
+void narrow_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
+  const Value logits = logits_of(b, x, head);
+  append_kernel(b, loss_on(logits, "cross-entropy"));
+  metrics(b, logits);
+}
+
+/// Each chunk's product has a gradient for the whole head, which is added to those before: when the second is made, one
+/// chunk of the logits' gradient is gone (torchtune modules/transformer.py, chunked_output).
+void add_up_by_chunks(BlockBuilder& b, std::int64_t chunk) {
+  for (Op& op : b.block().ops) {
+    if (op.weight == no_weight || b.block().weights[op.weight].name != output_head) continue;
+    const auto& head = b.block().weights[op.weight];
+    if (!head.trainable) continue;
+    op.workspace_backward += bytes(product(std::max<std::int64_t>(0, head.elements - chunk), half_width));
+  }
+}
+
+/// torchtune modules/loss/ce_chunked_output_loss.py, 8 chunks: each chunk of logits gives way to its gradient.
+/// Compiled, its fp32 copy stays inside the kernel and the gradient takes its storage (pytorch
+/// torch/_functorch/config.py, donated_buffer); otherwise the fp32 log-probabilities of all chunks are kept.
+void chunked_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
+  constexpr std::int64_t chunks = 8;
+  const Value logits = logits_of(b, x, head);
+  const std::int64_t chunk = quantity::ceil_divide(product(logits.rows, logits.columns), chunks);
+  add_up_by_chunks(b, chunk);
+  Op op = loss_on(logits, "cross-entropy");
+  op.gradient_in_place = true;
+  if (!b.context().training.compile) {
+    const Value kept = b.value("log-probabilities", logits.rows, logits.columns, fp32_width, false);
+    op.outputs = {kept.id};
+    op.saved = {kept.id};
+    op.workspace_forward = bytes(product(chunk, fp32_width));
+    op.workspace_backward = bytes(product(chunk, 2 * fp32_width));
+  }
+  Op& appended = b.append(op);
+  if (b.context().training.compile) return;
+  const auto cast = bytes(product(logits.rows, logits.columns, logits.width + fp32_width));
+  const auto pass = bytes(product(logits.rows, logits.columns, fp32_width));
+  appended.moved_forward = cast + log_softmax_passes * pass;
+  appended.moved_backward = cast + (log_softmax_passes + likelihood_passes) * pass;
+}
+
+/// The standard loss as each framework writes it.
+void standard_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
+  const auto& profile = b.context().profile;
+  if (profile.fuses_loss) return fused_loss(b, x, head);
+  if (!profile.eager_loss) return in_place_loss(b, x, head, false);
+  if (profile.narrow_loss_kernel) return narrow_loss(b, x, head);
+  if (profile.loss_positions > 0) return split_loss(b, x, head);
+  return eager_loss(b, x, head);
+}
+
+}  // namespace
+
+void loss(BlockBuilder& b, const Value& x, const Matrix& head) {
+  const Context& c = b.context();
+  switch (c.training.loss) {
+    case spec::Loss::fused:
+      return c.profile.eager_loss ? fused_loss_on_wide_logits(b, x, head) : fused_loss(b, x, head);
+    case spec::Loss::te_fused:
+      return fused_loss(b, x, head);
+    case spec::Loss::fused_linear:
+      return fused_linear_loss(b, x, head);
+    case spec::Loss::cut:
+      return cut_loss(b, x, head);
+    case spec::Loss::chunked:
+      return chunked_loss(b, x, head);
+    case spec::Loss::compiled:
+      return narrow_loss(b, x, head);
+    case spec::Loss::standard:
+      return standard_loss(b, x, head);
+    case spec::Loss::vocab_parallel:
+      return in_place_loss(b, x, head, false);
+    case spec::Loss::vocab_parallel_fused:
+      return in_place_loss(b, x, head, true);
+  }
+}
+
+}  // namespace llmcalc::layers

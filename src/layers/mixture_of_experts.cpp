@@ -1,0 +1,163 @@
+#include "layers/expert_loop.hpp"
+#include "layers/feed_forward.hpp"
+#include "layers/recomputed.hpp"
+#include "llmcalc/layers/widths.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace llmcalc::layers {
+
+namespace {
+
+Value shared_products(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
+  const Recomputed again(b, spec::RecomputeModule::shared_experts, {x});
+  return mlp_products(b, {moe.shared_ffn, false}, x);
+}
+
+Value shared_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
+  const Value shared = shared_products(b, moe, x);
+  if (!moe.shared_gate) return shared;
+  b.linear(x, {"shared expert gate", x.columns, 1});
+  return b.gate_rows(shared, "gated shared expert");
+}
+
+/// fp32 probabilities of every expert for every token.
+Value route(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
+  const Value logits =
+      b.linear(x, {"router", x.columns, moe.experts, moe.router_bias, Cut::none, 1, 1, Resting::as_tables});
+  if (moe.correction_bias) b.vector("router correction bias", moe.experts);
+  const Value probabilities = b.value("router probabilities", x.rows, moe.experts, 4, logits.needs_gradient);
+  b.append({.kind = OpKind::routing,
+            .name = "routing",
+            .inputs = {logits.id},
+            .outputs = {probabilities.id},
+            .saved = {probabilities.id}});
+  return probabilities;
+}
+
+/// Rows that a rank's experts receive for each row that it sends out. A router that has not learned to balance loads
+/// experts at random, so the busiest rank's surplus falls with the root of the experts it averages over; a rank that
+/// holds them all receives exactly what it sends. --moe-imbalance states the factor instead.
+double overload(const Context& c, const spec::MoeShape& moe) {
+  if (c.ep == 1) return 1.0;
+  if (c.training.moe_imbalance) return *c.training.moe_imbalance;
+  return 1.0 + c.profile.router_overload / std::sqrt(static_cast<double>(moe.experts) / static_cast<double>(c.ep));
+}
+
+Collective reverse(Collective kind) {
+  if (kind == Collective::all_gather) return Collective::reduce_scatter;
+  return kind == Collective::reduce_scatter ? Collective::all_gather : kind;
+}
+
+/// Rows that change ranks, and their gradients that come back; the network's time is all that it takes.
+Value exchange(BlockBuilder& b, const Value& x, std::string_view name, std::int64_t rows, Collective kind) {
+  const bool all_to_all = kind == Collective::all_to_all;
+  const Group group = all_to_all ? Group::expert : Group::expert_tensor;
+  const std::int64_t copies = all_to_all ? b.context().row_copies() : 1;
+  const Value y = b.rearrange(x, name, rows, x.columns, OpKind::permutation);
+  Op& op = b.block().ops.back();
+  const auto size = std::max(b.size(x.id), b.size(y.id));
+  op.messages.push_back({kind, group, false, false, size, copies});
+  if (x.needs_gradient) op.messages.push_back({reverse(kind), group, true, false, size, copies});
+  op.moved_forward = op.moved_backward = quantity::bytes(0);
+  return y;
+}
+
+/// A router's load is uneven before its balancing loss has worked, which is when memory peaks; the steps after that,
+/// whose time is asked for, are balanced unless the imbalance is stated (Fedus et al. 2021, arXiv:2101.03961 section
+/// 2.2).
+void balance(const Context& c, const spec::MoeShape& moe, Block& block, std::size_t first) {
+  if (c.training.moe_imbalance) return;
+  const double share = 1.0 / overload(c, moe);
+  const auto of = [&](quantity::Bytes size) {
+    return quantity::bytes(std::llround(share * static_cast<double>(quantity::in_bytes(size))));
+  };
+  for (std::size_t i = first; i < block.ops.size(); ++i) {
+    Op& op = block.ops[i];
+    op.product.m = std::llround(share * static_cast<double>(op.product.m));
+    op.moved_forward = of(op.moved_forward);
+    op.moved_backward = of(op.moved_backward);
+    for (Message message : std::exchange(op.messages, {})) {
+      message.size = of(message.size);
+      op.messages.push_back(message);
+    }
+  }
+}
+
+/// Rows arrive by rank and are put in the order of the experts, and back. Megatron-LM does so on one rank too.
+bool sorts_by_expert(const Context& c, const spec::MoeShape& moe) {
+  return moe.experts > c.ep && (c.ep > 1 || c.profile.holds_routed_rows);
+}
+
+/// Tokens travel to their experts' ranks and back, in each pass; where an expert's matrices are cut, its ranks gather
+/// them all and reduce what they made of them. Megatron-LM's local variables hold the rows that a rank sends, those
+/// that it receives and those that it returns until the layer is done, and what the experts made until that is reduced
+/// (core/transformer/moe/token_dispatcher.py, MoEAlltoAllTokenDispatcher; moe_layer.py, custom_forward).
+struct RoutedRows {
+  Value sent;
+  Value received;
+  Value returning;
+};
+
+Value to_experts(BlockBuilder& b, const spec::MoeShape& moe, RoutedRows& rows, double overload) {
+  const Context& c = b.context();
+  const auto arriving = static_cast<std::int64_t>(std::ceil(static_cast<double>(rows.sent.rows) * overload));
+  Value x = rows.sent;
+  if (c.ep > 1) x = exchange(b, x, "received tokens", arriving, Collective::all_to_all);
+  rows.received = x;
+  if (c.etp > 1) x = exchange(b, x, "gathered tokens", x.rows * c.etp, Collective::all_gather);
+  if (sorts_by_expert(c, moe)) x = b.rearrange(x, "tokens by expert", x.rows, x.columns, OpKind::permutation);
+  return x;
+}
+
+Value from_experts(BlockBuilder& b, const spec::MoeShape& moe, RoutedRows& rows, const Value& processed) {
+  const Context& c = b.context();
+  Value x = processed;
+  if (sorts_by_expert(c, moe)) x = b.rearrange(x, "results by rank", x.rows, x.columns, OpKind::permutation);
+  if (c.etp > 1) {
+    x = exchange(b, x, "reduced results", x.rows / c.etp, Collective::reduce_scatter);
+    if (c.profile.holds_routed_rows) b.block().ops.back().held.push_back(processed.id);
+  }
+  rows.returning = x;
+  return c.ep > 1 ? exchange(b, x, "returned results", rows.sent.rows, Collective::all_to_all) : x;
+}
+
+/// Each rank's experts receive as many rows as its own tokens send out, top_k a token, times the overload.
+Value routed_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x, RoutedRows& rows) {
+  const Context& c = b.context();
+  const Value probabilities = route(b, moe, x);
+  rows.sent = b.rearrange(x, "sent tokens", quantity::product(x.rows, moe.top_k), x.columns, OpKind::permutation);
+  const std::size_t first = b.block().ops.size();
+  const Value dispatched = to_experts(b, moe, rows, overload(c, moe));
+  const Value processed = mlp_products(b, {moe.expert_ffn, moe.expert_bias, moe.experts, moe.top_k}, dispatched);
+  const Value returned = from_experts(b, moe, rows, processed);
+  balance(c, moe, b.block(), first);
+
+  if (c.profile.loops_over_experts) return added_up(b, x, returned, {rows.sent.id, moe.experts / c.ep});
+
+  const Value results = c.profile.weighs_results_wide ? b.cast(returned, fp32_width, "results (fp32)") : returned;
+  const Value combined = b.value("combined experts", x.rows, x.columns, x.width, results.needs_gradient);
+  Op combine{.kind = OpKind::permutation,
+             .name = "combine",
+             .inputs = {results.id, probabilities.id},
+             .outputs = {combined.id}};
+  if (c.profile.keeps_expert_outputs) combine.saved.push_back(results.id);
+  b.append(combine);
+  return combined;
+}
+
+}  // namespace
+
+Value mixture_of_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
+  const bool holds = b.context().profile.holds_routed_rows;
+  const bool shares = moe.shared_ffn > 0;
+  RoutedRows rows;
+  const Value ahead = shares && holds ? shared_experts(b, moe, x) : x;
+  Value out = routed_experts(b, moe, x, rows);
+  if (shares) out = b.add(out, holds ? ahead : shared_experts(b, moe, x), "routed and shared");
+  if (holds) b.block().ops.back().held = {rows.sent.id, rows.received.id, rows.returning.id};
+  return out;
+}
+
+}  // namespace llmcalc::layers

@@ -1,0 +1,110 @@
+// Matrix products in 8 or 4 bits, and of matrices that rest in them: which they are, and what makes their operands.
+
+#include "layers/builder.hpp"
+
+#include <utility>
+
+namespace llmcalc::layers {
+
+using quantity::bytes;
+using quantity::product;
+
+/// The matrices of the layers are multiplied in 8 or 4 bit, the router and the head in 16 (Transformer Engine's
+/// modules; torchtitan components/quantization/float8.py, filter_fqns).
+bool BlockBuilder::narrows(const Matrix& matrix) const {
+  const bool covered = matrix.experts == 1 || context_.profile.narrows_experts;
+  return context_.narrow_products && covered && matrix.resting == Resting::as_layers;
+}
+
+bool BlockBuilder::keeps_narrow(const Matrix& matrix) const {
+  return context_.profile.keeps_narrow_inputs && narrows(matrix);
+}
+
+/// A weight that rests in the type of the products has all their layouts; another has copies in that type beside it.
+void BlockBuilder::keep_for_products(Weight& w) const {
+  const auto& precision = context_.training.precision;
+  if (w.dtype == precision.compute) {
+    w.layouts = context_.profile.product_layouts;
+  } else {
+    w.copy_type = precision.compute;
+    w.copies = context_.profile.product_layouts;
+  }
+}
+
+/// The input in the type of the products is kept in the layout of the weight gradient's product (but not of an input
+/// that is made again: Megatron-LM core/extensions/transformer_engine.py, set_save_original_input), and a second one
+/// exists while the forward product runs; the gradient of the output is narrowed to both (TransformerEngine
+/// pytorch/module/linear.py, forward and backward).
+void BlockBuilder::keep_narrow_input(Op& op, const Value& in, const Value& out) {
+  const auto type = context_.training.precision.compute;
+  const auto narrow = formats::storage_bytes(type, product(in.rows, in.columns));
+  block_.tensors.push_back({"matrix input (narrow)", narrow, bytes(0)});
+  const auto copy = static_cast<TensorId>(block_.tensors.size() - 1);
+  op.outputs.push_back(copy);
+  op.saved.push_back(copy);
+  op.workspace_forward += narrow;
+  op.workspace_backward += 2 * formats::storage_bytes(type, product(out.rows, out.columns));
+}
+
+/// Transformer Engine narrows the input of a product and the gradient of its output in kernels of their own, which read
+/// 16 bits and write each layout; a scale for the whole tensor needs its largest element first, which is one more pass
+/// (TransformerEngine pytorch/tensor/float8_tensor.py, Float8CurrentScalingQuantizer; nvfp4_tensor.py).
+void BlockBuilder::quantize(const Value& in, const Value& out) {
+  const auto type = context_.training.precision.compute;
+  const auto& scale = formats::facts(type).scale;
+  const std::int64_t reads = scale.block == 0 || scale.tensor_bytes > 0 ? 2 : 1;
+  const auto traffic = [&](const Value& x) {
+    const std::int64_t elements = product(x.rows, x.columns);
+    return reads * bytes(product(elements, x.width)) +
+           context_.profile.product_layouts * formats::storage_bytes(type, elements);
+  };
+  pass_over("quantization", traffic(in), traffic(out));
+}
+
+/// Held as an attribute of the node instead of by save_for_backward, so that nothing frees it once the node has run.
+void BlockBuilder::keep_in_node(Op& op, const Value& x) {
+  op.saved.push_back(x.id);
+  block_.tensors[x.id].kept_by_node = true;
+}
+
+/// A matrix that rests quantized is read and written in 16 bits before the product of each pass (Dettmers et al. 2023,
+/// arXiv:2305.14314 section 3; bitsandbytes autograd/_functions.py, MatMul4Bit: dequantize_4bit in forward and in
+/// backward). What else is made on the way is written and read once more.
+void BlockBuilder::dequantize(Op& op, const Weight& w, const Value& in) {
+  const std::int64_t copies = context_.profile.dequantized_copies;
+  const auto of_one_matrix = bytes(product(w.rows, w.columns, context_.width, copies));
+  op.workspace_forward += of_one_matrix;
+  op.workspace_backward += of_one_matrix;
+  if (context_.profile.keeps_quantized_inputs && in.needs_gradient) keep_in_node(op, in);
+  const auto moved =
+      formats::storage_bytes(w.dtype, w.elements) + bytes(product(2 * copies - 1, w.elements, context_.width));
+  pass_over("dequantization", moved, in.needs_gradient ? moved : bytes(0));
+}
+
+/// torchao casts an input to both layouts at once, a weight to one before the forward product and to the other before
+/// the input's gradient, and the gradient of the output to both. The largest element is found in a pass of its own, of
+/// inputs and gradients by the kernel that makes them where it is compiled, which also makes matrices with the same
+/// input share its copy (pytorch/ao torchao/testing/training/roofline_utils.py, get_tensor_memory_traffic_ovhd_s,
+/// tensorwise). Delayed scaling knows the scale beforehand and makes both layouts of each in one kernel
+/// (TransformerEngine docs/features/low_precision_training/fp8_delayed_scaling; common/transpose/cast_transpose.cu).
+void BlockBuilder::cast_at_each_use(const Weight& w, const Value& in, const Value& out) {
+  const auto type = context_.training.precision.compute;
+  const auto cast = [&](std::int64_t elements, std::int64_t reads, std::int64_t writes) {
+    return bytes(product(reads, elements, context_.width)) + writes * formats::storage_bytes(type, elements);
+  };
+  if (context_.profile.casts_in_one_pass) {
+    const auto back = context_.differentiates ? cast(product(out.rows, out.columns), 1, 2) : bytes(0);
+    pass_over("cast", cast(product(in.rows, in.columns) + w.elements, 1, 2), back);
+    block_.ops.back().eager = false;
+    return;
+  }
+  const bool compiled = context_.training.compile;
+  const std::int64_t reads = compiled ? 1 : 2;
+  const bool shared = std::exchange(narrowed_, in.id) == in.id && compiled;
+  const auto input = shared ? bytes(0) : cast(product(in.rows, in.columns), reads, 2);
+  const auto gradient = cast(product(out.rows, out.columns), reads, 2);
+  const auto back = context_.differentiates ? gradient + cast(w.elements, 1, 1) : bytes(0);
+  pass_over("cast", input + cast(w.elements, 2, 1), back);
+}
+
+}  // namespace llmcalc::layers

@@ -1,0 +1,118 @@
+#include "read/config/document.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+#include "read/json_text.hpp"
+#include "read/presets/json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <utility>
+
+namespace llmcalc::read {
+namespace {
+
+using nlohmann::json;
+
+/// Where multimodal files keep the text model (LLaVA and Gemma 3, DeepSeek-VL, InternVL, Qwen-Omni, Donut).
+constexpr std::array<std::string_view, 5> nested_text_models = {"text_config", "language_config", "llm_config",
+                                                                "thinker_config", "decoder"};
+
+/// Follows "attn_config/kv_n_heads" downwards; empty where a step is missing.
+std::optional<JsonPlace> descend(JsonPlace object, std::string_view path) {
+  for (;;) {
+    const auto slash = path.find('/');
+    const std::string key(path.substr(0, slash));
+    if (!object.has(key)) return std::nullopt;
+    object = object.member(key);
+    if (slash == std::string_view::npos) return object;
+    path.remove_prefix(slash + 1);
+  }
+}
+
+/// The first non-null value of the keys, converted; `convert` refuses what it cannot read.
+template <class Convert>
+auto look_up(const JsonPlace& object, Keys keys, Convert convert) -> std::optional<Found<decltype(convert(object))>> {
+  for (const auto key : keys) {
+    const auto place = descend(object, key);
+    if (place && !place->value().is_null()) return Found<decltype(convert(object))>{convert(*place), place->pointer()};
+  }
+  return std::nullopt;
+}
+
+std::vector<std::int64_t> integers_at(const JsonPlace& place, Range range) {
+  if (!place.value().is_array()) place.fail("expected a list of whole numbers");
+  std::vector<std::int64_t> list;
+  for (std::size_t i = 0; i < place.value().size(); ++i) {
+    list.push_back(place.item(i).integer(range.most, range.least));
+  }
+  return list;
+}
+
+ConfigObject innermost_text_model(ConfigObject object) {
+  while (auto inner = object.object(nested_text_models)) object = *std::move(inner);
+  return object;
+}
+
+}  // namespace
+
+ConfigObject::ConfigObject(const json& value, std::string pointer, std::string_view place)
+    : value_(&value), pointer_(std::move(pointer)), place_(place) {}
+
+JsonPlace ConfigObject::here() const { return {*value_, place_, pointer_}; }
+
+std::optional<Found<std::int64_t>> ConfigObject::integer(Keys keys, Range range) const {
+  return look_up(here(), keys, [&](const JsonPlace& place) { return place.integer(range.most, range.least); });
+}
+
+std::optional<Found<double>> ConfigObject::number(Keys keys) const {
+  return look_up(here(), keys, [](const JsonPlace& place) { return place.number(); });
+}
+
+std::optional<Found<bool>> ConfigObject::boolean(Keys keys) const {
+  return look_up(here(), keys, [](const JsonPlace& place) { return place.boolean(); });
+}
+
+std::optional<Found<std::string>> ConfigObject::text(Keys keys) const {
+  return look_up(here(), keys, [](const JsonPlace& place) { return place.string(); });
+}
+
+std::optional<Found<std::vector<std::string>>> ConfigObject::texts(Keys keys) const {
+  return look_up(here(), keys, [](const JsonPlace& place) { return place.strings(); });
+}
+
+std::optional<Found<std::vector<std::int64_t>>> ConfigObject::integers(Keys keys, Range range) const {
+  return look_up(here(), keys, [&](const JsonPlace& place) { return integers_at(place, range); });
+}
+
+bool ConfigObject::has(Keys keys) const {
+  return look_up(here(), keys, [](const JsonPlace&) { return true; }).has_value();
+}
+
+std::optional<std::string> ConfigObject::null_at(Keys keys) const {
+  for (const auto key : keys) {
+    const auto place = descend(here(), key);
+    if (place && place->value().is_null()) return place->pointer();
+  }
+  return std::nullopt;
+}
+
+std::optional<ConfigObject> ConfigObject::object(Keys keys) const {
+  for (const auto key : keys) {
+    const auto place = descend(here(), key);
+    if (place && place->value().is_object()) return ConfigObject(place->value(), place->pointer(), place_);
+  }
+  return std::nullopt;
+}
+
+ConfigDocument::ConfigDocument(std::string_view json, std::string_view place)
+    : place_(place),
+      value_(std::make_unique<const nlohmann::json>(parse_json(json, place))),
+      root_(*value_, "", place),
+      text_model_(innermost_text_model(root_)) {
+  if (!value_->is_object()) throw quantity::BadInput(place_, "expected the JSON object of a config.json");
+}
+
+ConfigDocument::~ConfigDocument() = default;
+
+}  // namespace llmcalc::read

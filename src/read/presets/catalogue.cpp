@@ -1,0 +1,139 @@
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/suggest.hpp"
+#include "llmcalc/quantity/text.hpp"
+#include "llmcalc/read/presets.hpp"
+#include "read/presets/embedded_presets.hpp"
+#include "read/presets/entry.hpp"
+#include "read/presets/names.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace llmcalc::read {
+namespace {
+
+PresetNames names_of(const EmbeddedPreset& entry) { return {entry.id, split_aliases(entry.aliases), entry.hf_id}; }
+using read::names_of;
+
+/// What differs between the two catalogues.
+template <class Preset>
+struct Kind;
+
+template <>
+struct Kind<ModelPreset> {
+  static constexpr std::string_view name = "model";
+  static constexpr auto embedded = embedded_models;
+  static constexpr auto read = read_model_entry;
+};
+
+template <>
+struct Kind<AcceleratorPreset> {
+  static constexpr std::string_view name = "gpu";
+  static constexpr auto embedded = embedded_accelerators;
+  static constexpr auto read = read_accelerator_entry;
+};
+
+template <class Preset>
+Preset parse_embedded(const EmbeddedPreset& entry) {
+  const PresetDocument document(entry.json, entry.file);
+  return Kind<Preset>::read(document.root(), nullptr);
+}
+
+template <class Preset>
+[[noreturn]] void fail_unknown(const std::vector<Preset>& users, std::string_view name, std::string_view place) {
+  std::vector<std::string_view> known;
+  for (const auto& preset : users) names_of(preset).append_to(known);
+  for (const auto& entry : Kind<Preset>::embedded()) names_of(entry).append_to(known);
+  const std::string kind(Kind<Preset>::name);
+  std::string hint = quantity::did_you_mean(name, known);
+  if (hint.empty()) hint = "`llmcalc " + kind + " list` shows all of them";
+  throw quantity::BadInput(std::string(place), "no " + kind + " is called " + quantity::quoted(name), hint);
+}
+
+/// The latest first, so that it overrides.
+template <class Preset>
+const Preset* find_user(const std::vector<Preset>& users, std::string_view name) {
+  const auto found = std::find_if(users.rbegin(), users.rend(),
+                                  [name](const Preset& preset) { return names_of(preset).contains(name); });
+  return found == users.rend() ? nullptr : &*found;
+}
+
+/// An embedded preset, or what the user put in its place, whichever of its names was asked for.
+template <class Preset>
+Preset overridden(const std::vector<Preset>& users, const EmbeddedPreset& entry) {
+  const Preset* user = find_user(users, entry.id);
+  return user != nullptr ? *user : parse_embedded<Preset>(entry);
+}
+
+template <class Preset>
+Preset find(const std::vector<Preset>& users, std::string_view name, std::string_view place) {
+  if (const Preset* user = find_user(users, name)) return *user;
+  for (const auto& entry : Kind<Preset>::embedded()) {
+    if (names_of(entry).contains(name)) return overridden(users, entry);
+  }
+  fail_unknown(users, name, place);
+}
+
+/// \throws quantity::BadInput when an entry of the same file, the presets from `first_of_file` on, has one of the names
+template <class Preset>
+void refuse_taken_names(const std::vector<Preset>& users, std::size_t first_of_file, const Preset& preset,
+                        const JsonPlace& entry) {
+  std::vector<std::string_view> names;
+  names_of(preset).append_to(names);
+  for (std::size_t i = first_of_file; i < users.size(); ++i) {
+    for (const auto name : names) {
+      if (!names_of(users[i]).contains(name)) continue;
+      entry.fail("the name '" + std::string(name) + "' is taken by '" + std::string(names_of(users[i]).id) +
+                 "' in the same file");
+    }
+  }
+}
+
+template <class Preset>
+void append_file(std::vector<Preset>& users, const PresetFile& file) {
+  const PresetDocument document(file.text, file.path);
+  const std::size_t first_of_file = users.size();
+  for (const auto& entry : document.entries()) {
+    std::optional<Preset> base;
+    if (entry.has("base")) {
+      const JsonPlace base_name = entry.member("base");
+      base = find(users, base_name.string(), base_name.text());
+    }
+    Preset preset = Kind<Preset>::read(entry, base ? &*base : nullptr);
+    refuse_taken_names(users, first_of_file, preset, entry);
+    users.push_back(std::move(preset));
+  }
+}
+
+/// Embedded presets in their order, those that the user overrides replaced, then what the user adds.
+template <class Preset>
+std::vector<Preset> all(const std::vector<Preset>& users) {
+  std::vector<Preset> presets;
+  for (const auto& entry : Kind<Preset>::embedded()) presets.push_back(overridden(users, entry));
+  for (const auto& preset : users) {
+    const auto same_id = [&](const Preset& other) { return same_name(names_of(other).id, names_of(preset).id); };
+    if (std::ranges::none_of(presets, same_id)) presets.push_back(*find_user(users, names_of(preset).id));
+  }
+  return presets;
+}
+
+}  // namespace
+
+Catalogue::Catalogue(const std::vector<PresetFile>& model_files, const std::vector<PresetFile>& accelerator_files) {
+  for (const auto& file : model_files) append_file(user_models_, file);
+  for (const auto& file : accelerator_files) append_file(user_accelerators_, file);
+}
+
+ModelPreset Catalogue::model(std::string_view name, std::string_view place) const {
+  return find(user_models_, name, place);
+}
+
+AcceleratorPreset Catalogue::accelerator(std::string_view name, std::string_view place) const {
+  return find(user_accelerators_, name, place);
+}
+
+std::vector<ModelPreset> Catalogue::models() const { return all(user_models_); }
+
+std::vector<AcceleratorPreset> Catalogue::accelerators() const { return all(user_accelerators_); }
+
+}  // namespace llmcalc::read

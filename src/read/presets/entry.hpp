@@ -1,0 +1,18 @@
+// One entry of a preset file -> a preset.
+#pragma once
+
+#include "llmcalc/read/presets.hpp"
+#include "read/presets/json.hpp"
+#include "read/presets/names.hpp"
+
+namespace llmcalc::read {
+
+/// \param base  the preset named by the entry's "base": what the entry does not say is taken from its shape; or nullptr
+/// \throws quantity::BadInput with file and JSON pointer
+ModelPreset read_model_entry(const JsonPlace& entry, const ModelPreset* base);
+AcceleratorPreset read_accelerator_entry(const JsonPlace& entry, const AcceleratorPreset* base);
+
+PresetNames names_of(const ModelPreset& preset);
+PresetNames names_of(const AcceleratorPreset& preset);
+
+}  // namespace llmcalc::read

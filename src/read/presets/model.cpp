@@ -1,0 +1,88 @@
+#include "read/presets/entry.hpp"
+#include "read/presets/fields.hpp"
+#include "read/presets/shape.hpp"
+
+namespace llmcalc::read {
+namespace {
+
+constexpr Field<PublishedSize> size_fields[] = {
+    {"exact", set<&PublishedSize::exact>},
+    {"counted", set<&PublishedSize::counted>},
+    {"active", set<&PublishedSize::active>},
+    {"text", set<&PublishedSize::text>},
+    {"active_text", set<&PublishedSize::active_text>},
+    {"check", set<&PublishedSize::check>},
+    {"source", set<&PublishedSize::source>},
+    {"evidence", set<&PublishedSize::evidence>},
+};
+
+constexpr Field<CheckpointSize> checkpoint_fields[] = {
+    {"total", set<&CheckpointSize::total>},
+    {"vision_and_projector", set<&CheckpointSize::vision_and_projector>},
+    {"mtp_unique", set<&CheckpointSize::mtp_unique>},
+    {"mtp_with_copies", set<&CheckpointSize::mtp_with_copies>},
+    {"fp8_scales", set<&CheckpointSize::fp8_scales>},
+};
+
+constexpr Field<TrainingRecord> training_fields[] = {
+    {"tokens", set<&TrainingRecord::tokens>},
+    {"source", set<&TrainingRecord::source>},
+    {"hardware", set<&TrainingRecord::hardware>},
+    {"gpu_hours", set<&TrainingRecord::gpu_hours>},
+    {"gpu_hours_source", set<&TrainingRecord::gpu_hours_source>},
+    {"verification", set<&TrainingRecord::verification>},
+};
+
+constexpr Field<ShapeSources> source_fields[] = {
+    {"read", set<&ShapeSources::read>},
+    {"cited", set<&ShapeSources::cited>},
+    {"disagreeing", set<&ShapeSources::disagreeing>},
+};
+
+template <auto member, const auto& fields>
+void set_group(ModelPreset& preset, const JsonPlace& value) {
+  read_fields(preset.*member, value, fields);
+}
+
+constexpr Field<ModelPreset> record_fields[] = {
+    {"id", [](ModelPreset& preset, const JsonPlace& value) { preset.id = read_name(value); }},
+    {"base", set<&ModelPreset::base>},
+    {"aliases", [](ModelPreset& preset, const JsonPlace& value) { preset.aliases = read_names(value); }},
+    {"hf_id", [](ModelPreset& preset, const JsonPlace& value) { preset.hf_id = read_name(value); }},
+    {"family", set<&ModelPreset::family>},
+    {"license", set<&ModelPreset::license>},
+    {"size", set_group<&ModelPreset::published, size_fields>},
+    {"checkpoint", set_group<&ModelPreset::checkpoint, checkpoint_fields>},
+    {"training", set_group<&ModelPreset::training, training_fields>},
+    {"sources", set_group<&ModelPreset::sources, source_fields>},
+    {"notes", [](ModelPreset& preset, const JsonPlace& value) { preset.notes = value.sentences(); }},
+};
+
+std::vector<Field<ModelPreset>> all_fields() {
+  std::vector<Field<ModelPreset>> fields(std::begin(record_fields), std::end(record_fields));
+  fields.insert(fields.end(), shape_fields().begin(), shape_fields().end());
+  return fields;
+}
+
+}  // namespace
+
+ModelPreset read_model_entry(const JsonPlace& entry, const ModelPreset* base) {
+  ModelPreset preset;
+  if (base != nullptr) {  // the shape is inherited; what was published of the base is not true of the variation
+    preset.shape = base->shape;
+    preset.family = base->family;
+    preset.license = base->license;
+  }
+  preset.file = entry.file();
+  read_fields(preset, entry, all_fields());
+  if (preset.id.empty()) entry.fail("the model needs an \"id\"");
+  complete_shape(preset.shape, entry);
+  preset.shape.name = preset.id;
+  return preset;
+}
+
+PresetNames names_of(const ModelPreset& preset) {
+  return {preset.id, {preset.aliases.begin(), preset.aliases.end()}, preset.hf_id};
+}
+
+}  // namespace llmcalc::read

@@ -1,0 +1,45 @@
+#include "read/presets/names.hpp"
+
+#include "llmcalc/quantity/text.hpp"
+
+#include <algorithm>
+
+namespace llmcalc::read {
+namespace {
+
+bool same_letters(char a, char b) { return quantity::to_lower(a) == quantity::to_lower(b); }
+
+}  // namespace
+
+bool same_name(std::string_view a, std::string_view b) { return std::ranges::equal(a, b, same_letters); }
+
+std::string_view without_organisation(std::string_view hf_id) {
+  const auto slash = hf_id.find('/');
+  return slash == std::string_view::npos ? hf_id : hf_id.substr(slash + 1);
+}
+
+std::vector<std::string_view> split_aliases(std::string_view joined) {
+  std::vector<std::string_view> aliases;
+  while (!joined.empty()) {
+    const auto length = std::min(joined.find('|'), joined.size());
+    aliases.push_back(joined.substr(0, length));
+    joined.remove_prefix(std::min(length + 1, joined.size()));
+  }
+  return aliases;
+}
+
+bool PresetNames::contains(std::string_view name) const {
+  const auto same = [name](std::string_view mine) { return same_name(mine, name); };
+  return same(id) || std::ranges::any_of(aliases, same) ||
+         (!hf_id.empty() && (same(hf_id) || same(without_organisation(hf_id))));
+}
+
+void PresetNames::append_to(std::vector<std::string_view>& names) const {
+  names.push_back(id);
+  names.insert(names.end(), aliases.begin(), aliases.end());
+  if (hf_id.empty()) return;
+  names.push_back(hf_id);
+  names.push_back(without_organisation(hf_id));
+}
+
+}  // namespace llmcalc::read

@@ -1,0 +1,115 @@
+#include "llmcalc/read/measured.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/parse.hpp"
+#include "llmcalc/quantity/suggest.hpp"
+#include "llmcalc/read/csv.hpp"
+#include "llmcalc/read/vocabulary.hpp"
+#include "read/words/terms.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <span>
+#include <utility>
+
+namespace llmcalc::read {
+namespace {
+
+using quantity::BadInput;
+using spec::Measure;
+
+/// Columns that are the answer or say where it came from. `params` is for people: the shape says how many there are.
+constexpr std::string_view other_columns[] = {"id",   "quantity", "value", "step",  "source",
+                                              "year", "quality",  "notes", "params"};
+
+/// Shorthands that a cell can hold: config names a file, which only the command line opens.
+constexpr std::string_view shorthand_columns[] = {"dtype", "zero"};
+
+/// The names of the columns; those that every row needs must be there, and none twice.
+std::vector<std::string> read_header(const CsvRow& row, std::string_view file) {
+  const std::string place = std::string(file) + ":" + std::to_string(row.line);
+  std::vector<std::string> columns;
+  for (const auto& written : row.cells) {
+    auto column = column_name(written, place);
+    if (std::ranges::find(columns, column) != columns.end()) {
+      throw BadInput(place, "the column '" + column + "' is there twice");
+    }
+    columns.push_back(std::move(column));
+  }
+  for (const char* needed : {"quantity", "value"}) {
+    if (std::ranges::find(columns, needed) == columns.end()) {
+      throw BadInput(place, "the column '" + std::string(needed) + "' is missing");
+    }
+  }
+  return columns;
+}
+
+double read_value(Measure measure, std::string_view text, const std::string& place) {
+  const double value = is_memory(measure) ? static_cast<double>(quantity::in_bytes(quantity::parse_bytes(text, place)))
+                                          : Number::read(text, place);
+  if (is_verdict(measure) && value != 1.0) {
+    throw BadInput(place, "is 1 for fits and oom, found '" + std::string(text) + "'");
+  }
+  return check_limits(value, std::numeric_limits<double>::min(), max_amount, text, place);
+}
+
+MeasuredRun read_run(const std::vector<std::string>& columns, const CsvRow& row, std::string_view file) {
+  MeasuredRun run;
+  run.place = std::string(file) + ":" + std::to_string(row.line);
+  if (row.cells.size() != columns.size()) {
+    throw BadInput(run.place, "the row has " + std::to_string(row.cells.size()) + " cells and the header " +
+                                  std::to_string(columns.size()));
+  }
+  const auto place_of = [&](std::string_view column) { return run.place + ":" + std::string(column); };
+  for (std::size_t i = 0; i < row.cells.size(); ++i) {
+    const std::string& column = columns[i];
+    const std::string& text = row.cells[i];
+    if (text.empty()) continue;
+    if (!is_among(column, other_columns)) run.question.push_back({column, text, {Source::row, place_of(column)}});
+    run.cells.push_back({column, text});
+  }
+  run.id = cell(run, "id");
+  run.measure = Word<Measure>::read(cell(run, "quantity"), place_of("quantity"));
+  run.value = read_value(run.measure, cell(run, "value"), place_of("value"));
+  const auto step = cell(run, "step");
+  if (!step.empty()) run.step = Word<spec::Step>::read(step, place_of("step"));
+  return run;
+}
+
+}  // namespace
+
+std::string_view cell(const MeasuredRun& run, std::string_view column) {
+  const auto found = std::ranges::find(run.cells, column, &Cell::column);
+  return found == run.cells.end() ? std::string_view() : std::string_view(found->text);
+}
+
+std::string configuration(const MeasuredRun& run) {
+  constexpr std::string_view mark = "config-group: ";
+  const std::string_view notes = cell(run, "notes");
+  const auto found = notes.find(mark);
+  if (found == std::string_view::npos) return {};
+  const std::string_view rest = notes.substr(found + mark.size());
+  return std::string(rest.substr(0, rest.find_first_of("; |")));
+}
+
+std::string column_name(std::string_view written, std::string_view place) {
+  if (const Term* term = find_term(written)) return std::string(term->name);
+  if (is_among(written, other_columns) || is_among(written, shorthand_columns)) return std::string(written);
+  std::vector<std::string_view> names(std::begin(other_columns), std::end(other_columns));
+  names.insert(names.end(), std::begin(shorthand_columns), std::end(shorthand_columns));
+  for (const Term& term : vocabulary()) names.push_back(term.name);
+  throw BadInput(std::string(place), "there is no column '" + std::string(written) + "' in the measured-run schema",
+                 quantity::did_you_mean(written, names));
+}
+
+std::vector<MeasuredRun> read_measured(std::string_view csv, std::string_view place) {
+  const auto rows = read_csv(csv, place);
+  if (rows.empty()) throw BadInput(std::string(place), "the file has no header");
+  const auto columns = read_header(rows.front(), place);
+  std::vector<MeasuredRun> runs;
+  for (std::size_t i = 1; i < rows.size(); ++i) runs.push_back(read_run(columns, rows[i], place));
+  return runs;
+}
+
+}  // namespace llmcalc::read

@@ -1,0 +1,176 @@
+#include "read/words/checks.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/spec/layout_rules.hpp"
+#include "llmcalc/spec/names.hpp"
+#include "read/words/algorithm.hpp"
+#include "read/words/training_rules.hpp"
+
+#include <algorithm>
+
+namespace llmcalc::read {
+namespace {
+
+using spec::Method;
+
+/// Kernels that go from the hidden state to the loss read the head's matrix and know nothing of an adapter beside it
+/// (Liger-Kernel transformers/model/llama.py; apple/ml-cross-entropy transformers/llama.py: lm_head.weight).
+void check_loss(const Draft& draft) {
+  const auto& training = draft.question.training;
+  const bool takes_head = training.loss == spec::Loss::fused_linear || training.loss == spec::Loss::cut;
+  const auto& targets = training.adapter.targets;
+  if (!takes_head || std::ranges::find(targets, "head") == targets.end()) return;
+  draft.contradiction("loss", "lora_targets", "its kernel reads the head's matrix alone", "--loss chunked");
+}
+
+void check_adapter(const Draft& draft) {
+  const auto& training = draft.question.training;
+  for (const auto term : {"lora_rank", "lora_targets"}) {
+    if (spec::has_low_rank(training.method) || !draft.given(term)) continue;
+    draft.contradiction(term, "method", "only lora, qlora, dora and adalora have adapters of a rank");
+  }
+  if (draft.given("virtual_tokens") && !has_virtual_tokens(training.method)) {
+    draft.contradiction("virtual_tokens", "method", "only prompt and prefix tuning learn positions");
+  }
+  if (draft.given("adapter_width") && !has_bottleneck(training)) {
+    draft.contradiction("adapter_width", training.method == Method::adapter ? "framework" : "method",
+                        "only bottleneck adapters have an inner width", "--method adapter");
+  }
+}
+
+/// Learned positions are the same on every rank, so that none can hold a part of the sequence. Prefixes are past keys
+/// and values, which checkpoints do not pass on (peft peft_model.py, "Prefix tuning does not work with gradient
+/// checkpointing").
+void check_virtual_tokens(const Draft& draft) {
+  const auto& training = draft.question.training;
+  if (!has_virtual_tokens(training.method)) return;
+  const auto& layout = draft.question.layout;
+  if (layout.cp > 1) draft.contradiction("cp", "method", "learned positions are not spread over ranks");
+  if (layout.sp) draft.contradiction("sp", "method", "learned positions are not spread over ranks");
+  if (training.method == Method::prefix && training.recompute.policy == spec::RecomputePolicy::full) {
+    draft.contradiction("recompute", "method", "prefixes do not pass through checkpoints", "--recompute none");
+  }
+}
+
+void check_weights(const Draft& draft) {
+  const auto& training = draft.question.training;
+  const bool quantized = formats::is_quantized(training.precision.weights);
+  if (training.method == Method::qlora && !quantized) {
+    draft.contradiction("weights", "method", "qlora trains on quantized weights", "--method lora keeps them whole");
+  }
+  const bool trains_weights = training.method == Method::full || training.method == Method::galore;
+  if (trains_weights && quantized) {
+    draft.contradiction("weights", "method", "quantized weights cannot be trained", "--method qlora trains adapters");
+  }
+  const bool narrower = is_half(training.precision.weights) || formats::is_narrow_float(training.precision.weights);
+  if (training.precision.master && !narrower) {
+    draft.contradiction("master_weights", "weights", "only weights of 16 bits or less have a master copy");
+  }
+}
+
+void check_autocast(const Draft& draft) {
+  const auto& precision = draft.question.training.precision;
+  if (precision.autocast && precision.weights == precision.compute) {
+    draft.contradiction("autocast", "weights", "there is nothing to cast: products are computed in that type");
+  }
+}
+
+void check_moments(const Draft& draft) {
+  const auto& training = draft.question.training;
+  const auto moments = quantized_moments(training.optimizer);
+  if (!moments || *moments == training.precision.moments) return;
+  draft.contradiction("optimizer_states", "optimizer", "its moments are " + std::string(spec::name_of(*moments)));
+}
+
+void check_optimizer(const Draft& draft) {
+  const auto& training = draft.question.training;
+  if (draft.given("optimizer_rank") && default_projection_rank(training) == 0) {
+    draft.contradiction("optimizer_rank", "optimizer", "only galore-adamw-8bit and apollo project gradients");
+  }
+  if (updates_in_backward(training.optimizer) && training.grad_accum > 1) {
+    draft.contradiction("grad_accum", "optimizer", "it updates in every backward pass, so nothing accumulates");
+  }
+}
+
+/// Megatron-LM core/transformer/transformer_config.py, __post_init__: modules that the model does not have are refused.
+void check_recompute_modules(const Draft& draft) {
+  using spec::RecomputeModule;
+  const auto& shape = draft.question.model.shape;
+  const auto& modules = draft.question.training.recompute.modules;
+  if (modules.empty()) return;
+  if (keeper_of(draft.question.training.framework) == Keeper::torch) {
+    draft.contradiction("recompute_modules", "framework", "only Megatron-LM has a list of modules to recompute");
+  }
+  for (const RecomputeModule module : modules) {
+    const bool of_experts = module == RecomputeModule::moe || module == RecomputeModule::moe_act;
+    if (of_experts && shape.moe.experts == 0) {
+      draft.contradiction("recompute_modules", "experts", "the model has no experts");
+    }
+    if (module == RecomputeModule::shared_experts && shape.moe.shared_ffn == 0) {
+      draft.contradiction("recompute_modules", "shared_ffn", "the model has no shared experts");
+    }
+    if (module == RecomputeModule::mla_up_proj && shape.latent.kv_rank == 0) {
+      draft.contradiction("recompute_modules", "kv_lora_rank", "only latent attention has an up projection");
+    }
+  }
+}
+
+void check_recompute(const Draft& draft) {
+  if (draft.given("recompute_modules") &&
+      draft.question.training.recompute.policy != spec::RecomputePolicy::selective) {
+    draft.contradiction("recompute_modules", "recompute", "modules belong to selective recompute");
+  }
+  check_recompute_modules(draft);
+}
+
+void check_experts(const Draft& draft) {
+  const auto& shape = draft.question.model.shape;
+  for (const auto term : {"top_k", "expert_ffn"}) {
+    if (draft.given(term) && shape.moe.experts == 0) draft.contradiction(term, "experts", "the model has no experts");
+  }
+  if (shape.moe.experts > 0 && shape.moe.top_k == 0) {
+    throw quantity::BadInput("--top-k", "is missing: " + draft.said("experts") + " needs it");
+  }
+  if (shape.moe.experts > 0 && shape.moe.top_k > shape.moe.experts) {
+    draft.contradiction("top_k", "experts", "a token cannot be routed to more experts than there are");
+  }
+}
+
+void check_sequence(const Draft& draft) {
+  const auto& shape = draft.question.model.shape;
+  if (shape.position == spec::Position::learned && draft.question.training.seq > shape.max_position) {
+    draft.contradiction("seq", "max_position", "a learned position table has no more rows");
+  }
+}
+
+void check_layout(const Draft& draft) {
+  const auto& question = draft.question;
+  const auto* rule = spec::broken_rule({question.model.shape, question.training, question.layout});
+  if (rule != nullptr) draft.contradiction(rule->term, rule->other, rule->why, std::string(rule->hint));
+}
+
+void check_data(const Draft& draft) {
+  if (draft.given("tokens") && draft.given("samples")) {
+    draft.contradiction("samples", "tokens", "both say how much data there is");
+  }
+}
+
+}  // namespace
+
+void check_combinations(const Draft& draft) {
+  check_adapter(draft);
+  check_loss(draft);
+  check_weights(draft);
+  check_autocast(draft);
+  check_moments(draft);
+  check_optimizer(draft);
+  check_recompute(draft);
+  check_virtual_tokens(draft);
+  check_algorithm(draft);
+  check_experts(draft);
+  check_sequence(draft);
+  check_data(draft);
+  check_layout(draft);
+}
+
+}  // namespace llmcalc::read

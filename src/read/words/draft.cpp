@@ -1,0 +1,63 @@
+#include "read/words/draft.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/read/vocabulary.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace llmcalc::read {
+namespace {
+
+std::string flag_of(std::string_view term) {
+  std::string flag = "--" + std::string(term);
+  std::ranges::replace(flag, '_', '-');
+  return flag;
+}
+
+}  // namespace
+
+void Draft::take(std::string_view term) {
+  const Given* word = words.find(term);
+  const Term* row = find_term(term);
+  if (word == nullptr || row == nullptr || row->apply == nullptr) return;
+  row->apply(question, word->text, word->origin.where);
+  set_origin(term, word->origin);
+}
+
+void Draft::set_origin(std::string_view term, Origin origin) {
+  origins_.insert_or_assign(std::string(term), std::move(origin));
+}
+
+void Draft::derive(std::string_view term, std::string_view how) {
+  set_origin(term, {Source::default_value, std::string(how)});
+}
+
+void Draft::assume(std::string_view term, std::string_view how, std::string sentence) {
+  set_origin(term, {Source::assumed, std::string(how)});
+  assumptions.push_back(std::move(sentence));
+}
+
+Origin Draft::origin(std::string_view term) const {
+  const auto found = origins_.find(term);
+  return found == origins_.end() ? Origin{Source::default_value, "default"} : found->second;
+}
+
+std::string Draft::place(std::string_view term) const {
+  const Given* word = words.find(term);
+  return word == nullptr ? flag_of(term) : word->origin.where;
+}
+
+std::string Draft::said(std::string_view term) const {
+  if (const Given* word = words.find(term)) return word->origin.where + " " + word->text;
+  const Term* row = find_term(term);
+  const std::string value = row == nullptr ? std::string() : row->show(question);
+  return std::string(term) + " " + (value.empty() ? "not given" : value + " (" + origin(term).where + ")");
+}
+
+void Draft::contradiction(std::string_view term, std::string_view other, std::string_view why, std::string hint) const {
+  throw quantity::BadInput(place(term), said(term) + " contradicts " + said(other) + ": " + std::string(why),
+                           std::move(hint));
+}
+
+}  // namespace llmcalc::read

@@ -1,0 +1,202 @@
+#include "read/words/model_source.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/format.hpp"
+#include "llmcalc/quantity/parse.hpp"
+#include "llmcalc/spec/names.hpp"
+#include "read/config/families.hpp"
+#include "read/words/assumed_shape.hpp"
+#include "read/words/terms.hpp"
+
+#include <array>
+#include <utility>
+
+namespace llmcalc::read {
+namespace {
+
+using spec::Shape;
+
+/// Larger than any model anybody has priced; the assumed shape is bounded by it.
+constexpr std::int64_t most_parameters = 1'000'000'000'000'000;
+
+/// The buckets of T5's relative bias (arXiv:1910.10683 §2.1).
+constexpr std::int64_t t5_buckets = 32;
+
+constexpr std::array<std::string_view, 4> needed_dimensions{"layers", "hidden", "heads", "vocab"};
+
+void set_model_origins(Draft& draft, const Origin& origin) {
+  for (const Term& term : vocabulary()) {
+    if (term.group == Group::model) draft.set_origin(term.name, origin);
+  }
+}
+
+void take_preset(Draft& draft, const Given& word) {
+  const ModelPreset preset = draft.catalogue.model(word.text, word.origin.where);
+  draft.shape() = preset.shape;
+  draft.shape().name = preset.id;
+  if (const Family* family = family_named(preset.family)) draft.shape().writing = family->writing;
+  set_model_origins(draft, {preset.file.starts_with("presets/") ? Source::preset : Source::user_preset, preset.id});
+  draft.set_origin("model", word.origin);
+}
+
+void take_config(Draft& draft, const ConfigText& config) {
+  const ConfigShape read = read_config(config.json, config.path);
+  draft.shape() = read.shape;
+  set_model_origins(draft, {Source::config, config.path});
+  for (const KeyOrigin& key : read.origins) {
+    const bool is_key = key.pointer.starts_with('/');
+    draft.set_origin(key.term, {Source::config, is_key ? config.path + ":" + key.pointer : key.pointer});
+  }
+  draft.assumptions.insert(draft.assumptions.end(), read.notes.begin(), read.notes.end());
+}
+
+template <class Kind>
+std::optional<std::int64_t> known(const Draft& draft, std::string_view term) {
+  const Given* word = draft.words.find(term);
+  if (word == nullptr) return std::nullopt;
+  return Kind::read(word->text, word->origin.where);
+}
+
+void take_size(Draft& draft, const Given& word) {
+  const auto size = quantity::parse_parameters(word.text, word.origin.where);
+  if (quantity::in_parameters(size) < fewest_assumed) {
+    throw quantity::BadInput(word.origin.where,
+                             "'" + std::string(word.text) + "' is too small for a model of no other description",
+                             "write it like 1e9, 7b or 350M, or say --layers, --hidden, --heads, --ffn and --vocab");
+  }
+  check_range(quantity::in_parameters(size), fewest_assumed, most_parameters, word.text, word.origin.where);
+  draft.question.stated_parameters = size;
+  draft.shape() = assumed_shape(size, {known<Whole<1, max_layers>>(draft, "layers"), known<Whole<1>>(draft, "hidden")});
+  set_model_origins(draft, {Source::assumed, "Llama-like shape of --params"});
+}
+
+/// An assumed shape follows the dimensions that were said, as far as it still makes the stated size.
+void settle_size(Draft& draft) {
+  if (!draft.question.stated_parameters) return;
+  const auto size = *draft.question.stated_parameters;
+  Shape& shape = draft.shape();
+  constexpr std::string_view described = "such a model is not described by its size";
+  const std::string hint = "say --layers, --hidden, --heads, --ffn and --vocab instead";
+  if (shape.moe.experts > 0) draft.contradiction("params", "experts", described, hint);
+  if (shape.latent.kv_rank > 0) draft.contradiction("params", "kv_lora_rank", described, hint);
+  fit_to_size(size, {!draft.given("layers"), !draft.given("ffn"), !draft.given("vocab")}, shape);
+  const auto counted = count_assumed(shape);
+  if (counted > size) {
+    throw quantity::BadInput(draft.place("params"),
+                             quantity::format_parameters(size) + " are fewer than the " +
+                                 quantity::format_parameters(counted) + " that the dimensions make",
+                             "leave --params out, or the dimensions");
+  }
+  draft.assumptions.push_back("a Llama-like shape: " + std::to_string(shape.layers) + " layers of " +
+                              std::to_string(shape.hidden) + ", which counts " + quantity::format_parameters(counted) +
+                              "; " + quantity::format_parameters(size) + " parameters are counted");
+}
+
+/// A shape that is given word by word starts as a Llama: SwiGLU, RMSNorm, RoPE, no bias, untied.
+void start_from_words(Draft& draft) {
+  for (const auto term : needed_dimensions) {
+    if (draft.given(term)) continue;
+    throw quantity::BadInput(draft.place(term), "is missing: a shape needs layers, hidden, heads and vocab",
+                             "or name a model: --model NAME, --config FILE, --params 7B");
+  }
+  for (const auto term : {"mlp", "norm", "position", "bias", "tied"}) draft.derive(term, "as Llama");
+  draft.shape().name = "custom";
+}
+
+bool any_dimension(const Draft& draft) {
+  return std::ranges::any_of(needed_dimensions, [&](std::string_view term) { return draft.given(term); });
+}
+
+/// A measured row states the parameter count for information; on the command line it is a model of its own.
+const Given* size_as_source(const Draft& draft, bool other_source) {
+  const Given* size = draft.words.find("params");
+  if (size == nullptr) return nullptr;
+  const bool informational = size->origin.source == Source::row && (other_source || any_dimension(draft));
+  return informational ? nullptr : size;
+}
+
+void take_source(Draft& draft, const std::optional<ConfigText>& config) {
+  const Given* preset = draft.words.find("model");
+  const bool has_file = draft.given("config") || config.has_value();
+  if (preset != nullptr && has_file) draft.contradiction("config", "model", "name one model");
+  const Given* size = size_as_source(draft, preset != nullptr || has_file);
+  if (size != nullptr && preset != nullptr) draft.contradiction("params", "model", "name one model");
+  if (size != nullptr && has_file) draft.contradiction("params", "config", "name one model");
+
+  if (preset != nullptr) return take_preset(draft, *preset);
+  if (config) return take_config(draft, *config);
+  if (has_file) throw quantity::BadInput(draft.place("config"), "the file was not read");
+  if (size != nullptr) return take_size(draft, *size);
+  if (any_dimension(draft)) return start_from_words(draft);
+  throw quantity::BadInput("--model", "no model was named",
+                           "say --model NAME, --config FILE, --params 7B, or --layers, --hidden, --heads, --ffn and "
+                           "--vocab");
+}
+
+std::int64_t hidden_per_head(const Draft& draft, const Shape& shape) {
+  if (shape.heads != 0 && shape.hidden % shape.heads == 0) return shape.hidden / shape.heads;
+  throw quantity::BadInput(draft.place(draft.given("heads") ? "heads" : "hidden"),
+                           draft.said("hidden") + " is not divisible by " + draft.said("heads"),
+                           "say --head-dim where heads do not add up to hidden");
+}
+
+/// Heads that were not spelled out follow those that were.
+void follow_heads(Draft& draft, const Shape& base) {
+  Shape& shape = draft.shape();
+  const bool resized = shape.heads != base.heads || shape.hidden != base.hidden;
+  if (!draft.given("head_dim") && (resized || shape.head_dim == 0)) {
+    shape.head_dim = hidden_per_head(draft, shape);
+    draft.derive("head_dim", "hidden / heads");
+  }
+  if (!draft.given("kv_heads") && base.kv_heads == base.heads && shape.kv_heads != shape.heads) {
+    shape.kv_heads = shape.heads;
+    draft.derive("kv_heads", "heads");
+  }
+}
+
+void follow_ffn(Draft& draft) {
+  Shape& shape = draft.shape();
+  if (shape.ffn != 0) return;
+  if (spec::is_gated(shape.mlp)) {
+    throw quantity::BadInput("--ffn", "is missing: the width of a " + std::string(spec::name_of(shape.mlp)) +
+                                          " MLP follows from nothing else");
+  }
+  shape.ffn = quantity::product(4, shape.hidden);
+  draft.derive("ffn", "4 x hidden");
+}
+
+/// Position tables grow with the positions; OPT's two extra rows stay.
+void follow_position(Draft& draft, const Shape& base) {
+  Shape& shape = draft.shape();
+  const bool learned = shape.position == spec::Position::learned;
+  const auto extra_rows = base.position_rows == 0 ? 0 : base.position_rows - base.max_position;
+  shape.position_rows = learned ? shape.max_position + extra_rows : 0;
+  if (shape.position != spec::Position::relative)
+    shape.relative_buckets = 0;
+  else if (shape.relative_buckets == 0)
+    shape.relative_buckets = t5_buckets;
+}
+
+void follow_experts(Draft& draft) {
+  spec::MoeShape& moe = draft.shape().moe;
+  if (moe.experts == 0 || moe.expert_ffn != 0) return;
+  moe.expert_ffn = draft.shape().ffn;
+  draft.derive("expert_ffn", "ffn");
+}
+
+}  // namespace
+
+void take_model(Draft& draft, const std::optional<ConfigText>& config) {
+  take_source(draft, config);
+  const Shape base = draft.shape();
+  for (const Term& term : vocabulary()) {
+    if (term.group == Group::model) draft.take(term.name);
+  }
+  follow_heads(draft, base);
+  settle_size(draft);
+  follow_ffn(draft);
+  follow_experts(draft);
+  follow_position(draft, base);
+}
+
+}  // namespace llmcalc::read

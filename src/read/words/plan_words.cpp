@@ -1,0 +1,212 @@
+#include "llmcalc/read/plan_words.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/read/vocabulary.hpp"
+#include "llmcalc/read/words.hpp"
+#include "read/words/terms.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <utility>
+
+namespace llmcalc::read {
+namespace {
+
+using quantity::BadInput;
+using spec::Question;
+using spec::RunChoices;
+
+/// A term that a search chooses, and how one of its values becomes one of the choices.
+struct ChoiceTerm {
+  std::string_view name;
+  void (*add)(RunChoices& choices, const Question& said);
+};
+
+constexpr ChoiceTerm choice_terms[] = {
+    {"dp", [](RunChoices& c, const Question& q) { c.dp.push_back(q.layout.dp); }},
+    {"tp", [](RunChoices& c, const Question& q) { c.tp.push_back(q.layout.tp); }},
+    {"sp", [](RunChoices& c, const Question& q) { c.sp.push_back(q.layout.sp); }},
+    {"pp", [](RunChoices& c, const Question& q) { c.pp.push_back(q.layout.pp); }},
+    {"vpp", [](RunChoices& c, const Question& q) { c.vpp.push_back(q.layout.vpp); }},
+    {"schedule", [](RunChoices& c, const Question& q) { c.schedule.push_back(q.layout.schedule); }},
+    {"cp", [](RunChoices& c, const Question& q) { c.cp.push_back(q.layout.cp); }},
+    {"cp_exchange", [](RunChoices& c, const Question& q) { c.cp_exchange.push_back(q.layout.cp_exchange); }},
+    {"ep", [](RunChoices& c, const Question& q) { c.ep.push_back(q.layout.ep); }},
+    {"etp", [](RunChoices& c, const Question& q) { c.etp.push_back(q.layout.etp); }},
+    {"sharding", [](RunChoices& c, const Question& q) { c.sharding.push_back(q.layout.sharding); }},
+    {"micro_batch", [](RunChoices& c, const Question& q) { c.micro_batch.push_back(q.training.micro_batch); }},
+    {"recompute", [](RunChoices& c, const Question& q) { c.recompute.push_back(q.training.recompute); }},
+    {"offload", [](RunChoices& c, const Question& q) { c.offload.push_back(q.training.offload); }},
+};
+
+const ChoiceTerm* find_choice(std::string_view name) {
+  const auto found = std::ranges::find(choice_terms, name, &ChoiceTerm::name);
+  return found == std::end(choice_terms) ? nullptr : &*found;
+}
+
+/// Terms of which several values make several runs to compare.
+constexpr std::array<std::string_view, 12> varying_terms{"model",  "params",       "gpu",       "gpus",
+                                                         "seq",    "global_batch", "dtype",     "framework",
+                                                         "method", "optimizer",    "attention", "loss"};
+
+/// Said of the layout as a whole, so they are set when the run has been resolved without one.
+constexpr std::array<std::string_view, 4> late_terms{"global_batch", "first_stage_layers", "last_stage_layers",
+                                                     "sharding_group"};
+
+/// Each is searched by itself.
+constexpr std::size_t most_runs = 10'000;
+
+/// The canonical name of a given word: that of the term or shorthand it names.
+std::string_view canonical(std::string_view name) {
+  const Term* term = find_term(name);
+  return term == nullptr ? name : term->name;
+}
+
+void apply(const Given& word, Question& question) {
+  const Term* term = find_term(word.term);
+  if (term != nullptr && term->apply != nullptr) term->apply(question, word.text, word.origin.where);
+}
+
+/// A plan finds these itself.
+void refuse(const Given& word) {
+  const auto name = canonical(word.term);
+  if (name == "grad_accum") {
+    throw BadInput(word.origin.where, "follows from the global batch, the replicas and the micro-batch",
+                   "leave it out");
+  }
+  if (name == "rank") throw BadInput(word.origin.where, "a plan goes by the worst rank", "leave it out");
+}
+
+std::vector<Given> parts_of(const Given& word) {
+  std::vector<Given> parts;
+  for (auto& text : split_list(word.text, word.origin.where))
+    parts.push_back({word.term, std::move(text), word.origin});
+  return parts;
+}
+
+/// "--micro-batch 1": what one run assumes where a plan looks at all.
+bool is_about_choice(const std::string& assumption) {
+  if (!assumption.starts_with("--")) return false;
+  const Term* term = find_term(std::string_view(assumption).substr(2, assumption.find(' ') - 2));
+  return term != nullptr && is_choice(term->name);
+}
+
+class PlanReader {
+ public:
+  PlanReader(const std::vector<Given>& given, const std::optional<ConfigText>& config, const Catalogue& catalogue);
+  PlanWords read() &&;
+
+ private:
+  void take(const Given& word);
+  void add_choices(const Given& word);
+  std::vector<Given> accelerators(const Given& word) const;
+  void vary(const std::vector<Given>& values);
+  PlanBase base_of(const std::vector<Given>& variant) const;
+
+  const std::optional<ConfigText>& config_;
+  const Catalogue& catalogue_;
+  std::vector<Given> modules_;                    ///< of selective recompute
+  std::vector<std::vector<Given>> variants_{{}};  ///< the words of each run
+  std::vector<std::string> varied_;               ///< terms that have several values
+  PlanWords plan_;
+};
+
+PlanReader::PlanReader(const std::vector<Given>& given, const std::optional<ConfigText>& config,
+                       const Catalogue& catalogue)
+    : config_(config), catalogue_(catalogue) {
+  for (const Given& word : given) {
+    if (canonical(word.term) == "recompute_modules") modules_.push_back(word);
+  }
+  for (const Given& word : given) take(word);
+}
+
+void PlanReader::take(const Given& word) {
+  refuse(word);
+  const auto name = canonical(word.term);
+  if (name == "recompute_modules") return;
+  if (name == "zero" || is_choice(name)) return add_choices(word);
+  vary(name == "gpu" ? accelerators(word) : is_among(name, varying_terms) ? parts_of(word) : std::vector{word});
+}
+
+void PlanReader::add_choices(const Given& word) {
+  for (const Given& part : parts_of(word)) {
+    const Words spelled({part});
+    for (const ChoiceTerm& choice : choice_terms) {
+      const Given* value = spelled.find(choice.name);
+      if (value == nullptr) continue;
+      Question said;
+      apply(*value, said);
+      if (said.training.recompute.policy == spec::RecomputePolicy::selective) {
+        for (const Given& modules : modules_) apply(modules, said);
+      }
+      choice.add(plan_.choices, said);
+    }
+  }
+}
+
+/// \throws quantity::BadInput never: a part that has no such peak is no candidate
+bool can_train(const spec::Accelerator& gpu) { return gpu.peaks.bf16 || gpu.peaks.fp16; }
+
+std::vector<Given> PlanReader::accelerators(const Given& word) const {
+  if (word.text != "any") return parts_of(word);
+  std::vector<Given> all;
+  for (const auto& preset : catalogue_.accelerators()) {
+    if (can_train(preset.accelerator)) all.push_back({word.term, preset.accelerator.id, word.origin});
+  }
+  return all;
+}
+
+/// Every run so far with each of the values.
+void PlanReader::vary(const std::vector<Given>& values) {
+  if (values.size() > 1) varied_.push_back(values.front().term);
+  if (values.size() * variants_.size() > most_runs) {
+    throw BadInput(values.front().origin.where, "makes more than 10,000 runs to compare", "shorter lists");
+  }
+  std::vector<std::vector<Given>> all;
+  for (const auto& variant : variants_) {
+    for (const Given& value : values) {
+      all.push_back(variant);
+      all.back().push_back(value);
+    }
+  }
+  variants_ = std::move(all);
+}
+
+PlanBase PlanReader::base_of(const std::vector<Given>& variant) const {
+  PlanBase base;
+  std::vector<Given> now;
+  std::vector<Given> late;
+  for (const Given& word : variant) {
+    (is_among(canonical(word.term), late_terms) ? late : now).push_back(word);
+    if (std::ranges::find(varied_, word.term) != varied_.end()) base.varied.push_back(word);
+  }
+  base.resolved = resolve(now, config_, catalogue_);
+  std::erase_if(base.resolved.assumptions, is_about_choice);
+  Question& question = base.resolved.question;
+  question.training.global_batch = 0;
+  for (const Given& word : late) apply(word, question);
+  if (question.training.global_batch == 0) {
+    throw BadInput("--global-batch", "is missing: a plan spreads the sequences of one step over the accelerators",
+                   "--global-batch 512");
+  }
+  return base;
+}
+
+PlanWords PlanReader::read() && {
+  for (const auto& variant : variants_) plan_.bases.push_back(base_of(variant));
+  const Words words(variants_.front());
+  plan_.counts_accelerators = words.has("gpus") || words.has("nodes");
+  return std::move(plan_);
+}
+
+}  // namespace
+
+bool is_choice(std::string_view term) { return find_choice(canonical(term)) != nullptr; }
+
+PlanWords resolve_plan(const std::vector<Given>& given, const std::optional<ConfigText>& config,
+                       const Catalogue& catalogue) {
+  return PlanReader(given, config, catalogue).read();
+}
+
+}  // namespace llmcalc::read

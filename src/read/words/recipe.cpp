@@ -1,0 +1,176 @@
+#include "read/words/recipe.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/text.hpp"
+#include "read/words/terms.hpp"
+#include "read/words/training_rules.hpp"
+
+namespace llmcalc::read {
+namespace {
+
+using formats::Dtype;
+using spec::Method;
+using spec::Precision;
+
+constexpr Precision full_precision{.weights = Dtype::fp32, .compute = Dtype::fp32, .grads = Dtype::fp32};
+
+/// Everything in one 16-bit type. Textbook: gradients in the weights' type, moments in fp32 (12 bytes a parameter).
+Precision pure(Keeper keeper, Dtype half) {
+  Precision precision{.weights = half, .compute = half, .grads = half};
+  if (keeper == Keeper::torch) precision.moments = half;
+  precision.master = keeper == Keeper::megatron || keeper == Keeper::deepspeed;
+  if (keeper == Keeper::megatron && half == Dtype::bf16) precision.grads = Dtype::fp32;
+  return precision;
+}
+
+/// Mixed precision (arXiv:1710.03740). Textbook: 16-bit weights beside an fp32 master, fp32 gradients (18 bytes).
+Precision mixed(Keeper keeper, Dtype half) {
+  switch (keeper) {
+    case Keeper::textbook:
+      return {.weights = half, .compute = half, .grads = Dtype::fp32, .master = true};
+    case Keeper::torch:
+      return {.weights = Dtype::fp32, .compute = half, .grads = Dtype::fp32, .autocast = true};
+    case Keeper::megatron:
+    case Keeper::deepspeed:
+      break;
+  }
+  return pure(keeper, half);
+}
+
+struct Recipe {
+  std::string_view name;
+  Precision (*make)(Keeper);
+};
+
+constexpr Recipe recipes[] = {
+    {"fp32", [](Keeper) { return full_precision; }},
+    {"bf16", [](Keeper keeper) { return pure(keeper, Dtype::bf16); }},
+    {"fp16", [](Keeper keeper) { return pure(keeper, Dtype::fp16); }},
+    {"mixed-bf16", [](Keeper keeper) { return mixed(keeper, Dtype::bf16); }},
+    {"mixed-fp16", [](Keeper keeper) { return mixed(keeper, Dtype::fp16); }},
+};
+
+/// A recipe is also found by other names of its type, as bfloat16; one of 8-bit products is made of knobs.
+const Recipe& find_recipe(const Given& word) {
+  const auto* dtype = spec::find_name<Dtype>(quantity::to_lower(word.text));
+  const std::string name = dtype != nullptr ? std::string(spec::name_of(dtype->value)) : quantity::to_lower(word.text);
+  const auto found = std::ranges::find(recipes, name, &Recipe::name);
+  if (found != std::end(recipes)) return *found;
+  if (dtype != nullptr && formats::is_narrow_float(dtype->value)) {
+    throw quantity::BadInput(word.origin.where, quantity::quoted(word.text) + " is no recipe but a type of products",
+                             "--dtype bf16 --compute " + name);
+  }
+  std::vector<std::string_view> names;
+  for (const Recipe& recipe : recipes) names.push_back(recipe.name);
+  throw_unknown_word(word.text, word.origin.where, names);
+}
+
+/// Without --dtype, the recipe that a measured run's type of resting weights belongs to.
+Precision implied(Draft& draft, Keeper keeper) {
+  draft.take("weights");
+  draft.take("autocast");
+  const Precision said = draft.question.training.precision;
+  if (said.autocast) return mixed(Keeper::torch, Dtype::bf16);
+  if (said.weights == Dtype::fp32) return full_precision;
+  if (is_half(said.weights)) return pure(keeper, said.weights);
+  return pure(keeper, Dtype::bf16);  // quantized weights are multiplied in bf16
+}
+
+constexpr std::string_view knobs[] = {"weights", "compute", "autocast", "grads", "master_weights", "optimizer_states"};
+
+Precision recipe_of(Draft& draft) {
+  const Keeper keeper = keeper_of(draft.training().framework);
+  const std::string framework(spec::name_of(draft.training().framework));
+  if (const Given* word = draft.words.find("dtype")) {
+    for (const auto knob : knobs) {
+      draft.set_origin(knob, {word->origin.source, word->origin.where + " " + word->text + " (" + framework + ")"});
+    }
+    return find_recipe(*word).make(keeper);
+  }
+  for (const auto knob : knobs) draft.derive(knob, framework + " default");
+  if (draft.given("weights") || draft.given("autocast")) return implied(draft, keeper);
+  draft.assumptions.emplace_back("--dtype bf16");
+  return pure(keeper, Dtype::bf16);
+}
+
+/// Adapters rest in fp32 whatever the base weights are: peft, autocast_adapter_dtype. The base needs no master copy.
+/// QLoRA keeps the base in NF4 with double quantization (arXiv:2305.14314 §3).
+void adapt(Draft& draft) {
+  Precision& precision = draft.training().precision;
+  if (!trains_adapters(draft.training().method)) return;
+  precision.grads = Dtype::fp32;
+  precision.moments = Dtype::fp32;
+  precision.master = false;
+  for (const auto knob : {"grads", "optimizer_states"}) draft.derive(knob, "adapters rest in fp32");
+  if (draft.training().method != Method::qlora || draft.given("weights")) return;
+  precision.weights = Dtype::nf4_dq;
+  precision.autocast = false;
+  draft.derive("weights", "qlora default");
+}
+
+void quantize_moments(Draft& draft) {
+  const auto optimizer = draft.training().optimizer;
+  const auto moments = quantized_moments(optimizer);
+  if (!moments) return;
+  draft.training().precision.moments = *moments;
+  draft.derive("optimizer_states", spec::name_of(optimizer));
+}
+
+/// DeepSpeed adds bf16 gradients up in fp32 where it is told to shard nothing (runtime/engine.py, get_data_types); so
+/// do the recipes of Megatron-DeepSpeed up to stage 1, with BF16_Optimizer (bigscience-workshop/Megatron-DeepSpeed).
+void widen_deepspeed_gradients(Draft& draft) {
+  using spec::Framework;
+  const auto framework = draft.training().framework;
+  const int stage = spec::zero_stage(draft.layout().sharding);
+  Precision& precision = draft.training().precision;
+  const bool widens =
+      (framework == Framework::deepspeed && stage == 0) || (framework == Framework::megatron_deepspeed && stage <= 1);
+  if (!draft.given("sharding") || !widens || !precision.master || precision.weights != Dtype::bf16) return;
+  precision.grads = Dtype::fp32;
+  draft.derive("grads", "BF16_Optimizer");
+}
+
+/// What follows from explicit words for the knobs that were left unsaid.
+void follow_weights(Draft& draft) {
+  Precision& precision = draft.training().precision;
+  const bool narrow = formats::is_narrow_float(precision.weights);
+  const bool half = is_half(precision.weights);
+  if (!half && !narrow && !draft.given("master_weights")) precision.master = false;
+  if (draft.given("weights") && (half || narrow) && !draft.given("compute")) {
+    precision.compute = precision.weights;
+    draft.derive("compute", "weights");
+  }
+}
+
+/// Megatron's optimizer reads fp32 gradients: where they accumulate in fp16 it keeps an fp32 copy (20 bytes a
+/// parameter: Megatron-LM docs/user-guide/features/dist_optimizer.md); of bf16 ones it makes that copy in the step.
+void copy_gradients(Draft& draft) {
+  Precision& precision = draft.training().precision;
+  const bool narrow = precision.grads == Dtype::fp16 && precision.master;
+  precision.grad_copy = narrow && keeper_of(draft.training().framework) == Keeper::megatron;
+}
+
+/// Megatron's precision-aware optimizer keeps narrow moments, and of the masters only what bf16 weights lack
+/// (core/optimizer/__init__.py, store_param_remainders).
+void keep_remainders(Draft& draft) {
+  Precision& precision = draft.training().precision;
+  const bool narrow_moments = formats::facts(precision.moments).bits < 32;
+  precision.master_remainder = narrow_moments && precision.master && precision.weights == Dtype::bf16 &&
+                               draft.training().optimizer == spec::Optimizer::adamw &&
+                               keeper_of(draft.training().framework) == Keeper::megatron;
+}
+
+}  // namespace
+
+void take_precision(Draft& draft) {
+  draft.training().precision = recipe_of(draft);
+  adapt(draft);
+  quantize_moments(draft);
+  widen_deepspeed_gradients(draft);
+  for (const auto knob : knobs) draft.take(knob);
+  follow_weights(draft);
+  copy_gradients(draft);
+  keep_remainders(draft);
+}
+
+}  // namespace llmcalc::read

@@ -1,0 +1,221 @@
+// How a row of the vocabulary is written: a kind of value, the path to its member, and what to say about it.
+//
+//   term<Word<spec::Mlp>, InShape<&spec::Shape::mlp>>("mlp", Group::model, "...")
+#pragma once
+
+#include "llmcalc/quantity/parse.hpp"
+#include "llmcalc/quantity/text.hpp"
+#include "llmcalc/read/vocabulary.hpp"
+#include "llmcalc/spec/names.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace llmcalc::read {
+
+/// The member at the end of a chain of member pointers.
+template <auto... members>
+struct Path {
+  template <class Question>
+  static auto& in(Question& question) {
+    return (question.*....*members);
+  }
+};
+
+template <auto... members>
+using InShape = Path<&spec::Question::model, &spec::Model::shape, members...>;
+template <auto... members>
+using InTraining = Path<&spec::Question::training, members...>;
+template <auto... members>
+using InLayout = Path<&spec::Question::layout, members...>;
+template <auto... members>
+using InPricing = Path<&spec::Question::pricing, members...>;
+template <auto... members>
+using InReliability = Path<&spec::Question::reliability, members...>;
+template <auto... members>
+using InElectricity = Path<&spec::Question::electricity, members...>;
+template <auto... members>
+using InRuntime = Path<&spec::Question::runtime, members...>;
+
+/// Dimensions and counts are 32-bit integers in every framework that runs them.
+inline constexpr std::int64_t max_dimension = std::numeric_limits<std::int32_t>::max();
+/// Models are expanded layer by layer; a hundred times the deepest published stack (DeepNet's 1,000 layers,
+/// arXiv:2203.00555) is a slip of the keyboard.
+inline constexpr std::int64_t max_layers = 100'000;
+
+/// Far above any run: the largest published one saw 4e13 tokens.
+inline constexpr double max_amount = 1e18;
+
+std::int64_t check_range(std::int64_t value, std::int64_t min, std::int64_t max, std::string_view text,
+                         std::string_view place);
+double check_limits(double value, double min, double max, std::string_view text, std::string_view place);
+bool is_among(std::string_view name, std::span<const std::string_view> names);
+std::vector<std::string> split_list(std::string_view text, std::string_view place);
+std::string join_list(const std::vector<std::string>& items);
+std::string write_double(double value);
+[[noreturn]] void throw_unknown_word(std::string_view text, std::string_view place,
+                                     const std::vector<std::string_view>& known);
+
+/// A whole number; where zero is below the minimum it stands for "not said" and is not shown.
+template <std::int64_t min, std::int64_t max = max_dimension>
+struct Whole {
+  static constexpr std::string_view values = "integer";
+  static std::int64_t read(std::string_view text, std::string_view place) {
+    return check_range(quantity::parse_count(text, place), min, max, text, place);
+  }
+  static std::string write(std::int64_t value) { return value < min ? std::string() : std::to_string(value); }
+};
+
+/// A number of positions, where 8k is 8,192; zero is "not said".
+struct Length {
+  static constexpr std::string_view values = "positions, as 4096 or 8k";
+  static std::int64_t read(std::string_view text, std::string_view place) {
+    return check_range(quantity::parse_length(text, place), 1, max_dimension, text, place);
+  }
+  static std::string write(std::int64_t value) { return value == 0 ? std::string() : std::to_string(value); }
+};
+
+struct Switch {
+  static constexpr std::string_view values = "0|1";
+  static bool read(std::string_view text, std::string_view place) { return quantity::parse_bool(text, place); }
+  static std::string write(bool value) { return value ? "1" : "0"; }
+};
+
+struct Share {
+  static constexpr std::string_view values = "0..1 or percent";
+  static double read(std::string_view text, std::string_view place) { return quantity::parse_share(text, place); }
+  static std::string write(double value) { return write_double(value); }
+};
+
+/// A share that something is divided by.
+struct PositiveShare : Share {
+  static double read(std::string_view text, std::string_view place) {
+    return check_limits(quantity::parse_share(text, place), std::numeric_limits<double>::min(), 1.0, text, place);
+  }
+};
+
+/// A finite amount; the limit keeps every product of two of them finite as well.
+struct Number {
+  static constexpr std::string_view values = "number";
+  static double read(std::string_view text, std::string_view place) {
+    return check_limits(quantity::parse_number(text, place), 0.0, max_amount, text, place);
+  }
+  static std::string write(double value) { return write_double(value); }
+};
+
+/// What something is divided by.
+struct Rate : Number {
+  static double read(std::string_view text, std::string_view place) {
+    return check_limits(quantity::parse_number(text, place), std::numeric_limits<double>::min(), max_amount, text,
+                        place);
+  }
+};
+
+/// What an allocator holds is at least what is allocated, what a building draws at least what its servers draw; a
+/// hundred times that is a slip of the keyboard.
+struct AtLeastOne {
+  static constexpr std::string_view values = "number from 1 to 100";
+  static double read(std::string_view text, std::string_view place) {
+    return check_limits(quantity::parse_number(text, place), 1.0, 100.0, text, place);
+  }
+  static std::string write(double value) { return write_double(value); }
+};
+
+struct FreeText {
+  static constexpr std::string_view values = "text";
+  static std::string read(std::string_view text, std::string_view) { return std::string(text); }
+  static std::string write(const std::string& value) { return value; }
+};
+
+/// The first word of every value: the others are spellings that people bring from elsewhere.
+template <class E>
+std::vector<std::string_view> canonical_words() {
+  std::vector<std::string_view> words;
+  for (const auto& word : spec::vocabulary<E>()) {
+    if (spec::name_of(word.value) == word.name) words.push_back(word.name);
+  }
+  return words;
+}
+
+/// A closed vocabulary.
+template <class E>
+struct Word {
+  static constexpr std::string_view values = {};
+  static E read(std::string_view text, std::string_view place) {
+    const auto* word = spec::find_name<E>(quantity::to_lower(text));
+    if (word == nullptr) throw_unknown_word(text, place, words());
+    return word->value;
+  }
+  static std::string write(E value) { return std::string(spec::name_of(value)); }
+  static std::vector<std::string_view> words() { return canonical_words<E>(); }
+};
+
+/// Those number formats that a use of them allows.
+template <formats::Dtype... allowed>
+struct DtypeIn {
+  static constexpr std::string_view values = {};
+  static formats::Dtype read(std::string_view text, std::string_view place) {
+    const auto* word = spec::find_name<formats::Dtype>(quantity::to_lower(text));
+    if (word == nullptr || ((word->value != allowed) && ...)) throw_unknown_word(text, place, words());
+    return word->value;
+  }
+  static std::string write(formats::Dtype value) { return std::string(spec::name_of(value)); }
+  static std::vector<std::string_view> words() { return {spec::name_of(allowed)...}; }
+};
+
+/// A value that may be left unsaid.
+template <class Kind>
+struct Maybe {
+  static constexpr std::string_view values = Kind::values;
+  static auto read(std::string_view text, std::string_view place) { return Kind::read(text, place); }
+  template <class T>
+  static std::string write(const std::optional<T>& value) {
+    return value ? Kind::write(*value) : std::string();
+  }
+};
+
+template <class Kind>
+concept Closed = requires {
+  Kind::words();
+};
+
+template <class Kind>
+constexpr auto words_of() -> std::vector<std::string_view> (*)() {
+  if constexpr (Closed<Kind>) {
+    return &Kind::words;
+  } else {
+    return nullptr;
+  }
+}
+
+/// A row of the vocabulary.
+template <class Kind, class Where>
+constexpr Term term(std::string_view name, Group group, std::string_view help) {
+  return {name,
+          group,
+          Kind::values,
+          words_of<Kind>(),
+          help,
+          [](spec::Question& question, std::string_view text, std::string_view place) {
+            auto& member = Where::in(question);
+            member = static_cast<std::remove_reference_t<decltype(member)>>(Kind::read(text, place));
+          },
+          [](const spec::Question& question) { return Kind::write(Where::in(question)); }};
+}
+
+std::span<const Term> model_terms();
+std::span<const Term> structure_terms();
+std::span<const Term> run_terms();
+std::span<const Term> layout_terms();
+std::span<const Term> answer_terms();
+std::span<const Term> operation_terms();
+
+}  // namespace llmcalc::read

@@ -1,0 +1,94 @@
+// What follows from a framework, a method or an optimizer by its name.
+#pragma once
+
+#include "llmcalc/spec/traits.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace llmcalc::read {
+
+/// Frameworks that keep the same copies of weights, gradients and moments.
+enum class Keeper {
+  textbook,
+  torch,      ///< states follow the parameter's type: torch/optim/adamw.py, zeros_like(p); mixed is torch.autocast
+  megatron,   ///< 16-bit weights, fp32 master and fp32 main gradients: Megatron-LM, dist_optimizer.md
+  deepspeed,  ///< 2 + 2 + 4 + 8: ZeRO, arXiv:1910.02054 §3.1; llm.c keeps the same (train_gpt2.cu, master weights)
+};
+
+constexpr Keeper keeper_of(spec::Framework framework) {
+  using spec::Framework;
+  switch (framework) {
+    case Framework::generic:
+      return Keeper::textbook;
+    case Framework::megatron:
+    case Framework::nemo:
+      return Keeper::megatron;
+    case Framework::megatron_deepspeed:
+    case Framework::deepspeed:
+    case Framework::internevo:
+    case Framework::colossalai:
+    case Framework::llm_c:
+      return Keeper::deepspeed;
+    default:
+      return Keeper::torch;
+  }
+}
+
+constexpr bool is_half(formats::Dtype dtype) { return dtype == formats::Dtype::bf16 || dtype == formats::Dtype::fp16; }
+
+/// Prompt and prefix tuning learn positions in front of the sample's.
+constexpr bool has_virtual_tokens(spec::Method method) {
+  return method == spec::Method::prompt || method == spec::Method::prefix;
+}
+
+/// Adapters are bottlenecks, except litgpt's, which are prompts (LLaMA-Adapter).
+constexpr bool has_bottleneck(const spec::Training& training) {
+  return training.method == spec::Method::adapter && training.framework != spec::Framework::litgpt;
+}
+
+constexpr bool trains_adapters(spec::Method method) {
+  using spec::Method;
+  return spec::has_low_rank(method) || method == Method::ia3 || method == Method::prompt || method == Method::prefix ||
+         method == Method::adapter;
+}
+
+/// The rank of an optimizer that keeps the moments of projected gradients; 0 for the others. GaLore, and APOLLO where
+/// transformers' Trainer makes it: trainer.py, optim_args rank; APOLLO elsewhere: its README; APOLLO-Mini by its
+/// definition (arXiv:2412.05270 section 4.2).
+constexpr std::int64_t default_projection_rank(const spec::Training& training) {
+  using spec::Optimizer;
+  constexpr std::int64_t of_trainer = 128;
+  switch (training.optimizer) {
+    case Optimizer::galore_adamw_8bit:
+      return of_trainer;
+    case Optimizer::apollo:
+      return spec::runs_trainer(training.framework) ? of_trainer : 256;
+    case Optimizer::apollo_mini:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+/// The update happens as soon as a gradient exists: nothing accumulates.
+constexpr bool updates_in_backward(spec::Optimizer optimizer) {
+  return optimizer == spec::Optimizer::lomo || optimizer == spec::Optimizer::adalomo;
+}
+
+/// The type in which an optimizer of few bits keeps its moments; empty for the others.
+constexpr std::optional<formats::Dtype> quantized_moments(spec::Optimizer optimizer) {
+  using spec::Optimizer;
+  switch (optimizer) {
+    case Optimizer::adamw_8bit:
+    case Optimizer::paged_adamw_8bit:
+    case Optimizer::galore_adamw_8bit:
+      return formats::Dtype::int8;
+    case Optimizer::adamw_4bit:
+      return formats::Dtype::int4;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace llmcalc::read

@@ -1,0 +1,64 @@
+#include "llmcalc/read/vocabulary.hpp"
+
+#include "read/words/terms.hpp"
+
+namespace llmcalc::read {
+namespace {
+
+constexpr Shorthand shorthand_rows[] = {
+    {"params", Group::model, "number, as 7B", "assume a Llama-like model of this size"},
+    {"config", Group::model, "file or folder", "shape from a Hugging Face config.json"},
+    {"dtype", Group::run, "fp32|bf16|fp16|mixed-bf16|mixed-fp16", "precision recipe: weights, gradients, optimizer"},
+    {"zero", Group::layout, "0|1|2|3", "ZeRO stage: --sharding zero1, zero2 or zero3"},
+    {"inter_node", Group::layout, "400Gbps|8x400Gbps|50GB/s", "network of one node, with its unit"},
+};
+
+std::vector<Term> all_rows() {
+  std::vector<Term> rows;
+  for (const auto group :
+       {model_terms(), structure_terms(), run_terms(), layout_terms(), answer_terms(), operation_terms()}) {
+    rows.insert(rows.end(), group.begin(), group.end());
+  }
+  return rows;
+}
+
+/// "kv-heads" is "kv_heads".
+bool same_name(std::string_view flag, std::string_view name) {
+  return std::ranges::equal(flag, name, [](char a, char b) { return a == b || (a == '-' && b == '_'); });
+}
+
+}  // namespace
+
+std::span<const Term> vocabulary() {
+  static const std::vector<Term> rows = all_rows();
+  return rows;
+}
+
+const Term* find_term(std::string_view name) {
+  const auto rows = vocabulary();
+  const auto found = std::ranges::find_if(rows, [&](const Term& row) { return same_name(name, row.name); });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+std::span<const Shorthand> shorthands() { return shorthand_rows; }
+
+const Shorthand* find_shorthand(std::string_view name) {
+  const auto* found = std::ranges::find_if(shorthand_rows, [&](const auto& row) { return same_name(name, row.name); });
+  return found == std::end(shorthand_rows) ? nullptr : found;
+}
+
+std::vector<std::string_view> all_term_names() {
+  std::vector<std::string_view> names;
+  for (const Term& row : vocabulary()) names.push_back(row.name);
+  for (const Shorthand& row : shorthand_rows) names.push_back(row.name);
+  return names;
+}
+
+std::string values_of(const Term& term) {
+  std::string text(term.values);
+  if (term.words == nullptr) return text;
+  for (const auto word : term.words()) text.append(text.empty() ? "" : "|").append(word);
+  return text;
+}
+
+}  // namespace llmcalc::read

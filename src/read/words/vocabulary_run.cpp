@@ -1,0 +1,158 @@
+// The terms that describe how a run trains.
+#include "llmcalc/quantity/error.hpp"
+#include "read/words/terms.hpp"
+
+namespace llmcalc::read {
+namespace {
+
+using formats::Dtype;
+using spec::Adapter;
+using spec::Precision;
+using spec::Recompute;
+using spec::Training;
+
+using Count = Whole<1>;
+using WeightType =
+    DtypeIn<Dtype::fp32, Dtype::bf16, Dtype::fp16, Dtype::nf4, Dtype::nf4_dq, Dtype::fp4, Dtype::fp4_dq,
+            Dtype::int4_gptq, Dtype::int8_gptq, Dtype::int8, Dtype::int4, Dtype::fp8_e4m3, Dtype::mxfp8, Dtype::nvfp4>;
+using ComputeType =
+    DtypeIn<Dtype::bf16, Dtype::fp16, Dtype::fp32, Dtype::tf32, Dtype::fp8_e4m3, Dtype::mxfp8, Dtype::nvfp4>;
+using GradientType = DtypeIn<Dtype::fp32, Dtype::bf16, Dtype::fp16>;
+using MomentType = DtypeIn<Dtype::fp32, Dtype::bf16, Dtype::fp16, Dtype::fp8_e4m3, Dtype::int8, Dtype::int4>;
+
+constexpr std::string_view target_names[] = {"q",    "k",   "v",   "o",     "gate", "up",
+                                             "down", "fc1", "fc2", "embed", "head", "all-linear"};
+
+/// The projections that carry an adapter.
+struct Targets {
+  static constexpr std::string_view values = "list of q,k,v,o,gate,up,down,fc1,fc2,embed,head, or all-linear";
+  static std::vector<std::string> read(std::string_view text, std::string_view place) {
+    auto targets = split_list(quantity::to_lower(text), place);
+    for (const auto& target : targets) {
+      if (std::ranges::find(target_names, target) != std::end(target_names)) continue;
+      throw_unknown_word(target, place, {std::begin(target_names), std::end(target_names)});
+    }
+    return targets;
+  }
+  static std::string write(const std::vector<std::string>& targets) { return join_list(targets); }
+};
+
+/// The parts of a layer that selective recompute covers.
+struct Modules {
+  static constexpr std::string_view values = "list of core_attn,mlp,moe,shared_experts,moe_act,layernorm,mla_up_proj";
+  static std::vector<spec::RecomputeModule> read(std::string_view text, std::string_view place) {
+    std::vector<spec::RecomputeModule> modules;
+    for (const auto& word : split_list(text, place)) {
+      modules.push_back(Word<spec::RecomputeModule>::read(word, place));
+    }
+    return modules;
+  }
+  static std::string write(const std::vector<spec::RecomputeModule>& modules) {
+    std::vector<std::string> words;
+    for (const auto module : modules) words.emplace_back(spec::name_of(module));
+    return join_list(words);
+  }
+};
+
+/// "none", "selective", "full", or full recompute of some layers: "every-2", "uniform-2", "block-4".
+struct RecomputeWord {
+  using Layers = spec::RecomputeLayers;
+  static void apply(spec::Question& question, std::string_view text, std::string_view place) {
+    Recompute& recompute = question.training.recompute;
+    const std::string word = quantity::to_lower(text);
+    const auto dash = word.find('-');
+    const auto* layers = spec::find_name<Layers>(std::string_view(word).substr(0, dash));
+    if (dash != std::string::npos && layers != nullptr && layers->value != Layers::all) {
+      const auto count = Whole<1, max_layers>::read(std::string_view(word).substr(dash + 1), place);
+      const bool is_all = count == 1 && layers->value != Layers::block;
+      recompute = {spec::RecomputePolicy::full, is_all ? Layers::all : layers->value, count, recompute.modules};
+      return;
+    }
+    if (spec::find_name<spec::RecomputePolicy>(word) == nullptr) throw_unknown_word(text, place, words());
+    recompute = {Word<spec::RecomputePolicy>::read(word, place), Layers::all, 1, recompute.modules};
+  }
+  static std::string show(const spec::Question& question) {
+    const Recompute& recompute = question.training.recompute;
+    if (recompute.layers == Layers::all) return std::string(spec::name_of(recompute.policy));
+    return std::string(spec::name_of(recompute.layers)) + "-" + std::to_string(recompute.count);
+  }
+  static std::vector<std::string_view> words() {
+    auto names = canonical_words<spec::RecomputePolicy>();
+    for (const auto word : {"every-N", "uniform-N", "block-N"}) names.emplace_back(word);
+    return names;
+  }
+};
+
+constexpr Term rows[] = {
+    term<Word<spec::Framework>, InTraining<&Training::framework>>(
+        "framework", Group::run, "whose allocations are reproduced; generic: textbook"),
+    term<FreeText, InTraining<&Training::framework_version>>(
+        "framework_version", Group::run, "versions and date; some defaults of a framework follow it"),
+    term<Word<spec::Method>, InTraining<&Training::method>>("method", Group::run, "what is trained"),
+    term<Word<spec::Algorithm>, InTraining<&Training::algorithm>>(
+        "algorithm", Group::run, "by what weights are trained; decides further models"),
+    term<Word<spec::Reference>, InTraining<&Training::reference>>("reference", Group::run,
+                                                                  "from where reference log-probabilities come"),
+    term<Count, InTraining<&Training::adapter, &Adapter::rank>>("lora_rank", Group::run, "rank of the adapters"),
+    term<Targets, InTraining<&Training::adapter, &Adapter::targets>>("lora_targets", Group::run,
+                                                                     "projections that carry an adapter"),
+    term<Share, InTraining<&Training::adapter, &Adapter::dropout>>("lora_dropout", Group::run,
+                                                                   "dropout of the adapters' inputs"),
+    term<Count, InTraining<&Training::adapter, &Adapter::virtual_tokens>>("virtual_tokens", Group::run,
+                                                                          "learned positions of prompt and prefix"),
+    term<Count, InTraining<&Training::adapter, &Adapter::width>>("adapter_width", Group::run,
+                                                                 "inner width of bottleneck adapters"),
+    term<WeightType, InTraining<&Training::precision, &Precision::weights>>("weights", Group::run,
+                                                                            "type in which weights rest"),
+    term<ComputeType, InTraining<&Training::precision, &Precision::compute>>("compute", Group::run,
+                                                                             "type of matrix products"),
+    term<Switch, InTraining<&Training::precision, &Precision::autocast>>(
+        "autocast", Group::run, "weights rest in a wider type and are cast at each use"),
+    term<GradientType, InTraining<&Training::precision, &Precision::grads>>("grads", Group::run,
+                                                                            "type in which gradients accumulate"),
+    term<Switch, InTraining<&Training::precision, &Precision::master>>("master_weights", Group::run,
+                                                                       "fp32 copy of narrower weights"),
+    term<Word<spec::Optimizer>, InTraining<&Training::optimizer>>("optimizer", Group::run, "optimizer"),
+    term<Word<spec::OptimizerImpl>, InTraining<&Training::optimizer_impl>>("optimizer_impl", Group::run,
+                                                                           "how the step walks the tensors"),
+    term<Switch, InTraining<&Training::optimizer_in_backward>>(
+        "optimizer_in_backward", Group::run,
+        "each weight's update right behind its gradient (torchtune optimizer_in_bwd)"),
+    term<Count, InTraining<&Training::optimizer_rank>>("optimizer_rank", Group::run,
+                                                       "rank in which GaLore and APOLLO keep their moments"),
+    term<MomentType, InTraining<&Training::precision, &Precision::moments>>("optimizer_states", Group::run,
+                                                                            "type of the optimizer's moments"),
+    term<Length, InTraining<&Training::seq>>("seq", Group::run, "tokens a sequence"),
+    term<Count, InTraining<&Training::micro_batch>>("micro_batch", Group::run, "sequences a rank runs at once"),
+    term<Count, InTraining<&Training::grad_accum>>("grad_accum", Group::run, "micro-batches an optimizer step"),
+    term<Count, InTraining<&Training::global_batch>>("global_batch", Group::run, "sequences an optimizer step"),
+    {"recompute",
+     Group::run,
+     {},
+     &RecomputeWord::words,
+     "activations computed again in backward",
+     &RecomputeWord::apply,
+     &RecomputeWord::show},
+    term<Modules, InTraining<&Training::recompute, &Recompute::modules>>("recompute_modules", Group::run,
+                                                                         "what selective recompute covers"),
+    term<Word<spec::AttentionKernel>, InTraining<&Training::attention>>("attention", Group::run, "attention kernel"),
+    term<Switch, InTraining<&Training::compile>>("compile", Group::run, "torch.compile"),
+    term<Switch, InTraining<&Training::fused_kernels>>("fused_kernels", Group::run,
+                                                       "fused norm, rope and MLP kernels (Liger)"),
+    term<Word<spec::TransformerImpl>, InTraining<&Training::transformer_impl>>("transformer_impl", Group::run,
+                                                                               "whose layers Megatron-LM runs"),
+    term<Switch, InTraining<&Training::grouped_experts>>(
+        "grouped_experts", Group::run, "a rank's experts as one grouped product (Megatron-LM --moe-grouped-gemm)"),
+    term<Maybe<Switch>, InTraining<&Training::deterministic>>(
+        "deterministic", Group::run, "the same result in every run, with CUBLAS_WORKSPACE_CONFIG=:4096:8"),
+    term<Word<spec::Loss>, InTraining<&Training::loss>>("loss", Group::run, "how the loss treats the logits"),
+    term<Word<spec::Offload>, InTraining<&Training::offload>>("offload", Group::run, "what leaves the accelerator"),
+    term<Word<spec::OffloadTarget>, InTraining<&Training::offload_to>>("offload_to", Group::run,
+                                                                       "where that rests (nvme: ZeRO-Infinity)"),
+};
+
+}  // namespace
+
+std::span<const Term> run_terms() { return rows; }
+
+}  // namespace llmcalc::read

@@ -1,0 +1,103 @@
+#include "llmcalc/read/words.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/parse.hpp"
+#include "llmcalc/quantity/suggest.hpp"
+#include "read/words/network_rate.hpp"
+#include "read/words/terms.hpp"
+
+#include <utility>
+
+namespace llmcalc::read {
+namespace {
+
+/// The canonical name of a term or a shorthand.
+std::string_view canonical_name(const Given& word) {
+  if (const Term* term = find_term(word.term)) return term->name;
+  if (const Shorthand* shorthand = find_shorthand(word.term)) return shorthand->name;
+  const auto names = all_term_names();
+  throw quantity::BadInput(word.origin.where, "there is no '" + word.term + "' in the vocabulary of a run",
+                           quantity::did_you_mean(word.term, names));
+}
+
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool all_digits(std::string_view text) { return !text.empty() && std::ranges::all_of(text, is_digit); }
+
+struct CountedGpu {
+  std::string_view name;
+  std::string_view count;  ///< empty when only a name was given
+};
+
+/// "h100-sxm", "h100-sxm:8", "8x h100-sxm".
+CountedGpu split_gpu(std::string_view text) {
+  text = quantity::trim(text);
+  if (const auto colon = text.rfind(':'); colon != std::string_view::npos) {
+    return {quantity::trim(text.substr(0, colon)), quantity::trim(text.substr(colon + 1))};
+  }
+  if (const auto times = text.find_first_of("xX"); times != std::string_view::npos) {
+    const auto count = quantity::trim(text.substr(0, times));
+    const auto name = quantity::trim(text.substr(times + 1));
+    if (all_digits(count) && !name.empty()) return {name, count};
+  }
+  return {text, {}};
+}
+
+constexpr std::string_view zero_stages[] = {"none", "zero1", "zero2", "zero3"};
+
+/// --zero 3 is --sharding zero3.
+Given sharding_of(const Given& word) {
+  const auto last = static_cast<std::int64_t>(std::size(zero_stages)) - 1;
+  const auto stage =
+      check_range(quantity::parse_count(word.text, word.origin.where), 0, last, word.text, word.origin.where);
+  return {"sharding", std::string(zero_stages[static_cast<std::size_t>(stage)]), word.origin};
+}
+
+/// --inter-node 8x400Gbps is --inter-node-gbps 3200.
+Given network_of(const Given& word) {
+  return {"inter_node_gbps", write_double(parse_network_rate(word.text, word.origin.where)), word.origin};
+}
+
+}  // namespace
+
+Words::Words(const std::vector<Given>& given) {
+  for (const Given& word : given) {
+    const auto name = canonical_name(word);
+    if (name == "gpu") {
+      put_gpu(word);
+    } else if (name == "zero") {
+      put(sharding_of(word));
+    } else if (name == "inter_node") {
+      put(network_of(word));
+    } else {
+      put({std::string(name), word.text, word.origin});
+    }
+  }
+}
+
+const Given* Words::find(std::string_view term) const {
+  const auto found = std::ranges::find(words_, term, &Given::term);
+  return found == words_.end() ? nullptr : &*found;
+}
+
+void Words::put(Given word) {
+  if (const Given* earlier = find(word.term)) {
+    if (earlier->text == word.text) return;
+    throw quantity::BadInput(word.origin.where, "sets " + word.term + " to '" + word.text + "', but " +
+                                                    earlier->origin.where + " sets it to '" + earlier->text + "'");
+  }
+  words_.push_back(std::move(word));
+}
+
+void Words::put_gpu(const Given& word) {
+  const auto [name, count] = split_gpu(word.text);
+  if (name.empty() || (count.empty() && name.size() != quantity::trim(word.text).size())) {
+    throw quantity::BadInput(word.origin.where, "'" + word.text +
+                                                    "' is not an accelerator: expected a name, "
+                                                    "name:count or 'count x name'");
+  }
+  put({"gpu", std::string(name), word.origin});
+  if (!count.empty()) put({"gpus", std::string(count), word.origin});
+}
+
+}  // namespace llmcalc::read

@@ -1,0 +1,302 @@
+#include "search/changes.hpp"
+
+#include "llmcalc/quantity/format.hpp"
+#include "llmcalc/spec/layout_rules.hpp"
+#include "llmcalc/spec/names.hpp"
+#include "llmcalc/spec/node.hpp"
+#include "llmcalc/spec/traits.hpp"
+#include "search/framework_stack.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace llmcalc::search {
+
+namespace {
+
+using Larger = std::span<const spec::Accelerator>;
+
+/// Options with their values, one of each: what is said of an option later replaces what was said before.
+void add_flags(std::string& typed, std::string_view flags) {
+  while (!flags.empty()) {
+    const auto end = std::min(flags.find(" --"), flags.size());
+    const auto option = flags.substr(0, end);
+    flags.remove_prefix(std::min(end + 1, flags.size()));
+    const auto name = std::string(option.substr(0, option.find(' '))) + " ";
+    if (const auto before = typed.find(name); before != std::string::npos) {
+      typed.replace(before, std::min(typed.find(" --", before), typed.size()) - before, option);
+    } else {
+      typed.append(typed.empty() ? "" : " ").append(option);
+    }
+  }
+}
+
+/// Appends to the words of a run that may have been changed before.
+void say(Changed& run, std::string_view flag, std::string_view change, std::string_view cost) {
+  const auto append = [](std::string& text, std::string_view separator, std::string_view more) {
+    if (!text.empty()) text.append(separator);
+    text.append(more);
+  };
+  add_flags(run.flag, flag);
+  append(run.change, ", and ", change);
+  append(run.cost, "; ", cost);
+}
+
+bool flash_attention(Changed& run, Larger, std::size_t step) {
+  auto& kernel = run.question.training.attention;
+  if (step > 0 || kernel != spec::AttentionKernel::eager) return false;
+  kernel = spec::AttentionKernel::flash;
+  say(run, "--attention flash", "attention in one kernel that keeps no scores",
+      "nothing: the same result, faster (Dao et al. 2022, arXiv:2205.14135)");
+  return true;
+}
+
+bool fused_optimizer(Changed& run, Larger, std::size_t step) {
+  auto& training = run.question.training;
+  if (step > 0 || training.optimizer_impl != spec::OptimizerImpl::foreach) return false;
+  training.optimizer_impl = spec::OptimizerImpl::fused;
+  say(run, "--optimizer-impl fused", "an optimizer step without a temporary for each parameter",
+      "nothing: the same update in one kernel (torch.optim, fused=True)");
+  return true;
+}
+
+bool smaller_loss(Changed& run, Larger, std::size_t step) {
+  auto& loss = run.question.training.loss;
+  const bool by_ranks = run.question.layout.tp > 1 || stack_of(run.question.training.framework) == Stack::megatron;
+  if (step > 0 || by_ranks || loss == spec::Loss::fused_linear) return false;
+  loss = spec::Loss::fused_linear;
+  say(run, "--loss fused-linear", "head and loss in one kernel that never holds all logits",
+      "little: the same loss, made chunk by chunk (Liger-Kernel, arXiv:2410.10989)");
+  return true;
+}
+
+struct Stage {
+  spec::Sharding sharding;
+  std::string_view change;
+  std::string_view cost;
+};
+
+constexpr std::string_view no_more_traffic =
+    "nothing: as much communication as before (Rajbhandari et al. 2020 section 7)";
+constexpr std::string_view more_traffic = "1.5 times the communication (Rajbhandari et al. 2020 section 7)";
+
+constexpr Stage stages[] = {
+    {spec::Sharding::zero1, "optimizer states spread over the data-parallel ranks", no_more_traffic},
+    {spec::Sharding::zero2, "gradients spread as well", no_more_traffic},
+    {spec::Sharding::zero3, "weights spread as well, gathered layer by layer", more_traffic},
+    {spec::Sharding::fsdp2, "weights spread as well, gathered layer by layer", more_traffic},
+};
+
+/// What the framework can shard in this layout, weakest first: all that a search tries but plain replication.
+std::vector<Stage> stages_of(const spec::Question& question) {
+  std::vector<Stage> known;
+  for (const spec::Sharding sharding : shardings_of(question.training.framework)) {
+    const auto* stage = std::ranges::find(stages, sharding, &Stage::sharding);
+    spec::Layout layout = question.layout;
+    layout.sharding = sharding;
+    const bool is_legal = spec::broken_rule({question.model.shape, question.training, layout}) == nullptr;
+    if (stage != std::end(stages) && is_legal) known.push_back(*stage);
+  }
+  return known;
+}
+
+/// The flag of a sharding. DeepSpeed's default type of gradients follows from it (runtime/engine.py, get_data_types),
+/// so there the present type is said as well.
+std::string sharding_flag(const spec::Question& question) {
+  const auto& training = question.training;
+  std::string flag = fmt::format("--sharding {}", spec::name_of(question.layout.sharding));
+  if (spec::runs_deepspeed(training.framework))
+    flag += fmt::format(" --grads {}", spec::name_of(training.precision.grads));
+  return flag;
+}
+
+bool shard(Changed& run, Larger, std::size_t step) {
+  auto& layout = run.question.layout;
+  const auto known = stages_of(run.question);
+  if (layout.dp * layout.cp == 1 || step >= known.size()) return false;
+  const Stage& stage = known[step];
+  if (spec::zero_stage(stage.sharding) <= spec::zero_stage(layout.sharding)) return false;
+  layout.sharding = stage.sharding;
+  say(run, sharding_flag(run.question), stage.change, stage.cost);
+  return true;
+}
+
+/// The n-th divisor of `value` above 1, or 0: the small ones, and at last the value itself.
+std::int64_t divisor(std::int64_t value, std::size_t n) {
+  constexpr std::int64_t small = 256;
+  for (std::int64_t d = 2; d <= std::min(value, small); ++d) {
+    if (value % d == 0 && n-- == 0) return d;
+  }
+  return n == 0 && value > small ? value : 0;
+}
+
+bool smaller_micro_batch(Changed& run, Larger, std::size_t step) {
+  auto& training = run.question.training;
+  const std::int64_t parts = divisor(training.micro_batch, step);
+  if (parts == 0) return false;
+  training.micro_batch /= parts;
+  training.grad_accum = quantity::product(training.grad_accum, parts);
+  say(run, fmt::format("--micro-batch {} --grad-accum {}", training.micro_batch, training.grad_accum),
+      "the same global batch in more micro-batches", "time: smaller matrix products use the accelerator less well");
+  return true;
+}
+
+bool recompute(Changed& run, Larger, std::size_t step) {
+  using spec::RecomputePolicy;
+  auto& recompute = run.question.training.recompute;
+  const bool covers_all = recompute.layers == spec::RecomputeLayers::all;
+  if (step > 1 || (recompute.policy == RecomputePolicy::full && covers_all)) return false;
+  const bool selective = step == 0;
+  const bool can_be_full = recompute.modules.empty() && run.question.training.method != spec::Method::prefix;
+  if (!selective && !can_be_full) return false;
+  if (selective && recompute.policy != RecomputePolicy::none) return false;
+  recompute = {};
+  recompute.policy = selective ? RecomputePolicy::selective : RecomputePolicy::full;
+  if (selective) {
+    say(run, "--recompute selective", "attention computed again in the backward pass",
+        "time: 2 to 3 % more compute (Korthikanti et al. 2022, arXiv:2205.05198 section 5)");
+  } else {
+    say(run, "--recompute full", "every layer computed again in the backward pass",
+        "time: a second forward pass, a third more compute (Chen et al. 2016, arXiv:1604.06174)");
+  }
+  return true;
+}
+
+bool smaller_moments(Changed& run, Larger, std::size_t step) {
+  auto& training = run.question.training;
+  if (step > 0 || training.optimizer != spec::Optimizer::adamw) return false;
+  training.optimizer = spec::Optimizer::adamw_8bit;
+  training.precision.moments = formats::Dtype::int8;
+  say(run, "--optimizer adamw-8bit", "optimizer states in 8 bits",
+      "numerics: states quantized block by block (Dettmers et al. 2022, arXiv:2110.02861)");
+  return true;
+}
+
+bool precomputed_reference(Changed& run, Larger, std::size_t step) {
+  auto& training = run.question.training;
+  if (step > 0 || training.reference != spec::Reference::model || training.makes_samples()) return false;
+  training.reference = spec::Reference::precomputed;
+  say(run, "--reference precomputed", "log-probabilities of the reference are stored before training",
+      "time: the reference runs over all data first (trl dpo_config.py, precompute_ref_log_probs)");
+  return true;
+}
+
+void settle_nodes(spec::Question& question) {
+  question.layout.nodes = spec::usual_nodes(question.layout.gpus, spec::accelerators_per_node(question.gpu));
+}
+
+/// The accelerators as they would be typed, with their number where there are several.
+std::string accelerators_flag(const spec::Question& question) {
+  std::string number = fmt::format("--gpus {}", question.layout.gpus);
+  if (!question.gpu) return number;
+  return fmt::format("--gpu {}{}", question.gpu->id, question.layout.gpus > 1 ? " " + number : "");
+}
+
+/// Twice, four times, ... as many data-parallel ranks, with everything sharded that the framework shards.
+bool more_accelerators(Changed& run, Larger, std::size_t step) {
+  constexpr std::size_t doublings = 10;
+  auto& layout = run.question.layout;
+  if (step >= doublings || run.question.training.optimizer == spec::Optimizer::none) return false;
+  const std::int64_t times = std::int64_t{2} << step;
+  const auto known = stages_of(run.question);
+  layout.gpus = quantity::product(layout.gpus, times);
+  layout.dp = quantity::product(layout.dp, times);
+  const auto strongest = known.empty() ? layout.sharding : known.back().sharding;
+  if (spec::zero_stage(strongest) > spec::zero_stage(layout.sharding)) layout.sharding = strongest;
+  settle_nodes(run.question);
+  auto& training = run.question.training;
+  training.global_batch = quantity::product(training.micro_batch, training.grad_accum, layout.dp);
+  say(run,
+      fmt::format("{} --dp {} --global-batch {} {}", accelerators_flag(run.question), layout.dp, training.global_batch,
+                  sharding_flag(run.question)),
+      fmt::format("sharded over {} accelerators", layout.gpus),
+      fmt::format("{} times the accelerators, and their communication", times));
+  return true;
+}
+
+constexpr std::int64_t advised_rank = 16;
+
+/// Adapters rest in fp32 and the base needs no master copy (peft, autocast_adapter_dtype); without them the base is the
+/// reference.
+void train_adapters(spec::Training& training, spec::Method method) {
+  training.method = method;
+  if (training.reference == spec::Reference::model) training.reference = spec::Reference::base;
+  training.adapter.rank = advised_rank;
+  training.adapter.targets = {"all-linear"};
+  auto& precision = training.precision;
+  precision.grads = formats::Dtype::fp32;
+  if (!formats::is_quantized(precision.moments)) precision.moments = formats::Dtype::fp32;
+  precision.master = precision.grad_copy = false;
+}
+
+std::string adapter_flags() { return fmt::format(" --lora-rank {} --lora-targets all-linear", advised_rank); }
+
+std::string reference_flag(const spec::Training& training) {
+  return training.reference == spec::Reference::base ? " --reference base" : "";
+}
+
+bool adapters(Changed& run, Larger, std::size_t step) {
+  auto& training = run.question.training;
+  if (step > 0 || training.method != spec::Method::full) return false;
+  train_adapters(training, spec::Method::lora);
+  say(run, "--method lora" + adapter_flags() + reference_flag(training), "adapters are trained instead of the weights",
+      "another result: low-rank updates learn less (Biderman et al. 2024, arXiv:2405.09673)");
+  return true;
+}
+
+bool quantization(Changed& run, Larger, std::size_t step) {
+  auto& training = run.question.training;
+  const bool can = training.method == spec::Method::full || training.method == spec::Method::lora;
+  if (step > 0 || !can || formats::is_quantized(training.precision.weights)) return false;
+  const bool had_adapters = training.method == spec::Method::lora;
+  const spec::Adapter present = training.adapter;
+  train_adapters(training, spec::Method::qlora);
+  if (had_adapters) training.adapter = present;
+  training.precision.weights = formats::Dtype::nf4_dq;
+  training.precision.autocast = false;
+  const auto compute = training.precision.compute;  // bf16 follows from the weights
+  const std::string products =
+      compute == formats::Dtype::bf16 ? std::string() : fmt::format(" --compute {}", spec::name_of(compute));
+  say(run,
+      "--method qlora --weights nf4-dq --autocast 0" + products + (had_adapters ? std::string() : adapter_flags()) +
+          reference_flag(training),
+      "adapters are trained beside weights in 4 bits",
+      "another result, and 4-bit weights are off by their rounding (Dettmers et al. 2023, arXiv:2305.14314)");
+  return true;
+}
+
+bool next_accelerator(Changed& run, Larger larger, std::size_t step) {
+  if (step >= larger.size() || run.question.pricing.memory) return false;
+  run.question.gpu = larger[step];
+  settle_nodes(run.question);
+  const auto& gpu = *run.question.gpu;
+  const std::string price = gpu.price_per_hour ? quantity::format_money(*gpu.price_per_hour) + " an hour each"
+                                               : std::string("another machine, at an unknown price");
+  say(run, accelerators_flag(run.question), fmt::format("{}, {}", gpu.name, quantity::format_gib(gpu.memory_usable)),
+      "money: " + price);
+  return true;
+}
+
+constexpr Change rows[] = {
+    {ChangeKind::kernel, true, flash_attention},  // the same result and no slower
+    {ChangeKind::optimizer, true, fused_optimizer},
+    {ChangeKind::loss, true, smaller_loss},
+    {ChangeKind::sharding, true, shard},
+    {ChangeKind::micro_batch, true, smaller_micro_batch},  // the same result, later
+    {ChangeKind::reference, true, precomputed_reference},
+    {ChangeKind::recompute, true, recompute},
+    {ChangeKind::optimizer, true, smaller_moments},    // nearly the same result
+    {ChangeKind::sharding, false, more_accelerators},  // the same result for more money
+    {ChangeKind::method, false, adapters},             // another result
+    {ChangeKind::method, false, quantization},
+    {ChangeKind::accelerator, false, next_accelerator},  // another machine, if it can be had
+};
+
+}  // namespace
+
+std::span<const Change> all_changes() { return rows; }
+
+}  // namespace llmcalc::search

@@ -1,0 +1,119 @@
+// What a search keeps: the best runs in order, and those that no other run beats in memory, time and cost at once.
+#include "search/findings.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace llmcalc::search {
+
+namespace {
+
+/// What a run costs; one without a price is taken to cost more than any.
+double dollars(const PlannedRun& run) {
+  return run.cost ? quantity::in_dollars(*run.cost) : std::numeric_limits<double>::infinity();
+}
+
+/// No worse in any of the three.
+bool covers(const PlannedRun& a, const PlannedRun& b) {
+  return dollars(a) <= dollars(b) && a.memory <= b.memory && a.total <= b.total;
+}
+
+bool equals(const PlannedRun& a, const PlannedRun& b) { return covers(a, b) && covers(b, a); }
+
+}  // namespace
+
+bool Keeper::is_kept_out(const PlannedRun& run, const PlannedRun& by) const {
+  return covers(by, run) && (!equals(by, run) || space_.is_better(by, run));
+}
+
+void Keeper::take(const PlannedRun& run) {
+  take_best(run);
+  take_each(run);
+  take_front(run);
+}
+
+void Keeper::take_best(const PlannedRun& run) {
+  auto& best = findings_.best;
+  const std::size_t most = space_.question().best;
+  if (best.size() >= most && (most == 0 || !space_.is_better(run, best.back()))) return;
+  if (best.size() >= most) best.pop_back();
+  const auto place = std::ranges::upper_bound(
+      best, run, [&](const PlannedRun& a, const PlannedRun& b) { return space_.is_better(a, b); });
+  best.insert(place, run);
+}
+
+void Keeper::take_each(const PlannedRun& run) {
+  auto& each = findings_.each;
+  const auto same_base = [&](const PlannedRun& other) { return other.choice.base == run.choice.base; };
+  const auto known = std::ranges::find_if(each, same_base);
+  if (known == each.end()) {
+    each.push_back(run);
+  } else if (space_.is_better(run, *known)) {
+    *known = run;
+  }
+}
+
+/// Most runs are covered by the one that covered the run before.
+void Keeper::take_front(const PlannedRun& run) {
+  auto& front = findings_.front;
+  for (std::size_t i = 0; i < front.size(); ++i) {
+    if (!is_kept_out(run, front[i])) continue;
+    if (i > 0) std::swap(front[i], front[i / 2]);
+    return;
+  }
+  std::erase_if(front, [&](const PlannedRun& other) { return is_kept_out(other, run); });
+  front.push_back(run);
+}
+
+Findings Keeper::in_order() const {
+  Findings found = findings_;
+  std::ranges::sort(found.each, [&](const PlannedRun& a, const PlannedRun& b) { return space_.is_better(a, b); });
+  std::ranges::sort(found.front, [&](const PlannedRun& a, const PlannedRun& b) {
+    return a.total != b.total ? a.total < b.total : space_.is_better(a, b);
+  });
+  return found;
+}
+
+Findings merge(const PlanSpace& space, const Findings& a, const Findings& b) {
+  Keeper keeper(space, a);
+  for (const PlannedRun& run : b.best) keeper.take_best(run);
+  for (const PlannedRun& run : b.each) keeper.take_each(run);
+  for (const PlannedRun& run : b.front) keeper.take_front(run);
+  keeper.count(b.looked_at, b.fitting);
+  return keeper.in_order();
+}
+
+namespace {
+
+/// What the objective makes small.
+double figure(const PlanSpace& space, const PlannedRun& run) {
+  switch (space.question().objective) {
+    case Objective::step_time:
+      return quantity::in_seconds(run.step);
+    case Objective::cost:
+      return quantity::in_dollars(*run.cost);
+    case Objective::energy:
+      return quantity::in_kilowatt_hours(*run.energy);
+    case Objective::memory:
+      return static_cast<double>(quantity::in_bytes(run.memory));
+    case Objective::gpus:
+      return static_cast<double>(space.question().bases[run.choice.base].layout.gpus);
+    case Objective::micro_batch:
+      return -static_cast<double>(run.choice.micro_batch);
+  }
+  return 0.0;
+}
+
+}  // namespace
+
+bool PlanSpace::is_better(const PlannedRun& a, const PlannedRun& b) const {
+  const double of_a = figure(*this, a);
+  const double of_b = figure(*this, b);
+  if (of_a != of_b) return of_a < of_b;
+  if (a.step != b.step) return a.step < b.step;
+  if (a.memory != b.memory) return a.memory < b.memory;
+  return a.choice < b.choice;
+}
+
+}  // namespace llmcalc::search

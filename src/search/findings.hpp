@@ -1,0 +1,32 @@
+// Takes runs one by one and keeps those that matter.
+#pragma once
+
+#include "llmcalc/search/plan.hpp"
+
+namespace llmcalc::search {
+
+class Keeper {
+ public:
+  explicit Keeper(const PlanSpace& space, Findings findings = {}) : space_(space), findings_(std::move(findings)) {}
+
+  /// A run within all limits.
+  void take(const PlannedRun& run);
+  void take_best(const PlannedRun& run);
+  void take_each(const PlannedRun& run);
+  void take_front(const PlannedRun& run);
+  void count(std::int64_t looked_at, std::int64_t fitting) {
+    findings_.looked_at += looked_at;
+    findings_.fitting += fitting;
+  }
+
+  std::int64_t fitting() const { return findings_.fitting; }
+  Findings in_order() const;
+
+ private:
+  bool is_kept_out(const PlannedRun& run, const PlannedRun& by) const;
+
+  const PlanSpace& space_;
+  Findings findings_;
+};
+
+}  // namespace llmcalc::search

@@ -1,0 +1,56 @@
+// The block prices of one search unit, each made when it is first needed.
+#pragma once
+
+#include "llmcalc/memory/block_prices.hpp"
+#include "llmcalc/program/build.hpp"
+#include "llmcalc/search/plan.hpp"
+#include "llmcalc/timing/step_time.hpp"
+
+#include <cstddef>
+#include <deque>
+#include <vector>
+
+namespace llmcalc::search {
+
+/// What the operations of a program depend on beside the unit.
+struct ProgramKey {
+  std::uint32_t recompute = 0;
+  bool sp = false;
+  bool pipeline = false;       ///< with one stage a tied head has no table of its own
+  bool gathers = false;        ///< weights arrive in the narrow type, so nothing is cast
+  std::int64_t generated = 0;  ///< micro-batches whose samples are made at once
+
+  friend bool operator==(const ProgramKey&, const ProgramKey&) = default;
+};
+
+/// A program and the time of its blocks.
+struct PricedProgram {
+  ProgramKey key;
+  program::Program program;
+  std::vector<timing::BlockTime> times;
+};
+
+/// Its blocks' memory under one way of making gradients.
+struct PricedWalks {
+  const PricedProgram* of = nullptr;
+  memory::WeightGradients gradients;
+  std::vector<memory::BlockWalk> walks;
+};
+
+/// Keeps its storage from unit to unit. References stay valid within a unit.
+class PlanPrices {
+ public:
+  void clear() { programs_ = walks_ = 0; }
+
+  const PricedProgram& program(const ProgramKey& key, const spec::Question& question,
+                               const frameworks::Profile& profile, const timing::Prices& prices);
+  const PricedWalks& walks(const PricedProgram& program, const memory::StepRules& rules);
+
+ private:
+  std::size_t programs_ = 0;
+  std::size_t walks_ = 0;
+  std::deque<PricedProgram> program_store_;
+  std::deque<PricedWalks> walk_store_;
+};
+
+}  // namespace llmcalc::search

@@ -1,0 +1,181 @@
+#include "search/plan_space.hpp"
+
+#include "llmcalc/answer/levels.hpp"
+#include "llmcalc/answer/run_length.hpp"
+#include "llmcalc/program/build.hpp"
+#include "llmcalc/program/count.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/trust/verdict_kind.hpp"
+#include "search/framework_stack.hpp"
+#include "search/plan_units.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace llmcalc::search {
+
+using quantity::BadInput;
+using quantity::product;
+
+struct PlanSpace::Parts {
+  PlanQuestion question;
+  std::vector<spec::Recompute> recomputes;
+  std::vector<Base> bases;
+  std::vector<PlanUnit> units;
+};
+
+namespace {
+
+std::int64_t layers_of(const spec::Shape& shape) { return shape.layers + shape.decoder_layers; }
+
+/// Numbers of virtual stages that leave every chunk as many layers, give or take the one that pp leaves over.
+std::vector<std::int64_t> virtual_stages(const spec::RunChoices& choices, std::int64_t layers, std::int64_t pp) {
+  if (!choices.vpp.empty()) return choices.vpp;
+  return pp == 1 ? std::vector<std::int64_t>{1} : divisors(quantity::ceil_divide(layers, pp));
+}
+
+std::vector<spec::Recompute> recomputes_of(const spec::RunChoices& choices) {
+  if (!choices.recompute.empty()) return choices.recompute;
+  using spec::RecomputePolicy;
+  std::vector<spec::Recompute> policies(3);
+  policies[1].policy = RecomputePolicy::selective;
+  policies[2].policy = RecomputePolicy::full;
+  return policies;
+}
+
+/// How a sequence of blocks falls into stages depends on nothing but these.
+std::vector<Pipeline> pipelines_of(const PlanSpace::Base& base, const spec::RunChoices& choices,
+                                   std::span<const spec::Recompute> recomputes) {
+  std::vector<Pipeline> pipelines;
+  spec::Question question = base.question;
+  const std::int64_t layers = layers_of(question.model.shape);
+  for (const std::int64_t pp : degrees(choices.pp, question.layout.gpus)) {
+    if (pp > layers) continue;
+    Pipeline pipeline{pp, {}};
+    question.layout.pp = pp;
+    for (const std::int64_t vpp : virtual_stages(choices, layers, pp)) {
+      if (product(pp, vpp) > layers || (vpp > 1 && pp == 1)) continue;
+      question.layout.vpp = vpp;
+      Cut cut{vpp, {}};
+      for (std::size_t i = 0; i < recomputes.size(); ++i) {
+        question.training.recompute = recomputes[i];
+        cut.stages.push_back(program::stage_groups(program::build_program(question, base.profile[i])));
+      }
+      pipeline.cuts.push_back(std::move(cut));
+    }
+    pipelines.push_back(std::move(pipeline));
+  }
+  return pipelines;
+}
+
+constexpr double watts_per_kilowatt = 1000.0;
+
+spec::Accelerator accelerator_of(const spec::Question& question) {
+  if (question.gpu) return *question.gpu;
+  throw BadInput("--gpu", "a plan needs an accelerator", "--gpu h100-sxm, or --gpu any");
+}
+
+quantity::Bytes limited_capacity(const spec::Question& question, const PlanLimits& limits) {
+  const quantity::Bytes capacity = trust::capacity_of(question).value_or(question.gpu->memory_usable);
+  return limits.memory ? std::min(capacity, *limits.memory) : capacity;
+}
+
+void check(const spec::Question& question, const PlanQuestion& plan, const PlanSpace::Base& base) {
+  if (question.training.activations != spec::ActivationModel::program) {
+    throw BadInput("--activations", "a plan walks the program", "leave --activations out");
+  }
+  if (question.pricing.mfu) throw BadInput("--mfu", "a plan compares the times of layouts", "leave --mfu out");
+  const bool needs_price = plan.objective == Objective::cost || plan.limits.cost;
+  if (needs_price && !base.dollars_an_hour) {
+    throw BadInput("--price", "no price is known of " + question.gpu->id, "--price dollars per accelerator and hour");
+  }
+  if (plan.objective == Objective::energy && !base.power) {
+    throw BadInput("--objective", "the power of " + question.gpu->id + " is not known");
+  }
+}
+
+/// What a run needs beside its steps.
+void add_operation(const spec::Question& question, PlanSpace::Base& base) {
+  const auto program = program::build_program(base.question, base.profile.front());
+  const auto size = program::count_parameters(program);
+  const auto step_tokens = static_cast<double>(question.training.step_tokens());
+  base.steps = in_tokens(answer::token_budget(question, size.total).tokens) / step_tokens;
+  if (size.trainable > 0) base.clock = answer::wall_clock(question, program);
+  const auto gpus = static_cast<double>(question.layout.gpus);
+  const auto& price = question.pricing.price_per_hour ? question.pricing.price_per_hour : question.gpu->price_per_hour;
+  if (price) base.dollars_an_hour = *price * gpus;
+  if (const auto one = answer::footprint(question, 1.0)) {
+    base.power = quantity::watts(watts_per_kilowatt * in_kilowatt_hours(one->energy) * gpus);
+  }
+}
+
+/// One rank a replica where the framework can do no other and nobody says.
+spec::RunChoices choices_of(const spec::Question& question, const spec::RunChoices& stated) {
+  spec::RunChoices choices = stated;
+  if (splits_models(question.training.framework)) return choices;
+  for (auto* degrees : {&choices.tp, &choices.pp, &choices.cp, &choices.ep, &choices.etp}) {
+    if (degrees->empty()) *degrees = {1};
+  }
+  return choices;
+}
+
+PlanSpace::Base base_of(const spec::Question& question, const PlanQuestion& plan,
+                        std::span<const spec::Recompute> recomputes) {
+  PlanSpace::Base base{question, {}, {}, timing::Links(accelerator_of(question)), {}, 0, {}, {}, {}};
+  for (const spec::Recompute& policy : recomputes) {
+    base.question.training.recompute = policy;
+    base.profile.push_back(answer::profile_of(base.question));
+  }
+  base.question.training.recompute = {};
+  base.pipelines = pipelines_of(base, choices_of(question, plan.choices), recomputes);
+  base.capacity = limited_capacity(question, plan.limits);
+  add_operation(question, base);
+  check(question, plan, base);
+  return base;
+}
+
+}  // namespace
+
+PlanSpace::PlanSpace(PlanQuestion question) : parts_(std::make_unique<Parts>()) {
+  parts_->question = std::move(question);
+  const PlanQuestion& plan = parts_->question;
+  parts_->recomputes = recomputes_of(plan.choices);
+  for (const spec::Question& base : plan.bases) parts_->bases.push_back(base_of(base, plan, parts_->recomputes));
+  for (std::size_t i = 0; i < plan.bases.size(); ++i) {
+    const auto choices = choices_of(plan.bases[i], plan.choices);
+    add_units(static_cast<std::uint32_t>(i), plan.bases[i], choices, parts_->units);
+  }
+}
+
+PlanSpace::~PlanSpace() = default;
+PlanSpace::PlanSpace(PlanSpace&&) noexcept = default;
+
+const PlanQuestion& PlanSpace::question() const { return parts_->question; }
+std::span<const PlanUnit> PlanSpace::units() const { return parts_->units; }
+std::span<const spec::Recompute> PlanSpace::recomputes() const { return parts_->recomputes; }
+const PlanSpace::Base& PlanSpace::base(std::uint32_t index) const { return parts_->bases[index]; }
+
+spec::Question PlanSpace::question_of(const Choice& c) const {
+  spec::Question question = parts_->bases[c.base].question;
+  spec::Layout& layout = question.layout;
+  layout.tp = c.tp;
+  layout.sp = c.sp;
+  layout.pp = c.pp;
+  layout.vpp = c.vpp;
+  layout.schedule = c.schedule;
+  layout.cp = c.cp;
+  layout.cp_exchange = c.cp_exchange;
+  layout.ep = c.ep;
+  layout.etp = c.etp;
+  layout.dp = c.dp;
+  layout.sharding = c.sharding;
+  spec::Training& training = question.training;
+  training.micro_batch = c.micro_batch;
+  training.grad_accum = training.global_batch / (c.dp * c.micro_batch);
+  training.recompute = parts_->recomputes[c.recompute];
+  training.offload = c.offload;
+  return question;
+}
+
+}  // namespace llmcalc::search

@@ -1,0 +1,37 @@
+// What all choices of a base share, computed once before the search.
+#pragma once
+
+#include "llmcalc/answer/wall_clock.hpp"
+#include "llmcalc/frameworks/profile.hpp"
+#include "llmcalc/search/plan.hpp"
+#include "llmcalc/timing/network.hpp"
+
+#include <vector>
+
+namespace llmcalc::search {
+
+/// One way to cut the layers into stages.
+struct Cut {
+  std::int64_t vpp = 1;
+  std::vector<std::vector<program::StageGroup>> stages;  ///< for each recompute policy
+};
+
+/// The cuts of one number of pipeline stages.
+struct Pipeline {
+  std::int64_t pp = 1;
+  std::vector<Cut> cuts;
+};
+
+struct PlanSpace::Base {
+  spec::Question question;                   ///< without a layout
+  std::vector<frameworks::Profile> profile;  ///< for each recompute policy
+  std::vector<Pipeline> pipelines;
+  timing::Links links;
+  quantity::Bytes capacity;
+  double steps = 0;                                ///< of the whole run
+  std::optional<answer::WallClock> clock;          ///< where something is trained
+  std::optional<quantity::Money> dollars_an_hour;  ///< of all accelerators
+  std::optional<quantity::Power> power;            ///< of all accelerators, with servers and building
+};
+
+}  // namespace llmcalc::search

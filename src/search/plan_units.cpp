@@ -1,0 +1,106 @@
+#include "search/plan_units.hpp"
+
+#include "llmcalc/spec/layout_rules.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace llmcalc::search {
+
+namespace {
+
+/// Every loop fixes one part of the unit; the innermost appends it.
+class UnitList {
+ public:
+  UnitList(std::uint32_t base, const spec::Question& question, const spec::RunChoices& choices,
+           std::vector<PlanUnit>& units)
+      : question_(question), choices_(choices), units_(units) {
+    unit_.base = base;
+  }
+
+  void add() {
+    for (const std::int64_t tp : degrees(choices_.tp, question_.layout.gpus)) {
+      unit_.tp = tp;
+      for (const std::int64_t cp : degrees(choices_.cp, question_.layout.gpus / tp)) {
+        unit_.cp = cp;
+        add_exchanges();
+      }
+    }
+  }
+
+ private:
+  void add_exchanges() {
+    using spec::ContextExchange;
+    auto exchanges = choices_.cp_exchange;
+    if (exchanges.empty()) exchanges = {ContextExchange::ring, ContextExchange::all_to_all};
+    if (unit_.cp == 1) exchanges = {ContextExchange::ring};
+    for (const auto exchange : exchanges) {
+      unit_.cp_exchange = exchange;
+      add_experts();
+    }
+  }
+
+  void add_experts() {
+    const auto& moe = question_.model.shape.moe;
+    for (const std::int64_t ep : degrees(choices_.ep, std::max<std::int64_t>(1, moe.experts))) {
+      for (const std::int64_t etp : degrees(choices_.etp, moe.experts > 0 ? unit_.tp : 1)) {
+        unit_.ep = ep;
+        unit_.etp = etp;
+        if (moe.expert_ffn % etp == 0 && can_be_cut()) add_batches();
+      }
+    }
+  }
+
+  void add_batches() {
+    for (const std::int64_t batch : degrees(choices_.micro_batch, question_.training.global_batch)) {
+      unit_.micro_batch = batch;
+      units_.push_back(unit_);
+    }
+  }
+
+  /// What no rule allows without a pipeline none allows with one, where there are fewer replicas.
+  bool can_be_cut() const {
+    spec::Layout layout;
+    layout.gpus = question_.layout.gpus;
+    layout.nodes = question_.layout.nodes;
+    layout.tp = unit_.tp;
+    layout.cp = unit_.cp;
+    layout.cp_exchange = unit_.cp_exchange;
+    layout.ep = unit_.ep;
+    layout.etp = unit_.etp;
+    layout.dp = layout.gpus / (unit_.tp * unit_.cp);
+    return spec::broken_rule({question_.model.shape, question_.training, layout}) == nullptr;
+  }
+
+  const spec::Question& question_;
+  const spec::RunChoices& choices_;
+  std::vector<PlanUnit>& units_;
+  PlanUnit unit_;  ///< that is being put together
+};
+
+}  // namespace
+
+std::vector<std::int64_t> divisors(std::int64_t n) {
+  std::vector<std::int64_t> found;
+  for (std::int64_t i = 1; i <= n / i; ++i) {
+    if (n % i == 0) found.push_back(i);
+    if (n % i == 0 && i != n / i) found.push_back(n / i);
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+/// The stated values that divide `n`, or all divisors.
+std::vector<std::int64_t> degrees(const std::vector<std::int64_t>& stated, std::int64_t n) {
+  if (stated.empty()) return divisors(n);
+  std::vector<std::int64_t> found;
+  std::ranges::copy_if(stated, std::back_inserter(found), [&](std::int64_t value) { return n % value == 0; });
+  return found;
+}
+
+void add_units(std::uint32_t base, const spec::Question& question, const spec::RunChoices& choices,
+               std::vector<PlanUnit>& units) {
+  UnitList(base, question, choices, units).add();
+}
+
+}  // namespace llmcalc::search

@@ -1,0 +1,22 @@
+// The shortest way from a question to its verdict: one walk, no ledger, no words.
+#pragma once
+
+#include "llmcalc/answer/verdict.hpp"
+#include "llmcalc/program/program.hpp"
+#include "llmcalc/spec/question.hpp"
+
+#include <optional>
+
+namespace llmcalc::search {
+
+/// Keeps the storage of the program between questions, because a search asks hundreds.
+class Probe {
+ public:
+  /// Bytes on the device; empty where they are beyond what can be counted.
+  std::optional<quantity::Bytes> needed(const spec::Question& question);
+
+ private:
+  program::Program program_;
+};
+
+}  // namespace llmcalc::search

@@ -1,0 +1,262 @@
+#include "search/unit_search.hpp"
+
+#include "llmcalc/answer/levels.hpp"
+#include "llmcalc/memory/communicators.hpp"
+#include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/spec/layout_rules.hpp"
+#include "llmcalc/trust/verdict_kind.hpp"
+#include "search/framework_stack.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+#include <utility>
+
+namespace llmcalc::search {
+
+using quantity::Bytes;
+using quantity::product;
+using quantity::Seconds;
+
+namespace {
+
+/// The stated values, or what the framework can do.
+template <class T>
+std::span<const T> values(const std::vector<T>& stated, std::span<const T> usual) {
+  return stated.empty() ? usual : std::span<const T>(stated);
+}
+
+/// Without replicas nothing can be sharded.
+std::span<const spec::Sharding> shardings(const spec::RunChoices& choices, const spec::Question& question) {
+  static constexpr std::array alone{spec::Sharding::none};
+  const bool replicated = product(question.layout.dp, question.layout.cp) > 1;
+  return values(choices.sharding, replicated ? shardings_of(question.training.framework) : std::span(alone));
+}
+
+/// 1F1B alone where there is no pipeline.
+std::span<const spec::Schedule> schedules(const spec::RunChoices& choices, const spec::Question& question) {
+  static constexpr std::array plain{spec::Schedule::one_f_one_b};
+  if (question.layout.pp == 1) return plain;
+  return values(choices.schedule, schedules_of(question.training.framework));
+}
+
+/// The same layers stand in the same blocks.
+bool share_blocks(const spec::Recompute& a, const spec::Recompute& b) {
+  const bool all = a.layers == spec::RecomputeLayers::all && b.layers == spec::RecomputeLayers::all;
+  return all || (a.layers == b.layers && a.count == b.count);
+}
+
+std::vector<std::uint32_t> weight_slots(std::span<const spec::Recompute> recomputes) {
+  std::vector<std::uint32_t> slots;
+  for (const auto& recompute : recomputes) {
+    const auto first = std::ranges::find_if(recomputes, [&](const auto& r) { return share_blocks(r, recompute); });
+    slots.push_back(static_cast<std::uint32_t>(first - recomputes.begin()));
+  }
+  return slots;
+}
+
+}  // namespace
+
+UnitSearch::UnitSearch(const PlanSpace& space)
+    : space_(space),
+      weight_slot_(weight_slots(space.recomputes())),
+      weights_(space.recomputes().size()),
+      rules_(space.recomputes().size()) {}
+
+void UnitSearch::enter(std::uint32_t base) {
+  if (base_ != nullptr && base_index_ == base) return;
+  base_index_ = base;
+  base_ = &space_.base(base);
+  question_ = base_->question;
+  kernels_.emplace(*base_->question.gpu, question_.training, base_->profile.front());
+}
+
+void UnitSearch::search(const PlanUnit& unit, Keeper& keeper) {
+  enter(unit.base);
+  keeper_ = &keeper;
+  prices_.clear();
+  spec::Layout& layout = question_.layout;
+  layout.tp = unit.tp;
+  layout.cp = unit.cp;
+  layout.cp_exchange = unit.cp_exchange;
+  layout.ep = unit.ep;
+  layout.etp = unit.etp;
+  question_.training.micro_batch = unit.micro_batch;
+  for (const Pipeline& pipeline : base_->pipelines) search_pipeline(pipeline);
+}
+
+/// Tensors beyond what can be counted fit nowhere.
+void UnitSearch::search_pipeline(const Pipeline& pipeline) try {
+  spec::Layout& layout = question_.layout;
+  spec::Training& training = question_.training;
+  const std::int64_t replica = product(layout.tp, layout.cp, pipeline.pp);
+  if (layout.gpus % replica != 0) return;
+  layout.pp = pipeline.pp;
+  layout.dp = layout.gpus / replica;
+  const auto& allowed = space_.question().choices.dp;
+  if (!allowed.empty() && std::ranges::find(allowed, layout.dp) == allowed.end()) return;
+  const std::int64_t at_once = product(layout.dp, training.micro_batch);
+  if (training.global_batch % at_once != 0) return;
+  training.grad_accum = training.global_batch / at_once;
+  if (!can_be_cut()) return;
+  make_weight_programs();
+  for (const auto sharding : shardings(space_.question().choices, question_)) {
+    layout.sharding = sharding;
+    network_.emplace(base_->links, *base_->question.gpu, layout);
+    communicators_ = memory::communicator_buffers(question_);
+    search_offloads(pipeline);
+  }
+} catch (const quantity::Overflow&) {
+}
+
+/// With everything else at its plainest no rule is broken, so tensors, sequence and layers can be cut like this.
+bool UnitSearch::can_be_cut() {
+  spec::Layout& layout = question_.layout;
+  layout.sp = false;
+  layout.vpp = 1;
+  layout.schedule = spec::Schedule::one_f_one_b;
+  layout.sharding = spec::Sharding::none;
+  question_.training.offload = spec::Offload::none;
+  const auto group = std::exchange(layout.sharding_group, 0);
+  const bool legal = is_legal();
+  layout.sharding_group = group;
+  return legal;
+}
+
+void UnitSearch::make_weight_programs() {
+  for (std::uint32_t i = 0; i < weights_.size(); ++i) {
+    if (weight_slot_[i] != i) continue;
+    question_.training.recompute = space_.recomputes()[i];
+    program::build_program(question_, base_->profile[i], weights_[i].program);
+  }
+}
+
+void UnitSearch::search_offloads(const Pipeline& pipeline) {
+  const auto usual = offloads_of(question_.training.framework);
+  for (const auto offload : values(space_.question().choices.offload, usual)) {
+    question_.training.offload = offload;
+    question_.layout.schedule = spec::Schedule::one_f_one_b;
+    price_weights();
+    search_schedules(pipeline);
+  }
+}
+
+void UnitSearch::price_weights() {
+  for (std::uint32_t i = 0; i < weights_.size(); ++i) {
+    if (weight_slot_[i] != i) continue;
+    PricedWeights& priced = weights_[i];
+    const auto rules = memory::step_rules(question_, base_->profile[i]);
+    priced.memory.assign(priced.program, question_, base_->profile[i], rules);
+    priced.traffic.clear();
+    for (const auto& block : priced.program.blocks) {
+      priced.traffic.push_back(
+          timing::weight_traffic(block, question_.training, base_->profile[i], rules.sharding, *kernels_));
+    }
+  }
+}
+
+void UnitSearch::search_schedules(const Pipeline& pipeline) {
+  for (const auto schedule : schedules(space_.question().choices, question_)) {
+    question_.layout.schedule = schedule;
+    for (std::uint32_t i = 0; i < rules_.size(); ++i) rules_[i] = memory::step_rules(question_, base_->profile[i]);
+    for (const Cut& cut : pipeline.cuts) {
+      question_.layout.vpp = cut.vpp;
+      search_cut(cut);
+    }
+  }
+}
+
+/// Layouts whose states alone do not fit are counted and left.
+void UnitSearch::search_cut(const Cut& cut) {
+  static constexpr std::array both{false, true};
+  const auto& stated = space_.question().choices.sp;
+  const auto policies = static_cast<std::uint32_t>(cut.stages.size());
+  std::optional<bool> may_fit;
+  for (const bool sp : both) {
+    if (!stated.empty() && std::ranges::find(stated, sp) == stated.end()) continue;
+    question_.layout.sp = sp;
+    if (!is_legal()) continue;
+    keeper_->count(policies, 0);
+    if (!may_fit) may_fit = states_fit(cut);
+    if (!*may_fit) continue;
+    for (std::uint32_t i = 0; i < policies; ++i) evaluate(i, cut.stages[i]);
+  }
+}
+
+bool UnitSearch::is_legal() const {
+  return spec::broken_rule({question_.model.shape, question_.training, question_.layout}) == nullptr;
+}
+
+/// A walk without activations is a lower bound: each of them only adds to a moment. Recompute policies differ in
+/// nothing else.
+bool UnitSearch::states_fit(const Cut& cut) const {
+  const std::size_t blocks = weights_of(0).program.blocks.size();
+  static constexpr std::size_t most_blocks = 64;
+  static constexpr std::array<memory::BlockWalk, most_blocks> empty{};
+  if (blocks > most_blocks) return true;
+  return fits(device_bytes(0, std::span(empty).first(blocks), {}, cut.stages.front()));
+}
+
+Bytes UnitSearch::device_bytes(std::uint32_t recompute, std::span<const memory::BlockWalk> walks,
+                               std::span<const program::Companion> companions, Stages stages) const {
+  const PricedWeights& weights = weights_of(recompute);
+  const auto& profile = base_->profile[recompute];
+  const auto& sequence = weights.program.sequence;
+  const memory::BlockPrices prices{walks, &weights.memory, sequence.front(), sequence.back(), companions};
+  const memory::StageWalk walk(prices, rules_[recompute], question_, profile);
+  return answer::needed_level(profile, walk.worst(stages).allocated, communicators_);
+}
+
+Seconds UnitSearch::step_time(std::uint32_t recompute, const PricedProgram& priced, Stages stages) const {
+  const timing::StepPrices costs{priced.times, weights_of(recompute).traffic, priced.program.sequence.back(),
+                                 timing::handed_on(priced.program), priced.program.companions};
+  return timing::time_step(stages, costs, question_, base_->profile[recompute], prices()).total();
+}
+
+/// A size beyond what can be counted fits nowhere.
+void UnitSearch::evaluate(std::uint32_t recompute, Stages stages) try {
+  question_.training.recompute = space_.recomputes()[recompute];
+  const auto& rules = rules_[recompute];
+  const bool gathers = question_.training.precision.autocast && rules.sharding.gathers_weights();
+  const std::int64_t generated = question_.training.makes_samples() ? question_.training.grad_accum : 0;
+  const ProgramKey key{recompute, question_.layout.sp, question_.layout.pp > 1, gathers, generated};
+  const PricedProgram& program = prices_.program(key, question_, base_->profile[recompute], prices());
+  const Bytes memory = device_bytes(recompute, prices_.walks(program, rules).walks, program.program.companions, stages);
+  if (!fits(memory)) return;
+  const PlannedRun run = planned(recompute, memory, step_time(recompute, program, stages));
+  if (!is_within_limits(run)) return;
+  keeper_->count(0, 1);
+  keeper_->take(run);
+} catch (const quantity::Overflow&) {
+}
+
+bool UnitSearch::fits(Bytes memory) const {
+  if (memory > base_->capacity) return false;
+  return !space_.question().strict || trust::excess(question_, memory, base_->capacity) <= 0.0;
+}
+
+PlannedRun UnitSearch::planned(std::uint32_t recompute, Bytes memory, Seconds step) const {
+  const spec::Layout& layout = question_.layout;
+  PlannedRun run;
+  run.choice = {base_index_,     layout.tp,       layout.pp,
+                layout.vpp,      layout.cp,       layout.ep,
+                layout.etp,      layout.dp,       question_.training.micro_batch,
+                layout.sp,       layout.schedule, layout.cp_exchange,
+                layout.sharding, recompute,       question_.training.offload};
+  run.memory = memory;
+  run.step = step;
+  run.total = step * base_->steps;
+  if (base_->clock) run.total = run.total / base_->clock->share(step, run.total);
+  if (base_->dollars_an_hour) run.cost = *base_->dollars_an_hour * quantity::in_hours(run.total);
+  if (base_->power) run.energy = *base_->power * run.total;
+  return run;
+}
+
+bool UnitSearch::is_within_limits(const PlannedRun& run) const {
+  const PlanLimits& limits = space_.question().limits;
+  const bool ends = std::isfinite(quantity::in_seconds(run.total));
+  return ends && !(limits.time && run.total > *limits.time) && !(limits.cost && *run.cost > *limits.cost);
+}
+
+}  // namespace llmcalc::search

@@ -1,0 +1,117 @@
+#include "llmcalc/trust/validation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace llmcalc::trust {
+namespace {
+
+/// \pre sorted is not empty
+double median(const std::vector<double>& sorted) {
+  const std::size_t middle = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[middle] : 0.5 * (sorted[middle - 1] + sorted[middle]);
+}
+
+/// In whole percent: 0.95 is no binary number, and 0.95 * 20 may come out above 19.
+/// \pre sorted is not empty, 0 < percent <= 100
+double nearest_rank(const std::vector<double>& sorted, std::size_t percent) {
+  return sorted[(percent * sorted.size() + 99) / 100 - 1];
+}
+
+}  // namespace
+
+bool Comparison::inside_bar() const {
+  return measured >= predicted * (1.0 - bar.below) && measured <= predicted * (1.0 + bar.above);
+}
+
+Summary summarize(std::span<const Comparison> rows) {
+  Summary s;
+  if (rows.empty()) return s;
+  std::vector<double> errors;
+  double inside = 0.0;
+  for (const Comparison& row : rows) {
+    errors.push_back(std::abs(row.error_pct()));
+    s.bias_pct += row.error_pct();
+    if (row.inside_bar()) inside += 1.0;
+  }
+  std::ranges::sort(errors);
+  for (const double error : errors) s.mean_abs_pct += error;
+  const auto n = static_cast<double>(rows.size());
+  s.n = static_cast<std::int64_t>(rows.size());
+  s.mean_abs_pct /= n;
+  s.bias_pct /= n;
+  s.inside_bar_pct = 100.0 * inside / n;
+  s.median_abs_pct = median(errors);
+  s.p95_abs_pct = nearest_rank(errors, 95);
+  s.max_abs_pct = errors.back();
+  return s;
+}
+
+std::vector<Comparison> by_configuration(std::span<const Comparison> rows) {
+  std::vector<Comparison> single;
+  std::map<std::string, std::vector<Comparison>> repeated;
+  for (const Comparison& row : rows) {
+    if (row.configuration.empty()) {
+      single.push_back(row);
+    } else {
+      repeated[row.configuration].push_back(row);
+    }
+  }
+  for (const auto& [configuration, members] : repeated) {
+    Comparison one = members.front();
+    std::vector<double> ratios;
+    for (const Comparison& member : members) ratios.push_back(member.predicted / member.measured);
+    std::ranges::sort(ratios);
+    one.predicted = median(ratios) * one.measured;
+    single.push_back(one);
+  }
+  return single;
+}
+
+std::vector<Group> group(std::span<const Comparison> rows, const std::vector<std::string>& columns) {
+  std::vector<Group> groups;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    std::map<std::string, std::vector<Comparison>> by_value;
+    for (const Comparison& row : rows) by_value[row.groups[i]].push_back(row);
+    for (const auto& [value, members] : by_value) groups.push_back({columns[i], value, summarize(members)});
+  }
+  return groups;
+}
+
+std::string_view id_of(Judgement judgement) {
+  switch (judgement) {
+    case Judgement::true_fit:
+      return "true_fit";
+    case Judgement::false_fit:
+      return "false_fit";
+    case Judgement::true_miss:
+      return "true_miss";
+    case Judgement::false_miss:
+      return "false_miss";
+  }
+  return {};
+}
+
+Judgement judgement_on(bool fitted, VerdictKind predicted) {
+  if (fitted) return predicted == VerdictKind::does_not_fit ? Judgement::false_miss : Judgement::true_fit;
+  return predicted == VerdictKind::fits ? Judgement::false_fit : Judgement::true_miss;
+}
+
+std::int64_t count(std::span<const JudgedRun> runs, Judgement judgement) {
+  return std::ranges::count(runs, judgement, &JudgedRun::judgement);
+}
+
+void SkippedRows::add(const std::string& reason, const std::string& place) {
+  Skipped& skipped = by_reason_.try_emplace(reason, Skipped{reason, 0, place}).first->second;
+  ++skipped.count;
+}
+
+std::vector<Skipped> SkippedRows::most_frequent_first() const {
+  std::vector<Skipped> all;
+  for (const auto& [reason, skipped] : by_reason_) all.push_back(skipped);
+  std::ranges::stable_sort(all, std::ranges::greater(), &Skipped::count);
+  return all;
+}
+
+}  // namespace llmcalc::trust

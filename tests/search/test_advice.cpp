@@ -1,0 +1,187 @@
+// Advice is what a person can type: every flag, appended to the question, gives the figure that was promised.
+#include "../answer/asking.hpp"
+#include "catch.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/search/advice.hpp"
+
+using namespace llmcalc;
+using test::question;
+using trust::VerdictKind;
+
+namespace {
+
+/// What a person is told about a run, but for the figures.
+struct Told : search::Advised {
+  answer::Verdict verdict;
+};
+
+Told advised(const spec::Question& question, const search::LargerAccelerators& larger = {}) {
+  const auto estimate = answer::estimate(question);
+  return {search::advise(question, larger, estimate.verdict), estimate.verdict};
+}
+
+std::vector<spec::Accelerator> some_larger() {
+  const read::Catalogue catalogue;
+  return {catalogue.accelerator("h200-sxm", "test").accelerator, catalogue.accelerator("b200-sxm", "test").accelerator};
+}
+
+bool has_flag(const search::Advised& told, std::string_view flag) {
+  return std::ranges::any_of(told.changes,
+                             [&](const auto& advice) { return advice.flag.find(flag) != std::string::npos; });
+}
+
+// One question for every way in which a run can be too large.
+const std::string too_large[] = {
+    "--model llama-3-8b --dtype mixed-bf16 --gpu a100-80-sxm",
+    "--model llama-3-8b --dtype bf16 --framework hf --micro-batch 4 --gpu h100-sxm",
+    "--model llama-3-8b --dtype bf16 --framework hf --micro-batch 6 --seq 8192 --gpu h200-sxm",
+    "--model llama-2-7b --dtype bf16 --framework hf --attention eager --seq 4096 --gpu h100-sxm",
+    "--model gpt2-xl --dtype mixed-bf16 --framework hf --micro-batch 12 --seq 1024 --gpu rtx-4090",
+    "--model llama-2-70b --dtype bf16 --framework megatron --tp 8 --sp 1 --gpus 64 --grad-accum 8 --gpu h100-sxm",
+    "--model llama-2-13b --dtype bf16 --framework deepspeed --gpus 8 --dp 8 --gpu a100-40-sxm",
+    "--model llama-2-70b --dtype bf16 --framework deepspeed --gpus 8 --dp 2 --pp 4 --sharding zero1 --gpu h100-sxm",
+    "--model mistral-7b --dtype bf16 --framework torchtune --gpus 4 --gpu a100-40-sxm",
+    "--model llama-2-13b --dtype bf16 --framework torch --gpus 8 --dp 8 --sharding ddp --gpu a100-80-sxm",
+    "--model mixtral-8x7b --dtype bf16 --framework torchtitan --gpus 8 --sharding zero1 --gpu h100-sxm",
+    "--model llama-3-8b --dtype bf16 --framework hf --method lora --lora-rank 16 --micro-batch 8 --gpu rtx-4090",
+    "--model llama-3-8b --dtype bf16 --framework hf --algorithm dpo --recompute full --gpu a100-80-sxm",
+    "--model llama-3-8b --dtype bf16 --framework hf --algorithm ppo --gpu h100-sxm",
+    "--model llama-3-8b --dtype bf16 --framework hf --method prefix --micro-batch 32 --seq 2048 --gpu a100-40-sxm",
+    "--model gpt2-xl --dtype bf16 --framework megatron --recompute selective --recompute-modules mlp --micro-batch 64"
+    " --seq 1024 --gpu a100-40-sxm",
+};
+
+}  // namespace
+
+TEST_CASE("every advice, typed behind the question, needs what it promised and fits") {
+  for (const std::string& line : too_large) {
+    const auto told = advised(question(line), some_larger);
+    CAPTURE(line);
+    CHECK(told.verdict.kind != VerdictKind::fits);
+    CHECK_FALSE(told.changes.empty());
+    CHECK_FALSE(told.headroom);
+    for (const auto& advice : told.changes) {
+      CAPTURE(advice.flag);
+      const auto again = answer::estimate(question(line + " " + advice.flag));
+      CHECK(again.verdict.kind == VerdictKind::fits);
+      CHECK(again.verdict.needed == advice.needed);
+      CHECK(again.verdict.high <= again.verdict.capacity);
+      CHECK_FALSE(advice.cost.empty());
+    }
+  }
+}
+
+TEST_CASE("an advice says each option once") {
+  for (const std::string line :
+       {"--model palm-540b --gpu rtx-4070-super --gpus 8", "--model llama-3-70b --gpu h20 --gpus 4"}) {
+    for (const auto& advice : advised(question(line), some_larger).changes) {
+      CAPTURE(advice.flag);
+      for (const std::string option : {"--gpu ", "--gpus ", "--micro-batch ", "--sharding "}) {
+        const auto first = advice.flag.find(option);
+        CHECK((first == std::string::npos || advice.flag.find(option, first + 1) == std::string::npos));
+      }
+    }
+  }
+}
+
+TEST_CASE("a single change in place comes before another training, and that before another machine") {
+  const auto told = advised(question("--model gpt2-xl --dtype bf16 --framework hf --micro-batch 16 --seq 1024 "
+                                     "--gpu a100-40-sxm"),
+                            some_larger);
+  REQUIRE(told.changes.size() >= 3);
+  CHECK(told.changes.front().flag.find("--method") == std::string::npos);
+  CHECK(told.changes.back().flag == "--gpu h200-sxm");  // the first of those offered that fits
+  CHECK(has_flag(told, "--recompute full"));
+  CHECK(has_flag(told, "--micro-batch"));
+}
+
+TEST_CASE("the smallest step of a change is advised: one micro-batch less would not fit") {
+  const std::string line = "--model gpt2-xl --dtype bf16 --framework hf --micro-batch 32 --seq 1024 --gpu a100-80-sxm";
+  const auto told = advised(question(line));
+  const auto found =
+      std::ranges::find_if(told.changes, [](const auto& advice) { return advice.flag.starts_with("--micro-batch"); });
+  REQUIRE(found != told.changes.end());
+  const auto batch = question(line + " " + found->flag).training.micro_batch;
+  const auto larger = answer::estimate(question(line + " --micro-batch " + std::to_string(2 * batch)));
+  CHECK(larger.verdict.kind != VerdictKind::fits);
+}
+
+TEST_CASE("where no single change in place suffices, two are combined") {
+  const auto told = advised(question("--model llama-3-8b --dtype bf16 --framework hf --micro-batch 4 --gpu h100-sxm"));
+  REQUIRE_FALSE(told.changes.empty());
+  CHECK(told.changes.front().change.find(", and ") != std::string::npos);
+}
+
+TEST_CASE("accelerators are asked for only when the run does not fit, and not where the capacity was given") {
+  int asked = 0;
+  const auto counting = [&] {
+    ++asked;
+    return some_larger();
+  };
+  advised(question("--params 1e9 --dtype bf16 --gpu h100-sxm --framework hf"), counting);
+  CHECK(asked == 0);
+  const auto given = advised(question("--model llama-3-8b --dtype bf16 --gpu a100-40-sxm --memory 20GiB"), counting);
+  CHECK(asked == 1);
+  CHECK_FALSE(has_flag(given, "--gpu h200"));
+  CHECK_FALSE(has_flag(given, "--gpu b200"));
+}
+
+TEST_CASE("the room of a run that fits is the border: one more does not fit") {
+  for (const std::string line : {"--params 1e9 --dtype bf16 --gpu a100-80-sxm",
+                                 "--model gpt2-xl --dtype bf16 --framework hf --seq 512 --gpu h100-sxm",
+                                 "--model llama-3-8b --dtype bf16 --framework hf --attention eager --gpu mi300x "
+                                 "--recompute full",
+                                 "--model llama-3-8b --dtype bf16 --framework megatron --tp 8 --sp 1 --gpu h100-sxm"}) {
+    CAPTURE(line);
+    const auto told = advised(question(line));
+    REQUIRE(told.verdict.kind == VerdictKind::fits);
+    CHECK(told.changes.empty());
+    REQUIRE(told.headroom);
+    const auto kind_with = [&](const std::string& flag, std::int64_t value) {
+      return answer::estimate(question(line + " --" + flag + " " + std::to_string(value))).verdict.kind;
+    };
+    CHECK(kind_with("micro-batch", told.headroom->micro_batch) == VerdictKind::fits);
+    CHECK(kind_with("micro-batch", told.headroom->micro_batch + 1) != VerdictKind::fits);
+    const auto longest = told.headroom->seq;
+    CHECK(kind_with("seq", longest) == VerdictKind::fits);
+    const auto positions = question(line).model.shape;
+    if (positions.position != spec::Position::learned) CHECK(kind_with("seq", longest + 2048) != VerdictKind::fits);
+    if (positions.position == spec::Position::learned) CHECK(longest <= positions.max_position);
+  }
+}
+
+TEST_CASE("the room for micro-batches is one that the stated batch of a step can be split into") {
+  const std::string line = "--model gpt2-xl --dtype bf16 --framework hf --seq 512 --gpu h100-sxm --global-batch ";
+  const auto room_of = [&](const std::string& more) { return advised(question(line + more)).headroom->micro_batch; };
+  for (const std::int64_t batch : {6, 84, 1009, 1024}) {
+    CAPTURE(batch);
+    std::int64_t largest = 1;
+    for (std::int64_t part = 1; part <= batch; ++part) {
+      if (batch % part != 0) continue;
+      const auto typed = line + std::to_string(batch) + " --micro-batch " + std::to_string(part);
+      if (answer::estimate(question(typed)).verdict.kind == VerdictKind::fits) largest = part;
+    }
+    CHECK(room_of(std::to_string(batch)) == largest);
+  }
+  CHECK(room_of("6 --micro-batch 2 --grad-accum 3") == 2);
+  CHECK(room_of("6 --grad-accum 3") == 2);
+  const std::string interleaved = "32 --gpus 8 --framework megatron --pp 8 --vpp 2 --micro-batch ";
+  CHECK(room_of(interleaved + "1") == 4);  // eight micro-batches, one a stage, are the fewest
+}
+
+TEST_CASE("advice takes any question that an estimate takes") {
+  const auto huge =
+      advised(question("--model llama-3-8b --dtype bf16 --micro-batch 2147483647 --grad-accum 2147483647 "
+                       "--gpu a100-80-sxm --seq 1"));
+  CHECK(huge.verdict.kind == VerdictKind::does_not_fit);
+  CHECK(advised(question("--params 1e9 --dtype bf16")).changes.empty());
+  CHECK_FALSE(advised(question("--params 1e9 --dtype bf16 --gpu a100-80 --activations none")).headroom);
+}
+
+TEST_CASE("a run short of a reference model's bytes may store what that would say") {
+  const std::string line =
+      "--model llama-3-8b --dtype bf16 --framework hf --recompute full --gpu h100-sxm "
+      "--memory 85GiB --algorithm ";
+  CHECK(has_flag(advised(question(line + "dpo")), "--reference precomputed"));
+  CHECK_FALSE(has_flag(advised(question(line + "ppo")), "--reference precomputed"));
+}

@@ -1,0 +1,215 @@
+// A search against asking about every layout one by one.
+
+#include "../answer/asking.hpp"
+#include "catch.hpp"
+#include "llmcalc/search/plan.hpp"
+#include "llmcalc/spec/layout_rules.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace llmcalc;
+using quantity::in_bytes;
+using quantity::in_seconds;
+using search::Choice;
+using search::Objective;
+using search::PlannedRun;
+
+namespace {
+
+struct Space {
+  std::string_view line;
+  std::int64_t gpus, global_batch;
+  Objective objective = Objective::step_time;
+};
+
+constexpr std::string_view tiny = "--layers 4 --hidden 512 --heads 8 --ffn 2048 --vocab 32000 --seq 1024 --tokens 1B ";
+constexpr std::string_view tied =
+    "--layers 6 --hidden 768 --heads 12 --ffn 3072 --vocab 50257 --tied 1 --seq 512 --tokens 1B ";
+constexpr std::string_view experts =
+    "--layers 4 --hidden 512 --heads 8 --ffn 1024 --vocab 32000 --experts 4 --top-k 2 --expert-ffn 512 --seq 512 "
+    "--tokens 1B ";
+
+// Capacities are chosen so that some layouts fit and others do not.
+const std::vector<std::pair<std::string_view, Space>> spaces = {
+    {tiny, {"--gpu a100-40", 1, 4}},
+    {tiny, {"--gpu a100-40", 2, 4}},
+    {tiny, {"--gpu a100-40 --memory 2GiB", 4, 4}},
+    {tiny, {"--gpu a100-40 --memory 2500MiB", 8, 8}},
+    {tiny, {"--gpu h100-sxm --framework megatron", 4, 8}},
+    {tiny, {"--gpu h100-sxm --framework megatron --memory 3GiB", 8, 8}},
+    {tiny, {"--gpu h100-sxm --framework torchtitan --memory 3GiB", 4, 4}},
+    {tiny, {"--gpu h100-sxm --framework deepspeed --memory 6GiB", 4, 4}},
+    {tiny, {"--gpu a100-40", 4, 4, Objective::memory}},
+    {tiny, {"--gpu a100-40 --memory 3GiB", 4, 8, Objective::micro_batch}},
+    {tiny, {"--gpu a100-40 --price 2", 4, 4, Objective::cost}},
+    {tiny, {"--gpu a100-40", 4, 4, Objective::energy}},
+    {tiny, {"--gpu a100-40 --dtype mixed-bf16", 4, 2}},
+    {tiny, {"--gpu rtx-4090 --dtype fp32", 2, 2}},
+    {tiny, {"--gpu a100-40 --optimizer adafactor", 4, 4}},
+    {tiny, {"--gpu a100-40 --algorithm dpo", 2, 4}},
+    {tiny, {"--gpu a100-40 --algorithm ppo --memory 6GiB", 4, 8}},
+    {tiny, {"--gpu h100-sxm --framework megatron --algorithm grpo", 2, 8}},
+    {tiny, {"--gpu a100-40 --algorithm dpo --memory 3GiB", 4, 4}},
+    {tiny, {"--gpu a100-40 --algorithm ppo --memory 3GiB", 2, 4}},
+    {tied, {"--gpu a100-40", 2, 4}},
+    {tied, {"--gpu a100-40 --memory 2GiB", 4, 4}},
+    {tied, {"--gpu h100-sxm --framework megatron", 6, 6}},
+    {tied, {"--gpu h100-sxm --framework hf", 4, 8}},
+    {tied, {"--gpu a100-40 --method lora", 4, 4}},
+    {experts, {"--gpu a100-40", 2, 2}},
+    {experts, {"--gpu h100-sxm --framework megatron --memory 3GiB", 4, 4}},
+    {"--model t5-small --seq 512 --tokens 1B ", {"--gpu a100-40", 2, 2}},
+    {"--model gemma-3-270m --seq 1k --tokens 1B ", {"--gpu a100-40", 2, 2}},
+};
+
+spec::Question base_of(std::string_view model, const Space& space) {
+  spec::Question q = test::question(std::string(model) + std::string(space.line));
+  q.layout.gpus = space.gpus;
+  q.training.global_batch = space.global_batch;
+  return q;
+}
+
+search::PlanSpace plan_space(std::string_view model, const Space& space) {
+  search::PlanQuestion question;
+  question.bases = {base_of(model, space)};
+  question.objective = space.objective;
+  return search::PlanSpace(std::move(question));
+}
+
+/// Every combination of numbers, without a thought about what divides what.
+class BruteForce {
+ public:
+  explicit BruteForce(const search::PlanSpace& space) : space_(space), base_(space.question().bases.front()) {}
+
+  std::int64_t looked_at = 0;
+  std::vector<PlannedRun> fitting;
+
+  void run() {
+    const auto& shape = base_.model.shape;
+    const std::int64_t gpus = base_.layout.gpus;
+    const std::int64_t most_ep = std::max<std::int64_t>(1, shape.moe.experts);
+    for (c_.tp = 1; c_.tp <= gpus; ++c_.tp)
+      for (c_.pp = 1; c_.pp <= gpus; ++c_.pp)
+        for (c_.cp = 1; c_.cp <= gpus; ++c_.cp)
+          for (c_.dp = 1; c_.dp <= gpus; ++c_.dp)
+            for (c_.ep = 1; c_.ep <= most_ep; ++c_.ep)
+              for (c_.etp = 1; c_.etp <= c_.tp; ++c_.etp)
+                for (c_.micro_batch = 1; c_.micro_batch <= base_.training.global_batch; ++c_.micro_batch)
+                  if (c_.tp * c_.pp * c_.cp * c_.dp == gpus) words();
+  }
+
+ private:
+  void words() {
+    using spec::ContextExchange;
+    using spec::Schedule;
+    const bool whole_models = base_.training.framework == spec::Framework::hf;
+    if (whole_models && c_.tp * c_.pp * c_.cp * c_.ep > 1) return;
+    const bool split_experts = base_.model.shape.moe.experts > 0;
+    if (c_.etp > 1 && (!split_experts || c_.tp % c_.etp != 0)) return;
+    if (base_.training.global_batch % (c_.dp * c_.micro_batch) != 0) return;
+    const auto framework = base_.training.framework;
+    const bool one_schedule = framework == spec::Framework::megatron || framework == spec::Framework::deepspeed;
+    const std::int64_t layers = base_.model.layer_count();
+    for (c_.vpp = 1; c_.vpp <= (layers + c_.pp - 1) / c_.pp; ++c_.vpp)
+      for (const auto schedule : {Schedule::one_f_one_b, Schedule::gpipe, Schedule::zero_bubble})
+        for (const auto exchange : {ContextExchange::ring, ContextExchange::all_to_all})
+          for (const bool sp : {false, true}) {
+            if ((layers + c_.pp - 1) / c_.pp % c_.vpp != 0) continue;
+            if (schedule != Schedule::one_f_one_b && (c_.pp == 1 || one_schedule)) continue;
+            if (exchange == ContextExchange::all_to_all && c_.cp == 1) continue;
+            c_.schedule = schedule;
+            c_.cp_exchange = exchange;
+            c_.sp = sp;
+            states();
+          }
+  }
+
+  void states() {
+    using spec::Offload;
+    using spec::Sharding;
+    const auto framework = base_.training.framework;
+    std::vector<Sharding> shardings{Sharding::ddp, Sharding::zero1, Sharding::zero2, Sharding::zero3};
+    std::vector<Offload> offloads{Offload::none, Offload::optimizer, Offload::params_optimizer, Offload::activations};
+    if (framework == spec::Framework::torchtitan || framework == spec::Framework::hf) {
+      shardings.back() = Sharding::fsdp2;
+      offloads = {Offload::none, Offload::params, Offload::activations};
+    } else if (framework == spec::Framework::megatron) {
+      shardings.resize(2);
+      offloads.resize(2);
+    }
+    if (c_.dp * c_.cp == 1) shardings = {Sharding::none};
+    for (const auto sharding : shardings)
+      for (const auto offload : offloads)
+        for (std::uint32_t recompute = 0; recompute < 3; ++recompute) {
+          c_.sharding = sharding;
+          c_.offload = offload;
+          c_.recompute = recompute;
+          ask();
+        }
+  }
+
+  void ask() {
+    const spec::Question q = space_.question_of(c_);
+    if (spec::broken_rule({q.model.shape, q.training, q.layout}) != nullptr) return;
+    ++looked_at;
+    const auto estimate = answer::estimate(q);
+    if (estimate.verdict.kind == trust::VerdictKind::does_not_fit) return;
+    PlannedRun run{c_, estimate.memory.peak_needed, estimate.compute.step, estimate.compute.total, {}, {}};
+    run.cost = estimate.compute.cost;
+    if (estimate.compute.footprint) run.energy = estimate.compute.footprint->energy;
+    fitting.push_back(run);
+  }
+
+  const search::PlanSpace& space_;
+  const spec::Question& base_;
+  Choice c_;
+};
+
+/// Times that differ in the last bit may be one time of the whole run, so either way is right there.
+bool is_faster(const PlannedRun& a, const PlannedRun& b) {
+  return in_seconds(a.step) < in_seconds(b.step) * (1 - 1e-12);
+}
+bool surely_beats(const PlannedRun& a, const PlannedRun& b) { return a.memory <= b.memory && is_faster(a, b); }
+bool may_beat(const PlannedRun& a, const PlannedRun& b) {
+  return surely_beats(a, b) || (a.memory < b.memory && !is_faster(b, a));
+}
+
+void check_same(const std::vector<PlannedRun>& found, const std::vector<PlannedRun>& expected) {
+  REQUIRE(found.size() == expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    CHECK(in_bytes(found[i].memory) == in_bytes(expected[i].memory));
+    CHECK(found[i].step == expected[i].step);
+    CHECK(in_seconds(found[i].total) == Approx(in_seconds(expected[i].total)).epsilon(1e-5));
+    CHECK(found[i].cost.has_value() == expected[i].cost.has_value());
+    CHECK(found[i].energy.has_value() == expected[i].energy.has_value());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a search finds what asking about every layout finds") {
+  for (const auto& [model, small] : spaces) {
+    CAPTURE(model, small.line, small.gpus);
+    const search::PlanSpace space = plan_space(model, small);
+    const search::Findings found = search::plan(space);
+    BruteForce brute(space);
+    brute.run();
+    REQUIRE(brute.fitting.size() > 2);
+    CHECK(found.looked_at == brute.looked_at);
+    CHECK(found.fitting == static_cast<std::int64_t>(brute.fitting.size()));
+    auto best = brute.fitting;
+    std::ranges::sort(best, [&](const auto& a, const auto& b) { return space.is_better(a, b); });
+    best.resize(std::min(best.size(), space.question().best));
+    check_same(found.best, best);
+    for (const PlannedRun& run : found.front) {
+      CHECK(std::ranges::none_of(brute.fitting, [&](const auto& other) { return surely_beats(other, run); }));
+    }
+    for (const PlannedRun& run : brute.fitting) {
+      if (std::ranges::any_of(brute.fitting, [&](const auto& other) { return may_beat(other, run); })) continue;
+      CHECK(std::ranges::any_of(found.front, [&](const auto& kept) {
+        return kept.memory == run.memory && !is_faster(run, kept) && !is_faster(kept, run);
+      }));
+    }
+  }
+}
