@@ -35,12 +35,11 @@ std::vector<Flag> common_flags(std::string_view formats) {
   return {
       {"format", std::string(formats), "form of the answer", "Output"},
       {"quiet", "", "print nothing: the exit code is the answer", "Output"},
+      {"color", "auto|always|never", "colours; auto: on a terminal without NO_COLOR", "Output"},
       {"presets", "folder", "presets that add to and override the built-in ones", "Output"},
-      {"help", "", "this text", "Output"},
+      {"help", "", "this text; -h: the usual options", "Output"},
   };
 }
-
-Flag color_flag() { return {"color", "auto|always|never", "colours; auto: on a terminal without NO_COLOR", "Output"}; }
 
 std::vector<Flag> question_flags() {
   std::vector<Flag> flags;
@@ -55,11 +54,10 @@ std::vector<Flag> question_flags() {
 
 std::vector<Flag> fit_flags() {
   std::vector<Flag> flags = question_flags();
-  flags.push_back({"full", "", "every table: memory, phases, parameters, compute, time", "Output"});
+  flags.push_back({"full", "", "every table instead of one screen", "Output"});
   flags.push_back({"explain", "", "formula, numbers and source of every line", "Output"});
   flags.push_back({"timeline", "", "draw the memory of a step, block by block", "Output"});
   flags.push_back({"strict", "", "a fit inside the error bar is a failure (exit 1)", "Output"});
-  flags.push_back(color_flag());
   return flags;
 }
 

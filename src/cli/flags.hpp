@@ -17,11 +17,8 @@ struct Flag {
   bool is_switch() const { return values.empty(); }
 };
 
-/// --format, --quiet, --presets: the same under every verb, but for the forms of its answer.
+/// --format, --quiet, --color, --presets: the same under every verb, but for the forms of its answer.
 std::vector<Flag> common_flags(std::string_view formats);
-
-/// --color, of the verbs whose text has colours.
-Flag color_flag();
 
 /// Every term of the vocabulary with its shorthands.
 std::vector<Flag> question_flags();

@@ -35,22 +35,51 @@ std::string flag_entry(const Flag& flag) {
   return entry("--" + flag.name, text);
 }
 
+std::string lead_of(const Verb& verb) {
+  return "usage: llmcalc " + std::string(verb.name) + " " + std::string(verb.usage) + "\n\n" +
+         std::string(verb.summary) + "\n";
+}
+
+std::string examples_of(const Verb& verb) {
+  std::string text = "\n";
+  for (const auto example : verb.examples) text.append("  ").append(example).append("\n");
+  return text;
+}
+
+/// An option in one line, its values where there is room for them.
+std::string short_entry(const Flag& flag) {
+  std::string text(flag.help);
+  const auto values = " <" + flag.values + ">";
+  if (!flag.is_switch() && text_column + text.size() + values.size() <= line_width) text += values;
+  return entry("--" + flag.name, text);
+}
+
 }  // namespace
+
+std::string short_help(const Verb& verb, const std::vector<Flag>& flags) {
+  auto text = lead_of(verb) + "\n";
+  for (const auto name : verb.usual) text += short_entry(*std::ranges::find(flags, name, &Flag::name));
+  for (const Flag& flag : flags) {
+    if (verb.usual.empty()) text += short_entry(flag);
+  }
+  return text + examples_of(verb) + "\nllmcalc " + std::string(verb.name) + " --help has all " +
+         std::to_string(flags.size()) + " options\n";
+}
 
 std::string program_help() {
   std::string text =
       "usage: llmcalc VERB [options]\n\n"
       "Memory, time and cost of training large language models, before the launch and\nwithout a GPU.\n\n";
   for (const Verb& verb : verbs()) text += entry(verb.name, verb.summary);
-  text += "\n" + entry("VERB --help", "options of a verb") + entry("--version", "version of the program");
+  text +=
+      "\n" + entry("VERB -h", "its usual options; --help: all of them") + entry("--version", "version of the program");
   return text +
          "\n  llmcalc fit --params 1e9 --dtype bf16 --gpu a100-80\n"
          "\nexit: 0 fits, 1 does not fit, 2 the question could not be answered\n";
 }
 
 std::string verb_help(const Verb& verb, const std::vector<Flag>& flags) {
-  std::string text = "usage: llmcalc " + std::string(verb.name) + " " + std::string(verb.usage) + "\n\n" +
-                     std::string(verb.summary) + "\n";
+  auto text = lead_of(verb);
   std::vector<std::string_view> groups;
   for (const Flag& flag : flags) {
     if (std::ranges::find(groups, flag.group) == groups.end()) groups.push_back(flag.group);
@@ -61,7 +90,7 @@ std::string verb_help(const Verb& verb, const std::vector<Flag>& flags) {
       if (flag.group == group) text += flag_entry(flag);
     }
   }
-  return text;
+  return text + examples_of(verb);
 }
 
 }  // namespace llmcalc::cli

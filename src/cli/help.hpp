@@ -7,10 +7,13 @@
 
 namespace llmcalc::cli {
 
-/// `llmcalc --help`: the verbs.
+/// `llmcalc`, `llmcalc -h`: the verbs.
 std::string program_help();
 
 /// `llmcalc VERB --help`: its options by group.
 std::string verb_help(const Verb& verb, const std::vector<Flag>& flags);
+
+/// `llmcalc VERB -h`: what most questions need, on one screen.
+std::string short_help(const Verb& verb, const std::vector<Flag>& flags);
 
 }  // namespace llmcalc::cli

@@ -9,7 +9,8 @@
 namespace llmcalc::cli {
 namespace {
 
-bool is_help(const std::string& word) { return word == "--help" || word == "-h"; }
+bool is_long_help(const std::string& word) { return word == "--help"; }
+bool is_short_help(const std::string& word) { return word == "-h"; }
 
 std::vector<Flag> all_flags(const Verb& verb) {
   auto flags = verb.flags();
@@ -20,8 +21,10 @@ std::vector<Flag> all_flags(const Verb& verb) {
 
 Outcome run_verb(const Verb& verb, std::span<const std::string> words, const Environment& environment) {
   const auto flags = all_flags(verb);
-  if (std::ranges::any_of(words, is_help)) return {.answer = verb_help(verb, flags)};
+  if (std::ranges::any_of(words, is_long_help)) return {.answer = verb_help(verb, flags)};
+  if (std::ranges::any_of(words, is_short_help)) return {.answer = short_help(verb, flags)};
   const Arguments arguments(flags, words);
+  wants_colour(arguments, environment);  // a wrong --color is one under verbs without colours too
   Outcome outcome = verb.run(arguments, environment);
   if (arguments.has("quiet")) return {.answer = {}, .code = outcome.code};
   return outcome;
@@ -37,8 +40,8 @@ Outcome help(std::span<const std::string> names) {
 }  // namespace
 
 Outcome run(std::span<const std::string> words, const Environment& environment) {
-  if (words.empty()) throw quantity::BadInput({}, "a verb is missing", "see llmcalc --help");
-  if (is_help(words.front())) return help({});
+  if (words.empty()) return {.answer = program_help(), .code = ExitCode::bad_question};  // no question, no answer
+  if (is_long_help(words.front()) || is_short_help(words.front())) return help({});
   if (words.front() == "help") return help(words.subspan(1));
   if (words.front() == "--version") return {.answer = "llmcalc " LLMCALC_VERSION "\n"};
   return run_verb(find_verb(words.front()), words.subspan(1), environment);

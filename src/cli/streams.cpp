@@ -24,7 +24,8 @@ void print(const Outcome& outcome) {
   for (const auto& warning : outcome.warnings) print_line("warning", warning);
   for (const auto& note : outcome.notes) print_line("note", note);
   const auto written = std::fwrite(outcome.answer.data(), 1, outcome.answer.size(), stdout);
-  if (written != outcome.answer.size() || std::fflush(stdout) != 0) {
+  const bool complete = written == outcome.answer.size() && std::fflush(stdout) == 0;
+  if (!complete && errno != EPIPE) {
     throw quantity::BadInput("standard output", std::strerror(errno));
   }
 }

@@ -7,10 +7,10 @@
 
 namespace llmcalc::cli {
 
-/// A reader that went away is an error that write() reports, not a signal that ends the program.
+/// A reader that went away ends the writing, not the program: `llmcalc model list | head` is no error.
 void ignore_broken_pipes();
 
-/// \throws quantity::BadInput when stdout does not take the answer
+/// \throws quantity::BadInput when stdout does not take the answer, unless nobody reads it any more
 void print(const Outcome& outcome);
 
 void print_error(std::string_view message);

@@ -12,16 +12,57 @@ namespace {
 
 std::vector<Flag> no_flags() { return {}; }
 
+constexpr std::string_view fit_usual[] = {"model",  "params", "gpu",         "framework", "method",
+                                          "dtype",  "seq",    "micro-batch", "recompute", "zero",
+                                          "tokens", "full",   "explain",     "format"};
+constexpr std::string_view fit_examples[] = {
+    "llmcalc fit --params 1e9 --dtype bf16 --gpu a100-80",
+    "llmcalc fit --model llama-3.1-8b --method qlora --framework hf --gpu rtx-4090",
+};
+constexpr std::string_view plan_usual[] = {"model",  "params",       "gpu",       "framework", "method",
+                                           "seq",    "global-batch", "objective", "largest",   "max-memory",
+                                           "tokens", "top",          "format"};
+constexpr std::string_view plan_examples[] = {
+    "llmcalc plan --model llama-3-8b --gpu h100-sxm:8 --seq 8k --global-batch 64",
+    "llmcalc plan --params 70e9 --method qlora --gpu any --gpus 1 --global-batch 8",
+};
+constexpr std::string_view scale_usual[] = {"params", "tokens", "compute", "loss",    "gpu",   "days",
+                                            "cost",   "mfu",    "law",     "explain", "format"};
+constexpr std::string_view scale_examples[] = {
+    "llmcalc scale --params 7e9",
+    "llmcalc scale --cost 10000 --gpu h100-sxm:8",
+};
+constexpr std::string_view model_examples[] = {"llmcalc model show deepseek-v3"};
+constexpr std::string_view gpu_examples[] = {"llmcalc gpu show h100-sxm"};
+constexpr std::string_view validate_examples[] = {"llmcalc validate runs.csv --by framework"};
+constexpr std::string_view dtype_examples[] = {"llmcalc dtype bf16 --value 3.14159265"};
+
 constexpr Verb rows[] = {
-    {"fit", "[options]", "does this run fit, how long does it take, what does it cost?", fit_flags, fit},
+    {"fit", "[options]", "does this run fit, how long does it take, what does it cost?", fit_flags, fit, "text|json",
+     fit_usual, fit_examples},
     {"plan", "[options; most take lists, as --tp 1,2,4 or --gpu any]",
-     "the best layout, batch, context, model or accelerators for a run", plan_flags, plan, "text|json|csv"},
-    {"scale", "[options]", "parameters, tokens, compute, cost and loss of a run, from each other", scale_flags, scale},
-    {"model", "list | show NAME", "models known by name", no_flags, model},
-    {"gpu", "list | show NAME", "accelerators known by name", no_flags, gpu},
-    {"validate", "FILE.csv... [options]", "predicted against measured, row by row", validate_flags, validate,
-     "text|json|markdown"},
-    {"dtype", "[NAME] [options]", "number formats: bits, bytes and rounding", dtype_flags, dtype},
+     "the best layout, batch, context, model or accelerators for a run", plan_flags, plan, "text|json|csv", plan_usual,
+     plan_examples},
+    {"scale", "[options]", "parameters, tokens, compute, cost and loss of a run, from each other", scale_flags, scale,
+     "text|json", scale_usual, scale_examples},
+    {"model", "list | show NAME", "models known by name", no_flags, model, "text|json", {}, model_examples},
+    {"gpu", "list | show NAME", "accelerators known by name", no_flags, gpu, "text|json", {}, gpu_examples},
+    {"validate",
+     "FILE.csv... [options]",
+     "predicted against measured, row by row",
+     validate_flags,
+     validate,
+     "text|json|markdown",
+     {},
+     validate_examples},
+    {"dtype",
+     "[NAME] [options]",
+     "number formats: bits, bytes and rounding",
+     dtype_flags,
+     dtype,
+     "text|json",
+     {},
+     dtype_examples},
 };
 
 }  // namespace

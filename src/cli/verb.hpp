@@ -19,7 +19,9 @@ struct Verb {
   std::string_view summary;
   std::vector<Flag> (*flags)();
   Outcome (*run)(const Arguments& arguments, const Environment& environment);
-  std::string_view formats = "text|json";  ///< of its answer
+  std::string_view formats = "text|json";        ///< of its answer
+  std::span<const std::string_view> usual = {};  ///< options that most questions need; empty: all of them
+  std::span<const std::string_view> examples = {};
 };
 
 std::span<const Verb> verbs();

@@ -38,7 +38,7 @@ Outcome outcome_of(const render::PlanReport& report, const PlanOptions& options)
   outcome.answer = show(report, options);
   outcome.code = report.best.empty() ? ExitCode::does_not_fit : ExitCode::fits;
   if (options.format == PlanFormat::json) return outcome;
-  outcome.notes = report.assumptions;
+  if (options.format == PlanFormat::csv) outcome.notes = report.assumptions;  // a table has no place for them
   outcome.warnings = report.warnings;
   return outcome;
 }
@@ -146,7 +146,6 @@ std::vector<Flag> plan_flags() {
       {"merge", "", "FILES...: the answer of all parts", "Plan"},
   };
   for (auto& flag : question_flags()) flags.push_back(std::move(flag));
-  flags.push_back(color_flag());
   return flags;
 }
 

@@ -33,7 +33,7 @@ Outcome run(ScaleOptions options, const Arguments& arguments, const Environment&
   const auto answer = laws::scale(options.question);
   if (wants_json(arguments)) return {.answer = render::to_json(answer, LLMCALC_VERSION)};
   const render::TextStyle style{.bars = environment.terminal, .explain = arguments.has("explain")};
-  return {.answer = render::to_text(answer, style), .notes = answer.assumptions, .warnings = answer.warnings};
+  return {.answer = render::to_text(answer, style), .warnings = answer.warnings};
 }
 
 }  // namespace

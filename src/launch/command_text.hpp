@@ -19,7 +19,7 @@ class CommandText {
 
  private:
   void add(const std::string& piece) {
-    constexpr std::size_t widest = 100;
+    constexpr std::size_t widest = 80;
     const bool breaks = width_ + piece.size() + 3 > widest;
     text_ += breaks ? " \\\n  " : " ";
     width_ = piece.size() + (breaks ? 2 : width_ + 1);

@@ -19,10 +19,12 @@ std::string deepspeed_json(const Question& question) {
   if (spec::offloads_weights(training.offload)) zero += R"(, "offload_param": {"device": "cpu"})";
   std::string json = fmt::format(R"({{"train_batch_size": {}, "train_micro_batch_size_per_gpu": {})",
                                  training.global_batch, training.micro_batch);
-  json += fmt::format(R"(, "gradient_accumulation_steps": {}, "zero_optimization": {{{}}})", training.grad_accum, zero);
-  if (training.precision.compute == formats::Dtype::bf16) json += R"(, "bf16": {"enabled": true})";
-  if (training.precision.compute == formats::Dtype::fp16) json += R"(, "fp16": {"enabled": true})";
-  if (question.layout.tp > 1) json += fmt::format(R"(, "tensor_parallel": {{"autotp_size": {}}})", question.layout.tp);
+  const auto add = [&](const std::string& entry) { json += ",\n  " + entry; };
+  add(fmt::format(R"("gradient_accumulation_steps": {})", training.grad_accum));
+  add(fmt::format(R"("zero_optimization": {{{}}})", zero));
+  if (training.precision.compute == formats::Dtype::bf16) add(R"("bf16": {"enabled": true})");
+  if (training.precision.compute == formats::Dtype::fp16) add(R"("fp16": {"enabled": true})");
+  if (question.layout.tp > 1) add(fmt::format(R"("tensor_parallel": {{"autotp_size": {}}})", question.layout.tp));
   return json + "}";
 }
 

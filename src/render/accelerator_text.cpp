@@ -3,6 +3,7 @@
 #include "llmcalc/render/presets.hpp"
 #include "render/accelerator_peaks.hpp"
 #include "render/card.hpp"
+#include "render/memory_unit.hpp"
 
 #include <fmt/format.h>
 
@@ -77,14 +78,17 @@ std::string to_text(const AcceleratorCard& preset) {
 }
 
 std::string to_text(std::span<const AcceleratorCard> presets) {
-  Table table({Align::left, Align::left, Align::right, Align::right, Align::right, Align::right}, "");
-  table.add_row({"gpu", "name", "usable memory", "bandwidth", "bf16 peak", "price an hour"});
+  constexpr int digits = 4;
+  Table table({Align::left, Align::right, Align::right, Align::right, Align::right, Align::left}, "");
+  table.add_row({"gpu", "GiB", "GB/s", "bf16 TFLOP/s", "$/h", "kind"});
+  const auto unit = memory_unit_for(quantity::gib(1));
   for (const auto& preset : presets) {
     const auto& gpu = preset.accelerator;
-    table.add_row({gpu.id, gpu.name, quantity::format_gib(gpu.memory_usable),
-                   quantity::format_bandwidth(gpu.memory_bandwidth),
-                   gpu.peaks.bf16 ? quantity::format_rate(*gpu.peaks.bf16) : "",
-                   gpu.price_per_hour ? quantity::format_money(*gpu.price_per_hour) : ""});
+    table.add_row(
+        {gpu.id, in_unit(gpu.memory_usable, unit),
+         quantity::format_number(quantity::in_gigabytes_per_second(gpu.memory_bandwidth), digits),
+         gpu.peaks.bf16 ? quantity::format_number(quantity::in_flops_per_second(*gpu.peaks.bf16) / 1e12, digits) : "",
+         gpu.price_per_hour ? fmt::format("{:.2f}", quantity::in_dollars(*gpu.price_per_hour)) : "", gpu.arch});
   }
   return table.render();
 }

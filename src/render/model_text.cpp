@@ -116,12 +116,13 @@ std::string to_text(const ModelCard& model) {
 }
 
 std::string to_text(std::span<const ModelCard> models) {
-  Table table({Align::left, Align::right, Align::right, Align::left, Align::left}, "");
-  table.add_row({"model", "parameters", "active", "family", "license"});
+  Table table({Align::left, Align::right, Align::right, Align::right, Align::left}, "");
+  table.add_row({"model", "parameters", "active", "context", "family"});
   for (const auto& model : models) {
     const bool sparse = model.size.active != model.size.total;
     table.add_row({model.id, quantity::format_parameters(model.size.total),
-                   sparse ? quantity::format_parameters(model.size.active) : "", model.family, model.license});
+                   sparse ? quantity::format_parameters(model.size.active) : "", unless_zero(model.shape.max_position),
+                   model.family});
   }
   return table.render();
 }

@@ -2,43 +2,37 @@
 //
 //   best of 1,482,624 layouts, 291,840 of which fit, on 64 x a100-80: 9.84 s a step, 38 days, MFU 51 %
 //
-//      step    memory    tp  pp  dp  micro_batch
-//   1  9.84 s  71.2 GiB  8   4   2   1
-//   2  9.91 s  64.0 GiB  8   4   2   1
+//      step    GiB    layout
+//   1  9.84 s  71.20  dp 2, tp 8 sp, pp 4, mb 1
+//   2  9.91 s  64.00  dp 4, tp 8, pp 2, mb 1
 #include "llmcalc/quantity/format.hpp"
 #include "llmcalc/render/plan.hpp"
-#include "render/plan_cells.hpp"
+#include "render/memory_unit.hpp"
+#include "render/plan_layout.hpp"
 #include "render/style.hpp"
+#include "render/summary.hpp"
 #include "render/table.hpp"
 #include "render/wrap.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 namespace llmcalc::render {
 namespace {
 
-/// Terms whose value is the same in all rows are told only where the search chose it.
-std::vector<std::size_t> telling_columns(const PlanReport& report) {
-  std::vector<std::size_t> columns;
-  const auto& first = report.best.front().values;
-  for (std::size_t i = 0; i < report.terms.size(); ++i) {
-    const auto differs = [&](const PlanRow& row) { return row.values[i] != first[i]; };
-    const bool varies = std::ranges::any_of(report.best, differs) || std::ranges::any_of(report.each, differs) ||
-                        std::ranges::any_of(report.front, differs);
-    if (varies || is_told(report.terms[i], first[i])) columns.push_back(i);
-  }
-  return columns;
-}
-
 class PlanText {
  public:
   PlanText(const PlanReport& report, const TextStyle& style)
-      : report_(report), style_(style), columns_(telling_columns(report)) {}
+      : report_(report), style_(style), terms_(telling_terms(report)), unit_(unit()), priced_(prices_differ()) {}
 
   std::string table(const std::vector<PlanRow>& rows, bool numbered) const {
-    Table table(alignments());
+    std::vector<Align> aligns(priced_ ? 4 : 3, Align::right);
+    aligns.push_back(Align::left);
+    Table table(std::move(aligns), "");
+    table.wrap_last_column();
     table.add_row(head());
     for (std::size_t i = 0; i < rows.size(); ++i) {
       table.add_row(cells(rows[i], numbered ? std::to_string(i + 1) : std::string()));
@@ -47,33 +41,42 @@ class PlanText {
   }
 
  private:
-  bool priced() const { return report_.best.front().run.cost.has_value(); }
+  /// That of the accelerator, where there is one for all.
+  MemoryUnit unit() const { return memory_unit_for(report_.estimate->verdict.capacity); }
 
-  std::vector<Align> alignments() const {
-    std::vector<Align> aligns(priced() ? 5 : 4, Align::right);
-    aligns.insert(aligns.end(), columns_.size(), Align::left);
-    return aligns;
+  /// The price of a run on one kind of machine goes with its time, so a column of it would tell nothing.
+  bool prices_differ() const {
+    const auto& first = report_.best.front().run;
+    if (!first.cost) return false;
+    const auto differs = [&](const PlanRow& row) {
+      constexpr double goodput = 0.01;  // failures take a little more of a longer step
+      return !row.run.cost || std::abs((*row.run.cost / *first.cost) / (row.run.step / first.step) - 1.0) > goodput;
+    };
+    return std::ranges::any_of(report_.best, differs) || std::ranges::any_of(report_.each, differs) ||
+           std::ranges::any_of(report_.front, differs);
   }
 
   std::vector<std::string> head() const {
-    std::vector<std::string> cells{"", "step", "run", "memory"};
-    if (priced()) cells.emplace_back("cost");
-    for (const std::size_t i : columns_) cells.push_back(short_name(report_.terms[i]));
+    std::vector<std::string> cells{"", "step", std::string(unit_.name)};
+    if (priced_) cells.emplace_back("cost");
+    cells.emplace_back("layout");
     for (auto& cell : cells) cell = paint(cell, Ink::dim, style_);
     return cells;
   }
 
   std::vector<std::string> cells(const PlanRow& row, std::string number) const {
     std::vector<std::string> cells{std::move(number), quantity::format_duration(row.run.step),
-                                   quantity::format_duration(row.run.total), quantity::format_gib(row.run.memory)};
-    if (priced()) cells.push_back(row.run.cost ? quantity::format_money(*row.run.cost) : "-");
-    for (const std::size_t i : columns_) cells.push_back(row.values[i]);
+                                   in_unit(row.run.memory, unit_)};
+    if (priced_) cells.push_back(row.run.cost ? quantity::format_money(*row.run.cost) : "-");
+    cells.push_back(layout_words(report_, row, terms_));
     return cells;
   }
 
   const PlanReport& report_;
   const TextStyle& style_;
-  std::vector<std::size_t> columns_;
+  std::vector<std::size_t> terms_;
+  MemoryUnit unit_;
+  bool priced_;
 };
 
 /// "64 x h100-sxm"
@@ -93,8 +96,9 @@ std::string headline(const PlanReport& report) {
                   quantity::format_count(report.fitting), machine_of(report), quantity::format_duration(run.step),
                   quantity::format_duration(run.total));
   if (run.cost) line += ", " + quantity::format_money(*run.cost);
-  line += fmt::format(", MFU {}, {} of {}", quantity::format_percent(estimate.compute.mfu),
-                      quantity::format_gib(run.memory), quantity::format_gib(estimate.verdict.capacity));
+  const auto unit = memory_unit_for(estimate.verdict.capacity);
+  line += fmt::format(", MFU {}, {} of {} {}", quantity::format_percent(estimate.compute.mfu),
+                      in_unit(run.memory, unit), in_unit(estimate.verdict.capacity, unit), unit.name);
   if (estimate.verdict.kind == trust::VerdictKind::tight) line += " (tight)";
   constexpr std::size_t indent = 2;
   return wrapped(line, 0, indent) + "\n";
@@ -113,14 +117,37 @@ std::string front_text(const PlanReport& report, const PlanText& text, const Tex
   std::string head = "no layout takes less memory, time and cost at once than ";
   head += report.front.size() > most ? fmt::format("these {} of {} (--format csv has all)", most, report.front.size())
                                      : std::string("these");
-  return "\n" + paint(head, Ink::heading, style) + "\n\n" + text.table(thinned(report.front, most), false);
+  return "\n" + paint(wrapped(head, 0, 0), Ink::heading, style) + "\n\n" +
+         text.table(thinned(report.front, most), false);
+}
+
+/// A command on several lines, each of which a shell continues.
+std::string continued(std::string_view command) {
+  constexpr std::string_view continuation = " \\\n  ";
+  std::string text;
+  std::size_t column = 0;
+  while (!command.empty()) {
+    const auto end = std::min(command.find(" --", 1), command.size());
+    const auto option = command.substr(0, end);
+    const bool breaks = column + option.size() + 2 > page_columns;
+    text.append(breaks ? continuation : "").append(option.substr(breaks ? 1 : 0));
+    column = breaks ? option.size() + 1 : column + option.size();
+    command.remove_prefix(end);
+  }
+  return text;
 }
 
 std::string launch_text(const PlanReport& report, const TextStyle& style) {
   std::string text;
   for (const launch::Launch& line : report.launch) {
     text += "\n" + paint(line.framework, Ink::heading, style) + "\n" + line.command + "\n";
-    for (const auto& what : line.beyond) text += paint("# not by these options: " + what, Ink::dim, style) + "\n";
+    for (const auto& what : line.beyond) {
+      constexpr std::string_view comment = "# ";
+      for (const auto& part : lines_of(wrapped("not by these options: " + what, comment.size(), comment.size()))) {
+        const auto words = part.substr(std::min(part.size(), part.find_first_not_of(' ')));
+        text += paint(std::string(comment) + words, Ink::dim, style) + "\n";
+      }
+    }
   }
   return text;
 }
@@ -132,7 +159,8 @@ std::string to_text(const PlanReport& report, const TextStyle& style) {
     if (report.looked_at == 0) {
       return "no layout is legal with what is held: degrees must divide accelerators, heads, layers and global batch\n";
     }
-    return fmt::format("none of {} layouts fits\n", quantity::format_count(report.looked_at));
+    return fmt::format("none of {} layouts fits\n{}", quantity::format_count(report.looked_at),
+                       assumed_text(report.assumptions, style));
   }
   const PlanText text(report, style);
   std::string answer = paint(headline(report), Ink::heading, style);
@@ -143,8 +171,9 @@ std::string to_text(const PlanReport& report, const TextStyle& style) {
     answer += "\n" + paint("the best of each", Ink::heading, style) + "\n\n" + text.table(report.each, true);
   }
   answer += front_text(report, text, style);
-  answer += "\n" + paint("the best in full", Ink::heading, style) + "\n" + report.fit_command + "\n";
-  return answer + launch_text(report, style);
+  answer += "\n" + paint("the best in full", Ink::heading, style) + "\n" + continued(report.fit_command) + "\n" +
+            launch_text(report, style);
+  return answer + assumed_text(report.assumptions, style);
 }
 
 namespace {

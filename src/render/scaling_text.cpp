@@ -10,6 +10,7 @@
 #include "llmcalc/render/scaling.hpp"
 #include "render/bar.hpp"
 #include "render/scale_words.hpp"
+#include "render/summary.hpp"
 #include "render/text_common.hpp"
 
 #include <algorithm>
@@ -103,7 +104,8 @@ std::string frontier_text(const laws::FrontierTable& frontier, const TextStyle& 
 }  // namespace
 
 std::string to_text(const laws::ScaleAnswer& answer, const TextStyle& style) {
-  return lines_text(answer, style) + (answer.frontier ? frontier_text(*answer.frontier, style) : "");
+  return lines_text(answer, style) + (answer.frontier ? frontier_text(*answer.frontier, style) : "") +
+         assumed_text(answer.assumptions, style);
 }
 
 }  // namespace llmcalc::render

@@ -35,6 +35,9 @@ Block summary_more(const Report& report, const TextStyle& style);
 /// At most style.lines lines of 80 columns, less those that the warnings beside them take.
 std::string summary(const Report& report, const TextStyle& style);
 
+/// What a run's answer takes for granted, as the last lines of a longer one, behind an empty line.
+std::string assumed_text(const std::vector<std::string>& assumptions, const TextStyle& style);
+
 /// "assumed   text", on as many lines as it takes, those behind the first under the text.
 std::vector<std::string> labelled(std::string_view label, std::string_view text, const TextStyle& style);
 

@@ -17,11 +17,10 @@ void append(std::string& list, std::string_view item, std::string_view separator
 }
 
 /// Options to be typed come together, what is said in words behind them.
-std::string assumptions_of(const Report& report) {
+std::string in_words(const std::vector<std::string>& assumptions) {
   std::string options;
   std::string words;
-  for (const auto& assumption : report.assumptions) {
-    if (assumption.starts_with("--framework generic")) continue;  // the second line says so
+  for (const auto& assumption : assumptions) {
     const bool bare = assumption.starts_with("--") && assumption.find(',') == std::string::npos;
     append(bare ? options : words, assumption, bare ? " " : "; ");
   }
@@ -40,8 +39,18 @@ std::string left_out(const Report& report) {
 
 }  // namespace
 
+std::string assumed_text(const std::vector<std::string>& assumptions, const TextStyle& style) {
+  std::string text;
+  for (const auto& line : labelled("assumed", in_words(assumptions), style)) text.append("\n").append(line);
+  return text.empty() ? text : text + "\n";
+}
+
 Block summary_assumed(const Report& report, const TextStyle& style) {
-  Block block{labelled("assumed", assumptions_of(report), style), 0};
+  auto assumptions = report.assumptions;
+  std::erase_if(assumptions, [](const std::string& assumption) {
+    return assumption.starts_with("--framework generic");  // the second line says so
+  });
+  Block block{labelled("assumed", in_words(assumptions), style), 0};
   block.least = std::min<std::size_t>(2, block.lines.size());
   std::ranges::move(labelled("left out", left_out(report), style), std::back_inserter(block.lines));
   return block;

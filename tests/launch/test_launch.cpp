@@ -68,7 +68,8 @@ TEST_CASE("Megatron-LM's batch is what its replicas share") {
 
 TEST_CASE("Megatron-LM's command for the 175B run of Korthikanti et al. 2022") {
   const auto megatron = launched(runs[4], "Megatron-LM");
-  CHECK_THAT(megatron.command, Contains("--num-layers 96 --hidden-size 12288"));
+  CHECK(degree(megatron.command, "--num-layers") == 96);
+  CHECK(degree(megatron.command, "--hidden-size") == 12288);
   CHECK_THAT(megatron.command, Contains("--sequence-parallel"));
   CHECK_THAT(megatron.command, Contains("--num-virtual-stages-per-pipeline-rank 3"));
   CHECK_THAT(megatron.command, Contains("--recompute-granularity selective"));
