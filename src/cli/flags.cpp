@@ -25,12 +25,6 @@ std::string_view heading_of(read::Group group) {
 
 }  // namespace
 
-std::string flag_name(std::string_view term) {
-  std::string name(term);
-  std::ranges::replace(name, '_', '-');
-  return name;
-}
-
 std::vector<Flag> common_flags(std::string_view formats) {
   return {
       {"format", std::string(formats), "form of the answer", "Output"},
@@ -44,10 +38,10 @@ std::vector<Flag> common_flags(std::string_view formats) {
 std::vector<Flag> question_flags() {
   std::vector<Flag> flags;
   for (const auto& word : read::shorthands()) {
-    flags.push_back({flag_name(word.name), std::string(word.values), word.help, heading_of(word.group)});
+    flags.push_back({read::option_name(word.name), std::string(word.values), word.help, heading_of(word.group)});
   }
   for (const auto& term : read::vocabulary()) {
-    flags.push_back({flag_name(term.name), read::values_of(term), term.help, heading_of(term.group)});
+    flags.push_back({read::option_name(term.name), read::values_of(term), term.help, heading_of(term.group)});
   }
   return flags;
 }

@@ -26,7 +26,4 @@ std::vector<Flag> question_flags();
 /// What fit adds: those, and how the answer is shown.
 std::vector<Flag> fit_flags();
 
-/// "kv_heads" is --kv-heads.
-std::string flag_name(std::string_view term);
-
 }  // namespace llmcalc::cli

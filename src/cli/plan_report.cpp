@@ -88,7 +88,7 @@ std::string ReportBuilder::fit_command(const search::Choice& choice) const {
   const auto& varied = plan_.bases[choice.base].varied;
   std::string command = "llmcalc fit";
   const auto add = [&](std::string_view term, const std::string& text) {
-    command += " --" + flag_name(term) + " " + quoted(text);
+    command += " --" + read::option_name(term) + " " + quoted(text);
   };
   for (const Given& word : words_) {
     if (read::is_choice(word.term) || word.term == "zero" || word.term == "recompute_modules") continue;

@@ -2,6 +2,7 @@
 
 #include "cli/files.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/read/vocabulary.hpp"
 #include "llmcalc/spec/layout_rules.hpp"
 #include "llmcalc/spec/names.hpp"
 
@@ -107,7 +108,7 @@ Json write_question(const PlanOptions& options) {
 void read_question(const Json& question, PlanOptions& options) {
   for (const Json& word : question.at("words")) {
     const std::string term = word.at(0);
-    options.words.push_back({term, word.at(1), {read::Source::flag, "--" + flag_name(term)}});
+    options.words.push_back({term, word.at(1), {read::Source::flag, "--" + read::option_name(term)}});
   }
   options.objective = objective_of(question.at("objective").get<std::string>());
   options.strict = question.at("strict");

@@ -1,6 +1,7 @@
 #include "cli/planner.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/read/vocabulary.hpp"
 #include "llmcalc/spec/node.hpp"
 
 #include <algorithm>
@@ -48,7 +49,7 @@ std::int64_t last_good(std::int64_t most, const std::function<bool(std::int64_t)
 
 std::vector<Given> with(std::vector<Given> words, const std::string& term, const std::string& text) {
   std::erase_if(words, [&](const Given& word) { return word.term == term; });
-  words.push_back({term, text, {read::Source::flag, "--" + flag_name(term)}});
+  words.push_back({term, text, {read::Source::flag, "--" + read::option_name(term)}});
   return words;
 }
 

@@ -11,7 +11,7 @@ namespace llmcalc::cli {
 namespace {
 
 void add_word(const Arguments& arguments, std::string_view term, std::vector<read::Given>& words) {
-  const auto flag = flag_name(term);
+  const auto flag = read::option_name(term);
   const std::string* value = arguments.find(flag);
   if (value != nullptr) words.push_back({std::string(term), *value, {read::Source::flag, "--" + flag}});
 }

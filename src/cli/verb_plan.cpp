@@ -8,6 +8,7 @@
 #include "cli/verb.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/format.hpp"
+#include "llmcalc/read/vocabulary.hpp"
 
 #include <array>
 #include <sstream>
@@ -99,7 +100,8 @@ std::vector<std::string> values_of(const std::vector<Given>& words, const std::s
   for (const Given& word : words) {
     if (word.term == term) list = word.text;
   }
-  if (list.empty()) throw BadInput("--table", "needs values of " + term, "--" + flag_name(term) + " with commas");
+  if (list.empty())
+    throw BadInput("--table", "needs values of " + term, "--" + read::option_name(term) + " with commas");
   std::vector<std::string> values;
   std::istringstream text(list);
   for (std::string value; std::getline(text, value, ',');) values.push_back(value);

@@ -18,6 +18,16 @@ struct ConfigText {
   std::string json;
 };
 
+/// What a program has as a value, where a person would name a preset or a file.
+struct Values {
+  std::optional<spec::Shape> shape;
+  std::optional<spec::Accelerator> gpu;
+};
+
+/// The words with which a typed question says what it says: one for each member that was not left as constructed, but
+/// for the shape and the accelerator, which are values.
+std::vector<Given> words_of(const spec::Question& question);
+
 struct Resolved {
   spec::Question question;
   std::vector<Echo> echo;                ///< every term of the vocabulary that applies, in its order
@@ -27,6 +37,7 @@ struct Resolved {
 /// Order of precedence: given words, config.json, preset, the framework's defaults, assumed shape of --params.
 /// Shorthands (params, dtype, zero, gpu with a count) are expanded here.
 /// \throws quantity::BadInput naming the place of what is wrong or missing
-Resolved resolve(const std::vector<Given>& given, const std::optional<ConfigText>& config, const Catalogue& catalogue);
+Resolved resolve(const std::vector<Given>& given, const std::optional<ConfigText>& config, const Catalogue& catalogue,
+                 const Values& values = {});
 
 }  // namespace llmcalc::read

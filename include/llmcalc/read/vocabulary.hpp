@@ -31,6 +31,9 @@ std::span<const Term> vocabulary();
 /// The term of that name ("kv_heads" or "kv-heads"), or nullptr.
 const Term* find_term(std::string_view name);
 
+/// "kv_heads" -> "kv-heads"
+std::string option_name(std::string_view term);
+
 /// What a term takes, for help and documentation: "integer", or "gelu|relu|...".
 std::string values_of(const Term& term);
 

@@ -9,11 +9,7 @@
 namespace llmcalc::read {
 namespace {
 
-std::string flag_of(std::string_view term) {
-  std::string flag = "--" + std::string(term);
-  std::ranges::replace(flag, '_', '-');
-  return flag;
-}
+std::string flag_of(std::string_view term) { return "--" + option_name(term); }
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 
 #include "llmcalc/read/given.hpp"
 #include "llmcalc/read/presets.hpp"
+#include "llmcalc/read/resolve.hpp"
 #include "llmcalc/read/words.hpp"
 #include "llmcalc/spec/question.hpp"
 
@@ -15,10 +16,12 @@ namespace llmcalc::read {
 
 class Draft {
  public:
-  Draft(const Words& given, const Catalogue& known) : words(given), catalogue(known) {}
+  Draft(const Words& given, const Catalogue& known, const Values& typed)
+      : words(given), catalogue(known), values(typed) {}
 
   const Words& words;
   const Catalogue& catalogue;
+  const Values& values;
   spec::Question question;
   std::vector<std::string> assumptions;
 

@@ -123,6 +123,11 @@ void take_source(Draft& draft, const std::optional<ConfigText>& config) {
   if (size != nullptr && preset != nullptr) draft.contradiction("params", "model", "name one model");
   if (size != nullptr && has_file) draft.contradiction("params", "config", "name one model");
 
+  if (draft.values.shape) {
+    draft.shape() = *draft.values.shape;
+    set_model_origins(draft, {Source::flag, "model.shape"});
+    return;
+  }
   if (preset != nullptr) return take_preset(draft, *preset);
   if (config) return take_config(draft, *config);
   if (has_file) throw quantity::BadInput(draft.place("config"), "the file was not read");

@@ -15,6 +15,11 @@ namespace {
 
 void take_gpu(Draft& draft) {
   const Given* word = draft.words.find("gpu");
+  if (draft.values.gpu) {
+    draft.question.gpu = draft.values.gpu;
+    draft.set_origin("gpu", {Source::flag, "gpu"});
+    return;
+  }
   if (word == nullptr) return;
   draft.question.gpu = draft.catalogue.accelerator(word->text, word->origin.where).accelerator;
   draft.set_origin("gpu", word->origin);
@@ -62,9 +67,22 @@ std::vector<Echo> echo(const Draft& draft) {
 
 }  // namespace
 
-Resolved resolve(const std::vector<Given>& given, const std::optional<ConfigText>& config, const Catalogue& catalogue) {
+std::vector<Given> words_of(const spec::Question& question) {
+  const spec::Question untouched;
+  std::vector<Given> words;
+  for (const Term& term : vocabulary()) {
+    if (term.group == Group::model || term.apply == nullptr) continue;
+    std::string value = term.show(question);
+    if (value.empty() || value == term.show(untouched)) continue;
+    words.push_back({std::string(term.name), std::move(value), {Source::flag, "--" + option_name(term.name)}});
+  }
+  return words;
+}
+
+Resolved resolve(const std::vector<Given>& given, const std::optional<ConfigText>& config, const Catalogue& catalogue,
+                 const Values& values) {
   const Words words(given);
-  Draft draft(words, catalogue);
+  Draft draft(words, catalogue, values);
   take_gpu(draft);
   take_model(draft, config);
   take_run(draft);

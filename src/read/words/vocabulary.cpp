@@ -47,6 +47,12 @@ const Shorthand* find_shorthand(std::string_view name) {
   return found == std::end(shorthand_rows) ? nullptr : found;
 }
 
+std::string option_name(std::string_view term) {
+  std::string name(term);
+  std::ranges::replace(name, '_', '-');
+  return name;
+}
+
 std::vector<std::string_view> all_term_names() {
   std::vector<std::string_view> names;
   for (const Term& row : vocabulary()) names.push_back(row.name);

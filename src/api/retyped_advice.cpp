@@ -1,17 +1,16 @@
-#include "cli/advice_flags.hpp"
+#include "api/retyped_advice.hpp"
 
-#include "cli/flags.hpp"
 #include "llmcalc/read/vocabulary.hpp"
 
 #include <string>
 
-namespace llmcalc::cli {
+namespace llmcalc::api {
 
-void unsay(const std::vector<read::Given>& words, const spec::Question& asked, search::Advice& advice) {
+void retype(const std::vector<read::Given>& words, const spec::Question& asked, search::Advice& advice) {
   for (const auto& word : words) {
     const read::Term* term = read::find_term(word.term);
     if (term == nullptr) continue;
-    const std::string option = "--" + flag_name(term->name) + " ";
+    const std::string option = "--" + read::option_name(term->name) + " ";
     const std::string value = term->show(advice.question);
     const bool said = (advice.flag + " ").find(option) != std::string::npos;
     if (said || value.empty() || value == term->show(asked)) continue;
@@ -19,4 +18,4 @@ void unsay(const std::vector<read::Given>& words, const spec::Question& asked, s
   }
 }
 
-}  // namespace llmcalc::cli
+}  // namespace llmcalc::api

@@ -6,10 +6,10 @@
 
 #include <vector>
 
-namespace llmcalc::cli {
+namespace llmcalc::api {
 
 /// Adds the options that were typed and that hold no longer after the change, with their new values: adapters leave
 /// their base without a master copy, so beside "--master-weights 1" they also ask for "--master-weights 0".
-void unsay(const std::vector<read::Given>& words, const spec::Question& asked, search::Advice& advice);
+void retype(const std::vector<read::Given>& words, const spec::Question& asked, search::Advice& advice);
 
-}  // namespace llmcalc::cli
+}  // namespace llmcalc::api

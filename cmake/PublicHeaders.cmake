@@ -1,0 +1,22 @@
+# llmcalc_public_headers(<result> <header>...): the headers named and all of ours that they include, as absolute paths.
+# These are installed; the other headers under include/ are for our own rooms.
+
+function(llmcalc_public_headers result)
+  set(root "${PROJECT_SOURCE_DIR}/include")
+  set(waiting ${ARGN})
+  set(found "")
+  while(waiting)
+    list(POP_FRONT waiting header)
+    if("${root}/${header}" IN_LIST found)
+      continue()
+    endif()
+    list(APPEND found "${root}/${header}")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${root}/${header}")
+    file(STRINGS "${root}/${header}" includes REGEX "^#include \"llmcalc/")
+    foreach(line IN LISTS includes)
+      string(REGEX REPLACE "^#include \"([^\"]+)\".*$" "\\1" included "${line}")
+      list(APPEND waiting "${included}")
+    endforeach()
+  endwhile()
+  set(${result} "${found}" PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,28 @@
+#include "llmcalc/llmcalc.hpp"
+
+#include "llmcalc/api/fit.hpp"
+
+namespace llmcalc {
+
+bool Answer::fits() const {
+  using trust::VerdictKind;
+  return estimate.verdict.kind == VerdictKind::fits || estimate.verdict.kind == VerdictKind::tight;
+}
+
+Answer ask(std::span<const Word> words) {
+  std::vector<read::Given> given;
+  for (const Word& word : words) given.push_back({word.term, word.text, {read::Source::flag, "--" + word.term}});
+  return api::fit(given, std::nullopt, read::Catalogue());
+}
+
+Answer ask(std::initializer_list<Word> words) { return ask(std::span(words.begin(), words.size())); }
+
+Answer ask(const spec::Question& question) {
+  return api::fit(read::words_of(question), std::nullopt, read::Catalogue(), {question.model.shape, question.gpu});
+}
+
+std::string to_json(const Answer& answer) { return render::to_json(answer); }
+
+std::string_view version() { return LLMCALC_VERSION; }
+
+}  // namespace llmcalc

@@ -1,0 +1,70 @@
+// The front door says what the command line says, whichever way it is asked.
+#include "catch.hpp"
+#include "llmcalc/llmcalc.hpp"
+#include "llmcalc/read/presets.hpp"
+
+using namespace llmcalc;
+using quantity::BadInput;
+
+namespace {
+
+std::string value_of(const Answer& answer, std::string_view term) {
+  for (const auto& line : answer.question) {
+    if (line.term == term) return line.value;
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("a question of words is completed, and its values have origins") {
+  const Answer answer = ask({{"model", "llama-3-8b"}, {"gpu", "h100-sxm:8"}, {"zero", "3"}, {"micro-batch", "2"}});
+  CHECK(answer.completed.layout.dp == 8);
+  CHECK(value_of(answer, "sharding") == "zero3");
+  CHECK(value_of(answer, "micro_batch") == "2");
+  CHECK(answer.version == version());
+}
+
+TEST_CASE("a typed question answers what the same words answer") {
+  const read::Catalogue catalogue;
+  spec::Question question;
+  question.model.shape = catalogue.model("llama-3-8b", "test").shape;
+  question.gpu = catalogue.accelerator("a100-80-sxm", "test").accelerator;
+  question.training.framework = spec::Framework::hf;
+  question.training.method = spec::Method::lora;
+  question.training.adapter.rank = 32;
+  question.training.micro_batch = 4;
+  question.training.seq = 1024;
+  const Answer typed = ask(question);
+  const Answer said = ask({{"model", "llama-3-8b"},
+                           {"gpu", "a100-80-sxm"},
+                           {"framework", "hf"},
+                           {"method", "lora"},
+                           {"lora-rank", "32"},
+                           {"micro-batch", "4"},
+                           {"seq", "1024"}});
+  CHECK(typed.fits());
+  CHECK(typed.estimate.memory.peak_needed == said.estimate.memory.peak_needed);
+  CHECK(in_seconds(typed.estimate.compute.step) == in_seconds(said.estimate.compute.step));
+  CHECK(typed.completed.training.adapter.targets == said.completed.training.adapter.targets);
+}
+
+TEST_CASE("a typed question is checked as words are") {
+  spec::Question question;
+  CHECK_THROWS_AS(ask(question), BadInput);  // a model of nothing
+  question.model.shape = read::Catalogue().model("llama-3-8b", "test").shape;
+  question.layout.gpus = 8;
+  question.layout.tp = 3;
+  CHECK_THROWS_AS(ask(question), BadInput);
+  question.layout.tp = 1;
+  question.layout.gpus = 1;
+  question.training.seq = -1;
+  CHECK_THROWS_AS(ask(question), BadInput);
+}
+
+TEST_CASE("words that are wrong are named") {
+  const std::initializer_list<Word> unknown{{"params", "7B"}, {"seqq", "4k"}};
+  CHECK_THROWS_AS(ask(unknown), BadInput);
+  const std::initializer_list<Word> contradiction{{"model", "llama-3-8b"}, {"params", "7B"}};
+  CHECK_THROWS_AS(ask(contradiction), BadInput);
+}
