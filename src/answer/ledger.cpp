@@ -1,5 +1,6 @@
 #include "answer/optimizer_source.hpp"
 #include "answer/parts.hpp"
+#include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/memory/communicators.hpp"
 #include "llmcalc/quantity/format.hpp"
 #include "llmcalc/spec/names.hpp"
@@ -164,13 +165,13 @@ void Ledger::textbook(const MemoryAnswer& memory) {
 void Ledger::runtime(const MemoryAnswer& memory) {
   const auto& given = question_.runtime;
   const Bytes buffers = memory::communicator_buffers(question_);
-  const Bytes context = walks_.profile.context;
+  const Bytes context = walks_.profile.measured.context;
   const Bytes slack = memory.peak_needed - memory.peak_allocated - buffers - context;
   add({Holding::allocator,
        "allocator slack",
        slack,
        {"(reserved / allocated - 1) x allocated",
-        fmt::format("{:.3f} x {}", walks_.profile.reserved_over_allocated - 1.0, exact(memory.peak_allocated)),
+        fmt::format("{:.3f} x {}", walks_.profile.measured.reserved_over_allocated - 1.0, exact(memory.peak_allocated)),
         given.reserved_ratio ? "as given" : "measured: median of 43 Megatron runs on B200 (SimuMax v1.2)"},
        !given.reserved_ratio});
   add({Holding::communicators,

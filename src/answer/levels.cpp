@@ -46,7 +46,7 @@ constexpr Bytes unlimited = bytes(std::numeric_limits<std::int64_t>::max());
 /// What the allocator holds over what is allocated while nothing presses it.
 double cached_ratio(const spec::Question& question, const frameworks::Profile& profile) {
   return question.runtime.reserved_ratio.value_or(
-      std::max(profile.reserved_over_allocated, trust::error_bar(question).cached));
+      std::max(profile.measured.reserved_over_allocated, trust::error_bar(question).cached));
 }
 
 Bytes scaled(Bytes size, double factor) {
@@ -61,9 +61,9 @@ Bytes scaled(Bytes size, double factor) {
 frameworks::Profile profile_of(const spec::Question& question) {
   frameworks::Profile profile = frameworks::make_profile(question.training, question.gpu);
   const spec::Runtime& given = question.runtime;
-  profile.context = given.context.value_or(profile.context);
-  profile.workspace = given.workspace.value_or(profile.workspace);
-  profile.reserved_over_allocated = given.reserved_ratio.value_or(profile.reserved_over_allocated);
+  profile.measured.context = given.context.value_or(profile.measured.context);
+  profile.allocator.workspace = given.workspace.value_or(profile.allocator.workspace);
+  profile.measured.reserved_over_allocated = given.reserved_ratio.value_or(profile.measured.reserved_over_allocated);
   return profile;
 }
 
@@ -73,7 +73,7 @@ memory::StepMemory walk_stage(const memory::StepWalk& step, const spec::Question
 }
 
 Bytes needed_level(const frameworks::Profile& profile, Bytes allocated, Bytes communicators) {
-  return scaled(allocated, profile.reserved_over_allocated) + communicators + profile.context;
+  return scaled(allocated, profile.measured.reserved_over_allocated) + communicators + profile.measured.context;
 }
 
 Levels levels(const spec::Question& question, const frameworks::Profile& profile, const memory::StepMemory& memory,
@@ -85,7 +85,7 @@ Levels levels(const spec::Question& question, const frameworks::Profile& profile
   const Bytes allocated = memory.peak().alive.total();
   const Bytes communicators = memory::communicator_buffers(question);
   const Bytes needed = needed_level(profile, allocated, communicators);
-  const Bytes outside = communicators + profile.context;
+  const Bytes outside = communicators + profile.measured.context;
   const Bytes device = std::max(needed, std::min(scaled(allocated, cached_ratio(question, profile)) + outside,
                                                  trust::capacity_of(question).value_or(unlimited)));
   return {allocated, device - outside, device, needed};

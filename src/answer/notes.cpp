@@ -1,6 +1,7 @@
 // What the model of a run leaves out, and what its figures rest on.
 #include "answer/parts.hpp"
 #include "llmcalc/frameworks/profile.hpp"
+#include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/quantity/format.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "llmcalc/timing/kernels.hpp"
@@ -32,7 +33,7 @@ bool passes_recurrence_on(const spec::Question& question) {
 std::vector<std::string> about_experts(const spec::Question& question) {
   std::vector<std::string> lines;
   if (question.layout.ep == 1) return lines;
-  const double overload = frameworks::make_profile(question.training, question.gpu).router_overload;
+  const double overload = frameworks::make_profile(question.training, question.gpu).measured.router_overload;
   if (!question.training.moe_imbalance) {
     lines.emplace_back(overload > 0.0 ? "the time is of a balanced router, the peak of one that has yet to learn it; "
                                         "--moe-imbalance states one factor"
@@ -66,16 +67,16 @@ std::vector<std::string> about_drives(const spec::Question& question) {
 std::vector<std::string> about_torch(const spec::Question& question) {
   const auto& training = question.training;
   const frameworks::Profile profile = frameworks::make_profile(training, question.gpu);
-  const bool casts =
-      formats::is_narrow_float(training.precision.compute) && training.framework != spec::Framework::generic;
+  const bool casts = formats::is_narrow_float(training.precision.compute) &&
+                     frameworks::row_of(training.framework).states != frameworks::States::textbook;
   std::vector<std::string> lines;
   if (question.pricing.mfu) return lines;
-  if (casts && !profile.keeps_narrow_inputs && !profile.casts_in_one_pass) {
+  if (casts && !profile.narrow.keeps_inputs && !profile.narrow.casts_in_one_pass) {
     lines.emplace_back(
         "narrow products are cast by one scale a tensor; not modelled: torchao's scales a row, which are "
         "slower");
   }
-  if (training.framework == spec::Framework::torchtitan && question.layout.tp > 1) {
+  if (profile.exchange.copies && question.layout.tp > 1) {
     lines.emplace_back("tensor-parallel exchanges are waited for; not modelled: asynchronous ones, beside products");
   }
   return lines;

@@ -1,9 +1,9 @@
 #include "cli/plan_shards.hpp"
 
 #include "cli/files.hpp"
+#include "llmcalc/frameworks/layout_rules.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/read/vocabulary.hpp"
-#include "llmcalc/spec/layout_rules.hpp"
 #include "llmcalc/spec/names.hpp"
 
 #include <nlohmann/json.hpp>
@@ -166,7 +166,7 @@ bool is_in(const search::PlanSpace& space, const Choice& c) {
                       quantity::product(c.cp, c.dp) <= q.layout.gpus &&
                       quantity::product(c.tp * c.pp, c.cp * c.dp) == q.layout.gpus;
   const bool batched = q.training.global_batch % quantity::product(c.dp, c.micro_batch) == 0;
-  return spread && batched && spec::broken_rule({q.model.shape, q.training, q.layout}) == nullptr;
+  return spread && batched && frameworks::broken_rule({q.model.shape, q.training, q.layout}) == nullptr;
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "frameworks/deepspeed.hpp"
 
+#include "frameworks/workspaces.hpp"
+
 namespace llmcalc::frameworks {
 
 namespace {
@@ -26,16 +28,19 @@ bool waits_for_kernels(const spec::Training& training) {
 /// BF16_Optimizer, full-size whatever is sharded, to which every 16-bit gradient is added in fp32 behind the backward
 /// pass (runtime/bf16_optimizer.py, fp32_groups_gradients_flat and update_hp_grads) and which all ranks reduce whole
 /// (runtime/pipe/engine.py, _bf16_reduce_grads).
-void apply_deepspeed(const spec::Training& training, Profile& profile) {
+void apply_deepspeed(const Run& run, Profile& profile) {
+  const spec::Training& training = run.training;
   const auto& precision = training.precision;
-  profile.zero = default_engine;
-  profile.persistent_gradients = precision.master && precision.grads == formats::Dtype::fp32;
-  profile.accumulation = profile.persistent_gradients ? Accumulation::apart_widened : Accumulation::apart;
-  profile.dummy_weight_gradients = false;
-  profile.reduces_whole_gradients = profile.persistent_gradients;
-  profile.waits_for_kernels = waits_for_kernels(training);
-  profile.widens_gradients_at_step = true;
-  profile.keeps_narrow_inputs = false;
+  profile.exchange.zero = default_engine;
+  profile.gradients.persistent = precision.master && precision.grads == formats::Dtype::fp32;
+  profile.gradients.accumulation = profile.gradients.persistent ? Accumulation::apart_widened : Accumulation::apart;
+  profile.gradients.dummy_weight = false;
+  profile.exchange.reduces_whole_gradients = profile.gradients.persistent;
+  profile.host.waits_for_kernels = waits_for_kernels(training);
+  profile.step.widens_gradients = true;
+  profile.narrow.keeps_inputs = false;
+  profile.allocator.workspace = product_workspaces(run);
+  profile.allocator.allocates_tensors = false;
 }
 
 }  // namespace llmcalc::frameworks

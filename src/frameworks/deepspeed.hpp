@@ -1,11 +1,11 @@
-// DeepSpeed's engine around a model: what it changes in the profile of the model's own framework.
+// What DeepSpeed's engine makes of a program's profile.
 #pragma once
 
+#include "frameworks/run.hpp"
 #include "llmcalc/frameworks/profile.hpp"
 
 namespace llmcalc::frameworks {
 
-/// Sets the engine's gradients and buffers; the operations of the model stay as they are.
-void apply_deepspeed(const spec::Training& training, Profile& profile);
+void apply_deepspeed(const Run& run, Profile& profile);
 
 }  // namespace llmcalc::frameworks

@@ -1,12 +1,12 @@
 #include "frameworks/megatron_frameworks.hpp"
 
+#include "frameworks/deepspeed.hpp"
 #include "frameworks/workspaces.hpp"
 
 namespace llmcalc::frameworks {
 
 using quantity::bytes;
 using quantity::mib;
-using spec::Framework;
 
 namespace {
 
@@ -28,154 +28,178 @@ bool is_blackwell(const std::optional<spec::Accelerator>& gpu) {
 
 bool is_local(const spec::Training& training) { return training.transformer_impl == spec::TransformerImpl::local; }
 
-/// Kernels of Transformer Engine, or those that Megatron-LM had before: without FlashAttention, in Megatron-DeepSpeed.
+/// Kernels of Transformer Engine, or those that Megatron-LM had before: without FlashAttention.
 bool runs_transformer_engine(const spec::Training& training) {
-  return training.framework != Framework::megatron_deepspeed && !is_local(training) &&
-         training.attention != spec::AttentionKernel::eager;
+  return !is_local(training) && training.attention != spec::AttentionKernel::eager;
 }
 
 /// Megatron-LM's sequences lie position by position, FlashAttention's sample by sample: its result is copied, and the
 /// projection keeps the copy beside the kernel's own. cuDNN reads Megatron's layout. Transformer Engine prefers
 /// FlashAttention before Hopper, and after it where cuDNN has no deterministic backward pass (TransformerEngine
 /// pytorch/attention/dot_product_attention/utils.py, get_attention_backend; backends.py, FlashAttention.forward).
-bool copies_attention_output(const spec::Training& training, const std::optional<spec::Accelerator>& gpu, bool hopper) {
+bool copies_attention_output(const Run& run, bool hopper) {
+  const spec::Training& training = run.training;
   if (training.attention == spec::AttentionKernel::eager || is_local(training)) return false;
-  return !hopper || (is_blackwell(gpu) && training.deterministic.value_or(false));
+  return !hopper || (is_blackwell(run.gpu) && training.deterministic.value_or(false));
 }
 
-/// Gradients are reduced while the backward pass makes them where optimizer states are sharded (--overlap-grad-reduce
-/// goes with --use-distributed-optimizer in every recipe of NeMo and Megatron-Bridge); Megatron's older data
-/// parallelism and Megatron-DeepSpeed reduce them behind it, and so does a named Megatron-LM, whose own default is off
-/// (training/arguments.py).
-bool reduces_meanwhile(const spec::Training& training) {
-  return runs_transformer_engine(training) && !training.framework_version.starts_with("Megatron-LM");
+/// Hopper's 8-bit products take both factors with the summed dimension last, so weights rest transposed too;
+/// Blackwell's take either order, but block-scaled formats have scales along each dimension (TransformerEngine
+/// pytorch/tensor).
+std::int64_t product_layouts(const Run& run) {
+  return is_blackwell(run.gpu) && formats::facts(run.training.precision.compute).scale.block == 0 ? 1 : 2;
 }
 
-/// Megatron-LM's linear layers add to the gradient buffer inside the weight gradient's product
-/// (--no-gradient-accumulation-fusion turns it off), llm.c within its own products; InternEvo and Colossal-AI leave it
-/// to autograd.
-Accumulation accumulation_of(Framework framework) {
-  const bool by_autograd = framework == Framework::internevo || framework == Framework::colossalai;
-  return by_autograd ? Accumulation::apart : Accumulation::in_product;
+/// Workspaces and layouts of Megatron-LM's kernels.
+void apply_workspaces(const Run& run, Profile& p) {
+  const spec::Training& training = run.training;
+  const bool hopper = is_hopper_or_newer(run.gpu);
+  const auto engine = transformer_engine_workspace(hopper);
+  p.allocator.workspace = product_workspaces(run);
+  if (!is_local(training)) p.allocator.workspace += engine;
+  if (training.grouped_experts && !is_local(training)) p.experts.workspace = grouped_product_streams * engine;
+  p.attention.copies_output = copies_attention_output(run, hopper);
+  p.attention.keeps_score_buffer = is_local(training) && training.attention == spec::AttentionKernel::eager;
 }
 
-bool is_core(Framework framework) { return framework == Framework::megatron || framework == Framework::nemo; }
+/// What all of them have from Megatron-LM: linear layers add to the gradient buffer inside the weight gradient's
+/// product (--no-gradient-accumulation-fusion turns it off). Gradients are reduced while the backward pass makes them
+/// where optimizer states are sharded (--overlap-grad-reduce goes with --use-distributed-optimizer in every recipe of
+/// NeMo and Megatron-Bridge).
+Profile shared_profile(const Run& run) {
+  const spec::Training& training = run.training;
+  Profile p;
+  p.gradients.fuses_small = runs_transformer_engine(training);
+  p.gradients.accumulation = Accumulation::in_product;
+  p.gradients.dummy_weight = true;
+  p.gradients.drops_wide = true;  // core/optimizer/optimizer.py, Float16OptimizerWithFloat16Params.zero_grad
+  p.exchange.overlaps_data = runs_transformer_engine(training);
+  p.exchange.retains_stage_tensors = true;
+  p.norm.fuses_into_product = true;
+  p.attention.keeps_ring_steps = true;
+  p.experts.weighs_activations = true;
+  p.measured.router_overload = untrained_router_overload;
+  p.head.transforms_before = true;
+  p.narrow.keeps_inputs = true;
+  p.narrow.layouts = product_layouts(run);
+  p.step.temporaries = step_temporaries(training);
+  p.step.widens_gradients = !training.precision.master_remainder;
+  apply_workspaces(run, p);
+  return p;
+}
 
 /// What Megatron-LM runs in kernels of their own: its gradient buffer is cleared, and scaled by the number of replicas
 /// before it is reduced, and the master weights are read again to make those of the products
 /// (core/distributed/param_and_grad_buffer.py, start_grad_sync and reset; core/optimizer/distrib_optimizer.py,
 /// _copy_main_params_to_model_params); the loss makes its softmax operation by operation
-/// (core/tensor_parallel/cross_entropy.py), unless a recipe of Megatron-Bridge has Transformer Engine's kernel instead
-/// (src/megatron/bridge/recipes: cross_entropy_fusion_impl = "te"). Megatron-DeepSpeed has its heavy modules too, and
-/// the kernel that drops and adds (megatron/model/transformer.py, bias_dropout_add_fused_train).
-void apply_megatron_kernels(const spec::Training& training, Profile& p) {
-  const Framework framework = training.framework;
-  p.passes_over_gradients = is_core(framework);
-  p.loss_in_passes = is_core(framework);
-  p.fuses_loss = training.framework_version.starts_with("Megatron-Bridge");
-  p.heavy_modules = is_core(framework) || framework == Framework::megatron_deepspeed;
-  p.fuses_dropout_add = p.heavy_modules;
+/// (core/tensor_parallel/cross_entropy.py). Stages scatter what they hand on (Narayanan et al. 2021, arXiv:2104.04473
+/// section 4.1).
+Profile core_profile(const Run& run) {
+  Profile p = shared_profile(run);
+  p.attention.library = AttentionLibrary::native;
+  p.step.passes_over_gradients = true;
+  p.head.loss_in_passes = true;
+  p.host.heavy_modules = true;
+  p.kernels.fuse_dropout_add = true;
+  p.exchange.scatters_stage_tensors = true;
+  p.experts.holds_routed_rows = true;
+  p.allocator.allocates_tensors = true;
+  return p;
 }
 
-/// Updated weights are broadcast by the rank that owns them, one after the other and beside nothing
-/// (solver/optimizer/hybrid_zero_optim.py; configs/_base_/models: overlap_sync_param=False). Gradients are flattened,
-/// reduced on all data-parallel ranks whatever zero1 is, and copied back (hybrid_zero_optim.py, _attach_reduction_hook
-/// with reduce_rank=None, _reduce_and_copy). Norms take `residual.float()` and an MLP has its gate in a matrix of its
-/// own (model/modeling_internlm.py; model/linear.py, FeedForward). Accuracy and perplexity of each micro-batch read the
-/// fp32 logits seven times and write them twice (model/metrics.py, AccPerplex.update).
-void apply_internevo(Profile& p) {
-  p.sends_by_owner = true;
-  p.reduces_whole_gradients = true;
-  p.passes_around_reduction = 4;
-  p.widens_norm = true;
-  p.fused_gate_and_up = false;
-  p.metric_bytes = std::int64_t{9} * 4;
+bool is_bridge(const spec::Training& training) { return training.framework_version.starts_with("Megatron-Bridge"); }
+
+/// BigScience's fork of Megatron-DeepSpeed left Megatron-LM before it reduced beside products (megatron/mpu/layers.py,
+/// ColumnParallelLinear.forward: copy_to_tensor_model_parallel_region); the current one follows Megatron-LM
+/// (core/tensor_parallel/layers.py, LinearWithGradAccumulationAndAsyncCommunication).
+bool reduces_beside_products(const spec::Training& training) {
+  return !training.framework_version.starts_with("BigScience");
+}
+
+/// InternEvo shipped flash-attn 1.0.5 in 2023 (InternLM requirements, third_party/flash-attention).
+AttentionLibrary library_of_internevo(const spec::Training& training) {
+  const bool of_2023 = training.framework_version.find("2023") != std::string::npos;
+  return of_2023 ? AttentionLibrary::flash_1 : AttentionLibrary::flash_2;
+}
+
+}  // namespace
+
+/// A recipe of Megatron-Bridge has Transformer Engine's kernel for the loss (src/megatron/bridge/recipes:
+/// cross_entropy_fusion_impl = "te") and turns on --tp-comm-overlap (docs/training/communication-overlap.md). A named
+/// Megatron-LM reduces gradients behind the backward pass, as its own default has it (training/arguments.py).
+Profile megatron_profile(const Run& run) {
+  Profile p = core_profile(run);
+  p.head.fuses_loss = p.exchange.overlaps_tensor = is_bridge(run.training);
+  if (run.training.framework_version.starts_with("Megatron-LM")) p.exchange.overlaps_data = false;
+  return p;
+}
+
+/// NVIDIA's recipes turn on --tp-comm-overlap, by which Transformer Engine passes slices on while it multiplies others
+/// (NeMo docs, communication overlap).
+Profile nemo_profile(const Run& run) {
+  Profile p = core_profile(run);
+  p.exchange.overlaps_tensor = true;
+  return p;
+}
+
+/// Megatron-DeepSpeed has Megatron-LM's heavy modules and the kernel that drops and adds
+/// (megatron/model/transformer.py, bias_dropout_add_fused_train), but none of Transformer Engine's, and reduces
+/// gradients behind the backward pass; it writes rotary embedding and SwiGLU as chains of tensor operations
+/// (megatron/model/rotary_pos_embedding.py, apply_rotary_pos_emb; megatron/model/transformer.py, swiglu). DeepSpeed's
+/// pipeline scatters what stages hand on (runtime/pipe/engine.py, is_pipe_partitioned).
+Profile megatron_deepspeed_profile(const Run& run) {
+  Profile p = shared_profile(run);
+  p.gradients.fuses_small = false;
+  p.exchange.overlaps_data = false;
+  p.exchange.overlaps_input_gradients = reduces_beside_products(run.training);
+  p.exchange.scatters_stage_tensors = true;
+  p.host.heavy_modules = true;
+  p.kernels.fuse_dropout_add = true;
+  p.attention.fuses_rotary = p.mlp.fused_glu = false;
+  apply_deepspeed(run, p);
+  return p;
+}
+
+/// Gradients are left to autograd. Updated weights are broadcast by the rank that owns them, one after the other and
+/// beside nothing (solver/optimizer/hybrid_zero_optim.py; configs/_base_/models: overlap_sync_param=False). Gradients
+/// are flattened, reduced on all data-parallel ranks whatever zero1 is, and copied back (hybrid_zero_optim.py,
+/// _attach_reduction_hook with reduce_rank=None, _reduce_and_copy). Norms take `residual.float()` and an MLP has its
+/// gate in a matrix of its own (model/modeling_internlm.py; model/linear.py, FeedForward). Accuracy and perplexity of
+/// each micro-batch read the fp32 logits seven times and write them twice (model/metrics.py, AccPerplex.update).
+Profile internevo_profile(const Run& run) {
+  Profile p = shared_profile(run);
+  p.attention.library = library_of_internevo(run.training);
+  p.gradients.accumulation = Accumulation::apart;
+  p.exchange.sends_by_owner = true;
+  p.exchange.reduces_whole_gradients = true;
+  p.exchange.passes_around_reduction = 4;
+  p.norm.widens = true;
+  p.mlp.fused_gate_and_up = false;
+  p.head.metric_bytes = std::int64_t{9} * 4;
+  return p;
+}
+
+/// Gradients are left to autograd.
+Profile colossalai_profile(const Run& run) {
+  Profile p = shared_profile(run);
+  p.gradients.accumulation = Accumulation::apart;
+  return p;
 }
 
 /// A program in C++ that allocates everything once (train_gpt2.cu, malloc_and_point_activations): the logits and their
 /// gradient have one buffer (llmc/fused_classifier.cuh), cuDNN writes attention's result where the projection reads it
 /// (llmc/cudnn_att.cpp), biases have a kernel for their gradients (llmc/matmul.cuh, matmul_backward_bias_kernel9), and
 /// AdamW reads gradients in the type of the products (llmc/adamw.cuh). One workspace (llmc/cublas_common.h).
-void apply_llm_c(Profile& p) {
-  p.fuses_loss = true;
-  p.copies_attention_output = false;
-  p.sums_biases_apart = true;
-  p.widens_gradients_at_step = false;
-  p.dummy_weight_gradients = false;
-  p.compiled_host = true;
-  p.workspace = mib(32);
-}
-
-/// Narayanan et al. 2021, arXiv:2104.04473 section 4.1; DeepSpeed's pipeline engine does the same
-/// (runtime/pipe/engine.py, is_pipe_partitioned).
-bool scatters_stage_tensors(Framework framework) {
-  return framework == Framework::megatron || framework == Framework::nemo || framework == Framework::megatron_deepspeed;
-}
-
-/// NVIDIA's recipes turn on --tp-comm-overlap, by which Transformer Engine passes slices on while it multiplies others
-/// (Megatron-Bridge docs/training/communication-overlap.md; NeMo docs, communication overlap).
-bool runs_recipes(const spec::Training& training) {
-  return training.framework == Framework::nemo || training.framework_version.starts_with("Megatron-Bridge");
-}
-
-/// BigScience's fork of Megatron-DeepSpeed left Megatron-LM before it did so (megatron/mpu/layers.py,
-/// ColumnParallelLinear.forward: copy_to_tensor_model_parallel_region); the current one follows Megatron-LM
-/// (core/tensor_parallel/layers.py, LinearWithGradAccumulationAndAsyncCommunication).
-bool reduces_beside_products(const spec::Training& training) {
-  return training.framework != Framework::megatron_deepspeed || !training.framework_version.starts_with("BigScience");
-}
-
-/// Megatron-DeepSpeed writes rotary embedding and SwiGLU as chains of tensor operations
-/// (megatron/model/rotary_pos_embedding.py, apply_rotary_pos_emb; megatron/model/transformer.py, swiglu).
-bool fuses_activations(Framework framework) { return framework != Framework::megatron_deepspeed; }
-
-/// Hopper's 8-bit products take both factors with the summed dimension last, so weights rest transposed too;
-/// Blackwell's take either order, but block-scaled formats have scales along each dimension (TransformerEngine
-/// pytorch/tensor).
-std::int64_t product_layouts(const spec::Training& training, const std::optional<spec::Accelerator>& gpu) {
-  return is_blackwell(gpu) && formats::facts(training.precision.compute).scale.block == 0 ? 1 : 2;
-}
-
-/// Workspaces and layouts of Megatron-LM's kernels.
-void apply_workspaces(const spec::Training& training, const std::optional<spec::Accelerator>& gpu, Profile& p) {
-  const bool hopper = is_hopper_or_newer(gpu);
-  const auto engine = transformer_engine_workspace(hopper);
-  p.workspace = 2 * cublas_workspace(hopper, training.deterministic.value_or(false));
-  if (!is_local(training)) p.workspace += engine;
-  if (training.grouped_experts && !is_local(training)) p.expert_workspace = grouped_product_streams * engine;
-  p.copies_attention_output = copies_attention_output(training, gpu, hopper);
-  p.keeps_score_buffer = is_local(training) && training.attention == spec::AttentionKernel::eager;
-  p.allocates_tensors = is_core(training.framework);
-  p.keeps_narrow_inputs = true;
-  p.product_layouts = product_layouts(training, gpu);
-  p.drops_wide_gradients = true;  // core/optimizer/optimizer.py, Float16OptimizerWithFloat16Params.zero_grad
-  p.widens_gradients_at_step = !training.precision.master_remainder;
-}
-
-}  // namespace
-
-/// Megatron-LM with Transformer Engine kernels and fp32 gradient buffers.
-Profile megatron_profile(const spec::Training& training, const std::optional<spec::Accelerator>& gpu) {
-  Profile p;
-  p.fuses_small_gradients = runs_transformer_engine(training);
-  p.overlaps_data_exchange = reduces_meanwhile(training);
-  p.accumulation = accumulation_of(training.framework);
-  apply_megatron_kernels(training, p);
-  p.fuses_rotary = p.fused_glu = fuses_activations(training.framework);
-  if (training.framework == Framework::internevo) apply_internevo(p);
-  p.overlaps_tensor_exchange = runs_recipes(training);
-  p.fuses_norm_into_product = true;
-  p.retains_stage_tensors = true;
-  p.overlaps_input_gradients = reduces_beside_products(training);
-  p.scatters_stage_tensors = scatters_stage_tensors(training.framework);
-  p.keeps_ring_steps = true;
-  p.router_overload = untrained_router_overload;
-  p.weighs_activations = true;
-  p.transforms_before_head = true;
-  p.holds_routed_rows = is_core(training.framework);
-  p.dummy_weight_gradients = true;
-  apply_workspaces(training, gpu, p);
-  if (training.framework == Framework::llm_c) apply_llm_c(p);
+Profile llm_c_profile(const Run& run) {
+  Profile p = shared_profile(run);
+  p.attention.library = AttentionLibrary::native;
+  p.attention.copies_output = false;
+  p.head.fuses_loss = true;
+  p.gradients.sums_biases_apart = true;
+  p.gradients.dummy_weight = false;
+  p.step.widens_gradients = false;
+  p.host.compiled = true;
+  p.allocator.workspace = mib(32);
   return p;
 }
 

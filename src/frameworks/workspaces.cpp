@@ -15,4 +15,23 @@ quantity::Bytes cublas_workspace(bool hopper, bool deterministic) {
   return hopper || deterministic ? quantity::mib(32) : quantity::bytes(8320 * quantity::kibi);
 }
 
+quantity::Bytes product_workspaces(const Run& run) {
+  return 2 * cublas_workspace(is_hopper_or_newer(run.gpu), run.training.deterministic.value_or(false));
+}
+
+/// What torch.optim's foreach implementations make for all parameters at once: AdamW the root of its second moment
+/// (torch/optim/adamw.py, _multi_tensor_adamw), Adagrad that and the scaled gradient (adagrad.py,
+/// _multi_tensor_adagrad). Fused and quantized implementations make nothing of that size.
+int step_temporaries(const spec::Training& training) {
+  if (training.optimizer_impl != spec::OptimizerImpl::foreach) return 0;
+  switch (training.optimizer) {
+    case spec::Optimizer::adamw:
+      return 1;
+    case spec::Optimizer::adagrad:
+      return 2;
+    default:
+      return 0;
+  }
+}
+
 }  // namespace llmcalc::frameworks

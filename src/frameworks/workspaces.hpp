@@ -1,6 +1,7 @@
-// What the libraries behind matrix products take on one generation of accelerators.
+// What the libraries behind matrix products and optimizers take beside the tensors of a program.
 #pragma once
 
+#include "frameworks/run.hpp"
 #include "llmcalc/quantity/quantity.hpp"
 #include "llmcalc/spec/accelerator.hpp"
 
@@ -13,5 +14,11 @@ bool is_hopper_or_newer(const std::optional<spec::Accelerator>& gpu);
 
 /// One of cuBLAS. \param deterministic  equal results in all runs are asked for
 quantity::Bytes cublas_workspace(bool hopper, bool deterministic);
+
+/// Those of a PyTorch process.
+quantity::Bytes product_workspaces(const Run& run);
+
+/// Parameter-sized temporaries of torch.optim's step.
+int step_temporaries(const spec::Training& training);
 
 }  // namespace llmcalc::frameworks

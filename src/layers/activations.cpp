@@ -5,7 +5,7 @@
 namespace llmcalc::layers {
 
 bool BlockBuilder::chains_gelu() const {
-  const bool chained = context_.profile.transformers_modules && context_.shape().writing.chained_gelu;
+  const bool chained = context_.profile.kernels.transformers_modules && context_.shape().writing.chained_gelu;
   return chained && !context_.training.compile;
 }
 

@@ -89,7 +89,7 @@ void BlockBuilder::append_product(const Op& op) {
 }
 
 Value BlockBuilder::adapter_input(const Value& x) {
-  const bool widens = context_.profile.widens_adapter_input && context_.adapter_type == formats::Dtype::fp32;
+  const bool widens = context_.profile.adapters.widens_input && context_.adapter_type == formats::Dtype::fp32;
   return widens ? cast(x, fp32_width, "adapter input (fp32)") : x;
 }
 
@@ -101,7 +101,7 @@ Value BlockBuilder::dropped_input(const Value& x) {
   if (context_.training.adapter.dropout == 0.0) return in;
   const Value dropped = value("dropped adapter input", in.rows, in.columns, in.width, in.needs_gradient);
   Op op{.kind = OpKind::dropout, .name = "adapter dropout", .inputs = {in.id}, .outputs = {dropped.id}};
-  if (context_.profile.fused_adapters) {
+  if (context_.profile.adapters.fused) {
     op.saved.push_back(x.id);
   } else {
     const Value mask = value("adapter dropout mask", in.rows, in.columns, 1, false);
@@ -114,7 +114,7 @@ Value BlockBuilder::dropped_input(const Value& x) {
 
 /// The result of the adapter times its factor, in a kernel of its own where nothing puts kernels together.
 Value BlockBuilder::times_factor(const Value& x) {
-  if (!context_.profile.eager_kernels) return x;
+  if (!context_.profile.kernels.eager) return x;
   const Value y = value("scaled adapter", x.rows, x.columns, x.width, true);
   append({.kind = OpKind::elementwise, .name = "adapter factor", .inputs = {x.id}, .outputs = {y.id}});
   return y;
@@ -132,8 +132,8 @@ Value BlockBuilder::added_narrow(const Value& y, const Value& adapter) {
 /// a rank (Zhang et al. 2023, arXiv:2303.10512 eq. 3: P Lambda Q; peft tuners/adalora/layer.py). Each expert has its
 /// own.
 Value BlockBuilder::adapted(const Value& x, const Value& y, const Matrix& matrix) {
-  if (matrix.name == "qkv projection" && context_.profile.pads_adapter_output) return adapted_projection(x, y);
-  if (context_.profile.copies_quantized_outputs) pass_over("copy", 2 * size(y.id), quantity::bytes(0));
+  if (matrix.name == "qkv projection" && context_.profile.adapters.pads_output) return adapted_projection(x, y);
+  if (context_.profile.quantized.copies_outputs) pass_over("copy", 2 * size(y.id), quantity::bytes(0));
   const Copies experts{matrix.experts, matrix.active_experts};
   const Value in = dropped_input(x);
   const bool decomposed = context_.training.method == spec::Method::dora;

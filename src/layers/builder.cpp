@@ -96,7 +96,7 @@ std::uint8_t BlockBuilder::open_recompute_group(std::initializer_list<Value> inp
 
 Op& BlockBuilder::append(Op op) {
   op.recompute = recompute_group_;
-  op.eager = op.eager || (context_.profile.eager_kernels && !is_elementwise(op.kind));
+  op.eager = op.eager || (context_.profile.kernels.eager && !is_elementwise(op.kind));
   for (const TensorId id : std::exchange(checkpoint_inputs_, {})) {
     if (std::ranges::find(op.saved, id) == op.saved.end()) op.saved.push_back(id);
   }
@@ -133,7 +133,7 @@ Weight BlockBuilder::matrix_weight(const Matrix& matrix) const {
   w.elements = product(w.rows, w.columns, expert ? matrix.experts / context_.ep : 1);
   w.dtype = matrix.resting == Resting::as_layers ? context_.matrix_type : context_.other_type;
   w.trainable = context_.trains_base;
-  w.shards_scales = context_.profile.quantizes_scales;
+  w.shards_scales = context_.profile.quantized.scales;
   if (matrix.cut != Cut::none) w.split = expert ? Split::expert : Split::tensor;
   if (keeps_narrow(matrix)) keep_for_products(w);
   return w;
@@ -152,11 +152,11 @@ void BlockBuilder::pass_over(std::string_view name, quantity::Bytes forward, qua
 void BlockBuilder::matrix_bias(const Matrix& matrix, const Value& out) {
   if (!matrix.bias) return;
   const auto& profile = context_.profile;
-  const bool within = profile.fuses_small_gradients && !profile.sums_biases_apart;
-  const bool fused = within || (profile.casts_in_one_pass && narrows(matrix));
+  const bool within = profile.gradients.fuses_small && !profile.gradients.sums_biases_apart;
+  const bool fused = within || (profile.narrow.casts_in_one_pass && narrows(matrix));
   const bool separate = context_.trains_base && !fused;
   if (separate) pass_over("bias gradient", bytes(0), size(out.id));
-  if (separate) block_.ops.back().eager = !context_.training.compile && !profile.sums_biases_apart;
+  if (separate) block_.ops.back().eager = !context_.training.compile && !profile.gradients.sums_biases_apart;
   const WeightId id = vector("bias", matrix.columns, matrix.experts > 1 ? Cut::none : matrix.cut);
   if (matrix.experts <= 1) return;
   Weight& w = block_.weights[id];

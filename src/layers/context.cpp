@@ -14,7 +14,7 @@ std::int64_t activation_width(formats::Dtype compute) {
 /// NF4 with its scales quantized again where the framework knows no other.
 formats::Dtype resting_matrices(const spec::Question& question, const frameworks::Profile& profile) {
   const formats::Dtype weights = question.training.precision.weights;
-  return weights == formats::Dtype::nf4 && profile.quantizes_scales ? formats::Dtype::nf4_dq : weights;
+  return weights == formats::Dtype::nf4 && profile.quantized.scales ? formats::Dtype::nf4_dq : weights;
 }
 
 /// Norms, tables, router and head rest in 16 bit beside quantized or narrow matrices (bitsandbytes and GPTQ leave them
@@ -57,10 +57,10 @@ Context::Context(const spec::Question& question, const frameworks::Profile& chos
       node_dispatch(question.layout.node_dispatch),
       etp(question.layout.etp),
       stages(question.layout.pp),
-      shares_table(question.model.shape.tied && stages == 1 && !chosen.unties_head),
+      shares_table(question.model.shape.tied && stages == 1 && !chosen.head.untied),
       autocast(casts_at_each_use(question)),
       differentiates(spec::has_backward_pass(question.training.method)),
-      selects_operations(chosen.saves_products &&
+      selects_operations(chosen.kernels.saves_products &&
                          question.training.recompute.policy == spec::RecomputePolicy::selective),
       trains_base(updates_base_weights(question.training.method)),
       matrix_type(resting_matrices(question, chosen)),

@@ -33,9 +33,9 @@ void pass_round(const Context& c, const Heads& heads, const Value& out, Op& op) 
   const auto once = (c.cp - 1) * pair;
   op.messages.push_back({Collective::ring, Group::context, false, true, once});
   op.messages.push_back({Collective::ring, Group::context, true, true, 2 * once});
-  op.workspace_forward += c.profile.keeps_ring_steps ? c.cp * (pair + size_of(out)) : pair;
+  op.workspace_forward += c.profile.attention.keeps_ring_steps ? c.cp * (pair + size_of(out)) : pair;
   op.workspace_backward += 4 * pair;
-  if (c.profile.keeps_ring_steps) op.workspace_backward += size_of(heads.q) + pair;
+  if (c.profile.attention.keeps_ring_steps) op.workspace_backward += size_of(heads.q) + pair;
 }
 
 Heads exchange_positions(BlockBuilder& b, const Heads& heads) {

@@ -55,7 +55,7 @@ Value flash_attention(BlockBuilder& b, const CoreAttention& core, const Heads& h
         .inputs = {q.id, k.id, v.id},
         .outputs = {out.id},
         .saved = {q.id, k.id, v.id, out.id}};
-  if (c.profile.keeps_log_sum_exp) {
+  if (c.profile.attention.keeps_log_sum_exp) {
     const Value sums = b.value("log-sum-exp", product(c.batch, core.positions), core.heads, 4, false);
     if (c.selects_operations) b.keep_through_recompute(sums);
     op.outputs.push_back(sums.id);
@@ -72,11 +72,11 @@ Value flash_attention(BlockBuilder& b, const CoreAttention& core, const Heads& h
     op.kernel_recompute =
         flops(square * share * static_cast<double>(core.qk_dim) / static_cast<double>(core.qk_dim + core.v_dim));
   }
-  if (c.profile.models_kernel_workspace) op.workspace_backward = flash_backward_workspace(c, core, q, k);
+  if (c.profile.kernels.have_workspace) op.workspace_backward = flash_backward_workspace(c, core, q, k);
   if (c.cp > 1 && !c.spreads_heads) pass_round(c, heads, out, op);
   b.append(op);
   if (c.selects_operations) b.keep_through_recompute(out);
-  if (!c.profile.copies_attention_output) return out;
+  if (!c.profile.attention.copies_output) return out;
   return b.rearrange(out, "attention output by position", out.rows, out.columns, OpKind::permutation);
 }
 
@@ -85,14 +85,14 @@ Value flash_attention(BlockBuilder& b, const CoreAttention& core, const Heads& h
 /// eager_attention_forward; karpathy/nanoGPT model.py, CausalSelfAttention).
 Value softmax(BlockBuilder& b, const Value& scores) {
   const Context& c = b.context();
-  if (c.profile.chains_softmax) {
+  if (c.profile.attention.chains_softmax) {
     const quantity::Bytes pass = 2 * b.size(scores.id);
     b.pass_over("scale and mask", 2 * pass, c.differentiates ? pass : quantity::bytes(0));
     b.block().ops.back().eager = true;
   }
   const Value seen = c.shape().writing.caps_scores ? b.capped(scores, "capped scores") : scores;
-  const bool narrow = c.profile.transformers_modules && c.shape().writing.narrow_softmax;
-  const std::int64_t width = c.profile.softmax_in_fp32 && !narrow ? fp32_width : c.width;
+  const bool narrow = c.profile.kernels.transformers_modules && c.shape().writing.narrow_softmax;
+  const std::int64_t width = c.profile.attention.softmax_in_fp32 && !narrow ? fp32_width : c.width;
   const Value wide = b.value("softmax", scores.rows, scores.columns, width, scores.needs_gradient);
   b.append({.kind = OpKind::softmax, .name = "softmax", .inputs = {seen.id}, .outputs = {wide.id}, .saved = {wide.id}});
   return b.dropout(b.cast(wide, c.width, "probabilities"), "attention dropout");
@@ -138,7 +138,7 @@ Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Heads&
   if (scores.needs_gradient) multiply.backward_input = flops(2.0 * square * share * qk_part);
   b.append(multiply);
 
-  const bool compiled = c.profile.chains_softmax && c.training.compile;
+  const bool compiled = c.profile.attention.chains_softmax && c.training.compile;
   const Value probabilities = compiled ? compiled_softmax(b, scores) : softmax(b, scores);
 
   const Value out = b.value("attention output", q.rows, core.heads * core.v_dim, q.width, q.needs_gradient);
@@ -159,11 +159,11 @@ Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Heads&
 }  // namespace
 
 bool fuses_attention(const Context& c) {
-  if (c.profile.writes_out_capped_scores && c.shape().writing.caps_scores) return false;
-  return c.training.attention != spec::AttentionKernel::eager && !c.profile.writes_out_scores;
+  if (c.profile.attention.writes_out_capped_scores && c.shape().writing.caps_scores) return false;
+  return c.training.attention != spec::AttentionKernel::eager && !c.profile.attention.writes_out_scores;
 }
 
-bool reads_views(const Context& c) { return fuses_attention(c) && !c.profile.copies_heads; }
+bool reads_views(const Context& c) { return fuses_attention(c) && !c.profile.attention.copies_heads; }
 
 Value cached(BlockBuilder& b, const Value& x, std::string_view name) {
   if (b.context().training.method != spec::Method::inference) return x;

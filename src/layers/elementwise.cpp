@@ -26,7 +26,7 @@ Value BlockBuilder::dropout_add(const Value& residual, const Value& branch, std:
   const Value dropped = dropout(branch, name);
   const std::size_t drops = block_.ops.size() - 1;
   const Value sum = add(residual, dropped, "residual");
-  if (dropped.id == branch.id || !context_.profile.fuses_dropout_add) return sum;
+  if (dropped.id == branch.id || !context_.profile.kernels.fuse_dropout_add) return sum;
   block_.ops[drops].eager = false;
   block_.ops[drops].moved_forward -= size(dropped.id);
   block_.ops.back().moved_forward -= size(dropped.id);
@@ -51,7 +51,7 @@ Value BlockBuilder::multiply(const Value& a, const Value& b, std::string_view na
   if (b.needs_gradient) op.saved.push_back(a.id);
   if (a.needs_gradient) op.saved.push_back(b.id);
   Op& appended = append(op);
-  if (context_.profile.eager_kernels && a.needs_gradient && b.needs_gradient) appended.moved_backward += size(y.id);
+  if (context_.profile.kernels.eager && a.needs_gradient && b.needs_gradient) appended.moved_backward += size(y.id);
   return y;
 }
 

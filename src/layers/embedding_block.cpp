@@ -40,7 +40,7 @@ Value look_up(BlockBuilder& b, std::int64_t width) {
   op.weight = table(b, "token table", c.shape().vocab, width, true);
   b.block().weights.back().has_sharer = c.shares_table;
   exchange_rows(c, op, b.size(x.id));
-  if (c.profile.keeps_batch) {
+  if (c.profile.loop.keeps_batch) {
     const Value batch = b.value("token ids, labels and mask", c.tokens, 3, sizeof(std::int64_t), false);
     op.outputs.push_back(batch.id);
     op.saved.push_back(batch.id);

@@ -37,7 +37,7 @@ Value added_up(BlockBuilder& b, const Value& x, const Value& returned, const Exp
             .workspace_backward = x.needs_gradient ? b.size(x.id) : quantity::bytes(0)});
   const Value combined = b.value("combined experts", x.rows, x.columns, x.width, returned.needs_gradient);
   Op add{.kind = OpKind::permutation, .name = "add up", .inputs = {weighted.id}, .outputs = {combined.id}};
-  if (b.context().profile.keeps_added_rows) add.saved.push_back(weighted.id);
+  if (b.context().profile.experts.keeps_added_rows) add.saved.push_back(weighted.id);
   b.append(add);
   take_turns(b.block(), loop, combined.id);
   return combined;

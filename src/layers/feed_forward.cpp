@@ -23,7 +23,7 @@ Projected project(BlockBuilder& b, const MlpMatrices& mlp, const Value& x) {
     const Value up = b.linear(x, inward(mlp, "up projection", x.columns, mlp.width));
     return {up, up};
   }
-  if (b.context().profile.fused_gate_and_up) {
+  if (b.context().profile.mlp.fused_gate_and_up) {
     const Value both = b.linear(x, inward(mlp, "gate and up projection", x.columns, 2 * mlp.width));
     return {both, both};
   }
@@ -34,11 +34,11 @@ Projected project(BlockBuilder& b, const MlpMatrices& mlp, const Value& x) {
 Value activated(BlockBuilder& b, const Projected& x) {
   const auto& profile = b.context().profile;
   if (!spec::is_gated(b.context().shape().mlp)) return b.activation(x.up, "activated");
-  if (profile.fused_gate_and_up) {
+  if (profile.mlp.fused_gate_and_up) {
     const std::int64_t width = x.gate.columns / 2;
-    return profile.fused_glu ? b.gated_fused(x.gate, width) : b.gated_halves(x.gate, width);
+    return profile.mlp.fused_glu ? b.gated_fused(x.gate, width) : b.gated_halves(x.gate, width);
   }
-  return profile.fused_glu ? b.gated_pair(x.gate, x.up) : b.gated(x.gate, x.up);
+  return profile.mlp.fused_glu ? b.gated_pair(x.gate, x.up) : b.gated(x.gate, x.up);
 }
 
 /// peft rescales what the down projection reads, in the type of the learned vector.
@@ -53,7 +53,7 @@ Value activate(BlockBuilder& b, const MlpMatrices& mlp, const Projected& x) {
 /// activations do both in one kernel (Megatron-LM core/transformer/moe/experts.py and core/transformer/mlp.py,
 /// per_token_scale; core/fusions/fused_bias_swiglu.py, weighted_bias_swiglu_impl).
 Value weighted(BlockBuilder& b, const Value& x) {
-  if (!b.context().profile.weighs_activations || spec::is_gated(b.context().shape().mlp)) return x;
+  if (!b.context().profile.experts.weighs_activations || spec::is_gated(b.context().shape().mlp)) return x;
   const Value y = b.value("weighted activation", x.rows, x.columns, x.width, x.needs_gradient);
   const auto wide = quantity::bytes(quantity::product(x.rows, x.columns, fp32_width));
   b.append({.kind = OpKind::elementwise,

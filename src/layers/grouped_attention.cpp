@@ -44,7 +44,8 @@ Heads separate_projections(BlockBuilder& b, const spec::GroupedAttention& a, con
 
 /// One matrix in the framework's own model, or in the family's as transformers writes it.
 bool fuses_projections(const Context& c) {
-  return c.profile.fused_projections || (c.profile.transformers_modules && c.shape().writing.fused_qkv);
+  return c.profile.attention.fused_projections ||
+         (c.profile.kernels.transformers_modules && c.shape().writing.fused_qkv);
 }
 
 /// transformers expands grouped keys and values to all query heads (modeling_llama.py, repeat_kv), except before
@@ -54,9 +55,9 @@ bool fuses_projections(const Context& c) {
 Value repeat_heads(BlockBuilder& b, const Value& x, std::int64_t head_dim, std::int64_t width, std::string_view name) {
   const Context& c = b.context();
   const bool flash = c.training.attention == spec::AttentionKernel::flash;
-  const bool kernel_groups = flash || (c.profile.groups_in_kernel && fuses_attention(c) && c.prefix == 0);
+  const bool kernel_groups = flash || (c.profile.attention.groups_in_kernel && fuses_attention(c) && c.prefix == 0);
   const bool stays_view = x.columns == head_dim && reads_views(c);
-  if (!c.profile.repeats_kv || kernel_groups || stays_view || x.columns == width) return x;
+  if (!c.profile.attention.repeats_kv || kernel_groups || stays_view || x.columns == width) return x;
   return b.rearrange(x, name, x.rows, width, OpKind::permutation);
 }
 
@@ -65,7 +66,7 @@ Value repeat_heads(BlockBuilder& b, const Value& x, std::int64_t head_dim, std::
 /// behind it, which expands the keys to all query heads first). Batched products copy the values out of it.
 Heads rotated(BlockBuilder& b, const Heads& h) {
   const Context& c = b.context();
-  const bool expands = c.profile.rotates_into_copies && c.training.attention != spec::AttentionKernel::flash;
+  const bool expands = c.profile.attention.rotates_into_copies && c.training.attention != spec::AttentionKernel::flash;
   const std::int64_t k_width = expands ? h.q.columns : h.k.columns;
   const Value q = b.rearrange(h.q, "rotated queries", h.q.rows, h.q.columns, OpKind::elementwise);
   const Value k = b.rearrange(h.k, "rotated keys", h.k.rows, k_width, OpKind::elementwise);
@@ -85,8 +86,8 @@ struct RotaryPasses {
 /// modeling_llama.py, apply_rotary_pos_emb; pytorch torch/csrc/autograd/FunctionsManual.cpp, slice_backward). As
 /// complex numbers they are cast to fp32, multiplied and cast back: 3 + 4 + 3 of 16 bits, and as many on the way back.
 RotaryPasses rotary_passes(const frameworks::Profile& profile) {
-  if (profile.rotates_complex) return {10, 10};
-  return profile.fuses_rotary ? RotaryPasses{2, 2} : RotaryPasses{10, 15};
+  if (profile.attention.rotates_complex) return {10, 10};
+  return profile.attention.fuses_rotary ? RotaryPasses{2, 2} : RotaryPasses{10, 15};
 }
 
 void rotate(BlockBuilder& b, const Heads& h) {
@@ -97,7 +98,7 @@ void rotate(BlockBuilder& b, const Heads& h) {
   b.pass_over("rotary embedding", passes.forward * once,
               c.differentiates ? passes.backward * once : quantity::bytes(0));
   // No code is generated for complex numbers (pytorch torch/_inductor/lowering.py, unsupported_input_tensor).
-  if (c.profile.rotates_complex || !c.profile.fuses_rotary) b.block().ops.back().eager = true;
+  if (c.profile.attention.rotates_complex || !c.profile.attention.fuses_rotary) b.block().ops.back().eager = true;
 }
 
 /// LLaMA-Adapter: queries also attend to a learned prompt, and what they find is weighted by a learned gate a head,
@@ -147,7 +148,7 @@ Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& a, const 
   h.q = normalise_heads(b, h.q, a.head_dim, a.qk_norm, "q norm");
   h.k = normalise_heads(b, h.k, a.head_dim, a.qk_norm, "k norm");
   rotate(b, h);
-  const bool copies = c.profile.rotates_into_copies || (fuse && c.profile.transformers_modules);
+  const bool copies = c.profile.attention.rotates_into_copies || (fuse && c.profile.kernels.transformers_modules);
   if (copies && c.shape().position == spec::Position::rope) h = rotated(b, h);
   h.k = cached(b, h.k, "key cache");
   h.v = cached(b, h.v, "value cache");
@@ -161,7 +162,7 @@ Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& a, const 
 
   const CoreAttention core{a.heads / c.tp, a.head_dim, a.head_dim, a.window, a.causal};
   Value mixed = core_attention(b, core, h);
-  if (c.profile.prompt_layers_start > 0 && c.differentiates) mixed = attend_to_prompt(b, h, mixed);
+  if (c.profile.adapters.prompt_layers_start > 0 && c.differentiates) mixed = attend_to_prompt(b, h, mixed);
   if (a.output_gate) mixed = b.multiply(mixed, gate, "gated attention output");
   return b.linear(mixed, {"output projection", a.query_width(), x.columns, a.out_bias, Cut::rows});
 }

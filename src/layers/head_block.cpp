@@ -8,7 +8,7 @@ namespace {
 
 /// The matrix from hidden state to vocabulary; with tied embeddings its storage is the token table's.
 Matrix head_matrix(const Context& c, std::int64_t width) {
-  const Resting resting = c.profile.quantizes_head ? Resting::as_layers : Resting::as_tables;
+  const Resting resting = c.profile.quantized.head ? Resting::as_layers : Resting::as_tables;
   return {output_head, width, c.shape().vocab, false, Cut::columns, 1, 1, resting};
 }
 
@@ -39,7 +39,7 @@ void head_block(const Context& c, bool input_needs_gradient, Block& block) {
   Value x = b.input("hidden state", c.tokens / c.sp, shape.hidden, input_needs_gradient);
   if (shape.final_norm) x = b.norm(x, "final norm", shape.norm);
   if (shape.pooler) pool(b, x);
-  if (shape.pooler && c.profile.transforms_before_head) x = transformed(b, x);
+  if (shape.pooler && c.profile.head.transforms_before) x = transformed(b, x);
   if (shape.embedding_width > 0) x = b.linear(x, {"head projection", shape.hidden, shape.embedding_width});
   if (c.training.method == spec::Method::inference) {
     x.rows = c.batch;  // a generation step needs the last position's logits only
@@ -48,7 +48,7 @@ void head_block(const Context& c, bool input_needs_gradient, Block& block) {
     loss(b, x, head_matrix(c, x.columns));
   }
   head_parameters(b, shape);
-  if (c.profile.eager_head) {
+  if (c.profile.head.eager) {
     for (Op& op : block.ops) op.eager = true;
   }
   for (Weight& w : block.weights) {

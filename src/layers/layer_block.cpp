@@ -18,7 +18,7 @@ Value mix_positions(BlockBuilder& b, const spec::Mixer& mixer, const Value& x) {
 /// cannot be run again by itself, before dense MLPs and attention without latents (Megatron-LM core/models/gpt/
 /// gpt_layer_specs.py, input_layernorm and pre_mlp_layernorm).
 bool stands_apart(const Context& c, bool product_follows) {
-  return !(c.profile.fuses_norm_into_product && product_follows);
+  return !(c.profile.norm.fuses_into_product && product_follows);
 }
 
 /// A norm and the part of the layer that reads it. The norm's result may be given up in between (Megatron-LM

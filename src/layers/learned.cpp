@@ -42,7 +42,7 @@ Value behind_prompt(BlockBuilder& b, const Value& x) {
 /// instead.
 Value bottleneck(BlockBuilder& b, const Value& x) {
   const Context& c = b.context();
-  if (c.training.method != Method::adapter || c.profile.prompt_layers_start > 0) return x;
+  if (c.training.method != Method::adapter || c.profile.adapters.prompt_layers_start > 0) return x;
   const std::int64_t width = c.training.adapter.width;
   const Value low = b.adapter_product(b.adapter_input(x), "adapter down projection", width);
   b.adapter_weight("adapter down bias", 1, width);

@@ -23,7 +23,7 @@ Op loss_on(const Value& logits, std::string_view name) {
 }
 
 void metrics(BlockBuilder& b, const Value& logits) {
-  const std::int64_t passed_over = b.context().profile.metric_bytes;
+  const std::int64_t passed_over = b.context().profile.head.metric_bytes;
   if (passed_over == 0 || !b.context().differentiates) return;
   b.pass_over("metrics of training", bytes(product(passed_over, logits.rows, logits.columns)), bytes(0));
   b.block().ops.back().eager = true;
@@ -49,7 +49,7 @@ void in_place_loss(BlockBuilder& b, const Value& x, const Matrix& head, bool com
   op.held.push_back(logits.id);
   if (compiled) op.workspace_forward = op.workspace_backward = b.size(wide.id);
   b.append(op);
-  if (b.context().profile.loss_in_passes) {
+  if (b.context().profile.head.loss_in_passes) {
     b.pass_over("softmax in place", softmax_passes * b.size(wide.id), gradient_passes * b.size(wide.id));
     b.block().ops.back().eager = true;
   }
@@ -58,7 +58,7 @@ void in_place_loss(BlockBuilder& b, const Value& x, const Matrix& head, bool com
 
 /// A tensor that a variable of the training loop keeps through the backward pass, beyond that of its own block.
 void hold_to_the_end(BlockBuilder& b, const Value& x) {
-  if (!b.context().profile.holds_wide_logits || !b.context().differentiates) return;
+  if (!b.context().profile.head.holds_wide_logits || !b.context().differentiates) return;
   b.block().ops.front().saved.push_back(x.id);
   b.block().held_by_loop += b.size(x.id);
 }
@@ -77,8 +77,8 @@ WideLogits wide_logits(BlockBuilder& b, const Value& x, const Matrix& head) {
   const Value logits = logits_of(b, x, head);
   const Value wide = b.cast(logits, fp32_width, "logits (fp32)");
   WideLogits result{wide, {x.id, wide.id}};
-  if (profile.holds_narrow_logits) result.held.push_back(logits.id);
-  if (profile.shifts_logits) {
+  if (profile.head.holds_narrow_logits) result.held.push_back(logits.id);
+  if (profile.head.shifts_logits) {
     result.shifted = b.rearrange(wide, "shifted logits", wide.rows, wide.columns, OpKind::permutation);
   }
   return result;
@@ -131,7 +131,8 @@ class LastLogits {
  public:
   LastLogits(BlockBuilder& b, const Value& logits) : b_(b) {
     const auto& c = b.context();
-    const bool kept = c.profile.holds_wide_logits && c.profile.keeps_last_graph && !c.profile.starts_with_longest;
+    const bool kept =
+        c.profile.head.holds_wide_logits && c.profile.loop.keeps_last_graph && !c.profile.loop.starts_with_longest;
     if (!kept || !c.differentiates) return;
     last_ = b.value("logits of the micro-batch before", logits.rows, logits.columns, fp32_width, false).id;
     b.block().ops.back().outputs.push_back(last_);
@@ -161,7 +162,7 @@ void split_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
         .outputs = {log_probabilities.id},
         .saved = {log_probabilities.id}};
   op.gradient_in_place = true;
-  op.workspace_backward = bytes(product(c.batch, c.profile.loss_positions, wide.columns, wide.width));
+  op.workspace_backward = bytes(product(c.batch, c.profile.head.positions_at_once, wide.columns, wide.width));
   pass_over_logits(b, wide, b.append(op));
   hold_to_the_end(b, wide);
 }
@@ -230,10 +231,10 @@ void chunked_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
 /// The standard loss as each framework writes it.
 void standard_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   const auto& profile = b.context().profile;
-  if (profile.fuses_loss) return fused_loss(b, x, head);
-  if (!profile.eager_loss) return in_place_loss(b, x, head, false);
-  if (profile.narrow_loss_kernel) return narrow_loss(b, x, head);
-  if (profile.loss_positions > 0) return split_loss(b, x, head);
+  if (profile.head.fuses_loss) return fused_loss(b, x, head);
+  if (!profile.head.eager_loss) return in_place_loss(b, x, head, false);
+  if (profile.head.narrow_loss_kernel) return narrow_loss(b, x, head);
+  if (profile.head.positions_at_once > 0) return split_loss(b, x, head);
   return eager_loss(b, x, head);
 }
 
@@ -243,7 +244,7 @@ void loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   const Context& c = b.context();
   switch (c.training.loss) {
     case spec::Loss::fused:
-      return c.profile.eager_loss ? fused_loss_on_wide_logits(b, x, head) : fused_loss(b, x, head);
+      return c.profile.head.eager_loss ? fused_loss_on_wide_logits(b, x, head) : fused_loss(b, x, head);
     case spec::Loss::te_fused:
       return fused_loss(b, x, head);
     case spec::Loss::fused_linear:

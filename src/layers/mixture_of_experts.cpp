@@ -42,7 +42,8 @@ Value route(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
 double overload(const Context& c, const spec::MoeShape& moe) {
   if (c.ep == 1) return 1.0;
   if (c.training.moe_imbalance) return *c.training.moe_imbalance;
-  return 1.0 + c.profile.router_overload / std::sqrt(static_cast<double>(moe.experts) / static_cast<double>(c.ep));
+  return 1.0 +
+         c.profile.measured.router_overload / std::sqrt(static_cast<double>(moe.experts) / static_cast<double>(c.ep));
 }
 
 Collective reverse(Collective kind) {
@@ -87,7 +88,7 @@ void balance(const Context& c, const spec::MoeShape& moe, Block& block, std::siz
 
 /// Rows arrive by rank and are put in the order of the experts, and back. Megatron-LM does so on one rank too.
 bool sorts_by_expert(const Context& c, const spec::MoeShape& moe) {
-  return moe.experts > c.ep && (c.ep > 1 || c.profile.holds_routed_rows);
+  return moe.experts > c.ep && (c.ep > 1 || c.profile.experts.holds_routed_rows);
 }
 
 /// Tokens travel to their experts' ranks and back, in each pass; where an expert's matrices are cut, its ranks gather
@@ -117,7 +118,7 @@ Value from_experts(BlockBuilder& b, const spec::MoeShape& moe, RoutedRows& rows,
   if (sorts_by_expert(c, moe)) x = b.rearrange(x, "results by rank", x.rows, x.columns, OpKind::permutation);
   if (c.etp > 1) {
     x = exchange(b, x, "reduced results", x.rows / c.etp, Collective::reduce_scatter);
-    if (c.profile.holds_routed_rows) b.block().ops.back().held.push_back(processed.id);
+    if (c.profile.experts.holds_routed_rows) b.block().ops.back().held.push_back(processed.id);
   }
   rows.returning = x;
   return c.ep > 1 ? exchange(b, x, "returned results", rows.sent.rows, Collective::all_to_all) : x;
@@ -134,15 +135,16 @@ Value routed_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x,
   const Value returned = from_experts(b, moe, rows, processed);
   balance(c, moe, b.block(), first);
 
-  if (c.profile.loops_over_experts) return added_up(b, x, returned, {rows.sent.id, moe.experts / c.ep});
+  if (c.profile.experts.run_in_loop) return added_up(b, x, returned, {rows.sent.id, moe.experts / c.ep});
 
-  const Value results = c.profile.weighs_results_wide ? b.cast(returned, fp32_width, "results (fp32)") : returned;
+  const Value results =
+      c.profile.experts.weighs_results_wide ? b.cast(returned, fp32_width, "results (fp32)") : returned;
   const Value combined = b.value("combined experts", x.rows, x.columns, x.width, results.needs_gradient);
   Op combine{.kind = OpKind::permutation,
              .name = "combine",
              .inputs = {results.id, probabilities.id},
              .outputs = {combined.id}};
-  if (c.profile.keeps_expert_outputs) combine.saved.push_back(results.id);
+  if (c.profile.experts.keeps_outputs) combine.saved.push_back(results.id);
   b.append(combine);
   return combined;
 }
@@ -150,7 +152,7 @@ Value routed_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x,
 }  // namespace
 
 Value mixture_of_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
-  const bool holds = b.context().profile.holds_routed_rows;
+  const bool holds = b.context().profile.experts.holds_routed_rows;
   const bool shares = moe.shared_ffn > 0;
   RoutedRows rows;
   const Value ahead = shares && holds ? shared_experts(b, moe, x) : x;

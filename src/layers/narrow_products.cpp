@@ -12,22 +12,22 @@ using quantity::product;
 /// The matrices of the layers are multiplied in 8 or 4 bit, the router and the head in 16 (Transformer Engine's
 /// modules; torchtitan components/quantization/float8.py, filter_fqns).
 bool BlockBuilder::narrows(const Matrix& matrix) const {
-  const bool covered = matrix.experts == 1 || context_.profile.narrows_experts;
+  const bool covered = matrix.experts == 1 || context_.profile.experts.narrow;
   return context_.narrow_products && covered && matrix.resting == Resting::as_layers;
 }
 
 bool BlockBuilder::keeps_narrow(const Matrix& matrix) const {
-  return context_.profile.keeps_narrow_inputs && narrows(matrix);
+  return context_.profile.narrow.keeps_inputs && narrows(matrix);
 }
 
 /// A weight that rests in the type of the products has all their layouts; another has copies in that type beside it.
 void BlockBuilder::keep_for_products(Weight& w) const {
   const auto& precision = context_.training.precision;
   if (w.dtype == precision.compute) {
-    w.layouts = context_.profile.product_layouts;
+    w.layouts = context_.profile.narrow.layouts;
   } else {
     w.copy_type = precision.compute;
-    w.copies = context_.profile.product_layouts;
+    w.copies = context_.profile.narrow.layouts;
   }
 }
 
@@ -56,7 +56,7 @@ void BlockBuilder::quantize(const Value& in, const Value& out) {
   const auto traffic = [&](const Value& x) {
     const std::int64_t elements = product(x.rows, x.columns);
     return reads * bytes(product(elements, x.width)) +
-           context_.profile.product_layouts * formats::storage_bytes(type, elements);
+           context_.profile.narrow.layouts * formats::storage_bytes(type, elements);
   };
   pass_over("quantization", traffic(in), traffic(out));
 }
@@ -71,11 +71,11 @@ void BlockBuilder::keep_in_node(Op& op, const Value& x) {
 /// arXiv:2305.14314 section 3; bitsandbytes autograd/_functions.py, MatMul4Bit: dequantize_4bit in forward and in
 /// backward). What else is made on the way is written and read once more.
 void BlockBuilder::dequantize(Op& op, const Weight& w, const Value& in) {
-  const std::int64_t copies = context_.profile.dequantized_copies;
+  const std::int64_t copies = context_.profile.quantized.dequantized_copies;
   const auto of_one_matrix = bytes(product(w.rows, w.columns, context_.width, copies));
   op.workspace_forward += of_one_matrix;
   op.workspace_backward += of_one_matrix;
-  if (context_.profile.keeps_quantized_inputs && in.needs_gradient) keep_in_node(op, in);
+  if (context_.profile.quantized.keeps_inputs && in.needs_gradient) keep_in_node(op, in);
   const auto moved =
       formats::storage_bytes(w.dtype, w.elements) + bytes(product(2 * copies - 1, w.elements, context_.width));
   pass_over("dequantization", moved, in.needs_gradient ? moved : bytes(0));
@@ -92,7 +92,7 @@ void BlockBuilder::cast_at_each_use(const Weight& w, const Value& in, const Valu
   const auto cast = [&](std::int64_t elements, std::int64_t reads, std::int64_t writes) {
     return bytes(product(reads, elements, context_.width)) + writes * formats::storage_bytes(type, elements);
   };
-  if (context_.profile.casts_in_one_pass) {
+  if (context_.profile.narrow.casts_in_one_pass) {
     const auto back = context_.differentiates ? cast(product(out.rows, out.columns), 1, 2) : bytes(0);
     pass_over("cast", cast(product(in.rows, in.columns) + w.elements, 1, 2), back);
     block_.ops.back().eager = false;

@@ -36,7 +36,7 @@ class ChainOfKernels {
   ChainOfKernels& operator=(const ChainOfKernels&) = delete;
   ~ChainOfKernels() {
     for (std::size_t i = first_; i < b_.block().ops.size(); ++i) {
-      b_.block().ops[i].eager = b_.context().profile.eager_kernels;
+      b_.block().ops[i].eager = b_.context().profile.kernels.eager;
     }
   }
 
@@ -49,9 +49,9 @@ class ChainOfKernels {
 
 /// A kernel keeps its input and, per row, fp32 statistics: mean and reciprocal deviation, the latter alone for RMSNorm.
 Value BlockBuilder::norm(const Value& x, std::string_view name, spec::Norm kind) {
-  if (kind == spec::Norm::rmsnorm && !context_.profile.fused_norm) return eager_rms_norm(x, name);
-  const NormForm form = context_.profile.transformers_modules ? context_.shape().writing.norm : NormForm::plain;
-  if (form == NormForm::chained && !context_.profile.fused_norm) return chained_layer_norm(x, name);
+  if (kind == spec::Norm::rmsnorm && !context_.profile.norm.fused) return eager_rms_norm(x, name);
+  const NormForm form = context_.profile.kernels.transformers_modules ? context_.shape().writing.norm : NormForm::plain;
+  if (form == NormForm::chained && !context_.profile.norm.fused) return chained_layer_norm(x, name);
   if (form == NormForm::widened) return norm_between_casts(x, name, kind);
   return norm_kernel(x, name, kind);
 }
@@ -64,7 +64,7 @@ Value BlockBuilder::norm_between_casts(const Value& x, std::string_view name, sp
 Value BlockBuilder::norm_kernel(const Value& x, std::string_view name, spec::Norm kind) {
   const Value y = value(name, x.rows, x.columns, x.width, x.needs_gradient || context_.trains_base);
   Op op{.kind = OpKind::norm, .name = name, .inputs = {x.id}, .outputs = {y.id}, .saved = {x.id}};
-  if (context_.profile.keeps_norm_statistics) {
+  if (context_.profile.norm.keeps_statistics) {
     const std::int64_t statistics = kind == spec::Norm::rmsnorm ? 1 : 2;
     const Value stats = value("norm statistics", x.rows, statistics, fp32_width, false);
     op.outputs.push_back(stats.id);
@@ -74,10 +74,10 @@ Value BlockBuilder::norm_kernel(const Value& x, std::string_view name, spec::Nor
   Op& appended = append(op);
   // A second kernel reads input and gradient again for the weight's (pytorch aten/src/ATen/native/cuda/
   // layer_norm_kernel.cu, GammaBetaBackwardCUDAKernel).
-  const bool separate = context_.trains_base && !context_.profile.fuses_small_gradients;
+  const bool separate = context_.trains_base && !context_.profile.gradients.fuses_small;
   if (separate) appended.moved_backward += size(x.id) + size(y.id);
   if (kind == spec::Norm::layernorm) vector("norm bias", x.columns);
-  if (context_.profile.widens_norm) widen_norm(x);
+  if (context_.profile.norm.widens) widen_norm(x);
   return y;
 }
 
@@ -139,7 +139,7 @@ Value BlockBuilder::eager_rms_norm(const Value& x, std::string_view name) {
   const ChainOfKernels chain(*this);
   const Value wide = cast(x, fp32_width, "norm input (fp32)");
   const Value scaled = normalised(wide, reciprocal_root(wide));
-  if (context_.profile.weighs_norm_wide || context_.shape().writing.norm == NormForm::offset) {
+  if (context_.profile.norm.weighs_wide || context_.shape().writing.norm == NormForm::offset) {
     return cast(weighted_norm(scaled, "weighted (fp32)"), x.width, name);
   }
   return weighted_norm(cast(scaled, x.width, "normalised"), name);

@@ -22,8 +22,8 @@ void BlockBuilder::exchange_around(Op& op, const Matrix& matrix, const Value& in
   const bool expert = matrix.experts > 1;
   if (matrix.cut == Cut::none || expert || context_.tp == 1) return;
   const bool spread = context_.sp > 1;
-  const bool overlapped = context_.profile.overlaps_tensor_exchange;
-  const bool overlaps_gradient = overlapped || context_.profile.overlaps_input_gradients;
+  const bool overlapped = context_.profile.exchange.overlaps_tensor;
+  const bool overlaps_gradient = overlapped || context_.profile.exchange.overlaps_input_gradients;
   const auto message = [](Collective kind, bool backward, bool beside, quantity::Bytes size) {
     return Message{kind, Group::tensor, backward, beside, size};
   };
@@ -47,7 +47,7 @@ void BlockBuilder::exchange_around(Op& op, const Matrix& matrix, const Value& in
 
 /// Unless operations are chosen that run again: a gather is one of them.
 bool BlockBuilder::stays_gathered() const {
-  return context_.profile.keeps_gathered_inputs && !context_.selects_operations;
+  return context_.profile.exchange.keeps_gathered_inputs && !context_.selects_operations;
 }
 
 /// The first matrix that reads a slice gathers it, and all of them keep the whole for their weights' gradients. That of
@@ -66,7 +66,7 @@ void BlockBuilder::keep_gathered(Op& op, const Value& slice, bool first) {
 /// All positions of a slice, in the type in which it travels.
 quantity::Bytes BlockBuilder::gathered_bytes(const Op& op, const Value& slice) const {
   const std::int64_t elements = product(slice.rows, context_.sp, slice.columns);
-  const bool narrow = op.narrow && context_.profile.keeps_gathered_inputs;
+  const bool narrow = op.narrow && context_.profile.exchange.keeps_gathered_inputs;
   return narrow ? formats::storage_bytes(context_.training.precision.compute, elements)
                 : bytes(product(elements, slice.width));
 }
@@ -74,7 +74,7 @@ quantity::Bytes BlockBuilder::gathered_bytes(const Op& op, const Value& slice) c
 /// Ranks gather and scatter along a tensor's first dimension, and positions are the second: all of it is copied in
 /// order (pytorch torch/distributed/_functional_collectives.py, all_gather_tensor and reduce_scatter_tensor).
 void BlockBuilder::copy_in_order(const Op& op) {
-  if (!context_.profile.copies_exchanged || context_.sp == 1) return;
+  if (!context_.profile.exchange.copies || context_.sp == 1) return;
   constexpr std::int64_t passes = 2;
   std::array<quantity::Bytes, 2> moved{};
   for (const Message& m : op.messages) {

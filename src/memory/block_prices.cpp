@@ -30,9 +30,9 @@ void WeightPrices::assign(const program::Program& program, const spec::Question&
                       rules.sharding.gathers_once() ? gathered_weights(block, question.training) : bytes(0),
                       whole_gradients(block, question.training, rules)});
   }
-  zero = zero_buffers(program, question, profile.zero);
+  zero = zero_buffers(program, question, profile.exchange.zero);
   scratch.clear();
-  if (profile.dummy_weight_gradients) scratch.assign(program);
+  if (profile.gradients.dummy_weight) scratch.assign(program);
   workspace = workspaces(program, profile);
 }
 

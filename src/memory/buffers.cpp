@@ -15,7 +15,7 @@ namespace {
 /// torch DDP reduces gradients in buckets that are a second copy of them unless gradients are views of the buckets
 /// (torch/nn/parallel/distributed.py, gradient_as_bucket_view).
 bool has_bucket_copy(const program::Sharding& sharding, const frameworks::Profile& profile) {
-  return sharding.replicates_with_buckets() && !profile.persistent_gradients;
+  return sharding.replicates_with_buckets() && !profile.gradients.persistent;
 }
 
 bool has_experts(const program::Program& program) {
@@ -34,11 +34,11 @@ Bytes stage_tensor(const spec::Question& question) {
 }  // namespace
 
 Bytes workspaces(const program::Program& program, const frameworks::Profile& profile) {
-  return has_experts(program) ? profile.workspace + profile.expert_workspace : profile.workspace;
+  return has_experts(program) ? profile.allocator.workspace + profile.experts.workspace : profile.allocator.workspace;
 }
 
 Bytes score_buffer(const spec::Question& question, const frameworks::Profile& profile) {
-  if (!profile.keeps_score_buffer) return bytes(0);
+  if (!profile.attention.keeps_score_buffer) return bytes(0);
   const auto& training = question.training;
   const std::int64_t heads = question.model.shape.heads / question.layout.tp;
   return bytes(
@@ -51,7 +51,7 @@ Bytes bucket_copy(const frameworks::Profile& profile, const program::Sharding& s
 
 StageTensors stage_tensors(const spec::Question& question, const frameworks::Profile& profile, std::int64_t stage) {
   const auto& layout = question.layout;
-  if (layout.pp == 1 || !profile.retains_stage_tensors) return {};
+  if (layout.pp == 1 || !profile.exchange.retains_stage_tensors) return {};
   const std::int64_t chunks_behind_another = stage == 0 ? layout.vpp - 1 : layout.vpp;
   const Bytes one = stage_tensor(question);
   return {chunks_behind_another * one, 2 * layout.vpp * one};

@@ -39,9 +39,9 @@ StageWalk::Stage StageWalk::lay_out(Runs runs, std::int64_t index) const {
     if (rules_.keeps_last_graph) stage.last_graph += count * walk_of(block).kept_by_nodes;
   }
   stage.in_flight = activations_in_flight(in_flight, question_, index);
-  if (profile_.updates_in_backward) stage.states.gradients = stage.states.wide_gradients = bytes(0);
-  if (!profile_.widens_gradients_at_step) stage.states.gradient_copies = bytes(0);
-  if (profile_.allocates_tensors && !rules_.streams_weights) {
+  if (profile_.step.updates_in_backward) stage.states.gradients = stage.states.wide_gradients = bytes(0);
+  if (!profile_.step.widens_gradients) stage.states.gradient_copies = bytes(0);
+  if (profile_.allocator.allocates_tensors && !rules_.streams_weights) {
     stage.slack = stage.states.slack.total();
     stage.moment_slack = stage.states.moment_slack.total();
   }
@@ -63,8 +63,8 @@ StageWalk::Stage StageWalk::lay_out(Runs runs, std::int64_t index) const {
 void StageWalk::add_companions(Stage& stage) const {
   stage.companions = companions_of(prices_, stage.runs, rules_.asks_in_loss);
   auto& value = stage.companions.value;
-  if (profile_.updates_in_backward) value.gradients = bytes(0);
-  if (!profile_.widens_gradients_at_step) value.gradient_copies = bytes(0);
+  if (profile_.step.updates_in_backward) value.gradients = bytes(0);
+  if (!profile_.step.widens_gradients) value.gradient_copies = bytes(0);
   for (auto* states : {&stage.companions.reference, &stage.companions.reward, &value}) {
     stage.elsewhere += program::move_out(*states, rules_.offload);
   }
@@ -74,12 +74,12 @@ void StageWalk::add_companions(Stage& stage) const {
 
 /// DeepSpeed's stage 3 steps group by group, so that no more gradients than a group's exist in fp32.
 Bytes StageWalk::step_temporaries(const Stage& stage) const {
-  Bytes sum = stage.states.moment_temporaries * profile_.optimizer_temporaries + prices_.weights->zero.step;
+  Bytes sum = stage.states.moment_temporaries * profile_.step.temporaries + prices_.weights->zero.step;
   Bytes widened = stage.states.gradient_copies;
-  if (question_.layout.sharding == spec::Sharding::zero3 && profile_.zero.step_group > 0) {
-    widened = std::min(widened, bytes(quantity::product(profile_.zero.step_group, layers::fp32_width)));
+  if (question_.layout.sharding == spec::Sharding::zero3 && profile_.exchange.zero.step_group > 0) {
+    widened = std::min(widened, bytes(quantity::product(profile_.exchange.zero.step_group, layers::fp32_width)));
   }
-  if (profile_.models_kernel_workspace) sum += stage.states.update_scratch;
+  if (profile_.kernels.have_workspace) sum += stage.states.update_scratch;
   return sum + widened;
 }
 
@@ -103,7 +103,7 @@ Moment StageWalk::resident(const Stage& stage) const {
   Moment moment = optimizer_step(stage);
   moment.temporaries = bytes(0);
   moment.workspace = stage.buffers + stage.scratch;
-  if (profile_.drops_wide_gradients) moment.gradients -= stage.states.wide_gradients;
+  if (profile_.gradients.drops_wide) moment.gradients -= stage.states.wide_gradients;
   if (stage.flat_gradients > bytes(0)) moment.gradients = stage.flat_gradients;
   if (rules_.gradients_resident) return moment;
   moment.gradients = bytes(0);

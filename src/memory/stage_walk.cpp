@@ -75,7 +75,7 @@ struct StageWalk::Growth {
 /// The weights of the next block on their way while another runs; DeepSpeed fetches so many elements ahead.
 Bytes StageWalk::prefetched(std::uint16_t block) const {
   const Bytes whole = gathered(block);
-  const std::int64_t ahead = profile_.zero.prefetch_bucket;
+  const std::int64_t ahead = profile_.exchange.zero.prefetch_bucket;
   return ahead == 0 ? whole : std::min(whole, bytes(quantity::product(ahead, layers::half_width)));
 }
 
@@ -168,7 +168,7 @@ StageWalk::Growth StageWalk::left_by(std::uint16_t block) const {
 Bytes StageWalk::gradients_left_by(std::uint16_t block) const {
   if (rules_.offload.gradients) return bytes(0);
   const Bytes awaiting = walk_of(block).awaiting_gradient;
-  if (rules_.gradients_resident || profile_.updates_in_backward) return awaiting;
+  if (rules_.gradients_resident || profile_.step.updates_in_backward) return awaiting;
   if (rules_.flat_gradients) return weights_of(block).flat_gradients;
   const bool reduced = rules_.streams_weights || rules_.sharding.shards_gradients();
   return awaiting + (reduced ? weights_of(block).states.gradients : walk_of(block).weight_gradients);

@@ -10,7 +10,7 @@ namespace {
 
 /// Engines with a bucket copy each gradient into it.
 bool shards_through_bucket(const StepRules& rules, const Profile& profile) {
-  return profile.zero.reduce_bucket > 0 && rules.sharding.shards_gradients();
+  return profile.exchange.zero.reduce_bucket > 0 && rules.sharding.shards_gradients();
 }
 
 /// How the gradients of weights are made. Sharded weights have theirs whole until the layer has been reduced; engines
@@ -18,9 +18,9 @@ bool shards_through_bucket(const StepRules& rules, const Profile& profile) {
 WeightGradients gradient_policy(const spec::Training& training, const Profile& profile, const StepRules& rules) {
   const std::int64_t grads = quantity::in_bytes(formats::storage_bytes(training.precision.grads, 1));
   const std::int64_t product = training.precision.compute == formats::Dtype::fp32 ? 4 : 2;
-  if (profile.updates_in_backward || shards_through_bucket(rules, profile)) return {false, product, product, 0};
+  if (profile.step.updates_in_backward || shards_through_bucket(rules, profile)) return {false, product, product, 0};
   if (rules.streams_weights) return {true, product, product, product};
-  if (profile.persistent_gradients) return {false, frameworks::accumulates_apart(profile) ? product : 0, product, 0};
+  if (profile.gradients.persistent) return {false, profile.gradients.accumulate_apart() ? product : 0, product, 0};
   const bool exists_already = training.grad_accum > 1;
   return {!exists_already, product, product, exists_already ? 0 : grads};
 }
@@ -28,8 +28,8 @@ WeightGradients gradient_policy(const spec::Training& training, const Profile& p
 /// DeepSpeed's stage 3 has its partition of gradients from the start (runtime/zero/stage3.py,
 /// grad_partitions_flat_buffer).
 bool has_gradient_buffer(const spec::Question& question, const Profile& profile) {
-  const bool partitioned = profile.zero.reduce_bucket > 0 && question.layout.sharding == spec::Sharding::zero3;
-  return profile.persistent_gradients || partitioned;
+  const bool partitioned = profile.exchange.zero.reduce_bucket > 0 && question.layout.sharding == spec::Sharding::zero3;
+  return profile.gradients.persistent || partitioned;
 }
 
 /// trl dpo_trainer.py, get_batch_loss_metrics, and kto_trainer.py run the policy first and then the reference; PPO and
@@ -48,17 +48,18 @@ StepRules step_rules(const spec::Question& question, const Profile& profile) {
   rules.offload = program::make_offload(question, profile);
   rules.differentiates = spec::has_backward_pass(question.training.method);
   rules.gradient_buffer = has_gradient_buffer(question, profile);
-  const bool accumulates = several_micro_batches && !profile.updates_in_backward && !profile.starts_with_longest;
+  const bool accumulates =
+      several_micro_batches && !profile.step.updates_in_backward && !profile.loop.starts_with_longest;
   rules.gradients_resident = rules.gradient_buffer || accumulates;
-  rules.keeps_last_graph = profile.keeps_last_graph && !profile.starts_with_longest;
+  rules.keeps_last_graph = profile.loop.keeps_last_graph && !profile.loop.starts_with_longest;
   rules.streams_weights = rules.sharding.gathers_weights() || rules.offload.weights;
   rules.flat_gradients =
-      profile.accumulates_whole_gradients && rules.sharding.gathers_weights() && several_micro_batches;
-  rules.retains_inputs = profile.retains_frozen_inputs && rules.sharding.gathers_weights();
-  rules.counts_slack = profile.allocates_tensors;
+      profile.gradients.accumulates_whole && rules.sharding.gathers_weights() && several_micro_batches;
+  rules.retains_inputs = profile.adapters.retains_frozen_inputs && rules.sharding.gathers_weights();
+  rules.counts_slack = profile.allocator.allocates_tensors;
   rules.asks_in_loss = asks_in_loss(question.training.algorithm);
   rules.gradients = gradient_policy(question.training, profile, rules);
-  rules.gradients.awaits_second = !profile.persistent_gradients;
+  rules.gradients.awaits_second = !profile.gradients.persistent;
   rules.gradients.deferred = question.layout.schedule == spec::Schedule::zero_bubble && question.layout.pp > 1;
   return rules;
 }

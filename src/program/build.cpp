@@ -1,7 +1,7 @@
 #include "llmcalc/program/build.hpp"
 
+#include "llmcalc/frameworks/layout_rules.hpp"
 #include "llmcalc/layers/blocks.hpp"
-#include "llmcalc/spec/layout_rules.hpp"
 #include "program/companions.hpp"
 #include "program/recomputed_layers.hpp"
 
@@ -80,7 +80,7 @@ void cut_chunks(const spec::Question& question, Program& program) {
   const spec::Layout& layout = question.layout;
   const std::int64_t chunks = layout.pp * layout.vpp;
   const auto whole = static_cast<std::int64_t>(program.sequence.size());
-  const bool ends_count = spec::counts_ends_as_layers({question.model.shape, question.training, layout});
+  const bool ends_count = frameworks::counts_ends_as_layers({question.model.shape, question.training, layout});
   const std::int64_t counted = ends_count ? whole : whole - 2;
   program.stages = layout.pp;
   program.chunks.clear();
@@ -108,7 +108,7 @@ void build_program(const spec::Question& question, const frameworks::Profile& pr
   const auto& model = question.model;
   const std::size_t kinds = model.kinds.size();
   const bool has_bridge = model.encoder_layers > 0;
-  const std::int64_t unprompted = std::min(profile.prompt_layers_start, model.layer_count());
+  const std::int64_t unprompted = std::min(profile.adapters.prompt_layers_start, model.layer_count());
   const std::size_t first_open = kinds + 2 + (has_bridge ? 1 : 0);
   const std::size_t open = spares_layers(question.training.recompute) ? kinds : 0;
   program.blocks.resize(first_open + open + (unprompted > 0 ? 1 : 0));

@@ -31,7 +31,8 @@ Offload make_offload(const spec::Question& question, const frameworks::Profile& 
   offload.gradients = kind == spec::Offload::optimizer_gradients;
   offload.to_nvme = question.training.offload_to == spec::OffloadTarget::nvme;
   if (spec::is_fsdp(question.layout.sharding) && offload.weights) offload.optimizer = offload.gradients = true;
-  const bool engine_shards_gradients = profile.zero.reduce_bucket > 0 && Sharding(question.layout).shards_gradients();
+  const bool engine_shards_gradients =
+      profile.exchange.zero.reduce_bucket > 0 && Sharding(question.layout).shards_gradients();
   if (offload.optimizer && engine_shards_gradients) offload.gradients = true;
   return offload;
 }

@@ -1,6 +1,6 @@
 #include "llmcalc/program/optimizer_states.hpp"
 
-#include "llmcalc/frameworks/release.hpp"
+#include "llmcalc/frameworks/optimizer.hpp"
 #include "llmcalc/layers/blocks.hpp"
 #include "llmcalc/layers/widths.hpp"
 #include "llmcalc/spec/traits.hpp"
@@ -46,14 +46,10 @@ Bytes blockwise(std::int64_t n, const BlockwiseMoment& format) {
   return bytes(ceil_divide(n, format.elements_per_byte) + product(layers::fp32_width, ceil_divide(n, format.block)));
 }
 
-/// Two moments, both quantized where bitsandbytes has them. transformers' Trainer asks it to keep those of every
-/// nn.Embedding in fp32; until release 4.52 it asked for Adam8bit alone, which its options never make (trainer.py,
-/// create_optimizer).
+/// Two moments, both quantized where bitsandbytes has them.
 Bytes adam_8bit(const layers::Weight& w, const spec::Training& training) {
-  constexpr frameworks::Release since{4, 52};
   const bool embeds = w.table && w.name != layers::output_head;
-  const bool widened = spec::runs_trainer(training.framework) && embeds &&
-                       frameworks::transformers_release(training.framework_version) >= since;
+  const bool widened = embeds && frameworks::widens_embedding_moments(training);
   return 2 * (widened ? bytes(product(w.elements, layers::fp32_width)) : blockwise(w.elements, bitsandbytes_8bit));
 }
 
@@ -75,13 +71,12 @@ Bytes galore(const layers::Weight& w, const spec::Training& training) {
   return matrices(w) * (2 * blockwise(product(r, longer_side(w)), bitsandbytes_8bit) + projector);
 }
 
-/// Two moments of rank x the longer side. The paper makes the random projector again from its seed (Zhu et al. 2024,
-/// arXiv:2412.05270 table 1: 2nr + 2, of which the last two are numbers of the host); its package, which every
-/// framework uses, keeps it in the gradient's type (apollo_torch/random_projector.py).
+/// Two moments of rank x the longer side (Zhu et al. 2024, arXiv:2412.05270 table 1: 2nr + 2, of which the last two are
+/// numbers of the host), and the random projector in the gradient's type where it is kept.
 Bytes apollo(const layers::Weight& w, const spec::Training& training, std::int64_t rank) {
   const std::int64_t r = std::min(rank, shorter_side(w));
   const Bytes moments = 2 * formats::storage_bytes(training.precision.moments, product(r, longer_side(w)));
-  if (training.framework == spec::Framework::generic) return matrices(w) * moments;
+  if (!frameworks::keeps_random_projector(training)) return matrices(w) * moments;
   return matrices(w) * (moments + formats::storage_bytes(training.precision.grads, product(r, shorter_side(w))));
 }
 

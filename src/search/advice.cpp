@@ -1,6 +1,6 @@
 #include "llmcalc/search/advice.hpp"
 
-#include "llmcalc/spec/layout_rules.hpp"
+#include "llmcalc/frameworks/layout_rules.hpp"
 #include "search/changes.hpp"
 #include "search/headroom.hpp"
 #include "search/probe.hpp"
@@ -49,7 +49,8 @@ std::optional<Changed> Adviser::apply(const Changed& run, const Change& change, 
 
 std::optional<Advice> Adviser::verify(Changed run) {
   const auto& question = run.question;
-  if (spec::broken_rule({question.model.shape, question.training, question.layout}) != nullptr) return std::nullopt;
+  if (frameworks::broken_rule({question.model.shape, question.training, question.layout}) != nullptr)
+    return std::nullopt;
   const auto needed = probe_.needed(run.question);
   if (!needed || trust::judge(run.question, *needed) != trust::VerdictKind::fits) return std::nullopt;
   return Advice{std::move(run.flag),      std::move(run.change),  std::move(run.cost), *needed,

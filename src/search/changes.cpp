@@ -1,11 +1,12 @@
 #include "search/changes.hpp"
 
+#include "llmcalc/frameworks/layout_rules.hpp"
+#include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/quantity/format.hpp"
 #include "llmcalc/spec/layout_rules.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/node.hpp"
 #include "llmcalc/spec/traits.hpp"
-#include "search/framework_stack.hpp"
 
 #include <fmt/format.h>
 
@@ -18,6 +19,10 @@ namespace llmcalc::search {
 namespace {
 
 using Larger = std::span<const spec::Accelerator>;
+
+const frameworks::Row& row_of(const spec::Question& question) {
+  return frameworks::row_of(question.training.framework);
+}
 
 /// Options with their values, one of each: what is said of an option later replaces what was said before.
 void add_flags(std::string& typed, std::string_view flags) {
@@ -65,7 +70,7 @@ bool fused_optimizer(Changed& run, Larger, std::size_t step) {
 
 bool smaller_loss(Changed& run, Larger, std::size_t step) {
   auto& loss = run.question.training.loss;
-  const bool by_ranks = run.question.layout.tp > 1 || stack_of(run.question.training.framework) == Stack::megatron;
+  const bool by_ranks = run.question.layout.tp > 1 || !row_of(run.question).space.fuses_head;
   if (step > 0 || by_ranks || loss == spec::Loss::fused_linear) return false;
   loss = spec::Loss::fused_linear;
   say(run, "--loss fused-linear", "head and loss in one kernel that never holds all logits",
@@ -93,11 +98,11 @@ constexpr Stage stages[] = {
 /// What the framework can shard in this layout, weakest first: all that a search tries but plain replication.
 std::vector<Stage> stages_of(const spec::Question& question) {
   std::vector<Stage> known;
-  for (const spec::Sharding sharding : shardings_of(question.training.framework)) {
+  for (const spec::Sharding sharding : row_of(question).space.shardings) {
     const auto* stage = std::ranges::find(stages, sharding, &Stage::sharding);
     spec::Layout layout = question.layout;
     layout.sharding = sharding;
-    const bool is_legal = spec::broken_rule({question.model.shape, question.training, layout}) == nullptr;
+    const bool is_legal = frameworks::broken_rule({question.model.shape, question.training, layout}) == nullptr;
     if (stage != std::end(stages) && is_legal) known.push_back(*stage);
   }
   return known;
@@ -108,7 +113,7 @@ std::vector<Stage> stages_of(const spec::Question& question) {
 std::string sharding_flag(const spec::Question& question) {
   const auto& training = question.training;
   std::string flag = fmt::format("--sharding {}", spec::name_of(question.layout.sharding));
-  if (spec::runs_deepspeed(training.framework))
+  if (row_of(question).engine == frameworks::Engine::deepspeed)
     flag += fmt::format(" --grads {}", spec::name_of(training.precision.grads));
   return flag;
 }

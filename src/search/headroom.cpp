@@ -1,6 +1,6 @@
 #include "search/headroom.hpp"
 
-#include "llmcalc/spec/layout_rules.hpp"
+#include "llmcalc/frameworks/layout_rules.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -101,7 +101,7 @@ class HeadroomSearch {
     const auto can_be = [&](std::int64_t part) {
       training.grad_accum = whole / part;
       const bool fits = excess_with(training.micro_batch, part) <= 0.0;
-      return fits && spec::broken_rule({changed_.model.shape, training, changed_.layout}) == nullptr;
+      return fits && frameworks::broken_rule({changed_.model.shape, training, changed_.layout}) == nullptr;
     };
     while (largest > now.micro_batch && (whole % largest != 0 || !can_be(largest))) --largest;
     training = now;

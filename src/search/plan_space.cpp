@@ -2,11 +2,11 @@
 
 #include "llmcalc/answer/levels.hpp"
 #include "llmcalc/answer/run_length.hpp"
+#include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/program/build.hpp"
 #include "llmcalc/program/count.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/trust/verdict_kind.hpp"
-#include "search/framework_stack.hpp"
 #include "search/plan_units.hpp"
 
 #include <algorithm>
@@ -113,7 +113,7 @@ void add_operation(const spec::Question& question, PlanSpace::Base& base) {
 /// One rank a replica where the framework can do no other and nobody says.
 spec::RunChoices choices_of(const spec::Question& question, const spec::RunChoices& stated) {
   spec::RunChoices choices = stated;
-  if (splits_models(question.training.framework)) return choices;
+  if (frameworks::row_of(question.training.framework).space.splits_models) return choices;
   for (auto* degrees : {&choices.tp, &choices.pp, &choices.cp, &choices.ep, &choices.etp}) {
     if (degrees->empty()) *degrees = {1};
   }

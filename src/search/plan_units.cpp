@@ -1,6 +1,6 @@
 #include "search/plan_units.hpp"
 
-#include "llmcalc/spec/layout_rules.hpp"
+#include "llmcalc/frameworks/layout_rules.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -69,7 +69,7 @@ class UnitList {
     layout.ep = unit_.ep;
     layout.etp = unit_.etp;
     layout.dp = layout.gpus / (unit_.tp * unit_.cp);
-    return spec::broken_rule({question_.model.shape, question_.training, layout}) == nullptr;
+    return frameworks::broken_rule({question_.model.shape, question_.training, layout}) == nullptr;
   }
 
   const spec::Question& question_;

@@ -1,11 +1,11 @@
 #include "search/unit_search.hpp"
 
 #include "llmcalc/answer/levels.hpp"
+#include "llmcalc/frameworks/layout_rules.hpp"
+#include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/memory/communicators.hpp"
 #include "llmcalc/quantity/checked.hpp"
-#include "llmcalc/spec/layout_rules.hpp"
 #include "llmcalc/trust/verdict_kind.hpp"
-#include "search/framework_stack.hpp"
 
 #include <algorithm>
 #include <array>
@@ -27,18 +27,22 @@ std::span<const T> values(const std::vector<T>& stated, std::span<const T> usual
   return stated.empty() ? usual : std::span<const T>(stated);
 }
 
+const frameworks::Space& space_of(const spec::Question& question) {
+  return frameworks::row_of(question.training.framework).space;
+}
+
 /// Without replicas nothing can be sharded.
 std::span<const spec::Sharding> shardings(const spec::RunChoices& choices, const spec::Question& question) {
   static constexpr std::array alone{spec::Sharding::none};
   const bool replicated = product(question.layout.dp, question.layout.cp) > 1;
-  return values(choices.sharding, replicated ? shardings_of(question.training.framework) : std::span(alone));
+  return values(choices.sharding, replicated ? space_of(question).shardings.span() : std::span(alone));
 }
 
 /// 1F1B alone where there is no pipeline.
 std::span<const spec::Schedule> schedules(const spec::RunChoices& choices, const spec::Question& question) {
   static constexpr std::array plain{spec::Schedule::one_f_one_b};
   if (question.layout.pp == 1) return plain;
-  return values(choices.schedule, schedules_of(question.training.framework));
+  return values(choices.schedule, space_of(question).schedules.span());
 }
 
 /// The same layers stand in the same blocks.
@@ -133,7 +137,7 @@ void UnitSearch::make_weight_programs() {
 }
 
 void UnitSearch::search_offloads(const Pipeline& pipeline) {
-  const auto usual = offloads_of(question_.training.framework);
+  const auto usual = space_of(question_).offloads.span();
   for (const auto offload : values(space_.question().choices.offload, usual)) {
     question_.training.offload = offload;
     question_.layout.schedule = spec::Schedule::one_f_one_b;
@@ -185,7 +189,7 @@ void UnitSearch::search_cut(const Cut& cut) {
 }
 
 bool UnitSearch::is_legal() const {
-  return spec::broken_rule({question_.model.shape, question_.training, question_.layout}) == nullptr;
+  return frameworks::broken_rule({question_.model.shape, question_.training, question_.layout}) == nullptr;
 }
 
 /// A walk without activations is a lower bound: each of them only adds to a moment. Recompute policies differ in

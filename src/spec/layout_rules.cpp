@@ -3,9 +3,6 @@
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/traits.hpp"
 
-#include <algorithm>
-#include <iterator>
-
 namespace llmcalc::spec {
 
 using quantity::product;
@@ -13,11 +10,6 @@ using quantity::product;
 namespace {
 
 std::int64_t layers(const LayoutUse& use) { return use.shape.layers + use.shape.decoder_layers; }
-
-std::int64_t chunks(const Layout& layout) { return product(layout.pp, layout.vpp); }
-
-/// The embedding and the loss.
-constexpr std::int64_t ends = 2;
 
 bool has_grouped_heads(const LayoutUse& use) { return use.shape.latent.kv_rank == 0; }
 
@@ -37,13 +29,6 @@ bool leaves_others_short(const LayoutUse& use) {
   return chunks == 0 ? left != 0 : left < chunks || left % chunks != 0;
 }
 
-/// ZeRO-Infinity belongs to stage 3 of DeepSpeed (Rajbhandari et al. 2021, arXiv:2104.07857); a textbook run may have
-/// it as it likes.
-bool swaps_to_drives(const LayoutUse& use) {
-  const bool deepspeed = runs_deepspeed(use.training.framework) && use.layout.sharding == Sharding::zero3;
-  return deepspeed || use.training.framework == Framework::generic;
-}
-
 constexpr std::string_view ring_hint = "--cp-exchange ring passes keys and values round instead";
 constexpr std::string_view all_layers_shared = "the stages without a number of their own share the others evenly";
 constexpr std::string_view equal_virtual_stages = "a stage's virtual stages are equally large";
@@ -51,28 +36,15 @@ constexpr std::string_view equal_virtual_stages = "a stage's virtual stages are 
 // Tensor cuts: Megatron-LM core/transformer/transformer_config.py, __post_init__. Interleaved schedules go through the
 // micro-batches in rounds of pp (core/pipeline_parallel/schedules.py, forward_backward_pipelining_with_interleaving). A
 // stage whose layers are said keeps them, the others share the rest evenly, and each stage cuts its own into virtual
-// stages (transformer_config.py, num_layers_in_first_pipeline_stage). DeepSpeed's offload_param belongs to stage 3
-// (runtime/zero/config.py), and its pipeline has no stage 2 or 3 (runtime/pipe/engine.py, PipelineEngine).
+// stages (transformer_config.py, num_layers_in_first_pipeline_stage).
 constexpr LayoutRule rules[] = {
-    {"offload", "sharding", "DeepSpeed moves weights to the host in stage 3 only",
-     "--sharding zero3, or --offload optimizer",
-     [](const LayoutUse& use) {
-       return runs_deepspeed(use.training.framework) && offloads_weights(use.training.offload) &&
-              use.layout.sharding != Sharding::zero3;
-     }},
     {"offload_to", "offload", "only states rest on drives", "--offload optimizer, params or params+optimizer",
      [](const LayoutUse& use) {
        const auto kind = use.training.offload;
        return use.training.offload_to == OffloadTarget::nvme && (kind == Offload::none || kind == Offload::activations);
      }},
-    {"offload_to", "framework", "DeepSpeed's stage 3 alone keeps states on drives", "--framework deepspeed --zero 3",
-     [](const LayoutUse& use) { return use.training.offload_to == OffloadTarget::nvme && !swaps_to_drives(use); }},
     {"reshard", "sharding", "only FSDP gathers weights layer by layer", "--sharding fsdp2",
      [](const LayoutUse& use) { return !use.layout.reshard && !is_fsdp(use.layout.sharding); }},
-    {"sharding", "pp", "DeepSpeed's pipeline shards optimizer states alone", "--sharding zero1",
-     [](const LayoutUse& use) {
-       return runs_deepspeed(use.training.framework) && use.layout.pp > 1 && zero_stage(use.layout.sharding) > 1;
-     }},
     {"ep", "experts", "every rank holds the same number of experts", "",
      [](const LayoutUse& use) {
        return use.layout.ep > 1 && (use.shape.moe.experts == 0 || use.shape.moe.experts % use.layout.ep != 0);
@@ -110,10 +82,6 @@ constexpr LayoutRule rules[] = {
      }},
     {"schedule", "vpp", "only 1F1B is interleaved", "--schedule 1f1b, or --vpp 1",
      [](const LayoutUse& use) { return use.layout.vpp > 1 && use.layout.schedule != Schedule::one_f_one_b; }},
-    {"vpp", "layers", "every virtual stage needs a layer", "",
-     [](const LayoutUse& use) {
-       return use.layout.vpp > 1 && chunks(use.layout) > layers(use) + (counts_ends_as_layers(use) ? ends : 0);
-     }},
     {"vpp", "grad_accum", "interleaving needs micro-batches in multiples of pp", "",
      [](const LayoutUse& use) { return use.layout.vpp > 1 && use.training.grad_accum % use.layout.pp != 0; }},
     {"first_stage_layers", "pp", "there is one stage, which has all layers", "",
@@ -143,14 +111,6 @@ constexpr LayoutRule rules[] = {
 
 }  // namespace
 
-bool counts_ends_as_layers(const LayoutUse& use) {
-  const Layout& l = use.layout;
-  const bool is_core = use.training.framework == Framework::megatron || use.training.framework == Framework::nemo;
-  if (!is_core || l.pp == 1 || l.first_stage_layers || l.last_stage_layers || use.shape.decoder_layers > 0)
-    return false;
-  return use.shape.layers % chunks(l) != 0 && (use.shape.layers + ends) % chunks(l) == 0;
-}
-
 std::int64_t usual_nodes(std::int64_t gpus, std::int64_t per_node) {
   const std::int64_t fewest = quantity::ceil_divide(gpus, per_node);
   for (std::int64_t nodes = fewest; nodes <= 2 * fewest; ++nodes) {
@@ -159,9 +119,6 @@ std::int64_t usual_nodes(std::int64_t gpus, std::int64_t per_node) {
   return fewest;
 }
 
-const LayoutRule* broken_rule(const LayoutUse& use) {
-  const auto found = std::ranges::find_if(rules, [&](const LayoutRule& rule) { return rule.broken(use); });
-  return found == std::end(rules) ? nullptr : &*found;
-}
+std::span<const LayoutRule> layout_rules() { return rules; }
 
 }  // namespace llmcalc::spec

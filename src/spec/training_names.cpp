@@ -4,42 +4,6 @@
 namespace llmcalc::spec {
 
 template <>
-std::span<const Named<Framework>> vocabulary<Framework>() {
-  using enum Framework;
-  static constexpr Named<Framework> words[] = {
-      {generic, "generic"},
-      {hf, "hf"},
-      {hf, "transformers"},
-      {hf, "huggingface"},
-      {litgpt, "litgpt"},
-      {torchtune, "torchtune"},
-      {torchtitan, "torchtitan"},
-      {torch, "torch"},
-      {torch, "pytorch"},
-      {fsdp_qlora, "fsdp-qlora"},
-      {composer, "composer"},
-      {composer, "llm-foundry"},
-      {megatron, "megatron"},
-      {megatron, "megatron-lm"},
-      {megatron_deepspeed, "megatron-deepspeed"},
-      {deepspeed, "deepspeed"},
-      {nemo, "nemo"},
-      {internevo, "internevo"},
-      {colossalai, "colossalai"},
-      {ms_swift, "ms-swift"},
-      {axolotl, "axolotl"},
-      {unsloth, "unsloth"},
-      {pax, "pax"},
-      {pax, "paxml"},
-      {maxtext, "maxtext"},
-      {llm_c, "llm.c"},
-      {fms_fsdp, "fms-fsdp"},
-      {liger, "liger"},
-  };
-  return words;
-}
-
-template <>
 std::span<const Named<Method>> vocabulary<Method>() {
   using enum Method;
   static constexpr Named<Method> words[] = {

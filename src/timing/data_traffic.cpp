@@ -71,7 +71,7 @@ Bytes copied_around_exchange(const WeightTraffic& w, const spec::Layout& layout,
     case spec::Sharding::fsdp2:
       return 5 * weights + gradients;
     case spec::Sharding::zero3:
-      return profile.zero.reduce_bucket > 0 ? 4 * weights + 4 * gradients : bytes(0);
+      return profile.exchange.zero.reduce_bucket > 0 ? 4 * weights + 4 * gradients : bytes(0);
     default:
       return {};
   }
@@ -81,8 +81,8 @@ DataTraffic data_traffic(const WeightTraffic& w, const spec::Layout& layout, con
                          const frameworks::Profile& profile) {
   const program::Sharding sharding(layout);
   const bool replicated = spec::zero_stage(layout.sharding) == 0;
-  const bool whole = replicated || (profile.reduces_whole_gradients && !sharding.gathers_weights());
-  const bool by_owner = profile.sends_by_owner && !sharding.gathers_weights();
+  const bool whole = replicated || (profile.exchange.reduces_whole_gradients && !sharding.gathers_weights());
+  const bool by_owner = profile.exchange.sends_by_owner && !sharding.gathers_weights();
   const Span alone;
   DataTraffic traffic = exchange(network, w.weights, w.gradients,
                                  {replicated ? alone : network.sharding(), network.data(), by_owner, whole});

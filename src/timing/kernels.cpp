@@ -70,7 +70,7 @@ constexpr double host_launch = 8.6e-6 / newer_host;
 
 /// Launches from C++ take the time in which a kernel starts.
 double host_share(const spec::Training& training, const frameworks::Profile& profile) {
-  if (profile.compiled_host) return 0.0;
+  if (profile.host.compiled) return 0.0;
   return training.compile ? compiled_host : 1.0;
 }
 
@@ -80,7 +80,8 @@ double width_of(formats::Dtype dtype) { return formats::facts(dtype).bits / 8.0;
 
 /// Bytes of an element of the main gradient where weight gradients are added to it within the product; 0 elsewhere.
 double width_of_sum(const spec::Training& training, const frameworks::Profile& profile) {
-  return profile.accumulation == frameworks::Accumulation::in_product ? width_of(training.precision.grads) : 0.0;
+  return profile.gradients.accumulation == frameworks::Accumulation::in_product ? width_of(training.precision.grads)
+                                                                                : 0.0;
 }
 
 /// Rows that do not begin at multiples of 16 bytes are loaded piecemeal (NVIDIA, Matrix Multiplication Background,
@@ -152,11 +153,11 @@ Kernels::Kernels(const spec::Accelerator& gpu, const spec::Training& training, c
       units_(chip.units),
       sum_width_(width_of_sum(training, profile)),
       matrix_(matrix_rates(chip)),
-      attention_(attention_rates(chip, profile.attention_library)),
+      attention_(attention_rates(chip, profile.attention.library)),
       host_factor_(host_speed(gpu) * host_share(training, profile)),
-      host_module_(host_factor_ * (profile.heavy_modules ? host_megatron_module : host_module)),
+      host_module_(host_factor_ * (profile.host.heavy_modules ? host_megatron_module : host_module)),
       host_launch_(host_speed(gpu) * host_launch),
-      hands_over_ahead_(!profile.waits_for_kernels) {}
+      hands_over_ahead_(!profile.host.waits_for_kernels) {}
 
 double Kernels::peak(formats::Dtype compute) const {
   return compute == compute_ ? compute_rate_ : quantity::in_flops_per_second(spec::matrix_peak(*gpu_, compute));

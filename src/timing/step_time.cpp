@@ -59,7 +59,7 @@ class StepTimer {
   WeightTraffic weights_of(const StageGroup& stage) const;
   bool accumulates_apart() const;
   Seconds gathering(std::size_t block, std::int64_t times) const;
-  double forward_passes() const { return profile_.runs_forward_for_metrics ? 2.0 : 1.0; }
+  double forward_passes() const { return profile_.head.runs_forward_for_metrics ? 2.0 : 1.0; }
   Seconds hand_over() const;
   Seconds data_exchange(const WeightTraffic& weights, const StageTime& stage) const;
 
@@ -122,8 +122,9 @@ StageTime StepTimer::stage_time(const StageGroup& group, const WeightTraffic& we
 /// A kernel of its own adds the gradients of each micro-batch, unless the weight gradient's product does it or shards
 /// are all that is added to. What is not widened needs none for a single one.
 bool StepTimer::accumulates_apart() const {
-  if (gathers_ || !frameworks::accumulates_apart(profile_)) return false;
-  return profile_.accumulation == frameworks::Accumulation::apart_widened || question_.training.grad_accum > 1;
+  if (gathers_ || !profile_.gradients.accumulate_apart()) return false;
+  return profile_.gradients.accumulation == frameworks::Accumulation::apart_widened ||
+         question_.training.grad_accum > 1;
 }
 
 /// Frozen models run forward with each micro-batch, a value model is trained with it. Samples are made token by token,
@@ -163,11 +164,11 @@ Seconds StepTimer::data_exchange(const WeightTraffic& weights, const StageTime& 
     return copies + traffic.reduce + beside(traffic.gather, stage.forward.total());
   }
   Seconds reduction = beside(traffic.reduce, stage.backward.total());
-  if (traffic.reduce > seconds(0) && profile_.passes_around_reduction > 0) {
-    reduction += prices_.kernels.stream(profile_.passes_around_reduction * weights.gradients);
+  if (traffic.reduce > seconds(0) && profile_.exchange.passes_around_reduction > 0) {
+    reduction += prices_.kernels.stream(profile_.exchange.passes_around_reduction * weights.gradients);
   }
-  if (profile_.sends_by_owner) return traffic.gather + reduction;
-  if (!question_.layout.data_overlap.value_or(profile_.overlaps_data_exchange)) return traffic.gather + traffic.reduce;
+  if (profile_.exchange.sends_by_owner) return traffic.gather + reduction;
+  if (!question_.layout.data_overlap.value_or(profile_.exchange.overlaps_data)) return traffic.gather + traffic.reduce;
   return reduction + beside(traffic.gather, stage.forward.total());
 }
 
@@ -175,7 +176,7 @@ Seconds StepTimer::data_exchange(const WeightTraffic& weights, const StageTime& 
 Seconds StepTimer::hand_over() const {
   const Network& network = prices_.network;
   const std::int64_t parts = question_.layout.tp;
-  if (!profile_.scatters_stage_tensors || question_.layout.sp || parts == 1) {
+  if (!profile_.exchange.scatters_stage_tensors || question_.layout.sp || parts == 1) {
     return network.to_next_stage(costs_.handed_on);
   }
   const auto part = quantity::bytes(quantity::ceil_divide(in_bytes(costs_.handed_on), parts));

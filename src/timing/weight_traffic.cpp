@@ -26,7 +26,7 @@ Bytes travelling(const layers::Weight& w, formats::Dtype compute) {
 /// Gradients travel in the type in which they accumulate, unless the framework's policy says otherwise.
 Bytes reduced(const layers::Weight& w, const spec::Precision& precision, const frameworks::Profile& profile) {
   const Bytes own = formats::storage_bytes(precision.grads, w.elements);
-  return profile.reduces_narrow ? std::min(own, travelling(w, precision.compute)) : own;
+  return profile.exchange.reduces_narrow ? std::min(own, travelling(w, precision.compute)) : own;
 }
 
 /// torch.optim's foreach and loop implementations run AdamW as a chain of kernels, each reading and writing whole
@@ -56,7 +56,7 @@ Bytes updated(const layers::Weight& w, const spec::Training& training, const fra
   const Bytes traffic =
       2 * (states.master + states.optimizer + states.paged) + bytes(in_bytes(whole) / sharding.of(w.split).optimizer);
   const std::int64_t shards = sharding.of(w.split).optimizer;
-  if (profile.passes_over_gradients && !is_chain(training)) {
+  if (profile.step.passes_over_gradients && !is_chain(training)) {
     return traffic + beside_the_update(w, training, shards, states.master);
   }
   if (!is_chain(training)) return traffic;
@@ -79,7 +79,7 @@ Seconds newton_schulz(const layers::Weight& w, const Kernels& kernels) {
 Bytes accumulated(const layers::Weight& w, const spec::Training& training, const frameworks::Profile& profile) {
   constexpr std::int64_t passes = 3;
   const Bytes wide = formats::storage_bytes(training.precision.grads, w.elements);
-  if (profile.accumulation != frameworks::Accumulation::apart_widened) return passes * wide;
+  if (profile.gradients.accumulation != frameworks::Accumulation::apart_widened) return passes * wide;
   return passes * wide + formats::storage_bytes(training.precision.compute, w.elements) + wide;
 }
 

@@ -1,31 +1,15 @@
 #include "llmcalc/trust/error_bar.hpp"
 
-#include "llmcalc/spec/traits.hpp"
+#include "llmcalc/frameworks/table.hpp"
 
 namespace llmcalc::trust {
 
 namespace {
 
-enum class Class { huggingface, megatron, other_torch, textbook };
-
-Class class_of(spec::Framework framework) {
-  using spec::Framework;
-  if (spec::runs_trainer(framework)) return Class::huggingface;
-  switch (framework) {
-    case Framework::megatron:
-    case Framework::nemo:
-      return Class::megatron;
-    case Framework::generic:
-    case Framework::pax:
-    case Framework::maxtext:
-      return Class::textbook;
-    default:
-      return Class::other_torch;
-  }
-}
+using frameworks::MemoryRuns;
 
 struct Row {
-  Class runs = Class::textbook;
+  MemoryRuns runs = MemoryRuns::textbook;
   bool several = false;  ///< accelerators
   ErrorBar bar;
 };
@@ -56,23 +40,25 @@ constexpr std::string_view from_megatron = "90th percentile over measured runs, 
 constexpr std::string_view from_textbook = "90th percentile over measured runs of Hugging Face and Megatron";
 
 constexpr Row rows[] = {
-    {Class::huggingface,
+    {MemoryRuns::huggingface,
      false,
      {"Hugging Face on one accelerator", even(0.06), 65, even(0.34), from_huggingface, cached_alone}},
-    {Class::huggingface,
+    {MemoryRuns::huggingface,
      true,
      {"Hugging Face on several accelerators", even(0.06), 102, even(0.25), from_huggingface, cached_gathering}},
-    {Class::megatron, false, {"Megatron on one accelerator", even(0.04), 377, even(0.04), from_megatron}},
-    {Class::megatron, true, {"Megatron on several accelerators", even(0.04), 377, even(0.04), from_runs}},
-    {Class::other_torch,
+    {MemoryRuns::megatron, false, {"Megatron on one accelerator", even(0.04), 377, even(0.04), from_megatron}},
+    {MemoryRuns::megatron, true, {"Megatron on several accelerators", even(0.04), 377, even(0.04), from_runs}},
+    {MemoryRuns::other_torch,
      false,
      {"other PyTorch programs on one accelerator", even(0.14), 39, even(0.53), from_other_torch, cached_alone}},
-    {Class::other_torch,
+    {MemoryRuns::other_torch,
      true,
      {"other PyTorch programs on several accelerators", even(0.14), 14, even(0.17), from_other_torch,
       cached_gathering}},
-    {Class::textbook, false, {"the textbook on one accelerator", {0.13, 0.85}, 73, {0.11, 0.70}, from_textbook}},
-    {Class::textbook, true, {"the textbook on several accelerators", {0.14, 0.49}, 465, {0.02, 1.11}, from_textbook}},
+    {MemoryRuns::textbook, false, {"the textbook on one accelerator", {0.13, 0.85}, 73, {0.11, 0.70}, from_textbook}},
+    {MemoryRuns::textbook,
+     true,
+     {"the textbook on several accelerators", {0.14, 0.49}, 465, {0.02, 1.11}, from_textbook}},
 };
 
 constexpr ErrorBar no_claim{"textbook totals", {}, 0, {}, "no error is claimed"};
@@ -81,7 +67,7 @@ constexpr ErrorBar no_claim{"textbook totals", {}, 0, {}, "no error is claimed"}
 
 const ErrorBar& error_bar(const spec::Question& question) {
   if (question.training.activations != spec::ActivationModel::program) return no_claim;
-  const Class runs = class_of(question.training.framework);
+  const MemoryRuns runs = frameworks::row_of(question.training.framework).memory_runs;
   const bool several = question.layout.gpus > 1;
   for (const Row& row : rows) {
     if (row.runs == runs && row.several == several) return row.bar;

@@ -1,5 +1,7 @@
 #include "llmcalc/trust/time_error_bar.hpp"
 
+#include "llmcalc/frameworks/table.hpp"
+
 namespace llmcalc::trust {
 
 namespace {
@@ -16,23 +18,16 @@ bool is_mixture(const spec::Question& question) { return question.model.shape.mo
 }  // namespace
 
 const TimeErrorBar& time_error_bar(const spec::Question& question) {
-  using spec::Framework;
   if (is_mixture(question)) return mixture;
-  switch (question.training.framework) {
-    case Framework::megatron:
-    case Framework::megatron_deepspeed:
-    case Framework::nemo:
+  switch (frameworks::row_of(question.training.framework).time_runs) {
+    case frameworks::TimeRuns::megatron:
       return megatron;
-    case Framework::composer:
-    case Framework::torchtitan:
-    case Framework::torchtune:
-    case Framework::fms_fsdp:
-    case Framework::litgpt:
-    case Framework::torch:
+    case frameworks::TimeRuns::torch:
       return torch;
-    default:
-      return other;
+    case frameworks::TimeRuns::few:
+      break;
   }
+  return other;
 }
 
 }  // namespace llmcalc::trust

@@ -105,7 +105,7 @@ TEST_CASE("ungated experts keep what the router's weights multiply: 2 bytes a ro
     auto profile = frameworks::make_profile(q.training, q.gpu);
     const auto walk = [&] { return memory::walk_block(program::build_program(q, profile).blocks[1], {}).kept; };
     const auto weighed = walk();
-    profile.weighs_activations = false;
+    profile.experts.weighs_activations = false;
     return in_bytes(weighed) - in_bytes(walk());
   };
   CHECK(kept("gelu") == 2 * 4 * 1024 * 2048);

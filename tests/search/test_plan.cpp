@@ -2,8 +2,8 @@
 
 #include "../answer/asking.hpp"
 #include "catch.hpp"
+#include "llmcalc/frameworks/layout_rules.hpp"
 #include "llmcalc/search/plan.hpp"
-#include "llmcalc/spec/layout_rules.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -151,7 +151,7 @@ class BruteForce {
 
   void ask() {
     const spec::Question q = space_.question_of(c_);
-    if (spec::broken_rule({q.model.shape, q.training, q.layout}) != nullptr) return;
+    if (frameworks::broken_rule({q.model.shape, q.training, q.layout}) != nullptr) return;
     ++looked_at;
     const auto estimate = answer::estimate(q);
     if (estimate.verdict.kind == trust::VerdictKind::does_not_fit) return;

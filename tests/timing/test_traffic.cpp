@@ -48,7 +48,7 @@ TEST_CASE("Megatron's fused Adam moves 38 bytes a parameter of its shard, and up
 TEST_CASE("gradients of a micro-batch are added up in one place") {
   const std::string line = "--model bloom-176b --gpu a100-80-sxm:8 --tp 8 --sharding zero1 --grad-accum 8 --framework ";
   const test::Asked deepspeed(line + "megatron-deepspeed --weights bf16");
-  CHECK(deepspeed.profile.accumulation == frameworks::Accumulation::apart_widened);
+  CHECK(deepspeed.profile.gradients.accumulation == frameworks::Accumulation::apart_widened);
   CHECK(in_bytes(layer_traffic(deepspeed).accumulated) == 18 * layer_parameters(deepspeed));
   const test::Asked half(line + "megatron-deepspeed --weights fp16");
   CHECK(in_bytes(layer_traffic(half).accumulated) == 6 * layer_parameters(half));

@@ -118,7 +118,7 @@ class StageWalk {
   bool is_head(std::uint16_t block) const { return block == prices_.head; }
   /// FSDP gathers the blocks outside the layers once, as one unit; DeepSpeed gathers tensor by tensor.
   bool is_root(std::uint16_t block) const {
-    return profile_.zero.prefetch_bucket == 0 && (block == prices_.first || is_head(block));
+    return profile_.exchange.zero.prefetch_bucket == 0 && (block == prices_.first || is_head(block));
   }
   /// Outside the layers, where weights are one unit, and everywhere if no layer gives its weights back.
   bool stays_whole(std::uint16_t block) const { return !question_.layout.reshard || is_root(block); }

@@ -1,10 +1,11 @@
-// Layouts that no run can have, for whoever asks about one and for whoever searches all.
+// Layouts that no run can have.
 #pragma once
 
 #include "llmcalc/spec/layout.hpp"
 #include "llmcalc/spec/shape.hpp"
 #include "llmcalc/spec/training.hpp"
 
+#include <span>
 #include <string_view>
 
 namespace llmcalc::spec {
@@ -25,16 +26,11 @@ struct LayoutRule {
   bool (*broken)(const LayoutUse& use);
 };
 
-/// Megatron-LM counts the embedding and the loss as a layer each in the pipeline's split (core/transformer/
-/// transformer_block.py, get_num_layers_to_build: account_for_embedding_in_pipeline_split and account_for_loss_in_...),
-/// which is assumed where the layers come out even with these two and not without.
-bool counts_ends_as_layers(const LayoutUse& use);
-
 /// The machines of a run of which only the accelerators were said: as few as hold them and the same number each, with
 /// up to twice as many machines as full ones would be. Where they cannot be shared evenly, those of full machines.
 std::int64_t usual_nodes(std::int64_t gpus, std::int64_t per_node);
 
-/// The first rule that is broken, or nullptr.
-const LayoutRule* broken_rule(const LayoutUse& use);
+/// Those that hold in any framework; frameworks/layout_rules.hpp has the others and asks all.
+std::span<const LayoutRule> layout_rules();
 
 }  // namespace llmcalc::spec

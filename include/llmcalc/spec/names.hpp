@@ -23,8 +23,6 @@ std::span<const Named<Position>> vocabulary<Position>();
 template <>
 std::span<const Named<QkNorm>> vocabulary<QkNorm>();
 template <>
-std::span<const Named<Framework>> vocabulary<Framework>();
-template <>
 std::span<const Named<Method>> vocabulary<Method>();
 template <>
 std::span<const Named<Algorithm>> vocabulary<Algorithm>();

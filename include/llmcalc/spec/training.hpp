@@ -11,6 +11,7 @@
 
 namespace llmcalc::spec {
 
+/// Each has a row in frameworks/table.hpp, or nothing compiles.
 enum class Framework {
   generic,
   hf,
@@ -33,7 +34,8 @@ enum class Framework {
   maxtext,
   llm_c,
   fms_fsdp,
-  liger
+  liger,
+  count  ///< how many there are
 };
 enum class Method { full, lora, qlora, dora, adalora, ia3, prompt, prefix, adapter, galore, inference, forward_only };
 /// By what the weights are trained. All but sft compare samples with each other or with what another model thinks of

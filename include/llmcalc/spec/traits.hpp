@@ -40,25 +40,6 @@ constexpr bool offloads_optimizer(Offload offload) {
          offload == Offload::params_optimizer;
 }
 
-/// DeepSpeed's engine shards the states and takes the optimizer's step.
-constexpr bool runs_deepspeed(Framework framework) {
-  return framework == Framework::deepspeed || framework == Framework::megatron_deepspeed;
-}
-
-/// Trains with transformers' Trainer or one that is derived from it.
-constexpr bool runs_trainer(Framework framework) {
-  switch (framework) {
-    case Framework::hf:
-    case Framework::liger:
-    case Framework::ms_swift:
-    case Framework::axolotl:
-    case Framework::unsloth:
-      return true;
-    default:
-      return false;
-  }
-}
-
 /// LoRA and its kin: two thin matrices beside a frozen one.
 constexpr bool has_low_rank(Method method) {
   return method == Method::lora || method == Method::qlora || method == Method::dora || method == Method::adalora;

@@ -7,6 +7,7 @@
 
 namespace llmcalc::read {
 
+using frameworks::States;
 using spec::Algorithm;
 using spec::Reference;
 
@@ -35,7 +36,7 @@ constexpr Comparison comparison_of(Algorithm algorithm) {
 bool implies_reference(const spec::Training& training) {
   const Comparison comparison = comparison_of(training.algorithm);
   if (comparison != Comparison::optional) return comparison == Comparison::always;
-  return keeper_of(training.framework) != Keeper::torch;
+  return states_of(training) != States::torch;
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "read/words/checks.hpp"
 
+#include "llmcalc/frameworks/layout_rules.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/spec/layout_rules.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "read/words/algorithm.hpp"
 #include "read/words/training_rules.hpp"
@@ -11,6 +11,7 @@
 namespace llmcalc::read {
 namespace {
 
+using frameworks::States;
 using spec::Method;
 
 /// Kernels that go from the hidden state to the loss read the head's matrix and know nothing of an adapter beside it
@@ -98,7 +99,7 @@ void check_recompute_modules(const Draft& draft) {
   const auto& shape = draft.question.model.shape;
   const auto& modules = draft.question.training.recompute.modules;
   if (modules.empty()) return;
-  if (keeper_of(draft.question.training.framework) == Keeper::torch) {
+  if (states_of(draft.question.training) == States::torch) {
     draft.contradiction("recompute_modules", "framework", "only Megatron-LM has a list of modules to recompute");
   }
   for (const RecomputeModule module : modules) {
@@ -145,7 +146,7 @@ void check_sequence(const Draft& draft) {
 
 void check_layout(const Draft& draft) {
   const auto& question = draft.question;
-  const auto* rule = spec::broken_rule({question.model.shape, question.training, question.layout});
+  const auto* rule = frameworks::broken_rule({question.model.shape, question.training, question.layout});
   if (rule != nullptr) draft.contradiction(rule->term, rule->other, rule->why, std::string(rule->hint));
 }
 

@@ -1,5 +1,6 @@
 #include "read/words/completion.hpp"
 
+#include "llmcalc/frameworks/layout_rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/layout_rules.hpp"
 #include "llmcalc/spec/node.hpp"
@@ -12,6 +13,7 @@
 namespace llmcalc::read {
 namespace {
 
+using frameworks::States;
 using quantity::product;
 using spec::Method;
 
@@ -191,7 +193,7 @@ void complete_layout(Draft& draft) {
 }
 
 void complete_pipeline(Draft& draft) {
-  if (!spec::counts_ends_as_layers({draft.shape(), draft.training(), draft.layout()})) return;
+  if (!frameworks::counts_ends_as_layers({draft.shape(), draft.training(), draft.layout()})) return;
   draft.assumptions.emplace_back("embedding and loss each take a layer's place in the pipeline, as in Megatron-LM");
 }
 
@@ -217,7 +219,7 @@ void complete_kernels(Draft& draft) {
     draft.training().optimizer_impl = spec::OptimizerImpl::loop;  // internlm/train/training_internlm.py, torch's AdamW
     draft.derive("optimizer_impl", "framework default");
   }
-  if (keeper_of(draft.training().framework) != Keeper::torch) return;
+  if (states_of(draft.training()) != States::torch) return;
   if (!draft.given("attention")) {
     draft.training().attention = spec::AttentionKernel::sdpa;  // transformers, attn_implementation
     draft.derive("attention", "framework default");

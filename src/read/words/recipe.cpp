@@ -1,5 +1,6 @@
 #include "read/words/recipe.hpp"
 
+#include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "read/words/terms.hpp"
@@ -9,45 +10,46 @@ namespace llmcalc::read {
 namespace {
 
 using formats::Dtype;
+using frameworks::States;
 using spec::Method;
 using spec::Precision;
 
 constexpr Precision full_precision{.weights = Dtype::fp32, .compute = Dtype::fp32, .grads = Dtype::fp32};
 
 /// Everything in one 16-bit type. Textbook: gradients in the weights' type, moments in fp32 (12 bytes a parameter).
-Precision pure(Keeper keeper, Dtype half) {
+Precision pure(States states, Dtype half) {
   Precision precision{.weights = half, .compute = half, .grads = half};
-  if (keeper == Keeper::torch) precision.moments = half;
-  precision.master = keeper == Keeper::megatron || keeper == Keeper::deepspeed;
-  if (keeper == Keeper::megatron && half == Dtype::bf16) precision.grads = Dtype::fp32;
+  if (states == States::torch) precision.moments = half;
+  precision.master = states == States::megatron || states == States::deepspeed;
+  if (states == States::megatron && half == Dtype::bf16) precision.grads = Dtype::fp32;
   return precision;
 }
 
 /// Mixed precision (arXiv:1710.03740). Textbook: 16-bit weights beside an fp32 master, fp32 gradients (18 bytes).
-Precision mixed(Keeper keeper, Dtype half) {
-  switch (keeper) {
-    case Keeper::textbook:
+Precision mixed(States states, Dtype half) {
+  switch (states) {
+    case States::textbook:
       return {.weights = half, .compute = half, .grads = Dtype::fp32, .master = true};
-    case Keeper::torch:
+    case States::torch:
       return {.weights = Dtype::fp32, .compute = half, .grads = Dtype::fp32, .autocast = true};
-    case Keeper::megatron:
-    case Keeper::deepspeed:
+    case States::megatron:
+    case States::deepspeed:
       break;
   }
-  return pure(keeper, half);
+  return pure(states, half);
 }
 
 struct Recipe {
   std::string_view name;
-  Precision (*make)(Keeper);
+  Precision (*make)(States);
 };
 
 constexpr Recipe recipes[] = {
-    {"fp32", [](Keeper) { return full_precision; }},
-    {"bf16", [](Keeper keeper) { return pure(keeper, Dtype::bf16); }},
-    {"fp16", [](Keeper keeper) { return pure(keeper, Dtype::fp16); }},
-    {"mixed-bf16", [](Keeper keeper) { return mixed(keeper, Dtype::bf16); }},
-    {"mixed-fp16", [](Keeper keeper) { return mixed(keeper, Dtype::fp16); }},
+    {"fp32", [](States) { return full_precision; }},
+    {"bf16", [](States states) { return pure(states, Dtype::bf16); }},
+    {"fp16", [](States states) { return pure(states, Dtype::fp16); }},
+    {"mixed-bf16", [](States states) { return mixed(states, Dtype::bf16); }},
+    {"mixed-fp16", [](States states) { return mixed(states, Dtype::fp16); }},
 };
 
 /// A recipe is also found by other names of its type, as bfloat16; one of 8-bit products is made of knobs.
@@ -66,31 +68,31 @@ const Recipe& find_recipe(const Given& word) {
 }
 
 /// Without --dtype, the recipe that a measured run's type of resting weights belongs to.
-Precision implied(Draft& draft, Keeper keeper) {
+Precision implied(Draft& draft, States states) {
   draft.take("weights");
   draft.take("autocast");
   const Precision said = draft.question.training.precision;
-  if (said.autocast) return mixed(Keeper::torch, Dtype::bf16);
+  if (said.autocast) return mixed(States::torch, Dtype::bf16);
   if (said.weights == Dtype::fp32) return full_precision;
-  if (is_half(said.weights)) return pure(keeper, said.weights);
-  return pure(keeper, Dtype::bf16);  // quantized weights are multiplied in bf16
+  if (is_half(said.weights)) return pure(states, said.weights);
+  return pure(states, Dtype::bf16);  // quantized weights are multiplied in bf16
 }
 
 constexpr std::string_view knobs[] = {"weights", "compute", "autocast", "grads", "master_weights", "optimizer_states"};
 
 Precision recipe_of(Draft& draft) {
-  const Keeper keeper = keeper_of(draft.training().framework);
+  const States states = states_of(draft.training());
   const std::string framework(spec::name_of(draft.training().framework));
   if (const Given* word = draft.words.find("dtype")) {
     for (const auto knob : knobs) {
       draft.set_origin(knob, {word->origin.source, word->origin.where + " " + word->text + " (" + framework + ")"});
     }
-    return find_recipe(*word).make(keeper);
+    return find_recipe(*word).make(states);
   }
   for (const auto knob : knobs) draft.derive(knob, framework + " default");
-  if (draft.given("weights") || draft.given("autocast")) return implied(draft, keeper);
+  if (draft.given("weights") || draft.given("autocast")) return implied(draft, states);
   draft.assumptions.emplace_back("--dtype bf16");
-  return pure(keeper, Dtype::bf16);
+  return pure(states, Dtype::bf16);
 }
 
 /// Adapters rest in fp32 whatever the base weights are: peft, autocast_adapter_dtype. The base needs no master copy.
@@ -147,7 +149,7 @@ void follow_weights(Draft& draft) {
 void copy_gradients(Draft& draft) {
   Precision& precision = draft.training().precision;
   const bool narrow = precision.grads == Dtype::fp16 && precision.master;
-  precision.grad_copy = narrow && keeper_of(draft.training().framework) == Keeper::megatron;
+  precision.grad_copy = narrow && states_of(draft.training()) == States::megatron;
 }
 
 /// Megatron's precision-aware optimizer keeps narrow moments, and of the masters only what bf16 weights lack
@@ -157,7 +159,7 @@ void keep_remainders(Draft& draft) {
   const bool narrow_moments = formats::facts(precision.moments).bits < 32;
   precision.master_remainder = narrow_moments && precision.master && precision.weights == Dtype::bf16 &&
                                draft.training().optimizer == spec::Optimizer::adamw &&
-                               keeper_of(draft.training().framework) == Keeper::megatron;
+                               states_of(draft.training()) == States::megatron;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // What follows from a framework, a method or an optimizer by its name.
 #pragma once
 
+#include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/spec/traits.hpp"
 
 #include <cstdint>
@@ -8,31 +9,8 @@
 
 namespace llmcalc::read {
 
-/// Frameworks that keep the same copies of weights, gradients and moments.
-enum class Keeper {
-  textbook,
-  torch,      ///< states follow the parameter's type: torch/optim/adamw.py, zeros_like(p); mixed is torch.autocast
-  megatron,   ///< 16-bit weights, fp32 master and fp32 main gradients: Megatron-LM, dist_optimizer.md
-  deepspeed,  ///< 2 + 2 + 4 + 8: ZeRO, arXiv:1910.02054 §3.1; llm.c keeps the same (train_gpt2.cu, master weights)
-};
-
-constexpr Keeper keeper_of(spec::Framework framework) {
-  using spec::Framework;
-  switch (framework) {
-    case Framework::generic:
-      return Keeper::textbook;
-    case Framework::megatron:
-    case Framework::nemo:
-      return Keeper::megatron;
-    case Framework::megatron_deepspeed:
-    case Framework::deepspeed:
-    case Framework::internevo:
-    case Framework::colossalai:
-    case Framework::llm_c:
-      return Keeper::deepspeed;
-    default:
-      return Keeper::torch;
-  }
+inline frameworks::States states_of(const spec::Training& training) {
+  return frameworks::row_of(training.framework).states;
 }
 
 constexpr bool is_half(formats::Dtype dtype) { return dtype == formats::Dtype::bf16 || dtype == formats::Dtype::fp16; }
@@ -56,14 +34,14 @@ constexpr bool trains_adapters(spec::Method method) {
 /// The rank of an optimizer that keeps the moments of projected gradients; 0 for the others. GaLore, and APOLLO where
 /// transformers' Trainer makes it: trainer.py, optim_args rank; APOLLO elsewhere: its README; APOLLO-Mini by its
 /// definition (arXiv:2412.05270 section 4.2).
-constexpr std::int64_t default_projection_rank(const spec::Training& training) {
+inline std::int64_t default_projection_rank(const spec::Training& training) {
   using spec::Optimizer;
   constexpr std::int64_t of_trainer = 128;
   switch (training.optimizer) {
     case Optimizer::galore_adamw_8bit:
       return of_trainer;
     case Optimizer::apollo:
-      return spec::runs_trainer(training.framework) ? of_trainer : 256;
+      return frameworks::row_of(training.framework).engine == frameworks::Engine::trainer ? of_trainer : 256;
     case Optimizer::apollo_mini:
       return 1;
     default:

@@ -1,4 +1,5 @@
 // The terms that describe how a run trains.
+#include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "read/words/terms.hpp"
 

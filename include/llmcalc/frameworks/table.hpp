@@ -1,0 +1,72 @@
+// The one table of frameworks: what people call each, whose states it keeps, what it allocates, what a search may
+// choose for it, and which measured runs stand behind its estimates. Everybody who asks what kind of framework one is
+// asks here.
+#pragma once
+
+#include "llmcalc/frameworks/list.hpp"
+#include "llmcalc/frameworks/profile.hpp"
+#include "llmcalc/spec/layout.hpp"
+#include "llmcalc/spec/named.hpp"
+#include "llmcalc/spec/training.hpp"
+
+#include <span>
+#include <string_view>
+
+namespace llmcalc::frameworks {
+
+struct Run;
+
+/// Who keeps which copies of weights, gradients and moments.
+enum class States {
+  textbook,
+  torch,      ///< states follow the parameter's type: torch/optim/adamw.py, zeros_like(p); mixed is torch.autocast
+  megatron,   ///< 16-bit weights, fp32 master and fp32 main gradients: Megatron-LM, dist_optimizer.md
+  deepspeed,  ///< 2 + 2 + 4 + 8: ZeRO, arXiv:1910.02054 section 3.1; llm.c has the same (train_gpt2.cu)
+};
+
+/// Whose loop takes the steps, where others share it.
+enum class Engine {
+  own,
+  trainer,        ///< transformers' Trainer, or one that is derived from it
+  deepspeed,      ///< DeepSpeed's engine, which shards the states
+  megatron_core,  ///< Megatron-LM's training loop and optimizer
+};
+
+/// The measured runs from which an error bar of memory is taken.
+enum class MemoryRuns { huggingface, megatron, other_torch, textbook };
+/// The same of time.
+enum class TimeRuns { megatron, torch, few };
+
+/// What a search tries where nobody says.
+struct Space {
+  List<spec::Sharding> shardings;  ///< weakest first
+  List<spec::Schedule> schedules;
+  List<spec::Offload> offloads;
+  bool fuses_head = true;     ///< head and loss can be one kernel that never holds all logits
+  bool splits_models = true;  ///< by tensor, pipeline, context or expert parallelism
+};
+
+struct Row {
+  spec::Framework framework;
+  List<std::string_view, 4> words;  ///< the first is the canonical one
+  States states;
+  Engine engine;
+  Profile (*profile)(const Run& run);
+  Space space;
+  MemoryRuns memory_runs;
+  TimeRuns time_runs;
+};
+
+const Row& row_of(spec::Framework framework);
+
+/// All rows, in the order of the enumeration.
+std::span<const Row* const> rows();
+
+}  // namespace llmcalc::frameworks
+
+namespace llmcalc::spec {
+
+template <>
+std::span<const Named<Framework>> vocabulary<Framework>();
+
+}  // namespace llmcalc::spec

@@ -1,0 +1,75 @@
+#include "llmcalc/frameworks/layout_rules.hpp"
+
+#include "llmcalc/frameworks/table.hpp"
+#include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/spec/traits.hpp"
+
+#include <algorithm>
+
+namespace llmcalc::frameworks {
+
+using spec::Layout;
+using spec::LayoutRule;
+using spec::LayoutUse;
+using spec::OffloadTarget;
+using spec::Sharding;
+
+namespace {
+
+bool runs_deepspeed(const LayoutUse& use) { return row_of(use.training.framework).engine == Engine::deepspeed; }
+
+/// ZeRO-Infinity belongs to stage 3 of DeepSpeed (Rajbhandari et al. 2021, arXiv:2104.07857); a textbook run may have
+/// it as it likes.
+bool swaps_to_drives(const LayoutUse& use) {
+  const bool deepspeed = runs_deepspeed(use) && use.layout.sharding == Sharding::zero3;
+  return deepspeed || row_of(use.training.framework).states == States::textbook;
+}
+
+std::int64_t chunks(const Layout& layout) { return quantity::product(layout.pp, layout.vpp); }
+
+/// The embedding and the loss.
+constexpr std::int64_t ends = 2;
+
+// DeepSpeed's offload_param belongs to stage 3 (runtime/zero/config.py), and its pipeline has no stage 2 or 3
+// (runtime/pipe/engine.py, PipelineEngine).
+constexpr LayoutRule rules[] = {
+    {"offload", "sharding", "DeepSpeed moves weights to the host in stage 3 only",
+     "--sharding zero3, or --offload optimizer",
+     [](const LayoutUse& use) {
+       return runs_deepspeed(use) && spec::offloads_weights(use.training.offload) &&
+              use.layout.sharding != Sharding::zero3;
+     }},
+    {"offload_to", "framework", "DeepSpeed's stage 3 alone keeps states on drives", "--framework deepspeed --zero 3",
+     [](const LayoutUse& use) { return use.training.offload_to == OffloadTarget::nvme && !swaps_to_drives(use); }},
+    {"sharding", "pp", "DeepSpeed's pipeline shards optimizer states alone", "--sharding zero1",
+     [](const LayoutUse& use) {
+       return runs_deepspeed(use) && use.layout.pp > 1 && spec::zero_stage(use.layout.sharding) > 1;
+     }},
+    {"vpp", "layers", "every virtual stage needs a layer", "",
+     [](const LayoutUse& use) {
+       return use.layout.vpp > 1 && chunks(use.layout) > use.shape.layers + use.shape.decoder_layers +
+                                                             (counts_ends_as_layers(use) ? ends : 0);
+     }},
+};
+
+const LayoutRule* first_broken(std::span<const LayoutRule> asked, const LayoutUse& use) {
+  const auto found = std::ranges::find_if(asked, [&](const LayoutRule& rule) { return rule.broken(use); });
+  return found == asked.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+bool counts_ends_as_layers(const LayoutUse& use) {
+  const Layout& l = use.layout;
+  const bool is_core = row_of(use.training.framework).engine == Engine::megatron_core;
+  if (!is_core || l.pp == 1 || l.first_stage_layers || l.last_stage_layers || use.shape.decoder_layers > 0)
+    return false;
+  return use.shape.layers % chunks(l) != 0 && (use.shape.layers + ends) % chunks(l) == 0;
+}
+
+const LayoutRule* broken_rule(const LayoutUse& use) {
+  const LayoutRule* here = first_broken(rules, use);
+  return here != nullptr ? here : first_broken(spec::layout_rules(), use);
+}
+
+}  // namespace llmcalc::frameworks

@@ -1,0 +1,18 @@
+#include "llmcalc/frameworks/optimizer.hpp"
+
+#include "llmcalc/frameworks/release.hpp"
+#include "llmcalc/frameworks/table.hpp"
+
+namespace llmcalc::frameworks {
+
+bool widens_embedding_moments(const spec::Training& training) {
+  constexpr Release since{4, 52};
+  return row_of(training.framework).engine == Engine::trainer &&
+         transformers_release(training.framework_version) >= since;
+}
+
+bool keeps_random_projector(const spec::Training& training) {
+  return row_of(training.framework).states != States::textbook;
+}
+
+}  // namespace llmcalc::frameworks

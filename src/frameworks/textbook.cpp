@@ -1,0 +1,25 @@
+#include "frameworks/textbook.hpp"
+
+namespace llmcalc::frameworks {
+
+/// The textbook keeps what Korthikanti et al. 2022 count: no statistics, no scratch, one gradient buffer.
+Profile textbook_profile(const Run&) {
+  Profile p;
+  p.norm.keeps_statistics = false;
+  p.attention.keeps_log_sum_exp = false;
+  p.kernels.have_workspace = false;
+  p.attention.library = AttentionLibrary::native;
+  return p;
+}
+
+/// Praxis writes attention as two einsums and a softmax (praxis/layers/attentions.py, DotProductAttention), unless
+/// Transformer Engine takes its place, whose fused kernels took 512 positions and heads of 64 at most in 2023
+/// (transformer_engine/jax/flax/transformer.py, fused_attn_supported_seqlen).
+Profile pax_profile(const Run& run) {
+  Profile p = textbook_profile(run);
+  const bool of_2023 = run.training.framework_version.find("2023") != std::string::npos;
+  p.attention.writes_out_scores = !run.training.fused_kernels || of_2023;
+  return p;
+}
+
+}  // namespace llmcalc::frameworks

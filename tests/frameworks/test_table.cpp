@@ -1,0 +1,34 @@
+// The one table of frameworks: complete, and of one mind.
+#include "catch.hpp"
+#include "llmcalc/frameworks/table.hpp"
+
+#include <algorithm>
+#include <vector>
+
+using namespace llmcalc;
+
+TEST_CASE("every framework has the row of its own place, and words that nobody else has") {
+  std::vector<std::string_view> words;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(spec::Framework::count); ++i) {
+    const auto framework = static_cast<spec::Framework>(i);
+    const frameworks::Row& row = frameworks::row_of(framework);
+    CHECK(row.framework == framework);
+    CHECK(row.words.size() > 0);
+    CHECK(spec::name_of(framework) == row.words.front());
+    words.insert(words.end(), row.words.begin(), row.words.end());
+  }
+  for (const auto word : words) {
+    CAPTURE(word);
+    CHECK(std::ranges::count(words, word) == 1);
+    CHECK(spec::find_name<spec::Framework>(word) != nullptr);
+  }
+  CHECK(words.size() == spec::vocabulary<spec::Framework>().size());
+}
+
+TEST_CASE("a search begins with what shards least") {
+  for (const auto* row : frameworks::rows()) {
+    CAPTURE(row->words.front());
+    CHECK(row->space.shardings.front() == spec::Sharding::ddp);
+    CHECK(row->space.offloads.front() == spec::Offload::none);
+  }
+}
