@@ -44,7 +44,7 @@ TEST_CASE("stage 3 takes 16/d between steps, and its bucket from the start") {
   CHECK(per_parameter(p.weights + p.gradients + p.master + p.optimizer) == Approx(16.0 / 8).epsilon(1e-4));
   const auto plain = engine("--dtype fp16 --sharding none").walk();
   constexpr std::int64_t norms = 2 * 65 * 4096;  // below the persistence threshold of 1e5 elements
-  CHECK(in_bytes(p.allocator.workspace - plain.persistent.workspace) == 2 * 500'000'000 + norms);
+  CHECK(in_bytes(p.workspace - plain.persistent.workspace) == 2 * 500'000'000 + norms);
 }
 
 TEST_CASE("stage 3 fetches no more than 5e7 elements ahead of the running layer") {

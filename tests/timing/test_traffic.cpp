@@ -172,7 +172,7 @@ TEST_CASE("shares that go round one by one take as many latencies as there are r
   const auto traffic = layer_traffic(at_once);
   const auto together = timing::data_traffic(traffic, at_once.question.layout, network, at_once.profile);
   frameworks::Profile owners = at_once.profile;
-  owners.sends_by_owner = true;
+  owners.exchange.sends_by_owner = true;
   const auto by_owner = timing::data_traffic(traffic, at_once.question.layout, network, owners);
   const double latency = 10e-6 + 63 * 8.5e-6;  // NCCL's start and one hop for each further node
   CHECK(in_seconds(by_owner.gather - together.gather) == Approx(511 * latency).epsilon(0.05));
