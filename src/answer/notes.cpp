@@ -76,7 +76,7 @@ std::vector<std::string> about_torch(const spec::Question& question) {
         "narrow products are cast by one scale a tensor; not modelled: torchao's scales a row, which are "
         "slower");
   }
-  if (profile.exchange.copies && question.layout.tp > 1) {
+  if (profile.exchange.overlaps_tensor_if_asked && question.layout.tp > 1) {
     lines.emplace_back("tensor-parallel exchanges are waited for; not modelled: asynchronous ones, beside products");
   }
   return lines;

@@ -167,6 +167,7 @@ Profile torchtitan_profile(const Run& run) {
   p.head.holds_wide_logits = true;
   p.kernels.saves_products = true;
   p.attention.rotates_complex = true;
+  p.exchange.overlaps_tensor_if_asked = true;  // config/job_config.py, enable_async_tensor_parallel
   p.experts.weighs_results_wide = !training.compile;
   p.head.eager = training.framework_version.find("2024") != std::string::npos;
   return p;

@@ -153,17 +153,18 @@ struct ZeroEngine {
 };
 
 struct ExchangeChoices {
-  bool copies = false;                   ///< tensor-parallel ranks put what they gather or scatter in order
-  bool keeps_gathered_inputs = false;    ///< what tensor-parallel ranks gather is kept for the weight's gradient
-  bool overlaps_input_gradients = true;  ///< tensor-parallel ranks reduce them beside the weight gradient's product
-  bool overlaps_tensor = false;          ///< tensor-parallel exchanges run beside the products around them
-  bool scatters_stage_tensors = false;   ///< each tensor-parallel rank sends its part of what stages hand on
-  bool retains_stage_tensors = false;    ///< a pipeline stage keeps its received and sent tensor between steps
-  bool overlaps_data = true;             ///< gradients are reduced while the last backward pass makes them
-  bool sends_by_owner = false;           ///< each rank sends its share of the updated weights alone, beside nothing
-  bool reduces_whole_gradients = false;  ///< all data-parallel ranks reduce all, though each updates a share
-  bool reduces_narrow = false;           ///< gradients travel in the type of the products, however they are added up
-  int passes_around_reduction = 0;       ///< over the gradients, into the tensor that is reduced and back
+  bool copies = false;                    ///< tensor-parallel ranks put what they gather or scatter in order
+  bool keeps_gathered_inputs = false;     ///< what tensor-parallel ranks gather is kept for the weight's gradient
+  bool overlaps_input_gradients = true;   ///< tensor-parallel ranks reduce them beside the weight gradient's product
+  bool overlaps_tensor = false;           ///< tensor-parallel exchanges run beside the products around them
+  bool overlaps_tensor_if_asked = false;  ///< they could, by a switch that is not modelled
+  bool scatters_stage_tensors = false;    ///< each tensor-parallel rank sends its part of what stages hand on
+  bool retains_stage_tensors = false;     ///< a pipeline stage keeps its received and sent tensor between steps
+  bool overlaps_data = true;              ///< gradients are reduced while the last backward pass makes them
+  bool sends_by_owner = false;            ///< each rank sends its share of the updated weights alone, beside nothing
+  bool reduces_whole_gradients = false;   ///< all data-parallel ranks reduce all, though each updates a share
+  bool reduces_narrow = false;            ///< gradients travel in the type of the products, however they are added up
+  int passes_around_reduction = 0;        ///< over the gradients, into the tensor that is reduced and back
   ZeroEngine zero;
 };
 
