@@ -27,11 +27,38 @@ FetchContent_Declare(
   SYSTEM
   FIND_PACKAGE_ARGS 2)
 
+FetchContent_Declare(
+  yaml-cpp
+  GIT_REPOSITORY https://github.com/jbeder/yaml-cpp.git
+  GIT_TAG 0.8.0
+  GIT_SHALLOW ON
+  SYSTEM
+  FIND_PACKAGE_ARGS 0.7)
+FetchContent_Declare(
+  tomlplusplus
+  GIT_REPOSITORY https://github.com/marzer/tomlplusplus.git
+  GIT_TAG v3.3.0
+  GIT_SHALLOW ON
+  SYSTEM
+  FIND_PACKAGE_ARGS 3)
+
 # A fetched fmt is installed beside the library that links it; the other two leave no trace in a binary.
 set(FMT_INSTALL ON)
 set(JSON_Install OFF)
 set(CLI11_INSTALL OFF)
-FetchContent_MakeAvailable(fmt nlohmann_json CLI11)
+set(YAML_CPP_INSTALL ON)
+set(YAML_CPP_BUILD_TOOLS OFF)
+set(YAML_CPP_BUILD_TESTS OFF)
+FetchContent_MakeAvailable(fmt nlohmann_json CLI11 yaml-cpp tomlplusplus)
+
+# A shared yaml-cpp would be loaded by every run, also by those that read no YAML: the program takes its archive where
+# there is one.
+find_library(LLMCALC_YAML_ARCHIVE NAMES libyaml-cpp.a DOC "Static yaml-cpp")
+mark_as_advanced(LLMCALC_YAML_ARCHIVE)
+set(llmcalc_yaml yaml-cpp)
+if(LLMCALC_YAML_ARCHIVE AND NOT yaml-cpp_SOURCE_DIR)
+  set(llmcalc_yaml "${LLMCALC_YAML_ARCHIVE}")
+endif()
 
 if(LLMCALC_BUILD_TESTS)
   FetchContent_Declare(

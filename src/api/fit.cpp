@@ -8,26 +8,6 @@
 namespace llmcalc::api {
 namespace {
 
-std::string_view word_of(read::Source source) {
-  switch (source) {
-    case read::Source::flag:
-      return "flag";
-    case read::Source::row:
-      return "row";
-    case read::Source::preset:
-      return "preset";
-    case read::Source::config:
-      return "config";
-    case read::Source::user_preset:
-      return "user_preset";
-    case read::Source::assumed:
-      return "assumed";
-    case read::Source::default_value:
-      return "default";
-  }
-  return {};
-}
-
 /// Data-centre parts of the same make with more memory, the smallest first.
 std::vector<spec::Accelerator> larger_than(const std::optional<spec::Accelerator>& present,
                                            const read::Catalogue& catalogue) {

@@ -36,7 +36,9 @@ std::vector<Flag> common_flags(std::string_view formats) {
 }
 
 std::vector<Flag> question_flags() {
-  std::vector<Flag> flags;
+  std::vector<Flag> flags{
+      {"from", "file, folder, command or org/name", "what you have already; may be repeated", "Model", true},
+      {"show-question", "", "the question as a command, without its answer", "Output"}};
   for (const auto& word : read::shorthands()) {
     flags.push_back({read::option_name(word.name), std::string(word.values), word.help, heading_of(word.group)});
   }

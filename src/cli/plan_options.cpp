@@ -128,7 +128,7 @@ void check(const PlanOptions& options, const Arguments& arguments) {
 
 PlanOptions plan_options(const Arguments& arguments, const Environment& environment) {
   PlanOptions options;
-  const auto& names = arguments.names(arguments.has("merge") ? std::numeric_limits<std::size_t>::max() : 0);
+  const auto& names = arguments.names(arguments.has("merge") ? std::numeric_limits<std::size_t>::max() : 1);
   options.words = words_of(arguments);
   options.objective = objective_of(text_of(arguments, "objective", objectives[0].word));
   options.limits = limits_of(arguments);

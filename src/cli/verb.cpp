@@ -1,5 +1,6 @@
 #include "cli/verb.hpp"
 
+#include "cli/flags.hpp"
 #include "cli/scale_options.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/suggest.hpp"
@@ -14,7 +15,7 @@ std::vector<Flag> no_flags() { return {}; }
 
 constexpr std::string_view fit_usual[] = {"model",  "params", "gpu",         "framework", "method",
                                           "dtype",  "seq",    "micro-batch", "recompute", "zero",
-                                          "tokens", "full",   "explain",     "format"};
+                                          "tokens", "from",   "full",        "explain",   "format"};
 constexpr std::string_view fit_examples[] = {
     "llmcalc fit --params 1e9 --dtype bf16 --gpu a100-80",
     "llmcalc fit --model llama-3.1-8b --method qlora --framework hf --gpu rtx-4090",
@@ -25,6 +26,11 @@ constexpr std::string_view plan_usual[] = {"model",  "params",       "gpu",     
 constexpr std::string_view plan_examples[] = {
     "llmcalc plan --model llama-3-8b --gpu h100-sxm:8 --seq 8k --global-batch 64",
     "llmcalc plan --params 70e9 --method qlora --gpu any --gpus 1 --global-batch 8",
+};
+constexpr std::string_view from_usual[] = {"gpu", "model", "format"};
+constexpr std::string_view from_examples[] = {
+    "llmcalc from axolotl.yaml",
+    "llmcalc from 'torchrun --nproc_per_node 8 train.py --deepspeed ds_config.json'",
 };
 constexpr std::string_view scale_usual[] = {"params", "tokens", "compute", "loss",    "gpu",   "days",
                                             "cost",   "mfu",    "law",     "explain", "format"};
@@ -43,6 +49,8 @@ constexpr Verb rows[] = {
     {"plan", "[options; most take lists, as --tp 1,2,4 or --gpu any]",
      "the best layout, batch, context, model or accelerators for a run", plan_flags, plan, "text|json|csv", plan_usual,
      plan_examples},
+    {"from", "THING... [options]", "what a file, folder or command asks, as a command to type", question_flags, from,
+     "text|json", from_usual, from_examples},
     {"scale", "[options]", "parameters, tokens, compute, cost and loss of a run, from each other", scale_flags, scale,
      "text|json", scale_usual, scale_examples},
     {"model", "list | show NAME", "models known by name", no_flags, model, "text|json", {}, model_examples},

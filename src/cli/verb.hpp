@@ -36,6 +36,7 @@ bool wants_colour(const Arguments& arguments, const Environment& environment);
 const Verb& find_verb(std::string_view name);
 
 Outcome fit(const Arguments& arguments, const Environment& environment);
+Outcome from(const Arguments& arguments, const Environment& environment);
 Outcome plan(const Arguments& arguments, const Environment& environment);
 Outcome scale(const Arguments& arguments, const Environment& environment);
 Outcome model(const Arguments& arguments, const Environment& environment);

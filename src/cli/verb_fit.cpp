@@ -1,6 +1,6 @@
 // llmcalc fit: does this run fit, how long does it take, what does it cost?
 #include "cli/catalogue.hpp"
-#include "cli/question_words.hpp"
+#include "cli/question.hpp"
 #include "cli/verb.hpp"
 #include "llmcalc/api/fit.hpp"
 #include "llmcalc/render/report.hpp"
@@ -9,16 +9,13 @@ namespace llmcalc::cli {
 namespace {
 
 struct Options {
-  std::vector<read::Given> words;
   bool json = false;
   bool strict = false;
   render::TextStyle style;
 };
 
 Options setup(const Arguments& arguments, const Environment& environment) {
-  arguments.names(0);
   Options options;
-  options.words = words_of(arguments);
   options.json = wants_json(arguments);
   options.strict = arguments.has("strict");
   options.style.colour = wants_colour(arguments, environment);
@@ -52,7 +49,14 @@ Outcome run(const Options& options, const render::Report& report) {
 Outcome fit(const Arguments& arguments, const Environment& environment) {
   const auto options = setup(arguments, environment);
   const auto catalogue = open_catalogue(arguments, environment);
-  return run(options, api::fit(options.words, read_config_text(options.words), catalogue));
+  const AskedQuestion asked = ask(arguments, environment, catalogue);
+  if (arguments.has("show-question")) return show_question(asked, "fit", options.json);
+  auto answer = api::fit(asked.words, asked.config, catalogue);
+  const auto& assumed = asked.reading.assumptions;
+  answer.assumptions.insert(answer.assumptions.begin(), assumed.begin(), assumed.end());
+  Outcome outcome = run(options, answer);
+  if (!options.json) outcome.notes = asked.notes();
+  return outcome;
 }
 
 }  // namespace llmcalc::cli

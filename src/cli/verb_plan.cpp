@@ -4,6 +4,7 @@
 #include "cli/plan_report.hpp"
 #include "cli/plan_shards.hpp"
 #include "cli/planner.hpp"
+#include "cli/question.hpp"
 #include "cli/question_words.hpp"
 #include "cli/verb.hpp"
 #include "llmcalc/quantity/error.hpp"
@@ -152,12 +153,17 @@ std::vector<Flag> plan_flags() {
 }
 
 Outcome plan(const Arguments& arguments, const Environment& environment) {
-  const PlanOptions options = plan_options(arguments, environment);
+  PlanOptions options = plan_options(arguments, environment);
   const auto catalogue = open_catalogue(arguments, environment);
   if (!options.merged.empty()) return merge_parts(options, catalogue);
-  const auto config = read_config_text(options.words);
-  const Planner planner(options, catalogue, config);
-  return options.table.empty() ? search_once(planner, options) : fill_table(planner, options);
+  const AskedQuestion asked = ask(arguments, environment, catalogue);
+  if (arguments.has("show-question")) return show_question(asked, "plan", options.format == PlanFormat::json);
+  options.words = searched_words(asked);
+  const Planner planner(options, catalogue, asked.config);
+  Outcome outcome = options.table.empty() ? search_once(planner, options) : fill_table(planner, options);
+  if (options.format == PlanFormat::json) return outcome;
+  for (const auto& note : asked.notes()) outcome.notes.push_back(note);
+  return outcome;
 }
 
 }  // namespace llmcalc::cli

@@ -48,10 +48,10 @@ std::string reason(const json::parse_error& error) {
 
 }  // namespace
 
-json parse_json(std::string_view text, std::string_view place) {
+json parse_json(std::string_view text, std::string_view place, Comments comments) {
   refuse_deep_nesting(text, place);
   try {
-    return json::parse(text);
+    return json::parse(text, nullptr, true, comments == Comments::ignored);
   } catch (const json::parse_error& error) {
     throw BadInput(at_byte(place, error.byte), "is not JSON: " + reason(error));
   } catch (const json::out_of_range&) {

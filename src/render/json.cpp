@@ -1,6 +1,7 @@
 // The JSON of `fit`; docs/json.md says what each key means, docs/llmcalc.schema.json is held against it by a test.
 #include "llmcalc/render/report.hpp"
 #include "render/json_list.hpp"
+#include "render/json_question.hpp"
 #include "render/time_json.hpp"
 
 namespace llmcalc::render {
@@ -37,14 +38,6 @@ void add_verdict(Json& object, const Verdict& verdict) {
       {"source", text_or_null(verdict.error_source)}, {"low_bytes", in_bytes(verdict.low)},
       {"likely_bytes", in_bytes(verdict.needed)},     {"high_bytes", in_bytes(verdict.high)},
       {"shown_share", finite(verdict.shown.above)},   {"shown_share_below", finite(verdict.shown.below)}};
-}
-
-Json question(const std::vector<EchoLine>& lines) {
-  Json object = Json::object();
-  for (const auto& line : lines) {
-    object[line.term] = {{"value", line.value}, {"origin", line.origin}, {"where", text_or_null(line.where)}};
-  }
-  return object;
 }
 
 Json model(const answer::SizeAnswer& size) {
@@ -143,7 +136,7 @@ std::string to_json(const Report& report) {
   const auto& estimate = report.estimate;
   Json object = json_answer("fit", report.version);
   add_verdict(object, estimate.verdict);
-  object["question"] = question(report.question);
+  object["question"] = question_json(report.question);
   object["model"] = model(estimate.size);
   object["memory"] = memory_object(estimate.memory);
   object["compute"] = compute(estimate.compute);

@@ -2,16 +2,21 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace llmcalc::read {
 
 /// Where a value of the effective question came from.
-enum class Source { flag, row, preset, config, user_preset, assumed, default_value };
+enum class Source { flag, row, file, preset, config, user_preset, assumed, default_value };
+
+/// "flag", "file", ...: as an answer has it.
+std::string_view word_of(Source source);
 
 struct Origin {
   Source source = Source::default_value;
-  std::string where;  ///< "--seq", "runs.csv:12:seq", "llama-3-8b", "config.json:/num_hidden_layers", "hf default"
+  std::string where;  ///< "--seq", "runs.csv:12:seq", "axolotl.yaml:27", "llama-3-8b",
+                      ///< "config.json:/num_hidden_layers", "hf default"
 };
 
 /// One word of the question: the term (a name of vocabulary.hpp), its text and where it stands.

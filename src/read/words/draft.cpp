@@ -45,7 +45,10 @@ std::string Draft::place(std::string_view term) const {
 }
 
 std::string Draft::said(std::string_view term) const {
-  if (const Given* word = words.find(term)) return word->origin.where + " " + word->text;
+  if (const Given* word = words.find(term)) {
+    if (word->origin.source != Source::file) return word->origin.where + " " + word->text;
+    return std::string(term) + " " + word->text + " (" + word->origin.where + ")";
+  }
   const Term* row = find_term(term);
   const std::string value = row == nullptr ? std::string() : row->show(question);
   return std::string(term) + " " + (value.empty() ? "not given" : value + " (" + origin(term).where + ")");

@@ -1,0 +1,15 @@
+// The model that a file names: a preset, or a folder beside the file.
+#pragma once
+
+#include "llmcalc/read/launch.hpp"
+#include "llmcalc/read/presets.hpp"
+
+#include <vector>
+
+namespace llmcalc::cli {
+
+/// Puts the preset's name, or the configuration that was found, in the place of a name that is no preset's. Nothing is
+/// looked up where an option names the model.
+void find_model(read::Reading& reading, const std::vector<read::Given>& options, const read::Catalogue& catalogue);
+
+}  // namespace llmcalc::cli

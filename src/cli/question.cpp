@@ -1,0 +1,168 @@
+#include "cli/question.hpp"
+
+#include "cli/model_id.hpp"
+#include "cli/question_words.hpp"
+#include "cli/things.hpp"
+#include "llmcalc/answer/model_size.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/format.hpp"
+#include "llmcalc/read/config.hpp"
+#include "llmcalc/read/vocabulary.hpp"
+#include "llmcalc/render/understood.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace llmcalc::cli {
+namespace {
+
+using read::Given;
+using read::Source;
+
+/// What --from says of the model's own file, as the word that options replace.
+void add_config_word(read::Reading& reading) {
+  if (!reading.config) return;
+  std::erase_if(reading.words, [](const Given& word) { return word.term == "model"; });
+  reading.words.push_back({"config", reading.config->path, {Source::file, reading.config->path}});
+}
+
+std::string shown(const Given& word) {
+  return read::option_name(word.term) + " " + word.text + " (" + word.origin.where + ")";
+}
+
+/// As the vocabulary has them.
+std::vector<Given> in_order(std::vector<Given> words) {
+  const auto names = read::all_term_names();
+  const auto place = [&](const Given& word) { return std::ranges::find(names, word.term) - names.begin(); };
+  std::ranges::stable_sort(words, {}, place);
+  return words;
+}
+
+/// How many parameters the file holds, and how many its shape counts.
+void add_weights(const read::Checkpoint& weights, const std::optional<read::ConfigText>& config,
+                 std::vector<std::string>& notes) {
+  std::string types;
+  for (const auto& type : weights.types) {
+    types += fmt::format("{}{} {}", types.empty() ? "" : ", ", type.name, type.tensors);
+  }
+  const auto size = quantity::bytes(static_cast<std::int64_t>(weights.bytes));
+  notes.push_back(fmt::format("weights: {} tensors ({}), {} parameters, {}", weights.tensors, types, weights.parameters,
+                              quantity::format_gib(size)));
+  notes.insert(notes.end(), weights.notes.begin(), weights.notes.end());
+  if (!config || !weights.counts_all) return;
+  const auto shape = read::read_config(config->json, config->path).shape;
+  const auto counted = quantity::in_parameters(answer::model_size(shape).total);
+  const auto difference = static_cast<std::int64_t>(weights.parameters) - counted;
+  if (difference == 0) return;
+  notes.push_back(
+      fmt::format("the weights hold {} parameters {} than the {} that the shape counts (tied or further heads, "
+                  "towers, multi-token prediction)",
+                  difference < 0 ? -difference : difference, difference < 0 ? "fewer" : "more", counted));
+}
+
+/// A word without an option is a model, as "llama-3-8b", or what --from would name.
+void take_name(const Arguments& arguments, std::vector<Given>& words, std::vector<std::string>& things) {
+  const auto& names = arguments.names(1);
+  if (names.empty()) return;
+  const std::string& name = names.front();
+  if (is_thing(name)) {
+    things.insert(things.begin(), name);
+    return;
+  }
+  if (std::ranges::any_of(words, [](const Given& word) { return word.term == "model"; })) {
+    throw quantity::BadInput("'" + name + "'", "names a model, and so does --model");
+  }
+  words.push_back({"model", name, {Source::flag, "'" + name + "'"}});
+}
+
+/// A word of a server in a question of training: how a file's weights are quantized.
+bool is_of_other_verb(const Given& word) {
+  return read::find_term(word.term) == nullptr && read::find_shorthand(word.term) == nullptr;
+}
+
+/// Options on top of what the things say together.
+AskedQuestion understood(const std::vector<std::string>& things, std::vector<Given> options,
+                         const Environment& environment, const read::Catalogue& catalogue) {
+  std::vector<read::Reading> readings;
+  for (const auto& thing : things) readings.push_back(read_thing(thing, environment));
+  AskedQuestion question;
+  question.reading = merge(std::move(readings));
+  find_model(question.reading, options, catalogue);
+  add_config_word(question.reading);
+  question.words = with_options(question.reading, options);
+  const auto config = std::ranges::find(question.words, "config", &Given::term);
+  const bool by_file = config != question.words.end() && config->origin.source == Source::file;
+  question.config = by_file ? question.reading.config : read_config_text(question.words);
+  return question;
+}
+
+}  // namespace
+
+std::vector<std::string> AskedQuestion::notes() const {
+  std::vector<std::string> notes;
+  std::string said;
+  for (const Given& word : words) {
+    if (word.origin.source != Source::flag) said.append(said.empty() ? "" : ", ").append(shown(word));
+  }
+  if (!said.empty()) notes.push_back("from " + reading.kind + ": " + said);
+  if (reading.weights) add_weights(*reading.weights, config, notes);
+  std::string unread;
+  for (const auto& key : reading.unread) unread.append(unread.empty() ? "" : ", ").append(key);
+  if (!unread.empty()) notes.push_back("not read: " + unread);
+  return notes;
+}
+
+render::EchoLine echo_line(std::string term, std::string value, const read::Origin& origin) {
+  return {std::move(term), std::move(value), std::string(word_of(origin.source)), origin.where};
+}
+
+Outcome show_question(const AskedQuestion& asked, std::string_view verb, bool json) {
+  render::Understood question;
+  question.kind = asked.reading.kind;
+  question.verb = verb;
+  for (const Given& word : in_order(asked.words)) {
+    question.words.push_back(echo_line(word.term, word.text, word.origin));
+  }
+  question.assumptions = asked.reading.assumptions;
+  question.unread = asked.reading.unread;
+  question.version = LLMCALC_VERSION;
+  return {.answer = json ? to_json(question) : to_text(question)};
+}
+
+std::vector<Given> searched_words(const AskedQuestion& asked) {
+  std::vector<Given> words = asked.words;
+  const auto has = [&](std::string_view term) { return std::ranges::find(words, term, &Given::term) != words.end(); };
+  std::erase_if(words, [&](const Given& word) {
+    const bool by_file = word.origin.source == Source::file || word.origin.source == Source::default_value;
+    return by_file && (word.term == "grad_accum" || (word.term == "dp" && has("gpus")));
+  });
+  return words;
+}
+
+AskedQuestion ask_of_names(const Arguments& arguments, const Environment& environment,
+                           const read::Catalogue& catalogue) {
+  auto things = arguments.names(std::numeric_limits<std::size_t>::max());
+  for (auto& thing : arguments.all("from")) things.push_back(std::move(thing));
+  if (things.empty()) throw quantity::BadInput("from", "needs a file, a folder, a command or org/name");
+  return understood(things, words_of(arguments), environment, catalogue);
+}
+
+AskedQuestion ask(const Arguments& arguments, const Environment& environment, const read::Catalogue& catalogue) {
+  auto words = words_of(arguments);
+  auto things = arguments.all("from");
+  take_name(arguments, words, things);
+  if (!things.empty()) {
+    AskedQuestion question = understood(things, std::move(words), environment, catalogue);
+    std::erase_if(question.words, is_of_other_verb);
+    return question;
+  }
+  AskedQuestion question;
+  question.config = read_config_text(words);
+  question.words = std::move(words);
+  return question;
+}
+
+}  // namespace llmcalc::cli

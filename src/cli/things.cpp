@@ -1,0 +1,125 @@
+#include "cli/things.hpp"
+
+#include "cli/files.hpp"
+#include "cli/weight_files.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/text.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace llmcalc::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using quantity::BadInput;
+using read::Reading;
+
+/// Whether a path lies in a folder once links are followed.
+bool is_below(const fs::path& folder, const fs::path& path) {
+  std::error_code error;
+  const auto root = fs::weakly_canonical(folder, error);
+  const auto target = fs::weakly_canonical(path, error);
+  const auto relative = target.lexically_relative(root);
+  return !error && !relative.empty() && *relative.begin() != "..";
+}
+
+Reading read_text_file(const fs::path& path) {
+  const auto folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  return read::read_launch_file(read_file(path, "--from"), path.filename().string(), files_below(folder.string()));
+}
+
+/// What weights alone say of their model.
+Reading reading_of(read::Checkpoint weights, const fs::path& path) {
+  Reading reading;
+  reading.kind = weights.kind;
+  reading.place = path.filename().string();
+  reading.config = std::move(weights.config);
+  reading.words = std::move(weights.words);
+  if (!weights.quantization.empty()) {
+    reading.words.push_back(
+        {"quant", weights.quantization, {read::Source::file, reading.place + ":general.file_type"}});
+  }
+  reading.weights = std::move(weights);
+  return reading;
+}
+
+/// The one GGUF of a folder, or the first of a split one.
+std::optional<fs::path> gguf_in(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const auto name = entry.path().filename().string();
+    const bool beside = name.starts_with("mmproj") || name.starts_with("mtp-");
+    const bool later = name.find("-of-") != std::string::npos && name.find("-00001-of-") == std::string::npos;
+    if (entry.path().extension() == ".gguf" && !beside && !later) files.push_back(entry.path());
+  }
+  if (files.size() > 1) {
+    std::ranges::sort(files);
+    throw BadInput("--from", "'" + folder.string() + "' holds several GGUF files: name one", files.front().string());
+  }
+  return files.empty() ? std::nullopt : std::optional(files.front());
+}
+
+Reading read_folder(const fs::path& folder) {
+  std::error_code error;
+  if (fs::exists(folder / "model_index.json", error)) {
+    throw BadInput("--from", "'" + folder.string() + "' holds a diffusion pipeline, which is not modelled");
+  }
+  for (const auto* name : {"config.json", "adapter_config.json"}) {
+    if (!fs::is_regular_file(folder / name, error)) continue;
+    Reading reading = read_text_file(folder / name);
+    if (reading.config) reading.config->path = (folder / name).string();
+    if (reading.config) reading.weights = read_weight_folder(folder);
+    return reading;
+  }
+  if (const auto file = gguf_in(folder)) return reading_of(read_weight_file(*file, WeightFile::gguf), *file);
+  if (auto weights = read_weight_folder(folder)) return reading_of(*std::move(weights), folder);
+  throw BadInput("--from", "'" + folder.string() + "' holds no config.json, no weights and no adapter_config.json");
+}
+
+/// A safetensors file lies beside the configuration that says what its tensors are.
+Reading read_weights(const fs::path& path, WeightFile kind) {
+  auto weights = read_weight_file(path, kind);
+  std::error_code error;
+  const auto config = path.parent_path() / "config.json";
+  if (kind == WeightFile::gguf || !fs::is_regular_file(config, error)) return reading_of(std::move(weights), path);
+  Reading reading = read_text_file(config);
+  if (reading.config) reading.config->path = config.string();
+  reading.weights = std::move(weights);
+  return reading;
+}
+
+}  // namespace
+
+read::FindFile files_below(const std::string& folder) {
+  return [folder](const std::string& name) -> std::optional<read::NamedFile> {
+    const auto path = fs::path(folder) / name;
+    std::error_code error;
+    if (!fs::is_regular_file(path, error) || !is_below(folder, path)) return std::nullopt;
+    return read::NamedFile{fs::path(name).filename().string(), read_file(path, "--from")};
+  };
+}
+
+bool is_thing(const std::string& word) {
+  std::error_code error;
+  return word.find_first_of("/ ") != std::string::npos || fs::is_regular_file(word, error);
+}
+
+Reading read_thing(const std::string& thing, const Environment&) {
+  std::error_code error;
+  const fs::path path(thing);
+  if (fs::is_directory(path, error)) return read_folder(path);
+  if (const auto kind = weight_file(path); kind != WeightFile::none) return read_weights(path, kind);
+  if (fs::exists(path, error)) return read_text_file(path);
+  if (read::is_launch_command(thing)) return read::read_launch_command(thing, "command", files_below("."));
+  throw BadInput("--from",
+                 quantity::quoted(thing) + " is no file, no folder and no command that starts a trainer or a server",
+                 "a path, a command in quotes, or org/name of the Hub");
+}
+
+}  // namespace llmcalc::cli

@@ -1,0 +1,20 @@
+// What --from names: a file, a folder, a command, a model of the Hub. Bytes are read here; what they mean is read's.
+#pragma once
+
+#include "cli/environment.hpp"
+#include "llmcalc/read/launch.hpp"
+
+#include <string>
+
+namespace llmcalc::cli {
+
+/// Whether a word can only be such a thing, and no preset's name.
+bool is_thing(const std::string& word);
+
+/// \throws quantity::BadInput when it is nothing that is known
+read::Reading read_thing(const std::string& thing, const Environment& environment);
+
+/// Files that a thing names, where they lie in its folder or below.
+read::FindFile files_below(const std::string& folder);
+
+}  // namespace llmcalc::cli

@@ -1,0 +1,15 @@
+// llmcalc from THING...: what files and commands ask, as a command to type.
+#include "cli/catalogue.hpp"
+#include "cli/question.hpp"
+#include "cli/verb.hpp"
+#include "llmcalc/quantity/error.hpp"
+
+namespace llmcalc::cli {
+
+Outcome from(const Arguments& arguments, const Environment& environment) {
+  const auto catalogue = open_catalogue(arguments, environment);
+  const AskedQuestion asked = ask_of_names(arguments, environment, catalogue);
+  return show_question(asked, asked.reading.serves ? "serve" : "fit", wants_json(arguments));
+}
+
+}  // namespace llmcalc::cli

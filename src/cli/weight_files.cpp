@@ -1,0 +1,185 @@
+#include "cli/weight_files.hpp"
+
+#include "cli/files.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <system_error>
+#include <vector>
+
+namespace llmcalc::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using quantity::BadInput;
+using read::Checkpoint;
+
+constexpr std::uint64_t first_read = std::uint64_t{1} << 20U;
+/// Headers end long before: the largest vocabularies take some ten megabytes.
+constexpr std::uint64_t most_read = std::uint64_t{256} << 20U;
+
+/// The beginning of a file, read once more where a header turns out to be longer.
+class Head {
+ public:
+  explicit Head(fs::path path) : path_(std::move(path)) {
+    std::error_code error;
+    size_ = fs::file_size(path_, error);
+    if (error) throw BadInput("--from", "cannot read '" + path_.string() + "': " + error.message());
+  }
+
+  read::FileHead upto(std::uint64_t count) {
+    count = std::min(count, size_);
+    if (count > most_read) throw BadInput(name(), "has a header of more than 256 MiB, which none has");
+    if (bytes_.size() < count) read(count);
+    return {bytes_, size_};
+  }
+
+  std::string name() const { return path_.filename().string(); }
+
+ private:
+  void read(std::uint64_t count) {
+    std::ifstream in(path_, std::ios::binary);
+    bytes_.resize(count);
+    in.read(bytes_.data(), static_cast<std::streamsize>(count));
+    if (!in) throw BadInput("--from", "cannot read '" + path_.string() + "'");
+  }
+
+  fs::path path_;
+  std::uint64_t size_ = 0;
+  std::string bytes_;
+};
+
+Checkpoint read_one(const fs::path& path, WeightFile kind) {
+  Head head(path);
+  std::uint64_t count = first_read;
+  for (;;) {
+    const auto file = head.upto(count);
+    auto result = kind == WeightFile::gguf ? read_gguf(file, head.name()) : read_safetensors(file, head.name());
+    if (result.checkpoint) return *std::move(result.checkpoint);
+    count = std::max(result.needs, 2 * count);
+  }
+}
+
+/// "model-00001-of-00003.gguf" as the part in front of its number; empty where it is no split.
+std::string split_prefix(const std::string& name) {
+  constexpr std::string_view like = "-00001-of-00003.gguf";
+  if (name.size() <= like.size() || !name.ends_with(".gguf")) return {};
+  const auto at = name.size() - like.size();
+  return name.compare(at + 6, 4, "-of-") == 0 ? name.substr(0, at) : std::string();
+}
+
+/// Splits that are missing are taken to be as large as the others, and that is said.
+Checkpoint with_missing(Checkpoint all, std::uint64_t found, std::uint64_t expected) {
+  all.shards = expected;
+  if (found >= expected) return all;
+  all.notes.push_back(fmt::format("{} of {} splits are missing: they are taken to be as large as the others",
+                                  expected - found, expected));
+  const double share = static_cast<double>(expected) / static_cast<double>(found);
+  all.bytes = static_cast<std::uint64_t>(static_cast<double>(all.bytes) * share);
+  all.counts_all = false;
+  return all;
+}
+
+Checkpoint read_splits(const fs::path& path) {
+  const std::string prefix = split_prefix(path.filename().string());
+  Checkpoint first = read_one(path, WeightFile::gguf);
+  if (prefix.empty() || first.shards <= 1) return first;
+  const std::uint64_t expected = std::min<std::uint64_t>(first.shards, 99'999);
+  std::vector<Checkpoint> splits;
+  for (std::uint64_t i = 1; i <= expected; ++i) {
+    const auto split = path.parent_path() / fmt::format("{}-{:05}-of-{:05}.gguf", prefix, i, expected);
+    std::error_code error;
+    if (fs::is_regular_file(split, error)) splits.push_back(read_one(split, WeightFile::gguf));
+  }
+  if (splits.empty()) return first;
+  const auto found = splits.size();
+  return with_missing(join(std::move(splits)), found, expected);
+}
+
+bool is_weights(const std::string& name) {
+  return name.ends_with(".safetensors") && !name.starts_with("consolidated") && !name.starts_with("adapter");
+}
+
+/// The files that the index names, or all there are; those beside it that hold the same once more are left out.
+std::vector<std::string> shard_names(const fs::path& folder, std::vector<std::string>& notes) {
+  std::error_code error;
+  const auto index_path = folder / "model.safetensors.index.json";
+  std::vector<std::string> names;
+  if (fs::is_regular_file(index_path, error)) {
+    const auto index = read::read_shard_index(read_file(index_path, "--from"), index_path.filename().string());
+    for (const auto& file : index.files) {
+      if (fs::is_regular_file(folder / file, error)) {
+        names.push_back(file);
+      } else {
+        notes.push_back(file + " is not there: its tensors are not counted");
+      }
+    }
+    return names;
+  }
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (is_weights(entry.path().filename().string())) names.push_back(entry.path().filename().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+/// A clone without Git LFS holds a line of text in the place of the weights.
+std::optional<std::uint64_t> pointer_size(const fs::path& path) {
+  constexpr std::uint64_t longest_pointer = 1024;
+  std::error_code error;
+  const auto size = fs::file_size(path, error);
+  if (error || size > longest_pointer) return std::nullopt;
+  return read::lfs_pointer_size(read_file(path, "--from"));
+}
+
+}  // namespace
+
+WeightFile weight_file(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return WeightFile::none;
+  if (pointer_size(path)) {
+    throw BadInput(path.filename().string(), "is a pointer of Git LFS and not the file itself",
+                   "git lfs pull --include " + path.filename().string());
+  }
+  Head head(path);
+  constexpr std::uint64_t enough = 16;
+  const auto start = head.upto(enough);
+  if (read::is_gguf(start.bytes)) return WeightFile::gguf;
+  return read::is_safetensors(start) ? WeightFile::safetensors : WeightFile::none;
+}
+
+Checkpoint read_weight_file(const fs::path& path, WeightFile kind) {
+  return kind == WeightFile::gguf ? read_splits(path) : read_one(path, kind);
+}
+
+std::optional<Checkpoint> read_weight_folder(const fs::path& folder) {
+  std::vector<std::string> notes;
+  std::vector<Checkpoint> shards;
+  std::uint64_t pointers = 0;
+  for (const auto& name : shard_names(folder, notes)) {
+    if (const auto size = pointer_size(folder / name)) {
+      pointers += *size;
+    } else {
+      shards.push_back(read_one(folder / name, WeightFile::safetensors));
+    }
+  }
+  if (shards.empty() && pointers == 0 && notes.empty()) return std::nullopt;
+  const bool complete = notes.empty() && pointers == 0;
+  Checkpoint all = join(std::move(shards));
+  if (all.kind.empty()) all.kind = "safetensors";
+  if (pointers > 0) {
+    all.bytes += pointers;
+    notes.push_back(
+        fmt::format("pointers of Git LFS stand for {} bytes of weights, whose parameters are not known", pointers));
+  }
+  all.counts_all = all.counts_all && complete;
+  all.notes.insert(all.notes.end(), notes.begin(), notes.end());
+  return all;
+}
+
+}  // namespace llmcalc::cli

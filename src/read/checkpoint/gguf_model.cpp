@@ -1,0 +1,170 @@
+// The model that GGUF's metadata describes: its keys are those of config.json under other names
+// (llama.cpp src/llama-arch.cpp, convert_hf_to_gguf.py), so the families of config.json say the rest.
+#include "llmcalc/quantity/text.hpp"
+#include "read/checkpoint/gguf.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace llmcalc::read {
+namespace {
+
+using nlohmann::json;
+
+/// An architecture of llama.cpp by the model_type of transformers.
+struct Architecture {
+  std::string_view gguf;
+  std::string_view model_type;
+};
+
+constexpr Architecture architectures[] = {
+    {"llama", "llama"},
+    {"qwen2", "qwen2"},
+    {"qwen2moe", "qwen2_moe"},
+    {"qwen3", "qwen3"},
+    {"qwen3moe", "qwen3_moe"},
+    {"gemma", "gemma"},
+    {"gemma2", "gemma2"},
+    {"gemma3", "gemma3_text"},
+    {"gpt-oss", "gpt_oss"},
+    {"glm4", "glm4"},
+    {"glm4moe", "glm4_moe"},
+    {"phi2", "phi"},
+    {"phi3", "phi3"},
+    {"starcoder2", "starcoder2"},
+    {"gpt2", "gpt2"},
+    {"gptneox", "gpt_neox"},
+    {"falcon", "falcon"},
+    {"bloom", "bloom"},
+    {"mpt", "mpt"},
+    {"granite", "granite"},
+    {"olmo2", "olmo2"},
+    {"olmoe", "olmoe"},
+    {"command-r", "cohere"},
+    {"stablelm", "stablelm"},
+    {"internlm2", "internlm2"},
+    {"minicpm", "minicpm"},
+    {"llama4", "llama4_text"},
+    {"deepseek", "deepseek"},
+};
+
+/// A key behind the architecture's name, and that of config.json.
+struct Key {
+  std::string_view gguf;
+  std::string_view config;
+  std::string_view term;  ///< where no family knows the keys
+};
+
+constexpr Key keys[] = {
+    {"block_count", "num_hidden_layers", "layers"},
+    {"embedding_length", "hidden_size", "hidden"},
+    {"feed_forward_length", "intermediate_size", "ffn"},
+    {"attention.head_count", "num_attention_heads", "heads"},
+    {"attention.head_count_kv", "num_key_value_heads", "kv_heads"},
+    {"attention.key_length", "head_dim", "head_dim"},
+    {"context_length", "max_position_embeddings", "max_position"},
+    {"vocab_size", "vocab_size", "vocab"},
+    {"expert_count", "num_experts", "experts"},
+    {"expert_used_count", "num_experts_per_tok", "top_k"},
+    {"expert_feed_forward_length", "moe_intermediate_size", "expert_ffn"},
+    {"expert_shared_feed_forward_length", "shared_expert_intermediate_size", "shared_ffn"},
+    {"expert_shared_count", "n_shared_experts", ""},
+    {"leading_dense_block_count", "first_k_dense_replace", "dense_layers"},
+    {"attention.sliding_window", "sliding_window", "window"},
+    {"attention.q_lora_rank", "q_lora_rank", "q_lora_rank"},
+    {"attention.kv_lora_rank", "kv_lora_rank", "kv_lora_rank"},
+};
+
+/// The largest of a value for each layer: layers without attention have no heads.
+std::optional<std::uint64_t> value_of(const Gguf& file, const std::string& key) {
+  if (const auto count = file.count(key)) return count;
+  const GgufValue* value = file.find(key);
+  if (value == nullptr || value->numbers.empty()) return std::nullopt;
+  const double largest = std::ranges::max(value->numbers);
+  constexpr double most = 9e15;
+  return largest >= 0 && largest < most ? std::optional(static_cast<std::uint64_t>(largest)) : std::nullopt;
+}
+
+bool varies(const Gguf& file, const std::string& key) {
+  const GgufValue* value = file.find(key);
+  return value != nullptr && !value->numbers.empty() &&
+         std::ranges::any_of(value->numbers, [&](double each) { return each != value->numbers.front(); });
+}
+
+bool has_tensor(const Gguf& file, std::string_view name) {
+  return std::ranges::any_of(file.tensors, [&](const GgufTensor& tensor) { return tensor.name == name; });
+}
+
+const GgufTensor* embedding(const Gguf& file) {
+  const auto found = std::ranges::find(file.tensors, "token_embd.weight", &GgufTensor::name);
+  return found == file.tensors.end() ? nullptr : &*found;
+}
+
+/// Rows of the token table; of a shard without it the tokens of the vocabulary.
+std::optional<std::uint64_t> vocabulary(const Gguf& file, const std::string& prefix) {
+  if (const GgufTensor* table = embedding(file)) return table->dimensions[1];
+  if (const auto size = file.count(prefix + "vocab_size")) return size;
+  const GgufValue* tokens = file.find("tokenizer.ggml.tokens");
+  return tokens == nullptr ? std::nullopt : std::optional(tokens->length);
+}
+
+/// Key and value widths of latent attention are told apart in the files since they carry both forms.
+void add_latent(const Gguf& file, const std::string& prefix, json& config) {
+  const auto rope = file.count(prefix + "rope.dimension_count");
+  const auto key = file.count(prefix + "attention.key_length_mla");
+  const auto value = file.count(prefix + "attention.value_length_mla");
+  if (!rope || !key || !value || *key < *rope) return;
+  config["qk_rope_head_dim"] = *rope;
+  config["qk_nope_head_dim"] = *key - *rope;
+  config["v_head_dim"] = *value;
+}
+
+std::string model_type_of(const std::string& architecture, const Gguf& file) {
+  const auto experts = file.count(architecture + ".expert_count").value_or(0);
+  if (architecture == "llama" && experts > 0) return "mixtral";
+  if (architecture == "deepseek2") {
+    return file.count(architecture + ".attention.q_lora_rank").value_or(0) > 0 ? "deepseek_v3" : "deepseek_v2";
+  }
+  const auto* found = std::ranges::find(architectures, std::string_view(architecture), &Architecture::gguf);
+  return found == std::end(architectures) ? std::string() : std::string(found->model_type);
+}
+
+}  // namespace
+
+void describe_model(const Gguf& file, std::string_view place, Checkpoint& checkpoint) {
+  const std::string architecture = file.text("general.architecture");
+  if (architecture.empty()) return;  // a shard behind the first
+  const std::string prefix = architecture + ".";
+  const std::string type = model_type_of(architecture, file);
+  json config;
+  for (const Key& key : keys) {
+    const std::string name = prefix + std::string(key.gguf);
+    const auto value = key.config == "vocab_size" ? vocabulary(file, prefix) : value_of(file, name);
+    if (!value) continue;
+    config[std::string(key.config)] = *value;
+    if (varies(file, name)) {
+      checkpoint.notes.push_back(name + " differs from layer to layer: the largest is counted for all");
+    }
+    const bool says = !key.term.empty() && *value > 0;
+    if (type.empty() && says) {
+      const std::string where = std::string(place) + ":" + quantity::printable(name);
+      checkpoint.words.push_back({std::string(key.term), std::to_string(*value), {Source::file, where}});
+    }
+  }
+  if (type.empty()) {
+    checkpoint.notes.push_back("the architecture '" + quantity::printable(architecture) +
+                               "' is not known: its sizes are counted in layers like Llama's");
+    return;
+  }
+  config["model_type"] = type;
+  config["tie_word_embeddings"] = !has_tensor(file, "output.weight");
+  if (type == "mixtral") config["num_local_experts"] = config["num_experts"];
+  if (type.starts_with("deepseek")) config["n_routed_experts"] = config["num_experts"];
+  add_latent(file, prefix, config);
+  checkpoint.config = ConfigText{std::string(place), config.dump()};
+}
+
+}  // namespace llmcalc::read

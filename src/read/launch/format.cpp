@@ -1,0 +1,82 @@
+#include "read/launch/format.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/text.hpp"
+#include "llmcalc/read/vocabulary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace llmcalc::read {
+namespace {
+
+bool is_named(const Row& row, std::string_view key) {
+  if (!row.key.ends_with('*')) return row.key == key;
+  return key.starts_with(row.key.substr(0, row.key.size() - 1));
+}
+
+/// A switch that is off, a count of nothing: it asks for nothing that we could miss.
+bool is_off(const Setting& setting) {
+  const std::string word = quantity::to_lower(setting.text);
+  return says_nothing(setting) || word == "false" || word == "0" || word == "0.0" || word == "no";
+}
+
+/// A word that a trainer knows and we do not: what would have to be guessed.
+[[noreturn]] void refuse_word(const Row& row, const Setting& setting) {
+  std::string known;
+  for (const auto& spelling : row.spellings) known.append(known.empty() ? "" : ", ").append(spelling.theirs);
+  throw quantity::BadInput(
+      setting.where,
+      fmt::format("{} {} is none that is modelled: {}", setting.key, quantity::quoted(setting.text), known),
+      fmt::format("leave it out and say --{}, if another stands for it", row.name));
+}
+
+bool is_switch(std::string_view name) {
+  const Term* term = find_term(name);
+  return term != nullptr && term->values == "0|1";
+}
+
+/// A switch in front of a variable that nobody set is on; whatever the variable holds is not read.
+void take_switch(const Row& row, const Setting& setting, Sheet& sheet) {
+  if (sheet.is_bare(setting.key)) {
+    sheet.assume(setting.unknown + " (" + setting.where + ") is not known: options in it are not read");
+  }
+  if (const auto truth = sheet.truth(setting.key)) sheet.say(row.name, *truth ? "1" : "0", setting);
+}
+
+void take_term(const Row& row, const Setting& setting, Sheet& sheet) {
+  if (is_switch(row.name)) return take_switch(row, setting, sheet);
+  if (sheet.find(setting.key) == nullptr || says_nothing(setting)) return;
+  if (row.spellings.empty()) return sheet.say(row.name, setting.text, setting);
+  const std::string word = quantity::to_lower(setting.text);
+  const auto spelling = std::ranges::find(row.spellings, word, &Spelling::theirs);
+  if (spelling == row.spellings.end()) refuse_word(row, setting);
+  if (!spelling->ours.empty()) sheet.say(row.name, std::string(spelling->ours), setting);
+}
+
+}  // namespace
+
+const Row* find_row(const Format& format, std::string_view key) {
+  for (const auto table : format.tables) {
+    const auto row = std::ranges::find_if(table, [&](const Row& each) { return is_named(each, key); });
+    if (row != table.end()) return &*row;
+  }
+  return nullptr;
+}
+
+void apply(const Format& format, Sheet& sheet) {
+  for (const Setting& setting : sheet.settings().all()) {
+    const Row* row = find_row(format, setting.key);
+    if (row == nullptr) {
+      sheet.reading().unread.push_back(setting.key + " (" + setting.where + ")");
+    } else if (row->use == Use::term) {
+      take_term(*row, setting, sheet);
+    } else if (row->use == Use::unmapped ? !is_off(setting) : row->use == Use::size && !says_nothing(setting)) {
+      sheet.assume(setting, row->name);
+    }
+  }
+  if (format.rules != nullptr) format.rules(sheet);
+}
+
+}  // namespace llmcalc::read

@@ -1,0 +1,12 @@
+#include "read/launch/formats.hpp"
+
+namespace llmcalc::read {
+
+std::span<const Format* const> file_formats() {
+  static const Format* const all[] = {&accelerate_format(), &deepspeed_format(),     &torchtune_format(),
+                                      &torchtitan_format(), &axolotl_format(),       &megatron_format(),
+                                      &ms_swift_format(),   &llama_factory_format(), &trainer_format()};
+  return all;
+}
+
+}  // namespace llmcalc::read

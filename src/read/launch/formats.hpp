@@ -1,0 +1,24 @@
+// The formats that are known, each in its file.
+#pragma once
+
+#include "read/launch/format.hpp"
+
+#include <span>
+
+namespace llmcalc::read {
+
+const Format& accelerate_format();
+const Format& axolotl_format();
+const Format& deepspeed_format();
+const Format& llama_factory_format();
+const Format& megatron_format();
+const Format& ms_swift_format();
+const Format& ms_swift_megatron_format();
+const Format& torchtitan_format();
+const Format& torchtune_format();
+const Format& trainer_format();
+
+/// Those that a file of settings may be in, the most particular first.
+std::span<const Format* const> file_formats();
+
+}  // namespace llmcalc::read

@@ -1,0 +1,61 @@
+#include "read/launch/model_files.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/text.hpp"
+#include "read/launch/formats.hpp"
+#include "read/trainers/torch_rules.hpp"
+
+namespace llmcalc::read {
+namespace {
+
+/// Hugging Face's peft (config.py, tuners/lora/config.py).
+constexpr Row adapter_rows[] = {
+    {"base_model_name_or_path", Use::term, "model"},
+    {"r", Use::term, "lora_rank"},
+    {"lora_dropout", Use::term, "lora_dropout"},
+    {"num_virtual_tokens", Use::term, "virtual_tokens"},
+    {"peft_type", Use::rule},
+    {"target_modules", Use::rule},
+    {"use_dora", Use::rule},
+    {"*"},
+};
+constexpr std::span<const Row> adapter_tables[] = {adapter_rows};
+
+constexpr Spelling adapters[] = {
+    {"lora", "lora"}, {"adalora", "adalora"}, {"ia3", "ia3"}, {"prompt_tuning", "prompt"}, {"prefix_tuning", "prefix"}};
+
+void adapter_rules(Sheet& sheet) {
+  const std::string type = sheet.text("peft_type");
+  for (const auto& [theirs, ours] : adapters) {
+    if (type == theirs)
+      sheet.say("method", sheet.is_on("use_dora") ? "dora" : std::string(ours), *sheet.find("peft_type"));
+  }
+  if (!sheet.has("method")) {
+    throw quantity::BadInput(sheet.find("peft_type")->where, "no method is called " + quantity::quoted(type),
+                             "known are lora, adalora, ia3, prompt_tuning and prefix_tuning");
+  }
+  if (type == "lora" || type == "adalora") take_targets(sheet, {"target_modules"});
+}
+
+constexpr Format adapter_format{"peft adapter", "hf", adapter_tables, nullptr, adapter_rules};
+
+}  // namespace
+
+std::optional<Reading> model_file(const Node& file, std::string_view text, std::string_view place) {
+  if (file.find("peft_type") != nullptr) {
+    const FindFile nowhere = [](const std::string&) { return std::optional<NamedFile>(); };
+    return Reader(nowhere).settings(adapter_format, flat(file), place);
+  }
+  if (file.find("_class_name") != nullptr && file.find("_diffusers_version") != nullptr) {
+    throw quantity::BadInput(std::string(place), "is a diffusion pipeline, which is not modelled");
+  }
+  if (file.find("model_type") == nullptr && file.find("architectures") == nullptr) return std::nullopt;
+  if (file.find("base_model") != nullptr) return std::nullopt;  // axolotl names the class of its model so
+  Reading reading;
+  reading.kind = "model configuration";
+  reading.place = place;
+  reading.config = ConfigText{std::string(place), std::string(text)};
+  return reading;
+}
+
+}  // namespace llmcalc::read

@@ -1,0 +1,77 @@
+#include "read/launch/python.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/text.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace llmcalc::read {
+namespace {
+
+bool is_name_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+bool is_python(std::string_view text) {
+  while (!text.empty()) {
+    const auto line = text.substr(0, text.find('\n'));
+    if (line.starts_with("import ") || (line.starts_with("from ") && line.find(" import ") != line.npos)) return true;
+    if (line.starts_with("def ") || line.starts_with("#!/usr/bin/env python")) return true;
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return false;
+}
+
+/// What stands behind "key =" as a number, a word or a text in quotes; empty where it is anything else.
+std::string literal_of(std::string_view text, std::string_view key) {
+  for (auto at = text.find(key); at != text.npos; at = text.find(key, at + 1)) {
+    if (at > 0 && is_name_char(text[at - 1])) continue;
+    auto rest = text.substr(at + key.size());
+    while (rest.starts_with(' ')) rest.remove_prefix(1);
+    if (!rest.starts_with('=')) continue;
+    rest.remove_prefix(1);
+    while (rest.starts_with(' ')) rest.remove_prefix(1);
+    const bool quoted = rest.starts_with('"') || rest.starts_with('\'');
+    if (quoted) rest.remove_prefix(1);
+    std::size_t end = 0;
+    while (end < rest.size() &&
+           (is_name_char(rest[end]) || (quoted && std::string_view("/.-").find(rest[end]) != std::string_view::npos)))
+      ++end;
+    if (end > 0 && end < 100) return std::string(rest.substr(0, end));
+  }
+  return {};
+}
+
+bool is_count(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+std::string suggestion(std::string_view text) {
+  const bool unsloth = text.find("unsloth") != text.npos;
+  std::string command = std::string("llmcalc fit --framework ") + (unsloth ? "unsloth" : "hf");
+  const auto add = [&](std::string_view option, std::string_view key) {
+    const std::string value = literal_of(text, key);
+    if (is_count(value)) command.append(" ").append(option).append(" ").append(value);
+  };
+  const std::string model = literal_of(text, "model_name");
+  command += " --model " + (model.empty() || is_count(model) ? "NAME" : model);
+  const std::string rank = literal_of(text, "r");
+  const bool quantized = literal_of(text, "load_in_4bit") == "True";
+  if (quantized || is_count(rank)) command += quantized ? " --method qlora" : " --method lora";
+  if (is_count(rank)) add("--lora-rank", "r");
+  add("--seq", "max_seq_length");
+  add("--micro-batch", "per_device_train_batch_size");
+  add("--grad-accum", "gradient_accumulation_steps");
+  return command + " --gpu NAME";
+}
+
+}  // namespace
+
+void refuse_python(std::string_view text, std::string_view place) {
+  if (!is_python(text)) return;
+  throw quantity::BadInput(std::string(place), "is a Python program, which is not executed and so cannot be read",
+                           "perhaps " + suggestion(text));
+}
+
+}  // namespace llmcalc::read

@@ -1,0 +1,34 @@
+// What reads one thing after the other, where they name each other: an axolotl file its DeepSpeed file, a command both.
+#pragma once
+
+#include "llmcalc/read/launch.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmcalc::read {
+
+struct Format;
+class Settings;
+
+class Reader {
+ public:
+  explicit Reader(const FindFile& find, int depth = 0) : find_(find), depth_(depth) {}
+
+  Reading file(std::string_view text, std::string_view place) const;
+  Reading command(std::string_view text, std::string_view place) const;
+
+  /// The file of that name, if it may be read.
+  std::optional<Reading> file_named(const std::string& path) const;
+
+  /// Settings of a format that is known.
+  Reading settings(const Format& format, const Settings& settings, std::string_view place) const;
+
+ private:
+  const FindFile& find_;
+  int depth_;  ///< how many files have named each other to get here
+};
+
+}  // namespace llmcalc::read

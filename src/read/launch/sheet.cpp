@@ -1,0 +1,105 @@
+#include "read/launch/sheet.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/parse.hpp"
+#include "llmcalc/quantity/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace llmcalc::read {
+namespace {
+
+using quantity::BadInput;
+
+constexpr std::array<std::string_view, 4> yes{"true", "1", "yes", "on"};
+constexpr std::array<std::string_view, 4> no{"false", "0", "no", "off"};
+
+}  // namespace
+
+/// Words by which trainers leave a choice to somebody else.
+bool says_nothing(const Setting& setting) {
+  const std::string word = quantity::to_lower(setting.text);
+  return word.empty() || word == "auto" || word == "none" || word == "null" || word == "default";
+}
+
+const Setting* Sheet::find(std::initializer_list<std::string_view> keys) const {
+  for (const auto key : keys) {
+    const Setting* setting = settings_.find(key);
+    if (setting == nullptr || (setting->text.empty() && setting->unknown.empty())) continue;
+    if (!setting->unknown.empty()) {
+      throw BadInput(setting->where,
+                     fmt::format("{} hangs on {}: nothing is executed to know it", setting->key, setting->unknown),
+                     "say that option on the command line, or write the value out");
+    }
+    return setting;
+  }
+  return nullptr;
+}
+
+/// A switch in front of "$EXTRA_ARGS" has no value: what follows are options that nobody knows.
+bool Sheet::is_bare(std::string_view key) const {
+  const Setting* setting = settings_.find(key);
+  return setting != nullptr && setting->text.empty() && !setting->unknown.empty();
+}
+
+std::optional<bool> Sheet::truth(std::initializer_list<std::string_view> keys) const {
+  if (std::ranges::any_of(keys, [&](std::string_view key) { return is_bare(key); })) return true;
+  const Setting* setting = find(keys);
+  if (setting == nullptr) return std::nullopt;
+  const std::string word = quantity::to_lower(setting->text);
+  if (std::ranges::find(yes, word) != yes.end()) return true;
+  if (std::ranges::find(no, word) != no.end()) return false;
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> Sheet::count(std::initializer_list<std::string_view> keys) const {
+  const Setting* setting = find(keys);
+  if (setting == nullptr || says_nothing(*setting)) return std::nullopt;
+  return quantity::parse_count(setting->text, setting->where);
+}
+
+std::string Sheet::text(std::initializer_list<std::string_view> keys) const {
+  const Setting* setting = find(keys);
+  return setting == nullptr ? std::string() : quantity::to_lower(setting->text);
+}
+
+void Sheet::say(std::string_view term, std::string text, const Setting& because) {
+  unsay(term);
+  reading_.words.push_back({std::string(term), std::move(text), {Source::file, because.where}});
+}
+
+void Sheet::by_default(std::string_view term, std::string text, std::string_view whose) {
+  if (has(term)) return;
+  reading_.words.push_back({std::string(term), std::move(text), {Source::default_value, std::string(whose)}});
+}
+
+const Given* Sheet::word(std::string_view term) const {
+  const auto found = std::ranges::find(reading_.words, term, &Given::term);
+  return found == reading_.words.end() ? nullptr : &*found;
+}
+
+void Sheet::unsay(std::string_view term) {
+  std::erase_if(reading_.words, [&](const Given& word) { return word.term == term; });
+}
+
+void Sheet::include(const Setting& file) {
+  auto reading = reader_.file_named(file.text);
+  if (!reading)
+    return assume(file, "the file was not read: it is not in the folder of the one that names it; say --from");
+  included_.push_back(*std::move(reading));
+}
+
+void Sheet::assume(std::string sentence) {
+  auto& all = reading_.assumptions;
+  if (std::ranges::find(all, sentence) == all.end()) all.push_back(std::move(sentence));
+}
+
+void Sheet::assume(const Setting& because, std::string_view what) {
+  assume(fmt::format("{} {} ({}): {}", because.key, because.text, because.where, what));
+}
+
+}  // namespace llmcalc::read

@@ -1,0 +1,67 @@
+// One file or command while it is being understood: its settings, and the words that they have become.
+#pragma once
+
+#include "llmcalc/read/launch.hpp"
+#include "read/launch/reader.hpp"
+#include "read/settings/settings.hpp"
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace llmcalc::read {
+
+class Sheet {
+ public:
+  Sheet(const Settings& settings, Reading& reading, const Reader& reader)
+      : settings_(settings), reading_(reading), reader_(reader) {}
+
+  const Settings& settings() const { return settings_; }
+  Reading& reading() { return reading_; }
+
+  /// The first of the keys that is there, with a value.
+  /// \throws quantity::BadInput where it hangs on a shell variable that nobody set
+  const Setting* find(std::initializer_list<std::string_view> keys) const;
+  const Setting* find(std::string_view key) const { return find({key}); }
+
+  /// Whether it says yes; empty where it is not there or says neither, as "auto".
+  std::optional<bool> truth(std::initializer_list<std::string_view> keys) const;
+  std::optional<bool> truth(std::string_view key) const { return truth({key}); }
+  bool is_bare(std::string_view key) const;
+  bool is_on(std::string_view key) const { return truth(key).value_or(false); }
+  std::optional<std::int64_t> count(std::initializer_list<std::string_view> keys) const;
+  std::optional<std::int64_t> count(std::string_view key) const { return count({key}); }
+  /// In lower case; empty where it is not there.
+  std::string text(std::initializer_list<std::string_view> keys) const;
+  std::string text(std::string_view key) const { return text({key}); }
+
+  /// A word of the question, from that setting; what was said of the term before is replaced.
+  void say(std::string_view term, std::string text, const Setting& because);
+  /// A default of the format that the file leaves unsaid.
+  void by_default(std::string_view term, std::string text, std::string_view whose);
+  const Given* word(std::string_view term) const;
+  bool has(std::string_view term) const { return word(term) != nullptr; }
+  void unsay(std::string_view term);
+
+  /// Reads the file that a setting names, whose words this sheet's own override. One that may not be read is an
+  /// assumption.
+  void include(const Setting& file);
+  std::vector<Reading> take_included() { return std::exchange(included_, {}); }
+
+  void assume(std::string sentence);
+  void assume(const Setting& because, std::string_view what);  ///< "neftune_noise_alpha (axolotl.yaml:3): what"
+
+ private:
+  const Settings& settings_;
+  Reading& reading_;
+  const Reader& reader_;
+  std::vector<Reading> included_;
+};
+
+bool says_nothing(const Setting& setting);
+
+}  // namespace llmcalc::read

@@ -1,0 +1,90 @@
+#include "read/settings/settings.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace llmcalc::read {
+namespace {
+
+bool holds_values(const Node& list) {
+  return std::ranges::all_of(list.items, [](const Node& item) { return item.kind == Node::Kind::value; });
+}
+
+Setting setting_of(std::string key, const Node& node) {
+  Setting setting{std::move(key), node.text, {}, node.where};
+  for (const auto& item : node.items) {
+    setting.text.append(setting.items.empty() ? "" : ",").append(item.text);
+    setting.items.push_back(item.text);
+  }
+  return setting;
+}
+
+void flatten(const std::string& key, const Node& node, Settings& settings) {
+  switch (node.kind) {
+    case Node::Kind::nothing:
+      return;
+    case Node::Kind::value:
+      return settings.put(setting_of(key, node));
+    case Node::Kind::list:
+      if (holds_values(node)) return settings.put(setting_of(key, node));
+      for (std::size_t i = 0; i < node.items.size(); ++i) {
+        flatten(key + "." + std::to_string(i), node.items[i], settings);
+      }
+      return;
+    case Node::Kind::table:
+      for (const auto& [name, member] : node.members) {
+        flatten(key.empty() ? with_underscores(name) : key + "." + with_underscores(name), member, settings);
+      }
+  }
+}
+
+}  // namespace
+
+void Settings::put(Setting setting) {
+  const auto same = std::ranges::find(all_, setting.key, &Setting::key);
+  if (same == all_.end()) {
+    all_.push_back(std::move(setting));
+  } else {
+    *same = std::move(setting);
+  }
+}
+
+void Settings::remove(std::string_view key) {
+  std::erase_if(all_, [&](const Setting& setting) { return setting.key == key; });
+}
+
+const Setting* Settings::find(std::string_view key) const {
+  const auto found = std::ranges::find(all_, key, &Setting::key);
+  return found == all_.end() ? nullptr : &*found;
+}
+
+std::string with_underscores(std::string_view name) {
+  std::string result(name);
+  std::ranges::replace(result, '-', '_');
+  return result;
+}
+
+Settings flat(const Node& table) {
+  Settings settings;
+  flatten("", table, settings);
+  return settings;
+}
+
+void interpolate(Settings& settings) {
+  constexpr int deepest = 8;  // values that name values that name values
+  for (int depth = 0; depth < deepest; ++depth) {
+    bool changed = false;
+    for (Setting& setting : settings.all()) {
+      const auto begin = setting.text.find("${");
+      const auto end = begin == std::string::npos ? begin : setting.text.find('}', begin);
+      if (end == std::string::npos) continue;
+      const Setting* value = settings.find(with_underscores(setting.text.substr(begin + 2, end - begin - 2)));
+      if (value == nullptr || setting.text.size() + value->text.size() > largest_settings) continue;
+      setting.text.replace(begin, end + 1 - begin, value->text);
+      changed = true;
+    }
+    if (!changed) return;
+  }
+}
+
+}  // namespace llmcalc::read

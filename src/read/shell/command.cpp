@@ -1,0 +1,179 @@
+#include "read/shell/command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace llmcalc::read {
+namespace {
+
+/// A program that starts another, and those of its options that take no value.
+struct Launcher {
+  std::string_view name;   ///< "accelerate launch"
+  std::string_view alias;  ///< "accelerate"
+  std::string_view switches;
+  bool starts_script = true;  ///< what it starts is Python: a file, or a module behind -m
+};
+
+constexpr Launcher launchers[] = {
+    {"torchrun", "torchrun", " standalone no_python use_env m module "},
+    {"python -m torch.distributed.run", "torchrun", " standalone no_python use_env m module "},
+    {"python -m torch.distributed.launch", "torchrun", " standalone no_python use_env m module "},
+    {"accelerate launch", "accelerate",
+     " multi_gpu use_fsdp use_deepspeed use_megatron_lm m module no_python debug quiet cpu tpu same_network "
+     "use_parallelism_config "},
+    {"deepspeed", "deepspeed", " module m no_python no_local_rank force_multi save_pid no_ssh_check "},
+    {"srun", "srun", " exclusive unbuffered u l label ", false},
+    {"mpirun", "mpirun", " allow_run_as_root oversubscribe ", false},
+    {"env", "env", " i ", false},
+    {"nohup", "nohup", " ", false},
+    {"sudo", "sudo", " E H ", false},
+    {"exec", "exec", " ", false},
+    {"numactl", "numactl", " ", false},
+    {"uv run", "uv", " ", false},
+    {"poetry run", "poetry", " ", false},
+};
+
+bool is_number(std::string_view text) {
+  return text.size() > 1 && (std::isdigit(static_cast<unsigned char>(text[1])) != 0 || text[1] == '.');
+}
+
+bool is_option(std::string_view text) { return text.starts_with('-') && text.size() > 1 && !is_number(text); }
+
+std::string_view without_dashes(std::string_view text) {
+  while (text.starts_with('-')) text.remove_prefix(1);
+  return text;
+}
+
+/// "python3.11" is "python", "/usr/bin/torchrun" is "torchrun".
+std::string_view program_name(std::string_view path) {
+  const auto name = base_name(path);
+  return name.starts_with("python") ? name.substr(0, 6) : name;
+}
+
+/// How many words of a command a launcher's name is; 0 where it is another's.
+std::size_t matched(std::string_view name, const std::vector<ShellWord>& words, std::size_t from) {
+  std::size_t count = 0;
+  while (!name.empty()) {
+    if (from + count >= words.size()) return 0;
+    const auto part = name.substr(0, name.find(' '));
+    if (program_name(words[from + count].text) != part) return 0;
+    ++count;
+    name.remove_prefix(std::min(part.size() + 1, name.size()));
+  }
+  return count;
+}
+
+/// Whether a word can only be a variable in front of a command: NAME=value.
+bool is_assignment(std::string_view text) {
+  const auto equals = text.find('=');
+  return equals != std::string_view::npos && equals > 0 &&
+         std::ranges::all_of(text.substr(0, equals),
+                             [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
+}
+
+/// Takes a launcher's own options, up to what it starts.
+void skip_options(const Launcher& launcher, const std::vector<ShellWord>& words, std::string_view place,
+                  std::size_t& at, Settings& settings) {
+  while (at < words.size()) {
+    const std::string& text = words[at].text;
+    if (!launcher.starts_script && is_assignment(text)) {
+      ++at;
+      continue;
+    }
+    if (!is_option(text)) return;
+    const auto flag = text.substr(0, text.find('='));
+    const std::string name = with_underscores(without_dashes(flag));
+    if (launcher.starts_script && (name == "m" || name == "module")) return;
+    Setting setting{std::string(launcher.alias) + "." + name, "true", {}, place_of(place, words[at], flag), {}};
+    const bool bare = launcher.switches.find(" " + name + " ") != std::string_view::npos;
+    if (flag.size() < text.size()) {
+      setting.text = text.substr(flag.size() + 1);
+      setting.unknown = words[at].unknown;
+    } else if (!bare && at + 1 < words.size()) {
+      setting.text = words[++at].text;
+      setting.unknown = words[at].unknown;
+    }
+    settings.put(std::move(setting));
+    ++at;
+  }
+}
+
+/// Variables that say how many processes there are, as settings of their own.
+void take_environment(const ShellCommand& command, std::string_view place, Settings& settings) {
+  for (const auto& [name, value] : command.environment) {
+    settings.put({"environment." + name, value.text, {}, place_of(place, value, name), value.unknown});
+  }
+}
+
+}  // namespace
+
+std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+std::string place_of(std::string_view place, const ShellWord& word, std::string_view flag) {
+  if (place == typed_place) return fmt::format("{} {}", place, flag);
+  return fmt::format("{}:{}", place, word.line);
+}
+
+Launch unwrapped(const ShellCommand& command, std::string_view place) {
+  Launch launch;
+  take_environment(command, place, launch.launcher);
+  std::size_t at = 0;
+  for (bool found = true; found;) {
+    found = false;
+    for (const Launcher& launcher : launchers) {
+      const auto length = matched(launcher.name, command.words, at);
+      if (length == 0) continue;
+      at += length;
+      skip_options(launcher, command.words, place, at, launch.launcher);
+      found = true;
+      break;
+    }
+  }
+  if (at < command.words.size() && program_name(command.words[at].text) == "python") {
+    ++at;
+    while (at < command.words.size() && is_option(command.words[at].text) && command.words[at].text != "-m") ++at;
+  }
+  launch.words.assign(command.words.begin() + static_cast<std::ptrdiff_t>(std::min(at, command.words.size())),
+                      command.words.end());
+  if (!launch.words.empty() && (launch.words.front().text == "-m" || launch.words.front().text == "--module")) {
+    launch.words.erase(launch.words.begin());
+  }
+  return launch;
+}
+
+Options options_of(const std::vector<ShellWord>& words, std::size_t from, std::string_view place) {
+  Options options;
+  for (std::size_t at = from; at < words.size(); ++at) {
+    const ShellWord& word = words[at];
+    const auto equals = word.text.find('=');
+    const bool option = is_option(word.text);
+    if (!option && (equals == std::string::npos || !is_assignment(word.text))) {
+      options.positional.push_back(word);
+      continue;
+    }
+    const std::string flag = word.text.substr(0, equals);
+    Setting setting{with_underscores(without_dashes(flag)), {}, {}, place_of(place, word, flag), word.unknown};
+    if (equals != std::string::npos) {
+      setting.text = word.text.substr(equals + 1);
+    } else {
+      const auto is_value = [&](const std::string& text) {
+        return !is_option(text) && (setting.items.empty() || !is_assignment(text));
+      };
+      while (at + 1 < words.size() && is_value(words[at + 1].text)) {
+        const ShellWord& value = words[++at];
+        setting.text.append(setting.items.empty() ? "" : ",").append(value.text);
+        setting.items.push_back(value.text);
+        if (!value.unknown.empty()) setting.unknown = value.unknown;
+      }
+      if (setting.items.empty()) setting.text = "true";
+      if (setting.items.size() < 2) setting.items.clear();
+    }
+    options.settings.put(std::move(setting));
+  }
+  return options;
+}
+
+}  // namespace llmcalc::read

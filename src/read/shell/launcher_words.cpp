@@ -1,0 +1,83 @@
+#include "read/shell/launcher_words.hpp"
+
+#include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/quantity/parse.hpp"
+#include "read/launch/reader.hpp"
+#include "read/launch/sheet.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+#include <string>
+
+namespace llmcalc::read {
+namespace {
+
+const FindFile nothing_to_find = [](const std::string&) { return std::optional<NamedFile>(); };
+
+/// A whole number above zero; words such as "gpu" and "auto" say nothing.
+const Setting* counted(const Sheet& sheet, std::initializer_list<std::string_view> keys) {
+  const Setting* setting = sheet.find(keys);
+  const bool digits = setting != nullptr && !setting->text.empty() &&
+                      std::ranges::all_of(setting->text, [](char c) { return c >= '0' && c <= '9'; });
+  return digits && sheet.count(keys).value_or(0) > 0 ? setting : nullptr;
+}
+
+std::int64_t value_of(const Setting& setting) { return quantity::parse_count(setting.text, setting.where); }
+
+/// "0,1,2" names three.
+void take_visible(Sheet& sheet) {
+  const Setting* list = sheet.find({"deepspeed.include", "environment.CUDA_VISIBLE_DEVICES"});
+  if (list == nullptr) return;
+  const auto colon = list->text.rfind(':');
+  const auto devices = colon == std::string::npos ? list->text : list->text.substr(colon + 1);
+  if (devices.empty() || devices.front() == '-') return;
+  sheet.say("gpus", std::to_string(1 + std::ranges::count(devices, ',')), *list);
+}
+
+}  // namespace
+
+void take_processes(const Settings& launcher, Reading& reading) {
+  const Reader reader(nothing_to_find);
+  Sheet sheet(launcher, reading, reader);
+  const Setting* per_node =
+      counted(sheet, {"torchrun.nproc_per_node", "torchrun.nproc-per-node", "deepspeed.num_gpus",
+                      "environment.NPROC_PER_NODE", "srun.gpus_per_node", "srun.ntasks_per_node"});
+  const Setting* nodes =
+      counted(sheet, {"torchrun.nnodes", "deepspeed.num_nodes", "environment.NNODES", "srun.nodes", "srun.N"});
+  const Setting* all = counted(sheet, {"mpirun.np", "mpirun.n"});
+  if (nodes != nullptr && value_of(*nodes) > 1) sheet.say("nodes", nodes->text, *nodes);
+  if (per_node != nullptr) {
+    const auto machines = nodes == nullptr ? 1 : value_of(*nodes);
+    sheet.say("gpus", std::to_string(quantity::checked_multiply(value_of(*per_node), machines)), *per_node);
+  } else if (all != nullptr) {
+    sheet.say("gpus", all->text, *all);
+  } else {
+    take_visible(sheet);
+  }
+}
+
+Settings accelerate_settings(const Settings& launcher) {
+  constexpr std::string_view prefix = "accelerate.";
+  Settings settings;
+  for (const Setting& option : launcher.all()) {
+    if (!option.key.starts_with(prefix)) continue;
+    Setting setting = option;
+    setting.key = option.key.substr(prefix.size());
+    const bool of_fsdp = setting.key.starts_with("fsdp_");
+    const bool of_deepspeed = setting.key.starts_with("offload_") || setting.key.starts_with("zero") ||
+                              setting.key == "deepspeed_config_file" || setting.key == "gradient_accumulation_steps";
+    if (of_fsdp) setting.key = "fsdp_config." + setting.key;
+    if (of_deepspeed) setting.key = "deepspeed_config." + setting.key;
+    if (setting.key.starts_with("parallelism_config_")) setting.key = "parallelism_config." + setting.key;
+    const bool says_type = setting.key == "use_fsdp" || setting.key == "use_deepspeed" || setting.key == "multi_gpu";
+    if (says_type) {
+      setting.text = setting.key == "use_fsdp" ? "FSDP" : setting.key == "multi_gpu" ? "MULTI_GPU" : "DEEPSPEED";
+      setting.key = "distributed_type";
+    }
+    settings.put(std::move(setting));
+  }
+  return settings;
+}
+
+}  // namespace llmcalc::read

@@ -1,0 +1,15 @@
+// How many processes a launcher starts, as words of the question.
+#pragma once
+
+#include "llmcalc/read/launch.hpp"
+#include "read/settings/settings.hpp"
+
+namespace llmcalc::read {
+
+/// torchrun, deepspeed, srun, mpirun, and the variables CUDA_VISIBLE_DEVICES, NPROC_PER_NODE and NNODES.
+void take_processes(const Settings& launcher, Reading& reading);
+
+/// The options of `accelerate launch` under the keys of its configuration file.
+Settings accelerate_settings(const Settings& launcher);
+
+}  // namespace llmcalc::read

@@ -1,0 +1,187 @@
+#include "read/shell/shell.hpp"
+
+#include "read/settings/node.hpp"
+#include "read/shell/shell_words.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace llmcalc::read {
+namespace {
+
+constexpr std::array<std::string_view, 6> openers{"if", "for", "while", "until", "case", "select"};
+constexpr std::array<std::string_view, 3> closers{"fi", "done", "esac"};
+constexpr std::array<std::string_view, 8> fillers{"then", "else", "elif", "do", "{", "}", "!", "time"};
+constexpr std::array<std::string_view, 4> declarations{"export", "declare", "local", "readonly"};
+
+/// The variables by which launchers and servers are told something; no others are looked at.
+constexpr std::array<std::string_view, 3> read_variables{"CUDA_VISIBLE_DEVICES", "NPROC_PER_NODE", "NNODES"};
+constexpr std::string_view llama_server_prefix = "LLAMA_ARG_";
+
+template <std::size_t n>
+bool is_among(const std::array<std::string_view, n>& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+bool is_read(std::string_view name) { return is_among(read_variables, name) || name.starts_with(llama_server_prefix); }
+
+/// The length of "NAME=" or "NAME+=" at the front of a text; 0 where there is none.
+std::size_t assignment_at(std::string_view text) {
+  std::size_t end = 0;
+  while (end < text.size() && is_name_char(text[end])) ++end;
+  if (end == 0 || (text[0] >= '0' && text[0] <= '9')) return 0;
+  if (text.substr(end, 2) == "+=") return end + 2;
+  return text.substr(end, 1) == "=" ? end + 1 : 0;
+}
+
+class Shell : private ShellWords {
+ public:
+  using ShellWords::ShellWords;
+
+  Script read() && {
+    while (!at_end()) step();
+    finish_command();
+    return std::move(script_);
+  }
+
+ private:
+  void step() {
+    const char c = peek();
+    if (c == '\\' && (peek(1) == '\n' || (peek(1) == '\r' && peek(2) == '\n'))) {
+      while (next() != '\n') {
+      }
+    } else if (c == ' ' || c == '\t' || c == '\r') {
+      next();
+    } else if (c == '#') {
+      read_comment();
+    } else if (c == '<' || c == '>') {
+      skip_redirection();
+    } else if (ends_word(c)) {
+      next();
+      if (c != '&' || peek() != '>') finish_command();
+    } else {
+      read_element();
+    }
+  }
+
+  void read_comment() {
+    const auto comment = rest_of_line();
+    constexpr std::string_view directive = "#SBATCH";
+    if (comment.starts_with(directive)) {
+      script_.directives.push_back({std::string(comment.substr(directive.size())), line(), {}});
+    }
+    skip(comment.size());
+  }
+
+  /// ">file", "2>&1", "<<EOF" with all that it feeds.
+  void skip_redirection() {
+    const bool here = peek() == '<' && peek(1) == '<' && peek(2) != '<';
+    while (peek() == '<' || peek() == '>' || peek() == '&' || peek() == '-') next();
+    while (peek() == ' ' || peek() == '\t') next();
+    const Words target = read_words();
+    if (!here || target.empty()) return;
+    while (!at_end()) {
+      auto text = rest_of_line();
+      skip(text.size() + 1);
+      while (text.starts_with('\t')) text.remove_prefix(1);
+      if (text == target.front().text) break;
+    }
+    finish_command();
+  }
+
+  bool declares() const { return !words_.empty() && is_among(declarations, words_.front().text); }
+
+  /// The next word of a command, or an assignment in front of it.
+  void read_element() {
+    const std::size_t length = assignment_at(rest());
+    if (length > 0 && (words_.empty() || declares())) return read_assignment(length);
+    for (ShellWord& word : read_words()) {
+      const bool channel = word.text.size() == 1 && word.text[0] >= '0' && word.text[0] <= '9';
+      if (!channel || (peek() != '>' && peek() != '<')) add(std::move(word));  // the 2 of "2>&1" is no word
+    }
+  }
+
+  void add(ShellWord word) {
+    const bool first = words_.empty();
+    if (first && is_among(fillers, word.text)) return;
+    if (first && is_among(closers, word.text)) depth_ = std::max(0, depth_ - 1);
+    if (first && is_among(openers, word.text)) ++depth_;
+    words_.push_back(std::move(word));
+  }
+
+  void read_assignment(std::size_t length) {
+    std::string name(rest().substr(0, length - 1));
+    const bool appends = name.ends_with('+');
+    if (appends) name.pop_back();
+    skip(length);
+    Words value;
+    const bool list = peek() == '(';
+    if (list) {
+      value = read_list();
+    } else if (!ends_word(peek())) {
+      value = read_words(false);
+    }
+    if (value.empty()) value.push_back({"", line(), {}});
+    const Words* earlier = ShellWords::list(name);
+    if (appends && earlier != nullptr && list) {
+      value.insert(value.begin(), earlier->begin(), earlier->end());
+    } else if (appends && earlier != nullptr) {
+      value.front().text.insert(0, earlier->front().text);
+      if (value.front().unknown.empty()) value.front().unknown = earlier->front().unknown;
+    }
+    if (depth_ > 0) value = {{"", line(), name + ", which is set under a condition"}};
+    pending_.emplace_back(std::move(name), std::move(value));
+  }
+
+  Words read_list() {
+    next();
+    Words items;
+    while (peek() != ')') {
+      if (at_end()) fail("a list is not closed");
+      const char c = peek();
+      if (c == '#') {
+        read_comment();
+      } else if (ends_word(c) || (c == '\\' && (peek(1) == '\n' || peek(1) == '\r'))) {
+        next();
+      } else {
+        for (ShellWord& word : read_words()) items.push_back(std::move(word));
+      }
+    }
+    next();
+    return items;
+  }
+
+  void finish_command() {
+    auto pending = std::exchange(pending_, {});
+    if (words_.empty() || declares()) {
+      for (auto& [name, value] : pending) set(name, std::move(value));
+    } else {
+      ShellCommand command{std::move(words_), {}};
+      for (const auto& [name, value] : variables()) {
+        if (is_read(name)) command.environment[name] = value;
+      }
+      for (auto& [name, value] : pending) {
+        if (is_read(name)) command.environment[name] = value.front();
+      }
+      count(command.environment.size());
+      script_.commands.push_back(std::move(command));
+      if (script_.commands.size() > most_nodes) fail("holds too many commands");
+    }
+    words_.clear();
+  }
+
+  int depth_ = 0;  ///< of if, for, while and case
+  Words words_;
+  std::vector<std::pair<std::string, Words>> pending_;
+  Script script_;
+};
+
+}  // namespace
+
+Script parse_shell(std::string_view text, std::string_view place) {
+  refuse_large(text, place);
+  return Shell(text, place).read();
+}
+
+}  // namespace llmcalc::read

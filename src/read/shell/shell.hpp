@@ -1,0 +1,39 @@
+// The commands of a shell script, without a shell: nothing is executed. Assignments, arrays, "${NAME:-default}",
+// integer arithmetic and `expr` of integers are expanded; a value that hangs on anything else is marked with what it
+// hangs on, which is an error only where the value is needed.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmcalc::read {
+
+struct ShellWord {
+  std::string text;
+  int line = 0;
+  std::string unknown = {};  ///< "$1", "NAME": what it hangs on
+};
+
+struct ShellCommand {
+  std::vector<ShellWord> words;
+  std::map<std::string, ShellWord> environment;  ///< those of the variables it starts with that launchers read
+};
+
+struct Script {
+  std::vector<ShellCommand> commands;
+  std::vector<ShellWord> directives;  ///< what follows #SBATCH, a line each
+};
+
+/// \throws quantity::BadInput with the line of a quote or an expansion that is not closed
+Script parse_shell(std::string_view text, std::string_view place);
+
+/// The value of an integer expression, or nothing where it is none.
+struct ShellInteger {
+  bool known = false;
+  long long value = 0;
+};
+ShellInteger shell_arithmetic(std::string_view expression, const std::map<std::string, ShellWord>& variables);
+
+}  // namespace llmcalc::read

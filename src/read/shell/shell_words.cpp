@@ -1,0 +1,235 @@
+#include "read/shell/shell_words.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+#include "read/settings/node.hpp"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <utility>
+
+namespace llmcalc::read {
+
+bool is_name_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool ends_word(char c) { return c == '\0' || std::string_view(" \t\r\n;&|()<>").find(c) != std::string_view::npos; }
+
+char ShellWords::peek(std::size_t ahead) const {
+  return position_ + ahead < text_.size() ? text_[position_ + ahead] : '\0';
+}
+
+char ShellWords::next() {
+  if (at_end()) return '\0';
+  if (text_[position_] == '\n') ++line_;
+  return text_[position_++];
+}
+
+void ShellWords::skip(std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) next();
+}
+
+void ShellWords::fail(const std::string& problem) const {
+  throw quantity::BadInput(fmt::format("{}:{}", place_, line_), problem);
+}
+
+void ShellWords::count(std::size_t size) {
+  size_ += size + 1;
+  if (size_ > largest_settings) fail("expands to more than 1 MiB");
+}
+
+void ShellWords::set(const std::string& name, Words value) {
+  ShellWord joined{"", line_, {}};
+  for (const ShellWord& word : value) {
+    joined.text.append(joined.text.empty() ? "" : " ").append(word.text);
+    if (!word.unknown.empty()) joined.unknown = word.unknown;
+    count(word.text.size());
+  }
+  if (!value.empty()) joined.line = value.front().line;
+  variables_[name] = std::move(joined);
+  arrays_[name] = std::move(value);
+}
+
+const ShellWords::Words* ShellWords::list(const std::string& name) const {
+  const auto found = arrays_.find(name);
+  return found == arrays_.end() ? nullptr : &found->second;
+}
+
+ShellWords::Words ShellWords::value_of(const std::string& name) const {
+  const Words* found = list(name);
+  return found == nullptr ? unknown(name) : *found;
+}
+
+ShellWords::Words ShellWords::read_words(bool splits) {
+  Words done;
+  ShellWord word{"", line_, {}};
+  bool any = false;
+  while (!ends_word(peek())) {
+    const char c = peek();
+    if (c == '\'') {
+      any = true;
+      read_single_quotes(word);
+    } else if (c == '"') {
+      any = true;
+      read_double_quotes(word, done);
+    } else if (c == '\\') {
+      next();
+      if (peek() == '\n' || at_end()) break;
+      word.text += next();
+      any = true;
+    } else if (c == '$' || c == '`') {
+      any = put(expand(), splits, word, done) || any;
+    } else {
+      word.text += next();
+      any = true;
+    }
+    count(1);
+  }
+  if (any || !word.unknown.empty()) done.push_back(std::move(word));
+  return done;
+}
+
+/// Adds an expanded value to the word that is being read; where it splits, all but its last part are done.
+bool ShellWords::put(const Words& value, bool splits, ShellWord& word, Words& done) {
+  bool any = false;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    if (i > 0 && splits) done.push_back(std::exchange(word, {"", value[i].line, {}}));
+    if (i > 0 && !splits) word.text += ' ';
+    if (word.text.empty()) word.line = value[i].line;
+    if (!value[i].unknown.empty()) word.unknown = value[i].unknown;
+    for (const char c : value[i].text) {
+      const bool blank = splits && (c == ' ' || c == '\n' || c == '\t');
+      if (blank && !word.text.empty()) done.push_back(std::exchange(word, {"", value[i].line, {}}));
+      if (!blank) word.text += c;
+    }
+    any = any || !word.text.empty();
+  }
+  return any;
+}
+
+void ShellWords::read_single_quotes(ShellWord& word) {
+  next();
+  while (peek() != '\'') {
+    if (at_end()) fail("a quote is not closed");
+    word.text += next();
+  }
+  next();
+}
+
+void ShellWords::read_double_quotes(ShellWord& word, Words& done) {
+  next();
+  while (peek() != '"') {
+    const char c = peek();
+    if (at_end()) fail("a quote is not closed");
+    if (c == '\\') {
+      next();
+      const char escaped = next();
+      if (escaped != '\n' && std::string_view("\"\\$`").find(escaped) == std::string_view::npos) word.text += '\\';
+      if (escaped != '\n') word.text += escaped;
+    } else if (c == '$' || c == '`') {
+      quoted_list_ = false;
+      const Words value = expand();
+      if (!quoted_list_) put(value, false, word, done);
+      for (std::size_t i = 0; quoted_list_ && i < value.size(); ++i) {  // "${LIST[@]}" is a word for each item
+        if (i > 0) done.push_back(std::exchange(word, {"", value[i].line, {}}));
+        word.text += value[i].text;
+        word.line = value[i].line;
+        if (!value[i].unknown.empty()) word.unknown = value[i].unknown;
+      }
+    } else {
+      word.text += next();
+    }
+    count(1);
+  }
+  next();
+}
+
+/// What stands between the bracket at hand and the one that closes it.
+std::string ShellWords::bracketed(char open, char close) {
+  std::string inner;
+  int depth = 0;
+  next();
+  while (peek() != close || depth > 0) {
+    if (at_end()) fail("an expansion is not closed");
+    if (peek() == open) ++depth;
+    if (peek() == close) --depth;
+    inner += next();
+  }
+  next();
+  return inner;
+}
+
+ShellWords::Words ShellWords::expand() {
+  if (next() == '`') {
+    while (peek() != '`' && !at_end()) next();
+    next();
+    return unknown("a command in backticks");
+  }
+  if (peek() == '(') return peek(1) == '(' ? expand_arithmetic() : expand_command();
+  if (peek() == '{') return expand_braces(bracketed('{', '}'));
+  return expand_name();
+}
+
+ShellWords::Words ShellWords::expand_name() {
+  if (std::string_view("@*#?$!-0123456789").find(peek()) != std::string_view::npos && !at_end()) {
+    return unknown(std::string("$") + next());
+  }
+  std::string name;
+  while (is_name_char(peek())) name += next();
+  if (name.empty()) return {{"$", line_, {}}};
+  const Words value = value_of(name);
+  return value.size() > 1 ? Words{value.front()} : value;  // of an array its first item
+}
+
+ShellWords::Words ShellWords::expand_arithmetic() {
+  const std::string inner = bracketed('(', ')');
+  if (inner.size() < 2) return unknown("an empty expression");
+  const auto value = shell_arithmetic(std::string_view(inner).substr(1, inner.size() - 2), variables_);
+  if (!value.known) return unknown("$(" + inner + ")");
+  return {{std::to_string(value.value), line_, {}}};
+}
+
+/// Of all commands only `expr` of integers.
+ShellWords::Words ShellWords::expand_command() {
+  const std::string inner = bracketed('(', ')');
+  constexpr std::string_view expr = "expr ";
+  std::string expression = inner;
+  std::erase(expression, '\\');
+  if (!expression.starts_with(expr)) return unknown("$(" + inner + ")");
+  const auto value = shell_arithmetic(std::string_view(expression).substr(expr.size()), variables_);
+  return value.known ? Words{{std::to_string(value.value), line_, {}}} : unknown("$(" + inner + ")");
+}
+
+/// NAME, NAME[@], NAME:-default, NAME-default.
+ShellWords::Words ShellWords::expand_braces(const std::string& inner) {
+  std::size_t end = 0;
+  while (end < inner.size() && is_name_char(inner[end])) ++end;
+  const std::string name = inner.substr(0, end);
+  const std::string_view tail = std::string_view(inner).substr(end);
+  if (name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0) return unknown("${" + inner + "}");
+  if (tail.empty()) return value_of(name);
+  if (tail == "[@]" || tail == "[*]") {
+    quoted_list_ = tail == "[@]";
+    return value_of(name);
+  }
+  const bool colon = tail.starts_with(":-") || tail.starts_with(":=");
+  if (!colon && !tail.starts_with('-')) return unknown("${" + inner + "}");
+  const auto found = variables_.find(name);
+  const bool is_set = found != variables_.end();
+  const bool says = is_set && !(colon && found->second.text.empty() && found->second.unknown.empty());
+  return says ? value_of(name) : expand_default(tail.substr(colon ? 2 : 1));
+}
+
+ShellWords::Words ShellWords::expand_default(std::string_view text) {
+  if (nested_ >= deepest_node) fail("nests its defaults too deeply");
+  const std::string quoted = '"' + std::string(text) + '"';
+  ShellWords inside(text.find('"') == std::string_view::npos ? std::string_view(quoted) : text, place_);
+  inside.variables_ = variables_;
+  inside.arrays_ = arrays_;
+  inside.line_ = line_;
+  inside.nested_ = nested_ + 1;
+  inside.size_ = size_;
+  Words value = inside.read_words(false);
+  size_ = inside.size_;
+  return value.empty() ? Words{{"", line_, {}}} : value;
+}
+
+}  // namespace llmcalc::read

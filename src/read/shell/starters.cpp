@@ -1,0 +1,56 @@
+#include "read/shell/starters.hpp"
+
+#include "read/launch/formats.hpp"
+#include "read/shell/command.hpp"
+
+namespace llmcalc::read {
+namespace {
+
+constexpr Starter starters[] = {
+    {"llamafactory-cli train", llama_factory_format},
+    {"lmf train", llama_factory_format},
+    {"axolotl train", axolotl_format},
+    {"axolotl.cli.train", axolotl_format},
+    {"trl sft", trainer_format, "sft", "config"},
+    {"trl dpo", trainer_format, "dpo", "config"},
+    {"trl kto", trainer_format, "kto", "config"},
+    {"trl grpo", trainer_format, "grpo", "config"},
+    {"trl orpo", trainer_format, "orpo", "config"},
+    {"sft.py", trainer_format, "sft", "config"},
+    {"dpo.py", trainer_format, "dpo", "config"},
+    {"kto.py", trainer_format, "kto", "config"},
+    {"orpo.py", trainer_format, "orpo", "config"},
+    {"grpo.py", trainer_format, "grpo", "config"},
+    {"swift sft", ms_swift_format, "sft", "config"},
+    {"swift pt", ms_swift_format, "sft", "config"},
+    {"swift rlhf", ms_swift_format, {}, "config"},
+    {"megatron sft", ms_swift_megatron_format, "sft", "config"},
+    {"megatron pt", ms_swift_megatron_format, "sft", "config"},
+    {"megatron rlhf", ms_swift_megatron_format, {}, "config"},
+    {"tune run", torchtune_format, {}, "config"},
+    {"torchtitan.train", torchtitan_format, {}, "job.config_file"},
+    {"run_train.sh", torchtitan_format, {}, "job.config_file"},
+    {"pretrain_gpt.py", megatron_format, {}, "yaml_cfg"},
+    {"pretrain_mamba.py", megatron_format},
+    {"pretrain_t5.py", megatron_format},
+    {"pretrain_bert.py", megatron_format},
+};
+
+}  // namespace
+
+Started starter_of(const std::vector<ShellWord>& words) {
+  for (const Starter& starter : starters) {
+    auto name = starter.name;
+    std::size_t count = 0;
+    while (!name.empty() && count < words.size()) {
+      const auto part = name.substr(0, name.find(' '));
+      if (base_name(words[count].text) != part) break;
+      ++count;
+      name.remove_prefix(std::min(part.size() + 1, name.size()));
+    }
+    if (name.empty()) return {&starter, count};
+  }
+  return {};
+}
+
+}  // namespace llmcalc::read

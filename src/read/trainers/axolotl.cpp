@@ -1,0 +1,166 @@
+// axolotl's YAML (axolotl utils/schemas/config.py).
+#include "read/launch/formats.hpp"
+#include "read/trainers/torch_rules.hpp"
+#include "read/trainers/torch_words.hpp"
+
+#include <string>
+
+namespace llmcalc::read {
+namespace {
+
+constexpr Spelling algorithms[] = {{"dpo", "dpo"},   {"ipo", "dpo"}, {"simpo", "orpo"},
+                                   {"orpo", "orpo"}, {"kto", "kto"}, {"grpo", "grpo"}};
+
+constexpr Row rows[] = {
+    {"base_model", Use::term, "model"},
+    {"micro_batch_size", Use::term, "micro_batch"},
+    {"sequence_len", Use::term, "seq"},
+    {"attention", Use::term, "attention", attention_words},
+    {"lora_r", Use::term, "lora_rank"},
+    {"rl", Use::term, "algorithm", algorithms},
+    {"tensor_parallel_size", Use::term, "tp"},
+    {"context_parallel_size", Use::term, "cp"},
+    {"sequence_parallel_degree", Use::term, "cp"},
+    {"adapter", Use::rule},
+    {"lora_target_modules", Use::rule},
+    {"lora_target_linear", Use::rule},
+    {"peft_use_dora", Use::rule},
+    {"dp_shard_size", Use::rule},
+    {"dp_replicate_size", Use::rule},
+    {"flash_attention", Use::rule},
+    {"sdp_attention", Use::rule},
+    {"eager_attention", Use::rule},
+    {"xformers_attention", Use::rule},
+    {"flex_attention", Use::rule},
+    {"plugins", Use::rule},
+    {"liger_*", Use::rule},
+    {"cut_cross_entropy", Use::rule},
+    {"sample_packing", Use::rule},
+    {"layer_offloading", Use::unmapped, "layers stay on the accelerator"},
+    {"activation_offloading", Use::rule},
+    {"num_epochs", Use::unmapped, "the number of samples is not known without the data: say --samples or --tokens"},
+    {"unfrozen_parameters", Use::unmapped, "every weight is trained"},
+    {"relora*", Use::unmapped, "adapters are merged back without memory of their own"},
+    {"qat*", Use::unmapped, "the rounding of quantization-aware training is not counted"},
+    {"quantization*", Use::unmapped, "the rounding of quantization-aware training is not counted"},
+    {"fp8*", Use::unmapped, "products in the type of --dtype: say --compute fp8-e4m3"},
+    {"s2_attention", Use::unmapped, "attention sees everything"},
+    {"expert_parallel_size", Use::term, "ep"},
+    {"base_model_config"},
+    {"model_type"},
+    {"is_*"},
+    {"datasets*"},
+    {"test_datasets*"},
+    {"shuffle_*"},
+    {"special_tokens*"},
+    {"pad_to_sequence_len"},
+    {"train_on_inputs"},
+    {"early_*"},
+    {"lora_fan_in_fan_out"},
+    {"lora_model_dir"},
+    {"lora_*_kernel"},
+    {"lora_mlp_kernel"},
+    {"lora_qkv_kernel"},
+    {"lora_o_kernel"},
+    {"xformers*"},
+    {"evals_per_epoch"},
+    {"saves_per_epoch"},
+    {"auto_resume_from_checkpoints"},
+    {"loss_watchdog_*"},
+    {"debug"},
+    {"flash_attn_*"},
+    {"multipack_*"},
+    {"eval_sample_packing"},
+    {"tokens*"},
+    {"default_system_message"},
+    {"rl_beta"},
+    {"dpo*"},
+    {"ring_attn_func"},
+    {"heads_k_stride"},
+    {"processor_type"},
+    {"skip_*"},
+    {"sample_packing_*"},
+    {"pretraining_*"},
+    {"sequence_len_overflow_handling"},
+    {"excess_length_strategy"},
+    {"experimental_*"},
+    {"added_tokens_overrides*"},
+    {"load_in_*", Use::rule},
+    {"trl*", Use::unmapped, "what generates samples is not read"},
+    {"unsloth_*"},
+    {"torch_compile*"},
+    {"ddp*"},
+    {"group_by_length", Use::unmapped, "samples of full length"},
+    {"cosine_*"},
+};
+
+const std::span<const Row> tables[] = {rows, trainer_rows(), harmless_rows()};
+
+bool recognizes(const Settings& settings) { return settings.has("base_model"); }
+
+void take_adapter(Sheet& sheet) {
+  const std::string adapter = sheet.text("adapter");
+  const bool quantized = take_quantization(sheet);
+  if (adapter.empty()) return;
+  const bool by_name = adapter == "qlora";
+  const bool dora = sheet.is_on("peft_use_dora") && !quantized && !by_name;
+  sheet.say("method", quantized || by_name ? "qlora" : dora ? "dora" : "lora", *sheet.find("adapter"));
+  take_targets(sheet, {"lora_target_modules"});
+  if (sheet.is_on("lora_target_linear")) sheet.say("lora_targets", "all-linear", *sheet.find("lora_target_linear"));
+}
+
+void take_attention(Sheet& sheet) {
+  constexpr Spelling switches[] = {{"flash_attention", "flash"},
+                                   {"sdp_attention", "sdpa"},
+                                   {"eager_attention", "eager"},
+                                   {"xformers_attention", "flash"},
+                                   {"flex_attention", "sdpa"}};
+  for (const auto& [key, kernel] : switches) {
+    if (sheet.is_on(key)) return sheet.say("attention", std::string(kernel), *sheet.find(key));
+  }
+}
+
+/// Plugins are named by their Python class; each of Liger's kernels has its own switch.
+void take_plugins(Sheet& sheet) {
+  const std::string plugins = sheet.text("plugins");
+  const bool liger = plugins.find("liger") != std::string::npos;
+  const bool any = sheet.is_on("liger_rope") || sheet.is_on("liger_rms_norm") || sheet.is_on("liger_swiglu") ||
+                   sheet.is_on("liger_glu_activation");
+  if (liger && any) sheet.say("fused_kernels", "1", *sheet.find("plugins"));
+  if (liger && sheet.is_on("liger_fused_linear_cross_entropy")) {
+    sheet.say("loss", "fused-linear", *sheet.find("liger_fused_linear_cross_entropy"));
+  }
+  if (plugins.find("cut_cross_entropy") != std::string::npos) sheet.say("loss", "cut", *sheet.find("plugins"));
+}
+
+void take_mesh(Sheet& sheet) {
+  const auto shards = sheet.count("dp_shard_size").value_or(1);
+  const auto replicas = sheet.count("dp_replicate_size").value_or(1);
+  if (shards <= 1 || replicas <= 1) return;
+  sheet.say("sharding", "hsdp", *sheet.find("dp_replicate_size"));
+  sheet.say("sharding_group", std::to_string(shards), *sheet.find("dp_shard_size"));
+}
+
+void rules(Sheet& sheet) {
+  take_deepspeed(sheet, "deepspeed");
+  take_adapter(sheet);
+  take_precision(sheet, {"torch_dtype"}, Loads::half);
+  take_attention(sheet);
+  take_recompute(sheet, {"gradient_checkpointing"});
+  if (sheet.is_on("activation_offloading")) sheet.say("offload", "activations", *sheet.find("activation_offloading"));
+  take_fsdp(sheet);
+  take_mesh(sheet);
+  widen_under_fsdp(sheet);
+  take_plugins(sheet);
+  take_steps(sheet, "max_steps");
+  assume_full_sequences(sheet, {"sample_packing"});
+}
+
+}  // namespace
+
+const Format& axolotl_format() {
+  static const Format format{"axolotl configuration", "axolotl", tables, recognizes, rules};
+  return format;
+}
+
+}  // namespace llmcalc::read

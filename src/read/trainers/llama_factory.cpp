@@ -1,0 +1,150 @@
+// LLaMA-Factory's YAML and options (src/llamafactory/hparams): the Trainer's keys and its own.
+#include "read/launch/formats.hpp"
+#include "read/trainers/torch_rules.hpp"
+#include "read/trainers/torch_words.hpp"
+
+#include <string>
+
+namespace llmcalc::read {
+namespace {
+
+constexpr Spelling stages[] = {{"pt", "sft"},  {"sft", "sft"}, {"rm", "dpo"},
+                               {"dpo", "dpo"}, {"kto", "kto"}, {"ppo", "ppo"}};
+
+constexpr Row rows[] = {
+    {"cutoff_len", Use::term, "seq"},
+    {"stage", Use::term, "algorithm", stages},
+    {"lora_rank", Use::term, "lora_rank"},
+    {"flash_attn", Use::term, "attention", attention_words},
+    {"finetuning_type", Use::rule},
+    {"lora_target", Use::rule},
+    {"use_dora", Use::rule},
+    {"quantization_bit", Use::rule},
+    {"quantization_type", Use::rule},
+    {"quantization_method", Use::unmapped, "bitsandbytes' formats are counted"},
+    {"double_quantization", Use::rule},
+    {"pure_bf16", Use::rule},
+    {"use_galore", Use::rule},
+    {"use_apollo", Use::rule},
+    {"galore_rank", Use::term, "optimizer_rank"},
+    {"apollo_rank", Use::term, "optimizer_rank"},
+    {"enable_liger_kernel", Use::rule},
+    {"disable_gradient_checkpointing", Use::rule},
+    {"fp8", Use::rule},
+    {"use_badam", Use::unmapped, "every weight has moments, as without BAdam"},
+    {"use_muon", Use::rule},
+    {"upcast_layernorm", Use::unmapped, "norms rest in the type of the weights"},
+    {"upcast_lmhead_output", Use::unmapped, "logits in the type of the products"},
+    {"freeze_trainable_layers", Use::unmapped, "every layer is trained"},
+    {"use_unsloth", Use::unmapped, "Unsloth's kernels are not: say --framework unsloth"},
+    {"neat_packing", Use::rule},
+    {"ref_model*", Use::unmapped, "the reference is a copy of the model"},
+    {"use_llama_pro", Use::unmapped, "every layer is trained"},
+    {"pref_*"},
+    {"template"},
+    {"reserved_label_len"},
+    {"enable_thinking"},
+    {"do_sample"},
+    {"additional_target"},
+    {"ray_*"},
+    {"galore_*"},
+    {"apollo_*"},
+    {"badam_*"},
+    {"loraplus_*"},
+    {"use_rslora"},
+    {"pissa_*"},
+    {"image_*"},
+    {"video_*"},
+    {"mask_history"},
+    {"tool_format"},
+    {"buffer_size"},
+    {"mix_strategy"},
+    {"compute_accuracy"},
+    {"resize_vocab"},
+    {"use_swanlab"},
+    {"export_*"},
+    {"infer_dtype"},
+    {"ddp*"},
+    {"adapter_name_or_path"},
+    {"create_new_adapter"},
+    {"rope_scaling"},
+    {"shift_attn", Use::unmapped, "attention sees everything"},
+    {"mixture_of_depths", Use::unmapped, "every token goes through every layer"},
+    {"moe_aux_loss_coef"},
+    {"train_on_prompt"},
+    {"media_dir"},
+    {"overwrite_cache"},
+    {"ppo_*"},
+    {"dpo_*"},
+    {"kto_*"},
+    {"interleave_probs"},
+    {"ignore_pad_token_for_loss"},
+};
+
+const std::span<const Row> tables[] = {rows, trainer_rows(), harmless_rows()};
+
+bool recognizes(const Settings& settings) {
+  return settings.has("finetuning_type") || settings.has("stage") || settings.has("cutoff_len");
+}
+
+/// finetuning_type is lora where nothing is said (hparams/finetuning_args.py).
+void take_method(Sheet& sheet) {
+  const std::string type = sheet.text("finetuning_type");
+  const bool quantized = take_quantization(sheet);
+  if (type.empty() && !quantized) {
+    sheet.by_default("method", "lora", "LLaMA-Factory default");
+  } else {
+    const Setting& because = *sheet.find({"finetuning_type", "quantization_bit"});
+    const bool adapts = type.empty() || type == "lora";
+    if (type == "freeze") sheet.assume(because, "every layer is trained");
+    const std::string_view whole = sheet.is_on("use_dora") ? "dora" : "lora";
+    sheet.say("method", adapts ? std::string(quantized ? "qlora" : whole) : "full", because);
+  }
+  take_targets(sheet, {"lora_target"});
+}
+
+void take_optimizer(Sheet& sheet) {
+  if (sheet.is_on("use_galore")) sheet.say("optimizer", "galore-adamw-8bit", *sheet.find("use_galore"));
+  if (sheet.is_on("use_apollo")) sheet.say("optimizer", "apollo", *sheet.find("use_apollo"));
+  if (sheet.is_on("use_muon")) sheet.say("optimizer", "muon", *sheet.find("use_muon"));
+}
+
+/// model/adapter.py: what is trained is upcast to fp32 unless pure_bf16.
+void take_types(Sheet& sheet) {
+  const Given* method = sheet.word("method");
+  const bool adapts = method != nullptr && method->text != "full";
+  take_precision(sheet, {"dtype", "torch_dtype"}, adapts ? Loads::half : Loads::fp32);
+  if (sheet.is_on("pure_bf16")) sheet.say("dtype", "bf16", *sheet.find("pure_bf16"));
+  if (sheet.is_on("fp8")) sheet.say("compute", "fp8-e4m3", *sheet.find("fp8"));
+}
+
+void take_checkpointing(Sheet& sheet) {
+  const Setting* disabled = sheet.find("disable_gradient_checkpointing");
+  if (disabled != nullptr && sheet.is_on("disable_gradient_checkpointing")) {
+    sheet.say("recompute", "none", *disabled);
+  } else {
+    sheet.by_default("recompute", "full", "LLaMA-Factory default");
+  }
+}
+
+void rules(Sheet& sheet) {
+  take_deepspeed(sheet, "deepspeed");
+  take_method(sheet);
+  take_optimizer(sheet);
+  take_types(sheet);
+  take_checkpointing(sheet);
+  take_fsdp(sheet);
+  take_liger(sheet, "enable_liger_kernel");
+  take_steps(sheet, "max_steps");
+  sheet.by_default("seq", "2048", "LLaMA-Factory default");
+  assume_full_sequences(sheet, {"packing", "neat_packing"});
+}
+
+}  // namespace
+
+const Format& llama_factory_format() {
+  static const Format format{"LLaMA-Factory configuration", "hf", tables, recognizes, rules};
+  return format;
+}
+
+}  // namespace llmcalc::read

@@ -1,0 +1,19 @@
+// What Megatron-LM's arguments mean together.
+#pragma once
+
+#include "read/launch/format.hpp"
+
+#include <span>
+
+namespace llmcalc::read {
+
+std::span<const Row> megatron_rows();
+std::span<const Row> megatron_quiet_rows();
+
+/// MLP, biases, tied tables, grouped heads, experts and vocabulary.
+void take_megatron_model(Sheet& sheet);
+
+/// Precision, recompute, virtual stages, sharding and the loss.
+void take_megatron_run(Sheet& sheet);
+
+}  // namespace llmcalc::read

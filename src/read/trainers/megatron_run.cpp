@@ -1,0 +1,65 @@
+#include "read/trainers/megatron_rules.hpp"
+#include "read/trainers/torch_rules.hpp"
+
+#include <string>
+
+namespace llmcalc::read {
+namespace {
+
+void take_types(Sheet& sheet) {
+  for (const auto key : {"bf16", "fp16"}) {
+    if (sheet.is_on(key)) sheet.say("dtype", key, *sheet.find(key));
+  }
+  sheet.by_default("dtype", "fp32", "Megatron-LM default");
+  if (sheet.is_on("grad_reduce_in_bf16")) sheet.say("grads", "bf16", *sheet.find("grad_reduce_in_bf16"));
+  if (const Setting* fp8 = sheet.find("fp8_format")) sheet.say("compute", "fp8-e4m3", *fp8);
+}
+
+/// --recompute-granularity, -method, -num-layers, -modules.
+void take_granularity(Sheet& sheet) {
+  if (sheet.is_on("recompute_activations")) sheet.say("recompute", "selective", *sheet.find("recompute_activations"));
+  const Setting* granularity = sheet.find("recompute_granularity");
+  if (granularity == nullptr) return;
+  const std::string method = sheet.text("recompute_method");
+  const auto layers = sheet.count("recompute_num_layers");
+  const bool some = granularity->text == "full" && !method.empty() && layers;
+  sheet.say("recompute", some ? method + "-" + std::to_string(*layers) : granularity->text, *granularity);
+  const Setting* modules = sheet.find("recompute_modules");
+  if (modules != nullptr && granularity->text == "selective") sheet.say("recompute_modules", modules->text, *modules);
+}
+
+void take_virtual_stages(Sheet& sheet) {
+  const Setting* share = sheet.find("num_layers_per_virtual_pipeline_stage");
+  const auto layers = sheet.count("num_layers");
+  const auto stages = sheet.count("pipeline_model_parallel_size").value_or(1);
+  if (share == nullptr || !layers || stages < 1) return;
+  const auto size = sheet.count(share->key).value_or(0);
+  if (size > 0 && *layers / stages >= size) sheet.say("vpp", std::to_string(*layers / stages / size), *share);
+}
+
+void take_sharding(Sheet& sheet) {
+  if (sheet.is_on("use_distributed_optimizer"))
+    sheet.say("sharding", "zero1", *sheet.find("use_distributed_optimizer"));
+  if (sheet.is_on("use_torch_fsdp2")) sheet.say("sharding", "fsdp2", *sheet.find("use_torch_fsdp2"));
+  if (sheet.is_on("optimizer_cpu_offload")) sheet.say("offload", "optimizer", *sheet.find("optimizer_cpu_offload"));
+}
+
+void take_loss(Sheet& sheet) {
+  if (!sheet.is_on("cross_entropy_loss_fusion")) return;
+  const bool by_te = sheet.text("cross_entropy_fusion_impl") == "te";
+  sheet.say("loss", by_te ? "te-fused" : "vocab-parallel-fused", *sheet.find("cross_entropy_loss_fusion"));
+}
+
+}  // namespace
+
+void take_megatron_run(Sheet& sheet) {
+  take_types(sheet);
+  take_granularity(sheet);
+  take_virtual_stages(sheet);
+  take_sharding(sheet);
+  take_loss(sheet);
+  if (sheet.is_on("use_flash_attn")) sheet.say("attention", "flash", *sheet.find("use_flash_attn"));
+  take_steps(sheet, "train_iters");
+}
+
+}  // namespace llmcalc::read

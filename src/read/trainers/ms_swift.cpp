@@ -1,0 +1,134 @@
+// ms-swift's options (swift/arguments, swift/trainers/arguments.py; for Megatron swift/megatron/arguments).
+#include "llmcalc/quantity/text.hpp"
+#include "read/launch/formats.hpp"
+#include "read/trainers/megatron_rules.hpp"
+#include "read/trainers/torch_rules.hpp"
+#include "read/trainers/torch_words.hpp"
+
+#include <string>
+
+namespace llmcalc::read {
+namespace {
+
+constexpr Spelling algorithms[] = {{"dpo", "dpo"}, {"orpo", "orpo"}, {"simpo", "orpo"},
+                                   {"kto", "kto"}, {"ppo", "ppo"},   {"grpo", "grpo"}};
+
+constexpr Row own_rows[] = {
+    {"model", Use::term, "model"},
+    {"attn_impl", Use::term, "attention", attention_words},
+    {"rlhf_type", Use::term, "algorithm", algorithms},
+    {"lora_rank", Use::term, "lora_rank"},
+    {"tuner_type", Use::rule},
+    {"train_type", Use::rule},
+    {"target_modules", Use::rule},
+    {"algorithm", Use::rule},
+    {"quant_bits", Use::rule},
+    {"quant_method", Use::rule},
+    {"sequence_parallel_size", Use::rule},
+    {"freeze_vit"},
+    {"freeze_llm", Use::unmapped, "the language model is trained"},
+    {"freeze_aligner"},
+    {"system"},
+    {"model_author"},
+    {"model_name"},
+    {"custom_*"},
+    {"use_hf"},
+    {"model_type"},
+    {"template*"},
+    {"loss_scale"},
+    {"num_labels"},
+    {"task_type"},
+    {"truncation_strategy"},
+    {"response_*"},
+    {"create_checkpoint_symlink"},
+    {"lazy_tokenize"},
+    {"load_from_cache_file"},
+    {"split_dataset_ratio"},
+    {"add_version"},
+    {"agent_template"},
+    {"vllm_*", Use::unmapped, "the memory of the server beside the trainer is not counted: ask llmcalc serve for it"},
+    {"use_vllm", Use::unmapped, "the memory of the server beside the trainer is not counted: ask llmcalc serve for it"},
+    {"num_generations", Use::unmapped, "one sample a prompt is generated at once"},
+    {"reward_*"},
+    {"beta"},
+    {"rlhf_*"},
+    {"max_pixels"},
+    {"temperature"},
+    {"model_kwargs*"},
+    {"max_epochs", Use::unmapped, "the number of samples is not known without the data: say --samples or --tokens"},
+    {"merge_lora"},
+    {"mcore_*"},
+};
+
+const std::span<const Row> tables[] = {own_rows, trainer_rows(), harmless_rows()};
+const std::span<const Row> megatron_tables[] = {own_rows, megatron_rows(), megatron_quiet_rows(), trainer_rows(),
+                                                harmless_rows()};
+
+bool recognizes(const Settings& settings) { return settings.has("tuner_type") || settings.has("train_type"); }
+
+/// swift/arguments/base_args.py: lora; swift/megatron/arguments: full.
+void take_method(Sheet& sheet, std::string_view usual) {
+  const Setting* type = sheet.find({"tuner_type", "train_type"});
+  const bool four = sheet.text("quant_bits") == "4";
+  if (type != nullptr) {
+    const std::string word = quantity::to_lower(type->text);
+    sheet.say("method", word == "lora" && four ? "qlora" : word, *type);
+  } else {
+    sheet.by_default("method", four ? "qlora" : std::string(usual), "ms-swift default");
+  }
+  if (four) sheet.say("weights", "nf4-dq", *sheet.find("quant_bits"));
+  take_targets(sheet, {"target_modules"});
+}
+
+/// Its DeepSpeed files have names of their own: zero2, default-zero3, zero3_offload (swift/config).
+void take_engine(Sheet& sheet) {
+  const Setting* setting = sheet.find("deepspeed");
+  if (setting == nullptr) return;
+  std::string name = quantity::to_lower(setting->text);
+  if (name.starts_with("default-")) name.erase(0, std::string_view("default-").size());
+  const auto stage = name.substr(0, 5);
+  if (name.ends_with(".json") || !stage.starts_with("zero")) return take_deepspeed(sheet, "deepspeed");
+  sheet.say("framework", "deepspeed", *setting);
+  sheet.say("sharding", stage == "zero0" ? "ddp" : stage, *setting);
+  if (name.ends_with("_offload")) sheet.say("offload", stage == "zero3" ? "params+optimizer" : "optimizer", *setting);
+}
+
+void rules(Sheet& sheet) {
+  take_engine(sheet);
+  take_method(sheet, "lora");
+  take_precision(sheet, {"torch_dtype"}, Loads::half);
+  take_recompute(sheet, {"gradient_checkpointing"});
+  sheet.by_default("recompute", "full", "ms-swift default");
+  take_fsdp(sheet);
+  take_liger(sheet, "use_liger_kernel");
+  if (sheet.count("sequence_parallel_size").value_or(1) > 1) {
+    const Setting& ranks = *sheet.find("sequence_parallel_size");
+    sheet.say("cp", ranks.text, ranks);
+    sheet.say("cp_exchange", "all-to-all", ranks);
+  }
+  take_steps(sheet, "max_steps");
+  assume_full_sequences(sheet, {"packing"});
+}
+
+void megatron_rules(Sheet& sheet) {
+  take_method(sheet, "full");
+  take_megatron_model(sheet);
+  take_megatron_run(sheet);
+  sheet.unsay("dtype");
+  sheet.by_default("dtype", "bf16", "ms-swift default");
+  sheet.by_default("sharding", "zero1", "ms-swift default");
+}
+
+}  // namespace
+
+const Format& ms_swift_format() {
+  static const Format format{"ms-swift options", "ms-swift", tables, recognizes, rules};
+  return format;
+}
+
+const Format& ms_swift_megatron_format() {
+  static const Format format{"ms-swift options for Megatron", "megatron", megatron_tables, recognizes, megatron_rules};
+  return format;
+}
+
+}  // namespace llmcalc::read

@@ -1,0 +1,56 @@
+// What the trainers around Hugging Face's Trainer have in common beyond single keys: precision, adapters, FSDP,
+// DeepSpeed.
+#pragma once
+
+#include "read/launch/format.hpp"
+
+#include <initializer_list>
+#include <string_view>
+
+namespace llmcalc::read {
+
+/// In which type weights are loaded where only `bf16: true` is said.
+enum class Loads {
+  fp32,  ///< transformers 4 and trl: autocast above fp32 weights
+  half   ///< axolotl, ms-swift: weights in that type
+};
+
+/// bf16, fp16, tf32 and the type of the weights. With DeepSpeed, whose engine keeps fp32 copies, both mean one recipe.
+void take_precision(Sheet& sheet, std::initializer_list<std::string_view> dtype_keys, Loads loads);
+
+/// load_in_4bit, quantization_bit and bnb_4bit_*: the weights of QLoRA. False where nothing is quantized.
+bool take_quantization(Sheet& sheet);
+
+/// Names of projections, or "all-linear".
+void take_targets(Sheet& sheet, std::initializer_list<std::string_view> keys);
+
+/// fsdp, fsdp_config.* and fsdp_version, with and without the prefix fsdp_ on the keys inside.
+void take_fsdp(Sheet& sheet);
+
+/// gradient_checkpointing and its other names.
+void take_recompute(Sheet& sheet, std::initializer_list<std::string_view> keys);
+
+/// A DeepSpeed file by its name.
+void take_deepspeed(Sheet& sheet, std::string_view key);
+
+/// DeepSpeed's stage and what it moves away, under the keys that say so.
+void take_zero(Sheet& sheet, std::string_view stage, std::string_view optimizer, std::string_view params);
+
+/// max_steps, whose samples follow once the global batch is known.
+void take_steps(Sheet& sheet, std::string_view key);
+
+/// Liger's kernels, whose loss is fused with the head (Liger-Kernel transformers/monkey_patch.py).
+void take_liger(Sheet& sheet, std::string_view key);
+
+/// Without packing, samples are shorter than the longest.
+void assume_full_sequences(Sheet& sheet, std::initializer_list<std::string_view> packing_keys);
+
+/// Keys that all of them share.
+std::span<const Row> trainer_rows();   ///< of transformers' TrainingArguments
+std::span<const Row> harmless_rows();  ///< logging, saving, schedules, seeds
+
+/// accelerate keeps what FSDP trains in fp32 under mixed precision, whatever it was loaded as (accelerator.py,
+/// _prepare_fsdp2; utils/fsdp_utils.py, fsdp2_prepare_model).
+void widen_under_fsdp(Sheet& sheet);
+
+}  // namespace llmcalc::read

@@ -1,0 +1,197 @@
+// torchtitan: the TOML of releases up to 0.2 and the options of later ones, whose keys are the same
+// (torchtitan/config/job_config.py, config/manager.py).
+#include "llmcalc/quantity/text.hpp"
+#include "read/launch/formats.hpp"
+#include "read/trainers/torch_rules.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace llmcalc::read {
+namespace {
+
+constexpr Spelling optimizers[] = {{"adamw", "adamw"}, {"adam", "adamw"}};
+
+constexpr Row rows[] = {
+    {"training.local_batch_size", Use::term, "micro_batch"},
+    {"training.batch_size", Use::term, "micro_batch"},
+    {"training.global_batch_size", Use::rule},
+    {"training.seq_len", Use::term, "seq"},
+    {"training.steps", Use::rule},
+    {"training.compile", Use::term, "compile"},
+    {"compile.enable", Use::term, "compile"},
+    {"training.dtype", Use::rule},
+    {"training.mixed_precision_param", Use::rule},
+    {"training.enable_cpu_offload", Use::rule},
+    {"parallelism.tensor_parallel_degree", Use::rule},
+    {"parallelism.pipeline_parallel_degree", Use::term, "pp"},
+    {"parallelism.context_parallel_degree", Use::term, "cp"},
+    {"parallelism.expert_parallel_degree", Use::term, "ep"},
+    {"parallelism.expert_tensor_parallel_degree", Use::term, "etp"},
+    {"parallelism.data_parallel_shard_degree", Use::rule},
+    {"parallelism.data_parallel_replicate_degree", Use::rule},
+    {"parallelism.fsdp_reshard_after_forward", Use::rule},
+    {"parallelism.pipeline_parallel_schedule", Use::rule},
+    {"activation_checkpoint.mode", Use::rule},
+    {"activation_checkpoint.selective_ac_option", Use::rule},
+    {"optimizer.name", Use::term, "optimizer", optimizers},
+    {"optimizer.early_step_in_backward", Use::term, "optimizer_in_backward"},
+    {"optimizer.implementation", Use::rule},
+    {"model.name", Use::rule},
+    {"model.flavor", Use::rule},
+    {"model.converters", Use::rule},
+    {"module", Use::rule},
+    {"config", Use::rule},
+    {"parallelism.enable_async_tensor_parallel", Use::unmapped, "tensor-parallel exchanges are not overlapped"},
+    {"parallelism.enable_compiled_autograd", Use::unmapped, "compiled autograd is not modelled"},
+    {"experimental.enable_async_tensor_parallel", Use::unmapped, "tensor-parallel exchanges are not overlapped"},
+    {"job*"},
+    {"profiling*"},
+    {"metrics*"},
+    {"optimizer.*"},
+    {"lr_scheduler*"},
+    {"training.*"},
+    {"checkpoint*"},
+    {"float8*"},
+    {"quantize*"},
+    {"comm*"},
+    {"fault_tolerance*"},
+    {"validation*"},
+    {"experimental*"},
+    {"parallelism.*"},
+    {"model.*"},
+    {"activation_checkpoint.*"},
+    {"compile.*"},
+    {"debug*"},
+    {"memory_estimation*"},
+    {"positional*"},
+};
+
+constexpr std::span<const Row> tables[] = {rows};
+
+bool recognizes(const Settings& settings) {
+  return settings.has("model.flavor") || (settings.has("training.seq_len") && settings.has("model.name"));
+}
+
+/// torchtitan/models/<name>/__init__.py, the flavors that are public models.
+struct Flavor {
+  std::string_view model;
+  std::string_view flavor;
+  std::string_view preset;
+};
+constexpr Flavor flavors[] = {
+    {"llama3", "8b", "llama-3.1-8b"},
+    {"llama3", "70b", "llama-3.1-70b"},
+    {"llama3", "405b", "llama-3.1-405b"},
+    {"deepseek_v3", "16b", "deepseek-v2-lite"},
+    {"deepseek_v3", "671b", "deepseek-v3"},
+    {"llama4", "17bx16e", "llama-4-scout"},
+    {"llama4", "17bx128e", "llama-4-maverick"},
+    {"qwen3", "0.6b", "qwen3-0.6b"},
+    {"qwen3", "1.7b", "qwen3-1.7b"},
+    {"qwen3", "4b", "qwen3-4b"},
+    {"qwen3", "8b", "qwen3-8b"},
+    {"qwen3", "14b", "qwen3-14b"},
+    {"qwen3", "32b", "qwen3-32b"},
+    {"gpt_oss", "20b", "gpt-oss-20b"},
+    {"gpt_oss", "120b", "gpt-oss-120b"},
+};
+
+/// "llama3" with "8B", or the registry's name "llama3_8b".
+void take_model(Sheet& sheet) {
+  const Setting* name = sheet.find({"model.flavor", "config"});
+  if (name == nullptr) return;
+  const std::string module = sheet.text({"model.name", "module"});
+  std::string flavor = quantity::to_lower(name->text);
+  if (flavor.starts_with(module + "_")) flavor.erase(0, module.size() + 1);
+  const auto* found =
+      std::ranges::find_if(flavors, [&](const Flavor& each) { return each.model == module && each.flavor == flavor; });
+  if (found != std::end(flavors)) return sheet.say("model", std::string(found->preset), *name);
+  sheet.assume(*name, "no public model is known by that name: say --model or the shape");
+}
+
+/// Sharding goes over all ranks that nothing else takes, unless a degree says otherwise; -1 is "the rest".
+void take_data_parallelism(Sheet& sheet) {
+  const auto degree = [&](std::string_view key) {
+    const Setting* setting = sheet.find(key);
+    return setting == nullptr || setting->text.starts_with('-') ? 0 : sheet.count(key).value_or(0);
+  };
+  const auto shards = degree("parallelism.data_parallel_shard_degree");
+  const auto replicas = degree("parallelism.data_parallel_replicate_degree");
+  const Setting* copies = sheet.find("parallelism.data_parallel_replicate_degree");
+  if (replicas > 1) {
+    sheet.say("sharding", shards == 1 ? "ddp" : "hsdp", *copies);
+    if (shards > 1) sheet.say("sharding_group", std::to_string(shards), *copies);
+  } else {
+    sheet.by_default("sharding", "fsdp2", "torchtitan default");
+  }
+  const std::string reshard = sheet.text("parallelism.fsdp_reshard_after_forward");
+  if (reshard == "never") sheet.say("reshard", "0", *sheet.find("parallelism.fsdp_reshard_after_forward"));
+  const auto tensor = degree("parallelism.tensor_parallel_degree");
+  if (tensor > 1) {
+    sheet.say("tp", std::to_string(tensor), *sheet.find("parallelism.tensor_parallel_degree"));
+    sheet.by_default("sp", "1", "torchtitan default");
+  }
+}
+
+void take_checkpointing(Sheet& sheet) {
+  const Setting* mode = sheet.find("activation_checkpoint.mode");
+  if (mode == nullptr) return;
+  const std::string option = sheet.text("activation_checkpoint.selective_ac_option");
+  const bool counts = !option.empty() && option.find_first_not_of("0123456789") == std::string::npos;
+  const bool some = quantity::to_lower(mode->text) == "selective" && counts;
+  sheet.say("recompute", some ? "every-" + option : quantity::to_lower(mode->text), *mode);
+}
+
+void take_types(Sheet& sheet) {
+  const std::string resting = sheet.text("training.dtype");
+  const Setting* param = sheet.find("training.mixed_precision_param");
+  const bool single = param != nullptr && quantity::to_lower(param->text) == "float32";
+  if (resting == "bfloat16") {
+    sheet.say("dtype", "bf16", *sheet.find("training.dtype"));
+  } else if (param != nullptr) {
+    sheet.say("dtype", single ? "fp32" : "mixed-bf16", *param);
+  } else {
+    sheet.by_default("dtype", "mixed-bf16", "torchtitan default");
+  }
+  const Setting* converters = sheet.find("model.converters");
+  if (converters == nullptr) return;
+  if (converters->text.find("float8") != std::string::npos) sheet.say("compute", "fp8-e4m3", *converters);
+  if (converters->text.find("mx") != std::string::npos) sheet.say("compute", "mxfp8", *converters);
+}
+
+void take_schedule(Sheet& sheet) {
+  const std::string name = sheet.text("parallelism.pipeline_parallel_schedule");
+  if (name.empty() || name == "1f1b") return;
+  const Setting& setting = *sheet.find("parallelism.pipeline_parallel_schedule");
+  if (name == "gpipe") return sheet.say("schedule", "gpipe", setting);
+  if (name.find("zerobubble") != std::string::npos) return sheet.say("schedule", "zero-bubble", setting);
+  sheet.assume(setting, "1F1B; --vpp says how many stages a rank has");
+}
+
+void rules(Sheet& sheet) {
+  take_model(sheet);
+  take_data_parallelism(sheet);
+  take_checkpointing(sheet);
+  take_types(sheet);
+  take_schedule(sheet);
+  if (sheet.is_on("training.enable_cpu_offload")) {
+    sheet.say("offload", "params+optimizer", *sheet.find("training.enable_cpu_offload"));
+  }
+  const Setting* batch = sheet.find("training.global_batch_size");
+  if (batch != nullptr && !batch->text.starts_with('-')) sheet.say("global_batch", batch->text, *batch);
+  const std::string implementation = sheet.text("optimizer.implementation");
+  if (implementation == "fused" || implementation == "foreach" || implementation == "for-loop") {
+    sheet.say("optimizer_impl", implementation, *sheet.find("optimizer.implementation"));
+  }
+  take_steps(sheet, "training.steps");
+}
+
+}  // namespace
+
+const Format& torchtitan_format() {
+  static constexpr Format format{"torchtitan configuration", "torchtitan", tables, recognizes, rules};
+  return format;
+}
+
+}  // namespace llmcalc::read

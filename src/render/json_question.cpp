@@ -1,0 +1,15 @@
+#include "render/json_question.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace llmcalc::render {
+
+Json question_json(const std::vector<EchoLine>& lines) {
+  Json object = Json::object();
+  for (const auto& line : lines) {
+    object[line.term] = {{"value", line.value}, {"origin", line.origin}, {"where", text_or_null(line.where)}};
+  }
+  return object;
+}
+
+}  // namespace llmcalc::render

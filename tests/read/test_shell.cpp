@@ -1,0 +1,76 @@
+#include "catch.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "read/shell/shell.hpp"
+
+#include <string>
+#include <vector>
+
+using namespace llmcalc;
+
+namespace {
+
+/// The words of the last command, those that hang on something unknown as "?NAME".
+std::vector<std::string> last(std::string_view script) {
+  const auto parsed = read::parse_shell(script, "s.sh");
+  REQUIRE_FALSE(parsed.commands.empty());
+  std::vector<std::string> words;
+  for (const auto& word : parsed.commands.back().words) {
+    words.push_back(word.unknown.empty() ? word.text : "?" + word.unknown);
+  }
+  return words;
+}
+
+using Words = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("A shell's words are split, quoted and continued as POSIX has them") {
+  CHECK(last("a 'b c' \"d e\" f\\ g \\\n h # no\n") == Words{"a", "b c", "d e", "f g", "h"});
+  CHECK(last("a --x='1 2' 2>&1 > out.txt < in") == Words{"a", "--x=1 2"});
+  CHECK(last("a; b && c | d") == Words{"d"});
+  CHECK(last("cat <<EOF\ntext \"\nEOF\nnext") == Words{"next"});
+}
+
+TEST_CASE("Assignments, arrays, defaults and integer arithmetic are expanded") {
+  CHECK(last("N=4; M=${N}; a $N ${M} ${X:-7} ${N:-7}") == Words{"a", "4", "4", "7", "4"});
+  CHECK(last("A=(x 'y z' $N)\na ${A[@]}") == Words{"a", "x", "y", "z", "?N"});
+  CHECK(last("A=(x 'y z')\na \"${A[@]}\"") == Words{"a", "x", "y z"});
+  CHECK(last("A=(--x 1)\nA+=(--y 2)\na ${A[@]}") == Words{"a", "--x", "1", "--y", "2"});
+  CHECK(last("N=3\na $((N*(2+4)/3)) $(( $N % 2 )) $(expr 16 / $N)") == Words{"a", "6", "1", "5"});
+  CHECK(last("O=\"--x 1 \\\n --y 2\"\na $O") == Words{"a", "--x", "1", "--y", "2"});
+  CHECK(last("export N=2\na $N \"n=$N\"") == Words{"a", "2", "n=2"});
+}
+
+TEST_CASE("What would have to be executed is marked with what it hangs on") {
+  CHECK(last("a $1 $NAME $(date) `date`") == Words{"a", "?$1", "?NAME", "?$(date)", "?a command in backticks"});
+  CHECK(last("if x; then N=1; fi\na $N") == Words{"a", "?N, which is set under a condition"});
+  CHECK(last("a $((1/0)) $((2**3))") == Words{"a", "?$((1/0))", "?$((2**3))"});
+  CHECK(last("a ${N/x/y}") == Words{"a", "?${N/x/y}"});
+}
+
+TEST_CASE("Arithmetic knows its bounds") {
+  CHECK(read::shell_arithmetic("9223372036854775807", {}).known);
+  CHECK_FALSE(read::shell_arithmetic("9223372036854775807+1", {}).known);
+  CHECK_FALSE(read::shell_arithmetic("-9223372036854775807-1-1", {}).known);
+  CHECK_FALSE(read::shell_arithmetic(std::string(1000, '('), {}).known);
+  CHECK_FALSE(read::shell_arithmetic("A", {{"A", {"A", 1, {}}}}).known);
+  CHECK(read::shell_arithmetic("-3 + 5", {}).value == 2);
+}
+
+TEST_CASE("A quote or a list that is not closed has its line") {
+  for (const auto* text : {"a\n'b", "a\n\"b", "a\nB=(c", "a\n${b"}) {
+    CAPTURE(text);
+    try {
+      read::parse_shell(text, "s.sh");
+      FAIL("accepted");
+    } catch (const quantity::BadInput& error) {
+      CHECK(error.place() == "s.sh:2");
+    }
+  }
+}
+
+TEST_CASE("Expansions that double do not outgrow their bound") {
+  std::string script = "A=xxxxxxxxxxxxxxxx\n";
+  for (int i = 0; i < 40; ++i) script += "A=$A$A\n";
+  CHECK_THROWS_AS(read::parse_shell(script, "s.sh"), quantity::BadInput);
+}
