@@ -25,7 +25,7 @@ class BackwardWalk {
         policy_(gradients),
         alive_(block, water_),
         arrived_(block, water_),
-        savers_(lifetimes.savers) {}
+        released_(block) {}
 
   std::int64_t run();
   std::int64_t left_behind() const { return left_behind_; }
@@ -42,6 +42,7 @@ class BackwardWalk {
   bool is_kept(const layers::Weight& weight) const;
   void make_weight_gradient(const Op& op);
   void forget_saved(const Op& op);
+  bool is_released(TensorId id) const { return released_[id] == lifetimes_.savers[id]; }
   void leave_vectors();
 
   const Block& block_;
@@ -50,7 +51,7 @@ class BackwardWalk {
   HighWater water_;
   Alive alive_;
   Gradients arrived_;
-  PerTensor<std::uint8_t> savers_;
+  PerTensor<std::uint16_t> released_;  ///< of the operations that keep a tensor, those whose backward pass is over
   std::bitset<most_groups> recomputed_;
   std::int64_t left_behind_ = 0;
   std::int64_t awaiting_ = 0;
@@ -63,7 +64,7 @@ void run_forward(const Block& block, const Lifetimes& lifetimes, std::uint8_t gr
   for (std::size_t i = 0; i < block.ops.size(); ++i) {
     const Op& op = block.ops[i];
     if (group != 0 && op.recompute != group) continue;
-    const auto done = [&](TensorId id) { return lifetimes.last_use[id] <= static_cast<std::int16_t>(i) && !keeps(id); };
+    const auto done = [&](TensorId id) { return lifetimes.last_use[id] <= static_cast<std::int32_t>(i) && !keeps(id); };
     for (const TensorId id : op.outputs) alive.start(id);
     water.touch(in_bytes(op.workspace_forward));
     for (const TensorId id : op.inputs)
@@ -101,7 +102,7 @@ std::int64_t BackwardWalk::run() {
   for (std::size_t i = block_.ops.size(); i-- > 0;) {
     const Op& op = block_.ops[i];
     step(op);
-    if (lifetimes_.group_start[op.recompute] == static_cast<std::int16_t>(i)) end_group(op.recompute);
+    if (lifetimes_.group_start[op.recompute] == static_cast<std::int32_t>(i)) end_group(op.recompute);
   }
   leave_vectors();
   return water_.peak();
@@ -126,7 +127,7 @@ void BackwardWalk::end_group(std::uint8_t group) {
   for (const Op& op : block_.ops) {
     if (op.recompute != group) continue;
     for (const TensorId id : op.outputs)
-      if (savers_[id] == 0) alive_.end(id);
+      if (is_released(id)) alive_.end(id);
   }
 }
 
@@ -180,7 +181,8 @@ void BackwardWalk::make_weight_gradient(const Op& op) {
 
 void BackwardWalk::forget_saved(const Op& op) {
   for (const TensorId id : op.saved) {
-    if (--savers_[id] == 0) alive_.end(id);
+    ++released_[id];
+    if (is_released(id)) alive_.end(id);
   }
 }
 

@@ -1,11 +1,10 @@
 #include "memory/deferred.hpp"
-
 #include "memory/liveness.hpp"
 
 namespace llmcalc::memory {
 
 quantity::Bytes deferred_by(const layers::Block& block) {
-  PerTensor<bool> counted{};
+  PerTensor<bool> counted(block);
   auto sum = quantity::bytes(0);
   for (const auto& op : block.ops) {
     if (op.kind != layers::OpKind::linear || op.weight == layers::no_weight) continue;

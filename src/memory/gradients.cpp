@@ -1,23 +1,28 @@
 #include "memory/gradients.hpp"
 
+#include <utility>
+
 namespace llmcalc::memory {
 
-Gradients::Gradients(const layers::Block& block, HighWater& water) : block_(block), water_(water) {
-  buffer_of_.fill(none);
-}
+Gradients::Gradients(const layers::Block& block, HighWater& water)
+    : block_(block), water_(water), buffer_of_(block, none), buffers_(block.tensors.size() + 2, {}) {}
 
-std::uint8_t Gradients::make(std::int64_t bytes) {
+Gradients::BufferId Gradients::make(std::int64_t bytes) {
   water_.allocate(bytes);
-  buffers_[made_] = {bytes, 1};
-  return made_++;
+  const BufferId buffer = first_free_ == none ? made_++ : first_free_;
+  first_free_ = buffers_[buffer].next_free;
+  buffers_[buffer] = {bytes, 1, none};
+  return buffer;
 }
 
-void Gradients::drop(std::uint8_t buffer) {
-  if (--buffers_[buffer].holders == 0) water_.free(buffers_[buffer].bytes);
+void Gradients::drop(BufferId buffer) {
+  if (--buffers_[buffer].holders > 0) return;
+  water_.free(buffers_[buffer].bytes);
+  buffers_[buffer].next_free = std::exchange(first_free_, buffer);
 }
 
-void Gradients::merge(layers::TensorId id, std::uint8_t arriving) {
-  const std::uint8_t present = buffer_of_[id];
+void Gradients::merge(layers::TensorId id, BufferId arriving) {
+  const BufferId present = buffer_of_[id];
   if (present == none) {
     buffer_of_[id] = arriving;
   } else if (buffers_[present].holders == 1) {

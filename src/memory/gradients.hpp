@@ -21,21 +21,24 @@ class Gradients {
   void hold(layers::TensorId id);
 
  private:
-  static constexpr std::uint8_t none = 0xff;
+  using BufferId = std::uint32_t;
+  static constexpr BufferId none = 0xffffffff;
   struct Buffer {
     std::int64_t bytes = 0;
-    std::uint8_t holders = 0;
+    std::uint32_t holders = 0;
+    BufferId next_free = none;
   };
 
-  std::uint8_t make(std::int64_t bytes);
-  void drop(std::uint8_t buffer);
-  void merge(layers::TensorId id, std::uint8_t arriving);
+  BufferId make(std::int64_t bytes);
+  void drop(BufferId buffer);
+  void merge(layers::TensorId id, BufferId arriving);
 
   const layers::Block& block_;
   HighWater& water_;
-  PerTensor<std::uint8_t> buffer_of_{};
-  PerTensor<Buffer> buffers_{};
-  std::uint8_t made_ = 0;
+  PerTensor<BufferId> buffer_of_;
+  PerTensor<Buffer> buffers_;  ///< each has a holder: a tensor, somebody outside, or the one that arrives
+  BufferId made_ = 0;
+  BufferId first_free_ = none;
 };
 
 }  // namespace llmcalc::memory

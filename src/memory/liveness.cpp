@@ -1,12 +1,12 @@
 #include "memory/liveness.hpp"
 
-#include <stdexcept>
+#include <limits>
 
 namespace llmcalc::memory {
 
 namespace {
 
-constexpr std::int16_t forever = 0x7fff;
+constexpr std::int32_t forever = std::numeric_limits<std::int32_t>::max();
 
 /// A tensor made and saved within one recompute group is made again, as is one that is discarded; everything else that
 /// is saved stays.
@@ -21,13 +21,12 @@ void mark_saved(const layers::Block& block, const layers::Op& op, Lifetimes& lif
 
 }  // namespace
 
-Lifetimes::Lifetimes(const layers::Block& block) {
-  if (block.tensors.size() > most_tensors) throw std::length_error("a block has more tensors than the walk can hold");
-  last_use.fill(-1);
+Lifetimes::Lifetimes(const layers::Block& block)
+    : last_use(block, -1), savers(block), producer_group(block), kept(block) {
   group_start.fill(-1);
   for (std::size_t i = 0; i < block.ops.size(); ++i) {
     const auto& op = block.ops[i];
-    const auto index = static_cast<std::int16_t>(i);
+    const auto index = static_cast<std::int32_t>(i);
     if (group_start[op.recompute] < 0) group_start[op.recompute] = index;
     for (const layers::TensorId id : op.inputs) last_use[id] = index;
     for (const layers::TensorId id : op.held) last_use[id] = index;
