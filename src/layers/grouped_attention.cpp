@@ -112,11 +112,17 @@ Value attend_to_prompt(BlockBuilder& b, const Heads& h, const Value& mixed) {
   prompt.adapter = true;
   b.weight(prompt);
   const Value found = b.value("prompt attention", h.q.rows, mixed.columns, mixed.width, true);
-  b.append({.kind = OpKind::attention,
+  Op attend{.kind = OpKind::attention,
             .name = "prompt attention",
             .inputs = {h.q.id},
             .outputs = {found.id},
-            .saved = {h.q.id, found.id}});
+            .saved = {h.q.id, found.id}};
+  const std::int64_t heads = mixed.columns / c.shape().head_dim;
+  attend.product = {h.q.rows / c.batch, prompt_positions, c.shape().head_dim, quantity::product(c.batch, heads)};
+  attend.forward = quantity::flops(4.0 * static_cast<double>(h.q.rows) * static_cast<double>(mixed.columns) *
+                                   static_cast<double>(prompt_positions));
+  attend.backward_input = 2.0 * attend.forward;
+  b.append(attend);
   return b.add(mixed, found, "mix with prompt");
 }
 

@@ -1,0 +1,79 @@
+// Whatever can be asked in the words of the tables is answered, or refused by the name of what is wrong. The tables
+// are those of the program, so that a preset, framework or method is asked about as soon as it is there.
+
+#include "asking.hpp"
+#include "catch.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/read/presets.hpp"
+#include "llmcalc/spec/names.hpp"
+
+#include <set>
+#include <string>
+
+using namespace llmcalc;
+
+namespace {
+
+template <class E>
+std::vector<std::string> words_for() {
+  std::set<E> seen;
+  std::vector<std::string> words;
+  for (const auto& word : spec::vocabulary<E>()) {
+    if (seen.insert(word.value).second) words.emplace_back(word.name);
+  }
+  return words;
+}
+
+std::vector<std::string> models() {
+  std::vector<std::string> names;
+  for (const auto& preset : read::Catalogue().models()) names.push_back(preset.id);
+  return names;
+}
+
+/// Whether the question is answered; one that is refused is refused by name.
+bool is_answered(const std::string& line, bool with_advice) {
+  CAPTURE(line);
+  try {
+    const auto question = test::question(line);
+    auto estimate = answer::estimate(question);
+    if (with_advice) answer::advise(question, {}, estimate);
+    const bool counts =
+        estimate.memory.peak_needed > quantity::bytes(0) && std::isfinite(in_seconds(estimate.compute.step));
+    if (!counts) FAIL_CHECK("an answer without a figure");
+    return counts;
+  } catch (const quantity::BadInput& error) {
+    if (error.place().empty() || error.problem().empty()) FAIL_CHECK(error.what());
+  } catch (const std::exception& error) {
+    FAIL_CHECK(error.what());
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("every preset, framework and method is answered or refused by name") {
+  const auto frameworks = words_for<spec::Framework>();
+  const auto methods = words_for<spec::Method>();
+  std::size_t answered = 0;
+  std::size_t asked = 0;
+  for (const auto& model : models()) {
+    for (const auto& framework : frameworks) {
+      for (const auto& method : methods) {
+        const std::string line =
+            "--model " + model + " --framework " + framework + " --method " + method + " --gpu h200-sxm";
+        answered += is_answered(line, false) ? 1 : 0;
+        ++asked;
+      }
+    }
+  }
+  CHECK(answered > asked / 4);
+}
+
+TEST_CASE("every preset is advised whatever is trained of it") {
+  const auto methods = words_for<spec::Method>();
+  std::size_t turn = 0;
+  for (const auto& model : models()) {
+    const std::string method = methods[turn++ % methods.size()];
+    is_answered("--model " + model + " --framework hf --method " + method + " --gpu a100-80", true);
+  }
+}
