@@ -2,6 +2,7 @@
 
 #include "answer/parts.hpp"
 #include "llmcalc/answer/model_size.hpp"
+#include "llmcalc/frameworks/check_question.hpp"
 
 namespace llmcalc::answer {
 
@@ -42,6 +43,7 @@ Walks walk(const spec::Question& question) {
 }
 
 Estimate estimate(const spec::Question& question) {
+  frameworks::check_question(question);
   const Walks walks = walk(question);
   Estimate answer;
   answer.size = size_answer(walks.size);

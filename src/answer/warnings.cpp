@@ -53,6 +53,20 @@ bool exceeds_positions(const spec::Question& question) {
   return shape.position == spec::Position::rope && question.training.seq > shape.max_position;
 }
 
+/// No accelerator does more than its peak: either the MFU was given and leaves no room for what runs again, or the rate
+/// that products were measured at is above the peak that is published.
+std::optional<std::string> about_peak(const spec::Question& question, const TimeAnswer& time) {
+  constexpr std::string_view measured[] = {"model", "hardware"};
+  for (const FlopFigure& figure : time.flops) {
+    if (std::ranges::find(measured, figure.id) == std::end(measured) || figure.utilization <= 1.0) continue;
+    const char* why = question.pricing.mfu ? "no run does that: --mfu is too high for it"
+                                           : "the time of a step is shorter than the published peak allows";
+    return fmt::format("{} come to {:.0f} % of the peak of {}: {}", figure.label, 100.0 * figure.utilization,
+                       question.gpu->id, why);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<std::string> warnings(const spec::Question& question, const Estimate& estimate) {
@@ -79,6 +93,7 @@ std::vector<std::string> warnings(const spec::Question& question, const Estimate
                     "now) fill it",
                     100.0 * waiting, question.training.grad_accum));
   }
+  if (auto above = about_peak(question, estimate.compute)) lines.push_back(std::move(*above));
   const auto compute = question.training.precision.compute;
   if (question.gpu && lacks_products(*question.gpu, compute)) {
     const bool takes_fp16 = compute == formats::Dtype::bf16 && question.gpu->peaks.fp16;

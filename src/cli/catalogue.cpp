@@ -16,6 +16,11 @@ read::Catalogue open_catalogue(const Arguments& arguments, const Environment& en
       throw quantity::BadInput(place, "'" + *named + "' is no folder",
                                "it holds models/*.json and accelerators/*.json");
     }
+    const auto holds = [&](const char* name) { return std::filesystem::is_directory(*folder / name, error); };
+    if (!holds("models") && !holds("accelerators")) {
+      throw quantity::BadInput(place, "'" + *named + "' has neither a folder models nor a folder accelerators",
+                               "it holds models/*.json and accelerators/*.json");
+    }
   }
   if (!folder) return {};
   return {read_presets(*folder / "models", place), read_presets(*folder / "accelerators", place)};

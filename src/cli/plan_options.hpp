@@ -22,6 +22,7 @@ enum class Largest { nothing, seq, params };
 
 struct PlanOptions {
   std::vector<read::Given> words;  ///< of the vocabulary
+  std::string presets;             ///< the folder that was named, if any
   search::Objective objective = search::Objective::step_time;
   search::PlanLimits limits;
   bool strict = false;

@@ -130,6 +130,8 @@ Part read_part(const std::string& file) try {
   Part part{json.at("question"), read_shard(json.at("shard")), {}};
   part.findings.looked_at = json.at("looked_at");
   part.findings.fitting = json.at("fitting");
+  part.findings.unanswered = json.at("unanswered");
+  part.findings.obstacle = json.at("obstacle");
   part.findings.best = read_runs(json.at("best"));
   part.findings.each = read_runs(json.at("each"));
   part.findings.front = read_runs(json.at("front"));
@@ -177,6 +179,8 @@ std::string to_part(const PlanOptions& options, const Findings& findings) {
                   {"shard", {options.pool.shard.index, options.pool.shard.of}},
                   {"looked_at", findings.looked_at},
                   {"fitting", findings.fitting},
+                  {"unanswered", findings.unanswered},
+                  {"obstacle", findings.obstacle},
                   {"best", write(findings.best)},
                   {"each", write(findings.each)},
                   {"front", write(findings.front)}};

@@ -1,6 +1,7 @@
 // The searches behind one `plan`: which questions are asked, and in which order.
 #pragma once
 
+#include "cli/fit_command.hpp"
 #include "cli/plan_options.hpp"
 #include "llmcalc/read/plan_words.hpp"
 
@@ -24,6 +25,9 @@ class Planner {
   read::PlanWords bases(const std::vector<read::Given>& words) const;
 
   search::PlanSpace space(const read::PlanWords& plan) const;
+
+  /// What a command for one of the runs is checked against.
+  FitSource source() const { return {catalogue_, config_, options_.presets}; }
 
   /// Whether any layout is within the limits.
   bool fits(const std::vector<read::Given>& words) const;

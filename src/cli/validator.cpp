@@ -6,6 +6,7 @@
 #include "llmcalc/read/resolve.hpp"
 
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <utility>
 
@@ -37,6 +38,8 @@ void Validator::take(const read::MeasuredRun& run) {
     skipped_.add(reason_of(error), run.place);
   } catch (const quantity::Overflow&) {
     skipped_.add("the answer has no room in 64 bits", run.place);
+  } catch (const std::exception& error) {
+    skipped_.add(std::string("internal error: ") + error.what(), run.place);
   }
 }
 

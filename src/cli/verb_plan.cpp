@@ -49,16 +49,26 @@ void warn_of_interrupt(double share, std::vector<std::string>& warnings) {
   if (share < 1.0) warnings.push_back("interrupted: only " + quantity::format_percent(share) + " was searched");
 }
 
+/// No pipeline is legal, so there is nothing to search.
+void refuse_barrier(const search::PlanSpace& space) {
+  const spec::LayoutRule* rule = space.barrier();
+  if (rule == nullptr) return;
+  throw BadInput("--" + read::option_name(rule->term),
+                 "leaves no layout: it contradicts " + std::string(rule->other) + ": " + std::string(rule->why),
+                 std::string(rule->hint));
+}
+
 Outcome search_once(const Planner& planner, const PlanOptions& options) {
   const auto words = options.largest == Largest::nothing ? options.words : planner.grown(options.words);
   const read::PlanWords plan = planner.bases(words);
   const search::PlanSpace space = planner.space(plan);
+  refuse_barrier(space);
   const Searched searched = search(space, options.pool);
   if (options.sharded) {
     if (searched.share < 1.0) throw BadInput("--shard", "was interrupted, and half a part cannot be merged");
     return {.answer = to_part(options, searched.findings)};
   }
-  render::PlanReport report = plan_report(words, plan, space, searched.findings);
+  render::PlanReport report = plan_report({words, planner.source()}, plan, space, searched.findings);
   if (options.largest != Largest::nothing) {
     report.largest_term = words.back().term;  // where grown() puts it
     report.largest_value = words.back().text;
@@ -73,7 +83,8 @@ Outcome merge_parts(const PlanOptions& asked, const read::Catalogue& catalogue) 
   const Planner planner(parts.options, catalogue, config);
   const read::PlanWords plan = planner.bases(parts.options.words);
   const search::PlanSpace space = planner.space(plan);
-  return outcome_of(plan_report(parts.options.words, plan, space, merged(space, parts.findings)), asked);
+  const AskedWords words{parts.options.words, planner.source()};
+  return outcome_of(plan_report(words, plan, space, merged(space, parts.findings)), asked);
 }
 
 /// What a term takes in a table when nobody says.

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
@@ -75,6 +76,17 @@ std::vector<read::MeasuredRun> read_runs(const Options& options) {
   return runs;
 }
 
+/// Rows of which none can be answered are no validation.
+void refuse_unanswered(const trust::Validation& validation) {
+  if (validation.skipped.empty() || !validation.rows.empty() || !validation.judged.empty()) return;
+  std::int64_t rows = 0;
+  for (const auto& skipped : validation.skipped) rows += skipped.count;
+  const trust::Skipped& first = validation.skipped.front();
+  throw BadInput("validate", "none of " + std::to_string(rows) + " rows can be answered; " +
+                                 std::to_string(first.count) + " of them: " + first.reason + " (first in " +
+                                 first.first_place + ")");
+}
+
 std::string show(const trust::Validation& validation, std::string_view format) {
   if (format == "json") return render::to_json(validation, LLMCALC_VERSION);
   return format == "markdown" ? render::to_markdown(validation) : render::to_text(validation);
@@ -93,7 +105,9 @@ Outcome validate(const Arguments& arguments, const Environment& environment) {
   const auto catalogue = open_catalogue(arguments, environment);
   Validator validator(catalogue, options.by);
   for (const auto& run : read_runs(options)) validator.take(run);
-  return {.answer = show(std::move(validator).finish(), options.format)};
+  const trust::Validation validation = std::move(validator).finish();
+  refuse_unanswered(validation);
+  return {.answer = show(validation, options.format)};
 }
 
 }  // namespace llmcalc::cli

@@ -1,4 +1,5 @@
 #include "memory/deferred.hpp"
+
 #include "memory/liveness.hpp"
 
 namespace llmcalc::memory {

@@ -19,17 +19,31 @@ std::string quoted(std::string_view text) {
   return "'" + std::string(text.substr(0, end)) + "...'";
 }
 
+namespace {
+
+/// The controls from U+0080 to U+009F in UTF-8, of which terminals obey some like an escape (ECMA-48 section 5.3): two
+/// bytes, the first of which is no other letter's.
+bool is_second_control(std::string_view text, std::size_t at) {
+  constexpr unsigned char lead = 0xC2;
+  constexpr unsigned char last = 0x9F;
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const bool begins = byte(at) == lead && at + 1 < text.size() && byte(at + 1) >= 0x80 && byte(at + 1) <= last;
+  return begins || (at > 0 && byte(at - 1) == lead && byte(at) >= 0x80 && byte(at) <= last);
+}
+
+}  // namespace
+
 std::string printable(std::string_view text) {
   constexpr std::string_view digits = "0123456789ABCDEF";
   constexpr unsigned char first_letter = 0x20;
   constexpr unsigned char erase = 0x7F;
   std::string line;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < first_letter || byte == erase) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (byte < first_letter || byte == erase || is_second_control(text, i)) {
       line.append("\\x").append({digits[byte >> 4U], digits[byte & 0xFU]});
     } else {
-      line += c;
+      line += text[i];
     }
   }
   return line;

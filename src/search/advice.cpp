@@ -6,6 +6,7 @@
 #include "search/probe.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <iterator>
 #include <utility>
 
@@ -38,12 +39,12 @@ class Adviser {
 /// No change has more steps than this: micro-batches have fewer divisors, and accelerators are fewer.
 constexpr std::size_t most_steps = 64;
 
-/// A change that makes numbers too large to count is none.
+/// A change that cannot be made, as one to numbers too large to count, is none.
 std::optional<Changed> Adviser::apply(const Changed& run, const Change& change, std::size_t step) const try {
   Changed changed = run;
   if (!change.apply(changed, larger_, step)) return std::nullopt;
   return changed;
-} catch (const quantity::Overflow&) {
+} catch (const std::exception&) {
   return std::nullopt;
 }
 

@@ -141,7 +141,7 @@ std::int64_t divisor(std::int64_t value, std::size_t n) {
 bool smaller_micro_batch(Changed& run, Larger, std::size_t step) {
   auto& training = run.question.training;
   const std::int64_t parts = divisor(training.micro_batch, step);
-  if (parts == 0) return false;
+  if (parts == 0 || spec::updates_in_backward(training.optimizer)) return false;
   training.micro_batch /= parts;
   training.grad_accum = quantity::product(training.grad_accum, parts);
   say(run, fmt::format("--micro-batch {} --grad-accum {}", training.micro_batch, training.grad_accum),

@@ -54,6 +54,17 @@ void Keeper::take_each(const PlannedRun& run) {
   }
 }
 
+void Keeper::miss(std::string_view why) {
+  ++findings_.unanswered;
+  if (findings_.obstacle.empty() || why < findings_.obstacle) findings_.obstacle = why;
+}
+
+void Keeper::add_misses(const Findings& other) {
+  if (other.unanswered == 0) return;
+  miss(other.obstacle);
+  findings_.unanswered += other.unanswered - 1;
+}
+
 /// Most runs are covered by the one that covered the run before.
 void Keeper::take_front(const PlannedRun& run) {
   auto& front = findings_.front;
@@ -81,6 +92,7 @@ Findings merge(const PlanSpace& space, const Findings& a, const Findings& b) {
   for (const PlannedRun& run : b.each) keeper.take_each(run);
   for (const PlannedRun& run : b.front) keeper.take_front(run);
   keeper.count(b.looked_at, b.fitting);
+  keeper.add_misses(b);
   return keeper.in_order();
 }
 

@@ -19,6 +19,10 @@ class Keeper {
     findings_.fitting += fitting;
   }
 
+  /// A run that could not be answered.
+  void miss(std::string_view why);
+  void add_misses(const Findings& other);
+
   std::int64_t fitting() const { return findings_.fitting; }
   Findings in_order() const;
 

@@ -14,7 +14,7 @@ namespace llmcalc::search {
 
 /// What the operations of a program depend on beside the unit.
 struct ProgramKey {
-  std::uint32_t recompute = 0;
+  std::uint32_t profile = 0;  ///< of the base's
   bool sp = false;
   bool pipeline = false;       ///< with one stage a tied head has no table of its own
   bool gathers = false;        ///< weights arrive in the narrow type, so nothing is cast

@@ -2,10 +2,12 @@
 
 #include "llmcalc/answer/levels.hpp"
 #include "llmcalc/answer/run_length.hpp"
+#include "llmcalc/frameworks/layout_rules.hpp"
 #include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/program/build.hpp"
 #include "llmcalc/program/count.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/spec/traits.hpp"
 #include "llmcalc/trust/verdict_kind.hpp"
 #include "search/plan_units.hpp"
 
@@ -44,29 +46,53 @@ std::vector<spec::Recompute> recomputes_of(const spec::RunChoices& choices) {
   return policies;
 }
 
-/// How a sequence of blocks falls into stages depends on nothing but these.
-std::vector<Pipeline> pipelines_of(const PlanSpace::Base& base, const spec::RunChoices& choices,
-                                   std::span<const spec::Recompute> recomputes) {
-  std::vector<Pipeline> pipelines;
+/// The rule that these stages break whatever else is chosen: with everything else at its plainest, one that holds with
+/// any choice is not broken.
+const spec::LayoutRule* broken_by_stages(const spec::Question& question, std::int64_t pp, std::int64_t vpp) {
+  spec::Training training = question.training;
+  training.offload = spec::Offload::none;
+  training.offload_to = spec::OffloadTarget::host;
+  training.grad_accum = pp;
+  spec::Layout layout;
+  layout.gpus = question.layout.gpus;
+  layout.nodes = question.layout.nodes;
+  layout.pp = pp;
+  layout.vpp = vpp;
+  layout.dp = std::max<std::int64_t>(1, layout.gpus / pp);
+  layout.first_stage_layers = question.layout.first_stage_layers;
+  layout.last_stage_layers = question.layout.last_stage_layers;
+  return frameworks::broken_rule({question.model.shape, training, layout});
+}
+
+/// The model in so many stages. How a sequence of blocks falls into stages depends on nothing but these.
+Cut cut_of(const PlanSpace::Base& base, std::span<const spec::Recompute> recomputes, std::int64_t pp,
+           std::int64_t vpp) {
   spec::Question question = base.question;
-  const std::int64_t layers = layers_of(question.model.shape);
-  for (const std::int64_t pp : degrees(choices.pp, question.layout.gpus)) {
-    if (pp > layers) continue;
-    Pipeline pipeline{pp, {}};
-    question.layout.pp = pp;
-    for (const std::int64_t vpp : virtual_stages(choices, layers, pp)) {
-      if (product(pp, vpp) > layers || (vpp > 1 && pp == 1)) continue;
-      question.layout.vpp = vpp;
-      Cut cut{vpp, {}};
-      for (std::size_t i = 0; i < recomputes.size(); ++i) {
-        question.training.recompute = recomputes[i];
-        cut.stages.push_back(program::stage_groups(program::build_program(question, base.profile[i])));
-      }
-      pipeline.cuts.push_back(std::move(cut));
-    }
-    pipelines.push_back(std::move(pipeline));
+  question.layout.pp = pp;
+  question.layout.vpp = vpp;
+  Cut cut{vpp, {}};
+  for (std::size_t i = 0; i < recomputes.size(); ++i) {
+    question.training.recompute = recomputes[i];
+    cut.stages.push_back(program::stage_groups(program::build_program(question, base.profile[i])));
   }
-  return pipelines;
+  return cut;
+}
+
+/// Rules are asked before anything is built: a program of more stages than there are layers for is none.
+void add_pipelines(const spec::RunChoices& choices, std::span<const spec::Recompute> recomputes,
+                   PlanSpace::Base& base) {
+  const std::int64_t layers = layers_of(base.question.model.shape);
+  for (const std::int64_t pp : degrees(choices.pp, base.question.layout.gpus)) {
+    Pipeline pipeline{pp, {}};
+    for (const std::int64_t vpp : virtual_stages(choices, layers, pp)) {
+      const auto* rule = broken_by_stages(base.question, pp, vpp);
+      if (rule != nullptr) base.barrier = rule;
+      if (rule != nullptr || product(pp, vpp) > layers) continue;
+      pipeline.cuts.push_back(cut_of(base, recomputes, pp, vpp));
+    }
+    if (!pipeline.cuts.empty()) base.pipelines.push_back(std::move(pipeline));
+  }
+  if (!base.pipelines.empty()) base.barrier = nullptr;
 }
 
 constexpr double watts_per_kilowatt = 1000.0;
@@ -120,15 +146,29 @@ spec::RunChoices choices_of(const spec::Question& question, const spec::RunChoic
   return choices;
 }
 
-PlanSpace::Base base_of(const spec::Question& question, const PlanQuestion& plan,
-                        std::span<const spec::Recompute> recomputes) {
-  PlanSpace::Base base{question, {}, {}, timing::Links(accelerator_of(question)), {}, 0, {}, {}, {}};
+bool follows_sharding(const spec::Question& question, const spec::RunChoices& choices) {
+  const auto with = [&](spec::Sharding sharding) { return spec::gradients_of(question.training, sharding); };
+  return !choices.states_grads && with(spec::Sharding::none) != with(spec::Sharding::zero3);
+}
+
+void add_profiles(std::span<const spec::Recompute> recomputes, PlanSpace::Base& base) {
   for (const spec::Recompute& policy : recomputes) {
     base.question.training.recompute = policy;
     base.profile.push_back(answer::profile_of(base.question));
   }
   base.question.training.recompute = {};
-  base.pipelines = pipelines_of(base, choices_of(question, plan.choices), recomputes);
+}
+
+PlanSpace::Base base_of(const spec::Question& question, const PlanQuestion& plan,
+                        std::span<const spec::Recompute> recomputes) {
+  PlanSpace::Base base{question, {}, {}, nullptr, timing::Links(accelerator_of(question)), {}, 0, {}, {}, {}};
+  add_profiles(recomputes, base);
+  if (follows_sharding(question, plan.choices)) {
+    base.question.training.precision.grads = spec::gradients_of(question.training, spec::Sharding::zero3);
+    add_profiles(recomputes, base);
+    base.question.training.precision.grads = spec::gradients_of(question.training, spec::Sharding::none);
+  }
+  add_pipelines(choices_of(question, plan.choices), recomputes, base);
   base.capacity = limited_capacity(question, plan.limits);
   add_operation(question, base);
   check(question, plan, base);
@@ -156,6 +196,11 @@ std::span<const PlanUnit> PlanSpace::units() const { return parts_->units; }
 std::span<const spec::Recompute> PlanSpace::recomputes() const { return parts_->recomputes; }
 const PlanSpace::Base& PlanSpace::base(std::uint32_t index) const { return parts_->bases[index]; }
 
+const spec::LayoutRule* PlanSpace::barrier() const {
+  const auto is_open = [](const Base& base) { return base.barrier == nullptr; };
+  return std::ranges::any_of(parts_->bases, is_open) ? nullptr : parts_->bases.front().barrier;
+}
+
 spec::Question PlanSpace::question_of(const Choice& c) const {
   spec::Question question = parts_->bases[c.base].question;
   spec::Layout& layout = question.layout;
@@ -171,6 +216,7 @@ spec::Question PlanSpace::question_of(const Choice& c) const {
   layout.dp = c.dp;
   layout.sharding = c.sharding;
   spec::Training& training = question.training;
+  if (!parts_->question.choices.states_grads) training.precision.grads = spec::gradients_of(training, c.sharding);
   training.micro_batch = c.micro_batch;
   training.grad_accum = training.global_batch / (c.dp * c.micro_batch);
   training.recompute = parts_->recomputes[c.recompute];

@@ -23,9 +23,12 @@ struct Pipeline {
 };
 
 struct PlanSpace::Base {
-  spec::Question question;                   ///< without a layout
-  std::vector<frameworks::Profile> profile;  ///< for each recompute policy
+  spec::Question question;  ///< without a layout
+  /// For each recompute policy; where the type of gradients follows the sharding first those without sharding, then as
+  /// many with all states sharded.
+  std::vector<frameworks::Profile> profile;
   std::vector<Pipeline> pipelines;
+  const spec::LayoutRule* barrier = nullptr;  ///< where there are no pipelines, a rule that they would break
   timing::Links links;
   quantity::Bytes capacity;
   double steps = 0;                                ///< of the whole run

@@ -4,6 +4,8 @@
 #include "llmcalc/program/build.hpp"
 #include "llmcalc/program/count.hpp"
 
+#include <exception>
+
 namespace llmcalc::search {
 
 std::optional<quantity::Bytes> Probe::needed(const spec::Question& question) try {
@@ -13,7 +15,7 @@ std::optional<quantity::Bytes> Probe::needed(const spec::Question& question) try
   const bool by_rule = question.training.activations == spec::ActivationModel::rule_of_thumb;
   const std::int64_t parameters = by_rule ? program::count_parameters(program_).total : 0;
   return answer::levels(question, profile, answer::walk_stage(step, question), parameters).needed;
-} catch (const quantity::Overflow&) {
+} catch (const std::exception&) {
   return std::nullopt;
 }
 

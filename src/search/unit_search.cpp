@@ -5,11 +5,13 @@
 #include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/memory/communicators.hpp"
 #include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/spec/traits.hpp"
 #include "llmcalc/trust/verdict_kind.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <exception>
 #include <span>
 #include <utility>
 
@@ -70,15 +72,19 @@ UnitSearch::UnitSearch(const PlanSpace& space)
 
 void UnitSearch::enter(std::uint32_t base) {
   if (base_ != nullptr && base_index_ == base) return;
+  base_ = nullptr;
+  const PlanSpace::Base& entered = space_.base(base);
+  question_ = entered.question;
+  kernels_.emplace(*entered.question.gpu, question_.training, entered.profile.front());
   base_index_ = base;
-  base_ = &space_.base(base);
-  question_ = base_->question;
-  kernels_.emplace(*base_->question.gpu, question_.training, base_->profile.front());
+  base_ = &entered;
+  first_profile_ = 0;
 }
 
-void UnitSearch::search(const PlanUnit& unit, Keeper& keeper) {
-  enter(unit.base);
+/// A part of the search that cannot be answered does not end the others.
+void UnitSearch::search(const PlanUnit& unit, Keeper& keeper) try {
   keeper_ = &keeper;
+  enter(unit.base);
   prices_.clear();
   spec::Layout& layout = question_.layout;
   layout.tp = unit.tp;
@@ -88,6 +94,8 @@ void UnitSearch::search(const PlanUnit& unit, Keeper& keeper) {
   layout.etp = unit.etp;
   question_.training.micro_batch = unit.micro_batch;
   for (const Pipeline& pipeline : base_->pipelines) search_pipeline(pipeline);
+} catch (const std::exception& error) {
+  keeper.miss(error.what());
 }
 
 /// Tensors beyond what can be counted fit nowhere.
@@ -107,6 +115,7 @@ void UnitSearch::search_pipeline(const Pipeline& pipeline) try {
   make_weight_programs();
   for (const auto sharding : shardings(space_.question().choices, question_)) {
     layout.sharding = sharding;
+    follow_sharding();
     network_.emplace(base_->links, *base_->question.gpu, layout);
     communicators_ = memory::communicator_buffers(question_);
     search_offloads(pipeline);
@@ -128,11 +137,21 @@ bool UnitSearch::can_be_cut() {
   return legal;
 }
 
+/// Other gradients are other choices of the framework.
+void UnitSearch::follow_sharding() {
+  spec::Training& training = question_.training;
+  const std::size_t policies = space_.recomputes().size();
+  if (base_->profile.size() == policies) return;
+  training.precision.grads = spec::gradients_of(training, question_.layout.sharding);
+  const bool as_unsharded = training.precision.grads == spec::gradients_of(training, spec::Sharding::none);
+  first_profile_ = as_unsharded ? 0 : policies;
+}
+
 void UnitSearch::make_weight_programs() {
   for (std::uint32_t i = 0; i < weights_.size(); ++i) {
     if (weight_slot_[i] != i) continue;
     question_.training.recompute = space_.recomputes()[i];
-    program::build_program(question_, base_->profile[i], weights_[i].program);
+    program::build_program(question_, profile(i), weights_[i].program);
   }
 }
 
@@ -150,12 +169,12 @@ void UnitSearch::price_weights() {
   for (std::uint32_t i = 0; i < weights_.size(); ++i) {
     if (weight_slot_[i] != i) continue;
     PricedWeights& priced = weights_[i];
-    const auto rules = memory::step_rules(question_, base_->profile[i]);
-    priced.memory.assign(priced.program, question_, base_->profile[i], rules);
+    const auto rules = memory::step_rules(question_, profile(i));
+    priced.memory.assign(priced.program, question_, profile(i), rules);
     priced.traffic.clear();
     for (const auto& block : priced.program.blocks) {
       priced.traffic.push_back(
-          timing::weight_traffic(block, question_.training, base_->profile[i], rules.sharding, *kernels_));
+          timing::weight_traffic(block, question_.training, profile(i), rules.sharding, *kernels_));
     }
   }
 }
@@ -163,7 +182,7 @@ void UnitSearch::price_weights() {
 void UnitSearch::search_schedules(const Pipeline& pipeline) {
   for (const auto schedule : schedules(space_.question().choices, question_)) {
     question_.layout.schedule = schedule;
-    for (std::uint32_t i = 0; i < rules_.size(); ++i) rules_[i] = memory::step_rules(question_, base_->profile[i]);
+    for (std::uint32_t i = 0; i < rules_.size(); ++i) rules_[i] = memory::step_rules(question_, profile(i));
     for (const Cut& cut : pipeline.cuts) {
       question_.layout.vpp = cut.vpp;
       search_cut(cut);
@@ -205,17 +224,16 @@ bool UnitSearch::states_fit(const Cut& cut) const {
 Bytes UnitSearch::device_bytes(std::uint32_t recompute, std::span<const memory::BlockWalk> walks,
                                std::span<const program::Companion> companions, Stages stages) const {
   const PricedWeights& weights = weights_of(recompute);
-  const auto& profile = base_->profile[recompute];
   const auto& sequence = weights.program.sequence;
   const memory::BlockPrices prices{walks, &weights.memory, sequence.front(), sequence.back(), companions};
-  const memory::StageWalk walk(prices, rules_[recompute], question_, profile);
-  return answer::needed_level(profile, walk.worst(stages).allocated, communicators_);
+  const memory::StageWalk walk(prices, rules_[recompute], question_, profile(recompute));
+  return answer::needed_level(profile(recompute), walk.worst(stages).allocated, communicators_);
 }
 
 Seconds UnitSearch::step_time(std::uint32_t recompute, const PricedProgram& priced, Stages stages) const {
   const timing::StepPrices costs{priced.times, weights_of(recompute).traffic, priced.program.sequence.back(),
                                  timing::handed_on(priced.program), priced.program.companions};
-  return timing::time_step(stages, costs, question_, base_->profile[recompute], prices()).total();
+  return timing::time_step(stages, costs, question_, profile(recompute), prices()).total();
 }
 
 /// A size beyond what can be counted fits nowhere.
@@ -224,8 +242,9 @@ void UnitSearch::evaluate(std::uint32_t recompute, Stages stages) try {
   const auto& rules = rules_[recompute];
   const bool gathers = question_.training.precision.autocast && rules.sharding.gathers_weights();
   const std::int64_t generated = question_.training.makes_samples() ? question_.training.grad_accum : 0;
-  const ProgramKey key{recompute, question_.layout.sp, question_.layout.pp > 1, gathers, generated};
-  const PricedProgram& program = prices_.program(key, question_, base_->profile[recompute], prices());
+  const auto row = static_cast<std::uint32_t>(first_profile_ + recompute);
+  const ProgramKey key{row, question_.layout.sp, question_.layout.pp > 1, gathers, generated};
+  const PricedProgram& program = prices_.program(key, question_, profile(recompute), prices());
   const Bytes memory = device_bytes(recompute, prices_.walks(program, rules).walks, program.program.companions, stages);
   if (!fits(memory)) return;
   const PlannedRun run = planned(recompute, memory, step_time(recompute, program, stages));
@@ -233,6 +252,8 @@ void UnitSearch::evaluate(std::uint32_t recompute, Stages stages) try {
   keeper_->count(0, 1);
   keeper_->take(run);
 } catch (const quantity::Overflow&) {
+} catch (const std::exception& error) {
+  keeper_->miss(error.what());
 }
 
 bool UnitSearch::fits(Bytes memory) const {

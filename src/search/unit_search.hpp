@@ -35,6 +35,7 @@ class UnitSearch {
   void search_cut(const Cut& cut);
   void evaluate(std::uint32_t recompute, Stages stages);
   bool can_be_cut();
+  void follow_sharding();
   void make_weight_programs();
   void price_weights();
   bool is_legal() const;
@@ -46,11 +47,15 @@ class UnitSearch {
   PlannedRun planned(std::uint32_t recompute, quantity::Bytes memory, quantity::Seconds step) const;
   bool is_within_limits(const PlannedRun& run) const;
   const PricedWeights& weights_of(std::uint32_t recompute) const { return weights_[weight_slot_[recompute]]; }
+  const frameworks::Profile& profile(std::uint32_t recompute) const {
+    return base_->profile[first_profile_ + recompute];
+  }
   timing::Prices prices() const { return {*kernels_, *network_, question_.training.precision.compute}; }
 
   const PlanSpace& space_;
   const PlanSpace::Base* base_ = nullptr;
   std::uint32_t base_index_ = 0;
+  std::size_t first_profile_ = 0;  ///< of the base's profiles, those of the gradients that the sharding asks for
   Keeper* keeper_ = nullptr;
   spec::Question question_;  ///< the run that is being put together
   std::optional<timing::Kernels> kernels_;

@@ -57,7 +57,9 @@ constexpr LayoutRule rules[] = {
      [](const LayoutUse& use) { return use.layout.pp > 1 && use.layout.pp > layers(use); }},
     {"nodes", "gpus", "every node has the same number", "",
      [](const LayoutUse& use) { return use.layout.gpus % use.layout.nodes != 0; }},
-    {"ep", "gpus", "ep x etp divides dp x tp x cp", "",
+    {"etp", "expert_ffn", "the width of an expert is cut evenly", "--etp 1 leaves experts whole",
+     [](const LayoutUse& use) { return use.layout.etp > 1 && use.shape.moe.expert_ffn % use.layout.etp != 0; }},
+    {"ep", "gpus", "ep x etp divides dp x tp x cp", "--etp 1 leaves experts whole",
      [](const LayoutUse& use) {
        const Layout& l = use.layout;
        return product(l.dp, l.tp, l.cp) % product(l.ep, l.etp) != 0;

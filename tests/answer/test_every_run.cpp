@@ -5,6 +5,7 @@
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/read/presets.hpp"
+#include "llmcalc/search/advice.hpp"
 #include "llmcalc/spec/names.hpp"
 
 #include <set>
@@ -35,8 +36,8 @@ bool is_answered(const std::string& line, bool with_advice) {
   CAPTURE(line);
   try {
     const auto question = test::question(line);
-    auto estimate = answer::estimate(question);
-    if (with_advice) answer::advise(question, {}, estimate);
+    const auto estimate = answer::estimate(question);
+    if (with_advice) search::advise(question, {}, estimate.verdict);
     const bool counts =
         estimate.memory.peak_needed > quantity::bytes(0) && std::isfinite(in_seconds(estimate.compute.step));
     if (!counts) FAIL_CHECK("an answer without a figure");

@@ -16,8 +16,11 @@ class Folder {
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
 
-  /// \return the path of the file that was written
+  std::string path() const { return path_.string(); }
+
+  /// \return the path of the file that was written, in folders that are made for it
   std::string write(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories((path_ / name).parent_path());
     std::ofstream(path_ / name) << text;
     return (path_ / name).string();
   }

@@ -90,6 +90,39 @@ TEST_CASE("what cannot be planned is refused at its place") {
   CHECK_THROWS_WITH(run(plus(small, {"--threads", "0"})), Contains("--threads"));
 }
 
+TEST_CASE("stages that no pipeline can have are refused before anything is built") {
+  const Words base{"--model", "llama-3-8b", "--gpu", "h100-sxm:8", "--global-batch", "64"};
+  CHECK_THROWS_WITH(run(plus(base, {"--last-stage-layers", "100"})), Contains("--last-stage-layers"));
+  CHECK_THROWS_WITH(run(plus(base, {"--first-stage-layers", "31", "--last-stage-layers", "31"})),
+                    Contains("-stage-layers"));
+  CHECK_THROWS_WITH(run(plus(base, {"--pp", "1", "--last-stage-layers", "4"})), Contains("one stage"));
+  CHECK(run(plus(base, {"--pp", "1,4", "--last-stage-layers", "5"})).code == ExitCode::fits);
+}
+
+TEST_CASE("a number with separators is no list by accident") {
+  const Words base{"--params", "1e9", "--gpu", "a100-80:8", "--global-batch", "16"};
+  CHECK_THROWS_WITH(run(plus(base, {"--seq", "2,048"})), Contains("2048, or '2, 048'"));
+  CHECK_THROWS_WITH(run(plus(base, {"--seq", "8,192"})), Contains("8192"));
+  CHECK_THROWS_WITH(run(plus(small, {"--micro-batch", "1,024"})), Contains("--micro-batch"));
+  CHECK_THROWS_WITH(run({"--params", "1,000,000,000", "--gpu", "a100-80:8", "--global-batch", "16"}),
+                    Contains("1000000000"));
+  CHECK(run(plus(base, {"--seq", "2048,4096"})).code == ExitCode::fits);
+  CHECK(run(plus(base, {"--seq", "512, 768"})).code == ExitCode::fits);
+}
+
+TEST_CASE("gradients follow the sharding that a search tries") {
+  const Words base{"--params",       "1e9",       "--framework", "megatron-deepspeed",
+                   "--gpu",          "a100-80:4", "--seq",       "1k",
+                   "--global-batch", "8",         "--offload",   "none",
+                   "--format",       "csv",       "--top",       "1",
+                   "--pp",           "1",         "--tp",        "1"};
+  const auto best = [&](const Words& more) { return run(plus(base, more)).answer; };
+  CHECK(best({"--sharding", "zero1"}) == best({"--sharding", "zero1", "--grads", "fp32"}));
+  CHECK(best({"--sharding", "zero1"}) != best({"--sharding", "zero1", "--grads", "bf16"}));
+  CHECK(best({"--sharding", "zero2"}) == best({"--sharding", "zero2", "--grads", "bf16"}));
+  CHECK(best({"--sharding", "zero2"}) != best({"--sharding", "zero2", "--grads", "fp32"}));
+}
+
 TEST_CASE("when nothing fits the exit code says so") {
   const auto outcome = run(plus(small, {"--max-memory", "1GiB"}));
   CHECK(outcome.code == ExitCode::does_not_fit);

@@ -1,6 +1,8 @@
 // Advice typed behind the command it was given to answers what it promised, whatever that command said.
 #include "catch.hpp"
 #include "cli/run.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/read/presets.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -46,6 +48,35 @@ TEST_CASE("advice unsays the options that hold no longer") {
       CHECK(again["needed_bytes"] == advice["needed_bytes"]);
     }
   }
+}
+
+TEST_CASE("advice on any preset, however it is trained, can be typed and does what it says") {
+  const auto turn = [](const auto& words, std::size_t n) { return std::string(words[n % std::size(words)]); };
+  constexpr const char* optimizers[] = {"adamw", "lomo",       "adalomo",     "muon",        "adafactor",
+                                        "sgd",   "adamw-8bit", "paged-adamw", "apollo-mini", "lion"};
+  constexpr const char* frameworks[] = {"generic", "hf", "torchtitan", "megatron", "deepspeed", "torchtune", "nemo"};
+  constexpr const char* layouts[] = {"", " --gpus 8", " --gpus 4 --micro-batch 8", " --micro-batch 12"};
+  constexpr const char* kinds[] = {"", " --method lora", " --algorithm dpo", " --algorithm ppo", " --method dora"};
+  std::size_t n = 0;
+  std::size_t typed = 0;
+  for (const auto& preset : read::Catalogue().models()) {
+    const std::string line = "--model " + preset.id + " --gpu a100-40 --optimizer " + turn(optimizers, n) +
+                             " --framework " + turn(frameworks, n) + turn(layouts, n) + turn(kinds, n);
+    ++n;
+    CAPTURE(line);
+    try {
+      const auto answer = fit(line);
+      for (const auto& advice : answer["advice"]) {
+        const auto flag = advice["flag"].get<std::string>();
+        CAPTURE(flag);
+        CHECK(fit(line + " " + flag)["needed_bytes"] == advice["needed_bytes"]);
+        ++typed;
+      }
+    } catch (const quantity::BadInput& error) {
+      CHECK_FALSE(error.place().empty());
+    }
+  }
+  CHECK(typed > 200);
 }
 
 TEST_CASE("advice says nothing of options that still hold") {

@@ -88,10 +88,38 @@ TEST_CASE("rows that contradict themselves alike are skipped for one reason") {
   const std::string file = folder.write("alike.csv",
                                         "model,gpu,gpus,pp,vpp,quantity,value\n"
                                         "llama-3-8b,h100-sxm,8,8,8,step_time,1\n"
-                                        "llama-3-8b,h100-sxm,8,8,8,step_time,2\n");
+                                        "llama-3-8b,h100-sxm,8,8,8,step_time,2\n"
+                                        "llama-3-8b,h100-sxm,8,8,1,step_time,3\n");
   const auto skipped = answer({"validate", file})["skipped"];
   REQUIRE(skipped.size() == 1);
   CHECK(skipped[0]["count"] == 2);
+}
+
+TEST_CASE("rows of which none can be answered are no validation") {
+  const test::Folder folder;
+  const std::string header = "model,gpu,gpus,pp,vpp,quantity,value\n";
+  const std::string bad = "llama-3-8b,h100-sxm,8,8,8,step_time,1\n";
+  const auto none = folder.write("none.csv", header + bad + bad);
+  const auto some = folder.write("some.csv", header + bad + "llama-3-8b,h100-sxm,8,8,1,step_time,1\n");
+  CHECK_THROWS_WITH(run({"validate", none}), Contains("none of 2 rows can be answered"));
+  CHECK(answer({"validate", some})["skipped"].size() == 1);
+  CHECK(answer({"validate", some})["rows"].size() == 1);
+}
+
+TEST_CASE("what a cell holds never reaches a terminal as a command") {
+  const test::Folder folder;
+  const auto file = folder.write("red.csv",
+                                 "id,model,gpu,quantity,value,source\n"
+                                 "\x1B[31mred,llama-3-8b,h100-sxm,step_time,1,\x1B]0;title\x07\n"
+                                 "b,\x1B[2Jllama,h100-sxm,step_time,1,\xC2\x9B"
+                                 "31m\n");
+  for (const std::string format : {"text", "markdown"}) {
+    const auto text = run({"validate", file, "--by", "source", "--format", format});
+    CHECK(text.find('\x1B') == std::string::npos);
+    CHECK(text.find('\x07') == std::string::npos);
+    CHECK(text.find("\xC2\x9B") == std::string::npos);
+    CHECK_THAT(text, Contains("\\x1B[31mred"));
+  }
 }
 
 TEST_CASE("filters hold together and groups share out what they leave") {

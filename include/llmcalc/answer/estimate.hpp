@@ -120,7 +120,7 @@ struct Estimate {
   std::vector<std::string> warnings;
 };
 
-/// Total: a question that was built can be answered.
+/// \throws quantity::BadInput when the question is none (frameworks/check_question.hpp); one that was read always is
 Estimate estimate(const spec::Question& question);
 
 }  // namespace llmcalc::answer

@@ -8,6 +8,7 @@
 #include "llmcalc/program/stage_blocks.hpp"
 #include "llmcalc/quantity/energy.hpp"
 #include "llmcalc/quantity/quantity.hpp"
+#include "llmcalc/spec/layout_rules.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "llmcalc/spec/run_choices.hpp"
 
@@ -17,6 +18,8 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace llmcalc::search {
@@ -69,6 +72,8 @@ struct PlannedRun {
 struct Findings {
   std::int64_t looked_at = 0;     ///< layouts whose memory was walked, or that could not fit by their states alone
   std::int64_t fitting = 0;       ///< of those, the ones within all limits
+  std::int64_t unanswered = 0;    ///< times that something in the way of the search could not be walked or priced
+  std::string obstacle;           ///< why, of the alphabetically first
   std::vector<PlannedRun> best;   ///< in order
   std::vector<PlannedRun> each;   ///< the best of each base that has one, in order
   std::vector<PlannedRun> front;  ///< no other run takes less memory, time and cost; by time
@@ -94,6 +99,9 @@ class PlanSpace {
   const PlanQuestion& question() const;
   std::span<const PlanUnit> units() const;
   std::span<const spec::Recompute> recomputes() const;
+
+  /// Where no number of pipeline stages is legal for any base, a rule that all of them break; otherwise nullptr.
+  const spec::LayoutRule* barrier() const;
 
   /// The run as a question of its own: what `fit` would be asked.
   spec::Question question_of(const Choice& choice) const;

@@ -18,6 +18,7 @@ struct RunChoices {
   std::vector<Sharding> sharding;
   std::vector<Recompute> recompute;
   std::vector<Offload> offload;
+  bool states_grads = false;  ///< the type of gradients was said; otherwise it follows the sharding where that decides
 };
 
 }  // namespace llmcalc::spec

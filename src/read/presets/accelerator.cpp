@@ -34,15 +34,15 @@ constexpr Field<Accelerator> memory_fields[] = {
     {"usable_mib", set_usable},
     {"usable_evidence", set_usable_evidence},
     {"type", set<&Accelerator::memory_type>},
-    {"bandwidth_gb_s", set<&Accelerator::memory_bandwidth>},
+    {"bandwidth_gb_s", set_positive<&Accelerator::memory_bandwidth>},
 };
 
 constexpr Field<Peaks> peak_fields[] = {
-    {"fp64", set<&Peaks::fp64>}, {"fp64_matrix", set<&Peaks::fp64_matrix>},
-    {"fp32", set<&Peaks::fp32>}, {"fp32_matrix", set<&Peaks::fp32_matrix>},
-    {"tf32", set<&Peaks::tf32>}, {"fp16", set<&Peaks::fp16>},
-    {"bf16", set<&Peaks::bf16>}, {"fp8", set<&Peaks::fp8>},
-    {"int8", set<&Peaks::int8>}, {"fp4", set<&Peaks::fp4>},
+    {"fp64", set_positive<&Peaks::fp64>}, {"fp64_matrix", set_positive<&Peaks::fp64_matrix>},
+    {"fp32", set_positive<&Peaks::fp32>}, {"fp32_matrix", set_positive<&Peaks::fp32_matrix>},
+    {"tf32", set_positive<&Peaks::tf32>}, {"fp16", set_positive<&Peaks::fp16>},
+    {"bf16", set_positive<&Peaks::bf16>}, {"fp8", set_positive<&Peaks::fp8>},
+    {"int8", set_positive<&Peaks::int8>}, {"fp4", set_positive<&Peaks::fp4>},
 };
 
 /// Checked, and kept for the person who reads the file: nothing is computed from it.
@@ -50,7 +50,7 @@ void for_reference(Accelerator& /*gpu*/, const JsonPlace& value) { value.number(
 
 constexpr Field<Accelerator> interconnect_fields[] = {
     {"name", set<&Accelerator::interconnect>},
-    {"one_way_gb_s", set<&Accelerator::link>},
+    {"one_way_gb_s", set_positive<&Accelerator::link>},
     {"both_ways_gb_s", for_reference},
     {"joins", set<&Accelerator::joined>},
 };
@@ -58,7 +58,7 @@ constexpr Field<Accelerator> interconnect_fields[] = {
 constexpr Field<Accelerator> pcie_fields[] = {
     {"gen", for_reference},
     {"lanes", for_reference},
-    {"one_way_gb_s", set<&Accelerator::pcie>},
+    {"one_way_gb_s", set_positive<&Accelerator::pcie>},
 };
 
 void set_cache(Accelerator& gpu, const JsonPlace& value) {
@@ -66,14 +66,14 @@ void set_cache(Accelerator& gpu, const JsonPlace& value) {
 }
 
 constexpr Field<Accelerator> chip_fields[] = {
-    {"units", set<&Accelerator::units>},
+    {"units", set_positive<&Accelerator::units>},
     {"cache_mib", set_cache},
     {"boost_mhz", for_reference},
     {"fp16_flop_per_unit_clock", for_reference},
 };
 
 constexpr Field<Accelerator> ceiling_fields[] = {
-    {"share_of_peak", set<&Accelerator::matmul_ceiling>},
+    {"share_of_peak", set_positive<&Accelerator::matmul_ceiling>},
     {"source", set<&Accelerator::matmul_ceiling_source>},
 };
 
@@ -85,6 +85,11 @@ constexpr Field<Accelerator> price_fields[] = {
 template <auto member>
 void in_gpu(AcceleratorPreset& preset, const JsonPlace& value) {
   assign(preset.accelerator.*member, value);
+}
+
+template <auto member>
+void positive_in_gpu(AcceleratorPreset& preset, const JsonPlace& value) {
+  set_positive<member>(preset.accelerator, value);
 }
 
 template <const auto& fields>
@@ -107,8 +112,8 @@ constexpr Field<AcceleratorPreset> fields[] = {
     {"interconnect", set_group<interconnect_fields>},
     {"pcie", set_group<pcie_fields>},
     {"gpus_per_node", in_gpu<&Accelerator::gpus_per_node>},
-    {"network_gbit_s", in_gpu<&Accelerator::network_gbps>},
-    {"tdp_w", in_gpu<&Accelerator::tdp_watts>},
+    {"network_gbit_s", positive_in_gpu<&Accelerator::network_gbps>},
+    {"tdp_w", positive_in_gpu<&Accelerator::tdp_watts>},
     {"chip", set_group<chip_fields>},
     {"price", set_group<price_fields>},
     {"sources",

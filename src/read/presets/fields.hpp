@@ -51,6 +51,13 @@ void set(Target& target, const JsonPlace& value) {
   assign((target.*....*members), value);
 }
 
+/// The same of what something is divided by.
+template <auto... members, class Target>
+void set_positive(Target& target, const JsonPlace& value) {
+  if (!(value.number() > 0.0)) value.fail("expected a number above 0", "what is not known is left out");
+  set<members...>(target, value);
+}
+
 /// Names are single words, so that they can be typed on a command line and joined in lists.
 /// \throws quantity::BadInput for an empty one, white space, ':', ',' and '|'
 std::string read_name(const JsonPlace& value);

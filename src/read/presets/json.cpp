@@ -2,6 +2,7 @@
 
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/suggest.hpp"
+#include "llmcalc/quantity/text.hpp"
 #include "read/json_text.hpp"
 
 namespace llmcalc::read {
@@ -75,7 +76,7 @@ bool JsonPlace::boolean() const {
 
 std::string JsonPlace::string() const {
   if (!value_->is_string()) fail("expected a text in quotes, not " + quoted(*value_));
-  return value_->get<std::string>();
+  return quantity::printable(value_->get<std::string>());
 }
 
 std::vector<std::string> JsonPlace::strings() const {

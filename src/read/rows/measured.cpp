@@ -64,7 +64,7 @@ MeasuredRun read_run(const std::vector<std::string>& columns, const CsvRow& row,
   const auto place_of = [&](std::string_view column) { return run.place + ":" + std::string(column); };
   for (std::size_t i = 0; i < row.cells.size(); ++i) {
     const std::string& column = columns[i];
-    const std::string& text = row.cells[i];
+    const std::string text = quantity::printable(row.cells[i]);
     if (text.empty()) continue;
     if (!is_among(column, other_columns)) run.question.push_back({column, text, {Source::row, place_of(column)}});
     run.cells.push_back({column, text});
@@ -103,7 +103,8 @@ std::string column_name(std::string_view written, std::string_view place) {
                  quantity::did_you_mean(written, names));
 }
 
-std::vector<MeasuredRun> read_measured(std::string_view csv, std::string_view place) {
+std::vector<MeasuredRun> read_measured(std::string_view csv, std::string_view file) {
+  const std::string place = quantity::printable(file);
   const auto rows = read_csv(csv, place);
   if (rows.empty()) throw BadInput(std::string(place), "the file has no header");
   const auto columns = read_header(rows.front(), place);

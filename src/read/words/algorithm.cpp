@@ -52,7 +52,7 @@ void complete_algorithm(Draft& draft) {
 void check_algorithm(const Draft& draft) {
   const auto& training = draft.question.training;
   const bool trains = spec::has_backward_pass(training.method);
-  if (draft.given("algorithm") && !trains) draft.contradiction("algorithm", "method", "nothing is trained");
+  if (training.algorithm != Algorithm::sft && !trains) draft.contradiction("algorithm", "method", "nothing is trained");
   const Comparison comparison = comparison_of(training.algorithm);
   if (comparison == Comparison::never && training.reference != Reference::none) {
     draft.contradiction("reference", "algorithm", "its loss compares with no other model", "--algorithm dpo");

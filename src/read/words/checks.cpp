@@ -7,6 +7,7 @@
 #include "read/words/training_rules.hpp"
 
 #include <algorithm>
+#include <string>
 
 namespace llmcalc::read {
 namespace {
@@ -88,7 +89,7 @@ void check_optimizer(const Draft& draft) {
   if (draft.given("optimizer_rank") && default_projection_rank(training) == 0) {
     draft.contradiction("optimizer_rank", "optimizer", "only galore-adamw-8bit and apollo project gradients");
   }
-  if (updates_in_backward(training.optimizer) && training.grad_accum > 1) {
+  if (spec::updates_in_backward(training.optimizer) && training.grad_accum > 1) {
     draft.contradiction("grad_accum", "optimizer", "it updates in every backward pass, so nothing accumulates");
   }
 }
@@ -150,6 +151,18 @@ void check_layout(const Draft& draft) {
   if (rule != nullptr) draft.contradiction(rule->term, rule->other, rule->why, std::string(rule->hint));
 }
 
+void check_rank(const Draft& draft) {
+  const auto& question = draft.question;
+  if (question.rank.kind != spec::RankChoice::Kind::stage || question.rank.stage < question.layout.pp) return;
+  draft.contradiction("rank", "pp", "stages are counted from 0 to " + std::to_string(question.layout.pp - 1));
+}
+
+/// \throws quantity::BadInput where the accelerator multiplies in no type that carries this one
+void check_products(const Draft& draft) {
+  const auto& question = draft.question;
+  if (question.gpu) spec::matrix_peak(*question.gpu, question.training.precision.compute);
+}
+
 void check_data(const Draft& draft) {
   if (draft.given("tokens") && draft.given("samples")) {
     draft.contradiction("samples", "tokens", "both say how much data there is");
@@ -172,6 +185,8 @@ void check_combinations(const Draft& draft) {
   check_sequence(draft);
   check_data(draft);
   check_layout(draft);
+  check_rank(draft);
+  check_products(draft);
 }
 
 }  // namespace llmcalc::read

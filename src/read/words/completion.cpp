@@ -127,6 +127,17 @@ void complete_low_rank(Draft& draft) {
   }
 }
 
+/// Megatron-LM cuts experts as it cuts the rest where nobody says (training/arguments.py,
+/// --expert-tensor-parallel-size; core/parallel_state.py, initialize_model_parallel: None is the tensor-parallel size),
+/// and so does NeMo, which passes None on.
+void complete_expert_cut(Draft& draft) {
+  spec::Layout& layout = draft.layout();
+  const bool follows = states_of(draft.training()) == frameworks::States::megatron && draft.shape().moe.experts > 0;
+  if (!follows || draft.given("etp") || layout.tp == 1) return;
+  layout.etp = layout.tp;
+  draft.derive("etp", "tp");
+}
+
 }  // namespace
 
 void complete_sequence(Draft& draft) {
@@ -173,6 +184,7 @@ void complete_adapter_dropout(Draft& draft) {
 }
 
 void complete_layout(Draft& draft) {
+  complete_expert_cut(draft);
   spec::Layout& layout = draft.layout();
   const auto replica = replica_size(layout);
   const auto per_node = stated_per_node(draft);

@@ -1,6 +1,7 @@
 #include "llmcalc/read/plan_words.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/text.hpp"
 #include "llmcalc/read/vocabulary.hpp"
 #include "llmcalc/read/words.hpp"
 #include "read/words/terms.hpp"
@@ -78,7 +79,38 @@ void refuse(const Given& word) {
   if (name == "rank") throw BadInput(word.origin.where, "a plan goes by the worst rank", "leave it out");
 }
 
+/// "2,048": as the other verbs read it one number, whose groups are of three digits.
+bool is_grouped_number(std::string_view text) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto comma = text.find(',');
+  if (comma == std::string_view::npos || comma == 0 || comma > 3) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool separates = i >= comma && (i - comma) % 4 == 0;
+    if (separates ? text[i] != ',' : !is_digit(text[i])) return false;
+  }
+  return (text.size() - comma) % 4 == 0;
+}
+
+/// A list of numbers never holds 048. Where all groups could be numbers of their own, what is large as a rule is asked
+/// back; numbers of accelerators and the like are lists.
+void refuse_grouped_number(const Given& word) {
+  const std::string_view text = quantity::trim(word.text);
+  if (!is_grouped_number(text)) return;
+  const bool has_leading_zero = text.find(",0") != std::string_view::npos;
+  const bool is_large = word.term == "params" || canonical(word.term) == "seq";
+  if (!has_leading_zero && !is_large) return;
+  std::string number;
+  std::string list;
+  for (const char c : text) {
+    if (c != ',') number += c;
+    list.append(c == ',' ? ", " : std::string(1, c));
+  }
+  throw BadInput(word.origin.where, quantity::quoted(text) + " can be a number or a list",
+                 number + ", or '" + list + "' for the list");
+}
+
 std::vector<Given> parts_of(const Given& word) {
+  refuse_grouped_number(word);
   std::vector<Given> parts;
   for (auto& text : split_list(word.text, word.origin.where))
     parts.push_back({word.term, std::move(text), word.origin});
@@ -197,6 +229,7 @@ PlanWords PlanReader::read() && {
   for (const auto& variant : variants_) plan_.bases.push_back(base_of(variant));
   const Words words(variants_.front());
   plan_.counts_accelerators = words.has("gpus") || words.has("nodes");
+  plan_.choices.states_grads = words.has("grads");
   return std::move(plan_);
 }
 

@@ -104,7 +104,7 @@ void adapt(Draft& draft) {
   precision.moments = Dtype::fp32;
   precision.master = false;
   for (const auto knob : {"grads", "optimizer_states"}) draft.derive(knob, "adapters rest in fp32");
-  if (draft.training().method != Method::qlora || draft.given("weights")) return;
+  if (draft.training().method != Method::qlora) return;
   precision.weights = Dtype::nf4_dq;
   precision.autocast = false;
   draft.derive("weights", "qlora default");
@@ -118,17 +118,11 @@ void quantize_moments(Draft& draft) {
   draft.derive("optimizer_states", spec::name_of(optimizer));
 }
 
-/// DeepSpeed adds bf16 gradients up in fp32 where it is told to shard nothing (runtime/engine.py, get_data_types); so
-/// do the recipes of Megatron-DeepSpeed up to stage 1, with BF16_Optimizer (bigscience-workshop/Megatron-DeepSpeed).
-void widen_deepspeed_gradients(Draft& draft) {
-  using spec::Framework;
-  const auto framework = draft.training().framework;
-  const int stage = spec::zero_stage(draft.layout().sharding);
-  Precision& precision = draft.training().precision;
-  const bool widens =
-      (framework == Framework::deepspeed && stage == 0) || (framework == Framework::megatron_deepspeed && stage <= 1);
-  if (!draft.given("sharding") || !widens || !precision.master || precision.weights != Dtype::bf16) return;
-  precision.grads = Dtype::fp32;
+/// A sharding that nobody says is none of ZeRO's.
+void follow_sharding(Draft& draft) {
+  const Dtype type = spec::gradients_of(draft.training(), draft.layout().sharding);
+  if (draft.given("grads") || type == draft.training().precision.grads) return;
+  draft.training().precision.grads = type;
   draft.derive("grads", "BF16_Optimizer");
 }
 
@@ -168,9 +162,9 @@ void take_precision(Draft& draft) {
   draft.training().precision = recipe_of(draft);
   adapt(draft);
   quantize_moments(draft);
-  widen_deepspeed_gradients(draft);
   for (const auto knob : knobs) draft.take(knob);
   follow_weights(draft);
+  follow_sharding(draft);
   copy_gradients(draft);
   keep_remainders(draft);
 }

@@ -49,11 +49,6 @@ inline std::int64_t default_projection_rank(const spec::Training& training) {
   }
 }
 
-/// The update happens as soon as a gradient exists: nothing accumulates.
-constexpr bool updates_in_backward(spec::Optimizer optimizer) {
-  return optimizer == spec::Optimizer::lomo || optimizer == spec::Optimizer::adalomo;
-}
-
 /// The type in which an optimizer of few bits keeps its moments; empty for the others.
 constexpr std::optional<formats::Dtype> quantized_moments(spec::Optimizer optimizer) {
   using spec::Optimizer;

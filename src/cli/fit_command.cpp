@@ -1,0 +1,113 @@
+#include "cli/fit_command.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/read/vocabulary.hpp"
+
+#include <algorithm>
+
+namespace llmcalc::cli {
+namespace {
+
+using read::Given;
+
+/// A word as a shell reads it back.
+std::string quoted(const std::string& text) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("-_=./:,+%@").find(c) != std::string_view::npos;
+  };
+  if (!text.empty() && std::ranges::all_of(text, is_plain)) return text;
+  std::string safe = "'";
+  for (const char c : text) safe += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return safe + "'";
+}
+
+/// What nobody would say of a run.
+bool goes_without_saying(std::string_view term, std::string_view value) {
+  if (term == "micro_batch") return false;
+  constexpr std::array<std::string_view, 3> plainest{"1", "0", "ring"};
+  return value.empty() || (term == "sp" ? value == "0" : std::ranges::find(plainest, value) != plainest.end());
+}
+
+class Command {
+ public:
+  Command(const FitSource& source, const spec::Question& question) : source_(source), question_(question) {}
+
+  void say(std::string_view term, std::string text);
+  void say_of_question(std::string_view term);
+
+  /// Adds what would be resolved to another value than the question's.
+  void complete();
+  std::string text() const;
+
+ private:
+  bool add_differences();
+
+  const FitSource& source_;
+  const spec::Question& question_;
+  std::vector<Given> words_;
+};
+
+void Command::say(std::string_view term, std::string text) {
+  const auto said = std::ranges::find(words_, term, &Given::term);
+  if (said != words_.end()) {
+    said->text = std::move(text);
+  } else {
+    words_.push_back({std::string(term), std::move(text), {read::Source::flag, "--" + read::option_name(term)}});
+  }
+}
+
+void Command::say_of_question(std::string_view term) {
+  std::string value = read::find_term(term)->show(question_);
+  if (!value.empty()) say(term, std::move(value));
+}
+
+/// \return whether there were any
+bool Command::add_differences() {
+  const auto resolved = read::resolve(words_, source_.config, source_.catalogue).question;
+  bool differs = false;
+  for (const read::Term& term : read::vocabulary()) {
+    std::string value = term.show(question_);
+    if (value.empty() || term.name == "model" || value == term.show(resolved)) continue;
+    say(term.name, std::move(value));
+    differs = true;
+  }
+  return differs;
+}
+
+/// A value that is said may change the default of another, so that it takes some rounds. Where the words so far
+/// contradict each other, all that was chosen is said.
+void Command::complete() try {
+  constexpr int most_rounds = 4;
+  for (int round = 0; round < most_rounds && add_differences(); ++round) {
+  }
+} catch (const quantity::BadInput&) {
+  for (const auto term : chosen_terms) say_of_question(term);
+}
+
+std::string Command::text() const {
+  std::string command = "llmcalc fit";
+  for (const Given& word : words_) command += " --" + read::option_name(word.term) + " " + quoted(word.text);
+  if (!source_.presets.empty()) command += " --presets " + quoted(source_.presets);
+  return command;
+}
+
+}  // namespace
+
+std::string fit_command(const AskedWords& asked, const std::vector<Given>& varied, const spec::Question& question) {
+  Command command(asked.source, question);
+  for (const Given& word : asked.words) {
+    if (read::is_choice(word.term) || word.term == "zero" || word.term == "recompute_modules") continue;
+    if (word.term == "gpu" || word.term == "gpus") continue;
+    const auto own = std::ranges::find(varied, word.term, &Given::term);
+    command.say(word.term, own == varied.end() ? word.text : own->text);
+  }
+  for (const auto term : chosen_terms) {
+    if (!goes_without_saying(term, read::find_term(term)->show(question))) command.say_of_question(term);
+  }
+  command.say_of_question("recompute_modules");
+  command.complete();
+  return command.text();
+}
+
+}  // namespace llmcalc::cli
