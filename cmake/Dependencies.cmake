@@ -51,6 +51,10 @@ set(YAML_CPP_BUILD_TOOLS OFF)
 set(YAML_CPP_BUILD_TESTS OFF)
 FetchContent_MakeAvailable(fmt nlohmann_json CLI11 yaml-cpp tomlplusplus)
 
+# Only the headers of libcurl: the library is loaded by the first request. Without it the Hub's cache is still read.
+find_path(LLMCALC_CURL_INCLUDE NAMES curl/curl.h PATH_SUFFIXES x86_64-linux-gnu aarch64-linux-gnu DOC "libcurl's headers")
+mark_as_advanced(LLMCALC_CURL_INCLUDE)
+
 # A shared yaml-cpp would be loaded by every run, also by those that read no YAML: the program takes its archive where
 # there is one.
 find_library(LLMCALC_YAML_ARCHIVE NAMES libyaml-cpp.a DOC "Static yaml-cpp")

@@ -38,6 +38,7 @@ std::vector<Flag> common_flags(std::string_view formats) {
 std::vector<Flag> question_flags() {
   std::vector<Flag> flags{
       {"from", "file, folder, command or org/name", "what you have already; may be repeated", "Model", true},
+      {"offline", "", "models of the Hub from its cache alone, without the network", "Model"},
       {"show-question", "", "the question as a command, without its answer", "Output"}};
   for (const auto& word : read::shorthands()) {
     flags.push_back({read::option_name(word.name), std::string(word.values), word.help, heading_of(word.group)});

@@ -1,6 +1,6 @@
 #include "cli/model_id.hpp"
 
-#include "cli/things.hpp"
+#include "cli/hub.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/text.hpp"
 
@@ -8,11 +8,13 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace llmcalc::cli {
 namespace {
 
 using read::Given;
+using read::Source;
 
 bool is_preset(const std::string& name, const read::Catalogue& catalogue) {
   try {
@@ -24,15 +26,37 @@ bool is_preset(const std::string& name, const read::Catalogue& catalogue) {
 }
 
 /// What tunings and repackings of a model add to its name; none of it changes the shape.
-constexpr std::array<std::string_view, 12> suffixes{"-instruct", "-chat",          "-it",  "-base", "-hf",  "-bnb-4bit",
-                                                    "-unsloth",  "-instruct-2501", "-awq", "-gptq", "-fp8", "-4bit"};
+constexpr std::array<std::string_view, 14> suffixes{"-instruct", "-chat", "-it",      "-base",  "-hf",
+                                                    "-bnb-4bit", "-gguf", "-unsloth", "-awq",   "-gptq",
+                                                    "-fp8",      "-4bit", ".gguf",    "-latest"};
 
-/// The preset that a name of the Hub can only mean: "NousResearch/Meta-Llama-3-8B-Instruct" is llama-3-8b.
-std::optional<std::string> preset_behind(const std::string& id, const read::Catalogue& catalogue) {
+/// Types of GGUF files end their names: "-Q4_K_M", ".q8_0", "-iq2_xs", "-f16".
+std::string take_quant(std::string& name) {
+  const auto at = name.find_last_of("-.");
+  if (at == std::string::npos) return {};
+  std::string last = name.substr(at + 1);
+  const bool blocks = (last.starts_with('q') && last.size() > 1) || last.starts_with("iq") || last.starts_with("mxfp");
+  const bool is_type = (blocks && last.find_first_of("0123456789") != std::string::npos) || last == "f16" ||
+                       last == "bf16" || last == "f32";
+  if (!is_type) return {};
+  name.resize(at);
+  return last;
+}
+
+struct Named {
+  std::string preset;
+  std::string quant;
+};
+
+/// The preset that a name can only mean: "NousResearch/Meta-Llama-3-8B-Instruct" is llama-3-8b, "llama3.1:8b" is
+/// llama-3.1-8b.
+std::optional<Named> preset_behind(const std::string& id, const read::Catalogue& catalogue) {
   std::string name = quantity::to_lower(id.substr(id.rfind('/') + 1));
+  std::ranges::replace(name, ':', '-');
   if (name.starts_with("meta-")) name.erase(0, std::string_view("meta-").size());
+  std::string quant;
   for (bool shortened = true; shortened;) {
-    if (is_preset(name, catalogue)) return name;
+    if (is_preset(name, catalogue)) return Named{name, quant};
     shortened = false;
     for (const auto suffix : suffixes) {
       if (!name.ends_with(suffix)) continue;
@@ -40,23 +64,66 @@ std::optional<std::string> preset_behind(const std::string& id, const read::Cata
       shortened = true;
       break;
     }
+    if (auto found = shortened || !quant.empty() ? std::string() : take_quant(name); !found.empty()) {
+      quant = std::move(found);
+      shortened = true;
+    }
   }
   return std::nullopt;
 }
 
+void take_preset(read::Reading& reading, Given& word, Named named) {
+  reading.assumptions.push_back(word.text + " (" + word.origin.where + ") has the shape of " + named.preset);
+  word.text = std::move(named.preset);
+  const bool said = std::ranges::find(reading.words, "quant", &Given::term) != reading.words.end();
+  if (!named.quant.empty() && reading.serves && !said) {
+    reading.words.push_back({"quant", std::move(named.quant), word.origin});
+  }
+}
+
+void take_found(read::Reading& reading, read::Reading found) {
+  std::erase_if(reading.words, [](const Given& word) { return word.term == "model"; });
+  reading.config = std::move(found.config);
+  reading.weights = std::move(found.weights);
+  for (Given& word : found.words) {
+    const bool said = std::ranges::find(reading.words, word.term, &Given::term) != reading.words.end();
+    if (!said) reading.words.push_back(std::move(word));
+  }
+  reading.assumptions.insert(reading.assumptions.end(), found.assumptions.begin(), found.assumptions.end());
+}
+
+/// A mistake of the network is one of the line that names the model.
+read::Reading fetched(const HubName& name, const Given& word, bool offline) {
+  try {
+    return read_hub(name, read_hub_environment(offline));
+  } catch (const quantity::BadInput& error) {
+    if (error.place() == word.origin.where) throw;
+    throw quantity::BadInput(word.origin.where, error.place() + " " + error.problem(), error.hint());
+  }
+}
+
 }  // namespace
 
-void find_model(read::Reading& reading, const std::vector<Given>& options, const read::Catalogue& catalogue) {
+void find_model(read::Reading& reading, const std::vector<Given>& options, const read::Catalogue& catalogue,
+                bool offline) {
   const auto names_model = [](const Given& word) {
     return word.term == "model" || word.term == "config" || word.term == "params";
   };
   const auto word = std::ranges::find(reading.words, "model", &Given::term);
   if (word == reading.words.end() || reading.config || std::ranges::any_of(options, names_model)) return;
-  if (is_preset(word->text, catalogue)) return;
-  if (auto preset = preset_behind(word->text, catalogue)) {
-    reading.assumptions.push_back(word->text + " (" + word->origin.where + ") has the shape of " + *preset);
-    word->text = *std::move(preset);
+  const auto name = hub_name(word->text);
+  if (name) {
+    if (auto cached = read_cached(*name, read_hub_environment(offline))) return take_found(reading, *std::move(cached));
   }
+  if (is_preset(name && name->quant.empty() ? name->id : word->text, catalogue)) {
+    if (name && name->quant.empty()) word->text = name->id;
+    return;
+  }
+  const bool by_itself = reading.kind == hub_kind;
+  if (auto named = by_itself ? std::nullopt : preset_behind(word->text, catalogue)) {
+    return take_preset(reading, *word, *std::move(named));
+  }
+  if (name) return take_found(reading, fetched(*name, *word, offline));
 }
 
 }  // namespace llmcalc::cli

@@ -1,4 +1,4 @@
-// The model that a file names: a preset, or a folder beside the file.
+// The model that a file names: in the Hub's cache, a preset, or on the Hub.
 #pragma once
 
 #include "llmcalc/read/launch.hpp"
@@ -10,6 +10,7 @@ namespace llmcalc::cli {
 
 /// Puts the preset's name, or the configuration that was found, in the place of a name that is no preset's. Nothing is
 /// looked up where an option names the model.
-void find_model(read::Reading& reading, const std::vector<read::Given>& options, const read::Catalogue& catalogue);
+void find_model(read::Reading& reading, const std::vector<read::Given>& options, const read::Catalogue& catalogue,
+                bool offline);
 
 }  // namespace llmcalc::cli

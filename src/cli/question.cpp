@@ -80,17 +80,19 @@ void take_name(const Arguments& arguments, std::vector<Given>& words, std::vecto
 
 /// A word of a server in a question of training: how a file's weights are quantized.
 bool is_of_other_verb(const Given& word) {
-  return read::find_term(word.term) == nullptr && read::find_shorthand(word.term) == nullptr;
+  const auto terms = read::vocabulary();
+  return std::ranges::find(terms, word.term, &read::Term::name) == terms.end() &&
+         read::find_shorthand(word.term) == nullptr;
 }
 
 /// Options on top of what the things say together.
-AskedQuestion understood(const std::vector<std::string>& things, std::vector<Given> options,
-                         const Environment& environment, const read::Catalogue& catalogue) {
+AskedQuestion understood(const std::vector<std::string>& things, const std::vector<Given>& options, bool offline,
+                         const read::Catalogue& catalogue) {
   std::vector<read::Reading> readings;
-  for (const auto& thing : things) readings.push_back(read_thing(thing, environment));
+  for (const auto& thing : things) readings.push_back(read_thing(thing));
   AskedQuestion question;
   question.reading = merge(std::move(readings));
-  find_model(question.reading, options, catalogue);
+  find_model(question.reading, options, catalogue, offline);
   add_config_word(question.reading);
   question.words = with_options(question.reading, options);
   const auto config = std::ranges::find(question.words, "config", &Given::term);
@@ -142,20 +144,22 @@ std::vector<Given> searched_words(const AskedQuestion& asked) {
   return words;
 }
 
-AskedQuestion ask_of_names(const Arguments& arguments, const Environment& environment,
-                           const read::Catalogue& catalogue) {
+AskedQuestion ask_of_names(const Arguments& arguments, const read::Catalogue& catalogue) {
   auto things = arguments.names(std::numeric_limits<std::size_t>::max());
   for (auto& thing : arguments.all("from")) things.push_back(std::move(thing));
   if (things.empty()) throw quantity::BadInput("from", "needs a file, a folder, a command or org/name");
-  return understood(things, words_of(arguments), environment, catalogue);
+  return understood(things, words_of(arguments), arguments.has("offline"), catalogue);
 }
 
-AskedQuestion ask(const Arguments& arguments, const Environment& environment, const read::Catalogue& catalogue) {
+AskedQuestion ask(const Arguments& arguments, const read::Catalogue& catalogue) {
   auto words = words_of(arguments);
   auto things = arguments.all("from");
   take_name(arguments, words, things);
   if (!things.empty()) {
-    AskedQuestion question = understood(things, std::move(words), environment, catalogue);
+    AskedQuestion question = understood(things, words, arguments.has("offline"), catalogue);
+    if (question.reading.serves) {
+      throw quantity::BadInput("--from", "starts a server, and this is about training", "llmcalc serve --from");
+    }
     std::erase_if(question.words, is_of_other_verb);
     return question;
   }

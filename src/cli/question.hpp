@@ -34,10 +34,9 @@ std::vector<read::Given> searched_words(const AskedQuestion& asked);
 /// A value of the effective question in the words of the answer.
 render::EchoLine echo_line(std::string term, std::string value, const read::Origin& origin);
 
-AskedQuestion ask(const Arguments& arguments, const Environment& environment, const read::Catalogue& catalogue);
+AskedQuestion ask(const Arguments& arguments, const read::Catalogue& catalogue);
 
 /// The same where every word without an option is a thing to read.
-AskedQuestion ask_of_names(const Arguments& arguments, const Environment& environment,
-                           const read::Catalogue& catalogue);
+AskedQuestion ask_of_names(const Arguments& arguments, const read::Catalogue& catalogue);
 
 }  // namespace llmcalc::cli

@@ -1,6 +1,8 @@
 #include "cli/things.hpp"
 
 #include "cli/files.hpp"
+#include "cli/hub.hpp"
+#include "cli/ollama.hpp"
 #include "cli/weight_files.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/text.hpp"
@@ -94,6 +96,26 @@ Reading read_weights(const fs::path& path, WeightFile kind) {
   return reading;
 }
 
+/// A server's model may be a file beside the one that names it, or one of Ollama's own.
+Reading with_model_file(Reading reading, const fs::path& folder) {
+  const auto word = std::ranges::find(reading.words, "model", &read::Given::term);
+  if (!reading.serves || word == reading.words.end()) return reading;
+  std::error_code error;
+  std::optional<fs::path> file = folder / word->text;
+  if (!fs::is_regular_file(*file, error) || !is_below(folder, *file)) file = ollama_model(word->text);
+  if (!file || weight_file(*file) != WeightFile::gguf) return reading;
+  Reading found = read_weights(*file, WeightFile::gguf);
+  found.place = word->text;
+  reading.words.erase(word);
+  reading.config = std::move(found.config);
+  reading.weights = std::move(found.weights);
+  for (auto& said : found.words) {
+    std::erase_if(reading.words, [&](const read::Given& each) { return each.term == said.term; });
+    reading.words.push_back(std::move(said));
+  }
+  return reading;
+}
+
 }  // namespace
 
 read::FindFile files_below(const std::string& folder) {
@@ -110,13 +132,37 @@ bool is_thing(const std::string& word) {
   return word.find_first_of("/ ") != std::string::npos || fs::is_regular_file(word, error);
 }
 
-Reading read_thing(const std::string& thing, const Environment&) {
+bool holds_model(const fs::path& folder) {
   std::error_code error;
-  const fs::path path(thing);
+  const auto is_model = [](const fs::directory_entry& entry) {
+    const auto name = entry.path().filename().string();
+    return name == "config.json" || name == "adapter_config.json" || name.ends_with(".gguf");
+  };
+  const fs::directory_iterator entries(folder, error);
+  return !error && std::any_of(begin(entries), end(entries), is_model);
+}
+
+Reading read_path(const fs::path& path) {
+  std::error_code error;
   if (fs::is_directory(path, error)) return read_folder(path);
   if (const auto kind = weight_file(path); kind != WeightFile::none) return read_weights(path, kind);
-  if (fs::exists(path, error)) return read_text_file(path);
-  if (read::is_launch_command(thing)) return read::read_launch_command(thing, "command", files_below("."));
+  const auto folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  return with_model_file(read_text_file(path), folder);
+}
+
+Reading read_thing(const std::string& thing) {
+  std::error_code error;
+  if (fs::exists(thing, error)) return read_path(thing);
+  if (read::is_launch_command(thing)) {
+    return with_model_file(read::read_launch_command(thing, "command", files_below(".")), ".");
+  }
+  if (hub_name(thing)) {
+    Reading reading;
+    reading.kind = hub_kind;
+    reading.place = thing;
+    reading.words.push_back({"model", thing, {read::Source::file, thing}});
+    return reading;
+  }
   throw BadInput("--from",
                  quantity::quoted(thing) + " is no file, no folder and no command that starts a trainer or a server",
                  "a path, a command in quotes, or org/name of the Hub");

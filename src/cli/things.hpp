@@ -1,9 +1,9 @@
 // What --from names: a file, a folder, a command, a model of the Hub. Bytes are read here; what they mean is read's.
 #pragma once
 
-#include "cli/environment.hpp"
 #include "llmcalc/read/launch.hpp"
 
+#include <filesystem>
 #include <string>
 
 namespace llmcalc::cli {
@@ -11,8 +11,14 @@ namespace llmcalc::cli {
 /// Whether a word can only be such a thing, and no preset's name.
 bool is_thing(const std::string& word);
 
+/// A file or folder that is there.
+read::Reading read_path(const std::filesystem::path& path);
+
+/// Whether a folder holds a configuration or weights.
+bool holds_model(const std::filesystem::path& folder);
+
 /// \throws quantity::BadInput when it is nothing that is known
-read::Reading read_thing(const std::string& thing, const Environment& environment);
+read::Reading read_thing(const std::string& thing);
 
 /// Files that a thing names, where they lie in its folder or below.
 read::FindFile files_below(const std::string& folder);

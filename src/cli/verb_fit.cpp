@@ -49,7 +49,7 @@ Outcome run(const Options& options, const render::Report& report) {
 Outcome fit(const Arguments& arguments, const Environment& environment) {
   const auto options = setup(arguments, environment);
   const auto catalogue = open_catalogue(arguments, environment);
-  const AskedQuestion asked = ask(arguments, environment, catalogue);
+  const AskedQuestion asked = ask(arguments, catalogue);
   if (arguments.has("show-question")) return show_question(asked, "fit", options.json);
   auto answer = api::fit(asked.words, asked.config, catalogue);
   const auto& assumed = asked.reading.assumptions;

@@ -8,7 +8,7 @@ namespace llmcalc::cli {
 
 Outcome from(const Arguments& arguments, const Environment& environment) {
   const auto catalogue = open_catalogue(arguments, environment);
-  const AskedQuestion asked = ask_of_names(arguments, environment, catalogue);
+  const AskedQuestion asked = ask_of_names(arguments, catalogue);
   return show_question(asked, asked.reading.serves ? "serve" : "fit", wants_json(arguments));
 }
 

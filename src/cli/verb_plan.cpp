@@ -167,7 +167,7 @@ Outcome plan(const Arguments& arguments, const Environment& environment) {
   PlanOptions options = plan_options(arguments, environment);
   const auto catalogue = open_catalogue(arguments, environment);
   if (!options.merged.empty()) return merge_parts(options, catalogue);
-  const AskedQuestion asked = ask(arguments, environment, catalogue);
+  const AskedQuestion asked = ask(arguments, catalogue);
   if (arguments.has("show-question")) return show_question(asked, "plan", options.format == PlanFormat::json);
   options.words = searched_words(asked);
   const Planner planner(options, catalogue, asked.config);

@@ -19,7 +19,9 @@ namespace fs = std::filesystem;
 using quantity::BadInput;
 using read::Checkpoint;
 
-constexpr std::uint64_t first_read = std::uint64_t{1} << 20U;
+/// A GGUF of 128k tokens has some 9 MiB in front of its tensors; safetensors say the length in their first octets.
+constexpr std::uint64_t first_of_gguf = std::uint64_t{12} << 20U;
+constexpr std::uint64_t first_of_safetensors = std::uint64_t{16} << 10U;
 /// Headers end long before: the largest vocabularies take some ten megabytes.
 constexpr std::uint64_t most_read = std::uint64_t{256} << 20U;
 
@@ -43,9 +45,11 @@ class Head {
 
  private:
   void read(std::uint64_t count) {
+    const auto present = bytes_.size();
     std::ifstream in(path_, std::ios::binary);
+    in.seekg(static_cast<std::streamoff>(present));
     bytes_.resize(count);
-    in.read(bytes_.data(), static_cast<std::streamsize>(count));
+    in.read(bytes_.data() + present, static_cast<std::streamsize>(count - present));
     if (!in) throw BadInput("--from", "cannot read '" + path_.string() + "'");
   }
 
@@ -56,7 +60,7 @@ class Head {
 
 Checkpoint read_one(const fs::path& path, WeightFile kind) {
   Head head(path);
-  std::uint64_t count = first_read;
+  std::uint64_t count = kind == WeightFile::gguf ? first_of_gguf : first_of_safetensors;
   for (;;) {
     const auto file = head.upto(count);
     auto result = kind == WeightFile::gguf ? read_gguf(file, head.name()) : read_safetensors(file, head.name());

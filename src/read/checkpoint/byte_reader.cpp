@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <bit>
+#include <cstring>
+
 namespace llmcalc::read {
 
 void ByteReader::fail(const std::string& problem) const {
@@ -28,11 +31,14 @@ void ByteReader::skip(std::uint64_t count) {
 }
 
 std::uint64_t ByteReader::integer(unsigned size) {
+  const auto text = bytes(size);
   std::uint64_t value = 0;
-  unsigned shift = 0;
-  for (const char c : bytes(size)) {
-    value |= static_cast<std::uint64_t>(static_cast<unsigned char>(c)) << shift;
-    shift += 8U;
+  if constexpr (std::endian::native == std::endian::little) {
+    std::memcpy(&value, text.data(), size);
+  } else {
+    for (unsigned i = 0; i < size; ++i) {
+      value |= static_cast<std::uint64_t>(static_cast<unsigned char>(text[i])) << (8U * i);
+    }
   }
   return value;
 }

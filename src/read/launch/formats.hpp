@@ -18,6 +18,12 @@ const Format& torchtitan_format();
 const Format& torchtune_format();
 const Format& trainer_format();
 
+const Format& llama_server_format();
+const Format& modelfile_format();
+const Format& sglang_format();
+const Format& trtllm_format();
+const Format& vllm_format();
+
 /// Those that a file of settings may be in, the most particular first.
 std::span<const Format* const> file_formats();
 

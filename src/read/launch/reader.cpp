@@ -5,8 +5,11 @@
 #include "read/launch/formats.hpp"
 #include "read/launch/model_files.hpp"
 #include "read/launch/python.hpp"
+#include "read/servers/modelfile.hpp"
 #include "read/shell/command.hpp"
+#include "read/shell/containers.hpp"
 #include "read/shell/launcher_words.hpp"
+#include "read/shell/slurm.hpp"
 #include "read/shell/starters.hpp"
 
 #include <algorithm>
@@ -72,8 +75,13 @@ class CommandReader {
   CommandReader(const Reader& reader, const FindFile& find, std::string_view place)
       : reader_(reader), find_(find), place_(place) {}
 
-  std::optional<Reading> read(const ShellCommand& command) {
-    const Launch launch = unwrapped(command, place_);
+  std::optional<Reading> read(const ShellCommand& command, const Settings& job = {}) {
+    Launch launch = unwrapped(command, place_);
+    for (const Setting& setting : job.all()) launch.launcher.put(setting);
+    return read(launch);
+  }
+
+  std::optional<Reading> read(const Launch& launch) {
     const Started started = starter_of(launch.words);
     Options options = options_of(launch.words, started.starter == nullptr ? 1 : started.words, place_);
     const Format* format = started.starter == nullptr ? format_of(options.settings) : &started.starter->format();
@@ -91,8 +99,10 @@ class CommandReader {
       settings.put(
           {"algorithm", std::string(started.starter->algorithm), {}, place_of(place_, program, program.text), {}});
     }
+    for (const Setting& setting : launch.launcher.all()) add_variable(setting, settings);
     readings.push_back(reader_.settings(*format, settings, place_));
     Reading all = merge(std::move(readings));
+    take_machines(launch.launcher, all);
     all.kind = std::string(format->name);
     all.place = place_;
     all.assumptions.insert(all.assumptions.end(), assumptions_.begin(), assumptions_.end());
@@ -100,6 +110,15 @@ class CommandReader {
   }
 
  private:
+  /// LLAMA_ARG_CTX_SIZE is --ctx-size, where that is not said.
+  static void add_variable(const Setting& variable, Settings& settings) {
+    constexpr std::string_view prefix = "environment.LLAMA_ARG_";
+    if (!variable.key.starts_with(prefix)) return;
+    Setting setting = variable;
+    setting.key = quantity::to_lower(std::string_view(variable.key).substr(prefix.size()));
+    if (!settings.has(setting.key)) settings.put(std::move(setting));
+  }
+
   void take_accelerate(const Launch& launch, std::vector<Reading>& readings) const {
     Settings settings = accelerate_settings(launch.launcher);
     const Setting* file = settings.find("config_file");
@@ -179,7 +198,12 @@ Reading Reader::file(std::string_view text, std::string_view place) const {
   refuse_large(text, place);
   refuse_python(text, place);
   if (looks_like_shell(text)) return command(text, place);
+  if (const auto modelfile = parse_modelfile(text, place)) return settings(modelfile_format(), *modelfile, place);
   const Node node = parse_settings(text, place);
+  for (const Launch& launch : containers_in(node, place)) {
+    const ShellCommand command{launch.words, {}};
+    if (auto reading = CommandReader(*this, find_, place).read(command, launch.launcher)) return *std::move(reading);
+  }
   if (node.kind != Node::Kind::table) return command(text, place);
   if (auto model = model_file(node, text, place)) return *std::move(model);
   Settings settings = flat(node);
@@ -192,8 +216,9 @@ Reading Reader::file(std::string_view text, std::string_view place) const {
 
 Reading Reader::command(std::string_view text, std::string_view place) const {
   const Script script = parse_shell(text, place);
+  const Settings job = slurm_settings(script.directives, place);
   for (const ShellCommand& command : script.commands) {
-    if (auto reading = CommandReader(*this, find_, place).read(command)) return *std::move(reading);
+    if (auto reading = CommandReader(*this, find_, place).read(command, job)) return *std::move(reading);
   }
   throw BadInput(std::string(place), "starts no trainer or server that is known", std::string(known_things));
 }

@@ -1,10 +1,13 @@
 #include "read/shell/command.hpp"
 
+#include "read/shell/containers.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <utility>
 
 namespace llmcalc::read {
 namespace {
@@ -108,6 +111,13 @@ void take_environment(const ShellCommand& command, std::string_view place, Setti
   }
 }
 
+/// What runs in a container may have launchers of its own in front.
+Launch within(Launch container, std::string_view place) {
+  Launch inner = unwrapped({std::move(container.words), {}}, place);
+  for (const Setting& setting : container.launcher.all()) inner.launcher.put(setting);
+  return inner;
+}
+
 }  // namespace
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
@@ -123,6 +133,11 @@ Launch unwrapped(const ShellCommand& command, std::string_view place) {
   std::size_t at = 0;
   for (bool found = true; found;) {
     found = false;
+    for (const auto docker : {"docker run", "podman run"}) {
+      if (const auto length = matched(docker, command.words, at); length > 0) {
+        return within(docker_launch(command.words, at + length, place), place);
+      }
+    }
     for (const Launcher& launcher : launchers) {
       const auto length = matched(launcher.name, command.words, at);
       if (length == 0) continue;

@@ -57,6 +57,26 @@ void take_processes(const Settings& launcher, Reading& reading) {
   }
 }
 
+void take_machines(const Settings& launcher, Reading& reading) {
+  const Reader reader(nothing_to_find);
+  Sheet sheet(launcher, reading, reader);
+  if (const Setting* gpu = sheet.find({"container.gpu", "slurm.gpu"})) sheet.say("gpu", gpu->text, *gpu);
+  if (const Setting* version = sheet.find("container.version"); version != nullptr && reading.serves) {
+    sheet.say("engine_version", version->text, *version);
+  }
+  const Setting* nodes = counted(sheet, {"slurm.nodes"});
+  const Setting* per_node = counted(sheet, {"container.gpus", "slurm.gpus_per_node"});
+  const Setting* all = counted(sheet, {"slurm.gpus"});
+  if (nodes != nullptr && value_of(*nodes) > 1 && !sheet.has("nodes")) sheet.say("nodes", nodes->text, *nodes);
+  if (sheet.has("gpus")) return;
+  if (per_node != nullptr) {
+    const auto machines = nodes == nullptr ? 1 : value_of(*nodes);
+    sheet.say("gpus", std::to_string(quantity::checked_multiply(value_of(*per_node), machines)), *per_node);
+  } else if (all != nullptr) {
+    sheet.say("gpus", all->text, *all);
+  }
+}
+
 Settings accelerate_settings(const Settings& launcher) {
   constexpr std::string_view prefix = "accelerate.";
   Settings settings;

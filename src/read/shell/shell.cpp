@@ -70,8 +70,23 @@ class Shell : private ShellWords {
     constexpr std::string_view directive = "#SBATCH";
     if (comment.starts_with(directive)) {
       script_.directives.push_back({std::string(comment.substr(directive.size())), line(), {}});
+      set_job_variables();
     }
     skip(comment.size());
+  }
+
+  /// What Slurm tells a script of its own directives (sbatch's manual, output environment variables).
+  void set_job_variables() {
+    const ShellWord& directive = script_.directives.back();
+    for (const std::string_view option : {"--nodes=", "-N "}) {
+      const auto at = directive.text.find(option);
+      if (at == std::string::npos) continue;
+      const auto begin = at + option.size();
+      const auto end = directive.text.find_first_not_of("0123456789", begin);
+      const std::string count = directive.text.substr(begin, end == std::string::npos ? end : end - begin);
+      if (count.empty()) continue;
+      for (const auto* name : {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}) set(name, {{count, directive.line, {}}});
+    }
   }
 
   /// ">file", "2>&1", "<<EOF" with all that it feeds.

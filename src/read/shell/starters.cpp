@@ -34,6 +34,12 @@ constexpr Starter starters[] = {
     {"pretrain_mamba.py", megatron_format},
     {"pretrain_t5.py", megatron_format},
     {"pretrain_bert.py", megatron_format},
+    {"vllm serve", vllm_format, {}, "config"},
+    {"vllm.entrypoints.openai.api_server", vllm_format, {}, "config"},
+    {"sglang serve", sglang_format, {}, "config"},
+    {"sglang.launch_server", sglang_format, {}, "config"},
+    {"trtllm-serve", trtllm_format, {}, "extra_llm_api_options"},
+    {"llama-server", llama_server_format, {}, "models_preset"},
 };
 
 }  // namespace

@@ -1,0 +1,192 @@
+// libcurl is loaded when the first request is made: a run that needs no network does not pay for it.
+#include "cli/http.hpp"
+#include "llmcalc/quantity/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <curl/curl.h>
+#include <dlfcn.h>
+#include <memory>
+#include <string_view>
+#include <thread>
+
+namespace llmcalc::cli {
+namespace {
+
+using quantity::BadInput;
+
+constexpr const char* library_names[] = {"libcurl.so.4", "libcurl-gnutls.so.4", "libcurl.4.dylib"};
+
+/// The functions that are needed of it.
+struct Curl {
+  decltype(&curl_global_init) global_init = nullptr;
+  decltype(&curl_easy_init) init = nullptr;
+  decltype(&curl_easy_setopt) set = nullptr;
+  decltype(&curl_easy_perform) perform = nullptr;
+  decltype(&curl_easy_getinfo) info = nullptr;
+  decltype(&curl_easy_cleanup) cleanup = nullptr;
+  decltype(&curl_easy_strerror) describe = nullptr;
+  decltype(&curl_slist_append) append = nullptr;
+  decltype(&curl_slist_free_all) free_list = nullptr;
+};
+
+template <class Function>
+void load(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  if (function == nullptr) throw BadInput("network", std::string("libcurl lacks ") + name);
+}
+
+Curl open_library() {
+  void* library = nullptr;
+  for (const char* name : library_names) {
+    library = library == nullptr ? dlopen(name, RTLD_NOW) : library;
+  }
+  if (library == nullptr)
+    throw BadInput("network", "libcurl is not installed", "install libcurl, or name a file or folder");
+  Curl curl;
+  load(library, "curl_global_init", curl.global_init);
+  load(library, "curl_easy_init", curl.init);
+  load(library, "curl_easy_setopt", curl.set);
+  load(library, "curl_easy_perform", curl.perform);
+  load(library, "curl_easy_getinfo", curl.info);
+  load(library, "curl_easy_cleanup", curl.cleanup);
+  load(library, "curl_easy_strerror", curl.describe);
+  load(library, "curl_slist_append", curl.append);
+  load(library, "curl_slist_free_all", curl.free_list);
+  curl.global_init(CURL_GLOBAL_DEFAULT);
+  return curl;
+}
+
+const Curl& curl() {
+  static const Curl library = open_library();
+  return library;
+}
+
+/// What a transfer collects.
+struct Transfer {
+  HttpResponse response;
+  std::uint64_t most = 0;
+  bool cut = false;  ///< more came than was asked for
+  std::string location;
+  long retry_after = 0;
+  std::uint64_t length = 0;
+};
+
+std::size_t take_body(char* data, std::size_t, std::size_t count, void* into) {
+  auto& transfer = *static_cast<Transfer*>(into);
+  const auto room = transfer.most - transfer.response.body.size();
+  transfer.response.body.append(data, std::min<std::uint64_t>(count, room));
+  transfer.cut = count > room;
+  return transfer.cut ? 0 : count;  // less than what came ends the transfer
+}
+
+/// The value of a header of that name, whose case does not matter.
+std::string_view value_of(std::string_view line, std::string_view name) {
+  const auto equal = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; };
+  if (line.size() <= name.size() || line[name.size()] != ':') return {};
+  if (!std::equal(name.begin(), name.end(), line.begin(), [&](char b, char a) { return equal(a, b); })) return {};
+  line.remove_prefix(name.size() + 1);
+  while (line.starts_with(' ')) line.remove_prefix(1);
+  while (line.ends_with('\r') || line.ends_with('\n')) line.remove_suffix(1);
+  return line;
+}
+
+std::size_t take_header(char* data, std::size_t, std::size_t count, void* into) {
+  auto& transfer = *static_cast<Transfer*>(into);
+  const std::string_view line(data, count);
+  if (const auto code = value_of(line, "x-error-code"); !code.empty()) transfer.response.error_code = code;
+  if (const auto url = value_of(line, "location"); !url.empty()) transfer.location = url;
+  if (const auto wait = value_of(line, "retry-after"); !wait.empty()) {
+    std::from_chars(wait.data(), wait.data() + wait.size(), transfer.retry_after);
+  }
+  if (const auto length = value_of(line, "content-length"); !length.empty()) {
+    std::from_chars(length.data(), length.data() + length.size(), transfer.length);
+  }
+  if (const auto range = value_of(line, "content-range"); !range.empty()) {
+    const auto whole = range.substr(range.find('/') + 1);
+    std::from_chars(whole.data(), whole.data() + whole.size(), transfer.response.size);
+  }
+  return count;
+}
+
+std::string_view host_of(std::string_view url) {
+  const auto scheme = url.find("://");
+  if (scheme == std::string_view::npos) return {};
+  return url.substr(0, url.find('/', scheme + 3));
+}
+
+/// One request without following redirects.
+Transfer perform(const std::string& url, const HubEnvironment& hub, const HttpRequest& request) {
+  const Curl& library = curl();
+  const std::unique_ptr<CURL, decltype(library.cleanup)> handle(library.init(), library.cleanup);
+  if (!handle) throw BadInput("network", "libcurl does not start");
+  Transfer transfer;
+  transfer.most = request.most;
+  curl_slist* list = nullptr;
+  if (!hub.token.empty() && host_of(url) == host_of(hub.endpoint)) {
+    list = library.append(list, ("Authorization: Bearer " + hub.token).c_str());
+  }
+  const std::unique_ptr<curl_slist, decltype(library.free_list)> headers(list, library.free_list);
+  const std::string range = fmt::format("0-{}", request.most - 1);
+  constexpr long slowest = 1;  // bytes a second over the whole time-out
+  const auto set = [&](CURLoption option, auto value) { library.set(handle.get(), option, value); };
+  set(CURLOPT_URL, url.c_str());
+#if LIBCURL_VERSION_NUM >= 0x075500
+  set(CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+  set(CURLOPT_PROTOCOLS, long{CURLPROTO_HTTP | CURLPROTO_HTTPS});
+#endif
+  set(CURLOPT_USERAGENT, "llmcalc");
+  set(CURLOPT_HTTPHEADER, headers.get());
+  set(CURLOPT_CONNECTTIMEOUT, hub.timeout);
+  set(CURLOPT_LOW_SPEED_TIME, hub.timeout);
+  set(CURLOPT_LOW_SPEED_LIMIT, slowest);
+  set(CURLOPT_TIMEOUT, 12 * hub.timeout);
+  set(CURLOPT_NOSIGNAL, 1L);
+  set(CURLOPT_WRITEFUNCTION, take_body);
+  set(CURLOPT_WRITEDATA, static_cast<void*>(&transfer));
+  set(CURLOPT_HEADERFUNCTION, take_header);
+  set(CURLOPT_HEADERDATA, static_cast<void*>(&transfer));
+  if (request.range) set(CURLOPT_RANGE, range.c_str());
+  const CURLcode result = library.perform(handle.get());
+  library.info(handle.get(), CURLINFO_RESPONSE_CODE, &transfer.response.status);
+  if (transfer.response.size == 0) transfer.response.size = transfer.length;
+  if (transfer.cut && !request.range) throw BadInput(url, fmt::format("sends more than {} bytes", request.most));
+  if (result != CURLE_OK && !transfer.cut)
+    throw BadInput(url, std::string("cannot be read: ") + library.describe(result));
+  return transfer;
+}
+
+/// A redirect may be relative to its host.
+std::string absolute(const std::string& location, const std::string& from) {
+  return location.starts_with('/') ? std::string(host_of(from)) + location : location;
+}
+
+}  // namespace
+
+HttpResponse http_get(const std::string& url, const HubEnvironment& hub, const HttpRequest& request) {
+  constexpr int most_redirects = 5;
+  constexpr long too_many = 429;
+  constexpr long longest_wait = 5;
+  std::string at = url;
+  bool waited = false;
+  for (int redirects = 0; redirects <= most_redirects;) {
+    Transfer transfer = perform(at, hub, request);
+    const long status = transfer.response.status;
+    if (status >= 300 && status < 400 && !transfer.location.empty()) {
+      at = absolute(transfer.location, at);
+      ++redirects;
+    } else if (status == too_many && !waited) {
+      waited = true;
+      std::this_thread::sleep_for(std::chrono::seconds(std::clamp(transfer.retry_after, 0L, longest_wait)));
+    } else {
+      return std::move(transfer.response);
+    }
+  }
+  throw BadInput(url, "redirects in a circle");
+}
+
+}  // namespace llmcalc::cli

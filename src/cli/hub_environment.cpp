@@ -1,0 +1,96 @@
+#include "cli/hub_environment.hpp"
+
+#include "cli/files.hpp"
+#include "llmcalc/quantity/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+#include <system_error>
+
+namespace llmcalc::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+bool is_yes(const char* name) {
+  constexpr std::array<std::string_view, 4> yes{"1", "on", "yes", "true"};
+  return std::ranges::find(yes, quantity::to_lower(variable(name))) != yes.end();
+}
+
+/// "~/cache" and "$HOME/cache", as Python's os.path.expanduser and expandvars read them.
+fs::path expanded(std::string path) {
+  if (path == "~" || path.starts_with("~/")) path.replace(0, 1, variable("HOME"));
+  if (path.starts_with('$')) {
+    const auto end = std::min(path.find('/'), path.size());
+    std::string name = path.substr(1, end - 1);
+    if (name.starts_with('{') && name.ends_with('}')) name = name.substr(1, name.size() - 2);
+    path.replace(0, end, variable(name.c_str()));
+  }
+  return path;
+}
+
+fs::path home() {
+  if (const auto said = variable("HF_HOME"); !said.empty()) return expanded(said);
+  if (const auto cache = variable("XDG_CACHE_HOME"); !cache.empty()) return expanded(cache) / "huggingface";
+  const auto user = variable("HOME");
+  return user.empty() ? fs::path() : fs::path(user) / ".cache" / "huggingface";
+}
+
+fs::path cache_folder() {
+  for (const auto* name : {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"}) {
+    if (const auto said = variable(name); !said.empty()) return expanded(said);
+  }
+  const auto folder = home();
+  return folder.empty() ? folder : folder / "hub";
+}
+
+/// One that holds anything but printable letters would break out of its header.
+std::string cleaned(std::string_view token) {
+  const auto text = quantity::trim(token);
+  const bool plain = std::ranges::all_of(text, [](char c) { return c > ' ' && c < '\x7F'; });
+  return plain ? std::string(text) : std::string();
+}
+
+std::string token() {
+  if (is_yes("HF_HUB_DISABLE_IMPLICIT_TOKEN")) return {};
+  for (const auto* name : {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"}) {
+    if (const auto said = variable(name); !said.empty()) return cleaned(said);
+  }
+  const auto said = variable("HF_TOKEN_PATH");
+  const auto path = said.empty() ? home() / "token" : expanded(said);
+  std::error_code error;
+  return fs::is_regular_file(path, error) ? cleaned(read_file(path, "HF_TOKEN_PATH")) : std::string();
+}
+
+long seconds(const char* name, long otherwise) {
+  const auto text = variable(name);
+  long value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  constexpr long longest = 3600;
+  return read.ec == std::errc() && value > 0 && value <= longest ? value : otherwise;
+}
+
+}  // namespace
+
+HubEnvironment read_hub_environment(bool offline) {
+  HubEnvironment hub;
+  hub.cache = cache_folder();
+  hub.offline = offline || is_yes("HF_HUB_OFFLINE") || is_yes("TRANSFORMERS_OFFLINE");
+  if (auto endpoint = variable("HF_ENDPOINT"); !endpoint.empty()) {
+    while (endpoint.ends_with('/')) endpoint.pop_back();
+    hub.endpoint = endpoint;
+  }
+  hub.timeout = seconds("HF_HUB_ETAG_TIMEOUT", hub.timeout);
+  if (!hub.offline) hub.token = token();
+  return hub;
+}
+
+}  // namespace llmcalc::cli

@@ -1,0 +1,58 @@
+#include "cli/hub.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/text.hpp"
+
+#include <algorithm>
+
+namespace llmcalc::cli {
+namespace {
+
+bool is_plain(std::string_view text) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+           c == '.';
+  };
+  return !text.empty() && std::ranges::all_of(text, plain) && text.find("..") == std::string_view::npos &&
+         text.front() != '.' && text.front() != '-';
+}
+
+/// A branch, a tag (which may hold slashes) or a commit.
+bool is_revision(std::string_view text) {
+  while (!text.empty()) {
+    const auto part = text.substr(0, text.find('/'));
+    if (!is_plain(part)) return false;
+    if (part.size() == text.size()) return true;
+    text.remove_prefix(part.size() + 1);
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<HubName> hub_name(std::string_view text) {
+  for (const std::string_view prefix : {"hf:", "hf.co/", "huggingface.co/", "https://huggingface.co/"}) {
+    if (text.starts_with(prefix)) {
+      text.remove_prefix(prefix.size());
+      break;
+    }
+  }
+  HubName name;
+  if (const auto at = text.find('@'); at != std::string_view::npos) {
+    name.revision = text.substr(at + 1);
+    if (!is_revision(name.revision)) return std::nullopt;
+    text = text.substr(0, at);
+  }
+  if (const auto colon = text.find(':'); colon != std::string_view::npos) {
+    name.quant = quantity::to_lower(text.substr(colon + 1));
+    if (!is_plain(name.quant)) return std::nullopt;
+    text = text.substr(0, colon);
+  }
+  const auto slash = text.find('/');
+  if (slash == std::string_view::npos || !is_plain(text.substr(0, slash)) || !is_plain(text.substr(slash + 1))) {
+    return std::nullopt;
+  }
+  name.id = text;
+  return name;
+}
+
+}  // namespace llmcalc::cli

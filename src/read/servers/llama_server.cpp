@@ -1,0 +1,190 @@
+// llama-server (llama.cpp common/arg.cpp), its variables LLAMA_ARG_*, and Ollama's Modelfile.
+#include "llmcalc/quantity/text.hpp"
+#include "read/launch/formats.hpp"
+#include "read/servers/server_rules.hpp"
+
+#include <string>
+
+namespace llmcalc::read {
+namespace {
+
+constexpr Spelling caches[] = {{"f16", "fp16"},  {"bf16", "bf16"}, {"q8_0", "q8_0"}, {"q5_1", "q5_1"},
+                               {"q4_0", "q4_0"}, {"q4_1", "q4_0"}, {"f32", ""}};
+constexpr Spelling splits[] = {{"layer", "layer"}, {"row", "row"}, {"none", ""}};
+
+constexpr Row rows[] = {
+    {"np", Use::term, "slots"},
+    {"parallel", Use::term, "slots"},
+    {"n_parallel", Use::term, "slots"},
+    {"ngl", Use::rule},
+    {"gpu_layers", Use::rule},
+    {"n_gpu_layers", Use::rule},
+    {"ub", Use::term, "ubatch"},
+    {"ubatch_size", Use::term, "ubatch"},
+    {"ubatch", Use::term, "ubatch"},
+    {"b", Use::term, "batched_tokens"},
+    {"batch_size", Use::term, "batched_tokens"},
+    {"batch", Use::term, "batched_tokens"},
+    {"ctk", Use::term, "kv_dtype", caches},
+    {"cache_type_k", Use::term, "kv_dtype", caches},
+    {"sm", Use::term, "split", splits},
+    {"split_mode", Use::term, "split", splits},
+    {"ncmoe", Use::term, "cpu_experts"},
+    {"n_cpu_moe", Use::term, "cpu_experts"},
+    {"engine_version", Use::term, "engine_version"},
+    {"image_gpus", Use::term, "gpus"},
+    {"image_gpu", Use::term, "gpu"},
+    {"c", Use::rule},
+    {"ctx_size", Use::rule},
+    {"fa", Use::rule},
+    {"flash_attn", Use::rule},
+    {"ctv", Use::rule},
+    {"cache_type_v", Use::rule},
+    {"m", Use::rule},
+    {"model", Use::rule},
+    {"hf", Use::rule},
+    {"hfr", Use::rule},
+    {"hf_repo", Use::rule},
+    {"hff", Use::rule},
+    {"hf_file", Use::rule},
+    {"ts", Use::unmapped, "layers are spread evenly over the cards"},
+    {"tensor_split", Use::unmapped, "layers are spread evenly over the cards"},
+    {"ot", Use::unmapped, "every tensor where its layer is: --cpu-experts moves experts"},
+    {"override_tensor", Use::unmapped, "every tensor where its layer is: --cpu-experts moves experts"},
+    {"cmoe", Use::unmapped, "experts on the accelerator: --cpu-experts moves them"},
+    {"cpu_moe", Use::unmapped, "experts on the accelerator: --cpu-experts moves them"},
+    {"nkvo", Use::unmapped, "the cache on the accelerator"},
+    {"no_kv_offload", Use::unmapped, "the cache on the accelerator"},
+    {"md", Use::unmapped, "no draft model"},
+    {"model_draft", Use::unmapped, "no draft model"},
+    {"mm", Use::unmapped, "no vision tower"},
+    {"mmproj", Use::unmapped, "no vision tower"},
+    {"swa_full", Use::unmapped, "windowed layers keep their window alone"},
+    {"t"},
+    {"threads*"},
+    {"tb"},
+    {"host"},
+    {"port"},
+    {"mlock"},
+    {"no_mmap"},
+    {"mmap"},
+    {"a"},
+    {"alias"},
+    {"jinja"},
+    {"chat_template*"},
+    {"temp"},
+    {"top_*"},
+    {"min_p"},
+    {"repeat_*"},
+    {"n"},
+    {"predict"},
+    {"n_predict"},
+    {"cb"},
+    {"cont_batching"},
+    {"metrics"},
+    {"no_webui"},
+    {"api_key*"},
+    {"log_*"},
+    {"v"},
+    {"verbose"},
+    {"seed"},
+    {"numa"},
+    {"mg"},
+    {"main_gpu"},
+    {"slots"},
+    {"props"},
+    {"no_warmup"},
+    {"reasoning_*"},
+    {"timeout"},
+    {"to"},
+    {"kvu"},
+    {"kv_unified"},
+    {"cache_reuse"},
+    {"no_context_shift"},
+    {"rope_*"},
+    {"yarn_*"},
+    {"fit*"},
+    {"lora*"},
+    {"prio*"},
+    {"poll*"},
+    {"endpoint_*"},
+    {"device"},
+    {"dev"},
+    {"cache_ram"},
+    {"cram"},
+    {"offline"},
+    {"presence_penalty"},
+    {"frequency_penalty"},
+    {"positional*"},
+};
+
+constexpr Row modelfile_rows[] = {
+    {"num_ctx", Use::term, "context"},
+    {"num_gpu", Use::term, "gpu_layers"},
+    {"num_batch", Use::term, "ubatch"},
+    {"from", Use::rule},
+    {"adapter", Use::unmapped, "no adapter beside the model"},
+    {"*"},
+};
+
+constexpr std::span<const Row> tables[] = {rows};
+constexpr std::span<const Row> modelfile_tables[] = {modelfile_rows};
+
+/// Layers beyond all there are stand for all (the usual 99 and 999).
+void take_layers(Sheet& sheet) {
+  const Setting* layers = sheet.find({"ngl", "gpu_layers", "n_gpu_layers"});
+  if (layers == nullptr || quantity::to_lower(layers->text) == "auto") return;
+  const bool digits = layers->text.find_first_not_of("0123456789") == std::string::npos;
+  constexpr std::int64_t beyond = 99;
+  const bool all = !digits || sheet.count({"ngl", "gpu_layers", "n_gpu_layers"}).value_or(0) >= beyond;
+  sheet.say("gpu_layers", all ? "all" : layers->text, *layers);
+}
+
+void take_flash(Sheet& sheet) {
+  const Setting* flash = sheet.find({"fa", "flash_attn"});
+  if (flash == nullptr || says_nothing(*flash)) return;
+  sheet.say("flash", sheet.truth({"fa", "flash_attn"}).value_or(true) ? "1" : "0", *flash);
+}
+
+/// "user/repo:Q4_K_M" or a file.
+void take_file(Sheet& sheet) {
+  take_served_model(sheet, {"hf", "hfr", "hf_repo", "m", "model"});
+  if (const Setting* file = sheet.find({"hff", "hf_file"}))
+    sheet.assume(*file, "the repository's model, whatever the file");
+}
+
+void rules(Sheet& sheet) {
+  take_file(sheet);
+  take_layers(sheet);
+  take_flash(sheet);
+  const Setting* context = sheet.find({"c", "ctx_size"});
+  if (context != nullptr && context->text != "0") sheet.say("context", context->text, *context);
+  const Setting* values = sheet.find({"ctv", "cache_type_v"});
+  const Setting* keys = sheet.find({"ctk", "cache_type_k"});
+  if (values != nullptr && (keys == nullptr || keys->text != values->text)) {
+    sheet.assume(*values, "values of the cache as wide as its keys");
+  }
+  assume_load(sheet);
+}
+
+void modelfile_rules(Sheet& sheet) {
+  take_served_model(sheet, {"from"});
+  // What the library serves under a name without a quantization in it (ollama docs/faq.md).
+  const bool names_file = sheet.text("from").ends_with(".gguf");
+  if (!names_file) sheet.by_default("quant", "q4_k_m", "Ollama's usual");
+  assume_load(sheet);
+}
+
+}  // namespace
+
+const Format& llama_server_format() {
+  static constexpr Format format{"llama-server command", "llama.cpp", tables, nullptr, rules, true};
+  return format;
+}
+
+const Format& modelfile_format() {
+  static constexpr Format format{"Ollama Modelfile", "ollama", modelfile_tables, nullptr, modelfile_rules, true};
+  return format;
+}
+
+}  // namespace llmcalc::read

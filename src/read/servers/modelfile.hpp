@@ -1,0 +1,14 @@
+// Ollama's Modelfile (ollama docs/modelfile.md): an instruction a line, texts over several lines in three quotes.
+#pragma once
+
+#include "read/settings/settings.hpp"
+
+#include <optional>
+#include <string_view>
+
+namespace llmcalc::read {
+
+/// Empty where the text is none: it begins with FROM.
+std::optional<Settings> parse_modelfile(std::string_view text, std::string_view place);
+
+}  // namespace llmcalc::read

@@ -1,0 +1,210 @@
+#include "catch.hpp"
+#include "cli/folder.hpp"
+#include "cli/http.hpp"
+#include "cli/http_server.hpp"
+#include "cli/hub.hpp"
+#include "llmcalc/quantity/error.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
+using namespace llmcalc;
+using Catch::Matchers::Contains;
+using test::HttpServer;
+
+namespace {
+
+constexpr std::string_view config =
+    R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 128, "num_attention_heads": 4,
+        "num_hidden_layers": 2, "vocab_size": 256, "max_position_embeddings": 512})";
+
+std::string response(const std::string& status, const std::string& body, const std::string& headers = {}) {
+  return "HTTP/1.1 " + status + "\r\nContent-Length: " + std::to_string(body.size()) + "\r\nConnection: close\r\n" +
+         headers + "\r\n" + body;
+}
+
+bool asks(const std::string& request, std::string_view path) {
+  return request.starts_with("GET " + std::string(path) + " ");
+}
+
+std::string missing() { return response("404 Not Found", "", "X-Error-Code: EntryNotFound\r\n"); }
+
+cli::HubEnvironment hub_at(const HttpServer& server) {
+  cli::HubEnvironment hub;
+  hub.endpoint = server.url();
+  hub.token = "hf_secret";
+  hub.timeout = 1;
+  return hub;
+}
+
+const cli::HubName some_model{"org/name", "main", {}};
+
+std::string problem_of(const HttpServer& server) {
+  try {
+    cli::fetch(some_model, hub_at(server));
+  } catch (const quantity::BadInput& error) {
+    CHECK_THAT(error.what(), !Contains("hf_secret"));
+    return error.problem();
+  }
+  return "accepted";
+}
+
+/// One tensor of four bf16 numbers behind a header.
+std::string safetensors() {
+  const std::string header = R"({"a":{"dtype":"BF16","shape":[4],"data_offsets":[0,8]}})";
+  std::string file;
+  for (unsigned i = 0; i < 8; ++i) file += static_cast<char>((header.size() >> (8 * i)) & 0xFFU);
+  return file + header + std::string(8, '\0');
+}
+
+}  // namespace
+
+TEST_CASE("A model of the Hub is its configuration and the headers of its weights") {
+  const HttpServer server([](const std::string& request) {
+    if (asks(request, "/org/name/resolve/main/config.json")) return response("200 OK", std::string(config));
+    if (asks(request, "/org/name/resolve/main/model.safetensors")) {
+      const auto file = safetensors();
+      return response(
+          "206 Partial Content", file,
+          "Content-Range: bytes 0-" + std::to_string(file.size() - 1) + "/" + std::to_string(file.size()) + "\r\n");
+    }
+    return missing();
+  });
+  const auto reading = cli::fetch(some_model, hub_at(server));
+  REQUIRE(reading.config.has_value());
+  CHECK(reading.config->path == "org/name/config.json");
+  REQUIRE(reading.weights.has_value());
+  CHECK(reading.weights->parameters == 4);
+  CHECK_THAT(server.requests().back(), Contains("Range: bytes=0-99999"));
+  CHECK_THAT(server.requests().front(), Contains("Authorization: Bearer hf_secret"));
+}
+
+TEST_CASE("A server that ignores ranges is read no further than was asked") {
+  const HttpServer server([](const std::string& request) {
+    if (asks(request, "/org/name/resolve/main/config.json")) return response("200 OK", std::string(config));
+    if (asks(request, "/org/name/resolve/main/model.safetensors")) return response("200 OK", safetensors());
+    return missing();
+  });
+  CHECK(cli::fetch(some_model, hub_at(server)).weights->parameters == 4);
+}
+
+TEST_CASE("The index says the size of all weights without a request a shard") {
+  const HttpServer server([](const std::string& request) {
+    if (asks(request, "/org/name/resolve/main/config.json")) return response("200 OK", std::string(config));
+    if (asks(request, "/org/name/resolve/main/model.safetensors.index.json")) {
+      return response("200 OK", R"({"metadata":{"total_size":1234},"weight_map":{"a":"m-1.safetensors"}})");
+    }
+    return missing();
+  });
+  const auto reading = cli::fetch(some_model, hub_at(server));
+  CHECK(reading.weights->bytes == 1234);
+  CHECK(server.requests().size() == 2);
+}
+
+TEST_CASE("The token goes to the endpoint and not where it redirects to") {
+  const HttpServer files([](const std::string&) { return response("200 OK", std::string(config)); });
+  const HttpServer server([&](const std::string& request) {
+    if (asks(request, "/org/name/resolve/main/config.json")) {
+      return response("302 Found", "", "Location: " + files.url() + "/blob?x=1\r\n");
+    }
+    return missing();
+  });
+  CHECK(cli::fetch(some_model, hub_at(server)).config.has_value());
+  CHECK_THAT(server.requests().front(), Contains("Authorization"));
+  CHECK_THAT(files.requests().front(), !Contains("Authorization"));
+}
+
+TEST_CASE("Redirects that go in a circle end") {
+  const HttpServer server([](const std::string&) { return response("302 Found", "", "Location: /again\r\n"); });
+  CHECK_THAT(problem_of(server), Contains("circle"));
+}
+
+TEST_CASE("Gated, missing and broken models each have their error") {
+  const auto answered = [](const std::string& status) {
+    const HttpServer server([&](const std::string&) { return response(status, "no"); });
+    return problem_of(server);
+  };
+  CHECK_THAT(answered("401 Unauthorized"), Contains("gated"));
+  CHECK_THAT(answered("403 Forbidden"), Contains("gated"));
+  CHECK_THAT(answered("404 Not Found"), Contains("no model of that name"));
+  CHECK_THAT(answered("500 Internal Server Error"), Contains("status 500"));
+}
+
+TEST_CASE("A limit of the rate is waited for once") {
+  const HttpServer server(
+      [](const std::string&) { return response("429 Too Many Requests", "", "Retry-After: 0\r\n"); });
+  CHECK_THAT(problem_of(server), Contains("429"));
+  CHECK(server.requests().size() == 2);
+}
+
+TEST_CASE("Bodies that are cut short, lie about their length or never end are refused") {
+  const HttpServer cut(
+      [](const std::string&) { return std::string("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{"); });
+  CHECK_THAT(problem_of(cut), Contains("cannot be read"));
+  const HttpServer silent([](const std::string&) { return std::string(); });
+  CHECK_THAT(problem_of(silent), Contains("cannot be read"));
+  const HttpServer large([](const std::string&) { return response("200 OK", std::string(6U << 20U, ' ')); });
+  CHECK_THAT(problem_of(large), Contains("more than"));
+  const HttpServer lying([](const std::string& request) {
+    if (asks(request, "/org/name/resolve/main/config.json")) return response("200 OK", std::string(config));
+    if (request.find("safetensors ") != std::string::npos) {
+      return response("206 Partial Content", safetensors(), "Content-Range: bytes 0-9/20\r\n");
+    }
+    return missing();
+  });
+  CHECK_FALSE(cli::fetch(some_model, hub_at(lying)).weights.has_value());
+}
+
+TEST_CASE("A server that does not answer in time is given up") {
+  const HttpServer server([](const std::string&) {
+    std::this_thread::sleep_for(std::chrono::seconds(3));
+    return std::string();
+  });
+  const auto start = std::chrono::steady_clock::now();
+  CHECK_THAT(problem_of(server), Contains("cannot be read"));
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
+}
+
+TEST_CASE("A repository of GGUF files is asked for one of them") {
+  const HttpServer server([](const std::string& request) {
+    if (asks(request, "/api/models/org/name/tree/main?recursive=1")) {
+      return response("200 OK", R"([{"path":"m-Q4_K_M.gguf"},{"path":"m-Q8_0.gguf"},{"path":7}])");
+    }
+    return missing();
+  });
+  CHECK_THAT(problem_of(server), Contains("2 GGUF files"));
+}
+
+TEST_CASE("The cache is read by reference and by commit, and not beyond it") {
+  namespace fs = std::filesystem;
+  const auto root = fs::temp_directory_path() / ("llmcalc-hub-" + std::to_string(getpid()));
+  const std::string commit(40, 'a');
+  const auto repository = root / "models--org--name";
+  fs::create_directories(repository / "refs");
+  fs::create_directories(repository / "snapshots" / commit);
+  fs::create_directories(repository / "blobs");
+  std::ofstream(repository / "refs" / "main") << commit << "\n";
+  std::ofstream(repository / "blobs" / "b1") << config;
+  fs::create_symlink("../../blobs/b1", repository / "snapshots" / commit / "config.json");
+  cli::HubEnvironment hub;
+  hub.cache = root;
+  hub.offline = true;
+  CHECK(cli::read_hub(some_model, hub).config->path == "org/name/config.json");
+  CHECK(cli::read_cached({"org/name", commit, {}}, hub).has_value());
+  CHECK_FALSE(cli::read_cached({"org/name", "other", {}}, hub).has_value());
+  CHECK_THROWS_AS(cli::read_hub({"org/other", "main", {}}, hub), quantity::BadInput);
+  fs::remove_all(root);
+}
+
+TEST_CASE("Names of the Hub") {
+  CHECK(cli::hub_name("org/name")->id == "org/name");
+  CHECK(cli::hub_name("org/name@refs/pr/1")->revision == "refs/pr/1");
+  CHECK(cli::hub_name("hf:org/name:Q4_K_M")->quant == "q4_k_m");
+  CHECK(cli::hub_name("https://huggingface.co/org/name")->id == "org/name");
+  for (const auto* text :
+       {"name", "../name", "org/../x", "org/name/more", "org/na me", "/abs/path", "org/name@", "org/name@../x"}) {
+    CAPTURE(text);
+    CHECK_FALSE(cli::hub_name(text).has_value());
+  }
+}
