@@ -3,6 +3,8 @@
 
 #include "llmcalc/read/given.hpp"
 
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,11 +20,15 @@ class Words {
   const Given* find(std::string_view term) const;
   bool has(std::string_view term) const { return find(term) != nullptr; }
 
+  /// What stood there for a term: "2" for zero2 where somebody typed --zero 2.
+  std::string_view typed(const Given& word) const;
+
  private:
-  void put(Given word);
+  void put(Given word, std::string_view typed = {});
   void put_gpu(const Given& word);
 
   std::vector<Given> words_;
+  std::map<std::string, std::string, std::less<>> typed_;  ///< of the terms that were said in other words
 };
 
 }  // namespace llmcalc::read

@@ -46,7 +46,7 @@ std::string Draft::place(std::string_view term) const {
 
 std::string Draft::said(std::string_view term) const {
   if (const Given* word = words.find(term)) {
-    if (word->origin.source != Source::file) return word->origin.where + " " + word->text;
+    if (word->origin.source != Source::file) return word->origin.where + " " + std::string(words.typed(*word));
     return std::string(term) + " " + word->text + " (" + word->origin.where + ")";
   }
   const Term* row = find_term(term);

@@ -66,9 +66,9 @@ Words::Words(const std::vector<Given>& given) {
     if (name == "gpu") {
       put_gpu(word);
     } else if (name == "zero") {
-      put(sharding_of(word));
+      put(sharding_of(word), word.text);
     } else if (name == "inter_node") {
-      put(network_of(word));
+      put(network_of(word), word.text);
     } else {
       put({std::string(name), word.text, word.origin});
     }
@@ -80,12 +80,18 @@ const Given* Words::find(std::string_view term) const {
   return found == words_.end() ? nullptr : &*found;
 }
 
-void Words::put(Given word) {
+std::string_view Words::typed(const Given& word) const {
+  const auto other = typed_.find(word.term);
+  return other == typed_.end() ? std::string_view(word.text) : std::string_view(other->second);
+}
+
+void Words::put(Given word, std::string_view typed) {
   if (const Given* earlier = find(word.term)) {
     if (earlier->text == word.text) return;
     throw quantity::BadInput(word.origin.where, "sets " + word.term + " to '" + word.text + "', but " +
                                                     earlier->origin.where + " sets it to '" + earlier->text + "'");
   }
+  if (!typed.empty()) typed_.emplace(word.term, typed);
   words_.push_back(std::move(word));
 }
 
@@ -97,7 +103,7 @@ void Words::put_gpu(const Given& word) {
                                                     "name:count or 'count x name'");
   }
   put({"gpu", std::string(name), word.origin});
-  if (!count.empty()) put({"gpus", std::string(count), word.origin});
+  if (!count.empty()) put({"gpus", std::string(count), word.origin}, word.text);
 }
 
 }  // namespace llmcalc::read

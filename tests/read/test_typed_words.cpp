@@ -1,0 +1,40 @@
+// Words in other forms than the vocabulary's: what they mean, and how a message about them quotes them.
+#include "catch.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "typed.hpp"
+
+using namespace llmcalc;
+using Catch::Matchers::Contains;
+
+namespace {
+
+double gigabits(const std::string& rate) {
+  const auto question = test::ask("--params 1e9 --gpu h100-sxm:16 --inter-node " + rate).question;
+  REQUIRE(question.layout.inter_node_gbps.has_value());
+  return *question.layout.inter_node_gbps;
+}
+
+}  // namespace
+
+TEST_CASE("a network's rate is read in bits and in bytes, of one adapter and of several") {
+  CHECK(gigabits("400Gbps") == 400.0);
+  CHECK(gigabits("400gbps") == 400.0);
+  CHECK(gigabits("400Gb/s") == 400.0);
+  CHECK(gigabits("400Gbit/s") == 400.0);
+  CHECK(gigabits("50GB/s") == 400.0);
+  CHECK(gigabits("50GBps") == 400.0);
+  CHECK(gigabits("8x400Gbps") == 3200.0);
+  CHECK(gigabits("8x50GB/s") == 3200.0);
+  CHECK(gigabits("1.6Tbps") == Approx(1600.0));
+  CHECK(gigabits("0.2TB/s") == Approx(1600.0));
+  CHECK(gigabits("3.2Tbit/s") == Approx(3200.0));
+  for (const char* wrong : {"400", "400G", "400GB", "x400Gbps", "8*400Gbps", "0Gbps"}) {
+    CHECK_THROWS_AS(gigabits(wrong), quantity::BadInput);
+  }
+}
+
+TEST_CASE("a message quotes the words that were typed") {
+  CHECK_THROWS_WITH(test::ask("--model llama-3-8b --gpu h100-sxm:8 --framework deepspeed --pp 2 --zero 2"),
+                    Contains("--zero 2 contradicts --pp 2"));
+  CHECK_THROWS_WITH(test::ask("--model llama-3-8b --gpu h100-sxm:8 --nodes 3"), Contains("--gpu h100-sxm:8"));
+}
