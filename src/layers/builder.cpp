@@ -162,7 +162,7 @@ void BlockBuilder::matrix_bias(const Matrix& matrix, const Value& out) {
   Weight& w = block_.weights[id];
   w.active = product(matrix.columns, matrix.active_experts);
   w.whole = product(matrix.columns, matrix.experts);
-  w.elements = w.whole / context_.ep;
+  w.elements = w.whole / context_.ep / (matrix.cut == Cut::columns ? context_.etp : 1);
   w.split = Split::expert;
 }
 

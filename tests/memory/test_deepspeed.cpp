@@ -63,8 +63,15 @@ TEST_CASE("BF16_Optimizer: 2 + 4 + 12/d, the fp32 gradients whole on every rank"
     const auto p = engine(line, "megatron-deepspeed").walk().persistent;
     CHECK(per_parameter(p.weights + p.gradients + p.master + p.optimizer) == Approx(2 + 4 + 12.0 / 8).epsilon(1e-4));
   }
-  CHECK(engine("--dtype bf16 --sharding zero2").question.training.precision.grads == formats::Dtype::bf16);
-  CHECK(engine("--dtype bf16 --sharding none").question.training.precision.grads == formats::Dtype::fp32);
+  const auto grads = [](std::string_view line, std::string_view framework) {
+    return engine(line, framework).question.training.precision.grads;
+  };
+  CHECK(grads("--dtype bf16 --sharding zero2", "megatron-deepspeed") == formats::Dtype::bf16);
+  CHECK(grads("--dtype bf16 --sharding none", "megatron-deepspeed") == formats::Dtype::fp32);
+  CHECK(grads("--dtype bf16", "megatron-deepspeed") == formats::Dtype::fp32);
+  // runtime/engine.py, get_data_types, of 0.19.6: the model's type, whatever is sharded.
+  CHECK(grads("--dtype bf16 --sharding none", "deepspeed") == formats::Dtype::bf16);
+  CHECK(grads("--dtype bf16 --sharding zero2", "deepspeed") == formats::Dtype::bf16);
 }
 
 TEST_CASE(

@@ -1,0 +1,90 @@
+// What the ranks hold together is the model: nothing is lost between them and nothing is there twice.
+#include "asked.hpp"
+#include "catch.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/read/presets.hpp"
+#include "timing/pipeline.hpp"
+
+#include <string>
+
+using namespace llmcalc;
+using quantity::in_bytes;
+using quantity::in_seconds;
+using quantity::seconds;
+
+namespace {
+
+/// The ranks that hold different slices of a weight. Adapters beside experts are spread with them and not cut; of their
+/// biases those behind a matrix that is cut by columns are, and those behind one that is cut by rows are not.
+std::int64_t slices(const layers::Weight& w, const spec::Layout& layout) {
+  if (w.split == layers::Split::tensor) return layout.tp;
+  if (w.split != layers::Split::expert) return 1;
+  const bool is_whole = w.adapter || (w.name == "bias" && w.elements * layout.ep == w.whole);
+  return layout.ep * (is_whole ? 1 : layout.etp);
+}
+
+void check_slices(const std::string& line, int& checked) try {
+  const test::Asked asked(line);
+  for (const auto& block : asked.program.blocks) {
+    for (const auto& w : block.weights) {
+      CAPTURE(line, std::string(block.name), std::string(w.name));
+      const std::int64_t ranks = slices(w, asked.question.layout);
+      const bool by_vocabulary = w.table || block.name == "head" || block.name == "embedding";
+      const std::int64_t odd_rows = by_vocabulary ? (ranks - 1) * w.columns : 0;  // not cut evenly
+      CHECK(w.whole - w.elements * ranks <= odd_rows);
+      CHECK(w.elements * ranks <= w.whole);
+      CHECK(w.active <= w.whole);
+      ++checked;
+    }
+  }
+} catch (const quantity::BadInput&) {  // the model cannot be cut so
+}
+
+std::int64_t bytes_of(const layers::Weight& w, spec::Optimizer optimizer) {
+  spec::Training training;
+  training.optimizer = optimizer;
+  return in_bytes(program::optimizer_bytes(w, training));
+}
+
+}  // namespace
+
+TEST_CASE("the slices of all ranks are the weights of the model") {
+  int checked = 0;
+  for (const auto& preset : read::Catalogue().models()) {
+    const std::string model = "--model " + preset.id + " --framework megatron --gpus 8 --seq 256";
+    check_slices(model + " --tp 2", checked);
+    check_slices(model + " --tp 2 --ep 4 --etp 1", checked);
+    check_slices(model + " --tp 2 --ep 2 --etp 2", checked);
+    check_slices(model + " --tp 2 --ep 2 --etp 2 --method lora --lora-rank 8", checked);
+  }
+  CHECK(checked > 5000);
+}
+
+// github.com/KellerJordan/Muon: one momentum of each hidden matrix; AdamW's two moments of all others.
+TEST_CASE("Muon keeps one momentum of hidden matrices and AdamW's two of the others") {
+  const auto hidden = test::matrix(4096, 1024);
+  auto table = hidden;
+  table.table = true;
+  layers::Weight vector;
+  vector.elements = vector.whole = 4096;
+  CHECK(bytes_of(hidden, spec::Optimizer::muon) == 4 * 4096 * 1024);
+  CHECK(bytes_of(table, spec::Optimizer::muon) == 8 * 4096 * 1024);
+  CHECK(bytes_of(vector, spec::Optimizer::muon) == 8 * 4096);
+  CHECK(bytes_of(hidden, spec::Optimizer::adamw) == 8 * 4096 * 1024);
+}
+
+// Qi et al. 2023, arXiv:2401.10241 table 2: a stage of 1F1B adds T_F + T_B + T_W to the bubble, of ZB-H1 T_F + T_B -
+// T_W, where T_B is the gradients of inputs alone.
+TEST_CASE("the bubble of ZB-H1 is that of 1F1B less twice the gradients of weights") {
+  timing::StageTime stage;
+  stage.forward.products = seconds(3.0);
+  stage.backward.products = seconds(4.0 + 2.0);
+  stage.weight_gradients = seconds(2.0);
+  spec::Layout layout;
+  layout.pp = 4;
+  CHECK(in_seconds(timing::share_of_bubble(stage, layout)) == Approx(3.0 + 4.0 + 2.0));
+  layout.schedule = spec::Schedule::zero_bubble;
+  CHECK(in_seconds(timing::share_of_bubble(stage, layout)) == Approx(3.0 + 4.0 - 2.0));
+  stage.weight_gradients = seconds(6.0);
+  CHECK(in_seconds(timing::share_of_bubble(stage, layout)) == 0.0);
+}
