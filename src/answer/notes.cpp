@@ -100,6 +100,9 @@ std::vector<std::string> notes(const spec::Question& question, const Walks& walk
   if (passes_recurrence_on(question)) {
     lines.emplace_back("not modelled: what context-parallel ranks exchange in linear attention");
   }
+  if (question.training.method == spec::Method::inference) {
+    lines.emplace_back("not modelled: the pools, blocks and batches of a server, which llmcalc serve answers for");
+  }
   if (question.gpu && !question.pricing.mfu) lines.push_back(timing::matrix_source(*question.gpu));
   if (question.gpu && question.layout.gpus > 1) lines.push_back(communication(*question.gpu, question.layout));
   if (question.gpu) {

@@ -13,6 +13,10 @@ std::string_view heading_of(read::Group group) {
       return "Model";
     case read::Group::run:
       return "Run";
+    case read::Group::engine:
+      return "Engine";
+    case read::Group::load:
+      return "Load";
     case read::Group::layout:
       return "Layout";
     case read::Group::hardware:
@@ -21,6 +25,20 @@ std::string_view heading_of(read::Group group) {
       return "Answer";
   }
   return {};
+}
+
+Flag flag_of(const read::Shorthand& word) {
+  return {read::option_name(word.name), std::string(word.values), word.help, heading_of(word.group)};
+}
+
+Flag flag_of(const read::Term& term) {
+  return {read::option_name(term.name), read::values_of(term), term.help, heading_of(term.group)};
+}
+
+std::vector<Flag> source_flags() {
+  return {{"from", "file, folder, command or org/name", "what you have already; may be repeated", "Model", true},
+          {"offline", "", "models of the Hub from its cache alone, without the network", "Model"},
+          {"show-question", "", "the question as a command, without its answer", "Output"}};
 }
 
 }  // namespace
@@ -36,16 +54,18 @@ std::vector<Flag> common_flags(std::string_view formats) {
 }
 
 std::vector<Flag> question_flags() {
-  std::vector<Flag> flags{
-      {"from", "file, folder, command or org/name", "what you have already; may be repeated", "Model", true},
-      {"offline", "", "models of the Hub from its cache alone, without the network", "Model"},
-      {"show-question", "", "the question as a command, without its answer", "Output"}};
+  std::vector<Flag> flags = source_flags();
+  for (const auto& word : read::shorthands()) flags.push_back(flag_of(word));
+  for (const auto& term : read::vocabulary()) flags.push_back(flag_of(term));
+  return flags;
+}
+
+std::vector<Flag> serving_question_flags() {
+  std::vector<Flag> flags = source_flags();
   for (const auto& word : read::shorthands()) {
-    flags.push_back({read::option_name(word.name), std::string(word.values), word.help, heading_of(word.group)});
+    if (read::describes_model(word)) flags.push_back(flag_of(word));
   }
-  for (const auto& term : read::vocabulary()) {
-    flags.push_back({read::option_name(term.name), read::values_of(term), term.help, heading_of(term.group)});
-  }
+  for (const auto& term : read::serving_vocabulary()) flags.push_back(flag_of(term));
   return flags;
 }
 

@@ -23,6 +23,9 @@ std::vector<Flag> common_flags(std::string_view formats);
 /// Every term of the vocabulary with its shorthands.
 std::vector<Flag> question_flags();
 
+/// The same of a server.
+std::vector<Flag> serving_question_flags();
+
 /// What fit adds: those, and how the answer is shown.
 std::vector<Flag> fit_flags();
 

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <utility>
 
 namespace llmcalc::cli {
@@ -78,11 +79,20 @@ void take_name(const Arguments& arguments, std::vector<Given>& words, std::vecto
   words.push_back({"model", name, {Source::flag, "'" + name + "'"}});
 }
 
+bool is_among(std::span<const read::Term> terms, const Given& word) {
+  const read::Term* term = read::find_term(word.term);
+  return term != nullptr && std::ranges::find(terms, term->name, &read::Term::name) != terms.end();
+}
+
 /// A word of a server in a question of training: how a file's weights are quantized.
-bool is_of_other_verb(const Given& word) {
-  const auto terms = read::vocabulary();
-  return std::ranges::find(terms, word.term, &read::Term::name) == terms.end() &&
-         read::find_shorthand(word.term) == nullptr;
+bool is_of_server(const Given& word) {
+  return !is_among(read::vocabulary(), word) && read::find_shorthand(word.term) == nullptr;
+}
+
+/// A word of training in a question of a server: the optimizer of the run that left a checkpoint behind.
+bool is_of_training(const Given& word) {
+  const auto* shorthand = read::find_shorthand(word.term);
+  return !is_among(read::serving_vocabulary(), word) && !(shorthand != nullptr && describes_model(*shorthand));
 }
 
 /// Options on top of what the things say together.
@@ -98,6 +108,30 @@ AskedQuestion understood(const std::vector<std::string>& things, const std::vect
   const auto config = std::ranges::find(question.words, "config", &Given::term);
   const bool by_file = config != question.words.end() && config->origin.source == Source::file;
   question.config = by_file ? question.reading.config : read_config_text(question.words);
+  return question;
+}
+
+/// A verb's own words, and what it leaves to others.
+struct Verbal {
+  std::vector<Given> words;
+  bool (*is_of_other_verb)(const Given& word);
+  bool serves;
+};
+
+AskedQuestion asked(const Arguments& arguments, Verbal verb, const read::Catalogue& catalogue) {
+  auto things = arguments.all("from");
+  take_name(arguments, verb.words, things);
+  if (!things.empty()) {
+    AskedQuestion question = understood(things, verb.words, arguments.has("offline"), catalogue);
+    if (question.reading.serves && !verb.serves) {
+      throw quantity::BadInput("--from", "starts a server, and this is about training", "llmcalc serve --from");
+    }
+    std::erase_if(question.words, verb.is_of_other_verb);
+    return question;
+  }
+  AskedQuestion question;
+  question.config = read_config_text(verb.words);
+  question.words = std::move(verb.words);
   return question;
 }
 
@@ -152,21 +186,11 @@ AskedQuestion ask_of_names(const Arguments& arguments, const read::Catalogue& ca
 }
 
 AskedQuestion ask(const Arguments& arguments, const read::Catalogue& catalogue) {
-  auto words = words_of(arguments);
-  auto things = arguments.all("from");
-  take_name(arguments, words, things);
-  if (!things.empty()) {
-    AskedQuestion question = understood(things, words, arguments.has("offline"), catalogue);
-    if (question.reading.serves) {
-      throw quantity::BadInput("--from", "starts a server, and this is about training", "llmcalc serve --from");
-    }
-    std::erase_if(question.words, is_of_other_verb);
-    return question;
-  }
-  AskedQuestion question;
-  question.config = read_config_text(words);
-  question.words = std::move(words);
-  return question;
+  return asked(arguments, {words_of(arguments), is_of_server, false}, catalogue);
+}
+
+AskedQuestion ask_server(const Arguments& arguments, const read::Catalogue& catalogue) {
+  return asked(arguments, {serving_words_of(arguments), is_of_training, true}, catalogue);
 }
 
 }  // namespace llmcalc::cli

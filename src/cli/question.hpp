@@ -36,6 +36,9 @@ render::EchoLine echo_line(std::string term, std::string value, const read::Orig
 
 AskedQuestion ask(const Arguments& arguments, const read::Catalogue& catalogue);
 
+/// The same of a server.
+AskedQuestion ask_server(const Arguments& arguments, const read::Catalogue& catalogue);
+
 /// The same where every word without an option is a thing to read.
 AskedQuestion ask_of_names(const Arguments& arguments, const read::Catalogue& catalogue);
 

@@ -25,6 +25,15 @@ std::vector<read::Given> words_of(const Arguments& arguments) {
   return words;
 }
 
+std::vector<read::Given> serving_words_of(const Arguments& arguments) {
+  std::vector<read::Given> words;
+  for (const auto& word : read::shorthands()) {
+    if (read::describes_model(word)) add_word(arguments, word.name, words);
+  }
+  for (const auto& term : read::serving_vocabulary()) add_word(arguments, term.name, words);
+  return words;
+}
+
 std::optional<read::ConfigText> read_config_text(const std::vector<read::Given>& words) {
   const auto named = std::ranges::find(words, "config", &read::Given::term);
   if (named == words.end()) return std::nullopt;

@@ -12,6 +12,9 @@ namespace llmcalc::cli {
 
 std::vector<read::Given> words_of(const Arguments& arguments);
 
+/// The same of a server.
+std::vector<read::Given> serving_words_of(const Arguments& arguments);
+
 /// The file that --config names; a folder stands for the config.json in it.
 std::optional<read::ConfigText> read_config_text(const std::vector<read::Given>& words);
 

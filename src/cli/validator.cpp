@@ -4,7 +4,11 @@
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/read/resolve.hpp"
+#include "llmcalc/serving/measured.hpp"
+#include "llmcalc/spec/names.hpp"
+#include "llmcalc/trust/server_error_bar.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <optional>
@@ -26,6 +30,24 @@ std::string reason_of(const quantity::BadInput& error) {
   return place.substr(row.size()) + ": " + problem;
 }
 
+/// A model that is no preset may be known by the id of its checkpoint.
+std::vector<read::Given> server_words(const read::MeasuredRun& run) {
+  auto words = run.question;
+  const std::string id(read::cell(run, "hf_id"));
+  const auto is_model = [](const read::Given& word) { return word.term == "model" || word.term == "layers"; };
+  if (std::ranges::any_of(words, is_model) || id.empty()) return words;
+  words.push_back({"model", id, {read::Source::row, run.place + ":hf_id"}});
+  return words;
+}
+
+/// Numbers of several cards are of one of them where their notes say so, and of all otherwise.
+serving::Scope scope_of(const read::MeasuredRun& run) {
+  const auto notes = read::cell(run, "notes");
+  const auto says = [&](std::string_view words) { return notes.find(words) != std::string_view::npos; };
+  return says("one rank") || says("one card") || says("per card") ? serving::Scope::one_card
+                                                                  : serving::Scope::all_cards;
+}
+
 }  // namespace
 
 Validator::Validator(const read::Catalogue& catalogue, std::vector<std::string> by)
@@ -33,6 +55,7 @@ Validator::Validator(const read::Catalogue& catalogue, std::vector<std::string> 
 
 void Validator::take(const read::MeasuredRun& run) {
   try {
+    if (!read::cell(run, "engine").empty()) return compare_server(run);
     compare(run, answer::estimate(read::resolve(run.question, std::nullopt, catalogue_).question));
   } catch (const quantity::BadInput& error) {
     skipped_.add(reason_of(error), run.place);
@@ -63,6 +86,31 @@ void Validator::compare(const read::MeasuredRun& run, const answer::Estimate& es
                               .bar = error_bar(estimate, run.measure),
                               .configuration = read::configuration(run),
                               .groups = groups_of(run)});
+}
+
+void Validator::compare_server(const read::MeasuredRun& run) {
+  const auto server = serving::serve(read::resolve_serving(server_words(run), std::nullopt, catalogue_).question);
+  if (is_verdict(run.measure)) return judge_server(run, server);
+  if (!(run.value > 0.0)) return skipped_.add("no percentage of what is not more than nothing", run.place);
+  const auto predicted = serving::predicted(server, run.measure, scope_of(run));
+  if (!predicted) return skipped_.add(std::string(spec::name_of(run.measure)) + " is not predicted", run.place);
+  validation_.rows.push_back({.id = run.id,
+                              .place = run.place,
+                              .measure = run.measure,
+                              .measured = run.value,
+                              .predicted = *predicted,
+                              .bar = trust::server_error_bar(server.deployment.question.serving.engine, run.measure),
+                              .configuration = read::configuration(run),
+                              .groups = groups_of(run)});
+}
+
+void Validator::judge_server(const read::MeasuredRun& run, const serving::Answer& server) {
+  if (server.verdict == serving::Verdict::no_accelerator) {
+    return skipped_.add("a verdict needs an accelerator", run.place);
+  }
+  const bool fits = server.verdict == serving::Verdict::fits;
+  const auto verdict = fits ? trust::VerdictKind::fits : trust::VerdictKind::does_not_fit;
+  validation_.judged.push_back({run.id, run.place, trust::judgement_on(run.measure == spec::Measure::fits, verdict)});
 }
 
 void Validator::judge(const read::MeasuredRun& run, const answer::Verdict& verdict) {

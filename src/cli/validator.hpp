@@ -4,6 +4,7 @@
 #include "llmcalc/answer/estimate.hpp"
 #include "llmcalc/read/measured.hpp"
 #include "llmcalc/read/presets.hpp"
+#include "llmcalc/serving/answer.hpp"
 #include "llmcalc/trust/validation.hpp"
 
 #include <string>
@@ -16,13 +17,16 @@ class Validator {
   /// \param by  the columns to group by
   Validator(const read::Catalogue& catalogue, std::vector<std::string> by);
 
-  /// Answers the row as `fit` answers the same words; one that cannot be answered is counted with its reason.
+  /// Answers the row as `fit` answers the same words, or `serve` where it names an engine; one that cannot be answered
+  /// is counted with its reason.
   void take(const read::MeasuredRun& run);
 
   trust::Validation finish() &&;
 
  private:
   void compare(const read::MeasuredRun& run, const answer::Estimate& estimate);
+  void compare_server(const read::MeasuredRun& run);
+  void judge_server(const read::MeasuredRun& run, const serving::Answer& server);
   void judge(const read::MeasuredRun& run, const answer::Verdict& verdict);
   std::vector<std::string> groups_of(const read::MeasuredRun& run) const;
 

@@ -20,6 +20,12 @@ constexpr std::string_view fit_examples[] = {
     "llmcalc fit --params 1e9 --dtype bf16 --gpu a100-80",
     "llmcalc fit --model llama-3.1-8b --method qlora --framework hf --gpu rtx-4090",
 };
+constexpr std::string_view serve_usual[] = {"model",   "params",      "engine", "quant",  "kv-dtype", "gpu",   "tp",
+                                            "context", "concurrency", "prompt", "output", "find",     "format"};
+constexpr std::string_view serve_examples[] = {
+    "llmcalc serve --model llama-3-8b --engine vllm --quant awq --gpu rtx-4090 --context 8k",
+    "llmcalc serve --model llama-3-70b --engine llama.cpp --quant q4_k_m --gpu rtx-3090:2",
+};
 constexpr std::string_view plan_usual[] = {"model",  "params",       "gpu",       "framework", "method",
                                            "seq",    "global-batch", "objective", "largest",   "max-memory",
                                            "tokens", "top",          "format"};
@@ -46,6 +52,8 @@ constexpr std::string_view dtype_examples[] = {"llmcalc dtype bf16 --value 3.141
 constexpr Verb rows[] = {
     {"fit", "[options]", "does this run fit, how long does it take, what does it cost?", fit_flags, fit, "text|json",
      fit_usual, fit_examples},
+    {"serve", "[options]", "does a server start, how long a context, how many requests at once?", serve_flags, serve,
+     "text|json", serve_usual, serve_examples},
     {"plan", "[options; most take lists, as --tp 1,2,4 or --gpu any]",
      "the best layout, batch, context, model or accelerators for a run", plan_flags, plan, "text|json|csv", plan_usual,
      plan_examples},

@@ -37,6 +37,7 @@ const Verb& find_verb(std::string_view name);
 
 Outcome fit(const Arguments& arguments, const Environment& environment);
 Outcome from(const Arguments& arguments, const Environment& environment);
+Outcome serve(const Arguments& arguments, const Environment& environment);
 Outcome plan(const Arguments& arguments, const Environment& environment);
 Outcome scale(const Arguments& arguments, const Environment& environment);
 Outcome model(const Arguments& arguments, const Environment& environment);
@@ -44,6 +45,7 @@ Outcome gpu(const Arguments& arguments, const Environment& environment);
 Outcome validate(const Arguments& arguments, const Environment& environment);
 Outcome dtype(const Arguments& arguments, const Environment& environment);
 
+std::vector<Flag> serve_flags();
 std::vector<Flag> plan_flags();
 std::vector<Flag> dtype_flags();
 std::vector<Flag> validate_flags();

@@ -38,8 +38,8 @@ struct Options {
 };
 
 constexpr std::array<std::string_view, 3> formats{"text", "json", "markdown"};
-constexpr std::array<std::string_view, 7> group_columns{"framework", "source",  "method", "model",
-                                                        "quantity",  "quality", "gpu"};
+constexpr std::array<std::string_view, 8> group_columns{"framework", "source",  "method", "model",
+                                                        "quantity",  "quality", "gpu",    "engine"};
 
 Filter parse_filter(const std::string& word) {
   const auto equals = word.find('=');
@@ -96,8 +96,8 @@ std::string show(const trust::Validation& validation, std::string_view format) {
 
 std::vector<Flag> validate_flags() {
   return {{"where", "COLUMN=TEXT", "only rows whose cell holds the text; may be repeated", "Rows", true},
-          {"by", "framework|source|method|model|quantity|quality|gpu", "summarize by this column; may be repeated",
-           "Rows", true}};
+          {"by", "framework|source|method|model|quantity|quality|gpu|engine",
+           "summarize by this column; may be repeated", "Rows", true}};
 }
 
 Outcome validate(const Arguments& arguments, const Environment& environment) {

@@ -46,7 +46,7 @@ Context::Context(const spec::Question& question, const frameworks::Profile& chos
       prompt(question.training.method == spec::Method::prompt ? question.training.adapter.virtual_tokens : 0),
       prefix(question.training.method == spec::Method::prefix ? question.training.adapter.virtual_tokens : 0),
       seq(question.training.seq / question.layout.cp + prompt),
-      attended(question.training.seq + prompt + prefix),
+      attended(question.training.seq + prompt + prefix + question.training.cached),
       tokens(quantity::product(batch, seq)),
       width(activation_width(question.training.precision.compute)),
       tp(question.layout.tp),

@@ -12,11 +12,22 @@ using quantity::product;
 
 namespace {
 
+/// Of n queries behind p cached positions the i-th sees p + i of them, or the last w where a window is narrower.
+double share_behind_cache(const Context& c, const CoreAttention& core) {
+  const auto n = static_cast<double>(c.seq);
+  const auto p = static_cast<double>(c.attended - c.seq);
+  const auto w = core.window == 0 ? p + n : static_cast<double>(core.window);
+  const double growing = std::clamp(w - p, 0.0, n);  // queries that still see everything
+  const double pairs = growing * (p + (growing + 1.0) / 2.0) + (n - growing) * w;
+  return pairs / (n * (p + n));
+}
+
 /// The share of the s x s score square that the mask leaves: (s+1)/(2s) under a causal mask, (w/s)(1 - (w-1)/(2s))
 /// under a causal window of w positions, 1 without a mask. Exact counts of unmasked pairs; a learned prefix is seen by
 /// all.
 double unmasked_share(const Context& c, const CoreAttention& core) {
   if (!core.causal) return 1.0;
+  if (c.training.cached > 0) return share_behind_cache(c, core);
   const std::int64_t seq = c.attended - c.prefix;
   const auto s = static_cast<double>(seq);
   const auto w = static_cast<double>(core.window == 0 ? seq : std::min(core.window, seq));
@@ -168,6 +179,7 @@ bool reads_views(const Context& c) { return fuses_attention(c) && !c.profile.att
 Value cached(BlockBuilder& b, const Value& x, std::string_view name) {
   if (b.context().training.method != spec::Method::inference) return x;
   const Value cache = b.value(name, x.rows, x.columns, x.width, false);
+  b.block().tensors[cache.id].kept = Kept::by_position;
   Op& op = b.append({.kind = OpKind::permutation, .name = name, .inputs = {x.id}, .outputs = {cache.id}});
   op.saved.push_back(cache.id);
   return cache;

@@ -1,6 +1,29 @@
 #include "layers/attention.hpp"
+#include "llmcalc/layers/widths.hpp"
 
 namespace llmcalc::layers {
+
+namespace {
+
+Value state(BlockBuilder& b, std::string_view name, std::int64_t columns, std::int64_t width) {
+  const Value x = b.value(name, b.context().batch, columns, width, false);
+  b.block().tensors[x.id].kept = Kept::by_sample;
+  return x;
+}
+
+/// Generation keeps one matrix a head in fp32 and the last inputs of the convolution instead of keys and values
+/// (transformers modeling_qwen3_next.py, Qwen3NextDynamicCache).
+void keep_state(BlockBuilder& b, const spec::LinearAttentionShape& n, std::int64_t conv_width) {
+  if (b.context().training.method != spec::Method::inference) return;
+  const std::int64_t heads = n.value_heads * n.key_dim * n.value_dim;
+  const Value matrix = state(b, recurrent_state, heads, fp32_width);
+  const Value inputs = state(b, convolution_state, (n.conv_kernel - 1) * conv_width, b.context().width);
+  Op& op =
+      b.append({.kind = OpKind::recurrence, .name = "state", .inputs = {matrix.id, inputs.id}, .outputs = {matrix.id}});
+  op.saved = {matrix.id, inputs.id};
+}
+
+}  // namespace
 
 /// Projections of q, k, v and the output gate z, and of beta and the decay; a causal depthwise convolution over q, k,
 /// v; the delta rule per head; a gated norm; the output projection (transformers modeling_qwen3_next.py,
@@ -36,6 +59,7 @@ Value gated_delta_net(BlockBuilder& b, const spec::GatedDeltaNet& net, const Val
   rule.forward = quantity::flops(2.0 * rows * 4.0 * static_cast<double>(n.value_heads * n.key_dim * n.value_dim));
   rule.backward_input = rule.forward * 2.0;
   b.append(rule);
+  keep_state(b, n, conv_width);
   b.vector("decay and time-step bias", 2 * n.value_heads);
 
   const Value gated = b.value("gated norm", x.rows, value_width, mixed.width, mixed.needs_gradient);

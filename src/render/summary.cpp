@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 namespace llmcalc::render {
 namespace {
@@ -22,16 +23,14 @@ std::size_t lines_of_warnings(const Report& report) {
   return lines;
 }
 
-template <std::size_t n>
-std::size_t lines_in(const std::array<Block, n>& blocks) {
+std::size_t lines_in(std::span<const Block> blocks) {
   std::size_t lines = 0;
   for (const Block& block : blocks) lines += block.lines.size();
   return lines;
 }
 
 /// Takes lines from the blocks that give way first, which are the last ones.
-template <std::size_t n>
-void shorten(std::array<Block, n>& blocks, std::size_t most) {
+void shorten(std::span<Block> blocks, std::size_t most) {
   for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
     while (lines_in(blocks) > most && block->lines.size() > block->least) block->lines.pop_back();
   }
@@ -52,8 +51,12 @@ std::string summary(const Report& report, const TextStyle& style) {
                     summary_change(report, style),  summary_assumed(report, style), summary_more(report, style)};
   constexpr std::size_t fewest = 16;  // below, an answer would lose what it is about
   const auto screen = std::max(fewest, style.lines - std::min(style.lines, lines_of_warnings(report)));
-  shorten(blocks, screen);
-  auto gaps = screen - std::min(screen, lines_in(blocks));
+  return on_a_screen(blocks, screen);
+}
+
+std::string on_a_screen(std::span<Block> blocks, std::size_t lines) {
+  shorten(blocks, lines);
+  auto gaps = lines - std::min(lines, lines_in(blocks));
   std::string text;
   for (const Block& block : blocks) {
     if (!text.empty() && !block.lines.empty() && gaps > 0) {

@@ -4,6 +4,7 @@
 #include "llmcalc/render/report.hpp"
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,12 @@ std::string summary(const Report& report, const TextStyle& style);
 
 /// What a run's answer takes for granted, as the last lines of a longer one, behind an empty line.
 std::string assumed_text(const std::vector<std::string>& assumptions, const TextStyle& style);
+
+/// The blocks one below the other with a blank line between them, shortened from the last on where the screen is full.
+std::string on_a_screen(std::span<Block> blocks, std::size_t lines);
+
+/// As many lines as there are, with every blank one.
+inline constexpr std::size_t blocks_without_end = 1'000'000;
 
 /// "assumed   text", on as many lines as it takes, those behind the first under the text.
 std::vector<std::string> labelled(std::string_view label, std::string_view text, const TextStyle& style);

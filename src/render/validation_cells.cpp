@@ -50,8 +50,9 @@ std::string named(const std::vector<JudgedRun>& runs, Judgement judgement) {
 
 /// A measured or predicted number in the unit that suits the measured one.
 std::string number(const trust::Comparison& row, double value) {
-  if (row.measure == spec::Measure::step_time) return fmt::format("{:.4g} s", value);
-  if (row.measure == spec::Measure::tokens_per_gpu) return fmt::format("{:.5g} tokens/s", value);
+  if (spec::is_time(row.measure)) return fmt::format("{:.4g} s", value);
+  if (spec::is_rate(row.measure)) return fmt::format("{:.5g} tokens/s", value);
+  if (!spec::is_memory(row.measure)) return fmt::format("{:.8g}", value);
   const auto unit = memory_unit_for(quantity::bytes(static_cast<std::int64_t>(row.measured)));
   return fmt::format("{} {}", in_unit(quantity::bytes(static_cast<std::int64_t>(value)), unit), unit.name);
 }

@@ -107,7 +107,28 @@ std::span<const Named<Measure>> vocabulary<Measure>() {
                                              {fits, "fits"},
                                              {oom, "oom"},
                                              {step_time, "step_time"},
-                                             {tokens_per_gpu, "tokens_per_gpu"}};
+                                             {tokens_per_gpu, "tokens_per_gpu"},
+                                             {weights, "weights"},
+                                             {host_weights, "host_weights"},
+                                             {activation_peak, "activation_peak"},
+                                             {torch_peak, "torch_peak"},
+                                             {non_torch, "non_torch"},
+                                             {cuda_graphs, "cuda_graphs"},
+                                             {kv_cache, "kv_cache"},
+                                             {kv_bytes_per_token, "kv_bytes_per_token"},
+                                             {recurrent_state, "recurrent_state"},
+                                             {compute_buffer, "compute_buffer"},
+                                             {device_total, "device_total"},
+                                             {file_size, "file_size"},
+                                             {kv_tokens, "kv_tokens"},
+                                             {max_context, "max_context"},
+                                             {max_concurrency, "max_concurrency"},
+                                             {bits_per_weight, "bits_per_weight"},
+                                             {ttft, "ttft"},
+                                             {tpot, "tpot"},
+                                             {decode_tok_s, "decode_tok_s"},
+                                             {prefill_tok_s, "prefill_tok_s"},
+                                             {throughput_tok_s, "throughput_tok_s"}};
   return words;
 }
 

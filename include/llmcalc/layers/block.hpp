@@ -19,6 +19,13 @@ using WeightId = std::uint16_t;  ///< index into Block::weights
 inline constexpr TensorId no_tensor = 0xffff;
 inline constexpr WeightId no_weight = 0xffff;
 
+/// What recurrent layers keep: the matrices of their heads, and what their convolution still needs.
+inline constexpr std::string_view recurrent_state = "recurrent state";
+inline constexpr std::string_view convolution_state = "convolution state";
+
+/// What generation keeps of a tensor from one step to the next: a part for each position, or for each sample.
+enum class Kept : std::uint8_t { nothing, by_position, by_sample };
+
 /// An activation of one micro-batch on this rank. Its identity is its index: saved by two operations it counts once.
 struct Tensor {
   std::string_view name;
@@ -27,6 +34,7 @@ struct Tensor {
   bool survives_recompute = false;  ///< a checkpointed block keeps it instead of making it again
   bool discarded = false;           ///< given up after the forward pass though saved, until its group is run again
   bool kept_by_node = false;  ///< autograd's node holds it until the graph goes, not only until it has run backward
+  Kept kept = Kept::nothing;
 };
 
 /// What an operation is; the time walk prices by it, the explanation names it.

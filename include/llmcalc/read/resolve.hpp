@@ -40,4 +40,8 @@ struct Resolved {
 Resolved resolve(const std::vector<Given>& given, const std::optional<ConfigText>& config, const Catalogue& catalogue,
                  const Values& values = {});
 
+/// The same of a server: model, engine, load, layout and accelerator. Layout::dp are copies of the whole deployment.
+Resolved resolve_serving(const std::vector<Given>& given, const std::optional<ConfigText>& config,
+                         const Catalogue& catalogue, const Values& values = {});
+
 }  // namespace llmcalc::read

@@ -1,4 +1,5 @@
-// The vocabulary of a run: every term is a flag of `llmcalc fit` and a column of the measured-run schema.
+// The vocabulary of a run: every term is a flag of `llmcalc fit` or of `llmcalc serve` and a column of the schema of
+// measured runs. Terms of model and hardware are one and the same under both.
 #pragma once
 
 #include "llmcalc/spec/question.hpp"
@@ -10,7 +11,7 @@
 
 namespace llmcalc::read {
 
-enum class Group { model, run, layout, hardware, answer };
+enum class Group { model, run, engine, load, layout, hardware, answer };
 
 /// One term, written once: parsing, echo, help and documentation follow from it.
 struct Term {
@@ -26,9 +27,10 @@ struct Term {
   std::string (*show)(const spec::Question& question);
 };
 
-std::span<const Term> vocabulary();
+std::span<const Term> vocabulary();          ///< of a training run
+std::span<const Term> serving_vocabulary();  ///< of a server
 
-/// The term of that name ("kv_heads" or "kv-heads"), or nullptr.
+/// The term of that name ("kv_heads" or "kv-heads") in either vocabulary, or nullptr.
 const Term* find_term(std::string_view name);
 
 /// "kv_heads" -> "kv-heads"
@@ -47,6 +49,9 @@ struct Shorthand {
 
 /// params, config, dtype, zero, inter_node.
 std::span<const Shorthand> shorthands();
+
+/// Those of the model, which a server shares with a training run; the others say how one is trained.
+bool describes_model(const Shorthand& shorthand);
 
 /// The shorthand of that name ("inter_node" or "inter-node"), or nullptr.
 const Shorthand* find_shorthand(std::string_view name);

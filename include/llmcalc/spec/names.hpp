@@ -5,6 +5,7 @@
 #include "llmcalc/spec/layout.hpp"
 #include "llmcalc/spec/measurement.hpp"
 #include "llmcalc/spec/named.hpp"
+#include "llmcalc/spec/serving.hpp"
 #include "llmcalc/spec/shape.hpp"
 #include "llmcalc/spec/training.hpp"
 
@@ -56,6 +57,14 @@ template <>
 std::span<const Named<Schedule>> vocabulary<Schedule>();
 template <>
 std::span<const Named<ContextExchange>> vocabulary<ContextExchange>();
+template <>
+std::span<const Named<Engine>> vocabulary<Engine>();
+template <>
+std::span<const Named<CacheType>> vocabulary<CacheType>();
+template <>
+std::span<const Named<CardSplit>> vocabulary<CardSplit>();
+template <>
+std::span<const Named<formats::Quant>> vocabulary<formats::Quant>();
 template <>
 std::span<const Named<Measure>> vocabulary<Measure>();
 template <>

@@ -5,6 +5,7 @@
 #include "llmcalc/spec/layout.hpp"
 #include "llmcalc/spec/model.hpp"
 #include "llmcalc/spec/operation.hpp"
+#include "llmcalc/spec/serving.hpp"
 #include "llmcalc/spec/training.hpp"
 
 #include <optional>
@@ -48,6 +49,7 @@ struct Question {
   /// --params: the number that is counted instead of the assumed shape's own.
   std::optional<quantity::Parameters> stated_parameters;
   Training training;
+  Serving serving;  ///< in the place of training, where it is asked about a server
   Layout layout;
   std::optional<Accelerator> gpu;  ///< without one there is no verdict and no time, only bytes and FLOPs
   Pricing pricing;

@@ -152,6 +152,7 @@ struct Training {
   bool optimizer_in_backward = false;  ///< each weight is updated as soon as its gradient exists, which is then dropped
   std::int64_t optimizer_rank = 0;     ///< of the projection in which GaLore and APOLLO keep their moments
   std::int64_t seq = 0;
+  std::int64_t cached = 0;  ///< positions in front of each sample whose keys and values a server has kept
   std::int64_t micro_batch = 1;
   std::int64_t grad_accum = 1;
   std::int64_t global_batch = 0;

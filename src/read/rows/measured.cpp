@@ -20,8 +20,8 @@ using quantity::BadInput;
 using spec::Measure;
 
 /// Columns that are the answer or say where it came from. `params` is for people: the shape says how many there are.
-constexpr std::string_view other_columns[] = {"id",   "quantity", "value", "step",  "source",
-                                              "year", "quality",  "notes", "params"};
+constexpr std::string_view other_columns[] = {"id",   "quantity", "value", "step",   "source",
+                                              "year", "quality",  "notes", "params", "hf_id"};
 
 /// Shorthands that a cell can hold: config names a file, which only the command line opens.
 constexpr std::string_view shorthand_columns[] = {"dtype", "zero"};
@@ -45,7 +45,16 @@ std::vector<std::string> read_header(const CsvRow& row, std::string_view file) {
   return columns;
 }
 
+/// What an engine took less after than before is a measurement as well; no percentage is.
+double read_difference(std::string_view text, const std::string& place) {
+  const bool negative = text.starts_with('-');
+  const auto size =
+      static_cast<double>(quantity::in_bytes(quantity::parse_bytes(negative ? text.substr(1) : text, place)));
+  return negative ? -size : size;
+}
+
 double read_value(Measure measure, std::string_view text, const std::string& place) {
+  if (measure == Measure::cuda_graphs) return read_difference(text, place);
   const double value = is_memory(measure) ? static_cast<double>(quantity::in_bytes(quantity::parse_bytes(text, place)))
                                           : Number::read(text, place);
   if (is_verdict(measure) && value != 1.0) {
@@ -71,6 +80,12 @@ MeasuredRun read_run(const std::vector<std::string>& columns, const CsvRow& row,
   }
   run.id = cell(run, "id");
   run.measure = Word<Measure>::read(cell(run, "quantity"), place_of("quantity"));
+  // A server that did not start is written as "fits 0".
+  if (run.measure == Measure::fits && cell(run, "value") == "0" && !cell(run, "engine").empty()) {
+    run.measure = Measure::oom;
+    run.value = 1.0;
+    return run;
+  }
   run.value = read_value(run.measure, cell(run, "value"), place_of("value"));
   const auto step = cell(run, "step");
   if (!step.empty()) run.step = Word<spec::Step>::read(step, place_of("step"));
@@ -99,6 +114,7 @@ std::string column_name(std::string_view written, std::string_view place) {
   std::vector<std::string_view> names(std::begin(other_columns), std::end(other_columns));
   names.insert(names.end(), std::begin(shorthand_columns), std::end(shorthand_columns));
   for (const Term& term : vocabulary()) names.push_back(term.name);
+  for (const Term& term : serving_vocabulary()) names.push_back(term.name);
   throw BadInput(std::string(place), "there is no column '" + std::string(written) + "' in the measured-run schema",
                  quantity::did_you_mean(written, names));
 }

@@ -1,10 +1,10 @@
 #include "llmcalc/read/resolve.hpp"
 
-#include "llmcalc/quantity/error.hpp"
 #include "llmcalc/read/vocabulary.hpp"
 #include "read/words/algorithm.hpp"
 #include "read/words/checks.hpp"
 #include "read/words/completion.hpp"
+#include "read/words/draft_steps.hpp"
 #include "read/words/model_source.hpp"
 #include "read/words/recipe.hpp"
 
@@ -12,18 +12,6 @@
 
 namespace llmcalc::read {
 namespace {
-
-void take_gpu(Draft& draft) {
-  const Given* word = draft.words.find("gpu");
-  if (draft.values.gpu) {
-    draft.question.gpu = draft.values.gpu;
-    draft.set_origin("gpu", {Source::flag, "gpu"});
-    return;
-  }
-  if (word == nullptr) return;
-  draft.question.gpu = draft.catalogue.accelerator(word->text, word->origin.where).accelerator;
-  draft.set_origin("gpu", word->origin);
-}
 
 void take_run(Draft& draft) {
   for (const Term& term : vocabulary()) {
@@ -33,36 +21,6 @@ void take_run(Draft& draft) {
   draft.assume(
       "framework", "default",
       "--framework generic, the textbook, which leaves out what frameworks add: name yours for a narrower error bar");
-}
-
-/// Expands the shape; a mistake in a dimension is reported where that dimension was said.
-void build(Draft& draft) {
-  try {
-    draft.question.model = spec::build_model(std::move(draft.shape()));
-  } catch (const quantity::BadInput& error) {
-    const Term* term = find_term(error.place());
-    if (term == nullptr) throw;
-    const bool said = draft.given(term->name);
-    throw quantity::BadInput(said ? draft.place(term->name) : draft.origin(term->name).where,
-                             std::string(term->name) + " " + error.problem(), error.hint());
-  }
-}
-
-/// A model that is no preset has a name for people, which is no word that could be typed again.
-bool is_echoed(const Draft& draft, const Term& term) { return term.name != "model" || draft.given("model"); }
-
-std::vector<Echo> echo(const Draft& draft) {
-  std::vector<Echo> lines;
-  for (const Shorthand& shorthand : shorthands()) {
-    const Given* word = draft.words.find(shorthand.name);
-    if (word != nullptr) lines.push_back({word->term, word->text, word->origin});
-  }
-  for (const Term& term : vocabulary()) {
-    if (!is_echoed(draft, term)) continue;
-    std::string value = term.show(draft.question);
-    if (!value.empty()) lines.push_back({std::string(term.name), std::move(value), draft.origin(term.name)});
-  }
-  return lines;
 }
 
 }  // namespace
@@ -102,7 +60,7 @@ Resolved resolve(const std::vector<Given>& given, const std::optional<ConfigText
   complete_data(draft);
   check_combinations(draft);
   build(draft);
-  auto lines = echo(draft);
+  auto lines = echo(draft, vocabulary());
   return {std::move(draft.question), std::move(lines), std::move(draft.assumptions)};
 }
 

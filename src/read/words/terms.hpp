@@ -43,6 +43,8 @@ using InReliability = Path<&spec::Question::reliability, members...>;
 template <auto... members>
 using InElectricity = Path<&spec::Question::electricity, members...>;
 template <auto... members>
+using InServing = Path<&spec::Question::serving, members...>;
+template <auto... members>
 using InRuntime = Path<&spec::Question::runtime, members...>;
 
 /// Dimensions and counts are 32-bit integers in every framework that runs them.
@@ -217,5 +219,6 @@ std::span<const Term> run_terms();
 std::span<const Term> layout_terms();
 std::span<const Term> answer_terms();
 std::span<const Term> operation_terms();
+std::span<const Term> serving_terms();
 
 }  // namespace llmcalc::read

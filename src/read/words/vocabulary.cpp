@@ -13,7 +13,14 @@ constexpr Shorthand shorthand_rows[] = {
     {"inter_node", Group::layout, "400Gbps|8x400Gbps|50GB/s", "network of one node, with its unit"},
 };
 
-std::vector<Term> all_rows() {
+/// Terms of a training run that say the same of a server.
+constexpr std::string_view shared_terms[] = {
+    "lora_rank", "gpus",  "nodes",  "gpus_per_node", "tp",         "pp",    "ep",  "inter_node_gbps",
+    "gpu",       "price", "memory", "context_bytes", "nccl_bytes", "power", "pue", "carbon_intensity"};
+
+bool is_shared(const Term& row) { return row.group == Group::model || is_among(row.name, shared_terms); }
+
+std::vector<Term> training_rows() {
   std::vector<Term> rows;
   for (const auto group :
        {model_terms(), structure_terms(), run_terms(), layout_terms(), answer_terms(), operation_terms()}) {
@@ -22,25 +29,47 @@ std::vector<Term> all_rows() {
   return rows;
 }
 
+/// Behind the model stand what the engine is told and the load, then hardware and answer.
+std::vector<Term> serving_rows() {
+  std::vector<Term> rows;
+  const auto model = [](const Term& row) { return row.group == Group::model; };
+  std::ranges::copy_if(vocabulary(), std::back_inserter(rows), model);
+  std::ranges::copy(serving_terms(), std::back_inserter(rows));
+  const auto others = [&](const Term& row) { return is_shared(row) && !model(row); };
+  std::ranges::copy_if(vocabulary(), std::back_inserter(rows), others);
+  return rows;
+}
+
 /// "kv-heads" is "kv_heads".
 bool same_name(std::string_view flag, std::string_view name) {
   return std::ranges::equal(flag, name, [](char a, char b) { return a == b || (a == '-' && b == '_'); });
 }
 
-}  // namespace
-
-std::span<const Term> vocabulary() {
-  static const std::vector<Term> rows = all_rows();
-  return rows;
-}
-
-const Term* find_term(std::string_view name) {
-  const auto rows = vocabulary();
+const Term* find_row(std::span<const Term> rows, std::string_view name) {
   const auto found = std::ranges::find_if(rows, [&](const Term& row) { return same_name(name, row.name); });
   return found == rows.end() ? nullptr : &*found;
 }
 
+}  // namespace
+
+std::span<const Term> vocabulary() {
+  static const std::vector<Term> rows = training_rows();
+  return rows;
+}
+
+std::span<const Term> serving_vocabulary() {
+  static const std::vector<Term> rows = serving_rows();
+  return rows;
+}
+
+const Term* find_term(std::string_view name) {
+  const Term* found = find_row(vocabulary(), name);
+  return found != nullptr ? found : find_row(serving_terms(), name);
+}
+
 std::span<const Shorthand> shorthands() { return shorthand_rows; }
+
+bool describes_model(const Shorthand& shorthand) { return shorthand.group == Group::model; }
 
 const Shorthand* find_shorthand(std::string_view name) {
   const auto* found = std::ranges::find_if(shorthand_rows, [&](const auto& row) { return same_name(name, row.name); });

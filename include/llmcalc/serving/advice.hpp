@@ -1,0 +1,47 @@
+// Other ways to serve the same model: what would make it fit or fit more, and what a search for one choice found.
+#pragma once
+
+#include "llmcalc/serving/capacity.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmcalc::serving {
+
+/// A change of the question and what comes of it.
+struct Candidate {
+  std::string change;  ///< "--kv-dtype fp8", as it is typed
+  std::string cost;    ///< what it costs; empty where it costs nothing that is known
+  bool starts = false;
+  std::int64_t max_context = 0;
+  std::int64_t max_concurrency = 0;
+  bool carries = false;  ///< the whole concurrency that was asked for, at once
+};
+
+/// Single changes with which the server starts, or carries the concurrency that it does not carry as asked.
+/// \param larger  accelerators to consider in place of the question's
+std::vector<Candidate> advise(const spec::Question& question, const Capacity& capacity,
+                              const std::function<std::vector<spec::Accelerator>()>& larger);
+
+/// What --find compares.
+enum class Find { concurrency, context, gpus, quant, engine };
+
+/// The largest concurrency or context as a change of the question; the fewest accelerators, the widest weights or
+/// every engine with what it takes, the first that carries the load in front.
+std::vector<Candidate> find(const spec::Question& question, Find what);
+
+/// A cell of the matrix of contexts and concurrencies.
+struct CapacityCell {
+  std::int64_t context = 0;
+  std::int64_t concurrency = 0;
+  bool fits = false;
+  double cache_share = 0.0;  ///< of what is left for the cache
+};
+
+/// Powers of two of both, as far as anything fits.
+std::vector<CapacityCell> capacity_cells(const spec::Question& question);
+
+}  // namespace llmcalc::serving

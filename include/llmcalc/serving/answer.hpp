@@ -1,0 +1,37 @@
+// The whole answer about a server: does it start, what does it hold, how much can it take.
+#pragma once
+
+#include "llmcalc/serving/capacity.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace llmcalc::serving {
+
+enum class Verdict { fits, does_not_fit, no_accelerator };
+
+struct Answer {
+  Verdict verdict = Verdict::no_accelerator;
+  std::string reason;  ///< why it does not start
+  Deployment deployment;
+  RankMemory memory;  ///< of the tightest rank with one request of the context
+  Capacity capacity;
+  std::int64_t parameters = 0;
+  quantity::Bytes model;            ///< all tensors of the model, wherever they are
+  quantity::Bytes file;             ///< of a GGUF file; zero for other checkpoints
+  quantity::Bytes bytes_per_token;  ///< on the tightest rank, of layers that see everything
+  quantity::Bytes state;            ///< on it, of recurrent layers, of all sequences side by side
+  std::vector<std::string> notes;
+};
+
+/// \throws quantity::BadInput when the engine cannot run what was asked for
+Answer serve(const spec::Question& question);
+
+/// What a tool would show for the card: holdings and cache, and what the engine adds behind the limit.
+quantity::Bytes device_total(const Answer& answer);
+
+/// Over all cards of one copy.
+quantity::Bytes device_total_of_all(const Answer& answer);
+
+}  // namespace llmcalc::serving

@@ -1,0 +1,85 @@
+// How a model is served: the engine with its own choices, and the load that it shall carry.
+#pragma once
+
+#include "llmcalc/formats/quant.hpp"
+#include "llmcalc/quantity/quantity.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace llmcalc::spec {
+
+enum class Engine { vllm, sglang, trtllm, llama_cpp, ollama, hf };
+
+/// Engines on ggml, which read GGUF files.
+constexpr bool reads_gguf(Engine engine) { return engine == Engine::llama_cpp || engine == Engine::ollama; }
+
+/// In which type keys and values are kept.
+enum class CacheType { automatic, bf16, f16, f32, fp8, int8, nvfp4, q8_0, q5_1, q5_0, q4_1, q4_0, iq4_nl };
+
+/// How llama.cpp spreads a model over several cards (--split-mode).
+enum class CardSplit { layer, row, tensor };
+
+/// What proposes tokens ahead of the model.
+enum class DraftKind { none, mtp, eagle };
+
+struct Draft {
+  DraftKind kind = DraftKind::none;
+  std::int64_t tokens = 1;  ///< proposed a step
+
+  friend bool operator==(const Draft&, const Draft&) = default;
+};
+
+/// Options of an engine; what is empty is the engine's own default in that version on that accelerator.
+struct EngineOptions {
+  std::optional<double> memory_fraction;       ///< what of is the engine's business
+  std::optional<quantity::Bytes> cache_bytes;  ///< of the cache itself, whatever is free
+  std::optional<std::int64_t> batched_tokens;  ///< of one engine step
+  std::optional<std::int64_t> max_sequences;   ///< of one engine step
+  std::optional<std::int64_t> block;           ///< positions of a cache block
+  std::optional<bool> graphs;                  ///< captured CUDA graphs
+  std::optional<std::int64_t> ubatch;          ///< llama.cpp: tokens of one pass
+  std::optional<std::int64_t> slots;           ///< llama.cpp: sequences side by side
+  std::optional<std::int64_t> gpu_layers;      ///< llama.cpp: layers on the accelerator, the head counting as one
+  std::int64_t cpu_experts = 0;                ///< llama.cpp: leading layers whose experts stay in host memory
+  std::optional<bool> flash;                   ///< one attention kernel, without scores in memory
+  std::int64_t max_loras = 0;                  ///< adapters resident beside the model
+  Draft draft;
+  double accept = 0.7;  ///< share of proposed tokens that the model agrees with
+};
+
+struct ServingLayout {
+  std::int64_t attention_dp = 1;          ///< copies of the attention part, each with its own sequences
+  std::optional<std::int64_t> expert_tp;  ///< ranks over which one expert is cut; empty: what ep leaves
+  std::int64_t dcp = 1;                   ///< ranks over which a sequence's cache is spread in decoding
+  CardSplit split = CardSplit::layer;
+};
+
+/// What the server is asked to do.
+struct Load {
+  std::int64_t context = 0;  ///< longest sequence, prompt and answer together; 0: the engine's own limit
+  std::int64_t prompt = 1024;
+  std::int64_t output = 256;
+  std::int64_t concurrency = 1;           ///< requests in flight over the whole deployment
+  std::optional<double> rate;             ///< requests a second, instead of a concurrency
+  std::int64_t shared_prefix = 0;         ///< leading tokens that all requests have in common, kept once
+  std::optional<quantity::Seconds> ttft;  ///< to be kept: time to the first token
+  std::optional<quantity::Seconds> tpot;  ///< and time of each later one
+};
+
+struct Serving {
+  Engine engine = Engine::vllm;
+  std::string engine_version;  ///< release, build or date; empty: the newest that is known
+  formats::Quant quant = formats::Quant::bf16;
+  bool mixed_by_hand = false;   ///< quant is the nearest type to a mixture that was made for one model
+  std::int64_t group_size = 0;  ///< inputs that share a scale; 0: the scheme's own
+  bool imatrix = true;          ///< GGUF: quantized with an importance matrix
+  CacheType cache = CacheType::automatic;
+  EngineOptions options;
+  ServingLayout layout;
+  Load load;
+  quantity::Bytes other_usage;  ///< of the accelerator's memory, by others
+};
+
+}  // namespace llmcalc::spec

@@ -1,0 +1,43 @@
+#include "llmcalc/api/serve.hpp"
+
+#include "api/accelerators.hpp"
+#include "api/echo.hpp"
+#include "llmcalc/launch/server.hpp"
+#include "llmcalc/llmcalc.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace llmcalc::api {
+namespace {
+
+/// The id under which the model is published, where it is a preset.
+std::string model_id(const std::vector<read::Given>& words, const read::Catalogue& catalogue) {
+  const auto named = std::ranges::find(words, "model", &read::Given::term);
+  if (named == words.end()) return "MODEL";
+  const auto preset = catalogue.model(named->text, named->origin.where);
+  return preset.hf_id.empty() ? preset.id : preset.hf_id;
+}
+
+}  // namespace
+
+render::ServingReport serve(const std::vector<read::Given>& words, const std::optional<read::ConfigText>& config,
+                            const read::Catalogue& catalogue, const ServeOptions& options) {
+  auto resolved = resolve_serving(words, config, catalogue);
+  const auto& question = resolved.question;
+  render::ServingReport report;
+  report.question = echo_lines(std::move(resolved.echo));
+  report.answer = serving::serve(question);
+  const auto& capacity = report.answer.capacity;
+  report.advice = serving::advise(question, capacity, [&] { return larger_than(question.gpu, catalogue); });
+  if (options.find) report.found = serving::find(question, *options.find);
+  if (options.table) report.table = serving::capacity_cells(question);
+  report.launch = launch::server_command(report.answer.deployment, model_id(words, catalogue));
+  report.assumptions = std::move(resolved.assumptions);
+  const auto& defaults = report.answer.deployment.setup.assumptions;
+  report.assumptions.insert(report.assumptions.end(), defaults.begin(), defaults.end());
+  report.version = version();
+  return report;
+}
+
+}  // namespace llmcalc::api

@@ -1,0 +1,101 @@
+// llmcalc serve: does this server start, how long a context, how many requests at once?
+#include "cli/catalogue.hpp"
+#include "cli/question.hpp"
+#include "cli/verb.hpp"
+#include "llmcalc/api/serve.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/suggest.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace llmcalc::cli {
+namespace {
+
+using serving::Find;
+
+struct Options {
+  api::ServeOptions search;
+  bool json = false;
+  bool strict = false;
+  render::TextStyle style;
+};
+
+struct FindWord {
+  std::string_view word;
+  Find what;
+};
+
+constexpr std::array find_words{FindWord{"concurrency", Find::concurrency}, FindWord{"context", Find::context},
+                                FindWord{"gpus", Find::gpus}, FindWord{"quant", Find::quant},
+                                FindWord{"engine", Find::engine}};
+
+Find read_find(const std::string& text) {
+  const auto* found = std::ranges::find(find_words, text, &FindWord::word);
+  if (found != find_words.end()) return found->what;
+  std::vector<std::string_view> words;
+  for (const auto& row : find_words) words.push_back(row.word);
+  throw quantity::BadInput("--find", "finds concurrency, context, gpus, quant or engine, not '" + text + "'",
+                           quantity::did_you_mean(text, words));
+}
+
+bool read_table(const Arguments& arguments) {
+  const std::string* text = arguments.find("table");
+  if (text == nullptr) return false;
+  if (*text == "context,concurrency" || *text == "concurrency,context") return true;
+  throw quantity::BadInput("--table", "is of context,concurrency, not '" + *text + "'");
+}
+
+Options setup(const Arguments& arguments, const Environment& environment) {
+  Options options;
+  if (const std::string* what = arguments.find("find")) options.search.find = read_find(*what);
+  options.search.table = read_table(arguments);
+  options.json = wants_json(arguments);
+  options.strict = arguments.has("strict");
+  options.style.colour = wants_colour(arguments, environment);
+  options.style.full = arguments.has("full");
+  options.style.explain = arguments.has("explain");
+  return options;
+}
+
+/// Requests that wait are a warning: the server starts all the same.
+Outcome run(const Options& options, const render::ServingReport& report) {
+  Outcome outcome;
+  const bool waits = report.answer.capacity.queued > 0 && report.answer.verdict == serving::Verdict::fits;
+  if (report.answer.verdict == serving::Verdict::does_not_fit) outcome.code = ExitCode::does_not_fit;
+  if (waits && options.strict) outcome.code = ExitCode::does_not_fit;
+  outcome.answer = options.json ? to_json(report) : to_text(report, options.style);
+  if (waits && !options.json) {
+    outcome.warnings.push_back(std::to_string(report.answer.capacity.queued) + " of the requests wait: " +
+                               std::to_string(report.answer.capacity.running) + " run at once");
+  }
+  return outcome;
+}
+
+}  // namespace
+
+std::vector<Flag> serve_flags() {
+  std::vector<Flag> flags = serving_question_flags();
+  flags.push_back(
+      {"find", "concurrency|context|gpus|quant|engine", "the most that fits, or the least that is enough", "Output"});
+  flags.push_back({"table", "context,concurrency", "which of both together fit", "Output"});
+  flags.push_back({"explain", "", "formula and source of every line", "Output"});
+  flags.push_back({"full", "", "every part, on more than one screen", "Output"});
+  flags.push_back({"strict", "", "requests that wait are a failure (exit 1)", "Output"});
+  return flags;
+}
+
+Outcome serve(const Arguments& arguments, const Environment& environment) {
+  const auto options = setup(arguments, environment);
+  const auto catalogue = open_catalogue(arguments, environment);
+  const auto asked = ask_server(arguments, catalogue);
+  if (arguments.has("show-question")) return show_question(asked, "serve", options.json);
+  auto report = api::serve(asked.words, asked.config, catalogue, options.search);
+  const auto& assumed = asked.reading.assumptions;
+  report.assumptions.insert(report.assumptions.begin(), assumed.begin(), assumed.end());
+  Outcome outcome = run(options, report);
+  if (!options.json) outcome.notes = asked.notes();
+  return outcome;
+}
+
+}  // namespace llmcalc::cli

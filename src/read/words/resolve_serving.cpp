@@ -1,0 +1,146 @@
+#include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/read/resolve.hpp"
+#include "llmcalc/spec/layout_rules.hpp"
+#include "llmcalc/spec/node.hpp"
+#include "read/words/draft_steps.hpp"
+#include "read/words/model_source.hpp"
+#include "read/words/serving_checks.hpp"
+#include "read/words/terms.hpp"
+
+#include <utility>
+
+namespace llmcalc::read {
+namespace {
+
+using quantity::product;
+using spec::Engine;
+
+constexpr std::int64_t usual_output = 256;
+
+void take_server(Draft& draft) {
+  for (const Term& term : serving_vocabulary()) {
+    if (term.group != Group::model) draft.take(term.name);
+  }
+  draft.training().method = spec::Method::inference;
+  if (!draft.given("engine")) draft.assume("engine", "default", "--engine vllm: each engine has its own memory");
+}
+
+/// Words of a training run that a server has no use for are refused, not passed over.
+void check_words(const std::vector<Given>& given) {
+  for (const Given& word : given) {
+    const Term* term = find_term(word.term);
+    if (term == nullptr) continue;
+    const auto same = [&](const Term& row) { return row.name == term->name; };
+    if (std::ranges::any_of(serving_vocabulary(), same)) continue;
+    throw quantity::BadInput(word.origin.where, "says how a model is trained, not how it is served",
+                             "llmcalc fit answers that; llmcalc serve --help lists what a server is told");
+  }
+}
+
+/// Engines that put every layer on the first card that has room for it, instead of cutting each layer.
+bool places_layers(Engine engine) {
+  return engine == Engine::llama_cpp || engine == Engine::ollama || engine == Engine::hf;
+}
+
+/// What the cards are for, where only their number was said: tensor parallelism, or layers side by side.
+void share_out(Draft& draft) {
+  spec::Layout& layout = draft.layout();
+  const auto& serving = draft.question.serving;
+  if (!draft.given("gpus") || draft.given("tp")) return;
+  if (serving.engine == Engine::hf && !draft.given("pp")) {
+    layout.pp = layout.gpus;  // device_map="auto"
+    return draft.derive("pp", "layers side by side on all the accelerators");
+  }
+  if (places_layers(serving.engine)) return;
+  const std::int64_t copies = product(layout.pp, serving.layout.attention_dp);
+  if (layout.gpus % copies != 0 || layout.gpus == copies) return;
+  layout.tp = layout.gpus / copies;
+  draft.assume("tp", "gpus / (attention_dp x pp)", "--tp " + std::to_string(layout.tp) + ", all the accelerators");
+}
+
+void complete_cards(Draft& draft) {
+  spec::Layout& layout = draft.layout();
+  const std::int64_t one = product(layout.tp, layout.pp, draft.question.serving.layout.attention_dp);
+  if (!draft.given("gpus")) {
+    layout.gpus = one;
+    draft.derive("gpus", "tp x attention_dp x pp");
+  } else if (places_layers(draft.question.serving.engine) && one == 1) {
+    return;
+  } else if (layout.gpus % one != 0) {
+    draft.contradiction("gpus", draft.given("tp") ? "tp" : "pp", "gpus = tp x attention_dp x pp, or a multiple of it");
+  }
+  layout.dp = layout.gpus / one;
+}
+
+void complete_machines(Draft& draft) {
+  spec::Layout& layout = draft.layout();
+  if (draft.given("nodes")) return;
+  const Given* stated = draft.words.find("gpus_per_node");
+  const auto usual = spec::accelerators_per_node(draft.question.gpu);
+  const auto per_node = stated == nullptr ? usual : Whole<1>::read(stated->text, stated->origin.where);
+  layout.nodes = spec::usual_nodes(layout.gpus, per_node);
+  draft.derive("nodes", "up to " + std::to_string(per_node) + " accelerators a node");
+}
+
+/// expert_tp x ep = tp x attention_dp: the ranks of a layer share its experts, whole or cut.
+void complete_experts(Draft& draft) {
+  spec::Layout& layout = draft.layout();
+  auto& serving = draft.question.serving.layout;
+  const std::int64_t ranks = product(layout.tp, serving.attention_dp);
+  if (draft.given("expert_tp") && !draft.given("ep")) {
+    if (ranks % *serving.expert_tp != 0) draft.contradiction("expert_tp", "tp", expert_rule);
+    layout.ep = ranks / *serving.expert_tp;
+    draft.derive("ep", "tp x attention_dp / expert_tp");
+  }
+  if (ranks % layout.ep != 0) draft.contradiction("ep", "tp", expert_rule);
+  if (serving.expert_tp && product(*serving.expert_tp, layout.ep) != ranks) {
+    draft.contradiction("expert_tp", "ep", expert_rule);
+  }
+  layout.etp = ranks / layout.ep;
+  serving.expert_tp = layout.etp;
+}
+
+/// Prompt and answer fill a context that is said without them; a context that is not said holds both.
+void complete_load(Draft& draft) {
+  spec::Load& load = draft.question.serving.load;
+  const bool prompt = draft.given("prompt");
+  const bool output = draft.given("output");
+  if (!draft.given("context")) {
+    if (prompt || output) load.context = quantity::checked_add(load.prompt, load.output);
+    if (prompt || output) draft.derive("context", "prompt + output");
+    return;
+  }
+  if (!output)
+    load.output =
+        std::min(usual_output, prompt ? std::max<std::int64_t>(load.context - load.prompt, 0) : load.context / 2);
+  if (!prompt) load.prompt = std::max<std::int64_t>(load.context - load.output, 0);
+  if (!output) draft.derive("output", "at most what the prompt leaves of the context");
+  if (!prompt) draft.derive("prompt", "context - output");
+  if (quantity::checked_add(load.prompt, load.output) > load.context) {
+    draft.contradiction("context", prompt ? "prompt" : "output", "prompt and answer do not fit into it");
+  }
+}
+
+}  // namespace
+
+Resolved resolve_serving(const std::vector<Given>& given, const std::optional<ConfigText>& config,
+                         const Catalogue& catalogue, const Values& values) {
+  const Words words(given);
+  Draft draft(words, catalogue, values);
+  check_words(given);
+  take_gpu(draft);
+  take_model(draft, config);
+  take_server(draft);
+  share_out(draft);
+  complete_cards(draft);
+  complete_machines(draft);
+  complete_experts(draft);
+  complete_load(draft);
+  build(draft);
+  check_server(draft);
+  auto lines = echo(draft, serving_vocabulary());
+  return {std::move(draft.question), std::move(lines), std::move(draft.assumptions)};
+}
+
+}  // namespace llmcalc::read

@@ -1,0 +1,49 @@
+#include "read/words/serving_checks.hpp"
+
+#include "llmcalc/spec/names.hpp"
+
+namespace llmcalc::read {
+namespace {
+
+/// Heads are cut whole; of keys and values each rank keeps a copy where there are fewer of them than ranks.
+void check_heads(const Draft& draft) {
+  const spec::Shape& shape = draft.question.model.shape;
+  const std::int64_t tp = draft.question.layout.tp;
+  if (shape.heads % tp != 0) draft.contradiction("tp", "heads", "heads are spread over the ranks one by one");
+  const bool even = shape.kv_heads >= tp ? shape.kv_heads % tp == 0 : tp % shape.kv_heads == 0;
+  if (shape.latent.kv_rank == 0 && !even) {
+    draft.contradiction("tp", "kv_heads", "each rank needs as many of them as the others");
+  }
+  const bool dense = shape.moe.experts == 0 || shape.moe.dense_layers > 0 || shape.moe.every > 1;
+  if (dense && shape.ffn % tp != 0) draft.contradiction("tp", "ffn", "its columns are cut evenly");
+}
+
+void check_experts(const Draft& draft) {
+  const spec::MoeShape& moe = draft.question.model.shape.moe;
+  const spec::Layout& layout = draft.question.layout;
+  if (moe.experts == 0) {
+    if (draft.given("ep") && layout.ep > 1) draft.contradiction("ep", "model", "it has no experts");
+    return;
+  }
+  if (moe.experts % layout.ep != 0) draft.contradiction("ep", "experts", "each rank holds as many as the others");
+  if (moe.expert_ffn % layout.etp != 0) {
+    draft.contradiction(draft.given("expert_tp") ? "expert_tp" : "tp", "expert_ffn", "its columns are cut evenly",
+                        "--ep spreads whole experts");
+  }
+}
+
+void check_stages(const Draft& draft) {
+  if (draft.question.layout.pp > draft.question.model.layer_count()) {
+    draft.contradiction("pp", "layers", "a stage has one layer at least");
+  }
+}
+
+}  // namespace
+
+void check_server(const Draft& draft) {
+  check_heads(draft);
+  check_experts(draft);
+  check_stages(draft);
+}
+
+}  // namespace llmcalc::read

@@ -1,0 +1,169 @@
+// The terms of a server: what its engine is told, and the load that it shall carry.
+#include "read/words/terms.hpp"
+
+namespace llmcalc::read {
+namespace {
+
+using spec::EngineOptions;
+using spec::Load;
+using spec::Serving;
+using spec::ServingLayout;
+
+template <auto... members>
+using InOptions = InServing<&Serving::options, members...>;
+template <auto... members>
+using InLoad = InServing<&Serving::load, members...>;
+template <auto... members>
+using InServingLayout = InServing<&Serving::layout, members...>;
+
+struct CacheSize {
+  static constexpr std::string_view values = "size, as 8GiB";
+  static quantity::Bytes read(std::string_view text, std::string_view place) {
+    return quantity::parse_bytes(text, place);
+  }
+  static std::string write(quantity::Bytes size) {
+    return size == quantity::bytes(0) ? std::string() : std::to_string(quantity::in_bytes(size));
+  }
+};
+
+/// A number of positions that may be none: an empty prompt, or no answer.
+struct LengthOrNone : Length {
+  static std::int64_t read(std::string_view text, std::string_view place) {
+    return quantity::trim(text) == "0" ? 0 : Length::read(text, place);
+  }
+  static std::string write(std::int64_t value) { return std::to_string(value); }
+};
+
+struct Limit {
+  static constexpr std::string_view values = "duration, as 30ms or 1s";
+  static quantity::Seconds read(std::string_view text, std::string_view place) {
+    const auto time = quantity::parse_duration(text, place);
+    check_limits(quantity::in_seconds(time), std::numeric_limits<double>::min(), max_amount, text, place);
+    return time;
+  }
+  static std::string write(quantity::Seconds time) { return write_double(quantity::in_seconds(time)) + "s"; }
+};
+
+/// The type of a file that was mixed for one model ("UD-Q4_K_XL", "AD-Q4_K_M") by the part of its name that says it.
+std::string plain_type(std::string word) {
+  for (const std::string_view prefix : {"ud-", "ad-"}) {
+    if (word.starts_with(prefix)) word.erase(0, prefix.size());
+  }
+  if (word == "q8_k_xl") return "q8_0";
+  if (word == "q2_k_xl" || word == "q6_k_xl") word.resize(word.size() - 3);
+  if (word.ends_with("_xl")) word.replace(word.size() - 3, 3, "_m");
+  return word;
+}
+
+/// --quant: a scheme, or the type of a GGUF file as its name has it.
+struct QuantWord {
+  static void apply(spec::Question& question, std::string_view text, std::string_view place) {
+    const std::string word = quantity::to_lower(text);
+    const std::string plain = plain_type(word);
+    const auto* found = spec::find_name<formats::Quant>(plain);
+    if (found == nullptr) throw_unknown_word(text, place, canonical_words<formats::Quant>());
+    question.serving.quant = found->value;
+    question.serving.mixed_by_hand = plain != word;
+  }
+  static std::string show(const spec::Question& question) { return std::string(spec::name_of(question.serving.quant)); }
+};
+
+/// --draft: "mtp", "mtp:2", "eagle:3", "none".
+struct DraftWord {
+  static constexpr std::string_view values = "none|mtp[:N]|eagle[:N]";
+  static spec::Draft read(std::string_view text, std::string_view place) {
+    const std::string word = quantity::to_lower(quantity::trim(text));
+    const auto colon = word.find(':');
+    const std::string kind = word.substr(0, colon);
+    spec::Draft draft;
+    if (colon != std::string::npos) draft.tokens = Whole<1, 64>::read(word.substr(colon + 1), place);
+    if (kind == "mtp") {
+      draft.kind = spec::DraftKind::mtp;
+    } else if (kind == "eagle" || kind == "eagle3") {
+      draft.kind = spec::DraftKind::eagle;
+    } else if (word != "none") {
+      throw_unknown_word(text, place, {"none", "mtp", "mtp:2", "eagle"});
+    }
+    return draft;
+  }
+  static std::string write(const spec::Draft& draft) {
+    if (draft.kind == spec::DraftKind::none) return {};
+    return (draft.kind == spec::DraftKind::mtp ? "mtp:" : "eagle:") + std::to_string(draft.tokens);
+  }
+};
+
+/// Layers on the accelerator, or all of them as llama.cpp writes it.
+struct LayerCount {
+  static constexpr std::string_view values = "integer or all";
+  static std::int64_t read(std::string_view text, std::string_view place) {
+    const std::string word = quantity::to_lower(quantity::trim(text));
+    return word == "all" || word == "-1" || word == "-2" ? max_layers + 1 : Whole<0>::read(word, place);
+  }
+  static std::string write(std::int64_t layers) { return layers > max_layers ? "all" : std::to_string(layers); }
+};
+
+constexpr Term rows[] = {
+    term<Word<spec::Engine>, InServing<&Serving::engine>>("engine", Group::engine, "what serves the model"),
+    term<FreeText, InServing<&Serving::engine_version>>("engine_version", Group::engine,
+                                                        "release, build or date; default: the newest that is known"),
+    {"quant",
+     Group::engine,
+     {},
+     &canonical_words<formats::Quant>,
+     "how the weights are quantized",
+     &QuantWord::apply,
+     &QuantWord::show},
+    term<Whole<1, 4096>, InServing<&Serving::group_size>>("group_size", Group::engine,
+                                                          "inputs that share a scale; default: the scheme's own"),
+    term<Switch, InServing<&Serving::imatrix>>("imatrix", Group::engine, "GGUF: made with an importance matrix"),
+    term<Word<spec::CacheType>, InServing<&Serving::cache>>("kv_dtype", Group::engine, "type of keys and values"),
+    term<Maybe<PositiveShare>, InOptions<&EngineOptions::memory_fraction>>(
+        "memory_fraction", Group::engine, "of the accelerator's memory that the engine may take"),
+    term<Maybe<CacheSize>, InOptions<&EngineOptions::cache_bytes>>("kv_bytes", Group::engine,
+                                                                   "cache of this size, whatever is free"),
+    term<Maybe<Length>, InOptions<&EngineOptions::batched_tokens>>("batched_tokens", Group::engine,
+                                                                   "tokens of one engine step"),
+    term<Maybe<Whole<1>>, InOptions<&EngineOptions::max_sequences>>("max_seqs", Group::engine,
+                                                                    "sequences of one engine step"),
+    term<Maybe<Whole<1, 65536>>, InOptions<&EngineOptions::block>>("block", Group::engine,
+                                                                   "positions of a block of the cache"),
+    term<Maybe<Switch>, InOptions<&EngineOptions::graphs>>("graphs", Group::engine, "steps are captured CUDA graphs"),
+    term<Maybe<Length>, InOptions<&EngineOptions::ubatch>>("ubatch", Group::engine, "llama.cpp: tokens of one pass"),
+    term<Maybe<Whole<1, 4096>>, InOptions<&EngineOptions::slots>>("slots", Group::engine,
+                                                                  "llama.cpp, ollama: sequences side by side"),
+    term<Maybe<LayerCount>, InOptions<&EngineOptions::gpu_layers>>(
+        "gpu_layers", Group::engine, "llama.cpp: layers on the accelerator, the head is one"),
+    term<Whole<0, max_layers>, InOptions<&EngineOptions::cpu_experts>>(
+        "cpu_experts", Group::engine, "llama.cpp: leading layers whose experts stay in host memory"),
+    term<Maybe<Switch>, InOptions<&EngineOptions::flash>>("flash", Group::engine, "attention in one kernel"),
+    term<DraftWord, InOptions<&EngineOptions::draft>>("draft", Group::engine, "what proposes tokens ahead"),
+    term<PositiveShare, InOptions<&EngineOptions::accept>>("accept", Group::engine,
+                                                           "share of proposed tokens that are accepted"),
+    term<Whole<0, 4096>, InOptions<&EngineOptions::max_loras>>("max_loras", Group::engine,
+                                                               "adapters resident beside the model"),
+    term<Length, InLoad<&Load::context>>("context", Group::load, "longest sequence, prompt and answer together"),
+    term<LengthOrNone, InLoad<&Load::prompt>>("prompt", Group::load, "tokens of a request"),
+    term<LengthOrNone, InLoad<&Load::output>>("output", Group::load, "tokens of its answer"),
+    term<Whole<1>, InLoad<&Load::concurrency>>("concurrency", Group::load, "requests in flight"),
+    term<Maybe<Rate>, InLoad<&Load::rate>>("rate", Group::load, "requests a second, instead of a concurrency"),
+    term<LengthOrNone, InLoad<&Load::shared_prefix>>("shared_prefix", Group::load,
+                                                     "leading tokens that all requests have in common"),
+    term<Maybe<Limit>, InLoad<&Load::ttft>>("ttft", Group::load, "limit of the time to the first token"),
+    term<Maybe<Limit>, InLoad<&Load::tpot>>("tpot", Group::load, "limit of the time of each later token"),
+    term<Whole<1>, InServingLayout<&ServingLayout::attention_dp>>(
+        "attention_dp", Group::layout, "copies of the attention part, each with its own sequences"),
+    term<Maybe<Whole<1>>, InServingLayout<&ServingLayout::expert_tp>>(
+        "expert_tp", Group::layout, "tensor parallelism inside an expert; default: what --ep leaves"),
+    term<Whole<1>, InServingLayout<&ServingLayout::dcp>>("dcp", Group::layout,
+                                                         "ranks that share a sequence's cache in decoding"),
+    term<Word<spec::CardSplit>, InServingLayout<&ServingLayout::split>>("split", Group::layout,
+                                                                        "llama.cpp: how a model is spread over cards"),
+    term<CacheSize, InServing<&Serving::other_usage>>("other_usage", Group::hardware,
+                                                      "accelerator memory that others take"),
+};
+
+}  // namespace
+
+std::span<const Term> serving_terms() { return rows; }
+
+}  // namespace llmcalc::read

@@ -1,0 +1,24 @@
+// The parts of the text answer about a server.
+#pragma once
+
+#include "llmcalc/render/serving.hpp"
+#include "render/summary.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace llmcalc::render {
+
+Block serving_verdict(const ServingReport& report, const TextStyle& style);
+Block serving_memory(const ServingReport& report, const TextStyle& style);
+Block serving_capacity(const ServingReport& report, const TextStyle& style);
+Block serving_changes(const ServingReport& report, const TextStyle& style);
+Block serving_remarks(const ServingReport& report, const TextStyle& style);
+
+/// "12.34"
+std::string gib_text(quantity::Bytes size);
+
+/// The value of a term of the effective question; empty where it does not apply.
+std::string echoed(const ServingReport& report, std::string_view term);
+
+}  // namespace llmcalc::render

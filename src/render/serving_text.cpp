@@ -1,0 +1,205 @@
+// The answer about a server for people: on one screen, or with --full all of it.
+#include "llmcalc/quantity/format.hpp"
+#include "llmcalc/spec/names.hpp"
+#include "render/serving_lines.hpp"
+#include "render/style.hpp"
+#include "render/table.hpp"
+#include "render/wrap.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+namespace llmcalc::render {
+namespace {
+
+using quantity::format_count;
+using serving::Candidate;
+using serving::Verdict;
+
+std::string verdict_word(const ServingReport& report, const TextStyle& style) {
+  switch (report.answer.verdict) {
+    case Verdict::fits:
+      return paint("FITS", Ink::good, style);
+    case Verdict::does_not_fit:
+      return paint("DOES NOT FIT", Ink::bad, style);
+    case Verdict::no_accelerator:
+      break;
+  }
+  return paint("NO VERDICT", Ink::caution, style);
+}
+
+std::string model_of(const ServingReport& report) {
+  const auto name = echoed(report, "model");
+  return name.empty() ? "a model of " + quantity::format_parameters(quantity::parameters(report.answer.parameters))
+                      : name;
+}
+
+/// "llama-3-8b in awq, vLLM 0.33.0, 2 x h100-sxm, tp 2"
+std::string server_of(const ServingReport& report) {
+  const auto& question = report.answer.deployment.question;
+  const auto& row = serving::row_of(question.serving.engine);
+  const auto version =
+      question.serving.engine_version.empty() ? std::string(row.newest) : question.serving.engine_version;
+  std::string words =
+      fmt::format("{} in {}, {} {}", model_of(report), spec::name_of(question.serving.quant), row.program, version);
+  if (question.gpu) words += fmt::format(", {} x {}", question.layout.gpus, question.gpu->id);
+  for (const auto& [name, degree] : {std::pair{"tp", question.layout.tp}, std::pair{"pp", question.layout.pp},
+                                     std::pair{"ep", question.layout.ep}}) {
+    if (degree > 1) words += fmt::format(", {} {}", name, degree);
+  }
+  return words;
+}
+
+std::string start_of(const ServingReport& report) {
+  const auto& answer = report.answer;
+  if (answer.verdict == Verdict::does_not_fit) return answer.reason;
+  if (answer.verdict == Verdict::no_accelerator) return "name an accelerator with --gpu for a verdict";
+  return fmt::format("starts, with room for {} x {} tokens", format_count(answer.capacity.max_concurrency),
+                     format_count(answer.capacity.context));
+}
+
+void add(std::vector<std::string> lines, Block& block) { std::ranges::move(lines, std::back_inserter(block.lines)); }
+
+std::string longest_of(const ServingReport& report) {
+  const auto& capacity = report.answer.capacity;
+  const auto concurrency = report.answer.deployment.question.serving.load.concurrency;
+  if (capacity.max_context == 0) return "none fits";
+  auto words = fmt::format("{} tokens, one request", format_count(capacity.max_context));
+  if (concurrency == 1) return words;
+  return words + (capacity.shared_context == 0
+                      ? fmt::format("; {} at once do not fit", concurrency)
+                      : fmt::format("; {} each, {} at once", format_count(capacity.shared_context), concurrency));
+}
+
+std::string at_once_of(const ServingReport& report) {
+  const auto& capacity = report.answer.capacity;
+  auto words = fmt::format("{} of {} tokens, limited by {}", format_count(capacity.max_concurrency),
+                           format_count(capacity.context), capacity.binding);
+  if (capacity.queued > 0) {
+    words += fmt::format("; of {} asked for {} run and {} wait", capacity.running + capacity.queued, capacity.running,
+                         capacity.queued);
+  }
+  return words;
+}
+
+std::string bytes_of(const ServingReport& report) {
+  const auto& answer = report.answer;
+  auto words = fmt::format("{} bytes a token on a rank", format_count(quantity::in_bytes(answer.bytes_per_token)));
+  if (answer.state > quantity::bytes(0)) {
+    words += fmt::format("; states of recurrent layers {}", quantity::format_gib(answer.state));
+  }
+  return words;
+}
+
+std::string change_of(const Candidate& candidate) {
+  if (!candidate.starts) return candidate.change + ": does not start";
+  return fmt::format("{}: {} at once, context {}", candidate.change, format_count(candidate.max_concurrency),
+                     format_count(candidate.max_context));
+}
+
+Block table_of(const ServingReport& report, const TextStyle& style) {
+  if (report.table.empty()) return {};
+  std::vector<Align> columns{Align::right};
+  std::vector<std::string> header{"context"};
+  for (const auto& cell : report.table) {
+    if (cell.context != report.table.front().context) break;
+    columns.push_back(Align::right);
+    header.push_back(std::to_string(cell.concurrency));
+  }
+  Table table(columns);
+  const std::size_t width = header.size() - 1;
+  table.add_line("  " + paint("share of the cache, by context and concurrency; -: does not fit", Ink::heading, style));
+  table.add_row(header);
+  for (std::size_t row = 0; row + width <= report.table.size(); row += width) {
+    std::vector<std::string> cells{format_count(report.table[row].context)};
+    for (std::size_t i = row; i < row + width; ++i) {
+      const auto& cell = report.table[i];
+      cells.push_back(cell.fits ? fmt::format("{:.0f} %", 100.0 * cell.cache_share) : "-");
+    }
+    table.add_row(std::move(cells));
+  }
+  Block block{lines_of(table.render()), 0};
+  block.least = block.lines.size();
+  return block;
+}
+
+/// Broken where a shell lets a command be broken.
+std::vector<std::string> command_lines(std::string command, const TextStyle& style) {
+  for (auto at = command.find(" \\\n"); at != std::string::npos; at = command.find(" \\\n"))
+    command.replace(at, 5, " ");
+  constexpr std::size_t column = 12;
+  constexpr std::size_t room_for_break = 2;
+  auto lines = lines_of(wrapped(command, column, column, page_columns - room_for_break));
+  if (lines.empty()) return lines;
+  for (std::size_t i = 0; i + 1 < lines.size(); ++i) lines[i] += " \\";
+  lines.front().insert(0, "  " + paint("start", Ink::heading, style) + "     ");
+  return lines;
+}
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const auto& text : texts) all.append(all.empty() ? "" : "; ").append(text);
+  return all;
+}
+
+}  // namespace
+
+std::string echoed(const ServingReport& report, std::string_view term) {
+  const auto found = std::ranges::find(report.question, term, &EchoLine::term);
+  return found == report.question.end() ? std::string() : found->value;
+}
+
+Block serving_verdict(const ServingReport& report, const TextStyle& style) {
+  Block block;
+  constexpr std::size_t indent = 2;
+  add(lines_of(wrapped(verdict_word(report, style) + "  " + server_of(report), 0, indent)), block);
+  add(page_lines(start_of(report), indent), block);
+  block.least = block.lines.size();
+  return block;
+}
+
+Block serving_capacity(const ServingReport& report, const TextStyle& style) {
+  Block block;
+  if (report.answer.verdict != Verdict::no_accelerator) {
+    add(labelled("longest", longest_of(report), style), block);
+    add(labelled("at once", at_once_of(report), style), block);
+  }
+  add(labelled("cache", bytes_of(report), style), block);
+  block.least = block.lines.size();
+  return block;
+}
+
+Block serving_changes(const ServingReport& report, const TextStyle& style) {
+  Block block;
+  for (const auto& candidate : report.found) {
+    add(labelled(block.lines.empty() ? "found" : "", change_of(candidate), style), block);
+  }
+  block.least = block.lines.size();
+  for (const auto& candidate : report.advice) {
+    const bool first = block.lines.size() == block.least;
+    add(labelled(first ? "try" : "", change_of(candidate), style), block);
+  }
+  block.least += report.advice.empty() ? 0 : 1;
+  return block;
+}
+
+Block serving_remarks(const ServingReport& report, const TextStyle& style) {
+  Block block;
+  add(labelled("notes", joined(report.answer.notes), style), block);
+  add(labelled("assumed", joined(report.assumptions), style), block);
+  add(command_lines(report.launch, style), block);
+  block.least = 1;
+  return block;
+}
+
+std::string to_text(const ServingReport& report, const TextStyle& style) {
+  std::array blocks{serving_verdict(report, style),  serving_memory(report, style),  table_of(report, style),
+                    serving_capacity(report, style), serving_changes(report, style), serving_remarks(report, style)};
+  const bool whole = style.full || style.explain || !report.table.empty();
+  return on_a_screen(blocks, whole ? blocks_without_end : style.lines);
+}
+
+}  // namespace llmcalc::render

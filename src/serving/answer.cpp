@@ -1,0 +1,134 @@
+#include "llmcalc/serving/answer.hpp"
+
+#include "llmcalc/program/count.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/format.hpp"
+#include "llmcalc/serving/forward.hpp"
+#include "llmcalc/spec/names.hpp"
+#include "serving/engines.hpp"
+#include "serving/notes.hpp"
+
+#include <fmt/format.h>
+
+namespace llmcalc::serving {
+
+using quantity::Bytes;
+
+namespace {
+
+/// Engines that can, for a person who named one that cannot.
+template <class Can>
+std::string others(const Can& can) {
+  std::string names;
+  for (const EngineRow& row : all_engines()) {
+    if (can(row)) names.append(names.empty() ? "" : ", ").append(spec::name_of(row.engine));
+  }
+  return names + " can";
+}
+
+void check_abilities(const spec::Question& question) {
+  const auto& serving = question.serving;
+  const EngineRow& row = row_of(serving.engine);
+  const std::string engine(spec::name_of(serving.engine));
+  if (!row.runs(serving.quant)) {
+    throw quantity::BadInput("--quant", fmt::format("{} does not run {}", engine, spec::name_of(serving.quant)),
+                             others([&](const EngineRow& other) { return other.runs(serving.quant); }));
+  }
+  if (serving.cache != spec::CacheType::automatic && !row.keeps(serving.cache)) {
+    throw quantity::BadInput("--kv-dtype", fmt::format("{} keeps no cache in {}", engine, spec::name_of(serving.cache)),
+                             others([&](const EngineRow& other) { return other.keeps(serving.cache); }));
+  }
+  const bool needs_cuda = serving.engine == spec::Engine::sglang || serving.engine == spec::Engine::trtllm;
+  if (question.gpu && question.gpu->vendor == "Apple" && needs_cuda) {
+    throw quantity::BadInput("--engine", engine + " does not run on " + question.gpu->id,
+                             "llama.cpp, ollama and hf can");
+  }
+}
+
+/// The smallest share of the accelerator with which one request of the context would start.
+std::string smallest_fraction(const Answer& answer) {
+  const auto total = static_cast<double>(quantity::in_bytes(answer.memory.capacity));
+  const auto wanted = static_cast<double>(quantity::in_bytes(answer.memory.held() + answer.memory.needed));
+  const double share = wanted / total;
+  if (!row_of(answer.deployment.question.serving.engine).reserves || !(share < 1.0)) return {};
+  return fmt::format("; --memory-fraction {:.3f} would do", share + 0.0005);
+}
+
+std::string reason_of(const Answer& answer) {
+  const RankMemory& memory = answer.memory;
+  const auto none = quantity::bytes(0);
+  if (memory.pool <= none) {
+    return fmt::format("weights and what stands beside them leave no room for the cache: {} of {}",
+                       quantity::format_gib(memory.held()), quantity::format_gib(memory.limit));
+  }
+  return fmt::format("one request of {} tokens needs {} of cache, {} are left", answer.capacity.context,
+                     quantity::format_gib(memory.needed), quantity::format_gib(memory.pool)) +
+         smallest_fraction(answer);
+}
+
+/// vLLM v1/worker/utils.py, request_memory: it refuses to start where others have taken what it would ask for.
+bool starts(const Answer& answer) {
+  return answer.deployment.question.serving.engine != spec::Engine::vllm ||
+         answer.memory.limit <= answer.memory.capacity;
+}
+
+void judge(Answer& answer) {
+  if (answer.memory.capacity == quantity::bytes(0)) return;
+  answer.verdict = answer.memory.fits() && starts(answer) ? Verdict::fits : Verdict::does_not_fit;
+  if (answer.verdict == Verdict::fits) return;
+  answer.reason = starts(answer)
+                      ? reason_of(answer)
+                      : fmt::format("free memory: {} asked for, {} free", quantity::format_gib(answer.memory.limit),
+                                    quantity::format_gib(answer.memory.capacity));
+}
+
+std::int64_t parameters_of(const spec::Question& question) {
+  const auto program = forward_program(question, {});
+  return program::count_parameters(program).total;
+}
+
+Bytes states_of(const Deployment& deployment, const std::vector<CacheGroup>& groups, std::int64_t sequences) {
+  auto sum = quantity::bytes(0);
+  for (const CacheGroup& group : groups) sum += state_bytes(deployment, group.layer) * (group.layers * sequences);
+  return sum;
+}
+
+Bytes used(const RankMemory& memory, bool reserves) {
+  return memory.held() + (reserves ? std::max(memory.pool, memory.needed) : memory.needed) + memory.beside;
+}
+
+bool reserves(const Answer& answer) { return row_of(answer.deployment.question.serving.engine).reserves; }
+
+}  // namespace
+
+Answer serve(const spec::Question& question) {
+  check_abilities(question);
+  Answer answer;
+  answer.deployment = deploy(question);
+  const Deployment& deployment = answer.deployment;
+  answer.memory = tightest_rank(deployment, {deployment.setup.context, 1});
+  answer.capacity = capacity_of(deployment);
+  answer.parameters = parameters_of(question);
+  answer.model = model_bytes(question);
+  if (spec::reads_gguf(question.serving.engine)) answer.file = file_bytes(question);
+  const auto& groups = deployment.stages.front().cache;
+  answer.bytes_per_token = bytes_per_token(groups, deployment.setup.cache);
+  answer.state = states_of(deployment, groups, deployment.setup.slots);
+  judge(answer);
+  answer.notes = notes_on(answer);
+  return answer;
+}
+
+Bytes device_total(const Answer& answer) { return used(answer.memory, reserves(answer)); }
+
+Bytes device_total_of_all(const Answer& answer) {
+  auto sum = quantity::bytes(0);
+  const Demand demand{answer.deployment.setup.context, 1};
+  const EngineRow& row = row_of(answer.deployment.question.serving.engine);
+  for (std::size_t rank = 0; rank < rank_count(answer.deployment); ++rank) {
+    sum += used(row.memory(answer.deployment, rank, demand), row.reserves);
+  }
+  return spec::reads_gguf(answer.deployment.question.serving.engine) ? sum : sum * answer.deployment.question.layout.tp;
+}
+
+}  // namespace llmcalc::serving

@@ -1,0 +1,127 @@
+#include "llmcalc/serving/cache.hpp"
+
+#include "llmcalc/formats/ggml_type.hpp"
+#include "llmcalc/program/stage_blocks.hpp"
+#include "llmcalc/quantity/checked.hpp"
+
+#include <algorithm>
+#include <array>
+#include <variant>
+
+namespace llmcalc::serving {
+
+namespace {
+
+using formats::GgmlType;
+using layers::Kept;
+using spec::CacheType;
+
+/// The forward program is in 16 bits, the matrices of a recurrence in 32.
+constexpr std::int64_t half_width = 2;
+constexpr std::int64_t wide_width = 4;
+
+/// Adds what the layer's own code keeps.
+void add_kept(const program::Program& program, const layers::Block& block, LayerCache& layer) {
+  for (const layers::Tensor& tensor : block.tensors) {
+    const std::int64_t size = quantity::in_bytes(tensor.size);
+    if (tensor.kept == Kept::by_position) layer.elements += size / (half_width * program.tokens);
+    if (tensor.kept != Kept::by_sample) continue;
+    if (tensor.name == layers::recurrent_state) layer.state_elements += size / wide_width;
+    if (tensor.name == layers::convolution_state) layer.inputs_elements += size / half_width;
+  }
+}
+
+void add_reach(const spec::Question& question, const spec::LayerKind& kind, LayerCache& layer) {
+  if (layer.elements == 0) layer.reach = Reach::state;
+  if (std::holds_alternative<spec::LatentAttention>(kind.mixer)) layer.latent = true;
+  const auto* grouped = std::get_if<spec::GroupedAttention>(&kind.mixer);
+  if (grouped == nullptr) return;
+  layer.heads = std::max<std::int64_t>(grouped->kv_heads / question.layout.tp, 1);
+  layer.window = grouped->window;
+  if (grouped->window > 0) layer.reach = question.model.shape.window.chunked ? Reach::chunk : Reach::window;
+}
+
+void count(const LayerCache& layer, std::int64_t layers, std::vector<CacheGroup>& groups) {
+  const auto same = std::ranges::find(groups, layer, &CacheGroup::layer);
+  if (same == groups.end()) {
+    groups.push_back({layer, layers});
+  } else {
+    same->layers += layers;
+  }
+}
+
+struct CacheFormat {
+  CacheType type;
+  GgmlType format;
+};
+
+/// int8 and fp8 take a byte; their scales, one a tensor, are not counted (vLLM v1/kv_cache_interface.py).
+constexpr std::array formats{
+    CacheFormat{CacheType::bf16, GgmlType::bf16},     CacheFormat{CacheType::f16, GgmlType::f16},
+    CacheFormat{CacheType::f32, GgmlType::f32},       CacheFormat{CacheType::q8_0, GgmlType::q8_0},
+    CacheFormat{CacheType::q5_1, GgmlType::q5_1},     CacheFormat{CacheType::q5_0, GgmlType::q5_0},
+    CacheFormat{CacheType::q4_1, GgmlType::q4_1},     CacheFormat{CacheType::q4_0, GgmlType::q4_0},
+    CacheFormat{CacheType::iq4_nl, GgmlType::iq4_nl},
+};
+
+}  // namespace
+
+std::string_view name_of(Reach reach) {
+  constexpr std::array<std::string_view, 4> names{"full", "window", "chunk", "state"};
+  return names.at(static_cast<std::size_t>(reach));
+}
+
+std::vector<LayerCache> kept_by_kind(const spec::Question& question, const program::Program& program) {
+  std::vector<LayerCache> kept;
+  for (std::size_t kind = 0; kind < question.model.kinds.size(); ++kind) {
+    LayerCache layer;
+    add_kept(program, program.blocks[kind + 1], layer);
+    add_reach(question, question.model.kinds[kind], layer);
+    kept.push_back(layer);
+  }
+  return kept;
+}
+
+std::vector<CacheGroup> cache_groups(const spec::Question& question, const program::Program& program,
+                                     std::int64_t stage) {
+  const auto kept = kept_by_kind(question, program);
+  std::vector<CacheGroup> groups;
+  for (const program::Run& run : program::blocks_of_stage(program, stage)) {
+    const bool is_layer = run.block >= 1 && run.block <= question.model.kinds.size();
+    if (!is_layer) continue;
+    count(kept[run.block - 1U], run.count, groups);
+  }
+  return groups;
+}
+
+std::int64_t positions_read(const LayerCache& layer, std::int64_t length) {
+  switch (layer.reach) {
+    case Reach::full:
+      return length;
+    case Reach::window:
+      return std::min(length, layer.window);
+    case Reach::chunk:
+      return length == 0 ? 0 : (length - 1) % layer.window + 1;
+    case Reach::state:
+      break;
+  }
+  return 0;
+}
+
+quantity::Bytes cache_bytes(CacheType type, std::int64_t elements) {
+  if (type == CacheType::fp8 || type == CacheType::int8) return quantity::bytes(elements);
+  // Codes of four bits and an E4M3 scale for 16 of them (vLLM v1/kv_cache_interface.py).
+  if (type == CacheType::nvfp4) return quantity::bytes(elements / 2 + elements / 16);
+  const auto* found = std::ranges::find(formats, type, &CacheFormat::type);
+  return formats::storage_bytes(found->format, elements);
+}
+
+quantity::Bytes bytes_per_token(const std::vector<CacheGroup>& groups, CacheType type) {
+  auto sum = quantity::bytes(0);
+  for (const CacheGroup& group : groups) {
+    if (group.layer.reach == Reach::full) sum += group.layers * cache_bytes(type, group.layer.elements);
+  }
+  return sum;
+}
+
+}  // namespace llmcalc::serving

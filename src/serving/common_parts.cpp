@@ -1,0 +1,109 @@
+#include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/spec/names.hpp"
+#include "serving/engines.hpp"
+
+#include <algorithm>
+
+namespace llmcalc::serving {
+
+using formats::Quant;
+using quantity::Bytes;
+using quantity::product;
+using spec::CacheType;
+
+namespace {
+
+constexpr std::string_view tensors = "tensors of the step program, those the scheme quantizes at its bits";
+constexpr std::int64_t half_width = 2;
+
+struct LedgerPart {
+  std::string_view id;
+  std::string_view label;
+  Bytes size;
+};
+
+bool is_narrow(Quant quant) { return quant == Quant::nvfp4 || quant == Quant::fp8 || quant == Quant::fp8_block; }
+
+}  // namespace
+
+bool runs_on_torch(Quant quant) { return !formats::is_file_type(quant); }
+
+bool runs_in_trtllm(Quant quant) { return runs_on_torch(quant) && quant != Quant::bnb_nf4 && quant != Quant::bnb_int8; }
+
+bool runs_in_transformers(Quant quant) { return runs_on_torch(quant); }
+
+bool runs_on_ggml(Quant quant) { return formats::is_file_type(quant) || formats::is_plain(quant); }
+
+bool keeps_in_pages(CacheType type) {
+  return keeps_plain(type) || type == CacheType::fp8 || type == CacheType::int8 || type == CacheType::nvfp4;
+}
+
+bool keeps_in_ggml(CacheType type) { return keeps_plain(type) || type >= CacheType::q8_0; }
+
+bool keeps_plain(CacheType type) { return type <= CacheType::f32; }
+
+void hold_weights(const Deployment& deployment, const WeightBytes& weights, RankMemory& memory) {
+  const std::string scheme(spec::name_of(deployment.question.serving.quant));
+  const LedgerPart parts[] = {{"weights_attention", "weights: attention", weights.attention + weights.other},
+                              {"weights_mlp", "weights: MLP", weights.mlp},
+                              {"weights_experts", "weights: experts", weights.experts},
+                              {"weights_ends", "weights: embedding and head", weights.table + weights.head}};
+  for (const LedgerPart& part : parts) {
+    if (part.size == quantity::bytes(0)) continue;
+    memory.holdings.push_back({part.id, std::string(part.label), part.size, false, std::string(tensors), scheme});
+  }
+}
+
+Bytes rotary_cache(const spec::Question& question) {
+  const spec::Shape& shape = question.model.shape;
+  if (shape.position != spec::Position::rope) return quantity::bytes(0);
+  const std::int64_t width = shape.latent.kv_rank > 0 ? shape.latent.qk_rope_dim : shape.head_dim;
+  return quantity::bytes(product(shape.max_position, width, half_width));
+}
+
+double mlp_width(const spec::Question& question) {
+  const spec::Shape& shape = question.model.shape;
+  const auto tp = static_cast<double>(question.layout.tp);
+  if (shape.moe.experts == 0) return static_cast<double>(shape.ffn) / tp;
+  const auto routed = static_cast<double>(product(shape.moe.top_k, shape.moe.expert_ffn));
+  return routed / static_cast<double>(question.layout.etp) + static_cast<double>(shape.moe.shared_ffn) / tp;
+}
+
+std::int64_t sequences_of_rank(const spec::Question& question, std::int64_t concurrency) {
+  const std::int64_t copies = product(question.layout.dp, question.serving.layout.attention_dp);
+  return std::max<std::int64_t>(quantity::ceil_divide(concurrency, copies), 1);
+}
+
+CacheType usual_cache(const spec::Question& question, std::vector<std::string>& assumptions) {
+  const spec::Serving& serving = question.serving;
+  if (serving.cache != CacheType::automatic) return serving.cache;
+  const bool brings_scales =
+      serving.quant == Quant::nvfp4 && question.gpu && question.gpu->arch.starts_with("Blackwell");
+  const bool by_engine = serving.engine == spec::Engine::trtllm && is_narrow(serving.quant);
+  if (!brings_scales && !by_engine) return CacheType::bf16;
+  assumptions.emplace_back("--kv-dtype fp8, which checkpoints of this type bring scales for");
+  return CacheType::fp8;
+}
+
+std::int64_t model_limit(const spec::Question& question) {
+  if (question.serving.load.context > 0) return question.serving.load.context;
+  const spec::Load& load = question.serving.load;
+  const std::int64_t limit = question.model.shape.max_position;
+  return limit > 0 ? limit : quantity::checked_add(load.prompt, load.output);
+}
+
+Bytes position_bytes(const Deployment& deployment, const LayerCache& layer) {
+  return cache_bytes(deployment.setup.cache, layer.elements);
+}
+
+Bytes state_bytes(const Deployment& deployment, const LayerCache& layer) {
+  const bool ggml = spec::reads_gguf(deployment.question.serving.engine);
+  const std::int64_t inputs = layer.inputs_elements * (ggml ? 2 * half_width : half_width);
+  return quantity::bytes(quantity::checked_add(product(layer.state_elements, 2 * half_width), inputs));
+}
+
+std::int64_t shared_positions(const Deployment& deployment, const Demand& demand) {
+  return std::min(deployment.question.serving.load.shared_prefix, demand.length);
+}
+
+}  // namespace llmcalc::serving

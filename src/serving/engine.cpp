@@ -1,0 +1,93 @@
+#include "llmcalc/serving/engine.hpp"
+
+#include "llmcalc/serving/forward.hpp"
+#include "serving/engines.hpp"
+#include "serving/extras.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace llmcalc::serving {
+
+using quantity::Bytes;
+
+namespace {
+
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// The number at the beginning, which is then dropped; 0 where there is none.
+std::int64_t take_number(std::string_view& text) {
+  std::int64_t number = 0;
+  const auto* end = std::from_chars(text.data(), text.data() + text.size(), number).ptr;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return number;
+}
+
+}  // namespace
+
+std::span<const EngineRow> all_engines() {
+  static constexpr std::array rows{vllm_row, sglang_row, trtllm_row, llama_cpp_row, ollama_row, transformers_row};
+  return rows;
+}
+
+const EngineRow& row_of(spec::Engine engine) { return *std::ranges::find(all_engines(), engine, &EngineRow::engine); }
+
+Release parse_release(std::string_view text) {
+  while (!text.empty() && !is_digit(text.front())) text.remove_prefix(1);
+  Release release;
+  release.major = take_number(text);
+  if (text.empty() || (text.front() != '.' && text.front() != '-')) return release;
+  text.remove_prefix(1);
+  release.minor = take_number(text);
+  return release;
+}
+
+Bytes RankMemory::held() const {
+  auto sum = quantity::bytes(0);
+  for (const Holding& holding : holdings) sum += holding.size;
+  return sum;
+}
+
+Deployment deploy(const spec::Question& question) {
+  const spec::Question rank = rank_question(question);
+  const auto program = forward_program(question, {.fuses_projections = false});
+  Deployment deployment{question, row_of(question.serving.engine).setup(question), {}, kept_by_kind(rank, program)};
+  for (std::int64_t stage = 0; stage < program.stages; ++stage) {
+    Stage held{stage_weights(rank, program, stage), cache_groups(rank, program, stage), {}, {}};
+    held.adapters = adapter_bytes(rank, program, stage);
+    deployment.stages.push_back(std::move(held));
+  }
+  Stage& last = deployment.stages.back();
+  last.draft = draft_bytes(rank, last.weights);
+  const bool drafts = question.serving.options.draft.kind != spec::DraftKind::none;
+  if (drafts && !spec::reads_gguf(question.serving.engine)) add_draft_layer(last.cache);
+  return deployment;
+}
+
+std::size_t rank_count(const Deployment& deployment) {
+  if (!spec::reads_gguf(deployment.question.serving.engine)) return deployment.stages.size();
+  return static_cast<std::size_t>(deployment.question.layout.gpus);
+}
+
+RankMemory tightest_rank(const Deployment& deployment, const Demand& demand) {
+  const EngineRow& row = row_of(deployment.question.serving.engine);
+  RankMemory tightest = row.memory(deployment, 0, demand);
+  for (std::size_t rank = 1; rank < rank_count(deployment); ++rank) {
+    RankMemory other = row.memory(deployment, rank, demand);
+    if (other.pool - other.needed < tightest.pool - tightest.needed) tightest = std::move(other);
+  }
+  return tightest;
+}
+
+Bytes visible_memory(const spec::Question& question) {
+  // What cudaMemGetInfo calls total lacks of what nvidia-smi shows: 479 MiB of 81,559 (H100 SXM, llm-d-planner
+  // docs/empirical-vllm-memory-results.md), 430 of 24,576 (RTX 3090, vllm issue 10517), 465 of 23,034 (L4, log of
+  // vLLM). A size that a person states is what the engine sees.
+  const Bytes driver = quantity::mib(450);
+  const bool keeps = question.gpu && question.gpu->vendor == "NVIDIA" && !question.pricing.memory;
+  const Bytes card = question.pricing.memory.value_or(question.gpu ? question.gpu->memory_usable : quantity::bytes(0));
+  return card - (keeps ? driver : quantity::bytes(0)) - question.serving.other_usage;
+}
+
+}  // namespace llmcalc::serving

@@ -1,0 +1,206 @@
+// llama.cpp and what wraps it: layers are placed on cards one after another, with their part of the cache.
+#include "llmcalc/quantity/checked.hpp"
+#include "serving/engines.hpp"
+#include "serving/ggml_buffers.hpp"
+
+#include <algorithm>
+
+namespace llmcalc::serving {
+
+using quantity::Bytes;
+using quantity::bytes;
+using spec::CardSplit;
+
+namespace {
+
+constexpr Release newest{10000, 0};
+constexpr Release flash_by_default{6325, 0};        // common/common.h, flash_attn_type auto
+constexpr Release four_slots{7250, 0};              // tools/server: -np -1 is four slots of one cache
+constexpr std::int64_t first_build_of_2024 = 2800;  // b2800 is of May 2024, and about 235 follow a month
+constexpr std::int64_t builds_a_month = 235;
+
+/// Builds by number, or by the month they are known by.
+Release build_of(std::string_view version) {
+  const Release stated = parse_release(version);
+  constexpr std::int64_t first_year = 2000;
+  constexpr std::int64_t last_year = 2100;
+  if (stated.major < first_year) return newest;
+  if (stated.major > last_year) return {stated.major, 0};
+  const std::int64_t months = (stated.major - 2024) * 12 + stated.minor - 5;
+  return {std::max<std::int64_t>(first_build_of_2024 + builds_a_month * months, 0), 0};
+}
+
+/// Where the layers stand: the first ones stay on the host where not all are on cards, and the head is the last.
+struct Placement {
+  std::int64_t layers = 0;
+  std::int64_t first = 0;  ///< on a card
+  std::int64_t cards = 1;
+
+  /// The card of a layer; the head is layer number `layers`. -1: the host.
+  std::int64_t card_of(std::int64_t layer) const {
+    if (layer < first) return -1;
+    return (layer - first) * cards / (layers + 1 - first);
+  }
+};
+
+Placement place(const Deployment& deployment) {
+  const auto& question = deployment.question;
+  Placement placement;
+  placement.layers = question.model.layer_count();
+  placement.cards = question.serving.layout.split == CardSplit::layer ? question.layout.gpus : 1;
+  const std::int64_t on_cards = question.serving.options.gpu_layers.value_or(placement.layers + 1);
+  placement.first = std::max<std::int64_t>(placement.layers + 1 - on_cards, 0);
+  return placement;
+}
+
+/// What one card has of all layers, and what the host has.
+struct Shares {
+  Bytes weights;
+  Bytes cache;
+  Bytes host;
+};
+
+bool leaves_experts(const Deployment& deployment, std::int64_t layer) {
+  return layer < deployment.question.serving.options.cpu_experts;
+}
+
+/// The cache of each layer, in order.
+std::vector<Bytes> layer_caches(const Deployment& deployment, const Demand& demand) {
+  const auto& model = deployment.question.model;
+  std::vector<Bytes> caches;
+  for (const std::uint8_t kind : model.layers) {
+    caches.push_back(layer_cache(deployment, deployment.layers_kept.at(kind), demand));
+  }
+  return caches;
+}
+
+/// The table stays on the host, where rows are looked up; a head that is the table is loaded a second time.
+Bytes head_bytes(const WeightBytes& ends) {
+  return (ends.head > bytes(0) ? ends.head : ends.table) + ends.other + ends.mlp;
+}
+
+Shares shares_of(const Deployment& deployment, std::int64_t card, const Demand& demand) {
+  const Placement placement = place(deployment);
+  const StageWeights& weights = deployment.stages.front().weights;
+  const auto caches = layer_caches(deployment, demand);
+  Shares shares;
+  shares.host = weights.ends.table;
+  for (std::int64_t i = 0; i < placement.layers; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const WeightBytes& layer = weights.layers[at];
+    const Bytes experts = leaves_experts(deployment, i) ? layer.experts : bytes(0);
+    shares.host += experts;
+    const std::int64_t owner = placement.card_of(i);
+    if (owner == card) {
+      shares.weights += layer.total() - experts;
+      shares.cache += caches[at];
+    } else if (owner < 0) {
+      shares.host += layer.total() - experts + caches[at];
+    }
+  }
+  const std::int64_t owner = placement.card_of(placement.layers);
+  if (owner == card) shares.weights += head_bytes(weights.ends) + deployment.stages.front().draft;
+  if (owner < 0) shares.host += head_bytes(weights.ends);
+  return shares;
+}
+
+/// Rows of each matrix are spread over the cards, or with them the heads and their cache.
+void spread(const Deployment& deployment, std::int64_t card, Shares& shares) {
+  const auto& question = deployment.question;
+  const CardSplit split = question.serving.layout.split;
+  const std::int64_t cards = question.layout.gpus;
+  if (split == CardSplit::layer || cards == 1) return;
+  shares.weights = bytes(quantity::ceil_divide(quantity::in_bytes(shares.weights), cards));
+  if (split == CardSplit::tensor) shares.cache = bytes(quantity::ceil_divide(quantity::in_bytes(shares.cache), cards));
+  if (split == CardSplit::row && card > 0) shares.cache = bytes(0);
+}
+
+/// Passes follow each other through the cards of a layer split, each with a mask of its own (llama-context.cpp,
+/// n_copies).
+std::int64_t mask_copies(const Deployment& deployment) {
+  const auto& question = deployment.question;
+  const bool pipelined = question.layout.gpus > 1 && question.serving.layout.split == CardSplit::layer &&
+                         place(deployment).first == 0 && question.serving.options.cpu_experts == 0;
+  return pipelined ? 4 : 1;
+}
+
+/// A draft head keeps its own layer in 16 bits, and has a mask of its own.
+Bytes draft_cache(const Deployment& deployment, const Demand& demand) {
+  if (deployment.question.serving.options.draft.kind == spec::DraftKind::none) return bytes(0);
+  std::int64_t elements = 0;
+  for (const LayerCache& layer : deployment.layers_kept) elements = std::max(elements, layer.elements);
+  const std::int64_t cells = cells_of(deployment, demand, 0).full;
+  return bytes(quantity::product(cells, 2 * elements + 2 * deployment.setup.batched_tokens));
+}
+
+/// CUDA with cuBLAS takes 330 MiB, HIP 0.4 GiB; the memory of an Apple part is the machine's own.
+Bytes runtime_bytes(const spec::Question& question) {
+  if (question.runtime.context) return *question.runtime.context;
+  if (question.gpu && question.gpu->vendor == "Apple") return bytes(0);
+  return question.gpu && question.gpu->vendor == "AMD" ? quantity::mib(410) : quantity::mib(330);
+}
+
+}  // namespace
+
+Setup llama_cpp_setup(const spec::Question& question) {
+  const auto& options = question.serving.options;
+  Setup setup;
+  setup.release = build_of(question.serving.engine_version);
+  setup.cache = question.serving.cache == spec::CacheType::automatic ? spec::CacheType::f16 : question.serving.cache;
+  setup.context = model_limit(question);
+  setup.batched_tokens = options.ubatch.value_or(512);
+  setup.slots = options.slots.value_or(setup.release >= four_slots ? 4 : 1);
+  setup.max_sequences = setup.slots;
+  // Quantized keys and values need the fused kernel.
+  setup.flash = options.flash.value_or(setup.release >= flash_by_default || setup.cache >= spec::CacheType::q8_0);
+  return setup;
+}
+
+Setup ollama_setup(const spec::Question& question) {
+  const auto& options = question.serving.options;
+  Setup setup = llama_cpp_setup(question);
+  const Release release = parse_release(question.serving.engine_version);
+  constexpr Release longer_context{0, 6};
+  setup.release = newest;
+  setup.slots = options.slots.value_or(1);
+  setup.max_sequences = setup.slots;
+  setup.flash = options.flash.value_or(true);
+  if (question.serving.load.context > 0) return setup;
+  setup.context = release != Release{} && release < longer_context ? 2048 : 4096;
+  setup.assumptions.push_back("--context " + std::to_string(setup.context) + ", Ollama's own: num_ctx says another");
+  return setup;
+}
+
+RankMemory llama_cpp_memory(const Deployment& deployment, std::size_t rank, const Demand& demand) {
+  const auto card = static_cast<std::int64_t>(rank);
+  Shares shares =
+      shares_of(deployment, deployment.question.serving.layout.split == CardSplit::layer ? card : 0, demand);
+  spread(deployment, card, shares);
+  RankMemory memory;
+  memory.capacity = memory.limit = visible_memory(deployment.question);
+  const std::string scheme(formats::facts(deployment.question.serving.quant).name);
+  memory.holdings.push_back({"weights", "weights", shares.weights, false,
+                             "layers on this card, and the head on the last",
+                             "llama.cpp src/llama-quant.cpp, " + scheme});
+  memory.holdings.push_back({"compute", "compute buffer", compute_buffer(deployment, demand, mask_copies(deployment)),
+                             false, "mask and scores a cell, logits and hidden states a pass",
+                             "llama.cpp src/llama-context.cpp, graph_reserve"});
+  const Bytes draft = draft_cache(deployment, demand);
+  if (draft > bytes(0)) {
+    memory.holdings.push_back(
+        {"draft", "cache of the draft", draft, false, "one layer in 16 bits and its mask", "llama.cpp, draft head"});
+  }
+  memory.holdings.push_back({"context", "context, cuBLAS", runtime_bytes(deployment.question), true, "330 MiB",
+                             "llama.cpp on CUDA with cuBLAS"});
+  memory.pool = memory.limit - memory.held();
+  memory.needed = shares.cache;
+  memory.host = shares.host;
+  if (shares.cache > bytes(0)) memory.sequences_in_pool = std::max(memory.pool / shares.cache, 0.0);
+  for (const CacheGroup& group : deployment.stages.front().cache) {
+    const Cells cells = cells_of(deployment, demand, group.layer.window);
+    memory.groups.push_back({group, group.layers, group.layer.reach == Reach::full ? cells.full : cells.windowed});
+  }
+  return memory;
+}
+
+}  // namespace llmcalc::serving

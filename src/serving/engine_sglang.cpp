@@ -1,0 +1,114 @@
+// SGLang: what it reserves for activations and graphs follows from the accelerator's memory, the rest is cache.
+#include "llmcalc/quantity/checked.hpp"
+#include "serving/engines.hpp"
+#include "serving/paged_cache.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace llmcalc::serving {
+
+using quantity::Bytes;
+
+namespace {
+
+/// server_args.py and arg_groups/memory_hook.py, tiers by the accelerator's memory.
+struct Tier {
+  std::int64_t below_gib;
+  std::int64_t chunk;        ///< tokens of a prefill step
+  std::int64_t graphs;       ///< largest captured batch
+  std::int64_t graphs_wide;  ///< of four tensor-parallel ranks and more
+};
+
+constexpr Tier tiers[] = {{20, 2048, 8, 8},     {35, 2048, 48, 160},   {60, 4096, 32, 160},
+                          {90, 8192, 256, 512}, {160, 8192, 256, 512}, {1 << 20, 16384, 512, 512}};
+
+Bytes nominal_memory(const spec::Question& question) {
+  return question.pricing.memory.value_or(question.gpu ? question.gpu->memory_usable : quantity::bytes(0));
+}
+
+const Tier& tier_of(const spec::Question& question) {
+  const Bytes memory = nominal_memory(question);
+  return *std::ranges::find_if(tiers, [&](const Tier& tier) { return memory < quantity::gib(tier.below_gib); });
+}
+
+/// Sizes of prefill graphs: one for each power of two up to a chunk, as far as the list has been read.
+constexpr std::int64_t prefill_graphs = 12;
+
+/// arg_groups/memory_hook.py: 512 MiB, 1.5 a token of a prefill step, ranks, graphs; 10 GiB at least on large parts.
+std::int64_t reserved_mib(const spec::Question& question, const Setup& setup) {
+  const auto& layout = question.layout;
+  const std::int64_t dp = question.serving.layout.attention_dp;
+  const std::int64_t graphs = setup.graph_batch;
+  std::int64_t reserved = 512 + std::max<std::int64_t>(setup.batched_tokens, 2048) * 3 / 2 +
+                          quantity::product(layout.tp, layout.pp, 1024) / 8 + 2 * graphs;
+  if (dp > 1) reserved += 3 * graphs * dp + (graphs > 300 ? graphs * dp * 3 / 2 : 0);
+  if (graphs > 0) reserved += question.model.shape.latent.kv_rank > 0 ? 1536 : 8 * prefill_graphs;
+  const bool large = nominal_memory(question) > quantity::gib(60);
+  return large ? std::max<std::int64_t>(reserved, 10240) : reserved;
+}
+
+double usual_fraction(const spec::Question& question, const Setup& setup) {
+  const auto memory = static_cast<double>(quantity::in_bytes(nominal_memory(question))) / 1048576.0;
+  if (memory <= 0.0) return 1.0;
+  const double share = (memory - static_cast<double>(reserved_mib(question, setup))) / memory;
+  return std::max(std::round(share * 1000.0) / 1000.0, 0.0);
+}
+
+/// Before the weights are loaded: the CUDA context, and NCCL's communicators.
+Bytes before_weights(const spec::Question& question) {
+  const Bytes context = question.runtime.context.value_or(quantity::mib(500));
+  const Bytes nccl = question.runtime.nccl.value_or(quantity::mib(430));
+  return question.layout.tp * question.layout.pp > 1 ? context + nccl : context;
+}
+
+/// mem_cache/kv_cache_configurator.py: windowed layers get this share of the positions (swa_full_tokens_ratio).
+constexpr double window_share = 0.8;
+
+}  // namespace
+
+Setup sglang_setup(const spec::Question& question) {
+  const auto& options = question.serving.options;
+  const Tier& tier = tier_of(question);
+  Setup setup;
+  setup.release = parse_release(question.serving.engine_version);
+  setup.cache = usual_cache(question, setup.assumptions);
+  setup.context = model_limit(question);
+  setup.batched_tokens = options.batched_tokens.value_or(tier.chunk);
+  const std::int64_t graphs = question.layout.tp >= 4 ? tier.graphs_wide : tier.graphs;
+  setup.graph_batch = options.graphs.value_or(true) ? graphs : 0;
+  setup.max_sequences = options.max_sequences.value_or(4096);
+  setup.block = options.block.value_or(1);
+  setup.memory_fraction = options.memory_fraction.value_or(usual_fraction(question, setup));
+  return setup;
+}
+
+RankMemory sglang_memory(const Deployment& deployment, std::size_t rank, const Demand& demand) {
+  const Stage& stage = deployment.stages[rank];
+  const Bytes before = before_weights(deployment.question);
+  RankMemory memory;
+  memory.capacity = visible_memory(deployment.question);
+  const auto free = static_cast<double>(quantity::in_bytes(memory.capacity - before));
+  const auto reserve = quantity::bytes(std::llround(free * (1.0 - deployment.setup.memory_fraction)));
+  memory.limit = memory.capacity;
+  memory.holdings.push_back({"context", "CUDA context and NCCL", before, true, "500 MiB, and 430 where ranks exchange",
+                             "as of the training kernels; NCCL as of vLLM"});
+  hold_weights(deployment, stage.weights.sum(), memory);
+  memory.holdings.push_back({"rotary", "rotary table", rotary_cache(deployment.question), false,
+                             "max_position x rotary width x 2", "SGLang layers/rotary_embedding.py"});
+  memory.holdings.push_back({"reserved", "activations and graphs", reserve, false, "free x (1 - mem_fraction_static)",
+                             "SGLang model_executor/model_runner.py, profile_max_num_token"});
+  if (stage.adapters > quantity::bytes(0)) {
+    memory.holdings.push_back({"adapters", "LoRA adapters", stage.adapters, false,
+                               "max_loras x rank x (inputs + outputs) x 2", "SGLang lora/mem_pool.py"});
+  }
+  if (stage.draft > quantity::bytes(0)) {
+    memory.holdings.push_back({"draft", "draft layers", stage.draft, false, "one layer and its projection",
+                               "SGLang speculative/eagle_worker.py"});
+  }
+  memory.pool = deployment.question.serving.options.cache_bytes.value_or(memory.limit - memory.held());
+  share_by_group(deployment, stage, demand, window_share, memory);
+  return memory;
+}
+
+}  // namespace llmcalc::serving

@@ -1,0 +1,59 @@
+#include "llmcalc/serving/forward.hpp"
+
+#include "llmcalc/frameworks/profile.hpp"
+#include "llmcalc/program/build.hpp"
+#include "llmcalc/quantity/checked.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <variant>
+
+namespace llmcalc::serving {
+
+namespace {
+
+/// vLLM model_executor/layers/vocab_parallel_embedding.py, DEFAULT_VOCAB_PADDING_SIZE; SGLang has the same file.
+constexpr std::int64_t vocabulary_padding = 64;
+
+bool pads_vocabulary(spec::Engine engine) { return engine == spec::Engine::vllm || engine == spec::Engine::sglang; }
+
+/// What each rank holds of few key and value heads is what it would hold of as many as there are ranks.
+void repeat_kv_heads(std::int64_t tp, spec::Model& model) {
+  for (spec::LayerKind& kind : model.kinds) {
+    auto* grouped = std::get_if<spec::GroupedAttention>(&kind.mixer);
+    if (grouped != nullptr) grouped->kv_heads = std::max(grouped->kv_heads, tp);
+  }
+}
+
+/// No gradients, no statistics of them, and only the last position of each sequence goes through the head.
+frameworks::Profile inference_profile(const spec::Question& question, bool fuses_projections) {
+  frameworks::Profile profile = frameworks::make_profile(question.training, question.gpu);
+  profile.attention.fused_projections = fuses_projections;
+  profile.mlp.fused_gate_and_up = fuses_projections;
+  return profile;
+}
+
+}  // namespace
+
+spec::Question rank_question(const spec::Question& question) {
+  spec::Question rank = question;
+  rank.training.method = spec::Method::inference;
+  rank.training.framework = spec::Framework::generic;
+  rank.layout.dp = 1;
+  repeat_kv_heads(rank.layout.tp, rank.model);
+  if (pads_vocabulary(question.serving.engine)) {
+    const std::int64_t rows = std::lcm(vocabulary_padding, rank.layout.tp);
+    rank.model.shape.vocab = quantity::ceil_to(rank.model.shape.vocab, rows);
+  }
+  return rank;
+}
+
+program::Program forward_program(const spec::Question& question, const Forward& forward) {
+  spec::Question rank = rank_question(question);
+  rank.training.seq = forward.tokens;
+  rank.training.micro_batch = forward.sequences;
+  rank.training.cached = forward.cached;
+  return program::build_program(rank, inference_profile(rank, forward.fuses_projections));
+}
+
+}  // namespace llmcalc::serving

@@ -1,0 +1,24 @@
+// What llama.cpp computes in: buffers that grow with the cells of the cache and those that do not.
+#pragma once
+
+#include "llmcalc/serving/engine.hpp"
+
+namespace llmcalc::serving {
+
+/// Cells of the cache for a demand, and how many of them layers with a window have.
+struct Cells {
+  std::int64_t full = 0;
+  std::int64_t windowed = 0;
+  std::int64_t sequences = 1;
+};
+
+/// src/llama-kv-cache-iswa.cpp and llama-context.cpp: lengths come out in whole 256ths.
+Cells cells_of(const Deployment& deployment, const Demand& demand, std::int64_t window);
+
+/// Bytes of keys and values of one layer, or of its recurrent state.
+quantity::Bytes layer_cache(const Deployment& deployment, const LayerCache& layer, const Demand& demand);
+
+/// \param copies  of the mask, one for each micro-batch on its way through several cards
+quantity::Bytes compute_buffer(const Deployment& deployment, const Demand& demand, std::int64_t copies);
+
+}  // namespace llmcalc::serving

@@ -1,0 +1,70 @@
+#include "serving/notes.hpp"
+
+#include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/spec/names.hpp"
+
+#include <fmt/format.h>
+
+namespace llmcalc::serving {
+
+namespace {
+
+using Notes = std::vector<std::string>;
+
+void note_model(const spec::Question& question, const Answer& answer, Notes& notes) {
+  const auto& shape = question.model.shape;
+  const bool latent = shape.latent.kv_rank > 0;
+  if (!latent && shape.kv_heads < question.layout.tp) {
+    notes.push_back(
+        fmt::format("{} heads of keys and values are fewer than {} ranks: each rank keeps one, and some keep "
+                    "the same",
+                    shape.kv_heads, question.layout.tp));
+  }
+  if (latent && question.layout.tp > 1) {
+    notes.emplace_back("latents are whole on every tensor-parallel rank: --attention-dp keeps each once");
+  }
+  if (shape.max_position > 0 && answer.deployment.setup.context > shape.max_position) {
+    notes.push_back(
+        fmt::format("the model was built for {} positions: longer contexts need rope scaling", shape.max_position));
+  }
+}
+
+void note_scheme(const spec::Question& question, Notes& notes) {
+  const auto& serving = question.serving;
+  if (serving.mixed_by_hand) {
+    notes.push_back(
+        fmt::format("files of this name are mixed tensor by tensor for one model: weights as in {}, the "
+                    "nearest plain type",
+                    spec::name_of(serving.quant)));
+  }
+  const bool eight_bit = serving.quant == formats::Quant::fp8 || serving.quant == formats::Quant::fp8_block;
+  if (eight_bit && question.gpu && question.gpu->vendor == "NVIDIA" && !question.gpu->peaks.fp8) {
+    notes.push_back(question.gpu->id + " has no 8-bit products: weights rest in 8 bits and are multiplied in 16");
+  }
+}
+
+void note_load(const spec::Question& question, const Answer& answer, Notes& notes) {
+  const auto& setup = answer.deployment.setup;
+  const std::int64_t seats =
+      quantity::product(setup.max_sequences, question.layout.dp, question.serving.layout.attention_dp);
+  const bool reserves = row_of(question.serving.engine).reserves;
+  if (reserves && question.serving.load.concurrency > seats) {
+    notes.push_back(fmt::format("the engine runs {} sequences at most (--max-seqs): the others wait", seats));
+  }
+  if (question.serving.options.cpu_experts > 0) {
+    notes.emplace_back("experts of the first layers are in host memory: their products run on the processor");
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> notes_on(const Answer& answer) {
+  const auto& question = answer.deployment.question;
+  Notes notes;
+  note_model(question, answer, notes);
+  note_scheme(question, notes);
+  note_load(question, answer, notes);
+  return notes;
+}
+
+}  // namespace llmcalc::serving

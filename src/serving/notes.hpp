@@ -1,0 +1,10 @@
+// What a person should know beside the numbers.
+#pragma once
+
+#include "llmcalc/serving/answer.hpp"
+
+namespace llmcalc::serving {
+
+std::vector<std::string> notes_on(const Answer& answer);
+
+}  // namespace llmcalc::serving

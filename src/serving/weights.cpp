@@ -1,0 +1,228 @@
+#include "llmcalc/serving/weights.hpp"
+
+#include "llmcalc/program/stage_blocks.hpp"
+#include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/serving/forward.hpp"
+#include "serving/gguf_rule.hpp"
+#include "serving/padding.hpp"
+
+#include <algorithm>
+#include <variant>
+
+namespace llmcalc::serving {
+
+using formats::Coverage;
+using layers::Weight;
+using quantity::Bytes;
+
+namespace {
+
+struct NamedRole {
+  std::string_view name;
+  Role role;
+};
+
+/// The names that the layers give their tensors.
+constexpr NamedRole roles[] = {
+    {"token table", Role::table},
+    {"output head", Role::head},
+    {"q projection", Role::query},
+    {"q up projection", Role::query},
+    {"q down projection", Role::latent_down},
+    {"k projection", Role::key},
+    {"v projection", Role::value},
+    {"qkv projection", Role::attention_in},
+    {"qkvz projection", Role::attention_in},
+    {"beta and decay projection", Role::attention_in},
+    {"kv down projection", Role::latent_down},
+    {"kv up projection", Role::latent_up},
+    {"output projection", Role::attention_out},
+    {"gate projection", Role::gate},
+    {"up projection", Role::up},
+    {"gate and up projection", Role::gate_up},
+    {"down projection", Role::down},
+    {"embedding projection", Role::up},
+    {"head projection", Role::up},
+    {"remainder of the stated size", Role::up},
+    {"router", Role::router},
+    {"shared expert gate", Role::router},
+};
+
+constexpr std::int64_t half_width = 2;
+
+/// Matrices that checkpoints quantize, in the schemes that cover the layers.
+bool is_layer_matrix(Role role) {
+  return role != Role::table && role != Role::head && role != Role::router && role != Role::vector;
+}
+
+/// Attention over latents is left in 16 bits by the published 4-bit checkpoints: NVIDIA's NVFP4 ones name self_attn
+/// among their exclude_modules (nvidia/DeepSeek-R1-0528-FP4, hf_quant_config.json), Moonshot's int4 ones quantize
+/// routed experts alone (moonshotai/Kimi-K2-Thinking, config.json, ignore).
+bool leaves_latent_attention(const spec::Question& question) {
+  const bool narrow = question.serving.quant == formats::Quant::nvfp4 || question.serving.quant == formats::Quant::int4;
+  return narrow && question.model.shape.latent.kv_rank > 0;
+}
+
+/// GGUF files have norms, biases and routers in fp32 whatever their type (convert_hf_to_gguf.py,
+/// ModelBase.prepare_tensors).
+bool keeps_fp32(Role role) { return role == Role::router || role == Role::vector; }
+
+bool is_attention(Role role) { return role >= Role::query && role <= Role::attention_out; }
+
+Bytes* part_bytes(Part part, WeightBytes& sum) {
+  switch (part) {
+    case Part::table:
+      return &sum.table;
+    case Part::head:
+      return &sum.head;
+    case Part::attention:
+      return &sum.attention;
+    case Part::mlp:
+      return &sum.mlp;
+    case Part::experts:
+      return &sum.experts;
+    case Part::other:
+      break;
+  }
+  return &sum.other;
+}
+
+bool keeps_positions(const spec::Mixer& mixer) {
+  return std::holds_alternative<spec::GroupedAttention>(mixer) || std::holds_alternative<spec::LatentAttention>(mixer);
+}
+
+std::int64_t count_attention_layers(const spec::Model& model) {
+  return std::ranges::count_if(model.layers,
+                               [&](std::uint8_t kind) { return keeps_positions(model.kinds[kind].mixer); });
+}
+
+GgufModel gguf_model(const spec::Question& question, std::int64_t attention_layers) {
+  const spec::Shape& shape = question.model.shape;
+  return {.quant = question.serving.quant,
+          .layers = question.model.layer_count(),
+          .attention_layers = attention_layers,
+          .group_query = shape.kv_heads > 0 ? shape.heads / shape.kv_heads : 1,
+          .experts = shape.moe.experts,
+          .tied = shape.tied,
+          .imatrix = question.serving.imatrix};
+}
+
+}  // namespace
+
+Role role_of(const Weight& weight) {
+  if (weight.rows == 0) return Role::vector;
+  const auto* found = std::ranges::find(roles, weight.name, &NamedRole::name);
+  return found == std::end(roles) ? Role::vector : found->role;
+}
+
+bool is_expert(const Weight& weight) { return weight.split == layers::Split::expert; }
+
+Part part_of(const Weight& weight) {
+  const Role role = role_of(weight);
+  if (role == Role::table) return Part::table;
+  if (role == Role::head) return Part::head;
+  if (is_attention(role)) return Part::attention;
+  if (is_expert(weight)) return Part::experts;
+  return is_layer_matrix(role) ? Part::mlp : Part::other;
+}
+
+WeightBytes& WeightBytes::operator+=(const WeightBytes& more) {
+  table += more.table;
+  head += more.head;
+  attention += more.attention;
+  mlp += more.mlp;
+  experts += more.experts;
+  other += more.other;
+  return *this;
+}
+
+WeightFormat::WeightFormat(const spec::Question& question)
+    : question_(question), attention_layers_(count_attention_layers(question.model)) {}
+
+bool WeightFormat::quantizes(const Weight& weight) const {
+  const Role role = role_of(weight);
+  switch (formats::facts(question_.serving.quant).covers) {
+    case Coverage::nothing:
+      return false;
+    case Coverage::experts:
+      return is_expert(weight) && weight.rows > 0;
+    case Coverage::layers:
+      return is_layer_matrix(role) && !(is_attention(role) && leaves_latent_attention(question_));
+    case Coverage::file:
+      break;
+  }
+  return role != Role::router && role != Role::vector;
+}
+
+Bytes WeightFormat::matrix_bytes(const Weight& weight) const {
+  const formats::QuantFacts& facts = formats::facts(question_.serving.quant);
+  const Padded matrix = padded(question_, weight);
+  const Bytes one = formats::storage_bytes(facts, matrix.rows, matrix.columns, question_.serving.group_size);
+  return one * (weight.elements / quantity::product(weight.rows, weight.columns));
+}
+
+Bytes WeightFormat::bytes(const Weight& weight, const LayerPlace& place) const {
+  const auto quant = question_.serving.quant;
+  if (weight.shared) return quantity::bytes(0);
+  if (formats::is_file_type(quant)) {
+    const Role role = role_of(weight);
+    const std::int64_t width = role == Role::table ? weight.columns : weight.rows;
+    const GgufTensor tensor{role, is_expert(weight), place, width};
+    return formats::storage_bytes(gguf_type(gguf_model(question_, attention_layers_), tensor), weight.elements);
+  }
+  if (quantizes(weight)) return matrix_bytes(weight);
+  const bool wide =
+      quant == formats::Quant::f32 || (reads_gguf(question_.serving.engine) && keeps_fp32(role_of(weight)));
+  const std::int64_t width = wide ? 2 * half_width : half_width;
+  return quantity::bytes(quantity::product(weight.elements, width));
+}
+
+WeightBytes StageWeights::sum() const {
+  WeightBytes all = ends;
+  for (const WeightBytes& layer : layers) all += layer;
+  return all;
+}
+
+StageWeights stage_weights(const spec::Question& question, const program::Program& program, std::int64_t stage) {
+  const WeightFormat format(question);
+  StageWeights held;
+  LayerPlace place;
+  const auto head = static_cast<std::uint16_t>(question.model.kinds.size() + 1);
+  std::uint32_t position = 0;
+  for (const std::uint16_t index : program.sequence) {
+    const layers::Block& block = program.blocks[index];
+    const bool is_layer = index >= 1 && index < head;
+    const auto& chunk = program.chunks[static_cast<std::size_t>(stage)];
+    if (position >= chunk.first && position < chunk.last) {
+      WeightBytes sum;
+      for (const Weight& weight : block.weights) *part_bytes(part_of(weight), sum) += format.bytes(weight, place);
+      if (is_layer) {
+        held.layers.push_back(sum);
+      } else {
+        held.ends += sum;
+      }
+    }
+    ++position;
+    if (!is_layer) continue;
+    ++place.layer;
+    if (keeps_positions(question.model.kinds[index - 1U].mixer)) ++place.attention;
+  }
+  return held;
+}
+
+Bytes model_bytes(const spec::Question& question) {
+  spec::Question whole = question;
+  whole.layout = {};
+  const auto program = forward_program(whole, {.fuses_projections = false});
+  return stage_weights(whole, program, 0).sum().total();
+}
+
+Bytes file_bytes(const spec::Question& question) {
+  // Text, score and type of each token of a vocabulary of 128k, and what merges them, take 7.8 MB: what files of
+  // Llama-3-70B (XiongjieDai/GPU-Benchmarks-on-LLM-Inference, perplexity table) have beside their tensors.
+  constexpr std::int64_t token_bytes = 61;
+  const auto tokenizer = quantity::bytes(quantity::product(question.model.shape.vocab, token_bytes));
+  return model_bytes(question) + tokenizer;
+}
+
+}  // namespace llmcalc::serving

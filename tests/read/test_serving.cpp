@@ -1,0 +1,104 @@
+// The words of a server: defaults, contradictions and what is refused.
+#include "catch.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/read/resolve.hpp"
+#include "llmcalc/read/vocabulary.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace llmcalc;
+using Words = std::vector<std::string>;
+
+read::Resolved resolved(const Words& words) {
+  std::vector<read::Given> given;
+  for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
+    given.push_back({words[i], words[i + 1], {read::Source::flag, "--" + words[i]}});
+  }
+  return read::resolve_serving(given, std::nullopt, read::Catalogue());
+}
+
+std::string refused_at(const Words& words) {
+  try {
+    static_cast<void>(resolved(words));
+  } catch (const quantity::BadInput& error) {
+    return error.place();
+  }
+  return {};
+}
+
+TEST_CASE("a context without prompt and answer is filled by both") {
+  const auto load = resolved({"model", "llama-3-8b", "context", "8k"}).question.serving.load;
+  CHECK(load.context == 8192);
+  CHECK(load.prompt + load.output == 8192);
+  const auto other = resolved({"model", "llama-3-8b", "prompt", "1000", "output", "24"}).question.serving.load;
+  CHECK(other.context == 1024);
+  CHECK(resolved({"model", "llama-3-8b", "prompt", "0", "output", "0"}).question.serving.load.prompt == 0);
+}
+
+TEST_CASE("accelerators that are only counted cut each layer, or hold layers each") {
+  const auto vllm = resolved({"model", "llama-3-70b", "gpu", "h100-sxm:4"}).question.layout;
+  CHECK(vllm.tp == 4);
+  CHECK(vllm.dp == 1);
+  const auto copies = resolved({"model", "llama-3-70b", "gpu", "h100-sxm:8", "tp", "4"}).question.layout;
+  CHECK(copies.dp == 2);
+  const auto cards = resolved({"model", "llama-3-70b", "engine", "llama.cpp", "gpu", "rtx-3090:2"}).question.layout;
+  CHECK(cards.tp == 1);
+  CHECK(cards.gpus == 2);
+}
+
+TEST_CASE("ranks that share a layer's experts cut them or spread them") {
+  const auto spread = resolved({"model", "deepseek-v3", "tp", "8", "ep", "8"}).question;
+  CHECK(spread.layout.etp == 1);
+  const auto cut = resolved({"model", "deepseek-v3", "tp", "4", "attention_dp", "2", "expert_tp", "4"}).question;
+  CHECK(cut.layout.ep == 2);
+  CHECK(cut.layout.gpus == 8);
+}
+
+TEST_CASE("words that contradict each other are named") {
+  CHECK(refused_at({"model", "llama-3-8b", "tp", "3"}) == "--tp");
+  CHECK(refused_at({"model", "llama-3-8b", "ep", "2"}) == "--ep");
+  CHECK(refused_at({"model", "deepseek-v3", "tp", "8", "ep", "3"}) == "--ep");
+  CHECK(refused_at({"model", "deepseek-v3", "tp", "8", "ep", "4", "expert_tp", "4"}) == "--expert_tp");
+  CHECK(refused_at({"model", "llama-3-8b", "pp", "64"}) == "--pp");
+  CHECK(refused_at({"model", "llama-3-8b", "context", "1k", "prompt", "2k"}) == "--context");
+  CHECK(refused_at({"model", "llama-3-8b", "gpu", "h100-sxm:6", "tp", "4"}) == "--gpu");
+}
+
+TEST_CASE("what cannot be read is refused with its place") {
+  CHECK(refused_at({"model", "llama-3-8b", "quant", "q4_z"}) == "--quant");
+  CHECK(refused_at({"model", "llama-3-8b", "draft", "oracle"}) == "--draft");
+  CHECK(refused_at({"model", "llama-3-8b", "memory_fraction", "1.5"}) == "--memory_fraction");
+  CHECK(refused_at({"model", "llama-3-8b", "optimizer", "adamw"}) == "--optimizer");
+  CHECK(refused_at({"model", "llama-3-8b", "gpu_layers", "many"}) == "--gpu_layers");
+  CHECK(refused_at({"engine", "vllm"}) == "--model");
+}
+
+TEST_CASE("files that were mixed for one model are taken as the nearest type") {
+  const auto serving = resolved({"model", "llama-3-8b", "engine", "llama.cpp", "quant", "UD-Q4_K_XL"}).question.serving;
+  CHECK(serving.quant == formats::Quant::q4_k_m);
+  CHECK(serving.mixed_by_hand);
+  CHECK(!resolved({"model", "llama-3-8b", "engine", "llama.cpp", "quant", "Q4_K_M"}).question.serving.mixed_by_hand);
+}
+
+TEST_CASE("every value of the echo can be typed again") {
+  const Words words{"model", "deepseek-v3", "engine", "vllm",  "quant", "fp8-block", "gpu", "h200-sxm:8", "tp",
+                    "8",     "context",     "8k",     "draft", "mtp:2", "kv_dtype",  "fp8", "max_loras",  "2"};
+  const auto first = resolved(words);
+  Words again;
+  for (const auto& line : first.echo) {
+    again.push_back(line.term);
+    again.push_back(line.value);
+  }
+  const auto second = resolved(again);
+  REQUIRE(second.echo.size() == first.echo.size());
+  for (std::size_t i = 0; i < first.echo.size(); ++i) {
+    CHECK(second.echo[i].term == first.echo[i].term);
+    CHECK(second.echo[i].value == first.echo[i].value);
+  }
+}
+
+}  // namespace

@@ -1,0 +1,85 @@
+// What is kept of sequences, against logs and formulas that others published.
+#include "catch.hpp"
+#include "llmcalc/serving/answer.hpp"
+#include "llmcalc/serving/measured.hpp"
+#include "llmcalc/spec/model.hpp"
+#include "serving/questions.hpp"
+
+namespace {
+
+using namespace llmcalc;
+using quantity::in_bytes;
+using quantity::mib;
+
+std::int64_t token_bytes(const std::vector<std::string>& words) {
+  return in_bytes(serving::serve(test::served(words)).bytes_per_token);
+}
+
+TEST_CASE("keys and values of a token take what engines logged") {
+  // 2 x 32 layers x 8 heads x 128 x 2 bytes (vllm issue 10517).
+  CHECK(token_bytes({"model", "llama-3.1-8b"}) == 131072);
+  // SGLang's log of a 70B on eight ranks: 53.31 + 53.31 GiB for 2,795,207 tokens.
+  CHECK(token_bytes({"model", "llama-3-70b", "engine", "sglang", "tp", "8"}) == 40960);
+  // TensorRT-LLM's log of a 7B: 69,524,783,104 bytes for 132,608 tokens.
+  CHECK(token_bytes({"model", "llama-2-7b", "engine", "trtllm"}) == 524288);
+  // Latents of 576 in 61 layers, whole on every rank (DeepSeek-V3, arXiv:2412.19437 section 2.1).
+  CHECK(token_bytes({"model", "deepseek-v3", "tp", "8"}) == 70272);
+}
+
+TEST_CASE("few heads of keys and values are repeated on many ranks") {
+  CHECK(token_bytes({"model", "llama-3.1-8b", "tp", "8"}) == token_bytes({"model", "llama-3.1-8b", "tp", "16"}));
+}
+
+/// Qwen3.6-27B (config.json): 64 layers of which every fourth is softmax attention over 4 heads of 256, the others keep
+/// 48 matrices of 128 x 128.
+spec::Question qwen_27b(const std::vector<std::string>& more) {
+  std::vector<std::string> words{"model", "qwen3-4b", "engine", "llama.cpp"};
+  words.insert(words.end(), more.begin(), more.end());
+  spec::Question question = test::served(words);
+  spec::Shape shape = question.model.shape;
+  shape.layers = 64;
+  shape.hidden = 5120;
+  shape.heads = 24;
+  shape.kv_heads = 4;
+  shape.head_dim = 256;
+  shape.max_position = 262144;
+  shape.linear = {
+      .full_every = 4, .key_heads = 16, .value_heads = 48, .key_dim = 128, .value_dim = 128, .conv_kernel = 4};
+  question.model = spec::build_model(shape);
+  return question;
+}
+
+TEST_CASE("llama.cpp's cache has a cell for each position of each layer with keys and values") {
+  const auto cells = [](const spec::Question& question) {
+    return *serving::predicted(serving::serve(question), spec::Measure::kv_cache, serving::Scope::all_cards);
+  };
+  // Command-R 35B, 4,096 cells: 5,120 MiB (llama.cpp pull 6122).
+  CHECK(cells(test::served({"model", "command-r", "engine", "llama.cpp", "context", "4096"})) ==
+        static_cast<double>(in_bytes(mib(5120))));
+  // 262,144 cells in 16 of 64 layers: 16,384 MiB, and 4 sequences' states 598.5 MiB (lmstudio-bug-tracker issue 1862).
+  const auto answer = serving::serve(qwen_27b({"context", "262144", "slots", "4"}));
+  CHECK(in_bytes(answer.memory.needed - answer.state) == in_bytes(mib(16384)));
+  CHECK(in_bytes(answer.state) == 627572736);
+}
+
+TEST_CASE("llama.cpp's buffers grow by what a cell takes") {
+  // Twice 131,072 cells in q4_0 take 2,944 MiB more (sudoingX/qwen38-mtp, RTX 5090, 24,441 to 27,385 MiB).
+  const auto total = [](const char* context) {
+    return serving::device_total(serving::serve(qwen_27b({"context", context, "kv_dtype", "q4_0"})));
+  };
+  CHECK(in_bytes(total("262144") - total("131072")) == in_bytes(mib(2944)));
+}
+
+TEST_CASE("vLLM's groups of layers draw blocks from one pool") {
+  // gpt-oss-20b on four ranks: 12 layers see all of 131,072 tokens, 12 a window of 128 and what a step schedules
+  // beyond it (vLLM tests/v1/core/test_kv_cache_utils.py states the sum).
+  const auto answer =
+      serving::serve(test::served({"model", "gpt-oss-20b", "quant", "mxfp4", "engine_version", "0.11", "gpu",
+                                   "h100-sxm", "gpus", "4", "tp", "4", "context", "131072", "batched_tokens", "2048"}));
+  const std::int64_t layer = 12 * 512;
+  const std::int64_t window = (127 + 2048 + 15) / 16 + 1;
+  const std::int64_t null_block = layer * 16;
+  CHECK(in_bytes(answer.memory.needed) == layer * 131072 + layer * window * 16 + null_block);
+}
+
+}  // namespace

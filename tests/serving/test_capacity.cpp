@@ -1,0 +1,94 @@
+// Printed capacities, asked again, fit; one more does not.
+#include "catch.hpp"
+#include "llmcalc/serving/advice.hpp"
+#include "llmcalc/serving/answer.hpp"
+#include "serving/questions.hpp"
+
+#include <string>
+
+namespace {
+
+using namespace llmcalc;
+using Words = std::vector<std::string>;
+
+Words with(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+serving::Answer ask(const Words& words) { return serving::serve(test::served(words)); }
+
+const Words servers[] = {
+    {"model", "llama-3-8b", "quant", "awq", "gpu", "rtx-4090", "max_position", "1000000"},
+    {"model", "llama-3-8b", "engine", "llama.cpp", "quant", "q4_k_m", "gpu", "rtx-3090", "max_position", "1000000"},
+    {"model", "llama-3-8b", "engine", "llama.cpp", "quant", "q4_k_m", "gpu", "rtx-3090", "kv_dtype", "q8_0", "gpus",
+     "2", "max_position", "1000000"},
+    {"model", "llama-3-70b", "engine", "sglang", "gpu", "h100-sxm", "gpus", "4", "tp", "4", "max_position", "1000000"},
+    {"model", "deepseek-v3", "engine", "trtllm", "quant", "fp8-block", "gpu", "h200-sxm", "gpus", "8", "tp", "8",
+     "max_position", "4000000"},
+    {"model", "gpt-oss-20b", "quant", "mxfp4", "gpu", "h100-sxm", "max_position", "8000000"},
+    {"model", "llama-3-8b", "engine", "hf", "gpu", "a100-80", "output", "256", "max_position", "1000000"},
+    {"model", "llama-3-8b", "engine", "ollama", "quant", "q8_0", "gpu", "rtx-4090", "max_position", "1000000"},
+    {"model", "llama-3.1-8b", "engine_version", "2024-12", "gpu", "rtx-3090", "max_position", "1000000"},
+};
+
+TEST_CASE("the longest context fits and one token more does not") {
+  for (const Words& server : servers) {
+    CAPTURE(server[3], server[5]);
+    const auto first = ask(with(server, {"context", "4096"}));
+    const std::int64_t longest = first.capacity.max_context;
+    REQUIRE(longest > 4096);
+    CHECK(ask(with(server, {"context", std::to_string(longest)})).verdict == serving::Verdict::fits);
+    CHECK(ask(with(server, {"context", std::to_string(longest + 1)})).verdict == serving::Verdict::does_not_fit);
+  }
+}
+
+TEST_CASE("the most requests run at once and one more waits") {
+  for (const Words& server : servers) {
+    CAPTURE(server[3], server[5]);
+    const auto context = with(server, {"context", "4096"});
+    const std::int64_t most = ask(context).capacity.max_concurrency;
+    REQUIRE(most > 0);
+    CHECK(ask(with(context, {"concurrency", std::to_string(most)})).capacity.queued == 0);
+    CHECK(ask(with(context, {"concurrency", std::to_string(most + 1)})).capacity.queued == 1);
+  }
+}
+
+TEST_CASE("advice does what it says") {
+  const Words server{"model", "llama-3-70b", "gpu", "h100-sxm", "context", "8192", "concurrency", "8"};
+  const auto question = test::served(server);
+  const auto answer = serving::serve(question);
+  REQUIRE(answer.verdict == serving::Verdict::does_not_fit);
+  const auto advice = serving::advise(question, answer.capacity, [] { return std::vector<spec::Accelerator>(); });
+  REQUIRE(!advice.empty());
+  for (const auto& change : advice) {
+    Words changed = server;
+    std::string words = change.change;
+    for (std::size_t at = words.find("--"); at != std::string::npos; at = words.find("--")) {
+      words.erase(0, at + 2);
+      const auto space = words.find(' ');
+      std::string term = words.substr(0, space);
+      std::replace(term.begin(), term.end(), '-', '_');
+      const std::string value = words.substr(space + 1, words.find(' ', space + 1) - space - 1);
+      const auto present = std::find(changed.begin(), changed.end(), term);
+      if (present != changed.end()) {
+        *(present + 1) = value;
+      } else {
+        changed = with(changed, {term, value});
+      }
+    }
+    CAPTURE(change.change);
+    CHECK(ask(changed).capacity.max_concurrency == change.max_concurrency);
+    CHECK(ask(changed).verdict == serving::Verdict::fits);
+  }
+}
+
+TEST_CASE("a search for accelerators ends with the first number that carries the load") {
+  const auto found =
+      serving::find(test::served({"model", "llama-3-70b", "gpu", "h100-sxm", "context", "8192"}), serving::Find::gpus);
+  REQUIRE(!found.empty());
+  CHECK(found.back().carries);
+  for (std::size_t i = 0; i + 1 < found.size(); ++i) CHECK(!found[i].carries);
+}
+
+}  // namespace

@@ -1,0 +1,79 @@
+// What engines set aside beside weights and cache, against their logs.
+#include "catch.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/serving/answer.hpp"
+#include "llmcalc/serving/measured.hpp"
+#include "serving/questions.hpp"
+
+namespace {
+
+using namespace llmcalc;
+using spec::Measure;
+
+double gib(const spec::Question& question, Measure measure) {
+  const auto answer = serving::serve(question);
+  return *serving::predicted(answer, measure, serving::Scope::one_card) / 1073741824.0;
+}
+
+/// llm-d-planner docs/empirical-vllm-memory-results.md, on H100 of 79.18 GiB.
+spec::Question on_h100(const char* model, const char* quant, const char* tp) {
+  return test::served({"model", model, "quant", quant, "engine_version", "0.11", "gpu", "h100-sxm", "memory",
+                       "79.18GiB", "gpus", tp, "tp", tp, "context", "16000", "block", "128"});
+}
+
+TEST_CASE("vLLM's log of an 8B and a 70B") {
+  const auto small = on_h100("llama-3.1-8b", "bf16", "1");
+  CHECK(gib(small, Measure::weights) == Approx(14.99).margin(0.005));
+  CHECK(gib(small, Measure::activation_peak) == Approx(4.76).epsilon(0.03));
+  CHECK(gib(small, Measure::non_torch) == Approx(0.13).margin(0.005));
+  CHECK(gib(small, Measure::kv_cache) == Approx(51.38).epsilon(0.02));
+  const auto large = on_h100("llama-3.3-70b", "fp8", "2");
+  CHECK(gib(large, Measure::weights) == Approx(33.88).margin(0.005));
+  CHECK(gib(large, Measure::activation_peak) == Approx(4.84).epsilon(0.03));
+  CHECK(gib(large, Measure::kv_cache) == Approx(32.00).epsilon(0.02));
+  CHECK(serving::serve(on_h100("llama-3.3-70b", "fp8", "1")).verdict == serving::Verdict::does_not_fit);
+}
+
+TEST_CASE("vLLM before prefills were chunked profiles the whole context") {
+  // vllm issue 10517, RTX 3090 of 23.58 GiB: 29,000 tokens do not start, 20,000 do.
+  const auto with = [](const char* context) {
+    return test::served({"model", "llama-3.1-8b", "engine_version", "2024-12", "gpu", "rtx-3090", "memory", "23.58GiB",
+                         "memory_fraction", "0.9", "context", context});
+  };
+  CHECK(gib(with("20000"), Measure::torch_peak) == Approx(17.06).epsilon(0.002));
+  CHECK(gib(with("29000"), Measure::torch_peak) == Approx(17.98).epsilon(0.002));
+  CHECK(gib(with("29000"), Measure::kv_cache) == Approx(2.89).epsilon(0.02));
+  CHECK(serving::serve(with("20000")).verdict == serving::Verdict::fits);
+  CHECK(serving::serve(with("29000")).verdict == serving::Verdict::does_not_fit);
+}
+
+TEST_CASE("releases are read from versions and dates") {
+  CHECK(serving::parse_release("v0.11.2") == serving::Release{0, 11});
+  CHECK(serving::parse_release("0.5.9rc1") == serving::Release{0, 5});
+  CHECK(serving::parse_release("2024-12") == serving::Release{2024, 12});
+  CHECK(serving::parse_release("b6895") == serving::Release{6895, 0});
+  CHECK(serving::parse_release("nightly") == serving::Release{});
+}
+
+TEST_CASE("an engine that cannot run what is asked for names those that can") {
+  const auto refused = [](const std::vector<std::string>& words) {
+    try {
+      static_cast<void>(serving::serve(test::served(words)));
+    } catch (const quantity::BadInput& error) {
+      return error.hint();
+    }
+    return std::string();
+  };
+  CHECK(refused({"model", "llama-3-8b", "engine", "trtllm", "quant", "q4_k_m"}) == "llama.cpp, ollama can");
+  CHECK(refused({"model", "llama-3-8b", "engine", "llama.cpp", "quant", "awq"}) == "vllm, sglang, trtllm, hf can");
+  CHECK(!refused({"model", "llama-3-8b", "engine", "vllm", "kv_dtype", "q8_0"}).empty());
+  CHECK(!refused({"model", "llama-3-8b", "engine", "sglang", "gpu", "apple-m2-ultra"}).empty());
+}
+
+TEST_CASE("memory that others take stops vLLM before anything is loaded") {
+  const auto answer = serving::serve(test::served({"model", "llama-3-8b", "gpu", "a100-80", "other_usage", "20GiB"}));
+  CHECK(answer.verdict == serving::Verdict::does_not_fit);
+  CHECK(answer.reason.starts_with("free memory"));
+}
+
+}  // namespace
