@@ -1,0 +1,102 @@
+// What the kernels of inference servers take: products of few rows, attention that reads a cache, mixtures of experts,
+// all-reduces. Curves measured on parts of each generation, as shares of what the part's data sheet promises.
+#pragma once
+
+#include "llmcalc/quantity/quantity.hpp"
+#include "llmcalc/spec/accelerator.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace llmcalc::timing {
+
+/// In which types activations meet weights. "half_by": the kernel widens the weights' codes and multiplies in 16 bits.
+enum class Operands { half, fp8, fp8_block, int8, nvfp4, half_by_int4, half_by_mxfp4, fp8_by_mxfp4 };
+
+struct ServingProduct {
+  double rows = 0;  ///< of the activations
+  double n = 0;
+  double k = 0;
+  double weight_bytes = 0;  ///< of the matrix at rest
+};
+
+/// What one layer's attention reads and computes in a step that makes one token of each sequence.
+struct CacheRead {
+  double bytes = 0;
+  double flops = 0;
+  double positions = 0;  ///< of one sequence
+};
+
+/// What it does for the prompt's tokens.
+struct PromptAttention {
+  double flops = 0;  ///< that the mask leaves
+  double moved = 0;  ///< bytes of q, k, v and output
+  double positions = 0;
+  std::int64_t head_dim = 128;
+};
+
+/// The routed experts of one layer on one rank.
+struct MixtureWork {
+  double sent = 0;          ///< rows that its experts receive together
+  double active = 0;        ///< of its experts, those that receive any
+  double weight_bytes = 0;  ///< of the active ones
+  double flops = 0;
+  double hidden_bytes = 0;  ///< hidden states of the tokens, in 16 bits
+};
+
+class ServingKernels {
+ public:
+  explicit ServingKernels(const spec::Accelerator& gpu);
+
+  quantity::Seconds product(const ServingProduct& product, Operands operands) const;
+  /// \param narrow  keys and values in 8 bits
+  quantity::Seconds decode_attention(const CacheRead& read, bool narrow) const;
+  quantity::Seconds prompt_attention(const PromptAttention& work, bool narrow) const;
+  quantity::Seconds decode_latent(const CacheRead& read, bool narrow) const;
+  quantity::Seconds prompt_latent(const PromptAttention& work, bool narrow) const;
+  quantity::Seconds mixture(const MixtureWork& work, Operands operands) const;
+  quantity::Seconds all_reduce(double bytes, std::int64_t ranks) const;
+  /// What a kernel that only moves bytes takes.
+  quantity::Seconds stream(double bytes) const;
+
+  /// The part whose measured curves these are.
+  std::string_view measured_on() const { return measured_on_; }
+  bool is_measured() const { return is_measured_; }
+
+ private:
+  /// Curves in absolute units: microseconds, FLOP and bytes in a microsecond.
+  struct Product {
+    double floor, tile, bytes, flops, half_rows, passes;
+  };
+  struct Decode {
+    double floor, doubling, bytes, flops;
+    double operator()(const CacheRead& read) const;
+  };
+  struct Prompt {
+    double floor, flops, passes, heads_of_64, heads_of_256;
+  };
+
+  void take_products(const spec::Accelerator& gpu);
+  void take_attention(const spec::Accelerator& gpu);
+  void take_mixtures(const spec::Accelerator& gpu);
+  void take_links(const spec::Accelerator& gpu);
+
+  static constexpr std::size_t kinds = 8;
+  static constexpr std::size_t sizes = 17;
+  static constexpr std::size_t groups = 3;  ///< 2, 4 and 8 ranks
+  std::string_view measured_on_;
+  bool is_measured_ = false;
+  double bytes_ = 0;  ///< of memory in a microsecond, of the data sheet
+  std::array<Product, kinds> products_{};
+  std::array<Product, kinds> mixtures_{};
+  std::array<Decode, 2> decode_{};
+  std::array<Decode, 2> decode_latent_{};
+  std::array<Prompt, 2> prompt_{};
+  std::array<Prompt, 2> prompt_latent_{};
+  std::array<std::array<double, sizes>, groups> all_reduce_{};
+  double link_slowdown_ = 1.0;
+};
+
+}  // namespace llmcalc::timing

@@ -1,0 +1,208 @@
+#include "llmcalc/timing/serving_kernels.hpp"
+
+#include "timing/fabric_choice.hpp"
+#include "timing/operation_curves.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace llmcalc::timing {
+
+namespace {
+
+constexpr double micro = 1e-6;
+
+quantity::Seconds microseconds(double n) { return quantity::seconds(micro * n); }
+
+/// Nearly the larger of two: presets/operations/README.md.
+double smooth_max(double a, double b) { return std::cbrt(a * a * a + b * b * b); }
+
+constexpr std::array<std::string_view, 8> names{"half",  "fp8",          "fp8-block",     "int8",
+                                                "nvfp4", "half-by-int4", "half-by-mxfp4", "fp8-by-mxfp4"};
+
+/// FLOP in a microsecond where multiplied in these types; as in 16 bits on parts without them.
+double peak_of(const spec::Accelerator& gpu, Operands operands) {
+  const auto& peaks = gpu.peaks;
+  std::optional<quantity::FlopRate> narrow;
+  if (operands == Operands::fp8 || operands == Operands::fp8_block || operands == Operands::fp8_by_mxfp4)
+    narrow = peaks.fp8;
+  if (operands == Operands::int8) narrow = peaks.int8;
+  if (operands == Operands::nvfp4) narrow = peaks.fp4;
+  return micro * quantity::in_flops_per_second(narrow.value_or(spec::half_peak(gpu)));
+}
+
+/// The row of a part and a second word, or null.
+template <class Row>
+const Row* row_of(std::span<const Row> rows, std::string_view gpu, std::string_view Row::*word,
+                  std::string_view value) {
+  const auto found = std::ranges::find_if(rows, [&](const Row& row) { return row.gpu == gpu && row.*word == value; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+/// Racks' parts were measured in fewer ways than the boards with the same chips, and what stands for the rest.
+std::string_view sibling(std::string_view gpu) {
+  if (gpu == "gb200") return "b200-sxm";
+  if (gpu == "gb300") return "b300-sxm";
+  return "";
+}
+
+template <class Row>
+const Row* nearest_row(std::span<const Row> rows, std::string_view gpu, std::string_view Row::*word,
+                       std::string_view value) {
+  const Row* row = row_of(rows, gpu, word, value);
+  return row != nullptr ? row : row_of(rows, sibling(gpu), word, value);
+}
+
+}  // namespace
+
+ServingKernels::ServingKernels(const spec::Accelerator& gpu)
+    : measured_on_(measured_relative(gpu)),
+      is_measured_(measured_on_ == gpu.id),
+      bytes_(micro * quantity::in_bytes_per_second(gpu.memory_bandwidth)) {
+  take_products(gpu);
+  take_mixtures(gpu);
+  take_attention(gpu);
+  take_links(gpu);
+}
+
+/// Types that were not measured on a part, because it has none or no engine a kernel, are widened: a product in 16 bits
+/// that reads the codes.
+void ServingKernels::take_products(const spec::Accelerator& gpu) {
+  for (std::size_t i = 0; i < kinds; ++i) {
+    const ProductCurve* own = nearest_row(product_curves(), measured_on_, &ProductCurve::format, names[i]);
+    const auto operands = own == nullptr ? Operands::half : static_cast<Operands>(i);
+    const ProductCurve& row =
+        own != nullptr ? *own : *nearest_row(product_curves(), measured_on_, &ProductCurve::format, names[0]);
+    products_[i] = {row.floor,     row.tile,  bytes_ * row.bandwidth, peak_of(gpu, operands) * row.peak,
+                    row.half_rows, row.passes};
+  }
+}
+
+/// Where none of a type was measured: codes of four bits, which every part has, read by kernels that multiply in 16.
+void ServingKernels::take_mixtures(const spec::Accelerator& gpu) {
+  for (std::size_t i = 0; i < kinds; ++i) {
+    auto operands = static_cast<Operands>(i);
+    const MixtureCurve* row = nearest_row(mixture_curves(), measured_on_, &MixtureCurve::format, names[i]);
+    if (row == nullptr) {
+      operands = Operands::half_by_int4;
+      row = nearest_row(mixture_curves(), measured_on_, &MixtureCurve::format, "half-by-int4");
+    }
+    mixtures_[i] = {row->floor,     row->experts, bytes_ * row->bandwidth, peak_of(gpu, operands) * row->peak,
+                    row->half_rows, row->passes};
+  }
+}
+
+void ServingKernels::take_attention(const spec::Accelerator& gpu) {
+  const double flops = peak_of(gpu, Operands::half);
+  constexpr std::array<std::string_view, 2> caches{"half", "fp8"};
+  for (std::size_t i = 0; i < caches.size(); ++i) {
+    // What was not measured with 8-bit keys, the A100, converts them as it reads.
+    const AttentionCurve* read = nearest_row(attention_curves(), measured_on_, &AttentionCurve::cache, caches[i]);
+    const AttentionCurve& a =
+        read != nullptr ? *read : *nearest_row(attention_curves(), measured_on_, &AttentionCurve::cache, caches[0]);
+    decode_[i] = {a.decode_floor, a.decode_doubling, bytes_ * a.decode_bandwidth, flops * a.decode_peak};
+    prompt_[i] = {a.prefill_floor, flops * a.prefill_peak, a.prefill_passes, a.heads_of_64, a.heads_of_256};
+    const LatentCurve& l = *nearest_row(latent_curves(), measured_on_, &LatentCurve::cache, caches[i]);
+    decode_latent_[i] = {l.decode_floor, l.decode_doubling, bytes_ * l.decode_bandwidth, flops * l.decode_peak};
+    prompt_latent_[i] = {l.prefill_floor, flops * l.prefill_peak, l.prefill_passes, 1.0, 1.0};
+  }
+}
+
+/// Parts with no link of their own exchange over PCIe, as the measured cards do.
+void ServingKernels::take_links(const spec::Accelerator& gpu) {
+  struct Board {
+    std::string_view gpu;
+    double gigabytes;  ///< a second, one direction
+  };
+  constexpr Board pcie_4{"l40s", 31.5};
+  constexpr Board pcie_5{"rtx-pro-6000-blackwell", 63.0};
+  constexpr std::array linked{Board{"a100-80-sxm", 300}, Board{"h100-sxm", 450}, Board{"h200-sxm", 450},
+                              Board{"b200-sxm", 900},    Board{"b300-sxm", 900}, Board{"gb200", 900},
+                              Board{"gb300", 900}};
+  const double own = quantity::in_gigabytes_per_second(link_bandwidth(gpu));
+  Board board = own > pcie_4.gigabytes ? pcie_5 : pcie_4;
+  if (has_fabric(gpu)) {
+    const auto found = std::ranges::find(linked, measured_on_, &Board::gpu);
+    board = found == linked.end() ? linked[0] : *found;
+  }
+  link_slowdown_ = board.gigabytes / own;
+  for (std::size_t i = 0; i < groups; ++i) {
+    for (const AllReduceCurve& row : all_reduce_curves()) {
+      const bool same_part = row.gpu == board.gpu || row.gpu == sibling(board.gpu);
+      if (same_part && row.ranks == std::int64_t{2} << i) all_reduce_[i] = row.times;
+      if (row.gpu == board.gpu && row.ranks == std::int64_t{2} << i) break;
+    }
+  }
+}
+
+quantity::Seconds ServingKernels::product(const ServingProduct& p, Operands operands) const {
+  const Product& curve = products_[static_cast<std::size_t>(operands)];
+  const double multiply = 2.0 * p.rows * p.n * p.k / curve.flops * (1.0 + curve.half_rows / p.rows);
+  const double busy = smooth_max(multiply, p.weight_bytes / curve.bytes);
+  const double activations = 2.0 * p.rows * (p.n + p.k);
+  return microseconds(curve.floor + smooth_max(busy, curve.tile * p.k / 1000) + curve.passes * activations / bytes_);
+}
+
+double ServingKernels::Decode::operator()(const CacheRead& read) const {
+  constexpr double smallest = 128;
+  const double doublings = read.positions > smallest ? std::log2(read.positions / smallest) : 0.0;
+  return floor + doubling * doublings + smooth_max(read.bytes / bytes, read.flops / flops);
+}
+
+quantity::Seconds ServingKernels::decode_attention(const CacheRead& read, bool narrow) const {
+  return microseconds(decode_[narrow ? 1 : 0](read));
+}
+
+quantity::Seconds ServingKernels::decode_latent(const CacheRead& read, bool narrow) const {
+  return microseconds(decode_latent_[narrow ? 1 : 0](read));
+}
+
+quantity::Seconds ServingKernels::prompt_attention(const PromptAttention& work, bool narrow) const {
+  const Prompt& curve = prompt_[narrow ? 1 : 0];
+  const double share = work.head_dim <= 64 ? curve.heads_of_64 : work.head_dim >= 256 ? curve.heads_of_256 : 1.0;
+  return microseconds(curve.floor + work.flops / (curve.flops * share) + curve.passes * work.moved / bytes_);
+}
+
+quantity::Seconds ServingKernels::prompt_latent(const PromptAttention& work, bool narrow) const {
+  const Prompt& curve = prompt_latent_[narrow ? 1 : 0];
+  constexpr double overhead = 128;  // keys: a tile's
+  const double flops = work.flops * (1.0 + overhead / work.positions);
+  return microseconds(curve.floor + flops / curve.flops + curve.passes * work.moved / bytes_);
+}
+
+quantity::Seconds ServingKernels::mixture(const MixtureWork& work, Operands operands) const {
+  const Product& curve = mixtures_[static_cast<std::size_t>(operands)];
+  const double multiply = work.flops / curve.flops * (1.0 + curve.half_rows * work.active / work.sent);
+  const double busy = smooth_max(multiply, work.weight_bytes / curve.bytes);
+  return microseconds(curve.floor + curve.tile * work.active / 100 + busy + curve.passes * work.hidden_bytes / bytes_);
+}
+
+/// Between measured sizes time grows in a straight line, which is exact for latency plus bytes over bandwidth; beyond
+/// the largest it goes on with its bandwidth. More ranks than were measured take as many more rounds' latency.
+quantity::Seconds ServingKernels::all_reduce(double bytes, std::int64_t ranks) const {
+  if (ranks <= 1) return microseconds(0);
+  const std::size_t group = ranks <= 2 ? 0 : ranks <= 4 ? 1 : 2;
+  const auto& curve = all_reduce_[group];
+  const double least = curve.front();
+  double time = least;
+  int exponent = 0;
+  const double mantissa = std::frexp(std::max(bytes, 1.0), &exponent);  // bytes = mantissa 2^exponent, from 1/2 to 1
+  const int step = exponent - 1 - smallest_message;
+  if (step >= 0) {
+    const auto i = static_cast<std::size_t>(std::min(step, static_cast<int>(sizes) - 2));
+    const double from = std::ldexp(1.0, smallest_message + static_cast<int>(i));
+    const double position = std::ldexp(mantissa, exponent) / from - 1.0;
+    time = curve[i] + (curve[i + 1] - curve[i]) * position;
+  }
+  constexpr double most = 8;
+  const double rounds = std::max(1.0, std::log2(static_cast<double>(ranks)) / std::log2(most));
+  return microseconds(least * rounds + (time - least) * link_slowdown_);
+}
+
+quantity::Seconds ServingKernels::stream(double bytes) const {
+  constexpr double share = 0.8;  // of memory's bandwidth: timing/kernels.cpp has the measured copies
+  return microseconds(bytes / (share * bytes_));
+}
+
+}  // namespace llmcalc::timing

@@ -1,0 +1,116 @@
+#include "catch.hpp"
+#include "llmcalc/timing/serving_kernels.hpp"
+#include "timing/kernel_prices.hpp"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+using namespace llmcalc;
+using timing::Operands;
+using timing::ServingKernels;
+
+namespace {
+
+ServingKernels kernels_of(const std::string& gpu) {
+  return ServingKernels(*test::question_of("--model llama-3-8b --gpu " + gpu).gpu);
+}
+
+double us(quantity::Seconds time) { return 1e6 * quantity::in_seconds(time); }
+
+struct Row {
+  std::string gpu;
+  double rows, n, k;
+  double measured;
+};
+
+struct Read {
+  std::string gpu;
+  double sequences, positions;
+  double measured;
+};
+
+constexpr double half = 2.0;
+
+}  // namespace
+
+// NVIDIA aiconfigurator, silicon database, vllm gemm_perf: numbers of rows that scripts/fit-operations leaves out.
+TEST_CASE("products of few rows take what was measured between the fitted sizes", "[serving]") {
+  const std::vector<Row> rows{{"h100-sxm", 48, 10240, 8192, 57.68}, {"h100-sxm", 96, 8192, 3584, 26.35},
+                              {"h200-sxm", 192, 4096, 4096, 16.58}, {"b200-sxm", 80, 16384, 5120, 28.60},
+                              {"b200-sxm", 768, 8192, 8192, 70.4},  {"a100-80-sxm", 96, 12288, 4096, 86.67},
+                              {"l40s", 96, 8192, 4096, 105.98}};
+  for (const Row& row : rows) {
+    INFO(row.gpu << ' ' << row.rows << " x " << row.n << " x " << row.k);
+    const double time = us(kernels_of(row.gpu).product({row.rows, row.n, row.k, half * row.n * row.k}, Operands::half));
+    CHECK(time == Approx(row.measured).epsilon(0.2));
+  }
+}
+
+// The same database, SGLang 0.5.14: the curves come from vLLM's kernels. 32 heads, 8 of keys and values, of 128.
+TEST_CASE("decoding reads the cache as fast as another engine's kernel was measured to", "[serving]") {
+  const std::vector<Read> reads{{"h100-sxm", 8, 8192, 98.645},  {"h100-sxm", 64, 2048, 186.96},
+                                {"h100-sxm", 64, 8192, 694.28}, {"h200-sxm", 64, 4096, 251.85},
+                                {"h200-sxm", 64, 8192, 483.70}, {"b200-sxm", 8, 8192, 47.024},
+                                {"b200-sxm", 64, 4096, 158.40}, {"b200-sxm", 64, 8192, 309.86}};
+  for (const Read& read : reads) {
+    INFO(read.gpu << ' ' << read.sequences << " sequences of " << read.positions);
+    const double pairs = read.sequences * read.positions;
+    const double time = us(kernels_of(read.gpu).decode_attention(
+        {half * pairs * 2 * 8 * 128, 4 * pairs * 32 * 128, read.positions}, false));
+    CHECK(time == Approx(read.measured).epsilon(0.15));
+  }
+}
+
+// The same, SGLang 0.5.14 on H100, 16 heads of DeepSeek-V3 a rank: the curves come from TensorRT-LLM's kernel.
+TEST_CASE("decoding reads latents as fast as another engine's kernel was measured to", "[serving]") {
+  const std::vector<Read> reads{
+      {"h100-sxm", 16, 8192, 69.334}, {"h100-sxm", 64, 4096, 121.58}, {"h100-sxm", 64, 8192, 218.53}};
+  for (const Read& read : reads) {
+    const double pairs = read.sequences * read.positions;
+    const double time = us(
+        kernels_of(read.gpu).decode_latent({half * pairs * 576, 2 * pairs * 16 * (576 + 512), read.positions}, false));
+    CHECK(time == Approx(read.measured).epsilon(0.15));
+  }
+}
+
+// The same, SGLang 0.5.14 on H100, one and eight prompts of 4096 tokens and eight of 1024.
+TEST_CASE("prompts' attention takes what another engine's kernel was measured to", "[serving]") {
+  struct Prompt {
+    double sequences, positions, measured;
+  };
+  for (const Prompt& p : {Prompt{1, 4096, 253.37}, Prompt{8, 4096, 2028.1}, Prompt{8, 1024, 201.17}}) {
+    const double tokens = p.sequences * p.positions;
+    const double time =
+        us(kernels_of("h100-sxm")
+               .prompt_attention(
+                   {4 * tokens * p.positions / 2 * 32 * 128, 4 * tokens * 128 * (32 + 8), p.positions, 128}, false));
+    CHECK(time == Approx(p.measured).epsilon(0.25));
+  }
+}
+
+TEST_CASE("an all-reduce never gets shorter with its size, nor with ranks on one link", "[serving]") {
+  for (const char* gpu : {"a100-80-sxm", "h100-sxm", "b200-sxm", "rtx-4090", "mi300x"}) {
+    const ServingKernels kernels = kernels_of(gpu);
+    for (const int ranks : {2, 4, 8}) {
+      double last = 0.0;
+      for (double bytes = 256; bytes < 1e10; bytes *= 1.7) {
+        const double time = us(kernels.all_reduce(bytes, ranks));
+        CHECK(time >= last);
+        last = time;
+      }
+    }
+  }
+  CHECK(us(kernels_of("h100-sxm").all_reduce(1e6, 1)) == 0.0);
+}
+
+// Operands for which a part has no units are widened: what remains is that fewer bytes are read.
+TEST_CASE("narrow weights on a part without narrow units cost their bytes", "[serving]") {
+  const ServingKernels kernels = kernels_of("a100-80-sxm");
+  const double elements = 8192.0 * 8192.0;
+  const double wide = us(kernels.product({1, 8192, 8192, 2 * elements}, Operands::half));
+  const double narrow = us(kernels.product({1, 8192, 8192, elements}, Operands::fp8));
+  CHECK(narrow < 0.65 * wide);
+  CHECK(us(kernels.product({4096, 8192, 8192, elements}, Operands::fp8)) ==
+        Approx(us(kernels.product({4096, 8192, 8192, 2 * elements}, Operands::half))).epsilon(0.05));
+}
