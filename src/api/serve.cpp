@@ -19,6 +19,15 @@ std::string model_id(const std::vector<read::Given>& words, const read::Catalogu
   return preset.hf_id.empty() ? preset.id : preset.hf_id;
 }
 
+/// What a person said is kept, what nobody said is searched.
+search::ServerPlans plans_for(const std::vector<read::Given>& words, const spec::Question& question) {
+  const auto said = [&](std::string_view term) {
+    return std::ranges::find(words, term, &read::Given::term) != words.end();
+  };
+  constexpr std::size_t shown = 5;
+  return search::plan_server(question, {.engines = !said("engine"), .quants = !said("quant")}, shown);
+}
+
 }  // namespace
 
 render::ServingReport serve(const std::vector<read::Given>& words, const std::optional<read::ConfigText>& config,
@@ -31,6 +40,7 @@ render::ServingReport serve(const std::vector<read::Given>& words, const std::op
   const auto& capacity = report.answer.capacity;
   report.advice = serving::advise(question, capacity, [&] { return larger_than(question.gpu, catalogue); });
   if (options.find) report.found = serving::find(question, *options.find);
+  if (options.layout) report.plans = plans_for(words, question);
   if (options.table) report.table = serving::capacity_cells(question);
   report.launch = launch::server_command(report.answer.deployment, model_id(words, catalogue));
   report.assumptions = std::move(resolved.assumptions);

@@ -35,7 +35,7 @@ Find read_find(const std::string& text) {
   if (found != find_words.end()) return found->what;
   std::vector<std::string_view> words;
   for (const auto& row : find_words) words.push_back(row.word);
-  throw quantity::BadInput("--find", "finds concurrency, context, gpus, quant or engine, not '" + text + "'",
+  throw quantity::BadInput("--find", "finds concurrency, context, gpus, quant, engine or layout, not '" + text + "'",
                            quantity::did_you_mean(text, words));
 }
 
@@ -48,7 +48,10 @@ bool read_table(const Arguments& arguments) {
 
 Options setup(const Arguments& arguments, const Environment& environment) {
   Options options;
-  if (const std::string* what = arguments.find("find")) options.search.find = read_find(*what);
+  if (const std::string* what = arguments.find("find")) {
+    options.search.layout = *what == "layout";
+    if (!options.search.layout) options.search.find = read_find(*what);
+  }
   options.search.table = read_table(arguments);
   options.json = wants_json(arguments);
   options.strict = arguments.has("strict");
@@ -58,11 +61,19 @@ Options setup(const Arguments& arguments, const Environment& environment) {
   return options;
 }
 
+/// Limits on the time to the first token or to each later one that the load does not keep.
+bool misses_limits(const render::ServingReport& report) {
+  const auto& load = report.answer.deployment.question.serving.load;
+  const auto& speed = report.answer.speed;
+  return speed && ((load.ttft && speed->ttft > *load.ttft) || (load.tpot && speed->tpot > *load.tpot));
+}
+
 /// Requests that wait are a warning: the server starts all the same.
 Outcome run(const Options& options, const render::ServingReport& report) {
   Outcome outcome;
   const bool waits = report.answer.capacity.queued > 0 && report.answer.verdict == serving::Verdict::fits;
   if (report.answer.verdict == serving::Verdict::does_not_fit) outcome.code = ExitCode::does_not_fit;
+  if (misses_limits(report)) outcome.code = ExitCode::does_not_fit;
   if (waits && options.strict) outcome.code = ExitCode::does_not_fit;
   outcome.answer = options.json ? to_json(report) : to_text(report, options.style);
   if (waits && !options.json) {
@@ -76,8 +87,8 @@ Outcome run(const Options& options, const render::ServingReport& report) {
 
 std::vector<Flag> serve_flags() {
   std::vector<Flag> flags = serving_question_flags();
-  flags.push_back(
-      {"find", "concurrency|context|gpus|quant|engine", "the most that fits, or the least that is enough", "Output"});
+  flags.push_back({"find", "concurrency|context|gpus|quant|engine|layout",
+                   "the most that fits, the least that is enough, or the most tokens for the money", "Output"});
   flags.push_back({"table", "context,concurrency", "which of both together fit", "Output"});
   flags.push_back({"explain", "", "formula and source of every line", "Output"});
   flags.push_back({"full", "", "every part, on more than one screen", "Output"});

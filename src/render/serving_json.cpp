@@ -2,6 +2,7 @@
 #include "llmcalc/render/serving.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "render/json_list.hpp"
+#include "render/serving_speed_json.hpp"
 
 namespace llmcalc::render {
 namespace {
@@ -131,6 +132,8 @@ std::string to_json(const ServingReport& report) {
   object["kv"] = cache_json(answer);
   object["capacity"] = capacity_json(answer.capacity);
   object["load"] = load_json(answer);
+  object["speed"] = answer.speed ? speed_json(*answer.speed) : Json(nullptr);
+  object["plans"] = report.plans ? plans_json(*report.plans) : Json(nullptr);
   object["advice"] = json_list(report.advice, candidate_json);
   object["found"] = json_list(report.found, candidate_json);
   object["table"] = json_list(report.table, cell_json);

@@ -12,6 +12,8 @@ namespace llmcalc::render {
 Block serving_verdict(const ServingReport& report, const TextStyle& style);
 Block serving_memory(const ServingReport& report, const TextStyle& style);
 Block serving_capacity(const ServingReport& report, const TextStyle& style);
+Block serving_speed(const ServingReport& report, const TextStyle& style);
+Block serving_plans(const ServingReport& report, const TextStyle& style);
 Block serving_changes(const ServingReport& report, const TextStyle& style);
 Block serving_remarks(const ServingReport& report, const TextStyle& style);
 

@@ -196,8 +196,9 @@ Block serving_remarks(const ServingReport& report, const TextStyle& style) {
 }
 
 std::string to_text(const ServingReport& report, const TextStyle& style) {
-  std::array blocks{serving_verdict(report, style),  serving_memory(report, style),  table_of(report, style),
-                    serving_capacity(report, style), serving_changes(report, style), serving_remarks(report, style)};
+  std::array blocks{serving_verdict(report, style),  serving_memory(report, style), table_of(report, style),
+                    serving_capacity(report, style), serving_speed(report, style),  serving_plans(report, style),
+                    serving_changes(report, style),  serving_remarks(report, style)};
   const bool whole = style.full || style.explain || !report.table.empty();
   return on_a_screen(blocks, whole ? blocks_without_end : style.lines);
 }

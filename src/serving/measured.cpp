@@ -80,6 +80,26 @@ std::optional<double> count_of(const Answer& answer, Measure measure) {
   }
 }
 
+/// What llama-bench shows of one request: tokens a second of its prompt, or of its answer.
+std::optional<double> pace_of(const Answer& answer, Measure measure) {
+  if (!answer.speed) return std::nullopt;
+  const Speed& speed = *answer.speed;
+  switch (measure) {
+    case Measure::ttft:
+      return quantity::in_seconds(speed.ttft);
+    case Measure::tpot:
+      return quantity::in_seconds(speed.tpot);
+    case Measure::decode_tok_s:
+      return speed.tokens_per_s_per_user;
+    case Measure::prefill_tok_s:
+      return static_cast<double>(answer.deployment.question.serving.load.prompt) / quantity::in_seconds(speed.prefill);
+    case Measure::throughput_tok_s:
+      return speed.tokens_per_s;
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace
 
 std::optional<double> predicted(const Answer& answer, Measure measure, Scope scope) {
@@ -90,7 +110,8 @@ std::optional<double> predicted(const Answer& answer, Measure measure, Scope sco
                        measure == Measure::torch_peak;
   if (of_card && !needs_card && row_of(answer.deployment.question.serving.engine).reserves) return std::nullopt;
   const auto size = size_of(answer, measure, scope);
-  const auto value = size ? size : count_of(answer, measure);
+  const auto counted = size ? size : count_of(answer, measure);
+  const auto value = counted ? counted : pace_of(answer, measure);
   return value && *value > 0.0 ? value : std::nullopt;
 }
 

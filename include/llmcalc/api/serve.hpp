@@ -11,7 +11,8 @@ namespace llmcalc::api {
 
 struct ServeOptions {
   std::optional<serving::Find> find;
-  bool table = false;  ///< the matrix of contexts and concurrencies
+  bool layout = false;  ///< --find layout: the whole search
+  bool table = false;   ///< the matrix of contexts and concurrencies
 };
 
 /// \throws quantity::BadInput naming the place of what is wrong or missing

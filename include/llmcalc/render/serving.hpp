@@ -2,9 +2,11 @@
 #pragma once
 
 #include "llmcalc/render/report.hpp"
+#include "llmcalc/search/server_plan.hpp"
 #include "llmcalc/serving/advice.hpp"
 #include "llmcalc/serving/answer.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,7 @@ struct ServingReport {
   std::vector<serving::Candidate> advice;    ///< changes that make it fit, or fit more
   std::vector<serving::Candidate> found;     ///< what --find compared, the chosen one marked by `carries`
   std::vector<serving::CapacityCell> table;  ///< of --table
+  std::optional<search::ServerPlans> plans;  ///< of --find layout
   std::string launch;                        ///< the command that starts this server
   std::vector<std::string> assumptions;
   std::string version;  ///< of the tool; JSON names it

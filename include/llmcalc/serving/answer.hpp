@@ -2,6 +2,7 @@
 #pragma once
 
 #include "llmcalc/serving/capacity.hpp"
+#include "llmcalc/serving/speed.hpp"
 
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@ struct Answer {
   quantity::Bytes file;             ///< of a GGUF file; zero for other checkpoints
   quantity::Bytes bytes_per_token;  ///< on the tightest rank, of layers that see everything
   quantity::Bytes state;            ///< on it, of recurrent layers, of all sequences side by side
+  std::optional<Speed> speed;       ///< empty where the server does not start
   std::vector<std::string> notes;
 };
 

@@ -1,0 +1,116 @@
+// How fast a server answers: the lines of the text answer, and what a search found.
+#include "llmcalc/quantity/format.hpp"
+#include "llmcalc/spec/names.hpp"
+#include "render/serving_lines.hpp"
+#include "render/style.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace llmcalc::render {
+namespace {
+
+using quantity::format_duration;
+using serving::Speed;
+
+std::string bar_text(const trust::Spread& bar) { return fmt::format("±{:.0f} %", 100.0 * bar.above); }
+
+std::string rate_text(double rate) {
+  return rate < 10 ? quantity::format_number(rate, 2) : quantity::format_count(static_cast<std::int64_t>(rate));
+}
+
+std::string first_line(const Speed& speed) {
+  return fmt::format("first token {} {}; then {} a token {}", format_duration(speed.ttft), bar_text(speed.ttft_bar),
+                     format_duration(speed.tpot), bar_text(speed.tpot_bar));
+}
+
+std::string throughput_line(const Speed& speed) {
+  auto words = fmt::format("{} tokens/s at {} at once, {} an accelerator, {} a user", rate_text(speed.tokens_per_s),
+                           rate_text(speed.running), rate_text(speed.tokens_per_s_per_gpu),
+                           rate_text(speed.tokens_per_s_per_user));
+  if (speed.saturated) words += "; requests come faster than they are answered";
+  if (speed.queued > 0 && speed.admission > quantity::seconds(0)) {
+    words += fmt::format("; {} wait {} for room", rate_text(speed.queued), format_duration(speed.admission));
+  }
+  return words;
+}
+
+std::string cost_line(const Speed& speed) {
+  std::string words;
+  if (speed.cost.input) words += fmt::format("{} in, ", quantity::format_money(*speed.cost.input));
+  if (speed.cost.output) words += fmt::format("{} out a million tokens", quantity::format_money(*speed.cost.output));
+  if (speed.cost.energy) {
+    words +=
+        fmt::format("{}{} for a million out", words.empty() ? "" : "; ", quantity::format_energy(*speed.cost.energy));
+  }
+  return words;
+}
+
+std::string parts_line(const Speed& speed) {
+  std::string words = "a step of " + format_duration(speed.decode_step) + ":";
+  for (const serving::SpeedPart& part : speed.parts) {
+    if (part.time > quantity::seconds(0)) words += fmt::format(" {} {},", part.label, format_duration(part.time));
+  }
+  words.pop_back();
+  return words;
+}
+
+void add(std::vector<std::string> lines, Block& block) { std::ranges::move(lines, std::back_inserter(block.lines)); }
+
+std::string layout_of(const search::ServerPlan& plan) {
+  const auto& question = plan.question;
+  std::string words = fmt::format("--engine {} --quant {} --tp {}", spec::name_of(question.serving.engine),
+                                  spec::name_of(question.serving.quant), question.layout.tp);
+  if (question.layout.pp > 1) words += fmt::format(" --pp {}", question.layout.pp);
+  if (question.serving.layout.attention_dp > 1)
+    words += fmt::format(" --attention-dp {}", question.serving.layout.attention_dp);
+  if (question.layout.ep > 1) words += fmt::format(" --ep {}", question.layout.ep);
+  if (question.layout.dp > 1) words += fmt::format(" --dp {}", question.layout.dp);
+  return words + fmt::format(" --concurrency {}", question.serving.load.concurrency);
+}
+
+}  // namespace
+
+Block serving_speed(const ServingReport& report, const TextStyle& style) {
+  Block block;
+  if (!report.answer.speed) return block;
+  const Speed& speed = *report.answer.speed;
+  add(labelled("speed", first_line(speed), style), block);
+  add(labelled("", throughput_line(speed), style), block);
+  block.least = block.lines.size();
+  const auto cost = cost_line(speed);
+  if (!cost.empty()) add(labelled("cost", cost, style), block);
+  if (!style.full && !style.explain) return block;
+  if (!speed.parts.empty() && speed.parts.front().time > quantity::seconds(0))
+    add(labelled("", parts_line(speed), style), block);
+  add(labelled(
+          "",
+          fmt::format("a prompt alone {}; kernels measured on {}", format_duration(speed.prefill), speed.measured_on),
+          style),
+      block);
+  return block;
+}
+
+Block serving_plans(const ServingReport& report, const TextStyle& style) {
+  Block block;
+  if (!report.plans) return block;
+  for (const search::ServerPlan& plan : report.plans->best) {
+    const Speed& speed = plan.speed;
+    auto words = fmt::format("{}: {} tokens/s, first token {}, then {}", layout_of(plan), rate_text(speed.tokens_per_s),
+                             format_duration(speed.ttft), format_duration(speed.tpot));
+    if (speed.cost.all) words += fmt::format(", {} a million with prompts", quantity::format_money(*speed.cost.all));
+    add(labelled(block.lines.empty() ? "best" : "", words, style), block);
+  }
+  const auto counted =
+      fmt::format("{} layouts, {} start, {} loads priced", quantity::format_count(report.plans->layouts),
+                  quantity::format_count(report.plans->starting), quantity::format_count(report.plans->estimates));
+  add(labelled(block.lines.empty() ? "best" : "", block.lines.empty() ? "none keeps the limits; " + counted : counted,
+               style),
+      block);
+  block.least = block.lines.size();
+  return block;
+}
+
+}  // namespace llmcalc::render

@@ -1,0 +1,131 @@
+#include "llmcalc/search/server_plan.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/serving/capacity.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace llmcalc::search {
+
+using formats::Quant;
+using spec::Engine;
+
+namespace {
+
+/// A node joins so many; larger tensor-parallel groups would exchange over the network.
+constexpr std::int64_t most_tensor_parallel = 8;
+
+bool divides(std::int64_t part, std::int64_t whole) { return whole % part == 0; }
+
+std::vector<Engine> engines_of(const spec::Question& question, const ServerSpace& space) {
+  const bool ggml = spec::reads_gguf(question.serving.engine) || formats::is_file_type(question.serving.quant);
+  if (!space.engines || ggml || question.gpu->vendor != "NVIDIA") return {question.serving.engine};
+  return {Engine::vllm, Engine::sglang, Engine::trtllm};
+}
+
+/// Formats that published checkpoints come in and the part multiplies without widening, and int4, which only rests so.
+std::vector<Quant> quants_of(const spec::Question& question, const ServerSpace& space) {
+  if (!space.quants) return {question.serving.quant};
+  std::vector<Quant> quants{Quant::bf16};
+  if (question.gpu->peaks.fp8) quants.push_back(Quant::fp8);
+  if (question.gpu->peaks.fp4) quants.push_back(Quant::nvfp4);
+  quants.push_back(Quant::awq);
+  return quants;
+}
+
+/// Calls `take` with every layout of all accelerators.
+template <class Take>
+void for_each_layout(const spec::Question& question, const Take& take) {
+  const std::int64_t gpus = question.layout.gpus;
+  const auto& shape = question.model.shape;
+  const std::int64_t in_node = std::min({most_tensor_parallel, gpus, question.gpu->gpus_per_node});
+  for (std::int64_t tp = 1; tp <= in_node; tp *= 2) {
+    if (!divides(tp, shape.heads) || !divides(tp, gpus)) continue;
+    for (std::int64_t pp = 1; tp * pp <= gpus && pp <= question.model.layer_count(); pp *= 2) {
+      for (std::int64_t adp = 1; tp * pp * adp <= gpus; adp *= 2) {
+        if (adp > 1 && shape.moe.experts == 0) break;
+        if (!divides(tp * pp * adp, gpus)) continue;
+        spec::Question next = question;
+        next.layout.tp = tp;
+        next.layout.pp = pp;
+        next.layout.dp = gpus / (tp * pp * adp);
+        next.serving.layout.attention_dp = adp;
+        for (const std::int64_t ep : {std::int64_t{1}, tp * adp}) {
+          if (ep > 1 && (shape.moe.experts == 0 || !divides(ep, shape.moe.experts))) continue;
+          next.layout.ep = ep;
+          next.layout.etp = tp * adp / ep;
+          next.serving.layout.expert_tp = next.layout.etp;
+          take(next);
+          if (tp * adp == 1) break;
+        }
+      }
+    }
+  }
+}
+
+bool keeps_limits(const spec::Load& load, const serving::Speed& speed) {
+  return (!load.ttft || speed.ttft <= *load.ttft) && (!load.tpot || speed.tpot <= *load.tpot);
+}
+
+/// Powers of two up to what runs at once: more would only wait.
+std::vector<std::int64_t> concurrencies_up_to(std::int64_t most) {
+  constexpr std::int64_t enough = 4096;
+  std::vector<std::int64_t> all;
+  for (std::int64_t n = 1; n < std::min(most, enough); n *= 2) all.push_back(n);
+  all.push_back(std::min(most, enough));
+  return all;
+}
+
+std::optional<serving::Speed> best_speed(const spec::Question& question, ServerPlans& plans) {
+  const serving::Deployment deployment = serving::deploy(question);
+  ++plans.layouts;
+  const std::int64_t length = question.serving.load.prompt + question.serving.load.output;
+  const auto rank = serving::tightest_rank(deployment, {std::max(length, question.serving.load.context), 1});
+  if (!rank.fits() || rank.limit > rank.capacity) return std::nullopt;
+  ++plans.starting;
+  const std::int64_t copies = question.layout.dp * question.serving.layout.attention_dp;
+  const auto at_once =
+      static_cast<std::int64_t>(std::min(rank.sequences_in_pool, static_cast<double>(deployment.setup.max_sequences)));
+  const auto speeds = serving::speeds_at(deployment, concurrencies_up_to(std::max<std::int64_t>(at_once, 1) * copies));
+  plans.estimates += static_cast<std::int64_t>(speeds.size());
+  std::optional<serving::Speed> best;
+  for (const serving::Speed& speed : speeds) {
+    if (!keeps_limits(question.serving.load, speed)) continue;
+    if (!best || speed.tokens_per_s > best->tokens_per_s) best = speed;
+  }
+  return best;
+}
+
+void consider(const spec::Question& question, ServerPlans& plans) {
+  if (!serving::row_of(question.serving.engine).runs(question.serving.quant)) return;
+  if (auto speed = best_speed(question, plans)) {
+    plans.best.push_back({question, std::move(*speed)});
+    plans.best.back().question.serving.load.concurrency =
+        static_cast<std::int64_t>(plans.best.back().speed.concurrency);
+  }
+}
+
+}  // namespace
+
+ServerPlans plan_server(const spec::Question& question, const ServerSpace& space, std::size_t most) {
+  if (!question.gpu)
+    throw quantity::BadInput("--gpu", "a search for a layout needs an accelerator", "--gpu h100-sxm:8");
+  ServerPlans plans;
+  for (const Engine engine : engines_of(question, space)) {
+    for (const Quant quant : quants_of(question, space)) {
+      spec::Question base = question;
+      base.serving.engine = engine;
+      base.serving.quant = quant;
+      if (engine != question.serving.engine) base.serving.engine_version.clear();
+      for_each_layout(base, [&](const spec::Question& next) { consider(next, plans); });
+    }
+  }
+  std::ranges::stable_sort(
+      plans.best, [](const ServerPlan& a, const ServerPlan& b) { return a.speed.tokens_per_s > b.speed.tokens_per_s; });
+  if (plans.best.size() > most) plans.best.resize(most);
+  return plans;
+}
+
+}  // namespace llmcalc::search

@@ -1,0 +1,192 @@
+#include "serving/step_time.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace llmcalc::serving {
+
+using quantity::Seconds;
+using quantity::seconds;
+using timing::Operands;
+
+namespace {
+
+constexpr double micro = 1e-6;
+
+Seconds microseconds(double n) { return seconds(micro * n); }
+
+/// Bytes of a cached element.
+double width_of(spec::CacheType type) {
+  constexpr std::int64_t many = std::int64_t{1} << 20;
+  return static_cast<double>(quantity::in_bytes(cache_bytes(type, many))) / static_cast<double>(many);
+}
+
+/// What the hottest rank's experts take longer than the mean where experts are spread over ranks: up to 15 % once
+/// thousands of tokens choose (mixtures of the operation tables under a power law of 1.2 take 1.0 to 2.2 times as long
+/// as balanced ones over 8 ranks; trained routers are more even).
+double hottest_rank(double tokens) {
+  constexpr double most = 0.15;
+  constexpr double decades = 3.0;
+  return 1.0 + most * std::min(1.0, std::log10(std::max(tokens, 1.0)) / decades);
+}
+
+}  // namespace
+
+/// A step of a rank: so many sequences, each with so many new tokens.
+struct StepClock::Step {
+  double sequences = 1;
+  double tokens = 1;     ///< of all of them
+  double positions = 1;  ///< of one: behind it in decoding, its own in a prompt
+  bool decodes = false;
+};
+
+StepTime& StepTime::operator+=(const StepTime& more) {
+  matrices += more.matrices;
+  attention += more.attention;
+  experts += more.experts;
+  exchange += more.exchange;
+  overhead += more.overhead;
+  return *this;
+}
+
+StepClock::StepClock(const Deployment& deployment, const timing::ServingKernels& kernels)
+    : kernels_(kernels),
+      pace_(pace_of(deployment.question.serving.engine)),
+      stages_(step_work(deployment.question)),
+      tp_(deployment.question.layout.tp),
+      attention_dp_(deployment.question.serving.layout.attention_dp),
+      cache_width_(width_of(deployment.setup.cache)) {
+  narrow_cache_ = cache_width_ < 2.0;
+}
+
+StepTime StepClock::decode(double sequences, double positions, double tokens) const {
+  const double together = std::max(1.0, sequences / static_cast<double>(stages_.size()));
+  StepTime time;
+  for (const StageWork& stage : stages_) time += pass(stage, {together, together * tokens, positions, true});
+  time.overhead += microseconds(pace_.step + pace_.request * sequences);
+  return time;
+}
+
+StepTime StepClock::prompt(double sequences, double positions) const {
+  StepTime time;
+  for (const StageWork& stage : stages_) time += pass(stage, {sequences, sequences * positions, positions, false});
+  return time;
+}
+
+StepTime StepClock::pass(const StageWork& stage, const Step& step) const {
+  StepTime time;
+  for (const LayerWork& layer : stage.layers) add_layer(layer, stage, step, time);
+  if (stage.head) {
+    Step last = step;
+    if (!step.decodes) last.tokens = step.sequences;
+    time.matrices += matrix(*stage.head, last);
+  }
+  return time;
+}
+
+void StepClock::add_layer(const LayerWork& layer, const StageWork& stage, const Step& step, StepTime& time) const {
+  StepTime one;
+  for (const MatrixWork& each : layer.matrices) one.matrices += matrix(each, step);
+  constexpr double launch_us = 2.5;
+  one.matrices += static_cast<double>(layer.activations) * microseconds(launch_us) +
+                  kernels_.stream(step.tokens * layer.activation_bytes);
+  one.attention = mixer(layer.mixer, step);
+  if (layer.experts) one.experts = experts(*layer.experts, stage, step);
+  one.exchange = exchange(stage, layer, step);
+  one.overhead = overhead(layer);
+  const auto layers = static_cast<double>(layer.layers);
+  time.matrices += layers * one.matrices;
+  time.attention += layers * one.attention;
+  time.experts += layers * one.experts;
+  time.exchange += layers * one.exchange;
+  time.overhead += layers * one.overhead;
+}
+
+/// Absorbed matrices are two small products a head, whose floors are paid once for all heads.
+Seconds StepClock::matrix(const MatrixWork& matrix, const Step& step) const {
+  if (matrix.absorbed() && step.decodes) {
+    constexpr double floors_us = 10.0;
+    constexpr double share = 0.75;  // of what a stream reaches: batched products of few rows (mla_bmm of the tables)
+    return microseconds(floors_us) + kernels_.stream(matrix.bytes) / share;
+  }
+  return kernels_.product({step.tokens, matrix.n, matrix.k, matrix.bytes}, matrix.operands);
+}
+
+Seconds StepClock::mixer(const MixerWork& mixer, const Step& step) const {
+  return mixer.kept.reach == Reach::state ? recurrence(mixer, step) : latent_or_grouped(mixer, step);
+}
+
+Seconds StepClock::latent_or_grouped(const MixerWork& mixer, const Step& step) const {
+  const auto elements = static_cast<double>(mixer.kept.elements);
+  if (step.decodes) {
+    const auto length = static_cast<std::int64_t>(step.positions);
+    const auto seen = static_cast<double>(positions_read(mixer.kept, std::max<std::int64_t>(length, 1)));
+    const timing::CacheRead read{step.sequences * seen * elements * cache_width_,
+                                 step.sequences * seen * mixer.flops_per_read, seen};
+    return mixer.kept.latent ? kernels_.decode_latent(read, narrow_cache_)
+                             : kernels_.decode_attention(read, narrow_cache_);
+  }
+  const double window =
+      mixer.kept.window > 0 ? std::min(static_cast<double>(mixer.kept.window), step.positions) : step.positions;
+  const double pairs = window * step.positions - window * window / 2;
+  const timing::PromptAttention work{step.sequences * pairs * mixer.flops_per_pair,
+                                     step.tokens * mixer.moved_per_position, step.positions, mixer.head_dim};
+  return mixer.kept.latent ? kernels_.prompt_latent(work, narrow_cache_)
+                           : kernels_.prompt_attention(work, narrow_cache_);
+}
+
+/// A gated delta rule and its convolution, from the operation tables (linear_attn, 32 value heads of 128): 4.6 us for
+/// one sequence on H200, 71 us for 64, which read and write their states at three quarters of the bandwidth; 204 to 400
+/// us for a prompt of 4096.
+Seconds StepClock::recurrence(const MixerWork& mixer, const Step& step) const {
+  constexpr double convolution_us = 4.0;
+  constexpr double decode_us = 4.6;
+  constexpr double prompt_us = 40.0;
+  constexpr double share = 0.94;  // of what a stream reaches
+  constexpr double passes = 9.6;  // over q, k, v and output, in chunks
+  if (mixer.state_bytes == 0) return seconds(0);
+  if (step.decodes)
+    return microseconds(decode_us + convolution_us) + kernels_.stream(2 * step.sequences * mixer.state_bytes) / share;
+  return microseconds(prompt_us) + kernels_.stream(passes * step.tokens * mixer.moved_per_position);
+}
+
+/// Tokens of all copies of the attention choose among all experts: E (1 - (1 - K/E)^tokens) of them are reached where
+/// routing is even.
+Seconds StepClock::experts(const ExpertWork& experts, const StageWork& stage, const Step& step) const {
+  const double tokens = step.tokens * static_cast<double>(attention_dp_);
+  const double missed = std::pow(1.0 - experts.chosen / experts.experts, tokens);
+  const double active = std::max(1.0, experts.local * (1.0 - missed));
+  const double sent = std::max(1.0, tokens * experts.chosen * experts.local / experts.experts);
+  const Seconds even = kernels_.mixture({.sent = sent,
+                                         .active = active,
+                                         .weight_bytes = active * experts.bytes,
+                                         .flops = 2 * sent * experts.elements,
+                                         .hidden_bytes = tokens * stage.hidden_bytes},
+                                        experts.operands);
+  return experts.local < experts.experts ? hottest_rank(tokens) * even : even;
+}
+
+/// Two all-reduces a layer (Shoeybi et al. 2019, arXiv:1909.08053 section 3), behind attention and behind the MLP. With
+/// several copies of the attention all tokens travel to the experts and back, as much as one over all ranks.
+Seconds StepClock::exchange(const StageWork& stage, const LayerWork& layer, const Step& step) const {
+  const double bytes = step.tokens * stage.hidden_bytes;
+  const bool spread = layer.experts && attention_dp_ > 1;
+  Seconds time;
+  if (tp_ > 1) time += (spread ? 1.0 : 2.0) * (kernels_.all_reduce(bytes, tp_) + microseconds(meeting_us));
+  if (spread) {
+    time +=
+        kernels_.all_reduce(bytes * static_cast<double>(attention_dp_), tp_ * attention_dp_) + microseconds(meeting_us);
+  }
+  return time;
+}
+
+Seconds StepClock::overhead(const LayerWork& layer) const {
+  double us = pace_.layer;
+  if (layer.experts) us += pace_.mixture;
+  if (layer.norms_heads) us += head_norms_us;
+  if (layer.mixer.kept.latent) us += latents_us;
+  if (layer.mixer.kept.reach == Reach::state) us += recurrence_us;
+  return microseconds(us);
+}
+
+}  // namespace llmcalc::serving

@@ -1,0 +1,57 @@
+// The time of an engine step: a walk over the work of its layers that prices each kernel.
+#pragma once
+
+#include "llmcalc/quantity/quantity.hpp"
+#include "llmcalc/serving/engine.hpp"
+#include "serving/pace.hpp"
+#include "serving/step_work.hpp"
+
+namespace llmcalc::serving {
+
+/// Where the time of a step goes.
+struct StepTime {
+  quantity::Seconds matrices;   ///< of attention, dense MLP, shared experts and head
+  quantity::Seconds attention;  ///< and recurrences
+  quantity::Seconds experts;
+  quantity::Seconds exchange;  ///< between ranks
+  quantity::Seconds overhead;  ///< of the engine
+
+  quantity::Seconds total() const { return matrices + attention + experts + exchange + overhead; }
+  StepTime& operator+=(const StepTime& more);
+};
+
+/// Prices steps of one layout.
+class StepClock {
+ public:
+  StepClock(const Deployment& deployment, const timing::ServingKernels& kernels);
+
+  /// One pass over so many sequences of a rank, which have so many positions behind them (means of both). The sequences
+  /// are spread over the pipeline's micro-batches, and a token goes through all stages.
+  /// \param tokens  of each sequence: more than one where drafts are judged
+  StepTime decode(double sequences, double positions, double tokens) const;
+
+  /// So many prompts of a rank at once, through all stages.
+  StepTime prompt(double sequences, double positions) const;
+
+ private:
+  struct Step;
+  StepTime pass(const StageWork& stage, const Step& step) const;
+  void add_layer(const LayerWork& layer, const StageWork& stage, const Step& step, StepTime& time) const;
+  quantity::Seconds matrix(const MatrixWork& matrix, const Step& step) const;
+  quantity::Seconds mixer(const MixerWork& mixer, const Step& step) const;
+  quantity::Seconds latent_or_grouped(const MixerWork& mixer, const Step& step) const;
+  quantity::Seconds recurrence(const MixerWork& mixer, const Step& step) const;
+  quantity::Seconds experts(const ExpertWork& experts, const StageWork& stage, const Step& step) const;
+  quantity::Seconds exchange(const StageWork& stage, const LayerWork& layer, const Step& step) const;
+  quantity::Seconds overhead(const LayerWork& layer) const;
+
+  const timing::ServingKernels& kernels_;
+  const Pace& pace_;
+  std::vector<StageWork> stages_;
+  std::int64_t tp_ = 1;
+  std::int64_t attention_dp_ = 1;
+  bool narrow_cache_ = false;
+  double cache_width_ = 2.0;  ///< bytes of an element
+};
+
+}  // namespace llmcalc::serving

@@ -1,0 +1,201 @@
+#include "serving/step_work.hpp"
+
+#include "llmcalc/program/stage_blocks.hpp"
+#include "llmcalc/serving/forward.hpp"
+#include "llmcalc/serving/weights.hpp"
+
+#include <algorithm>
+#include <variant>
+
+namespace llmcalc::serving {
+
+using formats::Quant;
+using timing::Operands;
+
+namespace {
+
+constexpr double half_width = 2.0;
+
+double as_double(quantity::Bytes size) { return static_cast<double>(quantity::in_bytes(size)); }
+
+/// Hopper's kernels for MXFP4 widen the weights, Blackwell's narrow the activations to MXFP8 (vLLM
+/// model_executor/layers/fused_moe/oracle/mxfp4.py). What only rests in codes is widened everywhere.
+Operands quantized_operands(const spec::Question& question) {
+  switch (question.serving.quant) {
+    case Quant::fp8:
+      return Operands::fp8;
+    case Quant::fp8_block:
+      return Operands::fp8_block;
+    case Quant::int8:
+      return Operands::int8;
+    case Quant::nvfp4:
+      return Operands::nvfp4;
+    case Quant::mxfp4:
+      return question.gpu && question.gpu->peaks.fp4 ? Operands::fp8_by_mxfp4 : Operands::half_by_mxfp4;
+    case Quant::bf16:
+    case Quant::f16:
+    case Quant::f32:
+      return Operands::half;
+    default:
+      return Operands::half_by_int4;
+  }
+}
+
+class BlockReader {
+ public:
+  explicit BlockReader(const spec::Question& question)
+      : question_(question), format_(question), quantized_(quantized_operands(question)) {}
+
+  LayerWork layer(const layers::Block& block, const spec::LayerKind& kind, std::int64_t count) const {
+    LayerWork work;
+    work.layers = count;
+    for (const layers::Op& op : block.ops) add(block, op, work);
+    work.mixer = mixer(block, kind);
+    add_experts(block, kind, work);
+    const auto* grouped = std::get_if<spec::GroupedAttention>(&kind.mixer);
+    work.norms_heads = grouped != nullptr && grouped->qk_norm != spec::QkNorm::none;
+    return work;
+  }
+
+  std::optional<MatrixWork> head(const layers::Block& block) const {
+    for (const layers::Op& op : block.ops) {
+      if (op.weight != layers::no_weight && role_of(block.weights[op.weight]) == Role::head) return matrix(block, op);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  MatrixWork matrix(const layers::Block& block, const layers::Op& op) const {
+    const layers::Weight& weight = block.weights[op.weight];
+    const bool narrow = format_.quantizes(weight);
+    return {.n = static_cast<double>(op.product.n),
+            .k = static_cast<double>(op.product.k),
+            .bytes = as_double(format_.bytes(weight)),
+            .operands = narrow ? quantized_ : Operands::half,
+            .role = role_of(weight)};
+  }
+
+  void add(const layers::Block& block, const layers::Op& op, LayerWork& work) const {
+    if (op.kind == layers::OpKind::activation) {
+      work.activation_bytes += as_double(op.moved_forward);
+      ++work.activations;
+    }
+    const bool multiplies = op.kind == layers::OpKind::linear && op.weight != layers::no_weight && op.product.m > 0;
+    if (!multiplies || is_expert(block.weights[op.weight])) return;
+    const MatrixWork next = matrix(block, op);
+    if (!work.matrices.empty() && loaded_as_one(work.matrices.back(), next)) {
+      work.matrices.back().n += next.n;
+      work.matrices.back().bytes += next.bytes;
+    } else {
+      work.matrices.push_back(next);
+    }
+  }
+
+  /// Engines load q, k and v as one matrix, also where norms follow them, and so the two that lead down to latents
+  /// (vLLM model_executor/models/deepseek_v2.py, fused_qkv_a_proj; SGLang and TensorRT-LLM have the same).
+  static bool loaded_as_one(const MatrixWork& one, const MatrixWork& next) {
+    const auto reads_heads = [](Role role) { return role == Role::query || role == Role::key || role == Role::value; };
+    const bool together = reads_heads(one.role) ? reads_heads(next.role)
+                                                : one.role == Role::latent_down && next.role == Role::latent_down;
+    return together && one.k == next.k && one.operands == next.operands;
+  }
+
+  /// Experts' kernels fuse what lies between their matrices.
+  void add_experts(const layers::Block& block, const spec::LayerKind& kind, LayerWork& work) const {
+    const auto* mixture = std::get_if<spec::MoeMlp>(&kind.mlp);
+    if (mixture == nullptr) return;
+    const auto& moe = mixture->moe;
+    const double local = static_cast<double>(moe.experts) / static_cast<double>(question_.layout.ep);
+    ExpertWork experts{
+        .experts = static_cast<double>(moe.experts), .local = local, .chosen = static_cast<double>(moe.top_k)};
+    for (const layers::Weight& weight : block.weights) {
+      if (!is_expert(weight) || weight.rows == 0) continue;
+      experts.elements += static_cast<double>(weight.elements) / local;
+      experts.bytes += as_double(format_.bytes(weight)) / local;
+      experts.operands = format_.quantizes(weight) ? quantized_ : Operands::half;
+    }
+    work.experts = experts;
+    if (moe.shared_ffn == 0) {
+      work.activations = 0;
+      work.activation_bytes = 0;
+    }
+  }
+
+  MixerWork mixer(const layers::Block& block, const spec::LayerKind& kind) const {
+    if (const auto* a = std::get_if<spec::GroupedAttention>(&kind.mixer)) return grouped(*a);
+    if (const auto* a = std::get_if<spec::LatentAttention>(&kind.mixer)) return latent(*a);
+    return recurrent(block);
+  }
+
+  /// Heads of a recurrence are spread over the ranks as those of attention are (vLLM
+  /// model_executor/models/qwen3_next.py, Qwen3NextGatedDeltaNet).
+  MixerWork recurrent(const layers::Block& block) const {
+    const auto tp = static_cast<double>(question_.layout.tp);
+    MixerWork work;
+    work.kept.reach = Reach::state;
+    for (const layers::Tensor& tensor : block.tensors) {
+      if (tensor.kept == layers::Kept::by_sample) work.state_bytes += as_double(tensor.size) / tp;
+    }
+    for (const layers::Op& op : block.ops) {
+      if (op.kind == layers::OpKind::convolution)
+        work.moved_per_position += as_double(block.tensors[op.outputs[0]].size) / tp;
+    }
+    return work;
+  }
+
+  MixerWork grouped(const spec::GroupedAttention& a) const {
+    const std::int64_t tp = question_.layout.tp;
+    const auto heads = static_cast<double>(a.heads) / static_cast<double>(tp);
+    const auto kv_heads = static_cast<double>(std::max<std::int64_t>(a.kv_heads / tp, 1));
+    const auto dim = static_cast<double>(a.head_dim);
+    MixerWork work;
+    work.kept = {.reach = a.window > 0 ? Reach::window : Reach::full, .window = a.window};
+    if (a.window > 0 && question_.model.shape.window.chunked) work.kept.reach = Reach::chunk;
+    work.kept.elements = static_cast<std::int64_t>(2 * kv_heads * dim);
+    work.flops_per_read = work.flops_per_pair = 4 * heads * dim;
+    work.moved_per_position = half_width * dim * (2 * heads + 2 * kv_heads);
+    work.head_dim = a.head_dim;
+    return work;
+  }
+
+  /// Decoding multiplies queries with the up-projection instead of expanding the cache (DeepSeek-V2, arXiv:2405.04434
+  /// section 2.1.2), so each head has the latent's width; every rank keeps the whole latent.
+  MixerWork latent(const spec::LatentAttention& a) const {
+    const auto heads = static_cast<double>(a.heads) / static_cast<double>(question_.layout.tp);
+    const auto& r = a.ranks;
+    MixerWork work;
+    work.kept = {.reach = Reach::full, .elements = r.kv_rank + r.qk_rope_dim};
+    work.kept.latent = true;
+    work.flops_per_read = 2 * heads * static_cast<double>(2 * r.kv_rank + r.qk_rope_dim);
+    work.flops_per_pair = 2 * heads * static_cast<double>(a.qk_dim() + r.v_dim);
+    work.moved_per_position = half_width * heads * static_cast<double>(2 * a.qk_dim() + 2 * r.v_dim);
+    return work;
+  }
+
+  const spec::Question& question_;
+  WeightFormat format_;
+  Operands quantized_;
+};
+
+}  // namespace
+
+std::vector<StageWork> step_work(const spec::Question& asked) {
+  const spec::Question question = rank_question(asked);
+  const program::Program program = forward_program(question, {.sequences = 1, .tokens = 1});
+  const BlockReader reader(question);
+  const std::size_t kinds = question.model.kinds.size();
+  std::vector<StageWork> stages(static_cast<std::size_t>(program.stages));
+  for (std::size_t stage = 0; stage < stages.size(); ++stage) {
+    stages[stage].hidden_bytes = half_width * static_cast<double>(question.model.shape.hidden);
+    for (const program::Run& run : program::blocks_of_stage(program, static_cast<std::int64_t>(stage))) {
+      const layers::Block& block = program.blocks[run.block];
+      const bool is_layer = run.block >= 1 && run.block <= kinds;
+      if (is_layer)
+        stages[stage].layers.push_back(reader.layer(block, question.model.kinds[run.block - 1U], run.count));
+      if (run.block == kinds + 1) stages[stage].head = reader.head(block);
+    }
+  }
+  return stages;
+}
+
+}  // namespace llmcalc::serving

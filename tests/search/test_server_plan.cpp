@@ -1,0 +1,49 @@
+#include "catch.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/search/server_plan.hpp"
+#include "llmcalc/serving/answer.hpp"
+#include "serving/questions.hpp"
+
+using namespace llmcalc;
+
+namespace {
+
+spec::Question asked() {
+  return test::served(
+      {"model", "qwen3-235b-a22b", "gpu", "h200-sxm", "gpus", "8", "prompt", "1024", "output", "256", "tpot", "30ms"});
+}
+
+}  // namespace
+
+TEST_CASE("what a search finds keeps the limits, and serve says the same of it", "[server-plan]") {
+  const auto plans = search::plan_server(asked(), {}, 5);
+  REQUIRE(plans.best.size() == 5);
+  CHECK(plans.starting <= plans.layouts);
+  double last = plans.best.front().speed.tokens_per_s;
+  for (const auto& plan : plans.best) {
+    CHECK(plan.speed.tpot <= *asked().serving.load.tpot);
+    CHECK(plan.speed.tokens_per_s <= last);
+    last = plan.speed.tokens_per_s;
+    const auto answer = serving::serve(plan.question);
+    CHECK(answer.verdict == serving::Verdict::fits);
+    REQUIRE(answer.speed.has_value());
+    CHECK(answer.speed->tokens_per_s == Approx(plan.speed.tokens_per_s));
+  }
+}
+
+TEST_CASE("a search keeps what was said, and uses every accelerator", "[server-plan]") {
+  const auto plans = search::plan_server(asked(), {.engines = false, .quants = false}, 100);
+  REQUIRE_FALSE(plans.best.empty());
+  for (const auto& plan : plans.best) {
+    const auto& layout = plan.question.layout;
+    CHECK(plan.question.serving.engine == asked().serving.engine);
+    CHECK(plan.question.serving.quant == asked().serving.quant);
+    CHECK(layout.tp * layout.pp * layout.dp * plan.question.serving.layout.attention_dp == 8);
+  }
+}
+
+TEST_CASE("a search without an accelerator says what it needs", "[server-plan]") {
+  auto question = asked();
+  question.gpu.reset();
+  CHECK_THROWS_AS(search::plan_server(question, {}, 5), quantity::BadInput);
+}

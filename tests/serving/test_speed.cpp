@@ -1,0 +1,136 @@
+#include "catch.hpp"
+#include "llmcalc/serving/answer.hpp"
+#include "llmcalc/serving/speed.hpp"
+#include "serving/questions.hpp"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+using namespace llmcalc;
+using test::served;
+
+namespace {
+
+serving::Speed speed_of(const std::vector<std::string>& words) {
+  const auto speed = serving::speed_of(serving::deploy(served(words)));
+  REQUIRE(speed.has_value());
+  return *speed;
+}
+
+std::vector<std::string> with(std::vector<std::string> words, const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+const std::vector<std::string> llama_70b{"model", "llama-3.1-70b", "quant", "fp8", "gpu", "b200-sxm", "gpus", "4"};
+
+double ms(quantity::Seconds time) { return 1e3 * quantity::in_seconds(time); }
+
+}  // namespace
+
+// ai-dynamo/aiconfigurator silicon_sample.csv: one point of each engine and of a mixture, at medium load. The tolerance
+// is the published error bar's.
+TEST_CASE("times per token lie near the measured ones", "[speed]") {
+  struct Row {
+    std::vector<std::string> words;
+    double measured_ms;
+  };
+  const std::vector<Row> rows{
+      {{"engine", "vllm", "model", "llama-3.1-70b", "quant", "fp8", "gpu", "b200-sxm", "gpus", "4", "tp", "4", "prompt",
+        "1024", "output", "1024", "concurrency", "8"},
+       8.179},
+      {{"engine", "sglang", "model", "qwen3-32b", "gpu", "h100-sxm", "gpus", "4", "tp", "4", "prompt", "1024", "output",
+        "256", "concurrency", "16"},
+       10.142},
+      {{"engine", "trtllm", "model", "llama-3.1-8b", "gpu", "h100-sxm", "prompt", "2048", "output", "256",
+        "concurrency", "8"},
+       8.386},
+      {{"engine", "vllm", "model", "gpt-oss-120b", "quant", "mxfp4", "gpu", "h100-sxm", "gpus", "2", "tp", "2",
+        "prompt", "1024", "output", "1024", "concurrency", "64"},
+       14.832},
+  };
+  for (const Row& row : rows) {
+    INFO(row.words[1] << ' ' << row.words[3]);
+    CHECK(ms(speed_of(row.words).tpot) == Approx(row.measured_ms).epsilon(0.28));
+  }
+}
+
+// XiongjieDai/GPU-Benchmarks-on-LLM-Inference README.md: 512 tokens generated from an empty cache; 512 of a prompt.
+TEST_CASE("llama.cpp's tokens a second lie near the measured ones", "[speed]") {
+  struct Row {
+    std::string gpu, quant;
+    double decode, prefill;
+  };
+  for (const Row& row : {Row{"rtx-3090", "q4_k_m", 115.42, 4030.4}, Row{"rtx-4090", "f16", 54.84, 9382.0},
+                         Row{"a100-80-pcie", "f16", 54.56, 7741.34}}) {
+    const std::vector<std::string> words{"engine", "llama.cpp", "model", "llama-3-8b",
+                                         "quant",  row.quant,   "gpu",   row.gpu};
+    const auto answer = speed_of(with(words, {"prompt", "0", "output", "512"}));
+    INFO(row.gpu);
+    CHECK(answer.tokens_per_s_per_user == Approx(row.decode).epsilon(0.10));
+    const auto prompt = speed_of(with(words, {"prompt", "512", "output", "1"}));
+    CHECK(512 / quantity::in_seconds(prompt.prefill) == Approx(row.prefill).epsilon(0.20));
+  }
+}
+
+TEST_CASE("more requests at once take longer each and give no fewer tokens together", "[speed]") {
+  for (const char* engine : {"vllm", "sglang", "trtllm"}) {
+    double tpot = 0.0;
+    double throughput = 0.0;
+    for (const char* concurrency : {"1", "2", "8", "32", "128"}) {
+      const auto speed = speed_of(with(llama_70b, {"engine", engine, "tp", "4", "concurrency", concurrency}));
+      CHECK(ms(speed.tpot) >= tpot);
+      CHECK(speed.tokens_per_s >= throughput);
+      tpot = ms(speed.tpot);
+      throughput = speed.tokens_per_s;
+    }
+  }
+}
+
+// Little's law: requests in flight are their rate times the time that one takes.
+TEST_CASE("a rate leads to the concurrency at which requests leave as fast as they come", "[speed]") {
+  const auto speed = speed_of(with(llama_70b, {"tp", "4", "rate", "5"}));
+  CHECK(speed.concurrency == Approx(5 * quantity::in_seconds(speed.request)).epsilon(0.02));
+  CHECK(speed.requests_per_s == Approx(5).epsilon(0.02));
+  CHECK_FALSE(speed.saturated);
+  CHECK(speed_of(with(llama_70b, {"tp", "4", "rate", "500"})).saturated);
+}
+
+TEST_CASE("what finds no room in the cache waits for the first token, not for the others", "[speed]") {
+  const std::vector<std::string> words{"model", "llama-3-8b", "gpu", "rtx-4090", "prompt", "4096", "output", "512"};
+  const auto few = speed_of(with(words, {"concurrency", "8"}));
+  const auto many = speed_of(with(words, {"concurrency", "256"}));
+  CHECK(few.queued == 0.0);
+  CHECK(many.queued > 0.0);
+  CHECK(many.admission > few.ttft);
+  CHECK(many.ttft > many.admission);
+  CHECK(many.running + many.queued == Approx(256));
+}
+
+// A decoding step cannot be shorter than reading the weights once at the data sheet's bandwidth: 8.03e9 parameters in 2
+// bytes at 3.35 TB/s, less the token table (Llama-3.1-8B, 128256 x 4096).
+TEST_CASE("no step is faster than memory", "[speed]") {
+  const auto speed = speed_of({"model", "llama-3.1-8b", "gpu", "h100-sxm", "concurrency", "1"});
+  const double least = (8.03e9 - 128256.0 * 4096) * 2 / 3.35e12;
+  CHECK(quantity::in_seconds(speed.decode_step) > least);
+  CHECK(quantity::in_seconds(speed.decode_step) < 2 * least);
+}
+
+TEST_CASE("drafts that are accepted shorten the time of a token, and cost where they are not", "[speed]") {
+  const auto plain = speed_of(with(llama_70b, {"tp", "4"}));
+  const auto drafted = speed_of(with(llama_70b, {"tp", "4", "draft", "eagle", "accept", "0.8"}));
+  const auto refused = speed_of(with(llama_70b, {"tp", "4", "draft", "eagle", "accept", "0.01"}));
+  CHECK(drafted.tpot < plain.tpot);
+  CHECK(refused.tpot >= plain.tpot);
+}
+
+TEST_CASE("the price of a million tokens is that of the hours that they take", "[speed]") {
+  const auto speed =
+      speed_of(with(llama_70b, {"tp", "4", "price", "5", "concurrency", "32", "prompt", "1024", "output", "1024"}));
+  const double hours = 1e6 / speed.tokens_per_s / 3600;
+  REQUIRE(speed.cost.all.has_value());
+  CHECK(quantity::in_dollars(*speed.cost.all) == Approx(4 * 5 * hours));
+  const double together = quantity::in_dollars(*speed.cost.output) + quantity::in_dollars(*speed.cost.input);
+  CHECK(together == Approx(quantity::in_dollars(*speed.cost.all)));
+}
