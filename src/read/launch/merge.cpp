@@ -98,13 +98,19 @@ void drop(std::string_view term, std::vector<Given>& words) {
   std::erase_if(words, [&](const Given& word) { return word.term == term; });
 }
 
+/// "h100-sxm:8", "8x h100-sxm".
+bool counts_accelerators(std::string_view gpu) {
+  const auto digits = gpu.find_first_not_of("0123456789");
+  const bool times = digits != std::string_view::npos && digits > 0 && (gpu[digits] == 'x' || gpu[digits] == 'X');
+  return times || gpu.find(':') != std::string_view::npos;
+}
+
 /// An option takes the place of what files say of its term, and of what they say in other words. --method lora keeps
 /// the rank of a file that trains adapters.
 void make_room(const Given& option, std::vector<Given>& words) {
   const std::string name = underscored(option.term);
   drop(name, words);
-  const bool counts = name == "gpu" && option.text.find_first_of(":xX ") != std::string::npos;
-  if (counts) make_room({"gpus", {}, option.origin}, words);
+  if (name == "gpu" && counts_accelerators(option.text)) make_room({"gpus", {}, option.origin}, words);
   if (name == "method" && option.text.find("lora") != std::string::npos) return drop("weights", words);
   for (const Replaced& row : replaced) {
     if (row.option != name) continue;

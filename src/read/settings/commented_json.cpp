@@ -21,7 +21,7 @@ class Converter {
     node.where = from.text();
     if (value.is_object()) {
       node.kind = Node::Kind::table;
-      for (const auto& key : from.keys()) node.members.emplace_back(key, convert(from.member(key), depth + 1));
+      for (const auto& key : from.keys()) node.members.push_back({key, convert(from.member(key), depth + 1)});
     } else if (value.is_array()) {
       node.kind = Node::Kind::list;
       for (std::size_t i = 0; i < value.size(); ++i) node.items.push_back(convert(from.item(i), depth + 1));

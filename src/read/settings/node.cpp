@@ -7,8 +7,8 @@
 namespace llmcalc::read {
 
 const Node* Node::find(std::string_view key) const {
-  const auto found = std::ranges::find(members, key, &std::pair<std::string, Node>::first);
-  return found == members.end() ? nullptr : &found->second;
+  const auto found = std::ranges::find(members, key, &Member::key);
+  return found == members.end() ? nullptr : &found->value;
 }
 
 void refuse_large(std::string_view text, std::string_view place) {

@@ -4,10 +4,11 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace llmcalc::read {
+
+struct Member;
 
 struct Node {
   enum class Kind { nothing, value, list, table };
@@ -15,9 +16,15 @@ struct Node {
   std::string text;   ///< of a value
   std::string where;  ///< "axolotl.yaml:27", "ds_config.json:/zero_optimization/stage"
   std::vector<Node> items;
-  std::vector<std::pair<std::string, Node>> members;
+  std::vector<Member> members;
 
   const Node* find(std::string_view key) const;
+};
+
+/// One entry of a table.
+struct Member {
+  std::string key;
+  Node value;
 };
 
 /// A file of settings that a person wrote has some hundred values; these bounds keep one that nobody wrote from taking

@@ -22,7 +22,7 @@ class Converter {
     node.where = at(from);
     if (const auto* table = from.as_table()) {
       node.kind = Node::Kind::table;
-      for (const auto& [key, member] : *table) node.members.emplace_back(std::string(key.str()), convert(member));
+      for (const auto& [key, member] : *table) node.members.push_back({std::string(key.str()), convert(member)});
     } else if (const auto* list = from.as_array()) {
       node.kind = Node::Kind::list;
       for (const auto& item : *list) node.items.push_back(convert(item));

@@ -34,10 +34,10 @@ void merge_defaults(Node& table) {
   const Node* found = table.find("<<");
   if (found == nullptr) return;
   const Node merged = *found;
-  std::erase_if(table.members, [](const auto& member) { return member.first == "<<"; });
+  std::erase_if(table.members, [](const auto& member) { return member.key == "<<"; });
   const auto bring = [&](const Node& from) {
     for (const auto& member : from.members) {
-      if (table.find(member.first) == nullptr) table.members.push_back(member);
+      if (table.find(member.key) == nullptr) table.members.push_back(member);
     }
   };
   bring(merged);
@@ -143,8 +143,8 @@ class Builder : public YAML::EventHandler {
     } else {
       parent.has_key = false;
       std::erase_if(parent.node.members,
-                    [&](const auto& member) { return member.first == parent.key && parent.key != "<<"; });
-      parent.node.members.emplace_back(std::move(parent.key), std::move(node));
+                    [&](const auto& member) { return member.key == parent.key && parent.key != "<<"; });
+      parent.node.members.push_back({std::move(parent.key), std::move(node)});
     }
   }
 

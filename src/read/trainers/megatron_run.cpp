@@ -37,9 +37,24 @@ void take_virtual_stages(Sheet& sheet) {
   if (size > 0 && *layers / stages >= size) sheet.say("vpp", std::to_string(*layers / stages / size), *share);
 }
 
+/// Megatron-FSDP shards what its strategy names (core/distributed/fsdp, data_parallel_sharding_strategy); nothing where
+/// none is said.
+void take_megatron_fsdp(Sheet& sheet) {
+  if (!sheet.is_on("use_megatron_fsdp") && !sheet.is_on("use_custom_fsdp")) return;
+  const Setting& because = *sheet.find({"use_megatron_fsdp", "use_custom_fsdp"});
+  const std::string strategy = sheet.text("data_parallel_sharding_strategy");
+  constexpr Spelling strategies[] = {
+      {"optim", "zero1"}, {"optim_grads", "zero2"}, {"optim_grads_params", "zero3"}, {"no_shard", "ddp"}};
+  for (const auto& [theirs, ours] : strategies) {
+    if (strategy == theirs) sheet.say("sharding", std::string(ours), because);
+  }
+  sheet.assume(because, "Megatron-FSDP's own buffers are not modelled");
+}
+
 void take_sharding(Sheet& sheet) {
   if (sheet.is_on("use_distributed_optimizer"))
     sheet.say("sharding", "zero1", *sheet.find("use_distributed_optimizer"));
+  take_megatron_fsdp(sheet);
   if (sheet.is_on("use_torch_fsdp2")) sheet.say("sharding", "fsdp2", *sheet.find("use_torch_fsdp2"));
   if (sheet.is_on("optimizer_cpu_offload")) sheet.say("offload", "optimizer", *sheet.find("optimizer_cpu_offload"));
 }

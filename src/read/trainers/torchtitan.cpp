@@ -169,6 +169,21 @@ void take_schedule(Sheet& sheet) {
   sheet.assume(setting, "1F1B; --vpp says how many stages a rank has");
 }
 
+/// A rank's batch goes through a pipeline in micro-batches of their own size (components: 1 where none is said).
+void take_microbatches(Sheet& sheet) {
+  const Setting* stages = sheet.find("parallelism.pipeline_parallel_degree");
+  if (stages == nullptr || sheet.count(stages->key).value_or(1) <= 1) return;
+  const Setting* local = sheet.find({"training.local_batch_size", "training.batch_size"});
+  const Setting* size = sheet.find("parallelism.pipeline_parallel_microbatch_size");
+  const auto micro = size == nullptr ? 1 : sheet.count(size->key).value_or(1);
+  const auto all = local == nullptr ? micro : sheet.count(local->key).value_or(micro);
+  sheet.say("micro_batch", std::to_string(micro), size == nullptr ? *stages : *size);
+  const bool divides = micro > 0 && all % micro == 0;
+  if (local != nullptr && divides && !sheet.has("global_batch")) {
+    sheet.say("grad_accum", std::to_string(all / micro), *local);
+  }
+}
+
 void rules(Sheet& sheet) {
   take_model(sheet);
   take_data_parallelism(sheet);
@@ -180,6 +195,7 @@ void rules(Sheet& sheet) {
   }
   const Setting* batch = sheet.find("training.global_batch_size");
   if (batch != nullptr && !batch->text.starts_with('-')) sheet.say("global_batch", batch->text, *batch);
+  take_microbatches(sheet);
   const std::string implementation = sheet.text("optimizer.implementation");
   if (implementation == "fused" || implementation == "foreach" || implementation == "for-loop") {
     sheet.say("optimizer_impl", implementation, *sheet.find("optimizer.implementation"));

@@ -14,6 +14,7 @@ constexpr Row rows[] = {
     {"lora_rank", Use::term, "lora_rank"},
     {"lora_target_modules", Use::rule},
     {"use_peft", Use::rule},
+    {"deepspeed_config", Use::rule},
     {"use_dora", Use::rule},
     {"algorithm", Use::rule},
     {"precompute_ref_log_probs", Use::rule},
@@ -41,8 +42,8 @@ constexpr Row rows[] = {
 const std::span<const Row> tables[] = {rows, trainer_rows(), harmless_rows()};
 
 bool recognizes(const Settings& settings) {
-  return settings.has("per_device_train_batch_size") || settings.has("model_name_or_path") ||
-         (settings.has("output_dir") && settings.has("learning_rate"));
+  return settings.has("per_device_train_batch_size") || settings.has("deepspeed_config") ||
+         settings.has("model_name_or_path") || (settings.has("output_dir") && settings.has("learning_rate"));
 }
 
 void take_method(Sheet& sheet) {
@@ -62,7 +63,8 @@ void take_algorithm(Sheet& sheet) {
 }
 
 void rules(Sheet& sheet) {
-  take_deepspeed(sheet, "deepspeed");
+  // DeepSpeed's own programs name their file --deepspeed_config (deepspeed/__init__.py, add_config_arguments).
+  take_deepspeed(sheet, sheet.find("deepspeed_config") != nullptr ? "deepspeed_config" : "deepspeed");
   take_algorithm(sheet);
   take_method(sheet);
   take_precision(sheet, {"dtype", "torch_dtype"}, Loads::fp32);
