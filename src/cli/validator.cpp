@@ -31,9 +31,13 @@ std::string reason_of(const quantity::BadInput& error) {
 }
 
 /// A model that is no preset may be known by the id of its checkpoint.
+/// \throws quantity::BadInput for a GGUF file whose type is not said: no other word says how large it is
 std::vector<read::Given> server_words(const read::MeasuredRun& run) {
   auto words = run.question;
   const std::string id(read::cell(run, "hf_id"));
+  if (id.ends_with("-GGUF") && read::cell(run, "quant").empty()) {
+    throw quantity::BadInput(run.place + ":quant", "is missing for a GGUF file");
+  }
   const auto is_model = [](const read::Given& word) { return word.term == "model" || word.term == "layers"; };
   if (std::ranges::any_of(words, is_model) || id.empty()) return words;
   words.push_back({"model", id, {read::Source::row, run.place + ":hf_id"}});
