@@ -42,7 +42,8 @@ constexpr Format adapter_format{"peft adapter", "hf", adapter_tables, nullptr, a
 }  // namespace
 
 std::optional<Reading> model_file(const Node& file, std::string_view text, std::string_view place) {
-  if (file.find("peft_type") != nullptr) {
+  const Node* peft = file.find("peft_type");
+  if (peft != nullptr && peft->kind == Node::Kind::value && !peft->text.empty()) {
     const FindFile nowhere = [](const std::string&) { return std::optional<NamedFile>(); };
     return Reader(nowhere).settings(adapter_format, flat(file), place);
   }

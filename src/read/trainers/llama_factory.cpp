@@ -94,7 +94,7 @@ void take_method(Sheet& sheet) {
   if (type.empty() && !quantized) {
     sheet.by_default("method", "lora", "LLaMA-Factory default");
   } else {
-    const Setting& because = *sheet.find({"finetuning_type", "quantization_bit"});
+    const Setting& because = *sheet.find({"finetuning_type", "quantization_bit", "load_in_4bit", "load_in_8bit"});
     const bool adapts = type.empty() || type == "lora";
     if (type == "freeze") sheet.assume(because, "every layer is trained");
     const std::string_view whole = sheet.is_on("use_dora") ? "dora" : "lora";

@@ -50,7 +50,7 @@ void take_method(Sheet& sheet) {
   const bool adapts = sheet.is_on("use_peft") || sheet.is_on("use_dora");
   const bool quantized = take_quantization(sheet);
   if (!adapts && !quantized) return;
-  const Setting& because = *sheet.find({"use_dora", "use_peft", "load_in_4bit", "load_in_8bit"});
+  const Setting& because = *sheet.find({"use_dora", "use_peft", "load_in_4bit", "load_in_8bit", "quantization_bit"});
   sheet.say("method", quantized ? "qlora" : sheet.is_on("use_dora") ? "dora" : "lora", because);
   take_targets(sheet, {"lora_target_modules"});
 }
