@@ -9,8 +9,9 @@ function(llmcalc_add_embed_presets_tool)
   foreach(
     source IN
     ITEMS quantity/checked quantity/decimal quantity/error quantity/suggest quantity/text quantity/written spec/names
-          read/json_text read/presets/accelerator read/presets/fields read/presets/json read/presets/model
-          read/presets/names read/presets/shape)
+          read/config/activation read/config/document read/config/expression read/config/family read/config/fields
+          read/config/reader read/config/writing read/json_text read/presets/accelerator read/presets/fields
+          read/presets/json read/presets/model read/presets/names read/presets/shape)
     list(APPEND sources "${llmcalc_presets_root}/src/${source}.cpp")
   endforeach()
   add_executable(llmcalc_embed_presets_tool ${sources})
@@ -28,7 +29,8 @@ function(llmcalc_embed_presets target)
   endif()
   set(presets "${llmcalc_presets_root}/presets")
   set(output "${CMAKE_CURRENT_BINARY_DIR}/embedded_presets.cpp")
-  file(GLOB files CONFIGURE_DEPENDS "${presets}/models/*.json" "${presets}/accelerators/*.json")
+  file(GLOB files CONFIGURE_DEPENDS "${presets}/models/*.json" "${presets}/accelerators/*.json"
+       "${presets}/families/*.json")
   add_custom_command(
     OUTPUT "${output}"
     COMMAND llmcalc_embed_presets_tool "${presets}" "${output}"

@@ -6,6 +6,8 @@
 // with file and JSON pointer, as does a name that two entries share.
 
 #include "llmcalc/quantity/error.hpp"
+#include "read/config/family.hpp"
+#include "read/presets/embedded_presets.hpp"
 #include "read/presets/entry.hpp"
 
 #include <algorithm>
@@ -98,11 +100,49 @@ std::string accessor(const std::string& name) {
   return "std::span<const EmbeddedPreset> embedded_" + name + "() { return " + name + "_table; }\n";
 }
 
+std::string form_name(llmcalc::spec::NormForm form) {
+  return "static_cast<spec::NormForm>(" + std::to_string(static_cast<int>(form)) + ")";
+}
+
+std::string writing_literal(const llmcalc::spec::Writing& w) {
+  const auto flag = [](bool set) { return std::string(set ? ", true" : ", false"); };
+  return "{" + form_name(w.norm) + flag(w.fused_qkv) + flag(w.chained_gelu) + flag(w.narrow_softmax) +
+         flag(w.caps_scores) + flag(w.caps_logits) + "}";
+}
+
+/// What a family inherits may stand in any file, so that all are read before the first is written.
+std::string family_table(const fs::path& root) {
+  std::vector<presets::PresetFile> files;
+  for (const auto& path : json_files(root / "families")) {
+    files.push_back({"presets/families/" + path.filename().string(), contents(path)});
+  }
+  const presets::Families families(files);
+  std::string rows;
+  TakenNames taken;
+  for (const auto& file : files) {
+    const presets::PresetDocument document(file.text, file.path);
+    for (const auto& place : document.entries()) {
+      const auto entry = presets::read_family_entry(place);
+      const presets::PresetNames names{entry.id, {entry.aliases.begin(), entry.aliases.end()}, {}};
+      taken.take(names, place);
+      std::string aliases;
+      for (const auto& alias : entry.aliases) aliases += (aliases.empty() ? "" : "|") + lowered(alias);
+      const std::string architecture = place.has("architecture") ? place.member("architecture").string() : "";
+      rows += "    {" + literal(entry.id) + ", " + literal(aliases) + ", " + literal(architecture) + ", " +
+              literal(file.path) + ", " + literal(entry.value.dump()) + ", " +
+              writing_literal(presets::writing_of(*families.named(entry.id))) + "},\n";
+    }
+  }
+  return "constexpr EmbeddedFamily families_table[] = {\n" + rows + "};\n\n";
+}
+
 std::string source(const fs::path& root) {
   return "#include \"read/presets/embedded_presets.hpp\"\n\nnamespace llmcalc::read {\nnamespace {\n\n" +
          table("models", root, "models", presets::read_model_entry) +
-         table("accelerators", root, "accelerators", presets::read_accelerator_entry) + "}  // namespace\n\n" +
-         accessor("models") + accessor("accelerators") + "\n}  // namespace llmcalc::read\n";
+         table("accelerators", root, "accelerators", presets::read_accelerator_entry) +
+         family_table(root) + "}  // namespace\n\n" + accessor("models") +
+         accessor("accelerators") +
+         "std::span<const EmbeddedFamily> embedded_families() { return families_table; }\n" + "\n}  // namespace llmcalc::read\n";
 }
 
 void run(const fs::path& root, const fs::path& output) {
@@ -113,6 +153,9 @@ void run(const fs::path& root, const fs::path& output) {
 }
 
 }  // namespace
+
+/// The tool makes the table; until then no family ships.
+std::span<const presets::EmbeddedFamily> llmcalc::read::embedded_families() { return {}; }
 
 int main(int argc, char** argv) {
   if (argc != 3) {

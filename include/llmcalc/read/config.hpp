@@ -1,6 +1,7 @@
 // Hugging Face config.json -> shape.
 #pragma once
 
+#include "llmcalc/read/presets.hpp"
 #include "llmcalc/spec/shape.hpp"
 
 #include <string>
@@ -22,11 +23,17 @@ struct ConfigShape {
       notes;  ///< what the file says that the text model leaves out (vision tower, MTP, quantization)
 };
 
-/// Reads the text of a config.json of any family among the presets, with the key aliases that transformers and its
-/// neighbours use, nested text configurations and per-family defaults.
+/// How a file is to be read.
+struct ConfigReading {
+  std::string as{};                    ///< a model_type to read it by in place of its own; empty: its own
+  std::vector<PresetFile> families{};  ///< a user's descriptions, beside those that ship
+};
+
+/// Reads the text of a config.json by the description of its family (presets/families), with the key aliases that
+/// transformers and its neighbours use, nested text configurations and the defaults of its class.
 /// \param place  the file's name, for messages
 /// \throws quantity::BadInput with byte offset or JSON pointer; an unknown architecture names the keys that were
 /// missing
-ConfigShape read_config(std::string_view json, std::string_view place);
+ConfigShape read_config(std::string_view json, std::string_view place, const ConfigReading& reading = {});
 
 }  // namespace llmcalc::read

@@ -18,15 +18,15 @@ using nlohmann::json;
 constexpr std::array<std::string_view, 5> nested_text_models = {"text_config", "language_config", "llm_config",
                                                                 "thinker_config", "decoder"};
 
-/// Follows "attn_config/kv_n_heads" downwards; empty where a step is missing.
+/// Follows "attn_config.kv_n_heads" downwards; empty where a step is missing.
 std::optional<JsonPlace> descend(JsonPlace object, std::string_view path) {
   for (;;) {
-    const auto slash = path.find('/');
-    const std::string key(path.substr(0, slash));
+    const auto dot = path.find('.');
+    const std::string key(path.substr(0, dot));
     if (!object.has(key)) return std::nullopt;
     object = object.member(key);
-    if (slash == std::string_view::npos) return object;
-    path.remove_prefix(slash + 1);
+    if (dot == std::string_view::npos) return object;
+    path.remove_prefix(dot + 1);
   }
 }
 
@@ -85,6 +85,12 @@ std::optional<Found<std::vector<std::int64_t>>> ConfigObject::integers(Keys keys
   return look_up(here(), keys, [&](const JsonPlace& place) { return integers_at(place, range); });
 }
 
+std::optional<Found<const json*>> ConfigObject::value(std::string_view path) const {
+  const auto place = descend(here(), path);
+  if (!place) return std::nullopt;
+  return Found<const json*>{&place->value(), place->pointer()};
+}
+
 bool ConfigObject::has(Keys keys) const {
   return look_up(here(), keys, [](const JsonPlace&) { return true; }).has_value();
 }
@@ -109,8 +115,20 @@ ConfigDocument::ConfigDocument(std::string_view json, std::string_view place)
     : place_(place),
       value_(std::make_unique<const nlohmann::json>(parse_json(json, place))),
       root_(*value_, "", place),
-      text_model_(innermost_text_model(root_)) {
+      text_model_(innermost_text_model(root_)),
+      nested_(text_model_.value_ != root_.value_) {
   if (!value_->is_object()) throw quantity::BadInput(place_, "expected the JSON object of a config.json");
+}
+
+bool ConfigDocument::has_any(std::string_view keys) const {
+  constexpr std::string_view between = " ?? ";
+  for (;;) {
+    const auto end = keys.find(between);
+    const auto found = text_model_.value(keys.substr(0, end));
+    if (found && !found->value->is_null()) return true;
+    if (end == std::string_view::npos) return false;
+    keys.remove_prefix(end + between.size());
+  }
 }
 
 ConfigDocument::~ConfigDocument() = default;

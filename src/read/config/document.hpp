@@ -15,7 +15,7 @@ namespace llmcalc::read {
 
 class JsonPlace;
 
-/// Keys for one thing in the order in which they are tried; "attn_config/kv_n_heads" is a key inside an object.
+/// Keys for one thing in the order in which they are tried; "attn_config.kv_n_heads" is a key inside an object.
 using Keys = std::span<const std::string_view>;
 
 /// The integers that a key may hold, both ends included.
@@ -43,6 +43,9 @@ class ConfigObject {
   std::optional<Found<std::vector<std::string>>> texts(Keys keys) const;
   std::optional<Found<std::vector<std::int64_t>>> integers(Keys keys, Range range) const;
 
+  /// The value at "attn_config.kv_n_heads", null included; empty where a step is missing.
+  std::optional<Found<const nlohmann::json*>> value(std::string_view path) const;
+
   /// Whether any of the keys is there with a value other than null.
   bool has(Keys keys) const;
   /// The pointer of the first of the keys that is there with the value null.
@@ -51,6 +54,7 @@ class ConfigObject {
   std::optional<ConfigObject> object(Keys keys) const;
 
  private:
+  friend class ConfigDocument;
   JsonPlace here() const;
 
   const nlohmann::json* value_;
@@ -71,6 +75,10 @@ class ConfigDocument {
   /// The text model: the file itself, or its text_config, language_config and the like.
   const ConfigObject& text_model() const { return text_model_; }
 
+  bool is_nested() const { return nested_; }
+  /// Whether the text model has one of the keys of an expression such as "hidden_size ?? n_embd".
+  bool has_any(std::string_view keys) const;
+
   const std::string& place() const { return place_; }
   /// "config.json:/num_hidden_layers" of a pointer.
   std::string at(std::string_view pointer) const { return place_ + ":" + std::string(pointer); }
@@ -80,6 +88,7 @@ class ConfigDocument {
   std::unique_ptr<const nlohmann::json> value_;
   ConfigObject root_;
   ConfigObject text_model_;
+  bool nested_;  ///< the text model is an object inside the file
 };
 
 }  // namespace llmcalc::read

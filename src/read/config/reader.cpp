@@ -1,66 +1,140 @@
 #include "read/config/reader.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "read/presets/json.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace llmcalc::read {
 namespace {
 
 constexpr std::string_view default_origin = "transformers default";
+constexpr std::string_view from_root = "root.";
 
 }  // namespace
 
-std::optional<std::int64_t> ConfigReader::find(const Concept& wanted) {
-  auto found = text_model().integer(wanted.keys, wanted.range);
-  if (!found) return std::nullopt;
-  came_from(wanted.term, std::move(found->pointer));
-  return found->value;
+const ConfigObject& ConfigReader::object_of(std::string_view& path) const {
+  if (!path.starts_with(from_root)) return text_model();
+  path.remove_prefix(from_root.size());
+  return document_.root();
 }
 
-std::int64_t ConfigReader::need(const Concept& wanted, std::int64_t otherwise) {
-  if (const auto found = find(wanted)) return *found;
-  if (otherwise > 0) {
-    by_default(wanted.term);
-    return otherwise;
+Amount ConfigReader::key(std::string_view path) {
+  std::string_view inner = path;
+  if (const auto found = object_of(inner).value(inner)) {
+    if (found->value->is_null() && null_pointer_.empty()) null_pointer_ = found->pointer;
+    if (!found->value->is_null() && first_pointer_.empty()) first_pointer_ = found->pointer;
+    return Amount::of(*found->value, found->pointer);
   }
-  if (const auto pointer = text_model().null_at(wanted.keys)) {
-    throw quantity::BadInput(document_.at(*pointer), fmt::format("is null, but {} has no default for model_type '{}'",
-                                                                 wanted.term, family_.model_type));
+  const auto* otherwise = family_.default_of(path);
+  if (otherwise == nullptr && document_.is_nested()) otherwise = family_.class_default_of(path);
+  return otherwise == nullptr ? Amount{} : Amount::of(*otherwise, {});
+}
+
+bool ConfigReader::is_null(std::string_view path) {
+  const auto found = object_of(path).value(path);
+  return found && found->value->is_null();
+}
+
+Amount ConfigReader::field(std::string_view name) {
+  if (const auto* number = number_field(name)) {
+    const auto value = number->member(shape_);
+    return value == 0 ? Amount{} : Amount::of(static_cast<double>(value));
   }
-  missing_.push_back(&wanted);
-  return 0;
+  if (const auto* one = switch_field(name)) return Amount::of(one->member(shape_) ? 1.0 : 0.0);
+  if (const auto* helper = family_.helper(name)) return described(*helper, family_.at("let", name));
+  throw quantity::BadInput(family_.at("shape", name), "is used but not described");
 }
 
-std::int64_t ConfigReader::value_or(const Concept& wanted, std::int64_t otherwise) {
-  if (const auto found = find(wanted)) return *found;
-  by_default(wanted.term);
-  return otherwise;
+Amount ConfigReader::described(const nlohmann::json& description, const std::string& place) {
+  if (!description.is_string()) return Amount::of(description, {});
+  return evaluate(description.get_ref<const std::string&>(), *this, place);
 }
 
-bool ConfigReader::flag(const Flag& wanted) const {
-  if (wanted.key.empty()) return wanted.otherwise;
-  const auto found = text_model().boolean({&wanted.key, 1});
-  return found ? found->value : wanted.otherwise;
+Amount ConfigReader::field_value(std::string_view name) {
+  first_pointer_.clear();
+  null_pointer_.clear();
+  const auto* description = family_.field(name);
+  return description == nullptr ? Amount{} : described(*description, family_.at("shape", name));
 }
 
-std::string ConfigReader::word_or(std::string_view term, Keys keys, std::string_view otherwise) {
-  if (auto found = text_model().text(keys)) {
-    came_from(term, std::move(found->pointer));
-    return found->value;
+Amount ConfigReader::layer_value(std::string_view name, std::int64_t layer) {
+  layer_ = layer;
+  first_pointer_.clear();
+  const auto* description = family_.layer_field(name);
+  return description == nullptr ? Amount{} : described(*description, family_.at("layer", name));
+}
+
+void ConfigReader::remember_origin(std::string_view term, const Amount& amount) {
+  const std::string& pointer = amount.pointer.empty() ? first_pointer_ : amount.pointer;
+  if (pointer.empty()) {
+    by_default(term);
+  } else {
+    came_from(term, pointer);
   }
-  by_default(term);
-  return std::string(otherwise);
+}
+
+/// A number as it stands in the file is held to its range there; what was computed of several, at the file.
+std::int64_t ConfigReader::whole(const NumberField& field, const Amount& amount) const {
+  if (!amount.pointer.empty()) {
+    return JsonPlace(*amount.value, document_.place(), amount.pointer).integer(field.range.most, field.range.least);
+  }
+  const bool fits = amount.kind == Amount::Kind::number && amount.number == std::floor(amount.number) &&
+                    amount.number >= 0 && amount.number <= static_cast<double>(field.range.most);
+  if (!fits) {
+    refuse(field.term, amount.kind == Amount::Kind::number
+                           ? fmt::format("makes {} {}, expected a whole number from {} to {}", field.name,
+                                         amount.number, field.range.least, field.range.most)
+                           : fmt::format("makes {} no number", field.name));
+  }
+  return static_cast<std::int64_t>(amount.number);
+}
+
+void ConfigReader::ask_in_vain(std::string_view term, const nlohmann::json& description) {
+  if (!null_pointer_.empty()) {
+    throw quantity::BadInput(document_.at(null_pointer_), fmt::format("is null, but {} has no default for model_type "
+                                                                      "'{}'",
+                                                                      term, family_.id()));
+  }
+  missing_.push_back(fmt::format("'{}' ({})", first_key(description.get<std::string>()), term));
+}
+
+void ConfigReader::read(const NumberField& field) {
+  const auto* description = family_.field(field.name);
+  if (description == nullptr) return;
+  const Amount amount = field_value(field.name);
+  if (amount.is_absent()) return ask_in_vain(field.term, *description);
+  remember_origin(field.term, amount);
+  field.member(shape_) = whole(field, amount);
+}
+
+void ConfigReader::read(const SwitchField& field) {
+  const Amount amount = field_value(field.name);
+  if (amount.is_absent()) return;
+  if (!amount.pointer.empty()) JsonPlace(*amount.value, document_.place(), amount.pointer).boolean();
+  if (field.name == "tied") remember_origin(field.name, amount);
+  field.member(shape_) = amount.is_true();
+}
+
+void ConfigReader::read(const WordField& field) {
+  const auto* description = family_.field(field.name);
+  if (description == nullptr) return;
+  if (description->is_string() && field.set(shape_, description->get_ref<const std::string&>())) return;
+  const Amount amount = field_value(field.name);
+  if (amount.kind == Amount::Kind::word && field.set(shape_, amount.word)) return;
+  throw quantity::BadInput(family_.at("shape", field.name), fmt::format("'{}' is no word for it", amount.word));
 }
 
 void ConfigReader::refuse_missing() const {
   if (missing_.empty()) return;
   throw quantity::BadInput(
       document_.place(),
-      fmt::format("lacks keys that model_type '{}' needs: {}", family_.model_type, names_of(missing_)),
-      fmt::format("compare with {}", family_.source));
+      fmt::format("lacks keys that model_type '{}' needs: {}", family_.id(), fmt::join(missing_, ", ")),
+      fmt::format("compare with {}", family_.source()));
 }
 
 void ConfigReader::refuse(std::string_view term, std::string problem) const {
@@ -79,14 +153,5 @@ void ConfigReader::came_from(std::string_view term, std::string pointer) {
 }
 
 void ConfigReader::by_default(std::string_view term) { came_from(term, std::string(default_origin)); }
-
-std::string names_of(const std::vector<const Concept*>& wanted) {
-  std::string text;
-  for (const Concept* one : wanted) {
-    if (!text.empty()) text += ", ";
-    text += fmt::format("'{}' ({})", one->keys.front(), one->term);
-  }
-  return text;
-}
 
 }  // namespace llmcalc::read

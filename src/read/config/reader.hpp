@@ -1,10 +1,11 @@
-// Reads values of a configuration into a shape and remembers where each came from.
+// Evaluates the description of a family over a file, and remembers where each value came from.
 #pragma once
 
 #include "llmcalc/read/config.hpp"
-#include "read/config/concepts.hpp"
 #include "read/config/document.hpp"
-#include "read/config/families.hpp"
+#include "read/config/expression.hpp"
+#include "read/config/family.hpp"
+#include "read/config/fields.hpp"
 
 #include <optional>
 #include <string>
@@ -13,26 +14,27 @@
 
 namespace llmcalc::read {
 
-class ConfigReader {
+class ConfigReader : private Names {
  public:
   ConfigReader(const ConfigDocument& document, const Family& family) : document_(document), family_(family) {}
 
   const Family& family() const { return family_; }
   const ConfigDocument& document() const { return document_; }
   const ConfigObject& text_model() const { return document_.text_model(); }
+  spec::Shape& shape() { return shape_; }
 
-  /// The value of a concept if the file has one.
-  std::optional<std::int64_t> find(const Concept& wanted);
-  /// The value of a concept, else the family's; where there is neither, 0 until refuse_missing().
-  /// \throws quantity::BadInput where a key is null that has no default
-  std::int64_t need(const Concept& wanted, std::int64_t otherwise = 0);
-  /// The value of a concept or what stands for it.
-  std::int64_t value_or(const Concept& wanted, std::int64_t otherwise);
-  bool flag(const Flag& wanted) const;
-  /// A word of the file under the first of these keys, else the family's.
-  std::string word_or(std::string_view term, Keys keys, std::string_view otherwise);
+  /// What the family says of a field: absent where it says nothing, or where the keys that it names are.
+  Amount field_value(std::string_view name);
+  /// What the family says of one layer.
+  Amount layer_value(std::string_view name, std::int64_t layer);
+  bool describes_layers(std::string_view name) const { return family_.layer_field(name) != nullptr; }
 
-  /// \throws quantity::BadInput that lists every key that need() asked for in vain
+  /// Reads a field into the shape; one that the family does not describe stays.
+  void read(const NumberField& field);
+  void read(const SwitchField& field);
+  void read(const WordField& field);
+
+  /// \throws quantity::BadInput that lists every key that read() asked for in vain
   void refuse_missing() const;
   /// \throws quantity::BadInput at the key that gave `term`, or at the file
   [[noreturn]] void refuse(std::string_view term, std::string problem) const;
@@ -45,14 +47,28 @@ class ConfigReader {
   std::vector<std::string> take_notes() { return std::move(notes_); }
 
  private:
+  Amount key(std::string_view path) override;
+  bool is_null(std::string_view path) override;
+  Amount field(std::string_view name) override;
+  std::int64_t layer() const override { return layer_; }
+  std::string place_of(const std::string& pointer) const override { return document_.at(pointer); }
+
+  /// The object that a path begins at: the text model, or the file where it says "root.".
+  const ConfigObject& object_of(std::string_view& path) const;
+  Amount described(const nlohmann::json& description, const std::string& place);
+  void remember_origin(std::string_view term, const Amount& amount);
+  void ask_in_vain(std::string_view term, const nlohmann::json& description);
+  std::int64_t whole(const NumberField& field, const Amount& amount) const;
+
   const ConfigDocument& document_;
   const Family& family_;
-  std::vector<const Concept*> missing_;
+  spec::Shape shape_;
+  std::int64_t layer_ = 0;
+  std::string first_pointer_;  ///< of the first key of the file that the last description used
+  std::string null_pointer_;   ///< of a key of it that is there and null
+  std::vector<std::string> missing_;
   std::vector<KeyOrigin> origins_;
   std::vector<std::string> notes_;
 };
-
-/// "'num_hidden_layers' (layers), 'vocab_size' (vocab)": each with its commonest key.
-std::string names_of(const std::vector<const Concept*>& wanted);
 
 }  // namespace llmcalc::read

@@ -1,6 +1,8 @@
 // The presets that were compiled into the program: a table that cmake/embed_presets.cpp writes at build time.
 #pragma once
 
+#include "llmcalc/spec/shape.hpp"
+
 #include <span>
 #include <string_view>
 
@@ -15,7 +17,18 @@ struct EmbeddedPreset {
   std::string_view json;     ///< the entry itself, without white space
 };
 
+/// One entry of presets/families. Presets need its writing only, which is no reason to parse it.
+struct EmbeddedFamily {
+  std::string_view id;            ///< a model_type
+  std::string_view aliases;       ///< other model types, joined by '|'
+  std::string_view architecture;  ///< "Llama" of the class LlamaForCausalLM
+  std::string_view file;
+  std::string_view json;
+  spec::Writing writing;
+};
+
 std::span<const EmbeddedPreset> embedded_models();
 std::span<const EmbeddedPreset> embedded_accelerators();
+std::span<const EmbeddedFamily> embedded_families();
 
 }  // namespace llmcalc::read

@@ -4,7 +4,8 @@
 #include "llmcalc/quantity/format.hpp"
 #include "llmcalc/quantity/parse.hpp"
 #include "llmcalc/spec/names.hpp"
-#include "read/config/families.hpp"
+#include "read/presets/embedded_presets.hpp"
+#include "read/presets/names.hpp"
 #include "read/words/assumed_shape.hpp"
 #include "read/words/terms.hpp"
 
@@ -34,7 +35,9 @@ void take_preset(Draft& draft, const Given& word) {
   const ModelPreset preset = draft.catalogue.model(word.text, word.origin.where);
   draft.shape() = preset.shape;
   draft.shape().name = preset.id;
-  if (const Family* family = family_named(preset.family)) draft.shape().writing = family->writing;
+  for (const auto& family : embedded_families()) {
+    if (same_name(family.id, preset.family)) draft.shape().writing = family.writing;
+  }
   set_model_origins(draft, {preset.file.starts_with("presets/") ? Source::preset : Source::user_preset, preset.id});
   draft.set_origin("model", word.origin);
 }

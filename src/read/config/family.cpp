@@ -1,0 +1,117 @@
+#include "read/config/family.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+#include "read/config/fields.hpp"
+#include "read/presets/embedded_presets.hpp"
+#include "read/presets/fields.hpp"
+#include "read/presets/names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace llmcalc::read {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array<std::string_view, 12> parts = {"id",       "aliases", "architecture", "like",  "source", "about",
+                                                    "defaults", "class",   "let",          "shape", "layer",  "towers"};
+
+/// Longer chains of "like" than any that makes sense end those that go round.
+constexpr std::size_t longest_chain = 8;
+
+void check_fields(const JsonPlace& entry, const std::string& part, std::span<const std::string_view> known) {
+  if (!entry.has(part)) return;
+  const JsonPlace fields = entry.member(part);
+  for (const std::string& name : fields.keys()) {
+    if (std::ranges::find(known, name) == known.end()) fail_unknown_key(fields, name, known);
+  }
+}
+
+bool is_called(const Families::Entry& entry, std::string_view name) {
+  const auto same = [name](const std::string& mine) { return same_name(mine, name); };
+  return same(entry.id) || std::ranges::any_of(entry.aliases, same);
+}
+
+std::optional<Families::Entry> embedded_entry(std::string_view name) {
+  for (const auto& entry : embedded_families()) {
+    if (!PresetNames{entry.id, split_aliases(entry.aliases), {}}.contains(name)) continue;
+    return Families::Entry{std::string(entry.id), {}, std::string(entry.file), json::parse(entry.json)};
+  }
+  return std::nullopt;
+}
+
+/// What an entry says on top of what it inherits: its fields one by one, other parts as a whole.
+json merged(json base, const json& entry) {
+  for (const auto& [part, value] : entry.items()) {
+    const bool by_field = value.is_object() && base.contains(part) && base[part].is_object();
+    if (by_field) {
+      for (const auto& [name, field] : value.items()) base[part][name] = field;
+    } else {
+      base[part] = value;
+    }
+  }
+  return base;
+}
+
+}  // namespace
+
+std::string Family::at(std::string_view part, std::string_view name) const {
+  return fmt::format("{}: {} /{}/{}", file_, id_, part, name);
+}
+
+const json* Family::inside(std::string_view part, std::string_view name) const {
+  const auto fields = description_.find(part);
+  if (fields == description_.end()) return nullptr;
+  const auto field = fields->find(name);
+  return field == fields->end() ? nullptr : &*field;
+}
+
+Families::Entry read_family_entry(const JsonPlace& entry) {
+  for (const std::string& part : entry.keys()) {
+    if (std::ranges::find(parts, part) == parts.end()) fail_unknown_key(entry, part, parts);
+  }
+  if (!entry.has("id")) entry.fail("the family needs an \"id\": its model_type");
+  check_fields(entry, "shape", shape_field_names());
+  check_fields(entry, "layer", layer_field_names());
+  Families::Entry read{read_name(entry.member("id")), {}, std::string(entry.file()), entry.value()};
+  if (entry.has("aliases")) read.aliases = read_names(entry.member("aliases"));
+  return read;
+}
+
+Families::Families(const std::vector<PresetFile>& users) {
+  for (const auto& file : users) {
+    const PresetDocument document(file.text, file.path);
+    for (const JsonPlace& entry : document.entries()) users_.push_back(read_family_entry(entry));
+  }
+}
+
+/// The latest of the user's comes first, so that it overrides.
+std::optional<Families::Entry> Families::entry(std::string_view name) const {
+  const auto found =
+      std::find_if(users_.rbegin(), users_.rend(), [name](const Entry& one) { return is_called(one, name); });
+  return found != users_.rend() ? std::optional(*found) : embedded_entry(name);
+}
+
+std::optional<Family> Families::named(std::string_view model_type) const {
+  std::vector<Entry> chain;
+  std::string name(model_type);
+  while (!name.empty()) {
+    auto one = entry(name);
+    if (!one && chain.empty()) return std::nullopt;
+    if (!one || chain.size() == longest_chain) {
+      const auto problem = fmt::format("'{}' is like '{}', which {}", chain.back().id, name,
+                                       one ? "goes round" : "is no family");
+      throw quantity::BadInput(chain.back().file, problem);
+    }
+    name = one->value.value("like", std::string());
+    chain.push_back(*std::move(one));
+  }
+  json description = json::object();
+  for (auto one = chain.rbegin(); one != chain.rend(); ++one) description = merged(std::move(description), one->value);
+  return Family(chain.front().id, chain.front().file, std::move(description));
+}
+
+}  // namespace llmcalc::read

@@ -1,0 +1,159 @@
+#include "read/config/fields.hpp"
+
+#include "llmcalc/spec/names.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace llmcalc::read {
+namespace {
+
+using spec::LatentShape;
+using spec::LinearAttentionShape;
+using spec::MoeShape;
+using spec::Shape;
+using spec::Writing;
+
+constexpr std::int64_t most_layers = 2048;
+constexpr std::int64_t most_width = std::int64_t{1} << 17;
+constexpr std::int64_t most_ffn = std::int64_t{1} << 20;
+constexpr std::int64_t most_heads = std::int64_t{1} << 14;
+constexpr std::int64_t most_experts = std::int64_t{1} << 12;
+constexpr std::int64_t most_words = std::int64_t{1} << 28;
+constexpr std::int64_t most_positions = std::int64_t{1} << 32;
+
+template <auto... members>
+auto& part_of(Shape& shape) {
+  return (shape.*....*members);
+}
+
+/// spec::NormForm in descriptions.
+struct FormWord {
+  std::string_view word;
+  spec::NormForm form;
+};
+constexpr std::array form_words = {
+    FormWord{"plain", spec::NormForm::plain},
+    FormWord{"offset", spec::NormForm::offset},
+    FormWord{"widened", spec::NormForm::widened},
+    FormWord{"chained", spec::NormForm::chained},
+};
+
+bool set_form(Shape& shape, std::string_view word) {
+  const auto known = std::ranges::find(form_words, word, &FormWord::word);
+  if (known == form_words.end()) return false;
+  shape.writing.norm = known->form;
+  return true;
+}
+
+template <auto member>
+bool set_word(Shape& shape, std::string_view word) {
+  using Word = std::remove_reference_t<decltype(shape.*member)>;
+  const auto* known = spec::find_name<Word>(word);
+  if (known == nullptr) return false;
+  shape.*member = known->value;
+  return true;
+}
+
+using enum FieldGroup;
+
+constexpr NumberField numbers[] = {
+    {"hidden", "hidden", always, {1, most_width}, part_of<&Shape::hidden>},
+    {"layers", "layers", always, {1, most_layers}, part_of<&Shape::layers>},
+    {"decoder_layers", "decoder_layers", always, {1, most_layers}, part_of<&Shape::decoder_layers>},
+    {"heads", "heads", always, {1, most_heads}, part_of<&Shape::heads>},
+    {"ffn", "ffn", always, {0, most_ffn}, part_of<&Shape::ffn>},
+    {"vocab", "vocab", always, {1, most_words}, part_of<&Shape::vocab>},
+    {"max_position", "max_position", always, {1, most_positions}, part_of<&Shape::max_position>},
+    {"kv_rank", "kv_rank", latent, {0, most_width}, part_of<&Shape::latent, &LatentShape::kv_rank>},
+    {"q_rank", "q_rank", latent, {0, most_width}, part_of<&Shape::latent, &LatentShape::q_rank>},
+    {"qk_nope_dim", "qk_nope_dim", latent, {1, most_width}, part_of<&Shape::latent, &LatentShape::qk_nope_dim>},
+    {"qk_rope_dim", "qk_rope_dim", latent, {0, most_width}, part_of<&Shape::latent, &LatentShape::qk_rope_dim>},
+    {"v_dim", "v_dim", latent, {1, most_width}, part_of<&Shape::latent, &LatentShape::v_dim>},
+    {"key_heads", "key_heads", linear, {1, most_heads}, part_of<&Shape::linear, &LinearAttentionShape::key_heads>},
+    {"value_heads", "value_heads", linear, {1, most_heads},
+     part_of<&Shape::linear, &LinearAttentionShape::value_heads>},
+    {"key_dim", "key_dim", linear, {1, most_width}, part_of<&Shape::linear, &LinearAttentionShape::key_dim>},
+    {"value_dim", "value_dim", linear, {1, most_width}, part_of<&Shape::linear, &LinearAttentionShape::value_dim>},
+    {"conv_kernel", "conv_kernel", linear, {1, 64}, part_of<&Shape::linear, &LinearAttentionShape::conv_kernel>},
+    {"experts", "experts", experts, {0, most_experts}, part_of<&Shape::moe, &MoeShape::experts>},
+    {"top_k", "top_k", experts, {1, most_experts}, part_of<&Shape::moe, &MoeShape::top_k>},
+    {"expert_ffn", "expert_ffn", experts, {1, most_ffn}, part_of<&Shape::moe, &MoeShape::expert_ffn>},
+    {"shared_ffn", "shared_ffn", experts, {0, most_ffn}, part_of<&Shape::moe, &MoeShape::shared_ffn>},
+    {"kv_heads", "kv_heads", always, {1, most_heads}, part_of<&Shape::kv_heads>},
+    {"head_dim", "head_dim", always, {1, most_width}, part_of<&Shape::head_dim>},
+    {"window", "window", always, {0, most_positions}, part_of<&Shape::window, &spec::WindowPattern::window>},
+    {"position_rows", "max_position", always, {0, most_positions}, part_of<&Shape::position_rows>},
+    {"relative_buckets", "relative_buckets", always, {0, most_experts}, part_of<&Shape::relative_buckets>},
+    {"token_types", "token_types", always, {0, most_experts}, part_of<&Shape::token_types>},
+    {"embedding_width", "embedding_width", always, {0, most_width}, part_of<&Shape::embedding_width>},
+};
+
+constexpr SwitchField switches[] = {
+    {"final_norm", part_of<&Shape::final_norm>},
+    {"qkv_bias", part_of<&Shape::qkv_bias>},
+    {"out_bias", part_of<&Shape::out_bias>},
+    {"mlp_bias", part_of<&Shape::mlp_bias>},
+    {"head_bias", part_of<&Shape::head_bias>},
+    {"tied", part_of<&Shape::tied>},
+    {"parallel_residual", part_of<&Shape::parallel_residual>},
+    {"output_gate", part_of<&Shape::output_gate>},
+    {"attention_sinks", part_of<&Shape::attention_sinks>},
+    {"embedding_norm", part_of<&Shape::embedding_norm>},
+    {"pooler", part_of<&Shape::pooler>},
+    {"chunked", part_of<&Shape::window, &spec::WindowPattern::chunked>},
+    {"router_bias", part_of<&Shape::moe, &MoeShape::router_bias>},
+    {"expert_bias", part_of<&Shape::moe, &MoeShape::expert_bias>},
+    {"correction_bias", part_of<&Shape::moe, &MoeShape::correction_bias>},
+    {"shared_gate", part_of<&Shape::moe, &MoeShape::shared_gate>},
+    {"writes_fused_qkv", part_of<&Shape::writing, &Writing::fused_qkv>},
+    {"writes_narrow_softmax", part_of<&Shape::writing, &Writing::narrow_softmax>},
+    {"writes_capped_scores", part_of<&Shape::writing, &Writing::caps_scores>},
+    {"writes_capped_logits", part_of<&Shape::writing, &Writing::caps_logits>},
+};
+
+constexpr WordField words[] = {
+    {"stack", set_word<&Shape::stack>},       {"norm", set_word<&Shape::norm>},
+    {"position", set_word<&Shape::position>}, {"qk_norm", set_word<&Shape::qk_norm>},
+    {"writes_norm", set_form},
+};
+
+/// Read by functions of their own: norms_per_layer is no int64, the activation and the gate make one word, and
+/// positions may be stretched.
+constexpr std::array<std::string_view, 4> others = {"norms_per_layer", "activation", "gated", "layer_words"};
+
+constexpr std::array<std::string_view, 4> layer_fields = {"windowed", "experts", "linear", "types"};
+
+std::vector<std::string_view> all_names() {
+  std::vector<std::string_view> names(others.begin(), others.end());
+  for (const auto& field : numbers) names.push_back(field.name);
+  for (const auto& field : switches) names.push_back(field.name);
+  for (const auto& field : words) names.push_back(field.name);
+  return names;
+}
+
+}  // namespace
+
+std::span<const NumberField> number_fields() { return numbers; }
+std::span<const SwitchField> switch_fields() { return switches; }
+std::span<const WordField> word_fields() { return words; }
+
+const NumberField* number_field(std::string_view name) {
+  const auto* found = std::ranges::find(numbers, name, &NumberField::name);
+  return found == std::end(numbers) ? nullptr : found;
+}
+
+const SwitchField* switch_field(std::string_view name) {
+  const auto* found = std::ranges::find(switches, name, &SwitchField::name);
+  return found == std::end(switches) ? nullptr : found;
+}
+
+std::span<const std::string_view> shape_field_names() {
+  static const std::vector<std::string_view> names = all_names();
+  return names;
+}
+
+std::span<const std::string_view> layer_field_names() { return layer_fields; }
+
+}  // namespace llmcalc::read

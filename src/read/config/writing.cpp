@@ -1,0 +1,15 @@
+#include "read/config/activation.hpp"
+#include "read/config/reader.hpp"
+
+namespace llmcalc::read {
+
+spec::Writing writing_of(const Family& family) {
+  const ConfigDocument nothing("{}", "no file");
+  ConfigReader reader(nothing, family);
+  for (const auto& field : word_fields()) reader.read(field);
+  for (const auto& field : switch_fields()) reader.read(field);
+  read_activation(reader);
+  return reader.shape().writing;
+}
+
+}  // namespace llmcalc::read
