@@ -87,6 +87,25 @@ def vary(draw, node, share, path=()):
             node.pop(derived, None)
 
 
+def settle(node):
+    """Makes numbers agree that a model could not run with otherwise: grouped heads, and experts a token uses."""
+    for value in node.values():
+        if isinstance(value, dict):
+            settle(value)
+    heads = next((node[k] for k in ("num_attention_heads", "n_head", "num_heads") if isinstance(node.get(k), int)), None)
+    for key, value in node.items():
+        if not isinstance(key, str) or not isinstance(value, int) or isinstance(value, bool):
+            continue
+        if heads and KV_HEADS.search(key) and (value > heads or heads % value):
+            node[key] = heads
+        if TOP_K.search(key):
+            experts = [v for k, v in node.items() if isinstance(k, str) and isinstance(v, int) and EXPERTS.search(k)]
+            node[key] = min([value, *experts])
+    width = node.get("hidden_size")
+    if heads and node.get("head_dim", 1) is None and isinstance(width, int) and width % heads:
+        node["hidden_size"] = heads * max(8, width // heads)
+
+
 def variations(config_class, default, accepts, count, seed):
     """Up to `count` variations of `default` that `accepts` builds: (configuration, what accepts returned) each."""
     draw = random.Random(seed)
@@ -97,6 +116,7 @@ def variations(config_class, default, accepts, count, seed):
             break
         changed = copy.deepcopy(default)
         vary(draw, changed, share)
+        settle(changed)
         try:
             config = config_class.from_dict(changed)
             found.append((config, accepts(config)))

@@ -14,6 +14,7 @@ Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& attention
 Value latent_attention(BlockBuilder& b, const spec::LatentAttention& attention, const Value& x);
 
 /// Gated DeltaNet (Yang et al. 2024, arXiv:2412.06464), as Qwen3-Next places it.
+Value state_space(BlockBuilder& b, const spec::StateShape& state, const Value& x);
 Value gated_delta_net(BlockBuilder& b, const spec::GatedDeltaNet& net, const Value& x);
 
 /// In generation a copy of `x` for all positions so far, which the layer keeps; `x` itself in training.

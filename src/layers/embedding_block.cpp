@@ -56,12 +56,15 @@ void embedding_block(const Context& c, Block& block) {
   block.name = "embedding";
   BlockBuilder b(c, block);
   const std::int64_t width = shape.embedding_width > 0 ? shape.embedding_width : shape.hidden;
+  const std::int64_t inner = shape.embeds_narrow ? width : shape.hidden;
   Value x = look_up(b, width);
-  if (width != shape.hidden) x = b.linear(x, {"embedding projection", width, shape.hidden});
-  if (shape.position_rows > 0) table(b, "position table", shape.position_rows, shape.hidden, false);
-  if (shape.token_types > 0) table(b, "token type table", shape.token_types, shape.hidden, false);
+  if (width != inner) x = b.linear(x, {"embedding projection", width, shape.hidden});
+  if (shape.position_rows > 0) table(b, "position table", shape.position_rows, inner, false);
+  if (shape.token_types > 0) table(b, "token type table", shape.token_types, inner, false);
   x = behind_prompt(b, x);
   if (shape.embedding_norm) x = b.norm(x, "embedding norm", shape.norm);
+  if (inner != shape.hidden) x = b.linear(x, {"embedding projection", width, shape.hidden, true});
+  if (shape.extra > 0) b.vector("other parameters", shape.extra);
   b.output(b.dropout(x, "embedding dropout"));
 }
 
@@ -70,7 +73,7 @@ void bridge_block(const Context& c, Block& block) {
   block.name = "decoder embedding";
   BlockBuilder b(c, block);
   const Value encoded = b.input("encoder hidden state", c.tokens / c.sp, shape.hidden, c.trains_base);
-  const Value normed = b.norm(encoded, "encoder final norm", shape.norm);
+  const Value normed = shape.final_norm ? b.norm(encoded, "encoder final norm", shape.norm) : encoded;
   const Value x = b.value("embedded targets", c.tokens / c.sp, shape.hidden, encoded.width, c.trains_base);
   b.append({.kind = OpKind::embedding,
             .name = "target embedding",

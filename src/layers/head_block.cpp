@@ -24,9 +24,12 @@ void pool(BlockBuilder& b, const Value& x) {
 }
 
 /// BERT's head for masked tokens goes through a dense layer, GELU and norm first, whole on every tensor-parallel rank
-/// (Devlin et al. 2018, arXiv:1810.04805; Megatron-LM core/models/bert/bert_lm_head.py).
+/// (Devlin et al. 2018, arXiv:1810.04805; Megatron-LM core/models/bert/bert_lm_head.py). It leads back to the width of a
+/// narrow token table (Lan et al. 2019, arXiv:1909.11942).
 Value transformed(BlockBuilder& b, const Value& x) {
-  const Value dense = b.linear(x, {"head transform", x.columns, x.columns, true});
+  const auto& shape = b.context().shape();
+  const std::int64_t width = shape.embedding_width > 0 ? shape.embedding_width : x.columns;
+  const Value dense = b.linear(x, {"head transform", x.columns, width, true});
   return b.norm(b.activation(dense, "transformed"), "head norm", b.context().shape().norm);
 }
 
@@ -39,8 +42,9 @@ void head_block(const Context& c, bool input_needs_gradient, Block& block) {
   Value x = b.input("hidden state", c.tokens / c.sp, shape.hidden, input_needs_gradient);
   if (shape.final_norm) x = b.norm(x, "final norm", shape.norm);
   if (shape.pooler) pool(b, x);
-  if (shape.pooler && c.profile.head.transforms_before) x = transformed(b, x);
-  if (shape.embedding_width > 0) x = b.linear(x, {"head projection", shape.hidden, shape.embedding_width});
+  const bool transforms = shape.head_transform || (shape.pooler && c.profile.head.transforms_before);
+  if (transforms) x = transformed(b, x);
+  if (shape.embedding_width > 0 && !transforms) x = b.linear(x, {"head projection", shape.hidden, shape.embedding_width});
   if (c.training.method == spec::Method::inference) {
     x.rows = c.batch;  // a generation step needs the last position's logits only
     b.linear(x, head_matrix(c, x.columns));

@@ -11,6 +11,7 @@ namespace {
 Value mix_positions(BlockBuilder& b, const spec::Mixer& mixer, const Value& x) {
   if (const auto* grouped = std::get_if<spec::GroupedAttention>(&mixer)) return grouped_attention(b, *grouped, x, x);
   if (const auto* latent = std::get_if<spec::LatentAttention>(&mixer)) return latent_attention(b, *latent, x);
+  if (const auto* state = std::get_if<spec::StateSpace>(&mixer)) return state_space(b, state->shape, x);
   return gated_delta_net(b, std::get<spec::GatedDeltaNet>(mixer), x);
 }
 
@@ -76,9 +77,13 @@ Value cross_attend(BlockBuilder& b, const spec::LayerKind& kind, const Value& x)
 }
 
 void sequential_layer(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {
-  const Value mixed = after(b, bottleneck(b, mix(b, kind.mixer, x)), "post-attention norm");
-  Value hidden = b.dropout_add(x, mixed, "attention dropout");
+  Value hidden = x;
+  if (!std::holds_alternative<spec::NoMixer>(kind.mixer)) {
+    const Value mixed = after(b, bottleneck(b, mix(b, kind.mixer, x)), "post-attention norm");
+    hidden = b.dropout_add(x, mixed, "attention dropout");
+  }
   if (kind.cross_attention) hidden = cross_attend(b, kind, hidden);
+  if (std::holds_alternative<spec::NoMlp>(kind.mlp)) return b.output(hidden);
   const Value transformed = after(b, bottleneck(b, transform(b, kind.mlp, hidden)), "post-mlp norm");
   b.output(b.dropout_add(hidden, transformed, "mlp dropout"));
 }
@@ -94,6 +99,7 @@ void layer_block(const Context& c, const spec::LayerKind& kind, bool input_needs
   } else {
     sequential_layer(b, kind, x);
   }
+  if (kind.extra > 0) b.vector("other parameters", kind.extra);
   block.checkpointed = c.training.recompute.policy == spec::RecomputePolicy::full || c.selects_operations;
 }
 

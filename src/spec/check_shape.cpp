@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
@@ -68,6 +69,29 @@ void check_linear(const LinearAttentionShape& linear) {
   check({"linear_conv_kernel", linear.conv_kernel, 1, widest});
 }
 
+void check_state(const Shape& s) {
+  const StateShape& state = s.state;
+  const auto is_state = [](const LayerPlan& plan) { return plan.mixer == MixerWord::state_space; };
+  if (state.width == 0 && std::ranges::none_of(s.plan, is_state)) return;
+  check({"state_width", state.width, 1, widest});
+  check({"state_heads", state.heads, 0, widest});
+  check({"state_size", state.state, 0, widest});
+  check({"state_groups", state.groups, 1, most_heads});
+  check({"state_conv_kernel", state.conv_kernel, 1, widest});
+  check({"state_step_rank", state.step_rank, 0, widest});
+}
+
+/// Sizes of single layers are held to the bounds of the shape's own.
+void check_plan(const Shape& s) {
+  for (const LayerPlan& plan : s.plan) {
+    check({"heads", plan.heads, 0, most_heads});
+    check({"kv_heads", plan.kv_heads, 0, most_heads});
+    check({"head_dim", plan.head_dim, 0, widest});
+    check({"ffn", plan.ffn, 0, widest});
+    check({"extra", plan.extra, 0, most_positions});
+  }
+}
+
 void check_tables(const Shape& s) {
   check({"position_rows", s.position_rows, 0, most_positions});
   check({"relative_buckets", s.relative_buckets, 0, most_positions});
@@ -93,6 +117,9 @@ void check_shape(const Shape& s) {
   check_moe(s);
   check_latent(s.latent);
   check_linear(s.linear);
+  check_state(s);
+  check_plan(s);
+  check({"extra", s.extra, 0, most_positions});
   check_tables(s);
   if (!(s.dropout >= 0.0 && s.dropout < 1.0)) {
     throw BadInput("dropout", fmt::format("{} is not a probability below 1", s.dropout));

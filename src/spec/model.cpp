@@ -13,12 +13,12 @@ bool sees_everything(const WindowPattern& pattern, std::int64_t layer) {
   return pattern.window == 0 || (pattern.full_every > 0 && (layer + 1) % pattern.full_every == 0);
 }
 
-GroupedAttention grouped_attention(const Shape& s, std::int64_t layer) {
+GroupedAttention grouped_attention(const Shape& s, const LayerPlan& plan) {
   GroupedAttention a;
-  a.heads = s.heads;
-  a.kv_heads = s.kv_heads;
-  a.head_dim = s.head_dim;
-  a.window = sees_everything(s.window, layer) ? 0 : s.window.window;
+  a.heads = plan.heads > 0 ? plan.heads : s.heads;
+  a.kv_heads = plan.kv_heads > 0 ? plan.kv_heads : s.kv_heads;
+  a.head_dim = plan.head_dim > 0 ? plan.head_dim : s.head_dim;
+  a.window = plan.windowed ? s.window.window : 0;
   a.qk_norm = s.qk_norm;
   a.qkv_bias = s.qkv_bias;
   a.out_bias = s.out_bias;
@@ -29,17 +29,37 @@ GroupedAttention grouped_attention(const Shape& s, std::int64_t layer) {
   return a;
 }
 
-Mixer mixer(const Shape& s, std::int64_t layer) {
-  if (s.linear.full_every > 0 && (layer + 1) % s.linear.full_every != 0) return GatedDeltaNet{s.linear};
-  if (s.latent.kv_rank > 0) return LatentAttention{s.heads, s.latent};
-  return grouped_attention(s, layer);
+/// The plan of a layer: the shape's own, or what its periods say.
+LayerPlan plan_of(const Shape& s, std::int64_t layer, std::int64_t within_stack) {
+  if (!s.plan.empty()) return s.plan[static_cast<std::size_t>(layer) % s.plan.size()];
+  LayerPlan plan;
+  const bool linear = s.linear.full_every > 0 && (within_stack + 1) % s.linear.full_every != 0;
+  const std::int64_t after_dense = within_stack - s.moe.dense_layers;
+  if (linear) plan.mixer = MixerWord::linear;
+  plan.windowed = !sees_everything(s.window, within_stack);
+  plan.experts = s.moe.experts > 0 && after_dense >= 0 && (after_dense + 1) % s.moe.every == 0;
+  return plan;
 }
 
-FeedForward feed_forward(const Shape& s, std::int64_t layer) {
-  const std::int64_t after_dense = layer - s.moe.dense_layers;
-  const bool routed = s.moe.experts > 0 && after_dense >= 0 && (after_dense + 1) % s.moe.every == 0;
-  if (routed) return MoeMlp{s.moe};
-  return DenseMlp{s.ffn, s.mlp_bias};
+Mixer mixer(const Shape& s, const LayerPlan& plan) {
+  switch (plan.mixer) {
+    case MixerWord::linear:
+      return GatedDeltaNet{s.linear};
+    case MixerWord::state_space:
+      return StateSpace{s.state};
+    case MixerWord::none:
+      return NoMixer{};
+    case MixerWord::attention:
+      break;
+  }
+  if (s.latent.kv_rank > 0) return LatentAttention{plan.heads > 0 ? plan.heads : s.heads, s.latent};
+  return grouped_attention(s, plan);
+}
+
+FeedForward feed_forward(const Shape& s, const LayerPlan& plan) {
+  if (!plan.mlp) return NoMlp{};
+  if (plan.experts) return MoeMlp{s.moe};
+  return DenseMlp{plan.ffn > 0 ? plan.ffn : s.ffn, s.mlp_bias};
 }
 
 /// Appends a layer, sharing the kind of an equal one.
@@ -50,16 +70,22 @@ void append(Model& model, const LayerKind& kind) {
       return;
     }
   }
+  constexpr std::size_t most_kinds = 200;
+  if (model.kinds.size() == most_kinds) {
+    throw quantity::BadInput("layers", "are of more than 200 kinds, which is more than any model has");
+  }
   model.kinds.push_back(kind);
   model.layers.push_back(static_cast<std::uint8_t>(model.kinds.size() - 1));
 }
 
 /// T5: the relative position bias is a table held by the first layer of each stack (modeling_t5.py,
 /// has_relative_attention_bias = (i == 0)).
-LayerKind layer_kind(const Shape& s, std::int64_t layer, bool first_of_stack) {
-  LayerKind kind{mixer(s, layer), false, feed_forward(s, layer)};
+/// \param first  layer of its stack
+LayerKind layer_kind(const Shape& s, std::int64_t layer, std::int64_t first) {
+  const LayerPlan plan = plan_of(s, layer, layer - first);
+  LayerKind kind{mixer(s, plan), false, feed_forward(s, plan), plan.extra};
   auto* grouped = std::get_if<GroupedAttention>(&kind.mixer);
-  if (grouped != nullptr && first_of_stack) grouped->relative_buckets = s.relative_buckets;
+  if (grouped != nullptr && layer == first) grouped->relative_buckets = s.relative_buckets;
   return kind;
 }
 
@@ -71,7 +97,7 @@ Model build_model(Shape shape) {
   Model model;
   const Shape& s = model.shape = std::move(shape);
   for (std::int64_t i = 0; i < s.layers; ++i) {
-    LayerKind kind = layer_kind(s, i, i == 0);
+    LayerKind kind = layer_kind(s, i, 0);
     auto* grouped = std::get_if<GroupedAttention>(&kind.mixer);
     if (grouped != nullptr && s.stack == Stack::encoder_decoder) grouped->causal = false;
     append(model, kind);
@@ -79,7 +105,7 @@ Model build_model(Shape shape) {
   if (s.stack != Stack::encoder_decoder) return model;
   model.encoder_layers = s.layers;
   for (std::int64_t i = 0; i < s.decoder_layers; ++i) {
-    LayerKind kind = layer_kind(s, i, i == 0);
+    LayerKind kind = layer_kind(s, s.layers + i, s.layers);
     kind.cross_attention = true;
     append(model, kind);
   }

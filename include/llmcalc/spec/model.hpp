@@ -47,7 +47,19 @@ struct GatedDeltaNet {
   friend bool operator==(const GatedDeltaNet&, const GatedDeltaNet&) = default;
 };
 
-using Mixer = std::variant<GroupedAttention, LatentAttention, GatedDeltaNet>;
+/// A recurrence or convolution along the sequence.
+struct StateSpace {
+  StateShape shape;
+
+  friend bool operator==(const StateSpace&, const StateSpace&) = default;
+};
+
+/// A layer that transforms positions only.
+struct NoMixer {
+  friend bool operator==(const NoMixer&, const NoMixer&) = default;
+};
+
+using Mixer = std::variant<GroupedAttention, LatentAttention, GatedDeltaNet, StateSpace, NoMixer>;
 
 struct DenseMlp {
   std::int64_t width = 0;
@@ -62,12 +74,18 @@ struct MoeMlp {
   friend bool operator==(const MoeMlp&, const MoeMlp&) = default;
 };
 
-using FeedForward = std::variant<DenseMlp, MoeMlp>;
+/// A layer that mixes positions only.
+struct NoMlp {
+  friend bool operator==(const NoMlp&, const NoMlp&) = default;
+};
+
+using FeedForward = std::variant<DenseMlp, MoeMlp, NoMlp>;
 
 struct LayerKind {
   Mixer mixer;
   bool cross_attention = false;  ///< a decoder layer that also attends to the encoder
   FeedForward mlp;
+  std::int64_t extra = 0;  ///< parameters beside those of mixer, MLP and norms
 
   friend bool operator==(const LayerKind&, const LayerKind&) = default;
 };

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace llmcalc::spec {
 
@@ -63,6 +64,47 @@ struct MoeShape {
   friend bool operator==(const MoeShape&, const MoeShape&) = default;
 };
 
+/// What mixes the positions of a layer.
+enum class MixerWord : std::uint8_t { attention, linear, state_space, none };
+
+/// How a layer carries a state along the sequence in place of attention.
+enum class StateForm : std::uint8_t {
+  selective_scan,     ///< Mamba (Gu & Dao 2023, arXiv:2312.00752)
+  duality,            ///< Mamba-2 (Dao & Gu 2024, arXiv:2405.21060)
+  gated_recurrence,   ///< RG-LRU (De et al. 2024, arXiv:2402.19427)
+  short_convolution,  ///< a gated causal convolution alone (LFM2)
+};
+
+struct StateShape {
+  StateForm form = StateForm::selective_scan;
+  std::int64_t width = 0;  ///< channels of the recurrence; 0: the model has no such layers
+  std::int64_t heads = 0;  ///< of duality and of the gates of a gated recurrence
+  std::int64_t state = 0;  ///< elements of state a channel
+  std::int64_t groups = 1;
+  std::int64_t conv_kernel = 0;
+  std::int64_t step_rank = 0;  ///< of the projection to the time step (selective scan)
+  bool conv_bias = false;
+  bool bias = false;  ///< of the projections in and out
+  bool norm = false;  ///< a gated norm behind the recurrence (duality)
+
+  friend bool operator==(const StateShape&, const StateShape&) = default;
+};
+
+/// One layer of a model whose layers follow no period; a size of 0 is the shape's.
+struct LayerPlan {
+  MixerWord mixer = MixerWord::attention;
+  bool windowed = false;
+  bool experts = false;
+  bool mlp = true;
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;
+  std::int64_t head_dim = 0;
+  std::int64_t ffn = 0;
+  std::int64_t extra = 0;  ///< parameters that belong to no matrix or norm of the kind (scalars, small tables)
+
+  friend bool operator==(const LayerPlan&, const LayerPlan&) = default;
+};
+
 enum class NormForm {
   plain,
   offset,   ///< an RMSNorm times one plus its weight, in fp32 to the end (Gemma)
@@ -112,14 +154,19 @@ struct Shape {
   WindowPattern window;
   LatentShape latent;
   LinearAttentionShape linear;
+  StateShape state;
   MoeShape moe;
   Writing writing;
+  std::vector<LayerPlan> plan;  ///< one a layer, the decoder's behind the encoder's; empty: the periods above say it
+  std::int64_t extra = 0;       ///< parameters beside the layers that no other field says
   std::int64_t position_rows = 0;     ///< rows of the learned position table (OPT: max_position + 2)
   std::int64_t relative_buckets = 0;  ///< T5: rows of the relative bias, in the first layer of each stack
   std::int64_t token_types = 0;       ///< BERT segment embeddings
   std::int64_t embedding_width = 0;   ///< width of the token table where projected to hidden (OPT-350M); 0: hidden
+  bool embeds_narrow = false;  ///< positions, token types and norm are as narrow as such a table (ALBERT)
   bool embedding_norm = false;
   bool pooler = false;
+  bool head_transform = false;  ///< a dense layer, the activation and a norm between the last layer and the head (BERT)
   double dropout = 0.0;  ///< hidden and attention dropout probability of the run
 };
 

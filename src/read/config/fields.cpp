@@ -13,6 +13,7 @@ using spec::LatentShape;
 using spec::LinearAttentionShape;
 using spec::MoeShape;
 using spec::Shape;
+using spec::StateShape;
 using spec::Writing;
 
 constexpr std::int64_t most_layers = 2048;
@@ -44,6 +45,24 @@ bool set_form(Shape& shape, std::string_view word) {
   const auto known = std::ranges::find(form_words, word, &FormWord::word);
   if (known == form_words.end()) return false;
   shape.writing.norm = known->form;
+  return true;
+}
+
+struct StateWord {
+  std::string_view word;
+  spec::StateForm form;
+};
+constexpr std::array state_words = {
+    StateWord{"selective-scan", spec::StateForm::selective_scan},
+    StateWord{"duality", spec::StateForm::duality},
+    StateWord{"gated-recurrence", spec::StateForm::gated_recurrence},
+    StateWord{"short-convolution", spec::StateForm::short_convolution},
+};
+
+bool set_state_form(Shape& shape, std::string_view word) {
+  const auto known = std::ranges::find(state_words, word, &StateWord::word);
+  if (known == state_words.end()) return false;
+  shape.state.form = known->form;
   return true;
 }
 
@@ -88,6 +107,13 @@ constexpr NumberField numbers[] = {
     {"relative_buckets", "relative_buckets", always, {0, most_experts}, part_of<&Shape::relative_buckets>},
     {"token_types", "token_types", always, {0, most_experts}, part_of<&Shape::token_types>},
     {"embedding_width", "embedding_width", always, {0, most_width}, part_of<&Shape::embedding_width>},
+    {"state_width", "state_width", always, {1, most_ffn}, part_of<&Shape::state, &StateShape::width>},
+    {"state_heads", "state_heads", always, {1, most_width}, part_of<&Shape::state, &StateShape::heads>},
+    {"state_size", "state_size", always, {1, most_width}, part_of<&Shape::state, &StateShape::state>},
+    {"state_groups", "state_groups", always, {1, most_heads}, part_of<&Shape::state, &StateShape::groups>},
+    {"state_conv_kernel", "state_conv_kernel", always, {1, 64}, part_of<&Shape::state, &StateShape::conv_kernel>},
+    {"state_step_rank", "state_step_rank", always, {1, most_width}, part_of<&Shape::state, &StateShape::step_rank>},
+    {"extra", "extra", always, {0, most_positions}, part_of<&Shape::extra>},
 };
 
 constexpr SwitchField switches[] = {
@@ -102,6 +128,11 @@ constexpr SwitchField switches[] = {
     {"attention_sinks", part_of<&Shape::attention_sinks>},
     {"embedding_norm", part_of<&Shape::embedding_norm>},
     {"pooler", part_of<&Shape::pooler>},
+    {"head_transform", part_of<&Shape::head_transform>},
+    {"embeds_narrow", part_of<&Shape::embeds_narrow>},
+    {"state_conv_bias", part_of<&Shape::state, &StateShape::conv_bias>},
+    {"state_bias", part_of<&Shape::state, &StateShape::bias>},
+    {"state_norm", part_of<&Shape::state, &StateShape::norm>},
     {"chunked", part_of<&Shape::window, &spec::WindowPattern::chunked>},
     {"router_bias", part_of<&Shape::moe, &MoeShape::router_bias>},
     {"expert_bias", part_of<&Shape::moe, &MoeShape::expert_bias>},
@@ -116,14 +147,15 @@ constexpr SwitchField switches[] = {
 constexpr WordField words[] = {
     {"stack", set_word<&Shape::stack>},       {"norm", set_word<&Shape::norm>},
     {"position", set_word<&Shape::position>}, {"qk_norm", set_word<&Shape::qk_norm>},
-    {"writes_norm", set_form},
+    {"writes_norm", set_form},                {"state_form", set_state_form},
 };
 
 /// Read by functions of their own: norms_per_layer is no int64, the activation and the gate make one word, and
 /// positions may be stretched.
 constexpr std::array<std::string_view, 4> others = {"norms_per_layer", "activation", "gated", "layer_words"};
 
-constexpr std::array<std::string_view, 4> layer_fields = {"windowed", "experts", "linear", "types"};
+constexpr std::array<std::string_view, 9> layer_fields = {"mixer",    "windowed", "experts", "mlp",  "heads",
+                                                          "kv_heads", "head_dim", "ffn",     "extra"};
 
 std::vector<std::string_view> all_names() {
   std::vector<std::string_view> names(others.begin(), others.end());

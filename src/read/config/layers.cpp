@@ -1,5 +1,6 @@
 #include "read/config/layers.hpp"
 
+#include "llmcalc/quantity/error.hpp"
 #include "read/config/reader.hpp"
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace llmcalc::read {
 namespace {
@@ -58,52 +60,107 @@ void check_layer_list(ConfigReader& reader) {
   }
 }
 
-std::vector<bool> marked_layers(ConfigReader& reader, std::string_view what) {
-  std::vector<bool> marked;
-  for (std::int64_t i = 0; i < reader.shape().layers; ++i) marked.push_back(reader.layer_value(what, i).is_true());
-  return marked;
+struct MixerName {
+  std::string_view word;
+  spec::MixerWord mixer;
+};
+constexpr std::array mixer_names = {
+    MixerName{"attention", spec::MixerWord::attention},
+    MixerName{"linear", spec::MixerWord::linear},
+    MixerName{"state", spec::MixerWord::state_space},
+    MixerName{"none", spec::MixerWord::none},
+};
+
+spec::MixerWord mixer_of(ConfigReader& reader, std::int64_t layer) {
+  const Amount amount = reader.layer_value("mixer", layer);
+  if (amount.is_absent()) return spec::MixerWord::attention;
+  const auto known = std::ranges::find(mixer_names, amount.word, &MixerName::word);
+  if (known == mixer_names.end()) {
+    throw quantity::BadInput(reader.family().at("layer", "mixer"), fmt::format("'{}' is no mixer", amount.word));
+  }
+  return known->mixer;
+}
+
+std::int64_t size_of(ConfigReader& reader, std::string_view name, std::int64_t layer) {
+  constexpr double largest = 1e12;
+  const Amount amount = reader.layer_value(name, layer);
+  if (amount.is_absent()) return 0;
+  const bool whole = amount.kind == Amount::Kind::number && amount.number == std::floor(amount.number);
+  if (!whole || amount.number < 0 || amount.number > largest) {
+    throw quantity::BadInput(reader.document().place(), fmt::format("makes {} of layer {} no whole number", name, layer));
+  }
+  return static_cast<std::int64_t>(amount.number);
+}
+
+spec::LayerPlan planned(ConfigReader& reader, std::int64_t layer) {
+  const spec::Shape& shape = reader.shape();
+  spec::LayerPlan plan;
+  plan.mixer = mixer_of(reader, layer);
+  plan.windowed = shape.window.window > 0 && (!reader.describes_layers("windowed") ||
+                                              reader.layer_value("windowed", layer).is_true());
+  plan.experts = shape.moe.experts > 0 && reader.layer_value("experts", layer).is_true();
+  plan.mlp = !reader.describes_layers("mlp") || reader.layer_value("mlp", layer).is_true();
+  plan.heads = size_of(reader, "heads", layer);
+  plan.kv_heads = size_of(reader, "kv_heads", layer);
+  plan.head_dim = size_of(reader, "head_dim", layer);
+  plan.ffn = size_of(reader, "ffn", layer);
+  plan.extra = size_of(reader, "extra", layer);
+  return plan;
+}
+
+template <class Predicate>
+std::vector<bool> marked(const std::vector<spec::LayerPlan>& plans, Predicate predicate) {
+  std::vector<bool> result;
+  for (const auto& plan : plans) result.push_back(predicate(plan));
+  return result;
+}
+
+bool any(const std::vector<bool>& marks) { return std::ranges::find(marks, true) != marks.end(); }
+
+/// Every n-th of all layers, which is how a shape says which see everything; 0: none.
+std::optional<std::int64_t> every_nth(const std::vector<bool>& marks) {
+  if (!any(marks)) return 0;
+  const auto period = period_of(marks);
+  return period && period->leading == 0 ? std::optional(period->every) : std::nullopt;
+}
+
+/// Says by periods which layers are windowed, linear and with experts, as presets do; false where that cannot be said.
+bool say_by_periods(const std::vector<spec::LayerPlan>& plans, spec::Shape& shape) {
+  const auto said = [](const spec::LayerPlan& plan) {
+    spec::LayerPlan other = plan;
+    other.windowed = other.experts = false;
+    if (other.mixer == spec::MixerWord::linear) other.mixer = spec::MixerWord::attention;
+    return other == spec::LayerPlan{};
+  };
+  if (!std::ranges::all_of(plans, said)) return false;
+  const auto softmax = marked(plans, [](const auto& plan) { return plan.mixer != spec::MixerWord::linear; });
+  const auto full = every_nth(marked(plans, [](const auto& plan) { return !plan.windowed; }));
+  const auto attends = every_nth(softmax);
+  const auto experts = marked(plans, [](const auto& plan) { return plan.experts; });
+  const auto routed = period_of(experts);
+  if (!full || !attends || *attends == 0 || (any(experts) && !routed)) return false;
+  if (shape.window.window > 0) shape.window.full_every = *full;
+  if (*full == 1) shape.window = {};
+  if (*attends > 1) shape.linear.full_every = *attends;
+  if (!any(experts)) shape.moe = {};
+  if (any(experts)) shape.moe.dense_layers = routed->leading;
+  if (any(experts)) shape.moe.every = routed->every;
+  return true;
 }
 
 }  // namespace
 
-void read_windows(ConfigReader& reader) {
+void read_layers(ConfigReader& reader) {
   spec::Shape& shape = reader.shape();
   const bool reaches_everything = shape.window.window >= shape.max_position && shape.max_position > 0;
-  if (shape.window.window == 0 || reaches_everything) {
-    shape.window = {};
-    return;
-  }
-  if (!reader.describes_layers("windowed")) return;
-  check_layer_list(reader);
-  auto sees_all = marked_layers(reader, "windowed");
-  sees_all.flip();
-  if (std::ranges::find(sees_all, true) == sees_all.end()) return;
-  const auto period = period_of(sees_all);
-  if (!period || period->leading != 0) {
-    reader.refuse("full_every", "mixes windowed and full attention without a period, which is not supported");
-  }
-  shape.window.full_every = period->every;
-  if (period->every == 1) shape.window = {};
-}
-
-void read_expert_layers(ConfigReader& reader) {
-  if (!reader.describes_layers("experts")) return;
-  const auto period = period_of(marked_layers(reader, "experts"));
-  if (!period) reader.refuse("dense_layers", "leaves no layer with experts, or places them without a period");
-  reader.shape().moe.dense_layers = period->leading;
-  reader.shape().moe.every = period->every;
-}
-
-void read_linear_layers(ConfigReader& reader) {
-  if (!reader.describes_layers("linear")) return;
-  check_layer_list(reader);
-  auto full = marked_layers(reader, "linear");
-  full.flip();
-  const auto period = period_of(full);
-  if (!period || period->leading != 0) {
-    reader.refuse("full_every", "mixes linear and full attention without a period, which is not supported");
-  }
-  reader.shape().linear.full_every = period->every;
+  if (reaches_everything) shape.window.window = 0;
+  if (shape.window.window == 0) shape.window = {};
+  if (shape.window.window > 0 || reader.describes_layers("mixer")) check_layer_list(reader);
+  std::vector<spec::LayerPlan> plans;
+  const bool two_stacks = shape.stack == spec::Stack::encoder_decoder;
+  const std::int64_t layers = shape.layers + (two_stacks ? shape.decoder_layers : 0);
+  for (std::int64_t i = 0; i < layers; ++i) plans.push_back(planned(reader, i));
+  if (!say_by_periods(plans, shape)) shape.plan = std::move(plans);
 }
 
 }  // namespace llmcalc::read

@@ -93,9 +93,7 @@ ConfigShape read_config(std::string_view json, std::string_view place, const Con
   read_numbers(reader);
   for (const auto term : {"norm", "position", "bias"}) reader.by_default(term);
   read_activation(reader);
-  read_windows(reader);
-  read_linear_layers(reader);
-  if (reader.shape().moe.experts > 0) read_expert_layers(reader);
+  read_layers(reader);
   note_what_is_left_out(reader);
 
   Shape shape = reader.shape();

@@ -1,0 +1,142 @@
+// Layers that carry a state along the sequence: Mamba, Mamba-2, RG-LRU, and a gated convolution alone.
+#include "program/attention.hpp"
+
+namespace llmcalc::program {
+
+using quantity::product;
+using spec::StateForm;
+using spec::StateShape;
+
+namespace {
+
+/// A causal depthwise convolution over the positions, `kernel` multiply-adds a channel (causal-conv1d csrc/
+/// causal_conv1d.cpp). It keeps its input; the activation behind it is part of the kernel and computed again.
+Value convolved(BlockBuilder& b, const StateShape& s, const Value& in, std::int64_t channels) {
+  const Value out = b.value("convolved", in.rows, channels, in.width, in.needs_gradient);
+  Op op{.kind = OpKind::convolution,
+        .name = "causal convolution",
+        .inputs = {in.id},
+        .outputs = {out.id},
+        .saved = {in.id}};
+  op.weight = b.vector("convolution", product(channels, s.conv_kernel));
+  op.forward = quantity::flops(2.0 * static_cast<double>(in.rows) * static_cast<double>(channels * s.conv_kernel));
+  op.backward_input = op.backward_weight = op.forward;
+  b.append(op);
+  if (s.conv_bias) b.vector("convolution bias", channels);
+  return out;
+}
+
+Value view(const Value& whole, std::int64_t columns) {
+  Value part = whole;
+  part.columns = columns;
+  return part;
+}
+
+/// What a scan reads beside its input, and what it does for a channel and an element of state.
+struct Scan {
+  std::string_view name;
+  double flops_a_state;  ///< forward, for each position, channel and element of state
+  Value input;
+  Value steps;
+  Value gate;
+};
+
+/// The scan keeps what it reads, not its states, which backward are computed again chunk by chunk (state-spaces/mamba
+/// mamba_ssm/ops/selective_scan_interface.py, SelectiveScanFn; ops/triton/ssd_combined.py).
+Value scanned(BlockBuilder& b, const StateShape& s, const Scan& scan) {
+  const Value out = b.value("scan output", scan.input.rows, s.width, scan.input.width, scan.input.needs_gradient);
+  Op op{.kind = OpKind::recurrence,
+        .name = scan.name,
+        .inputs = {scan.input.id, scan.steps.id, scan.gate.id},
+        .outputs = {out.id},
+        .saved = {scan.input.id, scan.steps.id, scan.gate.id}};
+  const double elements = static_cast<double>(out.rows) * static_cast<double>(product(s.width, s.state));
+  op.forward = quantity::flops(scan.flops_a_state * elements);
+  op.backward_input = op.forward * 2.0;
+  op.kernel_recompute = op.forward;
+  b.append(op);
+  return out;
+}
+
+/// Mamba: projections in and out, a convolution, and time steps, B and C that depend on the input (transformers
+/// modeling_mamba.py, MambaMixer). A position costs 9 operations a channel and element of state: Gu & Dao 2023,
+/// arXiv:2312.00752, appendix D.
+Value selective_scan(BlockBuilder& b, const StateShape& s, const Value& x) {
+  constexpr double flops_a_state = 9.0;
+  const Value both = b.linear(x, {"in projection", x.columns, 2 * s.width, s.bias, Cut::columns});
+  const Value conv = convolved(b, s, view(both, s.width), s.width);
+  const Value parameters = b.linear(conv, {"scan parameters", s.width, s.step_rank + 2 * s.state});
+  const Value steps = b.linear(view(parameters, s.step_rank), {"time step projection", s.step_rank, s.width, true});
+  b.vector("decays", product(s.width, s.state));
+  b.vector("skip", s.width);
+  const Value out = scanned(b, s, {"selective scan", flops_a_state, conv, steps, both});
+  return b.linear(out, {"out projection", s.width, x.columns, s.bias, Cut::rows});
+}
+
+/// Mamba-2: one projection makes gate, input, B, C and time steps; the scan is products of chunks (Dao & Gu 2024,
+/// arXiv:2405.21060 section 6; transformers modeling_mamba2.py, Mamba2Mixer).
+Value duality(BlockBuilder& b, const StateShape& s, const Value& x) {
+  constexpr double flops_a_state = 6.0;
+  const std::int64_t conv_width = s.width + 2 * s.groups * s.state;
+  const Value all = b.linear(x, {"in projection", x.columns, s.width + conv_width + s.heads, s.bias, Cut::columns});
+  const Value conv = convolved(b, s, view(all, conv_width), conv_width);
+  b.vector("time step bias, decays and skip", 3 * s.heads);
+  Value out = scanned(b, s, {"state space duality", flops_a_state, conv, all, all});
+  if (s.norm) {
+    const Value normed = b.value("gated norm", out.rows, out.columns, out.width, out.needs_gradient);
+    Op op{.kind = OpKind::norm,
+          .name = "gated norm",
+          .inputs = {out.id, all.id},
+          .outputs = {normed.id},
+          .saved = {out.id, all.id}};
+    op.weight = b.vector("norm", s.width);
+    b.append(op);
+    out = normed;
+  }
+  return b.linear(out, {"out projection", s.width, x.columns, s.bias, Cut::rows});
+}
+
+/// RG-LRU between two branches: gates of block-diagonal matrices, one block a head (De et al. 2024, arXiv:2402.19427
+/// section 2.4; transformers modeling_recurrent_gemma.py, RecurrentGemmaRecurrentBlock).
+Value gated_recurrence(BlockBuilder& b, const StateShape& s, const Value& x) {
+  constexpr double flops_a_channel = 6.0;
+  const std::int64_t block = s.width / s.heads;
+  const Value branch = b.activation(b.linear(x, {"y projection", x.columns, s.width, true, Cut::columns}), "y branch");
+  const Value in = b.linear(x, {"x projection", x.columns, s.width, true, Cut::columns});
+  const Value conv = convolved(b, s, in, s.width);
+  Value by_head = conv;
+  by_head.rows = product(conv.rows, s.heads);
+  by_head.columns = block;
+  const Value gates = b.linear(by_head, {"gates", block, 2 * block});
+  b.vector("gates of other heads", product(s.heads - 1, 2 * block, block));
+  b.vector("gate biases and decays", 3 * s.width);
+  const Value out = scanned(b, s, {"gated linear recurrence", flops_a_channel, conv, gates, conv});
+  return b.linear(b.multiply(out, branch, "gated"), {"out projection", s.width, x.columns, true, Cut::rows});
+}
+
+/// transformers modeling_lfm2.py, Lfm2ShortConv: B * x goes through the convolution, and C multiplies what comes out.
+Value short_convolution(BlockBuilder& b, const StateShape& s, const Value& x) {
+  const Value all = b.linear(x, {"in projection", x.columns, 3 * s.width, s.bias, Cut::columns});
+  const Value in = b.multiply(view(all, s.width), view(all, s.width), "gated input");
+  const Value conv = convolved(b, s, in, s.width);
+  const Value out = b.multiply(conv, view(all, s.width), "gated output");
+  return b.linear(out, {"out projection", s.width, x.columns, s.bias, Cut::rows});
+}
+
+}  // namespace
+
+Value state_space(BlockBuilder& b, const StateShape& state, const Value& x) {
+  switch (state.form) {
+    case StateForm::duality:
+      return duality(b, state, x);
+    case StateForm::gated_recurrence:
+      return gated_recurrence(b, state, x);
+    case StateForm::short_convolution:
+      return short_convolution(b, state, x);
+    case StateForm::selective_scan:
+      break;
+  }
+  return selective_scan(b, state, x);
+}
+
+}  // namespace llmcalc::program
