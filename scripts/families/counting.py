@@ -7,10 +7,10 @@ from transformers.models.auto import modeling_auto as auto
 
 # The class that a file stands for where it does not name one: the language model with its head.
 HEADS = (
-    auto.AutoModelForCausalLM,
     auto.AutoModelForImageTextToText,
     auto.AutoModelForSeq2SeqLM,
     auto.AutoModelForSpeechSeq2Seq,
+    auto.AutoModelForCausalLM,
     auto.AutoModelForMultimodalLM,
     auto.AutoModelForMaskedLM,
 )

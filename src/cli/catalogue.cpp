@@ -14,7 +14,7 @@ read::Catalogue open_catalogue(const Arguments& arguments, const Environment& en
     std::error_code error;
     if (!std::filesystem::is_directory(*folder, error)) {
       throw quantity::BadInput(place, "'" + *named + "' is no folder",
-                               "it holds models/*.json and accelerators/*.json");
+                               "it holds models/*.json, accelerators/*.json and families/*.json");
     }
     const auto holds = [&](const char* name) { return std::filesystem::is_directory(*folder / name, error); };
     if (!holds("models") && !holds("accelerators")) {
@@ -23,7 +23,8 @@ read::Catalogue open_catalogue(const Arguments& arguments, const Environment& en
     }
   }
   if (!folder) return {};
-  return {read_presets(*folder / "models", place), read_presets(*folder / "accelerators", place)};
+  return {read_presets(*folder / "models", place), read_presets(*folder / "accelerators", place),
+          read_presets(*folder / "families", place)};
 }
 
 }  // namespace llmcalc::cli

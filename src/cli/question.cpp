@@ -44,7 +44,7 @@ std::vector<Given> in_order(std::vector<Given> words) {
 
 /// How many parameters the file holds, and how many its shape counts.
 void add_weights(const read::Checkpoint& weights, const std::optional<read::ConfigText>& config,
-                 std::vector<std::string>& notes) {
+                 const std::vector<Given>& words, std::vector<std::string>& notes) {
   std::string types;
   for (const auto& type : weights.types) {
     types += fmt::format("{}{} {}", types.empty() ? "" : ", ", type.name, type.tensors);
@@ -54,7 +54,9 @@ void add_weights(const read::Checkpoint& weights, const std::optional<read::Conf
                               quantity::format_gib(size)));
   notes.insert(notes.end(), weights.notes.begin(), weights.notes.end());
   if (!config || !weights.counts_all) return;
-  const auto shape = read::read_config(config->json, config->path).shape;
+  const auto as = std::ranges::find(words, "as", &Given::term);
+  const auto shape =
+      read::read_config(config->json, config->path, {as == words.end() ? "" : std::string(as->text), {}}).shape;
   const auto counted = quantity::in_parameters(answer::model_size(shape).total);
   const auto difference = static_cast<std::int64_t>(weights.parameters) - counted;
   if (difference == 0) return;
@@ -144,7 +146,7 @@ std::vector<std::string> AskedQuestion::notes() const {
     if (word.origin.source != Source::flag) said.append(said.empty() ? "" : ", ").append(shown(word));
   }
   if (!said.empty()) notes.push_back("from " + reading.kind + ": " + said);
-  if (reading.weights) add_weights(*reading.weights, config, notes);
+  if (reading.weights) add_weights(*reading.weights, config, words, notes);
   std::string unread;
   for (const auto& key : reading.unread) unread.append(unread.empty() ? "" : ", ").append(key);
   if (!unread.empty()) notes.push_back("not read: " + unread);

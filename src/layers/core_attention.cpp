@@ -167,9 +167,17 @@ Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Heads&
   return out;
 }
 
+/// A class without other kernels runs written-out attention unless another is asked for (transformers
+/// modeling_utils.py, _supports_sdpa; models gptj, bloom, mpt, gpt_oss).
+bool falls_back_to_eager(const Context& c) {
+  return c.profile.kernels.transformers_modules && c.shape().writing.eager_attention &&
+         c.training.attention == spec::AttentionKernel::sdpa;
+}
+
 }  // namespace
 
 bool fuses_attention(const Context& c) {
+  if (falls_back_to_eager(c)) return false;
   if (c.profile.attention.writes_out_capped_scores && c.shape().writing.caps_scores) return false;
   return c.training.attention != spec::AttentionKernel::eager && !c.profile.attention.writes_out_scores;
 }

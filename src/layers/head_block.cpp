@@ -24,8 +24,8 @@ void pool(BlockBuilder& b, const Value& x) {
 }
 
 /// BERT's head for masked tokens goes through a dense layer, GELU and norm first, whole on every tensor-parallel rank
-/// (Devlin et al. 2018, arXiv:1810.04805; Megatron-LM core/models/bert/bert_lm_head.py). It leads back to the width of a
-/// narrow token table (Lan et al. 2019, arXiv:1909.11942).
+/// (Devlin et al. 2018, arXiv:1810.04805; Megatron-LM core/models/bert/bert_lm_head.py). It leads back to the width of
+/// a narrow token table (Lan et al. 2019, arXiv:1909.11942).
 Value transformed(BlockBuilder& b, const Value& x) {
   const auto& shape = b.context().shape();
   const std::int64_t width = shape.embedding_width > 0 ? shape.embedding_width : x.columns;
@@ -44,7 +44,8 @@ void head_block(const Context& c, bool input_needs_gradient, Block& block) {
   if (shape.pooler) pool(b, x);
   const bool transforms = shape.head_transform || (shape.pooler && c.profile.head.transforms_before);
   if (transforms) x = transformed(b, x);
-  if (shape.embedding_width > 0 && !transforms) x = b.linear(x, {"head projection", shape.hidden, shape.embedding_width});
+  if (shape.embedding_width > 0 && !transforms)
+    x = b.linear(x, {"head projection", shape.hidden, shape.embedding_width});
   if (c.training.method == spec::Method::inference) {
     x.rows = c.batch;  // a generation step needs the last position's logits only
     b.linear(x, head_matrix(c, x.columns));

@@ -11,7 +11,10 @@ namespace {
 Value mix_positions(BlockBuilder& b, const spec::Mixer& mixer, const Value& x) {
   if (const auto* grouped = std::get_if<spec::GroupedAttention>(&mixer)) return grouped_attention(b, *grouped, x, x);
   if (const auto* latent = std::get_if<spec::LatentAttention>(&mixer)) return latent_attention(b, *latent, x);
-  if (const auto* state = std::get_if<spec::StateSpace>(&mixer)) return state_space(b, state->shape, x);
+  if (const auto* state = std::get_if<spec::StateSpace>(&mixer)) {
+    const Value scanned = state_space(b, state->shape, x);
+    return state->beside ? b.add(scanned, grouped_attention(b, *state->beside, x, x), "mixed") : scanned;
+  }
   return gated_delta_net(b, std::get<spec::GatedDeltaNet>(mixer), x);
 }
 
@@ -100,6 +103,9 @@ void layer_block(const Context& c, const spec::LayerKind& kind, bool input_needs
     sequential_layer(b, kind, x);
   }
   if (kind.extra > 0) b.vector("other parameters", kind.extra);
+  if (kind.repeated) {
+    for (Weight& w : block.weights) w.tied = w.shared = true;
+  }
   block.checkpointed = c.training.recompute.policy == spec::RecomputePolicy::full || c.selects_operations;
 }
 

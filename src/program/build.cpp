@@ -4,6 +4,7 @@
 #include "llmcalc/layers/blocks.hpp"
 #include "program/companions.hpp"
 #include "program/recomputed_layers.hpp"
+#include "program/towers.hpp"
 
 #include <algorithm>
 
@@ -138,6 +139,7 @@ void build_program(const spec::Question& question, const frameworks::Profile& pr
   add_remainder(question, context.trains_base, program);
   program.companions.clear();
   if (companions) add_companions(question, profile, plain, program);
+  add_towers(question, profile, program);
 }
 
 Program build_program(const spec::Question& question, const frameworks::Profile& profile) {

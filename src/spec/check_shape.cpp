@@ -109,7 +109,8 @@ void check_shape(const Shape& s) {
   check({"heads", s.heads, 1, most_heads});
   check({"kv_heads", s.kv_heads, 1, most_heads});
   check({"head_dim", s.head_dim, 1, widest});
-  check({"ffn", s.ffn, s.moe.experts > 0 && s.moe.dense_layers == 0 ? 0 : 1, widest});
+  const bool planned = !s.plan.empty();  // each layer says whether it has an MLP, and how wide it is
+  check({"ffn", s.ffn, planned || (s.moe.experts > 0 && s.moe.dense_layers == 0) ? 0 : 1, widest});
   check({"vocab", s.vocab, 1, widest * 10});
   check({"max_position", s.max_position, 0, most_positions});
   if (s.stack == Stack::encoder_decoder) check({"decoder_layers", s.decoder_layers, 1, most_layers});

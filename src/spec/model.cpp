@@ -46,7 +46,9 @@ Mixer mixer(const Shape& s, const LayerPlan& plan) {
     case MixerWord::linear:
       return GatedDeltaNet{s.linear};
     case MixerWord::state_space:
-      return StateSpace{s.state};
+      return StateSpace{s.state, std::nullopt};
+    case MixerWord::attention_and_state:
+      return StateSpace{s.state, grouped_attention(s, plan)};
     case MixerWord::none:
       return NoMixer{};
     case MixerWord::attention:
@@ -83,7 +85,7 @@ void append(Model& model, const LayerKind& kind) {
 /// \param first  layer of its stack
 LayerKind layer_kind(const Shape& s, std::int64_t layer, std::int64_t first) {
   const LayerPlan plan = plan_of(s, layer, layer - first);
-  LayerKind kind{mixer(s, plan), false, feed_forward(s, plan), plan.extra};
+  LayerKind kind{mixer(s, plan), false, feed_forward(s, plan), plan.extra, plan.repeated};
   auto* grouped = std::get_if<GroupedAttention>(&kind.mixer);
   if (grouped != nullptr && layer == first) grouped->relative_buckets = s.relative_buckets;
   return kind;

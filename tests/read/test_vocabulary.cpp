@@ -34,7 +34,7 @@ constexpr std::string_view other_terms =
     "schedule first_stage_layers last_stage_layers cp_exchange lora_dropout algorithm reference "
     "virtual_tokens adapter_width moe_imbalance transformer_impl grouped_experts deterministic optimizer_in_backward "
     "tokens samples mfu price memory activations mtbf checkpoint_interval checkpoint_bandwidth restart_time power pue "
-    "carbon_intensity offload_to nvme_bandwidth reshard";
+    "carbon_intensity offload_to nvme_bandwidth reshard as freeze text_only images patches";
 
 void insert_words(std::set<std::string_view>& words, std::string_view text) {
   while (!text.empty()) {
@@ -46,6 +46,7 @@ void insert_words(std::set<std::string_view>& words, std::string_view text) {
 
 std::string shown_after(std::string_view name, std::string_view text) {
   spec::Question question;
+  question.model.shape.towers.emplace_back();  // some terms are about towers only
   const auto* term = find_term(name);
   REQUIRE(term != nullptr);
   term->apply(question, text, "--x");

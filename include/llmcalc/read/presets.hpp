@@ -85,7 +85,8 @@ class Catalogue {
  public:
   Catalogue() = default;
   /// \throws quantity::BadInput with file and JSON pointer when a user file is malformed
-  Catalogue(const std::vector<PresetFile>& model_files, const std::vector<PresetFile>& accelerator_files);
+  Catalogue(const std::vector<PresetFile>& model_files, const std::vector<PresetFile>& accelerator_files,
+            std::vector<PresetFile> family_files = {});
 
   /// \throws quantity::BadInput at `place` with the nearest names when there is no such preset
   ModelPreset model(std::string_view name, std::string_view place) const;
@@ -93,10 +94,13 @@ class Catalogue {
 
   std::vector<ModelPreset> models() const;              ///< all, in the order of the files
   std::vector<AcceleratorPreset> accelerators() const;  ///< all, in the order of the files
+  /// A user's descriptions of families, which are parsed when a config.json is read.
+  const std::vector<PresetFile>& families() const { return user_families_; }
 
  private:
   std::vector<ModelPreset> user_models_;
   std::vector<AcceleratorPreset> user_accelerators_;
+  std::vector<PresetFile> user_families_;
 };
 
 }  // namespace llmcalc::read

@@ -5,6 +5,7 @@
 #include "llmcalc/spec/shape.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -50,6 +51,7 @@ struct GatedDeltaNet {
 /// A recurrence or convolution along the sequence.
 struct StateSpace {
   StateShape shape;
+  std::optional<GroupedAttention> beside;  ///< attention on the same input, whose results are added
 
   friend bool operator==(const StateSpace&, const StateSpace&) = default;
 };
@@ -86,6 +88,7 @@ struct LayerKind {
   bool cross_attention = false;  ///< a decoder layer that also attends to the encoder
   FeedForward mlp;
   std::int64_t extra = 0;  ///< parameters beside those of mixer, MLP and norms
+  bool repeated = false;   ///< its weights are those of an earlier layer
 
   friend bool operator==(const LayerKind&, const LayerKind&) = default;
 };

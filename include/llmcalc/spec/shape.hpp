@@ -65,7 +65,13 @@ struct MoeShape {
 };
 
 /// What mixes the positions of a layer.
-enum class MixerWord : std::uint8_t { attention, linear, state_space, none };
+enum class MixerWord : std::uint8_t {
+  attention,
+  linear,
+  state_space,
+  attention_and_state,  ///< side by side, on the same normalised input (Falcon-H1)
+  none
+};
 
 /// How a layer carries a state along the sequence in place of attention.
 enum class StateForm : std::uint8_t {
@@ -96,6 +102,7 @@ struct LayerPlan {
   bool windowed = false;
   bool experts = false;
   bool mlp = true;
+  bool repeated = false;  ///< its weights are those of an earlier layer (ALBERT, Zamba)
   std::int64_t heads = 0;
   std::int64_t kv_heads = 0;
   std::int64_t head_dim = 0;
@@ -115,14 +122,21 @@ enum class NormForm {
 /// How the public code of a family writes what others write differently: which tensors exist, of equal parameters.
 struct Writing {
   NormForm norm = NormForm::plain;
-  bool fused_qkv = false;       ///< one matrix whose result q, k and v are parts of (GPT-NeoX)
-  bool chained_gelu = false;    ///< GELU's tanh form operation by operation (GPT-2)
-  bool narrow_softmax = false;  ///< written-out attention takes its softmax in the type of the scores (GPT-2)
-  bool caps_scores = false;     ///< attention scores go through a tanh (Gemma 2)
-  bool caps_logits = false;     ///< and so do the logits
+  bool fused_qkv = false;        ///< one matrix whose result q, k and v are parts of (GPT-NeoX)
+  bool chained_gelu = false;     ///< GELU's tanh form operation by operation (GPT-2)
+  bool narrow_softmax = false;   ///< written-out attention takes its softmax in the type of the scores (GPT-2)
+  bool caps_scores = false;      ///< attention scores go through a tanh (Gemma 2)
+  bool caps_logits = false;      ///< and so do the logits
+  bool eager_attention = false;  ///< the class supports written-out attention only
+  bool partial_rotary = false;   ///< a part of each head is rotated and put together with the rest
+  bool clamped_gate = false;     ///< the gated activation is a chain with clamps (gpt-oss)
+  bool wide_router = false;      ///< the router reads an fp32 copy of its input (DeepSeek-V3)
+  bool every_expert = false;     ///< every expert computes every token (Llama 4)
 
   friend bool operator==(const Writing&, const Writing&) = default;
 };
+
+struct Tower;
 
 struct Shape {
   std::string name;
@@ -157,17 +171,37 @@ struct Shape {
   StateShape state;
   MoeShape moe;
   Writing writing;
-  std::vector<LayerPlan> plan;  ///< one a layer, the decoder's behind the encoder's; empty: the periods above say it
-  std::int64_t extra = 0;       ///< parameters beside the layers that no other field says
-  std::int64_t position_rows = 0;     ///< rows of the learned position table (OPT: max_position + 2)
+  std::vector<LayerPlan> plan;     ///< one a layer, the decoder's behind the encoder's; empty: the periods above say it
+  std::int64_t extra = 0;          ///< parameters beside the layers that no other field says
+  std::vector<Tower> towers;       ///< encoders of images or sound that stand beside the text model
+  std::int64_t position_rows = 0;  ///< rows of the learned position table (OPT: max_position + 2)
   std::int64_t relative_buckets = 0;  ///< T5: rows of the relative bias, in the first layer of each stack
   std::int64_t token_types = 0;       ///< BERT segment embeddings
   std::int64_t embedding_width = 0;   ///< width of the token table where projected to hidden (OPT-350M); 0: hidden
-  bool embeds_narrow = false;  ///< positions, token types and norm are as narrow as such a table (ALBERT)
+  bool embeds_narrow = false;         ///< positions, token types and norm are as narrow as such a table (ALBERT)
   bool embedding_norm = false;
   bool pooler = false;
   bool head_transform = false;  ///< a dense layer, the activation and a norm between the last layer and the head (BERT)
-  double dropout = 0.0;  ///< hidden and attention dropout probability of the run
+  double dropout = 0.0;         ///< hidden and attention dropout probability of the run
+};
+
+/// A matrix between a tower and the text model.
+struct Projection {
+  std::int64_t inputs = 0;
+  std::int64_t outputs = 0;
+  bool bias = false;
+};
+
+/// An encoder of images or sound beside the text model, and what leads from its width to the text's.
+struct Tower {
+  std::string name;                   ///< "vision", "audio"
+  Shape layers;                       ///< its layers; no table, no head
+  std::int64_t positions = 0;         ///< patches of an image, frames of a clip
+  std::int64_t patch_inputs = 0;      ///< numbers that make a position: channels x patch x patch; 0: no such matrix
+  bool patch_bias = false;            ///< of the matrix from those to the tower's width
+  std::int64_t merged = 1;            ///< positions that the projector makes one of
+  std::vector<Projection> projector;  ///< in order
+  std::int64_t extra = 0;             ///< parameters of neither layers nor the matrices above
 };
 
 }  // namespace llmcalc::spec

@@ -139,6 +139,13 @@ struct Adapter {
   std::int64_t width = 0;           ///< inner width of bottleneck adapters
 };
 
+/// What a run does with the towers of a multimodal model.
+enum class TowerUse {
+  trained,
+  frozen,  ///< they run forward, nothing is kept of them but what the text model reads
+  absent,  ///< the text part alone
+};
+
 struct Training {
   Framework framework = Framework::generic;
   std::string framework_version;  ///< free text: versions and date as far as known
@@ -151,6 +158,9 @@ struct Training {
   OptimizerImpl optimizer_impl = OptimizerImpl::fused;
   bool optimizer_in_backward = false;  ///< each weight is updated as soon as its gradient exists, which is then dropped
   std::int64_t optimizer_rank = 0;     ///< of the projection in which GaLore and APOLLO keep their moments
+  TowerUse towers = TowerUse::trained;
+  std::int64_t images = 1;   ///< or clips of sound, in a sample
+  std::int64_t patches = 0;  ///< positions that an image has in its tower; 0: those of the model's own size
   std::int64_t seq = 0;
   std::int64_t cached = 0;  ///< positions in front of each sample whose keys and values a server has kept
   std::int64_t micro_batch = 1;

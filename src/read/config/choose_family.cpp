@@ -49,14 +49,19 @@ std::string lacking_keys(const ConfigDocument& document, const Family& decoder) 
   const std::string lacking = lacking_keys(document, *families.named("llama"));
   std::string hint = quantity::did_you_mean(model_type.value, names);
   if (lacking.empty()) hint += std::string(hint.empty() ? "" : "; ") + "--as llama reads it as one";
-  throw quantity::BadInput(
-      document.at(model_type.pointer),
-      fmt::format("'{}' is not a model type we know; as a Llama-like decoder the file {}", model_type.value,
-                  lacking.empty() ? "has every key" : "lacks " + lacking),
-      hint);
+  throw quantity::BadInput(document.at(model_type.pointer),
+                           fmt::format("'{}' is not a model type we know; as a Llama-like decoder the file {}",
+                                       model_type.value, lacking.empty() ? "has every key" : "lacks " + lacking),
+                           hint);
 }
 
 }  // namespace
+
+std::optional<Family> Families::wrapper_of(const ConfigDocument& document) const {
+  const auto outer = document.root().text(model_type_key);
+  auto family = outer ? named(outer->value) : std::nullopt;
+  return family && family->description().contains("towers") ? family : std::nullopt;
+}
 
 Family Families::of(const ConfigDocument& document, std::string_view as) const {
   if (!as.empty()) {
@@ -68,9 +73,16 @@ Family Families::of(const ConfigDocument& document, std::string_view as) const {
   }
   const auto inner = document.text_model().text(model_type_key);
   const auto outer = document.root().text(model_type_key);
-  for (const auto& found : {inner, outer}) {
-    if (!found) continue;
-    if (auto family = named(found->value)) return *std::move(family);
+  const auto wrapper = wrapper_of(document);
+  if (inner && document.is_nested()) {
+    if (auto family = named(inner->value)) return *std::move(family);
+  }
+  if (wrapper && wrapper->description().contains("text")) {
+    const auto name = wrapper->description().at("text").get<std::string>();
+    if (auto family = named(name)) return *std::move(family);
+  }
+  if (outer) {
+    if (auto family = named(outer->value)) return *std::move(family);
   }
   if (const auto classes = document.root().texts(architectures_key)) {
     for (const auto& name : classes->value) {

@@ -120,6 +120,13 @@ ConfigDocument::ConfigDocument(std::string_view json, std::string_view place)
   if (!value_->is_object()) throw quantity::BadInput(place_, "expected the JSON object of a config.json");
 }
 
+ConfigObject ConfigDocument::part(std::string_view path) const {
+  static const nlohmann::json nothing = nlohmann::json::object();
+  if (path.empty()) return root_;
+  auto found = root_.object({&path, 1});
+  return found ? *std::move(found) : ConfigObject(nothing, "", place_);
+}
+
 bool ConfigDocument::has_any(std::string_view keys) const {
   constexpr std::string_view between = " ?? ";
   for (;;) {

@@ -76,6 +76,8 @@ class ConfigDocument {
   const ConfigObject& text_model() const { return text_model_; }
 
   bool is_nested() const { return nested_; }
+  /// Another object of the file in the place of the text model: a tower's. Without one, an object that holds nothing.
+  ConfigObject part(std::string_view path) const;
   /// Whether the text model has one of the keys of an expression such as "hidden_size ?? n_embd".
   bool has_any(std::string_view keys) const;
 

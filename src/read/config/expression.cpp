@@ -20,8 +20,7 @@ bool goes_on(char c) { return begins_name(c) || std::isdigit(static_cast<unsigne
 /// Reads and computes in one pass; parts that a condition rules out are read without being computed.
 class Evaluation {
  public:
-  Evaluation(std::string_view text, Names& names, std::string_view place)
-      : text_(text), names_(names), place_(place) {}
+  Evaluation(std::string_view text, Names& names, std::string_view place) : text_(text), names_(names), place_(place) {}
 
   Amount whole() {
     Amount result = choice();
@@ -178,8 +177,10 @@ class Evaluation {
   }
 
   Amount applied(std::string_view name, const std::vector<Amount>& given) {
-    if (name == "len") return given[0].value == nullptr ? Amount{} : Amount::of(static_cast<double>(given[0].value->size()));
+    if (name == "len")
+      return given[0].value == nullptr ? Amount{} : Amount::of(static_cast<double>(given[0].value->size()));
     if (name == "has" && given.size() == 2) return truth(holds(given[0], given[1]));
+    if (name == "ends" && given.size() == 2) return truth(given[0].word.ends_with(given[1].word));
     if (name == "count" && given.size() == 2) return Amount::of(static_cast<double>(occurrences(given[0], given[1])));
     if (name == "sum") return summed(given[0]);
     if (std::ranges::any_of(given, &Amount::is_absent)) return {};
@@ -240,7 +241,8 @@ class Evaluation {
   double number(const Amount& amount) {
     if (amount.kind == Amount::Kind::number) return amount.number;
     if (!amount.pointer.empty()) {
-      throw quantity::BadInput(names_.place_of(amount.pointer), fmt::format("expected a number, not {}", amount.value->dump()));
+      throw quantity::BadInput(names_.place_of(amount.pointer),
+                               fmt::format("expected a number, not {}", amount.value->dump()));
     }
     fail("computes with what is no number");
   }

@@ -1,9 +1,10 @@
 // The little language in which descriptions of families say what follows from the keys of a file.
 //
-// `hidden_size ?? n_embd`, `4 * $hidden`, `layer_types[layer] == 'full_attention'`, `use_qk_norm ? 'per-head' : 'none'`.
-// A name is a key of the file ("attn_config.kv_n_heads" one inside an object), `$name` a field of the shape, `layer` the
-// index of a layer. What is absent or null makes a computation absent, counts as false, and gives way to what stands
-// behind `??`. Numbers are doubles, which hold every size exactly; `/` divides exactly and `//` rounds down.
+// `hidden_size ?? n_embd`, `4 * $hidden`, `layer_types[layer] == 'full_attention'`, `use_qk_norm ? 'per-head' :
+// 'none'`. A name is a key of the file ("attn_config.kv_n_heads" one inside an object), `$name` a field of the shape,
+// `layer` the index of a layer. What is absent or null makes a computation absent, counts as false, and gives way to
+// what stands behind `??`. Numbers are doubles, which hold every size exactly; `/` divides exactly and `//` rounds
+// down.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -16,8 +16,10 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::string_view, 12> parts = {"id",       "aliases", "architecture", "like",  "source", "about",
-                                                    "defaults", "class",   "let",          "shape", "layer",  "towers"};
+constexpr std::array<std::string_view, 19> parts = {
+    "id",           "aliases",    "architecture", "like",      "source", "about",  "text",
+    "class",        "defaults",   "let",          "shape",     "layer",  "towers", "positions",
+    "patch_inputs", "patch_bias", "merged",       "projector", "refuses"};
 
 /// Longer chains of "like" than any that makes sense end those that go round.
 constexpr std::size_t longest_chain = 8;
@@ -69,6 +71,14 @@ const json* Family::inside(std::string_view part, std::string_view name) const {
   return field == fields->end() ? nullptr : &*field;
 }
 
+Family Family::with(const Family& around) const {
+  json fields = json::object();
+  for (const auto part : {"shape", "let", "defaults", "refuses"}) {
+    if (around.description_.contains(part)) fields[part] = around.description_[part];
+  }
+  return Family(id_, file_, merged(description_, fields));
+}
+
 Families::Entry read_family_entry(const JsonPlace& entry) {
   for (const std::string& part : entry.keys()) {
     if (std::ranges::find(parts, part) == parts.end()) fail_unknown_key(entry, part, parts);
@@ -102,8 +112,8 @@ std::optional<Family> Families::named(std::string_view model_type) const {
     auto one = entry(name);
     if (!one && chain.empty()) return std::nullopt;
     if (!one || chain.size() == longest_chain) {
-      const auto problem = fmt::format("'{}' is like '{}', which {}", chain.back().id, name,
-                                       one ? "goes round" : "is no family");
+      const auto problem =
+          fmt::format("'{}' is like '{}', which {}", chain.back().id, name, one ? "goes round" : "is no family");
       throw quantity::BadInput(chain.back().file, problem);
     }
     name = one->value.value("like", std::string());
@@ -112,6 +122,15 @@ std::optional<Family> Families::named(std::string_view model_type) const {
   json description = json::object();
   for (auto one = chain.rbegin(); one != chain.rend(); ++one) description = merged(std::move(description), one->value);
   return Family(chain.front().id, chain.front().file, std::move(description));
+}
+
+Family Families::inheriting(const json& description, std::string id, std::string file) const {
+  const std::string base = description.value("like", std::string());
+  const auto inherited = base.empty() ? std::nullopt : named(base);
+  if (!base.empty() && !inherited)
+    throw quantity::BadInput(file, fmt::format("'{}' is like no family: '{}'", id, base));
+  return Family(std::move(id), std::move(file),
+                merged(inherited ? inherited->description() : json::object(), description));
 }
 
 }  // namespace llmcalc::read

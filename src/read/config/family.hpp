@@ -41,6 +41,8 @@ class Family {
   /// What stands for a key that a configuration nested in the file leaves out, which then holds only what differs.
   const nlohmann::json* class_default_of(std::string_view key) const { return inside("class", key); }
   const nlohmann::json& description() const { return description_; }
+  /// This family with the fields that another description, of what stands around it, says of it.
+  Family with(const Family& around) const;
 
  private:
   const nlohmann::json* inside(std::string_view part, std::string_view name) const;
@@ -66,6 +68,12 @@ class Families {
 
   /// The family of a model_type, or of another name of it; empty where it is not known.
   std::optional<Family> named(std::string_view model_type) const;
+
+  /// What a description says on top of the family that it is like.
+  Family inheriting(const nlohmann::json& description, std::string id, std::string file) const;
+
+  /// The description of what stands around the text model of a file; empty where the file is a text model alone.
+  std::optional<Family> wrapper_of(const ConfigDocument& document) const;
 
   /// The family of a file by its text model's model_type, by the file's own, or by its architecture.
   /// \param as  a model_type that is to be read in place of the file's own; may be empty

@@ -91,11 +91,14 @@ constexpr NumberField numbers[] = {
     {"qk_rope_dim", "qk_rope_dim", latent, {0, most_width}, part_of<&Shape::latent, &LatentShape::qk_rope_dim>},
     {"v_dim", "v_dim", latent, {1, most_width}, part_of<&Shape::latent, &LatentShape::v_dim>},
     {"key_heads", "key_heads", linear, {1, most_heads}, part_of<&Shape::linear, &LinearAttentionShape::key_heads>},
-    {"value_heads", "value_heads", linear, {1, most_heads},
+    {"value_heads",
+     "value_heads",
+     linear,
+     {1, most_heads},
      part_of<&Shape::linear, &LinearAttentionShape::value_heads>},
     {"key_dim", "key_dim", linear, {1, most_width}, part_of<&Shape::linear, &LinearAttentionShape::key_dim>},
     {"value_dim", "value_dim", linear, {1, most_width}, part_of<&Shape::linear, &LinearAttentionShape::value_dim>},
-    {"conv_kernel", "conv_kernel", linear, {1, 64}, part_of<&Shape::linear, &LinearAttentionShape::conv_kernel>},
+    {"conv_kernel", "conv_kernel", linear, {1, 4096}, part_of<&Shape::linear, &LinearAttentionShape::conv_kernel>},
     {"experts", "experts", experts, {0, most_experts}, part_of<&Shape::moe, &MoeShape::experts>},
     {"top_k", "top_k", experts, {1, most_experts}, part_of<&Shape::moe, &MoeShape::top_k>},
     {"expert_ffn", "expert_ffn", experts, {1, most_ffn}, part_of<&Shape::moe, &MoeShape::expert_ffn>},
@@ -111,7 +114,7 @@ constexpr NumberField numbers[] = {
     {"state_heads", "state_heads", always, {1, most_width}, part_of<&Shape::state, &StateShape::heads>},
     {"state_size", "state_size", always, {1, most_width}, part_of<&Shape::state, &StateShape::state>},
     {"state_groups", "state_groups", always, {1, most_heads}, part_of<&Shape::state, &StateShape::groups>},
-    {"state_conv_kernel", "state_conv_kernel", always, {1, 64}, part_of<&Shape::state, &StateShape::conv_kernel>},
+    {"state_conv_kernel", "state_conv_kernel", always, {1, 4096}, part_of<&Shape::state, &StateShape::conv_kernel>},
     {"state_step_rank", "state_step_rank", always, {1, most_width}, part_of<&Shape::state, &StateShape::step_rank>},
     {"extra", "extra", always, {0, most_positions}, part_of<&Shape::extra>},
 };
@@ -142,20 +145,24 @@ constexpr SwitchField switches[] = {
     {"writes_narrow_softmax", part_of<&Shape::writing, &Writing::narrow_softmax>},
     {"writes_capped_scores", part_of<&Shape::writing, &Writing::caps_scores>},
     {"writes_capped_logits", part_of<&Shape::writing, &Writing::caps_logits>},
+    {"eager_attention", part_of<&Shape::writing, &Writing::eager_attention>},
+    {"writes_partial_rotary", part_of<&Shape::writing, &Writing::partial_rotary>},
+    {"writes_clamped_gate", part_of<&Shape::writing, &Writing::clamped_gate>},
+    {"writes_wide_router", part_of<&Shape::writing, &Writing::wide_router>},
+    {"runs_every_expert", part_of<&Shape::writing, &Writing::every_expert>},
 };
 
 constexpr WordField words[] = {
-    {"stack", set_word<&Shape::stack>},       {"norm", set_word<&Shape::norm>},
-    {"position", set_word<&Shape::position>}, {"qk_norm", set_word<&Shape::qk_norm>},
-    {"writes_norm", set_form},                {"state_form", set_state_form},
+    {"stack", set_word<&Shape::stack>},     {"norm", set_word<&Shape::norm>}, {"position", set_word<&Shape::position>},
+    {"qk_norm", set_word<&Shape::qk_norm>}, {"writes_norm", set_form},        {"state_form", set_state_form},
 };
 
 /// Read by functions of their own: norms_per_layer is no int64, the activation and the gate make one word, and
 /// positions may be stretched.
 constexpr std::array<std::string_view, 4> others = {"norms_per_layer", "activation", "gated", "layer_words"};
 
-constexpr std::array<std::string_view, 9> layer_fields = {"mixer",    "windowed", "experts", "mlp",  "heads",
-                                                          "kv_heads", "head_dim", "ffn",     "extra"};
+constexpr std::array<std::string_view, 10> layer_fields = {"mixer", "windowed", "experts",  "mlp", "repeated",
+                                                           "heads", "kv_heads", "head_dim", "ffn", "extra"};
 
 std::vector<std::string_view> all_names() {
   std::vector<std::string_view> names(others.begin(), others.end());

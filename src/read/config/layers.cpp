@@ -46,7 +46,7 @@ std::optional<Period> period_of(const std::vector<bool>& marked) {
 /// family knows.
 void check_layer_list(ConfigReader& reader) {
   constexpr std::array<std::string_view, 1> key = {"layer_types"};
-  const auto types = reader.text_model().texts(key);
+  const auto types = reader.object().texts(key);
   if (!types) return;
   reader.came_from("full_every", types->pointer);
   const auto words = reader.field_value("layer_words");
@@ -55,7 +55,8 @@ void check_layer_list(ConfigReader& reader) {
     reader.refuse("full_every", fmt::format("lists {} layers, expected {}", types->value.size(), layers));
   }
   for (const auto& type : types->value) {
-    if (words.value == nullptr || std::find(words.value->begin(), words.value->end(), type) != words.value->end()) continue;
+    if (words.value == nullptr || std::find(words.value->begin(), words.value->end(), type) != words.value->end())
+      continue;
     reader.refuse("full_every", fmt::format("holds '{}', expected one of {}", type, words.value->dump()));
   }
 }
@@ -68,6 +69,7 @@ constexpr std::array mixer_names = {
     MixerName{"attention", spec::MixerWord::attention},
     MixerName{"linear", spec::MixerWord::linear},
     MixerName{"state", spec::MixerWord::state_space},
+    MixerName{"attention-and-state", spec::MixerWord::attention_and_state},
     MixerName{"none", spec::MixerWord::none},
 };
 
@@ -87,7 +89,8 @@ std::int64_t size_of(ConfigReader& reader, std::string_view name, std::int64_t l
   if (amount.is_absent()) return 0;
   const bool whole = amount.kind == Amount::Kind::number && amount.number == std::floor(amount.number);
   if (!whole || amount.number < 0 || amount.number > largest) {
-    throw quantity::BadInput(reader.document().place(), fmt::format("makes {} of layer {} no whole number", name, layer));
+    throw quantity::BadInput(reader.document().place(),
+                             fmt::format("makes {} of layer {} no whole number", name, layer));
   }
   return static_cast<std::int64_t>(amount.number);
 }
@@ -96,10 +99,11 @@ spec::LayerPlan planned(ConfigReader& reader, std::int64_t layer) {
   const spec::Shape& shape = reader.shape();
   spec::LayerPlan plan;
   plan.mixer = mixer_of(reader, layer);
-  plan.windowed = shape.window.window > 0 && (!reader.describes_layers("windowed") ||
-                                              reader.layer_value("windowed", layer).is_true());
+  plan.windowed = shape.window.window > 0 &&
+                  (!reader.describes_layers("windowed") || reader.layer_value("windowed", layer).is_true());
   plan.experts = shape.moe.experts > 0 && reader.layer_value("experts", layer).is_true();
   plan.mlp = !reader.describes_layers("mlp") || reader.layer_value("mlp", layer).is_true();
+  plan.repeated = reader.layer_value("repeated", layer).is_true();
   plan.heads = size_of(reader, "heads", layer);
   plan.kv_heads = size_of(reader, "kv_heads", layer);
   plan.head_dim = size_of(reader, "head_dim", layer);

@@ -24,8 +24,10 @@ constexpr std::array<std::string_view, 4> towers = {"vision_config", "audio_conf
 
 void note_what_is_left_out(ConfigReader& reader) {
   const ConfigObject& root = reader.document().root();
-  const ConfigObject& text = reader.text_model();
-  if (root.has(towers)) reader.note("the vision or audio tower and its projector are not counted");
+  const ConfigObject& text = reader.object();
+  if (root.has(towers) && reader.shape().towers.empty()) {
+    reader.note("the vision or audio tower and its projector are not counted");
+  }
   if (const auto mtp = text.integer(mtp_layers, layer_counts); mtp && mtp->value > 0) {
     reader.note(fmt::format("{} multi-token-prediction layer(s) are not counted", mtp->value));
   }

@@ -1,102 +1,60 @@
-#include "llmcalc/read/config.hpp"
-
 #include "llmcalc/quantity/error.hpp"
-#include "read/config/activation.hpp"
-#include "read/config/layers.hpp"
+#include "llmcalc/read/config.hpp"
 #include "read/config/notes.hpp"
-#include "read/config/reader.hpp"
+#include "read/config/read_shape.hpp"
+#include "read/config/towers.hpp"
 
-#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 
 namespace llmcalc::read {
 namespace {
 
-using spec::Shape;
-
-/// Whether the model has what a group of fields belongs to; the field that says so comes first in it.
-bool belongs(const NumberField& field, const Shape& shape) {
-  if (field.group == FieldGroup::latent) return field.name == "kv_rank" || shape.latent.kv_rank > 0;
-  if (field.group == FieldGroup::experts) return field.name == "experts" || shape.moe.experts > 0;
-  return true;
+/// The text model's family, with what the description of its wrapper says on top.
+Family family_of(const Families& families, const ConfigDocument& document, const std::optional<Family>& wrapper,
+                 std::string_view as) {
+  Family family = families.of(document, as);
+  return wrapper ? family.with(*wrapper) : family;
 }
 
-/// The trained length: YaRN's factor counts from the original length (Peng et al. 2023, arXiv:2309.00071).
-void stretch_positions(ConfigReader& reader) {
-  static constexpr std::array<std::string_view, 3> kinds = {"rope_scaling.rope_type", "rope_scaling.type",
-                                                            "rope_parameters.rope_type"};
-  static constexpr std::array<std::string_view, 2> factors = {"rope_scaling.factor", "rope_parameters.factor"};
-  static constexpr std::array<std::string_view, 2> originals = {"rope_scaling.original_max_position_embeddings",
-                                                                "rope_parameters.original_max_position_embeddings"};
-  const Range positions = number_field("max_position")->range;
-  const auto kind = reader.text_model().text(kinds);
-  if (!kind || kind->value != "yarn") return;
-  const auto factor = reader.text_model().number(factors);
-  const auto original = reader.text_model().integer(originals, positions);
-  if (!factor || !original) return;
-  const double stretched = std::round(factor->value * static_cast<double>(original->value));
-  if (!(stretched >= 1.0 && stretched <= static_cast<double>(positions.most))) {
-    throw quantity::BadInput(
-        reader.document().at(factor->pointer),
-        fmt::format("is {}, which stretches {} positions out of range", factor->value, original->value));
-  }
-  auto& longest = reader.shape().max_position;
-  longest = std::max(longest, static_cast<std::int64_t>(stretched));
+[[noreturn]] void refuse_wrapper(const ConfigReader& reader, const std::string& pointer, std::string_view problem) {
+  throw quantity::BadInput(reader.document().at(pointer), std::string(problem),
+                           "--as " + reader.family().id() + " reads the text model alone");
 }
 
-void check_head_split(ConfigReader& reader, const Amount& head_dim) {
-  if (head_dim.kind != Amount::Kind::number || head_dim.number == std::floor(head_dim.number)) return;
-  reader.refuse("heads", fmt::format("is {}, which does not divide the hidden size, and there is no head_dim",
-                                     reader.shape().heads));
-}
-
-void check_experts(ConfigReader& reader) {
-  const spec::MoeShape& moe = reader.shape().moe;
-  if (moe.top_k <= moe.experts || moe.experts == 0) return;
-  reader.refuse("top_k", fmt::format("is {}, expected at most the {} experts", moe.top_k, moe.experts));
-}
-
-/// Latent attention has no heads of its own width; what needs every size that a file must say comes behind them.
-void read_numbers(ConfigReader& reader) {
-  Shape& shape = reader.shape();
-  for (const auto& field : number_fields()) {
-    if (field.name == "kv_heads") reader.refuse_missing();
-    if (field.name == "head_dim" && shape.latent.kv_rank > 0) {
-      shape.head_dim = shape.hidden / shape.heads;
-      continue;
-    }
-    if (field.name == "head_dim") check_head_split(reader, reader.field_value(field.name));
-    if (belongs(field, shape)) reader.read(field);
-    if (field.name == "max_position") stretch_positions(reader);
+/// What no description covers is not left out in silence: a tower, or whatever stands around the text model.
+void refuse_unknown_wrapper(const Families& families, const ConfigReader& reader) {
+  constexpr std::array<std::string_view, 4> towers = {"vision_config", "audio_config", "vision_tower",
+                                                      "mm_vision_tower"};
+  static constexpr std::array<std::string_view, 1> type_key = {"model_type"};
+  const ConfigObject& root = reader.document().root();
+  for (const std::string_view key : towers) {
+    const auto found = root.value(key);
+    if (!found || found->value->is_null()) continue;
+    refuse_wrapper(reader, found->pointer, "is a tower that no description of a family covers");
   }
-  reader.refuse_missing();
-  if (const Amount norms = reader.field_value("norms_per_layer"); !norms.is_absent()) {
-    shape.norms_per_layer = static_cast<int>(norms.number);
+  const auto type = root.text(type_key);
+  if (reader.document().is_nested() && type && !families.named(type->value)) {
+    refuse_wrapper(reader, type->pointer, "'" + type->value + "' is not a model type we know, only its text model is");
   }
-  if (shape.kv_heads > shape.heads || shape.heads % shape.kv_heads != 0) {
-    reader.refuse("kv_heads", fmt::format("is {}, expected a divisor of the {} heads", shape.kv_heads, shape.heads));
-  }
-  check_experts(reader);
 }
 
 }  // namespace
 
 ConfigShape read_config(std::string_view json, std::string_view place, const ConfigReading& reading) {
   const ConfigDocument document(json, place);
-  const Family family = Families(reading.families).of(document, reading.as);
+  const Families families(reading.families);
+  const auto wrapper = reading.as.empty() ? families.wrapper_of(document) : std::nullopt;
+  const Family family = family_of(families, document, wrapper, reading.as);
   ConfigReader reader(document, family);
-  for (const auto& field : word_fields()) reader.read(field);
-  for (const auto& field : switch_fields()) reader.read(field);
-  read_numbers(reader);
-  for (const auto term : {"norm", "position", "bias"}) reader.by_default(term);
-  read_activation(reader);
-  read_layers(reader);
+  read_shape(reader);
+  if (wrapper) read_towers(families, *wrapper, reader);
+  if (!wrapper && reading.as.empty()) refuse_unknown_wrapper(families, reader);
   note_what_is_left_out(reader);
+  if (!reading.as.empty()) reader.note("the file was read as " + reading.as + ", whatever model_type it names");
 
-  Shape shape = reader.shape();
+  spec::Shape shape = reader.shape();
   static constexpr std::array<std::string_view, 1> name_key = {"_name_or_path"};
   const auto name = document.root().text(name_key);
   shape.name = name && !name->value.empty() ? name->value : family.id();

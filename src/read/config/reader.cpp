@@ -14,16 +14,18 @@ namespace {
 
 constexpr std::string_view default_origin = "transformers default";
 constexpr std::string_view from_root = "root.";
+constexpr std::string_view from_text = "text.";
 
 }  // namespace
 
 const ConfigObject& ConfigReader::object_of(std::string_view& path) const {
-  if (!path.starts_with(from_root)) return text_model();
+  if (!path.starts_with(from_root)) return object_;
   path.remove_prefix(from_root.size());
   return document_.root();
 }
 
 Amount ConfigReader::key(std::string_view path) {
+  if (path.starts_with(from_text)) return (text_ != nullptr ? *text_ : *this).key(path.substr(from_text.size()));
   std::string_view inner = path;
   if (const auto found = object_of(inner).value(inner)) {
     if (found->value->is_null() && null_pointer_.empty()) null_pointer_ = found->pointer;

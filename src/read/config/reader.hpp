@@ -16,15 +16,22 @@ namespace llmcalc::read {
 
 class ConfigReader : private Names {
  public:
-  ConfigReader(const ConfigDocument& document, const Family& family) : document_(document), family_(family) {}
+  ConfigReader(const ConfigDocument& document, const Family& family)
+      : ConfigReader(document, family, document.text_model()) {}
+  /// \param object  that keys are looked up in: the text model, or a tower's configuration
+  /// \param text    of the text model, where the object is another's
+  ConfigReader(const ConfigDocument& document, const Family& family, ConfigObject object, ConfigReader* text = nullptr)
+      : document_(document), family_(family), object_(std::move(object)), text_(text) {}
 
   const Family& family() const { return family_; }
   const ConfigDocument& document() const { return document_; }
-  const ConfigObject& text_model() const { return document_.text_model(); }
+  const ConfigObject& object() const { return object_; }
   spec::Shape& shape() { return shape_; }
 
   /// What the family says of a field: absent where it says nothing, or where the keys that it names are.
   Amount field_value(std::string_view name);
+  /// An expression of the description beside its fields: of towers and projectors.
+  Amount computed(const nlohmann::json& expression, const std::string& place) { return described(expression, place); }
   /// What the family says of one layer.
   Amount layer_value(std::string_view name, std::int64_t layer);
   bool describes_layers(std::string_view name) const { return family_.layer_field(name) != nullptr; }
@@ -53,7 +60,7 @@ class ConfigReader : private Names {
   std::int64_t layer() const override { return layer_; }
   std::string place_of(const std::string& pointer) const override { return document_.at(pointer); }
 
-  /// The object that a path begins at: the text model, or the file where it says "root.".
+  /// The object that a path begins at: the file where it says "root.".
   const ConfigObject& object_of(std::string_view& path) const;
   Amount described(const nlohmann::json& description, const std::string& place);
   void remember_origin(std::string_view term, const Amount& amount);
@@ -62,6 +69,8 @@ class ConfigReader : private Names {
 
   const ConfigDocument& document_;
   const Family& family_;
+  ConfigObject object_;
+  ConfigReader* text_ = nullptr;
   spec::Shape shape_;
   std::int64_t layer_ = 0;
   std::string first_pointer_;  ///< of the first key of the file that the last description used

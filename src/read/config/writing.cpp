@@ -8,7 +8,7 @@ spec::Writing writing_of(const Family& family) {
   ConfigReader reader(nothing, family);
   for (const auto& field : word_fields()) reader.read(field);
   for (const auto& field : switch_fields()) reader.read(field);
-  read_activation(reader);
+  if (family.field("activation") != nullptr) read_activation(reader);
   return reader.shape().writing;
 }
 

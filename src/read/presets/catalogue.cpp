@@ -119,7 +119,9 @@ std::vector<Preset> all(const std::vector<Preset>& users) {
 
 }  // namespace
 
-Catalogue::Catalogue(const std::vector<PresetFile>& model_files, const std::vector<PresetFile>& accelerator_files) {
+Catalogue::Catalogue(const std::vector<PresetFile>& model_files, const std::vector<PresetFile>& accelerator_files,
+                     std::vector<PresetFile> family_files)
+    : user_families_(std::move(family_files)) {
   for (const auto& file : model_files) append_file(user_models_, file);
   for (const auto& file : accelerator_files) append_file(user_accelerators_, file);
 }

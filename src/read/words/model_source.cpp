@@ -43,7 +43,9 @@ void take_preset(Draft& draft, const Given& word) {
 }
 
 void take_config(Draft& draft, const ConfigText& config) {
-  const ConfigShape read = read_config(config.json, config.path);
+  const Given* as = draft.words.find("as");
+  const ConfigShape read =
+      read_config(config.json, config.path, {as == nullptr ? "" : std::string(as->text), draft.catalogue.families()});
   draft.shape() = read.shape;
   set_model_origins(draft, {Source::config, config.path});
   for (const KeyOrigin& key : read.origins) {
@@ -130,6 +132,9 @@ void take_source(Draft& draft, const std::optional<ConfigText>& config) {
     draft.shape() = *draft.values.shape;
     set_model_origins(draft, {Source::flag, "model.shape"});
     return;
+  }
+  if (draft.given("as") && !has_file) {
+    throw quantity::BadInput(draft.place("as"), "says how to read a config.json, and none is given");
   }
   if (preset != nullptr) return take_preset(draft, *preset);
   if (config) return take_config(draft, *config);

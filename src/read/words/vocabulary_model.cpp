@@ -30,6 +30,46 @@ struct Bias {
   static std::vector<std::string_view> words() { return {"all", "none", "qkv"}; }
 };
 
+bool has_towers(const spec::Question& question) { return !question.model.shape.towers.empty(); }
+
+/// What of a multimodal model is left as it is; all its towers by any of their names.
+struct Freeze {
+  static void apply(spec::Question& question, std::string_view text, std::string_view place) {
+    const std::string word = quantity::to_lower(text);
+    if (word != "none" && word != "vision" && word != "audio" && word != "towers") {
+      throw_unknown_word(text, place, words());
+    }
+    question.training.towers = word == "none" ? spec::TowerUse::trained : spec::TowerUse::frozen;
+  }
+  static std::string show(const spec::Question& question) {
+    if (!has_towers(question)) return {};
+    return question.training.towers == spec::TowerUse::frozen ? "towers" : "none";
+  }
+  static std::vector<std::string_view> words() { return {"none", "towers"}; }
+};
+
+/// The text part of a multimodal model alone.
+struct TextOnly {
+  static void apply(spec::Question& question, std::string_view text, std::string_view place) {
+    if (Switch::read(text, place)) question.training.towers = spec::TowerUse::absent;
+  }
+  static std::string show(const spec::Question& question) {
+    return has_towers(question) ? Switch::write(question.training.towers == spec::TowerUse::absent) : "";
+  }
+};
+
+/// Of towers; a model without any has no such question.
+template <auto member>
+struct OfTowers {
+  static void apply(spec::Question& question, std::string_view text, std::string_view place) {
+    question.training.*member = Dimension::read(text, place);
+  }
+  static std::string show(const spec::Question& question) {
+    const auto value = question.training.*member;
+    return has_towers(question) && value > 0 ? Dimension::write(value) : "";
+  }
+};
+
 /// The preset is looked up by resolve(); what is echoed is its id.
 std::string show_name(const spec::Question& question) { return question.model.shape.name; }
 
@@ -62,6 +102,19 @@ constexpr Term rows[] = {
 
 /// Structural details beyond the schema's columns.
 constexpr Term structure_rows[] = {
+    {"freeze",
+     Group::model,
+     {},
+     &Freeze::words,
+     "towers of a multimodal model that are not trained",
+     &Freeze::apply,
+     &Freeze::show},
+    {"text_only", Group::model, Switch::values, nullptr, "leave the towers of a multimodal model out", &TextOnly::apply,
+     &TextOnly::show},
+    {"images", Group::model, Dimension::values, nullptr, "images or clips of sound in a sample",
+     &OfTowers<&spec::Training::images>::apply, &OfTowers<&spec::Training::images>::show},
+    {"patches", Group::model, Dimension::values, nullptr, "positions of an image in its tower; default: the model's",
+     &OfTowers<&spec::Training::patches>::apply, &OfTowers<&spec::Training::patches>::show},
     term<Whole<1, max_layers>, InShape<&Shape::moe, &MoeShape::every>>("moe_every", Group::model,
                                                                        "of the other layers, every n-th has experts"),
     term<Whole<0, 8>, InShape<&Shape::norms_per_layer>>("norms_per_layer", Group::model,

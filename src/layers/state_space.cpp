@@ -1,7 +1,7 @@
 // Layers that carry a state along the sequence: Mamba, Mamba-2, RG-LRU, and a gated convolution alone.
-#include "program/attention.hpp"
+#include "layers/attention.hpp"
 
-namespace llmcalc::program {
+namespace llmcalc::layers {
 
 using quantity::product;
 using spec::StateForm;
@@ -139,4 +139,4 @@ Value state_space(BlockBuilder& b, const StateShape& state, const Value& x) {
   return selective_scan(b, state, x);
 }
 
-}  // namespace llmcalc::program
+}  // namespace llmcalc::layers

@@ -1,0 +1,35 @@
+#include "layers/tower_blocks.hpp"
+
+namespace llmcalc::layers {
+
+/// A convolution whose stride is its kernel is one product of each patch (transformers modeling_clip.py,
+/// CLIPVisionEmbeddings).
+void tower_embedding_block(const Context& c, const spec::Tower& tower, Block& block) {
+  block.name = "tower embedding";
+  BlockBuilder b(c, block);
+  const std::int64_t width = c.shape().hidden;
+  Value x = b.value("patches", c.tokens, tower.patch_inputs > 0 ? tower.patch_inputs : width, c.width, false);
+  if (tower.patch_inputs > 0) x = b.linear(x, {"patch embedding", tower.patch_inputs, width, tower.patch_bias});
+  if (tower.extra > 0) b.vector("other tower parameters", tower.extra);
+  b.output(x);
+}
+
+/// Matrices with GELU between them (transformers modeling_llava.py, LlavaMultiModalProjector).
+void projector_block(const Context& c, const spec::Tower& tower, bool needs_gradient, Block& block) {
+  block.name = "projector";
+  BlockBuilder b(c, block);
+  Value x = b.input("tower hidden state", c.tokens, c.shape().hidden, needs_gradient);
+  if (tower.merged > 1) {
+    const std::int64_t rows = quantity::ceil_divide(x.rows, tower.merged);
+    x = b.rearrange(x, "merged patches", rows, x.columns * tower.merged, OpKind::permutation);
+  }
+  for (std::size_t i = 0; i < tower.projector.size(); ++i) {
+    const spec::Projection& matrix = tower.projector[i];
+    if (i > 0) x = b.activation(x, "projected");
+    x.columns = matrix.inputs;
+    x = b.linear(x, {"projection", matrix.inputs, matrix.outputs, matrix.bias});
+  }
+  b.output(x);
+}
+
+}  // namespace llmcalc::layers

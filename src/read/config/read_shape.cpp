@@ -1,0 +1,108 @@
+#include "read/config/read_shape.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+#include "read/config/activation.hpp"
+#include "read/config/layers.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace llmcalc::read {
+namespace {
+
+using spec::Shape;
+
+/// Whether the model has what a group of fields belongs to; the field that says so comes first in it.
+bool belongs(const NumberField& field, const Shape& shape) {
+  if (field.group == FieldGroup::latent) return field.name == "kv_rank" || shape.latent.kv_rank > 0;
+  if (field.group == FieldGroup::experts) return field.name == "experts" || shape.moe.experts > 0;
+  return true;
+}
+
+/// The trained length: YaRN's factor counts from the original length (Peng et al. 2023, arXiv:2309.00071).
+void stretch_positions(ConfigReader& reader) {
+  static constexpr std::array<std::string_view, 3> kinds = {"rope_scaling.rope_type", "rope_scaling.type",
+                                                            "rope_parameters.rope_type"};
+  static constexpr std::array<std::string_view, 2> factors = {"rope_scaling.factor", "rope_parameters.factor"};
+  static constexpr std::array<std::string_view, 2> originals = {"rope_scaling.original_max_position_embeddings",
+                                                                "rope_parameters.original_max_position_embeddings"};
+  const Range positions = number_field("max_position")->range;
+  const auto kind = reader.object().text(kinds);
+  if (!kind || kind->value != "yarn") return;
+  const auto factor = reader.object().number(factors);
+  const auto original = reader.object().integer(originals, positions);
+  if (!factor || !original) return;
+  const double stretched = std::round(factor->value * static_cast<double>(original->value));
+  if (!(stretched >= 1.0 && stretched <= static_cast<double>(positions.most))) {
+    throw quantity::BadInput(
+        reader.document().at(factor->pointer),
+        fmt::format("is {}, which stretches {} positions out of range", factor->value, original->value));
+  }
+  auto& longest = reader.shape().max_position;
+  longest = std::max(longest, static_cast<std::int64_t>(stretched));
+}
+
+void check_head_split(ConfigReader& reader, const Amount& head_dim) {
+  if (head_dim.kind != Amount::Kind::number || head_dim.number == std::floor(head_dim.number)) return;
+  reader.refuse("heads", fmt::format("is {}, which does not divide the hidden size, and there is no head_dim",
+                                     reader.shape().heads));
+}
+
+void check_experts(ConfigReader& reader) {
+  const spec::MoeShape& moe = reader.shape().moe;
+  if (moe.top_k <= moe.experts || moe.experts == 0) return;
+  reader.refuse("top_k", fmt::format("is {}, expected at most the {} experts", moe.top_k, moe.experts));
+}
+
+/// Latent attention has no heads of its own width; what needs every size that a file must say comes behind them.
+void read_numbers(ConfigReader& reader) {
+  Shape& shape = reader.shape();
+  for (const auto& field : number_fields()) {
+    if (field.name == "kv_heads") reader.refuse_missing();
+    if (field.name == "head_dim" && shape.latent.kv_rank > 0) {
+      shape.head_dim = std::max<std::int64_t>(1, shape.hidden / shape.heads);
+      shape.kv_heads = shape.heads;
+      continue;
+    }
+    if (field.name == "head_dim") check_head_split(reader, reader.field_value(field.name));
+    if (belongs(field, shape)) reader.read(field);
+    if (field.name == "max_position") stretch_positions(reader);
+  }
+  reader.refuse_missing();
+  if (const Amount norms = reader.field_value("norms_per_layer"); !norms.is_absent()) {
+    shape.norms_per_layer = static_cast<int>(norms.number);
+  }
+  if (shape.kv_heads > shape.heads || shape.heads % shape.kv_heads != 0) {
+    reader.refuse("kv_heads", fmt::format("is {}, expected a divisor of the {} heads", shape.kv_heads, shape.heads));
+  }
+  check_experts(reader);
+}
+
+/// What a class can be switched to that no kind of layer describes: each a condition and its name.
+void refuse_what_is_not_described(ConfigReader& reader) {
+  const auto& description = reader.family().description();
+  const auto refused = description.find("refuses");
+  if (refused == description.end()) return;
+  for (const auto& [name, condition] : refused->items()) {
+    if (!reader.computed(condition, reader.family().at("refuses", name)).is_true()) continue;
+    reader.refuse(name, fmt::format("{} of model_type '{}' is not described", name, reader.family().id()));
+  }
+}
+
+}  // namespace
+
+void read_shape(ConfigReader& reader) {
+  refuse_what_is_not_described(reader);
+  for (const auto& field : word_fields()) reader.read(field);
+  for (const auto& field : switch_fields()) reader.read(field);
+  read_numbers(reader);
+  for (const auto term : {"norm", "position", "bias"}) reader.by_default(term);
+  read_activation(reader);
+  read_layers(reader);
+}
+
+}  // namespace llmcalc::read

@@ -1,0 +1,89 @@
+#include "read/config/towers.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+#include "read/config/read_shape.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace llmcalc::read {
+namespace {
+
+using nlohmann::json;
+
+/// Evaluates what a description says of one tower.
+class TowerReader {
+ public:
+  TowerReader(const Families& families, const Family& wrapper, const json& part, ConfigReader& text)
+      : name_(part.at("name").get<std::string>()),
+        family_(families.inheriting(part, wrapper.id() + " " + name_, wrapper.id())),
+        reader_(text.document(), family_, text.document().part(part.value("at", std::string())), &text) {}
+
+  bool exists() { return !says("when") || value("when").is_true(); }
+
+  spec::Tower read() {
+    spec::Tower tower;
+    tower.name = name_;
+    read_shape(reader_);
+    tower.layers = reader_.shape();
+    tower.layers.name = name_;
+    tower.positions = number("positions", 1);
+    tower.patch_inputs = number("patch_inputs", 0);
+    tower.patch_bias = says("patch_bias") && value("patch_bias").is_true();
+    tower.merged = number("merged", 1);
+    tower.extra = tower.layers.extra;
+    tower.layers.extra = 0;
+    if (says("projector")) read_projector(tower);
+    return tower;
+  }
+
+ private:
+  bool says(std::string_view what) const { return family_.description().contains(what); }
+  std::string place(std::string_view what) const { return family_.at("towers", what); }
+
+  Amount value(std::string_view what) {
+    return reader_.computed(family_.description().at(std::string(what)), place(what));
+  }
+
+  std::int64_t whole(const Amount& amount, std::string_view what) const {
+    constexpr double largest = 1e12;
+    const bool fits = amount.kind == Amount::Kind::number && amount.number == std::floor(amount.number) &&
+                      amount.number >= 0 && amount.number <= largest;
+    if (!fits) {
+      throw quantity::BadInput(reader_.document().place(),
+                               fmt::format("gives no whole number for the {} of the {} tower", what, name_));
+    }
+    return static_cast<std::int64_t>(amount.number);
+  }
+
+  std::int64_t number(std::string_view what, std::int64_t otherwise) {
+    return says(what) ? whole(value(what), what) : otherwise;
+  }
+
+  /// Each matrix as [inputs, outputs] or [inputs, outputs, bias]; one without inputs is not there.
+  void read_projector(spec::Tower& tower) {
+    for (const json& matrix : family_.description().at("projector")) {
+      const auto size = [&](std::size_t i) {
+        return whole(reader_.computed(matrix.at(i), place("projector")), "projector");
+      };
+      const bool bias = matrix.size() > 2 && reader_.computed(matrix.at(2), place("projector")).is_true();
+      if (size(0) > 0) tower.projector.push_back({size(0), size(1), bias});
+    }
+  }
+
+  std::string name_;
+  Family family_;
+  ConfigReader reader_;
+};
+
+}  // namespace
+
+void read_towers(const Families& families, const Family& wrapper, ConfigReader& text) {
+  for (const json& part : wrapper.description().at("towers")) {
+    TowerReader reader(families, wrapper, part, text);
+    if (reader.exists()) text.shape().towers.push_back(reader.read());
+  }
+}
+
+}  // namespace llmcalc::read
