@@ -3,6 +3,7 @@
 #include "cli/verb.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/suggest.hpp"
+#include "llmcalc/quantity/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,17 +15,29 @@ constexpr std::array<std::string_view, 2> actions{"list", "show"};
 
 }  // namespace
 
+bool is_listed(const PresetOptions& options, const std::vector<std::string>& names) {
+  return std::ranges::any_of(
+      names, [&](const std::string& name) { return quantity::to_lower(name).find(options.part) != std::string::npos; });
+}
+
+void refuse_empty(const PresetOptions& options, std::size_t listed) {
+  if (listed > 0) return;
+  throw quantity::BadInput("list", "no name holds " + quantity::quoted(options.part), "list alone shows all of them");
+}
+
 PresetOptions setup_preset_verb(const Arguments& arguments) {
   const auto& words = arguments.names(2);
-  if (words.empty()) throw quantity::BadInput({}, "expected 'list' or 'show NAME'");
-  if (std::ranges::find(actions, words[0]) == actions.end()) {
-    throw quantity::BadInput({}, "there is no '" + words[0] + "': expected 'list' or 'show NAME'",
+  const bool json = wants_json(arguments);
+  if (words.empty()) throw quantity::BadInput({}, "expected 'list', 'list PART' or 'show NAME'");
+  const auto other = words.size() < 2 ? std::string() : words[1];
+  if (words[0] == "list") return {.part = quantity::to_lower(other), .json = json};
+  const bool shows = words[0] == "show";
+  if (shows && other.empty()) throw quantity::BadInput("show", "needs a NAME");
+  if (!shows && !other.empty()) {
+    throw quantity::BadInput({}, "there is no '" + words[0] + "': expected 'list', 'list PART' or 'show NAME'",
                              quantity::did_you_mean(words[0], actions));
   }
-  const bool lists = words[0] == "list";
-  if (lists) arguments.names(1);
-  if (!lists && words.size() < 2) throw quantity::BadInput("show", "needs a NAME");
-  return {.name = lists ? std::string() : words[1], .json = wants_json(arguments)};
+  return {.name = shows ? other : words[0], .json = json};
 }
 
 }  // namespace llmcalc::cli

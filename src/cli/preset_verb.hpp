@@ -1,16 +1,25 @@
-// What the verbs that show presets have in common: `list`, or `show NAME`.
+// What the verbs that show presets have in common: `list`, `list PART`, and `show NAME` or just NAME.
 #pragma once
 
 #include "cli/arguments.hpp"
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 namespace llmcalc::cli {
 
 struct PresetOptions {
-  std::string name;  ///< empty: all
+  std::string name;  ///< empty: a list
+  std::string part;  ///< of the names in the list, in lower case; empty: all
   bool json = false;
 };
+
+/// Whether any of the names holds the part that was asked for.
+bool is_listed(const PresetOptions& options, const std::vector<std::string>& names);
+
+/// \throws quantity::BadInput that the list is empty
+void refuse_empty(const PresetOptions& options, std::size_t listed);
 
 PresetOptions setup_preset_verb(const Arguments& arguments);
 

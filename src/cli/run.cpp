@@ -1,6 +1,7 @@
 #include "cli/run.hpp"
 
 #include "cli/help.hpp"
+#include "cli/synonyms.hpp"
 #include "cli/verb.hpp"
 #include "llmcalc/quantity/error.hpp"
 
@@ -23,7 +24,7 @@ Outcome run_verb(const Verb& verb, std::span<const std::string> words, const Env
   const auto flags = all_flags(verb);
   if (std::ranges::any_of(words, is_long_help)) return {.answer = verb_help(verb, flags)};
   if (std::ranges::any_of(words, is_short_help)) return {.answer = short_help(verb, flags)};
-  const Arguments arguments(flags, words);
+  const Arguments arguments(flags, in_our_words(flags, words));
   wants_colour(arguments, environment);  // a wrong --color is one under verbs without colours too
   Outcome outcome = verb.run(arguments, environment);
   if (arguments.has("quiet")) return {.answer = {}, .code = outcome.code};

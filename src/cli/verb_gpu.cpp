@@ -1,4 +1,4 @@
-// llmcalc gpu list | show NAME
+// llmcalc gpu list [PART] | [show] NAME
 #include "cli/catalogue.hpp"
 #include "cli/preset_verb.hpp"
 #include "cli/show.hpp"
@@ -12,9 +12,13 @@ render::AcceleratorCard card_of(const read::AcceleratorPreset& preset) {
   return {preset.aliases, preset.accelerator, preset.file};
 }
 
-std::vector<render::AcceleratorCard> all_cards(const read::Catalogue& catalogue) {
+std::vector<render::AcceleratorCard> cards_of(const PresetOptions& options, const read::Catalogue& catalogue) {
   std::vector<render::AcceleratorCard> cards;
-  for (const auto& preset : catalogue.accelerators()) cards.push_back(card_of(preset));
+  for (const auto& preset : catalogue.accelerators()) {
+    if (is_listed(options, {preset.accelerator.id, preset.accelerator.name, preset.accelerator.arch}))
+      cards.push_back(card_of(preset));
+  }
+  refuse_empty(options, cards.size());
   return cards;
 }
 
@@ -23,7 +27,8 @@ std::vector<render::AcceleratorCard> all_cards(const read::Catalogue& catalogue)
 Outcome gpu(const Arguments& arguments, const Environment& environment) {
   const auto options = setup_preset_verb(arguments);
   const auto catalogue = open_catalogue(arguments, environment);
-  if (options.name.empty()) return show(std::span<const render::AcceleratorCard>(all_cards(catalogue)), options.json);
+  if (options.name.empty())
+    return show(std::span<const render::AcceleratorCard>(cards_of(options, catalogue)), options.json);
   return show(card_of(catalogue.accelerator(options.name, "gpu show")), options.json);
 }
 

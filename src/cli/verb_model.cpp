@@ -1,4 +1,4 @@
-// llmcalc model list | show NAME
+// llmcalc model list [PART] | [show] NAME
 #include "cli/catalogue.hpp"
 #include "cli/preset_verb.hpp"
 #include "cli/show.hpp"
@@ -27,9 +27,12 @@ render::ModelCard card_of(const read::ModelPreset& preset) {
           .file = preset.file};
 }
 
-std::vector<render::ModelCard> all_cards(const read::Catalogue& catalogue) {
+std::vector<render::ModelCard> cards_of(const PresetOptions& options, const read::Catalogue& catalogue) {
   std::vector<render::ModelCard> cards;
-  for (const auto& preset : catalogue.models()) cards.push_back(card_of(preset));
+  for (const auto& preset : catalogue.models()) {
+    if (is_listed(options, {preset.id, preset.hf_id, preset.family})) cards.push_back(card_of(preset));
+  }
+  refuse_empty(options, cards.size());
   return cards;
 }
 
@@ -38,7 +41,7 @@ std::vector<render::ModelCard> all_cards(const read::Catalogue& catalogue) {
 Outcome model(const Arguments& arguments, const Environment& environment) {
   const auto options = setup_preset_verb(arguments);
   const auto catalogue = open_catalogue(arguments, environment);
-  if (options.name.empty()) return show(std::span<const render::ModelCard>(all_cards(catalogue)), options.json);
+  if (options.name.empty()) return show(std::span<const render::ModelCard>(cards_of(options, catalogue)), options.json);
   return show(card_of(catalogue.model(options.name, "model show")), options.json);
 }
 

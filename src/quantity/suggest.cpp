@@ -10,7 +10,8 @@ namespace llmcalc::quantity {
 namespace {
 
 constexpr std::size_t shortest_prefix = 2;  // one letter in common is no likeness
-constexpr std::size_t company = 2;          // how much further than the nearest name another may be
+constexpr std::size_t usual_limit = 3;
+constexpr std::size_t company = 2;  // how much further than the nearest name another may be
 
 /// Damerau-Levenshtein distance in its optimal string alignment form: insertions, deletions, substitutions and
 /// swaps of neighbours, each costing one (Damerau 1964; Levenshtein 1966).
@@ -71,15 +72,19 @@ std::vector<std::string_view> nearest_names(std::string_view word, std::span<con
   return nearest;
 }
 
-std::string did_you_mean(std::string_view word, std::span<const std::string_view> names) {
-  const auto nearest = nearest_names(word, names);
-  if (nearest.empty()) return {};
+std::string one_of(std::span<const std::string_view> names) {
+  if (names.empty()) return {};
+  const auto count = std::min(names.size(), usual_limit);
   std::string question = "did you mean ";
-  for (std::size_t i = 0; i < nearest.size(); ++i) {
-    if (i > 0) question += i + 1 == nearest.size() ? " or " : ", ";
-    question.append("'").append(nearest[i]).append("'");
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i > 0) question += i + 1 == count ? " or " : ", ";
+    question.append("'").append(names[i]).append("'");
   }
   return question + "?";
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> names) {
+  return one_of(nearest_names(word, names, usual_limit));
 }
 
 }  // namespace llmcalc::quantity

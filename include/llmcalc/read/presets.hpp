@@ -64,6 +64,9 @@ struct ModelPreset {
   std::string notes;
   std::string base;  ///< the preset it was derived from, if any
   std::string file;  ///< the preset file that defines it: "presets/models/llama.json" or a user's path
+
+  /// Whether that is one of its names; otherwise it was found by a name that is spelled like one.
+  bool is_called(std::string_view name) const;
 };
 
 struct AcceleratorPreset {
@@ -79,7 +82,8 @@ struct PresetFile {
   std::string text;
 };
 
-/// Finds presets by id, alias or Hugging Face id, without regard to case. User files add and override.
+/// Finds presets by id, alias or Hugging Face id, without regard to case, and by other spellings of those that only one
+/// preset can mean (presets/README.md). User files add and override.
 /// Entries are parsed when they are asked for: a look-up costs one small JSON object, not the catalogue.
 class Catalogue {
  public:

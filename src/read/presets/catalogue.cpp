@@ -5,8 +5,10 @@
 #include "read/presets/embedded_presets.hpp"
 #include "read/presets/entry.hpp"
 #include "read/presets/names.hpp"
+#include "read/presets/spelling.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 namespace llmcalc::read {
@@ -24,6 +26,8 @@ struct Kind<ModelPreset> {
   static constexpr std::string_view name = "model";
   static constexpr auto embedded = embedded_models;
   static constexpr auto read = read_model_entry;
+  static constexpr std::array spellings{model_spelling};
+  static bool agrees(const ModelPreset&, std::string_view) { return true; }
 };
 
 template <>
@@ -31,6 +35,11 @@ struct Kind<AcceleratorPreset> {
   static constexpr std::string_view name = "gpu";
   static constexpr auto embedded = embedded_accelerators;
   static constexpr auto read = read_accelerator_entry;
+  static constexpr std::array spellings{card_spelling, card_with_bare_capacity, card_without_capacity};
+  static bool agrees(const AcceleratorPreset& preset, std::string_view name) {
+    const auto capacity = capacity_in(name);
+    return capacity == 0 || quantity::gib(capacity) == preset.accelerator.memory_nominal;
+  }
 };
 
 template <class Preset>
@@ -39,13 +48,39 @@ Preset parse_embedded(const EmbeddedPreset& entry) {
   return Kind<Preset>::read(document.root(), nullptr);
 }
 
+/// The presets that have a name near `name`, each once and by its id, those of the same size first.
+template <class Preset>
+std::vector<std::string_view> nearest_presets(const std::vector<Preset>& users, std::string_view name) {
+  struct Named {
+    std::string_view id;
+    std::vector<std::string_view> names;
+  };
+  std::vector<Named> presets;
+  std::vector<std::string_view> known;
+  const auto add = [&](const PresetNames& names) {
+    presets.push_back({names.id, {}});
+    names.append_to(presets.back().names);
+    names.append_to(known);
+  };
+  for (const auto& preset : users) add(names_of(preset));
+  for (const auto& entry : Kind<Preset>::embedded()) add(names_of(entry));
+  constexpr std::size_t looked_at = 16;
+  std::vector<std::string_view> ids;
+  for (const auto near : quantity::nearest_names(name, known, looked_at)) {
+    const auto owner = std::ranges::find_if(
+        presets, [&](const Named& preset) { return std::ranges::find(preset.names, near) != preset.names.end(); });
+    if (std::ranges::find(ids, owner->id) == ids.end()) ids.push_back(owner->id);
+  }
+  const auto lower = quantity::to_lower(name);
+  const auto size = size_in(lower);
+  if (!size.empty()) std::ranges::stable_partition(ids, [&](std::string_view id) { return size_in(id) == size; });
+  return ids;
+}
+
 template <class Preset>
 [[noreturn]] void fail_unknown(const std::vector<Preset>& users, std::string_view name, std::string_view place) {
-  std::vector<std::string_view> known;
-  for (const auto& preset : users) names_of(preset).append_to(known);
-  for (const auto& entry : Kind<Preset>::embedded()) names_of(entry).append_to(known);
   const std::string kind(Kind<Preset>::name);
-  std::string hint = quantity::did_you_mean(name, known);
+  std::string hint = quantity::one_of(nearest_presets(users, name));
   if (hint.empty()) hint = "`llmcalc " + kind + " list` shows all of them";
   throw quantity::BadInput(std::string(place), "no " + kind + " is called " + quantity::quoted(name), hint);
 }
@@ -65,12 +100,39 @@ Preset overridden(const std::vector<Preset>& users, const EmbeddedPreset& entry)
   return user != nullptr ? *user : parse_embedded<Preset>(entry);
 }
 
+/// The preset of which `name` is another spelling, if it is of one alone.
+template <class Preset>
+std::optional<Preset> find_spelled(const std::vector<Preset>& users, std::string_view name) {
+  for (const auto spelling : Kind<Preset>::spellings) {
+    const std::string wanted = spelling(name);
+    const auto is_meant = [&](const PresetNames& preset) {
+      std::vector<std::string_view> names;
+      preset.append_to(names);
+      return std::ranges::any_of(names, [&](std::string_view known) { return spelling(known) == wanted; });
+    };
+    const auto user =
+        std::find_if(users.rbegin(), users.rend(), [&](const auto& preset) { return is_meant(names_of(preset)); });
+    if (user != users.rend() && Kind<Preset>::agrees(*user, name)) return *user;
+    const EmbeddedPreset* meant = nullptr;
+    for (const auto& entry : Kind<Preset>::embedded()) {
+      if (!is_meant(names_of(entry))) continue;
+      if (meant != nullptr) return std::nullopt;
+      meant = &entry;
+    }
+    if (meant == nullptr || wanted.empty()) continue;
+    auto preset = overridden(users, *meant);
+    if (Kind<Preset>::agrees(preset, name)) return preset;
+  }
+  return std::nullopt;
+}
+
 template <class Preset>
 Preset find(const std::vector<Preset>& users, std::string_view name, std::string_view place) {
   if (const Preset* user = find_user(users, name)) return *user;
   for (const auto& entry : Kind<Preset>::embedded()) {
     if (names_of(entry).contains(name)) return overridden(users, entry);
   }
+  if (auto preset = find_spelled(users, name)) return *preset;
   fail_unknown(users, name, place);
 }
 
@@ -118,6 +180,8 @@ std::vector<Preset> all(const std::vector<Preset>& users) {
 }
 
 }  // namespace
+
+bool ModelPreset::is_called(std::string_view name) const { return names_of(*this).contains(name); }
 
 Catalogue::Catalogue(const std::vector<PresetFile>& model_files, const std::vector<PresetFile>& accelerator_files,
                      std::vector<PresetFile> family_files)

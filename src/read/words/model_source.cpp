@@ -35,6 +35,9 @@ void take_preset(Draft& draft, const Given& word) {
   const ModelPreset preset = draft.catalogue.model(word.text, word.origin.where);
   draft.shape() = preset.shape;
   draft.shape().name = preset.id;
+  if (!preset.is_called(word.text)) {
+    draft.assumptions.push_back(word.text + " is taken to be " + preset.id + ", whose shape it has by its name");
+  }
   for (const auto& family : embedded_families()) {
     if (same_name(family.id, preset.family)) draft.shape().writing = family.writing;
   }

@@ -58,9 +58,14 @@ struct Modules {
 /// "none", "selective", "full", or full recompute of some layers: "every-2", "uniform-2", "block-4".
 struct RecomputeWord {
   using Layers = spec::RecomputeLayers;
+  /// Trainers switch checkpointing on and off (transformers TrainingArguments, gradient_checkpointing).
+  static std::string policy_of(const std::string& word) {
+    if (word == "true" || word == "1" || word == "yes" || word == "on") return "full";
+    return word == "false" || word == "0" || word == "no" || word == "off" ? "none" : word;
+  }
   static void apply(spec::Question& question, std::string_view text, std::string_view place) {
     Recompute& recompute = question.training.recompute;
-    const std::string word = quantity::to_lower(text);
+    const std::string word = policy_of(quantity::to_lower(text));
     const auto dash = word.find('-');
     const auto* layers = spec::find_name<Layers>(std::string_view(word).substr(0, dash));
     if (dash != std::string::npos && layers != nullptr && layers->value != Layers::all) {

@@ -1,0 +1,12 @@
+// What trainers and servers call the options of a run.
+#pragma once
+
+#include <string_view>
+
+namespace llmcalc::read {
+
+/// The option that another program's name stands for: "micro-batch" of "per-device-train-batch-size"; empty where the
+/// name is nobody's. Underscores count as dashes.
+std::string_view synonym_of(std::string_view name);
+
+}  // namespace llmcalc::read

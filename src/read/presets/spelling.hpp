@@ -1,0 +1,30 @@
+// Names of models and cards as people, drivers and hubs spell them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace llmcalc::read {
+
+/// What is left of a card's name without case, separators and the words that makers put around it: "rtx4090" of
+/// "NVIDIA GeForce RTX 4090", "h10080gbhbm3" of "NVIDIA H100 80GB HBM3" (as nvidia-smi says it).
+std::string card_spelling(std::string_view name);
+
+/// The same without a capacity at the end: "rtx4090" of "RTX 4090 24GB".
+std::string card_without_capacity(std::string_view name);
+
+/// The same with the capacity as a bare number: "rtx5060ti8" of "RTX 5060 Ti 8GB".
+std::string card_with_bare_capacity(std::string_view name);
+
+/// The GB at the end of a card's name; 0 where it says none.
+std::int64_t capacity_in(std::string_view name);
+
+/// What is left of a model's name without its organisation, case, separators and the words that say how it was tuned
+/// or packed: "llama3.18b" of "unsloth/Meta-Llama-3.1-8B-Instruct-bnb-4bit".
+std::string model_spelling(std::string_view name);
+
+/// The part of a model's name that says its size, "8b" of "llama-3.1-8b-instruct"; empty where there is none.
+std::string_view size_in(std::string_view lower_case_name);
+
+}  // namespace llmcalc::read
