@@ -10,14 +10,14 @@ int main(int argc, char** argv) {
   namespace cli = llmcalc::cli;
   namespace quantity = llmcalc::quantity;
   auto code = cli::ExitCode::bad_question;
+  const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   try {
     cli::ignore_broken_pipes();
-    const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
     const auto outcome = cli::run(words, cli::read_environment());
     cli::print(outcome);
     code = outcome.code;
   } catch (const quantity::BadInput& error) {
-    cli::print_error(error.what());
+    cli::print_error(error, words);
   } catch (const quantity::Overflow& error) {
     cli::print_error(error.what());
   } catch (const std::exception& error) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace llmcalc::cli {
 namespace {
@@ -25,6 +26,12 @@ void refuse_empty(const PresetOptions& options, std::size_t listed) {
   throw quantity::BadInput("list", "no name holds " + quantity::quoted(options.part), "list alone shows all of them");
 }
 
+quantity::BadInput meant_action(const PresetOptions& options, const quantity::BadInput& error) {
+  auto hint = options.alone ? quantity::did_you_mean(options.name, actions) : std::string();
+  return {std::string(error.place()), std::string(error.problem()),
+          hint.empty() ? std::string(error.hint()) : std::move(hint)};
+}
+
 PresetOptions setup_preset_verb(const Arguments& arguments) {
   const auto& words = arguments.names(2);
   const bool json = wants_json(arguments);
@@ -37,7 +44,7 @@ PresetOptions setup_preset_verb(const Arguments& arguments) {
     throw quantity::BadInput({}, "there is no '" + words[0] + "': expected 'list', 'list PART' or 'show NAME'",
                              quantity::did_you_mean(words[0], actions));
   }
-  return {.name = shows ? other : words[0], .json = json};
+  return {.name = shows ? other : words[0], .alone = !shows, .json = json};
 }
 
 }  // namespace llmcalc::cli

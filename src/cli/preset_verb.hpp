@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/arguments.hpp"
+#include "llmcalc/quantity/error.hpp"
 
 #include <cstddef>
 #include <string>
@@ -10,8 +11,9 @@
 namespace llmcalc::cli {
 
 struct PresetOptions {
-  std::string name;  ///< empty: a list
-  std::string part;  ///< of the names in the list, in lower case; empty: all
+  std::string name;    ///< empty: a list
+  bool alone = false;  ///< the name stands without "show"
+  std::string part;    ///< of the names in the list, in lower case; empty: all
   bool json = false;
 };
 
@@ -20,6 +22,9 @@ bool is_listed(const PresetOptions& options, const std::vector<std::string>& nam
 
 /// \throws quantity::BadInput that the list is empty
 void refuse_empty(const PresetOptions& options, std::size_t listed);
+
+/// An error about a name, with the action that was meant where the word may be one: "lst".
+quantity::BadInput meant_action(const PresetOptions& options, const quantity::BadInput& error);
 
 PresetOptions setup_preset_verb(const Arguments& arguments);
 

@@ -2,11 +2,14 @@
 
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/text.hpp"
+#include "llmcalc/render/error.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 
 namespace llmcalc::cli {
 namespace {
@@ -31,5 +34,16 @@ void print(const Outcome& outcome) {
 }
 
 void print_error(std::string_view message) { print_line("error", message); }
+
+void print_error(const quantity::BadInput& error, std::span<const std::string> words) {
+  print_error(error.what());
+  const auto format = std::ranges::find(words, "--format");
+  const bool apart = format != words.end() && std::next(format) != words.end() && *std::next(format) == "json";
+  const bool joined = std::ranges::find(words, "--format=json") != words.end();
+  const bool quiet = std::ranges::find(words, "--quiet") != words.end();
+  if (quiet || (!apart && !joined)) return;
+  const auto object = render::to_json(error, LLMCALC_VERSION);
+  std::fwrite(object.data(), 1, object.size(), stdout);
+}
 
 }  // namespace llmcalc::cli

@@ -2,7 +2,10 @@
 #pragma once
 
 #include "cli/outcome.hpp"
+#include "llmcalc/quantity/error.hpp"
 
+#include <span>
+#include <string>
 #include <string_view>
 
 namespace llmcalc::cli {
@@ -14,5 +17,8 @@ void ignore_broken_pipes();
 void print(const Outcome& outcome);
 
 void print_error(std::string_view message);
+
+/// The same, and where the words ask for JSON an object on stdout, so that whoever parses it finds out why.
+void print_error(const quantity::BadInput& error, std::span<const std::string> words);
 
 }  // namespace llmcalc::cli

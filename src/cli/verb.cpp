@@ -50,8 +50,8 @@ constexpr std::string_view validate_examples[] = {"llmcalc validate runs.csv --b
 constexpr std::string_view dtype_examples[] = {"llmcalc dtype bf16 --value 3.14159265"};
 
 constexpr Verb rows[] = {
-    {"fit", "[options]", "does this run fit, how long does it take, what does it cost?", fit_flags, fit, "text|json",
-     fit_usual, fit_examples},
+    {"fit", "[options]", "does this run fit, how long does it take, what does it cost?", fit_flags, fit,
+     "text|json|csv|markdown|junit", fit_usual, fit_examples},
     {"serve", "[options]", "does a server start, how long a context, how many requests at once?", serve_flags, serve,
      "text|json", serve_usual, serve_examples},
     {"plan", "[options; most take lists, as --tp 1,2,4 or --gpu any]",

@@ -1,8 +1,10 @@
 // llmcalc fit: does this run fit, how long does it take, what does it cost?
 #include "cli/catalogue.hpp"
+#include "cli/many_runs.hpp"
 #include "cli/question.hpp"
 #include "cli/verb.hpp"
 #include "llmcalc/api/fit.hpp"
+#include "llmcalc/quantity/error.hpp"
 #include "llmcalc/render/report.hpp"
 
 namespace llmcalc::cli {
@@ -11,12 +13,14 @@ namespace {
 struct Options {
   bool json = false;
   bool strict = false;
+  bool quiet = false;
   render::TextStyle style;
 };
 
 Options setup(const Arguments& arguments, const Environment& environment) {
   Options options;
   options.json = wants_json(arguments);
+  options.quiet = arguments.has("quiet");
   options.strict = arguments.has("strict");
   options.style.colour = wants_colour(arguments, environment);
   options.style.bars = environment.terminal;
@@ -26,6 +30,14 @@ Options setup(const Arguments& arguments, const Environment& environment) {
   return options;
 }
 
+/// A script that asks for nothing but the verdict gets none without an accelerator.
+void refuse_no_verdict(const Options& options, const render::Report& report) {
+  const bool needed = options.strict || options.quiet;
+  if (!needed || report.estimate.verdict.kind != trust::VerdictKind::no_accelerator) return;
+  throw quantity::BadInput("--gpu", "is missing, and without an accelerator there is no verdict",
+                           "name one, as --gpu a100-80, or leave out --strict and --quiet");
+}
+
 ExitCode exit_code(trust::VerdictKind verdict, bool strict) {
   if (verdict == trust::VerdictKind::does_not_fit) return ExitCode::does_not_fit;
   return strict && verdict == trust::VerdictKind::tight ? ExitCode::does_not_fit : ExitCode::fits;
@@ -33,6 +45,7 @@ ExitCode exit_code(trust::VerdictKind verdict, bool strict) {
 
 /// JSON carries its warnings inside; people find them on stderr.
 Outcome run(const Options& options, const render::Report& report) {
+  refuse_no_verdict(options, report);
   Outcome outcome;
   outcome.code = exit_code(report.estimate.verdict.kind, options.strict);
   if (options.json) {
@@ -47,9 +60,11 @@ Outcome run(const Options& options, const render::Report& report) {
 }  // namespace
 
 Outcome fit(const Arguments& arguments, const Environment& environment) {
-  const auto options = setup(arguments, environment);
   const auto catalogue = open_catalogue(arguments, environment);
   const AskedQuestion asked = ask(arguments, catalogue);
+  if (!arguments.has("show-question") && asks_many(arguments, asked.words))
+    return fit_many(arguments, asked, catalogue);
+  const auto options = setup(arguments, environment);
   if (arguments.has("show-question")) return show_question(asked, "fit", options.json);
   auto answer = api::fit(asked.words, asked.config, catalogue);
   const auto& assumed = asked.reading.assumptions;

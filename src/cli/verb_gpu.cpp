@@ -24,12 +24,14 @@ std::vector<render::AcceleratorCard> cards_of(const PresetOptions& options, cons
 
 }  // namespace
 
-Outcome gpu(const Arguments& arguments, const Environment& environment) {
+Outcome gpu(const Arguments& arguments, const Environment& environment) try {
   const auto options = setup_preset_verb(arguments);
   const auto catalogue = open_catalogue(arguments, environment);
   if (options.name.empty())
     return show(std::span<const render::AcceleratorCard>(cards_of(options, catalogue)), options.json);
   return show(card_of(catalogue.accelerator(options.name, "gpu show")), options.json);
+} catch (const quantity::BadInput& error) {
+  throw meant_action(setup_preset_verb(arguments), error);
 }
 
 }  // namespace llmcalc::cli

@@ -38,11 +38,13 @@ std::vector<render::ModelCard> cards_of(const PresetOptions& options, const read
 
 }  // namespace
 
-Outcome model(const Arguments& arguments, const Environment& environment) {
+Outcome model(const Arguments& arguments, const Environment& environment) try {
   const auto options = setup_preset_verb(arguments);
   const auto catalogue = open_catalogue(arguments, environment);
   if (options.name.empty()) return show(std::span<const render::ModelCard>(cards_of(options, catalogue)), options.json);
   return show(card_of(catalogue.model(options.name, "model show")), options.json);
+} catch (const quantity::BadInput& error) {
+  throw meant_action(setup_preset_verb(arguments), error);
 }
 
 }  // namespace llmcalc::cli

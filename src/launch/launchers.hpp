@@ -8,5 +8,9 @@ namespace llmcalc::launch {
 Launch launch_megatron(const spec::Question& question);
 Launch launch_torchtitan(const spec::Question& question);
 Launch launch_deepspeed(const spec::Question& question);
+Launch launch_trl(const spec::Question& question);
+Launch launch_axolotl(const spec::Question& question);
+Launch launch_llama_factory(const spec::Question& question);
+Launch launch_unsloth(const spec::Question& question);
 
 }  // namespace llmcalc::launch

@@ -85,8 +85,11 @@ Json advice(const search::Advice& change) {
           {"change", change.change},
           {"cost", change.cost},
           {"needed_bytes", in_bytes(change.needed)},
-          {"verdict", word_of(change.verdict)}};
+          {"verdict", word_of(change.verdict)},
+          {"speed_ratio", finite_or_null(change.speed)}};
 }
+
+Json card(const search::CardVerdict& card) { return {{"gpu", card.gpu}, {"verdict", word_of(card.verdict)}}; }
 
 Json room(const std::optional<search::Headroom>& headroom) {
   return {{"largest_micro_batch", headroom ? Json(headroom->micro_batch) : Json()},
@@ -142,6 +145,7 @@ std::string to_json(const Report& report) {
   object["compute"] = compute(estimate.compute);
   object["time"] = time_json(estimate);
   object["advice"] = json_list(report.advised.changes, advice);
+  object["cards"] = json_list(report.advised.cards, card);
   object["room"] = room(report.advised.headroom);
   object["assumptions"] = report.assumptions;
   object["warnings"] = estimate.warnings;

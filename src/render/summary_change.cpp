@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <span>
 
@@ -16,14 +17,36 @@ namespace {
 using search::Advice;
 using trust::VerdictKind;
 
-/// What it costs in a few words: the tables name the source, and what it is a cost in.
-std::string_view cost_of(const Advice& advice) {
-  std::string_view cost = advice.cost;
-  cost = cost.substr(0, cost.find(" ("));
-  for (const std::string_view kind : {"time: ", "money: ", "numerics: "}) {
-    if (cost.starts_with(kind)) cost.remove_prefix(kind.size());
+/// "a third slower", "2.1 x as fast"; empty where the change is not to be seen.
+std::string speed_of(const Advice& advice) {
+  constexpr double noticed = 0.01;
+  const double speed = advice.speed.value_or(1.0);
+  if (std::abs(speed - 1.0) < noticed) return {};
+  return speed < 1.0 ? fmt::format("{:.0f} % slower", 100.0 * (1.0 - speed)) : fmt::format("{:.3g} x as fast", speed);
+}
+
+/// What it costs in a few words: the tables name the source. What costs time alone says how much.
+std::string cost_of(const Advice& advice) {
+  std::string words = advice.verdict == trust::VerdictKind::tight ? "tight" : "";
+  const auto add = [&](std::string_view more) {
+    if (!more.empty()) words.append(words.empty() ? "" : ", ").append(more);
+  };
+  const auto speed = speed_of(advice);
+  add(speed);
+  std::string_view rest = advice.cost;
+  while (!rest.empty()) {
+    const auto end = std::min(rest.find("; "), rest.size());
+    auto cost = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 2, rest.size()));
+    cost = cost.substr(0, cost.find(" ("));
+    const bool is_time = cost.starts_with("time: ") || cost.starts_with("nothing") || cost.starts_with("little");
+    if (is_time && (advice.speed || rest.empty() == false)) continue;
+    if (const auto kind = cost.find(": "); kind != std::string_view::npos && kind < cost.find(' ')) {
+      cost.remove_prefix(kind + 2);
+    }
+    add(cost);
   }
-  return cost;
+  return words;
 }
 
 /// The text, or its beginning where a line has no room for all of it.
@@ -58,15 +81,32 @@ std::vector<std::string> change_lines(std::span<const Advice> advice, const Memo
   return lines;
 }
 
+bool is_tight(const Report& report) { return report.estimate.verdict.kind == VerdictKind::tight; }
+
+/// "h100-nvl no, h200-sxm tight, b200-sxm yes"
+std::string cards_of(const Report& report) {
+  constexpr std::size_t most = 6;
+  std::string words;
+  std::size_t told = 0;
+  for (const auto& [gpu, verdict] : report.advised.cards) {
+    if (told++ == most) break;
+    const std::string_view word = verdict == VerdictKind::fits ? "yes" : verdict == VerdictKind::tight ? "tight" : "no";
+    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", gpu, word);
+  }
+  return words;
+}
+
 Block changes(const Report& report, const TextStyle& style) {
   constexpr std::size_t most = 4;
   const std::span<const Advice> advice = report.advised.changes;
   if (advice.empty()) return {labelled("to fit", "no change that llmcalc knows is enough", style), 1};
   const auto unit = memory_unit_of(report.estimate);
-  Block block{{"  " + paint(fmt::format("to make it fit, {} then", unit.name), Ink::heading, style)}, 2};
+  const std::string_view aim = is_tight(report) ? "to be sure that it fits" : "to make it fit";
+  Block block{{"  " + paint(fmt::format("{}, {} then", aim, unit.name), Ink::heading, style)}, 2};
   std::ranges::move(change_lines(advice.first(std::min(most, advice.size())), unit, style),
                     std::back_inserter(block.lines));
-  block.least = std::min<std::size_t>(3, block.lines.size());
+  block.least = std::min<std::size_t>(2, block.lines.size());
+  std::ranges::move(labelled("cards", cards_of(report), style), std::back_inserter(block.lines));
   return block;
 }
 

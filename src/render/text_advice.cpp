@@ -23,11 +23,12 @@ std::string changes(const Report& report, const TextStyle& style) {
   table.wrap_last_column();
   table.add_line("  " + paint(std::string("what would make it fit (").append(unit.name) + ")", Ink::heading, style));
   for (const auto& advice : report.advised.changes) {
-    table.add_row({in_unit(advice.needed, unit), advice.flag});
+    const bool tight = advice.verdict == VerdictKind::tight;
+    table.add_row({in_unit(advice.needed, unit), advice.flag + (tight ? "  (tight)" : "")});
     table.add_row({"", advice.change});
     table.add_row({"", paint("costs " + advice.cost, Ink::dim, style)});
   }
-  if (report.advised.changes.empty()) table.add_line("  no change, and no pair of changes, that llmcalc knows");
+  if (report.advised.changes.empty()) table.add_line("  no change, and no four of them together, that llmcalc knows");
   return table.render();
 }
 

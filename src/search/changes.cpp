@@ -7,6 +7,8 @@
 #include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/node.hpp"
 #include "llmcalc/spec/traits.hpp"
+#include "search/changed_words.hpp"
+#include "search/changes_spread.hpp"
 
 #include <fmt/format.h>
 
@@ -18,36 +20,8 @@ namespace llmcalc::search {
 
 namespace {
 
-using Larger = std::span<const spec::Accelerator>;
-
 const frameworks::Row& row_of(const spec::Question& question) {
   return frameworks::row_of(question.training.framework);
-}
-
-/// Options with their values, one of each: what is said of an option later replaces what was said before.
-void add_flags(std::string& typed, std::string_view flags) {
-  while (!flags.empty()) {
-    const auto end = std::min(flags.find(" --"), flags.size());
-    const auto option = flags.substr(0, end);
-    flags.remove_prefix(std::min(end + 1, flags.size()));
-    const auto name = std::string(option.substr(0, option.find(' '))) + " ";
-    if (const auto before = typed.find(name); before != std::string::npos) {
-      typed.replace(before, std::min(typed.find(" --", before), typed.size()) - before, option);
-    } else {
-      typed.append(typed.empty() ? "" : " ").append(option);
-    }
-  }
-}
-
-/// Appends to the words of a run that may have been changed before.
-void say(Changed& run, std::string_view flag, std::string_view change, std::string_view cost) {
-  const auto append = [](std::string& text, std::string_view separator, std::string_view more) {
-    if (!text.empty()) text.append(separator);
-    text.append(more);
-  };
-  add_flags(run.flag, flag);
-  append(run.change, ", and ", change);
-  append(run.cost, "; ", cost);
 }
 
 bool flash_attention(Changed& run, Larger, std::size_t step) {
@@ -149,6 +123,17 @@ bool smaller_micro_batch(Changed& run, Larger, std::size_t step) {
   return true;
 }
 
+/// Half, a quarter, ... of the tokens, not below what short answers need.
+bool shorter_sequence(Changed& run, Larger, std::size_t step) {
+  constexpr std::int64_t shortest = 512;
+  auto& training = run.question.training;
+  const std::int64_t seq = training.seq >> (step + 1);
+  if (seq < shortest || (seq << (step + 1)) != training.seq) return false;
+  training.seq = seq;
+  say(run, fmt::format("--seq {}", seq), "shorter sequences", "context: longer samples are cut or split");
+  return true;
+}
+
 bool recompute(Changed& run, Larger, std::size_t step) {
   using spec::RecomputePolicy;
   auto& recompute = run.question.training.recompute;
@@ -200,9 +185,10 @@ std::string accelerators_flag(const spec::Question& question) {
   return fmt::format("--gpu {}{}", question.gpu->id, question.layout.gpus > 1 ? " " + number : "");
 }
 
+constexpr std::size_t doublings = 10;
+
 /// Twice, four times, ... as many data-parallel ranks, with everything sharded that the framework shards.
 bool more_accelerators(Changed& run, Larger, std::size_t step) {
-  constexpr std::size_t doublings = 10;
   auto& layout = run.question.layout;
   if (step >= doublings || run.question.training.optimizer == spec::Optimizer::none) return false;
   const std::int64_t times = std::int64_t{2} << step;
@@ -285,19 +271,36 @@ bool next_accelerator(Changed& run, Larger larger, std::size_t step) {
   return true;
 }
 
+template <std::size_t n>
+std::size_t steps(const spec::Question&, Larger) {
+  return n;
+}
+
+std::size_t larger_steps(const spec::Question&, Larger larger) { return larger.size(); }
+
+/// As many as a micro-batch has divisors.
+std::size_t divisors(const spec::Question& question, Larger) {
+  std::size_t count = 0;
+  while (divisor(question.training.micro_batch, count) != 0) ++count;
+  return count;
+}
+
 constexpr Change rows[] = {
-    {ChangeKind::kernel, true, flash_attention},  // the same result and no slower
-    {ChangeKind::optimizer, true, fused_optimizer},
-    {ChangeKind::loss, true, smaller_loss},
-    {ChangeKind::sharding, true, shard},
-    {ChangeKind::micro_batch, true, smaller_micro_batch},  // the same result, later
-    {ChangeKind::reference, true, precomputed_reference},
-    {ChangeKind::recompute, true, recompute},
-    {ChangeKind::optimizer, true, smaller_moments},    // nearly the same result
-    {ChangeKind::sharding, false, more_accelerators},  // the same result for more money
-    {ChangeKind::method, false, adapters},             // another result
-    {ChangeKind::method, false, quantization},
-    {ChangeKind::accelerator, false, next_accelerator},  // another machine, if it can be had
+    {ChangeKind::kernel, steps<1>, flash_attention},  // the same result and no slower
+    {ChangeKind::optimizer_kernel, steps<1>, fused_optimizer},
+    {ChangeKind::loss, steps<1>, smaller_loss},
+    {ChangeKind::recompute, steps<2>, recompute},  // the same result, later
+    {ChangeKind::micro_batch, divisors, smaller_micro_batch},
+    {ChangeKind::reference, steps<1>, precomputed_reference},
+    {ChangeKind::sequence, steps<8>, shorter_sequence},
+    {ChangeKind::sharding, steps<std::size(stages)>, shard},
+    {ChangeKind::optimizer, steps<1>, smaller_moments},  // nearly the same result
+    {ChangeKind::tensor, steps<4>, tensor_parallel},     // the same result, spread another way
+    {ChangeKind::pipeline, steps<4>, pipeline},
+    {ChangeKind::method, steps<1>, adapters},  // another result
+    {ChangeKind::method, steps<1>, quantization},
+    {ChangeKind::sharding, steps<doublings>, more_accelerators},  // the same result for more money
+    {ChangeKind::accelerator, larger_steps, next_accelerator},    // another machine, if it can be had
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "llmcalc/spec/question.hpp"
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,7 +11,24 @@
 namespace llmcalc::search {
 
 /// Two changes of one kind touch the same options and are never combined.
-enum class ChangeKind { kernel, loss, optimizer, sharding, micro_batch, recompute, reference, method, accelerator };
+enum class ChangeKind {
+  kernel,
+  optimizer_kernel,
+  loss,
+  recompute,
+  micro_batch,
+  reference,
+  sequence,
+  sharding,
+  optimizer,
+  tensor,
+  pipeline,
+  method,
+  accelerator
+};
+
+/// Accelerators to consider instead of the present one.
+using Larger = std::span<const spec::Accelerator>;
 
 /// A question after a change, and the words for it.
 struct Changed {
@@ -22,9 +40,10 @@ struct Changed {
 
 struct Change {
   ChangeKind kind;
-  bool in_place;  ///< the same training on the same accelerators
+  /// How many forms the change has at most.
+  std::size_t (*steps)(const spec::Question& question, Larger larger);
   /// Applies the `step`-th smallest form of the change, from 0 on; false when there is none.
-  bool (*apply)(Changed& run, std::span<const spec::Accelerator> larger, std::size_t step);
+  bool (*apply)(Changed& run, Larger larger, std::size_t step);
 };
 
 std::span<const Change> all_changes();

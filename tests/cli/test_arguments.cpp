@@ -68,8 +68,8 @@ TEST_CASE("json stands alone: nothing is left for stderr") {
 }
 
 TEST_CASE("quiet leaves the exit code alone") {
-  const auto spoken = run({"fit", "--params", "1e9", "--tokens", "1B"});
-  const auto quiet = run({"fit", "--params", "1e9", "--tokens", "1B", "--quiet"});
+  const auto spoken = run({"fit", "--params", "1e9", "--tokens", "1B", "--gpu", "a100-80"});
+  const auto quiet = run({"fit", "--params", "1e9", "--tokens", "1B", "--gpu", "a100-80", "--quiet"});
   CHECK_FALSE(spoken.warnings.empty());
   CHECK(quiet.warnings.empty());
   CHECK(quiet.answer.empty());

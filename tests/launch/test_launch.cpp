@@ -16,6 +16,7 @@ namespace {
 
 launch::Launch launched(std::string_view line, std::string_view framework) {
   const auto all = launch::launches(test::question(line));
+  REQUIRE_FALSE(all.empty());
   return *std::ranges::find(all, framework, &launch::Launch::framework);
 }
 
@@ -111,4 +112,27 @@ TEST_CASE("Megatron-LM's words for latent attention are those of DeepSeek-V3") {
   CHECK(degree(command, "--qk-pos-emb-head-dim") == 64);
   CHECK(degree(command, "--num-experts") == 256);
   CHECK(degree(command, "--moe-router-topk") == 8);
+}
+
+TEST_CASE("the command is that of the framework that was asked for") {
+  const std::string run = "--model llama-3-8b --method qlora --lora-rank 16 --gpu rtx-4090 --framework ";
+  const auto trl = launch::launches(test::question(run + "hf"));
+  REQUIRE(trl.size() == 1);
+  CHECK(trl[0].framework == "trl");
+  CHECK_THAT(trl[0].command, Contains("--load_in_4bit"));
+  CHECK(degree(trl[0].command, "--lora_r") == 16);
+  const auto axolotl = launch::launches(test::question(run + "axolotl"));
+  REQUIRE(axolotl.size() == 1);
+  CHECK_THAT(axolotl[0].command, Contains("adapter: qlora") && Contains("lora_r: 16"));
+  const auto unsloth = launch::launches(test::question(run + "unsloth"));
+  REQUIRE(unsloth.size() == 1);
+  CHECK_THAT(unsloth[0].command, Contains("load_in_4bit=True"));
+}
+
+TEST_CASE("no adapter is started by a command that trains all weights") {
+  for (const std::string framework : {"megatron", "torchtitan", "generic"}) {
+    const auto all =
+        launch::launches(test::question("--model llama-3-8b --method lora --gpu h100-sxm --framework " + framework));
+    for (const auto& one : all) CHECK_THAT(one.command, !Contains("pretrain_gpt") && !Contains("torchtitan"));
+  }
 }

@@ -42,7 +42,7 @@ TEST_CASE("the keys of a fit answer have the order of the manual") {
   CHECK(names_of(parsed(sample_report())) ==
         std::vector<std::string>{"schema_version", "kind", "tool", "verdict", "capacity_bytes", "needed_bytes",
                                  "headroom_bytes", "error_bar", "question", "model", "memory", "compute", "time",
-                                 "advice", "room", "assumptions", "warnings", "notes"});
+                                 "advice", "cards", "room", "assumptions", "warnings", "notes"});
 }
 
 TEST_CASE("a fit answer as a whole") {
@@ -156,6 +156,7 @@ TEST_CASE("a fit answer as a whole") {
     }
   },
   "advice": [],
+  "cards": [],
   "room": {
     "largest_micro_batch": null,
     "longest_seq": null
@@ -301,7 +302,8 @@ TEST_CASE("advice, room, timeline and the ends of the error bar are numbers for 
                                     {"change", "layers computed again"},
                                     {"cost", "time: a third more compute"},
                                     {"needed_bytes", 20 * 1'073'741'824LL},
-                                    {"verdict", "fits"}});
+                                    {"verdict", "fits"},
+                                    {"speed_ratio", nullptr}});
 }
 
 TEST_CASE("any bytes of a person's file name make valid JSON") {

@@ -254,7 +254,7 @@ TEST_CASE("what would make a run fit stands in the order of cost, with the words
   CHECK_FALSE(contains(text, "room left"));
   auto hopeless = report_that_does_not_fit();
   hopeless.advised.changes.clear();
-  CHECK(contains(to_text(hopeless, plain), "no change, and no pair of changes, that llmcalc knows"));
+  CHECK(contains(to_text(hopeless, plain), "no change, and no four of them together, that llmcalc knows"));
 }
 
 TEST_CASE("the timeline has a bar a block, 28 columns for the peak, which is marked") {

@@ -14,7 +14,8 @@ struct Launch {
   std::vector<std::string> beyond;  ///< of the run, what the framework does not do
 };
 
-/// Megatron-LM, torchtitan and DeepSpeed; options that say how to spread and train the run, none about data.
+/// Of the framework that was asked for; of the usual ones, for pre-training or for adapters, where none was. Options
+/// that say how to spread and train the run, few about data. Empty where no command of the framework is known.
 std::vector<Launch> launches(const spec::Question& question);
 
 }  // namespace llmcalc::launch

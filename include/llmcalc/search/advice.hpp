@@ -19,7 +19,14 @@ struct Advice {
   std::string cost;    ///< what it costs; lists are in ascending order of it
   quantity::Bytes needed;
   trust::VerdictKind verdict = trust::VerdictKind::no_accelerator;
-  spec::Question question;  ///< after the change
+  spec::Question question;           ///< after the change
+  std::optional<double> speed = {};  ///< tokens a second of the whole run over those before, where both are known
+};
+
+/// The same run on another accelerator.
+struct CardVerdict {
+  std::string gpu;
+  trust::VerdictKind verdict = trust::VerdictKind::no_accelerator;
 };
 
 /// The largest with which the run still fits, one of them changed at a time.
@@ -32,10 +39,14 @@ struct Headroom {
 /// because answering takes a look at the whole catalogue.
 using LargerAccelerators = std::function<std::vector<spec::Accelerator>()>;
 
-/// Changes where a run does not fit or is tight, headroom where it fits.
+/// Changes where a run does not fit or is tight, headroom where it fits. Each change is the smallest set, of at most
+/// four, whose dearest part is one of these, in this order: kernels that change nothing, recompute, smaller
+/// micro-batches, shorter sequences, sharding, 8-bit states, tensor and pipeline parallelism, LoRA, QLoRA, more
+/// accelerators, larger ones.
 struct Advised {
   std::vector<Advice> changes;
   std::optional<Headroom> headroom;
+  std::vector<CardVerdict> cards = {};  ///< what the larger accelerators make of the run as it was asked
 };
 
 /// \param verdict  on this question

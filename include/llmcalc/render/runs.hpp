@@ -1,0 +1,40 @@
+// Many questions, a line each: for scripts, reviews and test reports.
+#pragma once
+
+#include "llmcalc/answer/verdict.hpp"
+#include "llmcalc/quantity/quantity.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmcalc::render {
+
+/// What is told of one run.
+struct RunLine {
+  std::string name;                        ///< what tells it from the others: an accelerator, a row's id
+  std::optional<answer::Verdict> verdict;  ///< none where the question could not be answered
+  std::optional<quantity::Seconds> step;
+  std::string error;  ///< why not
+};
+
+struct Runs {
+  std::vector<RunLine> lines;
+  bool strict = false;  ///< a fit inside the error bar is a failure
+  std::string version;
+};
+
+/// Whether a run counts as one that does not fit.
+bool fails(const RunLine& line, bool strict);
+
+std::string to_text(const Runs& runs);
+std::string to_markdown(const Runs& runs);
+std::string to_csv(const Runs& runs);
+std::string to_json(const Runs& runs);
+
+/// The JUnit XML that GitHub, GitLab and Jenkins read: a test case each, failures for runs that do not fit and errors
+/// for questions without an answer.
+std::string to_junit(const Runs& runs);
+
+}  // namespace llmcalc::render

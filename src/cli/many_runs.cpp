@@ -1,0 +1,142 @@
+#include "cli/many_runs.hpp"
+
+#include "cli/files.hpp"
+#include "cli/question_words.hpp"
+#include "llmcalc/answer/estimate.hpp"
+#include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/text.hpp"
+#include "llmcalc/read/csv.hpp"
+#include "llmcalc/read/resolve.hpp"
+#include "llmcalc/render/runs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+namespace llmcalc::cli {
+namespace {
+
+using quantity::BadInput;
+using read::Given;
+
+/// One question, and what tells it from the others.
+struct Asked {
+  std::string name;
+  std::vector<Given> words;
+};
+
+constexpr std::array<std::string_view, 5> formats{"text", "json", "csv", "markdown", "junit"};
+
+constexpr std::array<std::string_view, 3> model_sources{"model", "config", "params"};
+
+bool is_model_source(const std::string& term) { return std::ranges::find(model_sources, term) != model_sources.end(); }
+
+/// Takes the place of what was said of the same; one model that of another.
+void put(std::vector<Given>& words, Given word) {
+  std::erase_if(words, [&](const Given& other) {
+    return other.term == word.term || (is_model_source(other.term) && is_model_source(word.term));
+  });
+  words.push_back(std::move(word));
+}
+
+/// A question for each accelerator of "a100,h100:8,4090".
+std::vector<Asked> for_each_gpu(const std::vector<Given>& words) {
+  const auto list = std::ranges::find(words, "gpu", &Given::term);
+  if (list == words.end()) return {{"run", words}};
+  std::vector<Asked> asked;
+  std::string_view rest = list->text;
+  while (true) {
+    const auto end = std::min(rest.find(','), rest.size());
+    const std::string name(quantity::trim(rest.substr(0, end)));
+    if (name.empty()) throw BadInput("--gpu", "has nothing between two commas");
+    asked.push_back({name, words});
+    put(asked.back().words, {"gpu", name, list->origin});
+    if (end == rest.size()) return asked;
+    rest.remove_prefix(end + 1);
+  }
+}
+
+/// A question for each row; what the command line says holds for all rows that do not say otherwise.
+std::vector<Asked> for_each_row(const std::string& path, const std::vector<Given>& words) {
+  const auto rows = read::read_csv(read_file(path, "--rows"), path);
+  if (rows.size() < 2) throw BadInput(path, "has no rows", "a header of options, as model,gpu,seq, and a row a run");
+  const auto& header = rows.front().cells;
+  std::vector<Asked> asked;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    const auto place = path + ":" + std::to_string(rows[i].line);
+    if (rows[i].cells.size() != header.size()) throw BadInput(place, "has another number of cells than the header");
+    Asked row{place, words};
+    for (std::size_t column = 0; column < header.size(); ++column) {
+      const auto& text = rows[i].cells[column];
+      if (header[column] == "id" && !text.empty()) row.name = text;
+      if (header[column] == "id" || text.empty()) continue;
+      auto term = header[column];
+      std::ranges::replace(term, '-', '_');
+      put(row.words, {term, text, {read::Source::row, place + ":" + header[column]}});
+    }
+    asked.push_back(std::move(row));
+  }
+  return asked;
+}
+
+/// A question without an answer is a line too; the others are answered.
+render::RunLine line_of(const Asked& asked, const std::optional<read::ConfigText>& config,
+                        const read::Catalogue& catalogue) {
+  render::RunLine line{asked.name, {}, {}, {}};
+  try {
+    const auto named = std::ranges::find(asked.words, "config", &Given::term);
+    const bool is_same = named != asked.words.end() && named->origin.source != read::Source::row;
+    const auto resolved = read::resolve(asked.words, is_same ? config : read_config_text(asked.words), catalogue);
+    const auto estimate = answer::estimate(resolved.question);
+    line.verdict = estimate.verdict;
+    if (estimate.timed) line.step = estimate.compute.step;
+  } catch (const BadInput& error) {
+    line.error = error.what();
+  } catch (const quantity::Overflow& error) {
+    line.error = error.what();
+  }
+  return line;
+}
+
+std::string show(const render::Runs& runs, std::string_view format) {
+  if (format == "json") return to_json(runs);
+  if (format == "csv") return to_csv(runs);
+  if (format == "markdown") return to_markdown(runs);
+  return format == "junit" ? to_junit(runs) : to_text(runs);
+}
+
+/// Without an accelerator there is no verdict, and a script that wants one has no answer.
+bool has_no_answer(const render::RunLine& line, bool needs_verdict) {
+  return !line.verdict || (needs_verdict && line.verdict->kind == trust::VerdictKind::no_accelerator);
+}
+
+}  // namespace
+
+bool asks_many(const Arguments& arguments, const std::vector<Given>& words) {
+  const auto gpu = std::ranges::find(words, "gpu", &Given::term);
+  const bool several = gpu != words.end() && gpu->text.find(',') != std::string::npos;
+  const auto format = arguments.choice("format", formats);
+  return several || arguments.has("rows") || (format != "text" && format != "json");
+}
+
+Outcome fit_many(const Arguments& arguments, const AskedQuestion& question, const read::Catalogue& catalogue) {
+  render::Runs runs;
+  runs.strict = arguments.has("strict");
+  runs.version = LLMCALC_VERSION;
+  const auto* rows = arguments.find("rows");
+  const auto asked = rows == nullptr ? for_each_gpu(question.words) : for_each_row(*rows, question.words);
+  for (const auto& one : asked) runs.lines.push_back(line_of(one, question.config, catalogue));
+  Outcome outcome{.answer = show(runs, arguments.choice("format", formats))};
+  const bool needs_verdict = runs.strict || arguments.has("quiet");
+  if (std::ranges::any_of(runs.lines, [&](const auto& line) { return fails(line, runs.strict); })) {
+    outcome.code = ExitCode::does_not_fit;
+  }
+  if (std::ranges::any_of(runs.lines, [&](const auto& line) { return has_no_answer(line, needs_verdict); })) {
+    outcome.code = ExitCode::bad_question;
+  }
+  return outcome;
+}
+
+}  // namespace llmcalc::cli

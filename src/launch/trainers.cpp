@@ -1,0 +1,123 @@
+// What is typed to fine-tune with trl, axolotl, LLaMA-Factory and unsloth. $MODEL stands for a hub id or a folder,
+// $DATA for a data set.
+#include "launch/command_text.hpp"
+#include "launch/launchers.hpp"
+#include "llmcalc/formats/dtype.hpp"
+#include "llmcalc/spec/names.hpp"
+#include "llmcalc/spec/traits.hpp"
+
+#include <fmt/format.h>
+
+namespace llmcalc::launch {
+
+using spec::Question;
+using spec::RecomputePolicy;
+using spec::Training;
+
+namespace {
+
+bool has_adapters(const Training& training) {
+  return training.method == spec::Method::lora || training.method == spec::Method::qlora;
+}
+
+bool in_4_bits(const Training& training) { return training.method == spec::Method::qlora; }
+bool recomputes(const Training& training) { return training.recompute.policy == RecomputePolicy::full; }
+
+/// transformers TrainingArguments, optim.
+std::string_view optimizer_of(const Training& training) {
+  if (training.optimizer == spec::Optimizer::adamw_8bit) return "adamw_bnb_8bit";
+  if (training.optimizer == spec::Optimizer::paged_adamw_8bit) return "paged_adamw_8bit";
+  return training.optimizer_impl == spec::OptimizerImpl::fused ? "adamw_torch_fused" : "adamw_torch";
+}
+
+/// What none of these lines says.
+std::vector<std::string> beyond(const Question& question) {
+  std::vector<std::string> what;
+  if (spec::zero_stage(question.layout.sharding) > 0) {
+    what.push_back(fmt::format("{} of {} accelerators: accelerate's --config_file, or DeepSpeed's JSON",
+                               spec::name_of(question.layout.sharding), question.layout.gpus));
+  }
+  if (question.training.offload != spec::Offload::none) what.emplace_back("what is offloaded");
+  return what;
+}
+
+}  // namespace
+
+/// trl/scripts/sft.py: SFTConfig, ModelConfig.
+Launch launch_trl(const Question& question) {
+  const Training& training = question.training;
+  CommandText command(fmt::format("accelerate launch --num_processes {} -m trl.scripts.sft", question.layout.gpus));
+  command.word("--model_name_or_path", "$MODEL");
+  command.word("--dataset_name", "$DATA");
+  command.option("--max_length", training.seq);
+  command.option("--per_device_train_batch_size", training.micro_batch);
+  command.option("--gradient_accumulation_steps", training.grad_accum);
+  command.word("--gradient_checkpointing", recomputes(training) ? "True" : "False");
+  command.word("--optim", optimizer_of(training));
+  if (training.precision.compute == formats::Dtype::bf16) command.word("--bf16", "True");
+  if (has_adapters(training)) {
+    command.flag("--use_peft");
+    command.option("--lora_r", training.adapter.rank);
+    command.word("--lora_target_modules", "all-linear");
+  }
+  if (in_4_bits(training)) command.flag("--load_in_4bit");
+  return {"trl", command.text(), beyond(question)};
+}
+
+/// axolotl/utils/schemas/config.py.
+Launch launch_axolotl(const Question& question) {
+  const Training& training = question.training;
+  std::string file = "base_model: $MODEL\n";
+  const auto add = [&](std::string_view key, const auto& value) { file += fmt::format("{}: {}\n", key, value); };
+  add("sequence_len", training.seq);
+  add("micro_batch_size", training.micro_batch);
+  add("gradient_accumulation_steps", training.grad_accum);
+  add("gradient_checkpointing", recomputes(training));
+  add("optimizer", optimizer_of(training));
+  add("bf16", training.precision.compute == formats::Dtype::bf16);
+  if (has_adapters(training)) {
+    add("adapter", spec::name_of(training.method));
+    add("lora_r", training.adapter.rank);
+    add("lora_target_linear", true);
+  }
+  if (in_4_bits(training)) add("load_in_4bit", true);
+  return {"axolotl", "cat > run.yaml <<END\n" + file + "END\naxolotl train run.yaml", beyond(question)};
+}
+
+/// LLaMA-Factory, src/llamafactory/hparams.
+Launch launch_llama_factory(const Question& question) {
+  const Training& training = question.training;
+  std::string file = "model_name_or_path: $MODEL\nstage: sft\ndo_train: true\n";
+  const auto add = [&](std::string_view key, const auto& value) { file += fmt::format("{}: {}\n", key, value); };
+  add("finetuning_type", has_adapters(training) ? "lora" : "full");
+  if (has_adapters(training)) {
+    add("lora_rank", training.adapter.rank);
+    add("lora_target", "all");
+  }
+  if (in_4_bits(training)) add("quantization_bit", 4);
+  add("cutoff_len", training.seq);
+  add("per_device_train_batch_size", training.micro_batch);
+  add("gradient_accumulation_steps", training.grad_accum);
+  add("disable_gradient_checkpointing", !recomputes(training));
+  add("optim", optimizer_of(training));
+  add("bf16", training.precision.compute == formats::Dtype::bf16);
+  return {"LLaMA-Factory", "cat > run.yaml <<END\n" + file + "END\nllamafactory-cli train run.yaml", beyond(question)};
+}
+
+/// unsloth/models/loader.py, FastLanguageModel.
+Launch launch_unsloth(const Question& question) {
+  const Training& training = question.training;
+  std::string text = fmt::format(
+      "model, tokenizer = FastLanguageModel.from_pretrained(\n"
+      "    MODEL, max_seq_length={}, load_in_4bit={})\n",
+      training.seq, in_4_bits(training) ? "True" : "False");
+  if (has_adapters(training)) {
+    text += fmt::format("model = FastLanguageModel.get_peft_model(\n    model, r={}, use_gradient_checkpointing={})\n",
+                        training.adapter.rank, recomputes(training) ? "\"unsloth\"" : "False");
+  }
+  text += fmt::format("SFTConfig(per_device_train_batch_size={}, gradient_accumulation_steps={},\n    optim=\"{}\")",
+                      training.micro_batch, training.grad_accum, optimizer_of(training));
+  return {"unsloth", text, beyond(question)};
+}
+
+}  // namespace llmcalc::launch

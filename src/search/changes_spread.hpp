@@ -1,0 +1,16 @@
+// Changes that spread one run over its accelerators in another way.
+#pragma once
+
+#include "search/changes.hpp"
+
+#include <cstddef>
+
+namespace llmcalc::search {
+
+/// Layers cut over twice, four times, ... as many accelerators, which share a replica instead of having one each.
+bool tensor_parallel(Changed& run, Larger larger, std::size_t step);
+
+/// The same with stages of layers.
+bool pipeline(Changed& run, Larger larger, std::size_t step);
+
+}  // namespace llmcalc::search

@@ -1,0 +1,144 @@
+#include "search/combination.hpp"
+
+#include "llmcalc/frameworks/layout_rules.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace llmcalc::search {
+
+using trust::VerdictKind;
+
+namespace {
+
+/// A change that cannot be made, as one to numbers too large to count, is none.
+std::optional<Changed> apply(const Changed& run, const Change& change, Larger larger, std::size_t step) try {
+  Changed changed = run;
+  if (!change.apply(changed, larger, step)) return std::nullopt;
+  return changed;
+} catch (const std::exception&) {
+  return std::nullopt;
+}
+
+/// The furthest form of a change that applies to a run.
+std::optional<Changed> strongest(const Changed& run, const Change& change, Larger larger) {
+  for (std::size_t step = change.steps(run.question, larger); step-- > 0;) {
+    if (auto changed = apply(run, change, larger, step)) return changed;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Advice> Combinations::verify(Changed run) {
+  const auto& question = run.question;
+  if (frameworks::broken_rule({question.model.shape, question.training, question.layout}) != nullptr)
+    return std::nullopt;
+  const auto needed = probe_.needed(question);
+  if (!needed) return std::nullopt;
+  const auto verdict = trust::judge(question, *needed);
+  const bool enough = verdict == VerdictKind::fits || (verdict == VerdictKind::tight && takes_tight_);
+  if (!enough) return std::nullopt;
+  return Advice{std::move(run.flag),    std::move(run.change), std::move(run.cost), *needed, verdict,
+                std::move(run.question)};
+}
+
+/// The last change is tried in every form: more of it need not need less.
+std::optional<Advice> Combinations::first_form(const Changed& run, const Change& last) {
+  std::optional<Advice> tight;
+  const auto steps = last.steps(run.question, larger_);
+  for (std::size_t step = 0; step < steps; ++step) {
+    auto changed = apply(run, last, larger_, step);
+    if (!changed) continue;
+    auto advice = verify(std::move(*changed));
+    if (advice && advice->verdict == VerdictKind::fits) return advice;
+    if (advice && !tight) tight = std::move(advice);
+  }
+  return tight;
+}
+
+/// The changes of a set, each but the last one in its strongest form.
+std::optional<Advice> Combinations::strongest_forms(const Set& set) {
+  Changed run = start_;
+  for (std::size_t i = 0; i + 1 < set.size(); ++i) {
+    auto changed = strongest(run, *set[i], larger_);
+    if (!changed) return std::nullopt;
+    run = std::move(*changed);
+  }
+  return first_form(run, *set.back());
+}
+
+/// From the dearest of the others down, each is taken no further than it must go.
+std::optional<Advice> Combinations::relaxed(const Set& set, std::size_t at, const Changed& run, VerdictKind verdict) {
+  if (at + 1 == set.size()) {
+    auto advice = first_form(run, *set.back());
+    return advice && advice->verdict == verdict ? advice : std::nullopt;
+  }
+  const auto steps = set[at]->steps(run.question, larger_);
+  for (std::size_t step = 0; step < steps; ++step) {
+    const auto changed = apply(run, *set[at], larger_, step);
+    if (!changed) continue;
+    if (auto advice = relaxed(set, at + 1, *changed, verdict)) return advice;
+  }
+  return std::nullopt;
+}
+
+std::optional<Advice> Combinations::of(const Set& set) {
+  constexpr std::size_t all_forms_up_to = 2;  // changes: more of them have too many forms to walk
+  auto advice = strongest_forms(set);
+  if (set.size() == 1) return advice;
+  if (!advice && set.size() > all_forms_up_to) return advice;
+  auto gentler = relaxed(set, 0, start_, advice ? advice->verdict : VerdictKind::fits);
+  return gentler ? gentler : advice;
+}
+
+/// A set that holds one that is enough by itself tells nothing new.
+bool Combinations::is_known(const Set& set) const {
+  return std::ranges::any_of(found_, [&](const Set& known) {
+    return std::ranges::all_of(known,
+                               [&](const Change* change) { return std::ranges::find(set, change) != set.end(); });
+  });
+}
+
+/// The first set that fits ends the search; the first that is tight is told beside it.
+bool Combinations::take(const Set& set) {
+  if (is_known(set)) return false;
+  auto advice = of(set);
+  if (!advice) return false;
+  const bool fits = advice->verdict == VerdictKind::fits;
+  if (fits) found_.push_back(set);
+  if (fits || told_.empty()) told_.push_back(std::move(*advice));
+  return fits;
+}
+
+bool Combinations::extend(Set& set, std::size_t below, std::size_t missing, const Change& last) {
+  if (missing == 0) {
+    set.push_back(&last);
+    const bool found = take(set);
+    set.pop_back();
+    return found;
+  }
+  for (std::size_t i = 0; i < below; ++i) {
+    const Change& change = changes_[i];
+    const bool clashes = change.kind == last.kind ||
+                         std::ranges::any_of(set, [&](const Change* other) { return other->kind == change.kind; });
+    if (clashes || (!set.empty() && set.back() >= &change)) continue;
+    set.push_back(&change);
+    const bool found = extend(set, below, missing - 1, last);
+    set.pop_back();
+    if (found) return true;
+  }
+  return false;
+}
+
+std::vector<Advice> Combinations::with_last(std::size_t last) {
+  told_.clear();
+  Set set;
+  for (std::size_t others = 0; others < most_together; ++others) {
+    if (extend(set, last, others, changes_[last])) break;
+  }
+  return std::exchange(told_, {});
+}
+
+}  // namespace llmcalc::search

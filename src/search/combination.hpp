@@ -1,0 +1,47 @@
+// Sets of changes with which a run fits, the smallest set and the gentlest forms first.
+#pragma once
+
+#include "llmcalc/search/advice.hpp"
+#include "search/changes.hpp"
+#include "search/probe.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace llmcalc::search {
+
+class Combinations {
+ public:
+  /// \param takes_tight  whether a fit inside the error bar is a gain
+  Combinations(const spec::Question& question, Larger larger, bool takes_tight, Probe& probe)
+      : start_{question, {}, {}, {}}, larger_(larger), takes_tight_(takes_tight), probe_(probe) {}
+
+  /// The smallest set that fits of those in which the change at `last` is the dearest, at most four together, and
+  /// before it the smallest that is tight, if that is another. Every set is verified by a walk.
+  std::vector<Advice> with_last(std::size_t last);
+
+ private:
+  using Set = std::vector<const Change*>;
+  static constexpr std::size_t most_together = 4;
+
+  std::optional<Advice> verify(Changed run);
+  std::optional<Advice> first_form(const Changed& run, const Change& last);
+  std::optional<Advice> strongest_forms(const Set& set);
+  std::optional<Advice> relaxed(const Set& set, std::size_t at, const Changed& run, trust::VerdictKind verdict);
+  std::optional<Advice> of(const Set& set);
+  bool is_known(const Set& set) const;
+  bool take(const Set& set);
+  bool extend(Set& set, std::size_t below, std::size_t missing, const Change& last);
+
+  Changed start_;
+  Larger larger_;
+  bool takes_tight_;
+  Probe& probe_;
+  std::span<const Change> changes_ = all_changes();
+  std::vector<Set> found_;  ///< what fits, of all that was handed out
+  std::vector<Advice> told_;
+};
+
+}  // namespace llmcalc::search

@@ -1,0 +1,55 @@
+// Many questions in one call, as pipelines ask them.
+#include "catch.hpp"
+#include "cli/folder.hpp"
+#include "cli/run.hpp"
+#include "llmcalc/quantity/error.hpp"
+
+#include <string>
+#include <vector>
+
+using namespace llmcalc;
+using Catch::Matchers::Contains;
+using cli::ExitCode;
+using test::Folder;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+cli::Outcome fit(Words words) {
+  words.insert(words.begin(), "fit");
+  return cli::run(words, cli::Environment{});
+}
+
+}  // namespace
+
+TEST_CASE("accelerators between commas are a line each, and one that does not fit decides") {
+  const Words small{"--params", "1e9", "--dtype", "bf16", "--gpu", "a100,h100"};
+  CHECK(fit(small).code == ExitCode::fits);
+  const auto mixed = fit({"--params", "7e9", "--dtype", "bf16", "--gpu", "4090,b300"});
+  CHECK(mixed.code == ExitCode::does_not_fit);
+  CHECK_THAT(mixed.answer, Contains("4090") && Contains("does not fit") && Contains("b300"));
+}
+
+TEST_CASE("a question without an answer is a line with its error, and exit 2") {
+  const auto outcome = fit({"--params", "1e9", "--gpu", "a100,nosuchcard", "--format", "csv"});
+  CHECK(outcome.code == ExitCode::bad_question);
+  CHECK_THAT(outcome.answer, Contains("a100,fits,") && Contains("nosuchcard,error,,,,,"));
+}
+
+TEST_CASE("rows of a file are questions, with what the command line says for all") {
+  const Folder folder;
+  const auto file =
+      folder.write("runs.csv", "id,model,gpu,seq\nsmall,llama-3.2-1b,h100-sxm,2k\nlarge,llama-3-70b,4090,\n");
+  const auto outcome = fit({"--rows", file, "--dtype", "bf16", "--framework", "hf", "--format", "junit"});
+  CHECK(outcome.code == ExitCode::does_not_fit);
+  CHECK_THAT(outcome.answer,
+             Contains("tests=\"2\" failures=\"1\" errors=\"0\"") && Contains("name=\"large\"><failure"));
+  CHECK_THROWS_WITH(fit({"--rows", folder.write("bad.csv", "gpu,seq\nh100\n")}), Contains("bad.csv:2"));
+}
+
+TEST_CASE("without an accelerator there is no verdict to be quiet or strict about") {
+  CHECK(fit({"--params", "1e9"}).code == ExitCode::fits);
+  CHECK_THROWS_WITH(fit({"--params", "1e9", "--quiet"}), Contains("--gpu"));
+  CHECK_THROWS_WITH(fit({"--params", "1e9", "--strict"}), Contains("no verdict"));
+}
