@@ -1,6 +1,7 @@
 #include "llmcalc/answer/levels.hpp"
 
 #include "answer/parts.hpp"
+#include "llmcalc/layers/widths.hpp"
 #include "llmcalc/memory/communicators.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/trust/error_bar.hpp"
@@ -56,6 +57,26 @@ Bytes scaled(Bytes size, double factor) {
   return bytes(static_cast<std::int64_t>(product));
 }
 
+/// Per-parameter sharding allocates what it gathers and reduces on streams of its own, and blocks never change streams
+/// (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_all_gather and foreach_reduce).
+bool has_pools(const spec::Question& question, const frameworks::Profile& profile) {
+  const auto sharding = question.layout.sharding;
+  const bool by_parameter = sharding == spec::Sharding::fsdp2 || sharding == spec::Sharding::hsdp;
+  return profile.allocator.pools_by_stream && by_parameter && !question.runtime.reserved_ratio;
+}
+
+/// What the streams' pools hold: at the peak gathered weights are there, of the sharded gradients some, and in the
+/// pool of all else the place of the 16-bit logits that the eager loss has already let go.
+Bytes pooled(const spec::Question& question, const frameworks::Profile& profile, const memory::StepMemory& memory) {
+  const auto& alive = memory.peak().alive;
+  const auto& step = memory.steady[static_cast<std::size_t>(memory::Phase::optimizer)].alive;
+  const bool eager = profile.head.eager_loss && !profile.head.narrow_loss_kernel;
+  const std::int64_t tokens = question.training.micro_batch_tokens() / question.layout.cp;
+  const std::int64_t logits = eager ? quantity::product(tokens, question.model.shape.vocab / question.layout.tp) : 0;
+  const Bytes gradients = std::max(bytes(0), step.gradients - alive.gradients);
+  return alive.total() + gradients + bytes(quantity::product(logits, layers::half_width));
+}
+
 }  // namespace
 
 frameworks::Profile profile_of(const spec::Question& question) {
@@ -86,8 +107,9 @@ Levels levels(const spec::Question& question, const frameworks::Profile& profile
   const Bytes communicators = memory::communicator_buffers(question);
   const Bytes needed = needed_level(profile, allocated, communicators);
   const Bytes outside = communicators + profile.measured.context;
-  const Bytes device = std::max(needed, std::min(scaled(allocated, cached_ratio(question, profile)) + outside,
-                                                 trust::capacity_of(question).value_or(unlimited)));
+  const Bytes cached = has_pools(question, profile) ? pooled(question, profile, memory)
+                                                    : scaled(allocated, cached_ratio(question, profile));
+  const Bytes device = std::max(needed, std::min(cached + outside, trust::capacity_of(question).value_or(unlimited)));
   return {allocated, device - outside, device, needed};
 }
 

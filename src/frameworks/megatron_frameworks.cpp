@@ -34,12 +34,14 @@ bool runs_transformer_engine(const spec::Training& training) {
 }
 
 /// Megatron-LM's sequences lie position by position, FlashAttention's sample by sample: its result is copied, and the
-/// projection keeps the copy beside the kernel's own. cuDNN reads Megatron's layout. Transformer Engine prefers
-/// FlashAttention before Hopper, and after it where cuDNN has no deterministic backward pass (TransformerEngine
-/// pytorch/attention/dot_product_attention/utils.py, get_attention_backend; backends.py, FlashAttention.forward).
+/// projection keeps the copy beside the kernel's own; of a single sequence both are the same. cuDNN reads Megatron's
+/// layout. Transformer Engine prefers FlashAttention before Hopper, and after it where cuDNN has no deterministic
+/// backward pass (TransformerEngine pytorch/attention/dot_product_attention/utils.py, get_attention_backend;
+/// backends.py, FlashAttention.forward).
 bool copies_attention_output(const Run& run, bool hopper) {
   const spec::Training& training = run.training;
   if (training.attention == spec::AttentionKernel::eager || is_local(training)) return false;
+  if (training.sequences() == 1) return false;
   return !hopper || (is_blackwell(run.gpu) && training.deterministic.value_or(false));
 }
 
@@ -50,7 +52,9 @@ std::int64_t product_layouts(const Run& run) {
   return is_blackwell(run.gpu) && formats::facts(run.training.precision.compute).scale.block == 0 ? 1 : 2;
 }
 
-/// Workspaces and layouts of Megatron-LM's kernels.
+/// Workspaces and layouts of Megatron-LM's kernels. Without the fused softmax (Apex, or --no-masked-softmax-fusion)
+/// the scores are widened, scaled, masked and narrowed one after another, and the wide probabilities are kept
+/// (core/fusions/fused_softmax.py, forward_torch_softmax).
 void apply_workspaces(const Run& run, Profile& p) {
   const spec::Training& training = run.training;
   const bool hopper = is_hopper_or_newer(run.gpu);
@@ -59,6 +63,7 @@ void apply_workspaces(const Run& run, Profile& p) {
   if (!is_local(training)) p.allocator.workspace += engine;
   if (training.grouped_experts && !is_local(training)) p.experts.workspace = grouped_product_streams * engine;
   p.attention.copies_output = copies_attention_output(run, hopper);
+  p.attention.softmax_in_fp32 = p.attention.chains_softmax = !training.softmax_fusion;
   p.attention.keeps_score_buffer = is_local(training) && training.attention == spec::AttentionKernel::eager;
 }
 
@@ -102,7 +107,7 @@ Profile core_profile(const Run& run) {
   p.host.heavy_modules = true;
   p.kernels.fuse_dropout_add = true;
   p.exchange.scatters_stage_tensors = true;
-  p.experts.holds_routed_rows = true;
+  p.experts.holds_routed_rows = p.experts.loops_over_biases = true;
   p.allocator.allocates_tensors = true;
   return p;
 }

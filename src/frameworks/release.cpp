@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 
 namespace llmcalc::frameworks {
 
@@ -32,6 +33,16 @@ int year_at(std::string_view text, std::size_t at) {
   return read.ptr == begin + digits ? year : 0;
 }
 
+/// "-12" at `at`; nothing where something else stands there.
+std::optional<int> two_digits_behind_dash(std::string_view text, std::size_t at) {
+  constexpr std::size_t length = 3;
+  if (at + length > text.size() || text[at] != '-') return std::nullopt;
+  int number = 0;
+  const char* begin = text.data() + at + 1;
+  const auto read = std::from_chars(begin, begin + length - 1, number);
+  return read.ptr == begin + length - 1 ? std::optional(number) : std::nullopt;
+}
+
 /// The release behind the library's name; `otherwise` where the text does not say.
 Release named_release(std::string_view version_text, std::string_view library, Release otherwise) {
   Release release;
@@ -41,6 +52,20 @@ Release named_release(std::string_view version_text, std::string_view library, R
 }
 
 }  // namespace
+
+Day dated(std::string_view version_text) {
+  constexpr std::size_t month_at = 4;
+  constexpr std::size_t day_at = 7;
+  Day latest{0};
+  for (std::size_t at = version_text.find("20"); at != std::string_view::npos; at = version_text.find("20", at + 1)) {
+    Day day{year_at(version_text, at)};
+    if (day.year == 0) continue;
+    day.month = two_digits_behind_dash(version_text, at + month_at).value_or(1);
+    day.day = two_digits_behind_dash(version_text, at + day_at).value_or(1);
+    latest = std::max(latest, day);
+  }
+  return latest.year == 0 ? Day{9999} : latest;
+}
 
 bool is_dated_until(std::string_view version_text, int year) {
   int latest = 0;

@@ -69,6 +69,7 @@ Profile eager_profile(const Run& run) {
   p.attention.fused_projections = false;
   p.mlp.fused_gate_and_up = false;
   p.attention.repeats_kv = true;
+  p.attention.merges_ring_steps = true;
   p.attention.copies_heads = false;
   p.attention.softmax_in_fp32 = true;
   p.head.eager_loss = true;
@@ -157,14 +158,22 @@ Profile torchtune_profile(const Run& run) {
   return p;
 }
 
-/// torchtitan/models/llama/model.py makes fp32 logits, which train.py's `pred` holds during the backward pass, and
-/// rotates complex numbers (apply_rotary_emb). parallelisms/parallelize_llama.py, _custom_policy: selective recompute
-/// by operation; apply_compile: each layer by itself, and since 2025 the loss (components/loss.py). Scores multiply
-/// rows of experts in fp32 (models/moe.py, MoE.forward).
+/// torchtitan/models/llama/model.py makes fp32 logits, and rotates complex numbers (apply_rotary_emb). train.py's
+/// `pred` holds the logits during the backward pass until 2024-06-12 (`del pred`), and since 2024-10-22 they are
+/// widened inside the loss. parallelisms/parallelize_llama.py, _custom_policy: selective recompute by operation;
+/// apply_compile: each layer by itself, and since 2025 the loss (components/loss.py). Scores multiply rows of experts
+/// in fp32 (models/moe.py, MoE.forward). Its scripts set expandable segments since 2024-10-22 (run_train.sh).
 Profile torchtitan_profile(const Run& run) {
+  constexpr Day frees_logits{2024, 6, 12};
+  constexpr Day widens_in_loss{2024, 10, 22};
+  constexpr Day compiles_loss{2025, 2, 1};
   const spec::Training& training = run.training;
+  const Day day = dated(training.framework_version);
   Profile p = eager_profile(run);
-  p.head.holds_wide_logits = true;
+  p.head.holds_wide_logits = day < frees_logits;
+  p.head.holds_narrow_logits = day >= widens_in_loss;
+  p.head.narrow_loss_kernel = training.compile && day >= compiles_loss;
+  p.allocator.pools_by_stream = day >= widens_in_loss;
   p.kernels.saves_products = true;
   p.attention.rotates_complex = true;
   p.exchange.overlaps_tensor_if_asked = true;  // config/job_config.py, enable_async_tensor_parallel

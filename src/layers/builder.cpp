@@ -145,12 +145,33 @@ void BlockBuilder::pass_over(std::string_view name, quantity::Bytes forward, qua
   op.moved_backward = backward;
 }
 
+/// A loop over the local experts adds probability times bias in fp32, puts the results together and casts them
+/// (Megatron-LM core/transformer/moe/experts.py, TEGroupedMLP._apply_bias); grouped kernels do so inside the product.
+/// Bytes an element forward: the products written (4), the sums read and written (2 + 4 + 4), put together (4 + 4),
+/// cast (4 + 2). Backward: the cast (2 + 4), a narrow gradient for the product (4 + 2), put together (2 + 2), of the
+/// bias and of the probability each a product and its sum (4 + 4 + 4 and 4 + 4 + 4), the bias's read narrow (4).
+void BlockBuilder::add_expert_biases(const Matrix& matrix, const Value& out) {
+  if (!context_.profile.experts.loops_over_biases || context_.fuses_experts) return;
+  constexpr std::int64_t forward_bytes = 28;
+  constexpr std::int64_t backward_bytes = 44;
+  constexpr std::int64_t forward_kernels = 3;
+  constexpr std::int64_t backward_kernels = 8;
+  const std::int64_t elements = product(out.rows, out.columns);
+  const std::int64_t experts = matrix.experts / context_.ep;
+  pass_over("expert biases", bytes(product(forward_bytes, elements)), bytes(product(backward_bytes, elements)));
+  Op& op = block_.ops.back();
+  op.eager = true;
+  op.kernels = static_cast<std::int32_t>(forward_kernels * experts);
+  op.kernels_backward = static_cast<std::int32_t>(backward_kernels * experts);
+}
+
 /// The bias is added inside the product's kernel; its gradient is a sum over the rows of the output's
 /// (torch.nn.Linear), which Transformer Engine makes in the epilogue of the weight gradient's product
 /// (cpp_extensions/gemm.py, BGRADB), or where it narrows the gradient of the output (module/linear.py,
 /// fp8_cast_transpose_bgrad_fused).
 void BlockBuilder::matrix_bias(const Matrix& matrix, const Value& out) {
   if (!matrix.bias) return;
+  if (matrix.experts > 1 && matrix.cut == Cut::rows) add_expert_biases(matrix, out);
   const auto& profile = context_.profile;
   const bool within = profile.gradients.fuses_small && !profile.gradients.sums_biases_apart;
   const bool fused = within || (profile.narrow.casts_in_one_pass && narrows(matrix));
@@ -180,6 +201,12 @@ void BlockBuilder::keep_cast_weight(Op& op, const Weight& w) {
   op.saved.push_back(copy.id);
 }
 
+/// A compiled layer keeps only what its backward pass reads, which of the last product's output is nothing: to save it
+/// forbids making it again, no more (pytorch torch/_functorch/partitioners.py, should_ban_recomputation).
+bool BlockBuilder::is_read_backward(const Matrix& matrix) const {
+  return !context_.training.compile || matrix.name != "down projection";
+}
+
 /// Y = X W: forward 2*rows*in*out FLOPs, and as many again for each gradient that is needed.
 /// Keeps X only if W is trained; a 16-bit copy of an fp32 W under autocast lives until the backward pass.
 /// Under sequence parallelism a column-cut matrix gathers its input's positions first and keeps the slice only; a
@@ -201,6 +228,7 @@ Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
   if (w.trainable) op.backward_weight = work;
   const std::int64_t matrices = matrix.experts > 1 ? matrix.experts / context_.ep : 1;
   op.product = {quantity::ceil_divide(rows, matrices), w.columns, w.rows, matrices};
+  op.kernels = op.kernels_backward = static_cast<std::int32_t>(context_.fuses_experts ? 1 : matrices);
   const bool first_reader = gathered_ != in.id;
   exchange_around(op, matrix, in, out);
   const bool whole_kept = w.trainable && rows != in.rows && stays_gathered();
@@ -216,11 +244,11 @@ Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
   append(op);
   copy_in_order(op);
   if (keeps_narrow(matrix)) {
-    quantize(in, out);
+    quantize(in, out, op.kernels);
   } else if (op.narrow) {
     cast_at_each_use(w, in, out);
   }
-  if (context_.selects_operations && products_++ % 2 == 0) keep_through_recompute(out);
+  if (context_.selects_operations && products_++ % 2 == 0 && is_read_backward(matrix)) keep_through_recompute(out);
   matrix_bias(matrix, out);
   return is_adapted(matrix.name) ? adapted(in, out, matrix) : out;
 }

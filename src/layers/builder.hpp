@@ -128,7 +128,7 @@ class BlockBuilder {
   bool is_target(std::string_view word) const;
   bool narrows(const Matrix& matrix) const;
   bool keeps_narrow(const Matrix& matrix) const;
-  void quantize(const Value& in, const Value& out);
+  void quantize(const Value& in, const Value& out, std::int64_t tensors);
   void cast_at_each_use(const Weight& w, const Value& in, const Value& out);
   void dequantize(Op& op, const Weight& w, const Value& in);
   void keep_input(Op& op, const Matrix& matrix, const Value& in, const Value& out);
@@ -142,6 +142,8 @@ class BlockBuilder {
   bool stays_gathered() const;
   void keep_gathered(Op& op, const Value& slice, bool first);
   void exchange_around(Op& op, const Matrix& matrix, const Value& in, const Value& out);
+  bool is_read_backward(const Matrix& matrix) const;
+  void add_expert_biases(const Matrix& matrix, const Value& out);
   void matrix_bias(const Matrix& matrix, const Value& out);
   void set_moved_bytes(Op& op) const;
 

@@ -1,5 +1,7 @@
 #include "layers/context_exchange.hpp"
 
+#include "llmcalc/layers/widths.hpp"
+
 namespace llmcalc::layers {
 
 using quantity::bytes;
@@ -31,11 +33,35 @@ void exchange(Op& op, quantity::Bytes size, bool needs_gradient) {
 void pass_round(const Context& c, const Heads& heads, const Value& out, Op& op) {
   const auto pair = size_of(heads.k) + size_of(heads.v);
   const auto once = (c.cp - 1) * pair;
+  const std::int64_t in_backward = c.profile.attention.merges_ring_steps ? 1 + fp32_width / half_width : 2;
   op.messages.push_back({Collective::ring, Group::context, false, true, once});
-  op.messages.push_back({Collective::ring, Group::context, true, true, 2 * once});
+  op.messages.push_back({Collective::ring, Group::context, true, true, in_backward * once});
   op.workspace_forward += c.profile.attention.keeps_ring_steps ? c.cp * (pair + size_of(out)) : pair;
   op.workspace_backward += 4 * pair;
   if (c.profile.attention.keeps_ring_steps) op.workspace_backward += size_of(heads.q) + pair;
+}
+
+/// PyTorch's ring attention merges each step's result in fp32 by a chain of kernels, for one half of the steps on half
+/// the positions, which are then put together with the others, and passes gradients of keys and values on in fp32
+/// (torch/distributed/tensor/experimental/_attention.py, _SDPAMerger._merge_one, _templated_ring_attention and
+/// _templated_ring_attention_backward). Bytes an element of the output: the cast (2 + 4), the difference (4 + 4 + 4),
+/// its product (4 + 4), the next result (4 + 4 + 4); of half of them and the whole put together (4 + 4). Of keys and
+/// values what is sent (2 + 2). Backward the queries' gradient (2 + 4 + 4); that of keys and values likewise, and put
+/// together (4 + 4).
+void merge_steps(BlockBuilder& b, const Heads& heads, const Value& out) {
+  constexpr std::int64_t merged_bytes = 38;
+  constexpr std::int64_t half_merged_bytes = merged_bytes / 2 + 8;
+  constexpr std::int64_t sent_bytes = 4;
+  constexpr std::int64_t gradient_bytes = 10;
+  constexpr std::int64_t passed_on_bytes = gradient_bytes + 8;
+  const auto elements = [](const Value& x) { return product(x.rows, x.columns); };
+  const std::int64_t pair = elements(heads.k) + elements(heads.v);
+  const std::int64_t steps = b.context().cp - 1;
+  const std::int64_t forward = (merged_bytes + half_merged_bytes) / 2 * elements(out) + sent_bytes * pair;
+  const std::int64_t backward = gradient_bytes * elements(heads.q) + (sent_bytes + passed_on_bytes) * pair;
+  b.pass_over("merge of ring steps", bytes(product(steps, forward)),
+              bytes(product(steps, out.needs_gradient ? backward : 0)));
+  b.block().ops.back().eager = true;
 }
 
 Heads exchange_positions(BlockBuilder& b, const Heads& heads) {

@@ -24,15 +24,19 @@ double share_behind_cache(const Context& c, const CoreAttention& core) {
 
 /// The share of the s x s score square that the mask leaves: (s+1)/(2s) under a causal mask, (w/s)(1 - (w-1)/(2s))
 /// under a causal window of w positions, 1 without a mask. Exact counts of unmasked pairs; a learned prefix is seen by
-/// all.
+/// all. Of documents packed into a sequence each is a square of its own (flash-attention csrc/flash_attn/flash_api.cpp,
+/// mha_varlen_fwd).
 double unmasked_share(const Context& c, const CoreAttention& core) {
-  if (!core.causal) return 1.0;
-  if (c.training.cached > 0) return share_behind_cache(c, core);
+  if (core.causal && c.training.cached > 0) return share_behind_cache(c, core);
   const std::int64_t seq = c.attended - c.prefix;
+  const std::int64_t documents = c.training.document_length;
+  const std::int64_t longest = documents == 0 ? seq : std::min(documents, seq);
   const auto s = static_cast<double>(seq);
-  const auto w = static_cast<double>(core.window == 0 ? seq : std::min(core.window, seq));
+  const auto d = static_cast<double>(longest);
   const auto prefix = static_cast<double>(c.prefix);
-  return (prefix + w * (1.0 - (w - 1.0) / (2.0 * s))) / (prefix + s);
+  if (!core.causal) return (prefix + d) / (prefix + s);
+  const auto w = static_cast<double>(core.window == 0 ? longest : std::min(core.window, longest));
+  return (prefix + w * (1.0 - (w - 1.0) / (2.0 * d))) / (prefix + s);
 }
 
 /// Scores and their use: 2*T*s FLOPs a query element and as many a value element (Korthikanti et al. 2022, appendix A).
@@ -54,6 +58,18 @@ quantity::Bytes flash_backward_workspace(const Context& c, const CoreAttention& 
 
 Product per_head(const Context& c, const CoreAttention& core) {
   return {core.positions, c.attended, core.qk_dim, product(c.batch, core.heads)};
+}
+
+/// Queries, keys and values are narrowed before the kernel, and the gradient of its output backward; gradients are
+/// widened again for the projection's own quantization (TransformerEngine
+/// pytorch/attention/dot_product_attention/backends.py, FusedAttnFunc).
+void quantize_heads(BlockBuilder& b, const Heads& heads, const Value& out) {
+  constexpr std::int64_t narrow_width = 1;
+  const auto elements = [](const Value& x) { return product(x.rows, x.columns); };
+  const std::int64_t inputs = elements(heads.q) + elements(heads.k) + elements(heads.v);
+  const std::int64_t passes = heads.q.width + narrow_width;
+  b.pass_over("quantization of heads", quantity::bytes(product(passes, inputs)),
+              quantity::bytes(product(passes, inputs + elements(out))));
 }
 
 Value flash_attention(BlockBuilder& b, const CoreAttention& core, const Heads& heads) {
@@ -83,9 +99,11 @@ Value flash_attention(BlockBuilder& b, const CoreAttention& core, const Heads& h
     op.kernel_recompute =
         flops(square * share * static_cast<double>(core.qk_dim) / static_cast<double>(core.qk_dim + core.v_dim));
   }
+  if (c.training.fp8_attention) quantize_heads(b, heads, out);
   if (c.profile.kernels.have_workspace) op.workspace_backward = flash_backward_workspace(c, core, q, k);
   if (c.cp > 1 && !c.spreads_heads) pass_round(c, heads, out, op);
   b.append(op);
+  if (c.cp > 1 && !c.spreads_heads && c.profile.attention.merges_ring_steps) merge_steps(b, heads, out);
   if (c.selects_operations) b.keep_through_recompute(out);
   if (!c.profile.attention.copies_output) return out;
   return b.rearrange(out, "attention output by position", out.rows, out.columns, OpKind::permutation);

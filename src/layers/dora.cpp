@@ -44,6 +44,7 @@ Value BlockBuilder::decomposed_base(const Value& in, const Value& y, const Copie
                                static_cast<double>(y.columns));
   op.backward_input = op.forward;
   op.wide = in.width == fp32_width && !context_.autocast;
+  if (!op.wide) op.product = {in.rows, y.columns, in.columns, 1};
   append_product(op);
   return again;
 }

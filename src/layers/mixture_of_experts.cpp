@@ -133,6 +133,7 @@ Value routed_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x,
   const Value dispatched = to_experts(b, moe, rows, overload(c, moe));
   const Value processed = mlp_products(b, {moe.expert_ffn, moe.expert_bias, moe.experts, moe.top_k}, dispatched);
   const Value returned = from_experts(b, moe, rows, processed);
+  for (std::size_t i = first; i < b.block().ops.size(); ++i) b.block().ops[i].routed = true;
   balance(c, moe, b.block(), first);
 
   if (c.profile.experts.run_in_loop) return added_up(b, x, returned, {rows.sent.id, moe.experts / c.ep});

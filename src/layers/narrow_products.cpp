@@ -1,6 +1,7 @@
 // Matrix products in 8 or 4 bits, and of matrices that rest in them: which they are, and what makes their operands.
 
 #include "layers/builder.hpp"
+#include "llmcalc/layers/blocks.hpp"
 
 #include <utility>
 
@@ -10,10 +11,13 @@ using quantity::bytes;
 using quantity::product;
 
 /// The matrices of the layers are multiplied in 8 or 4 bit, the router and the head in 16 (Transformer Engine's
-/// modules; torchtitan components/quantization/float8.py, filter_fqns).
+/// modules; torchtitan components/quantization/float8.py, filter_fqns), unless the head is asked for (Megatron-LM
+/// --fp8-output-proj).
 bool BlockBuilder::narrows(const Matrix& matrix) const {
   const bool covered = matrix.experts == 1 || context_.profile.experts.narrow;
-  return context_.narrow_products && covered && matrix.resting == Resting::as_layers;
+  const bool of_layers = matrix.resting == Resting::as_layers;
+  const bool head = context_.training.fp8_head && matrix.name == output_head;
+  return context_.narrow_products && covered && (of_layers || head);
 }
 
 bool BlockBuilder::keeps_narrow(const Matrix& matrix) const {
@@ -48,17 +52,25 @@ void BlockBuilder::keep_narrow_input(Op& op, const Value& in, const Value& out) 
 
 /// Transformer Engine narrows the input of a product and the gradient of its output in kernels of their own, which read
 /// 16 bits and write each layout; a scale for the whole tensor needs its largest element first, which is one more pass
-/// (TransformerEngine pytorch/tensor/float8_tensor.py, Float8CurrentScalingQuantizer; nvfp4_tensor.py).
-void BlockBuilder::quantize(const Value& in, const Value& out) {
+/// (TransformerEngine pytorch/tensor/float8_tensor.py, Float8CurrentScalingQuantizer). NVFP4 finds the largest element
+/// of the tensor and of its Hadamard transform in one pass, and writes each layout in a kernel of its own, the
+/// column-wise one of the transform (pytorch/csrc/quantizer.cpp, NVFP4Quantizer::quantize_impl;
+/// common/hadamard_transform). Each expert's rows are narrowed by kernels of their own, one, two or three
+/// (pytorch/module/grouped_linear.py, split_quantize).
+void BlockBuilder::quantize(const Value& in, const Value& out, std::int64_t tensors) {
   const auto type = context_.training.precision.compute;
   const auto& scale = formats::facts(type).scale;
-  const std::int64_t reads = scale.block == 0 || scale.tensor_bytes > 0 ? 2 : 1;
+  const bool in_blocks = scale.block > 0;
+  const bool of_whole = !in_blocks || scale.tensor_bytes > 0;
+  const std::int64_t reads = (of_whole ? 1 : 0) + (in_blocks && of_whole ? context_.profile.narrow.layouts : 1);
   const auto traffic = [&](const Value& x) {
     const std::int64_t elements = product(x.rows, x.columns);
     return reads * bytes(product(elements, x.width)) +
            context_.profile.narrow.layouts * formats::storage_bytes(type, elements);
   };
   pass_over("quantization", traffic(in), traffic(out));
+  Op& op = block_.ops.back();
+  op.kernels = op.kernels_backward = static_cast<std::int32_t>(reads * tensors);
 }
 
 /// Held as an attribute of the node instead of by save_for_backward, so that nothing frees it once the node has run.

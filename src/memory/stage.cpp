@@ -16,6 +16,17 @@ Bytes resting(const program::States& states) {
   return states.weights + states.adapters + states.master + states.optimizer;
 }
 
+namespace {
+
+/// Of other micro-batches as much leaves as of this one.
+Bytes of_in_flight(Bytes in_flight, Bytes left, Bytes kept) {
+  if (left == kept || left == bytes(0)) return left == bytes(0) ? left : in_flight;
+  const double share = static_cast<double>(in_bytes(left)) / static_cast<double>(in_bytes(kept));
+  return bytes(static_cast<std::int64_t>(share * static_cast<double>(in_bytes(in_flight))));
+}
+
+}  // namespace
+
 /// Those whose states rest on this rank: temporaries are one tensor in the moments' type for each.
 std::int64_t StageWalk::trained_parameters(const program::States& states) const {
   constexpr std::int64_t bits_of_byte = 8;
@@ -48,7 +59,10 @@ StageWalk::Stage StageWalk::lay_out(Runs runs, std::int64_t index) const {
   const std::int64_t trained = trained_parameters(stage.states);
   stage.elsewhere = program::move_out(stage.states, rules_.offload);
   stage.elsewhere.host += program::swap_buffers(rules_.offload, trained);
-  if (rules_.offload.activations) stage.elsewhere.host += stage.kept + std::exchange(stage.in_flight, bytes(0));
+  for (std::size_t r = 0; r < runs.size(); ++r) stage.left += leaving_blocks(stage, r) * walk_of(runs[r].block).kept;
+  const Bytes waiting = of_in_flight(stage.in_flight, stage.left, stage.kept);
+  stage.in_flight -= waiting;
+  stage.elsewhere.host += stage.left + waiting;
   const StageTensors tensors = stage_tensors(question_, profile_, index);
   stage.scratch = prices_.weights->scratch.of(runs);
   stage.buffers = prices_.weights->workspace + score_buffer(question_, profile_) +

@@ -83,7 +83,6 @@ Bytes StageWalk::prefetched(std::uint16_t block) const {
 /// way (torchtune training/_activation_offloading.py; DeepSpeed activation_checkpointing, cpu_checkpointing).
 template <class Alive, class Visit>
 void StageWalk::forward(const Stage& stage, Alive alive, Visits visits, const Visit& visit) const {
-  const bool offloads = rules_.offload.activations;
   Bytes leaving;
   std::int64_t first = 0;
   for (std::size_t r = 0; r < stage.runs.size(); ++r) {
@@ -92,26 +91,27 @@ void StageWalk::forward(const Stage& stage, Alive alive, Visits visits, const Vi
     const BlockWalk& walk = walk_of(block);
     const Bytes ahead = prefetched(block);
     const Bytes last_ahead = r + 1 < stage.runs.size() ? prefetched(stage.runs[r + 1].block) : bytes(0);
+    const std::int64_t left = leaving_blocks(stage, r);
     Alive running = alive;
     (is_head(block) ? part<&Moment::logits>(running) : part<&Moment::temporaries>(running)) += walk.forward_peak;
     part<&Moment::temporaries>(running) += gathered(block);
     count_up(count, visits == Visits::all, [&](std::int64_t n) {
       Alive moment = running;
-      part<&Moment::activations>(moment) += !offloads ? n * walk.kept : n > 0 ? walk.kept : leaving;
+      const Bytes on_its_way = n == 0 ? leaving : n <= left ? walk.kept : bytes(0);
+      part<&Moment::activations>(moment) += on_its_way + std::max<std::int64_t>(0, n - left) * walk.kept;
       part<&Moment::temporaries>(moment) += n + 1 < count ? ahead : last_ahead;
       visit(is_head(block) ? Phase::loss : Phase::forward, first + n, moment);
     });
     first += count;
-    leaving = walk.kept;
-    if (!offloads) part<&Moment::activations>(alive) += count * walk.kept;
+    leaving = left == count ? walk.kept : bytes(0);
+    part<&Moment::activations>(alive) += (count - left) * walk.kept;
   }
 }
 
 /// The head's backward is the moment of the widest gradients; it belongs to the backward phase.
 template <class Alive, class Visit>
 void StageWalk::backward(const Stage& stage, Alive alive, Visits visits, const Visit& visit) const {
-  const bool offloads = rules_.offload.activations;
-  if (!offloads) part<&Moment::activations>(alive) += stage.kept;
+  part<&Moment::activations>(alive) += stage.kept - stage.left;
   part<&Moment::workspace>(alive) += prices_.weights->zero.backward;
   std::int64_t last = stage.blocks - 1;
   for (std::size_t r = stage.runs.size(); r-- > 0;) {
@@ -119,30 +119,29 @@ void StageWalk::backward(const Stage& stage, Alive alive, Visits visits, const V
     const std::int64_t count = stage.runs[r].count;
     const BlockWalk& walk = walk_of(block);
     const Growth growth = left_by(block);
-    const Arrival same = arriving(block);
-    const Arrival before = r > 0 ? arriving(stage.runs[r - 1].block) : Arrival{};
-    Alive running = alive;
-    add_backward_peak(block, running);
+    const std::int64_t staying = count - leaving_blocks(stage, r);
+    const Arrival before = r > 0 ? arriving(stage.runs[r - 1].block, last_leaves(stage, r - 1)) : Arrival{};
     count_up(count, visits == Visits::all, [&](std::int64_t n) {
-      const Arrival& next = n + 1 < count ? same : before;
-      Alive moment = running;
+      const Arrival next = n + 1 < count ? arriving(block, n + 1 >= staying) : before;
+      Alive moment = alive;
+      add_backward_peak(block, n >= staying, moment);
       growth.add_to(moment, n);
-      if (!offloads) part<&Moment::activations>(moment) -= n * walk.kept;
+      part<&Moment::activations>(moment) -= std::min(n, staying) * walk.kept;
       part<&Moment::activations>(moment) += next.activations;
       part<&Moment::temporaries>(moment) += next.weights;
       visit(Phase::backward, last - n, moment);
     });
     last -= count;
-    if (!offloads) part<&Moment::activations>(alive) -= count * walk.kept;
+    part<&Moment::activations>(alive) -= staying * walk.kept;
     growth.add_to(alive, count);
   }
 }
 
 /// What the block takes that runs; its kept activations are there already unless they are offloaded.
 template <class Alive>
-void StageWalk::add_backward_peak(std::uint16_t block, Alive& alive) const {
+void StageWalk::add_backward_peak(std::uint16_t block, bool left, Alive& alive) const {
   const BlockWalk& walk = walk_of(block);
-  if (!rules_.offload.activations) part<&Moment::activations>(alive) -= walk.kept;
+  if (!left) part<&Moment::activations>(alive) -= walk.kept;
   if (is_head(block)) {
     part<&Moment::logits>(alive) += walk.backward_peak;
   } else {
@@ -153,8 +152,24 @@ void StageWalk::add_backward_peak(std::uint16_t block, Alive& alive) const {
   part<&Moment::temporaries>(alive) += gathered(block) + copies * weights_of(block).flat_gradients;
 }
 
-StageWalk::Arrival StageWalk::arriving(std::uint16_t block) const {
-  return {rules_.offload.activations ? walk_of(block).kept : bytes(0), prefetched(block)};
+StageWalk::Arrival StageWalk::arriving(std::uint16_t block, bool left) const {
+  return {left ? walk_of(block).kept : bytes(0), prefetched(block)};
+}
+
+/// Of the blocks of a run, the first ones, those whose activations leave for the host.
+std::int64_t StageWalk::leaving_blocks(const Stage& stage, std::size_t run) const {
+  const program::Offload& offload = rules_.offload;
+  if (!offload.activations) return 0;
+  const std::int64_t count = stage.runs[run].count;
+  if (offload.layers == program::Offload::unlimited) return count;
+  if (!is_layer(stage.runs[run].block)) return 0;
+  std::int64_t before = 0;
+  for (std::size_t r = 0; r < run; ++r) before += is_layer(stage.runs[r].block) ? stage.runs[r].count : 0;
+  return std::clamp<std::int64_t>(offload.layers - before, 0, count);
+}
+
+bool StageWalk::last_leaves(const Stage& stage, std::size_t run) const {
+  return leaving_blocks(stage, run) == stage.runs[run].count;
 }
 
 StageWalk::Growth StageWalk::left_by(std::uint16_t block) const {
@@ -185,7 +200,7 @@ void StageWalk::visit_step(const Stage& stage, const Alive& resident, Visits vis
   forward(stage, beside_last, visits, visit);
   if (!rules_.differentiates) return;
   Alive in_loss = in_step;
-  part<&Moment::activations>(in_loss) += stage.kept;
+  part<&Moment::activations>(in_loss) += stage.kept - stage.left;
   const Phase phase = is_head(stage.runs.back().block) ? Phase::loss : Phase::forward;
   visit_pass(phase, stage.blocks - 1, in_loss, stage.companions.in_loss, visit);
   backward(stage, in_step, visits, visit);

@@ -13,6 +13,13 @@ using quantity::bytes;
 
 namespace {
 
+/// Megatron-LM's --cpu-offloading-num-layers are the first ones (TransformerEngine pytorch/cpu_offload.py,
+/// get_cpu_offload_context), spread over the stages.
+std::int64_t layers_of_stage(const spec::Question& question) {
+  const auto& said = question.training.offload_layers;
+  return said ? quantity::ceil_divide(*said, question.layout.pp) : Offload::unlimited;
+}
+
 Bytes take(Bytes& size) { return std::exchange(size, bytes(0)); }
 
 }  // namespace
@@ -26,6 +33,7 @@ Offload make_offload(const spec::Question& question, const frameworks::Profile& 
   const auto kind = question.training.offload;
   Offload offload;
   offload.activations = kind == spec::Offload::activations;
+  if (offload.activations) offload.layers = layers_of_stage(question);
   offload.weights = spec::offloads_weights(kind);
   offload.optimizer = spec::offloads_optimizer(kind);
   offload.gradients = kind == spec::Offload::optimizer_gradients;

@@ -20,13 +20,22 @@ std::int64_t group_of(const spec::Layout& layout, std::int64_t replicas) {
   return replicas;
 }
 
+/// Megatron-LM's optimizer instances are as many for experts as for all else (core/parallel_state.py,
+/// intra_partial_expert_dp: the expert replicas over num_distributed_optimizer_instances).
+std::int64_t expert_group(const spec::Layout& layout, std::int64_t replicas, std::int64_t expert_replicas) {
+  const bool in_instances = layout.sharding == spec::Sharding::zero1 || layout.sharding == spec::Sharding::zero2;
+  if (!in_instances) return group_of(layout, expert_replicas);
+  const std::int64_t instances = replicas / group_of(layout, replicas);
+  return std::max<std::int64_t>(1, expert_replicas / instances);
+}
+
 }  // namespace
 
 Sharding::Sharding(const spec::Layout& layout) {
   const std::int64_t replicas = layout.dp * layout.cp;
   const std::int64_t expert_replicas = std::max<std::int64_t>(1, replicas * layout.tp / (layout.ep * layout.etp));
   dense_ = shards(layout.sharding, group_of(layout, replicas));
-  expert_ = shards(layout.sharding, group_of(layout, expert_replicas));
+  expert_ = shards(layout.sharding, expert_group(layout, replicas, expert_replicas));
   const bool shards_weights = dense_.weights > 1;
   gathers_once_ = shards_weights && layout.sharding == spec::Sharding::fsdp2 && layout.pp > 1;
   gathers_ = shards_weights && !gathers_once_;

@@ -147,6 +147,14 @@ std::span<const Named<Offload>> vocabulary<Offload>() {
 }
 
 template <>
+std::span<const Named<CudaGraph>> vocabulary<CudaGraph>() {
+  using enum CudaGraph;
+  static constexpr Named<CudaGraph> words[] = {
+      {none, "none"}, {scoped, "scoped"}, {full, "full"}, {full, "full-iteration"}, {full, "full_iteration"}};
+  return words;
+}
+
+template <>
 std::span<const Named<OffloadTarget>> vocabulary<OffloadTarget>() {
   using enum OffloadTarget;
   static constexpr Named<OffloadTarget> words[] = {{host, "host"}, {host, "cpu"}, {nvme, "nvme"}};

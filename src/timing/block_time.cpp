@@ -63,7 +63,7 @@ class OpTimer {
     } else if (is_matrix_work(op)) {
       pass.products += work = product(op, Pass::forward);
     } else if (op.moved_forward > quantity::bytes(0)) {
-      pass.streams += work = moving(op, op.moved_forward, op.forward);
+      pass.streams += work = moving(op, op.moved_forward, op.forward) + Kernels::further_starts(op.kernels - 1);
     }
     add_messages(op, false, work, prices_.network, pass);
   }
@@ -75,7 +75,8 @@ class OpTimer {
     } else if (is_matrix_work(op)) {
       time.backward.products += work = gradients(op, time.weight_gradients);
     } else if (op.moved_backward > quantity::bytes(0)) {
-      time.backward.streams += work = moving(op, op.moved_backward, op.backward_input + op.backward_weight);
+      time.backward.streams += work = moving(op, op.moved_backward, op.backward_input + op.backward_weight) +
+                                      Kernels::further_starts(op.kernels_backward - 1);
     }
     add_messages(op, true, work, prices_.network, time.backward);
   }
@@ -83,8 +84,7 @@ class OpTimer {
  private:
   Seconds product(const Op& op, Pass pass) const {
     const Seconds one_call = prices_.kernels.product(op.product, type_of(op, prices_.compute), pass);
-    const bool experts = op.kind == OpKind::linear && op.product.count > 1 && pass != Pass::backward_weight;
-    return experts ? one_call + Kernels::further_calls(op.product.count - 1) : one_call;
+    return pass == Pass::backward_weight ? one_call : one_call + Kernels::further_calls(op.kernels - 1);
   }
 
   /// Thin products move bytes like anything else, until those in fp32 have too much to multiply.
@@ -194,6 +194,9 @@ BlockTime time_block(const layers::Block& block, const Prices& prices) {
   time.forward.host = prices.kernels.waiting(host_forward, time.forward.total());
   time.recompute.host = prices.kernels.waiting(host_recompute, time.recompute.total());
   time.backward.host = prices.kernels.waiting(host_backward, time.backward.total());
+  time.forward.dispatch = host_forward;
+  time.recompute.dispatch = host_recompute;
+  time.backward.dispatch = host_backward;
   return time;
 }
 

@@ -19,6 +19,10 @@ constexpr AttentionRates flash_2_on_blackwell{0.22, 130, 27, 128};
 constexpr AttentionRates flash_3{0.75, 375, 43, 128};
 /// cuDNN 9 on B200: 1120 causal TFLOP/s at 4k with 128 heads, 1350 at 32k with 8 (SimuMax, b200_bf16_ceperm, sdp_fwd).
 constexpr AttentionRates cudnn_on_blackwell{0.58, 350, 43, 256};
+/// Blackwell Ultra does 10.7 instead of 5 trillion exponentials a second (NVIDIA, "Inside NVIDIA Blackwell Ultra", SFU
+/// EX2): each costs less than half as many elements of a head.
+constexpr double ultra_exponential = 43 * 5.0 / 10.7;
+constexpr AttentionRates cudnn_on_ultra{0.58 * (128 + 43) / (128 + ultra_exponential), 350, ultra_exponential, 256};
 
 /// Fitted to one half of the shapes with m, n, k >= 512 that were measured of each part (NVIDIA AIConfigurator, silicon
 /// database, vllm gemm_perf); tests/timing holds rows of the other half. `narrow`: share of the fp8 peak over share of
@@ -134,6 +138,8 @@ constexpr Generation generations[] = {
      132, eager_on_hopper, flash_3, flash_2_on_hopper},
     {"Blackwell GB", "", "RTX PRO 6000", on_rtx_pro_6000, usual_in_run, usual_in_run, 1.0, 600 / 503.8,
      blackwell_exponent, 188, eager_unmeasured, flash_2, flash_2},
+    {"Blackwell Ultra", "", "B200", on_blackwell, blackwell_in_run, blackwell_narrow_in_run, blackwell_sustained,
+     1000 / 2250.0, blackwell_exponent, 148, eager_on_blackwell, cudnn_on_ultra, flash_2_on_blackwell},
     {"Blackwell", "", "B200", on_blackwell, blackwell_in_run, blackwell_narrow_in_run, blackwell_sustained,
      1000 / 2250.0, blackwell_exponent, 148, eager_on_blackwell, cudnn_on_blackwell, flash_2_on_blackwell},
     {"Volta", "", "V100 SXM2", on_v100, usual_in_run, usual_in_run, 1.0, 300 / 125.0, usual_exponent, 80,
@@ -227,7 +233,7 @@ MatrixRates matrix_rates(const Chip& chip) {
   }
   MatrixRates rates = chip.generation->matrix;
   const double best = std::max(best_share, rates.share);
-  rates.share = chip.generation->inside_a_run * std::min(best, rates.share * chip.power);
+  rates.share = chip.generation->inside_a_run * std::min(best, rates.share * std::max(1.0, chip.power));
   rates.narrow *= chip.generation->narrow_in_a_run / chip.generation->inside_a_run;
   rates.ceiling =
       std::min(rates.share, chip.generation->inside_a_run * chip.generation->sustained * rates.ceiling * chip.power);

@@ -157,7 +157,9 @@ Kernels::Kernels(const spec::Accelerator& gpu, const spec::Training& training, c
       host_factor_(host_speed(gpu) * host_share(training, profile)),
       host_module_(host_factor_ * (profile.host.heavy_modules ? host_megatron_module : host_module)),
       host_launch_(host_speed(gpu) * host_launch),
-      hands_over_ahead_(!profile.host.waits_for_kernels) {}
+      attention_type_(training.fp8_attention ? peak(formats::Dtype::fp8_e4m3) / wide_rate_ : 1.0),
+      hands_over_ahead_(!profile.host.waits_for_kernels),
+      graphs_(training.cuda_graph) {}
 
 double Kernels::peak(formats::Dtype compute) const {
   return compute == compute_ ? compute_rate_ : quantity::in_flops_per_second(spec::matrix_peak(*gpu_, compute));
@@ -205,6 +207,10 @@ quantity::Seconds Kernels::further_calls(std::int64_t calls) {
   return quantity::seconds(further_call * static_cast<double>(calls));
 }
 
+quantity::Seconds Kernels::further_starts(std::int64_t kernels) {
+  return quantity::seconds(kernel_start * static_cast<double>(kernels));
+}
+
 quantity::Seconds Kernels::stream(quantity::Bytes moved) const {
   return quantity::seconds(kernel_start + static_cast<double>(quantity::in_bytes(moved)) / bandwidth_);
 }
@@ -222,12 +228,16 @@ quantity::Seconds Kernels::permutation(quantity::Bytes moved) const {
       quantity::bytes(static_cast<std::int64_t>(static_cast<double>(quantity::in_bytes(moved)) / permutation_rate)));
 }
 
+/// What is part of a graph needs no host; a partial one leaves out what depends on how many rows each expert gets.
+/// Loops of the library launch further kernels from C++, those of a framework one operation after another.
 quantity::Seconds Kernels::dispatch(const layers::Op& op, bool backward) const {
+  if (graphs_ == spec::CudaGraph::full || (graphs_ == spec::CudaGraph::scoped && !op.routed)) return {};
   const bool is_product = op.product.m > 0;
-  const std::int64_t experts = op.kind == layers::OpKind::linear ? std::max<std::int64_t>(op.product.count, 1) : 1;
-  const double launches = host_launch_ * static_cast<double>(experts - 1);
   const double call = is_product ? host_module_ : host_factor_ * host_kernel;
-  return quantity::seconds(backward ? host_backward * call + 2.0 * launches : call + launches);
+  const double further = op.eager ? call : host_launch_;
+  if (!backward) return quantity::seconds(call + further * static_cast<double>(op.kernels - 1));
+  const double gradients = is_product ? 2.0 : 1.0;
+  return quantity::seconds(host_backward * call + gradients * further * static_cast<double>(op.kernels_backward - 1));
 }
 
 /// A host that is ahead of the accelerator is waited for only where it needs longer.

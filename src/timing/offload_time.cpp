@@ -22,8 +22,10 @@ constexpr double pcie_efficiency = 0.77;
 /// arXiv:2101.06840 table 4); the accelerators of a node share it.
 constexpr double host_parameters_per_second = 10e9 / 2.57;
 
-Seconds over_pcie(const spec::Accelerator& gpu, Bytes size) {
-  return size / quantity::bytes_per_second(pcie_efficiency * in_bytes_per_second(gpu.pcie.value_or(usual_pcie)));
+/// Grace's superchips have NVLink-C2C to the host instead of PCIe; pinned copies are taken to reach the same share.
+Seconds to_host(const spec::Accelerator& gpu, Bytes size) {
+  const auto link = gpu.host_link ? *gpu.host_link : gpu.pcie.value_or(usual_pcie);
+  return size / quantity::bytes_per_second(pcie_efficiency * in_bytes_per_second(link));
 }
 
 double accelerators_of_node(const spec::Layout& layout) {
@@ -55,7 +57,7 @@ Seconds streaming(const program::Offload& offload, const spec::Question& questio
   const Bytes size = resting + (offload.activations ? saved : quantity::bytes(0));
   if (size == quantity::bytes(0)) return {};
   const Seconds from_drives = offload.to_nvme ? over_nvme(question, resting) : seconds(0);
-  const Seconds once = std::max(over_pcie(*question.gpu, size), from_drives);
+  const Seconds once = std::max(to_host(*question.gpu, size), from_drives);
   const Seconds backward = stage.recompute.total() + stage.backward.total();
   return std::max(seconds(0), once - stage.forward.total()) + std::max(seconds(0), once - backward);
 }
@@ -71,7 +73,7 @@ Seconds host_update(const program::Offload& offload, const spec::Question& quest
   const Bytes one_way = quantity::bytes(layers::half_width * updated);
   const Seconds swapping =
       offload.to_nvme ? over_nvme(question, quantity::bytes(quantity::product(read_and_written, updated))) : Seconds{};
-  return seconds(static_cast<double>(updated) * sharers / host_parameters_per_second) + 2.0 * over_pcie(gpu, one_way) +
+  return seconds(static_cast<double>(updated) * sharers / host_parameters_per_second) + 2.0 * to_host(gpu, one_way) +
          swapping;
 }
 

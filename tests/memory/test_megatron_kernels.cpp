@@ -16,6 +16,15 @@ constexpr std::string_view of_7b =
     "--norm layernorm --position learned --bias all --tied 0 --dropout 0.1 --seq 8k --micro-batch 2 --tp 4 --dp 2 "
     "--sharding zero1 --loss vocab-parallel";
 
+constexpr std::string_view of_7b_alone =
+    "--framework megatron --layers 32 --hidden 4096 --heads 32 --kv-heads 8 --ffn 16384 --vocab 131584 --mlp gelu "
+    "--norm layernorm --position learned --bias all --tied 0 --dropout 0.1 --seq 8k --tp 4 --dp 2 --sharding zero1 "
+    "--loss vocab-parallel";
+
+constexpr std::string_view of_scores =
+    "--framework megatron --dtype bf16 --transformer-impl local --layers 4 --hidden 1024 --heads 16 --ffn 4096 "
+    "--vocab 1024 --mlp gelu --norm layernorm --position learned --bias all --dropout 0 --seq 2048 --attention eager";
+
 /// gpt3_mcore_tp1_pp4 and its siblings.
 constexpr std::string_view of_toy =
     "--framework megatron --layers 12 --hidden 512 --heads 8 --ffn 2048 --vocab 50304 --mlp gelu --norm layernorm "
@@ -151,4 +160,22 @@ TEST_CASE("kept tensors of 1 to 10 MiB share the allocator's segments, larger on
   CHECK(with_slack(1536) > 0);
   CHECK(with_slack(1536) < 10 * in_bytes(mib(1)) / 20);
   CHECK(with_slack(8192) < in_bytes(mib(1)) / 100);  // 16 MiB and more, in multiples of 2
+}
+
+/// TransformerEngine backends.py, FlashAttention.forward: the transposed result of one sequence is contiguous.
+TEST_CASE("of a single sequence attention's result lies in both orders, so that nothing is copied") {
+  const auto one = with(of_7b_alone, "--micro-batch 1 --deterministic 1");
+  CHECK(peak(one, a100()) - peak(one, h100()) < in_bytes(mib(64)));
+  const auto two = with(of_7b_alone, "--micro-batch 2 --deterministic 1");
+  CHECK(peak(two, a100()) - peak(two, h100()) > in_bytes(mib(900)));
+}
+
+/// core/fusions/fused_softmax.py, forward_torch_softmax: fp32 probabilities, 4 bytes a score, beside the narrow ones
+/// that multiply the values.
+TEST_CASE("without the fused softmax the probabilities are kept in fp32 too") {
+  const auto peak_of = [](std::string_view words) {
+    return in_bytes(test::Asked(std::string(of_scores) + std::string(words)).walk().peak().alive.total());
+  };
+  const std::int64_t scores = std::int64_t{16} * 2048 * 2048;
+  CHECK(peak_of(" --softmax-fusion 0") - peak_of("") >= 4 * 4 * scores);
 }

@@ -131,3 +131,19 @@ TEST_CASE("without resharding the whole model is gathered at once") {
   };
   CHECK(at_once(whole) - at_once(gathered) == 2 * 30 * 202'383'360LL);
 }
+
+/// TransformerEngine pytorch/cpu_offload.py, num_layers: the first ones.
+TEST_CASE("of offloaded activations some layers' may stay") {
+  const std::string run = "--model llama-2-7b --seq 4096 --recompute none --dtype bf16";
+  const auto peak = [&](const std::string& words) {
+    return in_bytes(test::Asked(run + words).walk().peak().alive.total());
+  };
+  const auto host = [&](const std::string& words) { return in_bytes(test::Asked(run + words).walk().host); };
+  CHECK(peak(" --offload activations --offload-layers 0") == peak(""));
+  CHECK(host(" --offload activations --offload-layers 0") == 0);
+  CHECK(host(" --offload activations --offload-layers 16") * 2 == host(" --offload activations --offload-layers 32"));
+  const auto half = peak(" --offload activations --offload-layers 16");
+  CHECK(half < peak(""));
+  CHECK(half > peak(" --offload activations"));
+  CHECK(peak("") - half == host(" --offload activations --offload-layers 16"));
+}

@@ -119,3 +119,21 @@ TEST_CASE(
   const double saved = (quantity::in_bits_per_element(formats::average_bits(Dtype::nf4)) - bits) * 65e9 / 8 / 1e9;
   CHECK(saved == Approx(3.0).margin(0.05));
 }
+
+/// Megatron-LM core/parallel_state.py: 8 expert replicas in 2 optimizer instances are sharded over 4, whatever the 16
+/// data-parallel ranks of an instance.
+TEST_CASE("experts have as many optimizer instances as all else") {
+  const test::Asked asked(
+      "--model mixtral-8x7b --framework megatron --tp 1 --ep 4 --gpus 32 --sharding zero1 --sharding-group 16");
+  const program::Sharding sharding(asked.question.layout);
+  CHECK(sharding.of(layers::Split::replicated).optimizer == 16);
+  CHECK(sharding.of(layers::Split::expert).optimizer == 4);
+}
+
+/// training/arguments.py: expert_tensor_parallel_size is tensor_model_parallel_size unless it is given.
+TEST_CASE("Megatron-LM cuts experts over the tensor-parallel ranks unless told otherwise") {
+  const std::string line = "--model mixtral-8x7b --gpus 8 --tp 4 --framework ";
+  CHECK(test::question_of(line + "megatron").layout.etp == 4);
+  CHECK(test::question_of(line + "megatron --etp 1").layout.etp == 1);
+  CHECK(test::question_of(line + "nemo").layout.etp == 1);
+}

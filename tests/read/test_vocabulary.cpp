@@ -34,7 +34,8 @@ constexpr std::string_view other_terms =
     "schedule first_stage_layers last_stage_layers cp_exchange lora_dropout algorithm reference "
     "virtual_tokens adapter_width moe_imbalance transformer_impl grouped_experts deterministic optimizer_in_backward "
     "tokens samples mfu price memory activations mtbf checkpoint_interval checkpoint_bandwidth restart_time power pue "
-    "carbon_intensity offload_to nvme_bandwidth reshard as freeze text_only images patches";
+    "carbon_intensity offload_to nvme_bandwidth reshard as freeze text_only images patches "
+    "offload_layers cuda_graph fp8_attention fp8_head softmax_fusion document_length";
 
 void insert_words(std::set<std::string_view>& words, std::string_view text) {
   while (!text.empty()) {

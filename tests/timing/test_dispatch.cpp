@@ -46,8 +46,10 @@ TEST_CASE("experts are launched one by one, heads together") {
   const Prices b200("b200-sxm");
   layers::Op experts{.kind = layers::OpKind::linear};
   experts.product = {308, 5120, 1536, 80};
+  experts.kernels = 80;
   CHECK(milliseconds(b200, experts, false) == Approx(80 * 9.2e-3).epsilon(0.10));
   layers::Op heads = experts;
   heads.kind = layers::OpKind::scores;
+  heads.kernels = 1;
   CHECK(milliseconds(b200, heads, false) < 0.2 * milliseconds(b200, experts, false));
 }

@@ -54,6 +54,7 @@ struct AttentionChoices {
   bool softmax_in_fp32 = false;           ///< unfused attention takes its softmax in fp32 and casts the result
   bool chains_softmax = false;            ///< unfused attention scales, masks, casts and drops in kernels of their own
   bool keeps_ring_steps = false;          ///< ring attention frees nothing of a step before the last one
+  bool merges_ring_steps = false;         ///< ring attention merges them in kernels of their own, in fp32
 };
 
 struct MlpChoices {
@@ -67,6 +68,7 @@ struct ExpertChoices {
   bool weighs_results_wide = false;  ///< the experts' outputs are weighted in fp32, and those copies are kept instead
   bool holds_routed_rows = false;    ///< local variables hold routed rows to the end, and shared experts run first
   bool run_in_loop = false;          ///< one expert at a time takes its rows and adds its results to the output
+  bool loops_over_biases = false;    ///< their biases are added one expert after another
   bool keeps_added_rows = false;     ///< what such a loop adds to the output is kept
   bool narrow = true;                ///< the experts' products are 8- and 4-bit ones where the others are
   quantity::Bytes workspace;         ///< of grouped matrix products, where the model has experts
@@ -185,6 +187,7 @@ struct HostChoices {
 };
 
 struct AllocatorChoices {
+  bool pools_by_stream = false;    ///< segments grow, so that what is cached is a pool for each stream's own peak
   bool allocates_tensors = false;  ///< PyTorch's allocator has each weight and state by itself, not in one buffer
   quantity::Bytes workspace;       ///< of matrix products, inside what is allocated
 };

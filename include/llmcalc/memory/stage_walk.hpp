@@ -109,13 +109,16 @@ class StageWalk {
   template <class Alive, class Visit>
   void backward(const Stage& stage, Alive alive, Visits visits, const Visit& visit) const;
   template <class Alive>
-  void add_backward_peak(std::uint16_t block, Alive& alive) const;
-  Arrival arriving(std::uint16_t block) const;
+  void add_backward_peak(std::uint16_t block, bool left, Alive& alive) const;
+  Arrival arriving(std::uint16_t block, bool left) const;
+  std::int64_t leaving_blocks(const Stage& stage, std::size_t run) const;
+  bool last_leaves(const Stage& stage, std::size_t run) const;
   Moment optimizer_step(const Stage& stage) const;
   quantity::Bytes step_temporaries(const Stage& stage) const;
   Growth left_by(std::uint16_t block) const;
   quantity::Bytes gradients_left_by(std::uint16_t block) const;
   bool is_head(std::uint16_t block) const { return block == prices_.head; }
+  bool is_layer(std::uint16_t block) const { return block != prices_.first && !is_head(block); }
   /// FSDP gathers the blocks outside the layers once, as one unit; DeepSpeed gathers tensor by tensor.
   bool is_root(std::uint16_t block) const {
     return profile_.exchange.zero.prefetch_bucket == 0 && (block == prices_.first || is_head(block));

@@ -5,6 +5,9 @@
 #include "llmcalc/program/states.hpp"
 #include "llmcalc/spec/question.hpp"
 
+#include <cstdint>
+#include <limits>
+
 namespace llmcalc::program {
 
 /// What rests elsewhere between its uses.
@@ -13,6 +16,8 @@ struct Offload {
   bool gradients = false;  ///< each moves out as soon as it has been reduced
   bool optimizer = false;  ///< moments and master weights, which the host also updates
   bool activations = false;
+  std::int64_t layers = 0;  ///< of a stage, its first, whose activations leave; unlimited: those of all blocks
+  static constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
   bool to_nvme = false;  ///< states rest on drives, and the host has buffers for what is on its way
 };
 

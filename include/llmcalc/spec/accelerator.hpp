@@ -28,9 +28,10 @@ struct Accelerator {
   } peaks;
 
   std::string interconnect;
-  std::optional<quantity::Bandwidth> link;  ///< to its peers in the node, one direction
-  std::optional<quantity::Bandwidth> pcie;  ///< to the host, one direction
-  std::int64_t joined = 0;                  ///< accelerators that `link` joins; 0: those of a node
+  std::optional<quantity::Bandwidth> link;       ///< to its peers in the node, one direction
+  std::optional<quantity::Bandwidth> pcie;       ///< to the host, one direction
+  std::optional<quantity::Bandwidth> host_link;  ///< to the host where it is faster than PCIe, one direction
+  std::int64_t joined = 0;                       ///< accelerators that `link` joins; 0: those of a node
   std::int64_t gpus_per_node = 1;
   std::optional<double> network_gbps;  ///< typical network share of one accelerator, gigabits per second
   std::optional<double> tdp_watts;

@@ -48,6 +48,8 @@ std::span<const Named<Loss>> vocabulary<Loss>();
 template <>
 std::span<const Named<Offload>> vocabulary<Offload>();
 template <>
+std::span<const Named<CudaGraph>> vocabulary<CudaGraph>();
+template <>
 std::span<const Named<OffloadTarget>> vocabulary<OffloadTarget>();
 template <>
 std::span<const Named<ActivationModel>> vocabulary<ActivationModel>();

@@ -103,6 +103,12 @@ enum class Loss {
   te_fused
 };
 enum class Offload { none, optimizer, optimizer_gradients, params, params_optimizer, activations };
+/// What of a step runs as CUDA graphs, which need no host between their kernels.
+enum class CudaGraph {
+  none,
+  scoped,  ///< attention, router and what prepares the dispatch (Megatron-LM --cuda-graph-scope)
+  full     ///< the whole iteration (full_iteration)
+};
 /// Where what is offloaded rests.
 enum class OffloadTarget { host, nvme };
 enum class ActivationModel {
@@ -175,7 +181,13 @@ struct Training {
   bool grouped_experts = true;        ///< a rank's experts run as one grouped product, not one after another
   std::optional<bool> deterministic;  ///< CUBLAS_WORKSPACE_CONFIG=:4096:8; empty: the framework's
   Loss loss = Loss::standard;
+  CudaGraph cuda_graph = CudaGraph::none;
+  bool fp8_attention = false;        ///< the attention kernel multiplies in 8 bits too
+  bool fp8_head = false;             ///< and so does the output head
+  bool softmax_fusion = true;        ///< unfused attention has one kernel for scale, mask and softmax (Megatron-LM)
+  std::int64_t document_length = 0;  ///< of the documents packed into a sequence; 0: each is one document
   Offload offload = Offload::none;
+  std::optional<std::int64_t> offload_layers;  ///< of which activations leave, of the whole model; empty: of all
   OffloadTarget offload_to = OffloadTarget::host;
   ActivationModel activations = ActivationModel::program;
   std::optional<double>

@@ -15,7 +15,8 @@ struct PassTime {
   quantity::Seconds tensor;     ///< communication of tensor and sequence parallelism
   quantity::Seconds context;
   quantity::Seconds expert;
-  quantity::Seconds host;  ///< the accelerator waits for the host to hand over work
+  quantity::Seconds host;      ///< the accelerator waits for the host to hand over work
+  quantity::Seconds dispatch;  ///< what the host needs for that, beside all of the above
 
   quantity::Seconds total() const { return products + attention + streams + tensor + context + expert + host; }
   PassTime& operator+=(const PassTime& other) {
@@ -26,11 +27,12 @@ struct PassTime {
     context += other.context;
     expert += other.expert;
     host += other.host;
+    dispatch += other.dispatch;
     return *this;
   }
   friend PassTime operator*(double times, const PassTime& pass) {
     return {times * pass.products, times * pass.attention, times * pass.streams, times * pass.tensor,
-            times * pass.context,  times * pass.expert,    times * pass.host};
+            times * pass.context,  times * pass.expert,    times * pass.host,    times * pass.dispatch};
   }
 };
 

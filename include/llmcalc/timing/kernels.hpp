@@ -50,6 +50,8 @@ class Kernels {
 
   /// What products take longer that are a call each.
   static quantity::Seconds further_calls(std::int64_t calls);
+  /// What it takes to start further kernels.
+  static quantity::Seconds further_starts(std::int64_t kernels);
 
   /// A fused attention kernel on `op.product`, with the masked share of the scores left out.
   quantity::Seconds attention(const layers::Op& op, bool backward) const;
@@ -89,10 +91,12 @@ class Kernels {
   double sum_width_;       ///< bytes of the element that the product of a weight gradient adds to; 0: it adds to none
   MatrixRates matrix_;
   AttentionRates attention_;
-  double host_factor_;  ///< of the run's host over that of an A100 of 2022, for eager operations
-  double host_module_;  ///< seconds of the host for a product of the forward pass
-  double host_launch_;  ///< and for each further product of the same operation
+  double host_factor_;           ///< of the run's host over that of an A100 of 2022, for eager operations
+  double host_module_;           ///< seconds of the host for a product of the forward pass
+  double host_launch_;           ///< and for each further kernel of the same operation
+  double attention_type_ = 1.0;  ///< rate of attention's products over that of 16-bit ones
   bool hands_over_ahead_;
+  spec::CudaGraph graphs_;
 };
 
 /// What the prices of matrix products rest on: a measurement of the part, of a relative, or of the median of all.

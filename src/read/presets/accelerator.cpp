@@ -61,6 +61,11 @@ constexpr Field<Accelerator> pcie_fields[] = {
     {"one_way_gb_s", set_positive<&Accelerator::pcie>},
 };
 
+constexpr Field<Accelerator> host_link_fields[] = {
+    {"name", [](Accelerator& /*gpu*/, const JsonPlace& value) { value.string(); }},
+    {"one_way_gb_s", set<&Accelerator::host_link>},
+};
+
 void set_cache(Accelerator& gpu, const JsonPlace& value) {
   gpu.cache = quantity::mib(value.integer(most_gib * quantity::kibi));
 }
@@ -111,6 +116,7 @@ constexpr Field<AcceleratorPreset> fields[] = {
     {"bf16_matmul_ceiling", set_group<ceiling_fields>},
     {"interconnect", set_group<interconnect_fields>},
     {"pcie", set_group<pcie_fields>},
+    {"host_link", set_group<host_link_fields>},
     {"gpus_per_node", in_gpu<&Accelerator::gpus_per_node>},
     {"network_gbit_s", positive_in_gpu<&Accelerator::network_gbps>},
     {"tdp_w", positive_in_gpu<&Accelerator::tdp_watts>},

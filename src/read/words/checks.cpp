@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace llmcalc::read {
 namespace {
@@ -163,6 +164,48 @@ void check_products(const Draft& draft) {
   if (question.gpu) spec::matrix_peak(*question.gpu, question.training.precision.compute);
 }
 
+void check_offload(const Draft& draft) {
+  const auto& training = draft.question.training;
+  if (draft.given("offload_layers") && training.offload != spec::Offload::activations) {
+    draft.contradiction("offload_layers", "offload", "only activations leave layer by layer", "--offload activations");
+  }
+  if (training.offload_layers && *training.offload_layers > draft.question.model.shape.layers) {
+    draft.contradiction("offload_layers", "layers", "the model has no more layers");
+  }
+}
+
+/// TransformerEngine pytorch/attention/dot_product_attention/utils.py, get_attention_backend: FP8 attention needs
+/// Hopper or newer.
+void check_narrow_parts(const Draft& draft) {
+  const auto& training = draft.question.training;
+  const bool narrow = formats::is_narrow_float(training.precision.compute);
+  for (const auto& [term, on] : {std::pair("fp8_attention", training.fp8_attention), {"fp8_head", training.fp8_head}}) {
+    if (on && !narrow) draft.contradiction(term, "compute", "products are in 16 bits or more", "--compute fp8");
+  }
+  const auto& gpu = draft.question.gpu;
+  const bool older = gpu && (gpu->arch.starts_with("Ampere") || gpu->arch.starts_with("Ada"));
+  if (training.fp8_attention && older) {
+    draft.contradiction("fp8_attention", "gpu", "no attention kernel in 8 bits before Hopper");
+  }
+}
+
+void check_documents(const Draft& draft) {
+  const auto& training = draft.question.training;
+  if (training.document_length <= training.seq) return;
+  draft.contradiction("document_length", "seq", "documents are packed into sequences");
+}
+
+void check_graphs(const Draft& draft) {
+  const auto framework = draft.question.training.framework;
+  if (framework == spec::Framework::megatron || framework == spec::Framework::nemo) return;
+  const auto& training = draft.question.training;
+  const auto refuse = [&](std::string_view term) {
+    draft.contradiction(term, "framework", "only Megatron-LM and NeMo have the choice");
+  };
+  if (training.cuda_graph != spec::CudaGraph::none) refuse("cuda_graph");
+  if (!training.softmax_fusion) refuse("softmax_fusion");
+}
+
 void check_data(const Draft& draft) {
   if (draft.given("tokens") && draft.given("samples")) {
     draft.contradiction("samples", "tokens", "both say how much data there is");
@@ -184,6 +227,10 @@ void check_combinations(const Draft& draft) {
   check_experts(draft);
   check_sequence(draft);
   check_data(draft);
+  check_offload(draft);
+  check_narrow_parts(draft);
+  check_documents(draft);
+  check_graphs(draft);
   check_layout(draft);
   check_rank(draft);
   check_products(draft);

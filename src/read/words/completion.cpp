@@ -202,6 +202,7 @@ void complete_layout(Draft& draft) {
   }
   complete_nodes(draft, per_node);
   complete_sharding(draft);
+  complete_expert_cut(draft);
 }
 
 void complete_pipeline(Draft& draft) {
@@ -247,12 +248,26 @@ void complete_kernels(Draft& draft) {
   }
 }
 
-/// Megatron-Bridge sends DeepSeek-V3's tokens by DeepEP or HybridEP on every machine, Qwen3's by plain all-to-alls
-/// where no rack joins the accelerators (scripts/performance/configs, moe_flex_dispatcher_backend).
+namespace {
+
+/// "NeMo container 26.04" and what came behind it: releases 0.4 and later of Megatron-Bridge.
+bool is_of_2026_spring(std::string_view version) {
+  constexpr std::string_view container = "container ";
+  constexpr std::string_view first = "26.04";
+  const auto at = version.find(container);
+  if (at == std::string_view::npos) return version == "Megatron-Bridge";
+  return version.substr(at + container.size(), first.size()) >= first;
+}
+
+}  // namespace
+
+/// Megatron-Bridge sends DeepSeek-V3's tokens by DeepEP or HybridEP on every machine, those of other mixtures by plain
+/// all-to-alls until release 0.4 (scripts/performance/configs, moe_flex_dispatcher_backend).
 void complete_dispatch(Draft& draft) {
-  const bool recipe = draft.training().framework_version.find("Megatron-Bridge") != std::string::npos;
-  const bool latent = draft.shape().latent.kv_rank > 0;
-  if (!recipe || !latent || draft.layout().ep == 1 || draft.given("node_dispatch")) return;
+  const std::string& version = draft.training().framework_version;
+  const bool recipe = version.find("Megatron-Bridge") != std::string::npos;
+  const bool sends_once = draft.shape().latent.kv_rank > 0 || is_of_2026_spring(version);
+  if (!recipe || !sends_once || draft.layout().ep == 1 || draft.given("node_dispatch")) return;
   draft.layout().node_dispatch = true;
   draft.assume("node_dispatch", "Megatron-Bridge recipe", "--node-dispatch 1");
 }

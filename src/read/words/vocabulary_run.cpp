@@ -129,6 +129,8 @@ constexpr Term rows[] = {
     term<MomentType, InTraining<&Training::precision, &Precision::moments>>("optimizer_states", Group::run,
                                                                             "type of the optimizer's moments"),
     term<Length, InTraining<&Training::seq>>("seq", Group::run, "tokens a sequence"),
+    term<Length, InTraining<&Training::document_length>>(
+        "document_length", Group::run, "mean tokens of the documents packed into a sequence; attention ends with each"),
     term<Count, InTraining<&Training::micro_batch>>("micro_batch", Group::run, "sequences a rank runs at once"),
     term<Count, InTraining<&Training::grad_accum>>("grad_accum", Group::run, "micro-batches an optimizer step"),
     term<Count, InTraining<&Training::global_batch>>("global_batch", Group::run, "sequences an optimizer step"),
@@ -149,10 +151,20 @@ constexpr Term rows[] = {
                                                                                "whose layers Megatron-LM runs"),
     term<Switch, InTraining<&Training::grouped_experts>>(
         "grouped_experts", Group::run, "a rank's experts as one grouped product (Megatron-LM --moe-grouped-gemm)"),
+    term<Word<spec::CudaGraph>, InTraining<&Training::cuda_graph>>(
+        "cuda_graph", Group::run, "what runs without the host; scoped: attention and router (Megatron-LM)"),
+    term<Switch, InTraining<&Training::fp8_attention>>("fp8_attention", Group::run,
+                                                       "attention in 8 bits too (Transformer Engine fp8_dpa)"),
+    term<Switch, InTraining<&Training::fp8_head>>("fp8_head", Group::run,
+                                                  "the output head in 8 bits too (Megatron-LM --fp8-output-proj)"),
+    term<Switch, InTraining<&Training::softmax_fusion>>(
+        "softmax_fusion", Group::run, "one kernel for scale, mask and softmax of unfused attention (Megatron-LM)"),
     term<Maybe<Switch>, InTraining<&Training::deterministic>>(
         "deterministic", Group::run, "the same result in every run, with CUBLAS_WORKSPACE_CONFIG=:4096:8"),
     term<Word<spec::Loss>, InTraining<&Training::loss>>("loss", Group::run, "how the loss treats the logits"),
     term<Word<spec::Offload>, InTraining<&Training::offload>>("offload", Group::run, "what leaves the accelerator"),
+    term<Maybe<Whole<0, max_layers>>, InTraining<&Training::offload_layers>>(
+        "offload_layers", Group::run, "layers whose activations leave, of the whole model; default: all"),
     term<Word<spec::OffloadTarget>, InTraining<&Training::offload_to>>("offload_to", Group::run,
                                                                        "where that rests (nvme: ZeRO-Infinity)"),
 };

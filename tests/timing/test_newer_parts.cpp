@@ -1,0 +1,64 @@
+// What newer parts and recipes do faster: exponentials, attention in 8 bits, the link to the host; and documents.
+
+#include "catch.hpp"
+#include "timing/kernel_prices.hpp"
+#include "timing/steps.hpp"
+
+using namespace llmcalc;
+using quantity::in_seconds;
+using test::step_of;
+
+namespace {
+
+double attention_of(const std::string& line) {
+  const auto step = step_of(line);
+  return in_seconds(step.forward.attention + step.backward.attention);
+}
+
+std::string llama(const std::string& gpu) {
+  return "--model llama-3-8b --framework megatron --seq 8192 --recompute none --compute fp8 --gpu " + gpu + " ";
+}
+
+}  // namespace
+
+/// NVIDIA, "Inside NVIDIA Blackwell Ultra": twice the exponentials; what waits for them gains, products do not.
+TEST_CASE("attention gains from the exponentials of Blackwell Ultra, most with small heads") {
+  const double gain = attention_of(llama("b200")) / attention_of(llama("b300"));
+  CHECK(gain > 1.10);
+  CHECK(gain < 10.7 / 5.0);
+}
+
+/// Shah et al. 2024, arXiv:2407.08608 figure 7: 1.2 PFLOP/s in FP8 where 16 bits reach 0.74.
+TEST_CASE("attention in 8 bits is 1.5 to 1.7 times as fast on H100") {
+  const double gain = attention_of(llama("h100-sxm")) / attention_of(llama("h100-sxm") + "--fp8-attention 1");
+  CHECK(gain > 1.5);
+  CHECK(gain < 1.7);
+}
+
+TEST_CASE("documents of an eighth of the sequence need about an eighth of the attention") {
+  const double whole = attention_of(llama("h100-sxm"));
+  const double packed = attention_of(llama("h100-sxm") + "--document-length 1024");
+  CHECK(whole / packed > 4.0);
+  CHECK(whole / packed < 8.0);
+  CHECK(attention_of(llama("h100-sxm") + "--document-length 8192") == Approx(whole));
+}
+
+/// 225 GB/s of NVLink-C2C where an HGX part has 63 of PCIe 5.
+TEST_CASE("offloaded activations leave over the host's link, some layers' or all") {
+  const std::string line =
+      "--model llama-3-70b --framework megatron --sharding fsdp2 --gpus 64 --seq 8192 --recompute none --gpu ";
+  const auto offload = [&](const std::string& words) { return in_seconds(step_of(line + words).offload); };
+  CHECK(offload("gb200 --offload activations") < offload("b200 --offload activations"));
+  CHECK(offload("b200 --offload activations --offload-layers 40") < offload("b200 --offload activations"));
+  CHECK(offload("b200 --offload activations --offload-layers 0") == 0.0);
+  CHECK(offload("b200 --offload activations --offload-layers 80") ==
+        Approx(offload("b200 --offload activations")).epsilon(0.1));
+}
+
+/// vTrain's and torchtitan's small products follow the clock, not the power.
+TEST_CASE("power holds large products back, small ones not") {
+  const test::Prices usual("h100-sxm");
+  const test::Prices held("h100-sxm-500w");
+  CHECK(held.product_us({256, 256, 4096}) == Approx(usual.product_us({256, 256, 4096})));
+  CHECK(held.product_us({16384, 16384, 16384}) > 1.04 * usual.product_us({16384, 16384, 16384}));
+}
