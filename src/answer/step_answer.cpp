@@ -129,6 +129,15 @@ std::vector<StepPart> step_parts(const timing::StepTime& step, const spec::Quest
   return parts;
 }
 
+std::string source_of(const trust::TimeErrorBar& bar) {
+  if (bar.measured) {
+    return fmt::format("covers nine in ten measured runs of sources left out of it, {} on {}, n = {}", bar.kind,
+                       bar.generation, bar.runs);
+  }
+  return fmt::format("none of this framework measured with {} on {}: a quarter wider than {} runs like it", bar.kind,
+                     bar.generation.empty() ? "it" : bar.generation, bar.runs);
+}
+
 }  // namespace
 
 namespace {
@@ -155,9 +164,9 @@ void clock_step(const spec::Question& question, const Walks& walks, TimeAnswer& 
     const timing::StepTime time = step_time(question, walks);
     answer.step = time.total();
     answer.step_parts = step_parts(time, question);
-    const trust::TimeErrorBar& bar = trust::time_error_bar(question);
+    const trust::TimeErrorBar bar = trust::time_error_bar(question);
     answer.error_share = bar.share;
-    answer.error_source = fmt::format("90th percentile over {} measured runs, {}", bar.runs, bar.name);
+    answer.error_source = source_of(bar);
     answer.mfu = at_peak / answer.step;
     answer.mfu_source = "model FLOPs over peak, in the time of the step";
   }

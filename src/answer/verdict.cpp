@@ -21,13 +21,14 @@ Bytes around(Bytes needed, double factor) {
 
 std::string source_of(const trust::ErrorBar& bar) {
   if (bar.allocated_runs == 0) return fmt::format("{}: {}", bar.name, bar.source);
-  return fmt::format("{}: {}, n = {}", bar.name, bar.source, bar.allocated_runs);
+  return fmt::format("{}{}{}: {}, n = {}", bar.name, bar.kind.empty() ? "" : ", ", bar.kind, bar.source,
+                     bar.allocated_runs);
 }
 
 }  // namespace
 
 Verdict verdict(const spec::Question& question, Bytes needed) {
-  const trust::ErrorBar& bar = trust::error_bar(question);
+  const trust::ErrorBar bar = trust::error_bar(question);
   Verdict v;
   v.kind = trust::judge(question, needed);
   v.capacity = trust::capacity_of(question).value_or(Bytes{});

@@ -1,9 +1,11 @@
 // What the person who asked should look at.
 #include "answer/parts.hpp"
 #include "llmcalc/answer/levels.hpp"
+#include "llmcalc/frameworks/release.hpp"
 #include "llmcalc/memory/communicators.hpp"
 #include "llmcalc/quantity/format.hpp"
 #include "llmcalc/spec/names.hpp"
+#include "llmcalc/trust/saturation.hpp"
 
 #include <fmt/format.h>
 
@@ -67,6 +69,21 @@ std::optional<std::string> about_peak(const spec::Question& question, const Time
   return std::nullopt;
 }
 
+/// Why a run that likely fits may not. FSDP before torch 2.1 gathered without a limit unless told so, and retried every
+/// allocation (torch/distributed/fsdp/fully_sharded_data_parallel.py, limit_all_gathers).
+std::string about_tightness(const spec::Question& question, const Verdict& verdict) {
+  const auto capacity = verdict.capacity;
+  if (trust::excess(question, verdict.needed, capacity) > 0.0) {
+    return fmt::format("tight: the room left is inside the error bar of {:.0f} %", 100.0 * verdict.error.above);
+  }
+  constexpr frameworks::Release limits_gathers{2, 1};
+  const bool retries = question.layout.sharding == spec::Sharding::fsdp1 &&
+                       frameworks::torch_release(question.training.framework_version) < limits_gathers &&
+                       question.training.framework_version.find("torch ") != std::string::npos;
+  return std::string("tight: what the allocator caches of sharded layers reaches the capacity, where runs have died") +
+         (retries ? "; before torch 2.1, without limit_all_gathers, they ran at a third of the speed" : "");
+}
+
 }  // namespace
 
 std::vector<std::string> warnings(const spec::Question& question, const Estimate& estimate) {
@@ -102,10 +119,7 @@ std::vector<std::string> warnings(const spec::Question& question, const Estimate
                                 takes_fp16 ? ", --dtype fp16 runs on its matrix units" : ""));
   }
   if (auto other = about_other_stages(question, estimate)) lines.push_back(std::move(*other));
-  if (estimate.verdict.kind == trust::VerdictKind::tight) {
-    lines.push_back(
-        fmt::format("tight: the room left is inside the error bar of {:.0f} %", 100.0 * estimate.verdict.error.above));
-  }
+  if (estimate.verdict.kind == trust::VerdictKind::tight) lines.push_back(about_tightness(question, estimate.verdict));
   return lines;
 }
 

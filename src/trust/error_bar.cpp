@@ -1,6 +1,10 @@
 #include "llmcalc/trust/error_bar.hpp"
 
-#include "llmcalc/frameworks/table.hpp"
+#include "llmcalc/spec/names.hpp"
+#include "trust/measured_bars.hpp"
+
+#include <algorithm>
+#include <array>
 
 namespace llmcalc::trust {
 
@@ -8,71 +12,91 @@ namespace {
 
 using frameworks::MemoryRuns;
 
-struct Row {
-  MemoryRuns runs = MemoryRuns::textbook;
-  bool several = false;  ///< accelerators
-  ErrorBar bar;
-};
-
 constexpr Spread even(double share) { return {share, share}; }
 
-// The 90th percentile of |estimate - measured| / estimate over the measured runs of a class, rounded up to a percent.
-// A verdict goes by the allocated level: before the allocator fails it gives back what it only caches (pytorch
-// c10/cuda/CUDACachingAllocator.cpp, release_cached_blocks), so nvidia-smi may show far more than a run needs.
-// Hugging Face: the 90th percentile is 2 %, but of 61 runs that were measured to run out of memory the estimate of four
-// lies up to 5 % below the capacity; the bar covers them. Classes with few runs say how few.
-// Other PyTorch programs: the 90th percentiles are 3 % and 5 % (litgpt, torchtune, torchtitan and fsdp_qlora, mostly of
-// 7B), but of the runs that are described well one lies 14 % off, and a class of several programs is no better known
-// than that.
-// The textbook leaves out what frameworks add: nearly all of its runs were measured above the estimate, so that the arm
-// above is that percentile and the arm below the furthest of the few.
 // Cached: while there is room the allocator keeps blocks that fit nothing. The medians over 45 and 64 runs of Mistral
 // 7B are 1.145 and, where layers are gathered from their shards, 1.266; those over 20 and 38 of Llama 3 8B, set
 // apart, 1.100 and 1.297.
 constexpr double cached_alone = 1.145;
 constexpr double cached_gathering = 1.266;
-constexpr std::string_view from_runs = "90th percentile over measured runs";
-constexpr std::string_view from_huggingface =
-    "90th percentile of 2 % over measured runs, widened to reach those that ran out of memory";
-constexpr std::string_view from_other_torch =
-    "90th percentile of 5 % over measured runs, widened to reach every one that is well described";
-constexpr std::string_view from_megatron = "90th percentile over measured runs, which had several accelerators";
-constexpr std::string_view from_textbook = "90th percentile over measured runs of Hugging Face and Megatron";
 
-constexpr Row rows[] = {
-    {MemoryRuns::huggingface,
-     false,
-     {"Hugging Face on one accelerator", even(0.06), 65, even(0.34), from_huggingface, cached_alone}},
-    {MemoryRuns::huggingface,
-     true,
-     {"Hugging Face on several accelerators", even(0.06), 102, even(0.25), from_huggingface, cached_gathering}},
-    {MemoryRuns::megatron, false, {"Megatron on one accelerator", even(0.04), 377, even(0.04), from_megatron}},
-    {MemoryRuns::megatron, true, {"Megatron on several accelerators", even(0.04), 377, even(0.04), from_runs}},
-    {MemoryRuns::other_torch,
-     false,
-     {"other PyTorch programs on one accelerator", even(0.14), 39, even(0.53), from_other_torch, cached_alone}},
-    {MemoryRuns::other_torch,
-     true,
-     {"other PyTorch programs on several accelerators", even(0.14), 14, even(0.17), from_other_torch,
-      cached_gathering}},
-    {MemoryRuns::textbook, false, {"the textbook on one accelerator", {0.13, 0.85}, 73, {0.11, 0.70}, from_textbook}},
-    {MemoryRuns::textbook,
-     true,
-     {"the textbook on several accelerators", {0.14, 0.49}, 465, {0.02, 1.11}, from_textbook}},
-};
+double cached_of(MemoryRuns runs, bool several) {
+  const bool by_torch = runs == MemoryRuns::huggingface || runs == MemoryRuns::other_torch;
+  return !by_torch ? 0.0 : several ? cached_gathering : cached_alone;
+}
 
-constexpr ErrorBar no_claim{"textbook totals", {}, 0, {}, "no error is claimed"};
+// A verdict goes by the allocated level: before the allocator fails it gives back what it only caches (pytorch
+// c10/cuda/CUDACachingAllocator.cpp, release_cached_blocks), so nvidia-smi may show far more than a run needs. Of 61
+// runs of Hugging Face that were measured to run out of memory the estimate of four lies up to 5 % below the capacity.
+constexpr double reaches_out_of_memory = 0.06;
+
+/// The textbook leaves out what frameworks add: nearly all of its runs were measured above the estimate, so that the
+/// arm above is the 90th percentile and the arm below the furthest of the few. \param several  accelerators
+ErrorBar textbook(bool several) {
+  constexpr std::string_view source = "90th percentile over measured runs of Hugging Face and Megatron";
+  if (several) return {"the textbook on several accelerators", {0.14, 0.49}, 465, {0.02, 1.11}, source};
+  return {"the textbook on one accelerator", {0.13, 0.85}, 73, {0.11, 0.70}, source};
+}
+
+Tuned tuned_of(const spec::Training& training) {
+  if (training.method == spec::Method::full || training.method == spec::Method::inference) return Tuned::whole;
+  return formats::is_quantized(training.precision.weights) ? Tuned::four_bits : Tuned::adapters;
+}
+
+std::string_view name_of(Tuned tuned) {
+  constexpr std::array<std::string_view, 3> names{"whole models", "adapters", "adapters on quantized weights"};
+  return names[static_cast<std::size_t>(tuned)];
+}
+
+std::string_view name_of(MemoryRuns runs) {
+  switch (runs) {
+    case MemoryRuns::huggingface:
+      return "Hugging Face";
+    case MemoryRuns::megatron:
+      return "Megatron";
+    case MemoryRuns::other_torch:
+      return "other PyTorch programs";
+    case MemoryRuns::textbook:
+      break;
+  }
+  return "the textbook";
+}
+
+constexpr std::string_view from_runs = "measured runs, of which it covers nine in ten of sources left out of it";
+constexpr std::string_view from_family = "this framework was not measured so: as wide as the widest of its family";
+
+ErrorBar measured_bar(const MeasuredMemory& row) {
+  ErrorBar bar{spec::name_of(row.framework), even(row.allocated), row.allocated_runs, even(row.device), from_runs};
+  bar.kind = name_of(row.tuned);
+  return bar;
+}
+
+ErrorBar family_bar(MemoryRuns runs) {
+  const auto rows = family_memory();
+  const auto row = std::ranges::find(rows, runs, &FamilyMemory::runs);
+  return {name_of(runs), even(row->allocated), row->allocated_runs, even(row->device), from_family};
+}
 
 }  // namespace
 
-const ErrorBar& error_bar(const spec::Question& question) {
-  if (question.training.activations != spec::ActivationModel::program) return no_claim;
-  const MemoryRuns runs = frameworks::row_of(question.training.framework).memory_runs;
-  const bool several = question.layout.gpus > 1;
-  for (const Row& row : rows) {
-    if (row.runs == runs && row.several == several) return row.bar;
+ErrorBar error_bar(const spec::Question& question) {
+  if (question.training.activations != spec::ActivationModel::program) {
+    return {"textbook totals", {}, 0, {}, "no error is claimed"};
   }
-  return no_claim;
+  const auto framework = question.training.framework;
+  const MemoryRuns runs = frameworks::row_of(framework).memory_runs;
+  const bool several = question.layout.gpus > 1;
+  if (runs == MemoryRuns::textbook) return textbook(several);
+  const Tuned tuned = tuned_of(question.training);
+  const auto rows = measured_memory();
+  const auto row =
+      std::ranges::find_if(rows, [&](const MeasuredMemory& r) { return r.framework == framework && r.tuned == tuned; });
+  ErrorBar bar = row != rows.end() ? measured_bar(*row) : family_bar(runs);
+  if (runs == MemoryRuns::huggingface) {
+    bar.allocated = even(std::max(reaches_out_of_memory, bar.allocated.above));
+  }
+  bar.cached = cached_of(runs, several);
+  return bar;
 }
 
 }  // namespace llmcalc::trust

@@ -1,33 +1,38 @@
 #include "llmcalc/trust/time_error_bar.hpp"
 
-#include "llmcalc/frameworks/table.hpp"
+#include "trust/measured_bars.hpp"
+
+#include <algorithm>
 
 namespace llmcalc::trust {
 
 namespace {
 
-// The 90th percentile of |predicted - measured| / predicted over the measured step times and speeds of a class in
-// tests/measured/time, rounded up to a percent.
-constexpr TimeErrorBar megatron{"Megatron, dense models", 0.18, 1006};
-constexpr TimeErrorBar mixture{"mixtures of experts", 0.27, 91};
-constexpr TimeErrorBar torch{"sharded PyTorch programs", 0.15, 678};
-constexpr TimeErrorBar other{"frameworks with few measured runs", 0.25, 67};
-
 bool is_mixture(const spec::Question& question) { return question.model.shape.moe.experts > 0; }
+
+std::string_view generation_of(const spec::Question& question) {
+  if (!question.gpu) return {};
+  const std::string_view arch = question.gpu->arch;
+  return arch.substr(0, arch.find(' '));
+}
 
 }  // namespace
 
-const TimeErrorBar& time_error_bar(const spec::Question& question) {
-  if (is_mixture(question)) return mixture;
-  switch (frameworks::row_of(question.training.framework).time_runs) {
-    case frameworks::TimeRuns::megatron:
-      return megatron;
-    case frameworks::TimeRuns::torch:
-      return torch;
-    case frameworks::TimeRuns::few:
-      break;
-  }
-  return other;
+TimeErrorBar time_error_bar(const spec::Question& question) {
+  const auto framework = question.training.framework;
+  const bool mixture = is_mixture(question);
+  const auto generation = generation_of(question);
+  const std::string_view kind = mixture ? "mixtures of experts" : "dense models";
+  const auto rows = measured_time();
+  const auto row = std::ranges::find_if(rows, [&](const MeasuredTime& r) {
+    return r.framework == framework && r.mixture == mixture && r.generation == generation;
+  });
+  if (row != rows.end()) return {row->share, row->runs, true, kind, row->generation};
+  const auto family = frameworks::row_of(framework).memory_runs;
+  const auto families = family_time();
+  const auto wider =
+      std::ranges::find_if(families, [&](const FamilyTime& r) { return r.family == family && r.mixture == mixture; });
+  return {wider->share, wider->runs, false, kind, generation};
 }
 
 }  // namespace llmcalc::trust

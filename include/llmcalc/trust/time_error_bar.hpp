@@ -8,11 +8,13 @@
 namespace llmcalc::trust {
 
 struct TimeErrorBar {
-  std::string_view name;  ///< "Megatron, dense"
   double share = 0.0;     ///< half width as a share of the prediction
-  int runs = 0;
+  int runs = 0;           ///< measured ones of this kind, or of its family
+  bool measured = false;  ///< runs of the framework itself on this generation; otherwise the bar is a quarter wider
+  std::string_view kind;  ///< "dense models"
+  std::string_view generation;
 };
 
-const TimeErrorBar& time_error_bar(const spec::Question& question);
+TimeErrorBar time_error_bar(const spec::Question& question);
 
 }  // namespace llmcalc::trust

@@ -129,11 +129,12 @@ void complete_low_rank(Draft& draft) {
 
 /// Megatron-LM cuts experts as it cuts the rest where nobody says (training/arguments.py,
 /// --expert-tensor-parallel-size; core/parallel_state.py, initialize_model_parallel: None is the tensor-parallel size),
-/// and so does NeMo, which passes None on.
+/// and so does NeMo, which passes None on; Megatron-Bridge's recipes say 1.
 void complete_expert_cut(Draft& draft) {
   spec::Layout& layout = draft.layout();
   const bool follows = states_of(draft.training()) == frameworks::States::megatron && draft.shape().moe.experts > 0;
-  if (!follows || draft.given("etp") || layout.tp == 1) return;
+  const bool recipe = draft.training().framework_version.starts_with("Megatron-Bridge");
+  if (!follows || recipe || draft.given("etp") || layout.tp == 1) return;
   layout.etp = layout.tp;
   draft.derive("etp", "tp");
 }
@@ -202,7 +203,6 @@ void complete_layout(Draft& draft) {
   }
   complete_nodes(draft, per_node);
   complete_sharding(draft);
-  complete_expert_cut(draft);
 }
 
 void complete_pipeline(Draft& draft) {

@@ -1,0 +1,81 @@
+// Written by scripts/update-error-bars, which says how; do not edit.
+#include "trust/measured_bars.hpp"
+
+namespace llmcalc::trust {
+
+namespace {
+
+using frameworks::MemoryRuns;
+using spec::Framework;
+
+constexpr MeasuredMemory of_memory[] = {
+    {Framework::fsdp_qlora, Tuned::adapters, 0.06, 2, 0.22, 6},
+    {Framework::fsdp_qlora, Tuned::four_bits, 0.06, 0, 0.22, 6},
+    {Framework::hf, Tuned::adapters, 0.06, 82, 0.21, 50},
+    {Framework::hf, Tuned::four_bits, 0.06, 184, 0.48, 90},
+    {Framework::hf, Tuned::whole, 0.06, 68, 0.19, 35},
+    {Framework::litgpt, Tuned::adapters, 0.06, 15, 0.20, 0},
+    {Framework::litgpt, Tuned::four_bits, 0.06, 5, 0.20, 0},
+    {Framework::litgpt, Tuned::whole, 0.06, 7, 0.20, 0},
+    {Framework::megatron, Tuned::whole, 0.03, 541, 0.22, 12},
+    {Framework::torchtitan, Tuned::whole, 0.06, 4, 0.20, 9},
+    {Framework::torchtune, Tuned::adapters, 0.18, 2, 0.20, 0},
+    {Framework::torchtune, Tuned::four_bits, 0.18, 1, 0.20, 0},
+    {Framework::torchtune, Tuned::whole, 0.18, 12, 0.20, 0},
+};
+
+constexpr FamilyMemory of_families[] = {
+    {MemoryRuns::huggingface, 0.06, 334, 0.48, 175},
+    {MemoryRuns::megatron, 0.04, 541, 0.22, 12},
+    {MemoryRuns::other_torch, 0.18, 48, 0.22, 21},
+};
+
+constexpr MeasuredTime of_time[] = {
+    {Framework::composer, false, "Ampere", 0.23, 566},
+    {Framework::composer, false, "Hopper", 0.20, 68},
+    {Framework::deepspeed, false, "Ampere", 0.20, 3},
+    {Framework::deepspeed, false, "Hopper", 0.20, 1},
+    {Framework::fms_fsdp, false, "Ampere", 0.20, 2},
+    {Framework::fms_fsdp, false, "Hopper", 0.20, 3},
+    {Framework::hf, false, "Ada", 0.28, 13},
+    {Framework::internevo, false, "Ampere", 0.26, 48},
+    {Framework::litgpt, false, "Ampere", 0.20, 1},
+    {Framework::llm_c, false, "Ada", 0.16, 18},
+    {Framework::llm_c, false, "Ampere", 0.16, 1},
+    {Framework::llm_c, false, "Blackwell", 0.16, 20},
+    {Framework::llm_c, false, "Hopper", 0.16, 8},
+    {Framework::megatron, false, "Ampere", 0.08, 21},
+    {Framework::megatron, false, "Blackwell", 0.12, 54},
+    {Framework::megatron, false, "Hopper", 0.15, 17},
+    {Framework::megatron, false, "Volta", 0.16, 2},
+    {Framework::megatron, true, "Blackwell", 0.18, 82},
+    {Framework::megatron, true, "Hopper", 0.29, 13},
+    {Framework::megatron_deepspeed, false, "Ampere", 0.20, 843},
+    {Framework::megatron_deepspeed, false, "Volta", 0.71, 15},
+    {Framework::nemo, false, "Ada", 0.32, 2},
+    {Framework::nemo, false, "Blackwell", 0.32, 5},
+    {Framework::nemo, false, "CDNA3", 0.32, 2},
+    {Framework::nemo, false, "CDNA4", 0.32, 3},
+    {Framework::nemo, false, "Hopper", 0.26, 53},
+    {Framework::pax, false, "Ampere", 0.39, 9},
+    {Framework::pax, false, "Hopper", 0.39, 4},
+    {Framework::torchtitan, false, "Ampere", 0.34, 5},
+    {Framework::torchtitan, false, "Hopper", 0.36, 24},
+    {Framework::torchtune, false, "Ampere", 0.20, 9},
+};
+
+constexpr FamilyTime of_time_families[] = {
+    {MemoryRuns::huggingface, false, 0.28, 13},  {MemoryRuns::huggingface, true, 0.36, 0},
+    {MemoryRuns::megatron, false, 0.22, 1112},   {MemoryRuns::megatron, true, 0.36, 95},
+    {MemoryRuns::other_torch, false, 0.20, 682}, {MemoryRuns::other_torch, true, 0.36, 0},
+    {MemoryRuns::textbook, false, 0.39, 13},     {MemoryRuns::textbook, true, 0.36, 0},
+};
+
+}  // namespace
+
+std::span<const MeasuredMemory> measured_memory() { return of_memory; }
+std::span<const FamilyMemory> family_memory() { return of_families; }
+std::span<const MeasuredTime> measured_time() { return of_time; }
+std::span<const FamilyTime> family_time() { return of_time_families; }
+
+}  // namespace llmcalc::trust
