@@ -34,14 +34,13 @@ bool runs_transformer_engine(const spec::Training& training) {
 }
 
 /// Megatron-LM's sequences lie position by position, FlashAttention's sample by sample: its result is copied, and the
-/// projection keeps the copy beside the kernel's own; of a single sequence both are the same. cuDNN reads Megatron's
+/// projection keeps the copy beside the kernel's own. cuDNN reads Megatron's
 /// layout. Transformer Engine prefers FlashAttention before Hopper, and after it where cuDNN has no deterministic
 /// backward pass (TransformerEngine pytorch/attention/dot_product_attention/utils.py, get_attention_backend;
 /// backends.py, FlashAttention.forward).
 bool copies_attention_output(const Run& run, bool hopper) {
   const spec::Training& training = run.training;
   if (training.attention == spec::AttentionKernel::eager || is_local(training)) return false;
-  if (training.sequences() == 1) return false;
   return !hopper || (is_blackwell(run.gpu) && training.deterministic.value_or(false));
 }
 

@@ -105,7 +105,7 @@ Value flash_attention(BlockBuilder& b, const CoreAttention& core, const Heads& h
   b.append(op);
   if (c.cp > 1 && !c.spreads_heads && c.profile.attention.merges_ring_steps) merge_steps(b, heads, out);
   if (c.selects_operations) b.keep_through_recompute(out);
-  if (!c.profile.attention.copies_output) return out;
+  if (!c.profile.attention.copies_output || c.batch == 1) return out;
   return b.rearrange(out, "attention output by position", out.rows, out.columns, OpKind::permutation);
 }
 

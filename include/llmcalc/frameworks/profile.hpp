@@ -47,7 +47,7 @@ struct AttentionChoices {
   bool groups_in_kernel = false;          ///< a fused kernel reads grouped keys and values, which are not expanded
   bool copies_heads = true;               ///< a fused kernel reads no part of a larger tensor, and no expanded head
   bool keeps_log_sum_exp = true;          ///< FlashAttention keeps fp32 for each token and head
-  bool copies_output = false;             ///< the kernel's own layout differs, and both stay for the backward pass
+  bool copies_output = false;             ///< of several sequences: the kernel's layout differs, and both stay
   bool writes_out_scores = false;         ///< attention is two products and a softmax, whatever kernel is asked for
   bool writes_out_capped_scores = false;  ///< no fused kernel runs where a tanh caps the scores
   bool keeps_score_buffer = false;        ///< unfused attention writes scores beside a buffer that outlives the step
