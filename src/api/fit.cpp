@@ -17,7 +17,8 @@ Answer fit(const std::vector<read::Given>& words, const std::optional<read::Conf
   answer.estimate = answer::estimate(question);
   const auto larger = [&] { return larger_than(question.gpu, catalogue); };
   answer.advised = search::advise(question, larger, answer.estimate.verdict);
-  for (auto& advice : answer.advised.changes) retype(words, question, advice);
+  const Asked asked{words, config, catalogue, values};
+  std::erase_if(answer.advised.changes, [&](auto& advice) { return !retype(asked, question, advice); });
   answer.assumptions = std::move(resolved.assumptions);
   answer.completed = std::move(resolved.question);
   answer.version = version();

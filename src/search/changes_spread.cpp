@@ -2,6 +2,7 @@
 
 #include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/spec/traits.hpp"
 #include "search/changed_words.hpp"
 
 #include <fmt/format.h>
@@ -9,10 +10,11 @@
 namespace llmcalc::search {
 namespace {
 
-/// Fewer replicas make the same global batch in more micro-batches.
+/// Fewer replicas make the same global batch in more micro-batches, unless the optimizer steps within each.
 bool take_from_replicas(spec::Question& question, std::int64_t times) {
   auto& layout = question.layout;
   if (!frameworks::row_of(question.training.framework).space.splits_models || layout.dp % times != 0) return false;
+  if (spec::updates_in_backward(question.training.optimizer)) return false;
   layout.dp /= times;
   question.training.grad_accum = quantity::product(question.training.grad_accum, times);
   return true;
@@ -30,7 +32,9 @@ bool tensor_parallel(Changed& run, Larger, std::size_t step) {
   if (!take_from_replicas(run.question, times)) return false;
   layout.tp = quantity::product(layout.tp, times);
   layout.sp = true;
-  say(run, fmt::format("--tp {} --sp 1 {}", layout.tp, batch_flags(run.question)),
+  const std::string experts =
+      run.question.model.shape.moe.experts > 0 ? fmt::format("--etp {} ", layout.etp) : std::string();
+  say(run, fmt::format("--tp {} --sp 1 {}{}", layout.tp, experts, batch_flags(run.question)),
       fmt::format("each layer cut over {} accelerators", layout.tp),
       "time: exchanges inside of every layer (Korthikanti et al. 2022, arXiv:2205.05198)");
   return true;
