@@ -1,4 +1,6 @@
-#include "layers/tower_blocks.hpp"
+#include "llmcalc/layers/tower_blocks.hpp"
+
+#include "layers/builder.hpp"
 
 namespace llmcalc::layers {
 

@@ -1,7 +1,7 @@
 #include "program/towers.hpp"
 
-#include "layers/tower_blocks.hpp"
 #include "llmcalc/layers/blocks.hpp"
+#include "llmcalc/layers/tower_blocks.hpp"
 
 namespace llmcalc::program {
 

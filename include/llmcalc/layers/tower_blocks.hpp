@@ -1,7 +1,9 @@
 // What stands around the layers of a tower: the matrix that makes its positions, and what leads to the text model.
 #pragma once
 
-#include "layers/builder.hpp"
+#include "llmcalc/layers/block.hpp"
+#include "llmcalc/layers/context.hpp"
+#include "llmcalc/spec/shape.hpp"
 
 namespace llmcalc::layers {
 
