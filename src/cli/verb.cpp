@@ -23,8 +23,8 @@ constexpr std::string_view fit_examples[] = {
 constexpr std::string_view serve_usual[] = {"model",   "params",      "engine", "quant",  "kv-dtype", "gpu",   "tp",
                                             "context", "concurrency", "prompt", "output", "find",     "format"};
 constexpr std::string_view serve_examples[] = {
-    "llmcalc serve --model llama-3-8b --engine vllm --quant awq --gpu rtx-4090 --context 8k",
-    "llmcalc serve --model llama-3-70b --engine llama.cpp --quant q4_k_m --gpu rtx-3090:2",
+    "llmcalc serve llama-3-8b --engine vllm --quant awq --gpu rtx-4090 --context 8k",
+    "llmcalc serve llama-3-70b --engine llama.cpp --quant q4_k_m --gpu rtx-3090:2",
 };
 constexpr std::string_view plan_usual[] = {"model",  "params",       "gpu",       "framework", "method",
                                            "seq",    "global-batch", "objective", "largest",   "max-memory",
@@ -52,13 +52,13 @@ constexpr std::string_view dtype_examples[] = {"llmcalc dtype bf16 --value 3.141
 constexpr Verb rows[] = {
     {"fit", "[options]", "does this run fit, how long does it take, what does it cost?", fit_flags, fit,
      "text|json|csv|markdown|junit", fit_usual, fit_examples},
-    {"serve", "[options]", "does a server start, how long a context, how many requests at once?", serve_flags, serve,
-     "text|json", serve_usual, serve_examples},
+    {"serve", "[options]", "does a server start, with which context and load?", serve_flags, serve, "text|json",
+     serve_usual, serve_examples},
     {"plan", "[options; most take lists, as --tp 1,2,4 or --gpu any]",
      "the best layout, batch, context, model or accelerators for a run", plan_flags, plan, "text|json|csv", plan_usual,
      plan_examples},
-    {"from", "THING... [options]", "what a file, folder or command asks, as a command to type", question_flags, from,
-     "text|json", from_usual, from_examples},
+    {"from", "THING... [options]", "a file, folder or command, as a command to type", question_flags, from, "text|json",
+     from_usual, from_examples},
     {"scale", "[options]", "parameters, tokens, compute, cost and loss of a run, from each other", scale_flags, scale,
      "text|json", scale_usual, scale_examples},
     {"model", "list [PART] | [show] NAME", "models known by name", no_flags, model, "text|json", {}, model_examples},

@@ -100,11 +100,11 @@ TEST_CASE("the error bar is that of the framework's class and says on how many r
   const auto source = [](const std::string& flags) {
     return answer::estimate(question("--model llama-3-8b --dtype bf16 " + flags)).verdict.error_source;
   };
-  CHECK(source("--framework hf").find("Hugging Face on one accelerator") == 0);
-  CHECK(source("--framework megatron --gpus 8 --tp 8").find("Megatron on several accelerators") == 0);
-  CHECK(source("--framework litgpt").find("other PyTorch programs") == 0);
+  CHECK(source("--framework hf").find("hf, whole models: measured runs") == 0);
+  CHECK(source("--framework megatron --gpus 8 --tp 8").find("megatron, whole models: measured runs") == 0);
+  CHECK(source("--framework litgpt").find("litgpt, whole models: measured runs") == 0);
   CHECK(source("--framework generic").find("the textbook") == 0);
-  CHECK(source("--framework hf").find("n = 65") != std::string::npos);
+  CHECK(source("--framework hf").find("n = 68") != std::string::npos);
 }
 
 /// fms-acceleration's benchmarks, Mistral 7B and Llama 3 8B: nvidia-smi showed a median of 1.11 times what was

@@ -18,11 +18,11 @@ bool says(const std::string& words, const std::string& part) {
 }  // namespace
 
 TEST_CASE("an answer leaves nothing out of what recompute and fine-tuning do") {
-  for (const auto* words :
-       {"--recompute every-4", "--recompute selective --recompute-modules mlp", "--method inference",
-        "--method ia3 --framework hf", "--method prefix", "--method adapter", "--method adalora"}) {
+  for (const auto* words : {"--recompute every-4", "--recompute selective --recompute-modules mlp",
+                            "--method ia3 --framework hf", "--method prefix", "--method adapter", "--method adalora"}) {
     CHECK_FALSE(says(words, "not modelled"));
   }
+  CHECK(says("--method inference", "llmcalc serve"));
 }
 
 TEST_CASE("an answer leaves nothing out of schedules and of how ranks share a sample, but for linear attention") {
