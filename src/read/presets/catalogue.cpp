@@ -73,7 +73,8 @@ std::vector<std::string_view> nearest_presets(const std::vector<Preset>& users, 
   }
   const auto lower = quantity::to_lower(name);
   const auto size = size_in(lower);
-  if (!size.empty()) std::ranges::stable_partition(ids, [&](std::string_view id) { return size_in(id) == size; });
+  if (!size.empty())
+    std::stable_partition(ids.begin(), ids.end(), [&](std::string_view id) { return size_in(id) == size; });
   return ids;
 }
 
