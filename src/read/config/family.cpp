@@ -87,6 +87,7 @@ Families::Entry read_family_entry(const JsonPlace& entry) {
   check_fields(entry, "shape", shape_field_names());
   check_fields(entry, "layer", layer_field_names());
   Families::Entry read{read_name(entry.member("id")), {}, std::string(entry.file()), entry.value()};
+  if (entry.has("like")) read_name(entry.member("like"));
   if (entry.has("aliases")) read.aliases = read_names(entry.member("aliases"));
   return read;
 }
@@ -106,6 +107,7 @@ std::optional<Families::Entry> Families::entry(std::string_view name) const {
 }
 
 std::optional<Family> Families::named(std::string_view model_type) const {
+  if (model_type.empty()) return std::nullopt;
   std::vector<Entry> chain;
   std::string name(model_type);
   while (!name.empty()) {
