@@ -15,13 +15,6 @@ constexpr ZeroEngine default_engine{
     .step_group = 1'000'000'000,
 };
 
-/// BigScience set CUDA_LAUNCH_BLOCKING=1 in 2022, without which its runs on 40 nodes hung (bigscience
-/// train/tr11-176B-ml/tr11-176B-ml.slurm; chronicles-prequel.md, "dealing with JZ hanging": 7 % slower on ten nodes).
-bool waits_for_kernels(const spec::Training& training) {
-  const std::string& version = training.framework_version;
-  return version.starts_with("BigScience") && version.find("2022") != std::string::npos;
-}
-
 }  // namespace
 
 /// 16-bit gradients are made in each backward pass and widened for the step; fp32 ones are the flat buffer of
@@ -36,7 +29,6 @@ void apply_deepspeed(const Run& run, Profile& profile) {
   profile.gradients.accumulation = profile.gradients.persistent ? Accumulation::apart_widened : Accumulation::apart;
   profile.gradients.dummy_weight = false;
   profile.exchange.reduces_whole_gradients = profile.gradients.persistent;
-  profile.host.waits_for_kernels = waits_for_kernels(training);
   profile.step.widens_gradients = true;
   profile.narrow.keeps_inputs = false;
   profile.allocator.workspace = product_workspaces(run);

@@ -2,6 +2,7 @@
 
 #include "frameworks/deepspeed.hpp"
 #include "frameworks/workspaces.hpp"
+#include "llmcalc/frameworks/release.hpp"
 
 namespace llmcalc::frameworks {
 
@@ -111,30 +112,32 @@ Profile core_profile(const Run& run) {
   return p;
 }
 
-bool is_bridge(const spec::Training& training) { return training.framework_version.starts_with("Megatron-Bridge"); }
-
 /// BigScience's fork of Megatron-DeepSpeed left Megatron-LM before it reduced beside products (megatron/mpu/layers.py,
 /// ColumnParallelLinear.forward: copy_to_tensor_model_parallel_region); the current one follows Megatron-LM
 /// (core/tensor_parallel/layers.py, LinearWithGradAccumulationAndAsyncCommunication).
 bool reduces_beside_products(const spec::Training& training) {
-  return !training.framework_version.starts_with("BigScience");
+  return holds(Change::megatron_deepspeed_exchange, training.software);
 }
 
 /// InternEvo shipped flash-attn 1.0.5 in 2023 (InternLM requirements, third_party/flash-attention).
 AttentionLibrary library_of_internevo(const spec::Training& training) {
-  const bool of_2023 = training.framework_version.find("2023") != std::string::npos;
-  return of_2023 ? AttentionLibrary::flash_1 : AttentionLibrary::flash_2;
+  return holds(Change::internevo_flash_2, training.software) ? AttentionLibrary::flash_2 : AttentionLibrary::flash_1;
 }
 
 }  // namespace
 
-/// A recipe of Megatron-Bridge has Transformer Engine's kernel for the loss (src/megatron/bridge/recipes:
-/// cross_entropy_fusion_impl = "te") and turns on --tp-comm-overlap (docs/training/communication-overlap.md). A named
-/// Megatron-LM reduces gradients behind the backward pass, as its own default has it (training/arguments.py).
+/// Gradients are reduced behind the backward pass, as its own default has it (training/arguments.py).
 Profile megatron_profile(const Run& run) {
   Profile p = core_profile(run);
-  p.head.fuses_loss = p.exchange.overlaps_tensor = is_bridge(run.training);
-  if (run.training.framework_version.starts_with("Megatron-LM")) p.exchange.overlaps_data = false;
+  p.exchange.overlaps_data = false;
+  return p;
+}
+
+/// Its recipes have Transformer Engine's kernel for the loss (src/megatron/bridge/recipes: cross_entropy_fusion_impl =
+/// "te") and turn on --tp-comm-overlap (docs/training/communication-overlap.md).
+Profile megatron_bridge_profile(const Run& run) {
+  Profile p = nemo_profile(run);
+  p.head.fuses_loss = true;
   return p;
 }
 

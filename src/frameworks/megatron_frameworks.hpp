@@ -7,6 +7,7 @@
 namespace llmcalc::frameworks {
 
 Profile megatron_profile(const Run& run);
+Profile megatron_bridge_profile(const Run& run);
 Profile nemo_profile(const Run& run);
 Profile megatron_deepspeed_profile(const Run& run);
 Profile internevo_profile(const Run& run);

@@ -6,9 +6,8 @@
 namespace llmcalc::frameworks {
 
 bool widens_embedding_moments(const spec::Training& training) {
-  constexpr Release since{4, 52};
   return row_of(training.framework).engine == Engine::trainer &&
-         transformers_release(training.framework_version) >= since;
+         holds(Change::wide_embedding_moments, training.software);
 }
 
 bool keeps_random_projector(const spec::Training& training) {

@@ -21,9 +21,7 @@ constexpr double median_reserved_ratio = 1.04;
 /// Blackwell since the release that ships cuDNN 9.15 (pytorch aten/src/ATen/native/transformers/cuda/sdp_utils.cpp,
 /// check_prefer_cudnn_attention; pull request 138522 had made it opt-in in 2.5.1).
 AttentionLibrary library_of_torch(const spec::Training& training) {
-  constexpr Release cudnn_first{2, 11};
-  return torch_release(training.framework_version) >= cudnn_first ? AttentionLibrary::native
-                                                                  : AttentionLibrary::flash_2;
+  return holds(Change::cudnn_attention, training.software) ? AttentionLibrary::native : AttentionLibrary::flash_2;
 }
 
 /// LOMO updates each tensor as soon as its gradient exists and drops it (Lv et al. 2023, arXiv:2306.09782 section 3.1;
@@ -51,6 +49,7 @@ Profile make_profile(const spec::Training& training, const std::optional<spec::A
   }
   p.measured.context = cuda_context(is_hopper_or_newer(gpu));
   p.measured.reserved_over_allocated = median_reserved_ratio;
+  p.host.waits_for_kernels = training.launch_blocking;
   if (fuses_update(training.optimizer) || training.optimizer_in_backward) update_in_backward(p);
   return p;
 }

@@ -1,91 +1,256 @@
 #include "llmcalc/frameworks/release.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 namespace llmcalc::frameworks {
 
+using spec::Date;
+using spec::Library;
+using spec::Release;
+using spec::Software;
+
 namespace {
 
-constexpr Release current{5, 0};
-constexpr Release of_summer_2024{4, 44};
-constexpr Release current_torch{2, 11};
-constexpr Release older_torch{2, 0};
-constexpr Release last_torchtune{0, 6};
+// Dates are those on which PyPI has the release, or else those that the source names.
+constexpr ReleaseChange changes[] = {
+    {Change::narrow_logits_stay,
+     Library::transformers,
+     Release{4, 45, 0},
+     {2024, 9, 25},
+     "16-bit logits stay referenced beside their fp32 copy",
+     "transformers models/llama/modeling_llama.py"},
+    {Change::adapters_widen_inputs,
+     Library::transformers,
+     Release{4, 45, 0},
+     {2024, 9, 25},
+     "inputs of fp32 adapters beside 16-bit weights are cast to fp32",
+     "peft tuners/lora/layer.py, Linear.forward, dated by transformers"},
+    {Change::operands_made_contiguous,
+     Library::transformers,
+     Release{4, 48, 0},
+     {2025, 1, 10},
+     "fused attention reads contiguous copies of queries, keys and values",
+     "transformers integrations/sdpa_attention.py"},
+    {Change::loss_without_shifted_copy,
+     Library::transformers,
+     Release{4, 50, 0},
+     {2025, 3, 21},
+     "the loss shifts labels instead of a copy of the logits",
+     "transformers loss/loss_utils.py"},
+    {Change::wide_embedding_moments,
+     Library::transformers,
+     Release{4, 52, 0},
+     {2025, 5, 20},
+     "8-bit AdamW keeps fp32 moments of embeddings",
+     "transformers trainer.py, create_optimizer"},
+    {Change::grouped_heads_in_kernel,
+     Library::transformers,
+     Release{4, 54, 0},
+     {2025, 7, 25},
+     "grouped keys and values are not expanded before fused attention",
+     "transformers integrations/sdpa_attention.py"},
+    {Change::operands_left_strided,
+     Library::transformers,
+     Release{4, 56, 0},
+     {2025, 8, 29},
+     "fused attention reads its operands where they are",
+     "transformers integrations/sdpa_attention.py"},
+    {Change::experts_in_one_product,
+     Library::transformers,
+     Release{5, 0, 0},
+     {2026, 1, 26},
+     "experts are one grouped product instead of a loop over modules",
+     "transformers integrations/moe.py"},
+    {Change::checkpoint_dtype,
+     Library::transformers,
+     Release{5, 0, 0},
+     {2026, 1, 26},
+     "a model is loaded in its checkpoint's type, where it was fp32",
+     "transformers modeling_utils.py, from_pretrained"},
+    {Change::quantized_inputs_dropped,
+     Library::bitsandbytes,
+     Release{0, 43, 2},
+     {2024, 7, 23},
+     "4-bit products do not keep their input",
+     "bitsandbytes autograd/_functions.py, MatMul4Bit.forward"},
+    {Change::fused_adamw,
+     Library::torch,
+     Release{2, 8, 0},
+     {2025, 8, 6},
+     "the Trainer takes the fused AdamW",
+     "transformers training_args.py, optim"},
+    {Change::cudnn_attention,
+     Library::torch,
+     Release{2, 11, 0},
+     {2026, 3, 23},
+     "sdpa is cuDNN's on Hopper and Blackwell, where it was FlashAttention-2",
+     "pytorch aten/src/ATen/native/transformers/cuda/sdp_utils.cpp, check_prefer_cudnn_attention"},
+    {Change::torchtune_whole_logits,
+     Library::torchtune,
+     Release{0, 3, 0},
+     {2024, 9, 18},
+     "recipes drop the shifted copies of the logits",
+     "torchtune pull requests 1235 and 1390"},
+    {Change::torchtune_recipes,
+     Library::torchtune,
+     Release{0, 6, 0},
+     {2025, 3, 25},
+     "recipes take the fused AdamW and the chunked loss",
+     "torchtune recipes/configs"},
+    {Change::torchtitan_frees_logits,
+     Library::torchtitan,
+     {},
+     {2024, 6, 12},
+     "the logits are given up before the backward pass",
+     "torchtitan train.py, del pred"},
+    {Change::torchtitan_widens_in_loss,
+     Library::torchtitan,
+     {},
+     {2024, 10, 22},
+     "logits are widened inside the loss, and segments expand",
+     "torchtitan train.py, loss_fn; run_train.sh, PYTORCH_CUDA_ALLOC_CONF"},
+    {Change::torchtitan_compiled_loss,
+     Library::torchtitan,
+     Release{0, 1, 0},
+     {2025, 2, 1},
+     "compiling covers the loss, not the layers alone",
+     "torchtitan components/loss.py"},
+    {Change::torchtitan_chunked_loss,
+     Library::torchtitan,
+     Release{0, 3, 0},
+     {2026, 9, 3},
+     "models take the chunked loss and the fused AdamW",
+     "torchtitan models/llama3/config_registry.py"},
+    {Change::litgpt_shuffles,
+     Library::litgpt,
+     {},
+     {2024, 1, 1},
+     "the first micro-batch is not the longest",
+     "litgpt finetune/lora.py, get_batch"},
+    {Change::composer_metrics_of_outputs,
+     Library::composer,
+     Release{0, 14, 0},
+     {2023, 5, 3},
+     "metrics of training take the outputs at hand, where each micro-batch had a forward pass more",
+     "composer trainer/trainer.py, _eval_train_metrics: validate"},
+    {Change::megatron_deepspeed_exchange,
+     Library::megatron_deepspeed,
+     {},
+     {2023, 1, 1},
+     "tensor-parallel ranks reduce input gradients beside products",
+     "Megatron-DeepSpeed core/tensor_parallel/layers.py"},
+    {Change::internevo_flash_2,
+     Library::internevo,
+     {},
+     {2024, 1, 1},
+     "FlashAttention-2 instead of 1.0.5",
+     "InternLM third_party/flash-attention"},
+    {Change::internevo_fused_adamw,
+     Library::internevo,
+     {},
+     {2024, 1, 1},
+     "the fused AdamW of torch",
+     "InternEvo train/pipeline.py"},
+    {Change::pax_long_attention,
+     Library::pax,
+     {},
+     {2024, 1, 1},
+     "Transformer Engine's fused attention takes more than 512 positions",
+     "transformer_engine/jax/flax/transformer.py, fused_attn_supported_seqlen"},
+    {Change::fsdp_limits_gathers,
+     Library::torch,
+     Release{2, 1, 0},
+     {2023, 10, 4},
+     "FSDP gathers no more layers ahead than two unless told to",
+     "torch/distributed/fsdp/fully_sharded_data_parallel.py, limit_all_gathers"},
+    {Change::bridge_flexible_dispatch,
+     Library::nemo,
+     Release{26, 4, 0},
+     {2026, 4, 0},
+     "recipes of mixtures send a token's copies to a node once",
+     "Megatron-Bridge scripts/performance/configs, moe_flex_dispatcher_backend, since 0.4"},
+};
 
-/// Reads "4.48" at the start of `text`; false if there is no such number.
-bool read_release(std::string_view text, Release& release) {
-  const char* end = text.data() + text.size();
-  const auto major = std::from_chars(text.data(), end, release.major);
-  if (major.ec != std::errc() || major.ptr == end || *major.ptr != '.') return false;
-  return std::from_chars(major.ptr + 1, end, release.minor).ec == std::errc();
+constexpr bool is_in_order() {
+  if (std::size(changes) != static_cast<std::size_t>(Change::count)) return false;
+  for (std::size_t i = 0; i < std::size(changes); ++i) {
+    if (changes[i].change != static_cast<Change>(i)) return false;
+  }
+  return true;
 }
+static_assert(is_in_order(), "a change of the enumeration has no row");
 
-/// The year that starts at `at`; 0 if there is none.
-int year_at(std::string_view text, std::size_t at) {
-  constexpr std::size_t digits = 4;
-  const auto is_digit = [&](std::size_t i) { return i < text.size() && text[i] >= '0' && text[i] <= '9'; };
-  if ((at > 0 && is_digit(at - 1)) || is_digit(at + digits)) return 0;
-  int year = 0;
-  const char* begin = text.data() + at;
-  const auto read = std::from_chars(begin, begin + std::min(digits, text.size() - at), year);
-  return read.ptr == begin + digits ? year : 0;
-}
-
-/// "-12" at `at`; nothing where something else stands there.
-std::optional<int> two_digits_behind_dash(std::string_view text, std::size_t at) {
-  constexpr std::size_t length = 3;
-  if (at + length > text.size() || text[at] != '-') return std::nullopt;
-  int number = 0;
-  const char* begin = text.data() + at + 1;
-  const auto read = std::from_chars(begin, begin + length - 1, number);
-  return read.ptr == begin + length - 1 ? std::optional(number) : std::nullopt;
-}
-
-/// The release behind the library's name; `otherwise` where the text does not say.
-Release named_release(std::string_view version_text, std::string_view library, Release otherwise) {
+struct Published {
+  Library library;
   Release release;
-  const std::size_t found = version_text.find(library);
-  if (found == std::string_view::npos) return otherwise;
-  return read_release(version_text.substr(found + library.size()), release) ? release : otherwise;
+  Date date;
+};
+
+// When PyPI has releases that people name, beside those in the table above.
+constexpr Published published[] = {
+    {Library::transformers, Release{4, 40, 0}, {2024, 4, 18}},
+    {Library::transformers, Release{4, 44, 0}, {2024, 8, 6}},
+    {Library::torch, Release{2, 0, 0}, {2023, 3, 15}},
+    {Library::torch, Release{2, 1, 0}, {2023, 10, 4}},
+    {Library::torch, Release{2, 2, 0}, {2024, 1, 30}},
+    {Library::torch, Release{2, 3, 0}, {2024, 4, 24}},
+    {Library::torch, Release{2, 4, 0}, {2024, 7, 24}},
+    {Library::torch, Release{2, 5, 0}, {2024, 10, 17}},
+    {Library::torch, Release{2, 6, 0}, {2025, 1, 29}},
+    {Library::torch, Release{2, 7, 0}, {2025, 4, 23}},
+    {Library::torch, Release{2, 9, 0}, {2025, 10, 15}},
+    {Library::torch, Release{2, 10, 0}, {2026, 1, 21}},
+    {Library::torchtune, Release{0, 1, 0}, {2024, 4, 16}},
+    {Library::torchtune, Release{0, 2, 0}, {2024, 7, 16}},
+    {Library::torchtune, Release{0, 4, 0}, {2024, 11, 14}},
+    {Library::torchtune, Release{0, 5, 0}, {2024, 12, 20}},
+    {Library::torchtitan, Release{0, 2, 0}, {2025, 10, 18}},
+    {Library::composer, Release{0, 12, 0}, {2022, 12, 22}},
+    {Library::megatron_core, Release{0, 10, 0}, {2025, 2, 17}},
+    {Library::megatron_core, Release{0, 12, 0}, {2025, 5, 6}},
+    {Library::megatron_core, Release{0, 14, 0}, {2025, 10, 8}},
+    {Library::megatron_core, Release{0, 16, 0}, {2026, 2, 26}},
+};
+
+/// The latest day that is known of a release or one before it; NeMo's containers are called by year and month.
+std::optional<Date> date_of(const Software::Part& part) {
+  constexpr int century = 2000;
+  if (!part.release) return std::nullopt;
+  if (part.library == Library::nemo) return Date{century + part.release->major, part.release->minor, 0};
+  std::optional<Date> latest;
+  const auto look = [&](Library library, const Release& release, const Date& date) {
+    const bool counts = library == part.library && release <= *part.release;
+    if (counts && (!latest || latest->ordinal() < date.ordinal())) latest = date;
+  };
+  for (const Published& known : published) look(known.library, known.release, known.date);
+  for (const ReleaseChange& known : changes) {
+    if (known.since) look(known.library, *known.since, known.published);
+  }
+  return latest;
+}
+
+/// When a run was, by what was said of it.
+std::optional<Date> date_of(const Software& software) {
+  if (software.date) return software.date;
+  std::optional<Date> latest;
+  for (const auto& part : software.parts) {
+    const auto date = date_of(part);
+    if (date && (!latest || latest->ordinal() < date->ordinal())) latest = date;
+  }
+  return latest;
 }
 
 }  // namespace
 
-Day dated(std::string_view version_text) {
-  constexpr std::size_t month_at = 4;
-  constexpr std::size_t day_at = 7;
-  Day latest{0};
-  for (std::size_t at = version_text.find("20"); at != std::string_view::npos; at = version_text.find("20", at + 1)) {
-    Day day{year_at(version_text, at)};
-    if (day.year == 0) continue;
-    day.month = two_digits_behind_dash(version_text, at + month_at).value_or(1);
-    day.day = two_digits_behind_dash(version_text, at + day_at).value_or(1);
-    latest = std::max(latest, day);
-  }
-  return latest.year == 0 ? Day{9999} : latest;
-}
+std::span<const ReleaseChange> release_changes() { return changes; }
 
-bool is_dated_until(std::string_view version_text, int year) {
-  int latest = 0;
-  for (std::size_t at = version_text.find("20"); at != std::string_view::npos; at = version_text.find("20", at + 1)) {
-    latest = std::max(latest, year_at(version_text, at));
-  }
-  return latest > 0 && latest <= year;
-}
-
-Release transformers_release(std::string_view version_text) {
-  const Release unnamed = is_dated_until(version_text, 2024) ? of_summer_2024 : current;
-  return named_release(version_text, "transformers ", unnamed);
-}
-
-Release torch_release(std::string_view version_text) {
-  return named_release(version_text, "torch ", version_text.empty() ? current_torch : older_torch);
-}
-
-Release torchtune_release(std::string_view version_text) {
-  return named_release(version_text, "torchtune ", last_torchtune);
+bool holds(Change change, const Software& software) {
+  const ReleaseChange& row = changes[static_cast<std::size_t>(change)];
+  const auto release = software.release_of(row.library);
+  if (release && row.since) return *release >= *row.since;
+  const auto date = date_of(software);
+  return !date || date->ordinal() >= row.published.ordinal();
 }
 
 }  // namespace llmcalc::frameworks

@@ -28,11 +28,12 @@ inline constexpr Space torch_space{{Sharding::ddp, Sharding::zero1, Sharding::ze
 
 /// The distributed optimizer, and --optimizer-cpu-offload.
 inline constexpr Space megatron_space{
-    {Sharding::ddp, Sharding::zero1}, one_schedule, {Offload::none, Offload::optimizer}, false};
+    {Sharding::ddp, Sharding::zero1}, one_schedule, {Offload::none, Offload::optimizer}};
 
 /// One rank, or a replica a rank.
 constexpr Space unsplit(Space space) {
   space.splits_models = false;
+  space.schedules = one_schedule;
   return space;
 }
 

@@ -40,6 +40,16 @@ constexpr bool has_every_framework() {
 }
 static_assert(has_every_framework(), "a framework of the enumeration has no row");
 
+/// A search tries only what the framework can do.
+constexpr bool is_searchable(const Row& row) {
+  bool can = true;
+  for (const auto sharding : row.space.shardings) can = can && row.abilities.shardings.has(sharding);
+  for (const auto schedule : row.space.schedules) can = can && row.abilities.schedules.has(schedule);
+  for (const auto offload : row.space.offloads) can = can && row.abilities.offloads.has(offload);
+  return can;
+}
+static_assert(std::ranges::all_of(table, [](const Row* row) { return is_searchable(*row); }));
+
 constexpr std::size_t count_words() {
   std::size_t sum = 0;
   for (const Row* row : table) sum += row->words.size();

@@ -1,5 +1,7 @@
 #include "frameworks/textbook.hpp"
 
+#include "llmcalc/frameworks/release.hpp"
+
 namespace llmcalc::frameworks {
 
 /// The textbook keeps what Korthikanti et al. 2022 count: no statistics, no scratch, one gradient buffer.
@@ -17,8 +19,8 @@ Profile textbook_profile(const Run&) {
 /// (transformer_engine/jax/flax/transformer.py, fused_attn_supported_seqlen).
 Profile pax_profile(const Run& run) {
   Profile p = textbook_profile(run);
-  const bool of_2023 = run.training.framework_version.find("2023") != std::string::npos;
-  p.attention.writes_out_scores = !run.training.fused_kernels || of_2023;
+  const bool takes_long = holds(Change::pax_long_attention, run.training.software);
+  p.attention.writes_out_scores = !run.training.fused_kernels || !takes_long;
   return p;
 }
 

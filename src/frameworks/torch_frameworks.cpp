@@ -30,27 +30,17 @@ bool is_checkpointed(const spec::Training& training) {
   return training.recompute.policy == spec::RecomputePolicy::full;
 }
 
-/// bitsandbytes kept the input of every 4-bit product until release 0.43.2 of July 2024 (autograd/_functions.py,
-/// MatMul4Bit.forward, ctx.tensors). Version texts rarely name it: a run is dated by the transformers of that summer.
+/// bitsandbytes kept the input of every 4-bit product until release 0.43.2 of July 2024.
 bool keeps_inputs_of_4bit_products(const spec::Training& training) {
-  return transformers_release(training.framework_version) < Release{4, 45};
+  return !holds(Change::quantized_inputs_dropped, training.software);
 }
 
-/// recipes/configs/llama2/7B_full_low_memory.yaml sets PagedAdamW with optimizer_in_bwd, which needs one micro-batch a
-/// step.
-bool steps_in_backward(const spec::Training& training) {
-  const auto optimizer = training.optimizer;
-  const bool paged = optimizer == spec::Optimizer::paged_adamw || optimizer == spec::Optimizer::paged_adamw_8bit;
-  return paged && training.method == Method::full && training.grad_accum == 1;
-}
-
-/// Until 2023 MosaicML's models were in mosaicml/examples, and the tables of that time were made with releases of
-/// Composer that evaluated each micro-batch once more, before it was trained on, for the metrics of training
-/// (composer/trainer/trainer.py, _train_loop: `validate(eval_microbatch)`); later ones take the outputs at hand. Of
-/// models that were measured at both times the older runs took 1.34 times as long without recomputation and 1.23 times
-/// with it (medians of 10 and 18 pairs); the pass makes it 4/3 and 5/4.
+/// Until release 0.14 of May 2023 Composer evaluated each micro-batch once more, before it was trained on, for the
+/// metrics of training (composer/trainer/trainer.py, _eval_train_metrics: `validate(device_batch)`); later ones take
+/// the outputs at hand. Of models that were measured at both times the older runs took 1.34 times as long without
+/// recomputation and 1.23 times with it (medians of 10 and 18 pairs); the pass makes it 4/3 and 5/4.
 bool runs_forward_for_metrics(const spec::Training& training) {
-  return training.framework_version.find("mosaicml/examples") != std::string_view::npos;
+  return !holds(Change::composer_metrics_of_outputs, training.software);
 }
 
 }  // namespace
@@ -95,17 +85,19 @@ Profile eager_profile(const Run& run) {
 Profile transformers_profile(const Run& run) {
   const spec::Training& training = run.training;
   Profile p = eager_profile(run);
-  const Release transformers = transformers_release(training.framework_version);
+  const spec::Software& software = training.software;
   p.adapters.fused = training.fused_kernels && is_quantized(training);
   p.adapters.retains_frozen_inputs = has_adapter_modules(training.method) && is_checkpointed(training);
   p.kernels.transformers_modules = true;
-  p.attention.copies_heads = transformers >= Release{4, 48} && transformers < Release{4, 56};
-  p.attention.groups_in_kernel = transformers >= Release{4, 54};
-  p.experts.run_in_loop = p.experts.keeps_added_rows = transformers < Release{5, 0};
-  p.head.holds_narrow_logits = transformers >= Release{4, 45};
-  p.head.shifts_logits = transformers < Release{4, 50};
+  p.attention.copies_heads =
+      holds(Change::operands_made_contiguous, software) && !holds(Change::operands_left_strided, software);
+  p.attention.groups_in_kernel = holds(Change::grouped_heads_in_kernel, software);
+  p.experts.run_in_loop = p.experts.keeps_added_rows = !holds(Change::experts_in_one_product, software);
+  p.head.holds_narrow_logits = holds(Change::narrow_logits_stay, software);
+  p.head.shifts_logits = !holds(Change::loss_without_shifted_copy, software);
   p.quantized.copies_outputs = rests_in_4bit(training.precision.weights) && !training.fused_kernels;
-  p.adapters.widens_input = !is_quantized(training) && !training.fused_kernels && transformers >= Release{4, 45};
+  p.adapters.widens_input =
+      !is_quantized(training) && !training.fused_kernels && holds(Change::adapters_widen_inputs, software);
   return p;
 }
 
@@ -135,7 +127,7 @@ Profile litgpt_profile(const Run& run) {
   p.quantized.keeps_inputs = keeps_inputs_of_4bit_products(training);
   p.adapters.pads_output = true;
   p.gradients.accumulates_whole = true;
-  p.loop.starts_with_longest = is_dated_until(training.framework_version, 2023);
+  p.loop.starts_with_longest = !holds(Change::litgpt_shuffles, training.software);
   p.loop.keeps_last_graph = true;
   if (training.method == Method::adapter) p.adapters.prompt_layers_start = first_prompted_layer;
   return p;
@@ -150,9 +142,8 @@ Profile torchtune_profile(const Run& run) {
   const spec::Training& training = run.training;
   constexpr int unpacked_copies = 7;
   Profile p = eager_profile(run);
-  p.step.updates_in_backward = steps_in_backward(training);
   p.attention.writes_out_capped_scores = true;
-  p.head.shifts_logits = p.head.holds_wide_logits = torchtune_release(training.framework_version) < Release{0, 3};
+  p.head.shifts_logits = p.head.holds_wide_logits = !holds(Change::torchtune_whole_logits, training.software);
   p.quantized.scales = true;
   p.quantized.dequantized_copies = training.compile ? 1 : unpacked_copies;
   return p;
@@ -164,21 +155,19 @@ Profile torchtune_profile(const Run& run) {
 /// apply_compile: each layer by itself, and since 2025 the loss (components/loss.py). Scores multiply rows of experts
 /// in fp32 (models/moe.py, MoE.forward). Its scripts set expandable segments since 2024-10-22 (run_train.sh).
 Profile torchtitan_profile(const Run& run) {
-  constexpr Day frees_logits{2024, 6, 12};
-  constexpr Day widens_in_loss{2024, 10, 22};
-  constexpr Day compiles_loss{2025, 2, 1};
   const spec::Training& training = run.training;
-  const Day day = dated(training.framework_version);
+  const bool widens_in_loss = holds(Change::torchtitan_widens_in_loss, training.software);
+  const bool compiles_loss = holds(Change::torchtitan_compiled_loss, training.software);
   Profile p = eager_profile(run);
-  p.head.holds_wide_logits = day < frees_logits;
-  p.head.holds_narrow_logits = day >= widens_in_loss;
-  p.head.narrow_loss_kernel = training.compile && day >= compiles_loss;
-  p.allocator.pools_by_stream = day >= widens_in_loss;
+  p.head.holds_wide_logits = !holds(Change::torchtitan_frees_logits, training.software);
+  p.head.holds_narrow_logits = widens_in_loss;
+  p.head.narrow_loss_kernel = training.compile && compiles_loss;
+  p.allocator.pools_by_stream = widens_in_loss;
   p.kernels.saves_products = true;
   p.attention.rotates_complex = true;
   p.exchange.overlaps_tensor_if_asked = true;  // config/job_config.py, enable_async_tensor_parallel
   p.experts.weighs_results_wide = !training.compile;
-  p.head.eager = training.framework_version.find("2024") != std::string::npos;
+  p.head.eager = !compiles_loss;
   return p;
 }
 

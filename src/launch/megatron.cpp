@@ -70,12 +70,14 @@ void add_megatron_layout(const Layout& layout, CommandText& command) {
   if (layout.ep > 1 || layout.etp != layout.tp) command.option("--expert-tensor-parallel-size", layout.etp);
 }
 
-void add_megatron_sharding(Sharding sharding, CommandText& command) {
-  const int stage = spec::zero_stage(sharding);
+void add_megatron_sharding(const Layout& layout, CommandText& command) {
+  const int stage = spec::zero_stage(layout.sharding);
   if (stage == 0) return;
   command.flag("--use-distributed-optimizer");
-  command.flag("--overlap-grad-reduce");
-  command.flag("--overlap-param-gather");
+  if (layout.data_overlap.value_or(false)) {
+    command.flag("--overlap-grad-reduce");
+    command.flag("--overlap-param-gather");
+  }
   if (stage == 1) return;
   command.flag("--use-megatron-fsdp");
   command.word("--data-parallel-sharding-strategy", stage == 2 ? "optim_grads" : "optim_grads_params");
@@ -104,7 +106,7 @@ Launch launch_megatron(const Question& question) {
                                   layout.gpus / layout.nodes));
   add_megatron_model(question, command);
   add_megatron_layout(layout, command);
-  add_megatron_sharding(layout.sharding, command);
+  add_megatron_sharding(layout, command);
   add_megatron_training(question.training, command);
   Launch launch{"Megatron-LM", command.text(), {}};
   const spec::Shape& shape = question.model.shape;

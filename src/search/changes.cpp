@@ -42,10 +42,21 @@ bool fused_optimizer(Changed& run, Larger, std::size_t step) {
   return true;
 }
 
+/// Chunks of the head and its loss, where the framework has no kernel that is both.
+bool chunked_loss(Changed& run) {
+  run.question.training.loss = spec::Loss::chunked;
+  say(run, "--loss chunked", "head and loss a chunk of positions at a time",
+      "little: the same loss in several kernels (torchtune CEWithChunkedOutputLoss)");
+  return true;
+}
+
 bool smaller_loss(Changed& run, Larger, std::size_t step) {
   auto& loss = run.question.training.loss;
-  const bool by_ranks = run.question.layout.tp > 1 || !row_of(run.question).space.fuses_head;
-  if (step > 0 || by_ranks || loss == spec::Loss::fused_linear) return false;
+  const auto& can = row_of(run.question).abilities.losses;
+  if (step > 0 || run.question.layout.tp > 1 || loss == spec::Loss::fused_linear) return false;
+  if (!can.has(spec::Loss::fused_linear)) {
+    return can.has(spec::Loss::chunked) && loss != spec::Loss::chunked && chunked_loss(run);
+  }
   loss = spec::Loss::fused_linear;
   say(run, "--loss fused-linear", "head and loss in one kernel that never holds all logits",
       "little: the same loss, made chunk by chunk (Liger-Kernel, arXiv:2410.10989)");

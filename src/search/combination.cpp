@@ -1,5 +1,6 @@
 #include "search/combination.hpp"
 
+#include "llmcalc/frameworks/abilities.hpp"
 #include "llmcalc/frameworks/layout_rules.hpp"
 
 #include <algorithm>
@@ -33,6 +34,7 @@ std::optional<Changed> strongest(const Changed& run, const Change& change, Large
 
 std::optional<Advice> Combinations::verify(Changed run) {
   const auto& question = run.question;
+  if (!frameworks::unable_to(question.training.framework, question).empty()) return std::nullopt;
   if (frameworks::broken_rule({question.model.shape, question.training, question.layout}) != nullptr)
     return std::nullopt;
   const auto needed = probe_.needed(question);

@@ -136,12 +136,26 @@ void add_operation(const spec::Question& question, PlanSpace::Base& base) {
   }
 }
 
-/// One rank a replica where the framework can do no other and nobody says.
+/// One rank a replica, or no part of a direction, where the framework can do no other and nobody says.
 spec::RunChoices choices_of(const spec::Question& question, const spec::RunChoices& stated) {
+  using frameworks::Split;
+  const auto& row = frameworks::row_of(question.training.framework);
+  const auto can = [&](Split way) { return row.space.splits_models && row.abilities.splits.has(way); };
   spec::RunChoices choices = stated;
-  if (frameworks::row_of(question.training.framework).space.splits_models) return choices;
-  for (auto* degrees : {&choices.tp, &choices.pp, &choices.cp, &choices.ep, &choices.etp}) {
-    if (degrees->empty()) *degrees = {1};
+  const auto restrict_to_one = [&](std::vector<std::int64_t>& degrees, Split way) {
+    if (degrees.empty() && !can(way)) degrees = {1};
+  };
+  restrict_to_one(choices.tp, Split::tensor);
+  restrict_to_one(choices.pp, Split::pipeline);
+  restrict_to_one(choices.vpp, Split::virtual_stages);
+  restrict_to_one(choices.cp, Split::context);
+  restrict_to_one(choices.ep, Split::experts);
+  restrict_to_one(choices.etp, Split::expert_tensor);
+  using spec::ContextExchange;
+  if (choices.cp_exchange.empty()) {
+    for (const auto exchange : {ContextExchange::ring, ContextExchange::all_to_all}) {
+      if (row.abilities.exchanges.has(exchange)) choices.cp_exchange.push_back(exchange);
+    }
   }
   return choices;
 }

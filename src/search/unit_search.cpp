@@ -194,10 +194,13 @@ void UnitSearch::search_schedules(const Pipeline& pipeline) {
 void UnitSearch::search_cut(const Cut& cut) {
   static constexpr std::array both{false, true};
   const auto& stated = space_.question().choices.sp;
+  const auto& can = frameworks::row_of(question_.training.framework).abilities;
+  const bool can_split_sequence = can.splits.has(frameworks::Split::sequence);
   const auto policies = static_cast<std::uint32_t>(cut.stages.size());
   std::optional<bool> may_fit;
   for (const bool sp : both) {
     if (!stated.empty() && std::ranges::find(stated, sp) == stated.end()) continue;
+    if (sp && !can_split_sequence) continue;
     question_.layout.sp = sp;
     if (!is_legal()) continue;
     keeper_->count(policies, 0);

@@ -27,10 +27,10 @@ json fit(const std::string& line) {
 
 // What the advice changes without naming it was said.
 const std::string told[] = {
-    "--model qwen3-8b --gpu a100-80 --framework torchtune --dtype bf16 --master-weights 1",
+    "--model qwen3-8b --gpu a100-80 --framework torchtune --optimizer adamw --dtype bf16 --master-weights 1",
     "--model llama-3-8b --gpu a100-80 --framework torchtitan --dtype mixed-bf16 --grads bf16",
     "--model qwen2.5-0.5b --gpu rtx-4090 --dtype bf16 --global-batch 4 --micro-batch 4 --optimizer-states bf16",
-    "--model deepseek-v3 --gpu b200 --gpus 8 --framework torchtune --method dora --ep 2 --gpus-per-node 4",
+    "--model deepseek-v3 --gpu b200 --gpus 8 --framework torch --method dora --ep 2 --gpus-per-node 4",
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "llmcalc/memory/block_walk.hpp"
 #include "llmcalc/program/count.hpp"
 #include "llmcalc/program/states.hpp"
+#include "read/words/software.hpp"
 
 #include <array>
 #include <string_view>
@@ -59,7 +60,7 @@ TEST_CASE("4-bit products kept their input before bitsandbytes 0.43.2") {
   auto q = ask(spec::Framework::litgpt, spec::Method::adapter);
   q.training.precision.weights = formats::Dtype::nf4;
   CHECK(kept_by_layer(q) == (litgpt_frozen + 2 * h) * tokens);
-  q.training.framework_version = "2023";
+  q.training.software = read::read_software("2023");
   CHECK(kept_by_layer(q) == (litgpt_frozen + 2 * h + 2 * h + 2 * h + 2 * h + 2 * f) * tokens);
 }
 

@@ -4,6 +4,7 @@
 #include "catch.hpp"
 #include "llmcalc/memory/block_walk.hpp"
 #include "llmcalc/memory/step_walk.hpp"
+#include "read/words/software.hpp"
 
 using namespace llmcalc;
 using quantity::in_bytes;
@@ -105,7 +106,7 @@ TEST_CASE("grouped keys and values are expanded by transformers before they are 
   s.kv_heads = 8;
   auto q = test::ask(s, 1024, 1);
   q.training.framework = spec::Framework::hf;
-  q.training.framework_version = "transformers 4.53";
+  q.training.software = read::read_software("transformers 4.53");
   q.training.attention = spec::AttentionKernel::sdpa;
   CHECK(kept_by_layer(q) == (16 * 4096 + 8 * 4096 + 8 * 11008 + 4 * 32 + 8) * 1024);
 }

@@ -74,7 +74,7 @@ TEST_CASE("sharding spreads the models beside the trained one as it spreads that
 TEST_CASE("GRPO has no value model, and a reference where it penalises the distance to it") {
   CHECK(in_bytes(persistent("--algorithm grpo").value) == 0);
   CHECK(in_bytes(persistent("--algorithm grpo").reference) == 2 * parameters);
-  CHECK(in_bytes(persistent("--algorithm grpo --framework hf").reference) == 0);
+  CHECK(in_bytes(persistent("--algorithm grpo --framework trl").reference) == 0);
 }
 
 TEST_CASE("the value model's activations stay while the policy runs") {

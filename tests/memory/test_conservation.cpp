@@ -51,7 +51,7 @@ std::int64_t bytes_of(const layers::Weight& w, spec::Optimizer optimizer) {
 TEST_CASE("the slices of all ranks are the weights of the model") {
   int checked = 0;
   for (const auto& preset : read::Catalogue().models()) {
-    const std::string model = "--model " + preset.id + " --framework megatron --gpus 8 --seq 256";
+    const std::string model = "--model " + preset.id + " --framework megatron-bridge --gpus 8 --seq 256";
     check_slices(model + " --tp 2", checked);
     check_slices(model + " --tp 2 --ep 4 --etp 1", checked);
     check_slices(model + " --tp 2 --ep 2 --etp 2", checked);

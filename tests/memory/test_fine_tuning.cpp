@@ -80,7 +80,7 @@ TEST_CASE("(IA)3 keeps what it rescales: keys, values and the inner activation i
 /// transformers 4.52.4 and torch 2.7.1: without keys and values for a cache, and a mask of dropout of one byte, as CUDA
 /// has it.
 TEST_CASE("a layer under adapters keeps what transformers and peft keep, to the byte") {
-  const std::string release = "--framework-version transformers 4.52.4 ";
+  const std::string release = "--framework-version transformers 4.52.4 --dtype bf16 ";
   const std::string lora = release + "--method lora --lora-rank 16 --lora-targets ";
   CHECK(kept_by_layer(lora + "q,v --lora-dropout 0") == 378'028'032);
   CHECK(kept_by_layer(lora + "q,v --lora-dropout 0.05") == 394'805'248);

@@ -4,6 +4,7 @@
 #include "catch.hpp"
 #include "llmcalc/memory/block_walk.hpp"
 #include "llmcalc/program/count.hpp"
+#include "read/words/software.hpp"
 
 using namespace llmcalc;
 using quantity::in_bytes;
@@ -57,9 +58,9 @@ TEST_CASE("behind transformers' own fp32 copy it takes 2+4, with the shifted cop
   CHECK(per_logit(head_of(q).forward_peak) == Approx(6.0).margin(hidden_margin));
   // Measured: 1,304,531 bytes a token of Llama 3 8B are 32 checkpoints of 2h, 8 a logit and 4h (2024), and 10 a logit
   // with transformers 4.48.1 (foundation-model-stack/fms-acceleration, a100_80gb.csv).
-  q.training.framework_version = "2024";
+  q.training.software = read::read_software("2024");
   CHECK(per_logit(head_of(q).forward_peak) == Approx(8.0).margin(hidden_margin));
-  q.training.framework_version = "torch 2.4.1, transformers 4.48.1";
+  q.training.software = read::read_software("torch 2.4.1, transformers 4.48.1");
   CHECK(per_logit(head_of(q).forward_peak) == Approx(10.0).margin(hidden_margin));
 }
 
@@ -101,7 +102,7 @@ TEST_CASE("torchtune before 0.3 kept its shifted logits through the backward pas
   auto q = llama3(spec::Framework::torchtune, spec::Loss::standard);
   CHECK(per_logit(head_of(q).forward_peak) == Approx(8.0).margin(hidden_margin));
   CHECK(per_logit(head_of(q).backward_peak) == Approx(12.0).margin(hidden_margin));
-  q.training.framework_version = "torchtune 0.1; 2024";
+  q.training.software = read::read_software("torchtune 0.1; 2024");
   CHECK(per_logit(head_of(q).forward_peak) == Approx(12.0).margin(hidden_margin));
   CHECK(per_logit(head_of(q).backward_peak) == Approx(16.0).margin(hidden_margin));
 }
@@ -119,7 +120,7 @@ TEST_CASE("torchtitan's loss takes 10 bytes a logit forward and 12 backward, com
 
 TEST_CASE("torchtitan's training loop held fp32 logits through the backward pass at first: 16 bytes a logit") {
   auto q = llama3(spec::Framework::torchtitan, spec::Loss::standard);
-  q.training.framework_version = "torchtitan 2024-05-01";
+  q.training.software.date = spec::Date{2024, 5, 1};
   const auto program = test::program_of(q);
   CHECK(per_logit(memory::walk_block(program.blocks.back(), {}).backward_peak) == Approx(16.0).margin(hidden_margin));
   CHECK(per_logit(program.blocks.back().held_by_loop) == Approx(4.0));

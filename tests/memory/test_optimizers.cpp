@@ -4,6 +4,7 @@
 #include "catch.hpp"
 #include "llmcalc/memory/step_rules.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "read/words/software.hpp"
 
 using namespace llmcalc;
 using formats::Dtype;
@@ -79,7 +80,7 @@ TEST_CASE("transformers' Trainer keeps the 8-bit optimizers' moments of embeddin
   const auto states = [&](spec::Framework framework, std::string version) {
     auto t = training(Optimizer::adamw_8bit);
     t.framework = framework;
-    t.framework_version = std::move(version);
+    t.software = read::read_software(std::move(version));
     return in_bytes(program::optimizer_bytes(table, t));
   };
   CHECK(states(spec::Framework::hf, "") == wide);
@@ -174,7 +175,7 @@ TEST_CASE("the rank of a projection is assumed where it was not given, and refus
 /// torchtune's README, Llama 3.2 3B on an A100: 24.9 GiB become 23.1 GiB with optimizer_in_bwd.
 TEST_CASE("an optimizer inside the backward pass keeps no gradients but a tied matrix's first one") {
   const std::string line =
-      "--framework torchtune --model llama-3.2-3b --method full --dtype bf16 --optimizer-states bf16 "
+      "--framework torchtune --model llama-3.2-3b --method full --dtype bf16 --optimizer adamw --optimizer-states bf16 "
       "--optimizer-impl fused --seq 4096 --micro-batch 2 --recompute full --compile 1 --loss chunked";
   const auto peak_gib = [](const std::string& words) {
     return static_cast<double>(quantity::in_bytes(test::Asked(words).walk().peak().alive.total())) / 1073741824.0;

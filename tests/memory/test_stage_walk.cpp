@@ -23,7 +23,7 @@ constexpr std::string_view runs[] = {
     "--model llama-3-8b --gpus 8 --framework torchtune --method lora --sharding fsdp2 --offload activations",
     "--model llama-3-8b --gpus 4 --framework hf --method lora --sharding fsdp1 --grad-accum 2",
     "--model t5-11b --gpus 1 --framework hf",
-    "--model llama-2-7b --gpus 1 --framework litgpt --optimizer lomo",
+    "--model llama-2-7b --gpus 1 --framework torch --optimizer lomo",
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "llmcalc/memory/block_walk.hpp"
 #include "llmcalc/program/count.hpp"
 #include "questions.hpp"
+#include "read/words/software.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -63,7 +64,7 @@ spec::Shape gemma() {
 spec::Question ask(spec::Shape s, Framework framework, Method method) {
   auto q = test::ask(std::move(s), seq, tokens / seq);
   q.training.framework = framework;
-  q.training.framework_version = "2024";
+  q.training.software = read::read_software("2024");
   q.training.method = method;
   q.training.attention = spec::AttentionKernel::sdpa;
   q.training.adapter.rank = 8;
@@ -163,7 +164,7 @@ TEST_CASE("transformers expanded grouped keys until 4.54 and copied a kernel's o
     auto s = shape();
     s.kv_heads = kv_heads;
     auto q = ask(s, Framework::hf, Method::lora);
-    q.training.framework_version = release;
+    q.training.software = read::read_software(release);
     return kept(q) - 2 * rms_norm - 6 * f - log_sum_exp - 2 * 2 * h;  // keys and values
   };
   CHECK(at(a / 4, "transformers 4.53") == 2 * 2 * h);
@@ -172,7 +173,7 @@ TEST_CASE("transformers expanded grouped keys until 4.54 and copied a kernel's o
   CHECK(at(1, "transformers 4.53") == 2 * 2 * h);
   auto q = ask(gpt_neox(), Framework::hf, Method::lora);
   const std::int64_t with_projection = kept(q);
-  q.training.framework_version = "transformers 4.53";
+  q.training.software = read::read_software("transformers 4.53");
   CHECK(kept(q) == with_projection - 4 * h);
 }
 
@@ -192,7 +193,7 @@ TEST_CASE("of what a loop over experts does not keep one expert's part exists at
   CHECK(in_bytes(tensor(q, "gated product").size) == all / 8);
   CHECK(in_bytes(tensor(q, "gate projection").size) == all);
   CHECK(in_bytes(tensor(q, "gate projection").gradient) == all / 8);
-  q.training.framework_version = "transformers 5.0";
+  q.training.software = read::read_software("transformers 5.0");
   CHECK(in_bytes(tensor(q, "gate projection").gradient) == all);
 }
 
@@ -213,9 +214,9 @@ TEST_CASE("latent attention's values stay in the projection that made them") {
   constexpr std::int64_t heads = 2 * a * (192 + 192 + 256 + 128) + log_sum_exp;
   CHECK(kept(ask(s, Framework::torchtitan, Method::lora)) == norms + heads + 6 * f);
   auto q = ask(s, Framework::hf, Method::lora);
-  q.training.framework_version = "transformers 4.56";
+  q.training.software = read::read_software("transformers 4.56");
   CHECK(kept(q) == norms + heads + 6 * f);
-  q.training.framework_version = "transformers 4.53";
+  q.training.software = read::read_software("transformers 4.53");
   CHECK(kept(q) == norms + heads - 2 * a * 128 + 6 * f);
 }
 

@@ -35,7 +35,7 @@ TEST_CASE("recipes keep what the framework keeps") {
       {"--dtype mixed-fp16", 18},
       {"--dtype bf16 --framework hf", 8},
       {"--dtype mixed-bf16 --framework hf", 16},
-      {"--dtype bf16 --framework torchtune", 8},
+      {"--dtype bf16 --framework torchtune --optimizer adamw", 8},
       {"--dtype bf16 --framework megatron", 18},
       {"--dtype mixed-bf16 --framework megatron", 18},
       {"--dtype bf16 --framework deepspeed", 16},
@@ -85,46 +85,30 @@ TEST_CASE("Megatron's GPTs have its default dropout") {
 }
 
 /// InternLM internlm/train/training_internlm.py, initialize_optimizer: torch.optim.AdamW.
-TEST_CASE("InternEvo updates with torch's chain of kernels") {
-  const std::string line = "--model internlm-7b --framework internevo";
+TEST_CASE("InternEvo updated with torch's chain of kernels in 2023") {
+  const std::string line = "--model internlm-7b --framework internevo --framework-version 2023";
   CHECK(ask(line).question.training.optimizer_impl == spec::OptimizerImpl::loop);
   CHECK(ask(line + " --optimizer-impl fused").question.training.optimizer_impl == spec::OptimizerImpl::fused);
 }
 
 TEST_CASE("recipes of latent attention send tokens by node") {
-  const std::string run = " --framework megatron --gpu h100-sxm:64 --ep 64 --framework-version ";
-  const auto bridge = ask("--model deepseek-v3" + run + "Megatron-Bridge 25.09");
+  const std::string run = " --gpu h100-sxm:64 --ep 64 --framework ";
+  const auto bridge = ask("--model deepseek-v3" + run + "megatron-bridge");
   CHECK(bridge.question.layout.node_dispatch);
   CHECK(echoed(bridge, "node_dispatch").origin.source == Source::assumed);
-  CHECK_FALSE(ask("--model qwen3-235b-a22b" + run + "Megatron-Bridge 25.09").question.layout.node_dispatch);
-  CHECK_FALSE(ask("--model deepseek-v3" + run + "Megatron-LM").question.layout.node_dispatch);
-  CHECK_FALSE(
-      ask("--model deepseek-v3 --node-dispatch 0" + run + "Megatron-Bridge 25.09").question.layout.node_dispatch);
+  CHECK_FALSE(ask("--model qwen3-235b-a22b" + run + "megatron-bridge").question.layout.node_dispatch);
+  CHECK_FALSE(ask("--model deepseek-v3" + run + "megatron").question.layout.node_dispatch);
+  CHECK_FALSE(ask("--model deepseek-v3 --node-dispatch 0" + run + "megatron-bridge").question.layout.node_dispatch);
 }
 
 TEST_CASE(
-    "torchtune trains adapters without dropout unless told otherwise, other frameworks with that of the examples") {
+    "torchtune and peft train adapters without dropout unless told otherwise, trl's and the textbook's have some") {
   const auto dropout = [](const std::string& words) {
     return ask("--model llama-2-7b --method lora " + words).question.training.adapter.dropout;
   };
   CHECK(dropout("--framework torchtune") == 0.0);
   CHECK(dropout("--framework torchtune --lora-dropout 0.1") == 0.1);
-  CHECK(dropout("--framework hf") == 0.05);
-}
-
-// NVIDIA/Megatron-LM tests/functional_tests/test_cases: gpt/gpt3_mcore_te_tp2_pp2, its cross_entropy_loss_fusion,
-// moe/gpt3_mcore_te_tp2_pp1_te_8experts2parallel and gpt/gpt3_mcore_tp1_pp2 with their model_config.yaml.
-TEST_CASE("rows of Megatron-LM's functional tests run what the tests run") {
-  const std::string line =
-      "--layers 12 --hidden 512 --heads 8 --ffn 2048 --vocab 50304 --mlp gelu --position learned --framework megatron"
-      " --framework-version Megatron-LM core, golden values";
-  const auto training = [](const std::string& words) { return ask(words).question.training; };
-  CHECK(training(line + " --dropout 0.1 --dtype bf16").deterministic == true);
-  CHECK(training(line + " --dropout 0.1 --dtype bf16 --loss vocab-parallel-fused").deterministic == false);
-  CHECK(training(line + " --dropout 0 --dtype bf16").deterministic == false);
-  CHECK(training(line + " --dropout 0 --dtype bf16 --deterministic 1").deterministic == true);
-  CHECK_FALSE(training(line + " --experts 8 --top-k 1 --expert-ffn 2048 --dtype bf16").grouped_experts);
-  CHECK(training(line + " --experts 8 --top-k 2 --expert-ffn 2048 --dtype bf16").grouped_experts);
-  CHECK(training(line + " --dtype fp16").transformer_impl == spec::TransformerImpl::local);
-  CHECK_FALSE(training("--model llama-3-8b --framework megatron").deterministic.has_value());
+  CHECK(dropout("--framework hf") == 0.0);
+  CHECK(dropout("--framework trl") == 0.05);
+  CHECK(dropout("--framework generic") == 0.05);
 }

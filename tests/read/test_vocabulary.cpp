@@ -32,7 +32,8 @@ constexpr std::string_view other_terms =
     "q_lora_rank kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim rank context_bytes nccl_bytes workspace "
     "reserved_ratio "
     "schedule first_stage_layers last_stage_layers cp_exchange lora_dropout algorithm reference "
-    "virtual_tokens adapter_width moe_imbalance transformer_impl grouped_experts deterministic optimizer_in_backward "
+    "virtual_tokens adapter_width moe_imbalance transformer_impl grouped_experts deterministic launch_blocking "
+    "optimizer_in_backward "
     "tokens samples mfu price memory activations mtbf checkpoint_interval checkpoint_bandwidth restart_time power pue "
     "carbon_intensity offload_to nvme_bandwidth reshard as freeze text_only images patches "
     "offload_layers cuda_graph fp8_attention fp8_head softmax_fusion document_length";

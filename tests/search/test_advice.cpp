@@ -45,12 +45,14 @@ const std::string too_large[] = {
     "--model llama-2-70b --dtype bf16 --framework megatron --tp 8 --sp 1 --gpus 64 --grad-accum 8 --gpu h100-sxm",
     "--model llama-2-13b --dtype bf16 --framework deepspeed --gpus 8 --dp 8 --gpu a100-40-sxm",
     "--model llama-2-70b --dtype bf16 --framework deepspeed --gpus 8 --dp 2 --pp 4 --sharding zero1 --gpu h100-sxm",
-    "--model mistral-7b --dtype bf16 --framework torchtune --gpus 4 --gpu a100-40-sxm",
+    "--model mistral-7b --dtype bf16 --framework torchtune --micro-batch 64 --gpus 4 --gpu a100-40-sxm",
     "--model llama-2-13b --dtype bf16 --framework torch --gpus 8 --dp 8 --sharding ddp --gpu a100-80-sxm",
-    "--model mixtral-8x7b --dtype bf16 --framework torchtitan --gpus 8 --sharding zero1 --gpu h100-sxm",
+    "--model mixtral-8x7b --dtype bf16 --framework torchtitan --gpus 8 --sharding ddp --gpu h100-sxm",
     "--model llama-3-8b --dtype bf16 --framework hf --method lora --lora-rank 16 --micro-batch 8 --gpu rtx-4090",
-    "--model llama-3-8b --dtype bf16 --framework hf --algorithm dpo --recompute full --gpu a100-80-sxm",
-    "--model llama-3-8b --dtype bf16 --framework hf --algorithm ppo --gpu h100-sxm",
+    "--model llama-3-8b --dtype bf16 --framework ms-swift --method full --algorithm dpo --recompute full --gpu "
+    "a100-80-sxm",
+    "--model llama-3-8b --dtype bf16 --framework ms-swift --method full --recompute none --algorithm ppo --gpu "
+    "h100-sxm",
     "--model llama-3-8b --dtype bf16 --framework hf --method prefix --micro-batch 32 --seq 2048 --gpu a100-40-sxm",
     "--model gpt2-xl --dtype bf16 --framework megatron --recompute selective --recompute-modules mlp --micro-batch 64"
     " --seq 1024 --gpu a100-40-sxm",
@@ -186,8 +188,8 @@ TEST_CASE("advice takes any question that an estimate takes") {
 
 TEST_CASE("a run short of a reference model's bytes may store what that would say") {
   const std::string line =
-      "--model llama-3-8b --dtype bf16 --framework hf --recompute full --gpu h100-sxm "
-      "--memory 85GiB --algorithm ";
+      "--model llama-3-8b --dtype bf16 --framework ms-swift --method full --recompute full --optimizer-impl foreach "
+      "--gpu h100-sxm --memory 85GiB --algorithm ";
   CHECK(has_flag(advised(question(line + "dpo")), "--reference precomputed"));
   CHECK_FALSE(has_flag(advised(question(line + "ppo")), "--reference precomputed"));
 }

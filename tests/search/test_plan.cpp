@@ -2,6 +2,7 @@
 
 #include "../answer/asking.hpp"
 #include "catch.hpp"
+#include "llmcalc/frameworks/abilities.hpp"
 #include "llmcalc/frameworks/layout_rules.hpp"
 #include "llmcalc/search/plan.hpp"
 
@@ -151,6 +152,7 @@ class BruteForce {
 
   void ask() {
     const spec::Question q = space_.question_of(c_);
+    if (!frameworks::unable_to(q.training.framework, q).empty()) return;
     if (frameworks::broken_rule({q.model.shape, q.training, q.layout}) != nullptr) return;
     ++looked_at;
     const auto estimate = answer::estimate(q);

@@ -26,7 +26,7 @@ TEST_CASE("transformers' norm takes what was measured, within a tenth") {
   for (const auto& [gpu, forward_ms, backward_ms] :
        {Measured{"a100-80-pcie", 0.5233, 1.3763}, Measured{"h100-nvl", 0.3261, 0.8100}}) {
     INFO(gpu);
-    const std::string words = " --framework hf --dtype bf16 --hidden 8192 --heads 64";
+    const std::string words = " --framework hf --dtype bf16 --micro-batch 1 --hidden 8192 --heads 64";
     const test::Prices run(gpu, words);
     const test::Asked asked(std::string("--model llama-3-8b --seq 2048 --gpu ") + gpu + words);
     double forward = 0.0;

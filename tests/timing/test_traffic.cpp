@@ -178,13 +178,13 @@ TEST_CASE("shares that go round one by one take as many latencies as there are r
   CHECK(in_seconds(by_owner.gather - together.gather) == Approx(511 * latency).epsilon(0.05));
 }
 
-/// Composer until the end of 2022: trainer.py, `validate(eval_microbatch)` before each batch. Metrics come once.
-TEST_CASE("runs of mosaicml/examples evaluate each micro-batch once more") {
+/// Composer until release 0.14 of May 2023: trainer.py, `validate(device_batch)` before each batch. Metrics come once.
+TEST_CASE("Composer before release 0.14 evaluates each micro-batch once more") {
   const std::string line =
       "--model llama-2-7b --framework composer --seq 2048 --gpu a100-80-sxm:8 --sharding fsdp1"
       " --weights fp32 --compute bf16 --autocast 1 --framework-version ";
-  const auto old = step_of(test::Asked(line + "mosaicml/examples"));
-  const auto later = step_of(test::Asked(line + "llm-foundry"));
+  const auto old = step_of(test::Asked(line + "composer 0.13"));
+  const auto later = step_of(test::Asked(line + "composer 0.14"));
   CHECK(in_seconds(old.forward.total()) == Approx(2.0 * in_seconds(later.forward.total())).epsilon(0.01));
   CHECK(in_seconds(old.backward.total()) == Approx(in_seconds(later.backward.total())));
 }
@@ -193,7 +193,7 @@ TEST_CASE("runs of mosaicml/examples evaluate each micro-batch once more") {
 TEST_CASE("stages hand on what tensor-parallel ranks hold whole in parts") {
   const std::string line =
       "--layers 32 --hidden 8192 --heads 64 --kv-heads 64 --ffn 32768 --vocab 51200 --mlp gelu"
-      " --seq 2048 --weights fp16 --compute fp16 --grad-accum 8 --gpu a100-80-sxm:32 --nodes 4"
+      " --seq 2048 --micro-batch 1 --weights fp16 --compute fp16 --grad-accum 8 --gpu a100-80-sxm:32 --nodes 4"
       " --tp 8 --pp 4 --inter-node-gbps 800 --framework ";
   const double scattered = in_seconds(step_of(test::Asked(line + "megatron")).pipeline);
   const double whole = in_seconds(step_of(test::Asked(line + "colossalai")).pipeline);
@@ -220,7 +220,7 @@ TEST_CASE("gradients of inputs are waited for unless the framework reduces them 
   const std::string line =
       "--layers 24 --hidden 8192 --heads 64 --kv-heads 64 --ffn 32768 --vocab 51200 --mlp gelu"
       " --seq 2048 --weights fp16 --compute fp16 --gpu a100-80-sxm:8 --tp 8 --framework ";
-  const auto waiting = step_of(test::Asked(line + "megatron-deepspeed --framework-version BigScience"));
+  const auto waiting = step_of(test::Asked(line + "megatron-deepspeed --framework-version 2021"));
   const auto meanwhile = step_of(test::Asked(line + "megatron"));
   const auto current = step_of(test::Asked(line + "megatron-deepspeed"));
   CHECK(in_seconds(waiting.backward.tensor) == Approx(in_seconds(waiting.forward.tensor)).epsilon(0.05));
@@ -243,7 +243,10 @@ TEST_CASE("a framework may reduce gradients in a narrower type than it adds them
 /// is cut along the first and put together again; pytorch/ao torchao/float8/float8_tensor_parallel.py: 8-bit inputs are
 /// cast before they are gathered.
 TEST_CASE("a DTensor's positions are copied in order, and it stays gathered for the backward pass") {
-  const std::string line = "--model llama-3-8b --seq 4096 --micro-batch 2 --gpu h100-sxm:8 --tp 8 --sp 1 --framework ";
+  const std::string run =
+      "--model llama-3-8b --seq 4096 --micro-batch 2 --weights bf16 --recompute none --gpu h100-sxm:8 --tp 8 --sp 1 ";
+  const std::string line = run + "--compute bf16 --framework ";
+  const std::string narrow = run + "--compute fp8-e4m3 --framework ";
   const auto gathered = [](const test::Asked& asked) {
     double forward = 0.0;
     double backward = 0.0;
@@ -262,7 +265,7 @@ TEST_CASE("a DTensor's positions are copied in order, and it stays gathered for 
   CHECK(torch.first == Approx(2 * 2 * tensor));   // before q, k, v and before gate and up
   CHECK(torch.second == Approx(2 * 2 * tensor));  // gradients of the two row-cut matrices alone
   CHECK(gathered(test::Asked(line + "megatron --dtype bf16")).second == Approx(4 * 2 * tensor));
-  CHECK(gathered(test::Asked(line + "torchtitan --compute fp8-e4m3")).first == Approx(2 * 1 * tensor));
+  CHECK(gathered(test::Asked(narrow + "torchtitan")).first == Approx(2 * 1 * tensor));
 
   double kept = 0.0;
   for (const layers::Tensor& t : titan.program.blocks[1].tensors) {

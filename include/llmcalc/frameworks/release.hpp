@@ -1,41 +1,56 @@
-// Which release of a library a run used, as far as its version text says.
+// What a release changed in what a run allocates, runs, or does unasked: the one place that knows since when.
 #pragma once
 
-#include <compare>
+#include "llmcalc/spec/software.hpp"
+
+#include <optional>
+#include <span>
 #include <string_view>
 
 namespace llmcalc::frameworks {
 
-struct Release {
-  int major = 0;
-  int minor = 0;
-
-  friend auto operator<=>(const Release&, const Release&) = default;
+enum class Change {
+  narrow_logits_stay,
+  adapters_widen_inputs,
+  operands_made_contiguous,
+  loss_without_shifted_copy,
+  wide_embedding_moments,
+  grouped_heads_in_kernel,
+  operands_left_strided,
+  experts_in_one_product,
+  checkpoint_dtype,
+  quantized_inputs_dropped,
+  fused_adamw,
+  cudnn_attention,
+  torchtune_whole_logits,
+  torchtune_recipes,
+  torchtitan_frees_logits,
+  torchtitan_widens_in_loss,
+  torchtitan_compiled_loss,
+  torchtitan_chunked_loss,
+  litgpt_shuffles,
+  composer_metrics_of_outputs,
+  megatron_deepspeed_exchange,
+  internevo_flash_2,
+  internevo_fused_adamw,
+  pax_long_attention,
+  fsdp_limits_gathers,
+  bridge_flexible_dispatch,
+  count  ///< how many there are
 };
 
-/// Reads "transformers 4.48.1" out of free text. Text that names the year 2024 or an earlier one and no release means
-/// the last one of that August (4.44); anything else means the current release.
-Release transformers_release(std::string_view version_text);
-
-/// The same of "torch 2.9". No text means the current release, one without it an older run.
-Release torch_release(std::string_view version_text);
-
-/// Reads "torchtune 0.1" out of free text; text without a release means the last one (0.6).
-Release torchtune_release(std::string_view version_text);
-
-/// A day; a year alone is its first.
-struct Day {
-  int year = 0;
-  int month = 1;
-  int day = 1;
-
-  friend constexpr auto operator<=>(const Day&, const Day&) = default;
+struct ReleaseChange {
+  Change change;
+  spec::Library library;
+  std::optional<spec::Release> since;  ///< empty: it goes by the date alone
+  spec::Date published;                ///< decides where a date is known and the release is not
+  std::string_view what;               ///< from then on
+  std::string_view source;
 };
 
-/// The last day that a version text names, "2024-12-23" or "2024"; far in the future where it names none.
-Day dated(std::string_view version_text);
+std::span<const ReleaseChange> release_changes();
 
-/// True of text that names a year and none after `year`.
-bool is_dated_until(std::string_view version_text, int year);
+/// Whether a run has a change. Where nothing is said it is the present.
+bool holds(Change change, const spec::Software& software);
 
 }  // namespace llmcalc::frameworks

@@ -1,8 +1,10 @@
-// The one table of frameworks: what people call each, whose states it keeps, what it allocates, what a search may
-// choose for it, and which measured runs stand behind its estimates. Everybody who asks what kind of framework one is
-// asks here.
+// The one table of frameworks: what people call each, whose states it keeps, what it allocates, what it does unasked,
+// what it can do at all, and which measured runs stand behind its estimates. Everybody who asks what kind of framework
+// one is asks here.
 #pragma once
 
+#include "llmcalc/frameworks/abilities.hpp"
+#include "llmcalc/frameworks/defaults.hpp"
 #include "llmcalc/frameworks/list.hpp"
 #include "llmcalc/frameworks/profile.hpp"
 #include "llmcalc/spec/layout.hpp"
@@ -42,19 +44,23 @@ struct Space {
   List<spec::Sharding> shardings;  ///< weakest first
   List<spec::Schedule> schedules;
   List<spec::Offload> offloads;
-  bool fuses_head = true;     ///< head and loss can be one kernel that never holds all logits
   bool splits_models = true;  ///< by tensor, pipeline, context or expert parallelism
 };
 
 struct Row {
   spec::Framework framework;
   List<std::string_view, 4> words;  ///< the first is the canonical one
+  std::string_view title;           ///< for sentences: "Megatron-LM"
   States states;
   Engine engine;
   Profile (*profile)(const Run& run);
   Space space;
+  Abilities abilities;
+  std::span<const Default> defaults;  ///< of two for one term the first that holds counts
+  HalfPrecision half;
   MemoryRuns memory_runs;
   TimeRuns time_runs;
+  std::string_view measured;  ///< whose runs of this very framework stand behind its estimates; empty: none do
 };
 
 const Row& row_of(spec::Framework framework);

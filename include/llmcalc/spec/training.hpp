@@ -3,6 +3,7 @@
 
 #include "llmcalc/formats/dtype.hpp"
 #include "llmcalc/quantity/quantity.hpp"
+#include "llmcalc/spec/software.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -15,13 +16,17 @@ namespace llmcalc::spec {
 enum class Framework {
   generic,
   hf,
+  trl,
+  accelerate,
   litgpt,
   torchtune,
   torchtitan,
   torch,
   fsdp_qlora,
+  lightning,
   composer,
   megatron,
+  megatron_bridge,
   megatron_deepspeed,
   deepspeed,
   nemo,
@@ -29,6 +34,7 @@ enum class Framework {
   colossalai,
   ms_swift,
   axolotl,
+  llama_factory,
   unsloth,
   pax,
   maxtext,
@@ -154,7 +160,7 @@ enum class TowerUse {
 
 struct Training {
   Framework framework = Framework::generic;
-  std::string framework_version;  ///< free text: versions and date as far as known
+  Software software;  ///< releases and date as far as said
   Method method = Method::full;
   Algorithm algorithm = Algorithm::sft;
   Reference reference = Reference::none;
@@ -177,6 +183,7 @@ struct Training {
   AttentionKernel attention = AttentionKernel::flash;
   bool compile = false;
   bool fused_kernels = false;
+  bool launch_blocking = false;  ///< CUDA_LAUNCH_BLOCKING=1: the host hands over a kernel when the one before is done
   TransformerImpl transformer_impl = TransformerImpl::transformer_engine;
   bool grouped_experts = true;        ///< a rank's experts run as one grouped product, not one after another
   std::optional<bool> deterministic;  ///< CUBLAS_WORKSPACE_CONFIG=:4096:8; empty: the framework's

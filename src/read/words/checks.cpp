@@ -1,6 +1,7 @@
 #include "read/words/checks.hpp"
 
 #include "llmcalc/frameworks/layout_rules.hpp"
+#include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "read/words/algorithm.hpp"
@@ -146,6 +147,19 @@ void check_sequence(const Draft& draft) {
   }
 }
 
+/// What the framework cannot do is refused by name, with those that can.
+void check_abilities(const Draft& draft) {
+  const auto framework = draft.question.training.framework;
+  const auto term = frameworks::unable_to(framework, draft.question);
+  if (term.empty()) return;
+  std::string others;
+  for (const auto word : frameworks::able_to(term, draft.question)) {
+    others += (others.empty() ? "" : ", ") + std::string(word);
+  }
+  const std::string hint = others.empty() ? "--framework textbook" : "--framework " + others + " or textbook";
+  draft.contradiction(term, "framework", std::string(frameworks::row_of(framework).title) + " cannot do that", hint);
+}
+
 void check_layout(const Draft& draft) {
   const auto& question = draft.question;
   const auto* rule = frameworks::broken_rule({question.model.shape, question.training, question.layout});
@@ -215,6 +229,7 @@ void check_data(const Draft& draft) {
 }  // namespace
 
 void check_combinations(const Draft& draft) {
+  check_abilities(draft);
   check_adapter(draft);
   check_loss(draft);
   check_weights(draft);

@@ -1,9 +1,11 @@
 #include "read/words/completion.hpp"
 
 #include "llmcalc/frameworks/layout_rules.hpp"
+#include "llmcalc/frameworks/release.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/layout_rules.hpp"
 #include "llmcalc/spec/node.hpp"
+#include "read/words/defaults.hpp"
 #include "read/words/terms.hpp"
 #include "read/words/training_rules.hpp"
 
@@ -13,18 +15,15 @@
 namespace llmcalc::read {
 namespace {
 
-using frameworks::States;
 using quantity::product;
 using spec::Method;
 
 constexpr std::int64_t longest_default_seq = 4096;
-constexpr std::int64_t assumed_seq = 2048;      // the context of Llama 1 and GPT-3, for a shape known by its size alone
-constexpr std::int64_t litgpt_generation = 55;  // litgpt/generate/base.py: 50 new tokens behind a prompt of 5
-constexpr std::int64_t peft_rank = 8;           // peft, LoraConfig.r
-constexpr std::int64_t fsdp_qlora_rank = 64;    // AnswerDotAI/fsdp_qlora, train.py
-constexpr std::int64_t adalora_rank = 12;       // peft, AdaLoraConfig.init_r: with which the singular values start
-constexpr std::int64_t virtual_tokens = 20;     // peft's documentation, num_virtual_tokens
-constexpr std::int64_t adapter_width = 64;      // Houlsby et al. 2019, arXiv:1902.00751 section 3.2
+constexpr std::int64_t assumed_seq = 2048;   // the context of Llama 1 and GPT-3, for a shape known by its size alone
+constexpr std::int64_t peft_rank = 8;        // peft, LoraConfig.r
+constexpr std::int64_t adalora_rank = 12;    // peft, AdaLoraConfig.init_r: with which the singular values start
+constexpr std::int64_t virtual_tokens = 20;  // peft's documentation, num_virtual_tokens
+constexpr std::int64_t adapter_width = 64;   // Houlsby et al. 2019, arXiv:1902.00751 section 3.2
 
 std::int64_t replica_size(const spec::Layout& layout) { return product(layout.tp, layout.pp, layout.cp); }
 
@@ -44,7 +43,9 @@ std::string_view given_degree(const Draft& draft) {
 }
 
 void complete_sharding(Draft& draft) {
-  if (draft.given("sharding") || draft.layout().dp == 1) return;
+  take_default(draft, "sharding");
+  const bool is_said = draft.given("sharding") || draft.layout().sharding != spec::Sharding::none;
+  if (is_said || draft.layout().dp == 1) return;
   draft.layout().sharding = spec::Sharding::ddp;
   draft.derive("sharding", "dp above 1");
 }
@@ -99,6 +100,8 @@ void split_global_batch(Draft& draft) {
     training.batch_of_rank = training.micro_batch;
     return;
   }
+  if (!draft.given("micro_batch")) take_default(draft, "micro_batch");
+  if (!draft.given("micro_batch") && of_rank % training.micro_batch != 0) training.micro_batch = 1;
   const auto accum = exact_share(draft, of_rank, training.micro_batch, "global_batch", "micro_batch", batch_rule);
   if (draft.given("grad_accum") && accum != training.grad_accum) {
     draft.contradiction("global_batch", "grad_accum", batch_rule);
@@ -108,18 +111,15 @@ void split_global_batch(Draft& draft) {
   training.grad_accum = accum;
 }
 
-std::int64_t default_rank(const spec::Training& training) {
-  if (training.framework == spec::Framework::fsdp_qlora) return fsdp_qlora_rank;
-  return training.method == Method::adalora ? adalora_rank : peft_rank;
-}
-
 void complete_low_rank(Draft& draft) {
   spec::Training& training = draft.training();
+  const bool starts_wider = training.method == Method::adalora;
+  if (!starts_wider) take_default(draft, "lora_rank");
+  take_default(draft, "lora_targets");
+  take_default(draft, "lora_dropout");
   if (training.adapter.rank == 0) {
-    training.adapter.rank = default_rank(training);
-    const bool by_fsdp_qlora = training.framework == spec::Framework::fsdp_qlora;
-    draft.assume("lora_rank", by_fsdp_qlora ? "fsdp-qlora default" : "peft default",
-                 "--lora-rank " + std::to_string(training.adapter.rank));
+    training.adapter.rank = starts_wider ? adalora_rank : peft_rank;
+    draft.assume("lora_rank", "peft default", "--lora-rank " + std::to_string(training.adapter.rank));
   }
   if (training.adapter.targets.empty()) {
     training.adapter.targets = {"all-linear"};
@@ -133,7 +133,7 @@ void complete_low_rank(Draft& draft) {
 void complete_expert_cut(Draft& draft) {
   spec::Layout& layout = draft.layout();
   const bool follows = states_of(draft.training()) == frameworks::States::megatron && draft.shape().moe.experts > 0;
-  const bool recipe = draft.training().framework_version.starts_with("Megatron-Bridge");
+  const bool recipe = draft.training().framework == spec::Framework::megatron_bridge;
   if (!follows || recipe || draft.given("etp") || layout.tp == 1) return;
   layout.etp = layout.tp;
   draft.derive("etp", "tp");
@@ -144,10 +144,8 @@ void complete_expert_cut(Draft& draft) {
 void complete_sequence(Draft& draft) {
   auto& shape = draft.shape();
   auto& training = draft.training();
-  if (training.seq == 0 && training.framework == spec::Framework::litgpt && training.method == Method::inference) {
-    training.seq = litgpt_generation;
-    draft.assume("seq", "litgpt default", "--seq " + std::to_string(training.seq));
-  }
+  take_default(draft, "seq");
+  if (!draft.given("seq") && shape.max_position != 0) training.seq = std::min(training.seq, shape.max_position);
   if (training.seq == 0) {
     const bool by_size = draft.question.stated_parameters && shape.max_position == 0;
     const auto longest = shape.max_position == 0 ? longest_default_seq : shape.max_position;
@@ -161,27 +159,9 @@ void complete_sequence(Draft& draft) {
   if (shape.position == spec::Position::learned) shape.position_rows = shape.max_position;
 }
 
-/// Megatron's command line trains with dropout 0.1 unless told otherwise (Megatron-LM training/arguments.py,
-/// --hidden-dropout, --attention-dropout); the models of presets and files say what theirs were trained with.
+/// The models of presets and files say what theirs were trained with.
 void complete_dropout(Draft& draft) {
-  constexpr double megatron_dropout = 0.1;
-  const auto framework = draft.training().framework;
-  const bool megatron = framework == spec::Framework::megatron || framework == spec::Framework::megatron_deepspeed;
-  const auto position = draft.shape().position;
-  const bool counted = position == spec::Position::learned || position == spec::Position::alibi;
-  const bool gpt = counted && draft.shape().mlp == spec::Mlp::gelu;
-  if (!megatron || !gpt || draft.given("dropout") || draft.given("model") || draft.given("config")) return;
-  draft.shape().dropout = megatron_dropout;
-  draft.assume("dropout", "Megatron default", "--dropout 0.1");
-}
-
-/// torchtune's recipes set it to 0 (pull request 1492), and before release 0.2 none reached the layers (issue 996).
-void complete_adapter_dropout(Draft& draft) {
-  if (draft.training().framework != spec::Framework::torchtune || draft.given("lora_dropout")) return;
-  draft.training().adapter.dropout = 0.0;
-  const auto method = draft.training().method;
-  const bool low_rank = method == spec::Method::lora || method == spec::Method::qlora || method == spec::Method::dora;
-  if (low_rank) draft.assume("lora_dropout", "torchtune default", "--lora-dropout 0");
+  if (!draft.given("model") && !draft.given("config")) take_default(draft, "dropout");
 }
 
 void complete_layout(Draft& draft) {
@@ -212,10 +192,10 @@ void complete_pipeline(Draft& draft) {
 
 void complete_batch(Draft& draft) {
   spec::Training& training = draft.training();
-  if (!draft.given("micro_batch") && !draft.given("global_batch")) {
-    draft.assume("micro_batch", "default", "--micro-batch 1");
-  }
   if (draft.given("global_batch")) return split_global_batch(draft);
+  const bool has_micro_batch = take_default(draft, "micro_batch");
+  if (!has_micro_batch && !draft.given("micro_batch")) draft.assume("micro_batch", "default", "--micro-batch 1");
+  take_default(draft, "grad_accum");
   training.global_batch = product(training.micro_batch, training.grad_accum, draft.layout().dp);
   draft.derive("global_batch", "micro_batch x grad_accum x dp");
 }
@@ -228,45 +208,19 @@ void complete_data(Draft& draft) {
 }
 
 void complete_kernels(Draft& draft) {
-  if (draft.training().framework == spec::Framework::internevo && !draft.given("optimizer_impl")) {
-    draft.training().optimizer_impl = spec::OptimizerImpl::loop;  // internlm/train/training_internlm.py, torch's AdamW
-    draft.derive("optimizer_impl", "framework default");
-  }
-  if (states_of(draft.training()) != States::torch) return;
-  if (!draft.given("attention")) {
-    draft.training().attention = spec::AttentionKernel::sdpa;  // transformers, attn_implementation
-    draft.derive("attention", "framework default");
-  }
-  if (!draft.given("optimizer_impl")) {
-    draft.training().optimizer_impl = spec::OptimizerImpl::foreach;  // torch/optim, _default_to_fused_or_foreach
-    draft.derive("optimizer_impl", "framework default");
-  }
-  if (!draft.given("recompute") && draft.training().framework == spec::Framework::torchtune) {
-    // recipes/configs: enable_activation_checkpointing
-    draft.training().recompute.policy = spec::RecomputePolicy::full;
-    draft.assume("recompute", "torchtune default", "--recompute full");
+  for (const auto term :
+       {"recompute", "offload", "loss", "attention", "optimizer_impl", "fused_kernels", "compile", "reshard", "sp"}) {
+    take_default(draft, term);
   }
 }
-
-namespace {
-
-/// "NeMo container 26.04" and what came behind it: releases 0.4 and later of Megatron-Bridge.
-bool is_of_2026_spring(std::string_view version) {
-  constexpr std::string_view container = "container ";
-  constexpr std::string_view first = "26.04";
-  const auto at = version.find(container);
-  if (at == std::string_view::npos) return version == "Megatron-Bridge";
-  return version.substr(at + container.size(), first.size()) >= first;
-}
-
-}  // namespace
 
 /// Megatron-Bridge sends DeepSeek-V3's tokens by DeepEP or HybridEP on every machine, those of other mixtures by plain
 /// all-to-alls until release 0.4 (scripts/performance/configs, moe_flex_dispatcher_backend).
 void complete_dispatch(Draft& draft) {
-  const std::string& version = draft.training().framework_version;
-  const bool recipe = version.find("Megatron-Bridge") != std::string::npos;
-  const bool sends_once = draft.shape().latent.kv_rank > 0 || is_of_2026_spring(version);
+  const auto& training = draft.training();
+  const bool recipe = training.framework == spec::Framework::megatron_bridge;
+  const bool sends_once = draft.shape().latent.kv_rank > 0 ||
+                          frameworks::holds(frameworks::Change::bridge_flexible_dispatch, training.software);
   if (!recipe || !sends_once || draft.layout().ep == 1 || draft.given("node_dispatch")) return;
   draft.layout().node_dispatch = true;
   draft.assume("node_dispatch", "Megatron-Bridge recipe", "--node-dispatch 1");
@@ -274,6 +228,10 @@ void complete_dispatch(Draft& draft) {
 
 void complete_optimizer(Draft& draft) {
   spec::Training& training = draft.training();
+  if (spec::has_backward_pass(training.method)) {
+    take_default(draft, "optimizer");
+    take_default(draft, "optimizer_in_backward");
+  }
   if (training.method == Method::galore && !draft.given("optimizer")) {
     training.optimizer = spec::Optimizer::galore_adamw_8bit;
     draft.derive("optimizer", "method galore");

@@ -1,5 +1,6 @@
 #include "llmcalc/read/plan_words.hpp"
 
+#include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "llmcalc/read/vocabulary.hpp"
@@ -134,10 +135,12 @@ class PlanReader {
   void add_choices(const Given& word);
   std::vector<Given> accelerators(const Given& word) const;
   void vary(const std::vector<Given>& values);
+  void refuse_impossible(const Question& base) const;
   PlanBase base_of(const std::vector<Given>& variant) const;
 
   const std::optional<ConfigText>& config_;
   const Catalogue& catalogue_;
+  std::vector<Given> chosen_;                     ///< one for each value that the search may choose
   std::vector<Given> modules_;                    ///< of selective recompute
   std::vector<std::vector<Given>> variants_{{}};  ///< the words of each run
   std::vector<std::string> varied_;               ///< terms that have several values
@@ -164,6 +167,7 @@ void PlanReader::take(const Given& word) {
 void PlanReader::add_choices(const Given& word) {
   for (const Given& part : parts_of(word)) {
     const Words spelled({part});
+    chosen_.push_back(part);
     for (const ChoiceTerm& choice : choice_terms) {
       const Given* value = spelled.find(choice.name);
       if (value == nullptr) continue;
@@ -189,6 +193,13 @@ std::vector<Given> PlanReader::accelerators(const Given& word) const {
   return all;
 }
 
+/// Megatron-LM reduces gradients behind the backward pass unless it is told to do it meanwhile, which the command that
+/// a plan prints does.
+void overlap_exchange(Question& question) {
+  const bool is_core = frameworks::row_of(question.training.framework).engine == frameworks::Engine::megatron_core;
+  if (is_core && !question.layout.data_overlap) question.layout.data_overlap = true;
+}
+
 /// Every run so far with each of the values.
 void PlanReader::vary(const std::vector<Given>& values) {
   if (values.size() > 1) varied_.push_back(values.front().term);
@@ -205,6 +216,21 @@ void PlanReader::vary(const std::vector<Given>& values) {
   variants_ = std::move(all);
 }
 
+/// A choice that the framework cannot make would leave the search without a word.
+void PlanReader::refuse_impossible(const Question& base) const {
+  for (const Given& part : chosen_) {
+    Question said = base;
+    const Words spelled({part});
+    for (const ChoiceTerm& choice : choice_terms) {
+      if (const Given* value = spelled.find(choice.name)) apply(*value, said);
+    }
+    const auto term = frameworks::unable_to(said.training.framework, said);
+    if (term.empty()) continue;
+    throw BadInput(part.origin.where, quantity::quoted(part.text) + " is nothing that " +
+                                          std::string(frameworks::row_of(said.training.framework).title) + " can do");
+  }
+}
+
 PlanBase PlanReader::base_of(const std::vector<Given>& variant) const {
   PlanBase base;
   std::vector<Given> now;
@@ -216,6 +242,8 @@ PlanBase PlanReader::base_of(const std::vector<Given>& variant) const {
   base.resolved = resolve(now, config_, catalogue_);
   std::erase_if(base.resolved.assumptions, is_about_choice);
   Question& question = base.resolved.question;
+  refuse_impossible(question);
+  overlap_exchange(question);
   question.training.global_batch = 0;
   for (const Given& word : late) apply(word, question);
   if (question.training.global_batch == 0) {

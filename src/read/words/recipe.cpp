@@ -3,8 +3,12 @@
 #include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/text.hpp"
+#include "read/words/defaults.hpp"
 #include "read/words/terms.hpp"
 #include "read/words/training_rules.hpp"
+
+#include <algorithm>
+#include <utility>
 
 namespace llmcalc::read {
 namespace {
@@ -80,6 +84,29 @@ Precision implied(Draft& draft, States states) {
 
 constexpr std::string_view knobs[] = {"weights", "compute", "autocast", "grads", "master_weights", "optimizer_states"};
 
+/// In frameworks whose switch for 16 bits means autocast, its word does too.
+Precision make(const Recipe& recipe, const Draft& draft) {
+  using frameworks::HalfPrecision;
+  const spec::Training& training = draft.question.training;
+  const auto& row = frameworks::row_of(training.framework);
+  const bool casts = row.half == HalfPrecision::autocast ||
+                     (row.half == HalfPrecision::autocast_of_trained && training.method == Method::full);
+  const Precision precision = recipe.make(row.states);
+  return casts && is_half(precision.weights) ? mixed(row.states, precision.weights) : precision;
+}
+
+/// Whether words for the resting weights stand against the recipe that nobody said.
+bool says_otherwise(Draft& draft, const Precision& recipe) {
+  if (!draft.given("weights") && !draft.given("autocast")) return false;
+  const Precision before = draft.training().precision;
+  draft.training().precision = recipe;
+  draft.take("weights");
+  draft.take("autocast");
+  const Precision said = std::exchange(draft.training().precision, before);
+  const bool quantizes = formats::is_quantized(said.weights) && draft.training().method == Method::qlora;
+  return (!quantizes && said.weights != recipe.weights) || said.autocast != recipe.autocast;
+}
+
 Precision recipe_of(Draft& draft) {
   const States states = states_of(draft.training());
   const std::string framework(spec::name_of(draft.training().framework));
@@ -87,12 +114,15 @@ Precision recipe_of(Draft& draft) {
     for (const auto knob : knobs) {
       draft.set_origin(knob, {word->origin.source, word->origin.where + " " + word->text + " (" + framework + ")"});
     }
-    return find_recipe(*word).make(states);
+    return make(find_recipe(*word), draft);
   }
   for (const auto knob : knobs) draft.derive(knob, framework + " default");
-  if (draft.given("weights") || draft.given("autocast")) return implied(draft, states);
-  draft.assumptions.emplace_back("--dtype bf16");
-  return pure(states, Dtype::bf16);
+  const auto* usual = frameworks::default_of(draft.question, "dtype");
+  const std::string name(usual == nullptr ? "bf16" : usual->value);
+  const Precision precision = std::ranges::find(recipes, name, &Recipe::name)->make(states);
+  if (says_otherwise(draft, precision)) return implied(draft, states);
+  draft.assumptions.push_back("--dtype " + name);
+  return precision;
 }
 
 /// Adapters rest in fp32 whatever the base weights are: peft, autocast_adapter_dtype. The base needs no master copy.
@@ -107,7 +137,7 @@ void adapt(Draft& draft) {
   if (draft.training().method != Method::qlora) return;
   precision.weights = Dtype::nf4_dq;
   precision.autocast = false;
-  draft.derive("weights", "qlora default");
+  if (!take_default(draft, "weights")) draft.derive("weights", "qlora default");
 }
 
 void quantize_moments(Draft& draft) {

@@ -4,6 +4,7 @@
 #include "read/words/algorithm.hpp"
 #include "read/words/checks.hpp"
 #include "read/words/completion.hpp"
+#include "read/words/defaults.hpp"
 #include "read/words/draft_steps.hpp"
 #include "read/words/model_source.hpp"
 #include "read/words/recipe.hpp"
@@ -44,6 +45,9 @@ Resolved resolve(const std::vector<Given>& given, const std::optional<ConfigText
   take_gpu(draft);
   take_model(draft, config);
   take_run(draft);
+  take_software(draft);
+  take_default(draft, "method");
+  complete_layout(draft);
   complete_optimizer(draft);
   take_precision(draft);
   complete_method(draft);
@@ -51,9 +55,6 @@ Resolved resolve(const std::vector<Given>& given, const std::optional<ConfigText
   complete_kernels(draft);
   complete_sequence(draft);
   complete_dropout(draft);
-  complete_adapter_dropout(draft);
-  complete_functional_test(draft);
-  complete_layout(draft);
   complete_dispatch(draft);
   complete_pipeline(draft);
   complete_batch(draft);

@@ -1,6 +1,7 @@
 // The terms that describe how a run trains.
 #include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "read/words/software.hpp"
 #include "read/words/terms.hpp"
 
 namespace llmcalc::read {
@@ -92,8 +93,12 @@ struct RecomputeWord {
 constexpr Term rows[] = {
     term<Word<spec::Framework>, InTraining<&Training::framework>>(
         "framework", Group::run, "whose allocations are reproduced; generic: textbook"),
-    term<FreeText, InTraining<&Training::framework_version>>(
-        "framework_version", Group::run, "versions and date; some defaults of a framework follow it"),
+    {"framework_version", Group::run, "transformers 4.56, torch 2.8, 2025-09", nullptr,
+     "releases and date of the software; what follows from them: docs/releases.md",
+     [](spec::Question& question, std::string_view text, std::string_view) {
+       question.training.software = read_software(text);
+     },
+     [](const spec::Question& question) { return write_software(question.training.software); }},
     term<Word<spec::Method>, InTraining<&Training::method>>("method", Group::run, "what is trained"),
     term<Word<spec::Algorithm>, InTraining<&Training::algorithm>>(
         "algorithm", Group::run, "by what weights are trained; decides further models"),
@@ -147,6 +152,8 @@ constexpr Term rows[] = {
     term<Switch, InTraining<&Training::compile>>("compile", Group::run, "torch.compile"),
     term<Switch, InTraining<&Training::fused_kernels>>("fused_kernels", Group::run,
                                                        "fused norm, rope and MLP kernels (Liger)"),
+    term<Switch, InTraining<&Training::launch_blocking>>("launch_blocking", Group::run,
+                                                         "CUDA_LAUNCH_BLOCKING=1: kernels are handed over one by one"),
     term<Word<spec::TransformerImpl>, InTraining<&Training::transformer_impl>>("transformer_impl", Group::run,
                                                                                "whose layers Megatron-LM runs"),
     term<Switch, InTraining<&Training::grouped_experts>>(

@@ -1,0 +1,71 @@
+#include "llmcalc/frameworks/abilities.hpp"
+
+#include "llmcalc/frameworks/table.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace llmcalc::frameworks {
+
+using spec::Question;
+
+namespace {
+
+/// What a term of the vocabulary asks of a framework.
+struct Demand {
+  std::string_view term;
+  bool (*is_met)(const Abilities& can, const Question& question);
+};
+
+bool is_split(std::int64_t ranks, Split way, const Abilities& can) { return ranks == 1 || can.splits.has(way); }
+
+constexpr Demand demands[] = {
+    {"method", [](const Abilities& can, const Question& q) { return can.methods.has(q.training.method); }},
+    {"algorithm", [](const Abilities& can, const Question& q) { return can.algorithms.has(q.training.algorithm); }},
+    {"sharding", [](const Abilities& can, const Question& q) { return can.shardings.has(q.layout.sharding); }},
+    {"tp", [](const Abilities& can, const Question& q) { return is_split(q.layout.tp, Split::tensor, can); }},
+    {"sp", [](const Abilities& can, const Question& q) { return !q.layout.sp || can.splits.has(Split::sequence); }},
+    {"pp", [](const Abilities& can, const Question& q) { return is_split(q.layout.pp, Split::pipeline, can); }},
+    {"vpp", [](const Abilities& can, const Question& q) { return is_split(q.layout.vpp, Split::virtual_stages, can); }},
+    {"cp", [](const Abilities& can, const Question& q) { return is_split(q.layout.cp, Split::context, can); }},
+    {"ep", [](const Abilities& can, const Question& q) { return is_split(q.layout.ep, Split::experts, can); }},
+    {"etp", [](const Abilities& can, const Question& q) { return is_split(q.layout.etp, Split::expert_tensor, can); }},
+    {"cp_exchange", [](const Abilities& can,
+                       const Question& q) { return q.layout.cp == 1 || can.exchanges.has(q.layout.cp_exchange); }},
+    {"schedule",
+     [](const Abilities& can, const Question& q) { return q.layout.pp == 1 || can.schedules.has(q.layout.schedule); }},
+    {"offload", [](const Abilities& can, const Question& q) { return can.offloads.has(q.training.offload); }},
+    {"optimizer", [](const Abilities& can, const Question& q) { return can.optimizers.has(q.training.optimizer); }},
+    {"weights",
+     [](const Abilities& can, const Question& q) {
+       const auto weights = q.training.precision.weights;
+       return !formats::is_quantized(weights) || can.quantized.has(weights);
+     }},
+    {"compute",
+     [](const Abilities& can, const Question& q) {
+       const auto compute = q.training.precision.compute;
+       return !formats::is_narrow_float(compute) || can.narrow.has(compute);
+     }},
+    {"loss", [](const Abilities& can, const Question& q) { return can.losses.has(q.training.loss); }},
+};
+
+}  // namespace
+
+std::string_view unable_to(spec::Framework framework, const Question& question) {
+  const Abilities& can = row_of(framework).abilities;
+  const auto found = std::ranges::find_if(demands, [&](const Demand& demand) { return !demand.is_met(can, question); });
+  return found == std::end(demands) ? std::string_view() : found->term;
+}
+
+std::vector<std::string_view> able_to(std::string_view term, const Question& question) {
+  constexpr std::size_t enough = 5;
+  const auto demand = std::ranges::find(demands, term, &Demand::term);
+  std::vector<std::string_view> words;
+  for (const Row* row : rows()) {
+    const bool can = row->states != States::textbook && demand->is_met(row->abilities, question);
+    if (can && words.size() < enough) words.push_back(row->words.front());
+  }
+  return words;
+}
+
+}  // namespace llmcalc::frameworks
