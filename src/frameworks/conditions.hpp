@@ -69,9 +69,6 @@ inline constexpr Condition takes_titan_models = [](const spec::Question& q) {
 inline constexpr Condition has_internevo_loop = [](const spec::Question& q) {
   return !holds(Change::internevo_fused_adamw, q.training.software);
 };
-inline constexpr Condition chunks_titan_loss = [](const spec::Question& q) {
-  return takes_titan_models(q) && q.layout.tp == 1;
-};
 inline constexpr Condition paged_full_on_one = [](const spec::Question& q) {
   const auto optimizer = q.training.optimizer;
   const bool paged = optimizer == spec::Optimizer::paged_adamw || optimizer == spec::Optimizer::paged_adamw_8bit;

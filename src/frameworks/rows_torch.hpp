@@ -86,7 +86,7 @@ inline constexpr Default torchtitan_defaults[] = {
     {"recompute", "selective", "torchtitan 0.3.0 trainer.py: by operation", is_trained},
     {"optimizer_impl", "fused", "torchtitan 0.3.0 components/optimizer/optimizer.py", takes_titan_models},
     {"optimizer_impl", "foreach", foreach_file},
-    {"loss", "chunked", "torchtitan 0.3.0 models/llama3/config_registry.py: ChunkedLossWrapper", chunks_titan_loss},
+    {"loss", "chunked", "torchtitan 0.3.0 models/llama3/config_registry.py: ChunkedLossWrapper", takes_titan_models},
     {"attention", "sdpa", "torchtitan models/attention.py; flex attention is not told from it"},
     {"sharding", "fsdp2", "torchtitan 0.3.0 config/configs.py: data_parallel_shard_degree=-1", on_several},
     {"reshard", "0", "torchtitan 0.3.0 distributed/fsdp.py", has_stages},

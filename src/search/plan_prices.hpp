@@ -17,7 +17,7 @@ struct ProgramKey {
   std::uint32_t profile = 0;  ///< of the base's
   bool sp = false;
   bool pipeline = false;       ///< with one stage a tied head has no table of its own
-  bool gathers = false;        ///< weights arrive in the narrow type, so nothing is cast
+  bool casts = false;          ///< weights are cast at each use: sharded ones arrive in the narrow type
   std::int64_t generated = 0;  ///< micro-batches whose samples are made at once
 
   friend bool operator==(const ProgramKey&, const ProgramKey&) = default;

@@ -243,10 +243,10 @@ Seconds UnitSearch::step_time(std::uint32_t recompute, const PricedProgram& pric
 void UnitSearch::evaluate(std::uint32_t recompute, Stages stages) try {
   question_.training.recompute = space_.recomputes()[recompute];
   const auto& rules = rules_[recompute];
-  const bool gathers = question_.training.precision.autocast && rules.sharding.gathers_weights();
+  const bool casts = question_.training.precision.autocast && spec::zero_stage(question_.layout.sharding) < 3;
   const std::int64_t generated = question_.training.makes_samples() ? question_.training.grad_accum : 0;
   const auto row = static_cast<std::uint32_t>(first_profile_ + recompute);
-  const ProgramKey key{row, question_.layout.sp, question_.layout.pp > 1, gathers, generated};
+  const ProgramKey key{row, question_.layout.sp, question_.layout.pp > 1, casts, generated};
   const PricedProgram& program = prices_.program(key, question_, profile(recompute), prices());
   const Bytes memory = device_bytes(recompute, prices_.walks(program, rules).walks, program.program.companions, stages);
   if (!fits(memory)) return;
