@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace llmcalc::cli {
@@ -23,10 +25,17 @@ using quantity::BadInput;
 
 constexpr std::string_view kind = "llmcalc plan part";
 
-Json write(const Choice& c) {
-  return Json::array({c.base, c.tp, c.pp, c.vpp, c.cp, c.ep, c.etp, c.dp, c.micro_batch, c.sp,
-                      static_cast<int>(c.schedule), static_cast<int>(c.cp_exchange), static_cast<int>(c.sharding),
-                      c.recompute, static_cast<int>(c.offload)});
+template <class T>
+Json cell(const T& value) {
+  if constexpr (std::is_enum_v<T>) {
+    return static_cast<int>(value);
+  } else {
+    return value;
+  }
+}
+
+Json write(const Choice& choice) {
+  return std::apply([](const auto&... values) { return Json::array({cell(values)...}); }, search::chosen(choice));
 }
 
 Json write(const PlannedRun& run) {
@@ -64,18 +73,21 @@ Shard read_shard(const Json& json) {
   return shard;
 }
 
+template <class T>
+void read_cell(const Json& json, T& value) {
+  if constexpr (std::is_enum_v<T>) {
+    value = enum_of<T>(json);
+  } else {
+    json.get_to(value);
+  }
+}
+
+/// What was chosen; the rest of the layout is the base's, which a part does not repeat.
 Choice read_choice(const Json& json) {
-  Choice c;
-  c.base = json.at(0);
-  std::size_t i = 1;
-  for (auto* degree : {&c.tp, &c.pp, &c.vpp, &c.cp, &c.ep, &c.etp, &c.dp, &c.micro_batch}) *degree = json.at(i++);
-  c.sp = json.at(i++);
-  c.schedule = enum_of<spec::Schedule>(json.at(i++));
-  c.cp_exchange = enum_of<spec::ContextExchange>(json.at(i++));
-  c.sharding = enum_of<spec::Sharding>(json.at(i++));
-  c.recompute = json.at(i++);
-  c.offload = enum_of<spec::Offload>(json.at(i++));
-  return c;
+  Choice choice;
+  std::size_t i = 0;
+  std::apply([&](auto&... values) { (read_cell(json.at(i++), values), ...); }, search::chosen(choice));
+  return choice;
 }
 
 std::vector<PlannedRun> read_runs(const Json& json) {
@@ -157,18 +169,38 @@ void check_complete(const std::vector<Part>& parts, const std::vector<std::strin
   }
 }
 
-/// A layout that a search of the space could have found.
-bool is_in(const search::PlanSpace& space, const Choice& c) {
-  if (c.base >= space.question().bases.size() || c.recompute >= space.recomputes().size()) return false;
-  for (const auto degree : {c.tp, c.pp, c.vpp, c.cp, c.ep, c.etp, c.dp, c.micro_batch}) {
-    if (degree < 1 || degree > std::numeric_limits<std::int32_t>::max()) return false;
+template <class T>
+bool is_degree(const T& value) {
+  if constexpr (std::is_same_v<T, std::int64_t>) {
+    return value >= 1 && value <= std::numeric_limits<std::int32_t>::max();
+  } else {
+    return true;
   }
-  const spec::Question q = space.question_of(c);
-  const bool spread = quantity::product(c.tp, c.pp) <= q.layout.gpus &&
-                      quantity::product(c.cp, c.dp) <= q.layout.gpus &&
-                      quantity::product(c.tp * c.pp, c.cp * c.dp) == q.layout.gpus;
-  const bool batched = q.training.global_batch % quantity::product(c.dp, c.micro_batch) == 0;
-  return spread && batched && frameworks::broken_rule({q.model.shape, q.training, q.layout}) == nullptr;
+}
+
+/// A layout that a search of the space could have found.
+bool is_in(const search::PlanSpace& space, const Choice& choice) {
+  const bool counted =
+      std::apply([](const auto&... values) { return (is_degree(values) && ...); }, search::chosen(choice));
+  if (!counted || choice.recompute >= space.recomputes().size()) return false;
+  const spec::Question q = space.question_of(choice);
+  const spec::Layout& l = q.layout;
+  const bool spread = quantity::product(l.tp, l.pp) <= l.gpus && quantity::product(l.cp, l.dp) <= l.gpus &&
+                      quantity::product(l.tp * l.pp, l.cp * l.dp) == l.gpus;
+  const bool batched = q.training.global_batch % quantity::product(l.dp, choice.micro_batch) == 0;
+  return spread && batched && frameworks::broken_rule({q.model.shape, q.training, l}) == nullptr;
+}
+
+/// A choice of a part in the layout of its base.
+Choice in_base(const search::PlanSpace& space, const Choice& told) {
+  const BadInput unknown("--merge", "a part holds a layout that the search does not have");
+  const auto& bases = space.question().bases;
+  if (told.base >= bases.size()) throw unknown;
+  Choice whole = told;
+  whole.layout = bases[told.base].layout;
+  search::chosen(whole) = search::chosen(told);
+  if (!is_in(space, whole)) throw unknown;
+  return whole;
 }
 
 }  // namespace
@@ -200,10 +232,9 @@ Parts read_parts(const PlanOptions& options) {
 
 search::Findings merged(const search::PlanSpace& space, const std::vector<Findings>& parts) {
   Findings all;
-  for (const Findings& part : parts) {
-    for (const auto* runs : {&part.best, &part.each, &part.front}) {
-      if (std::ranges::all_of(*runs, [&](const PlannedRun& run) { return is_in(space, run.choice); })) continue;
-      throw BadInput("--merge", "a part holds a layout that the search does not have");
+  for (Findings part : parts) {
+    for (auto* runs : {&part.best, &part.each, &part.front}) {
+      for (PlannedRun& run : *runs) run.choice = in_base(space, run.choice);
     }
     all = search::merge(space, all, part);
   }

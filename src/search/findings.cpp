@@ -125,7 +125,7 @@ bool PlanSpace::is_better(const PlannedRun& a, const PlannedRun& b) const {
   if (of_a != of_b) return of_a < of_b;
   if (a.step != b.step) return a.step < b.step;
   if (a.memory != b.memory) return a.memory < b.memory;
-  return a.choice < b.choice;
+  return chosen(a.choice) < chosen(b.choice);
 }
 
 }  // namespace llmcalc::search

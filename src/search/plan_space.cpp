@@ -217,22 +217,13 @@ const spec::LayoutRule* PlanSpace::barrier() const {
 
 spec::Question PlanSpace::question_of(const Choice& c) const {
   spec::Question question = parts_->bases[c.base].question;
-  spec::Layout& layout = question.layout;
-  layout.tp = c.tp;
-  layout.sp = c.sp;
-  layout.pp = c.pp;
-  layout.vpp = c.vpp;
-  layout.schedule = c.schedule;
-  layout.cp = c.cp;
-  layout.cp_exchange = c.cp_exchange;
-  layout.ep = c.ep;
-  layout.etp = c.etp;
-  layout.dp = c.dp;
-  layout.sharding = c.sharding;
+  question.layout = c.layout;
   spec::Training& training = question.training;
-  if (!parts_->question.choices.states_grads) training.precision.grads = spec::gradients_of(training, c.sharding);
+  if (!parts_->question.choices.states_grads) {
+    training.precision.grads = spec::gradients_of(training, c.layout.sharding);
+  }
   training.micro_batch = c.micro_batch;
-  training.grad_accum = training.global_batch / (c.dp * c.micro_batch);
+  training.grad_accum = training.global_batch / (c.layout.dp * c.micro_batch);
   training.recompute = parts_->recomputes[c.recompute];
   training.offload = c.offload;
   return question;

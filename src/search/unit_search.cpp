@@ -265,13 +265,9 @@ bool UnitSearch::fits(Bytes memory) const {
 }
 
 PlannedRun UnitSearch::planned(std::uint32_t recompute, Bytes memory, Seconds step) const {
-  const spec::Layout& layout = question_.layout;
+  const spec::Training& training = question_.training;
   PlannedRun run;
-  run.choice = {base_index_,     layout.tp,       layout.pp,
-                layout.vpp,      layout.cp,       layout.ep,
-                layout.etp,      layout.dp,       question_.training.micro_batch,
-                layout.sp,       layout.schedule, layout.cp_exchange,
-                layout.sharding, recompute,       question_.training.offload};
+  run.choice = {base_index_, question_.layout, training.micro_batch, recompute, training.offload};
   run.memory = memory;
   run.step = step;
   run.total = step * base_->steps;

@@ -89,15 +89,16 @@ class BruteForce {
   void run() {
     const auto& shape = base_.model.shape;
     const std::int64_t gpus = base_.layout.gpus;
+    l_ = base_.layout;
     const std::int64_t most_ep = std::max<std::int64_t>(1, shape.moe.experts);
-    for (c_.tp = 1; c_.tp <= gpus; ++c_.tp)
-      for (c_.pp = 1; c_.pp <= gpus; ++c_.pp)
-        for (c_.cp = 1; c_.cp <= gpus; ++c_.cp)
-          for (c_.dp = 1; c_.dp <= gpus; ++c_.dp)
-            for (c_.ep = 1; c_.ep <= most_ep; ++c_.ep)
-              for (c_.etp = 1; c_.etp <= c_.tp; ++c_.etp)
+    for (l_.tp = 1; l_.tp <= gpus; ++l_.tp)
+      for (l_.pp = 1; l_.pp <= gpus; ++l_.pp)
+        for (l_.cp = 1; l_.cp <= gpus; ++l_.cp)
+          for (l_.dp = 1; l_.dp <= gpus; ++l_.dp)
+            for (l_.ep = 1; l_.ep <= most_ep; ++l_.ep)
+              for (l_.etp = 1; l_.etp <= l_.tp; ++l_.etp)
                 for (c_.micro_batch = 1; c_.micro_batch <= base_.training.global_batch; ++c_.micro_batch)
-                  if (c_.tp * c_.pp * c_.cp * c_.dp == gpus) words();
+                  if (l_.tp * l_.pp * l_.cp * l_.dp == gpus) words();
   }
 
  private:
@@ -105,23 +106,23 @@ class BruteForce {
     using spec::ContextExchange;
     using spec::Schedule;
     const bool whole_models = base_.training.framework == spec::Framework::hf;
-    if (whole_models && c_.tp * c_.pp * c_.cp * c_.ep > 1) return;
+    if (whole_models && l_.tp * l_.pp * l_.cp * l_.ep > 1) return;
     const bool split_experts = base_.model.shape.moe.experts > 0;
-    if (c_.etp > 1 && (!split_experts || c_.tp % c_.etp != 0)) return;
-    if (base_.training.global_batch % (c_.dp * c_.micro_batch) != 0) return;
+    if (l_.etp > 1 && (!split_experts || l_.tp % l_.etp != 0)) return;
+    if (base_.training.global_batch % (l_.dp * c_.micro_batch) != 0) return;
     const auto framework = base_.training.framework;
     const bool one_schedule = framework == spec::Framework::megatron || framework == spec::Framework::deepspeed;
     const std::int64_t layers = base_.model.layer_count();
-    for (c_.vpp = 1; c_.vpp <= (layers + c_.pp - 1) / c_.pp; ++c_.vpp)
+    for (l_.vpp = 1; l_.vpp <= (layers + l_.pp - 1) / l_.pp; ++l_.vpp)
       for (const auto schedule : {Schedule::one_f_one_b, Schedule::gpipe, Schedule::zero_bubble})
         for (const auto exchange : {ContextExchange::ring, ContextExchange::all_to_all})
           for (const bool sp : {false, true}) {
-            if ((layers + c_.pp - 1) / c_.pp % c_.vpp != 0) continue;
-            if (schedule != Schedule::one_f_one_b && (c_.pp == 1 || one_schedule)) continue;
-            if (exchange == ContextExchange::all_to_all && c_.cp == 1) continue;
-            c_.schedule = schedule;
-            c_.cp_exchange = exchange;
-            c_.sp = sp;
+            if ((layers + l_.pp - 1) / l_.pp % l_.vpp != 0) continue;
+            if (schedule != Schedule::one_f_one_b && (l_.pp == 1 || one_schedule)) continue;
+            if (exchange == ContextExchange::all_to_all && l_.cp == 1) continue;
+            l_.schedule = schedule;
+            l_.cp_exchange = exchange;
+            l_.sp = sp;
             states();
           }
   }
@@ -139,11 +140,11 @@ class BruteForce {
       shardings.resize(2);
       offloads.resize(2);
     }
-    if (c_.dp * c_.cp == 1) shardings = {Sharding::none};
+    if (l_.dp * l_.cp == 1) shardings = {Sharding::none};
     for (const auto sharding : shardings)
       for (const auto offload : offloads)
         for (std::uint32_t recompute = 0; recompute < 3; ++recompute) {
-          c_.sharding = sharding;
+          l_.sharding = sharding;
           c_.offload = offload;
           c_.recompute = recompute;
           ask();
@@ -166,6 +167,7 @@ class BruteForce {
   const search::PlanSpace& space_;
   const spec::Question& base_;
   Choice c_;
+  spec::Layout& l_ = c_.layout;
 };
 
 /// Times that differ in the last bit may be one time of the whole run, so either way is right there.

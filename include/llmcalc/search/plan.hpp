@@ -12,7 +12,6 @@
 #include "llmcalc/spec/question.hpp"
 #include "llmcalc/spec/run_choices.hpp"
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -20,6 +19,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace llmcalc::search {
@@ -46,16 +46,23 @@ struct PlanQuestion {
 /// One way to run a base.
 struct Choice {
   std::uint32_t base = 0;
-  std::int64_t tp = 1, pp = 1, vpp = 1, cp = 1, ep = 1, etp = 1, dp = 1, micro_batch = 1;
-  bool sp = false;
-  spec::Schedule schedule = spec::Schedule::one_f_one_b;
-  spec::ContextExchange cp_exchange = spec::ContextExchange::ring;
-  spec::Sharding sharding = spec::Sharding::none;
+  spec::Layout layout;  ///< the base's, with what is chosen of it
+  std::int64_t micro_batch = 1;
   std::uint32_t recompute = 0;  ///< index into PlanSpace::recomputes()
   spec::Offload offload = spec::Offload::none;
 
-  friend auto operator<=>(const Choice&, const Choice&) = default;
+  friend bool operator==(const Choice&, const Choice&) = default;
 };
+
+/// What tells one choice from another, as references: of two runs that are equally good the one is better in which
+/// the first of these that differs is smaller.
+/// \param choice  a Choice or a const one
+template <class SomeChoice>
+auto chosen(SomeChoice& choice) {
+  auto& l = choice.layout;
+  return std::tie(choice.base, l.tp, l.pp, l.vpp, l.cp, l.ep, l.etp, l.dp, choice.micro_batch, l.sp, l.schedule,
+                  l.cp_exchange, l.sharding, choice.recompute, choice.offload);
+}
 
 struct PlannedRun {
   Choice choice;
