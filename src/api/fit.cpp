@@ -2,7 +2,7 @@
 
 #include "api/accelerators.hpp"
 #include "api/echo.hpp"
-#include "api/retyped_advice.hpp"
+#include "api/restated.hpp"
 
 #include <utility>
 
@@ -16,9 +16,8 @@ Answer fit(const std::vector<read::Given>& words, const std::optional<read::Conf
   const auto& question = resolved.question;
   answer.estimate = answer::estimate(question);
   const auto larger = [&] { return larger_than(question.gpu, catalogue); };
-  answer.advised = search::advise(question, larger, answer.estimate.verdict);
   const Asked asked{words, config, catalogue, values};
-  std::erase_if(answer.advised.changes, [&](auto& advice) { return !retype(asked, question, advice); });
+  answer.advised = search::advise(question, larger, restating(asked, question), answer.estimate.verdict);
   answer.assumptions = std::move(resolved.assumptions);
   answer.completed = std::move(resolved.question);
   answer.version = version();

@@ -2,6 +2,7 @@
 #include "llmcalc/render/report.hpp"
 #include "render/json_list.hpp"
 #include "render/json_question.hpp"
+#include "render/text_common.hpp"
 #include "render/time_json.hpp"
 
 namespace llmcalc::render {
@@ -81,7 +82,7 @@ Json peak_explanation(const answer::Explanation& why) {
 }
 
 Json advice(const search::Advice& change) {
-  return {{"flag", change.flag},
+  return {{"flag", options_of(change)},
           {"change", change.change},
           {"cost", change.cost},
           {"needed_bytes", in_bytes(change.needed)},

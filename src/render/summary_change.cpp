@@ -64,16 +64,17 @@ std::vector<std::string> change_lines(std::span<const Advice> advice, const Memo
   std::size_t flag_columns = 0;
   for (const Advice& change : advice) {
     need_columns = std::max(need_columns, in_unit(change.needed, unit).size());
-    flag_columns = std::max(flag_columns, display_width(change.flag));
+    flag_columns = std::max(flag_columns, display_width(options_of(change)));
   }
   std::vector<std::string> lines;
   const auto column = need_columns + gaps - 2;
   const auto left = page_columns - std::min(page_columns, flag_columns + need_columns + gaps);
   for (const Advice& change : advice) {
+    const auto options = options_of(change);
     auto line =
-        fmt::format("  {:>{}}  {}", in_unit(change.needed, unit), need_columns, wrapped(change.flag, column, column));
+        fmt::format("  {:>{}}  {}", in_unit(change.needed, unit), need_columns, wrapped(options, column, column));
     if (left >= worth_saying) {
-      line.append(flag_columns - display_width(change.flag) + 2, ' ');
+      line.append(flag_columns - display_width(options) + 2, ' ');
       line += paint(cut(cost_of(change), left), Ink::dim, style);
     }
     std::ranges::move(lines_of(line), std::back_inserter(lines));

@@ -24,7 +24,7 @@ std::string changes(const Report& report, const TextStyle& style) {
   table.add_line("  " + paint(std::string("what would make it fit (").append(unit.name) + ")", Ink::heading, style));
   for (const auto& advice : report.advised.changes) {
     const bool tight = advice.verdict == VerdictKind::tight;
-    table.add_row({in_unit(advice.needed, unit), advice.flag + (tight ? "  (tight)" : "")});
+    table.add_row({in_unit(advice.needed, unit), options_of(advice) + (tight ? "  (tight)" : "")});
     table.add_row({"", advice.change});
     table.add_row({"", paint("costs " + advice.cost, Ink::dim, style)});
   }

@@ -59,6 +59,16 @@ std::string echoed(const Report& report, std::string_view term) {
   return line == report.question.end() ? std::string() : line->value;
 }
 
+std::string options_of(const search::Advice& advice) {
+  std::string options;
+  for (const auto& [term, value] : advice.terms) {
+    std::string name = term;
+    std::ranges::replace(name, '_', '-');
+    options += fmt::format("{}--{} {}", options.empty() ? "" : " ", name, value);
+  }
+  return options;
+}
+
 std::string peak_words(const answer::MemoryAnswer& memory) {
   const auto place = memory.peak_place.empty() ? std::string(memory::name_of(memory.peak_phase)) : memory.peak_place;
   if (memory.stages.size() < 2) return "peak in " + place;

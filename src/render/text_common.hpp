@@ -1,4 +1,4 @@
-// What several sections of the text answer share.
+// What several sections of an answer share.
 #pragma once
 
 #include "llmcalc/render/report.hpp"
@@ -24,6 +24,9 @@ std::string echoed(const Report& report, std::string_view term);
 
 /// "peak in backward of layer 31 of 32 on pipeline stage 0 of 4"
 std::string peak_words(const answer::MemoryAnswer& memory);
+
+/// The options that change a run, as one types them: "--tp 2 --sp 1".
+std::string options_of(const search::Advice& advice);
 
 /// A figure without unit, to be read: "8,365", "20.4", "3.5e+16".
 std::string figure_text(double value);

@@ -21,8 +21,7 @@ double speed_of(const spec::Question& question) {
   return estimate.timed ? estimate.compute.tokens_per_gpu * static_cast<double>(question.layout.gpus) : 0.0;
 }
 
-std::vector<Advice> changes_for(const spec::Question& question, Larger larger, VerdictKind kind, Probe& probe) {
-  Combinations combinations(question, larger, kind == VerdictKind::does_not_fit, probe);
+std::vector<Advice> changes_for(const spec::Question& question, Combinations combinations) {
   const double speed = speed_of(question);
   std::vector<Advice> found;
   for (std::size_t last = 0; last < all_changes().size(); ++last) {
@@ -52,7 +51,8 @@ std::vector<CardVerdict> cards_for(const spec::Question& question, Larger larger
 
 }  // namespace
 
-Advised advise(const spec::Question& question, const LargerAccelerators& larger, const answer::Verdict& verdict) {
+Advised advise(const spec::Question& question, const LargerAccelerators& larger, const Restate& restate,
+               const answer::Verdict& verdict) {
   const auto kind = verdict.kind;
   const bool walked = question.training.activations == spec::ActivationModel::program;
   Probe probe;
@@ -60,7 +60,8 @@ Advised advise(const spec::Question& question, const LargerAccelerators& larger,
   if (kind == VerdictKind::fits && walked) advised.headroom = headroom(question, verdict.capacity, probe);
   if (kind != VerdictKind::does_not_fit && kind != VerdictKind::tight) return advised;
   const auto accelerators = larger ? larger() : std::vector<spec::Accelerator>{};
-  advised.changes = changes_for(question, accelerators, kind, probe);
+  const bool takes_tight = kind == VerdictKind::does_not_fit;
+  advised.changes = changes_for(question, {question, accelerators, restate, takes_tight, probe});
   advised.cards = cards_for(question, accelerators, probe);
   return advised;
 }

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -28,7 +29,7 @@ bool flash_attention(Changed& run, Larger, std::size_t step) {
   auto& kernel = run.question.training.attention;
   if (step > 0 || kernel != spec::AttentionKernel::eager) return false;
   kernel = spec::AttentionKernel::flash;
-  say(run, "--attention flash", "attention in one kernel that keeps no scores",
+  say(run, {{"attention", "flash"}}, "attention in one kernel that keeps no scores",
       "nothing: the same result, faster (Dao et al. 2022, arXiv:2205.14135)");
   return true;
 }
@@ -37,7 +38,7 @@ bool fused_optimizer(Changed& run, Larger, std::size_t step) {
   auto& training = run.question.training;
   if (step > 0 || training.optimizer_impl != spec::OptimizerImpl::foreach) return false;
   training.optimizer_impl = spec::OptimizerImpl::fused;
-  say(run, "--optimizer-impl fused", "an optimizer step without a temporary for each parameter",
+  say(run, {{"optimizer_impl", "fused"}}, "an optimizer step without a temporary for each parameter",
       "nothing: the same update in one kernel (torch.optim, fused=True)");
   return true;
 }
@@ -45,7 +46,7 @@ bool fused_optimizer(Changed& run, Larger, std::size_t step) {
 /// Chunks of the head and its loss, where the framework has no kernel that is both.
 bool chunked_loss(Changed& run) {
   run.question.training.loss = spec::Loss::chunked;
-  say(run, "--loss chunked", "head and loss a chunk of positions at a time",
+  say(run, {{"loss", "chunked"}}, "head and loss a chunk of positions at a time",
       "little: the same loss in several kernels (torchtune CEWithChunkedOutputLoss)");
   return true;
 }
@@ -58,7 +59,7 @@ bool smaller_loss(Changed& run, Larger, std::size_t step) {
     return can.has(spec::Loss::chunked) && loss != spec::Loss::chunked && chunked_loss(run);
   }
   loss = spec::Loss::fused_linear;
-  say(run, "--loss fused-linear", "head and loss in one kernel that never holds all logits",
+  say(run, {{"loss", "fused-linear"}}, "head and loss in one kernel that never holds all logits",
       "little: the same loss, made chunk by chunk (Liger-Kernel, arXiv:2410.10989)");
   return true;
 }
@@ -93,14 +94,8 @@ std::vector<Stage> stages_of(const spec::Question& question) {
   return known;
 }
 
-/// The flag of a sharding. DeepSpeed's default type of gradients follows from it (runtime/engine.py, get_data_types),
-/// so there the present type is said as well.
-std::string sharding_flag(const spec::Question& question) {
-  const auto& training = question.training;
-  std::string flag = fmt::format("--sharding {}", spec::name_of(question.layout.sharding));
-  if (row_of(question).engine == frameworks::Engine::deepspeed)
-    flag += fmt::format(" --grads {}", spec::name_of(training.precision.grads));
-  return flag;
+ChangedTerm sharding_term(const spec::Question& question) {
+  return {"sharding", std::string(spec::name_of(question.layout.sharding))};
 }
 
 bool shard(Changed& run, Larger, std::size_t step) {
@@ -110,7 +105,7 @@ bool shard(Changed& run, Larger, std::size_t step) {
   const Stage& stage = known[step];
   if (spec::zero_stage(stage.sharding) <= spec::zero_stage(layout.sharding)) return false;
   layout.sharding = stage.sharding;
-  say(run, sharding_flag(run.question), stage.change, stage.cost);
+  say(run, {sharding_term(run.question)}, stage.change, stage.cost);
   return true;
 }
 
@@ -129,7 +124,7 @@ bool smaller_micro_batch(Changed& run, Larger, std::size_t step) {
   if (parts == 0 || spec::updates_in_backward(training.optimizer)) return false;
   training.micro_batch /= parts;
   training.grad_accum = quantity::product(training.grad_accum, parts);
-  say(run, fmt::format("--micro-batch {} --grad-accum {}", training.micro_batch, training.grad_accum),
+  say(run, {{"micro_batch", std::to_string(training.micro_batch)}, {"grad_accum", std::to_string(training.grad_accum)}},
       "the same global batch in more micro-batches", "time: smaller matrix products use the accelerator less well");
   return true;
 }
@@ -141,7 +136,7 @@ bool shorter_sequence(Changed& run, Larger, std::size_t step) {
   const std::int64_t seq = training.seq >> (step + 1);
   if (seq < shortest || (seq << (step + 1)) != training.seq) return false;
   training.seq = seq;
-  say(run, fmt::format("--seq {}", seq), "shorter sequences", "context: longer samples are cut or split");
+  say(run, {{"seq", std::to_string(seq)}}, "shorter sequences", "context: longer samples are cut or split");
   return true;
 }
 
@@ -157,10 +152,10 @@ bool recompute(Changed& run, Larger, std::size_t step) {
   recompute = {};
   recompute.policy = selective ? RecomputePolicy::selective : RecomputePolicy::full;
   if (selective) {
-    say(run, "--recompute selective", "attention computed again in the backward pass",
+    say(run, {{"recompute", "selective"}}, "attention computed again in the backward pass",
         "time: 2 to 3 % more compute (Korthikanti et al. 2022, arXiv:2205.05198 section 5)");
   } else {
-    say(run, "--recompute full", "every layer computed again in the backward pass",
+    say(run, {{"recompute", "full"}}, "every layer computed again in the backward pass",
         "time: a second forward pass, a third more compute (Chen et al. 2016, arXiv:1604.06174)");
   }
   return true;
@@ -171,7 +166,7 @@ bool smaller_moments(Changed& run, Larger, std::size_t step) {
   if (step > 0 || training.optimizer != spec::Optimizer::adamw) return false;
   training.optimizer = spec::Optimizer::adamw_8bit;
   training.precision.moments = formats::Dtype::int8;
-  say(run, "--optimizer adamw-8bit", "optimizer states in 8 bits",
+  say(run, {{"optimizer", "adamw-8bit"}}, "optimizer states in 8 bits",
       "numerics: states quantized block by block (Dettmers et al. 2022, arXiv:2110.02861)");
   return true;
 }
@@ -180,7 +175,7 @@ bool precomputed_reference(Changed& run, Larger, std::size_t step) {
   auto& training = run.question.training;
   if (step > 0 || training.reference != spec::Reference::model || training.makes_samples()) return false;
   training.reference = spec::Reference::precomputed;
-  say(run, "--reference precomputed", "log-probabilities of the reference are stored before training",
+  say(run, {{"reference", "precomputed"}}, "log-probabilities of the reference are stored before training",
       "time: the reference runs over all data first (trl dpo_config.py, precompute_ref_log_probs)");
   return true;
 }
@@ -189,11 +184,12 @@ void settle_nodes(spec::Question& question) {
   question.layout.nodes = spec::usual_nodes(question.layout.gpus, spec::accelerators_per_node(question.gpu));
 }
 
-/// The accelerators as they would be typed, with their number where there are several.
-std::string accelerators_flag(const spec::Question& question) {
-  std::string number = fmt::format("--gpus {}", question.layout.gpus);
-  if (!question.gpu) return number;
-  return fmt::format("--gpu {}{}", question.gpu->id, question.layout.gpus > 1 ? " " + number : "");
+/// The accelerators, with their number where there are several.
+std::vector<ChangedTerm> accelerator_terms(const spec::Question& question) {
+  std::vector<ChangedTerm> terms;
+  if (question.gpu) terms.push_back({"gpu", question.gpu->id});
+  if (!question.gpu || question.layout.gpus > 1) terms.push_back({"gpus", std::to_string(question.layout.gpus)});
+  return terms;
 }
 
 constexpr std::size_t doublings = 10;
@@ -211,10 +207,11 @@ bool more_accelerators(Changed& run, Larger, std::size_t step) {
   settle_nodes(run.question);
   auto& training = run.question.training;
   training.global_batch = quantity::product(training.micro_batch, training.grad_accum, layout.dp);
-  say(run,
-      fmt::format("{} --dp {} --global-batch {} {}", accelerators_flag(run.question), layout.dp, training.global_batch,
-                  sharding_flag(run.question)),
-      fmt::format("sharded over {} accelerators", layout.gpus),
+  auto terms = accelerator_terms(run.question);
+  terms.push_back({"dp", std::to_string(layout.dp)});
+  terms.push_back({"global_batch", std::to_string(training.global_batch)});
+  terms.push_back(sharding_term(run.question));
+  say(run, terms, fmt::format("sharded over {} accelerators", layout.gpus),
       fmt::format("{} times the accelerators, and their communication", times));
   return true;
 }
@@ -234,17 +231,23 @@ void train_adapters(spec::Training& training, spec::Method method) {
   precision.master = precision.grad_copy = false;
 }
 
-std::string adapter_flags() { return fmt::format(" --lora-rank {} --lora-targets all-linear", advised_rank); }
+void name_adapter(std::vector<ChangedTerm>& terms) {
+  terms.push_back({"lora_rank", std::to_string(advised_rank)});
+  terms.push_back({"lora_targets", "all-linear"});
+}
 
-std::string reference_flag(const spec::Training& training) {
-  return training.reference == spec::Reference::base ? " --reference base" : "";
+void name_reference(std::vector<ChangedTerm>& terms, const spec::Training& training) {
+  if (training.reference == spec::Reference::base) terms.push_back({"reference", "base"});
 }
 
 bool adapters(Changed& run, Larger, std::size_t step) {
   auto& training = run.question.training;
   if (step > 0 || training.method != spec::Method::full) return false;
   train_adapters(training, spec::Method::lora);
-  say(run, "--method lora" + adapter_flags() + reference_flag(training), "adapters are trained instead of the weights",
+  std::vector<ChangedTerm> terms{{"method", "lora"}};
+  name_adapter(terms);
+  name_reference(terms, training);
+  say(run, terms, "adapters are trained instead of the weights",
       "another result: low-rank updates learn less (Biderman et al. 2024, arXiv:2405.09673)");
   return true;
 }
@@ -259,13 +262,10 @@ bool quantization(Changed& run, Larger, std::size_t step) {
   if (had_adapters) training.adapter = present;
   training.precision.weights = formats::Dtype::nf4_dq;
   training.precision.autocast = false;
-  const auto compute = training.precision.compute;  // bf16 follows from the weights
-  const std::string products =
-      compute == formats::Dtype::bf16 ? std::string() : fmt::format(" --compute {}", spec::name_of(compute));
-  say(run,
-      "--method qlora --weights nf4-dq --autocast 0" + products + (had_adapters ? std::string() : adapter_flags()) +
-          reference_flag(training),
-      "adapters are trained beside weights in 4 bits",
+  std::vector<ChangedTerm> terms{{"method", "qlora"}, {"weights", "nf4-dq"}};
+  if (!had_adapters) name_adapter(terms);
+  name_reference(terms, training);
+  say(run, terms, "adapters are trained beside weights in 4 bits",
       "another result, and 4-bit weights are off by their rounding (Dettmers et al. 2023, arXiv:2305.14314)");
   return true;
 }
@@ -277,7 +277,7 @@ bool next_accelerator(Changed& run, Larger larger, std::size_t step) {
   const auto& gpu = *run.question.gpu;
   const std::string price = gpu.price_per_hour ? quantity::format_money(*gpu.price_per_hour) + " an hour each"
                                                : std::string("another machine, at an unknown price");
-  say(run, accelerators_flag(run.question), fmt::format("{}, {}", gpu.name, quantity::format_gib(gpu.memory_usable)),
+  say(run, accelerator_terms(run.question), fmt::format("{}, {}", gpu.name, quantity::format_gib(gpu.memory_usable)),
       "money: " + price);
   return true;
 }

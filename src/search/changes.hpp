@@ -1,12 +1,14 @@
 // The changes that can make a run smaller, written once, in ascending order of what they cost.
 #pragma once
 
+#include "llmcalc/search/advice.hpp"
 #include "llmcalc/spec/question.hpp"
 
 #include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace llmcalc::search {
 
@@ -33,7 +35,7 @@ using Larger = std::span<const spec::Accelerator>;
 /// A question after a change, and the words for it.
 struct Changed {
   spec::Question question;
-  std::string flag;
+  std::vector<ChangedTerm> terms;  ///< one of each
   std::string change;
   std::string cost;
 };

@@ -7,6 +7,10 @@
 
 #include <fmt/format.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace llmcalc::search {
 namespace {
 
@@ -20,8 +24,11 @@ bool take_from_replicas(spec::Question& question, std::int64_t times) {
   return true;
 }
 
-std::string batch_flags(const spec::Question& question) {
-  return fmt::format("--dp {} --grad-accum {}", question.layout.dp, question.training.grad_accum);
+/// The batch as it is made by the replicas that are left.
+std::vector<ChangedTerm> with_batch(std::vector<ChangedTerm> terms, const spec::Question& question) {
+  terms.push_back({"dp", std::to_string(question.layout.dp)});
+  terms.push_back({"grad_accum", std::to_string(question.training.grad_accum)});
+  return terms;
 }
 
 }  // namespace
@@ -32,10 +39,9 @@ bool tensor_parallel(Changed& run, Larger, std::size_t step) {
   if (!take_from_replicas(run.question, times)) return false;
   layout.tp = quantity::product(layout.tp, times);
   layout.sp = true;
-  const std::string experts =
-      run.question.model.shape.moe.experts > 0 ? fmt::format("--etp {} ", layout.etp) : std::string();
-  say(run, fmt::format("--tp {} --sp 1 {}{}", layout.tp, experts, batch_flags(run.question)),
-      fmt::format("each layer cut over {} accelerators", layout.tp),
+  std::vector<ChangedTerm> terms{{"tp", std::to_string(layout.tp)}, {"sp", "1"}};
+  if (run.question.model.shape.moe.experts > 0) terms.push_back({"etp", std::to_string(layout.etp)});
+  say(run, with_batch(std::move(terms), run.question), fmt::format("each layer cut over {} accelerators", layout.tp),
       "time: exchanges inside of every layer (Korthikanti et al. 2022, arXiv:2205.05198)");
   return true;
 }
@@ -45,8 +51,7 @@ bool pipeline(Changed& run, Larger, std::size_t step) {
   auto& layout = run.question.layout;
   if (!take_from_replicas(run.question, times)) return false;
   layout.pp = quantity::product(layout.pp, times);
-  say(run, fmt::format("--pp {} {}", layout.pp, batch_flags(run.question)),
-      fmt::format("layers in {} stages", layout.pp),
+  say(run, with_batch({{"pp", std::to_string(layout.pp)}}, run.question), fmt::format("layers in {} stages", layout.pp),
       "time: stages wait for each other (Narayanan et al. 2021, arXiv:2104.04473)");
   return true;
 }

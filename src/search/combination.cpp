@@ -32,18 +32,25 @@ std::optional<Changed> strongest(const Changed& run, const Change& change, Large
 
 }  // namespace
 
-std::optional<Advice> Combinations::verify(Changed run) {
-  const auto& question = run.question;
+std::optional<Combinations::Enough> Combinations::enough(const spec::Question& question) {
   if (!frameworks::unable_to(question.training.framework, question).empty()) return std::nullopt;
   if (frameworks::broken_rule({question.model.shape, question.training, question.layout}) != nullptr)
     return std::nullopt;
   const auto needed = probe_.needed(question);
   if (!needed) return std::nullopt;
   const auto verdict = trust::judge(question, *needed);
-  const bool enough = verdict == VerdictKind::fits || (verdict == VerdictKind::tight && takes_tight_);
-  if (!enough) return std::nullopt;
-  return Advice{std::move(run.flag),    std::move(run.change), std::move(run.cost), *needed, verdict,
-                std::move(run.question)};
+  const bool gains = verdict == VerdictKind::fits || (verdict == VerdictKind::tight && takes_tight_);
+  return gains ? std::optional(Enough{*needed, verdict}) : std::nullopt;
+}
+
+/// The edited question is a quick look; what counts is the one that its words ask.
+std::optional<Advice> Combinations::verify(Changed run) {
+  if (!enough(run.question)) return std::nullopt;
+  auto restated = restate_(run.question, run.terms);
+  const auto asked = restated ? enough(restated->question) : std::nullopt;
+  if (!asked) return std::nullopt;
+  return Advice{std::move(restated->terms),   std::move(run.change), std::move(run.cost), asked->needed, asked->verdict,
+                std::move(restated->question)};
 }
 
 /// The last change is tried in every form: more of it need not need less.

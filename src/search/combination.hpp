@@ -15,17 +15,24 @@ namespace llmcalc::search {
 class Combinations {
  public:
   /// \param takes_tight  whether a fit inside the error bar is a gain
-  Combinations(const spec::Question& question, Larger larger, bool takes_tight, Probe& probe)
-      : start_{question, {}, {}, {}}, larger_(larger), takes_tight_(takes_tight), probe_(probe) {}
+  Combinations(const spec::Question& question, Larger larger, const Restate& restate, bool takes_tight, Probe& probe)
+      : start_{question, {}, {}, {}}, larger_(larger), restate_(restate), takes_tight_(takes_tight), probe_(probe) {}
 
   /// The smallest set that fits of those in which the change at `last` is the dearest, at most four together, and
-  /// before it the smallest that is tight, if that is another. Every set is verified by a walk.
+  /// before it the smallest that is tight, if that is another. Every set is verified by a walk of the run as it is
+  /// asked for.
   std::vector<Advice> with_last(std::size_t last);
 
  private:
   using Set = std::vector<const Change*>;
   static constexpr std::size_t most_together = 4;
 
+  /// The verdict on a run where it is enough to advise it, with what the run needs.
+  struct Enough {
+    quantity::Bytes needed;
+    trust::VerdictKind verdict;
+  };
+  std::optional<Enough> enough(const spec::Question& question);
   std::optional<Advice> verify(Changed run);
   std::optional<Advice> first_form(const Changed& run, const Change& last);
   std::optional<Advice> strongest_forms(const Set& set);
@@ -37,6 +44,7 @@ class Combinations {
 
   Changed start_;
   Larger larger_;
+  const Restate& restate_;
   bool takes_tight_;
   Probe& probe_;
   std::span<const Change> changes_ = all_changes();

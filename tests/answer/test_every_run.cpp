@@ -3,9 +3,9 @@
 
 #include "asking.hpp"
 #include "catch.hpp"
+#include "llmcalc/api/fit.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/read/presets.hpp"
-#include "llmcalc/search/advice.hpp"
 #include "llmcalc/spec/names.hpp"
 
 #include <set>
@@ -35,9 +35,8 @@ std::vector<std::string> models() {
 bool is_answered(const std::string& line, bool with_advice) {
   CAPTURE(line);
   try {
-    const auto question = test::question(line);
-    const auto estimate = answer::estimate(question);
-    if (with_advice) search::advise(question, {}, estimate.verdict);
+    const auto estimate = with_advice ? api::fit(test::words(line), std::nullopt, read::Catalogue()).estimate
+                                      : answer::estimate(test::question(line));
     const bool counts =
         estimate.memory.peak_needed > quantity::bytes(0) && std::isfinite(in_seconds(estimate.compute.step));
     if (!counts) FAIL_CHECK("an answer without a figure");

@@ -121,8 +121,8 @@ Report report_that_does_not_fit() {
   report.estimate.verdict.capacity = gib(24);
   report.advised.headroom.reset();
   report.advised.changes = {
-      {"--recompute full", "layers computed again", "time: a third more compute", gib(20), VerdictKind::fits, {}},
-      {"--optimizer adamw-8bit --seq 4096", "two changes", "numerics", gib(12), VerdictKind::fits, {}}};
+      {{{"recompute", "full"}}, "layers computed again", "time: a third more compute", gib(20), VerdictKind::fits, {}},
+      {{{"optimizer", "adamw-8bit"}, {"seq", "4096"}}, "two changes", "numerics", gib(12), VerdictKind::fits, {}}};
   return report;
 }
 

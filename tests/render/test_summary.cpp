@@ -1,6 +1,7 @@
 // The answer on one screen.
 #include "catch.hpp"
 #include "render/sample_report.hpp"
+#include "render/text_common.hpp"
 #include "render/width.hpp"
 #include "render/wrap.hpp"
 
@@ -58,7 +59,7 @@ TEST_CASE("what does not fit says by how much, and what would fit") {
   CHECK(text.rfind("DOES NOT FIT", 0) == 0);
   CHECK(contains(text, "needs 51.33 of 24.00 GiB, 27.33 short"));
   CHECK(contains(text, "to make it fit"));
-  for (const auto& advice : report_that_does_not_fit().advised.changes) CHECK(contains(text, advice.flag));
+  for (const auto& advice : report_that_does_not_fit().advised.changes) CHECK(contains(text, options_of(advice)));
 }
 
 TEST_CASE("without an accelerator the screen says how to get a verdict and a time") {

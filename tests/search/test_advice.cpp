@@ -1,7 +1,6 @@
 // Advice is what a person can type: every flag, appended to the question, gives the figure that was promised.
 #include "../answer/asking.hpp"
 #include "catch.hpp"
-#include "llmcalc/frameworks/layout_rules.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/search/advice.hpp"
 #include "search/changes.hpp"
@@ -20,9 +19,27 @@ struct Told : search::Advised {
   answer::Verdict verdict;
 };
 
-Told advised(const spec::Question& question, const search::LargerAccelerators& larger = {}) {
-  const auto estimate = answer::estimate(question);
-  return {search::advise(question, larger, estimate.verdict), estimate.verdict};
+std::string options_of(const std::vector<search::ChangedTerm>& terms) {
+  std::string options;
+  for (auto [term, value] : terms) {
+    std::ranges::replace(term, '_', '-');
+    options += " --" + term + " " + value;
+  }
+  return options;
+}
+
+/// Changed terms typed behind the line.
+std::optional<search::Restated> restated(const std::string& line, const std::vector<search::ChangedTerm>& terms) try {
+  return search::Restated{terms, question(line + options_of(terms))};
+} catch (const quantity::BadInput&) {
+  return std::nullopt;
+}
+
+Told advised(const std::string& line, const search::LargerAccelerators& larger = {}) {
+  const auto run = question(line);
+  const auto estimate = answer::estimate(run);
+  const auto restate = [&](const spec::Question&, const auto& terms) { return restated(line, terms); };
+  return {search::advise(run, larger, restate, estimate.verdict), estimate.verdict};
 }
 
 std::vector<spec::Accelerator> some_larger() {
@@ -30,9 +47,9 @@ std::vector<spec::Accelerator> some_larger() {
   return {catalogue.accelerator("h200-sxm", "test").accelerator, catalogue.accelerator("b200-sxm", "test").accelerator};
 }
 
-bool has_flag(const search::Advised& told, std::string_view flag) {
-  return std::ranges::any_of(told.changes,
-                             [&](const auto& advice) { return advice.flag.find(flag) != std::string::npos; });
+bool has_options(const search::Advised& told, std::string_view options) {
+  return std::ranges::any_of(
+      told.changes, [&](const auto& advice) { return options_of(advice.terms).find(options) != std::string::npos; });
 }
 
 // One question for every way in which a run can be too large.
@@ -62,14 +79,14 @@ const std::string too_large[] = {
 
 TEST_CASE("every advice, typed behind the question, needs what it promised and fits") {
   for (const std::string& line : too_large) {
-    const auto told = advised(question(line), some_larger);
+    const auto told = advised(line, some_larger);
     CAPTURE(line);
     CHECK(told.verdict.kind != VerdictKind::fits);
     CHECK_FALSE(told.changes.empty());
     CHECK_FALSE(told.headroom);
     for (const auto& advice : told.changes) {
-      CAPTURE(advice.flag);
-      const auto again = answer::estimate(question(line + " " + advice.flag));
+      CAPTURE(options_of(advice.terms));
+      const auto again = answer::estimate(question(line + options_of(advice.terms)));
       CHECK(again.verdict.kind == advice.verdict);
       CHECK(again.verdict.needed == advice.needed);
       CHECK(again.verdict.needed <= again.verdict.capacity);
@@ -81,40 +98,39 @@ TEST_CASE("every advice, typed behind the question, needs what it promised and f
 TEST_CASE("an advice says each option once") {
   for (const std::string line :
        {"--model palm-540b --gpu rtx-4070-super --gpus 8", "--model llama-3-70b --gpu h20 --gpus 4"}) {
-    for (const auto& advice : advised(question(line), some_larger).changes) {
-      CAPTURE(advice.flag);
-      for (const std::string option : {"--gpu ", "--gpus ", "--micro-batch ", "--sharding "}) {
-        const auto first = advice.flag.find(option);
-        CHECK((first == std::string::npos || advice.flag.find(option, first + 1) == std::string::npos));
+    for (const auto& advice : advised(line, some_larger).changes) {
+      CAPTURE(options_of(advice.terms));
+      for (const auto& said : advice.terms) {
+        CHECK(std::ranges::count(advice.terms, said.term, &search::ChangedTerm::term) == 1);
       }
     }
   }
 }
 
 TEST_CASE("a single change in place comes before another training, and that before another machine") {
-  const auto told = advised(question("--model gpt2-xl --dtype bf16 --framework hf --micro-batch 16 --seq 1024 "
-                                     "--gpu a100-40-sxm"),
-                            some_larger);
+  const auto told =
+      advised("--model gpt2-xl --dtype bf16 --framework hf --micro-batch 16 --seq 1024 --gpu a100-40-sxm", some_larger);
   REQUIRE(told.changes.size() >= 3);
-  CHECK(told.changes.front().flag.find("--method") == std::string::npos);
-  CHECK(told.changes.back().flag == "--gpu h200-sxm");  // the first of those offered that fits
-  CHECK(has_flag(told, "--recompute full"));
-  CHECK(has_flag(told, "--micro-batch"));
+  CHECK(told.changes.front().terms.front().term != "method");
+  CHECK(told.changes.back().terms ==
+        std::vector<search::ChangedTerm>{{"gpu", "h200-sxm"}});  // the first of those offered that fits
+  CHECK(has_options(told, "--recompute full"));
+  CHECK(has_options(told, "--micro-batch"));
 }
 
 TEST_CASE("the smallest step of a change is advised: one micro-batch less would not fit") {
   const std::string line = "--model gpt2-xl --dtype bf16 --framework hf --micro-batch 32 --seq 1024 --gpu a100-80-sxm";
-  const auto told = advised(question(line));
+  const auto told = advised(line);
   const auto found =
-      std::ranges::find_if(told.changes, [](const auto& advice) { return advice.flag.starts_with("--micro-batch"); });
+      std::ranges::find_if(told.changes, [](const auto& advice) { return advice.terms.front().term == "micro_batch"; });
   REQUIRE(found != told.changes.end());
-  const auto batch = question(line + " " + found->flag).training.micro_batch;
+  const auto batch = question(line + options_of(found->terms)).training.micro_batch;
   const auto larger = answer::estimate(question(line + " --micro-batch " + std::to_string(2 * batch)));
   CHECK(larger.verdict.kind != VerdictKind::fits);
 }
 
 TEST_CASE("where no single change in place suffices, two are combined") {
-  const auto told = advised(question("--model llama-3-8b --dtype bf16 --framework hf --micro-batch 4 --gpu h100-sxm"));
+  const auto told = advised("--model llama-3-8b --dtype bf16 --framework hf --micro-batch 4 --gpu h100-sxm");
   REQUIRE_FALSE(told.changes.empty());
   CHECK(std::ranges::any_of(told.changes,
                             [](const auto& advice) { return advice.change.find(", and ") != std::string::npos; }));
@@ -126,12 +142,12 @@ TEST_CASE("accelerators are asked for only when the run does not fit, and not wh
     ++asked;
     return some_larger();
   };
-  advised(question("--params 1e9 --dtype bf16 --gpu h100-sxm --framework hf"), counting);
+  advised("--params 1e9 --dtype bf16 --gpu h100-sxm --framework hf", counting);
   CHECK(asked == 0);
-  const auto given = advised(question("--model llama-3-8b --dtype bf16 --gpu a100-40-sxm --memory 20GiB"), counting);
+  const auto given = advised("--model llama-3-8b --dtype bf16 --gpu a100-40-sxm --memory 20GiB", counting);
   CHECK(asked == 1);
-  CHECK_FALSE(has_flag(given, "--gpu h200"));
-  CHECK_FALSE(has_flag(given, "--gpu b200"));
+  CHECK_FALSE(has_options(given, "--gpu h200"));
+  CHECK_FALSE(has_options(given, "--gpu b200"));
 }
 
 TEST_CASE("the room of a run that fits is the border: one more does not fit") {
@@ -141,7 +157,7 @@ TEST_CASE("the room of a run that fits is the border: one more does not fit") {
                                  "--recompute full",
                                  "--model llama-3-8b --dtype bf16 --framework megatron --tp 8 --sp 1 --gpu h100-sxm"}) {
     CAPTURE(line);
-    const auto told = advised(question(line));
+    const auto told = advised(line);
     REQUIRE(told.verdict.kind == VerdictKind::fits);
     CHECK(told.changes.empty());
     REQUIRE(told.headroom);
@@ -160,7 +176,7 @@ TEST_CASE("the room of a run that fits is the border: one more does not fit") {
 
 TEST_CASE("the room for micro-batches is one that the stated batch of a step can be split into") {
   const std::string line = "--model gpt2-xl --dtype bf16 --framework hf --seq 512 --gpu h100-sxm --global-batch ";
-  const auto room_of = [&](const std::string& more) { return advised(question(line + more)).headroom->micro_batch; };
+  const auto room_of = [&](const std::string& more) { return advised(line + more).headroom->micro_batch; };
   for (const std::int64_t batch : {6, 84, 1009, 1024}) {
     CAPTURE(batch);
     std::int64_t largest = 1;
@@ -178,20 +194,20 @@ TEST_CASE("the room for micro-batches is one that the stated batch of a step can
 }
 
 TEST_CASE("advice takes any question that an estimate takes") {
-  const auto huge =
-      advised(question("--model llama-3-8b --dtype bf16 --micro-batch 2147483647 --grad-accum 2147483647 "
-                       "--gpu a100-80-sxm --seq 1"));
+  const auto huge = advised(
+      "--model llama-3-8b --dtype bf16 --micro-batch 2147483647 --grad-accum 2147483647 "
+      "--gpu a100-80-sxm --seq 1");
   CHECK(huge.verdict.kind == VerdictKind::does_not_fit);
-  CHECK(advised(question("--params 1e9 --dtype bf16")).changes.empty());
-  CHECK_FALSE(advised(question("--params 1e9 --dtype bf16 --gpu a100-80 --activations none")).headroom);
+  CHECK(advised("--params 1e9 --dtype bf16").changes.empty());
+  CHECK_FALSE(advised("--params 1e9 --dtype bf16 --gpu a100-80 --activations none").headroom);
 }
 
 TEST_CASE("a run short of a reference model's bytes may store what that would say") {
   const std::string line =
       "--model llama-3-8b --dtype bf16 --framework ms-swift --method full --recompute full --optimizer-impl foreach "
       "--gpu h100-sxm --memory 85GiB --algorithm ";
-  CHECK(has_flag(advised(question(line + "dpo")), "--reference precomputed"));
-  CHECK_FALSE(has_flag(advised(question(line + "ppo")), "--reference precomputed"));
+  CHECK(has_options(advised(line + "dpo"), "--reference precomputed"));
+  CHECK_FALSE(has_options(advised(line + "ppo"), "--reference precomputed"));
 }
 
 namespace {
@@ -206,27 +222,29 @@ std::optional<search::Changed> formed(const search::Changed& run, const search::
   return std::nullopt;
 }
 
-bool fits(const spec::Question& question, search::Probe& probe) {
-  if (frameworks::broken_rule({question.model.shape, question.training, question.layout}) != nullptr) return false;
-  const auto needed = probe.needed(question);
-  return needed && trust::judge(question, *needed) == VerdictKind::fits;
+/// Whether a changed run fits, typed behind the line that was asked.
+bool fits(const std::string& line, const search::Changed& run, search::Probe& probe) {
+  const auto typed = restated(line, run.terms);
+  const auto needed = typed ? probe.needed(typed->question) : std::nullopt;
+  return needed && trust::judge(typed->question, *needed) == VerdictKind::fits;
 }
 
 /// Whether one change, or two of different kinds, in any of their forms, make a run fit.
-bool one_or_two_fit(const spec::Question& question, std::span<const spec::Accelerator> larger) {
+bool one_or_two_fit(const std::string& line, std::span<const spec::Accelerator> larger) {
   search::Probe probe;
+  const auto question = test::question(line);
   const search::Changed start{question, {}, {}, {}};
   const auto changes = search::all_changes();
   for (std::size_t first = 0; first < changes.size(); ++first) {
     for (std::size_t step = 0; step < changes[first].steps(question, larger); ++step) {
       const auto one = formed(start, changes[first], larger, step);
       if (!one) continue;
-      if (fits(one->question, probe)) return true;
+      if (fits(line, *one, probe)) return true;
       for (std::size_t second = first + 1; second < changes.size(); ++second) {
         if (changes[second].kind == changes[first].kind) continue;
         for (std::size_t form = 0; form < changes[second].steps(one->question, larger); ++form) {
           const auto two = formed(*one, changes[second], larger, form);
-          if (two && fits(two->question, probe)) return true;
+          if (two && fits(line, *two, probe)) return true;
         }
       }
     }
@@ -253,19 +271,19 @@ TEST_CASE("of 500 runs that do not fit, each that one or two changes can save is
   int asked = 0;
   while (asked < 500) {
     const auto line = random_line(random);
-    const auto run = question(line);
-    const auto told = advised(run, [&] { return larger; });
+    if (!restated(line, {})) continue;  // megatron knows no qlora
+    const auto told = advised(line, [&] { return larger; });
     if (told.verdict.kind != VerdictKind::does_not_fit) continue;
     ++asked;
     const bool saved =
         std::ranges::any_of(told.changes, [](const auto& advice) { return advice.verdict == VerdictKind::fits; });
     CAPTURE(line);
-    if (!saved) CHECK_FALSE(one_or_two_fit(run, larger));
+    if (!saved) CHECK_FALSE(one_or_two_fit(line, larger));
   }
 }
 
 TEST_CASE("the larger accelerators are told by capacity, as no, tight or yes") {
-  const auto told = advised(question("--model llama-3-8b --dtype mixed-bf16 --gpu a100-80-sxm"), some_larger);
+  const auto told = advised("--model llama-3-8b --dtype mixed-bf16 --gpu a100-80-sxm", some_larger);
   REQUIRE(told.cards.size() == 2);
   CHECK(told.cards[0].gpu == "h200-sxm");
   CHECK(told.cards[1].gpu == "b200-sxm");

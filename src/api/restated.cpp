@@ -1,0 +1,59 @@
+#include "api/restated.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/read/vocabulary.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+
+namespace llmcalc::api {
+namespace {
+
+using read::Given;
+using search::ChangedTerm;
+using search::Restated;
+
+bool names(const std::vector<ChangedTerm>& terms, std::string_view term) {
+  return std::ranges::find(terms, term, &ChangedTerm::term) != terms.end();
+}
+
+/// The changed terms, and those that were said and that the change moves without naming them.
+std::vector<ChangedTerm> terms_to_say(const std::vector<Given>& words, const spec::Question& before,
+                                      const spec::Question& changed, std::vector<ChangedTerm> terms) {
+  for (const Given& word : words) {
+    const read::Term* term = read::find_term(word.term);
+    if (term == nullptr || names(terms, term->name)) continue;
+    std::string value = term->show(changed);
+    if (!value.empty() && value != term->show(before)) terms.push_back({std::string(term->name), std::move(value)});
+  }
+  return terms;
+}
+
+/// What was said, with the changed terms in its place.
+std::vector<Given> words_with(const std::vector<Given>& said, const std::vector<ChangedTerm>& terms) {
+  std::vector<Given> words;
+  for (const auto& [term, value] : terms) {
+    words.push_back({term, value, {read::Source::flag, "--" + read::option_name(term)}});
+  }
+  std::ranges::copy_if(said, std::back_inserter(words), [&](const Given& word) { return !names(terms, word.term); });
+  return words;
+}
+
+}  // namespace
+
+search::Restate restating(const Asked& asked, const spec::Question& question) {
+  return [&asked, &question](const spec::Question& changed,
+                             const std::vector<ChangedTerm>& terms) -> std::optional<Restated> {
+    auto said = terms_to_say(asked.words, question, changed, terms);
+    try {
+      auto resolved = resolve(words_with(asked.words, said), asked.config, asked.catalogue, asked.values);
+      return Restated{std::move(said), std::move(resolved.question)};
+    } catch (const quantity::BadInput&) {
+      return std::nullopt;
+    }
+  };
+}
+
+}  // namespace llmcalc::api
