@@ -60,11 +60,16 @@ std::string_view unable_to(spec::Framework framework, const Question& question) 
 std::vector<std::string_view> able_to(std::string_view term, const Question& question) {
   constexpr std::size_t enough = 5;
   const auto demand = std::ranges::find(demands, term, &Demand::term);
+  const Engine engine = row_of(question.training.framework).engine;
   std::vector<std::string_view> words;
-  for (const Row* row : rows()) {
-    const bool can = row->states != States::textbook && demand->is_met(row->abilities, question);
-    if (can && words.size() < enough) words.push_back(row->words.front());
-  }
+  const auto add = [&](bool relatives) {
+    for (const Row* row : rows()) {
+      if ((row->engine == engine) != relatives || row->states == States::textbook) continue;
+      if (demand->is_met(row->abilities, question) && words.size() < enough) words.push_back(row->words.front());
+    }
+  };
+  add(true);
+  add(false);
   return words;
 }
 

@@ -38,6 +38,14 @@ inline constexpr Condition has_stages = [](const spec::Question& q) {
   return q.layout.pp > 1 && spec::is_fsdp(q.layout.sharding);
 };
 
+/// DeepSeek-V3's recipes send tokens by DeepEP or HybridEP, those of other mixtures by plain all-to-alls until release
+/// 0.4 (Megatron-Bridge scripts/performance/configs, moe_flex_dispatcher_backend).
+inline constexpr Condition sends_by_node = [](const spec::Question& q) {
+  const bool sends_once =
+      q.model.shape.latent.kv_rank > 0 || holds(Change::bridge_flexible_dispatch, q.training.software);
+  return sends_once && q.layout.ep > 1;
+};
+
 /// A shape in the way of GPT-2.
 inline constexpr Condition is_gpt = [](const spec::Question& q) {
   const auto& shape = q.model.shape;

@@ -32,6 +32,7 @@ inline constexpr Default bridge_defaults[] = {
     {"micro_batch", "1", "Megatron-Bridge 0.7.0 recipes/common.py, PEFT", is_low_rank},
     {"micro_batch", "2", "Megatron-Bridge 0.7.0 recipes/common.py"},
     {"sharding", "zero1", "Megatron-Bridge 0.7.0 recipes/utils/optimizer_utils.py", on_several},
+    {"node_dispatch", "1", "Megatron-Bridge scripts/performance/configs, moe_flex_dispatcher_backend", sends_by_node},
     {"lora_rank", "32", "Megatron-Bridge 0.7.0 recipes/common.py"},
     {"lora_dropout", "0", "Megatron-Bridge 0.7.0 recipes/common.py"},
 };
@@ -190,6 +191,7 @@ inline constexpr Row megatron_rows[] = {
      .abilities = megatron_abilities,
      .defaults = megatron_defaults,
      .half = HalfPrecision::pure,
+     .cuts_experts_as_layers = true,  // training/arguments.py, expert_tensor_parallel_size
      .memory_runs = MemoryRuns::megatron,
      .time_runs = TimeRuns::megatron,
      .measured = "its functional tests, its tables, SimuMax's validation"},
@@ -216,6 +218,7 @@ inline constexpr Row megatron_rows[] = {
      .abilities = nemo_abilities(),
      .defaults = nemo_defaults,
      .half = HalfPrecision::pure,
+     .cuts_experts_as_layers = true,  // it passes None on
      .memory_runs = MemoryRuns::megatron,
      .time_runs = TimeRuns::megatron,
      .measured = "its performance summaries, MLPerf"},

@@ -234,6 +234,12 @@ constexpr Row torch_row(const TorchRow& row) {
           .measured = row.measured};
 }
 
+/// LLaMA-Adapter's (litgpt/adapter.py).
+constexpr Row with_prompts(Row row) {
+  row.adapters_are_prompts = true;
+  return row;
+}
+
 constexpr Space of_shardings(List<Sharding> shardings, List<Offload> offloads) {
   return {.shardings = shardings, .schedules = one_schedule, .offloads = offloads, .splits_models = false};
 }
@@ -244,16 +250,16 @@ inline constexpr Space torchtitan_space{.shardings = {Sharding::ddp, Sharding::f
                                         .offloads = {Offload::none, Offload::params}};
 
 inline constexpr Row torch_rows[] = {
-    torch_row({spec::Framework::litgpt,
-               {"litgpt", "lit-gpt"},
-               "LitGPT",
-               &litgpt_profile,
-               of_shardings({Sharding::ddp, Sharding::fsdp1}, {Offload::none}),
-               litgpt_abilities,
-               litgpt_defaults,
-               HalfPrecision::pure,
-               TimeRuns::torch,
-               "its tutorials and issues"}),
+    with_prompts(torch_row({spec::Framework::litgpt,
+                            {"litgpt", "lit-gpt"},
+                            "LitGPT",
+                            &litgpt_profile,
+                            of_shardings({Sharding::ddp, Sharding::fsdp1}, {Offload::none}),
+                            litgpt_abilities,
+                            litgpt_defaults,
+                            HalfPrecision::pure,
+                            TimeRuns::torch,
+                            "its tutorials and issues"})),
     torch_row({spec::Framework::torchtune,
                {"torchtune"},
                "torchtune",

@@ -46,6 +46,7 @@ inline constexpr Default hf_defaults[] = {
     {"dtype", "fp32", "transformers before 5: from_pretrained, torch_dtype=None", before_transformers_5},
     {"dtype", "bf16", checkpoint_file},
     {"micro_batch", "8", trainer_file},
+    {"recompute", "full", "peft 0.21.2 utils/other.py, prepare_model_for_kbit_training", is_qlora},
     {"optimizer_impl", "fused", "transformers 5.23.0 training_args.py: adamw_torch_fused from torch 2.8 on",
      on_torch_2_8},
     {"optimizer_impl", "foreach",

@@ -130,7 +130,7 @@ TEST_CASE("the command is that of the framework that was asked for") {
 }
 
 TEST_CASE("no adapter is started by a command that trains all weights") {
-  for (const std::string framework : {"megatron", "torchtitan", "generic"}) {
+  for (const std::string framework : {"megatron-bridge", "torchtitan", "generic"}) {
     const auto all =
         launch::launches(test::question("--model llama-3-8b --method lora --gpu h100-sxm --framework " + framework));
     for (const auto& one : all) CHECK_THAT(one.command, !Contains("pretrain_gpt") && !Contains("torchtitan"));

@@ -135,5 +135,5 @@ TEST_CASE("Megatron-LM cuts experts over the tensor-parallel ranks unless told o
   const std::string line = "--model mixtral-8x7b --gpus 8 --tp 4 --framework ";
   CHECK(test::question_of(line + "megatron").layout.etp == 4);
   CHECK(test::question_of(line + "megatron --etp 1").layout.etp == 1);
-  CHECK(test::question_of(line + "megatron --framework-version Megatron-Bridge").layout.etp == 1);
+  CHECK(test::question_of(line + "megatron-bridge").layout.etp == 1);
 }

@@ -91,12 +91,14 @@ TEST_CASE("InternEvo updated with torch's chain of kernels in 2023") {
   CHECK(ask(line + " --optimizer-impl fused").question.training.optimizer_impl == spec::OptimizerImpl::fused);
 }
 
-TEST_CASE("recipes of latent attention send tokens by node") {
+TEST_CASE("recipes of latent attention send tokens by node, those of other mixtures since Bridge 0.4") {
   const std::string run = " --gpu h100-sxm:64 --ep 64 --framework ";
   const auto bridge = ask("--model deepseek-v3" + run + "megatron-bridge");
   CHECK(bridge.question.layout.node_dispatch);
   CHECK(echoed(bridge, "node_dispatch").origin.source == Source::assumed);
-  CHECK_FALSE(ask("--model qwen3-235b-a22b" + run + "megatron-bridge").question.layout.node_dispatch);
+  const std::string mixture = "--model qwen3-235b-a22b" + run + "megatron-bridge";
+  CHECK(ask(mixture).question.layout.node_dispatch);
+  CHECK_FALSE(ask(mixture + " --framework-version 'NeMo 25.09'").question.layout.node_dispatch);
   CHECK_FALSE(ask("--model deepseek-v3" + run + "megatron").question.layout.node_dispatch);
   CHECK_FALSE(ask("--model deepseek-v3 --node-dispatch 0" + run + "megatron-bridge").question.layout.node_dispatch);
 }

@@ -30,7 +30,8 @@ struct Abilities {
 /// The term of a question that asks for what the framework cannot do; empty where it can do all of it.
 std::string_view unable_to(spec::Framework framework, const spec::Question& question);
 
-/// The words of frameworks that can do what a term of the question asks for, best known first, a handful at most.
+/// The words of frameworks that can do what a term of the question asks for: those nearest to its own first, then the
+/// best known, a handful at most.
 /// \pre unable_to() names such terms
 std::vector<std::string_view> able_to(std::string_view term, const spec::Question& question);
 

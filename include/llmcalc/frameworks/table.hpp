@@ -58,6 +58,8 @@ struct Row {
   Abilities abilities;
   std::span<const Default> defaults;  ///< of two for one term the first that holds counts
   HalfPrecision half;
+  bool cuts_experts_as_layers = false;  ///< experts are tensor-parallel as all else is where nobody says
+  bool adapters_are_prompts = false;    ///< the adapters of its users are learned prompts, not bottlenecks
   MemoryRuns memory_runs;
   TimeRuns time_runs;
   std::string_view measured;  ///< whose runs of this very framework stand behind its estimates; empty: none do

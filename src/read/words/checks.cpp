@@ -210,11 +210,10 @@ void check_documents(const Draft& draft) {
 }
 
 void check_graphs(const Draft& draft) {
-  const auto framework = draft.question.training.framework;
-  if (framework == spec::Framework::megatron || framework == spec::Framework::nemo) return;
   const auto& training = draft.question.training;
+  if (frameworks::row_of(training.framework).engine == frameworks::Engine::megatron_core) return;
   const auto refuse = [&](std::string_view term) {
-    draft.contradiction(term, "framework", "only Megatron-LM and NeMo have the choice");
+    draft.contradiction(term, "framework", "only what runs on Megatron-Core has the choice");
   };
   if (training.cuda_graph != spec::CudaGraph::none) refuse("cuda_graph");
   if (!training.softmax_fusion) refuse("softmax_fusion");

@@ -1,7 +1,6 @@
 #include "read/words/completion.hpp"
 
 #include "llmcalc/frameworks/layout_rules.hpp"
-#include "llmcalc/frameworks/release.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/layout_rules.hpp"
 #include "llmcalc/spec/node.hpp"
@@ -127,14 +126,12 @@ void complete_low_rank(Draft& draft) {
   }
 }
 
-/// Megatron-LM cuts experts as it cuts the rest where nobody says (training/arguments.py,
-/// --expert-tensor-parallel-size; core/parallel_state.py, initialize_model_parallel: None is the tensor-parallel size),
-/// and so does NeMo, which passes None on; Megatron-Bridge's recipes say 1.
+/// Megatron-LM cuts experts as it cuts the rest where nobody says (core/parallel_state.py, initialize_model_parallel:
+/// None is the tensor-parallel size).
 void complete_expert_cut(Draft& draft) {
   spec::Layout& layout = draft.layout();
-  const bool follows = states_of(draft.training()) == frameworks::States::megatron && draft.shape().moe.experts > 0;
-  const bool recipe = draft.training().framework == spec::Framework::megatron_bridge;
-  if (!follows || recipe || draft.given("etp") || layout.tp == 1) return;
+  const bool follows = frameworks::row_of(draft.training().framework).cuts_experts_as_layers;
+  if (!follows || draft.shape().moe.experts == 0 || draft.given("etp") || layout.tp == 1) return;
   layout.etp = layout.tp;
   draft.derive("etp", "tp");
 }
@@ -208,22 +205,10 @@ void complete_data(Draft& draft) {
 }
 
 void complete_kernels(Draft& draft) {
-  for (const auto term :
-       {"recompute", "offload", "loss", "attention", "optimizer_impl", "fused_kernels", "compile", "reshard", "sp"}) {
+  for (const auto term : {"recompute", "offload", "loss", "attention", "optimizer_impl", "fused_kernels", "compile",
+                          "reshard", "sp", "node_dispatch"}) {
     take_default(draft, term);
   }
-}
-
-/// Megatron-Bridge sends DeepSeek-V3's tokens by DeepEP or HybridEP on every machine, those of other mixtures by plain
-/// all-to-alls until release 0.4 (scripts/performance/configs, moe_flex_dispatcher_backend).
-void complete_dispatch(Draft& draft) {
-  const auto& training = draft.training();
-  const bool recipe = training.framework == spec::Framework::megatron_bridge;
-  const bool sends_once = draft.shape().latent.kv_rank > 0 ||
-                          frameworks::holds(frameworks::Change::bridge_flexible_dispatch, training.software);
-  if (!recipe || !sends_once || draft.layout().ep == 1 || draft.given("node_dispatch")) return;
-  draft.layout().node_dispatch = true;
-  draft.assume("node_dispatch", "Megatron-Bridge recipe", "--node-dispatch 1");
 }
 
 void complete_optimizer(Draft& draft) {

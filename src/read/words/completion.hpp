@@ -12,7 +12,6 @@ void complete_pipeline(Draft& draft);   ///< says where the embedding and the lo
 void complete_dropout(Draft& draft);    ///< of a shape that does not say
 void complete_data(Draft& draft);       ///< says that 20 tokens a parameter are taken where none were given
 void complete_kernels(Draft& draft);    ///< recomputation, attention, loss and the like; \pre layout is complete
-void complete_dispatch(Draft& draft);   ///< how tokens travel to experts; \pre layout is complete
 void complete_optimizer(Draft& draft);  ///< the optimizer and rank that a method or an optimizer implies
 void complete_method(Draft& draft);     ///< adapter rank and targets, optimizer of runs that do not train
 

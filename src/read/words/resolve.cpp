@@ -55,7 +55,6 @@ Resolved resolve(const std::vector<Given>& given, const std::optional<ConfigText
   complete_kernels(draft);
   complete_sequence(draft);
   complete_dropout(draft);
-  complete_dispatch(draft);
   complete_pipeline(draft);
   complete_batch(draft);
   complete_data(draft);

@@ -20,9 +20,8 @@ constexpr bool has_virtual_tokens(spec::Method method) {
   return method == spec::Method::prompt || method == spec::Method::prefix;
 }
 
-/// Adapters are bottlenecks, except litgpt's, which are prompts (LLaMA-Adapter).
-constexpr bool has_bottleneck(const spec::Training& training) {
-  return training.method == spec::Method::adapter && training.framework != spec::Framework::litgpt;
+inline bool has_bottleneck(const spec::Training& training) {
+  return training.method == spec::Method::adapter && !frameworks::row_of(training.framework).adapters_are_prompts;
 }
 
 constexpr bool trains_adapters(spec::Method method) {
