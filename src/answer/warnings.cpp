@@ -76,9 +76,8 @@ std::string about_tightness(const spec::Question& question, const Verdict& verdi
   if (trust::excess(question, verdict.needed, capacity) > 0.0) {
     return fmt::format("tight: the room left is inside the error bar of {:.0f} %", 100.0 * verdict.error.above);
   }
-  const bool retries =
-      question.layout.sharding == spec::Sharding::fsdp1 &&
-      !frameworks::holds(frameworks::Change::fsdp_limits_gathers, question.training.software);
+  const bool retries = question.layout.sharding == spec::Sharding::fsdp1 &&
+                       !frameworks::holds(frameworks::Change::fsdp_limits_gathers, question.training.software);
   return std::string("tight: what the allocator caches of sharded layers reaches the capacity, where runs have died") +
          (retries ? "; before torch 2.1, without limit_all_gathers, they ran at a third of the speed" : "");
 }
