@@ -11,7 +11,7 @@ function(llmcalc_add_embed_presets_tool)
     ITEMS quantity/checked quantity/decimal quantity/error quantity/suggest quantity/text quantity/written spec/names
           read/config/activation read/config/document read/config/expression read/config/family read/config/fields
           read/config/reader read/config/writing read/json_text read/presets/accelerator read/presets/fields
-          read/presets/json read/presets/model read/presets/names read/presets/shape)
+          read/presets/json read/presets/model read/presets/names read/presets/rates read/presets/shape)
     list(APPEND sources "${llmcalc_presets_root}/src/${source}.cpp")
   endforeach()
   add_executable(llmcalc_embed_presets_tool ${sources})
@@ -30,7 +30,7 @@ function(llmcalc_embed_presets target)
   set(presets "${llmcalc_presets_root}/presets")
   set(output "${CMAKE_CURRENT_BINARY_DIR}/embedded_presets.cpp")
   file(GLOB files CONFIGURE_DEPENDS "${presets}/models/*.json" "${presets}/accelerators/*.json"
-       "${presets}/families/*.json")
+       "${presets}/families/*.json" "${presets}/rates/*.json")
   add_custom_command(
     OUTPUT "${output}"
     COMMAND llmcalc_embed_presets_tool "${presets}" "${output}"

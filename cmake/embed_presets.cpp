@@ -9,14 +9,19 @@
 #include "read/config/family.hpp"
 #include "read/presets/embedded_presets.hpp"
 #include "read/presets/entry.hpp"
+#include "read/presets/rates.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cctype>
+#include <cstdint>
 #include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <list>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -137,13 +142,83 @@ std::string family_table(const fs::path& root) {
   return "constexpr EmbeddedFamily families_table[] = {\n" + rows + "};\n\n";
 }
 
+/// An entry of presets/rates may derive from one in any file, so that all are found before the first is read.
+class RatesTable {
+ public:
+  explicit RatesTable(const fs::path& root) {
+    for (const auto& path : json_files(root / "rates")) {
+      documents_.emplace_back(contents(path), "presets/rates/" + path.filename().string());
+      for (const auto& place : documents_.back().entries()) {
+        if (!place.has("id")) place.fail("rates need an \"id\"");
+        if (!places_.try_emplace(place.member("id").string(), place).second) place.fail("the id is taken");
+        order_.push_back(place.member("id").string());
+      }
+    }
+  }
+
+  std::string text() const {
+    std::string rows;
+    for (const auto& id : order_) rows += row(read(id, {}));
+    return "constexpr EmbeddedRates rates_table[] = {\n" + rows + "};\n\n";
+  }
+
+ private:
+  /// \param within  the entries that derive from it
+  presets::RatesPreset read(const std::string& id, std::set<std::string> within) const {
+    const auto& place = places_.at(id);
+    if (!within.insert(id).second) place.fail("derives from itself");
+    check_sources(place);
+    const std::string base = place.has("base") ? place.member("base").string() : std::string(presets::usual_rates);
+    if (id == presets::usual_rates) return presets::read_rates_entry(place, nullptr);
+    if (!places_.contains(base)) place.member("base").fail("no rates are called '" + base + "'");
+    const auto inherited = read(base, within);
+    return presets::read_rates_entry(place, &inherited);
+  }
+
+  /// What ships says where its numbers come from.
+  static void check_sources(const presets::JsonPlace& place) {
+    for (const auto& key : place.keys()) {
+      const auto group = place.member(key);
+      if (key != "stands_for" && group.value().is_object() && !group.has("source")) group.fail("needs a \"source\"");
+    }
+  }
+
+  static std::string row(const presets::RatesPreset& preset) {
+    constexpr auto words = sizeof(llmcalc::spec::MeasuredRates) / sizeof(std::uint64_t);
+    using Words = std::array<std::uint64_t, words>;
+    std::string numbers;
+    for (const auto word : std::bit_cast<Words>(llmcalc::spec::MeasuredRates(preset.rates))) {
+      numbers += (numbers.empty() ? "" : ", ") + std::to_string(word) + 'U';
+    }
+    std::string texts;
+    for (const auto& text : {preset.rates.id, preset.rates.measured, preset.rates.operations, preset.arch, preset.name}) {
+      texts += literal(text) + ", ";
+    }
+    return "    {" + texts + bits(preset.bf16_over_fp32_below) + ", " + "quantity::gigabytes_per_second(" +
+           bits(llmcalc::quantity::in_gigabytes_per_second(preset.bandwidth_from)) +
+           "),\n     std::bit_cast<spec::MeasuredRates>(std::array<std::uint64_t, " + std::to_string(words) + ">{" +
+           numbers + "})},\n";
+  }
+
+  /// Such a number to the last bit.
+  static std::string bits(double number) {
+    return "std::bit_cast<double>(std::uint64_t{" + std::to_string(std::bit_cast<std::uint64_t>(number)) + "U})";
+  }
+
+  std::list<presets::PresetDocument> documents_;
+  std::map<std::string, presets::JsonPlace> places_;
+  std::vector<std::string> order_;
+};
+
 std::string source(const fs::path& root) {
-  return "#include \"read/presets/embedded_presets.hpp\"\n\nnamespace llmcalc::read {\nnamespace {\n\n" +
+  return "#include \"read/presets/embedded_presets.hpp\"\n\n#include <array>\n#include <bit>\n#include <cstdint>\n\n"
+         "namespace llmcalc::read {\nnamespace {\n\n" +
          table("models", root, "models", presets::read_model_entry) +
          table("accelerators", root, "accelerators", presets::read_accelerator_entry) +
-         family_table(root) + "}  // namespace\n\n" + accessor("models") +
+         family_table(root) + RatesTable(root).text() + "}  // namespace\n\n" + accessor("models") +
          accessor("accelerators") +
-         "std::span<const EmbeddedFamily> embedded_families() { return families_table; }\n" + "\n}  // namespace llmcalc::read\n";
+         "std::span<const EmbeddedFamily> embedded_families() { return families_table; }\n"
+         "std::span<const EmbeddedRates> embedded_rates() { return rates_table; }\n" + "\n}  // namespace llmcalc::read\n";
 }
 
 void run(const fs::path& root, const fs::path& output) {

@@ -14,17 +14,17 @@ read::Catalogue open_catalogue(const Arguments& arguments, const Environment& en
     std::error_code error;
     if (!std::filesystem::is_directory(*folder, error)) {
       throw quantity::BadInput(place, "'" + *named + "' is no folder",
-                               "it holds models/*.json, accelerators/*.json and families/*.json");
+                               "it holds models/*.json, accelerators/*.json, families/*.json and rates/*.json");
     }
     const auto holds = [&](const char* name) { return std::filesystem::is_directory(*folder / name, error); };
-    if (!holds("models") && !holds("accelerators")) {
-      throw quantity::BadInput(place, "'" + *named + "' has neither a folder models nor a folder accelerators",
-                               "it holds models/*.json and accelerators/*.json");
+    if (!holds("models") && !holds("accelerators") && !holds("rates")) {
+      throw quantity::BadInput(place, "'" + *named + "' has none of the folders models, accelerators and rates",
+                               "it holds models/*.json, accelerators/*.json and rates/*.json");
     }
   }
   if (!folder) return {};
   return {read_presets(*folder / "models", place), read_presets(*folder / "accelerators", place),
-          read_presets(*folder / "families", place)};
+          read_presets(*folder / "families", place), read_presets(*folder / "rates", place)};
 }
 
 }  // namespace llmcalc::cli

@@ -59,6 +59,12 @@ void check_rates(const spec::Question& question) {
   }
 }
 
+/// Without them nothing has a speed.
+void check_accelerator(const spec::Question& question) {
+  if (!question.gpu || question.gpu->rates.known()) return;
+  throw BadInput("gpu", "no rates were looked up for '" + question.gpu->id + "'", "read::Catalogue::add_rates");
+}
+
 void check_layout(const spec::Question& question) {
   const auto* rule = broken_rule({question.model.shape, question.training, question.layout});
   if (rule == nullptr) return;
@@ -73,6 +79,7 @@ void check_question(const spec::Question& question) {
   check_counts(question);
   check_products(question);
   check_rates(question);
+  check_accelerator(question);
   check_layout(question);
 }
 

@@ -1,4 +1,4 @@
-#include "timing/generation.hpp"
+#include "timing/chip.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -58,10 +58,14 @@ double head_factor(double dim, double exponential, double faster) {
 
 }  // namespace
 
-AttentionRates attention_rates(const Chip& chip, frameworks::AttentionLibrary library) {
-  if (chip.generation == nullptr) return unmeasured_attention(chip.ceiling);
-  const bool native = library == frameworks::AttentionLibrary::native;
-  AttentionRates rates = native ? chip.generation->native : chip.generation->flash_2;
+spec::AttentionRates attention_rates(const Chip& chip, frameworks::AttentionLibrary library) {
+  const spec::AttentionKernels& kernels = chip.rates->attention;
+  spec::AttentionRates rates = library == frameworks::AttentionLibrary::native ? kernels.native : kernels.flash_2;
+  if (!is_measured_by_shape(*chip.rates)) {
+    rates.share = kernels.of_products * chip.ceiling;
+    return rates;
+  }
+  if (rates.share <= 0.0) rates.share = kernels.of_products * chip.rates->products.ceiling;
   rates.share *= std::min(1.0, chip.power);
   rates.share *= rate_of(library);
   if (hides_exponentials(library)) rates.exponential = 0.0;

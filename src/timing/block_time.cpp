@@ -63,7 +63,7 @@ class OpTimer {
     } else if (is_matrix_work(op)) {
       pass.products += work = product(op, Pass::forward);
     } else if (op.moved_forward > quantity::bytes(0)) {
-      pass.streams += work = moving(op, op.moved_forward, op.forward) + Kernels::further_starts(op.kernels - 1);
+      pass.streams += work = moving(op, op.moved_forward, op.forward) + prices_.kernels.further_starts(op.kernels - 1);
     }
     add_messages(op, false, work, prices_.network, pass);
   }
@@ -76,7 +76,7 @@ class OpTimer {
       time.backward.products += work = gradients(op, time.weight_gradients);
     } else if (op.moved_backward > quantity::bytes(0)) {
       time.backward.streams += work = moving(op, op.moved_backward, op.backward_input + op.backward_weight) +
-                                      Kernels::further_starts(op.kernels_backward - 1);
+                                      prices_.kernels.further_starts(op.kernels_backward - 1);
     }
     add_messages(op, true, work, prices_.network, time.backward);
   }
@@ -84,7 +84,7 @@ class OpTimer {
  private:
   Seconds product(const Op& op, Pass pass) const {
     const Seconds one_call = prices_.kernels.product(op.product, type_of(op, prices_.compute), pass);
-    return pass == Pass::backward_weight ? one_call : one_call + Kernels::further_calls(op.kernels - 1);
+    return pass == Pass::backward_weight ? one_call : one_call + prices_.kernels.further_calls(op.kernels - 1);
   }
 
   /// Thin products move bytes like anything else, until those in fp32 have too much to multiply.

@@ -1,6 +1,7 @@
 #include "timing/offload_time.hpp"
 
 #include "llmcalc/layers/widths.hpp"
+#include "timing/fabric_choice.hpp"
 
 #include <algorithm>
 
@@ -12,31 +13,20 @@ using quantity::Seconds;
 
 namespace {
 
-/// PCIe 4.0 x16, of the parts whose preset names none.
-constexpr quantity::Bandwidth usual_pcie = quantity::gigabytes_per_second(31.5);
-
-/// Pinned copies reach 24 of 31.5 GB/s (stas00/ml-engineering, network/benchmarks, PCIe 4.0 row).
-constexpr double pcie_efficiency = 0.77;
-
-/// A host updates 10 B parameters in 2.57 s and 1 B in 0.22 s with CPU-Adam (Ren et al. 2021, ZeRO-Offload,
-/// arXiv:2101.06840 table 4); the accelerators of a node share it.
-constexpr double host_parameters_per_second = 10e9 / 2.57;
-
 /// Grace's superchips have NVLink-C2C to the host instead of PCIe; pinned copies are taken to reach the same share.
 Seconds to_host(const spec::Accelerator& gpu, Bytes size) {
-  const auto link = gpu.host_link ? *gpu.host_link : gpu.pcie.value_or(usual_pcie);
-  return size / quantity::bytes_per_second(pcie_efficiency * in_bytes_per_second(link));
+  const auto link = gpu.host_link ? *gpu.host_link : board_bandwidth(gpu);
+  return size / quantity::bytes_per_second(gpu.rates.host.pinned * in_bytes_per_second(link));
 }
 
 double accelerators_of_node(const spec::Layout& layout) {
   return static_cast<double>(layout.gpus) / static_cast<double>(layout.nodes);
 }
 
-/// One drive of a node writes about 3 GB/s and reads somewhat more (transformers documentation, DeepSpeed, NVMe
-/// support); the accelerators of the node share it.
+/// The accelerators of the node share its drives.
 Seconds over_nvme(const spec::Question& question, Bytes size) {
-  constexpr auto one_drive = quantity::gigabytes_per_second(3.0);
-  return accelerators_of_node(question.layout) * (size / question.runtime.nvme.value_or(one_drive));
+  const auto drives = question.runtime.nvme.value_or(question.gpu->rates.host.drive);
+  return accelerators_of_node(question.layout) * (size / drives);
 }
 
 /// Each rank fetches its shard over its own link, before the ranks gather the whole among themselves (Rajbhandari et
@@ -73,8 +63,7 @@ Seconds host_update(const program::Offload& offload, const spec::Question& quest
   const Bytes one_way = quantity::bytes(layers::half_width * updated);
   const Seconds swapping =
       offload.to_nvme ? over_nvme(question, quantity::bytes(quantity::product(read_and_written, updated))) : Seconds{};
-  return seconds(static_cast<double>(updated) * sharers / host_parameters_per_second) + 2.0 * to_host(gpu, one_way) +
-         swapping;
+  return static_cast<double>(updated) * sharers * gpu.rates.host.update + 2.0 * to_host(gpu, one_way) + swapping;
 }
 
 }  // namespace llmcalc::timing

@@ -1,6 +1,13 @@
 #include "timing/operation_curves.hpp"
 
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/suggest.hpp"
+#include "llmcalc/quantity/text.hpp"
+
 #include <algorithm>
+#include <iterator>
+#include <string>
+#include <vector>
 
 namespace llmcalc::timing {
 
@@ -22,28 +29,9 @@ constexpr AllReduceCurve all_reduce[] = {
 #include "operations/all_reduce.inc"
 };
 
-struct Relative {
-  std::string_view arch;  ///< begins with this
-  std::string_view measured;
+constexpr Board boards[] = {
+#include "operations/boards.inc"
 };
-
-/// First match wins. Parts of other makers: shares of a part on which kernels are neither the newest nor tuned for one
-/// generation; their error bars are wide.
-constexpr Relative relatives[] = {
-    {"Ampere GA100", "a100-80-sxm"},
-    {"Hopper", "h100-sxm"},
-    {"Blackwell Ultra", "b300-sxm"},
-    {"Blackwell GB", "rtx-pro-6000-blackwell"},
-    {"Blackwell", "b200-sxm"},
-    {"Ada", "l40s"},
-    {"Ampere", "l40s"},
-    {"Turing", "l40s"},
-    {"Apple", "l40s"},
-    {"", "a100-80-sxm"},
-};
-
-/// HBM3e feeds Hopper's units half again as fast, so that other shares of it are reached.
-constexpr double gigabytes_of_hbm3e = 4000;
 
 }  // namespace
 
@@ -56,10 +44,16 @@ std::span<const AllReduceCurve> all_reduce_curves() { return all_reduce; }
 std::string_view measured_relative(const spec::Accelerator& gpu) {
   const auto* itself = std::ranges::find(products, gpu.id, &ProductCurve::gpu);
   if (itself != std::end(products)) return itself->gpu;
-  const auto* found =
-      std::ranges::find_if(relatives, [&](const Relative& row) { return gpu.arch.starts_with(row.arch); });
-  const bool wide = gpu.memory_bandwidth >= quantity::gigabytes_per_second(gigabytes_of_hbm3e);
-  return found->measured == "h100-sxm" && wide ? "h200-sxm" : found->measured;
+  const auto* relative = std::ranges::find(products, gpu.rates.operations, &ProductCurve::gpu);
+  if (relative != std::end(products)) return relative->gpu;
+  std::vector<std::string_view> known;
+  for (const Board& each : boards) known.push_back(each.gpu);
+  throw quantity::BadInput("gpu",
+                           "the rates " + quantity::quoted(gpu.rates.id) + " name operations of " +
+                               quantity::quoted(gpu.rates.operations) + ", of which none were measured",
+                           quantity::did_you_mean(gpu.rates.operations, known));
 }
+
+const Board& board_of(std::string_view measured) { return *std::ranges::find(boards, measured, &Board::gpu); }
 
 }  // namespace llmcalc::timing

@@ -52,13 +52,23 @@ struct AllReduceCurve {
   std::array<double, message_sizes> times{};
 };
 
+/// A measured part, the one that stands in for what was not measured of it, and its links in GB/s one way.
+struct Board {
+  std::string_view gpu;
+  std::string_view rest;
+  double link;
+};
+
 std::span<const ProductCurve> product_curves();
 std::span<const AttentionCurve> attention_curves();
 std::span<const LatentCurve> latent_curves();
 std::span<const MixtureCurve> mixture_curves();
 std::span<const AllReduceCurve> all_reduce_curves();
 
-/// The measured part that is nearest to another: of its generation, with its kind of memory.
+/// The measured part that is nearest to another, as its rates name it.
+/// \throws quantity::BadInput where they name one of which nothing was measured
 std::string_view measured_relative(const spec::Accelerator& gpu);
+
+const Board& board_of(std::string_view measured);
 
 }  // namespace llmcalc::timing

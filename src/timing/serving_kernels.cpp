@@ -40,26 +40,27 @@ const Row* row_of(std::span<const Row> rows, std::string_view gpu, std::string_v
   return found == rows.end() ? nullptr : &*found;
 }
 
-/// Racks' parts were measured in fewer ways than the boards with the same chips, and what stands for the rest.
-std::string_view sibling(std::string_view gpu) {
-  if (gpu == "gb200") return "b200-sxm";
-  if (gpu == "gb300") return "b300-sxm";
-  return "";
-}
-
 template <class Row>
 const Row* nearest_row(std::span<const Row> rows, std::string_view gpu, std::string_view Row::*word,
                        std::string_view value) {
   const Row* row = row_of(rows, gpu, word, value);
-  return row != nullptr ? row : row_of(rows, sibling(gpu), word, value);
+  return row != nullptr ? row : row_of(rows, board_of(gpu).rest, word, value);
 }
+
+/// Cards without a link of their own, with PCIe 4 and 5, and the oldest part that has one.
+constexpr std::string_view older_card = "l40s";
+constexpr std::string_view newer_card = "rtx-pro-6000-blackwell";
+constexpr std::string_view slowest_linked = "a100-80-sxm";
+
+bool is_linked(const Board& board) { return board.gpu != older_card && board.gpu != newer_card; }
 
 }  // namespace
 
 ServingKernels::ServingKernels(const spec::Accelerator& gpu)
     : measured_on_(measured_relative(gpu)),
       is_measured_(measured_on_ == gpu.id),
-      bytes_(micro * quantity::in_bytes_per_second(gpu.memory_bandwidth)) {
+      bytes_(micro * quantity::in_bytes_per_second(gpu.memory_bandwidth)),
+      stream_share_(gpu.rates.memory.kernels) {
   take_products(gpu);
   take_mixtures(gpu);
   take_attention(gpu);
@@ -111,27 +112,19 @@ void ServingKernels::take_attention(const spec::Accelerator& gpu) {
 
 /// Parts with no link of their own exchange over PCIe, as the measured cards do.
 void ServingKernels::take_links(const spec::Accelerator& gpu) {
-  struct Board {
-    std::string_view gpu;
-    double gigabytes;  ///< a second, one direction
-  };
-  constexpr Board pcie_4{"l40s", 31.5};
-  constexpr Board pcie_5{"rtx-pro-6000-blackwell", 63.0};
-  constexpr std::array linked{Board{"a100-80-sxm", 300}, Board{"h100-sxm", 450}, Board{"h200-sxm", 450},
-                              Board{"b200-sxm", 900},    Board{"b300-sxm", 900}, Board{"gb200", 900},
-                              Board{"gb300", 900}};
   const double own = quantity::in_gigabytes_per_second(link_bandwidth(gpu));
-  Board board = own > pcie_4.gigabytes ? pcie_5 : pcie_4;
+  const Board* board = &board_of(measured_on_);
   if (has_fabric(gpu)) {
-    const auto found = std::ranges::find(linked, measured_on_, &Board::gpu);
-    board = found == linked.end() ? linked[0] : *found;
+    if (!is_linked(*board)) board = &board_of(slowest_linked);
+  } else {
+    board = &board_of(own > board_of(older_card).link ? newer_card : older_card);
   }
-  link_slowdown_ = board.gigabytes / own;
+  link_slowdown_ = board->link / own;
   for (std::size_t i = 0; i < groups; ++i) {
     for (const AllReduceCurve& row : all_reduce_curves()) {
-      const bool same_part = row.gpu == board.gpu || row.gpu == sibling(board.gpu);
+      const bool same_part = row.gpu == board->gpu || row.gpu == board->rest;
       if (same_part && row.ranks == std::int64_t{2} << i) all_reduce_[i] = row.times;
-      if (row.gpu == board.gpu && row.ranks == std::int64_t{2} << i) break;
+      if (row.gpu == board->gpu && row.ranks == std::int64_t{2} << i) break;
     }
   }
 }
@@ -200,9 +193,6 @@ quantity::Seconds ServingKernels::all_reduce(double bytes, std::int64_t ranks) c
   return microseconds(least * rounds + (time - least) * link_slowdown_);
 }
 
-quantity::Seconds ServingKernels::stream(double bytes) const {
-  constexpr double share = 0.8;  // of memory's bandwidth: timing/kernels.cpp has the measured copies
-  return microseconds(bytes / (share * bytes_));
-}
+quantity::Seconds ServingKernels::stream(double bytes) const { return microseconds(bytes / (stream_share_ * bytes_)); }
 
 }  // namespace llmcalc::timing

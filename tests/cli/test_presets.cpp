@@ -32,6 +32,29 @@ cli::Outcome fit_with(const json& gpu) {
   return run({"fit", "--params", "1e9", "--gpu", "own:16", "--presets", folder.path(), "--format", "json"});
 }
 
+const json own_rates = json::parse(R"({"id": "ours", "stands_for": {"arch": "Hopper"}, "measured": "ours",
+  "operations": "h100-sxm", "units": 132,
+  "products": {"tile_share_of_peak": 0.94, "ceiling_share_of_peak": 0.81, "best_tile_share_of_peak": 0.97,
+               "fill_elements": 250, "whole_waves": 0.5, "narrow_over_wide": 0.91},
+  "in_a_run": {"products_over_alone": 0.9, "narrow_over_alone": 0.9, "large_over_products": 0.92},
+  "power": {"watts": 700, "peak_tflops": 989.4, "exponent": 0.25},
+  "attention": {"share_of_products": 0.7,
+                "native": {"share_of_peak": 0.7, "fixed_keys": 300, "exponential_elements": 43, "block_queries": 128},
+                "flash_2": {"share_of_peak": 0.4, "fixed_keys": 130, "exponential_elements": 27, "block_queries": 128}},
+  "memory": {"kernels_share_of_bandwidth": 0.8, "eager_share_of_bandwidth": 0.5, "cached_share_of_bandwidth": 1.2,
+             "permuting_over_copying": 0.75},
+  "kernels": {"start_us": 2.6, "further_call_us": 4.6},
+  "host": {"operation_us": 17, "module_us": 110, "heavy_module_us": 150, "backward_over_forward": 1.2,
+           "compiled_over_eager": 0.25, "newer_since_year": 2022, "newer_over_older": 0.7, "newer_launch_us": 8.6,
+           "pinned_share_of_link": 0.77, "cpu_adam_ns_per_parameter": 0.26, "drive_gb_s": 3}})");
+
+cli::Outcome fit_rated(const json& rates) {
+  const Folder folder;
+  folder.write("rates/rates.json", rates.dump());
+  return run({"fit", "--model", "llama-3.2-1b", "--framework", "torchtune", "--gpu", "h100-sxm", "--presets",
+              folder.path(), "--format", "json"});
+}
+
 /// The pointers of all numbers.
 std::vector<json::json_pointer> numbers_of(const json& value) {
   std::vector<json::json_pointer> pointers;
@@ -61,10 +84,47 @@ TEST_CASE("a number of an accelerator that is zero is refused or leaves a finite
   CHECK_THROWS_WITH(fit_with(gpu), Contains("own.json:/0/peak_tflops/bf16"));
 }
 
+TEST_CASE("a number of the rates that is zero or huge is refused or leaves a finite answer") {
+  for (const auto& pointer : numbers_of(own_rates)) {
+    for (const double number : {0.0, 1e30}) {
+      json rates = own_rates;
+      rates[pointer] = number;
+      CAPTURE(pointer.to_string(), number);
+      try {
+        const json answer = json::parse(fit_rated(rates).answer);
+        CHECK(answer["time"]["step_seconds"].is_number());
+      } catch (const quantity::BadInput& error) {
+        CHECK_THAT(error.what(), Contains("rates.json:" + pointer.to_string()));
+      }
+    }
+  }
+}
+
+/// Of two rates of products the time of a step that consists of them is between their ratio and none.
+TEST_CASE("a user's rates set the pace of a step") {
+  json slow = own_rates;
+  slow["in_a_run"]["products_over_alone"] = 0.45;
+  const auto seconds = [](const json& rates) {
+    return json::parse(fit_rated(rates).answer)["time"]["step_seconds"].get<double>();
+  };
+  CHECK(seconds(slow) > 1.3 * seconds(own_rates));
+  CHECK(seconds(slow) < 2.0 * seconds(own_rates));
+}
+
+TEST_CASE("rates that name operations nobody measured are refused by name") {
+  json rates = own_rates;
+  rates["operations"] = "h200";
+  const Folder folder;
+  folder.write("rates/rates.json", rates.dump());
+  CHECK_THROWS_WITH(
+      run({"serve", "--model", "llama-3-8b", "--gpu", "gh200-96", "--engine", "vllm", "--presets", folder.path()}),
+      Contains("none were measured") && Contains("h200-sxm"));
+}
+
 TEST_CASE("a folder that holds no presets is no folder of presets") {
   const Folder folder;
   folder.write("gpus/own.json", "[]");
-  CHECK_THROWS_WITH(run({"gpu", "list", "--presets", folder.path()}), Contains("neither a folder models"));
+  CHECK_THROWS_WITH(run({"gpu", "list", "--presets", folder.path()}), Contains("has none of the folders models"));
   CHECK_THROWS_WITH(run({"gpu", "list", "--presets", folder.path() + "/none"}), Contains("is no folder"));
   folder.write("models/own.json", "[]");
   CHECK(run({"gpu", "list", "--presets", folder.path()}).code == cli::ExitCode::fits);

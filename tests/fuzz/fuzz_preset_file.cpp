@@ -25,5 +25,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::vector<read::PresetFile> file{{"fuzz.json", std::string(reinterpret_cast<const char*>(data), size)}};
   read_or_refuse([&] { read::Catalogue(file, {}); });
   read_or_refuse([&] { read::Catalogue({}, file); });
+  read_or_refuse([&] { read::Catalogue({}, {}, {}, file); });
   return 0;
 }

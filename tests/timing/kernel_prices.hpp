@@ -3,7 +3,6 @@
 
 #include "llmcalc/timing/kernels.hpp"
 #include "memory/asked.hpp"
-#include "timing/generation.hpp"
 
 #include <algorithm>
 #include <string>
@@ -30,12 +29,10 @@ struct Prices {
 /// part has no bf16.
 inline double alone_us(const std::string& gpu, const layers::Product& shape) {
   const Prices run(gpu);
-  timing::Chip chip = timing::chip_of(*run.question.gpu);
-  timing::Generation generation = *chip.generation;
-  generation.inside_a_run = generation.narrow_in_a_run = generation.sustained = 1.0;
-  chip.generation = &generation;
-  const auto profile = frameworks::make_profile(run.question.training, run.question.gpu);
-  const timing::Kernels kernels(*run.question.gpu, run.question.training, profile, chip);
+  spec::Accelerator alone = *run.question.gpu;
+  alone.rates.run = {1.0, 1.0, 1.0};
+  const timing::Kernels kernels(alone, run.question.training,
+                                frameworks::make_profile(run.question.training, run.question.gpu));
   const auto half = run.question.gpu->peaks.bf16 ? formats::Dtype::bf16 : formats::Dtype::fp16;
   return 1e6 * quantity::in_seconds(kernels.product(shape, half, timing::Pass::forward));
 }

@@ -193,7 +193,7 @@ TEST_CASE("adding weight gradients in fp32 costs what the sum is beside the prod
 }
 
 // stas00/ml-engineering, compute/accelerator/README.md: fp8 1402.6 of bf16 794.5 TFLOP/s on H100, in isolation; inside
-// a run the ones keep 0.80 of that, the others 0.90 (src/timing/generation.cpp).
+// a run the ones keep 0.80 of that, the others 0.90 (presets/rates).
 TEST_CASE("8-bit products gain less than their peak says") {
   const layers::Product shape{16384, 16384, 16384};
   const Prices wide("h100-sxm");
@@ -344,7 +344,7 @@ TEST_CASE("heads whose rows do not begin at 16 bytes make unfused attention slow
 TEST_CASE("each further expert costs a little more than its share of the work") {
   const Prices b200("b200-sxm", " --framework megatron --dtype bf16");
   const auto group_us = [&](const layers::Product& p) {
-    return b200.product_us(p) + 1e6 * quantity::in_seconds(timing::Kernels::further_calls(p.count - 1));
+    return b200.product_us(p) + 1e6 * quantity::in_seconds(b200.kernels.further_calls(p.count - 1));
   };
   CHECK(group_us({1024, 4096, 7168, 32}) == Approx(1870).epsilon(0.10));
   CHECK(group_us({1024, 7168, 2048, 32}) == Approx(1110).epsilon(0.10));

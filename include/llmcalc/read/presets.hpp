@@ -74,6 +74,19 @@ struct AcceleratorPreset {
   spec::Accelerator accelerator;
   std::string base;  ///< the preset it was derived from, if any
   std::string file;
+  std::string rates;        ///< the entry of presets/rates that it names; empty: found by what the entries stand for
+  std::string rates_place;  ///< where it does
+};
+
+/// What was measured of one accelerator, and for which others that stands: all whose architecture begins so, of those
+/// only the ones that meet the other conditions; none where there is no architecture.
+struct RatesPreset {
+  spec::Rates rates;
+  std::string arch;
+  std::string name;                   ///< with which the part's name begins
+  double bf16_over_fp32_below = 0.0;  ///< dense bf16 peak over that of the vector units in fp32; 0: any
+  quantity::Bandwidth bandwidth_from;
+  std::string base;
 };
 
 /// A preset file of the user, already read: the catalogue itself does no I/O.
@@ -84,17 +97,21 @@ struct PresetFile {
 
 /// Finds presets by id, alias or Hugging Face id, without regard to case, and by other spellings of those that only one
 /// preset can mean (presets/README.md). User files add and override.
+/// An accelerator comes with the rates that were measured of it or of a relative.
 /// Entries are parsed when they are asked for: a look-up costs one small JSON object, not the catalogue.
 class Catalogue {
  public:
   Catalogue() = default;
   /// \throws quantity::BadInput with file and JSON pointer when a user file is malformed
   Catalogue(const std::vector<PresetFile>& model_files, const std::vector<PresetFile>& accelerator_files,
-            std::vector<PresetFile> family_files = {});
+            std::vector<PresetFile> family_files = {}, const std::vector<PresetFile>& rates_files = {});
 
   /// \throws quantity::BadInput at `place` with the nearest names when there is no such preset
   ModelPreset model(std::string_view name, std::string_view place) const;
   AcceleratorPreset accelerator(std::string_view name, std::string_view place) const;
+
+  /// The same of an accelerator that was put together by hand.
+  void add_rates(spec::Accelerator& gpu) const;
 
   std::vector<ModelPreset> models() const;              ///< all, in the order of the files
   std::vector<AcceleratorPreset> accelerators() const;  ///< all, in the order of the files
@@ -102,9 +119,12 @@ class Catalogue {
   const std::vector<PresetFile>& families() const { return user_families_; }
 
  private:
+  AcceleratorPreset rated(AcceleratorPreset preset) const;
+
   std::vector<ModelPreset> user_models_;
   std::vector<AcceleratorPreset> user_accelerators_;
   std::vector<PresetFile> user_families_;
+  std::vector<RatesPreset> user_rates_;
 };
 
 }  // namespace llmcalc::read

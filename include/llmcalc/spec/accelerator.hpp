@@ -3,6 +3,7 @@
 
 #include "llmcalc/formats/dtype.hpp"
 #include "llmcalc/quantity/quantity.hpp"
+#include "llmcalc/spec/rates.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -39,6 +40,7 @@ struct Accelerator {
   std::optional<quantity::Bytes> cache;  ///< of the last level, where it was seen to make kernels faster
   std::optional<double> matmul_ceiling;  ///< best measured bf16 matrix product as a share of the peak
   std::string matmul_ceiling_source;
+  Rates rates;  ///< that were measured of it or of a relative; looked up by what reads presets
   std::optional<quantity::Money> price_per_hour;
   std::string price_source;
   std::string sources;

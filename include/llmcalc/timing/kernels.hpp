@@ -14,21 +14,13 @@ namespace llmcalc::timing {
 /// where the second factor is no weight.
 enum class Pass { forward, backward_input, backward_weight, backward_factor };
 
-/// How fast the library multiplies matrices. Shares are of the dense peak of the type.
+/// How fast the library multiplies matrices inside a run: as in spec::ProductRates.
 struct MatrixRates {
-  double share = 0.0;        ///< that one tile of 256 x 128 reaches once its pipeline is full
-  double ceiling = 0.0;      ///< that large products reach as a whole
-  double fill = 0.0;         ///< what it takes to fill and drain a tile's pipeline, as so many 16-bit elements of k
-  double whole_waves = 0.0;  ///< 1: the last wave of tiles takes as long as a full one; 0: work is spread evenly
-  double narrow = 1.0;       ///< share of products in less than 16 bit over that of 16-bit ones
-};
-
-/// How fast a fused attention kernel works.
-struct AttentionRates {
-  double share = 0.0;        ///< of the peak, with long sequences and heads of 128
-  double fixed_keys = 0.0;   ///< what a query costs before its first key, as so many keys
-  double exponential = 0.0;  ///< what the exponential of a score costs, as so many elements of a head
-  double queries = 1.0;      ///< in one block of the forward kernel
+  double share;    ///< of the dense peak of the type, that one tile reaches
+  double ceiling;  ///< that large products reach as a whole
+  double fill;
+  double whole_waves;
+  double narrow;
 };
 
 struct Chip;
@@ -38,9 +30,6 @@ class Kernels {
  public:
   /// \throws quantity::BadInput when the accelerator has no peak that can carry the compute type
   Kernels(const spec::Accelerator& gpu, const spec::Training& training, const frameworks::Profile& profile);
-  /// As if the accelerator were such a chip.
-  Kernels(const spec::Accelerator& gpu, const spec::Training& training, const frameworks::Profile& profile,
-          const Chip& chip);
 
   /// One call of the library. \param product  of the forward pass; that of a gradient follows from it
   quantity::Seconds product(const layers::Product& product, formats::Dtype compute, Pass pass) const;
@@ -49,9 +38,9 @@ class Kernels {
   quantity::Seconds wide_product(quantity::Flops flops) const;
 
   /// What products take longer that are a call each.
-  static quantity::Seconds further_calls(std::int64_t calls);
+  quantity::Seconds further_calls(std::int64_t calls) const;
   /// What it takes to start further kernels.
-  static quantity::Seconds further_starts(std::int64_t kernels);
+  quantity::Seconds further_starts(std::int64_t kernels) const;
 
   /// A fused attention kernel on `op.product`, with the masked share of the scores left out.
   quantity::Seconds attention(const layers::Op& op, bool backward) const;
@@ -76,24 +65,31 @@ class Kernels {
   quantity::Seconds waiting(quantity::Seconds dispatch, quantity::Seconds busy) const;
 
  private:
+  Kernels(const spec::Accelerator& gpu, const spec::Training& training, const frameworks::Profile& profile,
+          const Chip& chip);
+
   double peak(formats::Dtype compute) const;
   double waves(std::int64_t count) const;
 
   const spec::Accelerator* gpu_;
+  double start_;         ///< seconds of a kernel beside its work
+  double further_call_;  ///< and of each further product of one operation
   formats::Dtype compute_;
   double wide_rate_;       ///< FLOP/s of products in 16 bit
   double compute_rate_;    ///< FLOP/s of products in `compute_`
   double bandwidth_;       ///< bytes per second that kernels reach
   double eager_;           ///< and PyTorch's own ones
   double cached_;          ///< and those on what the cache holds
+  double permuting_;       ///< share that kernels reach which put rows in another order
   quantity::Bytes cache_;  ///< what it holds
   double units_;           ///< that work on tiles at the same time
   double sum_width_;       ///< bytes of the element that the product of a weight gradient adds to; 0: it adds to none
   MatrixRates matrix_;
-  AttentionRates attention_;
-  double host_factor_;           ///< of the run's host over that of an A100 of 2022, for eager operations
-  double host_module_;           ///< seconds of the host for a product of the forward pass
+  spec::AttentionRates attention_;
+  double host_operation_;        ///< seconds of the host for an operation of the forward pass
+  double host_module_;           ///< and for a product
   double host_launch_;           ///< and for each further kernel of the same operation
+  double host_backward_;         ///< over forward
   double attention_type_ = 1.0;  ///< rate of attention's products over that of 16-bit ones
   bool hands_over_ahead_;
   spec::CudaGraph graphs_;

@@ -88,7 +88,8 @@ class ServingKernels {
   static constexpr std::size_t groups = 3;  ///< 2, 4 and 8 ranks
   std::string_view measured_on_;
   bool is_measured_ = false;
-  double bytes_ = 0;  ///< of memory in a microsecond, of the data sheet
+  double bytes_ = 0;         ///< of memory in a microsecond, of the data sheet
+  double stream_share_ = 0;  ///< of those that kernels reach which only move bytes
   std::array<Product, kinds> products_{};
   std::array<Product, kinds> mixtures_{};
   std::array<Decode, 2> decode_{};

@@ -124,6 +124,11 @@ constexpr Field<AcceleratorPreset> fields[] = {
     {"price", set_group<price_fields>},
     {"sources",
      [](AcceleratorPreset& preset, const JsonPlace& value) { preset.accelerator.sources = value.sentences(); }},
+    {"rates",
+     [](AcceleratorPreset& preset, const JsonPlace& value) {
+       preset.rates = read_name(value);
+       preset.rates_place = value.text();
+     }},
     {"verification", in_gpu<&Accelerator::verification>},
     {"notes", [](AcceleratorPreset& preset, const JsonPlace& value) { preset.accelerator.notes = value.sentences(); }},
 };
@@ -151,6 +156,8 @@ AcceleratorPreset read_accelerator_entry(const JsonPlace& entry, const Accelerat
   if (base != nullptr) {
     preset.accelerator = base->accelerator;
     preset.accelerator.id.clear();
+    preset.rates = base->rates;
+    preset.rates_place = base->rates_place;
   }
   preset.file = entry.file();
   read_fields(preset, entry, fields);

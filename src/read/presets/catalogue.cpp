@@ -5,6 +5,7 @@
 #include "read/presets/embedded_presets.hpp"
 #include "read/presets/entry.hpp"
 #include "read/presets/names.hpp"
+#include "read/presets/rates.hpp"
 #include "read/presets/spelling.hpp"
 
 #include <algorithm>
@@ -185,22 +186,39 @@ std::vector<Preset> all(const std::vector<Preset>& users) {
 bool ModelPreset::is_called(std::string_view name) const { return names_of(*this).contains(name); }
 
 Catalogue::Catalogue(const std::vector<PresetFile>& model_files, const std::vector<PresetFile>& accelerator_files,
-                     std::vector<PresetFile> family_files)
-    : user_families_(std::move(family_files)) {
+                     std::vector<PresetFile> family_files, const std::vector<PresetFile>& rates_files)
+    : user_families_(std::move(family_files)), user_rates_(read_rates(rates_files)) {
   for (const auto& file : model_files) append_file(user_models_, file);
   for (const auto& file : accelerator_files) append_file(user_accelerators_, file);
+  for (const auto& preset : user_accelerators_) {
+    if (!preset.rates.empty()) named_rates(user_rates_, preset.rates, preset.rates_place);
+  }
 }
 
 ModelPreset Catalogue::model(std::string_view name, std::string_view place) const {
   return find(user_models_, name, place);
 }
 
+AcceleratorPreset Catalogue::rated(AcceleratorPreset preset) const {
+  preset.accelerator.rates = preset.rates.empty() ? rates_for(user_rates_, preset.accelerator)
+                                                  : named_rates(user_rates_, preset.rates, preset.rates_place);
+  return preset;
+}
+
 AcceleratorPreset Catalogue::accelerator(std::string_view name, std::string_view place) const {
-  return find(user_accelerators_, name, place);
+  return rated(find(user_accelerators_, name, place));
+}
+
+void Catalogue::add_rates(spec::Accelerator& gpu) const {
+  if (!gpu.rates.known()) gpu.rates = rates_for(user_rates_, gpu);
 }
 
 std::vector<ModelPreset> Catalogue::models() const { return all(user_models_); }
 
-std::vector<AcceleratorPreset> Catalogue::accelerators() const { return all(user_accelerators_); }
+std::vector<AcceleratorPreset> Catalogue::accelerators() const {
+  auto presets = all(user_accelerators_);
+  for (auto& preset : presets) preset = rated(std::move(preset));
+  return presets;
+}
 
 }  // namespace llmcalc::read

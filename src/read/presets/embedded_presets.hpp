@@ -1,6 +1,8 @@
 // The presets that were compiled into the program: a table that cmake/embed_presets.cpp writes at build time.
 #pragma once
 
+#include "llmcalc/quantity/quantity.hpp"
+#include "llmcalc/spec/rates.hpp"
 #include "llmcalc/spec/shape.hpp"
 
 #include <span>
@@ -27,8 +29,21 @@ struct EmbeddedFamily {
   spec::Writing writing;
 };
 
+/// One entry of presets/rates, already read: members as of RatesPreset.
+struct EmbeddedRates {
+  std::string_view id;
+  std::string_view measured;
+  std::string_view operations;
+  std::string_view arch;
+  std::string_view name;
+  double bf16_over_fp32_below;
+  quantity::Bandwidth bandwidth_from;
+  spec::MeasuredRates numbers;
+};
+
 std::span<const EmbeddedPreset> embedded_models();
 std::span<const EmbeddedPreset> embedded_accelerators();
 std::span<const EmbeddedFamily> embedded_families();
+std::span<const EmbeddedRates> embedded_rates();
 
 }  // namespace llmcalc::read

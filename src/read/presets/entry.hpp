@@ -7,10 +7,13 @@
 
 namespace llmcalc::read {
 
-/// \param base  the preset named by the entry's "base": what the entry does not say is taken from its shape; or nullptr
+/// \param base  the preset named by the entry's "base": what the entry does not say is taken from its shape or its
+///     numbers; or nullptr
 /// \throws quantity::BadInput with file and JSON pointer
 ModelPreset read_model_entry(const JsonPlace& entry, const ModelPreset* base);
 AcceleratorPreset read_accelerator_entry(const JsonPlace& entry, const AcceleratorPreset* base);
+
+RatesPreset read_rates_entry(const JsonPlace& entry, const RatesPreset* base);
 
 PresetNames names_of(const ModelPreset& preset);
 PresetNames names_of(const AcceleratorPreset& preset);

@@ -18,12 +18,14 @@ inline void assign(int& member, const JsonPlace& value) { member = static_cast<i
 inline void assign(bool& member, const JsonPlace& value) { member = value.boolean(); }
 inline void assign(std::string& member, const JsonPlace& value) { member = value.string(); }
 inline void assign(std::vector<std::string>& member, const JsonPlace& value) { member = value.strings(); }
+inline void assign(double& member, const JsonPlace& value) { member = value.number(); }
 inline void assign(std::optional<double>& member, const JsonPlace& value) { member = value.number(); }
 inline void assign(std::optional<std::int64_t>& member, const JsonPlace& value) {
   member = value.integer(std::numeric_limits<std::int64_t>::max());
 }
+inline void assign(quantity::FlopRate& member, const JsonPlace& value) { member = quantity::teraflops(value.number()); }
 inline void assign(std::optional<quantity::FlopRate>& member, const JsonPlace& value) {
-  member = quantity::teraflops(value.number());
+  assign(member.emplace(), value);
 }
 inline void assign(quantity::Bandwidth& member, const JsonPlace& value) {
   member = quantity::gigabytes_per_second(value.number());
@@ -56,6 +58,19 @@ template <auto... members, class Target>
 void set_positive(Target& target, const JsonPlace& value) {
   if (!(value.number() > 0.0)) value.fail("expected a number above 0", "what is not known is left out");
   set<members...>(target, value);
+}
+
+/// The same of a part of a whole.
+template <auto member, class Target>
+void set_share(Target& target, const JsonPlace& value) {
+  if (value.number() > 1.0) value.fail("expected a number from 0 to 1");
+  set<member>(target, value);
+}
+
+/// The same of an object of its own, read by the table of its fields.
+template <auto member, const auto& fields, class Target>
+void set_group(Target& target, const JsonPlace& value) {
+  read_fields(target.*member, value, fields);
 }
 
 /// Names are single words, so that they can be typed on a command line and joined in lists.

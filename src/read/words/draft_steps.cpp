@@ -16,6 +16,7 @@ void take_gpu(Draft& draft) {
   const Given* word = draft.words.find("gpu");
   if (draft.values.gpu) {
     draft.question.gpu = draft.values.gpu;
+    draft.catalogue.add_rates(*draft.question.gpu);
     draft.set_origin("gpu", {Source::flag, "gpu"});
     return;
   }

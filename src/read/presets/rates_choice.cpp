@@ -1,0 +1,91 @@
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/suggest.hpp"
+#include "llmcalc/quantity/text.hpp"
+#include "read/presets/embedded_presets.hpp"
+#include "read/presets/entry.hpp"
+#include "read/presets/names.hpp"
+#include "read/presets/rates.hpp"
+
+#include <algorithm>
+
+namespace llmcalc::read {
+namespace {
+
+/// Matrix units that were cut to a share of the rate of their die's other parts, as in GeForce cards.
+bool is_below(double limit, const spec::Accelerator::Peaks& peaks) {
+  return limit <= 0.0 || (peaks.bf16 && peaks.fp32 && *peaks.bf16 / *peaks.fp32 < limit);
+}
+
+/// \param entry  a user's, or one that ships
+template <class Entry>
+bool stands_for(const Entry& entry, const spec::Accelerator& gpu) {
+  return !entry.arch.empty() && gpu.arch.starts_with(entry.arch) && gpu.name.starts_with(entry.name) &&
+         is_below(entry.bf16_over_fp32_below, gpu.peaks) && gpu.memory_bandwidth >= entry.bandwidth_from;
+}
+
+spec::Rates rates_of(const EmbeddedRates& entry) {
+  return {entry.numbers, std::string(entry.id), std::string(entry.measured), std::string(entry.operations)};
+}
+
+/// The latest first, so that it overrides.
+const RatesPreset* find_user(const std::vector<RatesPreset>& users, std::string_view name) {
+  const auto found =
+      std::find_if(users.rbegin(), users.rend(), [&](const auto& entry) { return same_name(entry.rates.id, name); });
+  return found == users.rend() ? nullptr : &*found;
+}
+
+const EmbeddedRates* find_embedded(std::string_view name) {
+  const auto found =
+      std::ranges::find_if(embedded_rates(), [&](const auto& entry) { return same_name(entry.id, name); });
+  return found == embedded_rates().end() ? nullptr : &*found;
+}
+
+[[noreturn]] void fail_unknown(const std::vector<RatesPreset>& users, std::string_view name, std::string_view place) {
+  std::vector<std::string_view> known;
+  for (const auto& entry : users) known.push_back(entry.rates.id);
+  for (const auto& entry : embedded_rates()) known.push_back(entry.id);
+  throw quantity::BadInput(std::string(place), "no rates are called " + quantity::quoted(name),
+                           quantity::did_you_mean(name, known));
+}
+
+void append_file(std::vector<RatesPreset>& users, const PresetFile& file) {
+  const PresetDocument document(file.text, file.path);
+  const std::size_t first_of_file = users.size();
+  for (const auto& place : document.entries()) {
+    const bool derived = place.has("base");
+    const auto base_place = derived ? place.member("base") : place;
+    const RatesPreset base{
+        .rates = named_rates(users, derived ? base_place.string() : std::string(usual_rates), base_place.text())};
+    auto entry = read_rates_entry(place, &base);
+    const auto same_id = [&](const auto& other) { return same_name(other.rates.id, entry.rates.id); };
+    if (std::any_of(users.begin() + static_cast<std::ptrdiff_t>(first_of_file), users.end(), same_id)) {
+      place.fail("the id '" + entry.rates.id + "' is taken in the same file");
+    }
+    users.push_back(std::move(entry));
+  }
+}
+
+}  // namespace
+
+std::vector<RatesPreset> read_rates(const std::vector<PresetFile>& files) {
+  std::vector<RatesPreset> users;
+  for (const auto& file : files) append_file(users, file);
+  return users;
+}
+
+spec::Rates named_rates(const std::vector<RatesPreset>& users, std::string_view name, std::string_view place) {
+  if (const auto* user = find_user(users, name)) return user->rates;
+  const auto* entry = find_embedded(name);
+  if (entry == nullptr) fail_unknown(users, name, place);
+  return rates_of(*entry);
+}
+
+spec::Rates rates_for(const std::vector<RatesPreset>& users, const spec::Accelerator& gpu) {
+  const auto stands = [&](const auto& entry) { return stands_for(entry, gpu); };
+  const auto user = std::find_if(users.rbegin(), users.rend(), stands);
+  if (user != users.rend()) return user->rates;
+  const auto entry = std::ranges::find_if(embedded_rates(), stands);
+  return named_rates(users, entry == embedded_rates().end() ? usual_rates : entry->id, "rates");
+}
+
+}  // namespace llmcalc::read
