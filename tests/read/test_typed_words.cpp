@@ -38,3 +38,15 @@ TEST_CASE("a message quotes the words that were typed") {
                     Contains("--zero 2 contradicts --pp 2"));
   CHECK_THROWS_WITH(test::ask("--model llama-3-8b --gpu h100-sxm:8 --nodes 3"), Contains("--gpu h100-sxm:8"));
 }
+
+TEST_CASE("two words for one term are both quoted as they were typed") {
+  const std::string run = "--model llama-3-8b --framework deepspeed ";
+  CHECK_THROWS_WITH(test::ask(run + "--gpu h100-sxm:8 --zero 1 --sharding zero2"),
+                    Contains("sets sharding to 'zero2', but --zero sets it by '1'"));
+  CHECK_THROWS_WITH(test::ask(run + "--gpu h100-sxm:8 --sharding zero2 --zero 1"),
+                    Contains("sets sharding by '1', but --sharding sets it to 'zero2'"));
+  CHECK_THROWS_WITH(test::ask(run + "--gpu h100-sxm:8 --gpus 4"),
+                    Contains("sets gpus to '4', but --gpu sets it by 'h100-sxm:8'"));
+  CHECK_THROWS_WITH(test::ask(run + "--gpu h100-sxm:8 --inter-node 400Gbps --inter-node-gbps 100"),
+                    Contains("but --inter-node sets it by '400Gbps'"));
+}

@@ -58,6 +58,11 @@ Given network_of(const Given& word) {
   return {"inter_node_gbps", write_double(parse_network_rate(word.text, word.origin.where)), word.origin};
 }
 
+/// How a word sets its term, quoting what somebody typed. \param typed  of a shorthand, else empty
+std::string setting(const Given& word, std::string_view typed) {
+  return typed.empty() ? " to '" + word.text + "'" : " by '" + std::string(typed) + "'";
+}
+
 }  // namespace
 
 Words::Words(const std::vector<Given>& given) {
@@ -88,8 +93,9 @@ std::string_view Words::typed(const Given& word) const {
 void Words::put(Given word, std::string_view typed) {
   if (const Given* earlier = find(word.term)) {
     if (earlier->text == word.text) return;
-    throw quantity::BadInput(word.origin.where, "sets " + word.term + " to '" + word.text + "', but " +
-                                                    earlier->origin.where + " sets it to '" + earlier->text + "'");
+    const std::string_view before = typed_.contains(word.term) ? this->typed(*earlier) : "";
+    throw quantity::BadInput(word.origin.where, "sets " + word.term + setting(word, typed) + ", but " +
+                                                    earlier->origin.where + " sets it" + setting(*earlier, before));
   }
   if (!typed.empty()) typed_.emplace(word.term, typed);
   words_.push_back(std::move(word));
