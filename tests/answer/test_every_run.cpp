@@ -51,7 +51,7 @@ bool is_answered(const std::string& line, bool with_advice) {
 
 }  // namespace
 
-TEST_CASE("every preset, framework and method is answered or refused by name") {
+TEST_CASE("every preset, framework and method is answered or refused by name", "[long]") {
   const auto frameworks = words_for<spec::Framework>();
   const auto methods = words_for<spec::Method>();
   std::size_t answered = 0;
@@ -69,7 +69,7 @@ TEST_CASE("every preset, framework and method is answered or refused by name") {
   CHECK(answered > asked / 4);
 }
 
-TEST_CASE("every preset is advised whatever is trained of it") {
+TEST_CASE("every preset is advised whatever is trained of it", "[long]") {
   const auto methods = words_for<spec::Method>();
   std::size_t turn = 0;
   for (const auto& model : models()) {

@@ -104,7 +104,7 @@ const std::string runs[] = {
 
 }  // namespace
 
-TEST_CASE("stating what is echoed leaves the answer as it is") {
+TEST_CASE("stating what is echoed leaves the answer as it is", "[long]") {
   for (const auto& framework : words_for<spec::Framework>()) {
     for (const auto& run : runs) check(run + " --framework " + framework);
   }

@@ -118,7 +118,7 @@ Words random_plan(std::mt19937& random) {
 
 }  // namespace
 
-TEST_CASE("every winner of a plan, typed as it is printed, needs the same bytes and seconds") {
+TEST_CASE("every winner of a plan, typed as it is printed, needs the same bytes and seconds", "[long]") {
   std::mt19937 random(11);
   Checked checked;
   for (int i = 0; i < 400; ++i) check(random_plan(random), checked);

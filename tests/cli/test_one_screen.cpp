@@ -87,14 +87,14 @@ Words random_question(const std::vector<read::ModelPreset>& models, std::mt19937
 
 }  // namespace
 
-TEST_CASE("every model preset is answered on one screen, whether it fits or not") {
+TEST_CASE("every model preset is answered on one screen, whether it fits or not", "[long]") {
   for (const auto& model : read::Catalogue().models()) {
     check_screen({"fit", "--model", model.id, "--gpu", "rtx-4090"});
     check_screen({"fit", "--model", model.id, "--gpu", "h100-sxm:8", "--zero", "3"});
   }
 }
 
-TEST_CASE("500 questions of all kinds are answered on one screen") {
+TEST_CASE("500 questions of all kinds are answered on one screen", "[long]") {
   const auto models = read::Catalogue().models();
   std::mt19937 random(12);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same questions on every machine
   int answered = 0;

@@ -50,7 +50,7 @@ TEST_CASE("advice unsays the options that hold no longer") {
   }
 }
 
-TEST_CASE("advice on any preset, however it is trained, can be typed and does what it says") {
+TEST_CASE("advice on any preset, however it is trained, can be typed and does what it says", "[long]") {
   const auto turn = [](const auto& words, std::size_t n) { return std::string(words[n % std::size(words)]); };
   constexpr const char* optimizers[] = {"adamw", "lomo",       "adalomo",     "muon",        "adafactor",
                                         "sgd",   "adamw-8bit", "paged-adamw", "apollo-mini", "lion"};

@@ -265,7 +265,7 @@ std::string random_line(std::mt19937& random) {
 
 }  // namespace
 
-TEST_CASE("of 500 runs that do not fit, each that one or two changes can save is advised what fits") {
+TEST_CASE("of 500 runs that do not fit, each that one or two changes can save is advised what fits", "[long]") {
   std::mt19937 random(4);  // NOLINT(cert-msc32-c,cert-msc51-cpp): the same runs on every machine
   const auto larger = some_larger();
   int asked = 0;

@@ -192,7 +192,7 @@ void check_same(const std::vector<PlannedRun>& found, const std::vector<PlannedR
 
 }  // namespace
 
-TEST_CASE("a search finds what asking about every layout finds") {
+TEST_CASE("a search finds what asking about every layout finds", "[long]") {
   for (const auto& [model, small] : spaces) {
     CAPTURE(model, small.line, small.gpus);
     const search::PlanSpace space = plan_space(model, small);
