@@ -68,6 +68,20 @@ TEST_CASE("a plan counts no tight run under --strict") {
   CHECK(plan({"--memory", tight, "--strict"}).code == ExitCode::does_not_fit);
 }
 
+TEST_CASE("a server that lets requests wait is a failure under --strict alone") {
+  const auto serve = [](const std::string& requests, const Words& more) {
+    Words words{"serve",    "--model",   "llama-3-8b", "--engine",      "vllm",  "--gpu",
+                "h100-sxm", "--context", "8k",         "--concurrency", requests};
+    words.insert(words.end(), more.begin(), more.end());
+    return cli::run(words, cli::Environment{}).code;
+  };
+  CHECK(serve("4", {}) == ExitCode::fits);
+  CHECK(serve("4", {"--strict"}) == ExitCode::fits);
+  CHECK(serve("5000", {}) == ExitCode::fits);
+  CHECK(serve("5000", {"--strict"}) == ExitCode::does_not_fit);
+  CHECK(serve("4", {"--memory", "4GiB"}) == ExitCode::does_not_fit);
+}
+
 TEST_CASE("presets of the user are in the folder of XDG_CONFIG_HOME, or else of HOME") {
   const Variable home("HOME", "/home/somebody");
   {

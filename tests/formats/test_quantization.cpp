@@ -28,6 +28,15 @@ TEST_CASE("The example by which the authors of LLM.int8() explain absmax", "[qua
   CHECK(q.dequantized.back() == Approx(5.4));
 }
 
+// Zero stays a number that a code stands for, so that padding is exact (Jacob et al. 2018, arXiv:1712.05877
+// section 2.1).
+TEST_CASE("A range without zero is widened to it", "[quantization]") {
+  const auto q = quantized({1.0, 2.0, 4.0}, QuantizationScheme::zero_point);
+  CHECK(q.zero_point == -127);
+  CHECK(q.codes.back() == 127);
+  CHECK(q.scale == Approx(4.0 / 254.0));
+}
+
 TEST_CASE("The zero point spreads a one-sided range over all codes", "[quantization]") {
   const auto q = quantized({0.0, 1.0, 2.0, 2.54}, QuantizationScheme::zero_point);
   CHECK(q.scale == Approx(0.01));

@@ -50,6 +50,7 @@ void check_same_layout(const spec::Layout& a, const spec::Layout& b) {
   CHECK(a.pp == b.pp);
   CHECK(a.cp == b.cp);
   CHECK(a.ep == b.ep);
+  CHECK(a.etp == b.etp);
 }
 
 void check_same_batch(const spec::Training& a, const spec::Training& b) {
@@ -65,6 +66,12 @@ TEST_CASE("Megatron-LM's command read back is the same run of the same model") {
            "--model llama-3-8b --framework megatron --gpu h100-sxm:8 --sharding zero1 --seq 4096 --dtype bf16",
            "--model llama-3-70b --framework megatron --gpu h100-sxm:64 --tp 8 --sp 1 --pp 4 --grad-accum 8 "
            "--sharding zero1 --seq 8192 --dtype bf16 --recompute full",
+           "--model mixtral-8x7b --framework megatron --gpu h100-sxm:8 --tp 4 --etp 1 --ep 1 --sharding zero1 --seq "
+           "4096 "
+           "--dtype bf16",
+           "--model mixtral-8x7b --framework megatron --gpu h100-sxm:8 --tp 2 --etp 2 --ep 4 --sharding zero1 --seq "
+           "4096 "
+           "--dtype bf16",
            "--model gpt3-175b --framework megatron --gpu a100-80:64 --tp 8 --sp 1 --pp 8 --vpp 3 --grad-accum 64 "
            "--recompute selective --sharding zero1 --seq 2048 --dtype bf16",
        }) {

@@ -46,6 +46,8 @@ TEST_CASE("Kaplan's law gives the numbers of its paper", "[scaling_law]") {
   const auto best = optimum_at(kaplan, pflop_day);  // table 6: 1.3e9 parameters, table 5: 3.1e8^0.05
   CHECK(best.split.params == Approx(1.3e9));
   CHECK(*best.loss == Approx(2.658).epsilon(1e-3));
+  const auto larger = optimum_at(kaplan, 1000.0 * pflop_day);  // table 6: C^0.73
+  CHECK(larger.split.params / best.split.params == Approx(std::pow(1000.0, 0.73)).epsilon(1e-6));
   // Equation 1.5 in its limits: an infinite model has (Dc / D)^0.103, infinite data (Nc / N)^0.076.
   CHECK(*loss_of(kaplan, {1e40, 1.8e10}) == Approx(std::pow(1e3, 0.103)).epsilon(1e-6));
   CHECK(*loss_of(kaplan, {6.4e10, 1e40}) == Approx(std::pow(1e3, 0.076)).epsilon(1e-6));

@@ -71,6 +71,31 @@ TEST_CASE("sharding spreads the models beside the trained one as it spreads that
   CHECK(in_bytes(held.value) == Approx(18.0 * scored / 8).epsilon(1e-6));
 }
 
+// Rajbhandari et al. 2020, arXiv:1910.02054 section 5.3: a layer exists whole while it runs, whichever model it is of.
+TEST_CASE("a reference that is sharded is gathered layer by layer while it runs") {
+  const std::string small =
+      "--layers 2 --hidden 4096 --heads 32 --ffn 16384 --vocab 1024 --seq 128 --dtype mixed-bf16 --framework textbook "
+      "--algorithm dpo --gpus 8 --sharding ";
+  const auto in_loss = [&](const std::string& sharding) {
+    return in_bytes(test::at(Asked(small + sharding).walk(), Phase::loss).temporaries);
+  };
+  constexpr std::int64_t layer = 4LL * 4096 * 4096 + 3LL * 4096 * 16384 + 2 * 4096;
+  constexpr std::int64_t outside = 2 * 1024 * 4096 + 4096;  // gathered through the step
+  CHECK(in_loss("zero3") - in_loss("ddp") == 2 * (layer + outside));
+}
+
+// torch/optim/adamw.py, _multi_tensor_adamw: intermediate results as large as all parameters, and one
+// optimizer has those of both models (trl trainer/ppo_trainer.py, PolicyAndValueWrapper).
+TEST_CASE("the update of a value model takes temporaries beside those of the policy's") {
+  const auto in_step = [](const std::string& algorithm) {
+    const std::string words = "--framework torch --optimizer-impl foreach --recompute none --algorithm ";
+    return static_cast<double>(
+        in_bytes(test::at(Asked(llama + words + algorithm).walk(), Phase::optimizer).temporaries));
+  };
+  CHECK(in_step("sft") >= 4.0 * parameters);
+  CHECK(in_step("ppo") / in_step("sft") == Approx(1.0 + static_cast<double>(scored) / parameters).epsilon(1e-4));
+}
+
 TEST_CASE("GRPO has no value model, and a reference where it penalises the distance to it") {
   CHECK(in_bytes(persistent("--algorithm grpo").value) == 0);
   CHECK(in_bytes(persistent("--algorithm grpo").reference) == 2 * parameters);

@@ -45,6 +45,16 @@ TEST_CASE("stages of one node are peers, stages on nodes of their own share a bu
   CHECK(mebibytes("--gpu h100-sxm:16 --nodes 2 --tp 8 --pp 2") == 2 * group);
 }
 
+// Megatron-LM core/parallel_state.py: the tensor, data, expert and expert-data groups of a rank, and that of all ranks.
+// Of 16 ranks that cut layers 8 ways, 8 hold the same whole expert; of experts that are cut so too, none does.
+TEST_CASE("experts have groups of their own, whose ranks are those of tensor parallelism too") {
+  const double group = 32 * 12;
+  const std::string words = "--framework megatron --gpu h100-sxm:16 --nodes 2 --tp 8 --zero 1 --ep 2 ";
+  CHECK(mebibytes(words + "--etp 1") == 5 * group);
+  CHECK(mebibytes(words + "--etp 8") == 4 * group);
+  CHECK(mebibytes("--framework megatron --gpu h100-sxm:8 --tp 2 --zero 1 --ep 4 --etp 1") == (3 + 3 + 1) * group);
+}
+
 TEST_CASE("one rank has none, and a person's own figure replaces all") {
   CHECK(mebibytes("--gpu h100-sxm") == 0);
   CHECK(mebibytes("--gpu h100-sxm:8 --ep 8 --nccl-bytes 100MiB") == 100);

@@ -60,6 +60,25 @@ TEST_CASE("the slices of all ranks are the weights of the model") {
   CHECK(checked > 5000);
 }
 
+// Rajbhandari et al. 2020, arXiv:1910.02054 section 5.1: a state is on one of the ranks that hold the same weights.
+// What tensor parallelism does not cut, each of its ranks has.
+TEST_CASE("ZeRO keeps each state of the optimizer once among all ranks") {
+  const std::string run = "--model mixtral-8x7b --framework megatron --dtype bf16 --seq 256 --gpus 16 --zero 1 ";
+  for (const char* cut : {"--tp 2 --ep 4 --etp 1", "--tp 2 --ep 2 --etp 2", "--tp 4 --ep 2 --etp 1",
+                          "--tp 8 --ep 8 --etp 2", "--tp 2 --cp 2 --ep 8 --etp 1", "--ep 8"}) {
+    const test::Asked asked(run + cut);
+    const auto& layout = asked.question.layout;
+    for (const auto& block : asked.program.blocks) {
+      for (const auto& w : block.weights) {
+        CAPTURE(cut, std::string(block.name), std::string(w.name));
+        const auto states = program::weight_states(w, asked.question.training, program::Sharding(layout));
+        const std::int64_t copies = w.split == layers::Split::replicated ? layout.tp : 1;
+        CHECK(in_bytes(states.optimizer) * layout.gpus == 8 * w.whole * copies);
+      }
+    }
+  }
+}
+
 // github.com/KellerJordan/Muon: one momentum of each hidden matrix; AdamW's two moments of all others.
 TEST_CASE("Muon keeps one momentum of hidden matrices and AdamW's two of the others") {
   const auto hidden = test::matrix(4096, 1024);

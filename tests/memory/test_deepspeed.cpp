@@ -58,6 +58,16 @@ TEST_CASE("stage 3 fetches no more than 5e7 elements ahead of the running layer"
   CHECK(temporaries("torch") > 2 * layer + tables);
 }
 
+// runtime/zero/config.py, sub_group_size = 1e9: gradients are widened to fp32 for so many parameters at once.
+TEST_CASE("stage 3 steps a billion parameters at a time") {
+  const auto temporaries = [](const std::string& ranks) {
+    const std::string run = "--model llama-2-7b --seq 128 --framework deepspeed --dtype fp16 --sharding zero3 --dp ";
+    return in_bytes(test::at(test::Asked(run + ranks).walk(), Phase::optimizer).temporaries);
+  };
+  CHECK(temporaries("2") == 4 * 1'000'000'000LL);
+  CHECK(static_cast<double>(temporaries("8")) == Approx(4.0 * parameters / 8).epsilon(1e-4));
+}
+
 TEST_CASE("BF16_Optimizer: 2 + 4 + 12/d, the fp32 gradients whole on every rank") {
   for (const std::string_view line : {"--dtype bf16 --sharding zero1 --grads fp32", "--dtype bf16 --sharding zero1"}) {
     const auto p = engine(line, "megatron-deepspeed").walk().persistent;

@@ -73,6 +73,18 @@ TEST_CASE("the fused linear loss holds one chunk of logits and the two gradients
   CHECK(static_cast<double>(in_bytes(head.kept)) >= gradients);
 }
 
+// Liger-Kernel ops/fused_linear_cross_entropy.py: next_power_of_2(cdiv(tokens, cdiv(vocab, hidden))) rows, 256 of
+// 6,000.
+TEST_CASE("a chunk of the fused linear loss is a power of two of rows") {
+  for (const auto& [tokens, rows] : {std::pair(8192, 256), {6000, 256}, {4000, 128}, {100, 4}}) {
+    auto q = llama3(spec::Framework::hf, spec::Loss::fused_linear);
+    q.training.seq = tokens;
+    const auto program = test::program_of(q);
+    const auto& loss = program.blocks.back().ops.back();
+    CHECK(in_bytes(loss.workspace_forward) == 2LL * rows * 128256);
+  }
+}
+
 // README of apple/ml-cross-entropy: 24 GB of logits become 1 MB; dE and dC are made in the backward pass.
 TEST_CASE("cut cross-entropy keeps two fp32 numbers a token and no logits") {
   const auto cut = head_of(llama3(spec::Framework::hf, spec::Loss::cut));
@@ -80,6 +92,9 @@ TEST_CASE("cut cross-entropy keeps two fp32 numbers a token and no logits") {
   const auto fused = head_of(q);
   CHECK(per_logit(cut.forward_peak) < hidden_margin);
   CHECK(in_bytes(cut.backward_peak) < in_bytes(fused.backward_peak) + 2LL * 8192 * 4096);
+  // Beside those numbers the normed hidden state, in place of its own gradient and the head's.
+  constexpr std::int64_t state = 2LL * 8192 * 4096;
+  CHECK(in_bytes(cut.kept) - in_bytes(fused.kept) == state + 2 * 4 * 8192 - (state + 2LL * 128256 * 4096));
   const auto work = program::count_work(test::program_of(llama3(spec::Framework::hf, spec::Loss::cut)));
   const auto plain = program::count_work(test::program_of(llama3(spec::Framework::hf, spec::Loss::standard)));
   CHECK(quantity::in_flops(work.model()) == Approx(quantity::in_flops(plain.model())));
@@ -96,6 +111,16 @@ TEST_CASE("torchtune's compiled chunked loss takes 2 bytes a logit, and adds up 
   CHECK(per_logit(head_of(q).backward_peak) == Approx(2.0).margin(0.2));
   q.training.compile = false;  // every chunk's fp32 log-probabilities are kept
   CHECK(per_logit(head_of(q).kept) == Approx(4.0).margin(hidden_margin));
+}
+
+// torchtune modules/loss/ce_chunked_output_loss.py: num_output_chunks = 8. When the second gradient of the head is
+// made, the logits of one chunk are gone. A frozen head has neither gradient nor input.
+TEST_CASE("torchtune cuts the logits into eight chunks") {
+  auto q = llama3(spec::Framework::torchtune, spec::Loss::chunked);
+  q.training.compile = true;
+  const auto whole = head_of(q).backward_peak;
+  q.training.method = spec::Method::lora;
+  CHECK(in_bytes(whole - head_of(q).backward_peak) == 2 * (128256LL * 4096 - 128256LL * 8192 / 8 + 8192 * 4096));
 }
 
 TEST_CASE("torchtune before 0.3 kept its shifted logits through the backward pass: 12 forward and 16 bytes a logit") {

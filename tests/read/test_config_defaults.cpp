@@ -35,3 +35,13 @@ TEST_CASE("a ChatGLM without its optional keys has as many key-value heads as qu
   CHECK_FALSE(shape.mlp_bias);
   CHECK(shape.norm == spec::Norm::rmsnorm);
 }
+
+TEST_CASE("a ChatGLM's number of groups counts only where it says multi-query attention") {
+  // THUDM/chatglm3-6b modeling_chatglm.py, SelfAttention: num_multi_query_groups_per_partition is set inside of
+  // `if self.multi_query_attention`.
+  const std::string config = R"({"model_type": "chatglm", "hidden_size": 4096, "num_layers": 28,
+    "num_attention_heads": 32, "kv_channels": 128, "ffn_hidden_size": 13696, "padded_vocab_size": 65024,
+    "seq_length": 8192, "multi_query_group_num": 2)";
+  CHECK(read::read_config(config + "}", "config.json").shape.kv_heads == 32);
+  CHECK(read::read_config(config + R"(, "multi_query_attention": true})", "config.json").shape.kv_heads == 2);
+}

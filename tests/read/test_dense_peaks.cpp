@@ -2,6 +2,11 @@
 #include "catch.hpp"
 #include "llmcalc/read/presets.hpp"
 
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 using namespace llmcalc;
@@ -54,4 +59,25 @@ TEST_CASE("NVIDIA's matrix units are twice as fast in half the width, dense with
     if (p.bf16 && p.fp16) CHECK(*p.fp16 / *p.bf16 == Approx(1.0).epsilon(0.02));
     if (p.fp8 && p.bf16) CHECK(*p.fp8 / *p.bf16 == Approx(2.0).epsilon(0.02));
   }
+}
+
+// A dense peak is what all units multiply in a clock, times the clock: a figure with sparsity is twice that.
+TEST_CASE("peaks are units times clock times what a unit multiplies") {
+  int checked = 0;
+  for (const auto& file : std::filesystem::directory_iterator(LLMCALC_TEST_DATA "/../presets/accelerators")) {
+    std::ifstream in(file.path());
+    for (const auto& gpu : nlohmann::json::parse(in)) {
+      const auto chip = gpu.value("chip", nlohmann::json::object());
+      const auto peaks = gpu.value("peak_tflops", nlohmann::json::object());
+      if (!chip.contains("fp16_flop_per_unit_clock") || !chip.contains("boost_mhz")) continue;
+      CAPTURE(gpu.value("id", ""));
+      const double flops_per_clock = chip.at("units").get<double>() * chip.at("fp16_flop_per_unit_clock").get<double>();
+      const double half = std::max(peaks.value("fp16", 0.0), peaks.value("bf16", 0.0));
+      CHECK(half == Approx(flops_per_clock * chip.at("boost_mhz").get<double>() / 1e6).epsilon(0.02));
+      const double eight_bits = peaks.value("fp8", 0.0);
+      CHECK((eight_bits == 0.0 || eight_bits <= 2.05 * half));
+      ++checked;
+    }
+  }
+  CHECK(checked > 100);
 }

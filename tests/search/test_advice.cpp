@@ -193,6 +193,37 @@ TEST_CASE("the room for micro-batches is one that the stated batch of a step can
   CHECK(room_of(interleaved + "1") == 4);  // eight micro-batches, one a stage, are the fewest
 }
 
+TEST_CASE("the longest sequence is one that all ranks can share") {
+  for (const std::string degrees : {"--gpus 3 --cp 3", "--gpus 6 --tp 2 --cp 3 --sp 1", "--gpus 5 --cp 5"}) {
+    const std::string line = "--model llama-3.2-1b --dtype bf16 --framework megatron --gpu h100-sxm " + degrees;
+    CAPTURE(line);
+    const auto told = advised(line + " --seq 3840");
+    REQUIRE(told.headroom);
+    CHECK(told.headroom->seq > 3840);
+    CHECK_NOTHROW(question(line + " --seq " + std::to_string(told.headroom->seq)));
+  }
+}
+
+// Shoeybi et al. 2019, arXiv:1909.08053 section 5.1: ranks that share a model are no replicas any more.
+TEST_CASE("cutting a model takes no accelerator and no sequence from the run") {
+  int cuts = 0;
+  for (const std::string replicas : {"6", "8", "12"}) {
+    const std::string line =
+        "--model llama-2-13b --dtype bf16 --framework megatron --gpu a100-80-sxm --recompute full --dp " + replicas;
+    const auto run = question(line);
+    for (const auto& advice : advised(line).changes) {
+      const auto options = options_of(advice.terms);
+      const auto changed = question(line + options).layout;
+      if (changed.tp * changed.pp == 1 || options.find("--gpus") != std::string::npos) continue;
+      CAPTURE(line, options);
+      CHECK(changed.gpus == run.layout.gpus);
+      CHECK(advice.question.training.global_batch == run.training.global_batch);
+      ++cuts;
+    }
+  }
+  CHECK(cuts > 3);
+}
+
 TEST_CASE("advice takes any question that an estimate takes") {
   const auto huge = advised(
       "--model llama-3-8b --dtype bf16 --micro-batch 2147483647 --grad-accum 2147483647 "

@@ -55,6 +55,18 @@ TEST_CASE("releases are read from versions and dates") {
   CHECK(serving::parse_release("nightly") == serving::Release{});
 }
 
+// vllm config/cache.py: gpu_memory_utilization is 0.92 from 0.20.0 on, 0.9 before.
+TEST_CASE("vLLM's share of the accelerator is that of its release") {
+  const auto share = [](const std::string& version) {
+    const auto question =
+        test::served({"model", "llama-3.1-8b", "engine", "vllm", "engine_version", version, "gpu", "h100-sxm"});
+    return serving::serve(question).deployment.setup.memory_fraction;
+  };
+  CHECK(share("0.19.1") == 0.90);
+  CHECK(share("0.20.0") == 0.92);
+  CHECK(share("0.21") == 0.92);
+}
+
 TEST_CASE("an engine that cannot run what is asked for names those that can") {
   const auto refused = [](const std::vector<std::string>& words) {
     try {

@@ -43,6 +43,17 @@ TEST_CASE("Megatron's fused Adam moves 38 bytes a parameter of its shard, and up
   CHECK(part * 8 == Approx((38.0 + 8 * 12.0) * static_cast<double>(layer_parameters(shard))).epsilon(1e-6));
 }
 
+/// A = X X', B = bA + cAA, X = aX + BX, five times over (Jordan 2024, zeropower_via_newtonschulz5): 15 products for
+/// each of the seven square matrices of a layer.
+TEST_CASE("Muon's update multiplies each matrix fifteen times") {
+  const test::Asked asked(
+      "--layers 2 --hidden 4096 --heads 32 --kv-heads 32 --ffn 4096 --mlp swiglu --vocab 32000 --seq 4096 "
+      "--framework torch --optimizer muon --gpu h100-sxm");
+  const timing::Kernels kernels(*asked.question.gpu, asked.question.training, asked.profile);
+  const double one = in_seconds(kernels.product({4096, 4096, 4096, 1}, formats::Dtype::bf16, timing::Pass::forward));
+  CHECK(in_seconds(layer_traffic(asked).update_products) == Approx(7 * 15 * one));
+}
+
 /// DeepSpeed runtime/bf16_optimizer.py, update_hp_grads: `hp_grad.data.add_(lp.grad.data.to(hp_grad.dtype))`, 2 + 4
 /// bytes to cast and 4 + 4 + 4 to add; Megatron-LM's product adds by itself, autograd reads 2 + 2 and writes 2.
 TEST_CASE("gradients of a micro-batch are added up in one place") {
@@ -199,6 +210,24 @@ TEST_CASE("stages hand on what tensor-parallel ranks hold whole in parts") {
   const double whole = in_seconds(step_of(test::Asked(line + "colossalai")).pipeline);
   CHECK(scattered < 0.25 * whole);
   CHECK(scattered > 0.125 * whole);
+}
+
+/// What sequence parallelism leaves a rank is its part already, and stays so (Megatron-LM core/pipeline_parallel/
+/// p2p_communication.py, tensor_shape of schedules.py, get_tensor_shapes).
+TEST_CASE("sequence-parallel stages hand on their slices and gather nothing") {
+  const std::string line =
+      "--layers 32 --hidden 8192 --heads 64 --kv-heads 64 --ffn 32768 --vocab 51200 --seq 2048 --micro-batch 1"
+      " --grad-accum 8 --dtype bf16 --framework megatron --gpu a100-80-sxm:32 --nodes 4 --tp 8 --pp 4"
+      " --inter-node-gbps 800 --sp ";
+  const test::Asked asked(line + "1");
+  const timing::Network network(*asked.question.gpu, asked.question.layout);
+  const auto whole = quantity::bytes(2LL * 2048 * 8192);
+  const double part = in_seconds(network.to_next_stage(quantity::bytes(in_bytes(whole) / 8)));
+  const double gather =
+      in_seconds(network.collective(layers::Collective::all_gather, whole, network.span(layers::Group::tensor)));
+  constexpr double times = 2 * (3 + 7);  // both ways, at each of three hops and between eight micro-batches
+  CHECK(in_seconds(step_of(asked).pipeline) == Approx(times * part));
+  CHECK(in_seconds(step_of(test::Asked(line + "0")).pipeline) == Approx(times * (part + gather)));
 }
 
 /// Sinha et al. 2022, arXiv:2208.11035: 8 % between accelerators of one kind, six standard deviations.
