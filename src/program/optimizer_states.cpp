@@ -38,6 +38,7 @@ struct BlockwiseMoment {
 constexpr BlockwiseMoment bitsandbytes_8bit{256, 1, false};
 /// torchao optim/subclass_4bit.py: an fp32 scale per 128, for tensors of whole blocks.
 constexpr BlockwiseMoment torchao_4bit{128, 2, true};
+/// bitsandbytes optim/optimizer.py, min_8bit_size; torchao optim/adam.py, _new_buffer.
 constexpr std::int64_t smallest_quantized = 4096;
 
 Bytes blockwise(std::int64_t n, const BlockwiseMoment& format) {
@@ -180,6 +181,7 @@ Bytes update_scratch(const layers::Weight& w, const spec::Training& training) {
   }
 }
 
+/// bitsandbytes optim/optimizer.py, get_state_buffer.
 bool is_paged(const layers::Weight& w, Optimizer optimizer) {
   constexpr std::int64_t smallest_paged = 100'000;
   const bool pages = optimizer == Optimizer::paged_adamw || optimizer == Optimizer::paged_adamw_8bit;

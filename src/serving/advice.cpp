@@ -3,6 +3,7 @@
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/spec/names.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "serving/engines.hpp"
 
 #include <fmt/format.h>

@@ -5,6 +5,7 @@
 #include "llmcalc/quantity/format.hpp"
 #include "llmcalc/serving/forward.hpp"
 #include "llmcalc/spec/names.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "serving/engines.hpp"
 #include "serving/notes.hpp"
 

@@ -1,8 +1,10 @@
 #include "llmcalc/serving/cache.hpp"
 
 #include "llmcalc/formats/ggml_type.hpp"
+#include "llmcalc/layers/widths.hpp"
 #include "llmcalc/program/stage_blocks.hpp"
 #include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/spec/question.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,20 +15,19 @@ namespace llmcalc::serving {
 namespace {
 
 using formats::GgmlType;
+using layers::fp32_width;
+using layers::half_width;
 using layers::Kept;
 using spec::CacheType;
 
-/// The forward program is in 16 bits, the matrices of a recurrence in 32.
-constexpr std::int64_t half_width = 2;
-constexpr std::int64_t wide_width = 4;
-
-/// Adds what the layer's own code keeps.
+/// Adds what the layer's own code keeps: in 16 bits, as the whole forward program, but for the matrices of a
+/// recurrence.
 void add_kept(const program::Program& program, const layers::Block& block, LayerCache& layer) {
   for (const layers::Tensor& tensor : block.tensors) {
     const std::int64_t size = quantity::in_bytes(tensor.size);
     if (tensor.kept == Kept::by_position) layer.elements += size / (half_width * program.tokens);
     if (tensor.kept != Kept::by_sample) continue;
-    if (tensor.name == layers::recurrent_state) layer.state_elements += size / wide_width;
+    if (tensor.name == layers::recurrent_state) layer.state_elements += size / fp32_width;
     if (tensor.name == layers::convolution_state) layer.inputs_elements += size / half_width;
   }
 }

@@ -1,6 +1,7 @@
 #include "llmcalc/serving/capacity.hpp"
 
 #include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "serving/engines.hpp"
 
 #include <algorithm>

@@ -1,5 +1,7 @@
+#include "llmcalc/layers/widths.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/names.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "serving/engines.hpp"
 
 #include <algorithm>
@@ -7,6 +9,7 @@
 namespace llmcalc::serving {
 
 using formats::Quant;
+using layers::half_width;
 using quantity::Bytes;
 using quantity::product;
 using spec::CacheType;
@@ -14,7 +17,6 @@ using spec::CacheType;
 namespace {
 
 constexpr std::string_view tensors = "tensors of the step program, those the scheme quantizes at its bits";
-constexpr std::int64_t half_width = 2;
 
 struct LedgerPart {
   std::string_view id;

@@ -1,6 +1,7 @@
 #include "llmcalc/serving/engine.hpp"
 
 #include "llmcalc/serving/forward.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "serving/engines.hpp"
 #include "serving/extras.hpp"
 

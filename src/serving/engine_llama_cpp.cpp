@@ -1,5 +1,6 @@
 // llama.cpp and what wraps it: layers are placed on cards one after another, with their part of the cache.
 #include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "serving/engines.hpp"
 #include "serving/ggml_buffers.hpp"
 
@@ -133,7 +134,7 @@ Bytes draft_cache(const Deployment& deployment, const Demand& demand) {
   return bytes(quantity::product(cells, 2 * elements + 2 * deployment.setup.batched_tokens));
 }
 
-/// CUDA with cuBLAS takes 330 MiB, HIP 0.4 GiB; the memory of an Apple part is the machine's own.
+/// CUDA with cuBLAS is taken to hold 330 MiB, HIP 0.4 GiB; the memory of an Apple part is the machine's own.
 Bytes runtime_bytes(const spec::Question& question) {
   if (question.runtime.context) return *question.runtime.context;
   if (question.gpu && question.gpu->vendor == "Apple") return bytes(0);

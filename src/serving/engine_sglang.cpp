@@ -1,5 +1,6 @@
 // SGLang: what it reserves for activations and graphs follows from the accelerator's memory, the rest is cache.
 #include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "serving/engines.hpp"
 #include "serving/paged_cache.hpp"
 
@@ -49,7 +50,8 @@ std::int64_t reserved_mib(const spec::Question& question, const Setup& setup) {
 }
 
 double usual_fraction(const spec::Question& question, const Setup& setup) {
-  const auto memory = static_cast<double>(quantity::in_bytes(nominal_memory(question))) / 1048576.0;
+  const auto memory =
+      static_cast<double>(quantity::in_bytes(nominal_memory(question))) / static_cast<double>(quantity::mebi);
   if (memory <= 0.0) return 1.0;
   const double share = (memory - static_cast<double>(reserved_mib(question, setup))) / memory;
   return std::max(std::round(share * 1000.0) / 1000.0, 0.0);
@@ -57,8 +59,8 @@ double usual_fraction(const spec::Question& question, const Setup& setup) {
 
 /// Before the weights are loaded: the CUDA context, and NCCL's communicators.
 Bytes before_weights(const spec::Question& question) {
-  const Bytes context = question.runtime.context.value_or(quantity::mib(500));
-  const Bytes nccl = question.runtime.nccl.value_or(quantity::mib(430));
+  const Bytes context = question.runtime.context.value_or(usual_context);
+  const Bytes nccl = question.runtime.nccl.value_or(exchange_of_two);
   return question.layout.tp * question.layout.pp > 1 ? context + nccl : context;
 }
 

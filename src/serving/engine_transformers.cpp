@@ -1,5 +1,6 @@
 // transformers' generate: the cache grows with the sequences, and prompts go through all at once.
 #include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "serving/engines.hpp"
 #include "serving/paged_cache.hpp"
 
@@ -62,9 +63,8 @@ RankMemory transformers_memory(const Deployment& deployment, std::size_t rank, c
                              "transformers generation/utils.py"});
   memory.holdings.push_back({"growing", "a layer's keys while they grow", growing_layer(deployment, stage, demand),
                              false, "length x sequences x bytes of a layer's keys", "transformers cache_utils.py"});
-  memory.holdings.push_back({"context", "CUDA context",
-                             deployment.question.runtime.context.value_or(quantity::mib(500)), true, "500 MiB",
-                             "as of the training kernels"});
+  memory.holdings.push_back({"context", "CUDA context", deployment.question.runtime.context.value_or(usual_context),
+                             true, "500 MiB", "as of the training kernels"});
   memory.pool = memory.limit - memory.held();
   share_by_group(deployment, stage, demand, 0.0, memory);
   return memory;

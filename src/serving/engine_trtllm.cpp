@@ -1,5 +1,6 @@
 // TensorRT-LLM's PyTorch backend: a share of what a profile run leaves free is cache.
 #include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "serving/engines.hpp"
 #include "serving/paged_cache.hpp"
 
@@ -14,7 +15,7 @@ using quantity::Bytes;
 namespace {
 
 /// Tensors of 16 bits and of the hidden state's width that a step has at its peak, at 1, 2, 4 and 8 ranks
-/// (aiconfigurator ACTIVATION_COEFFICIENTS, measured).
+/// (aiconfigurator ACTIVATION_COEFFICIENTS, measured); 70 MiB at least (the same).
 constexpr std::array<double, 4> dense_tensors{11.0, 6.5, 5.0, 5.0};
 constexpr std::array<double, 4> mixture_tensors{22.0, 13.0, 10.0, 10.0};
 

@@ -1,5 +1,6 @@
 // vLLM: everything that is left of a share of the accelerator after a profile run is cache, in blocks.
 #include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "serving/engines.hpp"
 #include "serving/paged_cache.hpp"
 
@@ -110,7 +111,7 @@ void hold_non_torch(const Deployment& deployment, RankMemory& memory) {
   memory.holdings.push_back({"non_torch", "kernels' workspaces", runtime.context.value_or(alone), true, "0.13 GiB",
                              "llm-d-planner docs/empirical-vllm-memory-results.md"});
   if (ranks == 1) return;
-  const Bytes nccl = runtime.nccl.value_or(quantity::mib(430) + quantity::mib(31) * (ranks - 2));
+  const Bytes nccl = runtime.nccl.value_or(exchange_of_two + quantity::mib(31) * (ranks - 2));
   memory.holdings.push_back({"nccl", "NCCL and custom all-reduce", nccl, true,
                              "0.42 GiB + 0.03 for each rank above two",
                              "llm-d-planner docs/empirical-vllm-memory-results.md"});

@@ -42,6 +42,14 @@ inline constexpr EngineRow transformers_row{spec::Engine::hf,      "transformers
                                             &transformers_memory,  false};
 
 /// The weights of a stage, part by part, as lines of the ledger.
+/// A CUDA context with the kernels of PyTorch, of engines of which none was measured by itself: assumed, as of
+/// training.
+inline constexpr quantity::Bytes usual_context = quantity::mib(500);
+
+/// Buffers of NCCL and of the custom all-reduce of two ranks: 0.55 GiB outside PyTorch's allocator where one rank has
+/// 0.13 (llm-d-planner docs/empirical-vllm-memory-results.md).
+inline constexpr quantity::Bytes exchange_of_two = quantity::mib(430);
+
 void hold_weights(const Deployment& deployment, const WeightBytes& weights, RankMemory& memory);
 
 /// Cosines and sines of the rotary embedding for every position that the model is built for: max_position x width of

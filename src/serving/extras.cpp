@@ -1,17 +1,19 @@
 #include "serving/extras.hpp"
 
+#include "llmcalc/layers/widths.hpp"
 #include "llmcalc/program/stage_blocks.hpp"
 #include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/spec/question.hpp"
 
 #include <algorithm>
 
 namespace llmcalc::serving {
 
+using layers::half_width;
 using quantity::product;
 
 namespace {
 
-constexpr std::int64_t half_width = 2;
 constexpr std::int64_t default_rank = 16;  // vLLM config/lora.py, max_lora_rank
 
 /// Inputs and outputs of a block's matrices, which a pair of factors has as often as its rank.

@@ -3,6 +3,7 @@
 #include "llmcalc/frameworks/profile.hpp"
 #include "llmcalc/program/build.hpp"
 #include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/spec/question.hpp"
 
 #include <algorithm>
 #include <numeric>

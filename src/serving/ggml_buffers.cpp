@@ -1,5 +1,6 @@
 #include "serving/ggml_buffers.hpp"
 
+#include "llmcalc/layers/widths.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "serving/engines.hpp"
 
@@ -7,15 +8,16 @@
 
 namespace llmcalc::serving {
 
+using layers::fp32_width;
+using layers::half_width;
 using quantity::Bytes;
 using quantity::ceil_to;
 using quantity::product;
 
 namespace {
 
+/// llama.cpp src/llama-context.cpp: GGML_PAD(cparams.n_ctx, 256).
 constexpr std::int64_t cell_padding = 256;
-constexpr std::int64_t half_width = 2;
-constexpr std::int64_t wide_width = 4;
 
 /// Before May 2025 layers with a window kept all positions.
 constexpr Release windowed_cache{5427, 0};
@@ -37,7 +39,7 @@ std::int64_t bytes_per_cell(const Deployment& deployment, std::int64_t copies) {
   const std::int64_t ubatch = deployment.setup.batched_tokens;
   std::int64_t bytes = product(half_width, ubatch, copies);
   if (is_quantized(deployment.setup.cache)) bytes += half_width * widest_layer(deployment);
-  if (!deployment.setup.flash) bytes += product(wide_width, ubatch, deployment.question.model.shape.heads);
+  if (!deployment.setup.flash) bytes += product(fp32_width, ubatch, deployment.question.model.shape.heads);
   return bytes;
 }
 
@@ -70,8 +72,8 @@ Bytes compute_buffer(const Deployment& deployment, const Demand& demand, std::in
   const std::int64_t ubatch = deployment.setup.batched_tokens;
   const std::int64_t cells = cells_of(deployment, demand, 0).full;
   const Bytes slope = quantity::bytes(product(cells, bytes_per_cell(deployment, copies)));
-  const Bytes logits = quantity::bytes(product(wide_width, ubatch, shape.vocab));
-  const Bytes hidden = quantity::bytes(product(4 * wide_width, ubatch, shape.hidden));
+  const Bytes logits = quantity::bytes(product(fp32_width, ubatch, shape.vocab));
+  const Bytes hidden = quantity::bytes(product(4 * fp32_width, ubatch, shape.hidden));
   return hidden + (deployment.setup.flash ? slope + logits : std::max(slope, logits));
 }
 

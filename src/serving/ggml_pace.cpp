@@ -120,7 +120,7 @@ GgmlTimes ggml_times(const Deployment& deployment, double sequences, double posi
   const double chunks = std::ceil(prompt / chunk);
   const Sums all = sums_of(deployment, chunk, prompt);
   const double peak = peak_of(gpu);
-  constexpr double streamed = 0.9;
+  constexpr double streamed = 0.9;  // of the bandwidth, by a chunk that reads all 16-bit weights: assumed
   double time = prompt * all.flops / (peak * (quantized ? pace.codes : pace.half)) +
                 pace.activations * prompt * all.activations / bandwidth + chunks * all.layers * pace.chunk_us * micro;
   if (!quantized) time += chunks * all.bytes / (streamed * bandwidth);

@@ -2,6 +2,7 @@
 
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/names.hpp"
+#include "llmcalc/spec/question.hpp"
 
 #include <fmt/format.h>
 

@@ -2,6 +2,7 @@
 
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/serving/weights.hpp"
+#include "llmcalc/spec/question.hpp"
 
 namespace llmcalc::serving {
 

@@ -1,5 +1,6 @@
 #include "llmcalc/serving/speed.hpp"
 
+#include "llmcalc/spec/question.hpp"
 #include "llmcalc/timing/energy.hpp"
 #include "llmcalc/timing/serving_kernels.hpp"
 #include "llmcalc/trust/server_error_bar.hpp"
@@ -191,7 +192,7 @@ void add_cost(const spec::Question& question, Speed& speed) {
   const double answered = million / std::max(speed.tokens_per_s, 1e-9);  // seconds for a million tokens
   const auto price = question.pricing.price_per_hour ? question.pricing.price_per_hour : question.gpu->price_per_hour;
   if (price) {
-    const double second = gpus * quantity::in_dollars(*price) / 3600;
+    const double second = gpus * quantity::in_dollars(*price) / quantity::seconds_per_hour;
     speed.cost.output = quantity::dollars(second * (1 - prompts) * answered);
     speed.cost.all = quantity::dollars(second * answered);
     if (speed.prompt_tokens_per_s > 0)

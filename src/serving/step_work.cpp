@@ -1,8 +1,10 @@
 #include "serving/step_work.hpp"
 
+#include "llmcalc/layers/widths.hpp"
 #include "llmcalc/program/stage_blocks.hpp"
 #include "llmcalc/serving/forward.hpp"
 #include "llmcalc/serving/weights.hpp"
+#include "llmcalc/spec/question.hpp"
 
 #include <algorithm>
 #include <variant>
@@ -10,11 +12,10 @@
 namespace llmcalc::serving {
 
 using formats::Quant;
+using layers::half_width;
 using timing::Operands;
 
 namespace {
-
-constexpr double half_width = 2.0;
 
 double as_double(quantity::Bytes size) { return static_cast<double>(quantity::in_bytes(size)); }
 
@@ -153,7 +154,7 @@ class BlockReader {
     if (a.window > 0 && question_.model.shape.window.chunked) work.kept.reach = Reach::chunk;
     work.kept.elements = static_cast<std::int64_t>(2 * kv_heads * dim);
     work.flops_per_read = work.flops_per_pair = 4 * heads * dim;
-    work.moved_per_position = half_width * dim * (2 * heads + 2 * kv_heads);
+    work.moved_per_position = static_cast<double>(half_width) * dim * (2 * heads + 2 * kv_heads);
     work.head_dim = a.head_dim;
     return work;
   }
@@ -168,7 +169,8 @@ class BlockReader {
     work.kept.latent = true;
     work.flops_per_read = 2 * heads * static_cast<double>(2 * r.kv_rank + r.qk_rope_dim);
     work.flops_per_pair = 2 * heads * static_cast<double>(a.qk_dim() + r.v_dim);
-    work.moved_per_position = half_width * heads * static_cast<double>(2 * a.qk_dim() + 2 * r.v_dim);
+    work.moved_per_position =
+        static_cast<double>(half_width) * heads * static_cast<double>(2 * a.qk_dim() + 2 * r.v_dim);
     return work;
   }
 
@@ -186,7 +188,7 @@ std::vector<StageWork> step_work(const spec::Question& asked) {
   const std::size_t kinds = question.model.kinds.size();
   std::vector<StageWork> stages(static_cast<std::size_t>(program.stages));
   for (std::size_t stage = 0; stage < stages.size(); ++stage) {
-    stages[stage].hidden_bytes = half_width * static_cast<double>(question.model.shape.hidden);
+    stages[stage].hidden_bytes = static_cast<double>(half_width) * static_cast<double>(question.model.shape.hidden);
     for (const program::Run& run : program::blocks_of_stage(program, static_cast<std::int64_t>(stage))) {
       const layers::Block& block = program.blocks[run.block];
       const bool is_layer = run.block >= 1 && run.block <= kinds;

@@ -1,8 +1,10 @@
 #include "llmcalc/serving/weights.hpp"
 
+#include "llmcalc/layers/widths.hpp"
 #include "llmcalc/program/stage_blocks.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/serving/forward.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "serving/gguf_rule.hpp"
 #include "serving/padding.hpp"
 
@@ -12,6 +14,7 @@
 namespace llmcalc::serving {
 
 using formats::Coverage;
+using layers::half_width;
 using layers::Weight;
 using quantity::Bytes;
 
@@ -47,8 +50,6 @@ constexpr NamedRole roles[] = {
     {"router", Role::router},
     {"shared expert gate", Role::router},
 };
-
-constexpr std::int64_t half_width = 2;
 
 /// Matrices that checkpoints quantize, in the schemes that cover the layers.
 bool is_layer_matrix(Role role) {
