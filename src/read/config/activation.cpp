@@ -1,6 +1,5 @@
-#include "read/config/activation.hpp"
-
 #include "read/config/reader.hpp"
+#include "read/config/steps.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,6 @@
-#include "read/config/layers.hpp"
-
 #include "llmcalc/quantity/error.hpp"
 #include "read/config/reader.hpp"
+#include "read/config/steps.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,8 +1,6 @@
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/read/config.hpp"
-#include "read/config/notes.hpp"
-#include "read/config/read_shape.hpp"
-#include "read/config/towers.hpp"
+#include "read/config/steps.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,8 +1,6 @@
-#include "read/config/read_shape.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "read/config/activation.hpp"
-#include "read/config/layers.hpp"
+#include "read/config/steps.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,5 @@
-#include "read/config/towers.hpp"
-
 #include "llmcalc/quantity/error.hpp"
-#include "read/config/read_shape.hpp"
+#include "read/config/steps.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
-#include "read/config/activation.hpp"
 #include "read/config/reader.hpp"
+#include "read/config/steps.hpp"
 
 namespace llmcalc::read {
 

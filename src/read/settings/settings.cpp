@@ -1,5 +1,7 @@
 #include "read/settings/settings.hpp"
 
+#include "llmcalc/quantity/error.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -85,6 +87,16 @@ void interpolate(Settings& settings) {
     }
     if (!changed) return;
   }
+}
+
+const Node* Node::find(std::string_view key) const {
+  const auto found = std::ranges::find(members, key, &Member::key);
+  return found == members.end() ? nullptr : &found->value;
+}
+
+void refuse_large(std::string_view text, std::string_view place) {
+  if (text.size() <= largest_settings) return;
+  throw quantity::BadInput(std::string(place), "is larger than 1 MiB, which no file of settings is");
 }
 
 }  // namespace llmcalc::read

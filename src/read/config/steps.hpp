@@ -1,0 +1,29 @@
+// The steps in which a configuration is read, each in a source of its name.
+#pragma once
+
+#include "read/config/family.hpp"
+#include "read/config/reader.hpp"
+
+namespace llmcalc::read {
+
+/// Everything that the description of a family says of a shape.
+/// \throws quantity::BadInput that names every missing key, or at the key of a value that does not fit
+void read_shape(ConfigReader& reader);
+
+/// The nonlinearity of the MLP: the word of the file and the family's gate make one.
+/// \throws quantity::BadInput at the key of an activation that no kernel is known for
+void read_activation(ConfigReader& reader);
+
+/// Which layers differ from the others: windowed, mixture of experts, linear attention, state space, and in their
+/// sizes. As periods where the family says it so and one by one where it does not.
+void read_layers(ConfigReader& reader);
+
+/// The encoders of images and sound that a file describes beside its text model.
+/// \param text  whose shape gets the towers
+/// \throws quantity::BadInput when a tower's configuration lacks a key
+void read_towers(const Families& families, const Family& wrapper, ConfigReader& text);
+
+/// What a file says and the shape of its text model leaves out.
+void note_what_is_left_out(ConfigReader& reader);
+
+}  // namespace llmcalc::read
