@@ -1,6 +1,6 @@
 #include "llmcalc/timing/links.hpp"
 
-#include "timing/fabric_choice.hpp"
+#include "timing/fabric_curves.hpp"
 
 #include <algorithm>
 #include <bit>

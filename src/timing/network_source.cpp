@@ -1,5 +1,5 @@
 #include "llmcalc/timing/network.hpp"
-#include "timing/fabric_choice.hpp"
+#include "timing/fabric_curves.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "llmcalc/timing/serving_kernels.hpp"
 
-#include "timing/fabric_choice.hpp"
+#include "timing/fabric_curves.hpp"
 #include "timing/operation_curves.hpp"
 
 #include <algorithm>

@@ -21,9 +21,14 @@ inline constexpr double default_pue = 1.1;
 inline constexpr std::string_view default_pue_source = "Patterson et al. 2021, arXiv:2104.10350 table 4";
 
 /// Mean draw of one accelerator with its share of the server; empty where its rating is not known.
-std::optional<quantity::Power> server_power(const spec::Accelerator& gpu);
+inline std::optional<quantity::Power> server_power(const spec::Accelerator& gpu) {
+  if (!gpu.tdp_watts) return std::nullopt;
+  return quantity::watts(*gpu.tdp_watts * server_power_over_rating);
+}
 
 /// accelerator time * power * PUE (Patterson et al. 2021, arXiv:2104.10350 section 2.5)
-quantity::Energy facility_energy(quantity::Seconds accelerator_time, quantity::Power power, double pue);
+inline quantity::Energy facility_energy(quantity::Seconds accelerator_time, quantity::Power power, double pue) {
+  return power * accelerator_time * pue;
+}
 
 }  // namespace llmcalc::timing
