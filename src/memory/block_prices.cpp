@@ -1,7 +1,9 @@
 #include "llmcalc/memory/block_prices.hpp"
 
-#include "memory/activation_slack.hpp"
+#include "llmcalc/program/allocator.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "memory/buffers.hpp"
+#include "memory/liveness.hpp"
 #include "memory/recompute_groups.hpp"
 #include "memory/zero_buffers.hpp"
 
@@ -17,6 +19,25 @@ namespace {
 quantity::Bytes whole_gradients(const layers::Block& block, const spec::Training& training, const StepRules& rules) {
   if (rules.sharding.gathers_once()) return accumulated_gradients(block, training);
   return rules.flat_gradients ? flat_gradient(block) : bytes(0);
+}
+
+program::AllocatorSlack slack_of_kept(const layers::Block& block) {
+  program::AllocatorSlack slack;
+  const Lifetimes lifetimes(block);
+  for (std::size_t id = 0; id < block.tensors.size(); ++id) {
+    const bool kept =
+        block.checkpointed ? id == block.input || block.tensors[id].survives_recompute : lifetimes.kept[id];
+    if (kept) slack.add({block.tensors[id].size, 1, 1}, 1);
+  }
+  return slack;
+}
+
+/// What the allocator's blocks hold beyond the tensors that a block keeps for its backward pass, and so at its peaks.
+void add_activation_slack(const layers::Block& block, BlockWalk& walk) {
+  const auto slack = slack_of_kept(block).total();
+  walk.kept += slack;
+  walk.forward_peak += slack;
+  walk.backward_peak += slack;
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "llmcalc/memory/block_walk.hpp"
 
-#include "memory/deferred.hpp"
 #include "memory/gradients.hpp"
 #include "memory/liveness.hpp"
 

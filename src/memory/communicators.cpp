@@ -1,5 +1,7 @@
 #include "llmcalc/memory/communicators.hpp"
 
+#include "llmcalc/spec/question.hpp"
+
 #include <algorithm>
 
 namespace llmcalc::memory {

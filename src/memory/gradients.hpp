@@ -41,4 +41,9 @@ class Gradients {
   BufferId first_free_ = none;
 };
 
+/// Bytes that the products of a block keep from its backward pass until the gradients of its weights are made, where a
+/// schedule makes those apart: the input of each and the gradient of its output (Qi et al. 2023, arXiv:2401.10241 table
+/// 1: 32sbh of a GPT layer).
+quantity::Bytes deferred_by(const layers::Block& block);
+
 }  // namespace llmcalc::memory

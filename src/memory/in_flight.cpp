@@ -1,5 +1,7 @@
 #include "memory/in_flight.hpp"
 
+#include "llmcalc/spec/question.hpp"
+
 #include <algorithm>
 
 namespace llmcalc::memory {

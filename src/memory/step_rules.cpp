@@ -1,5 +1,6 @@
 #include "llmcalc/memory/step_rules.hpp"
 
+#include "llmcalc/spec/question.hpp"
 #include "llmcalc/spec/traits.hpp"
 
 namespace llmcalc::memory {

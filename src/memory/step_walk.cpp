@@ -1,5 +1,7 @@
 #include "llmcalc/memory/step_walk.hpp"
 
+#include "llmcalc/spec/question.hpp"
+
 namespace llmcalc::memory {
 
 namespace {

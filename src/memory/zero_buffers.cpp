@@ -1,6 +1,7 @@
 #include "memory/zero_buffers.hpp"
 
 #include "llmcalc/layers/widths.hpp"
+#include "llmcalc/spec/question.hpp"
 
 #include <algorithm>
 

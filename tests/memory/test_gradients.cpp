@@ -1,7 +1,6 @@
 // Buffers of gradients that tensors share, and what waits for deferred weight gradients, on blocks of a few tensors.
 #include "asked.hpp"
 #include "catch.hpp"
-#include "memory/deferred.hpp"
 #include "memory/gradients.hpp"
 #include "timing/pipeline.hpp"
 
