@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/arguments.hpp"
+#include "cli/outcome.hpp"
 #include "llmcalc/quantity/error.hpp"
 
 #include <cstddef>
@@ -27,5 +28,12 @@ void refuse_empty(const PresetOptions& options, std::size_t listed);
 quantity::BadInput meant_action(const PresetOptions& options, const quantity::BadInput& error);
 
 PresetOptions setup_preset_verb(const Arguments& arguments);
+
+/// An answer in the form asked for.
+/// \tparam Answer  something that the render room has to_text() and to_json() for
+template <class Answer>
+Outcome show(const Answer& answer, bool json) {
+  return {.answer = json ? to_json(answer, LLMCALC_VERSION) : to_text(answer)};
+}
 
 }  // namespace llmcalc::cli

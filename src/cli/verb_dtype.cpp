@@ -1,6 +1,6 @@
 // llmcalc dtype [NAME] [--value NUMBER | --quantize LIST]
 #include "cli/dtype_name.hpp"
-#include "cli/show.hpp"
+#include "cli/preset_verb.hpp"
 #include "cli/verb.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/parse.hpp"

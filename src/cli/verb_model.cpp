@@ -1,7 +1,6 @@
 // llmcalc model list [PART] | [show] NAME
 #include "cli/catalogue.hpp"
 #include "cli/preset_verb.hpp"
-#include "cli/show.hpp"
 #include "cli/verb.hpp"
 #include "llmcalc/answer/model_size.hpp"
 #include "llmcalc/render/presets.hpp"
