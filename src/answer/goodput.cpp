@@ -3,6 +3,7 @@
 #include "answer/parts.hpp"
 #include "llmcalc/answer/wall_clock.hpp"
 #include "llmcalc/quantity/format.hpp"
+#include "llmcalc/spec/question.hpp"
 
 #include <fmt/format.h>
 

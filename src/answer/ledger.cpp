@@ -4,6 +4,7 @@
 #include "llmcalc/memory/communicators.hpp"
 #include "llmcalc/quantity/format.hpp"
 #include "llmcalc/spec/names.hpp"
+#include "llmcalc/spec/question.hpp"
 
 #include <fmt/format.h>
 

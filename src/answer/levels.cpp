@@ -4,6 +4,7 @@
 #include "llmcalc/layers/widths.hpp"
 #include "llmcalc/memory/communicators.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "llmcalc/trust/error_bar.hpp"
 
 #include <fmt/format.h>

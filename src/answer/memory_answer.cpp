@@ -1,4 +1,5 @@
 #include "answer/parts.hpp"
+#include "llmcalc/spec/question.hpp"
 
 #include <fmt/format.h>
 

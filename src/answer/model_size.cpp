@@ -1,6 +1,7 @@
 #include "llmcalc/answer/model_size.hpp"
 
 #include "llmcalc/program/build.hpp"
+#include "llmcalc/spec/question.hpp"
 
 namespace llmcalc::answer {
 

@@ -4,6 +4,7 @@
 #include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/quantity/format.hpp"
 #include "llmcalc/spec/names.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "llmcalc/timing/kernels.hpp"
 #include "llmcalc/timing/network.hpp"
 #include "llmcalc/timing/step_time.hpp"

@@ -3,6 +3,7 @@
 
 #include "answer/parts.hpp"
 #include "llmcalc/quantity/format.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "llmcalc/timing/energy.hpp"
 
 #include <fmt/format.h>

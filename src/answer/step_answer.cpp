@@ -2,6 +2,7 @@
 #include "llmcalc/program/sharding.hpp"
 #include "llmcalc/quantity/format.hpp"
 #include "llmcalc/spec/names.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "llmcalc/timing/step_time.hpp"
 #include "llmcalc/trust/time_error_bar.hpp"
 

@@ -1,5 +1,6 @@
 #include "llmcalc/answer/wall_clock.hpp"
 
+#include "llmcalc/spec/question.hpp"
 #include "llmcalc/timing/goodput.hpp"
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 #include "llmcalc/frameworks/layout_rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/spec/question.hpp"
 
 #include <fmt/format.h>
 

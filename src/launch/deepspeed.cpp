@@ -1,5 +1,6 @@
 // The configuration of DeepSpeed: runtime/config.py and runtime/zero/config.py.
 #include "launch/launchers.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "llmcalc/spec/traits.hpp"
 
 #include <fmt/format.h>

@@ -2,6 +2,7 @@
 
 #include "launch/launchers.hpp"
 #include "llmcalc/spec/names.hpp"
+#include "llmcalc/spec/question.hpp"
 
 #include <string_view>
 

@@ -1,6 +1,7 @@
 // The options of Megatron-LM: megatron/training/arguments.py.
 #include "launch/command_text.hpp"
 #include "launch/launchers.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "llmcalc/spec/traits.hpp"
 
 #include <fmt/format.h>

@@ -3,6 +3,7 @@
 #include "launch/launchers.hpp"
 #include "llmcalc/program/sharding.hpp"
 #include "llmcalc/spec/names.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "llmcalc/spec/traits.hpp"
 
 #include <fmt/format.h>

@@ -4,6 +4,7 @@
 #include "launch/launchers.hpp"
 #include "llmcalc/formats/dtype.hpp"
 #include "llmcalc/spec/names.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "llmcalc/spec/traits.hpp"
 
 #include <fmt/format.h>

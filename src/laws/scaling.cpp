@@ -7,6 +7,7 @@
 #include "laws/scaling_inference.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/format.hpp"
+#include "llmcalc/spec/question.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -3,6 +3,7 @@
 #include "laws/relation.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/format.hpp"
+#include "llmcalc/spec/question.hpp"
 
 #include <fmt/format.h>
 

@@ -2,6 +2,7 @@
 
 #include "llmcalc/frameworks/layout_rules.hpp"
 #include "llmcalc/layers/blocks.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "program/companions.hpp"
 #include "program/recomputed_layers.hpp"
 #include "program/towers.hpp"

@@ -1,6 +1,7 @@
 #include "program/companions.hpp"
 
 #include "llmcalc/layers/blocks.hpp"
+#include "llmcalc/spec/question.hpp"
 
 namespace llmcalc::program {
 

@@ -1,6 +1,7 @@
 #include "llmcalc/program/offload.hpp"
 
 #include "llmcalc/layers/widths.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "llmcalc/spec/traits.hpp"
 
 #include <algorithm>

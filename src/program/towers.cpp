@@ -2,6 +2,7 @@
 
 #include "llmcalc/layers/blocks.hpp"
 #include "llmcalc/layers/tower_blocks.hpp"
+#include "llmcalc/spec/question.hpp"
 
 namespace llmcalc::program {
 

@@ -1,5 +1,6 @@
 #include "llmcalc/spec/accelerator.hpp"
 
+#include "llmcalc/formats/dtype.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/spec/names.hpp"
 

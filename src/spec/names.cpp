@@ -3,6 +3,11 @@
 // that it is asked back instead of guessed.
 #include "llmcalc/spec/names.hpp"
 
+#include "llmcalc/formats/dtype.hpp"
+#include "llmcalc/formats/quant.hpp"
+#include "llmcalc/spec/measurement.hpp"
+#include "llmcalc/spec/shape.hpp"
+
 namespace llmcalc::spec {
 
 template <>

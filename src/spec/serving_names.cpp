@@ -1,5 +1,8 @@
 // The words of serving; see names.cpp for the rule of the order.
+#include "llmcalc/formats/quant.hpp"
+#include "llmcalc/spec/measurement.hpp"
 #include "llmcalc/spec/names.hpp"
+#include "llmcalc/spec/serving.hpp"
 
 namespace llmcalc::spec {
 

@@ -1,6 +1,7 @@
 #include "llmcalc/trust/error_bar.hpp"
 
 #include "llmcalc/spec/names.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "trust/measured_bars.hpp"
 
 #include <algorithm>

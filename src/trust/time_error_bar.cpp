@@ -1,5 +1,6 @@
 #include "llmcalc/trust/time_error_bar.hpp"
 
+#include "llmcalc/spec/question.hpp"
 #include "trust/measured_bars.hpp"
 
 #include <algorithm>

@@ -6,12 +6,15 @@
 #include "llmcalc/answer/verdict.hpp"
 #include "llmcalc/memory/phase.hpp"
 #include "llmcalc/quantity/quantity.hpp"
-#include "llmcalc/spec/question.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
+
+namespace llmcalc::spec {
+struct Question;
+}
 
 namespace llmcalc::answer {
 

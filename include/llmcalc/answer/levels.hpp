@@ -3,9 +3,12 @@
 
 #include "llmcalc/frameworks/profile.hpp"
 #include "llmcalc/memory/step_walk.hpp"
-#include "llmcalc/spec/question.hpp"
 
 #include <cstdint>
+
+namespace llmcalc::spec {
+struct Question;
+}
 
 namespace llmcalc::answer {
 

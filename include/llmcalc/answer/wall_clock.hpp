@@ -2,7 +2,10 @@
 #pragma once
 
 #include "llmcalc/program/program.hpp"
-#include "llmcalc/spec/question.hpp"
+
+namespace llmcalc::spec {
+struct Question;
+}
 
 namespace llmcalc::answer {
 

@@ -1,7 +1,9 @@
 // Invariants of a question, for whoever puts one together without the words that are read into one.
 #pragma once
 
-#include "llmcalc/spec/question.hpp"
+namespace llmcalc::spec {
+struct Question;
+}
 
 namespace llmcalc::frameworks {
 

@@ -1,10 +1,12 @@
 // How a run is started in the frameworks that people use.
 #pragma once
 
-#include "llmcalc/spec/question.hpp"
-
 #include <string>
 #include <vector>
+
+namespace llmcalc::spec {
+struct Question;
+}
 
 namespace llmcalc::launch {
 

@@ -1,9 +1,13 @@
 // The buffers through which NCCL exchanges with other ranks: outside the allocator, seen by nvidia-smi alone.
 #pragma once
 
-#include "llmcalc/spec/question.hpp"
+#include "llmcalc/quantity/quantity.hpp"
 
 #include <cstdint>
+
+namespace llmcalc::spec {
+struct Question;
+}
 
 namespace llmcalc::memory {
 

@@ -3,7 +3,10 @@
 
 #include "llmcalc/frameworks/profile.hpp"
 #include "llmcalc/program/program.hpp"
-#include "llmcalc/spec/question.hpp"
+
+namespace llmcalc::spec {
+struct Question;
+}
 
 namespace llmcalc::program {
 

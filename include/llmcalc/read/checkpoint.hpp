@@ -2,7 +2,6 @@
 #pragma once
 
 #include "llmcalc/read/given.hpp"
-#include "llmcalc/read/resolve.hpp"
 
 #include <cstdint>
 #include <optional>

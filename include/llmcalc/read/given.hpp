@@ -33,4 +33,10 @@ struct Echo {
   Origin origin;
 };
 
+/// A configuration file that was named, already read.
+struct ConfigText {
+  std::string path;
+  std::string json;
+};
+
 }  // namespace llmcalc::read

@@ -3,7 +3,6 @@
 
 #include "llmcalc/read/checkpoint.hpp"
 #include "llmcalc/read/given.hpp"
-#include "llmcalc/read/resolve.hpp"
 
 #include <functional>
 #include <optional>

@@ -12,12 +12,6 @@
 
 namespace llmcalc::read {
 
-/// A configuration file that was named, already read.
-struct ConfigText {
-  std::string path;
-  std::string json;
-};
-
 /// What a program has as a value, where a person would name a preset or a file.
 struct Values {
   std::optional<spec::Shape> shape;

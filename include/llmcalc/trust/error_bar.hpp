@@ -1,10 +1,13 @@
 // How far estimates of a class of runs were off.
 #pragma once
 
-#include "llmcalc/spec/question.hpp"
 #include "llmcalc/trust/verdict_kind.hpp"
 
 #include <string_view>
+
+namespace llmcalc::spec {
+struct Question;
+}
 
 namespace llmcalc::trust {
 

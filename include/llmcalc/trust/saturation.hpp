@@ -1,7 +1,11 @@
 // Runs that need less than an accelerator has and die nevertheless.
 #pragma once
 
-#include "llmcalc/spec/question.hpp"
+#include "llmcalc/quantity/quantity.hpp"
+
+namespace llmcalc::spec {
+struct Question;
+}
 
 namespace llmcalc::trust {
 

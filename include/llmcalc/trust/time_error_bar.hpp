@@ -1,9 +1,11 @@
 // How far off predicted step times of a class of runs were.
 #pragma once
 
-#include "llmcalc/spec/question.hpp"
-
 #include <string_view>
+
+namespace llmcalc::spec {
+struct Question;
+}
 
 namespace llmcalc::trust {
 

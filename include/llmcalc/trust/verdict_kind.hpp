@@ -2,9 +2,12 @@
 #pragma once
 
 #include "llmcalc/quantity/quantity.hpp"
-#include "llmcalc/spec/question.hpp"
 
 #include <optional>
+
+namespace llmcalc::spec {
+struct Question;
+}
 
 namespace llmcalc::trust {
 

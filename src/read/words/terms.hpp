@@ -7,6 +7,7 @@
 #include "llmcalc/quantity/text.hpp"
 #include "llmcalc/read/vocabulary.hpp"
 #include "llmcalc/spec/names.hpp"
+#include "llmcalc/spec/question.hpp"
 
 #include <algorithm>
 #include <array>
