@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 namespace llmcalc::answer {
 
 using quantity::Flops;
@@ -48,12 +51,37 @@ std::vector<FlopFigure> flop_figures(const spec::Question& question, const Walks
   };
 }
 
-void clock(const spec::Question& question, const Walks& walks, TimeAnswer& answer) {
+/// The step of sequences that end with their sample, which are shorter than the longest that memory must hold.
+/// Micro-batches are padded to their own longest sample, so that those of several take somewhat longer.
+quantity::Seconds step_of_length(const spec::Question& question, std::int64_t length, const TimeAnswer& answer) {
+  if (length == question.training.seq) return answer.step;
+  spec::Question shorter = question;
+  shorter.training.seq = length;
+  const Walks walks = walk(shorter);
+  TimeAnswer of_shorter;
+  of_shorter.flops = flop_figures(shorter, walks, answer.tokens);
+  of_shorter.peak = answer.peak;
+  clock_step(shorter, walks, of_shorter);
+  return of_shorter.step;
+}
+
+void clock(const spec::Question& question, const Walks& walks, const Budget& budget, TimeAnswer& answer) {
   const auto& gpu = *question.gpu;
   answer.peak = spec::matrix_peak(gpu, question.training.precision.compute);
   clock_step(question, walks, answer);
-  answer.useful = (in_tokens(answer.tokens) / step_tokens(question)) * answer.step;
+  answer.useful = budget.steps(question.training) * step_of_length(question, budget.length, answer);
   operate(question, walks, answer);
+}
+
+/// "50,000 samples x 3 epochs x 350 tokens"
+Budget of_samples(const spec::DataBudget& data, std::int64_t seq) {
+  const auto longest = static_cast<double>(seq);
+  const double each = std::min(data.sample_tokens.value_or(longest), longest);
+  std::string source = quantity::format_count(std::llround(*data.samples)) + " samples";
+  if (data.epochs != 1.0) source += fmt::format(" x {} epochs", data.epochs);
+  source += fmt::format(" x {} tokens{}", each, data.packing ? ", packed" : "");
+  const bool fills = data.packing || each == longest;
+  return {tokens(*data.samples * data.epochs * each), source, fills ? seq : std::llround(std::ceil(each))};
 }
 
 }  // namespace
@@ -61,17 +89,20 @@ void clock(const spec::Question& question, const Walks& walks, TimeAnswer& answe
 Budget token_budget(const spec::Question& question, std::int64_t parameters) {
   const auto& data = question.pricing.data;
   const auto total = static_cast<double>(parameters);
-  if (data.tokens) return {*data.tokens, "as given"};
-  if (data.samples) {
-    return {tokens(*data.samples * static_cast<double>(question.training.seq)),
-            fmt::format("{} samples x {} tokens", quantity::format_count(static_cast<std::int64_t>(*data.samples)),
-                        question.training.seq)};
+  const std::int64_t seq = question.training.seq;
+  if (data.tokens) return {*data.tokens, "as given", seq};
+  if (data.samples) return of_samples(data, seq);
+  if (data.steps) {
+    return {tokens(*data.steps * step_tokens(question)),
+            fmt::format("{} steps x {} tokens", quantity::format_count(std::llround(*data.steps)),
+                        quantity::format_count(question.training.step_tokens())),
+            seq};
   }
   if (data.tokens_per_parameter) {
     return {tokens(*data.tokens_per_parameter * total),
-            fmt::format("{} x parameters, as given", *data.tokens_per_parameter)};
+            fmt::format("{} x parameters, as given", *data.tokens_per_parameter), seq};
   }
-  return {tokens(chinchilla_ratio * total), "default: 20 x parameters (Hoffmann et al. 2022, arXiv:2203.15556)"};
+  return {tokens(chinchilla_ratio * total), "default: 20 x parameters (Hoffmann et al. 2022, arXiv:2203.15556)", seq};
 }
 
 TimeAnswer time_answer(const spec::Question& question, const Walks& walks) {
@@ -81,7 +112,7 @@ TimeAnswer time_answer(const spec::Question& question, const Walks& walks) {
   answer.tokens_source = budget.source;
   answer.flops = flop_figures(question, walks, budget.tokens);
   answer.pflop_days = quantity::in_pflop_days(answer.flops[0].total);
-  if (question.gpu) clock(question, walks, answer);
+  if (question.gpu) clock(question, walks, budget, answer);
   return answer;
 }
 

@@ -2,6 +2,7 @@
 #include "answer/parts.hpp"
 #include "llmcalc/answer/levels.hpp"
 #include "llmcalc/frameworks/release.hpp"
+#include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/memory/communicators.hpp"
 #include "llmcalc/quantity/format.hpp"
 #include "llmcalc/spec/names.hpp"
@@ -88,8 +89,8 @@ std::vector<std::string> warnings(const spec::Question& question, const Estimate
   std::vector<std::string> lines;
   const auto& data = question.pricing.data;
   const bool stated = data.tokens || data.tokens_per_parameter || data.samples;
-  const bool pretrains = question.training.method == spec::Method::full;
-  if (pretrains && stated && quantity::in_tokens(estimate.compute.tokens) < fewest_pretraining_tokens) {
+  if (frameworks::pretrains(question) && stated &&
+      quantity::in_tokens(estimate.compute.tokens) < fewest_pretraining_tokens) {
     lines.push_back(fmt::format("{} tokens is little for pre-training; the field's rule of thumb is at least 200B",
                                 quantity::format_tokens(estimate.compute.tokens)));
   }

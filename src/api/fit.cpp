@@ -4,9 +4,35 @@
 #include "api/echo.hpp"
 #include "api/restated.hpp"
 
+#include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace llmcalc::api {
+namespace {
+
+/// What a trainer of one card and one that shards need for a model that is known by its size alone. Sequence and batch
+/// are those of the answer.
+std::vector<render::TrainerNeed> trainers(const spec::Question& question, const search::Restate& restate,
+                                          const std::vector<render::EchoLine>& echo) {
+  const auto framework = std::ranges::find(echo, "framework", &render::EchoLine::term);
+  const bool is_size_alone = question.stated_parameters && framework->origin == word_of(read::Source::assumed) &&
+                             question.training.framework == spec::Framework::generic &&
+                             question.training.activations == spec::ActivationModel::program;
+  std::vector<render::TrainerNeed> needs;
+  if (!is_size_alone) return needs;
+  for (const std::string name : {"hf", "deepspeed"}) {
+    const auto& training = question.training;
+    const auto run = restate(question, {{"framework", name},
+                                        {"seq", std::to_string(training.seq)},
+                                        {"micro_batch", std::to_string(training.micro_batch)}});
+    if (run) needs.push_back({name, answer::estimate(run->question).memory.peak_needed});
+  }
+  return needs;
+}
+
+}  // namespace
 
 Answer fit(const std::vector<read::Given>& words, const std::optional<read::ConfigText>& config,
            const read::Catalogue& catalogue, const read::Values& values) {
@@ -18,6 +44,7 @@ Answer fit(const std::vector<read::Given>& words, const std::optional<read::Conf
   const auto larger = [&] { return larger_than(question.gpu, catalogue); };
   const Asked asked{words, config, catalogue, values};
   answer.advised = search::advise(question, larger, restating(asked, question), answer.estimate.verdict);
+  answer.trainers = trainers(question, restating(asked, question), answer.question);
   answer.assumptions = std::move(resolved.assumptions);
   answer.completed = std::move(resolved.question);
   answer.version = version();

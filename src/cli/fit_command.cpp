@@ -102,6 +102,7 @@ std::string fit_command(const AskedWords& asked, const std::vector<Given>& varie
     const auto own = std::ranges::find(varied, word.term, &Given::term);
     command.say(word.term, own == varied.end() ? word.text : own->text);
   }
+  command.say_of_question("framework");
   for (const auto term : chosen_terms) {
     if (!goes_without_saying(term, read::find_term(term)->show(question))) command.say_of_question(term);
   }

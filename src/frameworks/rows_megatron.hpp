@@ -14,6 +14,7 @@ constexpr std::string_view megatron_file = "Megatron-LM core 0.20.0 training/arg
 
 inline constexpr Default megatron_defaults[] = {
     {"dtype", "bf16", said_by_all},
+    {"packing", "1", "Megatron-LM core 0.20.0 datasets/gpt_dataset.py: documents end to end"},
     {"recompute", "none", "Megatron-LM core 0.20.0 core/transformer/transformer_config.py"},
     {"sharding", "ddp", megatron_file, on_several},
     {"dropout", "0.1", "Megatron-LM training/arguments.py: --hidden-dropout, --attention-dropout", is_gpt},
@@ -32,6 +33,7 @@ inline constexpr Default bridge_defaults[] = {
     {"micro_batch", "1", "Megatron-Bridge 0.7.0 recipes/common.py, PEFT", is_low_rank},
     {"micro_batch", "2", "Megatron-Bridge 0.7.0 recipes/common.py"},
     {"sharding", "zero1", "Megatron-Bridge 0.7.0 recipes/utils/optimizer_utils.py", on_several},
+    {"packing", "1", "Megatron-Bridge 0.7.0 recipes/common.py: packed offline"},
     {"node_dispatch", "1", "Megatron-Bridge scripts/performance/configs, moe_flex_dispatcher_backend", sends_by_node},
     {"lora_rank", "32", "Megatron-Bridge 0.7.0 recipes/common.py"},
     {"lora_dropout", "0", "Megatron-Bridge 0.7.0 recipes/common.py"},
@@ -192,6 +194,7 @@ inline constexpr Row megatron_rows[] = {
      .defaults = megatron_defaults,
      .half = HalfPrecision::pure,
      .cuts_experts_as_layers = true,  // training/arguments.py, expert_tensor_parallel_size
+     .asks_for_batch = true,
      .memory_runs = MemoryRuns::megatron,
      .time_runs = TimeRuns::megatron,
      .measured = "its functional tests, its tables, SimuMax's validation"},
@@ -219,6 +222,7 @@ inline constexpr Row megatron_rows[] = {
      .defaults = nemo_defaults,
      .half = HalfPrecision::pure,
      .cuts_experts_as_layers = true,  // it passes None on
+     .asks_for_batch = true,
      .memory_runs = MemoryRuns::megatron,
      .time_runs = TimeRuns::megatron,
      .measured = "its performance summaries, MLPerf"},
@@ -232,6 +236,7 @@ inline constexpr Row megatron_rows[] = {
      .abilities = megatron_deepspeed_abilities,
      .defaults = megatron_deepspeed_defaults,
      .half = HalfPrecision::pure,
+     .asks_for_batch = true,
      .memory_runs = MemoryRuns::other_torch,
      .time_runs = TimeRuns::megatron,
      .measured = "vTrain's ground truth, the chronicles of BLOOM"},
@@ -245,6 +250,7 @@ inline constexpr Row megatron_rows[] = {
      .abilities = deepspeed_abilities,
      .defaults = deepspeed_defaults,
      .half = HalfPrecision::pure,
+     .asks_for_batch = true,
      .memory_runs = MemoryRuns::other_torch,
      .time_runs = TimeRuns::few,
      .measured = "its documentation"},

@@ -81,6 +81,7 @@ constexpr std::string_view titan_file = "torchtitan 0.3.0 config/configs.py";
 inline constexpr Default torchtitan_defaults[] = {
     {"dtype", "mixed-bf16", "torchtitan 0.3.0 config/configs.py: fp32 weights, bf16 products, fp32 reduction"},
     {"seq", "2048", titan_file},
+    {"packing", "1", "torchtitan 0.3.0 hf_datasets: a stream of tokens"},
     {"micro_batch", "8", titan_file, without_stages},
     {"micro_batch", "1", "torchtitan 0.3.0 config/configs.py: pipeline_parallel_microbatch_size"},
     {"recompute", "selective", "torchtitan 0.3.0 trainer.py: by operation", is_trained},
@@ -148,6 +149,7 @@ inline constexpr Default composer_defaults[] = {
 inline constexpr Default fms_defaults[] = {
     {"dtype", "mixed-bf16", "fms-fsdp policies/mixed_precision.py, bfSixteen"},
     {"seq", "4096", "fms-fsdp config/training.py"},
+    {"packing", "1", "fms-fsdp utils/dataset_utils.py: a stream of tokens"},
     {"micro_batch", "2", "fms-fsdp config/training.py"},
     {"optimizer_impl", "foreach", foreach_file},
     {"attention", "sdpa", "fms-fsdp main_training_llama.py"},
@@ -240,6 +242,12 @@ constexpr Row with_prompts(Row row) {
   return row;
 }
 
+/// Recipes that begin with published weights.
+constexpr Row tuning(Row row) {
+  row.tunes_checkpoints = true;
+  return row;
+}
+
 constexpr Space of_shardings(List<Sharding> shardings, List<Offload> offloads) {
   return {.shardings = shardings, .schedules = one_schedule, .offloads = offloads, .splits_models = false};
 }
@@ -250,26 +258,26 @@ inline constexpr Space torchtitan_space{.shardings = {Sharding::ddp, Sharding::f
                                         .offloads = {Offload::none, Offload::params}};
 
 inline constexpr Row torch_rows[] = {
-    with_prompts(torch_row({spec::Framework::litgpt,
-                            {"litgpt", "lit-gpt"},
-                            "LitGPT",
-                            &litgpt_profile,
-                            of_shardings({Sharding::ddp, Sharding::fsdp1}, {Offload::none}),
-                            litgpt_abilities,
-                            litgpt_defaults,
-                            HalfPrecision::pure,
-                            TimeRuns::torch,
-                            "its tutorials and issues"})),
-    torch_row({spec::Framework::torchtune,
-               {"torchtune"},
-               "torchtune",
-               &torchtune_profile,
-               of_shardings({Sharding::fsdp2}, {Offload::none, Offload::params, Offload::activations}),
-               torchtune_abilities,
-               torchtune_defaults,
-               HalfPrecision::pure,
-               TimeRuns::torch,
-               "its documentation, issues and pull requests"}),
+    tuning(with_prompts(torch_row({spec::Framework::litgpt,
+                                   {"litgpt", "lit-gpt"},
+                                   "LitGPT",
+                                   &litgpt_profile,
+                                   of_shardings({Sharding::ddp, Sharding::fsdp1}, {Offload::none}),
+                                   litgpt_abilities,
+                                   litgpt_defaults,
+                                   HalfPrecision::pure,
+                                   TimeRuns::torch,
+                                   "its tutorials and issues"}))),
+    tuning(torch_row({spec::Framework::torchtune,
+                      {"torchtune"},
+                      "torchtune",
+                      &torchtune_profile,
+                      of_shardings({Sharding::fsdp2}, {Offload::none, Offload::params, Offload::activations}),
+                      torchtune_abilities,
+                      torchtune_defaults,
+                      HalfPrecision::pure,
+                      TimeRuns::torch,
+                      "its documentation, issues and pull requests"})),
     torch_row({spec::Framework::torchtitan,
                {"torchtitan"},
                "torchtitan",
@@ -300,16 +308,17 @@ inline constexpr Row torch_rows[] = {
                HalfPrecision::pure,
                TimeRuns::few,
                {}}),
-    torch_row({spec::Framework::fsdp_qlora,
-               {"fsdp-qlora", "fsdp_qlora"},
-               "fsdp_qlora",
-               &fsdp_qlora_profile,
-               of_shardings({Sharding::ddp, Sharding::fsdp1}, {Offload::none, Offload::params, Offload::activations}),
-               fsdp_qlora_abilities,
-               fsdp_qlora_defaults,
-               HalfPrecision::pure,
-               TimeRuns::few,
-               "its benchmark table"}),
+    tuning(torch_row(
+        {spec::Framework::fsdp_qlora,
+         {"fsdp-qlora", "fsdp_qlora"},
+         "fsdp_qlora",
+         &fsdp_qlora_profile,
+         of_shardings({Sharding::ddp, Sharding::fsdp1}, {Offload::none, Offload::params, Offload::activations}),
+         fsdp_qlora_abilities,
+         fsdp_qlora_defaults,
+         HalfPrecision::pure,
+         TimeRuns::few,
+         "its benchmark table"})),
     torch_row({spec::Framework::composer,
                {"composer", "llm-foundry"},
                "Composer",

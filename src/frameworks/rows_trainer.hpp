@@ -176,6 +176,7 @@ constexpr Row trainer_row(spec::Framework framework, List<std::string_view, 4> w
           .abilities = abilities,
           .defaults = defaults,
           .half = HalfPrecision::pure,
+          .tunes_checkpoints = true,
           .memory_runs = MemoryRuns::huggingface,
           .time_runs = TimeRuns::few,
           .measured = {}};

@@ -71,6 +71,13 @@ constexpr auto words = list_words();
 
 const Row& row_of(spec::Framework framework) { return *table[static_cast<std::size_t>(framework)]; }
 
+bool pretrains(const spec::Question& question) {
+  const auto& training = question.training;
+  const bool makes_all = training.method == spec::Method::full && training.algorithm == spec::Algorithm::sft;
+  const bool is_published = !question.stated_parameters;
+  return makes_all && !(row_of(training.framework).tunes_checkpoints && is_published);
+}
+
 std::span<const Row* const> rows() { return table; }
 
 }  // namespace llmcalc::frameworks

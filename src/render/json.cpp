@@ -90,6 +90,10 @@ Json advice(const search::Advice& change) {
           {"speed_ratio", finite_or_null(change.speed)}};
 }
 
+Json trainer(const TrainerNeed& need) {
+  return {{"framework", need.framework}, {"needed_bytes", in_bytes(need.needed)}};
+}
+
 Json card(const search::CardVerdict& card) { return {{"gpu", card.gpu}, {"verdict", word_of(card.verdict)}}; }
 
 Json room(const std::optional<search::Headroom>& headroom) {
@@ -147,6 +151,7 @@ std::string to_json(const Report& report) {
   object["time"] = time_json(estimate);
   object["advice"] = json_list(report.advised.changes, advice);
   object["cards"] = json_list(report.advised.cards, card);
+  object["trainers"] = json_list(report.trainers, trainer);
   object["room"] = room(report.advised.headroom);
   object["assumptions"] = report.assumptions;
   object["warnings"] = estimate.warnings;

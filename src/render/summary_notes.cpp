@@ -48,7 +48,7 @@ std::string assumed_text(const std::vector<std::string>& assumptions, const Text
 Block summary_assumed(const Report& report, const TextStyle& style) {
   auto assumptions = report.assumptions;
   std::erase_if(assumptions, [](const std::string& assumption) {
-    return assumption.starts_with("--framework generic");  // the second line says so
+    return assumption.starts_with("--framework ");  // the second line says so
   });
   Block block{labelled("assumed", in_words(assumptions), style), 0};
   block.least = std::min<std::size_t>(2, block.lines.size());

@@ -27,12 +27,14 @@ std::string cost_of(const answer::TimeAnswer& time) {
   return fmt::format("{} at {}/h", quantity::format_money(*time.cost), quantity::format_money(*time.price));
 }
 
-/// "9.55 days for 20B tokens, 229 GPU-hours, $298 at $1.30/h"
-std::string run_of(const answer::TimeAnswer& time) {
-  const auto tokens = quantity::format_tokens(time.tokens);
+/// "9.55 days for 20B tokens, 229 GPU-hours, $298 at $1.30/h"; steps where the run is counted in them.
+std::string run_of(const Report& report) {
+  const answer::TimeAnswer& time = report.estimate.compute;
+  const auto steps = echoed(report, "steps");
+  const auto length = steps.empty() ? quantity::format_tokens(time.tokens) + " tokens" : steps + " steps";
   if (time.goodput && !time.goodput->makes_progress()) return "never ends: failures come faster than it restarts";
-  return fmt::format("{} for {} tokens, {} GPU-hours, {}", format_duration(time.total), tokens,
-                     figure_text(time.gpu_hours), cost_of(time));
+  return fmt::format("{} for {}, {} GPU-hours, {}", format_duration(time.total), length, figure_text(time.gpu_hours),
+                     cost_of(time));
 }
 
 }  // namespace
@@ -41,7 +43,7 @@ Block summary_time(const Report& report, const TextStyle& style) {
   const answer::TimeAnswer& time = report.estimate.compute;
   if (!report.estimate.timed) return {labelled("time", "needs an accelerator: name one with --gpu", style), 1};
   Block block{labelled("step", step_of(time), style), 0};
-  std::ranges::move(labelled("run", run_of(time), style), std::back_inserter(block.lines));
+  std::ranges::move(labelled("run", run_of(report), style), std::back_inserter(block.lines));
   block.least = block.lines.size();
   return block;
 }

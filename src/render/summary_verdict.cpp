@@ -80,17 +80,31 @@ std::string layout_of(const Report& report) {
   return words;
 }
 
-/// "as hf runs it: dp 8, zero3"
+/// "; trainers need hf 15.2, deepspeed 22.1 GiB"
+std::string trainers_of(const Report& report) {
+  const auto unit = memory_unit_of(report.estimate);
+  std::string words;
+  for (const auto& [framework, needed] : report.trainers) {
+    words += fmt::format("{}{} {}", words.empty() ? "; trainers need " : ", ", framework, in_unit(needed, unit));
+  }
+  return words.empty() ? words : fmt::format("{} {}", words, unit.name);
+}
+
+/// "as hf runs it: dp 8, zero3"; where nobody named it, the layout did, and the name of another is asked for.
 std::string manner_of(const Report& report) {
-  const auto framework = echoed(report, "framework");
+  const auto line = std::ranges::find(report.question, "framework", &EchoLine::term);
+  if (line == report.question.end()) return {};
+  const bool is_named = line->origin != "assumed";
   const auto layout = layout_of(report);
-  auto words = framework == "generic" ? std::string("the textbook's memory (name your trainer with --framework)")
-                                      : "as " + framework + " runs it";
-  return layout.empty() ? words : words + ": " + layout;
+  auto words = line->value == "generic" ? std::string("the textbook's memory") : "as " + line->value + " runs it";
+  if (!is_named) words += " (name yours with --framework)";
+  if (!layout.empty()) words += ": " + layout;
+  return words + trainers_of(report);
 }
 
 /// "needs 44.90 of 23.99 GiB, 20.91 short; likely range 42.21 to 47.60"
-std::string need_of(const Verdict& verdict, const MemoryUnit& unit) {
+/// \param bar  whether the error bar is told; what trainers need takes its place
+std::string need_of(const Verdict& verdict, const MemoryUnit& unit, bool bar) {
   auto words = "needs " + in_unit(verdict.needed, unit);
   const auto [capacity, needed] = std::pair(verdict.capacity, verdict.needed);
   if (verdict.kind == VerdictKind::no_accelerator) {
@@ -101,7 +115,7 @@ std::string need_of(const Verdict& verdict, const MemoryUnit& unit) {
     words += fmt::format(" of {} {} ({}), {} free", in_unit(capacity, unit), unit.name, share_text(needed / capacity),
                          in_unit(capacity - needed, unit));
   }
-  if (verdict.error.above <= 0) return words;
+  if (verdict.error.above <= 0 || !bar) return words;
   return fmt::format("{}; error bar {} to {}", words, in_unit(verdict.low, unit), in_unit(verdict.high, unit));
 }
 
@@ -117,7 +131,7 @@ Block summary_verdict(const Report& report, const TextStyle& style) {
   constexpr std::size_t indent = 2;
   add_lines(block, lines_of(wrapped(verdict_word(verdict.kind, style) + "  " + run_of(report), 0, indent)));
   add_lines(block, page_lines(manner_of(report), indent));
-  add_lines(block, page_lines(need_of(verdict, memory_unit_of(report.estimate)), indent));
+  add_lines(block, page_lines(need_of(verdict, memory_unit_of(report.estimate), report.trainers.empty()), indent));
   block.least = block.lines.size();
   return block;
 }

@@ -125,8 +125,7 @@ void check(const spec::Question& question, const PlanQuestion& plan, const PlanS
 void add_operation(const spec::Question& question, PlanSpace::Base& base) {
   const auto program = program::build_program(base.question, base.profile.front());
   const auto size = program::count_parameters(program);
-  const auto step_tokens = static_cast<double>(question.training.step_tokens());
-  base.steps = in_tokens(answer::token_budget(question, size.total).tokens) / step_tokens;
+  base.steps = answer::token_budget(question, size.total).steps(question.training);
   if (size.trainable > 0) base.clock = answer::wall_clock(question, program);
   const auto gpus = static_cast<double>(question.layout.gpus);
   const auto& price = question.pricing.price_per_hour ? question.pricing.price_per_hour : question.gpu->price_per_hour;

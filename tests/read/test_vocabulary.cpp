@@ -34,7 +34,8 @@ constexpr std::string_view other_terms =
     "schedule first_stage_layers last_stage_layers cp_exchange lora_dropout algorithm reference "
     "virtual_tokens adapter_width moe_imbalance transformer_impl grouped_experts deterministic launch_blocking "
     "optimizer_in_backward "
-    "tokens samples mfu price memory activations mtbf checkpoint_interval checkpoint_bandwidth restart_time power pue "
+    "tokens samples epochs sample_tokens packing steps mfu price memory activations mtbf checkpoint_interval "
+    "checkpoint_bandwidth restart_time power pue "
     "carbon_intensity offload_to nvme_bandwidth reshard as freeze text_only images patches "
     "offload_layers cuda_graph fp8_attention fp8_head softmax_fusion document_length";
 
@@ -155,6 +156,9 @@ TEST_CASE("text outside a term's range is refused at its place") {
       {"inter_node_gbps", {"0", "-1", "nan", "400Gbps"}},
       {"tokens", {"0", "0x", "1e300", "nanx", "-1"}},
       {"samples", {"1e19", "nan"}},
+      {"epochs", {"0", "-1", "nan"}},
+      {"steps", {"0", "1e19"}},
+      {"sample_tokens", {"0.5", "nan"}},
       {"price", {"-1", "inf"}},
       {"memory", {"0", "-80GB", "1e30GB"}},
       {"lora_targets", {"", "q,,v", "z"}},

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "catch.hpp"
+#include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/read/resolve.hpp"
+#include "llmcalc/spec/names.hpp"
 
 #include <algorithm>
 #include <string>
@@ -27,7 +29,18 @@ inline std::vector<read::Given> words(std::string_view line, read::Source source
   return given;
 }
 
-inline read::Resolved ask(std::string_view line) { return read::resolve(words(line), std::nullopt, read::Catalogue()); }
+/// What the words of a line are completed to. They are the textbook's unless they name a framework, and where that asks
+/// for the batch of a step it is one micro-batch unless they say another.
+inline read::Resolved ask(std::string_view line) {
+  auto given = words(line);
+  const auto find = [&](std::string_view term) { return std::ranges::find(given, term, &read::Given::term); };
+  if (find("framework") == given.end()) given.push_back({"framework", "generic", {read::Source::flag, "--framework"}});
+  const auto* framework = spec::find_name<spec::Framework>(find("framework")->text);
+  const bool asks = framework != nullptr && frameworks::row_of(framework->value).asks_for_batch;
+  const bool is_said = find("global_batch") != given.end() || find("grad_accum") != given.end();
+  if (asks && !is_said) given.push_back({"grad_accum", "1", {read::Source::flag, "--grad-accum"}});
+  return read::resolve(given, std::nullopt, read::Catalogue());
+}
 
 /// What is echoed of a term.
 inline read::Echo echoed(const read::Resolved& resolved, std::string_view term) {

@@ -40,9 +40,10 @@ std::string line_with(const std::string& text, const std::string& part) {
 
 TEST_CASE("the keys of a fit answer have the order of the manual") {
   CHECK(names_of(parsed(sample_report())) ==
-        std::vector<std::string>{"schema_version", "kind", "tool", "verdict", "capacity_bytes", "needed_bytes",
-                                 "headroom_bytes", "error_bar", "question", "model", "memory", "compute", "time",
-                                 "advice", "cards", "room", "assumptions", "warnings", "notes"});
+        std::vector<std::string>{"schema_version", "kind",           "tool",        "verdict",  "capacity_bytes",
+                                 "needed_bytes",   "headroom_bytes", "error_bar",   "question", "model",
+                                 "memory",         "compute",        "time",        "advice",   "cards",
+                                 "trainers",       "room",           "assumptions", "warnings", "notes"});
 }
 
 TEST_CASE("a fit answer as a whole") {
@@ -157,6 +158,7 @@ TEST_CASE("a fit answer as a whole") {
   },
   "advice": [],
   "cards": [],
+  "trainers": [],
   "room": {
     "largest_micro_batch": null,
     "longest_seq": null

@@ -14,6 +14,12 @@ namespace llmcalc::answer {
 struct Budget {
   quantity::Tokens tokens;
   std::string source;
+  std::int64_t length = 0;  ///< tokens of a sequence: of --seq, or of a sample that has one to itself
+
+  /// Optimizer steps that see all of it.
+  double steps(const spec::Training& training) const {
+    return in_tokens(tokens) / (static_cast<double>(training.global_batch) * static_cast<double>(length));
+  }
 };
 
 /// As said; by default 20 tokens a parameter.

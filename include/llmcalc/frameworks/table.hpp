@@ -60,12 +60,17 @@ struct Row {
   HalfPrecision half;
   bool cuts_experts_as_layers = false;  ///< experts are tensor-parallel as all else is where nobody says
   bool adapters_are_prompts = false;    ///< the adapters of its users are learned prompts, not bottlenecks
+  bool tunes_checkpoints = false;       ///< who names a model there starts from its published weights
+  bool asks_for_batch = false;          ///< its user has to say how many sequences a step has
   MemoryRuns memory_runs;
   TimeRuns time_runs;
   std::string_view measured;  ///< whose runs of this very framework stand behind its estimates; empty: none do
 };
 
 const Row& row_of(spec::Framework framework);
+
+/// Whether a run makes a model from scratch, as opposed to tuning one that is published.
+bool pretrains(const spec::Question& question);
 
 /// All rows, in the order of the enumeration.
 std::span<const Row* const> rows();

@@ -18,13 +18,20 @@ struct EchoLine {
   std::string where;
 };
 
+/// What the run needs as a trainer runs it.
+struct TrainerNeed {
+  std::string framework;
+  quantity::Bytes needed;
+};
+
 /// Everything a renderer may print about one `fit` question.
 struct Report {
   std::vector<EchoLine> question;
   answer::Estimate estimate;
   search::Advised advised;
   std::vector<std::string> assumptions;
-  std::string version;  ///< of the tool; JSON names it
+  std::string version;                     ///< of the tool; JSON names it
+  std::vector<TrainerNeed> trainers = {};  ///< of a size alone, which nobody trains as the textbook does
 };
 
 struct TextStyle {

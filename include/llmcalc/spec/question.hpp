@@ -13,11 +13,15 @@
 
 namespace llmcalc::spec {
 
-/// How much data the run sees. Exactly one of the three ways to say it.
+/// How much data the run sees. At most one of the first four says it; 20 tokens a parameter where none does.
 struct DataBudget {
   std::optional<quantity::Tokens> tokens;      ///< --tokens 300B
-  std::optional<double> tokens_per_parameter;  ///< --tokens 20x; the default is 20 (Hoffmann et al. 2022)
-  std::optional<double> samples;               ///< --samples, times --seq
+  std::optional<double> tokens_per_parameter;  ///< --tokens 20x (Hoffmann et al. 2022)
+  std::optional<double> samples;
+  std::optional<double> steps;          ///< optimizer steps
+  double epochs = 1.0;                  ///< how often each sample is seen
+  std::optional<double> sample_tokens;  ///< of a sample in the mean; otherwise each fills its sequence
+  bool packing = false;                 ///< samples lie end to end in sequences, instead of one in each
 };
 
 /// What is not a property of the run but of the answer.

@@ -220,8 +220,15 @@ void check_graphs(const Draft& draft) {
 }
 
 void check_data(const Draft& draft) {
-  if (draft.given("tokens") && draft.given("samples")) {
-    draft.contradiction("samples", "tokens", "both say how much data there is");
+  for (const auto [one, other] : {std::pair("samples", "tokens"), {"steps", "tokens"}, {"steps", "samples"}}) {
+    if (draft.given(one) && draft.given(other)) draft.contradiction(one, other, "both say how much data there is");
+  }
+  if (draft.given("samples")) return;
+  const auto& data = draft.question.pricing.data;
+  for (const auto& [term, is_said] : {std::pair("epochs", data.epochs != 1.0),
+                                      {"sample_tokens", data.sample_tokens.has_value()},
+                                      {"packing", data.packing}}) {
+    if (is_said) draft.contradiction(term, "samples", "it is about samples, whose number is not said", "--samples 50k");
   }
 }
 

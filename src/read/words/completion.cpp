@@ -192,16 +192,9 @@ void complete_batch(Draft& draft) {
   if (draft.given("global_batch")) return split_global_batch(draft);
   const bool has_micro_batch = take_default(draft, "micro_batch");
   if (!has_micro_batch && !draft.given("micro_batch")) draft.assume("micro_batch", "default", "--micro-batch 1");
-  take_default(draft, "grad_accum");
+  if (!take_default(draft, "grad_accum")) complete_accumulation(draft);
   training.global_batch = product(training.micro_batch, training.grad_accum, draft.layout().dp);
   draft.derive("global_batch", "micro_batch x grad_accum x dp");
-}
-
-void complete_data(Draft& draft) {
-  if (draft.given("tokens") || draft.given("samples")) return;
-  const bool pretrains = draft.training().method == spec::Method::full;
-  draft.assumptions.emplace_back(std::string("--tokens 20x, 20 for each parameter (Hoffmann et al. 2022)") +
-                                 (pretrains ? "" : ", a rule for pre-training: say how many this run sees"));
 }
 
 void complete_kernels(Draft& draft) {

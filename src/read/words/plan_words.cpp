@@ -122,7 +122,16 @@ std::vector<Given> parts_of(const Given& word) {
 bool is_about_choice(const std::string& assumption) {
   if (!assumption.starts_with("--")) return false;
   const Term* term = find_term(std::string_view(assumption).substr(2, assumption.find(' ') - 2));
-  return term != nullptr && is_choice(term->name);
+  return term != nullptr && (is_choice(term->name) || term->name == "grad_accum");
+}
+
+/// A search prices steps of full sequences.
+void refuse_short_sequences(const Question& question) {
+  const auto& data = question.pricing.data;
+  const bool short_ones = data.sample_tokens && *data.sample_tokens < static_cast<double>(question.training.seq);
+  if (!short_ones || data.packing) return;
+  throw BadInput("--sample-tokens", "is less than --seq: a plan prices full sequences",
+                 "--packing 1 fills them, a shorter --seq ends with them");
 }
 
 class PlanReader {
@@ -231,6 +240,9 @@ void PlanReader::refuse_impossible(const Question& base) const {
   }
 }
 
+/// A search tries all layouts, of which none can decide whose they are before they are found.
+const Given textbook_alone{"framework", "generic", {Source::default_value, "default"}};
+
 PlanBase PlanReader::base_of(const std::vector<Given>& variant) const {
   PlanBase base;
   std::vector<Given> now;
@@ -239,10 +251,17 @@ PlanBase PlanReader::base_of(const std::vector<Given>& variant) const {
     (is_among(canonical(word.term), late_terms) ? late : now).push_back(word);
     if (std::ranges::find(varied_, word.term) != varied_.end()) base.varied.push_back(word);
   }
+  const bool is_textbook = !Words(now).has("framework");
+  if (is_textbook) now.push_back(textbook_alone);
   base.resolved = resolve(now, config_, catalogue_);
   std::erase_if(base.resolved.assumptions, is_about_choice);
+  if (is_textbook) {
+    base.resolved.assumptions.emplace_back(
+        "--framework generic, the textbook, which leaves out what frameworks add: name yours for a narrower error bar");
+  }
   Question& question = base.resolved.question;
   refuse_impossible(question);
+  refuse_short_sequences(question);
   overlap_exchange(question);
   question.training.global_batch = 0;
   for (const Given& word : late) apply(word, question);

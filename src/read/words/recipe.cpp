@@ -120,9 +120,7 @@ Precision recipe_of(Draft& draft) {
   const auto* usual = frameworks::default_of(draft.question, "dtype");
   const std::string name(usual == nullptr ? "bf16" : usual->value);
   const Precision precision = std::ranges::find(recipes, name, &Recipe::name)->make(states);
-  if (says_otherwise(draft, precision)) return implied(draft, states);
-  draft.assumptions.push_back("--dtype " + name);
-  return precision;
+  return says_otherwise(draft, precision) ? implied(draft, states) : precision;
 }
 
 /// Adapters rest in fp32 whatever the base weights are: peft, autocast_adapter_dtype. The base needs no master copy.
@@ -186,6 +184,34 @@ void keep_remainders(Draft& draft) {
                                states_of(draft.training()) == States::megatron;
 }
 
+/// What a recipe comes to in this framework: the word is the same for six of them.
+std::string meaning_of(const Precision& precision, Method method) {
+  const std::string weights(spec::name_of(precision.weights));
+  if (trains_adapters(method)) {
+    return formats::is_quantized(precision.weights) ? "adapters in fp32" : weights + " base, adapters in fp32";
+  }
+  if (!spec::has_backward_pass(method)) return "weights in " + weights;
+  if (precision.autocast) return "fp32 weights under autocast to " + std::string(spec::name_of(precision.compute));
+  if (precision.master) {
+    return weights + " weights, fp32 masters, " + std::string(spec::name_of(precision.grads)) + " gradients";
+  }
+  if (precision.grads == precision.weights && precision.moments == precision.weights) {
+    return "weights, gradients and moments in " + weights;
+  }
+  return "weights and gradients in " + weights + ", moments in " + std::string(spec::name_of(precision.moments));
+}
+
+/// Says what the recipe means where one was taken; knobs that were said one by one mean what they say.
+void say_recipe(Draft& draft) {
+  const Given* word = draft.words.find("dtype");
+  const bool by_knobs = word == nullptr && (draft.given("weights") || draft.given("autocast"));
+  if (by_knobs) return;
+  const auto* usual = frameworks::default_of(draft.question, "dtype");
+  const std::string name = word != nullptr ? word->text : std::string(usual == nullptr ? "bf16" : usual->value);
+  const auto& training = draft.question.training;
+  draft.assumptions.push_back("--dtype " + name + ", " + meaning_of(training.precision, training.method));
+}
+
 }  // namespace
 
 void take_precision(Draft& draft) {
@@ -197,6 +223,7 @@ void take_precision(Draft& draft) {
   follow_sharding(draft);
   copy_gradients(draft);
   keep_remainders(draft);
+  say_recipe(draft);
 }
 
 }  // namespace llmcalc::read

@@ -6,6 +6,7 @@
 #include "read/words/completion.hpp"
 #include "read/words/defaults.hpp"
 #include "read/words/draft_steps.hpp"
+#include "read/words/framework_choice.hpp"
 #include "read/words/model_source.hpp"
 #include "read/words/recipe.hpp"
 
@@ -18,10 +19,7 @@ void take_run(Draft& draft) {
   for (const Term& term : vocabulary()) {
     if (term.group != Group::model) draft.take(term.name);
   }
-  if (draft.given("framework")) return;
-  draft.assume(
-      "framework", "default",
-      "--framework generic, the textbook, which leaves out what frameworks add: name yours for a narrower error bar");
+  choose_framework(draft);
 }
 
 }  // namespace

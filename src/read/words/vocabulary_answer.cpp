@@ -15,7 +15,6 @@ using spec::Training;
 struct TokenBudget {
   static void apply(spec::Question& question, std::string_view text, std::string_view place) {
     DataBudget& data = question.pricing.data;
-    data = {};
     const auto amount = quantity::parse_tokens(text, place);
     if (const auto* total = std::get_if<quantity::Tokens>(&amount)) {
       check_limits(quantity::in_tokens(*total), 1.0, max_amount, text, place);
@@ -33,7 +32,7 @@ struct TokenBudget {
 };
 
 /// A run sees one at least.
-struct Samples : Number {
+struct Amount : Number {
   static double read(std::string_view text, std::string_view place) {
     return check_limits(quantity::parse_number(text, place), 1.0, max_amount, text, place);
   }
@@ -99,8 +98,16 @@ struct Rank {
 constexpr Term rows[] = {
     {"tokens", Group::answer, "tokens, as 15T, or 20x", nullptr, "tokens to train on; 20x: for each parameter",
      &TokenBudget::apply, &TokenBudget::show},
-    term<Maybe<Samples>, InPricing<&Pricing::data, &DataBudget::samples>>("samples", Group::answer,
-                                                                          "sequences to train on, instead of tokens"),
+    term<Maybe<Amount>, InPricing<&Pricing::data, &DataBudget::samples>>("samples", Group::answer,
+                                                                         "samples to train on, instead of tokens"),
+    term<Rate, InPricing<&Pricing::data, &DataBudget::epochs>>("epochs", Group::answer,
+                                                               "how often each sample is seen"),
+    term<Maybe<Amount>, InPricing<&Pricing::data, &DataBudget::sample_tokens>>(
+        "sample_tokens", Group::answer, "of a sample in the mean; otherwise each fills its sequence"),
+    term<Switch, InPricing<&Pricing::data, &DataBudget::packing>>(
+        "packing", Group::answer, "samples end to end in sequences, instead of one in each"),
+    term<Maybe<Amount>, InPricing<&Pricing::data, &DataBudget::steps>>("steps", Group::answer,
+                                                                       "optimizer steps, instead of tokens"),
     term<Maybe<PositiveShare>, InPricing<&Pricing::mfu>>("mfu", Group::answer, "model FLOP utilisation"),
     term<Maybe<DollarsPerHour>, InPricing<&Pricing::price_per_hour>>("price", Group::answer,
                                                                      "of one accelerator for one hour"),

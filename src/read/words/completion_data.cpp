@@ -1,0 +1,69 @@
+// How much data a step and a run see where nobody says.
+#include "llmcalc/frameworks/table.hpp"
+#include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/spec/traits.hpp"
+#include "read/words/completion.hpp"
+#include "read/words/defaults.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace llmcalc::read {
+namespace {
+
+/// Tokens of a step, as Llama 2 was trained (Touvron et al. 2023, arXiv:2307.09288 section 2.2).
+constexpr double pretraining_batch = 4e6;
+
+/// With four times as many micro-batches as stages a pipeline waits less than a quarter of its step: (p - 1) / m of the
+/// rest (Narayanan et al. 2021, arXiv:2104.04473 section 2.2.1).
+constexpr std::int64_t micro_batches_a_stage = 4;
+
+/// Enough to say how long tuning takes where nobody says on how much.
+constexpr double usual_steps = 1000.0;
+
+bool is_up_to_us(const Draft& draft) {
+  const auto& question = draft.question;
+  const auto& training = question.training;
+  const bool accumulates = !spec::updates_in_backward(training.optimizer) && !training.optimizer_in_backward;
+  return accumulates && !draft.given("grad_accum") && question.layout.gpus > 1 &&
+         frameworks::row_of(training.framework).asks_for_batch && frameworks::pretrains(question);
+}
+
+void complete_samples(Draft& draft) {
+  take_default(draft, "packing");
+  const auto& data = draft.question.pricing.data;
+  const auto seq = draft.training().seq;
+  if (!data.sample_tokens) {
+    draft.assumptions.push_back("--sample-tokens " + std::to_string(seq) + ", every sample fills its sequence");
+  } else if (*data.sample_tokens > static_cast<double>(seq)) {
+    draft.assumptions.push_back("samples are cut to --seq " + std::to_string(seq));
+  }
+}
+
+}  // namespace
+
+void complete_accumulation(Draft& draft) {
+  if (!is_up_to_us(draft)) return;
+  spec::Training& training = draft.training();
+  const spec::Layout& layout = draft.layout();
+  const auto at_once = static_cast<double>(quantity::product(training.micro_batch, training.seq, layout.dp));
+  const std::int64_t by_tokens = std::llround(pretraining_batch / at_once);
+  const std::int64_t by_stages = layout.pp > 1 ? quantity::product(micro_batches_a_stage, layout.pp) : 1;
+  training.grad_accum = quantity::ceil_to(std::max({std::int64_t{1}, by_tokens, by_stages}), layout.pp);
+  draft.assume("grad_accum", "4M tokens a step",
+               "--grad-accum " + std::to_string(training.grad_accum) + ", 4M tokens a step or a full pipeline");
+}
+
+void complete_data(Draft& draft) {
+  if (draft.given("samples")) return complete_samples(draft);
+  if (draft.given("tokens") || draft.given("steps")) return;
+  if (frameworks::pretrains(draft.question)) {
+    draft.assumptions.emplace_back("--tokens 20x, 20 for each parameter (Hoffmann et al. 2022)");
+    return;
+  }
+  draft.question.pricing.data.steps = usual_steps;
+  draft.assume("steps", "default", "--steps 1000, for want of data: --samples or --tokens say how much there is");
+}
+
+}  // namespace llmcalc::read

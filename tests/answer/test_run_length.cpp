@@ -1,0 +1,48 @@
+// How long a run is that is counted in samples, epochs or steps.
+#include "asking.hpp"
+#include "catch.hpp"
+#include "llmcalc/answer/run_length.hpp"
+#include "llmcalc/quantity/error.hpp"
+
+using namespace llmcalc;
+
+namespace {
+
+const std::string run = "--model llama-3.2-1b --framework hf --method lora --gpu a100-80 --seq 2048 --micro-batch 4 ";
+
+answer::Budget budget(const std::string& words) { return answer::token_budget(test::question(run + words), 0); }
+
+double steps(const std::string& words) { return budget(words).steps(test::question(run + words).training); }
+
+quantity::Seconds useful(const std::string& words) {
+  return answer::estimate(test::question(run + words)).compute.useful;
+}
+
+}  // namespace
+
+TEST_CASE("samples fill a sequence each, or share them where they are packed") {
+  CHECK(steps("--samples 4000") == 1000);
+  CHECK(steps("--samples 4000 --epochs 3") == 3000);
+  CHECK(steps("--samples 4000 --sample-tokens 512") == 1000);
+  CHECK(steps("--samples 4000 --sample-tokens 512 --packing 1") == 250);
+  CHECK(in_tokens(budget("--samples 4000 --sample-tokens 512").tokens) == 4000 * 512);
+  CHECK(in_tokens(budget("--samples 4000 --sample-tokens 9999").tokens) == 4000 * 2048);
+  CHECK(steps("--steps 77") == 77);
+}
+
+TEST_CASE("a step of short samples takes less time than one of full sequences, and memory holds the longest") {
+  const double share = useful("--samples 4000 --sample-tokens 512") / useful("--samples 4000");
+  CHECK(share > 0.2);
+  CHECK(share < 0.4);  // a quarter of the tokens, at a lower rate
+  const auto as_short = answer::estimate(test::question(run + "--seq 512")).compute.step;
+  CHECK(useful("--samples 4000 --sample-tokens 512") / as_short == Approx(1000));
+  CHECK(useful("--samples 4000 --sample-tokens 512 --packing 1") / useful("--samples 4000") == Approx(0.25));
+}
+
+TEST_CASE("what is said about samples needs their number, and only one says how much there is") {
+  for (const std::string words :
+       {"--epochs 3", "--sample-tokens 300", "--packing 1", "--steps 5 --tokens 1B", "--steps 5 --samples 5"}) {
+    CAPTURE(words);
+    CHECK_THROWS_AS(test::question(run + words), quantity::BadInput);
+  }
+}
