@@ -112,8 +112,7 @@ std::string form_name(llmcalc::spec::NormForm form) {
 std::string writing_literal(const llmcalc::spec::Writing& w) {
   const auto flag = [](bool set) { return std::string(set ? ", true" : ", false"); };
   return "{" + form_name(w.norm) + flag(w.fused_qkv) + flag(w.chained_gelu) + flag(w.narrow_softmax) +
-         flag(w.caps_scores) + flag(w.caps_logits) + flag(w.eager_attention) + flag(w.partial_rotary) +
-         flag(w.clamped_gate) + flag(w.wide_router) + flag(w.every_expert) + "}";
+         flag(w.caps_scores) + flag(w.caps_logits) + flag(w.eager_attention) + "}";
 }
 
 /// What a family inherits may stand in any file, so that all are read before the first is written.

@@ -64,8 +64,21 @@ FeedForward feed_forward(const Shape& s, const LayerPlan& plan) {
   return DenseMlp{plan.ffn > 0 ? plan.ffn : s.ffn, s.mlp_bias};
 }
 
+/// What a layer is built of that the whole model asks of it.
+void check_kind(const Shape& s, const LayerKind& kind) {
+  const bool has_both = !std::holds_alternative<NoMixer>(kind.mixer) && !std::holds_alternative<NoMlp>(kind.mlp);
+  if (s.parallel_residual && !has_both) {
+    throw quantity::BadInput("parallel_residual", "asks for attention and an MLP in every layer");
+  }
+  if (kind.cross_attention && !std::holds_alternative<GroupedAttention>(kind.mixer)) {
+    throw quantity::BadInput("decoder_layers",
+                             "attend to the encoder by plain attention, which these layers do not have");
+  }
+}
+
 /// Appends a layer, sharing the kind of an equal one.
 void append(Model& model, const LayerKind& kind) {
+  check_kind(model.shape, kind);
   for (std::size_t i = 0; i < model.kinds.size(); ++i) {
     if (model.kinds[i] == kind) {
       model.layers.push_back(static_cast<std::uint8_t>(i));

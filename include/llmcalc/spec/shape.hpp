@@ -128,10 +128,6 @@ struct Writing {
   bool caps_scores = false;      ///< attention scores go through a tanh (Gemma 2)
   bool caps_logits = false;      ///< and so do the logits
   bool eager_attention = false;  ///< the class supports written-out attention only
-  bool partial_rotary = false;   ///< a part of each head is rotated and put together with the rest
-  bool clamped_gate = false;     ///< the gated activation is a chain with clamps (gpt-oss)
-  bool wide_router = false;      ///< the router reads an fp32 copy of its input (DeepSeek-V3)
-  bool every_expert = false;     ///< every expert computes every token (Llama 4)
 
   friend bool operator==(const Writing&, const Writing&) = default;
 };

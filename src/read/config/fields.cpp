@@ -146,10 +146,6 @@ constexpr SwitchField switches[] = {
     {"writes_capped_scores", part_of<&Shape::writing, &Writing::caps_scores>},
     {"writes_capped_logits", part_of<&Shape::writing, &Writing::caps_logits>},
     {"eager_attention", part_of<&Shape::writing, &Writing::eager_attention>},
-    {"writes_partial_rotary", part_of<&Shape::writing, &Writing::partial_rotary>},
-    {"writes_clamped_gate", part_of<&Shape::writing, &Writing::clamped_gate>},
-    {"writes_wide_router", part_of<&Shape::writing, &Writing::wide_router>},
-    {"runs_every_expert", part_of<&Shape::writing, &Writing::every_expert>},
 };
 
 constexpr WordField words[] = {
