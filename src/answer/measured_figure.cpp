@@ -20,11 +20,9 @@ std::optional<double> predicted(const Estimate& estimate, Measure measure, spec:
       return estimate.timed ? std::optional(in_seconds(estimate.compute.step)) : std::nullopt;
     case Measure::tokens_per_gpu:
       return estimate.timed ? std::optional(estimate.compute.tokens_per_gpu) : std::nullopt;
-    case Measure::fits:
-    case Measure::oom:
+    default:  // whether it fits is no figure, and the others are of servers (serving/measured.hpp)
       return std::nullopt;
   }
-  return std::nullopt;
 }
 
 trust::Spread error_bar(const Estimate& estimate, Measure measure) {

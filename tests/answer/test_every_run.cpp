@@ -61,7 +61,7 @@ TEST_CASE("every preset, framework and method is answered or refused by name", "
       for (const auto& method : methods) {
         const std::string line =
             "--model " + model + " --framework " + framework + " --method " + method + " --gpu h200-sxm";
-        answered += is_answered(line, false) ? 1 : 0;
+        answered += is_answered(line, false) ? 1U : 0U;
         ++asked;
       }
     }
