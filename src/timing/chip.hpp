@@ -6,7 +6,7 @@
 namespace llmcalc::timing {
 
 struct Chip {
-  const spec::Rates* rates;
+  const spec::Rates* rates = nullptr;
   double power = 1.0;         ///< clock that it sustains over that of the measured part
   double ceiling = 0.0;       ///< where no shapes were measured: share of the peak that the best product reaches
   bool has_measured = false;  ///< whether that is its own
