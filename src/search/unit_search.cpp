@@ -131,9 +131,14 @@ bool UnitSearch::can_be_cut() {
   layout.schedule = spec::Schedule::one_f_one_b;
   layout.sharding = spec::Sharding::none;
   question_.training.offload = spec::Offload::none;
+  auto& target = question_.training.offload_to;
   const auto group = std::exchange(layout.sharding_group, 0);
+  const bool reshard = std::exchange(layout.reshard, true);
+  const auto offload_to = std::exchange(target, spec::OffloadTarget::host);
   const bool legal = is_legal();
   layout.sharding_group = group;
+  layout.reshard = reshard;
+  target = offload_to;
   return legal;
 }
 
@@ -197,15 +202,13 @@ void UnitSearch::search_cut(const Cut& cut) {
   const auto& can = frameworks::row_of(question_.training.framework).abilities;
   const bool can_split_sequence = can.splits.has(frameworks::Split::sequence);
   const auto policies = static_cast<std::uint32_t>(cut.stages.size());
-  std::optional<bool> may_fit;
   for (const bool sp : both) {
     if (!stated.empty() && std::ranges::find(stated, sp) == stated.end()) continue;
     if (sp && !can_split_sequence) continue;
     question_.layout.sp = sp;
     if (!is_legal()) continue;
     keeper_->count(policies, 0);
-    if (!may_fit) may_fit = states_fit(cut);
-    if (!*may_fit) continue;
+    if (!states_fit(cut)) continue;
     for (std::uint32_t i = 0; i < policies; ++i) evaluate(i, cut.stages[i]);
   }
 }

@@ -217,3 +217,39 @@ TEST_CASE("a search finds what asking about every layout finds", "[long]") {
     }
   }
 }
+
+// What tensor-parallel ranks share of a sequence takes less memory, in the buffers between stages too.
+TEST_CASE("a search over whole and split sequences finds what searches over each of them find") {
+  const Space space{"--gpu h100-sxm --framework megatron --memory 1680MiB", 16, 2};
+  const auto fitting = [&](std::vector<bool> sp) {
+    search::PlanQuestion question;
+    question.bases = {
+        base_of("--layers 16 --hidden 1024 --heads 8 --ffn 1024 --vocab 1000 --seq 8k --tokens 1B ", space)};
+    question.bases.front().layout.nodes = 2;
+    question.choices.tp = {8};
+    question.choices.pp = {2};
+    question.choices.sp = std::move(sp);
+    return search::plan(search::PlanSpace(std::move(question))).fitting;
+  };
+  REQUIRE(fitting({true}) > 0);
+  CHECK(fitting({false, true}) == fitting({false}) + fitting({true}));
+}
+
+TEST_CASE("what a run says of sharding and offloading does not keep its layouts from being searched") {
+  const auto looked_at = [](std::string_view words, spec::Sharding sharding, spec::Offload offload) {
+    search::PlanQuestion question;
+    question.bases = {base_of(std::string(tiny) + std::string(words), {" --gpu h100-sxm", 4, 4})};
+    question.choices.sharding = {sharding};
+    question.choices.offload = {offload};
+    return search::plan(search::PlanSpace(std::move(question))).looked_at;
+  };
+  using spec::Offload;
+  using spec::Sharding;
+  const auto gathered = looked_at("--framework torchtitan --sharding fsdp2", Sharding::fsdp2, Offload::none);
+  REQUIRE(gathered > 0);
+  CHECK(looked_at("--framework torchtitan --sharding fsdp2 --reshard 0", Sharding::fsdp2, Offload::none) == gathered);
+  const std::string on_host = "--framework deepspeed --sharding zero3 --offload optimizer";
+  const auto offloaded = looked_at(on_host, Sharding::zero3, Offload::optimizer);
+  REQUIRE(offloaded > 0);
+  CHECK(looked_at(on_host + " --offload-to nvme", Sharding::zero3, Offload::optimizer) == offloaded);
+}
