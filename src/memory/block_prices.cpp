@@ -9,16 +9,14 @@
 
 namespace llmcalc::memory {
 
-using quantity::bytes;
-
 namespace {
 
 /// FSDP1 keeps a flat 16-bit gradient of a unit, frozen parts included; FSDP2 adds those of a micro-batch to the others
 /// in the type in which they are reduced (torch/distributed/fsdp/_fully_shard/_fsdp_param.py,
 /// to_accumulated_grad_if_needed).
-quantity::Bytes whole_gradients(const layers::Block& block, const spec::Training& training, const StepRules& rules) {
-  if (rules.sharding.gathers_once()) return accumulated_gradients(block, training);
-  return rules.flat_gradients ? flat_gradient(block) : bytes(0);
+quantity::Bytes whole_gradients(const layers::Block& block, const spec::Training& training,
+                                const program::Sharding& sharding) {
+  return sharding.gathers_once() ? accumulated_gradients(block, training) : flat_gradient(block);
 }
 
 program::AllocatorSlack slack_of_kept(const layers::Block& block) {
@@ -43,13 +41,11 @@ void add_activation_slack(const layers::Block& block, BlockWalk& walk) {
 }  // namespace
 
 void WeightPrices::assign(const program::Program& program, const spec::Question& question,
-                          const frameworks::Profile& profile, const StepRules& rules) {
+                          const frameworks::Profile& profile, const program::Sharding& sharding) {
   blocks.clear();
   for (const auto& block : program.blocks) {
-    blocks.push_back({program::block_states(block, question.training, rules.sharding),
-                      rules.streams_weights ? gathered_weights(block, question.training) : bytes(0),
-                      rules.sharding.gathers_once() ? gathered_weights(block, question.training) : bytes(0),
-                      whole_gradients(block, question.training, rules)});
+    blocks.push_back({program::block_states(block, question.training, sharding),
+                      gathered_weights(block, question.training), whole_gradients(block, question.training, sharding)});
   }
   zero = zero_buffers(program, question, profile.exchange.zero);
   scratch.clear();

@@ -19,7 +19,8 @@ struct Pass {
 
 /// A frozen model runs block by block and keeps nothing. Generation keeps its cache, beside which one position of each
 /// sample is small.
-Pass pass_of(const BlockPrices& prices, const Companion& companion, std::span<const program::Run> runs) {
+Pass pass_of(const BlockPrices& prices, const StepRules& rules, const Companion& companion,
+             std::span<const program::Run> runs) {
   Pass pass;
   auto widest = bytes(0);
   for (const auto& [block, count] : runs) {
@@ -28,7 +29,7 @@ Pass pass_of(const BlockPrices& prices, const Companion& companion, std::span<co
     const BlockWeights& weights = prices.weights->blocks[own];
     if (companion.owns_weights) pass.states.add(weights.states, count);
     pass.kept += count * walk.kept;
-    widest = std::max(widest, walk.forward_peak + weights.gathered);
+    widest = std::max(widest, walk.forward_peak + (rules.streams_weights ? weights.gathered : bytes(0)));
   }
   pass.peak = pass.kept + (companion.role == Role::generation ? bytes(0) : widest);
   return pass;
@@ -36,17 +37,17 @@ Pass pass_of(const BlockPrices& prices, const Companion& companion, std::span<co
 
 }  // namespace
 
-Companions companions_of(const BlockPrices& prices, std::span<const program::Run> runs, bool in_loss) {
+Companions companions_of(const BlockPrices& prices, const StepRules& rules, std::span<const program::Run> runs) {
   Companions sum;
   for (const Companion& companion : prices.companions) {
-    const Pass pass = pass_of(prices, companion, runs);
+    const Pass pass = pass_of(prices, rules, companion, runs);
     if (companion.role == Role::reference) sum.reference = pass.states;
     if (companion.role == Role::reward) sum.reward = pass.states;
     if (companion.is_trained()) {
       sum.value = pass.states;
       sum.kept = pass.kept;
     } else {
-      Bytes& highest = in_loss ? sum.in_loss : sum.before;
+      Bytes& highest = rules.asks_in_loss ? sum.in_loss : sum.before;
       highest = std::max(highest, pass.peak);
     }
   }

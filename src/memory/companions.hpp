@@ -15,8 +15,7 @@ struct Companions {
   quantity::Bytes in_loss;  ///< highest moment of those that run when the trained model has kept its activations
 };
 
-/// \param runs     blocks of the trained model on the stage
-/// \param in_loss  the reference is asked when the loss is computed, otherwise when the samples are made
-Companions companions_of(const BlockPrices& prices, std::span<const program::Run> runs, bool in_loss);
+/// \param runs  blocks of the trained model on the stage
+Companions companions_of(const BlockPrices& prices, const StepRules& rules, std::span<const program::Run> runs);
 
 }  // namespace llmcalc::memory

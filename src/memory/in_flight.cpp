@@ -16,7 +16,7 @@ namespace {
 /// GPipe runs the whole pipeline forward first, so every stage keeps all m micro-batches, the last one their losses too
 /// (Huang et al. 2018, arXiv:1811.06965 section 2.3).
 Bytes of_gpipe(const Kept& kept, std::int64_t micro_batches) {
-  return bytes(product(in_bytes(kept.layers + kept.head), micro_batches - 1));
+  return bytes(product(in_bytes(kept.total()), micro_batches - 1));
 }
 
 /// 1F1B: stage r of p has min(m, p - r) micro-batches in flight (Narayanan et al. 2021, arXiv:2104.04473 section 2.2).

@@ -19,9 +19,11 @@ Bytes resting(const program::States& states) {
 namespace {
 
 /// Of other micro-batches as much leaves as of this one.
-Bytes of_in_flight(Bytes in_flight, Bytes left, Bytes kept) {
-  if (left == kept || left == bytes(0)) return left == bytes(0) ? left : in_flight;
-  const double share = static_cast<double>(in_bytes(left)) / static_cast<double>(in_bytes(kept));
+Bytes of_in_flight(Bytes in_flight, const Kept& kept) {
+  const Bytes all = kept.total();
+  if (kept.left == bytes(0)) return bytes(0);
+  if (kept.left == all) return in_flight;
+  const double share = static_cast<double>(in_bytes(kept.left)) / static_cast<double>(in_bytes(all));
   return bytes(static_cast<std::int64_t>(share * static_cast<double>(in_bytes(in_flight))));
 }
 
@@ -34,22 +36,18 @@ std::int64_t StageWalk::trained_parameters(const program::States& states) const 
          formats::facts(question_.training.precision.moments).bits;
 }
 
-StageWalk::Stage StageWalk::lay_out(Runs runs, std::int64_t index) const {
+StageWalk::Stage StageWalk::lay_out(Runs runs) const {
   Stage stage{.runs = runs};
-  Kept in_flight;
   for (const auto& [block, count] : runs) {
-    const Bytes kept = count * walk_of(block).kept;
     stage.blocks += count;
     stage.states.add(weights_of(block).states, count);
-    stage.kept += kept;
-    (is_head(block) ? in_flight.head : in_flight.layers) += kept;
-    in_flight.deferred += count * walk_of(block).deferred;
-    if (stays_whole(block)) stage.root += count * weights_of(block).gathered;
-    stage.root += count * weights_of(block).whole;
-    stage.flat_gradients += count * weights_of(block).flat_gradients;
+    (is_head(block) ? stage.kept.head : stage.kept.layers) += count * walk_of(block).kept;
+    stage.kept.deferred += count * walk_of(block).deferred;
+    if (rules_.streams_weights && stays_whole(block)) stage.root += count * weights_of(block).gathered;
+    if (rules_.sharding.gathers_once()) stage.root += count * weights_of(block).gathered;
+    stage.flat_gradients += count * flat_gradients(block);
     if (rules_.keeps_last_graph) stage.last_graph += count * walk_of(block).kept_by_nodes;
   }
-  stage.in_flight = activations_in_flight(in_flight, question_, index);
   if (profile_.step.updates_in_backward) stage.states.gradients = stage.states.wide_gradients = bytes(0);
   if (!profile_.step.widens_gradients) stage.states.gradient_copies = bytes(0);
   if (profile_.allocator.allocates_tensors && !rules_.streams_weights) {
@@ -59,23 +57,42 @@ StageWalk::Stage StageWalk::lay_out(Runs runs, std::int64_t index) const {
   const std::int64_t trained = trained_parameters(stage.states);
   stage.elsewhere = program::move_out(stage.states, rules_.offload);
   stage.elsewhere.host += program::swap_buffers(rules_.offload, trained);
-  for (std::size_t r = 0; r < runs.size(); ++r) stage.left += leaving_blocks(stage, r) * walk_of(runs[r].block).kept;
-  const Bytes waiting = of_in_flight(stage.in_flight, stage.left, stage.kept);
-  stage.in_flight -= waiting;
-  stage.elsewhere.host += stage.left + waiting;
-  const StageTensors tensors = stage_tensors(question_, profile_, index);
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    stage.kept.left += leaving_blocks(stage, r) * walk_of(runs[r].block).kept;
+  }
+  stage.elsewhere.host += stage.kept.left;
   stage.scratch = prices_.weights->scratch.of(runs);
   stage.buffers = prices_.weights->workspace + score_buffer(question_, profile_) +
                   bucket_copy(profile_, rules_.sharding, stage.states.gradients) + prices_.weights->zero.always +
-                  tensors.in_step + stage.slack + stage.moment_slack;
-  stage.between_steps = stage.buffers - tensors.in_step + tensors.between_steps;
+                  stage.slack + stage.moment_slack;
+  stage.between_steps = stage.buffers;
   if (!prices_.companions.empty()) add_companions(stage);
   return stage;
 }
 
+/// What a stage has by its place in the pipeline.
+void StageWalk::place(Stage& stage, std::int64_t index) const {
+  const Bytes in_flight = activations_in_flight(stage.kept, question_, index);
+  const Bytes waiting = of_in_flight(in_flight, stage.kept);
+  stage.in_flight = in_flight - waiting;
+  stage.elsewhere.host += waiting;
+  const StageTensors tensors = stage_tensors(question_, profile_, index);
+  stage.buffers += tensors.in_step;
+  stage.between_steps += tensors.between_steps;
+}
+
+/// As of a stage that is placed: other micro-batches are there in each of its passes.
+Bytes StageWalk::peak(const StageNeeds& needs, std::int64_t index) const {
+  const Bytes in_flight = activations_in_flight(needs.kept, question_, index);
+  const Bytes others = in_flight - of_in_flight(in_flight, needs.kept);
+  const StageTensors tensors = stage_tensors(question_, profile_, index);
+  const Bytes in_passes = needs.resident + tensors.in_step + std::max(needs.before, others + needs.micro_batch);
+  return rules_.differentiates ? std::max(in_passes, needs.update + tensors.between_steps) : in_passes;
+}
+
 /// The states of further models follow the rules of the trained model's.
 void StageWalk::add_companions(Stage& stage) const {
-  stage.companions = companions_of(prices_, stage.runs, rules_.asks_in_loss);
+  stage.companions = companions_of(prices_, rules_, stage.runs);
   auto& value = stage.companions.value;
   if (profile_.step.updates_in_backward) value.gradients = bytes(0);
   if (!profile_.step.widens_gradients) value.gradient_copies = bytes(0);

@@ -15,8 +15,7 @@ struct StageWalk::Stage {
   Runs runs;  ///< in forward order
   std::int64_t blocks = 0;
   program::States states{};
-  quantity::Bytes kept{};        ///< by all its blocks for one micro-batch
-  quantity::Bytes left{};        ///< of these, what is on the host until its backward pass
+  Kept kept{};                   ///< by all its blocks for one micro-batch
   quantity::Bytes in_flight{};   ///< kept by other micro-batches that are forwarded and not yet backwarded
   quantity::Bytes last_graph{};  ///< held by the nodes of the micro-batch before
   quantity::Bytes flat_gradients{};

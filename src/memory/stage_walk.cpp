@@ -111,7 +111,7 @@ void StageWalk::forward(const Stage& stage, Alive alive, Visits visits, const Vi
 /// The head's backward is the moment of the widest gradients; it belongs to the backward phase.
 template <class Alive, class Visit>
 void StageWalk::backward(const Stage& stage, Alive alive, Visits visits, const Visit& visit) const {
-  part<&Moment::activations>(alive) += stage.kept - stage.left;
+  part<&Moment::activations>(alive) += stage.kept.total() - stage.kept.left;
   part<&Moment::workspace>(alive) += prices_.weights->zero.backward;
   std::int64_t last = stage.blocks - 1;
   for (std::size_t r = stage.runs.size(); r-- > 0;) {
@@ -149,7 +149,7 @@ void StageWalk::add_backward_peak(std::uint16_t block, bool left, Alive& alive) 
     part<&Moment::temporaries>(alive) += walk.backward_peak - walk.kept;
   }
   const std::int64_t copies = rules_.flat_gradients ? flat_gradient_pieces : 1;
-  part<&Moment::temporaries>(alive) += gathered(block) + copies * weights_of(block).flat_gradients;
+  part<&Moment::temporaries>(alive) += gathered(block) + copies * flat_gradients(block);
 }
 
 StageWalk::Arrival StageWalk::arriving(std::uint16_t block, bool left) const {
@@ -184,23 +184,28 @@ Bytes StageWalk::gradients_left_by(std::uint16_t block) const {
   if (rules_.offload.gradients) return bytes(0);
   const Bytes awaiting = walk_of(block).awaiting_gradient;
   if (rules_.gradients_resident || profile_.step.updates_in_backward) return awaiting;
-  if (rules_.flat_gradients) return weights_of(block).flat_gradients;
+  if (rules_.flat_gradients) return flat_gradients(block);
   const bool reduced = rules_.streams_weights || rules_.sharding.shards_gradients();
   return awaiting + (reduced ? weights_of(block).states.gradients : walk_of(block).weight_gradients);
 }
 
 template <class Alive, class Visit>
 void StageWalk::visit_step(const Stage& stage, const Alive& resident, Visits visits, const Visit& visit) const {
+  visit_pass(Phase::forward, 0, resident, stage.companions.before, visit);
+  visit_passes(stage, resident, visits, visit);
+}
+
+template <class Alive, class Visit>
+void StageWalk::visit_passes(const Stage& stage, const Alive& resident, Visits visits, const Visit& visit) const {
   Alive in_step = resident;
   part<&Moment::activations>(in_step) += stage.in_flight + stage.companions.kept;
   part<&Moment::temporaries>(in_step) += stage.root;
-  visit_pass(Phase::forward, 0, resident, stage.companions.before, visit);
   Alive beside_last = in_step;
   part<&Moment::activations>(beside_last) += stage.last_graph;
   forward(stage, beside_last, visits, visit);
   if (!rules_.differentiates) return;
   Alive in_loss = in_step;
-  part<&Moment::activations>(in_loss) += stage.kept - stage.left;
+  part<&Moment::activations>(in_loss) += stage.kept.total() - stage.kept.left;
   const Phase phase = is_head(stage.runs.back().block) ? Phase::loss : Phase::forward;
   visit_pass(phase, stage.blocks - 1, in_loss, stage.companions.in_loss, visit);
   backward(stage, in_step, visits, visit);
@@ -217,7 +222,8 @@ std::array<PhasePeak, phase_count> StageWalk::phases(const Stage& stage, const M
 }
 
 StepMemory StageWalk::walk(Runs runs, std::int64_t index) const {
-  Stage stage = lay_out(runs, index);
+  Stage stage = lay_out(runs);
+  place(stage, index);
   StepMemory memory;
   memory.stage = index;
   Moment in_step = resident(stage);
@@ -239,30 +245,37 @@ StepMemory StageWalk::walk(Runs runs, std::int64_t index) const {
   return memory;
 }
 
-Bytes StageWalk::peak(Runs runs, std::int64_t index) const {
-  const Stage stage = lay_out(runs, index);
-  auto highest = rules_.differentiates ? optimizer_step(stage).total() : bytes(0);
-  visit_step(stage, resident(stage).total(), Visits::highest,
-             [&](Phase, std::int64_t, Bytes alive) { highest = std::max(highest, alive); });
-  return highest;
+StageNeeds StageWalk::needs(Runs runs) const {
+  const Stage stage = lay_out(runs);
+  StageNeeds needs{stage.kept, resident(stage).total(), stage.companions.before, {}, optimizer_step(stage).total()};
+  visit_passes(stage, bytes(0), Visits::highest,
+               [&](Phase, std::int64_t, Bytes alive) { needs.micro_batch = std::max(needs.micro_batch, alive); });
+  return needs;
 }
 
-StagePeak StageWalk::worst(std::span<const program::StageGroup> groups) const {
+StagePeak StageWalk::worst(std::span<const program::StageGroup> groups, std::span<const StageNeeds> needs) const {
   StagePeak worst{0, bytes(-1)};
-  const auto consider = [&](const program::StageGroup& group, std::int64_t stage) {
-    const Bytes allocated = peak(group.runs, stage);
+  const auto consider = [&](const StageNeeds& of, std::int64_t stage) {
+    const Bytes allocated = peak(of, stage);
     if (allocated > worst.allocated) worst = {stage, allocated};
   };
   const bool may_grow = question_.layout.schedule == spec::Schedule::zero_bubble;
-  for (const auto& group : groups) {
-    consider(group, group.first);
-    if (may_grow && group.last != group.first) consider(group, group.last);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    consider(needs[i], groups[i].first);
+    if (may_grow && groups[i].last != groups[i].first) consider(needs[i], groups[i].last);
   }
   return worst;
 }
 
+StagePeak StageWalk::worst(std::span<const program::StageGroup> groups) const {
+  std::vector<StageNeeds> needs_of;
+  for (const auto& group : groups) needs_of.push_back(needs(group.runs));
+  return worst(groups, needs_of);
+}
+
 std::vector<TimelinePoint> StageWalk::timeline(Runs runs, std::int64_t index) const {
-  const Stage stage = lay_out(runs, index);
+  Stage stage = lay_out(runs);
+  place(stage, index);
   std::vector<TimelinePoint> points;
   visit_step(stage, resident(stage), Visits::all, [&](Phase phase, std::int64_t position, const Moment& moment) {
     points.push_back({phase, position, moment.total()});

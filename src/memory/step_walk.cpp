@@ -16,7 +16,7 @@ std::int64_t in_sequence(const program::Program& program, std::int64_t stage, Ph
 StepWalk::StepWalk(const program::Program& program, const spec::Question& question, const frameworks::Profile& profile)
     : program_(program), question_(question), profile_(profile), rules_(step_rules(question, profile)) {
   walk_blocks(program, rules_, walks_);
-  weights_.assign(program, question, profile, rules_);
+  weights_.assign(program, question, profile, rules_.sharding);
 }
 
 StageWalk StepWalk::stages() const {

@@ -64,18 +64,26 @@ const spec::LayoutRule* broken_by_stages(const spec::Question& question, std::in
   return frameworks::broken_rule({question.model.shape, training, layout});
 }
 
+std::uint32_t index_of(std::vector<program::StageGroup> stages, Pipeline& pipeline) {
+  const auto known = std::ranges::find(pipeline.stages, stages);
+  const auto index = static_cast<std::uint32_t>(known - pipeline.stages.begin());
+  if (known == pipeline.stages.end()) pipeline.stages.push_back(std::move(stages));
+  return index;
+}
+
 /// The model in so many stages. How a sequence of blocks falls into stages depends on nothing but these.
-Cut cut_of(const PlanSpace::Base& base, std::span<const spec::Recompute> recomputes, std::int64_t pp,
-           std::int64_t vpp) {
+void add_cut(const PlanSpace::Base& base, std::span<const spec::Recompute> recomputes, std::int64_t vpp,
+             Pipeline& pipeline) {
   spec::Question question = base.question;
-  question.layout.pp = pp;
+  question.layout.pp = pipeline.pp;
   question.layout.vpp = vpp;
   Cut cut{vpp, {}};
   for (std::size_t i = 0; i < recomputes.size(); ++i) {
     question.training.recompute = recomputes[i];
-    cut.stages.push_back(program::stage_groups(program::build_program(question, base.profile[i])));
+    auto stages = program::stage_groups(program::build_program(question, base.profile[i]));
+    cut.stages.push_back(index_of(std::move(stages), pipeline));
   }
-  return cut;
+  pipeline.cuts.push_back(std::move(cut));
 }
 
 /// Rules are asked before anything is built: a program of more stages than there are layers for is none.
@@ -83,12 +91,12 @@ void add_pipelines(const spec::RunChoices& choices, std::span<const spec::Recomp
                    PlanSpace::Base& base) {
   const std::int64_t layers = layers_of(base.question.model.shape);
   for (const std::int64_t pp : degrees(choices.pp, base.question.layout.gpus)) {
-    Pipeline pipeline{pp, {}};
+    Pipeline pipeline{pp, {}, {}};
     for (const std::int64_t vpp : virtual_stages(choices, layers, pp)) {
       const auto* rule = broken_by_stages(base.question, pp, vpp);
       if (rule != nullptr) base.barrier = rule;
       if (rule != nullptr || product(pp, vpp) > layers) continue;
-      pipeline.cuts.push_back(cut_of(base, recomputes, pp, vpp));
+      add_cut(base, recomputes, vpp, pipeline);
     }
     if (!pipeline.cuts.empty()) base.pipelines.push_back(std::move(pipeline));
   }

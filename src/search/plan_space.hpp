@@ -13,13 +13,15 @@ namespace llmcalc::search {
 /// One way to cut the layers into stages.
 struct Cut {
   std::int64_t vpp = 1;
-  std::vector<std::vector<program::StageGroup>> stages;  ///< for each recompute policy
+  std::vector<std::uint32_t> stages;  ///< for each recompute policy, an index into the pipeline's
 };
 
 /// The cuts of one number of pipeline stages.
 struct Pipeline {
   std::int64_t pp = 1;
   std::vector<Cut> cuts;
+  std::vector<std::vector<program::StageGroup>> stages;  ///< that cuts have, each once: equal layers in more chunks are
+                                                         ///< the same stages
 };
 
 struct PlanSpace::Base {

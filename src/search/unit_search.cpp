@@ -65,10 +65,9 @@ std::vector<std::uint32_t> weight_slots(std::span<const spec::Recompute> recompu
 }  // namespace
 
 UnitSearch::UnitSearch(const PlanSpace& space)
-    : space_(space),
-      weight_slot_(weight_slots(space.recomputes())),
-      weights_(space.recomputes().size()),
-      rules_(space.recomputes().size()) {}
+    : space_(space), weight_slot_(weight_slots(space.recomputes())), weights_(space.recomputes().size()) {
+  rules_.fill(std::vector<memory::StepRules>(space.recomputes().size()));
+}
 
 void UnitSearch::enter(std::uint32_t base) {
   if (base_ != nullptr && base_index_ == base) return;
@@ -118,6 +117,7 @@ void UnitSearch::search_pipeline(const Pipeline& pipeline) try {
     follow_sharding();
     network_.emplace(base_->links, *base_->question.gpu, layout);
     communicators_ = memory::communicator_buffers(question_);
+    price_weights();
     search_offloads(pipeline);
   }
 } catch (const quantity::Overflow&) {
@@ -164,53 +164,70 @@ void UnitSearch::search_offloads(const Pipeline& pipeline) {
   const auto usual = space_of(question_).offloads.span();
   for (const auto offload : values(space_.question().choices.offload, usual)) {
     question_.training.offload = offload;
-    question_.layout.schedule = spec::Schedule::one_f_one_b;
-    price_weights();
-    search_schedules(pipeline);
+    make_rules();
+    states_.clear(pipeline.stages.size());
+    for (const bool split : {false, true}) {
+      if (!may_split_sequence(split)) continue;
+      question_.layout.sp = split;
+      search_orders(pipeline);
+    }
+  }
+}
+
+/// Of schedules they depend on nothing but whether weights' gradients wait.
+void UnitSearch::make_rules() {
+  for (const bool deferred : {false, true}) {
+    question_.layout.schedule = deferred ? spec::Schedule::zero_bubble : spec::Schedule::one_f_one_b;
+    for (std::uint32_t i = 0; i < weights_.size(); ++i) rules_[deferred][i] = memory::step_rules(question_, profile(i));
   }
 }
 
 void UnitSearch::price_weights() {
+  const program::Sharding sharding(question_.layout);
   for (std::uint32_t i = 0; i < weights_.size(); ++i) {
     if (weight_slot_[i] != i) continue;
     PricedWeights& priced = weights_[i];
-    const auto rules = memory::step_rules(question_, profile(i));
-    priced.memory.assign(priced.program, question_, profile(i), rules);
+    priced.memory.assign(priced.program, question_, profile(i), sharding);
     priced.traffic.clear();
     for (const auto& block : priced.program.blocks) {
-      priced.traffic.push_back(
-          timing::weight_traffic(block, question_.training, profile(i), rules.sharding, *kernels_));
+      priced.traffic.push_back(timing::weight_traffic(block, question_.training, profile(i), sharding, *kernels_));
     }
   }
 }
 
-void UnitSearch::search_schedules(const Pipeline& pipeline) {
-  for (const auto schedule : schedules(space_.question().choices, question_)) {
-    question_.layout.schedule = schedule;
-    for (std::uint32_t i = 0; i < rules_.size(); ++i) rules_[i] = memory::step_rules(question_, profile(i));
-    for (const Cut& cut : pipeline.cuts) {
-      question_.layout.vpp = cut.vpp;
-      search_cut(cut);
-    }
-  }
+bool UnitSearch::may_split_sequence(bool split) const {
+  const auto& stated = space_.question().choices.sp;
+  if (!stated.empty() && std::ranges::find(stated, split) == stated.end()) return false;
+  const auto& can = frameworks::row_of(question_.training.framework).abilities;
+  return !split || can.splits.has(frameworks::Split::sequence);
+}
+
+void UnitSearch::search_orders(const Pipeline& pipeline) {
+  list_orders(pipeline);
+  if (orders_.empty()) return;
+  question_.layout.schedule = spec::Schedule::one_f_one_b;
+  question_.layout.vpp = 1;
+  for (std::uint32_t i = 0; i < weights_.size(); ++i) evaluate(i, pipeline);
 }
 
 /// Layouts whose states alone do not fit are counted and left.
-void UnitSearch::search_cut(const Cut& cut) {
-  static constexpr std::array both{false, true};
-  const auto& stated = space_.question().choices.sp;
-  const auto& can = frameworks::row_of(question_.training.framework).abilities;
-  const bool can_split_sequence = can.splits.has(frameworks::Split::sequence);
-  const auto policies = static_cast<std::uint32_t>(cut.stages.size());
-  for (const bool sp : both) {
-    if (!stated.empty() && std::ranges::find(stated, sp) == stated.end()) continue;
-    if (sp && !can_split_sequence) continue;
-    question_.layout.sp = sp;
-    if (!is_legal()) continue;
-    keeper_->count(policies, 0);
-    if (!states_fit(cut)) continue;
-    for (std::uint32_t i = 0; i < policies; ++i) evaluate(i, cut.stages[i]);
+void UnitSearch::list_orders(const Pipeline& pipeline) {
+  const auto policies = static_cast<std::int64_t>(weights_.size());
+  orders_.clear();
+  for (const auto schedule : schedules(space_.question().choices, question_)) {
+    for (const Cut& cut : pipeline.cuts) {
+      const Order order{schedule, &cut};
+      take(order);
+      if (!is_legal()) continue;
+      keeper_->count(policies, 0);
+      if (states_fit(pipeline, cut)) orders_.push_back(order);
+    }
   }
+}
+
+void UnitSearch::take(const Order& order) {
+  question_.layout.schedule = order.schedule;
+  question_.layout.vpp = order.cut->vpp;
 }
 
 bool UnitSearch::is_legal() const {
@@ -218,48 +235,85 @@ bool UnitSearch::is_legal() const {
 }
 
 /// A walk without activations is a lower bound: each of them only adds to a moment. Recompute policies differ in
-/// nothing else.
-bool UnitSearch::states_fit(const Cut& cut) const {
+/// nothing else. What is beyond counting fits nowhere.
+bool UnitSearch::states_fit(const Pipeline& pipeline, const Cut& cut) try {
   const std::size_t blocks = weights_of(0).program.blocks.size();
   static constexpr std::size_t most_blocks = 64;
   static constexpr std::array<memory::BlockWalk, most_blocks> empty{};
   if (blocks > most_blocks) return true;
-  return fits(device_bytes(0, std::span(empty).first(blocks), {}, cut.stages.front()));
+  const memory::StageWalk walk = stage_walk(0, std::span(empty).first(blocks), {});
+  const std::uint32_t list = cut.stages.front();
+  return fits(needed(0, states_.worst(walk, list, pipeline.stages[list])));
+} catch (const quantity::Overflow&) {
+  return false;
 }
 
-Bytes UnitSearch::device_bytes(std::uint32_t recompute, std::span<const memory::BlockWalk> walks,
-                               std::span<const program::Companion> companions, Stages stages) const {
+memory::StageWalk UnitSearch::stage_walk(std::uint32_t recompute, std::span<const memory::BlockWalk> walks,
+                                         std::span<const program::Companion> companions) const {
   const PricedWeights& weights = weights_of(recompute);
   const auto& sequence = weights.program.sequence;
   const memory::BlockPrices prices{walks, &weights.memory, sequence.front(), sequence.back(), companions};
-  const memory::StageWalk walk(prices, rules_[recompute], question_, profile(recompute));
-  return answer::needed_level(profile(recompute), walk.worst(stages).allocated, communicators_);
+  return {prices, rules_[false][recompute], question_, profile(recompute)};
 }
 
-Seconds UnitSearch::step_time(std::uint32_t recompute, const PricedProgram& priced, Stages stages) const {
-  const timing::StepPrices costs{priced.times, weights_of(recompute).traffic, priced.program.sequence.back(),
-                                 timing::handed_on(priced.program), priced.program.companions};
-  return timing::time_step(stages, costs, question_, profile(recompute), prices()).total();
+Bytes UnitSearch::needed(std::uint32_t recompute, Bytes allocated) const {
+  return answer::needed_level(profile(recompute), allocated, communicators_);
+}
+
+ProgramKey UnitSearch::key_of(std::uint32_t recompute) const {
+  const spec::Training& training = question_.training;
+  const bool casts = training.precision.autocast && spec::zero_stage(question_.layout.sharding) < 3;
+  const std::int64_t generated = training.makes_samples() ? training.grad_accum : 0;
+  const auto row = static_cast<std::uint32_t>(first_profile_ + recompute);
+  return {row, question_.layout.sp, question_.layout.pp > 1, casts, generated};
 }
 
 /// A size beyond what can be counted fits nowhere.
-void UnitSearch::evaluate(std::uint32_t recompute, Stages stages) try {
+void UnitSearch::evaluate(std::uint32_t recompute, const Pipeline& pipeline) try {
   question_.training.recompute = space_.recomputes()[recompute];
-  const auto& rules = rules_[recompute];
-  const bool casts = question_.training.precision.autocast && spec::zero_stage(question_.layout.sharding) < 3;
-  const std::int64_t generated = question_.training.makes_samples() ? question_.training.grad_accum : 0;
-  const auto row = static_cast<std::uint32_t>(first_profile_ + recompute);
-  const ProgramKey key{row, question_.layout.sp, question_.layout.pp > 1, casts, generated};
-  const PricedProgram& program = prices_.program(key, question_, profile(recompute), prices());
-  const Bytes memory = device_bytes(recompute, prices_.walks(program, rules).walks, program.program.companions, stages);
+  const auto& program = prices_.program(key_of(recompute), question_, profile(recompute), prices());
+  for (StagePeaks& peaks : peaks_) peaks.clear(pipeline.stages.size());
+  times_.clear(pipeline.stages.size());
+  PricedPolicy policy{recompute, program};
+  for (const Order& order : orders_) compose(policy, pipeline, order);
+} catch (const quantity::Overflow&) {
+} catch (const std::exception& error) {
+  for (std::size_t i = 0; i < orders_.size(); ++i) keeper_->miss(error.what());
+}
+
+void UnitSearch::compose(PricedPolicy& policy, const Pipeline& pipeline, const Order& order) try {
+  take(order);
+  const Bytes memory = memory_of(policy, pipeline, order);
   if (!fits(memory)) return;
-  const PlannedRun run = planned(recompute, memory, step_time(recompute, program, stages));
+  const PlannedRun run = planned(policy.recompute, memory, step_time(policy, pipeline, order));
   if (!is_within_limits(run)) return;
   keeper_->count(0, 1);
   keeper_->take(run);
 } catch (const quantity::Overflow&) {
 } catch (const std::exception& error) {
   keeper_->miss(error.what());
+}
+
+Bytes UnitSearch::memory_of(PricedPolicy& policy, const Pipeline& pipeline, const Order& order) {
+  const bool deferred = order.schedule == spec::Schedule::zero_bubble;
+  auto& walk = policy.walks[deferred];
+  if (!walk) {
+    const auto& walks = prices_.walks(policy.program, rules_[deferred][policy.recompute]).walks;
+    walk.emplace(stage_walk(policy.recompute, walks, policy.program.program.companions));
+  }
+  const std::uint32_t list = order.cut->stages[policy.recompute];
+  return needed(policy.recompute, peaks_[deferred].worst(*walk, list, pipeline.stages[list]));
+}
+
+Seconds UnitSearch::step_time(const PricedPolicy& policy, const Pipeline& pipeline, const Order& order) {
+  const std::uint32_t list = order.cut->stages[policy.recompute];
+  const auto& times = times_.get(list, [&](timing::PipelineTimes& made) {
+    const program::Program& program = policy.program.program;
+    const timing::StepPrices costs{policy.program.times, weights_of(policy.recompute).traffic, program.sequence.back(),
+                                   timing::handed_on(program), program.companions};
+    timing::time_stages(pipeline.stages[list], costs, question_, profile(policy.recompute), prices(), made);
+  });
+  return times.total(question_.layout, question_.training.grad_accum);
 }
 
 bool UnitSearch::fits(Bytes memory) const {

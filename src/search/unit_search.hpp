@@ -1,11 +1,12 @@
 // The search over one unit: prices of blocks and weights are made once, and composed for every layout that has them.
 #pragma once
 
-#include "llmcalc/memory/stage_walk.hpp"
 #include "search/findings.hpp"
 #include "search/plan_prices.hpp"
 #include "search/plan_space.hpp"
+#include "search/stage_prices.hpp"
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -18,6 +19,19 @@ struct PricedWeights {
   std::vector<timing::WeightTraffic> traffic;
 };
 
+/// In which order micro-batches run, and in how many chunks: what the passes of one do not depend on.
+struct Order {
+  spec::Schedule schedule = spec::Schedule::one_f_one_b;
+  const Cut* cut = nullptr;
+};
+
+/// One policy of recomputation, priced for all orders.
+struct PricedPolicy {
+  std::uint32_t recompute = 0;
+  const PricedProgram& program;
+  std::array<std::optional<memory::StageWalk>, 2> walks{};  ///< by whether weights' gradients are deferred
+};
+
 /// Every loop fixes one part of the question; the innermost composes a run. Storage is kept from unit to unit.
 class UnitSearch {
  public:
@@ -26,23 +40,28 @@ class UnitSearch {
   void search(const PlanUnit& unit, Keeper& keeper);
 
  private:
-  using Stages = std::span<const program::StageGroup>;
-
   void enter(std::uint32_t base);
   void search_pipeline(const Pipeline& pipeline);
   void search_offloads(const Pipeline& pipeline);
-  void search_schedules(const Pipeline& pipeline);
-  void search_cut(const Cut& cut);
-  void evaluate(std::uint32_t recompute, Stages stages);
+  void search_orders(const Pipeline& pipeline);
+  void list_orders(const Pipeline& pipeline);
+  void evaluate(std::uint32_t recompute, const Pipeline& pipeline);
+  void compose(PricedPolicy& policy, const Pipeline& pipeline, const Order& order);
   bool can_be_cut();
   void follow_sharding();
   void make_weight_programs();
+  void make_rules();
   void price_weights();
   bool is_legal() const;
-  bool states_fit(const Cut& cut) const;
-  quantity::Bytes device_bytes(std::uint32_t recompute, std::span<const memory::BlockWalk> walks,
-                               std::span<const program::Companion> companions, Stages stages) const;
-  quantity::Seconds step_time(std::uint32_t recompute, const PricedProgram& priced, Stages stages) const;
+  void take(const Order& order);
+  bool may_split_sequence(bool split) const;
+  bool states_fit(const Pipeline& pipeline, const Cut& cut);
+  ProgramKey key_of(std::uint32_t recompute) const;
+  memory::StageWalk stage_walk(std::uint32_t recompute, std::span<const memory::BlockWalk> walks,
+                               std::span<const program::Companion> companions) const;
+  quantity::Bytes needed(std::uint32_t recompute, quantity::Bytes allocated) const;
+  quantity::Bytes memory_of(PricedPolicy& policy, const Pipeline& pipeline, const Order& order);
+  quantity::Seconds step_time(const PricedPolicy& policy, const Pipeline& pipeline, const Order& order);
   bool fits(quantity::Bytes memory) const;
   PlannedRun planned(std::uint32_t recompute, quantity::Bytes memory, quantity::Seconds step) const;
   bool is_within_limits(const PlannedRun& run) const;
@@ -64,7 +83,12 @@ class UnitSearch {
   PlanPrices prices_;
   std::vector<std::uint32_t> weight_slot_;  ///< of each recompute policy: those with the same blocks share one
   std::vector<PricedWeights> weights_;
-  std::vector<memory::StepRules> rules_;  ///< for each recompute policy
+  /// For each recompute policy, by whether weights' gradients are deferred, which bubbles alone ask for.
+  std::array<std::vector<memory::StepRules>, 2> rules_;
+  std::vector<Order> orders_;               ///< the legal ones whose states fit
+  StagePeaks states_;                       ///< without activations
+  std::array<StagePeaks, 2> peaks_;         ///< of one policy, by whether weights' gradients are deferred
+  PerStages<timing::PipelineTimes> times_;  ///< of one policy
 };
 
 }  // namespace llmcalc::search

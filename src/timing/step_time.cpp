@@ -51,7 +51,7 @@ class StepTimer {
         gathers_(program::Sharding(question.layout).gathers_weights()),
         gathers_once_(program::Sharding(question.layout).gathers_once()) {}
 
-  StepTime time(std::span<const StageGroup> groups) const;
+  void time(std::span<const StageGroup> groups, PipelineTimes& times) const;
 
  private:
   StageTime stage_time(const StageGroup& group, const WeightTraffic& weights) const;
@@ -207,36 +207,55 @@ Seconds StepTimer::hand_over() const {
 
 /// The slowest stage sets the pace; what the others take is in the bubble. Exchange and update of the stage that takes
 /// longest for them come last.
-StepTime StepTimer::time(std::span<const StageGroup> groups) const {
-  const std::int64_t micro_batches = question_.training.grad_accum;
-  const auto m = static_cast<double>(micro_batches);
-  StepTime time;
+void StepTimer::time(std::span<const StageGroup> groups, PipelineTimes& times) const {
+  const auto m = static_cast<double>(question_.training.grad_accum);
+  StepTime& time = times.step = {};
   StageTime slowest;
+  times.slowest = {};
+  times.groups.clear();
   for (const StageGroup& group : groups) {
     const WeightTraffic weights = weights_of(group);
     const StageTime stage = stage_time(group, weights);
-    if (stage.total() > slowest.total()) slowest = stage;
-    time.bubble += static_cast<double>(group.stages) * share_of_bubble(stage, question_.layout);
+    times.groups.push_back({stage.pace(), group.stages});
+    const Pace& pace = times.groups.back().pace;
+    if (pace.total > times.slowest.total) {
+      slowest = stage;
+      times.slowest = pace;
+    }
     time.data = std::max(time.data, data_exchange(weights, stage));
     const bool updates_here = !offload_.optimizer && weights.updated > quantity::bytes(0);
     const Seconds update = updates_here ? prices_.kernels.stream(weights.updated) : seconds(0);
     time.optimizer = std::max(time.optimizer, update + weights.update_products);
     time.offload = std::max(time.offload, host_update(offload_, question_, weights));
   }
-  time.bubble -= share_of_bubble(slowest, question_.layout);
   time.forward = m * slowest.forward;
   time.recompute = m * slowest.recompute;
   time.backward = m * slowest.backward;
   time.data += m * slowest.gathering;
   time.offload += m * slowest.offloading;
-  time.pipeline = handing_on(question_.layout, micro_batches, hand_over());
-  return time;
+  times.passes = time.passes();
+  times.hand_over = hand_over();
+}
+
+Seconds bubble_of(const PipelineTimes& times, const spec::Layout& layout) {
+  Seconds bubble;
+  for (const auto& group : times.groups) {
+    bubble += static_cast<double>(group.stages) * share_of_bubble(group.pace, layout);
+  }
+  return bubble - share_of_bubble(times.slowest, layout);
+}
+
+/// What follows the passes of a step.
+Seconds total_of(Seconds passes, Seconds pipeline, Seconds bubble, const StepTime& step) {
+  return passes + pipeline + bubble + step.data + step.optimizer + step.offload;
 }
 
 }  // namespace
 
-Seconds StepTime::total() const {
-  return forward.total() + recompute.total() + backward.total() + pipeline + bubble + data + optimizer + offload;
+Seconds StepTime::total() const { return total_of(passes(), pipeline, bubble, *this); }
+
+Seconds PipelineTimes::total(const spec::Layout& layout, std::int64_t micro_batches) const {
+  return total_of(passes, handing_on(layout, micro_batches, hand_over), bubble_of(*this, layout), step);
 }
 
 quantity::Bytes handed_on(const program::Program& program) {
@@ -245,9 +264,9 @@ quantity::Bytes handed_on(const program::Program& program) {
   return last.tensors[last.output].size;
 }
 
-StepTime time_step(std::span<const StageGroup> stages, const StepPrices& costs, const spec::Question& question,
-                   const frameworks::Profile& profile, const Prices& prices) {
-  return StepTimer(costs, question, profile, prices).time(stages);
+void time_stages(std::span<const StageGroup> stages, const StepPrices& costs, const spec::Question& question,
+                 const frameworks::Profile& profile, const Prices& prices, PipelineTimes& times) {
+  StepTimer(costs, question, profile, prices).time(stages, times);
 }
 
 StepTime time_step(const program::Program& program, const spec::Question& question, const frameworks::Profile& profile,
@@ -260,7 +279,12 @@ StepTime time_step(const program::Program& program, const spec::Question& questi
     weights.push_back(weight_traffic(block, question.training, profile, sharding, prices.kernels));
   }
   const StepPrices costs{times, weights, program.sequence.back(), handed_on(program), program.companions};
-  return time_step(program::stage_groups(program), costs, question, profile, prices);
+  PipelineTimes stages;
+  time_stages(program::stage_groups(program), costs, question, profile, prices, stages);
+  StepTime step = stages.step;
+  step.pipeline = handing_on(question.layout, question.training.grad_accum, stages.hand_over);
+  step.bubble = bubble_of(stages, question.layout);
+  return step;
 }
 
 }  // namespace llmcalc::timing

@@ -101,9 +101,9 @@ TEST_CASE("the bubble of ZB-H1 is that of 1F1B less twice the gradients of weigh
   stage.weight_gradients = seconds(2.0);
   spec::Layout layout;
   layout.pp = 4;
-  CHECK(in_seconds(timing::share_of_bubble(stage, layout)) == Approx(3.0 + 4.0 + 2.0));
+  CHECK(in_seconds(timing::share_of_bubble(stage.pace(), layout)) == Approx(3.0 + 4.0 + 2.0));
   layout.schedule = spec::Schedule::zero_bubble;
-  CHECK(in_seconds(timing::share_of_bubble(stage, layout)) == Approx(3.0 + 4.0 - 2.0));
+  CHECK(in_seconds(timing::share_of_bubble(stage.pace(), layout)) == Approx(3.0 + 4.0 - 2.0));
   stage.weight_gradients = seconds(6.0);
-  CHECK(in_seconds(timing::share_of_bubble(stage, layout)) == 0.0);
+  CHECK(in_seconds(timing::share_of_bubble(stage.pace(), layout)) == 0.0);
 }

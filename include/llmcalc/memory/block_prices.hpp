@@ -2,6 +2,7 @@
 //
 // What a block's activations take and what its weights take change with different choices: a micro-batch or a recompute
 // policy leaves the weights alone, a data-parallel degree the activations. A search keeps both apart and combines them.
+// Weights are priced for a way to shard them; what of it a run has by its other rules is decided by the walk.
 #pragma once
 
 #include "llmcalc/frameworks/profile.hpp"
@@ -27,9 +28,8 @@ struct ZeroBuffers {
 /// What the weights of one block take.
 struct BlockWeights {
   program::States states;
-  quantity::Bytes gathered;        ///< made whole for the time the block runs, where they are sharded or offloaded
-  quantity::Bytes whole;           ///< made whole once for all micro-batches of a step
-  quantity::Bytes flat_gradients;  ///< where they stay whole between micro-batches
+  quantity::Bytes gathered;        ///< made whole, for those that are sharded or offloaded
+  quantity::Bytes flat_gradients;  ///< whole, for those that stay so between micro-batches
 };
 
 struct WeightPrices {
@@ -40,7 +40,7 @@ struct WeightPrices {
 
   /// Overwritten for another program; the storage is reused.
   void assign(const program::Program& program, const spec::Question& question, const frameworks::Profile& profile,
-              const StepRules& rules);
+              const program::Sharding& sharding);
 };
 
 /// The walks of all blocks; `walks` is overwritten, its storage reused.

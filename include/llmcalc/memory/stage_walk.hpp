@@ -13,6 +13,7 @@
 
 #include "llmcalc/memory/block_prices.hpp"
 #include "llmcalc/memory/phase.hpp"
+#include "llmcalc/memory/stage_needs.hpp"
 #include "llmcalc/program/stage_blocks.hpp"
 
 #include <array>
@@ -79,10 +80,17 @@ class StageWalk {
 
   StepMemory walk(Runs runs, std::int64_t index) const;
 
-  /// The stage that peaks highest in a steady step, the first of equals, and its peak; allocates nothing. Of stages
-  /// that run the same blocks the first or the last has most micro-batches in flight, and nothing else tells them
-  /// apart: 1F1B keeps ever fewer from stage to stage, GPipe as many, zero-bubble schedules more or fewer by turns of
-  /// one sign.
+  /// What depends on neither the schedule nor the virtual stages of the question. Allocates nothing.
+  StageNeeds needs(Runs runs) const;
+
+  /// What a stage with these needs takes at its highest moment in a steady step.
+  quantity::Bytes peak(const StageNeeds& needs, std::int64_t index) const;
+
+  /// The stage that peaks highest in a steady step, the first of equals, and its peak. Of stages that run the same
+  /// blocks the first or the last has most micro-batches in flight, and nothing else tells them apart: 1F1B keeps ever
+  /// fewer from stage to stage, GPipe as many, zero-bubble schedules more or fewer by turns of one sign.
+  /// \param needs  of each group
+  StagePeak worst(std::span<const program::StageGroup> groups, std::span<const StageNeeds> needs) const;
   StagePeak worst(std::span<const program::StageGroup> groups) const;
 
   /// The highest moment of each block in time order: up through forward and loss, down through backward, the optimizer.
@@ -94,9 +102,9 @@ class StageWalk {
   struct Arrival;
   enum class Visits { highest, all };
 
-  Stage lay_out(Runs runs, std::int64_t index) const;
+  Stage lay_out(Runs runs) const;
+  void place(Stage& stage, std::int64_t index) const;
   std::int64_t trained_parameters(const program::States& states) const;
-  quantity::Bytes peak(Runs runs, std::int64_t index) const;
   void add_companions(Stage& stage) const;
   Moment resident(const Stage& stage) const;
   std::array<PhasePeak, phase_count> phases(const Stage& stage, const Moment& resident) const;
@@ -104,6 +112,8 @@ class StageWalk {
   /// What is alive is a Moment, or the sum of one.
   template <class Alive, class Visit>
   void visit_step(const Stage& stage, const Alive& resident, Visits visits, const Visit& visit) const;
+  template <class Alive, class Visit>
+  void visit_passes(const Stage& stage, const Alive& resident, Visits visits, const Visit& visit) const;
   template <class Alive, class Visit>
   void forward(const Stage& stage, Alive alive, Visits visits, const Visit& visit) const;
   template <class Alive, class Visit>
@@ -126,7 +136,10 @@ class StageWalk {
   /// Outside the layers, where weights are one unit, and everywhere if no layer gives its weights back.
   bool stays_whole(std::uint16_t block) const { return !question_.layout.reshard || is_root(block); }
   quantity::Bytes gathered(std::uint16_t block) const {
-    return stays_whole(block) ? quantity::Bytes{} : weights_of(block).gathered;
+    return !rules_.streams_weights || stays_whole(block) ? quantity::Bytes{} : weights_of(block).gathered;
+  }
+  quantity::Bytes flat_gradients(std::uint16_t block) const {
+    return rules_.keeps_whole_gradients() ? weights_of(block).flat_gradients : quantity::Bytes{};
   }
   quantity::Bytes prefetched(std::uint16_t block) const;
   const BlockWalk& walk_of(std::uint16_t block) const { return prices_.walks[block]; }

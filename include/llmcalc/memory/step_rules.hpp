@@ -20,6 +20,8 @@ struct StepRules {
   bool keeps_last_graph = false;   ///< of the micro-batch before, until the loss of the next one is there
   bool retains_inputs = false;     ///< checkpointed inputs and their gradients stay to the end of the backward pass
   bool counts_slack = false;       ///< what the allocator's blocks hold beyond kept tensors is counted with them
+
+  bool keeps_whole_gradients() const { return flat_gradients || sharding.gathers_once(); }
 };
 
 StepRules step_rules(const spec::Question& question, const frameworks::Profile& profile);

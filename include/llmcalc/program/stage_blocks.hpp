@@ -23,6 +23,8 @@ struct StageGroup {
   std::int64_t first = 0;
   std::int64_t last = 0;
   std::int64_t stages = 1;
+
+  friend bool operator==(const StageGroup&, const StageGroup&) = default;
 };
 
 std::vector<Run> blocks_of_stage(const Program& program, std::int64_t stage);

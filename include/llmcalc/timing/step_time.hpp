@@ -30,7 +30,32 @@ struct StepTime {
   quantity::Seconds optimizer;
   quantity::Seconds offload;
 
+  quantity::Seconds passes() const { return forward.total() + recompute.total() + backward.total(); }
   quantity::Seconds total() const;
+};
+
+/// What one micro-batch takes on a stage.
+struct Pace {
+  quantity::Seconds total;
+  quantity::Seconds weight_gradients;  ///< of these, what no other stage waits for
+};
+
+/// What a pipeline takes before it is said in which order and in how many chunks its micro-batches run, so that a
+/// search walks its stages once for all of them.
+struct PipelineTimes {
+  /// Stages of one pace.
+  struct Group {
+    Pace pace;
+    std::int64_t stages = 1;
+  };
+  std::vector<Group> groups;
+  Pace slowest;
+  StepTime step;                ///< without pipeline and bubble
+  quantity::Seconds passes;     ///< of the step
+  quantity::Seconds hand_over;  ///< of one activation from a stage to the next
+
+  /// Of the step in the order that the layout says.
+  quantity::Seconds total(const spec::Layout& layout, std::int64_t micro_batches) const;
 };
 
 /// What every block of a program costs, each priced once. What its operations take and what its weights take change
@@ -48,9 +73,9 @@ struct StepPrices {
 /// square root of 2 ln n deviations off. What a node of eight has of it is in the prices.
 double pace_of_slowest(std::int64_t accelerators);
 
-/// Walks the pipeline stages of a priced program. Allocates nothing.
-StepTime time_step(std::span<const program::StageGroup> stages, const StepPrices& costs, const spec::Question& question,
-                   const frameworks::Profile& profile, const Prices& prices);
+/// Walks the pipeline stages of a priced program. `times` is overwritten, its storage reused.
+void time_stages(std::span<const program::StageGroup> stages, const StepPrices& costs, const spec::Question& question,
+                 const frameworks::Profile& profile, const Prices& prices, PipelineTimes& times);
 
 /// Prices a program and walks it.
 StepTime time_step(const program::Program& program, const spec::Question& question, const frameworks::Profile& profile,
