@@ -4,13 +4,14 @@
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/traits.hpp"
 
-#include <algorithm>
+#include <span>
 
 namespace llmcalc::frameworks {
 
 using spec::Layout;
 using spec::LayoutRule;
 using spec::LayoutUse;
+using spec::LooksAt;
 using spec::OffloadTarget;
 using spec::Sharding;
 
@@ -38,23 +39,32 @@ constexpr LayoutRule rules[] = {
      [](const LayoutUse& use) {
        return runs_deepspeed(use) && spec::offloads_weights(use.training.offload) &&
               use.layout.sharding != Sharding::zero3;
-     }},
+     },
+     LooksAt::states},
     {"offload_to", "framework", "DeepSpeed's stage 3 alone keeps states on drives", "--framework deepspeed --zero 3",
-     [](const LayoutUse& use) { return use.training.offload_to == OffloadTarget::nvme && !swaps_to_drives(use); }},
+     [](const LayoutUse& use) { return use.training.offload_to == OffloadTarget::nvme && !swaps_to_drives(use); },
+     LooksAt::states},
     {"sharding", "pp", "DeepSpeed's pipeline shards optimizer states alone", "--sharding zero1",
      [](const LayoutUse& use) {
        return runs_deepspeed(use) && use.layout.pp > 1 && spec::zero_stage(use.layout.sharding) > 1;
-     }},
+     },
+     LooksAt::states},
     {"vpp", "layers", "every virtual stage needs a layer", "",
      [](const LayoutUse& use) {
        return use.layout.vpp > 1 && chunks(use.layout) > use.shape.layers + use.shape.decoder_layers +
                                                              (counts_ends_as_layers(use) ? ends : 0);
-     }},
+     },
+     LooksAt::order},
 };
 
-const LayoutRule* first_broken(std::span<const LayoutRule> asked, const LayoutUse& use) {
-  const auto found = std::ranges::find_if(asked, [&](const LayoutRule& rule) { return rule.broken(use); });
-  return found == asked.end() ? nullptr : &*found;
+template <class IsAsked>
+const LayoutRule* first_broken(const LayoutUse& use, const IsAsked& is_asked) {
+  for (const std::span<const LayoutRule> asked : {std::span<const LayoutRule>(rules), spec::layout_rules()}) {
+    for (const LayoutRule& rule : asked) {
+      if (is_asked(rule) && rule.broken(use)) return &rule;
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -68,8 +78,11 @@ bool counts_ends_as_layers(const LayoutUse& use) {
 }
 
 const LayoutRule* broken_rule(const LayoutUse& use) {
-  const LayoutRule* here = first_broken(rules, use);
-  return here != nullptr ? here : first_broken(spec::layout_rules(), use);
+  return first_broken(use, [](const LayoutRule&) { return true; });
+}
+
+const LayoutRule* broken_rule(const LayoutUse& use, LooksAt what) {
+  return first_broken(use, [&](const LayoutRule& rule) { return rule.looks_at == what; });
 }
 
 }  // namespace llmcalc::frameworks

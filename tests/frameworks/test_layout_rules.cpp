@@ -72,13 +72,17 @@ const Edge edges[] = {
 };
 
 /// The question with some of its words said otherwise, as no command line would let it pass.
-const spec::LayoutRule* broken(spec::Question question, const std::string& changes) {
+spec::Question changed(spec::Question question, const std::string& changes) {
   for (const auto& word : test::words(changes)) {
     const read::Term* term = read::find_term(word.term);
     REQUIRE(term != nullptr);
     term->apply(question, word.text, "test");
   }
-  return frameworks::broken_rule({question.model.shape, question.training, question.layout});
+  return question;
+}
+
+spec::LayoutUse use_of(const spec::Question& question) {
+  return {question.model.shape, question.training, question.layout};
 }
 
 }  // namespace
@@ -87,11 +91,56 @@ TEST_CASE("a layout on the edge of a rule is legal, and one beyond it names the 
   for (const Edge& edge : edges) {
     CAPTURE(edge.legal, edge.beyond);
     const spec::Question question = test::ask(edge.legal).question;
-    CHECK(frameworks::broken_rule({question.model.shape, question.training, question.layout}) == nullptr);
-    const auto* rule = broken(question, edge.beyond);
+    CHECK(frameworks::broken_rule(use_of(question)) == nullptr);
+    const spec::Question beyond = changed(question, edge.beyond);
+    const auto* rule = frameworks::broken_rule(use_of(beyond));
     REQUIRE(rule != nullptr);
     CHECK(rule->term == edge.term);
     CHECK(rule->other == edge.other);
+  }
+}
+
+// A search asks a rule when what it looks at has been chosen, whatever else is chosen later.
+TEST_CASE("a rule looks at nothing but what it says") {
+  using spec::LooksAt;
+  const std::pair<LooksAt, std::string> changes[] = {{LooksAt::order, "--vpp 7"},
+                                                     {LooksAt::order, "--schedule gpipe"},
+                                                     {LooksAt::order, "--sp 1"},
+                                                     {LooksAt::order, "--grad-accum 3"},
+                                                     {LooksAt::states, "--sharding fsdp2"},
+                                                     {LooksAt::states, "--reshard 0"},
+                                                     {LooksAt::states, "--sharding-group 3"},
+                                                     {LooksAt::states, "--offload activations"},
+                                                     {LooksAt::states, "--offload-to nvme"},
+                                                     {LooksAt::all, "--micro-batch 5"},
+                                                     {LooksAt::all, "--recompute full"}};
+  const auto sees = [](LooksAt rule, LooksAt change) { return rule == LooksAt::all || rule == change; };
+  for (const Edge& edge : edges) {
+    const spec::Question legal = test::ask(edge.legal).question;
+    for (const auto& question : {legal, changed(legal, edge.beyond)}) {
+      for (const auto& [what, change] : changes) {
+        const spec::Question other = changed(question, change);
+        for (const auto& rule : spec::layout_rules()) {
+          if (sees(rule.looks_at, what)) continue;
+          CAPTURE(rule.term, rule.other, change);
+          CHECK(rule.broken(use_of(other)) == rule.broken(use_of(question)));
+        }
+        for (const auto part : {LooksAt::ranks, LooksAt::order, LooksAt::states, LooksAt::all}) {
+          if (sees(part, what)) continue;
+          CHECK(frameworks::broken_rule(use_of(other), part) == frameworks::broken_rule(use_of(question), part));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("rules asked part by part are all rules") {
+  using spec::LooksAt;
+  for (const Edge& edge : edges) {
+    const spec::Question beyond = changed(test::ask(edge.legal).question, edge.beyond);
+    const auto* broken = frameworks::broken_rule(use_of(beyond));
+    REQUIRE(broken != nullptr);
+    CHECK(frameworks::broken_rule(use_of(beyond), broken->looks_at) == broken);
   }
 }
 

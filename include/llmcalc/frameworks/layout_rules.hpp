@@ -13,4 +13,7 @@ bool counts_ends_as_layers(const spec::LayoutUse& use);
 /// The first rule that is broken, or nullptr.
 const spec::LayoutRule* broken_rule(const spec::LayoutUse& use);
 
+/// Of the rules that look at this and at no more, the first that is broken, or nullptr.
+const spec::LayoutRule* broken_rule(const spec::LayoutUse& use, spec::LooksAt what);
+
 }  // namespace llmcalc::frameworks

@@ -17,6 +17,14 @@ struct LayoutUse {
   const Layout& layout;
 };
 
+/// What a rule looks at. A search that chooses one after the other asks each rule no more often than it must.
+enum class LooksAt {
+  ranks,   ///< how tensors, positions, experts and layers are cut over ranks, and nothing else
+  order,   ///< beside that schedule, virtual stages, split sequences and micro-batches
+  states,  ///< beside ranks how states are sharded and offloaded
+  all
+};
+
 /// A rule, and the two terms of the vocabulary that contradict each other where it is broken.
 struct LayoutRule {
   std::string_view term;
@@ -24,6 +32,7 @@ struct LayoutRule {
   std::string_view why;
   std::string_view hint;
   bool (*broken)(const LayoutUse& use);
+  LooksAt looks_at = LooksAt::all;
 };
 
 /// The machines of a run of which only the accelerators were said: as few as hold them and the same number each, with
