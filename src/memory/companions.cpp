@@ -12,7 +12,6 @@ using quantity::bytes;
 namespace {
 
 struct Pass {
-  program::States states;
   Bytes kept;
   Bytes peak;
 };
@@ -26,25 +25,39 @@ Pass pass_of(const BlockPrices& prices, const StepRules& rules, const Companion&
   for (const auto& [block, count] : runs) {
     const std::uint16_t own = companion.runs[block];
     const BlockWalk& walk = prices.walks[own];
-    const BlockWeights& weights = prices.weights->blocks[own];
-    if (companion.owns_weights) pass.states.add(weights.states, count);
+    const Bytes gathered = rules.streams_weights ? prices.weights->blocks[own].gathered : bytes(0);
     pass.kept += count * walk.kept;
-    widest = std::max(widest, walk.forward_peak + (rules.streams_weights ? weights.gathered : bytes(0)));
+    widest = std::max(widest, walk.forward_peak + gathered);
   }
   pass.peak = pass.kept + (companion.role == Role::generation ? bytes(0) : widest);
   return pass;
 }
 
+program::States states_of(const BlockPrices& prices, const Companion& companion, std::span<const program::Run> runs) {
+  program::States states;
+  if (!companion.owns_weights) return states;
+  for (const auto& [block, count] : runs) states.add(prices.weights->blocks[companion.runs[block]].states, count);
+  return states;
+}
+
 }  // namespace
 
-Companions companions_of(const BlockPrices& prices, const StepRules& rules, std::span<const program::Run> runs) {
-  Companions sum;
+CompanionStates companion_states(const BlockPrices& prices, std::span<const program::Run> runs) {
+  CompanionStates sum;
+  for (const Companion& companion : prices.companions) {
+    if (companion.role == Role::reference) sum.reference = states_of(prices, companion, runs);
+    if (companion.role == Role::reward) sum.reward = states_of(prices, companion, runs);
+    if (companion.is_trained()) sum.value = states_of(prices, companion, runs);
+  }
+  return sum;
+}
+
+CompanionPasses companion_passes(const BlockPrices& prices, const StepRules& rules,
+                                 std::span<const program::Run> runs) {
+  CompanionPasses sum;
   for (const Companion& companion : prices.companions) {
     const Pass pass = pass_of(prices, rules, companion, runs);
-    if (companion.role == Role::reference) sum.reference = pass.states;
-    if (companion.role == Role::reward) sum.reward = pass.states;
     if (companion.is_trained()) {
-      sum.value = pass.states;
       sum.kept = pass.kept;
     } else {
       Bytes& highest = rules.asks_in_loss ? sum.in_loss : sum.before;

@@ -37,16 +37,33 @@ std::int64_t StageWalk::trained_parameters(const program::States& states) const 
 }
 
 StageWalk::Stage StageWalk::lay_out(Runs runs) const {
-  Stage stage{.runs = runs};
+  Stage stage{passes_of(runs)};
+  stage.elsewhere.host += stage.passes.kept.left;
+  add_states(stage);
+  return stage;
+}
+
+StageWalk::Passes StageWalk::passes_of(Runs runs) const {
+  Passes passes{.runs = runs};
   for (const auto& [block, count] : runs) {
-    stage.blocks += count;
+    passes.blocks += count;
+    (is_head(block) ? passes.kept.head : passes.kept.layers) += count * walk_of(block).kept;
+    passes.kept.deferred += count * walk_of(block).deferred;
+    if (rules_.keeps_last_graph) passes.last_graph += count * walk_of(block).kept_by_nodes;
+  }
+  for (std::size_t r = 0; rules_.offload.activations && r < runs.size(); ++r) {
+    passes.kept.left += leaving_blocks(passes, r) * walk_of(runs[r].block).kept;
+  }
+  if (!prices_.companions.empty()) passes.companions = companion_passes(prices_, rules_, runs);
+  return passes;
+}
+
+void StageWalk::add_states(Stage& stage) const {
+  for (const auto& [block, count] : stage.passes.runs) {
     stage.states.add(weights_of(block).states, count);
-    (is_head(block) ? stage.kept.head : stage.kept.layers) += count * walk_of(block).kept;
-    stage.kept.deferred += count * walk_of(block).deferred;
-    if (rules_.streams_weights && stays_whole(block)) stage.root += count * weights_of(block).gathered;
-    if (rules_.sharding.gathers_once()) stage.root += count * weights_of(block).gathered;
+    if (rules_.streams_weights && stays_whole(block)) stage.passes.root += count * weights_of(block).gathered;
+    if (rules_.sharding.gathers_once()) stage.passes.root += count * weights_of(block).gathered;
     stage.flat_gradients += count * flat_gradients(block);
-    if (rules_.keeps_last_graph) stage.last_graph += count * walk_of(block).kept_by_nodes;
   }
   if (profile_.step.updates_in_backward) stage.states.gradients = stage.states.wide_gradients = bytes(0);
   if (!profile_.step.widens_gradients) stage.states.gradient_copies = bytes(0);
@@ -55,26 +72,21 @@ StageWalk::Stage StageWalk::lay_out(Runs runs) const {
     stage.moment_slack = stage.states.moment_slack.total();
   }
   const std::int64_t trained = trained_parameters(stage.states);
-  stage.elsewhere = program::move_out(stage.states, rules_.offload);
+  stage.elsewhere += program::move_out(stage.states, rules_.offload);
   stage.elsewhere.host += program::swap_buffers(rules_.offload, trained);
-  for (std::size_t r = 0; r < runs.size(); ++r) {
-    stage.kept.left += leaving_blocks(stage, r) * walk_of(runs[r].block).kept;
-  }
-  stage.elsewhere.host += stage.kept.left;
-  stage.scratch = prices_.weights->scratch.of(runs);
+  stage.scratch = prices_.weights->scratch.of(stage.passes.runs);
   stage.buffers = prices_.weights->workspace + score_buffer(question_, profile_) +
                   bucket_copy(profile_, rules_.sharding, stage.states.gradients) + prices_.weights->zero.always +
                   stage.slack + stage.moment_slack;
   stage.between_steps = stage.buffers;
   if (!prices_.companions.empty()) add_companions(stage);
-  return stage;
 }
 
 /// What a stage has by its place in the pipeline.
 void StageWalk::place(Stage& stage, std::int64_t index) const {
-  const Bytes in_flight = activations_in_flight(stage.kept, question_, index);
-  const Bytes waiting = of_in_flight(in_flight, stage.kept);
-  stage.in_flight = in_flight - waiting;
+  const Bytes in_flight = activations_in_flight(stage.passes.kept, question_, index);
+  const Bytes waiting = of_in_flight(in_flight, stage.passes.kept);
+  stage.passes.in_flight = in_flight - waiting;
   stage.elsewhere.host += waiting;
   const StageTensors tensors = stage_tensors(question_, profile_, index);
   stage.buffers += tensors.in_step;
@@ -84,15 +96,22 @@ void StageWalk::place(Stage& stage, std::int64_t index) const {
 /// As of a stage that is placed: other micro-batches are there in each of its passes.
 Bytes StageWalk::peak(const StageNeeds& needs, std::int64_t index) const {
   const Bytes in_flight = activations_in_flight(needs.kept, question_, index);
-  const Bytes others = in_flight - of_in_flight(in_flight, needs.kept);
   const StageTensors tensors = stage_tensors(question_, profile_, index);
-  const Bytes in_passes = needs.resident + tensors.in_step + std::max(needs.before, others + needs.micro_batch);
-  return rules_.differentiates ? std::max(in_passes, needs.update + tensors.between_steps) : in_passes;
+  StageNeeds placed = needs;
+  placed.micro_batch += in_flight - of_in_flight(in_flight, needs.kept);
+  placed.rest.resident += tensors.in_step;
+  placed.rest.update += tensors.between_steps;
+  return peak(placed);
+}
+
+Bytes StageWalk::peak(const StageNeeds& needs) const {
+  const Bytes in_passes = needs.rest.resident + std::max(needs.before, needs.micro_batch);
+  return rules_.differentiates ? std::max(in_passes, needs.rest.update) : in_passes;
 }
 
 /// The states of further models follow the rules of the trained model's.
 void StageWalk::add_companions(Stage& stage) const {
-  stage.companions = companions_of(prices_, rules_, stage.runs);
+  stage.companions = companion_states(prices_, stage.passes.runs);
   auto& value = stage.companions.value;
   if (profile_.step.updates_in_backward) value.gradients = bytes(0);
   if (!profile_.step.widens_gradients) value.gradient_copies = bytes(0);

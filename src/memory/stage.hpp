@@ -10,23 +10,29 @@ namespace llmcalc::memory {
 /// Of the states, what stays from step to step on the accelerator: all but gradients.
 quantity::Bytes resting(const program::States& states);
 
-/// What one pipeline rank holds besides the blocks' own walks.
-struct StageWalk::Stage {
+/// What the passes of one micro-batch see of their stage.
+struct StageWalk::Passes {
   Runs runs;  ///< in forward order
   std::int64_t blocks = 0;
-  program::States states{};
   Kept kept{};                   ///< by all its blocks for one micro-batch
   quantity::Bytes in_flight{};   ///< kept by other micro-batches that are forwarded and not yet backwarded
   quantity::Bytes last_graph{};  ///< held by the nodes of the micro-batch before
+  quantity::Bytes root{};        ///< weights whole while layers run: of the unit outside the layers, or of all
+  CompanionPasses companions{};
+};
+
+/// What one pipeline rank holds besides the blocks' own walks.
+struct StageWalk::Stage {
+  Passes passes;
+  program::States states{};
+  CompanionStates companions{};
   quantity::Bytes flat_gradients{};
-  quantity::Bytes root{};           ///< weights whole while layers run: of the unit outside the layers, or of all
   quantity::Bytes buffers{};        ///< while micro-batches run
   quantity::Bytes between_steps{};  ///< buffers once they have run
   quantity::Bytes scratch{};        ///< gradients that are there from the first backward pass on
   quantity::Bytes slack{};          ///< of the allocator's blocks beyond weights and master weights
   quantity::Bytes moment_slack{};   ///< and beyond the optimizer's states
   program::Elsewhere elsewhere{};
-  Companions companions{};
 };
 
 }  // namespace llmcalc::memory

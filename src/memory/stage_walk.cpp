@@ -82,7 +82,7 @@ Bytes StageWalk::prefetched(std::uint16_t block) const {
 /// Offloaded activations are on the accelerator for the layer that runs and for the one before it, whose copy is on its
 /// way (torchtune training/_activation_offloading.py; DeepSpeed activation_checkpointing, cpu_checkpointing).
 template <class Alive, class Visit>
-void StageWalk::forward(const Stage& stage, Alive alive, Visits visits, const Visit& visit) const {
+void StageWalk::forward(const Passes& stage, Alive alive, Visits visits, const Visit& visit) const {
   Bytes leaving;
   std::int64_t first = 0;
   for (std::size_t r = 0; r < stage.runs.size(); ++r) {
@@ -110,7 +110,7 @@ void StageWalk::forward(const Stage& stage, Alive alive, Visits visits, const Vi
 
 /// The head's backward is the moment of the widest gradients; it belongs to the backward phase.
 template <class Alive, class Visit>
-void StageWalk::backward(const Stage& stage, Alive alive, Visits visits, const Visit& visit) const {
+void StageWalk::backward(const Passes& stage, Alive alive, Visits visits, const Visit& visit) const {
   part<&Moment::activations>(alive) += stage.kept.total() - stage.kept.left;
   part<&Moment::workspace>(alive) += prices_.weights->zero.backward;
   std::int64_t last = stage.blocks - 1;
@@ -157,7 +157,7 @@ StageWalk::Arrival StageWalk::arriving(std::uint16_t block, bool left) const {
 }
 
 /// Of the blocks of a run, the first ones, those whose activations leave for the host.
-std::int64_t StageWalk::leaving_blocks(const Stage& stage, std::size_t run) const {
+std::int64_t StageWalk::leaving_blocks(const Passes& stage, std::size_t run) const {
   const program::Offload& offload = rules_.offload;
   if (!offload.activations) return 0;
   const std::int64_t count = stage.runs[run].count;
@@ -168,7 +168,7 @@ std::int64_t StageWalk::leaving_blocks(const Stage& stage, std::size_t run) cons
   return std::clamp<std::int64_t>(offload.layers - before, 0, count);
 }
 
-bool StageWalk::last_leaves(const Stage& stage, std::size_t run) const {
+bool StageWalk::last_leaves(const Passes& stage, std::size_t run) const {
   return leaving_blocks(stage, run) == stage.runs[run].count;
 }
 
@@ -190,13 +190,13 @@ Bytes StageWalk::gradients_left_by(std::uint16_t block) const {
 }
 
 template <class Alive, class Visit>
-void StageWalk::visit_step(const Stage& stage, const Alive& resident, Visits visits, const Visit& visit) const {
+void StageWalk::visit_step(const Passes& stage, const Alive& resident, Visits visits, const Visit& visit) const {
   visit_pass(Phase::forward, 0, resident, stage.companions.before, visit);
   visit_passes(stage, resident, visits, visit);
 }
 
 template <class Alive, class Visit>
-void StageWalk::visit_passes(const Stage& stage, const Alive& resident, Visits visits, const Visit& visit) const {
+void StageWalk::visit_passes(const Passes& stage, const Alive& resident, Visits visits, const Visit& visit) const {
   Alive in_step = resident;
   part<&Moment::activations>(in_step) += stage.in_flight + stage.companions.kept;
   part<&Moment::temporaries>(in_step) += stage.root;
@@ -214,7 +214,7 @@ void StageWalk::visit_passes(const Stage& stage, const Alive& resident, Visits v
 std::array<PhasePeak, phase_count> StageWalk::phases(const Stage& stage, const Moment& resident) const {
   std::array<PhasePeak, phase_count> peaks;
   for (std::size_t i = 0; i < phase_count; ++i) peaks[i].phase = static_cast<Phase>(i);
-  visit_step(stage, resident, Visits::highest, [&](Phase phase, std::int64_t position, const Moment& moment) {
+  visit_step(stage.passes, resident, Visits::highest, [&](Phase phase, std::int64_t position, const Moment& moment) {
     raise(peaks[static_cast<std::size_t>(phase)], phase, position, moment);
   });
   if (rules_.differentiates) raise(peaks.back(), Phase::optimizer, 0, optimizer_step(stage));
@@ -239,16 +239,23 @@ StepMemory StageWalk::walk(Runs runs, std::int64_t index) const {
   memory.steady = phases(stage, in_step);
   in_step.optimizer = bytes(0);
   in_step.workspace -= stage.moment_slack;
-  if (question_.training.grad_accum == 1) stage.last_graph = bytes(0);
+  if (question_.training.grad_accum == 1) stage.passes.last_graph = bytes(0);
   in_step.value -= stage.companions.value.optimizer;
   memory.first_step = phases(stage, in_step);
   return memory;
 }
 
-StageNeeds StageWalk::needs(Runs runs) const {
-  const Stage stage = lay_out(runs);
-  StageNeeds needs{stage.kept, resident(stage).total(), stage.companions.before, {}, optimizer_step(stage).total()};
-  visit_passes(stage, bytes(0), Visits::highest,
+StageRest StageWalk::rest(Runs runs) const {
+  Stage stage{{.runs = runs}};
+  add_states(stage);
+  return {resident(stage).total(), stage.passes.root, optimizer_step(stage).total()};
+}
+
+StageNeeds StageWalk::needs(Runs runs, const StageRest& rest) const {
+  Passes passes = passes_of(runs);
+  passes.root = rest.root;
+  StageNeeds needs{rest, passes.kept, passes.companions.before, {}};
+  visit_passes(passes, bytes(0), Visits::highest,
                [&](Phase, std::int64_t, Bytes alive) { needs.micro_batch = std::max(needs.micro_batch, alive); });
   return needs;
 }
@@ -269,7 +276,7 @@ StagePeak StageWalk::worst(std::span<const program::StageGroup> groups, std::spa
 
 StagePeak StageWalk::worst(std::span<const program::StageGroup> groups) const {
   std::vector<StageNeeds> needs_of;
-  for (const auto& group : groups) needs_of.push_back(needs(group.runs));
+  for (const auto& group : groups) needs_of.push_back(needs(group.runs, rest(group.runs)));
   return worst(groups, needs_of);
 }
 
@@ -277,7 +284,7 @@ std::vector<TimelinePoint> StageWalk::timeline(Runs runs, std::int64_t index) co
   Stage stage = lay_out(runs);
   place(stage, index);
   std::vector<TimelinePoint> points;
-  visit_step(stage, resident(stage), Visits::all, [&](Phase phase, std::int64_t position, const Moment& moment) {
+  visit_step(stage.passes, resident(stage), Visits::all, [&](Phase phase, std::int64_t position, const Moment& moment) {
     points.push_back({phase, position, moment.total()});
   });
   if (rules_.differentiates) points.push_back({Phase::optimizer, 0, optimizer_step(stage).total()});

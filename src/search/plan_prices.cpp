@@ -13,13 +13,19 @@ T& next(std::deque<T>& store, std::size_t& used) {
 
 }  // namespace
 
-const PricedProgram& PlanPrices::program(const ProgramKey& key, const spec::Question& question,
-                                         const frameworks::Profile& profile, const timing::Prices& prices) {
+void PlanPrices::enter(std::size_t lists) {
+  lists_ = lists;
+  for (std::size_t i = 0; i < programs_; ++i) program_store_[i].work.clear(lists);
+}
+
+PricedProgram& PlanPrices::program(const ProgramKey& key, const spec::Question& question,
+                                   const frameworks::Profile& profile, const timing::Prices& prices) {
   for (std::size_t i = 0; i < programs_; ++i) {
     if (program_store_[i].key == key) return program_store_[i];
   }
   PricedProgram& made = next(program_store_, programs_);
   made.key = key;
+  made.work.clear(lists_);
   program::build_program(question, profile, made.program);
   made.times.clear();
   for (const auto& block : made.program.blocks) made.times.push_back(timing::time_block(block, prices));

@@ -5,6 +5,7 @@
 #include "llmcalc/program/build.hpp"
 #include "llmcalc/search/plan.hpp"
 #include "llmcalc/timing/step_time.hpp"
+#include "search/per_stages.hpp"
 
 #include <cstddef>
 #include <deque>
@@ -16,7 +17,7 @@ namespace llmcalc::search {
 struct ProgramKey {
   std::uint32_t profile = 0;  ///< of the base's
   bool sp = false;
-  bool pipeline = false;       ///< with one stage a tied head has no table of its own
+  std::uint32_t blocks = 0;    ///< of the pipeline
   bool casts = false;          ///< weights are cast at each use: sharded ones arrive in the narrow type
   std::int64_t generated = 0;  ///< micro-batches whose samples are made at once
 
@@ -28,6 +29,7 @@ struct PricedProgram {
   ProgramKey key;
   program::Program program;
   std::vector<timing::BlockTime> times;
+  PerStages<std::vector<timing::StageWork>> work;  ///< of the pipeline's lists of stages
 };
 
 /// Its blocks' memory under one way of making gradients.
@@ -42,13 +44,17 @@ class PlanPrices {
  public:
   void clear() { programs_ = walks_ = 0; }
 
-  const PricedProgram& program(const ProgramKey& key, const spec::Question& question,
-                               const frameworks::Profile& profile, const timing::Prices& prices);
+  /// What follows is about another pipeline.
+  void enter(std::size_t lists);
+
+  PricedProgram& program(const ProgramKey& key, const spec::Question& question, const frameworks::Profile& profile,
+                         const timing::Prices& prices);
   const PricedWalks& walks(const PricedProgram& program, const memory::StepRules& rules);
 
  private:
   std::size_t programs_ = 0;
   std::size_t walks_ = 0;
+  std::size_t lists_ = 0;  ///< of stages
   std::deque<PricedProgram> program_store_;
   std::deque<PricedWalks> walk_store_;
 };

@@ -86,19 +86,32 @@ void add_cut(const PlanSpace::Base& base, std::span<const spec::Recompute> recom
   pipeline.cuts.push_back(std::move(cut));
 }
 
+/// Layers that are recomputed in groups are blocks of their own, which depend on what layers stand in a stage.
+bool groups_layers(const spec::Recompute& recompute) { return recompute.layers == spec::RecomputeLayers::uniform; }
+
+/// The pipeline that a cut belongs to. A tied head has a table of its own where there are several stages.
+Pipeline& pipeline_of(std::int64_t pp, std::int64_t vpp, bool grouped, PlanSpace::Base& base) {
+  auto& pipelines = base.pipelines;
+  const bool starts = pipelines.empty() || pipelines.back().pp != pp || grouped;
+  if (!starts) return pipelines.back();
+  const bool own_table = pp > 1 && base.question.model.shape.tied;
+  const auto place = static_cast<std::uint32_t>(pipelines.size());
+  pipelines.push_back({pp, grouped ? vpp : 1, grouped ? place : (own_table ? 1U : 0U), {}, {}});
+  return pipelines.back();
+}
+
 /// Rules are asked before anything is built: a program of more stages than there are layers for is none.
 void add_pipelines(const spec::RunChoices& choices, std::span<const spec::Recompute> recomputes,
                    PlanSpace::Base& base) {
   const std::int64_t layers = layers_of(base.question.model.shape);
+  const bool grouped = std::ranges::any_of(recomputes, groups_layers);
   for (const std::int64_t pp : degrees(choices.pp, base.question.layout.gpus)) {
-    Pipeline pipeline{pp, {}, {}};
     for (const std::int64_t vpp : virtual_stages(choices, layers, pp)) {
       const auto* rule = broken_by_stages(base.question, pp, vpp);
       if (rule != nullptr) base.barrier = rule;
       if (rule != nullptr || product(pp, vpp) > layers) continue;
-      add_cut(base, recomputes, vpp, pipeline);
+      add_cut(base, recomputes, vpp, pipeline_of(pp, vpp, grouped, base));
     }
-    if (!pipeline.cuts.empty()) base.pipelines.push_back(std::move(pipeline));
   }
   if (!base.pipelines.empty()) base.barrier = nullptr;
 }

@@ -16,9 +16,11 @@ struct Cut {
   std::vector<std::uint32_t> stages;  ///< for each recompute policy, an index into the pipeline's
 };
 
-/// The cuts of one number of pipeline stages.
+/// The cuts of one number of pipeline stages that have the same blocks.
 struct Pipeline {
   std::int64_t pp = 1;
+  std::int64_t vpp = 1;      ///< with which their programs are built
+  std::uint32_t blocks = 0;  ///< the same number as of another pipeline that has the same blocks
   std::vector<Cut> cuts;
   std::vector<std::vector<program::StageGroup>> stages;  ///< that cuts have, each once: equal layers in more chunks are
                                                          ///< the same stages

@@ -69,9 +69,8 @@ class UnitList {
     layout.ep = unit_.ep;
     layout.etp = unit_.etp;
     layout.dp = layout.gpus / (unit_.tp * unit_.cp);
-    spec::Training training = question_.training;
-    training.offload_to = spec::OffloadTarget::host;
-    return frameworks::broken_rule({question_.model.shape, training, layout}) == nullptr;
+    return frameworks::broken_rule({question_.model.shape, question_.training, layout}, spec::LooksAt::ranks) ==
+           nullptr;
   }
 
   const spec::Question& question_;

@@ -1,13 +1,33 @@
 #include "search/stage_prices.hpp"
 
+#include <algorithm>
+
 namespace llmcalc::search {
 
-quantity::Bytes StagePeaks::worst(const memory::StageWalk& walk, std::uint32_t list, Stages stages) {
-  const auto& needs = needs_.get(list, [&](std::vector<memory::StageNeeds>& made) {
+const std::vector<memory::StageRest>& StageRests::get(const memory::StageWalk& walk, std::uint32_t list,
+                                                      Stages stages) {
+  return rests_.get(list, [&](std::vector<memory::StageRest>& made) {
     made.clear();
-    for (const auto& group : stages) made.push_back(walk.needs(group.runs));
+    for (const auto& group : stages) made.push_back(walk.rest(group.runs));
+  });
+}
+
+quantity::Bytes StagePeaks::worst(const memory::StageWalk& walk, std::uint32_t list, Stages stages, StageRests& rests) {
+  const auto& needs = needs_.get(list, [&](std::vector<memory::StageNeeds>& made) {
+    const auto& rest = rests.get(walk, list, stages);
+    made.clear();
+    for (std::size_t i = 0; i < stages.size(); ++i) made.push_back(walk.needs(stages[i].runs, rest[i]));
   });
   return walk.worst(stages, needs).allocated;
+}
+
+quantity::Bytes least_peak(const memory::StageWalk& walk, std::uint32_t list, Stages stages, StageRests& rests) {
+  const auto& rest = rests.get(walk, list, stages);
+  auto highest = quantity::bytes(0);
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    highest = std::max(highest, walk.peak(walk.needs(stages[i].runs, rest[i])));
+  }
+  return highest;
 }
 
 }  // namespace llmcalc::search

@@ -3,6 +3,7 @@
 
 #include "llmcalc/memory/stage_walk.hpp"
 #include "llmcalc/timing/step_time.hpp"
+#include "search/per_stages.hpp"
 #include "search/plan_space.hpp"
 
 #include <cstdint>
@@ -12,35 +13,26 @@
 
 namespace llmcalc::search {
 
-/// For each list of stages of a pipeline what a walk over it gives. Storage is kept.
-template <class Walked>
-class PerStages {
- public:
-  void clear(std::size_t lists) {
-    known_.assign(lists, false);
-    if (walked_.size() < lists) walked_.resize(lists);
-  }
+using Stages = std::span<const program::StageGroup>;
 
-  /// \param walk  makes it, called with what to overwrite
-  template <class Walk>
-  const Walked& get(std::uint32_t list, const Walk& walk) {
-    if (!known_[list]) walk(walked_[list]);
-    known_[list] = true;
-    return walked_[list];
-  }
+/// What the states of stages take, each priced once for all activations.
+class StageRests {
+ public:
+  void clear(std::size_t lists) { rests_.clear(lists); }
+  const std::vector<memory::StageRest>& get(const memory::StageWalk& walk, std::uint32_t list, Stages stages);
 
  private:
-  std::vector<bool> known_;
-  std::vector<Walked> walked_;
+  PerStages<std::vector<memory::StageRest>> rests_;
 };
 
-using Stages = std::span<const program::StageGroup>;
+/// No stage of a pipeline takes less at its highest moment, in whatever order micro-batches run.
+quantity::Bytes least_peak(const memory::StageWalk& walk, std::uint32_t list, Stages stages, StageRests& rests);
 
 /// The highest moment of any of these stages, each walked once for all orders.
 class StagePeaks {
  public:
   void clear(std::size_t lists) { needs_.clear(lists); }
-  quantity::Bytes worst(const memory::StageWalk& walk, std::uint32_t list, Stages stages);
+  quantity::Bytes worst(const memory::StageWalk& walk, std::uint32_t list, Stages stages, StageRests& rests);
 
  private:
   PerStages<std::vector<memory::StageNeeds>> needs_;

@@ -1,6 +1,5 @@
 #include "search/unit_search.hpp"
 
-#include "llmcalc/answer/levels.hpp"
 #include "llmcalc/frameworks/layout_rules.hpp"
 #include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/memory/communicators.hpp"
@@ -13,7 +12,6 @@
 #include <cmath>
 #include <exception>
 #include <span>
-#include <utility>
 
 namespace llmcalc::search {
 
@@ -65,7 +63,10 @@ std::vector<std::uint32_t> weight_slots(std::span<const spec::Recompute> recompu
 }  // namespace
 
 UnitSearch::UnitSearch(const PlanSpace& space)
-    : space_(space), weight_slot_(weight_slots(space.recomputes())), weights_(space.recomputes().size()) {
+    : space_(space),
+      weight_slot_(weight_slots(space.recomputes())),
+      weights_(space.recomputes().size()),
+      rests_(space.recomputes().size()) {
   rules_.fill(std::vector<memory::StepRules>(space.recomputes().size()));
 }
 
@@ -110,36 +111,22 @@ void UnitSearch::search_pipeline(const Pipeline& pipeline) try {
   const std::int64_t at_once = product(layout.dp, training.micro_batch);
   if (training.global_batch % at_once != 0) return;
   training.grad_accum = training.global_batch / at_once;
-  if (!can_be_cut()) return;
-  make_weight_programs();
+  if (!is_legal(spec::LooksAt::ranks) || !list_legal_orders(pipeline)) return;
+  make_weight_programs(pipeline);
+  prices_.enter(pipeline.stages.size());
   for (const auto sharding : shardings(space_.question().choices, question_)) {
     layout.sharding = sharding;
     follow_sharding();
     network_.emplace(base_->links, *base_->question.gpu, layout);
     communicators_ = memory::communicator_buffers(question_);
-    price_weights();
+    price_weights(pipeline);
     search_offloads(pipeline);
   }
 } catch (const quantity::Overflow&) {
 }
 
-/// With everything else at its plainest no rule is broken, so tensors, sequence and layers can be cut like this.
-bool UnitSearch::can_be_cut() {
-  spec::Layout& layout = question_.layout;
-  layout.sp = false;
-  layout.vpp = 1;
-  layout.schedule = spec::Schedule::one_f_one_b;
-  layout.sharding = spec::Sharding::none;
-  question_.training.offload = spec::Offload::none;
-  auto& target = question_.training.offload_to;
-  const auto group = std::exchange(layout.sharding_group, 0);
-  const bool reshard = std::exchange(layout.reshard, true);
-  const auto offload_to = std::exchange(target, spec::OffloadTarget::host);
-  const bool legal = is_legal();
-  layout.sharding_group = group;
-  layout.reshard = reshard;
-  target = offload_to;
-  return legal;
+bool UnitSearch::is_legal(spec::LooksAt what) const {
+  return frameworks::broken_rule({question_.model.shape, question_.training, question_.layout}, what) == nullptr;
 }
 
 /// Other gradients are other choices of the framework.
@@ -152,45 +139,17 @@ void UnitSearch::follow_sharding() {
   first_profile_ = as_unsharded ? 0 : policies;
 }
 
-void UnitSearch::make_weight_programs() {
-  for (std::uint32_t i = 0; i < weights_.size(); ++i) {
-    if (weight_slot_[i] != i) continue;
-    question_.training.recompute = space_.recomputes()[i];
-    program::build_program(question_, profile(i), weights_[i].program);
-  }
-}
-
 void UnitSearch::search_offloads(const Pipeline& pipeline) {
   const auto usual = space_of(question_).offloads.span();
   for (const auto offload : values(space_.question().choices.offload, usual)) {
     question_.training.offload = offload;
+    if (!is_legal(spec::LooksAt::states)) continue;
     make_rules();
-    states_.clear(pipeline.stages.size());
+    states_fit_.assign(pipeline.stages.size(), std::nullopt);
+    for (StageRests& rests : rests_) rests.clear(pipeline.stages.size());
     for (const bool split : {false, true}) {
-      if (!may_split_sequence(split)) continue;
       question_.layout.sp = split;
       search_orders(pipeline);
-    }
-  }
-}
-
-/// Of schedules they depend on nothing but whether weights' gradients wait.
-void UnitSearch::make_rules() {
-  for (const bool deferred : {false, true}) {
-    question_.layout.schedule = deferred ? spec::Schedule::zero_bubble : spec::Schedule::one_f_one_b;
-    for (std::uint32_t i = 0; i < weights_.size(); ++i) rules_[deferred][i] = memory::step_rules(question_, profile(i));
-  }
-}
-
-void UnitSearch::price_weights() {
-  const program::Sharding sharding(question_.layout);
-  for (std::uint32_t i = 0; i < weights_.size(); ++i) {
-    if (weight_slot_[i] != i) continue;
-    PricedWeights& priced = weights_[i];
-    priced.memory.assign(priced.program, question_, profile(i), sharding);
-    priced.traffic.clear();
-    for (const auto& block : priced.program.blocks) {
-      priced.traffic.push_back(timing::weight_traffic(block, question_.training, profile(i), sharding, *kernels_));
     }
   }
 }
@@ -202,11 +161,26 @@ bool UnitSearch::may_split_sequence(bool split) const {
   return !split || can.splits.has(frameworks::Split::sequence);
 }
 
+bool UnitSearch::list_legal_orders(const Pipeline& pipeline) {
+  for (const bool split : {false, true}) {
+    auto& orders = legal_orders_[split];
+    orders.clear();
+    if (!may_split_sequence(split)) continue;
+    question_.layout.sp = split;
+    for (const auto schedule : schedules(space_.question().choices, question_)) {
+      for (const Cut& cut : pipeline.cuts) {
+        take({schedule, &cut});
+        if (is_legal(spec::LooksAt::order)) orders.push_back({schedule, &cut});
+      }
+    }
+  }
+  return !legal_orders_[false].empty() || !legal_orders_[true].empty();
+}
+
 void UnitSearch::search_orders(const Pipeline& pipeline) {
   list_orders(pipeline);
   if (orders_.empty()) return;
-  question_.layout.schedule = spec::Schedule::one_f_one_b;
-  question_.layout.vpp = 1;
+  be_plain(pipeline);
   for (std::uint32_t i = 0; i < weights_.size(); ++i) evaluate(i, pipeline);
 }
 
@@ -214,15 +188,20 @@ void UnitSearch::search_orders(const Pipeline& pipeline) {
 void UnitSearch::list_orders(const Pipeline& pipeline) {
   const auto policies = static_cast<std::int64_t>(weights_.size());
   orders_.clear();
-  for (const auto schedule : schedules(space_.question().choices, question_)) {
-    for (const Cut& cut : pipeline.cuts) {
-      const Order order{schedule, &cut};
-      take(order);
-      if (!is_legal()) continue;
-      keeper_->count(policies, 0);
-      if (states_fit(pipeline, cut)) orders_.push_back(order);
-    }
+  for (const Order& order : legal_orders_[question_.layout.sp]) {
+    take(order);
+    if (!is_legal(spec::LooksAt::all)) continue;
+    keeper_->count(policies, 0);
+    const std::uint32_t list = order.cut->stages.front();
+    if (!states_fit_[list]) states_fit_[list] = states_fit(pipeline, list);
+    if (*states_fit_[list]) orders_.push_back(order);
   }
+}
+
+/// As programs are built, which no order changes.
+void UnitSearch::be_plain(const Pipeline& pipeline) {
+  question_.layout.schedule = spec::Schedule::one_f_one_b;
+  question_.layout.vpp = pipeline.vpp;
 }
 
 void UnitSearch::take(const Order& order) {
@@ -230,48 +209,10 @@ void UnitSearch::take(const Order& order) {
   question_.layout.vpp = order.cut->vpp;
 }
 
-bool UnitSearch::is_legal() const {
-  return frameworks::broken_rule({question_.model.shape, question_.training, question_.layout}) == nullptr;
-}
-
-/// A walk without activations is a lower bound: each of them only adds to a moment. Recompute policies differ in
-/// nothing else. What is beyond counting fits nowhere.
-bool UnitSearch::states_fit(const Pipeline& pipeline, const Cut& cut) try {
-  const std::size_t blocks = weights_of(0).program.blocks.size();
-  static constexpr std::size_t most_blocks = 64;
-  static constexpr std::array<memory::BlockWalk, most_blocks> empty{};
-  if (blocks > most_blocks) return true;
-  const memory::StageWalk walk = stage_walk(0, std::span(empty).first(blocks), {});
-  const std::uint32_t list = cut.stages.front();
-  return fits(needed(0, states_.worst(walk, list, pipeline.stages[list])));
-} catch (const quantity::Overflow&) {
-  return false;
-}
-
-memory::StageWalk UnitSearch::stage_walk(std::uint32_t recompute, std::span<const memory::BlockWalk> walks,
-                                         std::span<const program::Companion> companions) const {
-  const PricedWeights& weights = weights_of(recompute);
-  const auto& sequence = weights.program.sequence;
-  const memory::BlockPrices prices{walks, &weights.memory, sequence.front(), sequence.back(), companions};
-  return {prices, rules_[false][recompute], question_, profile(recompute)};
-}
-
-Bytes UnitSearch::needed(std::uint32_t recompute, Bytes allocated) const {
-  return answer::needed_level(profile(recompute), allocated, communicators_);
-}
-
-ProgramKey UnitSearch::key_of(std::uint32_t recompute) const {
-  const spec::Training& training = question_.training;
-  const bool casts = training.precision.autocast && spec::zero_stage(question_.layout.sharding) < 3;
-  const std::int64_t generated = training.makes_samples() ? training.grad_accum : 0;
-  const auto row = static_cast<std::uint32_t>(first_profile_ + recompute);
-  return {row, question_.layout.sp, question_.layout.pp > 1, casts, generated};
-}
-
 /// A size beyond what can be counted fits nowhere.
 void UnitSearch::evaluate(std::uint32_t recompute, const Pipeline& pipeline) try {
   question_.training.recompute = space_.recomputes()[recompute];
-  const auto& program = prices_.program(key_of(recompute), question_, profile(recompute), prices());
+  auto& program = prices_.program(key_of(recompute, pipeline), question_, profile(recompute), prices());
   for (StagePeaks& peaks : peaks_) peaks.clear(pipeline.stages.size());
   times_.clear(pipeline.stages.size());
   PricedPolicy policy{recompute, program};
@@ -292,28 +233,6 @@ void UnitSearch::compose(PricedPolicy& policy, const Pipeline& pipeline, const O
 } catch (const quantity::Overflow&) {
 } catch (const std::exception& error) {
   keeper_->miss(error.what());
-}
-
-Bytes UnitSearch::memory_of(PricedPolicy& policy, const Pipeline& pipeline, const Order& order) {
-  const bool deferred = order.schedule == spec::Schedule::zero_bubble;
-  auto& walk = policy.walks[deferred];
-  if (!walk) {
-    const auto& walks = prices_.walks(policy.program, rules_[deferred][policy.recompute]).walks;
-    walk.emplace(stage_walk(policy.recompute, walks, policy.program.program.companions));
-  }
-  const std::uint32_t list = order.cut->stages[policy.recompute];
-  return needed(policy.recompute, peaks_[deferred].worst(*walk, list, pipeline.stages[list]));
-}
-
-Seconds UnitSearch::step_time(const PricedPolicy& policy, const Pipeline& pipeline, const Order& order) {
-  const std::uint32_t list = order.cut->stages[policy.recompute];
-  const auto& times = times_.get(list, [&](timing::PipelineTimes& made) {
-    const program::Program& program = policy.program.program;
-    const timing::StepPrices costs{policy.program.times, weights_of(policy.recompute).traffic, program.sequence.back(),
-                                   timing::handed_on(program), program.companions};
-    timing::time_stages(pipeline.stages[list], costs, question_, profile(policy.recompute), prices(), made);
-  });
-  return times.total(question_.layout, question_.training.grad_accum);
 }
 
 bool UnitSearch::fits(Bytes memory) const {

@@ -17,6 +17,8 @@ struct PricedWeights {
   program::Program program;
   memory::WeightPrices memory;
   std::vector<timing::WeightTraffic> traffic;
+  std::vector<timing::DataTraffic> exchanges;  ///< of each block, where its weights are gathered
+  PerStages<std::vector<timing::StageTraffic>> stages;
 };
 
 /// In which order micro-batches run, and in how many chunks: what the passes of one do not depend on.
@@ -28,7 +30,7 @@ struct Order {
 /// One policy of recomputation, priced for all orders.
 struct PricedPolicy {
   std::uint32_t recompute = 0;
-  const PricedProgram& program;
+  PricedProgram& program;
   std::array<std::optional<memory::StageWalk>, 2> walks{};  ///< by whether weights' gradients are deferred
 };
 
@@ -44,28 +46,30 @@ class UnitSearch {
   void search_pipeline(const Pipeline& pipeline);
   void search_offloads(const Pipeline& pipeline);
   void search_orders(const Pipeline& pipeline);
+  bool list_legal_orders(const Pipeline& pipeline);
   void list_orders(const Pipeline& pipeline);
   void evaluate(std::uint32_t recompute, const Pipeline& pipeline);
   void compose(PricedPolicy& policy, const Pipeline& pipeline, const Order& order);
-  bool can_be_cut();
+  bool is_legal(spec::LooksAt what) const;
   void follow_sharding();
-  void make_weight_programs();
+  void make_weight_programs(const Pipeline& pipeline);
+  void be_plain(const Pipeline& pipeline);
   void make_rules();
-  void price_weights();
-  bool is_legal() const;
+  void price_weights(const Pipeline& pipeline);
   void take(const Order& order);
   bool may_split_sequence(bool split) const;
-  bool states_fit(const Pipeline& pipeline, const Cut& cut);
-  ProgramKey key_of(std::uint32_t recompute) const;
+  bool states_fit(const Pipeline& pipeline, std::uint32_t list);
+  ProgramKey key_of(std::uint32_t recompute, const Pipeline& pipeline) const;
   memory::StageWalk stage_walk(std::uint32_t recompute, std::span<const memory::BlockWalk> walks,
                                std::span<const program::Companion> companions) const;
   quantity::Bytes needed(std::uint32_t recompute, quantity::Bytes allocated) const;
   quantity::Bytes memory_of(PricedPolicy& policy, const Pipeline& pipeline, const Order& order);
-  quantity::Seconds step_time(const PricedPolicy& policy, const Pipeline& pipeline, const Order& order);
+  quantity::Seconds step_time(PricedPolicy& policy, const Pipeline& pipeline, const Order& order);
   bool fits(quantity::Bytes memory) const;
   PlannedRun planned(std::uint32_t recompute, quantity::Bytes memory, quantity::Seconds step) const;
   bool is_within_limits(const PlannedRun& run) const;
   const PricedWeights& weights_of(std::uint32_t recompute) const { return weights_[weight_slot_[recompute]]; }
+  const std::vector<timing::StageTraffic>& traffic_of(std::uint32_t recompute, std::uint32_t list, Stages stages);
   const frameworks::Profile& profile(std::uint32_t recompute) const {
     return base_->profile[first_profile_ + recompute];
   }
@@ -85,10 +89,12 @@ class UnitSearch {
   std::vector<PricedWeights> weights_;
   /// For each recompute policy, by whether weights' gradients are deferred, which bubbles alone ask for.
   std::array<std::vector<memory::StepRules>, 2> rules_;
-  std::vector<Order> orders_;               ///< the legal ones whose states fit
-  StagePeaks states_;                       ///< without activations
-  std::array<StagePeaks, 2> peaks_;         ///< of one policy, by whether weights' gradients are deferred
-  PerStages<timing::PipelineTimes> times_;  ///< of one policy
+  std::array<std::vector<Order>, 2> legal_orders_;  ///< of the pipeline, by whether sequences are split
+  std::vector<Order> orders_;                       ///< the legal ones whose states fit
+  std::vector<std::optional<bool>> states_fit_;     ///< for each list of stages of the pipeline
+  std::vector<StageRests> rests_;                   ///< for each recompute policy
+  std::array<StagePeaks, 2> peaks_;                 ///< of one policy, by whether weights' gradients are deferred
+  PerStages<timing::PipelineTimes> times_;          ///< of one policy
 };
 
 }  // namespace llmcalc::search

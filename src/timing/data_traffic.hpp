@@ -7,14 +7,6 @@
 
 namespace llmcalc::timing {
 
-/// Time of the collectives of one block or stage, hidden or not.
-struct DataTraffic {
-  quantity::Seconds gather;  ///< weights made whole
-  quantity::Seconds reduce;  ///< gradients
-
-  DataTraffic& operator+=(const DataTraffic& other);
-};
-
 /// One exchange of these weights and gradients under the run's sharding, as the framework makes it.
 DataTraffic data_traffic(const WeightTraffic& weights, const spec::Layout& layout, const Network& network,
                          const frameworks::Profile& profile);

@@ -1,7 +1,6 @@
 #include "llmcalc/timing/step_time.hpp"
 
 #include "llmcalc/program/offload.hpp"
-#include "timing/data_traffic.hpp"
 #include "timing/offload_time.hpp"
 #include "timing/pipeline.hpp"
 
@@ -11,6 +10,7 @@
 namespace llmcalc::timing {
 
 using program::StageGroup;
+using quantity::Bytes;
 using quantity::seconds;
 using quantity::Seconds;
 
@@ -47,37 +47,33 @@ class StepTimer {
         profile_(profile),
         prices_(prices),
         offload_(program::make_offload(question, profile)),
-        pace_(pace_of_slowest(question.layout.gpus)),
-        gathers_(program::Sharding(question.layout).gathers_weights()),
-        gathers_once_(program::Sharding(question.layout).gathers_once()) {}
+        sharding_(question.layout),
+        gathers_(sharding_.gathers_weights()) {}
 
-  void time(std::span<const StageGroup> groups, PipelineTimes& times) const;
+  void time(const PricedStages& stages, PipelineTimes& times) const;
 
  private:
-  StageTime stage_time(const StageGroup& group, const WeightTraffic& weights) const;
-  void add_companion(const program::Companion& companion, const StageGroup& group, StageTime& stage) const;
+  StageTime stage_time(const StageGroup& group, const StageWork& work, const StageTraffic& traffic) const;
   std::int64_t take_leaving(const program::Run& run, std::int64_t& layers) const;
-  WeightTraffic weights_of(const StageGroup& stage) const;
+  Bytes leaving_of(const StageGroup& group) const;
   bool accumulates_apart() const;
   Seconds gathering(std::size_t block, std::int64_t times) const;
-  double forward_passes() const { return profile_.head.runs_forward_for_metrics ? 2.0 : 1.0; }
   Seconds hand_over() const;
-  Seconds data_exchange(const WeightTraffic& weights, const StageTime& stage) const;
+  Seconds data_exchange(const StageTraffic& traffic, const StageTime& stage) const;
 
   const StepPrices& costs_;
   const spec::Question& question_;
   const frameworks::Profile& profile_;
   const Prices& prices_;
   program::Offload offload_;
-  double pace_;   ///< of the slowest accelerator
+  program::Sharding sharding_;
   bool gathers_;  ///< weights exist whole only while their block runs
-  bool gathers_once_;
 };
 
 /// While a layer runs, the next one's weights are gathered and the last one's gradients reduced (Zhao et al. 2023,
 /// arXiv:2304.11277 §3.3). The blocks outside the layers are one unit that has nothing beside it.
 Seconds StepTimer::gathering(std::size_t block, std::int64_t times) const {
-  const DataTraffic one = data_traffic(costs_.weights[block], question_.layout, prices_.network, profile_);
+  const DataTraffic& one = costs_.traffic[block];
   const bool outside_layers = block == 0 || block == costs_.head;
   if (outside_layers) return one.gather + one.reduce;
   const BlockTime& work = costs_.times[block];
@@ -115,28 +111,26 @@ std::int64_t StepTimer::take_leaving(const program::Run& run, std::int64_t& laye
   return taken;
 }
 
-StageTime StepTimer::stage_time(const StageGroup& group, const WeightTraffic& weights) const {
-  StageTime stage;
+/// What leaves for the host of one micro-batch.
+Bytes StepTimer::leaving_of(const StageGroup& group) const {
   auto saved = quantity::bytes(0);
+  if (!offload_.activations) return saved;
   std::int64_t leaving = offload_.layers;
-  for (const program::Run& run : group.runs) {
-    const BlockTime& block = costs_.times[run.block];
-    const double n = pace_ * static_cast<double>(run.count);
-    stage.forward += forward_passes() * n * block.forward;
-    stage.recompute += n * block.recompute;
-    stage.backward += n * block.backward;
-    stage.weight_gradients += n * block.weight_gradients;
-    saved += take_leaving(run, leaving) * block.saved;
-    if (gathers_) stage.gathering += gathering(run.block, run.count);
-  }
-  for (const program::Companion& companion : costs_.companions) add_companion(companion, group, stage);
+  for (const program::Run& run : group.runs) saved += take_leaving(run, leaving) * costs_.times[run.block].saved;
+  return saved;
+}
+
+StageTime StepTimer::stage_time(const StageGroup& group, const StageWork& work, const StageTraffic& traffic) const {
+  StageTime stage{work.forward, work.recompute, work.backward, work.weight_gradients, {}, {}};
   if (question_.layout.expert_overlap) {
     hide_expert_exchanges(stage, prices_.network.span(layers::Group::expert).nodes() > 1);
   }
-  if (gathers_)
-    stage.backward.streams += prices_.kernels.eager_stream(copied_around_exchange(weights, question_.layout, profile_));
-  if (accumulates_apart()) stage.backward.streams += prices_.kernels.stream(weights.accumulated);
-  stage.offloading = streaming(offload_, question_, weights, saved, stage);
+  if (gathers_) {
+    for (const program::Run& run : group.runs) stage.gathering += gathering(run.block, run.count);
+    stage.backward.streams += traffic.copies;
+  }
+  if (accumulates_apart()) stage.backward.streams += traffic.accumulated;
+  stage.offloading = streaming(offload_, question_, traffic.weights, leaving_of(group), stage);
   return stage;
 }
 
@@ -148,49 +142,17 @@ bool StepTimer::accumulates_apart() const {
          question_.training.grad_accum > 1;
 }
 
-/// Frozen models run forward with each micro-batch, a value model is trained with it. Samples are made token by token,
-/// which no price of a whole pass says anything about.
-void StepTimer::add_companion(const program::Companion& companion, const StageGroup& group, StageTime& stage) const {
-  if (companion.role == program::Role::generation) return;
-  for (const program::Run& run : group.runs) {
-    const BlockTime& block = costs_.times[companion.runs[run.block]];
-    const double n = pace_ * static_cast<double>(run.count);
-    stage.forward += n * block.forward;
-    if (!companion.is_trained()) continue;
-    stage.recompute += n * block.recompute;
-    stage.backward += n * block.backward;
-    stage.weight_gradients += n * block.weight_gradients;
-  }
-}
-
-WeightTraffic StepTimer::weights_of(const StageGroup& stage) const {
-  WeightTraffic sum;
-  for (const program::Run& run : stage.runs) {
-    sum += run.count * costs_.weights[run.block];
-    for (const program::Companion& companion : costs_.companions) {
-      if (companion.is_trained()) sum += run.count * costs_.weights[companion.runs[run.block]];
-    }
-  }
-  return sum;
-}
-
 /// Once a step: gradients are reduced, beside the backward pass of the last micro-batch where the framework does so,
 /// and updated weights gathered, beside the next forward pass. What a pipeline gathers once it reduces behind the last
 /// backward pass (torch/distributed/pipelining/stage.py, run_post_backward).
-Seconds StepTimer::data_exchange(const WeightTraffic& weights, const StageTime& stage) const {
+Seconds StepTimer::data_exchange(const StageTraffic& traffic, const StageTime& stage) const {
   if (gathers_) return {};
-  const DataTraffic traffic = data_traffic(weights, question_.layout, prices_.network, profile_);
-  if (gathers_once_) {
-    const Seconds copies = prices_.kernels.eager_stream(copied_around_exchange(weights, question_.layout, profile_));
-    return copies + traffic.reduce + beside(traffic.gather, stage.forward.total());
-  }
-  Seconds reduction = beside(traffic.reduce, stage.backward.total());
-  if (traffic.reduce > seconds(0) && profile_.exchange.passes_around_reduction > 0) {
-    reduction += prices_.kernels.stream(profile_.exchange.passes_around_reduction * weights.gradients);
-  }
-  if (profile_.exchange.sends_by_owner) return traffic.gather + reduction;
-  if (!question_.layout.data_overlap.value_or(profile_.exchange.overlaps_data)) return traffic.gather + traffic.reduce;
-  return reduction + beside(traffic.gather, stage.forward.total());
+  const auto& [gather, reduce] = traffic.exchange;
+  if (sharding_.gathers_once()) return traffic.copies + reduce + beside(gather, stage.forward.total());
+  const Seconds reduction = beside(reduce, stage.backward.total()) + traffic.around;
+  if (profile_.exchange.sends_by_owner) return gather + reduction;
+  if (!question_.layout.data_overlap.value_or(profile_.exchange.overlaps_data)) return gather + reduce;
+  return reduction + beside(gather, stage.forward.total());
 }
 
 /// What every tensor-parallel rank holds whole goes to the next stage in parts and is gathered there.
@@ -207,26 +169,25 @@ Seconds StepTimer::hand_over() const {
 
 /// The slowest stage sets the pace; what the others take is in the bubble. Exchange and update of the stage that takes
 /// longest for them come last.
-void StepTimer::time(std::span<const StageGroup> groups, PipelineTimes& times) const {
+void StepTimer::time(const PricedStages& stages, PipelineTimes& times) const {
   const auto m = static_cast<double>(question_.training.grad_accum);
   StepTime& time = times.step = {};
   StageTime slowest;
   times.slowest = {};
   times.groups.clear();
-  for (const StageGroup& group : groups) {
-    const WeightTraffic weights = weights_of(group);
-    const StageTime stage = stage_time(group, weights);
-    times.groups.push_back({stage.pace(), group.stages});
+  for (std::size_t i = 0; i < stages.groups.size(); ++i) {
+    const StageTraffic& traffic = stages.traffic[i];
+    const StageTime stage = stage_time(stages.groups[i], stages.work[i], traffic);
+    times.groups.push_back({stage.pace(), stages.groups[i].stages});
     const Pace& pace = times.groups.back().pace;
     if (pace.total > times.slowest.total) {
       slowest = stage;
       times.slowest = pace;
     }
-    time.data = std::max(time.data, data_exchange(weights, stage));
-    const bool updates_here = !offload_.optimizer && weights.updated > quantity::bytes(0);
-    const Seconds update = updates_here ? prices_.kernels.stream(weights.updated) : seconds(0);
-    time.optimizer = std::max(time.optimizer, update + weights.update_products);
-    time.offload = std::max(time.offload, host_update(offload_, question_, weights));
+    time.data = std::max(time.data, data_exchange(traffic, stage));
+    const Seconds update = offload_.optimizer ? seconds(0) : traffic.update;
+    time.optimizer = std::max(time.optimizer, update + traffic.weights.update_products);
+    time.offload = std::max(time.offload, host_update(offload_, question_, traffic.weights));
   }
   time.forward = m * slowest.forward;
   time.recompute = m * slowest.recompute;
@@ -258,13 +219,13 @@ Seconds PipelineTimes::total(const spec::Layout& layout, std::int64_t micro_batc
   return total_of(passes, handing_on(layout, micro_batches, hand_over), bubble_of(*this, layout), step);
 }
 
-quantity::Bytes handed_on(const program::Program& program) {
+quantity::Bytes handed_on(const program::Program& program, std::span<const layers::Block> blocks) {
   if (program.stages == 1) return quantity::bytes(0);
-  const layers::Block& last = program.blocks[program.sequence[program.chunks.front().last - 1]];
+  const layers::Block& last = blocks[program.sequence[program.chunks.front().last - 1]];
   return last.tensors[last.output].size;
 }
 
-void time_stages(std::span<const StageGroup> stages, const StepPrices& costs, const spec::Question& question,
+void time_stages(const PricedStages& stages, const StepPrices& costs, const spec::Question& question,
                  const frameworks::Profile& profile, const Prices& prices, PipelineTimes& times) {
   StepTimer(costs, question, profile, prices).time(stages, times);
 }
@@ -278,9 +239,16 @@ StepTime time_step(const program::Program& program, const spec::Question& questi
     times.push_back(time_block(block, prices));
     weights.push_back(weight_traffic(block, question.training, profile, sharding, prices.kernels));
   }
-  const StepPrices costs{times, weights, program.sequence.back(), handed_on(program), program.companions};
+  std::vector<DataTraffic> blocks;
+  time_traffic(weights, question, profile, prices, blocks);
+  const auto groups = program::stage_groups(program);
+  std::vector<StageWork> work;
+  add_up_work(groups, times, program.companions, question, profile, work);
+  std::vector<StageTraffic> traffic;
+  add_up_traffic(groups, weights, program.companions, question, profile, prices, traffic);
+  const StepPrices costs{times, blocks, program.sequence.back(), handed_on(program, program.blocks)};
   PipelineTimes stages;
-  time_stages(program::stage_groups(program), costs, question, profile, prices, stages);
+  time_stages({groups, work, traffic}, costs, question, profile, prices, stages);
   StepTime step = stages.step;
   step.pipeline = handing_on(question.layout, question.training.grad_accum, stages.hand_over);
   step.bubble = bubble_of(stages, question.layout);

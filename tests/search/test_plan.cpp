@@ -253,3 +253,21 @@ TEST_CASE("what a run says of sharding and offloading does not keep its layouts 
   REQUIRE(offloaded > 0);
   CHECK(looked_at(on_host + " --offload-to nvme", Sharding::zero3, Offload::optimizer) == offloaded);
 }
+
+// Layers that are recomputed in groups are other blocks where a stage or a virtual stage has other layers.
+TEST_CASE("a run whose layers are recomputed in groups takes what it takes when asked about") {
+  search::PlanQuestion question;
+  question.bases = {base_of("--layers 12 --hidden 512 --heads 8 --ffn 2048 --vocab 32000 --seq 1024 --tokens 1B ",
+                            {"--gpu h100-sxm --framework megatron", 4, 16})};
+  question.choices.recompute = {test::question(std::string(tiny) + "--recompute uniform-2").training.recompute,
+                                test::question(std::string(tiny) + "--recompute uniform-5").training.recompute};
+  question.best = 500;
+  const search::PlanSpace space(std::move(question));
+  const search::Findings found = search::plan(space);
+  REQUIRE(found.best.size() == 500);
+  for (const PlannedRun& run : found.best) {
+    const auto estimate = answer::estimate(space.question_of(run.choice));
+    CHECK(in_bytes(run.memory) == in_bytes(estimate.memory.peak_needed));
+    CHECK(run.step == estimate.compute.step);
+  }
+}

@@ -18,12 +18,18 @@ struct Kept {
   quantity::Bytes total() const { return layers + head; }
 };
 
+/// What its states and buffers take, whatever its activations do.
+struct StageRest {
+  quantity::Bytes resident;  ///< in every moment of the passes
+  quantity::Bytes root;      ///< beside that while layers run: weights that are whole for all of them
+  quantity::Bytes update;    ///< in the optimizer step
+};
+
 struct StageNeeds {
+  StageRest rest;
   Kept kept;
-  quantity::Bytes resident;     ///< in every moment of the passes
-  quantity::Bytes before;       ///< beside that when models run whose answers the passes need
+  quantity::Bytes before;       ///< beside what is resident when models run whose answers the passes need
   quantity::Bytes micro_batch;  ///< beside it at the highest moment of one micro-batch, without the other ones
-  quantity::Bytes update;       ///< in the optimizer step
 };
 
 }  // namespace llmcalc::memory

@@ -80,11 +80,17 @@ class StageWalk {
 
   StepMemory walk(Runs runs, std::int64_t index) const;
 
+  /// What depends on weights alone, whatever the walks of their blocks. Allocates nothing.
+  StageRest rest(Runs runs) const;
+
   /// What depends on neither the schedule nor the virtual stages of the question. Allocates nothing.
-  StageNeeds needs(Runs runs) const;
+  StageNeeds needs(Runs runs, const StageRest& rest) const;
 
   /// What a stage with these needs takes at its highest moment in a steady step.
   quantity::Bytes peak(const StageNeeds& needs, std::int64_t index) const;
+
+  /// The same of a stage alone: no less than this wherever it stands in a pipeline.
+  quantity::Bytes peak(const StageNeeds& needs) const;
 
   /// The stage that peaks highest in a steady step, the first of equals, and its peak. Of stages that run the same
   /// blocks the first or the last has most micro-batches in flight, and nothing else tells them apart: 1F1B keeps ever
@@ -97,12 +103,15 @@ class StageWalk {
   std::vector<TimelinePoint> timeline(Runs runs, std::int64_t index) const;
 
  private:
+  struct Passes;
   struct Stage;
   struct Growth;
   struct Arrival;
   enum class Visits { highest, all };
 
+  Passes passes_of(Runs runs) const;
   Stage lay_out(Runs runs) const;
+  void add_states(Stage& stage) const;
   void place(Stage& stage, std::int64_t index) const;
   std::int64_t trained_parameters(const program::States& states) const;
   void add_companions(Stage& stage) const;
@@ -111,18 +120,18 @@ class StageWalk {
   /// Calls visit(phase, position, alive) at the highest moment of every block before the optimizer step, in time order.
   /// What is alive is a Moment, or the sum of one.
   template <class Alive, class Visit>
-  void visit_step(const Stage& stage, const Alive& resident, Visits visits, const Visit& visit) const;
+  void visit_step(const Passes& stage, const Alive& resident, Visits visits, const Visit& visit) const;
   template <class Alive, class Visit>
-  void visit_passes(const Stage& stage, const Alive& resident, Visits visits, const Visit& visit) const;
+  void visit_passes(const Passes& stage, const Alive& resident, Visits visits, const Visit& visit) const;
   template <class Alive, class Visit>
-  void forward(const Stage& stage, Alive alive, Visits visits, const Visit& visit) const;
+  void forward(const Passes& stage, Alive alive, Visits visits, const Visit& visit) const;
   template <class Alive, class Visit>
-  void backward(const Stage& stage, Alive alive, Visits visits, const Visit& visit) const;
+  void backward(const Passes& stage, Alive alive, Visits visits, const Visit& visit) const;
   template <class Alive>
   void add_backward_peak(std::uint16_t block, bool left, Alive& alive) const;
   Arrival arriving(std::uint16_t block, bool left) const;
-  std::int64_t leaving_blocks(const Stage& stage, std::size_t run) const;
-  bool last_leaves(const Stage& stage, std::size_t run) const;
+  std::int64_t leaving_blocks(const Passes& stage, std::size_t run) const;
+  bool last_leaves(const Passes& stage, std::size_t run) const;
   Moment optimizer_step(const Stage& stage) const;
   quantity::Bytes step_temporaries(const Stage& stage) const;
   Growth left_by(std::uint16_t block) const;

@@ -62,19 +62,57 @@ struct PipelineTimes {
 /// with different choices; a search keeps both apart and combines them.
 struct StepPrices {
   std::span<const BlockTime> times;
-  std::span<const WeightTraffic> weights;
-  std::uint16_t head = 0;     ///< the block behind the layers
-  quantity::Bytes handed_on;  ///< the hidden state that one stage hands to the next
-  std::span<const program::Companion> companions{};
+  std::span<const DataTraffic> traffic;  ///< of each block, where weights are gathered for it
+  std::uint16_t head = 0;                ///< the block behind the layers
+  quantity::Bytes handed_on;             ///< the hidden state that one stage hands to the next
 };
+
+/// What the blocks of a stage take for one micro-batch, however their weights are sharded and offloaded.
+struct StageWork {
+  PassTime forward;
+  PassTime recompute;
+  PassTime backward;
+  quantity::Seconds weight_gradients;
+};
+
+/// What the weights of a stage move, whatever its micro-batches do.
+struct StageTraffic {
+  WeightTraffic weights;
+  DataTraffic exchange;           ///< of all of them at once
+  quantity::Seconds copies;       ///< in memory around their exchange
+  quantity::Seconds around;       ///< passes over the gradients before and after they are reduced
+  quantity::Seconds accumulated;  ///< a micro-batch's gradients added to those before
+  quantity::Seconds update;
+};
+
+/// Sums over the blocks of each stage; `work` is overwritten, its storage reused.
+void add_up_work(std::span<const program::StageGroup> stages, std::span<const BlockTime> times,
+                 std::span<const program::Companion> companions, const spec::Question& question,
+                 const frameworks::Profile& profile, std::vector<StageWork>& work);
+
+/// The same of their weights.
+void add_up_traffic(std::span<const program::StageGroup> stages, std::span<const WeightTraffic> weights,
+                    std::span<const program::Companion> companions, const spec::Question& question,
+                    const frameworks::Profile& profile, const Prices& prices, std::vector<StageTraffic>& traffic);
+
+/// The exchanges of each block for itself, where sharded weights are gathered for it; `traffic` is overwritten.
+void time_traffic(std::span<const WeightTraffic> weights, const spec::Question& question,
+                  const frameworks::Profile& profile, const Prices& prices, std::vector<DataTraffic>& traffic);
 
 /// Accelerators of one kind differ in speed by 8 % over a system of some hundred (Sinha et al. 2022, arXiv:2208.11035,
 /// matrix products), which is six standard deviations, and a step waits for the slowest: of n normal draws it is the
 /// square root of 2 ln n deviations off. What a node of eight has of it is in the prices.
 double pace_of_slowest(std::int64_t accelerators);
 
+/// The stages of a pipeline, and of each what was added up.
+struct PricedStages {
+  std::span<const program::StageGroup> groups;
+  std::span<const StageWork> work;
+  std::span<const StageTraffic> traffic;
+};
+
 /// Walks the pipeline stages of a priced program. `times` is overwritten, its storage reused.
-void time_stages(std::span<const program::StageGroup> stages, const StepPrices& costs, const spec::Question& question,
+void time_stages(const PricedStages& stages, const StepPrices& costs, const spec::Question& question,
                  const frameworks::Profile& profile, const Prices& prices, PipelineTimes& times);
 
 /// Prices a program and walks it.
@@ -82,6 +120,7 @@ StepTime time_step(const program::Program& program, const spec::Question& questi
                    const Prices& prices);
 
 /// The hidden state at the end of the first stage; nothing without a pipeline.
-quantity::Bytes handed_on(const program::Program& program);
+/// \param blocks  of the program, or of another that has the same ones
+quantity::Bytes handed_on(const program::Program& program, std::span<const layers::Block> blocks);
 
 }  // namespace llmcalc::timing

@@ -23,6 +23,14 @@ struct WeightTraffic {
   friend WeightTraffic operator*(std::int64_t times, const WeightTraffic& traffic);
 };
 
+/// Time of the collectives of one block or stage, hidden or not.
+struct DataTraffic {
+  quantity::Seconds gather;  ///< weights made whole
+  quantity::Seconds reduce;  ///< gradients
+
+  DataTraffic& operator+=(const DataTraffic& other);
+};
+
 WeightTraffic weight_traffic(const layers::Block& block, const spec::Training& training,
                              const frameworks::Profile& profile, const program::Sharding& sharding,
                              const Kernels& kernels);

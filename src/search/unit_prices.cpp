@@ -1,0 +1,122 @@
+// What the search over a unit prices, and when. unit_search.cpp goes through what is chosen.
+#include "llmcalc/answer/levels.hpp"
+#include "llmcalc/spec/traits.hpp"
+#include "search/unit_search.hpp"
+
+#include <array>
+#include <span>
+
+namespace llmcalc::search {
+
+using quantity::Bytes;
+using quantity::Seconds;
+
+void UnitSearch::make_weight_programs(const Pipeline& pipeline) {
+  be_plain(pipeline);
+  question_.layout.sp = false;
+  question_.layout.sharding = spec::Sharding::none;
+  question_.training.offload = spec::Offload::none;
+  for (std::uint32_t i = 0; i < weights_.size(); ++i) {
+    if (weight_slot_[i] != i) continue;
+    question_.training.recompute = space_.recomputes()[i];
+    program::build_program(question_, profile(i), weights_[i].program);
+  }
+}
+
+/// Of schedules they depend on nothing but whether weights' gradients wait.
+void UnitSearch::make_rules() {
+  for (const bool deferred : {false, true}) {
+    question_.layout.schedule = deferred ? spec::Schedule::zero_bubble : spec::Schedule::one_f_one_b;
+    for (std::uint32_t i = 0; i < weights_.size(); ++i) rules_[deferred][i] = memory::step_rules(question_, profile(i));
+  }
+}
+
+void UnitSearch::price_weights(const Pipeline& pipeline) {
+  const program::Sharding sharding(question_.layout);
+  for (std::uint32_t i = 0; i < weights_.size(); ++i) {
+    if (weight_slot_[i] != i) continue;
+    PricedWeights& priced = weights_[i];
+    priced.memory.assign(priced.program, question_, profile(i), sharding);
+    priced.traffic.clear();
+    for (const auto& block : priced.program.blocks) {
+      priced.traffic.push_back(timing::weight_traffic(block, question_.training, profile(i), sharding, *kernels_));
+    }
+    timing::time_traffic(priced.traffic, question_, profile(i), prices(), priced.exchanges);
+    priced.stages.clear(pipeline.stages.size());
+  }
+}
+
+/// A walk without activations is a lower bound: each of them only adds to a moment. Recompute policies differ in
+/// nothing else. What is beyond counting fits nowhere.
+bool UnitSearch::states_fit(const Pipeline& pipeline, std::uint32_t list) try {
+  const PricedWeights& weights = weights_of(0);
+  static constexpr std::size_t most_blocks = 64;
+  static constexpr std::array<memory::BlockWalk, most_blocks> empty{};
+  if (weights.program.blocks.size() > most_blocks) return true;
+  const auto walks = std::span(empty).first(weights.program.blocks.size());
+  const memory::StageWalk walk = stage_walk(0, walks, weights.program.companions);
+  const Bytes least = least_peak(walk, list, pipeline.stages[list], rests_.front());
+  return needed(0, least) <= base_->capacity;
+} catch (const quantity::Overflow&) {
+  return false;
+}
+
+memory::StageWalk UnitSearch::stage_walk(std::uint32_t recompute, std::span<const memory::BlockWalk> walks,
+                                         std::span<const program::Companion> companions) const {
+  const PricedWeights& weights = weights_of(recompute);
+  const auto& sequence = weights.program.sequence;
+  const memory::BlockPrices prices{walks, &weights.memory, sequence.front(), sequence.back(), companions};
+  return {prices, rules_[false][recompute], question_, profile(recompute)};
+}
+
+Bytes UnitSearch::needed(std::uint32_t recompute, Bytes allocated) const {
+  return answer::needed_level(profile(recompute), allocated, communicators_);
+}
+
+ProgramKey UnitSearch::key_of(std::uint32_t recompute, const Pipeline& pipeline) const {
+  const spec::Training& training = question_.training;
+  const bool casts = training.precision.autocast && spec::zero_stage(question_.layout.sharding) < 3;
+  const std::int64_t generated = training.makes_samples() ? training.grad_accum : 0;
+  const auto row = static_cast<std::uint32_t>(first_profile_ + recompute);
+  return {row, question_.layout.sp, pipeline.blocks, casts, generated};
+}
+
+Bytes UnitSearch::memory_of(PricedPolicy& policy, const Pipeline& pipeline, const Order& order) {
+  const bool deferred = order.schedule == spec::Schedule::zero_bubble;
+  auto& walk = policy.walks[deferred];
+  if (!walk) {
+    const auto& walks = prices_.walks(policy.program, rules_[deferred][policy.recompute]).walks;
+    walk.emplace(stage_walk(policy.recompute, walks, policy.program.program.companions));
+  }
+  const std::uint32_t list = order.cut->stages[policy.recompute];
+  return needed(policy.recompute, peaks_[deferred].worst(*walk, list, pipeline.stages[list], rests_[policy.recompute]));
+}
+
+const std::vector<timing::StageTraffic>& UnitSearch::traffic_of(std::uint32_t recompute, std::uint32_t list,
+                                                                Stages stages) {
+  PricedWeights& weights = weights_[weight_slot_[recompute]];
+  return weights.stages.get(list, [&](std::vector<timing::StageTraffic>& made) {
+    timing::add_up_traffic(stages, weights.traffic, weights.program.companions, question_, profile(recompute), prices(),
+                           made);
+  });
+}
+
+Seconds UnitSearch::step_time(PricedPolicy& policy, const Pipeline& pipeline, const Order& order) {
+  const std::uint32_t list = order.cut->stages[policy.recompute];
+  const auto& times = times_.get(list, [&](timing::PipelineTimes& made) {
+    auto& [key, program, blocks, work] = policy.program;
+    const PricedWeights& weights = weights_of(policy.recompute);
+    const auto& own = profile(policy.recompute);
+    const Stages stages = pipeline.stages[list];
+    const auto& sums = work.get(list, [&](std::vector<timing::StageWork>& sum) {
+      timing::add_up_work(stages, blocks, program.companions, question_, own, sum);
+    });
+    const timing::StepPrices costs{blocks, weights.exchanges, program.sequence.back(),
+                                   timing::handed_on(weights.program, program.blocks)};
+    timing::time_stages({stages, sums, traffic_of(policy.recompute, list, stages)}, costs, question_, own, prices(),
+                        made);
+  });
+  return times.total(question_.layout, question_.training.grad_accum);
+}
+
+}  // namespace llmcalc::search

@@ -1,0 +1,90 @@
+// What the stages of a pipeline take that a search adds up once: the work of their blocks, the traffic of their
+// weights.
+#include "llmcalc/timing/step_time.hpp"
+#include "timing/data_traffic.hpp"
+
+namespace llmcalc::timing {
+
+using program::StageGroup;
+using quantity::seconds;
+using quantity::Seconds;
+
+namespace {
+
+/// Frozen models run forward with each micro-batch, a value model is trained with it. Samples are made token by token,
+/// which no price of a whole pass says anything about.
+void add_companion(const program::Companion& companion, const StageGroup& group, std::span<const BlockTime> times,
+                   double pace, StageWork& stage) {
+  if (companion.role == program::Role::generation) return;
+  for (const program::Run& run : group.runs) {
+    const BlockTime& block = times[companion.runs[run.block]];
+    const double n = pace * static_cast<double>(run.count);
+    stage.forward += n * block.forward;
+    if (!companion.is_trained()) continue;
+    stage.recompute += n * block.recompute;
+    stage.backward += n * block.backward;
+    stage.weight_gradients += n * block.weight_gradients;
+  }
+}
+
+WeightTraffic weights_of(const StageGroup& stage, std::span<const WeightTraffic> weights,
+                         std::span<const program::Companion> companions) {
+  WeightTraffic sum;
+  for (const program::Run& run : stage.runs) {
+    sum += run.count * weights[run.block];
+    for (const program::Companion& companion : companions) {
+      if (companion.is_trained()) sum += run.count * weights[companion.runs[run.block]];
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+void add_up_work(std::span<const StageGroup> stages, std::span<const BlockTime> times,
+                 std::span<const program::Companion> companions, const spec::Question& question,
+                 const frameworks::Profile& profile, std::vector<StageWork>& work) {
+  const double pace = pace_of_slowest(question.layout.gpus);
+  const double forward_passes = profile.head.runs_forward_for_metrics ? 2.0 : 1.0;
+  work.clear();
+  for (const StageGroup& group : stages) {
+    StageWork& stage = work.emplace_back();
+    for (const program::Run& run : group.runs) {
+      const BlockTime& block = times[run.block];
+      const double n = pace * static_cast<double>(run.count);
+      stage.forward += forward_passes * n * block.forward;
+      stage.recompute += n * block.recompute;
+      stage.backward += n * block.backward;
+      stage.weight_gradients += n * block.weight_gradients;
+    }
+    for (const program::Companion& companion : companions) add_companion(companion, group, times, pace, stage);
+  }
+}
+
+void add_up_traffic(std::span<const StageGroup> stages, std::span<const WeightTraffic> weights,
+                    std::span<const program::Companion> companions, const spec::Question& question,
+                    const frameworks::Profile& profile, const Prices& prices, std::vector<StageTraffic>& traffic) {
+  const std::int64_t passes = profile.exchange.passes_around_reduction;
+  const auto none = quantity::bytes(0);
+  traffic.clear();
+  for (const StageGroup& group : stages) {
+    StageTraffic& stage = traffic.emplace_back();
+    const WeightTraffic& sum = stage.weights = weights_of(group, weights, companions);
+    stage.exchange = data_traffic(sum, question.layout, prices.network, profile);
+    stage.copies = prices.kernels.eager_stream(copied_around_exchange(sum, question.layout, profile));
+    if (stage.exchange.reduce > seconds(0) && passes > 0) stage.around = prices.kernels.stream(passes * sum.gradients);
+    stage.accumulated = prices.kernels.stream(sum.accumulated);
+    if (sum.updated > none) stage.update = prices.kernels.stream(sum.updated);
+  }
+}
+
+void time_traffic(std::span<const WeightTraffic> weights, const spec::Question& question,
+                  const frameworks::Profile& profile, const Prices& prices, std::vector<DataTraffic>& traffic) {
+  traffic.clear();
+  if (!program::Sharding(question.layout).gathers_weights()) return;
+  for (const WeightTraffic& block : weights) {
+    traffic.push_back(data_traffic(block, question.layout, prices.network, profile));
+  }
+}
+
+}  // namespace llmcalc::timing
