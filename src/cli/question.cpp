@@ -157,12 +157,18 @@ render::EchoLine echo_line(std::string term, std::string value, const read::Orig
   return {std::move(term), std::move(value), std::string(word_of(origin.source)), origin.where};
 }
 
+/// Weights are read by --from; --config is for what describes them.
+std::string_view option_for(const Given& word) {
+  const bool is_weights = word.text.ends_with(".gguf") || word.text.ends_with(".safetensors");
+  return word.term == "config" && is_weights ? "from" : std::string_view(word.term);
+}
+
 Outcome show_question(const AskedQuestion& asked, std::string_view verb, bool json) {
   render::Understood question;
   question.kind = asked.reading.kind;
   question.verb = verb;
   for (const Given& word : in_order(asked.words)) {
-    question.words.push_back(echo_line(word.term, word.text, word.origin));
+    question.words.push_back(echo_line(std::string(option_for(word)), word.text, word.origin));
   }
   question.assumptions = asked.reading.assumptions;
   question.unread = asked.reading.unread;

@@ -103,7 +103,7 @@ inline constexpr Abilities torchtitan_abilities{
     .splits = all_splits,
     .exchanges = ring,
     .schedules = every_schedule,
-    .offloads = offload_weights,
+    .offloads = offload_weights.with({Offload::params_optimizer}),
     .optimizers = adamw_alone.with({Optimizer::muon}),
     .quantized = whole_weights,
     .narrow = all_narrow,

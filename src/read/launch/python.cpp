@@ -49,7 +49,9 @@ bool is_count(std::string_view text) {
 
 std::string suggestion(std::string_view text) {
   const bool unsloth = text.find("unsloth") != text.npos;
-  std::string command = std::string("llmcalc fit --framework ") + (unsloth ? "unsloth" : "hf");
+  std::string command = std::string("llmcalc fit --framework ") + (unsloth                         ? "unsloth"
+                                                                   : text.find("trl") != text.npos ? "trl"
+                                                                                                   : "hf");
   const auto add = [&](std::string_view option, std::string_view key) {
     const std::string value = literal_of(text, key);
     if (is_count(value)) command.append(" ").append(option).append(" ").append(value);

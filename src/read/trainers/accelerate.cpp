@@ -106,7 +106,7 @@ void take_megatron(Sheet& sheet) {
 }
 
 void rules(Sheet& sheet) {
-  sheet.reading().usual_framework = "hf";
+  sheet.reading().usual_framework = "accelerate";
   const std::string type = sheet.text("distributed_type");
   take_mixed_precision(sheet);
   if (type == "fsdp") {

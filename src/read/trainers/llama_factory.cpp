@@ -143,7 +143,7 @@ void rules(Sheet& sheet) {
 }  // namespace
 
 const Format& llama_factory_format() {
-  static const Format format{"LLaMA-Factory configuration", "hf", tables, recognizes, rules};
+  static const Format format{"LLaMA-Factory configuration", "llama-factory", tables, recognizes, rules};
   return format;
 }
 

@@ -117,6 +117,7 @@ void megatron_rules(Sheet& sheet) {
   sheet.unsay("dtype");
   sheet.by_default("dtype", "bf16", "ms-swift default");
   sheet.by_default("sharding", "zero1", "ms-swift default");
+  sheet.by_default("etp", "1", "ms-swift default");
 }
 
 }  // namespace

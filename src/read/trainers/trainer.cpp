@@ -46,6 +46,16 @@ bool recognizes(const Settings& settings) {
          settings.has("model_name_or_path") || (settings.has("output_dir") && settings.has("learning_rate"));
 }
 
+/// Keys that trl's configurations and ModelConfig have beside those of TrainingArguments.
+void take_trl(Sheet& sheet) {
+  const bool is_trl = sheet.find({"algorithm", "use_peft", "lora_r", "load_in_4bit", "load_in_8bit", "max_length",
+                                  "packing", "beta", "loss_type", "num_generations", "use_vllm",
+                                  "activation_offloading", "precompute_ref_log_probs"}) != nullptr;
+  if (!is_trl) return;
+  sheet.unsay("framework");
+  sheet.by_default("framework", "trl", "trl's own keys");
+}
+
 void take_method(Sheet& sheet) {
   const bool adapts = sheet.is_on("use_peft") || sheet.is_on("use_dora");
   const bool quantized = take_quantization(sheet);
@@ -63,6 +73,7 @@ void take_algorithm(Sheet& sheet) {
 }
 
 void rules(Sheet& sheet) {
+  take_trl(sheet);
   // DeepSpeed's own programs name their file --deepspeed_config (deepspeed/__init__.py, add_config_arguments).
   take_deepspeed(sheet, sheet.find("deepspeed_config") != nullptr ? "deepspeed_config" : "deepspeed");
   take_algorithm(sheet);
