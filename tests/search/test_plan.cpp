@@ -192,6 +192,21 @@ void check_same(const std::vector<PlannedRun>& found, const std::vector<PlannedR
 
 }  // namespace
 
+// Pareto's order: what another run equals in all figures but one, and betters in that one, is no choice to make.
+TEST_CASE("no run on the front is beaten in one figure and better in none") {
+  const auto dollars = [](const PlannedRun& run) { return run.cost ? quantity::in_dollars(*run.cost) : 0.0; };
+  for (const auto& [model, small] : spaces) {
+    CAPTURE(model, small.line, small.gpus);
+    const auto front = search::plan(plan_space(model, small)).front;
+    for (const PlannedRun& run : front) {
+      CHECK(std::ranges::none_of(front, [&](const PlannedRun& other) {
+        const bool covers = other.memory <= run.memory && other.total <= run.total && dollars(other) <= dollars(run);
+        return covers && (other.memory < run.memory || other.total < run.total || dollars(other) < dollars(run));
+      }));
+    }
+  }
+}
+
 TEST_CASE("a search finds what asking about every layout finds", "[long]") {
   for (const auto& [model, small] : spaces) {
     CAPTURE(model, small.line, small.gpus);
