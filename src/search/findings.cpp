@@ -124,6 +124,9 @@ bool PlanSpace::is_better(const PlannedRun& a, const PlannedRun& b) const {
   const double of_b = figure(*this, b);
   if (of_a != of_b) return of_a < of_b;
   if (a.step != b.step) return a.step < b.step;
+  const bool stays_of_a = a.choice.offload == spec::Offload::none;  // of two as fast, the simpler one
+  const bool stays_of_b = b.choice.offload == spec::Offload::none;
+  if (stays_of_a != stays_of_b) return stays_of_a;
   if (a.memory != b.memory) return a.memory < b.memory;
   return chosen(a.choice) < chosen(b.choice);
 }

@@ -32,7 +32,8 @@ std::string option(const frameworks::Default& usual) {
 }  // namespace
 
 TEST_CASE("the manual lists every framework with all that it does unasked") {
-  const std::string text = page("frameworks.md");
+  const std::string whole = page("frameworks.md");
+  const std::string text = whole.substr(whole.find("| unasked |"));
   for (const auto* row : frameworks::rows()) {
     const std::string line = line_of(text, row->words.front());
     CAPTURE(row->words.front());

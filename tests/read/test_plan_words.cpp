@@ -66,7 +66,11 @@ TEST_CASE("any accelerator is each that can train in 16 bits") {
 }
 
 TEST_CASE("a plan says what it needs and what it finds itself") {
-  CHECK_THROWS_WITH(plan({{"model", "llama-3-8b"}, {"gpu", "h100-sxm:8"}}), Contains("--global-batch"));
+  const auto batch_of = [](const Pairs& words) {
+    return plan(words).bases.front().resolved.question.training.global_batch;
+  };
+  CHECK(batch_of({{"model", "llama-3-8b"}, {"gpu", "h100-sxm:8"}}) == 1024);  // of 4,096 tokens, as Llama 2's
+  CHECK(batch_of({{"model", "llama-3-8b"}, {"gpu", "rtx-4090"}, {"method", "lora"}, {"framework", "trl"}}) == 8);
   CHECK_THROWS_WITH(plan(with({{"grad_accum", "8"}})), Contains("leave it out"));
   CHECK_THROWS_WITH(plan(with({{"rank", "first"}})), Contains("worst rank"));
   CHECK_THROWS_WITH(plan(with({{"tp", "2,two"}})), Contains("--tp"));

@@ -2,7 +2,7 @@
 //
 // A space is cut into units, each of which shares the prices of its blocks. Units are searched in any order and by any
 // number of threads, and what they find is merged into the same findings: of two runs one is always better, by the
-// objective, then by step time, memory and the choice itself.
+// objective, then by step time, by what stays on the accelerator, memory and the choice itself.
 #pragma once
 
 #include "llmcalc/program/stage_blocks.hpp"

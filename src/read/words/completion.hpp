@@ -10,6 +10,9 @@ void complete_layout(Draft& draft);    ///< gpus = dp x tp x pp x cp, nodes, sha
 /// Micro-batches of a step where neither the person nor the framework says how many: enough for a batch of
 /// pre-training. \pre layout, sequence and micro_batch are complete
 void complete_accumulation(Draft& draft);
+/// Sequences of a step that a search spreads where nobody says how many: of pre-training as above, of tuning what the
+/// trainer does on these accelerators.
+std::int64_t usual_batch(const spec::Question& question);
 void complete_batch(Draft& draft);      ///< global_batch = micro_batch x grad_accum x dp; \pre layout is complete
 void complete_pipeline(Draft& draft);   ///< says where the embedding and the loss count as layers
 void complete_dropout(Draft& draft);    ///< of a shape that does not say

@@ -6,14 +6,14 @@
 #include "read/words/defaults.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 
 namespace llmcalc::read {
 namespace {
 
-/// Tokens of a step, as Llama 2 was trained (Touvron et al. 2023, arXiv:2307.09288 section 2.2).
-constexpr double pretraining_batch = 4e6;
+/// Tokens of a step, as Llama 2 was trained: 1,024 sequences of 4,096 (Touvron et al. 2023, arXiv:2307.09288
+/// section 2.2).
+constexpr std::int64_t pretraining_batch = 1024 * 4096;
 
 /// With four times as many micro-batches as stages a pipeline waits less than a quarter of its step: (p - 1) / m of the
 /// rest (Narayanan et al. 2021, arXiv:2104.04473 section 2.2.1).
@@ -47,12 +47,18 @@ void complete_accumulation(Draft& draft) {
   if (!is_up_to_us(draft)) return;
   spec::Training& training = draft.training();
   const spec::Layout& layout = draft.layout();
-  const auto at_once = static_cast<double>(quantity::product(training.micro_batch, training.seq, layout.dp));
-  const std::int64_t by_tokens = std::llround(pretraining_batch / at_once);
+  const std::int64_t at_once = quantity::product(training.micro_batch, training.seq, layout.dp);
+  const std::int64_t by_tokens = pretraining_batch / at_once;
   const std::int64_t by_stages = layout.pp > 1 ? quantity::product(micro_batches_a_stage, layout.pp) : 1;
   training.grad_accum = quantity::ceil_to(std::max({std::int64_t{1}, by_tokens, by_stages}), layout.pp);
   draft.assume("grad_accum", "4M tokens a step",
                "--grad-accum " + std::to_string(training.grad_accum) + ", 4M tokens a step or a full pipeline");
+}
+
+std::int64_t usual_batch(const spec::Question& question) {
+  const spec::Training& training = question.training;
+  if (frameworks::pretrains(question)) return std::max<std::int64_t>(1, pretraining_batch / training.seq);
+  return quantity::product(training.micro_batch, training.grad_accum, question.layout.dp);
 }
 
 void complete_data(Draft& draft) {

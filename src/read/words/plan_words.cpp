@@ -5,6 +5,7 @@
 #include "llmcalc/quantity/text.hpp"
 #include "llmcalc/read/vocabulary.hpp"
 #include "llmcalc/read/words.hpp"
+#include "read/words/completion.hpp"
 #include "read/words/terms.hpp"
 
 #include <algorithm>
@@ -263,11 +264,10 @@ PlanBase PlanReader::base_of(const std::vector<Given>& variant) const {
   refuse_impossible(question);
   refuse_short_sequences(question);
   overlap_exchange(question);
-  question.training.global_batch = 0;
+  question.training.global_batch = usual_batch(question);
   for (const Given& word : late) apply(word, question);
-  if (question.training.global_batch == 0) {
-    throw BadInput("--global-batch", "is missing: a plan spreads the sequences of one step over the accelerators",
-                   "--global-batch 512");
+  if (!Words(late).has("global_batch")) {
+    base.resolved.assumptions.push_back("--global-batch " + std::to_string(question.training.global_batch));
   }
   return base;
 }
