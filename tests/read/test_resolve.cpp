@@ -223,3 +223,9 @@ TEST_CASE("what is missing or unknown is named with the next step") {
     CHECK_THROWS_WITH(ask(line), Catch::Matchers::Contains(std::string(part)));
   }
 }
+
+TEST_CASE("a model of mixtures alone has no dense MLP whose width could be missing") {
+  const std::string shape = "--layers 4 --hidden 64 --heads 2 --vocab 100 --experts 8 --top-k 2 --expert-ffn 64";
+  CHECK(ask(shape).question.model.shape.ffn == 0);
+  CHECK_THROWS_WITH(ask(shape + " --dense-layers 1"), Catch::Contains("--ffn"));
+}

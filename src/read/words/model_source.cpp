@@ -172,7 +172,8 @@ void follow_heads(Draft& draft, const Shape& base) {
 
 void follow_ffn(Draft& draft) {
   Shape& shape = draft.shape();
-  if (shape.ffn != 0) return;
+  const bool all_mixtures = shape.moe.experts > 0 && shape.moe.dense_layers == 0 && shape.moe.every == 1;
+  if (shape.ffn != 0 || all_mixtures || !shape.plan.empty()) return;
   if (spec::is_gated(shape.mlp)) {
     throw quantity::BadInput("--ffn", "is missing: the width of a " + std::string(spec::name_of(shape.mlp)) +
                                           " MLP follows from nothing else");
