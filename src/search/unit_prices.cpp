@@ -104,15 +104,15 @@ const std::vector<timing::StageTraffic>& UnitSearch::traffic_of(std::uint32_t re
 Seconds UnitSearch::step_time(PricedPolicy& policy, const Pipeline& pipeline, const Order& order) {
   const std::uint32_t list = order.cut->stages[policy.recompute];
   const auto& times = times_.get(list, [&](timing::PipelineTimes& made) {
-    auto& [key, program, blocks, work] = policy.program;
+    auto& priced = policy.program;
     const PricedWeights& weights = weights_of(policy.recompute);
     const auto& own = profile(policy.recompute);
     const Stages stages = pipeline.stages[list];
-    const auto& sums = work.get(list, [&](std::vector<timing::StageWork>& sum) {
-      timing::add_up_work(stages, blocks, program.companions, question_, own, sum);
+    const auto& sums = priced.work.get(list, [&](std::vector<timing::StageWork>& sum) {
+      timing::add_up_work(stages, priced.times, priced.program.companions, question_, own, sum);
     });
-    const timing::StepPrices costs{blocks, weights.exchanges, program.sequence.back(),
-                                   timing::handed_on(weights.program, program.blocks)};
+    const timing::StepPrices costs{priced.times, weights.exchanges, priced.program.sequence.back(),
+                                   timing::handed_on(weights.program, priced.program.blocks)};
     timing::time_stages({stages, sums, traffic_of(policy.recompute, list, stages)}, costs, question_, own, prices(),
                         made);
   });
