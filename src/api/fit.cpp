@@ -3,6 +3,7 @@
 #include "api/accelerators.hpp"
 #include "api/echo.hpp"
 #include "api/restated.hpp"
+#include "llmcalc/search/probe.hpp"
 
 #include <algorithm>
 #include <string>
@@ -22,12 +23,14 @@ std::vector<render::TrainerNeed> trainers(const spec::Question& question, const 
                              question.training.activations == spec::ActivationModel::program;
   std::vector<render::TrainerNeed> needs;
   if (!is_size_alone) return needs;
+  search::Probe probe;
   for (const std::string name : {"hf", "deepspeed"}) {
     const auto& training = question.training;
     const auto run = restate(question, {{"framework", name},
                                         {"seq", std::to_string(training.seq)},
                                         {"micro_batch", std::to_string(training.micro_batch)}});
-    if (run) needs.push_back({name, answer::estimate(run->question).memory.peak_needed});
+    const auto needed = run ? probe.needed(run->question) : std::nullopt;
+    if (needed) needs.push_back({name, *needed});
   }
   return needs;
 }

@@ -47,8 +47,10 @@ search::Restate restating(const Asked& asked, const spec::Question& question) {
   return [&asked, &question](const spec::Question& changed,
                              const std::vector<ChangedTerm>& terms) -> std::optional<Restated> {
     auto said = terms_to_say(asked.words, question, changed, terms);
+    read::Values known = asked.values;
+    if (!names(said, "gpu")) known.gpu = question.gpu;  // looked up before
     try {
-      auto resolved = resolve(words_with(asked.words, said), asked.config, asked.catalogue, asked.values);
+      auto resolved = resolve(words_with(asked.words, said), asked.config, asked.catalogue, known);
       return Restated{std::move(said), std::move(resolved.question)};
     } catch (const quantity::BadInput&) {
       return std::nullopt;

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "llmcalc/search/advice.hpp"
+#include "llmcalc/search/probe.hpp"
 #include "search/changes.hpp"
-#include "search/probe.hpp"
 
 #include <cstddef>
 #include <optional>

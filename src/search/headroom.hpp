@@ -2,7 +2,7 @@
 #pragma once
 
 #include "llmcalc/search/advice.hpp"
-#include "search/probe.hpp"
+#include "llmcalc/search/probe.hpp"
 
 namespace llmcalc::search {
 

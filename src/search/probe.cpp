@@ -1,4 +1,4 @@
-#include "search/probe.hpp"
+#include "llmcalc/search/probe.hpp"
 
 #include "llmcalc/answer/levels.hpp"
 #include "llmcalc/program/build.hpp"

@@ -3,8 +3,8 @@
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/search/advice.hpp"
+#include "llmcalc/search/probe.hpp"
 #include "search/changes.hpp"
-#include "search/probe.hpp"
 
 #include <random>
 
