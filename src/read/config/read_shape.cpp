@@ -62,7 +62,7 @@ void read_numbers(ConfigReader& reader) {
   for (const auto& field : number_fields()) {
     if (field.name == "kv_heads") reader.refuse_missing();
     if (field.name == "head_dim" && shape.latent.kv_rank > 0) {
-      shape.head_dim = std::max<std::int64_t>(1, shape.hidden / shape.heads);
+      shape.head_dim = std::max<std::int64_t>(1, shape.hidden / std::max<std::int64_t>(1, shape.heads));
       shape.kv_heads = shape.heads;
       continue;
     }
@@ -74,7 +74,7 @@ void read_numbers(ConfigReader& reader) {
   if (const Amount norms = reader.field_value("norms_per_layer"); !norms.is_absent()) {
     shape.norms_per_layer = static_cast<int>(norms.number);
   }
-  if (shape.kv_heads > shape.heads || shape.heads % shape.kv_heads != 0) {
+  if (shape.kv_heads < 1 || shape.kv_heads > shape.heads || shape.heads % shape.kv_heads != 0) {
     reader.refuse("kv_heads", fmt::format("is {}, expected a divisor of the {} heads", shape.kv_heads, shape.heads));
   }
   check_experts(reader);
