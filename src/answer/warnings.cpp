@@ -6,7 +6,6 @@
 #include "llmcalc/memory/communicators.hpp"
 #include "llmcalc/quantity/format.hpp"
 #include "llmcalc/spec/names.hpp"
-#include "llmcalc/trust/saturation.hpp"
 
 #include <fmt/format.h>
 

@@ -46,8 +46,9 @@ Answer fit(const std::vector<read::Given>& words, const std::optional<read::Conf
   answer.estimate = answer::estimate(question);
   const auto larger = [&] { return larger_than(question.gpu, catalogue); };
   const Asked asked{words, config, catalogue, values};
-  answer.advised = search::advise(question, larger, restating(asked, question), answer.estimate.verdict);
-  answer.trainers = trainers(question, restating(asked, question), answer.question);
+  const auto restate = restating(asked, question);
+  answer.advised = search::advise(question, larger, restate, answer.estimate.verdict);
+  answer.trainers = trainers(question, restate, answer.question);
   answer.assumptions = std::move(resolved.assumptions);
   answer.completed = std::move(resolved.question);
   answer.version = version();

@@ -3,7 +3,6 @@
 #include "llmcalc/spec/question.hpp"
 #include "llmcalc/spec/traits.hpp"
 #include "llmcalc/trust/error_bar.hpp"
-#include "llmcalc/trust/saturation.hpp"
 
 namespace llmcalc::trust {
 

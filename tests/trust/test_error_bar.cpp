@@ -3,7 +3,6 @@
 #include "../read/typed.hpp"
 #include "catch.hpp"
 #include "llmcalc/trust/error_bar.hpp"
-#include "llmcalc/trust/saturation.hpp"
 #include "llmcalc/trust/time_error_bar.hpp"
 #include "trust/measured_bars.hpp"
 

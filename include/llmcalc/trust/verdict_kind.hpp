@@ -32,6 +32,10 @@ std::optional<quantity::Bytes> capacity_of(const spec::Question& question);
 /// By how much the high end of the error bar exceeds the capacity, in bytes; negative where it fits.
 double excess(const spec::Question& question, quantity::Bytes needed, quantity::Bytes capacity);
 
+/// What the allocator of sharded layers would cache reaches the capacity, though what must fit does not: such runs have
+/// died, because blocks of gathered weights are not given back in time.
+bool saturates(const spec::Question& question, quantity::Bytes needed, quantity::Bytes capacity);
+
 VerdictKind judge(const spec::Question& question, quantity::Bytes needed);
 
 }  // namespace llmcalc::trust
