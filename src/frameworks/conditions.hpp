@@ -56,12 +56,7 @@ inline constexpr Condition is_gpt = [](const spec::Question& q) {
 inline constexpr Condition has_plain_heads = [](const spec::Question& q) { return q.model.shape.latent.kv_rank == 0; };
 inline constexpr Condition under_fsdp = [](const spec::Question& q) { return spec::is_fsdp(q.layout.sharding); };
 inline constexpr Condition on_replicas = [](const spec::Question& q) { return is_trained(q) && !under_fsdp(q); };
-/// Optimizers that update in the backward pass accumulate nothing.
-inline constexpr Condition accumulates = [](const spec::Question& q) {
-  const auto optimizer = q.training.optimizer;
-  return optimizer != spec::Optimizer::lomo && optimizer != spec::Optimizer::adalomo &&
-         !q.training.optimizer_in_backward;
-};
+inline constexpr Condition accumulates = [](const spec::Question& q) { return spec::accumulates(q.training); };
 inline constexpr Condition learns_next_token = [](const spec::Question& q) {
   return q.training.algorithm == spec::Algorithm::sft;
 };

@@ -236,6 +236,7 @@ inline constexpr Row megatron_rows[] = {
      .abilities = megatron_deepspeed_abilities,
      .defaults = megatron_deepspeed_defaults,
      .half = HalfPrecision::pure,
+     .widens_gradients = true,  // BF16_Optimizer (bigscience-workshop/Megatron-DeepSpeed)
      .asks_for_batch = true,
      .memory_runs = MemoryRuns::other_torch,
      .time_runs = TimeRuns::megatron,

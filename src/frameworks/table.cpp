@@ -4,6 +4,7 @@
 #include "frameworks/rows_textbook.hpp"
 #include "frameworks/rows_torch.hpp"
 #include "frameworks/rows_trainer.hpp"
+#include "llmcalc/spec/traits.hpp"
 
 #include <algorithm>
 #include <array>
@@ -76,6 +77,15 @@ bool pretrains(const spec::Question& question) {
   const bool makes_all = training.method == spec::Method::full && training.algorithm == spec::Algorithm::sft;
   const bool is_published = !question.stated_parameters;
   return makes_all && !(row_of(training.framework).tunes_checkpoints && is_published);
+}
+
+/// Elsewhere it does not depend on the sharding: DeepSpeed itself widened them without sharding until 0.17, and takes
+/// the model's type since (runtime/engine.py, get_data_types, of 0.19.6).
+formats::Dtype gradients_of(const spec::Training& training, spec::Sharding sharding) {
+  const spec::Precision& precision = training.precision;
+  const bool widens = row_of(training.framework).widens_gradients && precision.master;
+  if (!widens || precision.weights != formats::Dtype::bf16) return precision.grads;
+  return spec::zero_stage(sharding) <= 1 ? formats::Dtype::fp32 : formats::Dtype::bf16;
 }
 
 std::span<const Row* const> rows() { return table; }

@@ -181,7 +181,7 @@ spec::RunChoices choices_of(const spec::Question& question, const spec::RunChoic
 }
 
 bool follows_sharding(const spec::Question& question, const spec::RunChoices& choices) {
-  const auto with = [&](spec::Sharding sharding) { return spec::gradients_of(question.training, sharding); };
+  const auto with = [&](spec::Sharding sharding) { return frameworks::gradients_of(question.training, sharding); };
   return !choices.states_grads && with(spec::Sharding::none) != with(spec::Sharding::zero3);
 }
 
@@ -198,9 +198,9 @@ PlanSpace::Base base_of(const spec::Question& question, const PlanQuestion& plan
   PlanSpace::Base base{question, {}, {}, nullptr, timing::Links(accelerator_of(question)), {}, 0, {}, {}, {}};
   add_profiles(recomputes, base);
   if (follows_sharding(question, plan.choices)) {
-    base.question.training.precision.grads = spec::gradients_of(question.training, spec::Sharding::zero3);
+    base.question.training.precision.grads = frameworks::gradients_of(question.training, spec::Sharding::zero3);
     add_profiles(recomputes, base);
-    base.question.training.precision.grads = spec::gradients_of(question.training, spec::Sharding::none);
+    base.question.training.precision.grads = frameworks::gradients_of(question.training, spec::Sharding::none);
   }
   add_pipelines(choices_of(question, plan.choices), recomputes, base);
   base.capacity = limited_capacity(question, plan.limits);
@@ -240,7 +240,7 @@ spec::Question PlanSpace::question_of(const Choice& c) const {
   question.layout = c.layout;
   spec::Training& training = question.training;
   if (!parts_->question.choices.states_grads) {
-    training.precision.grads = spec::gradients_of(training, c.layout.sharding);
+    training.precision.grads = frameworks::gradients_of(training, c.layout.sharding);
   }
   training.micro_batch = c.micro_batch;
   training.grad_accum = training.global_batch / (c.layout.dp * c.micro_batch);

@@ -134,8 +134,8 @@ void UnitSearch::follow_sharding() {
   spec::Training& training = question_.training;
   const std::size_t policies = space_.recomputes().size();
   if (base_->profile.size() == policies) return;
-  training.precision.grads = spec::gradients_of(training, question_.layout.sharding);
-  const bool as_unsharded = training.precision.grads == spec::gradients_of(training, spec::Sharding::none);
+  training.precision.grads = frameworks::gradients_of(training, question_.layout.sharding);
+  const bool as_unsharded = training.precision.grads == frameworks::gradients_of(training, spec::Sharding::none);
   first_profile_ = as_unsharded ? 0 : policies;
 }
 

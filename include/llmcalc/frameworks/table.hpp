@@ -61,6 +61,7 @@ struct Row {
   bool cuts_experts_as_layers = false;  ///< experts are tensor-parallel as all else is where nobody says
   bool adapters_are_prompts = false;    ///< the adapters of its users are learned prompts, not bottlenecks
   bool tunes_checkpoints = false;       ///< who names a model there starts from its published weights
+  bool widens_gradients = false;        ///< bf16 gradients add up in fp32 up to stage 1 of ZeRO
   bool asks_for_batch = false;          ///< its user has to say how many sequences a step has
   MemoryRuns memory_runs;
   TimeRuns time_runs;
@@ -71,6 +72,9 @@ const Row& row_of(spec::Framework framework);
 
 /// Whether a run makes a model from scratch, as opposed to tuning one that is published.
 bool pretrains(const spec::Question& question);
+
+/// The type in which gradients accumulate where nobody says.
+formats::Dtype gradients_of(const spec::Training& training, spec::Sharding sharding);
 
 /// All rows, in the order of the enumeration.
 std::span<const Row* const> rows();

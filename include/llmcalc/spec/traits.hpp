@@ -40,20 +40,14 @@ constexpr bool offloads_optimizer(Offload offload) {
          offload == Offload::params_optimizer;
 }
 
-/// The type in which gradients accumulate where nobody says. The recipes of Megatron-DeepSpeed add bf16 gradients up in
-/// fp32 up to stage 1, with BF16_Optimizer (bigscience-workshop/Megatron-DeepSpeed). Elsewhere it does not depend on
-/// the sharding: DeepSpeed itself did so without sharding until 0.17, and takes the model's type since
-/// (runtime/engine.py, get_data_types, of 0.19.6).
-constexpr formats::Dtype gradients_of(const Training& training, Sharding sharding) {
-  const Precision& precision = training.precision;
-  const bool widens = training.framework == Framework::megatron_deepspeed && precision.master;
-  if (!widens || precision.weights != formats::Dtype::bf16) return precision.grads;
-  return zero_stage(sharding) <= 1 ? formats::Dtype::fp32 : formats::Dtype::bf16;
-}
-
 /// The update happens as soon as a gradient exists: nothing accumulates.
 constexpr bool updates_in_backward(Optimizer optimizer) {
   return optimizer == Optimizer::lomo || optimizer == Optimizer::adalomo;
+}
+
+/// Gradients of several micro-batches add up before an update.
+constexpr bool accumulates(const Training& training) {
+  return !updates_in_backward(training.optimizer) && !training.optimizer_in_backward;
 }
 
 /// LoRA and its kin: two thin matrices beside a frozen one.

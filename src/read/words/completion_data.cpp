@@ -25,8 +25,7 @@ constexpr double usual_steps = 1000.0;
 bool is_up_to_us(const Draft& draft) {
   const auto& question = draft.question;
   const auto& training = question.training;
-  const bool accumulates = !spec::updates_in_backward(training.optimizer) && !training.optimizer_in_backward;
-  return accumulates && !draft.given("grad_accum") && question.layout.gpus > 1 &&
+  return spec::accumulates(training) && !draft.given("grad_accum") && question.layout.gpus > 1 &&
          frameworks::row_of(training.framework).asks_for_batch && frameworks::pretrains(question);
 }
 

@@ -148,7 +148,7 @@ void quantize_moments(Draft& draft) {
 
 /// A sharding that nobody says is none of ZeRO's.
 void follow_sharding(Draft& draft) {
-  const Dtype type = spec::gradients_of(draft.training(), draft.layout().sharding);
+  const Dtype type = frameworks::gradients_of(draft.training(), draft.layout().sharding);
   if (draft.given("grads") || type == draft.training().precision.grads) return;
   draft.training().precision.grads = type;
   draft.derive("grads", "BF16_Optimizer");
