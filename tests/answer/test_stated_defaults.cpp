@@ -74,6 +74,25 @@ void check(const std::string& line) {
   if (after != before) FAIL_CHECK(line << " with all of its defaults" << difference(*before, after));
 }
 
+/// Holds each option that the answer assumes against the value that it has.
+void check_assumptions(const std::string& line) try {
+  const auto resolved = read::resolve(test::words(line), std::nullopt, read::Catalogue());
+  for (const std::string& assumption : resolved.assumptions) {
+    if (!assumption.starts_with("--")) continue;
+    const auto said = test::words(assumption.substr(0, assumption.find(", "))).front();
+    const auto* term = read::find_term(said.term);
+    if (term == nullptr) continue;  // a shorthand, as --dtype
+    const auto echoed = std::ranges::find(resolved.echo, said.term, &read::Echo::term);
+    if (echoed == resolved.echo.end()) continue;
+    spec::Question question = resolved.question;
+    term->apply(question, said.text, line);
+    if (!echoed->value.empty() && term->show(question) != echoed->value)
+      FAIL_CHECK(line << " has " << echoed->value << ", and says " << assumption);
+  }
+} catch (const quantity::BadInput& error) {
+  CHECK_FALSE(error.place().empty());
+}
+
 template <class E>
 std::vector<std::string> words_for() {
   std::set<E> seen;
@@ -108,6 +127,21 @@ TEST_CASE("stating what is echoed leaves the answer as it is", "[long]") {
   for (const auto& framework : words_for<spec::Framework>()) {
     for (const auto& run : runs) check(run + " --framework " + framework);
   }
+}
+
+TEST_CASE("stating what is echoed leaves the answer as it is where the layout chose the trainer") {
+  for (const auto& run : runs) check(run);
+}
+
+TEST_CASE("an assumption names the value that the answer has") {
+  const std::string others[] = {"--model bert-base-uncased --gpu rtx-4090", "--model gpt2 --gpu h100-sxm",
+                                "--model llama-3.2-1b --method lora --global-batch 12 --gpu h100-sxm",
+                                "--model llama-3.2-1b --gpu h100-sxm --samples 5000"};
+  for (const auto& framework : words_for<spec::Framework>()) {
+    for (const auto& run : runs) check_assumptions(run + " --framework " + framework);
+    for (const auto& run : others) check_assumptions(run + " --framework " + framework);
+  }
+  for (const auto& run : runs) check_assumptions(run);
 }
 
 TEST_CASE("stating what is echoed of a method leaves the answer as it is") {

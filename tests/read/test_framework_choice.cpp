@@ -85,4 +85,7 @@ TEST_CASE("the answer says what a recipe means to the framework") {
   CHECK(says("deepspeed", "bf16 weights, fp32 masters, bf16 gradients"));
   CHECK(says("generic", "weights and gradients in bf16, moments in fp32"));
   CHECK(says("hf --method lora", "bf16 base, adapters in fp32"));
+  CHECK(says("hf --grads fp32", "bf16 weights, gradients in fp32, moments in bf16"));
+  CHECK(says("hf --optimizer sgd", "weights and gradients in bf16"));
+  CHECK_FALSE(says("hf --optimizer sgd", "moments"));
 }

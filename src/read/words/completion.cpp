@@ -100,7 +100,10 @@ void split_global_batch(Draft& draft) {
     return;
   }
   if (!draft.given("micro_batch")) take_default(draft, "micro_batch");
-  if (!draft.given("micro_batch") && of_rank % training.micro_batch != 0) training.micro_batch = 1;
+  if (!draft.given("micro_batch") && of_rank % training.micro_batch != 0) {
+    training.micro_batch = 1;
+    draft.assume("micro_batch", batch_rule, "--micro-batch 1");
+  }
   const auto accum = exact_share(draft, of_rank, training.micro_batch, "global_batch", "micro_batch", batch_rule);
   if (draft.given("grad_accum") && accum != training.grad_accum) {
     draft.contradiction("global_batch", "grad_accum", batch_rule);
@@ -142,7 +145,10 @@ void complete_sequence(Draft& draft) {
   auto& shape = draft.shape();
   auto& training = draft.training();
   take_default(draft, "seq");
-  if (!draft.given("seq") && shape.max_position != 0) training.seq = std::min(training.seq, shape.max_position);
+  if (!draft.given("seq") && shape.max_position != 0 && training.seq > shape.max_position) {
+    training.seq = shape.max_position;
+    draft.assume("seq", "max_position", "--seq " + std::to_string(training.seq));
+  }
   if (training.seq == 0) {
     const bool by_size = draft.question.stated_parameters && shape.max_position == 0;
     const auto longest = shape.max_position == 0 ? longest_default_seq : shape.max_position;
@@ -206,14 +212,13 @@ void complete_kernels(Draft& draft) {
 
 void complete_optimizer(Draft& draft) {
   spec::Training& training = draft.training();
-  if (spec::has_backward_pass(training.method)) {
-    take_default(draft, "optimizer");
-    take_default(draft, "optimizer_in_backward");
-  }
   if (training.method == Method::galore && !draft.given("optimizer")) {
     training.optimizer = spec::Optimizer::galore_adamw_8bit;
     draft.derive("optimizer", "method galore");
+  } else if (spec::has_backward_pass(training.method)) {
+    take_default(draft, "optimizer");
   }
+  if (spec::has_backward_pass(training.method)) take_default(draft, "optimizer_in_backward");
   const std::int64_t rank = default_projection_rank(training);
   if (rank == 0 || training.optimizer_rank > 0) return;
   training.optimizer_rank = rank;

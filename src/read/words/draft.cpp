@@ -31,6 +31,8 @@ void Draft::derive(std::string_view term, std::string_view how) {
 
 void Draft::assume(std::string_view term, std::string_view how, std::string sentence) {
   set_origin(term, {Source::assumed, std::string(how)});
+  const std::string option = flag_of(term) + " ";
+  std::erase_if(assumptions, [&](const std::string& before) { return before.starts_with(option); });
   assumptions.push_back(std::move(sentence));
 }
 

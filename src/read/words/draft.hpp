@@ -36,8 +36,9 @@ class Draft {
 
   /// Records where the value of a term comes from.
   void set_origin(std::string_view term, Origin origin);
-  void derive(std::string_view term, std::string_view how);                        ///< a default with its rule
-  void assume(std::string_view term, std::string_view how, std::string sentence);  ///< a default that moves the answer
+  void derive(std::string_view term, std::string_view how);  ///< a default with its rule
+  /// A default that moves the answer; what was assumed of the term before gives way.
+  void assume(std::string_view term, std::string_view how, std::string sentence);
 
   Origin origin(std::string_view term) const;
 

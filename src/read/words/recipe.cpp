@@ -185,20 +185,28 @@ void keep_remainders(Draft& draft) {
 }
 
 /// What a recipe comes to in this framework: the word is the same for six of them.
-std::string meaning_of(const Precision& precision, Method method) {
+std::string meaning_of(const spec::Training& training) {
+  const Precision& precision = training.precision;
+  const Method method = training.method;
   const std::string weights(spec::name_of(precision.weights));
   if (trains_adapters(method)) {
     return formats::is_quantized(precision.weights) ? "adapters in fp32" : weights + " base, adapters in fp32";
   }
   if (!spec::has_backward_pass(method)) return "weights in " + weights;
-  if (precision.autocast) return "fp32 weights under autocast to " + std::string(spec::name_of(precision.compute));
+  if (precision.autocast)
+    return weights + " weights under autocast to " + std::string(spec::name_of(precision.compute));
   if (precision.master) {
     return weights + " weights, fp32 masters, " + std::string(spec::name_of(precision.grads)) + " gradients";
   }
-  if (precision.grads == precision.weights && precision.moments == precision.weights) {
+  const bool keeps_none = training.optimizer == spec::Optimizer::sgd || training.optimizer == spec::Optimizer::lomo;
+  const bool alike = precision.grads == precision.weights;
+  if (alike && !keeps_none && precision.moments == precision.weights) {
     return "weights, gradients and moments in " + weights;
   }
-  return "weights and gradients in " + weights + ", moments in " + std::string(spec::name_of(precision.moments));
+  const std::string gradients(spec::name_of(precision.grads));
+  const std::string both =
+      alike ? "weights and gradients in " + weights : weights + " weights, gradients in " + gradients;
+  return keeps_none ? both : both + ", moments in " + std::string(spec::name_of(precision.moments));
 }
 
 /// Says what the recipe means where one was taken; knobs that were said one by one mean what they say.
@@ -208,8 +216,7 @@ void say_recipe(Draft& draft) {
   if (by_knobs) return;
   const auto* usual = frameworks::default_of(draft.question, "dtype");
   const std::string name = word != nullptr ? word->text : std::string(usual == nullptr ? "bf16" : usual->value);
-  const auto& training = draft.question.training;
-  draft.assumptions.push_back("--dtype " + name + ", " + meaning_of(training.precision, training.method));
+  draft.assumptions.push_back("--dtype " + name + ", " + meaning_of(draft.question.training));
 }
 
 }  // namespace

@@ -15,6 +15,8 @@ using spec::Training;
 struct TokenBudget {
   static void apply(spec::Question& question, std::string_view text, std::string_view place) {
     DataBudget& data = question.pricing.data;
+    data.tokens.reset();
+    data.tokens_per_parameter.reset();
     const auto amount = quantity::parse_tokens(text, place);
     if (const auto* total = std::get_if<quantity::Tokens>(&amount)) {
       check_limits(quantity::in_tokens(*total), 1.0, max_amount, text, place);
