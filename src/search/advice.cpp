@@ -25,9 +25,9 @@ std::vector<Advice> changes_for(const spec::Question& question, Combinations com
   const double speed = speed_of(question);
   std::vector<Advice> found;
   for (std::size_t last = 0; last < all_changes().size(); ++last) {
-    for (auto& advice : combinations.with_last(last)) {
-      if (speed > 0.0) advice.speed = speed_of(advice.question) / speed;
-      found.push_back(std::move(advice));
+    for (auto& solution : combinations.with_last(last)) {
+      if (speed > 0.0) solution.speed = speed_of(solution.question) / speed;
+      found.push_back(std::move(solution));
     }
   }
   return found;

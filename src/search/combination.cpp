@@ -44,18 +44,18 @@ std::optional<Combinations::Enough> Combinations::enough(const spec::Question& q
 }
 
 /// The edited question is a quick look; what counts is the one that its words ask.
-std::optional<Advice> Combinations::verify(Changed run) {
+std::optional<Solution> Combinations::verify(Changed run) {
   if (!enough(run.question)) return std::nullopt;
   auto restated = restate_(run.question, run.terms);
   const auto asked = restated ? enough(restated->question) : std::nullopt;
   if (!asked) return std::nullopt;
-  return Advice{std::move(restated->terms),   std::move(run.change), std::move(run.cost), asked->needed, asked->verdict,
-                std::move(restated->question)};
+  Advice advice{std::move(restated->terms), std::move(run.change), std::move(run.cost), asked->needed, asked->verdict};
+  return Solution{std::move(advice), std::move(restated->question)};
 }
 
 /// The last change is tried in every form: more of it need not need less.
-std::optional<Advice> Combinations::first_form(const Changed& run, const Change& last) {
-  std::optional<Advice> tight;
+std::optional<Solution> Combinations::first_form(const Changed& run, const Change& last) {
+  std::optional<Solution> tight;
   const auto steps = last.steps(run.question, larger_);
   for (std::size_t step = 0; step < steps; ++step) {
     auto changed = apply(run, last, larger_, step);
@@ -68,7 +68,7 @@ std::optional<Advice> Combinations::first_form(const Changed& run, const Change&
 }
 
 /// The changes of a set, each but the last one in its strongest form.
-std::optional<Advice> Combinations::strongest_forms(const Set& set) {
+std::optional<Solution> Combinations::strongest_forms(const Set& set) {
   Changed run = start_;
   for (std::size_t i = 0; i + 1 < set.size(); ++i) {
     auto changed = strongest(run, *set[i], larger_);
@@ -79,7 +79,7 @@ std::optional<Advice> Combinations::strongest_forms(const Set& set) {
 }
 
 /// From the dearest of the others down, each is taken no further than it must go.
-std::optional<Advice> Combinations::relaxed(const Set& set, std::size_t at, const Changed& run, VerdictKind verdict) {
+std::optional<Solution> Combinations::relaxed(const Set& set, std::size_t at, const Changed& run, VerdictKind verdict) {
   if (at + 1 == set.size()) {
     auto advice = first_form(run, *set.back());
     return advice && advice->verdict == verdict ? advice : std::nullopt;
@@ -93,7 +93,7 @@ std::optional<Advice> Combinations::relaxed(const Set& set, std::size_t at, cons
   return std::nullopt;
 }
 
-std::optional<Advice> Combinations::of(const Set& set) {
+std::optional<Solution> Combinations::of(const Set& set) {
   constexpr std::size_t all_forms_up_to = 2;  // changes: more of them have too many forms to walk
   auto advice = strongest_forms(set);
   if (set.size() == 1) return advice;
@@ -141,7 +141,7 @@ bool Combinations::extend(Set& set, std::size_t below, std::size_t missing, cons
   return false;
 }
 
-std::vector<Advice> Combinations::with_last(std::size_t last) {
+std::vector<Solution> Combinations::with_last(std::size_t last) {
   told_.clear();
   Set set;
   for (std::size_t others = 0; others < most_together; ++others) {

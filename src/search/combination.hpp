@@ -12,6 +12,11 @@
 
 namespace llmcalc::search {
 
+/// A set of changes with which a run fits, and the run that its words ask for.
+struct Solution : Advice {
+  spec::Question question;
+};
+
 class Combinations {
  public:
   /// \param takes_tight  whether a fit inside the error bar is a gain
@@ -21,7 +26,7 @@ class Combinations {
   /// The smallest set that fits of those in which the change at `last` is the dearest, at most four together, and
   /// before it the smallest that is tight, if that is another. Every set is verified by a walk of the run as it is
   /// asked for.
-  std::vector<Advice> with_last(std::size_t last);
+  std::vector<Solution> with_last(std::size_t last);
 
  private:
   using Set = std::vector<const Change*>;
@@ -33,11 +38,11 @@ class Combinations {
     trust::VerdictKind verdict;
   };
   std::optional<Enough> enough(const spec::Question& question);
-  std::optional<Advice> verify(Changed run);
-  std::optional<Advice> first_form(const Changed& run, const Change& last);
-  std::optional<Advice> strongest_forms(const Set& set);
-  std::optional<Advice> relaxed(const Set& set, std::size_t at, const Changed& run, trust::VerdictKind verdict);
-  std::optional<Advice> of(const Set& set);
+  std::optional<Solution> verify(Changed run);
+  std::optional<Solution> first_form(const Changed& run, const Change& last);
+  std::optional<Solution> strongest_forms(const Set& set);
+  std::optional<Solution> relaxed(const Set& set, std::size_t at, const Changed& run, trust::VerdictKind verdict);
+  std::optional<Solution> of(const Set& set);
   bool is_known(const Set& set) const;
   bool take(const Set& set);
   bool extend(Set& set, std::size_t below, std::size_t missing, const Change& last);
@@ -49,7 +54,7 @@ class Combinations {
   Probe& probe_;
   std::span<const Change> changes_ = all_changes();
   std::vector<Set> found_;  ///< what fits, of all that was handed out
-  std::vector<Advice> told_;
+  std::vector<Solution> told_;
 };
 
 }  // namespace llmcalc::search

@@ -213,11 +213,11 @@ TEST_CASE("cutting a model takes no accelerator and no sequence from the run") {
     const auto run = question(line);
     for (const auto& advice : advised(line).changes) {
       const auto options = options_of(advice.terms);
-      const auto changed = question(line + options).layout;
-      if (changed.tp * changed.pp == 1 || options.find("--gpus") != std::string::npos) continue;
+      const auto changed = question(line + options);
+      if (changed.layout.tp * changed.layout.pp == 1 || options.find("--gpus") != std::string::npos) continue;
       CAPTURE(line, options);
-      CHECK(changed.gpus == run.layout.gpus);
-      CHECK(advice.question.training.global_batch == run.training.global_batch);
+      CHECK(changed.layout.gpus == run.layout.gpus);
+      CHECK(changed.training.global_batch == run.training.global_batch);
       ++cuts;
     }
   }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "llmcalc/answer/estimate.hpp"
-#include "llmcalc/search/advice.hpp"
+#include "llmcalc/search/advised.hpp"
 
 #include <cstddef>
 #include <string>
