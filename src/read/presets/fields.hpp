@@ -5,7 +5,7 @@
 #include "llmcalc/quantity/suggest.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "read/presets/json.hpp"
-#include "read/words/terms.hpp"
+#include "read/words/numbers.hpp"
 
 #include <limits>
 #include <optional>

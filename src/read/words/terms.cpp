@@ -4,25 +4,7 @@
 #include "llmcalc/quantity/suggest.hpp"
 #include "llmcalc/quantity/text.hpp"
 
-#include <charconv>
-
 namespace llmcalc::read {
-
-std::int64_t check_range(std::int64_t value, std::int64_t min, std::int64_t max, std::string_view text,
-                         std::string_view place) {
-  if (value >= min && value <= max) return value;
-  throw quantity::BadInput(std::string(place), quantity::quoted(text) + " is out of range: expected " +
-                                                   std::to_string(min) + " to " + std::to_string(max));
-}
-
-double check_limits(double value, double min, double max, std::string_view text, std::string_view place) {
-  if (value >= min && value <= max) return value;
-  const bool any_above_zero = min <= std::numeric_limits<double>::min();
-  throw quantity::BadInput(std::string(place),
-                           quantity::quoted(text) + " is out of range: expected " +
-                               (any_above_zero ? "more than 0 and at most " : write_double(min) + " to ") +
-                               write_double(max));
-}
 
 bool is_among(std::string_view name, std::span<const std::string_view> names) {
   return std::ranges::find(names, name) != names.end();
@@ -44,12 +26,6 @@ std::string join_list(const std::vector<std::string>& items) {
   std::string text;
   for (const auto& item : items) text.append(text.empty() ? "" : ",").append(item);
   return text;
-}
-
-std::string write_double(double value) {
-  char buffer[32];  // the shortest text that reads back as the same double has at most 24 characters
-  const auto end = std::to_chars(std::begin(buffer), std::end(buffer), value);
-  return {buffer, end.ptr};
 }
 
 void throw_unknown_word(std::string_view text, std::string_view place, const std::vector<std::string_view>& known) {

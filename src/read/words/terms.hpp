@@ -8,6 +8,7 @@
 #include "llmcalc/read/vocabulary.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "read/words/numbers.hpp"
 
 #include <algorithm>
 #include <array>
@@ -48,22 +49,9 @@ using InServing = Path<&spec::Question::serving, members...>;
 template <auto... members>
 using InRuntime = Path<&spec::Question::runtime, members...>;
 
-/// Dimensions and counts are 32-bit integers in every framework that runs them.
-inline constexpr std::int64_t max_dimension = std::numeric_limits<std::int32_t>::max();
-/// Models are expanded layer by layer; a hundred times the deepest published stack (DeepNet's 1,000 layers,
-/// arXiv:2203.00555) is a slip of the keyboard.
-inline constexpr std::int64_t max_layers = 100'000;
-
-/// Far above any run: the largest published one saw 4e13 tokens.
-inline constexpr double max_amount = 1e18;
-
-std::int64_t check_range(std::int64_t value, std::int64_t min, std::int64_t max, std::string_view text,
-                         std::string_view place);
-double check_limits(double value, double min, double max, std::string_view text, std::string_view place);
 bool is_among(std::string_view name, std::span<const std::string_view> names);
 std::vector<std::string> split_list(std::string_view text, std::string_view place);
 std::string join_list(const std::vector<std::string>& items);
-std::string write_double(double value);
 [[noreturn]] void throw_unknown_word(std::string_view text, std::string_view place,
                                      const std::vector<std::string_view>& known);
 
