@@ -12,9 +12,9 @@
 namespace llmcalc::cli {
 
 struct PresetOptions {
-  std::string name;    ///< empty: a list
-  bool alone = false;  ///< the name stands without "show"
-  std::string part;    ///< of the names in the list, in lower case; empty: all
+  std::string name = {};  ///< empty: a list
+  bool alone = false;     ///< the name stands without "show"
+  std::string part = {};  ///< of the names in the list, in lower case; empty: all
   bool json = false;
 };
 

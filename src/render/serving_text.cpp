@@ -182,7 +182,7 @@ Block serving_changes(const ServingReport& report, const TextStyle& style) {
     const bool first = block.lines.size() == block.least;
     add(labelled(first ? "try" : "", change_of(candidate), style), block);
   }
-  block.least += report.advice.empty() ? 0 : 1;
+  if (!report.advice.empty()) ++block.least;
   return block;
 }
 

@@ -81,12 +81,12 @@ struct AcceleratorPreset {
 /// What was measured of one accelerator, and for which others that stands: all whose architecture begins so, of those
 /// only the ones that meet the other conditions; none where there is no architecture.
 struct RatesPreset {
-  spec::Rates rates;
-  std::string arch;
-  std::string name;                   ///< with which the part's name begins
+  spec::Rates rates = {};
+  std::string arch = {};
+  std::string name = {};              ///< with which the part's name begins
   double bf16_over_fp32_below = 0.0;  ///< dense bf16 peak over that of the vector units in fp32; 0: any
-  quantity::Bandwidth bandwidth_from;
-  std::string base;
+  quantity::Bandwidth bandwidth_from = {};
+  std::string base = {};
 };
 
 /// A preset file of the user, already read: the catalogue itself does no I/O.

@@ -6,13 +6,17 @@
 namespace llmcalc::read {
 namespace {
 struct BrokenToml {};
+
+constexpr void require(bool holds) {
+  if (!holds) throw BrokenToml();
+}
 }  // namespace
 }  // namespace llmcalc::read
 
 // Some broken files reach assertions of toml++, which it takes for granted in release builds ("[" at the end of a line
 // in 3.3.0): here they refuse the file.
 #undef NDEBUG
-#define TOML_ASSERT(expression) static_cast<void>((expression) || (throw llmcalc::read::BrokenToml(), false))
+#define TOML_ASSERT(expression) llmcalc::read::require(static_cast<bool>(expression))
 #define TOML_HEADER_ONLY 1
 #define TOML_ENABLE_FORMATTERS 0
 #include <toml++/impl/preprocessor.h>

@@ -44,6 +44,13 @@ void merge_defaults(Node& table) {
   for (const auto& each : merged.items) bring(each);
 }
 
+Node node_of(Node::Kind kind, std::string text = {}) {
+  Node node;
+  node.kind = kind;
+  node.text = std::move(text);
+  return node;
+}
+
 class Builder : public YAML::EventHandler {
  public:
   explicit Builder(std::string_view place) : place_(place) {}
@@ -51,7 +58,7 @@ class Builder : public YAML::EventHandler {
   /// One document is what it holds; several are a list.
   Node take() && {
     if (documents_.size() == 1) return std::move(documents_.front());
-    Node all{Node::Kind::list};
+    Node all = node_of(Node::Kind::list);
     all.items = std::move(documents_);
     return all;
   }
@@ -61,12 +68,14 @@ class Builder : public YAML::EventHandler {
     documents_.push_back(std::exchange(root_, {}));
     anchored_.clear();
   }
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { add({Node::Kind::nothing}, mark, anchor); }
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    add(node_of(Node::Kind::nothing), mark, anchor);
+  }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& text) override {
     const bool plain = tag != "!";  // yaml-cpp marks what stands in quotes with it
     const bool nothing = plain && (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL");
-    add({nothing ? Node::Kind::nothing : Node::Kind::value, nothing ? std::string() : text}, mark, anchor);
+    add(nothing ? node_of(Node::Kind::nothing) : node_of(Node::Kind::value, text), mark, anchor);
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchored_.find(anchor);
@@ -77,12 +86,12 @@ class Builder : public YAML::EventHandler {
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
-    open({Node::Kind::list}, mark, anchor);
+    open(node_of(Node::Kind::list), mark, anchor);
   }
   void OnSequenceEnd() override { close(); }
   void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value) override {
-    open({Node::Kind::table}, mark, anchor);
+    open(node_of(Node::Kind::table), mark, anchor);
   }
   void OnMapEnd() override {
     merge_defaults(open_.back().node);

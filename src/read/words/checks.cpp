@@ -220,7 +220,7 @@ void check_graphs(const Draft& draft) {
 }
 
 void check_data(const Draft& draft) {
-  for (const auto [one, other] : {std::pair("samples", "tokens"), {"steps", "tokens"}, {"steps", "samples"}}) {
+  for (const auto& [one, other] : {std::pair("samples", "tokens"), {"steps", "tokens"}, {"steps", "samples"}}) {
     if (draft.given(one) && draft.given(other)) draft.contradiction(one, other, "both say how much data there is");
   }
   if (draft.given("samples")) return;
