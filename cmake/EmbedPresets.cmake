@@ -1,26 +1,25 @@
 # llmcalc_embed_presets(<target>): compiles everything under presets/ into the target, as the table that
 # src/read/presets/embedded_presets.hpp declares. The files are checked on the way: a mistake in one of them stops the build.
 
-set(llmcalc_presets_root "${CMAKE_CURRENT_LIST_DIR}/..")
+cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH llmcalc_presets_root)
 
-# The tool that writes the table reads presets with the library's own reader, hence these of its sources.
+# What the tool that writes the table needs of the library: its own reader of presets, compiled once for both.
+set(llmcalc_preset_reader)
+foreach(
+  source IN
+  ITEMS quantity/checked quantity/decimal quantity/error quantity/suggest quantity/text quantity/written spec/names
+        read/config/activation read/config/document read/config/expression read/config/family read/config/fields
+        read/config/reader read/config/writing read/json_text read/presets/accelerator read/presets/fields
+        read/presets/json read/presets/model read/presets/names read/presets/rates read/presets/shape)
+  list(APPEND llmcalc_preset_reader "${llmcalc_presets_root}/src/${source}.cpp")
+endforeach()
+
 function(llmcalc_add_embed_presets_tool)
-  set(sources "${llmcalc_presets_root}/cmake/embed_presets.cpp")
-  foreach(
-    source IN
-    ITEMS quantity/checked quantity/decimal quantity/error quantity/suggest quantity/text quantity/written spec/names
-          read/config/activation read/config/document read/config/expression read/config/family read/config/fields
-          read/config/reader read/config/writing read/json_text read/presets/accelerator read/presets/fields
-          read/presets/json read/presets/model read/presets/names read/presets/rates read/presets/shape)
-    list(APPEND sources "${llmcalc_presets_root}/src/${source}.cpp")
-  endforeach()
-  add_executable(llmcalc_embed_presets_tool ${sources})
+  add_executable(llmcalc_embed_presets_tool "${llmcalc_presets_root}/cmake/embed_presets.cpp")
   target_include_directories(
     llmcalc_embed_presets_tool PRIVATE "${llmcalc_presets_root}/include" "${llmcalc_presets_root}/src")
-  target_compile_features(llmcalc_embed_presets_tool PRIVATE cxx_std_20)
-  # It runs once, for a moment: nobody waits for its optimization.
-  target_compile_options(llmcalc_embed_presets_tool PRIVATE "$<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:-O0>")
-  target_link_libraries(llmcalc_embed_presets_tool PRIVATE fmt::fmt nlohmann_json::nlohmann_json)
+  target_link_libraries(llmcalc_embed_presets_tool PRIVATE llmcalc_preset_reader_objects fmt::fmt
+                                                           nlohmann_json::nlohmann_json llmcalc_settings)
 endfunction()
 
 function(llmcalc_embed_presets target)
