@@ -40,7 +40,7 @@ spec::Question question(const Case& c) {
 }
 
 timing::StepTime step_time(const spec::Question& q, const frameworks::Profile& profile, const program::Program& program) {
-  const timing::Kernels kernels(*q.gpu, q.training, profile);
+  const timing::KernelPrices kernels(*q.gpu, q.training, profile);
   const timing::Network network(*q.gpu, q.layout);
   return timing::time_step(program, q, profile, {kernels, network, q.training.precision.compute});
 }

@@ -11,7 +11,7 @@ using quantity::Bytes;
 namespace {
 
 /// "layer 31 of 32", "head", "embedding"; positions count blocks, of which the first is the embedding.
-std::string place_of(const Walks& walks, const memory::PhasePeak& peak) {
+std::string place_of(const Walks& walks, const memory::PeakMoment& peak) {
   if (peak.phase == Phase::optimizer) return "optimizer step";
   const auto position = static_cast<std::size_t>(peak.position);
   const std::string_view pass = peak.phase == Phase::backward ? "backward" : "forward";
@@ -20,7 +20,7 @@ std::string place_of(const Walks& walks, const memory::PhasePeak& peak) {
   return fmt::format("{} of layer {} of {}", pass, peak.position, walks.program.sequence.size() - 2);
 }
 
-std::string place_of(const Walks& walks, const memory::TimelinePoint& point) {
+std::string place_of(const Walks& walks, const memory::BlockPeak& point) {
   if (point.phase == Phase::optimizer) return "all weights";
   const auto position = static_cast<std::size_t>(point.position);
   const auto& block = walks.program.blocks[walks.program.sequence[position]];

@@ -69,7 +69,7 @@ std::vector<std::string> about_torch(const spec::Question& question) {
   const auto& training = question.training;
   const frameworks::Profile profile = frameworks::make_profile(training, question.gpu);
   const bool casts = formats::is_narrow_float(training.precision.compute) &&
-                     frameworks::row_of(training.framework).states != frameworks::States::textbook;
+                     frameworks::row_of(training.framework).states != frameworks::StateRecipe::textbook;
   std::vector<std::string> lines;
   if (question.pricing.mfu) return lines;
   if (casts && !profile.narrow.keeps_inputs && !profile.narrow.casts_in_one_pass) {

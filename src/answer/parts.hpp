@@ -20,7 +20,7 @@ struct Walks {
   program::Size size;
   program::Work work;
   memory::StepMemory memory;  ///< of the stage that the question is about
-  std::vector<memory::TimelinePoint> timeline;
+  std::vector<memory::BlockPeak> timeline;
   std::vector<memory::StagePeak> stages;  ///< the peak of each pipeline stage
   Levels levels;
 };

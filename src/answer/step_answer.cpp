@@ -17,7 +17,7 @@ namespace llmcalc::answer {
 namespace {
 
 timing::StepTime step_time(const spec::Question& question, const Walks& walks) {
-  const timing::Kernels kernels(*question.gpu, question.training, walks.profile);
+  const timing::KernelPrices kernels(*question.gpu, question.training, walks.profile);
   const timing::Network network(*question.gpu, question.layout);
   return timing::time_step(walks.program, question, walks.profile,
                            {kernels, network, question.training.precision.compute});
@@ -70,7 +70,7 @@ std::string numbers_of_pipeline(const StepTime&, const spec::Question& question)
 std::string numbers_of_data(const StepTime&, const spec::Question& question) {
   const auto& layout = question.layout;
   return fmt::format("{} over {} ranks, {}", spec::name_of(layout.sharding), layout.dp * layout.cp,
-                     program::Sharding(layout).gathers_weights() ? micro_batches(question) : "once a step");
+                     program::StateSharding(layout).gathers_weights() ? micro_batches(question) : "once a step");
 }
 
 std::string numbers_of_offload(const StepTime&, const spec::Question& question) {

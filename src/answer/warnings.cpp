@@ -39,7 +39,7 @@ double bubble_share(const TimeAnswer& time) {
 /// A stage that was chosen says nothing of the others.
 std::optional<std::string> about_other_stages(const spec::Question& question, const Estimate& estimate) {
   const auto& memory = estimate.memory;
-  const auto highest = std::ranges::max_element(memory.stages, {}, &StagePeak::allocated);
+  const auto highest = std::ranges::max_element(memory.stages, {}, &memory::StagePeak::allocated);
   const bool fits =
       estimate.verdict.kind == trust::VerdictKind::fits || estimate.verdict.kind == trust::VerdictKind::tight;
   if (!fits || highest == memory.stages.end() || highest->stage == memory.stage) return std::nullopt;
@@ -77,7 +77,7 @@ std::string about_tightness(const spec::Question& question, const Verdict& verdi
     return fmt::format("tight: the room left is inside the error bar of {:.0f} %", 100.0 * verdict.error.above);
   }
   const bool retries = question.layout.sharding == spec::Sharding::fsdp1 &&
-                       !frameworks::holds(frameworks::Change::fsdp_limits_gathers, question.training.software);
+                       !frameworks::holds(frameworks::Behaviour::fsdp_limits_gathers, question.training.software);
   return std::string("tight: what the allocator caches of sharded layers reaches the capacity, where runs have died") +
          (retries ? "; before torch 2.1, without limit_all_gathers, they ran at a third of the speed" : "");
 }

@@ -23,18 +23,18 @@ constexpr FloatFormat e5m2{5, 2, TopExponent::special, Overflow::saturate};
 constexpr FloatFormat e2m1{2, 1, TopExponent::numbers, Overflow::saturate};
 
 constexpr std::array encodings{
-    Encoding{Dtype::fp64, Family::floating, ieee(11, 52)},
-    Encoding{Dtype::fp32, Family::floating, ieee(8, 23)},
-    Encoding{Dtype::tf32, Family::floating, ieee(8, 10)},
-    Encoding{Dtype::fp16, Family::floating, ieee(5, 10)},
-    Encoding{Dtype::bf16, Family::floating, ieee(8, 7)},
-    Encoding{Dtype::fp8_e4m3, Family::floating, e4m3},
-    Encoding{Dtype::fp8_e5m2, Family::floating, e5m2},
-    Encoding{Dtype::int8, Family::integer, {}},
-    Encoding{Dtype::int4, Family::integer, {}},
-    Encoding{Dtype::nf4, Family::codebook, {}},
-    Encoding{Dtype::mxfp8, Family::scaled_float, e4m3},
-    Encoding{Dtype::mxfp4, Family::scaled_float, e2m1},
+    Encoding{Dtype::fp64, EncodingFamily::floating, ieee(11, 52)},
+    Encoding{Dtype::fp32, EncodingFamily::floating, ieee(8, 23)},
+    Encoding{Dtype::tf32, EncodingFamily::floating, ieee(8, 10)},
+    Encoding{Dtype::fp16, EncodingFamily::floating, ieee(5, 10)},
+    Encoding{Dtype::bf16, EncodingFamily::floating, ieee(8, 7)},
+    Encoding{Dtype::fp8_e4m3, EncodingFamily::floating, e4m3},
+    Encoding{Dtype::fp8_e5m2, EncodingFamily::floating, e5m2},
+    Encoding{Dtype::int8, EncodingFamily::integer, {}},
+    Encoding{Dtype::int4, EncodingFamily::integer, {}},
+    Encoding{Dtype::nf4, EncodingFamily::codebook, {}},
+    Encoding{Dtype::mxfp8, EncodingFamily::scaled_float, e4m3},
+    Encoding{Dtype::mxfp4, EncodingFamily::scaled_float, e2m1},
 };
 
 /// The 16 values of NormalFloat, quantiles of the normal distribution (Dettmers et al. 2023, arXiv:2305.14314,
@@ -94,24 +94,24 @@ const Encoding& encoding_of(Dtype dtype) {
 }
 
 std::uint64_t nearest_code(const Encoding& encoding, double value) {
-  const bool is_float = encoding.family == Family::floating || encoding.family == Family::scaled_float;
+  const bool is_float = encoding.family == EncodingFamily::floating || encoding.family == EncodingFamily::scaled_float;
   if (is_float) return round_to_code(encoding.element, value);
   if (std::isnan(value)) {
     throw quantity::BadInput("value", fmt::format("'nan' has no code in {}", facts(encoding.dtype).name),
                              "give a number");
   }
-  return encoding.family == Family::integer ? integer_code(encoding.dtype, value) : codebook_code(value);
+  return encoding.family == EncodingFamily::integer ? integer_code(encoding.dtype, value) : codebook_code(value);
 }
 
 double value_of_code(const Encoding& encoding, std::uint64_t code) {
-  if (encoding.family == Family::integer) return integer_value(encoding.dtype, code);
-  if (encoding.family == Family::codebook) return normal_float.at(code);
+  if (encoding.family == EncodingFamily::integer) return integer_value(encoding.dtype, code);
+  if (encoding.family == EncodingFamily::codebook) return normal_float.at(code);
   return value_of_code(encoding.element, code);
 }
 
-Span finite_span(const Encoding& encoding) {
-  if (encoding.family == Family::codebook) return {normal_float.front(), normal_float.back()};
-  if (encoding.family == Family::integer) {
+FiniteRange finite_range(const Encoding& encoding) {
+  if (encoding.family == EncodingFamily::codebook) return {normal_float.front(), normal_float.back()};
+  if (encoding.family == EncodingFamily::integer) {
     const auto max = static_cast<double>(integer_max(encoding.dtype));
     return {-max - 1.0, max};
   }
@@ -132,8 +132,9 @@ std::string grouped_bits(std::uint64_t code, std::span<const int> widths) {
 }
 
 std::string bits_of(const Encoding& encoding, std::uint64_t code) {
-  if (encoding.family == Family::codebook) return grouped_bits(code, std::array{facts(encoding.dtype).bits});
-  if (encoding.family == Family::integer) return grouped_bits(code, std::array{1, facts(encoding.dtype).bits - 1});
+  if (encoding.family == EncodingFamily::codebook) return grouped_bits(code, std::array{facts(encoding.dtype).bits});
+  if (encoding.family == EncodingFamily::integer)
+    return grouped_bits(code, std::array{1, facts(encoding.dtype).bits - 1});
   return grouped_bits(code, std::array{1, encoding.element.exponent_bits, encoding.element.fraction_bits});
 }
 

@@ -10,7 +10,7 @@
 
 namespace llmcalc::formats {
 
-enum class Family {
+enum class EncodingFamily {
   floating,
   integer,      ///< two's complement
   codebook,     ///< nf4
@@ -19,7 +19,7 @@ enum class Family {
 
 struct Encoding {
   Dtype dtype;
-  Family family;
+  EncodingFamily family;
   FloatFormat element;  ///< of floating and scaled_float
 };
 
@@ -35,11 +35,11 @@ std::uint64_t nearest_code(const Encoding& encoding, double value);
 double value_of_code(const Encoding& encoding, std::uint64_t code);
 
 /// The lowest and highest finite value.
-struct Span {
+struct FiniteRange {
   double lowest;
   double highest;
 };
-Span finite_span(const Encoding& encoding);
+FiniteRange finite_range(const Encoding& encoding);
 
 /// "0|10000000|1001001": the fields of a code.
 std::string bits_of(const Encoding& encoding, std::uint64_t code);

@@ -38,18 +38,18 @@ void encode_scaled(const Encoding& encoding, EncodedNumber& number) {
 /// What blocks with scales between these two can hold.
 NumberRange range_under_scales(const Encoding& encoding, double smallest, double largest) {
   const auto& element = encoding.element;
-  const auto finite = finite_span(encoding);
+  const auto finite = finite_range(encoding);
   NumberRange range;
   range.dtype = encoding.dtype;
   range.source = facts(encoding.dtype).source;
   range.lowest = finite.lowest * largest;
   range.max = finite.highest * largest;
-  if (encoding.family == Family::integer || encoding.family == Family::codebook) return range;
+  if (encoding.family == EncodingFamily::integer || encoding.family == EncodingFamily::codebook) return range;
   range.min_normal = std::ldexp(smallest, element.min_exponent());
   range.min_subnormal = value_of_code(element, 1) * smallest;
   range.epsilon = std::ldexp(1.0, -element.fraction_bits);
   range.has_infinity = element.top == TopExponent::special;
-  range.has_nan = element.top != TopExponent::numbers || encoding.family == Family::scaled_float;
+  range.has_nan = element.top != TopExponent::numbers || encoding.family == EncodingFamily::scaled_float;
   return range;
 }
 
@@ -77,7 +77,7 @@ EncodedNumber encode(Dtype dtype, double value) {
   EncodedNumber number;
   number.dtype = dtype;
   number.given = value;
-  if (encoding.family == Family::scaled_float) {
+  if (encoding.family == EncodingFamily::scaled_float) {
     encode_scaled(encoding, number);
   } else {
     number.code = nearest_code(encoding, value);
@@ -95,7 +95,7 @@ EncodedNumber encode(Dtype dtype, double value) {
 
 NumberRange number_range(Dtype dtype) {
   const auto& encoding = encoding_of(dtype);
-  if (encoding.family != Family::scaled_float) return range_under_scales(encoding, 1.0, 1.0);
+  if (encoding.family != EncodingFamily::scaled_float) return range_under_scales(encoding, 1.0, 1.0);
   return range_under_scales(encoding, std::ldexp(1.0, -e8m0_bias), std::ldexp(1.0, e8m0_bias));
 }
 

@@ -17,19 +17,22 @@ struct Demand {
   bool (*is_met)(const Abilities& can, const Question& question);
 };
 
-bool is_split(std::int64_t ranks, Split way, const Abilities& can) { return ranks == 1 || can.splits.has(way); }
+bool is_split(std::int64_t ranks, Parallelism way, const Abilities& can) { return ranks == 1 || can.splits.has(way); }
 
 constexpr Demand demands[] = {
     {"method", [](const Abilities& can, const Question& q) { return can.methods.has(q.training.method); }},
     {"algorithm", [](const Abilities& can, const Question& q) { return can.algorithms.has(q.training.algorithm); }},
     {"sharding", [](const Abilities& can, const Question& q) { return can.shardings.has(q.layout.sharding); }},
-    {"tp", [](const Abilities& can, const Question& q) { return is_split(q.layout.tp, Split::tensor, can); }},
-    {"sp", [](const Abilities& can, const Question& q) { return !q.layout.sp || can.splits.has(Split::sequence); }},
-    {"pp", [](const Abilities& can, const Question& q) { return is_split(q.layout.pp, Split::pipeline, can); }},
-    {"vpp", [](const Abilities& can, const Question& q) { return is_split(q.layout.vpp, Split::virtual_stages, can); }},
-    {"cp", [](const Abilities& can, const Question& q) { return is_split(q.layout.cp, Split::context, can); }},
-    {"ep", [](const Abilities& can, const Question& q) { return is_split(q.layout.ep, Split::experts, can); }},
-    {"etp", [](const Abilities& can, const Question& q) { return is_split(q.layout.etp, Split::expert_tensor, can); }},
+    {"tp", [](const Abilities& can, const Question& q) { return is_split(q.layout.tp, Parallelism::tensor, can); }},
+    {"sp",
+     [](const Abilities& can, const Question& q) { return !q.layout.sp || can.splits.has(Parallelism::sequence); }},
+    {"pp", [](const Abilities& can, const Question& q) { return is_split(q.layout.pp, Parallelism::pipeline, can); }},
+    {"vpp",
+     [](const Abilities& can, const Question& q) { return is_split(q.layout.vpp, Parallelism::virtual_stages, can); }},
+    {"cp", [](const Abilities& can, const Question& q) { return is_split(q.layout.cp, Parallelism::context, can); }},
+    {"ep", [](const Abilities& can, const Question& q) { return is_split(q.layout.ep, Parallelism::experts, can); }},
+    {"etp",
+     [](const Abilities& can, const Question& q) { return is_split(q.layout.etp, Parallelism::expert_tensor, can); }},
     {"cp_exchange", [](const Abilities& can,
                        const Question& q) { return q.layout.cp == 1 || can.exchanges.has(q.layout.cp_exchange); }},
     {"schedule",
@@ -60,11 +63,11 @@ std::string_view unable_to(spec::Framework framework, const Question& question) 
 std::vector<std::string_view> able_to(std::string_view term, const Question& question) {
   constexpr std::size_t enough = 5;
   const auto demand = std::ranges::find(demands, term, &Demand::term);
-  const Engine engine = row_of(question.training.framework).engine;
+  const TrainingEngine engine = row_of(question.training.framework).engine;
   std::vector<std::string_view> words;
   const auto add = [&](bool relatives) {
     for (const Row* row : rows()) {
-      if ((row->engine == engine) != relatives || row->states == States::textbook) continue;
+      if ((row->engine == engine) != relatives || row->states == StateRecipe::textbook) continue;
       if (demand->is_met(row->abilities, question) && words.size() < enough) words.push_back(row->words.front());
     }
   };

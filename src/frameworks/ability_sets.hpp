@@ -30,9 +30,10 @@ inline constexpr Set<Sharding> zero{Sharding::zero1, Sharding::zero2, Sharding::
 inline constexpr Set<Sharding> fsdp{Sharding::fsdp1, Sharding::fsdp2, Sharding::hsdp};
 inline constexpr Set<Sharding> all_shardings = replicas.with(zero).with(fsdp);
 
-inline constexpr Set<Split> no_split{};
-inline constexpr Set<Split> all_splits{Split::tensor,  Split::sequence, Split::pipeline,     Split::virtual_stages,
-                                       Split::context, Split::experts,  Split::expert_tensor};
+inline constexpr Set<Parallelism> no_split{};
+inline constexpr Set<Parallelism> all_splits{Parallelism::tensor,         Parallelism::sequence, Parallelism::pipeline,
+                                             Parallelism::virtual_stages, Parallelism::context,  Parallelism::experts,
+                                             Parallelism::expert_tensor};
 
 inline constexpr Set<ContextExchange> ring{ContextExchange::ring};
 inline constexpr Set<ContextExchange> all_to_all{ContextExchange::all_to_all};

@@ -42,7 +42,7 @@ inline constexpr Condition has_stages = [](const spec::Question& q) {
 /// 0.4 (Megatron-Bridge scripts/performance/configs, moe_flex_dispatcher_backend).
 inline constexpr Condition sends_by_node = [](const spec::Question& q) {
   const bool sends_once =
-      q.model.shape.latent.kv_rank > 0 || holds(Change::bridge_flexible_dispatch, q.training.software);
+      q.model.shape.latent.kv_rank > 0 || holds(Behaviour::bridge_flexible_dispatch, q.training.software);
   return sends_once && q.layout.ep > 1;
 };
 
@@ -61,16 +61,16 @@ inline constexpr Condition learns_next_token = [](const spec::Question& q) {
   return q.training.algorithm == spec::Algorithm::sft;
 };
 inline constexpr Condition before_transformers_5 = [](const spec::Question& q) {
-  return !holds(Change::checkpoint_dtype, q.training.software);
+  return !holds(Behaviour::checkpoint_dtype, q.training.software);
 };
 inline constexpr Condition takes_torchtune_recipes = [](const spec::Question& q) {
-  return holds(Change::torchtune_recipes, q.training.software);
+  return holds(Behaviour::torchtune_recipes, q.training.software);
 };
 inline constexpr Condition takes_titan_models = [](const spec::Question& q) {
-  return holds(Change::torchtitan_chunked_loss, q.training.software);
+  return holds(Behaviour::torchtitan_chunked_loss, q.training.software);
 };
 inline constexpr Condition has_internevo_loop = [](const spec::Question& q) {
-  return !holds(Change::internevo_fused_adamw, q.training.software);
+  return !holds(Behaviour::internevo_fused_adamw, q.training.software);
 };
 inline constexpr Condition paged_full_on_one = [](const spec::Question& q) {
   const auto optimizer = q.training.optimizer;
@@ -79,7 +79,7 @@ inline constexpr Condition paged_full_on_one = [](const spec::Question& q) {
 };
 inline constexpr Condition without_stages = [](const spec::Question& q) { return q.layout.pp == 1; };
 inline constexpr Condition on_torch_2_8 = [](const spec::Question& q) {
-  return holds(Change::fused_adamw, q.training.software);
+  return holds(Behaviour::fused_adamw, q.training.software);
 };
 
 }  // namespace llmcalc::frameworks

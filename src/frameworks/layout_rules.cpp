@@ -17,13 +17,13 @@ using spec::Sharding;
 
 namespace {
 
-bool runs_deepspeed(const LayoutUse& use) { return row_of(use.training.framework).engine == Engine::deepspeed; }
+bool runs_deepspeed(const LayoutUse& use) { return row_of(use.training.framework).engine == TrainingEngine::deepspeed; }
 
 /// ZeRO-Infinity belongs to stage 3 of DeepSpeed (Rajbhandari et al. 2021, arXiv:2104.07857); a textbook run may have
 /// it as it likes.
 bool swaps_to_drives(const LayoutUse& use) {
   const bool deepspeed = runs_deepspeed(use) && use.layout.sharding == Sharding::zero3;
-  return deepspeed || row_of(use.training.framework).states == States::textbook;
+  return deepspeed || row_of(use.training.framework).states == StateRecipe::textbook;
 }
 
 std::int64_t chunks(const Layout& layout) { return quantity::product(layout.pp, layout.vpp); }
@@ -71,7 +71,7 @@ const LayoutRule* first_broken(const LayoutUse& use, const IsAsked& is_asked) {
 
 bool counts_ends_as_layers(const LayoutUse& use) {
   const Layout& l = use.layout;
-  const bool is_core = row_of(use.training.framework).engine == Engine::megatron_core;
+  const bool is_core = row_of(use.training.framework).engine == TrainingEngine::megatron_core;
   if (!is_core || l.pp == 1 || l.first_stage_layers || l.last_stage_layers || use.shape.decoder_layers > 0)
     return false;
   return use.shape.layers % chunks(l) != 0 && (use.shape.layers + ends) % chunks(l) == 0;

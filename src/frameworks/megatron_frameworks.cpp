@@ -116,12 +116,12 @@ Profile core_profile(const Run& run) {
 /// ColumnParallelLinear.forward: copy_to_tensor_model_parallel_region); the current one follows Megatron-LM
 /// (core/tensor_parallel/layers.py, LinearWithGradAccumulationAndAsyncCommunication).
 bool reduces_beside_products(const spec::Training& training) {
-  return holds(Change::megatron_deepspeed_exchange, training.software);
+  return holds(Behaviour::megatron_deepspeed_exchange, training.software);
 }
 
 /// InternEvo shipped flash-attn 1.0.5 in 2023 (InternLM requirements, third_party/flash-attention).
 AttentionLibrary library_of_internevo(const spec::Training& training) {
-  return holds(Change::internevo_flash_2, training.software) ? AttentionLibrary::flash_2 : AttentionLibrary::flash_1;
+  return holds(Behaviour::internevo_flash_2, training.software) ? AttentionLibrary::flash_2 : AttentionLibrary::flash_1;
 }
 
 }  // namespace

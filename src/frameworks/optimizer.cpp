@@ -6,12 +6,12 @@
 namespace llmcalc::frameworks {
 
 bool widens_embedding_moments(const spec::Training& training) {
-  return row_of(training.framework).engine == Engine::trainer &&
-         holds(Change::wide_embedding_moments, training.software);
+  return row_of(training.framework).engine == TrainingEngine::trainer &&
+         holds(Behaviour::wide_embedding_moments, training.software);
 }
 
 bool keeps_random_projector(const spec::Training& training) {
-  return row_of(training.framework).states != States::textbook;
+  return row_of(training.framework).states != StateRecipe::textbook;
 }
 
 }  // namespace llmcalc::frameworks

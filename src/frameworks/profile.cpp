@@ -21,7 +21,7 @@ constexpr double median_reserved_ratio = 1.04;
 /// Blackwell since the release that ships cuDNN 9.15 (pytorch aten/src/ATen/native/transformers/cuda/sdp_utils.cpp,
 /// check_prefer_cudnn_attention; pull request 138522 had made it opt-in in 2.5.1).
 AttentionLibrary library_of_torch(const spec::Training& training) {
-  return holds(Change::cudnn_attention, training.software) ? AttentionLibrary::native : AttentionLibrary::flash_2;
+  return holds(Behaviour::cudnn_attention, training.software) ? AttentionLibrary::native : AttentionLibrary::flash_2;
 }
 
 /// LOMO updates each tensor as soon as its gradient exists and drops it (Lv et al. 2023, arXiv:2306.09782 section 3.1;

@@ -66,7 +66,7 @@ inline constexpr Abilities torchtune_abilities{
     .methods = pretraining.with(low_rank).with({Method::qlora}),
     .algorithms = {Algorithm::sft, Algorithm::dpo, Algorithm::ppo, Algorithm::grpo},
     .shardings = {Sharding::none, Sharding::fsdp1, Sharding::fsdp2},
-    .splits = {Split::tensor},
+    .splits = {Parallelism::tensor},
     .exchanges = {},
     .schedules = one_f_one_b,
     .offloads = offload_weights.with(offload_activations),
@@ -160,7 +160,7 @@ inline constexpr Default fms_defaults[] = {
 /// What a program of one's own may have, less what no part of PyTorch does.
 inline constexpr Abilities torch_abilities = everything;
 
-constexpr Abilities with_splits(Abilities abilities, Set<Split> splits) {
+constexpr Abilities with_splits(Abilities abilities, Set<Parallelism> splits) {
   abilities.splits = splits;
   return abilities;
 }
@@ -169,7 +169,7 @@ inline constexpr Abilities composer_abilities{
     .methods = pretraining.with(low_rank),
     .algorithms = next_token,
     .shardings = replicas.with(fsdp).with({Sharding::zero2}),  // FSDP's SHARD_GRAD_OP
-    .splits = {Split::tensor, Split::experts},
+    .splits = {Parallelism::tensor, Parallelism::experts},
     .exchanges = {},
     .schedules = one_f_one_b,
     .offloads = offload_weights.with(offload_activations),
@@ -224,8 +224,8 @@ constexpr Row torch_row(const TorchRow& row) {
   return {.framework = row.framework,
           .words = row.words,
           .title = row.title,
-          .states = States::torch,
-          .engine = Engine::own,
+          .states = StateRecipe::torch,
+          .engine = TrainingEngine::own,
           .profile = row.profile,
           .space = row.space,
           .abilities = row.abilities,
@@ -303,7 +303,7 @@ inline constexpr Row torch_rows[] = {
                "Lightning",
                &eager_profile,
                lightning_space,
-               with_splits(everything, {Split::tensor, Split::sequence}),
+               with_splits(everything, {Parallelism::tensor, Parallelism::sequence}),
                lightning_defaults,
                HalfPrecision::pure,
                TimeRuns::few,

@@ -8,9 +8,10 @@
 
 namespace llmcalc::frameworks {
 
-inline constexpr Set<Split> by_tensors_context_and_experts{Split::tensor, Split::sequence, Split::context,
-                                                           Split::experts};
-inline constexpr Set<Split> by_tensors_and_context{Split::tensor, Split::sequence, Split::context};
+inline constexpr Set<Parallelism> by_tensors_context_and_experts{Parallelism::tensor, Parallelism::sequence,
+                                                                 Parallelism::context, Parallelism::experts};
+inline constexpr Set<Parallelism> by_tensors_and_context{Parallelism::tensor, Parallelism::sequence,
+                                                         Parallelism::context};
 
 /// transformers' Trainer with peft, bitsandbytes, GPTQ and Liger-Kernel, DeepSpeed and accelerate behind it; learns the
 /// next token alone.
@@ -28,7 +29,8 @@ inline constexpr Abilities trainer_abilities{
     .losses = kernel_losses,
 };
 
-constexpr Abilities trainer_abilities_with(Set<Algorithm> algorithms, Set<Split> splits, Set<Optimizer> optimizers) {
+constexpr Abilities trainer_abilities_with(Set<Algorithm> algorithms, Set<Parallelism> splits,
+                                           Set<Optimizer> optimizers) {
   Abilities abilities = trainer_abilities;
   abilities.algorithms = algorithms;
   abilities.splits = splits;
@@ -169,8 +171,8 @@ constexpr Row trainer_row(spec::Framework framework, List<std::string_view, 4> w
   return {.framework = framework,
           .words = words,
           .title = title,
-          .states = States::torch,
-          .engine = Engine::trainer,
+          .states = StateRecipe::torch,
+          .engine = TrainingEngine::trainer,
           .profile = &transformers_profile,
           .space = unsplit(torch_space),
           .abilities = abilities,
@@ -224,7 +226,7 @@ inline constexpr Row trainer_rows[] = {
                     llama_factory_defaults),
         HalfPrecision::autocast_of_trained),
     sharded_by_fsdp2(trainer_row(spec::Framework::unsloth, {"unsloth"}, "Unsloth",
-                                 trainer_abilities_with(all_algorithms, {Split::context}, of_trainer),
+                                 trainer_abilities_with(all_algorithms, {Parallelism::context}, of_trainer),
                                  unsloth_defaults)),
     trainer_row(spec::Framework::ms_swift, {"ms-swift", "swift"}, "ms-swift",
                 trainer_abilities_with(all_algorithms, by_tensors_and_context, of_trainer.with({Optimizer::muon})),

@@ -19,7 +19,7 @@ Profile textbook_profile(const Run&) {
 /// (transformer_engine/jax/flax/transformer.py, fused_attn_supported_seqlen).
 Profile pax_profile(const Run& run) {
   Profile p = textbook_profile(run);
-  const bool takes_long = holds(Change::pax_long_attention, run.training.software);
+  const bool takes_long = holds(Behaviour::pax_long_attention, run.training.software);
   p.attention.writes_out_scores = !run.training.fused_kernels || !takes_long;
   return p;
 }

@@ -32,7 +32,7 @@ bool is_checkpointed(const spec::Training& training) {
 
 /// bitsandbytes kept the input of every 4-bit product until release 0.43.2 of July 2024.
 bool keeps_inputs_of_4bit_products(const spec::Training& training) {
-  return !holds(Change::quantized_inputs_dropped, training.software);
+  return !holds(Behaviour::quantized_inputs_dropped, training.software);
 }
 
 /// Until release 0.14 of May 2023 Composer evaluated each micro-batch once more, before it was trained on, for the
@@ -40,7 +40,7 @@ bool keeps_inputs_of_4bit_products(const spec::Training& training) {
 /// the outputs at hand. Of models that were measured at both times the older runs took 1.34 times as long without
 /// recomputation and 1.23 times with it (medians of 10 and 18 pairs); the pass makes it 4/3 and 5/4.
 bool runs_forward_for_metrics(const spec::Training& training) {
-  return !holds(Change::composer_metrics_of_outputs, training.software);
+  return !holds(Behaviour::composer_metrics_of_outputs, training.software);
 }
 
 }  // namespace
@@ -90,14 +90,14 @@ Profile transformers_profile(const Run& run) {
   p.adapters.retains_frozen_inputs = has_adapter_modules(training.method) && is_checkpointed(training);
   p.kernels.transformers_modules = true;
   p.attention.copies_heads =
-      holds(Change::operands_made_contiguous, software) && !holds(Change::operands_left_strided, software);
-  p.attention.groups_in_kernel = holds(Change::grouped_heads_in_kernel, software);
-  p.experts.run_in_loop = p.experts.keeps_added_rows = !holds(Change::experts_in_one_product, software);
-  p.head.holds_narrow_logits = holds(Change::narrow_logits_stay, software);
-  p.head.shifts_logits = !holds(Change::loss_without_shifted_copy, software);
+      holds(Behaviour::operands_made_contiguous, software) && !holds(Behaviour::operands_left_strided, software);
+  p.attention.groups_in_kernel = holds(Behaviour::grouped_heads_in_kernel, software);
+  p.experts.run_in_loop = p.experts.keeps_added_rows = !holds(Behaviour::experts_in_one_product, software);
+  p.head.holds_narrow_logits = holds(Behaviour::narrow_logits_stay, software);
+  p.head.shifts_logits = !holds(Behaviour::loss_without_shifted_copy, software);
   p.quantized.copies_outputs = rests_in_4bit(training.precision.weights) && !training.fused_kernels;
   p.adapters.widens_input =
-      !is_quantized(training) && !training.fused_kernels && holds(Change::adapters_widen_inputs, software);
+      !is_quantized(training) && !training.fused_kernels && holds(Behaviour::adapters_widen_inputs, software);
   return p;
 }
 
@@ -127,7 +127,7 @@ Profile litgpt_profile(const Run& run) {
   p.quantized.keeps_inputs = keeps_inputs_of_4bit_products(training);
   p.adapters.pads_output = true;
   p.gradients.accumulates_whole = true;
-  p.loop.starts_with_longest = !holds(Change::litgpt_shuffles, training.software);
+  p.loop.starts_with_longest = !holds(Behaviour::litgpt_shuffles, training.software);
   p.loop.keeps_last_graph = true;
   if (training.method == Method::adapter) p.adapters.prompt_layers_start = first_prompted_layer;
   return p;
@@ -143,7 +143,7 @@ Profile torchtune_profile(const Run& run) {
   constexpr int unpacked_copies = 7;
   Profile p = eager_profile(run);
   p.attention.writes_out_capped_scores = true;
-  p.head.shifts_logits = p.head.holds_wide_logits = !holds(Change::torchtune_whole_logits, training.software);
+  p.head.shifts_logits = p.head.holds_wide_logits = !holds(Behaviour::torchtune_whole_logits, training.software);
   p.quantized.scales = true;
   p.quantized.dequantized_copies = training.compile ? 1 : unpacked_copies;
   return p;
@@ -156,10 +156,10 @@ Profile torchtune_profile(const Run& run) {
 /// in fp32 (models/moe.py, MoE.forward). Its scripts set expandable segments since 2024-10-22 (run_train.sh).
 Profile torchtitan_profile(const Run& run) {
   const spec::Training& training = run.training;
-  const bool widens_in_loss = holds(Change::torchtitan_widens_in_loss, training.software);
-  const bool compiles_loss = holds(Change::torchtitan_compiled_loss, training.software);
+  const bool widens_in_loss = holds(Behaviour::torchtitan_widens_in_loss, training.software);
+  const bool compiles_loss = holds(Behaviour::torchtitan_compiled_loss, training.software);
   Profile p = eager_profile(run);
-  p.head.holds_wide_logits = !holds(Change::torchtitan_frees_logits, training.software);
+  p.head.holds_wide_logits = !holds(Behaviour::torchtitan_frees_logits, training.software);
   p.head.holds_narrow_logits = widens_in_loss;
   p.head.narrow_loss_kernel = training.compile && compiles_loss;
   p.allocator.pools_by_stream = widens_in_loss;

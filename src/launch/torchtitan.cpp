@@ -20,7 +20,7 @@ namespace {
 
 /// Ranks over which the weights are sharded.
 std::int64_t sharding_ranks(const Layout& layout) {
-  return program::Sharding(layout).of(layers::Split::replicated).weights;
+  return program::StateSharding(layout).of(layers::Split::replicated).weights;
 }
 
 std::string_view titan_schedule(const Layout& layout) {

@@ -15,7 +15,7 @@ namespace {
 /// in the type in which they are reduced (torch/distributed/fsdp/_fully_shard/_fsdp_param.py,
 /// to_accumulated_grad_if_needed).
 quantity::Bytes whole_gradients(const layers::Block& block, const spec::Training& training,
-                                const program::Sharding& sharding) {
+                                const program::StateSharding& sharding) {
   return sharding.gathers_once() ? accumulated_gradients(block, training) : flat_gradient(block);
 }
 
@@ -41,7 +41,7 @@ void add_activation_slack(const layers::Block& block, BlockWalk& walk) {
 }  // namespace
 
 void WeightPrices::assign(const program::Program& program, const spec::Question& question,
-                          const frameworks::Profile& profile, const program::Sharding& sharding) {
+                          const frameworks::Profile& profile, const program::StateSharding& sharding) {
   blocks.clear();
   for (const auto& block : program.blocks) {
     blocks.push_back({program::block_states(block, question.training, sharding),

@@ -15,7 +15,7 @@ namespace {
 
 /// torch DDP reduces gradients in buckets that are a second copy of them unless gradients are views of the buckets
 /// (torch/nn/parallel/distributed.py, gradient_as_bucket_view).
-bool has_bucket_copy(const program::Sharding& sharding, const frameworks::Profile& profile) {
+bool has_bucket_copy(const program::StateSharding& sharding, const frameworks::Profile& profile) {
   return sharding.replicates_with_buckets() && !profile.gradients.persistent;
 }
 
@@ -46,7 +46,7 @@ Bytes score_buffer(const spec::Question& question, const frameworks::Profile& pr
       product(training.sequences(), heads, training.seq / question.layout.cp, training.seq, layers::half_width));
 }
 
-Bytes bucket_copy(const frameworks::Profile& profile, const program::Sharding& sharding, Bytes gradients) {
+Bytes bucket_copy(const frameworks::Profile& profile, const program::StateSharding& sharding, Bytes gradients) {
   return has_bucket_copy(sharding, profile) ? gradients : bytes(0);
 }
 

@@ -17,7 +17,7 @@ quantity::Bytes score_buffer(const spec::Question& question, const frameworks::P
 
 /// torch DDP's buckets.
 /// \param gradients  of all weights of the stage
-quantity::Bytes bucket_copy(const frameworks::Profile& profile, const program::Sharding& sharding,
+quantity::Bytes bucket_copy(const frameworks::Profile& profile, const program::StateSharding& sharding,
                             quantity::Bytes gradients);
 
 /// What a stage received and what it sent, once a virtual stage. Between steps both stay referenced (measured:

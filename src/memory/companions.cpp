@@ -19,7 +19,7 @@ struct Pass {
 /// A frozen model runs block by block and keeps nothing. Generation keeps its cache, beside which one position of each
 /// sample is small.
 Pass pass_of(const BlockPrices& prices, const StepRules& rules, const Companion& companion,
-             std::span<const program::Run> runs) {
+             std::span<const program::BlockRun> runs) {
   Pass pass;
   auto widest = bytes(0);
   for (const auto& [block, count] : runs) {
@@ -33,7 +33,8 @@ Pass pass_of(const BlockPrices& prices, const StepRules& rules, const Companion&
   return pass;
 }
 
-program::States states_of(const BlockPrices& prices, const Companion& companion, std::span<const program::Run> runs) {
+program::States states_of(const BlockPrices& prices, const Companion& companion,
+                          std::span<const program::BlockRun> runs) {
   program::States states;
   if (!companion.owns_weights) return states;
   for (const auto& [block, count] : runs) states.add(prices.weights->blocks[companion.runs[block]].states, count);
@@ -42,7 +43,7 @@ program::States states_of(const BlockPrices& prices, const Companion& companion,
 
 }  // namespace
 
-CompanionStates companion_states(const BlockPrices& prices, std::span<const program::Run> runs) {
+CompanionStates companion_states(const BlockPrices& prices, std::span<const program::BlockRun> runs) {
   CompanionStates sum;
   for (const Companion& companion : prices.companions) {
     if (companion.role == Role::reference) sum.reference = states_of(prices, companion, runs);
@@ -53,7 +54,7 @@ CompanionStates companion_states(const BlockPrices& prices, std::span<const prog
 }
 
 CompanionPasses companion_passes(const BlockPrices& prices, const StepRules& rules,
-                                 std::span<const program::Run> runs) {
+                                 std::span<const program::BlockRun> runs) {
   CompanionPasses sum;
   for (const Companion& companion : prices.companions) {
     const Pass pass = pass_of(prices, rules, companion, runs);

@@ -19,7 +19,8 @@ struct CompanionPasses {
 };
 
 /// \param runs  blocks of the trained model on the stage
-CompanionStates companion_states(const BlockPrices& prices, std::span<const program::Run> runs);
-CompanionPasses companion_passes(const BlockPrices& prices, const StepRules& rules, std::span<const program::Run> runs);
+CompanionStates companion_states(const BlockPrices& prices, std::span<const program::BlockRun> runs);
+CompanionPasses companion_passes(const BlockPrices& prices, const StepRules& rules,
+                                 std::span<const program::BlockRun> runs);
 
 }  // namespace llmcalc::memory

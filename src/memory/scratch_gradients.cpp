@@ -37,7 +37,7 @@ std::uint64_t ScratchGradients::mark(const layers::Block& block) {
   return marks;
 }
 
-Bytes ScratchGradients::of(std::span<const program::Run> runs) const {
+Bytes ScratchGradients::of(std::span<const program::BlockRun> runs) const {
   std::uint64_t marks = 0;
   for (const auto& run : runs) marks |= blocks_.empty() ? 0 : blocks_[run.block];
   auto sum = bytes(0);

@@ -36,14 +36,14 @@ std::int64_t StageWalk::trained_parameters(const program::States& states) const 
          formats::facts(question_.training.precision.moments).bits;
 }
 
-StageWalk::Stage StageWalk::lay_out(Runs runs) const {
+StageWalk::Stage StageWalk::lay_out(BlockRuns runs) const {
   Stage stage{passes_of(runs)};
   stage.elsewhere.host += stage.passes.kept.left;
   add_states(stage);
   return stage;
 }
 
-StageWalk::Passes StageWalk::passes_of(Runs runs) const {
+StageWalk::Passes StageWalk::passes_of(BlockRuns runs) const {
   Passes passes{.runs = runs};
   for (const auto& [block, count] : runs) {
     passes.blocks += count;

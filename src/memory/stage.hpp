@@ -12,7 +12,7 @@ quantity::Bytes resting(const program::States& states);
 
 /// What the passes of one micro-batch see of their stage.
 struct StageWalk::Passes {
-  Runs runs;  ///< in forward order
+  BlockRuns runs;  ///< in forward order
   std::int64_t blocks = 0;
   Kept kept{};                   ///< by all its blocks for one micro-batch
   quantity::Bytes in_flight{};   ///< kept by other micro-batches that are forwarded and not yet backwarded

@@ -17,13 +17,13 @@ namespace {
 constexpr std::int64_t flat_gradient_pieces = 2;
 
 /// Replaces the peak of a phase if `alive` is higher.
-void raise(PhasePeak& peak, Phase phase, std::int64_t position, const Moment& alive) {
+void raise(PeakMoment& peak, Phase phase, std::int64_t position, const Moment& alive) {
   if (peak.alive.total() >= alive.total()) return;
   peak = {phase, position, alive};
 }
 
-const PhasePeak& highest(const std::array<PhasePeak, phase_count>& peaks) {
-  return *std::ranges::max_element(peaks, {}, [](const PhasePeak& p) { return p.alive.total(); });
+const PeakMoment& highest(const std::array<PeakMoment, phase_count>& peaks) {
+  return *std::ranges::max_element(peaks, {}, [](const PeakMoment& p) { return p.alive.total(); });
 }
 
 /// A walk adds up what is alive part by part, or, for a search that asks for the peak alone, in one sum.
@@ -158,10 +158,10 @@ StageWalk::Arrival StageWalk::arriving(std::uint16_t block, bool left) const {
 
 /// Of the blocks of a run, the first ones, those whose activations leave for the host.
 std::int64_t StageWalk::leaving_blocks(const Passes& stage, std::size_t run) const {
-  const program::Offload& offload = rules_.offload;
+  const program::Offloaded& offload = rules_.offload;
   if (!offload.activations) return 0;
   const std::int64_t count = stage.runs[run].count;
-  if (offload.layers == program::Offload::unlimited) return count;
+  if (offload.layers == program::Offloaded::unlimited) return count;
   if (!is_layer(stage.runs[run].block)) return 0;
   std::int64_t before = 0;
   for (std::size_t r = 0; r < run; ++r) before += is_layer(stage.runs[r].block) ? stage.runs[r].count : 0;
@@ -211,8 +211,8 @@ void StageWalk::visit_passes(const Passes& stage, const Alive& resident, Visits 
   backward(stage, in_step, visits, visit);
 }
 
-std::array<PhasePeak, phase_count> StageWalk::phases(const Stage& stage, const Moment& resident) const {
-  std::array<PhasePeak, phase_count> peaks;
+std::array<PeakMoment, phase_count> StageWalk::phases(const Stage& stage, const Moment& resident) const {
+  std::array<PeakMoment, phase_count> peaks;
   for (std::size_t i = 0; i < phase_count; ++i) peaks[i].phase = static_cast<Phase>(i);
   visit_step(stage.passes, resident, Visits::highest, [&](Phase phase, std::int64_t position, const Moment& moment) {
     raise(peaks[static_cast<std::size_t>(phase)], phase, position, moment);
@@ -221,7 +221,7 @@ std::array<PhasePeak, phase_count> StageWalk::phases(const Stage& stage, const M
   return peaks;
 }
 
-StepMemory StageWalk::walk(Runs runs, std::int64_t index) const {
+StepMemory StageWalk::walk(BlockRuns runs, std::int64_t index) const {
   Stage stage = lay_out(runs);
   place(stage, index);
   StepMemory memory;
@@ -245,13 +245,13 @@ StepMemory StageWalk::walk(Runs runs, std::int64_t index) const {
   return memory;
 }
 
-StageRest StageWalk::rest(Runs runs) const {
+StageRest StageWalk::rest(BlockRuns runs) const {
   Stage stage{{.runs = runs}};
   add_states(stage);
   return {resident(stage).total(), stage.passes.root, optimizer_step(stage).total()};
 }
 
-StageNeeds StageWalk::needs(Runs runs, const StageRest& rest) const {
+StageNeeds StageWalk::needs(BlockRuns runs, const StageRest& rest) const {
   Passes passes = passes_of(runs);
   passes.root = rest.root;
   StageNeeds needs{rest, passes.kept, passes.companions.before, {}};
@@ -280,10 +280,10 @@ StagePeak StageWalk::worst(std::span<const program::StageGroup> groups) const {
   return worst(groups, needs_of);
 }
 
-std::vector<TimelinePoint> StageWalk::timeline(Runs runs, std::int64_t index) const {
+std::vector<BlockPeak> StageWalk::timeline(BlockRuns runs, std::int64_t index) const {
   Stage stage = lay_out(runs);
   place(stage, index);
-  std::vector<TimelinePoint> points;
+  std::vector<BlockPeak> points;
   visit_step(stage.passes, resident(stage), Visits::all, [&](Phase phase, std::int64_t position, const Moment& moment) {
     points.push_back({phase, position, moment.total()});
   });
@@ -291,7 +291,7 @@ std::vector<TimelinePoint> StageWalk::timeline(Runs runs, std::int64_t index) co
   return points;
 }
 
-const PhasePeak& StepMemory::peak() const { return highest(steady); }
-const PhasePeak& StepMemory::first_peak() const { return highest(first_step); }
+const PeakMoment& StepMemory::peak() const { return highest(steady); }
+const PeakMoment& StepMemory::first_peak() const { return highest(first_step); }
 
 }  // namespace llmcalc::memory

@@ -45,7 +45,7 @@ bool asks_in_loss(spec::Algorithm algorithm) {
 StepRules step_rules(const spec::Question& question, const Profile& profile) {
   const bool several_micro_batches = question.training.grad_accum > 1;
   StepRules rules;
-  rules.sharding = program::Sharding(question.layout);
+  rules.sharding = program::StateSharding(question.layout);
   rules.offload = program::make_offload(question, profile);
   rules.differentiates = spec::has_backward_pass(question.training.method);
   rules.gradient_buffer = has_gradient_buffer(question, profile);

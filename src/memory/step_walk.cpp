@@ -29,16 +29,16 @@ StageWalk StepWalk::stages() const {
 StepMemory StepWalk::walk(std::int64_t stage) const {
   StepMemory memory = stages().walk(program::blocks_of_stage(program_, stage), stage);
   for (auto* peaks : {&memory.steady, &memory.first_step}) {
-    for (PhasePeak& peak : *peaks) peak.position = in_sequence(program_, stage, peak.phase, peak.position);
+    for (PeakMoment& peak : *peaks) peak.position = in_sequence(program_, stage, peak.phase, peak.position);
   }
   return memory;
 }
 
 StepMemory StepWalk::walk_worst() const { return walk(stages().worst(program::stage_groups(program_)).stage); }
 
-std::vector<TimelinePoint> StepWalk::timeline(std::int64_t stage) const {
+std::vector<BlockPeak> StepWalk::timeline(std::int64_t stage) const {
   auto points = stages().timeline(program::blocks_of_stage(program_, stage), stage);
-  for (TimelinePoint& point : points) point.position = in_sequence(program_, stage, point.phase, point.position);
+  for (BlockPeak& point : points) point.position = in_sequence(program_, stage, point.phase, point.position);
   return points;
 }
 

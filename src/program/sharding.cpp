@@ -31,7 +31,7 @@ std::int64_t expert_group(const spec::Layout& layout, std::int64_t replicas, std
 
 }  // namespace
 
-Sharding::Sharding(const spec::Layout& layout) {
+StateSharding::StateSharding(const spec::Layout& layout) {
   const std::int64_t replicas = layout.dp * layout.cp;
   const std::int64_t expert_replicas = std::max<std::int64_t>(1, replicas * layout.tp / (layout.ep * layout.etp));
   dense_ = shards(layout.sharding, group_of(layout, replicas));

@@ -16,7 +16,7 @@ void visit_chunks(const Program& program, std::int64_t stage, const Visit& visit
   }
 }
 
-void append(std::vector<Run>& runs, std::uint16_t block) {
+void append(std::vector<BlockRun>& runs, std::uint16_t block) {
   if (!runs.empty() && runs.back().block == block) {
     ++runs.back().count;
   } else {
@@ -26,8 +26,8 @@ void append(std::vector<Run>& runs, std::uint16_t block) {
 
 }  // namespace
 
-std::vector<Run> blocks_of_stage(const Program& program, std::int64_t stage) {
-  std::vector<Run> runs;
+std::vector<BlockRun> blocks_of_stage(const Program& program, std::int64_t stage) {
+  std::vector<BlockRun> runs;
   visit_chunks(program, stage, [&](const Chunk& chunk) {
     for (std::uint32_t i = chunk.first; i < chunk.last; ++i) append(runs, program.sequence[i]);
     return true;

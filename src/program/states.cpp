@@ -78,7 +78,7 @@ void add_slack(const layers::Weight& w, const spec::Precision& precision, std::i
 
 }  // namespace
 
-States weight_states(const layers::Weight& w, const spec::Training& training, const Sharding& sharding) {
+States weight_states(const layers::Weight& w, const spec::Training& training, const StateSharding& sharding) {
   const auto& precision = training.precision;
   const Shards& shards = sharding.of(w.split);
   States states;
@@ -99,7 +99,7 @@ States weight_states(const layers::Weight& w, const spec::Training& training, co
   return states;
 }
 
-States block_states(const layers::Block& block, const spec::Training& training, const Sharding& sharding) {
+States block_states(const layers::Block& block, const spec::Training& training, const StateSharding& sharding) {
   States sum;
   for (const layers::Weight& w : block.weights) {
     States states = weight_states(w, training, sharding);

@@ -67,7 +67,7 @@ Json timeline_point(const answer::TimelinePoint& point) {
           {"allocated_bytes", in_bytes(point.allocated)}};
 }
 
-Json stages(const std::vector<answer::StagePeak>& peaks) {
+Json stages(const std::vector<memory::StagePeak>& peaks) {
   Json list = Json::array();
   for (const auto& peak : peaks) {
     list.push_back({{"stage", peak.stage}, {"peak_allocated_bytes", in_bytes(peak.allocated)}});

@@ -29,11 +29,11 @@ void add_ledger_line(Table& table, const LedgerLine& line, Bytes total, const Me
   add_explanation(table, line.why, style);
 }
 
-using Stages = std::vector<answer::StagePeak>;
+using Stages = std::vector<memory::StagePeak>;
 
 /// The first of several that peak alike, which is the one that an answer is about by default.
 std::int64_t highest_of(const Stages& stages) {
-  return std::ranges::max_element(stages, {}, &answer::StagePeak::allocated)->stage;
+  return std::ranges::max_element(stages, {}, &memory::StagePeak::allocated)->stage;
 }
 
 /// Which stages of a long pipeline are worth a line: its ends, the highest, the lowest and that of the answer.
@@ -41,10 +41,10 @@ Stages telling_stages(const MemoryAnswer& memory) {
   constexpr std::size_t shown_whole = 8;
   const Stages& stages = memory.stages;
   if (stages.size() <= shown_whole) return stages;
-  const auto lowest = std::ranges::min_element(stages, {}, &answer::StagePeak::allocated)->stage;
+  const auto lowest = std::ranges::min_element(stages, {}, &memory::StagePeak::allocated)->stage;
   const std::array telling{stages.front().stage, stages.back().stage, lowest, highest_of(stages), memory.stage};
   Stages few;
-  std::ranges::copy_if(stages, std::back_inserter(few), [&](const answer::StagePeak& peak) {
+  std::ranges::copy_if(stages, std::back_inserter(few), [&](const memory::StagePeak& peak) {
     return std::ranges::find(telling, peak.stage) != telling.end();
   });
   return few;

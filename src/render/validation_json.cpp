@@ -20,7 +20,7 @@ Json summary_json(const trust::Summary& s) {
           {"inside_bar_pct", if_any(s.inside_bar_pct)}};
 }
 
-Json group_json(const trust::Group& group) {
+Json group_json(const trust::RowGroup& group) {
   Json object = {{"by", group.by}, {"value", group.value}};
   object.update(summary_json(group.summary));
   return object;

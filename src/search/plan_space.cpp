@@ -77,7 +77,7 @@ void add_cut(const PlanSpace::Base& base, std::span<const spec::Recompute> recom
   spec::Question question = base.question;
   question.layout.pp = pipeline.pp;
   question.layout.vpp = vpp;
-  Cut cut{vpp, {}};
+  StageCut cut{vpp, {}};
   for (std::size_t i = 0; i < recomputes.size(); ++i) {
     question.training.recompute = recomputes[i];
     auto stages = program::stage_groups(program::build_program(question, base.profile[i]));
@@ -158,19 +158,19 @@ void add_operation(const spec::Question& question, PlanSpace::Base& base) {
 
 /// One rank a replica, or no part of a direction, where the framework can do no other and nobody says.
 spec::RunChoices choices_of(const spec::Question& question, const spec::RunChoices& stated) {
-  using frameworks::Split;
+  using frameworks::Parallelism;
   const auto& row = frameworks::row_of(question.training.framework);
-  const auto can = [&](Split way) { return row.space.splits_models && row.abilities.splits.has(way); };
+  const auto can = [&](Parallelism way) { return row.space.splits_models && row.abilities.splits.has(way); };
   spec::RunChoices choices = stated;
-  const auto restrict_to_one = [&](std::vector<std::int64_t>& degrees, Split way) {
+  const auto restrict_to_one = [&](std::vector<std::int64_t>& degrees, Parallelism way) {
     if (degrees.empty() && !can(way)) degrees = {1};
   };
-  restrict_to_one(choices.tp, Split::tensor);
-  restrict_to_one(choices.pp, Split::pipeline);
-  restrict_to_one(choices.vpp, Split::virtual_stages);
-  restrict_to_one(choices.cp, Split::context);
-  restrict_to_one(choices.ep, Split::experts);
-  restrict_to_one(choices.etp, Split::expert_tensor);
+  restrict_to_one(choices.tp, Parallelism::tensor);
+  restrict_to_one(choices.pp, Parallelism::pipeline);
+  restrict_to_one(choices.vpp, Parallelism::virtual_stages);
+  restrict_to_one(choices.cp, Parallelism::context);
+  restrict_to_one(choices.ep, Parallelism::experts);
+  restrict_to_one(choices.etp, Parallelism::expert_tensor);
   using spec::ContextExchange;
   if (choices.cp_exchange.empty()) {
     for (const auto exchange : {ContextExchange::ring, ContextExchange::all_to_all}) {

@@ -11,7 +11,7 @@
 namespace llmcalc::search {
 
 /// One way to cut the layers into stages.
-struct Cut {
+struct StageCut {
   std::int64_t vpp = 1;
   std::vector<std::uint32_t> stages;  ///< for each recompute policy, an index into the pipeline's
 };
@@ -21,7 +21,7 @@ struct Pipeline {
   std::int64_t pp = 1;
   std::int64_t vpp = 1;      ///< with which their programs are built
   std::uint32_t blocks = 0;  ///< the same number as of another pipeline that has the same blocks
-  std::vector<Cut> cuts;
+  std::vector<StageCut> cuts;
   std::vector<std::vector<program::StageGroup>> stages;  ///< that cuts have, each once: equal layers in more chunks are
                                                          ///< the same stages
 };

@@ -32,7 +32,7 @@ void UnitSearch::make_rules() {
 }
 
 void UnitSearch::price_weights(const Pipeline& pipeline) {
-  const program::Sharding sharding(question_.layout);
+  const program::StateSharding sharding(question_.layout);
   for (std::uint32_t i = 0; i < weights_.size(); ++i) {
     if (weight_slot_[i] != i) continue;
     PricedWeights& priced = weights_[i];

@@ -158,7 +158,7 @@ bool UnitSearch::may_split_sequence(bool split) const {
   const auto& stated = space_.question().choices.sp;
   if (!stated.empty() && std::ranges::find(stated, split) == stated.end()) return false;
   const auto& can = frameworks::row_of(question_.training.framework).abilities;
-  return !split || can.splits.has(frameworks::Split::sequence);
+  return !split || can.splits.has(frameworks::Parallelism::sequence);
 }
 
 bool UnitSearch::list_legal_orders(const Pipeline& pipeline) {
@@ -168,7 +168,7 @@ bool UnitSearch::list_legal_orders(const Pipeline& pipeline) {
     if (!may_split_sequence(split)) continue;
     question_.layout.sp = split;
     for (const auto schedule : schedules(space_.question().choices, question_)) {
-      for (const Cut& cut : pipeline.cuts) {
+      for (const StageCut& cut : pipeline.cuts) {
         take({schedule, &cut});
         if (is_legal(spec::LooksAt::order)) orders.push_back({schedule, &cut});
       }

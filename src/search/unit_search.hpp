@@ -24,7 +24,7 @@ struct PricedWeights {
 /// In which order micro-batches run, and in how many chunks: what the passes of one do not depend on.
 struct Order {
   spec::Schedule schedule = spec::Schedule::one_f_one_b;
-  const Cut* cut = nullptr;
+  const StageCut* cut = nullptr;
 };
 
 /// One policy of recomputation, priced for all orders.
@@ -81,7 +81,7 @@ class UnitSearch {
   std::size_t first_profile_ = 0;  ///< of the base's profiles, those of the gradients that the sharding asks for
   Keeper* keeper_ = nullptr;
   spec::Question question_;  ///< the run that is being put together
-  std::optional<timing::Kernels> kernels_;
+  std::optional<timing::KernelPrices> kernels_;
   std::optional<timing::Network> network_;
   quantity::Bytes communicators_;
   PlanPrices prices_;

@@ -87,7 +87,7 @@ std::vector<CacheGroup> cache_groups(const spec::Question& question, const progr
                                      std::int64_t stage) {
   const auto kept = kept_by_kind(question, program);
   std::vector<CacheGroup> groups;
-  for (const program::Run& run : program::blocks_of_stage(program, stage)) {
+  for (const program::BlockRun& run : program::blocks_of_stage(program, stage)) {
     const bool is_layer = run.block >= 1 && run.block <= question.model.kinds.size();
     if (!is_layer) continue;
     count(kept[run.block - 1U], run.count, groups);

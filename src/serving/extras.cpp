@@ -34,7 +34,7 @@ quantity::Bytes adapter_bytes(const spec::Question& rank, const program::Program
   if (adapters == 0) return quantity::bytes(0);
   const std::int64_t width = rank.training.adapter.rank > 0 ? rank.training.adapter.rank : default_rank;
   std::int64_t edges = 0;
-  for (const program::Run& run : program::blocks_of_stage(program, stage)) {
+  for (const program::BlockRun& run : program::blocks_of_stage(program, stage)) {
     const bool is_layer = run.block >= 1 && run.block <= rank.model.kinds.size();
     if (is_layer) edges += run.count * matrix_edges(program.blocks[run.block]);
   }

@@ -189,7 +189,7 @@ std::vector<StageWork> step_work(const spec::Question& asked) {
   std::vector<StageWork> stages(static_cast<std::size_t>(program.stages));
   for (std::size_t stage = 0; stage < stages.size(); ++stage) {
     stages[stage].hidden_bytes = static_cast<double>(half_width) * static_cast<double>(question.model.shape.hidden);
-    for (const program::Run& run : program::blocks_of_stage(program, static_cast<std::int64_t>(stage))) {
+    for (const program::BlockRun& run : program::blocks_of_stage(program, static_cast<std::int64_t>(stage))) {
       const layers::Block& block = program.blocks[run.block];
       const bool is_layer = run.block >= 1 && run.block <= kinds;
       if (is_layer)

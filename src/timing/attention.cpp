@@ -75,7 +75,7 @@ spec::AttentionRates attention_rates(const Chip& chip, frameworks::AttentionLibr
 /// A block of queries needs its keys and a fixed part; backward kernels take half as many queries at a time (64 instead
 /// of 128 with heads of 128: flash-attention csrc/flash_attn/src/flash_bwd_launch_template.h). Beside full waves of
 /// blocks the kernel takes `last_blocks` more, in which the units run out of work.
-quantity::Seconds Kernels::attention(const layers::Op& op, bool backward) const {
+quantity::Seconds KernelPrices::attention(const layers::Op& op, bool backward) const {
   const layers::Product& heads = op.product;
   const double forward = quantity::in_flops(op.forward);
   const double unmasked = forward / (forward + quantity::in_flops(op.masked));

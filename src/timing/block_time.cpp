@@ -144,14 +144,14 @@ quantity::Bytes saved_bytes(const layers::Block& block) {
 }
 
 /// Read, added to what is there, and written (pytorch torch/csrc/autograd/input_buffer.cpp, accumulate).
-Seconds added_gradient(const Op& op, quantity::Bytes gradient, const Kernels& kernels) {
+Seconds added_gradient(const Op& op, quantity::Bytes gradient, const KernelPrices& kernels) {
   constexpr std::int64_t passes = 3;
   if (kernels.caches(passes * gradient)) return kernels.cached_stream(passes * gradient);
   return op.eager ? kernels.eager_stream(passes * gradient) : kernels.stream(passes * gradient);
 }
 
 /// Where several operations read one tensor, each gradient after the first.
-Seconds add_up_gradients(const layers::Block& block, const Kernels& kernels) {
+Seconds add_up_gradients(const layers::Block& block, const KernelPrices& kernels) {
   Seconds sum;
   std::vector<bool> arrived(block.tensors.size(), false);
   for (const Op& op : block.ops) {

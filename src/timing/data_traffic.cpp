@@ -15,21 +15,21 @@ namespace {
 /// Replicas of a shard reduce it among themselves once it is reduced within the shards' group (hybrid sharding: Zhao et
 /// al. 2023, arXiv:2304.11277 §3.2.2).
 Seconds between_replicas(const Network& network, Bytes gradients) {
-  const Span replicas = network.replicas();
+  const GroupSpan replicas = network.replicas();
   if (replicas.ranks <= 1) return {};
   return network.collective(Collective::all_reduce, bytes(in_bytes(gradients) / network.sharding().ranks), replicas);
 }
 
 /// A broadcast passes round the same ring as an all-gather, once for each rank.
-Seconds from_owners(const Network& network, Bytes size, const Span& span) {
+Seconds from_owners(const Network& network, Bytes size, const GroupSpan& span) {
   const Bytes share = bytes(quantity::ceil_divide(in_bytes(size), span.ranks));
   return static_cast<double>(span.ranks) * network.collective(Collective::all_gather, share, span);
 }
 
 /// Who takes part, and how gradients and weights travel.
 struct Exchange {
-  Span shards;            ///< ranks that share the states
-  Span replicas;          ///< all that reduce a gradient
+  GroupSpan shards;       ///< ranks that share the states
+  GroupSpan replicas;     ///< all that reduce a gradient
   bool by_owner = false;  ///< updated weights
   bool whole = false;     ///< gradients
 };
@@ -79,11 +79,11 @@ Bytes copied_around_exchange(const WeightTraffic& w, const spec::Layout& layout,
 
 DataTraffic data_traffic(const WeightTraffic& w, const spec::Layout& layout, const Network& network,
                          const frameworks::Profile& profile) {
-  const program::Sharding sharding(layout);
+  const program::StateSharding sharding(layout);
   const bool replicated = spec::zero_stage(layout.sharding) == 0;
   const bool whole = replicated || (profile.exchange.reduces_whole_gradients && !sharding.gathers_weights());
   const bool by_owner = profile.exchange.sends_by_owner && !sharding.gathers_weights();
-  const Span alone;
+  const GroupSpan alone;
   DataTraffic traffic = exchange(network, w.weights, w.gradients,
                                  {replicated ? alone : network.sharding(), network.data(), by_owner, whole});
   traffic += exchange(network, w.expert_weights, w.expert_gradients,

@@ -17,7 +17,7 @@ namespace {
 Bytes saved_of(layers::Weight weight, const spec::Training& training) {
   if (weight.tied || !weight.trainable) return {};
   weight.elements = weight.whole;
-  const program::States states = program::weight_states(weight, training, program::Sharding());
+  const program::States states = program::weight_states(weight, training, program::StateSharding());
   return formats::storage_bytes(weight.dtype, weight.elements) + states.master + states.optimizer + states.paged;
 }
 

@@ -102,11 +102,12 @@ Volume volume(const layers::Product& p) {
 
 }  // namespace
 
-Kernels::Kernels(const spec::Accelerator& gpu, const spec::Training& training, const frameworks::Profile& profile)
-    : Kernels(gpu, training, profile, chip_of(gpu)) {}
+KernelPrices::KernelPrices(const spec::Accelerator& gpu, const spec::Training& training,
+                           const frameworks::Profile& profile)
+    : KernelPrices(gpu, training, profile, chip_of(gpu)) {}
 
-Kernels::Kernels(const spec::Accelerator& gpu, const spec::Training& training, const frameworks::Profile& profile,
-                 const Chip& chip)
+KernelPrices::KernelPrices(const spec::Accelerator& gpu, const spec::Training& training,
+                           const frameworks::Profile& profile, const Chip& chip)
     : gpu_(&gpu),
       start_(quantity::in_seconds(gpu.rates.kernels.start)),
       further_call_(quantity::in_seconds(gpu.rates.kernels.further_call)),
@@ -131,11 +132,11 @@ Kernels::Kernels(const spec::Accelerator& gpu, const spec::Training& training, c
       hands_over_ahead_(!profile.host.waits_for_kernels),
       graphs_(training.cuda_graph) {}
 
-double Kernels::peak(formats::Dtype compute) const {
+double KernelPrices::peak(formats::Dtype compute) const {
   return compute == compute_ ? compute_rate_ : quantity::in_flops_per_second(spec::matrix_peak(*gpu_, compute));
 }
 
-double Kernels::waves(std::int64_t count) const {
+double KernelPrices::waves(std::int64_t count) const {
   const double even = static_cast<double>(count) / units_;
   const auto full = static_cast<double>(static_cast<std::int64_t>(even));
   const double whole = full < even ? full + 1.0 : full;
@@ -144,7 +145,7 @@ double Kernels::waves(std::int64_t count) const {
 
 /// The library takes the tile that is done first: as many waves of tiles as there are units for, each at the rate of
 /// one unit. Large products are held back by power, thin ones by memory.
-quantity::Seconds Kernels::product(const layers::Product& product, formats::Dtype compute, Pass pass) const {
+quantity::Seconds KernelPrices::product(const layers::Product& product, formats::Dtype compute, Pass pass) const {
   const layers::Product shape = of_pass(product, pass);
   double area = std::numeric_limits<double>::infinity();
   for (const Tile& tile : tiles) {
@@ -169,38 +170,38 @@ quantity::Seconds Kernels::product(const layers::Product& product, formats::Dtyp
   return quantity::seconds(start_ + std::max(work, operands + results));
 }
 
-quantity::Seconds Kernels::wide_product(quantity::Flops flops) const {
+quantity::Seconds KernelPrices::wide_product(quantity::Flops flops) const {
   return quantity::seconds(start_ + quantity::in_flops(flops) / (matrix_.share * peak(formats::Dtype::fp32)));
 }
 
-quantity::Seconds Kernels::further_calls(std::int64_t calls) const {
+quantity::Seconds KernelPrices::further_calls(std::int64_t calls) const {
   return quantity::seconds(further_call_ * static_cast<double>(calls));
 }
 
-quantity::Seconds Kernels::further_starts(std::int64_t kernels) const {
+quantity::Seconds KernelPrices::further_starts(std::int64_t kernels) const {
   return quantity::seconds(start_ * static_cast<double>(kernels));
 }
 
-quantity::Seconds Kernels::stream(quantity::Bytes moved) const {
+quantity::Seconds KernelPrices::stream(quantity::Bytes moved) const {
   return quantity::seconds(start_ + static_cast<double>(quantity::in_bytes(moved)) / bandwidth_);
 }
 
-quantity::Seconds Kernels::eager_stream(quantity::Bytes moved) const {
+quantity::Seconds KernelPrices::eager_stream(quantity::Bytes moved) const {
   return quantity::seconds(start_ + static_cast<double>(quantity::in_bytes(moved)) / eager_);
 }
 
-quantity::Seconds Kernels::cached_stream(quantity::Bytes moved) const {
+quantity::Seconds KernelPrices::cached_stream(quantity::Bytes moved) const {
   return quantity::seconds(start_ + static_cast<double>(quantity::in_bytes(moved)) / cached_);
 }
 
-quantity::Seconds Kernels::permutation(quantity::Bytes moved) const {
+quantity::Seconds KernelPrices::permutation(quantity::Bytes moved) const {
   return stream(
       quantity::bytes(static_cast<std::int64_t>(static_cast<double>(quantity::in_bytes(moved)) / permuting_)));
 }
 
 /// What is part of a graph needs no host; a partial one leaves out what depends on how many rows each expert gets.
 /// Loops of the library launch further kernels from C++, those of a framework one operation after another.
-quantity::Seconds Kernels::dispatch(const layers::Op& op, bool backward) const {
+quantity::Seconds KernelPrices::dispatch(const layers::Op& op, bool backward) const {
   if (graphs_ == spec::CudaGraph::full || (graphs_ == spec::CudaGraph::scoped && !op.routed)) return {};
   const bool is_product = op.product.m > 0;
   const double call = is_product ? host_module_ : host_operation_;
@@ -211,7 +212,7 @@ quantity::Seconds Kernels::dispatch(const layers::Op& op, bool backward) const {
 }
 
 /// A host that is ahead of the accelerator is waited for only where it needs longer.
-quantity::Seconds Kernels::waiting(quantity::Seconds dispatch, quantity::Seconds busy) const {
+quantity::Seconds KernelPrices::waiting(quantity::Seconds dispatch, quantity::Seconds busy) const {
   return hands_over_ahead_ ? std::max(quantity::seconds(0), dispatch - busy) : dispatch;
 }
 

@@ -52,7 +52,7 @@ double hops(Collective kind, std::int64_t nodes) {
 
 /// What one group sends out of a node, as a share of the tensor: every ring edge carries the ring's share, twice for an
 /// all-reduce; of an all-to-all each rank sends what is for other nodes.
-double leaving(Collective kind, const Span& span) {
+double leaving(Collective kind, const GroupSpan& span) {
   if (kind == Collective::all_to_all) {
     return static_cast<double>(span.per_node * (span.ranks - span.per_node)) / static_cast<double>(span.ranks);
   }
@@ -96,7 +96,7 @@ Network::Network(const Links& links, const spec::Accelerator& gpu, const spec::L
 
   const std::int64_t replicas = layout.dp * layout.cp;
   const std::int64_t expert = layout.ep * layout.etp;
-  const program::Sharding sharding(layout);
+  const program::StateSharding sharding(layout);
   const std::int64_t group = sharding.of(layers::Split::tensor).optimizer;
   groups_ = {spread(layout.tp, 1), spread(layout.cp, layout.tp), spread(layout.ep, layout.etp), spread(layout.etp, 1)};
   data_ = spread(replicas, layout.tp);
@@ -108,15 +108,15 @@ Network::Network(const Links& links, const spec::Accelerator& gpu, const spec::L
 }
 
 /// Ranks that are `stride` apart in the numbering, of which consecutive ones fill a node.
-Span Network::spread(std::int64_t ranks, std::int64_t stride) const {
+GroupSpan Network::spread(std::int64_t ranks, std::int64_t stride) const {
   if (ranks == 1) return {};
-  Span span{ranks, std::clamp<std::int64_t>(node_ / stride, 1, ranks), 1};
+  GroupSpan span{ranks, std::clamp<std::int64_t>(node_ / stride, 1, ranks), 1};
   while (span.ranks % span.per_node != 0) --span.per_node;
   span.sharing = std::max<std::int64_t>(1, node_ / span.per_node);
   return span;
 }
 
-Seconds Network::collective(Collective kind, Bytes size, const Span& span, std::int64_t copies) const {
+Seconds Network::collective(Collective kind, Bytes size, const GroupSpan& span, std::int64_t copies) const {
   if (span.ranks <= 1 || size <= Bytes()) return {};
   if (kind == Collective::ring) {
     const std::int64_t steps = span.ranks - 1;
@@ -126,7 +126,7 @@ Seconds Network::collective(Collective kind, Bytes size, const Span& span, std::
   return between_nodes(kind, size, span, copies);
 }
 
-Seconds Network::inside_nodes(Collective kind, Bytes size, const Span& span) const {
+Seconds Network::inside_nodes(Collective kind, Bytes size, const GroupSpan& span) const {
   if (span.per_node <= 1 || size <= Bytes()) return {};
   if (kind == Collective::all_to_all && span.nodes() > 1) {
     const Bytes staying = quantity::bytes(quantity::in_bytes(size) / span.nodes());
@@ -138,7 +138,7 @@ Seconds Network::inside_nodes(Collective kind, Bytes size, const Span& span) con
 /// Rings and trees are pipelined: the slower of links and network sets the pace (NCCL src/graph/topo.cc takes the
 /// narrowest link of a ring). Groups of one node share all its adapters, so a tensor-parallel group over several
 /// nodes has them to itself and eight data-parallel groups an eighth each.
-Seconds Network::between_nodes(Collective kind, Bytes size, const Span& span, std::int64_t copies) const {
+Seconds Network::between_nodes(Collective kind, Bytes size, const GroupSpan& span, std::int64_t copies) const {
   const double rate = kind == Collective::all_to_all && copies == 1 ? all_to_all_rate : 1.0;
   const double sent = leaving(kind, span) * distinct_share(copies, span.nodes());
   const Seconds wire = sent * static_cast<double>(span.sharing) / rate * (size / node_rate_);
@@ -147,7 +147,7 @@ Seconds Network::between_nodes(Collective kind, Bytes size, const Span& span, st
 }
 
 /// A message that leaves the node goes through the sender's own adapter, its share of the node's.
-Seconds Network::to_neighbour(Bytes size, const Span& span) const {
+Seconds Network::to_neighbour(Bytes size, const GroupSpan& span) const {
   const Seconds inside = links_.neighbours(size, span.per_node);
   if (span.nodes() == 1) return inside;
   return std::max(inside, static_cast<double>(node_) * (size / node_rate_) + start + hop);

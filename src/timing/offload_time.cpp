@@ -32,7 +32,7 @@ Seconds over_nvme(const spec::Question& question, Bytes size) {
 /// Each rank fetches its shard over its own link, before the ranks gather the whole among themselves (Rajbhandari et
 /// al. 2021, ZeRO-Infinity, arXiv:2104.07857 section 6.1).
 Bytes shard_of(const WeightTraffic& weights, const spec::Layout& layout) {
-  const program::Sharding sharding(layout);
+  const program::StateSharding sharding(layout);
   const auto share = [&](Bytes size, layers::Split split) {
     return quantity::bytes(quantity::ceil_divide(in_bytes(size), sharding.of(split).weights));
   };
@@ -41,7 +41,7 @@ Bytes shard_of(const WeightTraffic& weights, const spec::Layout& layout) {
 
 }  // namespace
 
-Seconds streaming(const program::Offload& offload, const spec::Question& question, const WeightTraffic& weights,
+Seconds streaming(const program::Offloaded& offload, const spec::Question& question, const WeightTraffic& weights,
                   Bytes saved, const StageTime& stage) {
   const Bytes resting = offload.weights ? shard_of(weights, question.layout) : quantity::bytes(0);
   const Bytes size = resting + (offload.activations ? saved : quantity::bytes(0));
@@ -54,7 +54,7 @@ Seconds streaming(const program::Offload& offload, const spec::Question& questio
 
 /// Masters, moments and gradients come from the drives, and all but the gradients go back behind the update, one after
 /// the other unless the run asks for a pipeline (DeepSpeed runtime/zero/offload_config.py, pipeline_read).
-Seconds host_update(const program::Offload& offload, const spec::Question& question, const WeightTraffic& weights) {
+Seconds host_update(const program::Offloaded& offload, const spec::Question& question, const WeightTraffic& weights) {
   if (!offload.optimizer) return {};
   const spec::Accelerator& gpu = *question.gpu;
   const std::int64_t updated = in_parameters(weights.updated_parameters);

@@ -16,7 +16,7 @@ namespace {
 void add_companion(const program::Companion& companion, const StageGroup& group, std::span<const BlockTime> times,
                    double pace, StageWork& stage) {
   if (companion.role == program::Role::generation) return;
-  for (const program::Run& run : group.runs) {
+  for (const program::BlockRun& run : group.runs) {
     const BlockTime& block = times[companion.runs[run.block]];
     const double n = pace * static_cast<double>(run.count);
     stage.forward += n * block.forward;
@@ -30,7 +30,7 @@ void add_companion(const program::Companion& companion, const StageGroup& group,
 WeightTraffic weights_of(const StageGroup& stage, std::span<const WeightTraffic> weights,
                          std::span<const program::Companion> companions) {
   WeightTraffic sum;
-  for (const program::Run& run : stage.runs) {
+  for (const program::BlockRun& run : stage.runs) {
     sum += run.count * weights[run.block];
     for (const program::Companion& companion : companions) {
       if (companion.is_trained()) sum += run.count * weights[companion.runs[run.block]];
@@ -49,7 +49,7 @@ void add_up_work(std::span<const StageGroup> stages, std::span<const BlockTime> 
   work.clear();
   for (const StageGroup& group : stages) {
     StageWork& stage = work.emplace_back();
-    for (const program::Run& run : group.runs) {
+    for (const program::BlockRun& run : group.runs) {
       const BlockTime& block = times[run.block];
       const double n = pace * static_cast<double>(run.count);
       stage.forward += forward_passes * n * block.forward;
@@ -81,7 +81,7 @@ void add_up_traffic(std::span<const StageGroup> stages, std::span<const WeightTr
 void time_traffic(std::span<const WeightTraffic> weights, const spec::Question& question,
                   const frameworks::Profile& profile, const Prices& prices, std::vector<DataTraffic>& traffic) {
   traffic.clear();
-  if (!program::Sharding(question.layout).gathers_weights()) return;
+  if (!program::StateSharding(question.layout).gathers_weights()) return;
   for (const WeightTraffic& block : weights) {
     traffic.push_back(data_traffic(block, question.layout, prices.network, profile));
   }

@@ -54,7 +54,7 @@ class StepTimer {
 
  private:
   StageTime stage_time(const StageGroup& group, const StageWork& work, const StageTraffic& traffic) const;
-  std::int64_t take_leaving(const program::Run& run, std::int64_t& layers) const;
+  std::int64_t take_leaving(const program::BlockRun& run, std::int64_t& layers) const;
   Bytes leaving_of(const StageGroup& group) const;
   bool accumulates_apart() const;
   Seconds gathering(std::size_t block, std::int64_t times) const;
@@ -65,8 +65,8 @@ class StepTimer {
   const spec::Question& question_;
   const frameworks::Profile& profile_;
   const Prices& prices_;
-  program::Offload offload_;
-  program::Sharding sharding_;
+  program::Offloaded offload_;
+  program::StateSharding sharding_;
   bool gathers_;  ///< weights exist whole only while their block runs
 };
 
@@ -103,8 +103,8 @@ void hide_expert_exchanges(StageTime& stage, bool between_nodes) {
 }
 
 /// Of the blocks of a run, those whose activations leave. \param layers  that still may
-std::int64_t StepTimer::take_leaving(const program::Run& run, std::int64_t& layers) const {
-  if (layers == program::Offload::unlimited) return run.count;
+std::int64_t StepTimer::take_leaving(const program::BlockRun& run, std::int64_t& layers) const {
+  if (layers == program::Offloaded::unlimited) return run.count;
   if (run.block == 0 || run.block == costs_.head) return 0;
   const std::int64_t taken = std::min(layers, run.count);
   layers -= taken;
@@ -116,7 +116,7 @@ Bytes StepTimer::leaving_of(const StageGroup& group) const {
   auto saved = quantity::bytes(0);
   if (!offload_.activations) return saved;
   std::int64_t leaving = offload_.layers;
-  for (const program::Run& run : group.runs) saved += take_leaving(run, leaving) * costs_.times[run.block].saved;
+  for (const program::BlockRun& run : group.runs) saved += take_leaving(run, leaving) * costs_.times[run.block].saved;
   return saved;
 }
 
@@ -126,7 +126,7 @@ StageTime StepTimer::stage_time(const StageGroup& group, const StageWork& work, 
     hide_expert_exchanges(stage, prices_.network.span(layers::Group::expert).nodes() > 1);
   }
   if (gathers_) {
-    for (const program::Run& run : group.runs) stage.gathering += gathering(run.block, run.count);
+    for (const program::BlockRun& run : group.runs) stage.gathering += gathering(run.block, run.count);
     stage.backward.streams += traffic.copies;
   }
   if (accumulates_apart()) stage.backward.streams += traffic.accumulated;
@@ -163,7 +163,7 @@ Seconds StepTimer::hand_over() const {
     return network.to_next_stage(costs_.handed_on);
   }
   const auto part = quantity::bytes(quantity::ceil_divide(in_bytes(costs_.handed_on), parts));
-  const Span group = network.span(layers::Group::tensor);
+  const GroupSpan group = network.span(layers::Group::tensor);
   return network.to_next_stage(part) + network.collective(layers::Collective::all_gather, costs_.handed_on, group);
 }
 
@@ -232,7 +232,7 @@ void time_stages(const PricedStages& stages, const StepPrices& costs, const spec
 
 StepTime time_step(const program::Program& program, const spec::Question& question, const frameworks::Profile& profile,
                    const Prices& prices) {
-  const program::Sharding sharding(question.layout);
+  const program::StateSharding sharding(question.layout);
   std::vector<BlockTime> times;
   std::vector<WeightTraffic> weights;
   for (const layers::Block& block : program.blocks) {

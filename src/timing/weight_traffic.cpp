@@ -48,7 +48,7 @@ Bytes beside_the_update(const layers::Weight& w, const spec::Training& training,
 /// Gradients are read twice, for their norm and for the update; master weights and moments are read and written; the
 /// weights that the products read are written, and read where they have no master.
 Bytes updated(const layers::Weight& w, const spec::Training& training, const frameworks::Profile& profile,
-              const program::Sharding& sharding) {
+              const program::StateSharding& sharding) {
   const program::States states = program::weight_states(w, training, sharding);
   const Bytes gradients = 2 * formats::storage_bytes(training.precision.grads, w.elements);
   const Bytes weights = (training.precision.master ? 1 : 2) * formats::storage_bytes(w.dtype, w.elements);
@@ -64,7 +64,7 @@ Bytes updated(const layers::Weight& w, const spec::Training& training, const fra
 }
 
 /// Five iterations of three products (Jordan 2024, zeropower_via_newtonschulz5).
-Seconds newton_schulz(const layers::Weight& w, const Kernels& kernels) {
+Seconds newton_schulz(const layers::Weight& w, const KernelPrices& kernels) {
   constexpr double iterations = 5.0;
   const std::int64_t m = std::min(w.rows, w.columns);
   const std::int64_t k = std::max(w.rows, w.columns);
@@ -109,8 +109,8 @@ WeightTraffic operator*(std::int64_t times, const WeightTraffic& t) {
 }
 
 WeightTraffic weight_traffic(const layers::Block& block, const spec::Training& training,
-                             const frameworks::Profile& profile, const program::Sharding& sharding,
-                             const Kernels& kernels) {
+                             const frameworks::Profile& profile, const program::StateSharding& sharding,
+                             const KernelPrices& kernels) {
   WeightTraffic sum;
   for (const layers::Weight& w : block.weights) {
     if (w.shared) continue;

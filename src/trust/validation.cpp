@@ -69,8 +69,8 @@ std::vector<Comparison> by_configuration(std::span<const Comparison> rows) {
   return single;
 }
 
-std::vector<Group> group(std::span<const Comparison> rows, const std::vector<std::string>& columns) {
-  std::vector<Group> groups;
+std::vector<RowGroup> group(std::span<const Comparison> rows, const std::vector<std::string>& columns) {
+  std::vector<RowGroup> groups;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     std::map<std::string, std::vector<Comparison>> by_value;
     for (const Comparison& row : rows) by_value[row.groups[i]].push_back(row);

@@ -141,7 +141,7 @@ TEST_CASE("torchtune quantizes NF4's scales again and shards them with the codes
     const auto program = test::program_of(q);
     for (const auto& w : program.blocks[1].weights) {
       if (w.name != "gate projection") continue;
-      return in_bytes(program::weight_states(w, q.training, program::Sharding(q.layout)).weights);
+      return in_bytes(program::weight_states(w, q.training, program::StateSharding(q.layout)).weights);
     }
     return std::int64_t{0};
   };

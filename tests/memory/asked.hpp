@@ -35,7 +35,7 @@ struct Asked {
   program::States states() const {
     program::States sum;
     for (const auto index : program.sequence) {
-      sum += program::block_states(program.blocks[index], question.training, program::Sharding(question.layout));
+      sum += program::block_states(program.blocks[index], question.training, program::StateSharding(question.layout));
     }
     return sum;
   }

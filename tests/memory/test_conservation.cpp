@@ -71,7 +71,7 @@ TEST_CASE("ZeRO keeps each state of the optimizer once among all ranks") {
     for (const auto& block : asked.program.blocks) {
       for (const auto& w : block.weights) {
         CAPTURE(cut, std::string(block.name), std::string(w.name));
-        const auto states = program::weight_states(w, asked.question.training, program::Sharding(layout));
+        const auto states = program::weight_states(w, asked.question.training, program::StateSharding(layout));
         const std::int64_t copies = w.split == layers::Split::replicated ? layout.tp : 1;
         CHECK(in_bytes(states.optimizer) * layout.gpus == 8 * w.whole * copies);
       }

@@ -28,7 +28,7 @@ double layer_weight_bytes(std::string_view line) {
   const auto& layer = asked.program.blocks[1];
   for (const auto& w : layer.weights) {
     if (w.rows <= 1) continue;
-    const auto s = program::weight_states(w, asked.question.training, program::Sharding(asked.question.layout));
+    const auto s = program::weight_states(w, asked.question.training, program::StateSharding(asked.question.layout));
     return static_cast<double>(in_bytes(s.weights)) / static_cast<double>(w.elements);
   }
   return 0.0;

@@ -35,7 +35,7 @@ TEST_CASE("the peak over runs of equal blocks is the highest moment of all block
     const memory::StepWalk step(asked.program, asked.question, asked.profile);
     for (std::int64_t stage = 0; stage < asked.question.layout.pp; ++stage) {
       const auto points = step.timeline(stage);
-      const auto highest = std::ranges::max_element(points, {}, &memory::TimelinePoint::allocated);
+      const auto highest = std::ranges::max_element(points, {}, &memory::BlockPeak::allocated);
       const auto peak = step.walk(stage).peak();
       CHECK(in_bytes(peak.alive.total()) == in_bytes(highest->allocated));
       CHECK(peak.position == highest->position);

@@ -37,7 +37,7 @@ double zero_gigabytes(double parameters, spec::Sharding kind, std::int64_t ranks
   layout.sharding = kind;
   layers::Weight w;
   w.elements = w.whole = static_cast<std::int64_t>(parameters);
-  const auto s = program::weight_states(w, t, program::Sharding(layout));
+  const auto s = program::weight_states(w, t, program::StateSharding(layout));
   return static_cast<double>(in_bytes(s.weights + s.master + s.gradients + s.optimizer)) / 1e9;
 }
 
@@ -125,7 +125,7 @@ TEST_CASE(
 TEST_CASE("experts have as many optimizer instances as all else") {
   const test::Asked asked(
       "--model mixtral-8x7b --framework megatron --tp 1 --ep 4 --gpus 32 --sharding zero1 --sharding-group 16");
-  const program::Sharding sharding(asked.question.layout);
+  const program::StateSharding sharding(asked.question.layout);
   CHECK(sharding.of(layers::Split::replicated).optimizer == 16);
   CHECK(sharding.of(layers::Split::expert).optimizer == 4);
 }

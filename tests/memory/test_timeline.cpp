@@ -7,8 +7,8 @@
 #include <algorithm>
 
 using namespace llmcalc;
+using memory::BlockPeak;
 using memory::Phase;
-using memory::TimelinePoint;
 using quantity::in_bytes;
 
 namespace {
@@ -17,7 +17,7 @@ spec::Question small_gpt() { return test::ask(test::gpt_shape(4, 512, 8, 50304, 
 
 struct Walked {
   memory::StepMemory memory;
-  std::vector<TimelinePoint> points;
+  std::vector<BlockPeak> points;
 };
 
 Walked walk(const spec::Question& q, std::int64_t stage) {

@@ -12,7 +12,7 @@ namespace llmcalc::test {
 
 struct Prices {
   spec::Question question;
-  timing::Kernels kernels;
+  timing::KernelPrices kernels;
 
   explicit Prices(const std::string& gpu, const std::string& words = " --framework megatron --dtype bf16")
       : question(question_of("--model llama-3-8b --seq 2048 --gpu " + gpu + words)),
@@ -31,8 +31,8 @@ inline double alone_us(const std::string& gpu, const layers::Product& shape) {
   const Prices run(gpu);
   spec::Accelerator alone = *run.question.gpu;
   alone.rates.run = {1.0, 1.0, 1.0};
-  const timing::Kernels kernels(alone, run.question.training,
-                                frameworks::make_profile(run.question.training, run.question.gpu));
+  const timing::KernelPrices kernels(alone, run.question.training,
+                                     frameworks::make_profile(run.question.training, run.question.gpu));
   const auto half = run.question.gpu->peaks.bf16 ? formats::Dtype::bf16 : formats::Dtype::fp16;
   return 1e6 * quantity::in_seconds(kernels.product(shape, half, timing::Pass::forward));
 }

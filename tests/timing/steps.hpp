@@ -9,7 +9,7 @@
 namespace llmcalc::test {
 
 inline timing::StepTime step_of(const Asked& asked) {
-  const timing::Kernels kernels(*asked.question.gpu, asked.question.training, asked.profile);
+  const timing::KernelPrices kernels(*asked.question.gpu, asked.question.training, asked.profile);
   const timing::Network network(*asked.question.gpu, asked.question.layout);
   return timing::time_step(asked.program, asked.question, asked.profile,
                            {kernels, network, asked.question.training.precision.compute});

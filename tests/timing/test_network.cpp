@@ -13,16 +13,16 @@ using quantity::bytes;
 using quantity::gib;
 using quantity::kib;
 using quantity::mib;
+using timing::GroupSpan;
 using timing::Network;
-using timing::Span;
 
 namespace {
 
-double micros(const Network& network, Collective kind, quantity::Bytes size, const Span& span) {
+double micros(const Network& network, Collective kind, quantity::Bytes size, const GroupSpan& span) {
   return 1e6 * quantity::in_seconds(network.collective(kind, size, span));
 }
 
-double bus_bandwidth(const Network& network, Collective kind, quantity::Bytes size, const Span& span) {
+double bus_bandwidth(const Network& network, Collective kind, quantity::Bytes size, const GroupSpan& span) {
   const auto n = static_cast<double>(span.ranks);
   const double share = (kind == Collective::all_reduce ? 2.0 : 1.0) * (n - 1.0) / n;
   return share * quantity::in_gigabytes(size) / quantity::in_seconds(network.collective(kind, size, span));
@@ -167,10 +167,10 @@ TEST_CASE("a ring passes to neighbours as often as it has other ranks") {
 TEST_CASE("more bytes never take less time") {
   for (const auto& gpu : {a100(), h100(), b200(), v100(), part(31.5, 31.5, {})}) {
     const Network network(gpu, spread_over(128, 4, 2));
-    const Span spans[] = {{2, 2, 1}, {3, 3, 1}, {8, 8, 1}, {64, 8, 1}, {16, 2, 4}, {16, 1, 8}};
+    const GroupSpan spans[] = {{2, 2, 1}, {3, 3, 1}, {8, 8, 1}, {64, 8, 1}, {16, 2, 4}, {16, 1, 8}};
     for (const Collective kind : {Collective::all_reduce, Collective::all_gather, Collective::reduce_scatter,
                                   Collective::all_to_all, Collective::ring}) {
-      for (const Span& span : spans) {
+      for (const GroupSpan& span : spans) {
         double before = 0.0;
         for (double size = 1.0; size < 1e12; size *= 1.3) {
           const double now = micros(network, kind, bytes(static_cast<std::int64_t>(size)), span);
@@ -211,7 +211,7 @@ TEST_CASE("prices say where they come from") {
 /// full rate instead of three quarters; what it takes to set the dispatch up is little beside 16 GiB.
 TEST_CASE("a node is sent one copy of a row that several of its ranks want") {
   const Network network(h100(), spread_over(16, 1));
-  const Span span{16, 8, 1};
+  const GroupSpan span{16, 8, 1};
   const auto seconds = [&](std::int64_t copies) {
     return quantity::in_seconds(network.collective(layers::Collective::all_to_all, quantity::gib(16), span, copies));
   };

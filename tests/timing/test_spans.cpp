@@ -7,12 +7,12 @@
 using namespace llmcalc;
 using namespace llmcalc::timing_test;
 using layers::Group;
+using timing::GroupSpan;
 using timing::Network;
-using timing::Span;
 
 namespace {
 
-void check(const Span& span, std::int64_t ranks, std::int64_t per_node, std::int64_t sharing) {
+void check(const GroupSpan& span, std::int64_t ranks, std::int64_t per_node, std::int64_t sharing) {
   CHECK(span.ranks == ranks);
   CHECK(span.per_node == per_node);
   CHECK(span.sharing == sharing);
@@ -97,7 +97,7 @@ TEST_CASE("a bridge joins a pair, and more than a pair use PCIe") {
   gpu.joined = 2;
   const Network network(gpu, spread_over(8, 1));
   const auto rate = [&](std::int64_t ranks) {
-    const Span span{ranks, ranks, 1};
+    const GroupSpan span{ranks, ranks, 1};
     return 1.0 / quantity::in_seconds(network.collective(layers::Collective::all_to_all, quantity::gib(1), span));
   };
   CHECK(rate(2) > 2.0 * rate(4));

@@ -13,9 +13,9 @@ using test::step_of;
 namespace {
 
 timing::WeightTraffic layer_traffic(const test::Asked& asked) {
-  const timing::Kernels kernels(*asked.question.gpu, asked.question.training, asked.profile);
+  const timing::KernelPrices kernels(*asked.question.gpu, asked.question.training, asked.profile);
   return timing::weight_traffic(asked.program.blocks[1], asked.question.training, asked.profile,
-                                program::Sharding(asked.question.layout), kernels);
+                                program::StateSharding(asked.question.layout), kernels);
 }
 
 std::int64_t layer_parameters(const test::Asked& asked) {
@@ -49,7 +49,7 @@ TEST_CASE("Muon's update multiplies each matrix fifteen times") {
   const test::Asked asked(
       "--layers 2 --hidden 4096 --heads 32 --kv-heads 32 --ffn 4096 --mlp swiglu --vocab 32000 --seq 4096 "
       "--framework torch --optimizer muon --gpu h100-sxm");
-  const timing::Kernels kernels(*asked.question.gpu, asked.question.training, asked.profile);
+  const timing::KernelPrices kernels(*asked.question.gpu, asked.question.training, asked.profile);
   const double one = in_seconds(kernels.product({4096, 4096, 4096, 1}, formats::Dtype::bf16, timing::Pass::forward));
   CHECK(in_seconds(layer_traffic(asked).update_products) == Approx(7 * 15 * one));
 }
@@ -66,7 +66,7 @@ TEST_CASE("gradients of a micro-batch are added up in one place") {
 
   const layers::Product shape{2048, 7168, 14336, 1};
   const auto weight_gradient = [&](const test::Asked& asked) {
-    const timing::Kernels kernels(*asked.question.gpu, asked.question.training, asked.profile);
+    const timing::KernelPrices kernels(*asked.question.gpu, asked.question.training, asked.profile);
     return in_seconds(kernels.product(shape, formats::Dtype::bf16, timing::Pass::backward_weight));
   };
   const test::Asked core(line + "megatron --dtype mixed-bf16");
@@ -101,7 +101,7 @@ TEST_CASE("ZeRO moves what its paper says") {
 TEST_CASE("a host updates as fast as CPU-Adam was measured") {
   timing::WeightTraffic weights;
   weights.updated_parameters = quantity::parameters(10'000'000'000);
-  program::Offload offload;
+  program::Offloaded offload;
   offload.optimizer = true;
   spec::Question question = test::Asked("--params 10e9 --gpu v100-sxm2-32").question;
   const double both_ways = 2 * 20e9 / (0.77 * quantity::in_bytes_per_second(*question.gpu->pcie));

@@ -39,30 +39,24 @@ struct TimelinePoint {
   quantity::Bytes allocated;
 };
 
-/// The highest moment of one pipeline stage.
-struct StagePeak {
-  std::int64_t stage = 0;
-  quantity::Bytes allocated;
-};
-
 struct MemoryAnswer {
   std::vector<LedgerLine> ledger;
   std::vector<PhasePeak> phases;
   std::vector<TimelinePoint> timeline;  ///< a steady step in time order; empty where activations are no program
   memory::Phase peak_phase = memory::Phase::backward;
-  std::string peak_place;           ///< "backward of layer 31 of 32"
-  Explanation peak_why;             ///< what is alive there and nowhere else
-  std::int64_t stage = 0;           ///< pipeline stage that the answer is about
-  std::vector<StagePeak> stages;    ///< all of them; empty where activations are no program
-  quantity::Bytes persistent;       ///< allocated between steps
-  quantity::Bytes peak_first_step;  ///< allocated; optimizer states do not exist yet
-  quantity::Bytes peak_allocated;   ///< allocated, steady state
-  quantity::Bytes peak_reserved;    ///< what the caching allocator holds, as long as there is room for it
-  quantity::Bytes peak_device;      ///< what nvidia-smi shows: reserved + communicators + context
-  quantity::Bytes peak_needed;      ///< what must fit: the same without the blocks that the allocator gives back
-  quantity::Bytes host;             ///< of this rank's host, for what is offloaded
-  quantity::Bytes nvme;             ///< of its drives
-  quantity::Bytes paged;            ///< optimizer states that the driver may move to the host; not in the need
+  std::string peak_place;                 ///< "backward of layer 31 of 32"
+  Explanation peak_why;                   ///< what is alive there and nowhere else
+  std::int64_t stage = 0;                 ///< pipeline stage that the answer is about
+  std::vector<memory::StagePeak> stages;  ///< all of them; empty where activations are no program
+  quantity::Bytes persistent;             ///< allocated between steps
+  quantity::Bytes peak_first_step;        ///< allocated; optimizer states do not exist yet
+  quantity::Bytes peak_allocated;         ///< allocated, steady state
+  quantity::Bytes peak_reserved;          ///< what the caching allocator holds, as long as there is room for it
+  quantity::Bytes peak_device;            ///< what nvidia-smi shows: reserved + communicators + context
+  quantity::Bytes peak_needed;            ///< what must fit: the same without the blocks that the allocator gives back
+  quantity::Bytes host;                   ///< of this rank's host, for what is offloaded
+  quantity::Bytes nvme;                   ///< of its drives
+  quantity::Bytes paged;                  ///< optimizer states that the driver may move to the host; not in the need
 };
 
 struct SizeAnswer {

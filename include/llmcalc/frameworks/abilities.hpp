@@ -11,13 +11,13 @@
 namespace llmcalc::frameworks {
 
 /// In which directions ranks share one model.
-enum class Split { tensor, sequence, pipeline, virtual_stages, context, experts, expert_tensor };
+enum class Parallelism { tensor, sequence, pipeline, virtual_stages, context, experts, expert_tensor };
 
 struct Abilities {
   Set<spec::Method> methods;
   Set<spec::Algorithm> algorithms;
   Set<spec::Sharding> shardings;
-  Set<Split> splits;
+  Set<Parallelism> splits;
   Set<spec::ContextExchange> exchanges;  ///< of context parallelism
   Set<spec::Schedule> schedules;
   Set<spec::Offload> offloads;

@@ -9,7 +9,8 @@
 
 namespace llmcalc::frameworks {
 
-enum class Change {
+/// What a release changed.
+enum class Behaviour {
   narrow_logits_stay,
   adapters_widen_inputs,
   operands_made_contiguous,
@@ -40,7 +41,7 @@ enum class Change {
 };
 
 struct ReleaseChange {
-  Change change;
+  Behaviour behaviour;
   spec::Library library;
   std::optional<spec::Release> since;  ///< empty: it goes by the date alone
   spec::Date published;                ///< decides where a date is known and the release is not
@@ -50,7 +51,7 @@ struct ReleaseChange {
 
 std::span<const ReleaseChange> release_changes();
 
-/// Whether a run has a change. Where nothing is said it is the present.
-bool holds(Change change, const spec::Software& software);
+/// Whether a run behaves so. Where nothing is said it is the present.
+bool holds(Behaviour behaviour, const spec::Software& software);
 
 }  // namespace llmcalc::frameworks

@@ -19,7 +19,7 @@ namespace llmcalc::frameworks {
 struct Run;
 
 /// Who keeps which copies of weights, gradients and moments.
-enum class States {
+enum class StateRecipe {
   textbook,
   torch,      ///< states follow the parameter's type: torch/optim/adamw.py, zeros_like(p); mixed is torch.autocast
   megatron,   ///< 16-bit weights, fp32 master and fp32 main gradients: Megatron-LM, dist_optimizer.md
@@ -27,7 +27,7 @@ enum class States {
 };
 
 /// Whose loop takes the steps, where others share it.
-enum class Engine {
+enum class TrainingEngine {
   own,
   trainer,        ///< transformers' Trainer, or one that is derived from it
   deepspeed,      ///< DeepSpeed's engine, which shards the states
@@ -51,8 +51,8 @@ struct Row {
   spec::Framework framework;
   List<std::string_view, 4> words;  ///< the first is the canonical one
   std::string_view title;           ///< for sentences: "Megatron-LM"
-  States states;
-  Engine engine;
+  StateRecipe states;
+  TrainingEngine engine;
   Profile (*profile)(const Run& run);
   Space space;
   Abilities abilities;

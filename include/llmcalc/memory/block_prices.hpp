@@ -40,7 +40,7 @@ struct WeightPrices {
 
   /// Overwritten for another program; the storage is reused.
   void assign(const program::Program& program, const spec::Question& question, const frameworks::Profile& profile,
-              const program::Sharding& sharding);
+              const program::StateSharding& sharding);
 };
 
 /// The walks of all blocks; `walks` is overwritten, its storage reused.

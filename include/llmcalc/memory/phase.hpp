@@ -1,6 +1,9 @@
 // The moments of a training step at which memory can peak, and what memory is held for.
 #pragma once
 
+#include "llmcalc/quantity/quantity.hpp"
+
+#include <cstdint>
 #include <string_view>
 
 namespace llmcalc::memory {
@@ -28,5 +31,11 @@ enum class Holding {
 std::string_view name_of(Phase phase);      ///< "forward", "loss", "backward", "optimizer step"
 std::string_view name_of(Holding holding);  ///< "weights", "master weights", "logits and loss", ...
 std::string_view id_of(Holding holding);    ///< for machines: "weights", "master_weights", "logits", ...
+
+/// The highest moment of one pipeline stage.
+struct StagePeak {
+  std::int64_t stage = 0;
+  quantity::Bytes allocated;
+};
 
 }  // namespace llmcalc::memory

@@ -18,7 +18,7 @@ class ScratchGradients {
  public:
   void assign(const program::Program& program);
   void clear() { blocks_.clear(); }
-  quantity::Bytes of(std::span<const program::Run> runs) const;  ///< of a stage that runs these blocks
+  quantity::Bytes of(std::span<const program::BlockRun> runs) const;  ///< of a stage that runs these blocks
 
  private:
   std::uint64_t mark(const layers::Block& block);

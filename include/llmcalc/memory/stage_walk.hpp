@@ -37,38 +37,33 @@ struct Moment {
   quantity::Bytes total() const { return states() + activations + logits + temporaries + workspace; }
 };
 
-struct PhasePeak {
+struct PeakMoment {
   Phase phase = Phase::forward;
   std::int64_t position = 0;  ///< index into the program's sequence of blocks; 0 for the optimizer step
   Moment alive;
 };
 
 /// One moment of a steady step; the highest of all is the peak.
-struct TimelinePoint {
+struct BlockPeak {
   Phase phase = Phase::forward;
   std::int64_t position = 0;  ///< as in PhasePeak
   quantity::Bytes allocated;
 };
 
 struct StepMemory {
-  std::int64_t stage = 0;                         ///< pipeline rank
-  Moment persistent;                              ///< between steps
-  std::array<PhasePeak, phase_count> steady;      ///< one peak a phase, in the order of Phase
-  std::array<PhasePeak, phase_count> first_step;  ///< the same before the optimizer has made its states
+  std::int64_t stage = 0;                          ///< pipeline rank
+  Moment persistent;                               ///< between steps
+  std::array<PeakMoment, phase_count> steady;      ///< one peak a phase, in the order of Phase
+  std::array<PeakMoment, phase_count> first_step;  ///< the same before the optimizer has made its states
   quantity::Bytes host;   ///< what rests in the memory of the host instead: offloaded states and activations
   quantity::Bytes nvme;   ///< what rests on drives
   quantity::Bytes paged;  ///< optimizer states in managed memory, on the accelerator only while it has room
 
-  const PhasePeak& peak() const;        ///< the highest of `steady`; the earliest of equals
-  const PhasePeak& first_peak() const;  ///< the highest of `first_step`
+  const PeakMoment& peak() const;        ///< the highest of `steady`; the earliest of equals
+  const PeakMoment& first_peak() const;  ///< the highest of `first_step`
 };
 
-using Runs = std::span<const program::Run>;
-
-struct StagePeak {
-  std::int64_t stage = 0;
-  quantity::Bytes allocated;
-};
+using BlockRuns = std::span<const program::BlockRun>;
 
 /// Walks stages whose blocks have been priced. Positions count the blocks of the stage, an index the stages of the
 /// pipeline.
@@ -78,13 +73,13 @@ class StageWalk {
             const frameworks::Profile& profile)
       : prices_(prices), rules_(rules), question_(question), profile_(profile) {}
 
-  StepMemory walk(Runs runs, std::int64_t index) const;
+  StepMemory walk(BlockRuns runs, std::int64_t index) const;
 
   /// What depends on weights alone, whatever the walks of their blocks. Allocates nothing.
-  StageRest rest(Runs runs) const;
+  StageRest rest(BlockRuns runs) const;
 
   /// What depends on neither the schedule nor the virtual stages of the question. Allocates nothing.
-  StageNeeds needs(Runs runs, const StageRest& rest) const;
+  StageNeeds needs(BlockRuns runs, const StageRest& rest) const;
 
   /// What a stage with these needs takes at its highest moment in a steady step.
   quantity::Bytes peak(const StageNeeds& needs, std::int64_t index) const;
@@ -100,7 +95,7 @@ class StageWalk {
   StagePeak worst(std::span<const program::StageGroup> groups) const;
 
   /// The highest moment of each block in time order: up through forward and loss, down through backward, the optimizer.
-  std::vector<TimelinePoint> timeline(Runs runs, std::int64_t index) const;
+  std::vector<BlockPeak> timeline(BlockRuns runs, std::int64_t index) const;
 
  private:
   struct Passes;
@@ -109,14 +104,14 @@ class StageWalk {
   struct Arrival;
   enum class Visits { highest, all };
 
-  Passes passes_of(Runs runs) const;
-  Stage lay_out(Runs runs) const;
+  Passes passes_of(BlockRuns runs) const;
+  Stage lay_out(BlockRuns runs) const;
   void add_states(Stage& stage) const;
   void place(Stage& stage, std::int64_t index) const;
   std::int64_t trained_parameters(const program::States& states) const;
   void add_companions(Stage& stage) const;
   Moment resident(const Stage& stage) const;
-  std::array<PhasePeak, phase_count> phases(const Stage& stage, const Moment& resident) const;
+  std::array<PeakMoment, phase_count> phases(const Stage& stage, const Moment& resident) const;
   /// Calls visit(phase, position, alive) at the highest moment of every block before the optimizer step, in time order.
   /// What is alive is a Moment, or the sum of one.
   template <class Alive, class Visit>

@@ -8,8 +8,8 @@
 namespace llmcalc::memory {
 
 struct StepRules {
-  program::Sharding sharding;
-  program::Offload offload;
+  program::StateSharding sharding;
+  program::Offloaded offload;
   WeightGradients gradients;
   bool differentiates = true;      ///< a backward pass and an optimizer step follow
   bool gradient_buffer = true;     ///< gradients have memory of their own from the start

@@ -18,7 +18,7 @@ class StepWalk {
   /// The stage that peaks highest; the first of equals.
   StepMemory walk_worst() const;
 
-  std::vector<TimelinePoint> timeline(std::int64_t stage) const;
+  std::vector<BlockPeak> timeline(std::int64_t stage) const;
 
  private:
   StageWalk stages() const;

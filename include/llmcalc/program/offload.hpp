@@ -11,7 +11,7 @@
 namespace llmcalc::program {
 
 /// What rests elsewhere between its uses.
-struct Offload {
+struct Offloaded {
   bool weights = false;
   bool gradients = false;  ///< each moves out as soon as it has been reduced
   bool optimizer = false;  ///< moments and master weights, which the host also updates
@@ -21,7 +21,7 @@ struct Offload {
   bool to_nvme = false;  ///< states rest on drives, and the host has buffers for what is on its way
 };
 
-Offload make_offload(const spec::Question& question, const frameworks::Profile& profile);
+Offloaded make_offload(const spec::Question& question, const frameworks::Profile& profile);
 
 /// Bytes of one rank beside its accelerator.
 struct Elsewhere {
@@ -32,9 +32,9 @@ struct Elsewhere {
 };
 
 /// Takes what rests elsewhere out of `states` and returns its bytes.
-Elsewhere move_out(States& states, const Offload& offload);
+Elsewhere move_out(States& states, const Offloaded& offload);
 
 /// Pinned buffers of the host through which states pass to and from drives. \param trained  parameters of this rank
-quantity::Bytes swap_buffers(const Offload& offload, std::int64_t trained);
+quantity::Bytes swap_buffers(const Offloaded& offload, std::int64_t trained);
 
 }  // namespace llmcalc::program

@@ -18,10 +18,10 @@ struct Shards {
 /// ZeRO (Rajbhandari et al. 2020, arXiv:1910.02054 §5): stage 1 spreads optimizer states, 2 gradients too, 3 and FSDP
 /// weights too. Experts have fewer replicas than dense weights: dp*cp*tp / (ep*etp) (Megatron-LM
 /// core/parallel_state.py, expert data parallel group).
-class Sharding {
+class StateSharding {
  public:
-  Sharding() = default;
-  explicit Sharding(const spec::Layout& layout);
+  StateSharding() = default;
+  explicit StateSharding(const spec::Layout& layout);
 
   const Shards& of(layers::Split split) const { return split == layers::Split::expert ? expert_ : dense_; }
   /// Weights exist whole only while their layer runs.

@@ -10,16 +10,16 @@
 namespace llmcalc::program {
 
 /// Equal blocks one after another. The chunks of a stage follow each other: blocks of two chunks may be one run.
-struct Run {
+struct BlockRun {
   std::uint16_t block = 0;
   std::int64_t count = 0;
 
-  friend bool operator==(const Run&, const Run&) = default;
+  friend bool operator==(const BlockRun&, const BlockRun&) = default;
 };
 
 /// Stages that run the same blocks in the same order.
 struct StageGroup {
-  std::vector<Run> runs;  ///< in forward order
+  std::vector<BlockRun> runs;  ///< in forward order
   std::int64_t first = 0;
   std::int64_t last = 0;
   std::int64_t stages = 1;
@@ -27,7 +27,7 @@ struct StageGroup {
   friend bool operator==(const StageGroup&, const StageGroup&) = default;
 };
 
-std::vector<Run> blocks_of_stage(const Program& program, std::int64_t stage);
+std::vector<BlockRun> blocks_of_stage(const Program& program, std::int64_t stage);
 
 /// The stages of a program by what they run, in the order of their first ones.
 std::vector<StageGroup> stage_groups(const Program& program);

@@ -31,9 +31,9 @@ struct States {
 };
 
 /// The states of one weight on its rank. A weight whose storage is another block's has none.
-States weight_states(const layers::Weight& weight, const spec::Training& training, const Sharding& sharding);
+States weight_states(const layers::Weight& weight, const spec::Training& training, const StateSharding& sharding);
 
 /// The states of all weights of a block, and what the allocator's blocks hold beyond them.
-States block_states(const layers::Block& block, const spec::Training& training, const Sharding& sharding);
+States block_states(const layers::Block& block, const spec::Training& training, const StateSharding& sharding);
 
 }  // namespace llmcalc::program

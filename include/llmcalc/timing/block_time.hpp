@@ -46,7 +46,7 @@ struct BlockTime {
 
 /// What prices a block: the same for all blocks of a run.
 struct Prices {
-  const Kernels& kernels;
+  const KernelPrices& kernels;
   const Network& network;
   formats::Dtype compute;
 };

@@ -26,10 +26,10 @@ struct MatrixRates {
 struct Chip;
 
 /// The prices of one accelerator for one run, looked up once. \pre the accelerator outlives it
-class Kernels {
+class KernelPrices {
  public:
   /// \throws quantity::BadInput when the accelerator has no peak that can carry the compute type
-  Kernels(const spec::Accelerator& gpu, const spec::Training& training, const frameworks::Profile& profile);
+  KernelPrices(const spec::Accelerator& gpu, const spec::Training& training, const frameworks::Profile& profile);
 
   /// One call of the library. \param product  of the forward pass; that of a gradient follows from it
   quantity::Seconds product(const layers::Product& product, formats::Dtype compute, Pass pass) const;
@@ -65,8 +65,8 @@ class Kernels {
   quantity::Seconds waiting(quantity::Seconds dispatch, quantity::Seconds busy) const;
 
  private:
-  Kernels(const spec::Accelerator& gpu, const spec::Training& training, const frameworks::Profile& profile,
-          const Chip& chip);
+  KernelPrices(const spec::Accelerator& gpu, const spec::Training& training, const frameworks::Profile& profile,
+               const Chip& chip);
 
   double peak(formats::Dtype compute) const;
   double waves(std::int64_t count) const;

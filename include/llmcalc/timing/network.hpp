@@ -14,7 +14,7 @@ namespace llmcalc::timing {
 
 /// The ranks of one group, and how they lie on nodes. A node is here whatever the accelerators' own link joins: the
 /// machine, or the 72 accelerators of an NVL72 rack.
-struct Span {
+struct GroupSpan {
   std::int64_t ranks = 1;
   std::int64_t per_node = 1;
   std::int64_t sharing = 1;  ///< groups of one node that communicate at the same time and share its network
@@ -30,17 +30,19 @@ class Network {
 
   /// Where a group lies when ranks are numbered tensor, context, data, pipeline, innermost first, and experts are
   /// spread over the data-parallel ranks (Megatron-LM core/parallel_state.py, order "tp-cp-ep-dp-pp").
-  Span span(layers::Group group) const { return groups_[static_cast<std::size_t>(group)]; }
-  Span data() const { return data_; }  ///< ranks that reduce gradients of the dense weights: data and context parallel
-  Span expert_data() const { return expert_data_; }          ///< ranks that reduce gradients of the experts' weights
-  Span sharding() const { return sharding_; }                ///< of `data`, those that shard states among them
-  Span expert_sharding() const { return expert_sharding_; }  ///< of `expert_data` likewise
-  Span replicas() const { return replicas_; }                ///< of `data`, those that hold the same shard (HSDP)
+  GroupSpan span(layers::Group group) const { return groups_[static_cast<std::size_t>(group)]; }
+  GroupSpan data() const {
+    return data_;
+  }  ///< ranks that reduce gradients of the dense weights: data and context parallel
+  GroupSpan expert_data() const { return expert_data_; }  ///< ranks that reduce gradients of the experts' weights
+  GroupSpan sharding() const { return sharding_; }        ///< of `data`, those that shard states among them
+  GroupSpan expert_sharding() const { return expert_sharding_; }  ///< of `expert_data` likewise
+  GroupSpan replicas() const { return replicas_; }                ///< of `data`, those that hold the same shard (HSDP)
 
   /// \param size  bytes of the whole tensor on one rank (after an all-gather, before a reduce-scatter); of a ring what
   ///              one rank passes on in all its steps
   /// \param copies  of each row of an all-to-all that are for random ranks; a node that several are for is sent one
-  quantity::Seconds collective(layers::Collective kind, quantity::Bytes size, const Span& span,
+  quantity::Seconds collective(layers::Collective kind, quantity::Bytes size, const GroupSpan& span,
                                std::int64_t copies = 1) const;
 
   /// One activation from a pipeline stage to the next. \param size  what one rank sends
@@ -48,22 +50,22 @@ class Network {
 
  private:
   /// Of a collective between nodes, what it takes of the links within them.
-  quantity::Seconds inside_nodes(layers::Collective kind, quantity::Bytes size, const Span& span) const;
-  Span spread(std::int64_t ranks, std::int64_t stride) const;
-  quantity::Seconds between_nodes(layers::Collective kind, quantity::Bytes size, const Span& span,
+  quantity::Seconds inside_nodes(layers::Collective kind, quantity::Bytes size, const GroupSpan& span) const;
+  GroupSpan spread(std::int64_t ranks, std::int64_t stride) const;
+  quantity::Seconds between_nodes(layers::Collective kind, quantity::Bytes size, const GroupSpan& span,
                                   std::int64_t copies) const;
-  quantity::Seconds to_neighbour(quantity::Bytes size, const Span& span) const;
+  quantity::Seconds to_neighbour(quantity::Bytes size, const GroupSpan& span) const;
 
   Links links_;
   std::int64_t node_ = 1;          ///< accelerators of a node
   quantity::Bandwidth node_rate_;  ///< what a node sends
-  std::array<Span, 4> groups_;
-  Span data_;
-  Span expert_data_;
-  Span sharding_;
-  Span expert_sharding_;
-  Span replicas_;
-  Span stages_;
+  std::array<GroupSpan, 4> groups_;
+  GroupSpan data_;
+  GroupSpan expert_data_;
+  GroupSpan sharding_;
+  GroupSpan expert_sharding_;
+  GroupSpan replicas_;
+  GroupSpan stages_;
 };
 
 /// What large collectives reach of the adapters' rate: Calculon's .9 for InfiniBand (systems/a100_80g.json); NVIDIA

@@ -32,7 +32,7 @@ struct DataTraffic {
 };
 
 WeightTraffic weight_traffic(const layers::Block& block, const spec::Training& training,
-                             const frameworks::Profile& profile, const program::Sharding& sharding,
-                             const Kernels& kernels);
+                             const frameworks::Profile& profile, const program::StateSharding& sharding,
+                             const KernelPrices& kernels);
 
 }  // namespace llmcalc::timing

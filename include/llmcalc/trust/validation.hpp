@@ -46,7 +46,7 @@ Summary summarize(std::span<const Comparison> rows);
 /// One row for each configuration: the medians over the rows that repeat it.
 std::vector<Comparison> by_configuration(std::span<const Comparison> rows);
 
-struct Group {
+struct RowGroup {
   std::string by;
   std::string value;
   Summary summary;
@@ -54,7 +54,7 @@ struct Group {
 
 /// One group for each value of each grouped column, values in alphabetical order.
 /// \param columns  names of the columns, in the order of Comparison::groups
-std::vector<Group> group(std::span<const Comparison> rows, const std::vector<std::string>& columns);
+std::vector<RowGroup> group(std::span<const Comparison> rows, const std::vector<std::string>& columns);
 
 enum class Judgement {
   true_fit,
@@ -97,7 +97,7 @@ class SkippedRows {
 struct Validation {
   Summary summary;
   Summary configurations;  ///< the same with each repeated configuration as one row
-  std::vector<Group> groups;
+  std::vector<RowGroup> groups;
   std::vector<Comparison> rows;
   std::vector<JudgedRun> judged;
   std::vector<Skipped> skipped;  ///< most frequent first

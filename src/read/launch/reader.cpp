@@ -76,12 +76,12 @@ class CommandReader {
       : reader_(reader), find_(find), place_(place) {}
 
   std::optional<Reading> read(const ShellCommand& command, const Settings& job = {}) {
-    Launch launch = unwrapped(command, place_);
+    LaunchCommand launch = unwrapped(command, place_);
     for (const Setting& setting : job.all()) launch.launcher.put(setting);
     return read(launch);
   }
 
-  std::optional<Reading> read(const Launch& launch) {
+  std::optional<Reading> read(const LaunchCommand& launch) {
     const Started started = starter_of(launch.words);
     Options options = options_of(launch.words, started.starter == nullptr ? 1 : started.words, place_);
     const Format* format = started.starter == nullptr ? format_of(options.settings) : &started.starter->format();
@@ -119,7 +119,7 @@ class CommandReader {
     if (!settings.has(setting.key)) settings.put(std::move(setting));
   }
 
-  void take_accelerate(const Launch& launch, std::vector<Reading>& readings) const {
+  void take_accelerate(const LaunchCommand& launch, std::vector<Reading>& readings) const {
     Settings settings = accelerate_settings(launch.launcher);
     const Setting* file = settings.find("config_file");
     if (file != nullptr) {
@@ -200,7 +200,7 @@ Reading Reader::file(std::string_view text, std::string_view place) const {
   if (looks_like_shell(text)) return command(text, place);
   if (const auto modelfile = parse_modelfile(text, place)) return settings(modelfile_format(), *modelfile, place);
   const Node node = parse_settings(text, place);
-  for (const Launch& launch : containers_in(node, place)) {
+  for (const LaunchCommand& launch : containers_in(node, place)) {
     const ShellCommand command{launch.words, {}};
     if (auto reading = CommandReader(*this, find_, place).read(command, launch.launcher)) return *std::move(reading);
   }
@@ -243,7 +243,7 @@ bool is_launch_command(std::string_view text) {
   try {
     const Script script = parse_shell(text, typed_place);
     return std::ranges::any_of(script.commands, [](const ShellCommand& command) {
-      const Launch launch = unwrapped(command, typed_place);
+      const LaunchCommand launch = unwrapped(command, typed_place);
       return launch.words.size() < command.words.size() || starter_of(launch.words).starter != nullptr;
     });
   } catch (const BadInput&) {

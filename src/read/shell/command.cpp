@@ -112,8 +112,8 @@ void take_environment(const ShellCommand& command, std::string_view place, Setti
 }
 
 /// What runs in a container may have launchers of its own in front.
-Launch within(Launch container, std::string_view place) {
-  Launch inner = unwrapped({std::move(container.words), {}}, place);
+LaunchCommand within(LaunchCommand container, std::string_view place) {
+  LaunchCommand inner = unwrapped({std::move(container.words), {}}, place);
   for (const Setting& setting : container.launcher.all()) inner.launcher.put(setting);
   return inner;
 }
@@ -127,8 +127,8 @@ std::string place_of(std::string_view place, const ShellWord& word, std::string_
   return fmt::format("{}:{}", place, word.line);
 }
 
-Launch unwrapped(const ShellCommand& command, std::string_view place) {
-  Launch launch;
+LaunchCommand unwrapped(const ShellCommand& command, std::string_view place) {
+  LaunchCommand launch;
   take_environment(command, place, launch.launcher);
   std::size_t at = 0;
   for (bool found = true; found;) {

@@ -12,13 +12,13 @@
 namespace llmcalc::read {
 
 /// A program with its arguments.
-struct Launch {
+struct LaunchCommand {
   std::vector<ShellWord> words;  ///< program, or "-m module", first
   Settings launcher;             ///< of torchrun, accelerate launch, deepspeed, srun: keys "torchrun.nnodes"
 };
 
 /// Takes "env", "nohup", "torchrun ..." and the like away from the front.
-Launch unwrapped(const ShellCommand& command, std::string_view place);
+LaunchCommand unwrapped(const ShellCommand& command, std::string_view place);
 
 /// Options as settings: "--key=value", "--key value...", "--key", and "key=value" as hydra and torchtune have it.
 struct Options {

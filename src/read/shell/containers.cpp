@@ -101,12 +101,12 @@ std::vector<ShellWord> without_shell(std::vector<ShellWord> words, std::string_v
   return last;
 }
 
-void put(Launch& launch, std::string_view key, std::string text, const std::string& where) {
+void put(LaunchCommand& launch, std::string_view key, std::string text, const std::string& where) {
   if (!text.empty()) launch.launcher.put({std::string(key), std::move(text), {}, where, {}});
 }
 
 /// Variables as "NAME=value" in a list, as a table, or as Kubernetes' tables of name and value.
-void take_variables(const Node* node, Launch& launch) {
+void take_variables(const Node* node, LaunchCommand& launch) {
   if (node == nullptr) return;
   const auto take = [&](const std::string& name, const Node& value) {
     put(launch, "environment." + name, value.text, value.where);
@@ -131,7 +131,7 @@ const Node* below(const Node* node, std::initializer_list<std::string_view> keys
 }
 
 /// compose: deploy.resources.reservations.devices; Kubernetes: resources.limits.
-void take_accelerators(const Node& container, Launch& launch) {
+void take_accelerators(const Node& container, LaunchCommand& launch) {
   const Node* limit = below(&container, {"resources", "limits", "nvidia.com/gpu"});
   const Node* devices = below(&container, {"deploy", "resources", "reservations", "devices"});
   if (limit != nullptr) put(launch, "container.gpus", count_of(limit->text), limit->where);
@@ -144,7 +144,7 @@ void take_accelerators(const Node& container, Launch& launch) {
   }
 }
 
-void take_label(const Node& selector, Launch& launch) {
+void take_label(const Node& selector, LaunchCommand& launch) {
   for (const auto& [key, value] : selector.members) {
     if (key.find("gpu") == std::string::npos && key.find("accelerator") == std::string::npos) continue;
     const std::string text = quantity::to_lower(value.text);
@@ -154,7 +154,8 @@ void take_label(const Node& selector, Launch& launch) {
   }
 }
 
-void find_containers(const Node& node, const Node* selector, std::string_view place, std::vector<Launch>& found) {
+void find_containers(const Node& node, const Node* selector, std::string_view place,
+                     std::vector<LaunchCommand>& found) {
   if (const Node* own = node.find("nodeSelector")) selector = own;
   const Node* image = node.find("image");
   const bool runs =
@@ -163,7 +164,7 @@ void find_containers(const Node& node, const Node* selector, std::string_view pl
     auto words = command_of(node.find("command"), place);
     for (auto& word : command_of(node.find("args"), place)) words.push_back(std::move(word));
     const ShellWord name{image->text, line_of(image->where), {}};
-    Launch launch = container_launch(name, without_shell(std::move(words), place), place);
+    LaunchCommand launch = container_launch(name, without_shell(std::move(words), place), place);
     take_variables(node.find("environment"), launch);
     take_variables(node.find("env"), launch);
     take_accelerators(node, launch);
@@ -176,8 +177,8 @@ void find_containers(const Node& node, const Node* selector, std::string_view pl
 
 }  // namespace
 
-Launch container_launch(const ShellWord& image, std::vector<ShellWord> words, std::string_view place) {
-  Launch launch;
+LaunchCommand container_launch(const ShellWord& image, std::vector<ShellWord> words, std::string_view place) {
+  LaunchCommand launch;
   const auto* known =
       std::ranges::find_if(images, [&](const Image& each) { return image.text.find(each.name) != std::string::npos; });
   const bool is_program =
@@ -191,7 +192,7 @@ Launch container_launch(const ShellWord& image, std::vector<ShellWord> words, st
   return launch;
 }
 
-Launch docker_launch(const std::vector<ShellWord>& words, std::size_t from, std::string_view place) {
+LaunchCommand docker_launch(const std::vector<ShellWord>& words, std::size_t from, std::string_view place) {
   Settings options;
   std::size_t at = from;
   while (at < words.size() && words[at].text.starts_with('-')) {
@@ -212,7 +213,7 @@ Launch docker_launch(const std::vector<ShellWord>& words, std::size_t from, std:
     ++at;
   }
   if (at >= words.size()) return {};
-  Launch launch =
+  LaunchCommand launch =
       container_launch(words[at], {words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end()}, place);
   for (const Setting& option : options.all()) {
     if (!option.text.empty()) launch.launcher.put(option);
@@ -220,8 +221,8 @@ Launch docker_launch(const std::vector<ShellWord>& words, std::size_t from, std:
   return launch;
 }
 
-std::vector<Launch> containers_in(const Node& file, std::string_view place) {
-  std::vector<Launch> found;
+std::vector<LaunchCommand> containers_in(const Node& file, std::string_view place) {
+  std::vector<LaunchCommand> found;
   const auto is_manifest = [](const Node& node) {
     return node.find("services") != nullptr || node.find("kind") != nullptr;
   };

@@ -12,12 +12,12 @@ namespace llmcalc::read {
 /// The command that an image runs, with "container.gpus", "container.gpu" and "container.version" among the
 /// launcher's settings.
 /// \param words  the command given to it, or its arguments alone where the image has a command of its own
-Launch container_launch(const ShellWord& image, std::vector<ShellWord> words, std::string_view place);
+LaunchCommand container_launch(const ShellWord& image, std::vector<ShellWord> words, std::string_view place);
 
 /// Of "docker run [options] image [command]", from behind the verb.
-Launch docker_launch(const std::vector<ShellWord>& words, std::size_t from, std::string_view place);
+LaunchCommand docker_launch(const std::vector<ShellWord>& words, std::size_t from, std::string_view place);
 
 /// The containers of a compose file or of Kubernetes manifests; none where a file is neither.
-std::vector<Launch> containers_in(const Node& file, std::string_view place);
+std::vector<LaunchCommand> containers_in(const Node& file, std::string_view place);
 
 }  // namespace llmcalc::read

@@ -7,7 +7,7 @@
 
 namespace llmcalc::read {
 
-using frameworks::States;
+using frameworks::StateRecipe;
 using spec::Algorithm;
 using spec::Reference;
 
@@ -36,7 +36,7 @@ constexpr Comparison comparison_of(Algorithm algorithm) {
 bool implies_reference(const spec::Training& training) {
   const Comparison comparison = comparison_of(training.algorithm);
   if (comparison != Comparison::optional) return comparison == Comparison::always;
-  return states_of(training) != States::torch;
+  return states_of(training) != StateRecipe::torch;
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 namespace llmcalc::read {
 namespace {
 
-using frameworks::States;
+using frameworks::StateRecipe;
 using spec::Method;
 
 /// Kernels that go from the hidden state to the loss read the head's matrix and know nothing of an adapter beside it
@@ -102,7 +102,7 @@ void check_recompute_modules(const Draft& draft) {
   const auto& shape = draft.question.model.shape;
   const auto& modules = draft.question.training.recompute.modules;
   if (modules.empty()) return;
-  if (states_of(draft.question.training) == States::torch) {
+  if (states_of(draft.question.training) == StateRecipe::torch) {
     draft.contradiction("recompute_modules", "framework", "only Megatron-LM has a list of modules to recompute");
   }
   for (const RecomputeModule module : modules) {
@@ -211,7 +211,7 @@ void check_documents(const Draft& draft) {
 
 void check_graphs(const Draft& draft) {
   const auto& training = draft.question.training;
-  if (frameworks::row_of(training.framework).engine == frameworks::Engine::megatron_core) return;
+  if (frameworks::row_of(training.framework).engine == frameworks::TrainingEngine::megatron_core) return;
   const auto refuse = [&](std::string_view term) {
     draft.contradiction(term, "framework", "only what runs on Megatron-Core has the choice");
   };

@@ -206,7 +206,8 @@ std::vector<Given> PlanReader::accelerators(const Given& word) const {
 /// Megatron-LM reduces gradients behind the backward pass unless it is told to do it meanwhile, which the command that
 /// a plan prints does.
 void overlap_exchange(Question& question) {
-  const bool is_core = frameworks::row_of(question.training.framework).engine == frameworks::Engine::megatron_core;
+  const bool is_core =
+      frameworks::row_of(question.training.framework).engine == frameworks::TrainingEngine::megatron_core;
   if (is_core && !question.layout.data_overlap) question.layout.data_overlap = true;
 }
 

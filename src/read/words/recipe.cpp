@@ -14,30 +14,30 @@ namespace llmcalc::read {
 namespace {
 
 using formats::Dtype;
-using frameworks::States;
+using frameworks::StateRecipe;
 using spec::Method;
 using spec::Precision;
 
 constexpr Precision full_precision{.weights = Dtype::fp32, .compute = Dtype::fp32, .grads = Dtype::fp32};
 
 /// Everything in one 16-bit type. Textbook: gradients in the weights' type, moments in fp32 (12 bytes a parameter).
-Precision pure(States states, Dtype half) {
+Precision pure(StateRecipe states, Dtype half) {
   Precision precision{.weights = half, .compute = half, .grads = half};
-  if (states == States::torch) precision.moments = half;
-  precision.master = states == States::megatron || states == States::deepspeed;
-  if (states == States::megatron && half == Dtype::bf16) precision.grads = Dtype::fp32;
+  if (states == StateRecipe::torch) precision.moments = half;
+  precision.master = states == StateRecipe::megatron || states == StateRecipe::deepspeed;
+  if (states == StateRecipe::megatron && half == Dtype::bf16) precision.grads = Dtype::fp32;
   return precision;
 }
 
 /// Mixed precision (arXiv:1710.03740). Textbook: 16-bit weights beside an fp32 master, fp32 gradients (18 bytes).
-Precision mixed(States states, Dtype half) {
+Precision mixed(StateRecipe states, Dtype half) {
   switch (states) {
-    case States::textbook:
+    case StateRecipe::textbook:
       return {.weights = half, .compute = half, .grads = Dtype::fp32, .master = true};
-    case States::torch:
+    case StateRecipe::torch:
       return {.weights = Dtype::fp32, .compute = half, .grads = Dtype::fp32, .autocast = true};
-    case States::megatron:
-    case States::deepspeed:
+    case StateRecipe::megatron:
+    case StateRecipe::deepspeed:
       break;
   }
   return pure(states, half);
@@ -45,15 +45,15 @@ Precision mixed(States states, Dtype half) {
 
 struct Recipe {
   std::string_view name;
-  Precision (*make)(States);
+  Precision (*make)(StateRecipe);
 };
 
 constexpr Recipe recipes[] = {
-    {"fp32", [](States) { return full_precision; }},
-    {"bf16", [](States states) { return pure(states, Dtype::bf16); }},
-    {"fp16", [](States states) { return pure(states, Dtype::fp16); }},
-    {"mixed-bf16", [](States states) { return mixed(states, Dtype::bf16); }},
-    {"mixed-fp16", [](States states) { return mixed(states, Dtype::fp16); }},
+    {"fp32", [](StateRecipe) { return full_precision; }},
+    {"bf16", [](StateRecipe states) { return pure(states, Dtype::bf16); }},
+    {"fp16", [](StateRecipe states) { return pure(states, Dtype::fp16); }},
+    {"mixed-bf16", [](StateRecipe states) { return mixed(states, Dtype::bf16); }},
+    {"mixed-fp16", [](StateRecipe states) { return mixed(states, Dtype::fp16); }},
 };
 
 /// A recipe is also found by other names of its type, as bfloat16; one of 8-bit products is made of knobs.
@@ -72,11 +72,11 @@ const Recipe& find_recipe(const Given& word) {
 }
 
 /// Without --dtype, the recipe that a measured run's type of resting weights belongs to.
-Precision implied(Draft& draft, States states) {
+Precision implied(Draft& draft, StateRecipe states) {
   draft.take("weights");
   draft.take("autocast");
   const Precision said = draft.question.training.precision;
-  if (said.autocast) return mixed(States::torch, Dtype::bf16);
+  if (said.autocast) return mixed(StateRecipe::torch, Dtype::bf16);
   if (said.weights == Dtype::fp32) return full_precision;
   if (is_half(said.weights)) return pure(states, said.weights);
   return pure(states, Dtype::bf16);  // quantized weights are multiplied in bf16
@@ -108,7 +108,7 @@ bool says_otherwise(Draft& draft, const Precision& recipe) {
 }
 
 Precision recipe_of(Draft& draft) {
-  const States states = states_of(draft.training());
+  const StateRecipe states = states_of(draft.training());
   const std::string framework(spec::name_of(draft.training().framework));
   if (const Given* word = draft.words.find("dtype")) {
     for (const auto knob : knobs) {
@@ -171,7 +171,7 @@ void follow_weights(Draft& draft) {
 void copy_gradients(Draft& draft) {
   Precision& precision = draft.training().precision;
   const bool narrow = precision.grads == Dtype::fp16 && precision.master;
-  precision.grad_copy = narrow && states_of(draft.training()) == States::megatron;
+  precision.grad_copy = narrow && states_of(draft.training()) == StateRecipe::megatron;
 }
 
 /// Megatron's precision-aware optimizer keeps narrow moments, and of the masters only what bf16 weights lack
@@ -181,7 +181,7 @@ void keep_remainders(Draft& draft) {
   const bool narrow_moments = formats::facts(precision.moments).bits < 32;
   precision.master_remainder = narrow_moments && precision.master && precision.weights == Dtype::bf16 &&
                                draft.training().optimizer == spec::Optimizer::adamw &&
-                               states_of(draft.training()) == States::megatron;
+                               states_of(draft.training()) == StateRecipe::megatron;
 }
 
 /// What a recipe comes to in this framework: the word is the same for six of them.

@@ -9,7 +9,7 @@
 
 namespace llmcalc::read {
 
-inline frameworks::States states_of(const spec::Training& training) {
+inline frameworks::StateRecipe states_of(const spec::Training& training) {
   return frameworks::row_of(training.framework).states;
 }
 
@@ -40,7 +40,7 @@ inline std::int64_t default_projection_rank(const spec::Training& training) {
     case Optimizer::galore_adamw_8bit:
       return of_trainer;
     case Optimizer::apollo:
-      return frameworks::row_of(training.framework).engine == frameworks::Engine::trainer ? of_trainer : 256;
+      return frameworks::row_of(training.framework).engine == frameworks::TrainingEngine::trainer ? of_trainer : 256;
     case Optimizer::apollo_mini:
       return 1;
     default:
