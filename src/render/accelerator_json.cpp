@@ -39,6 +39,17 @@ void add_node(Json& object, const spec::Accelerator& gpu) {
   object["cache_bytes"] = gpu.cache ? Json(in_bytes(*gpu.cache)) : Json();
 }
 
+Json share(double share) { return share > 0.0 ? finite(share) : Json(); }
+
+Json rates(const spec::Rates& rates) {
+  return {{"id", text_or_null(rates.id)},
+          {"measured", text_or_null(rates.measured)},
+          {"products_share_of_peak", share(rates.products.ceiling)},
+          {"attention_share_of_peak", share(rates.attention.native.share)},
+          {"memory_share_of_bandwidth", share(rates.memory.kernels)},
+          {"operations", text_or_null(rates.operations)}};
+}
+
 Json entry(const AcceleratorCard& card) {
   const auto& gpu = card.accelerator;
   Json object = {{"id", gpu.id},
@@ -50,6 +61,7 @@ Json entry(const AcceleratorCard& card) {
   add_memory(object, gpu);
   object["peaks_flops_per_second"] = peaks(gpu.peaks);
   add_node(object, gpu);
+  object["rates"] = rates(gpu.rates);
   object["price_usd_per_hour"] = gpu.price_per_hour ? finite(in_dollars(*gpu.price_per_hour)) : Json();
   object["price_source"] = text_or_null(gpu.price_source);
   object["sources"] = text_or_null(gpu.sources);

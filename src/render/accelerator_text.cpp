@@ -58,6 +58,22 @@ void add_links(Card& card, const Accelerator& gpu) {
   if (gpu.cache) card.add("cache", quantity::format_gib(*gpu.cache));
 }
 
+std::string share_text(double share, std::string_view of) {
+  return share > 0.0 ? fmt::format("{} of {}", quantity::format_percent(share), of) : std::string();
+}
+
+/// What speeds rest on; the rest of the entry is in its file.
+void add_rates(Card& card, const spec::Rates& rates) {
+  if (!rates.known()) return;
+  card.add_heading("measured rates");
+  card.add("measured on", rates.measured.empty() ? "nothing: as a part of its kind" : rates.measured);
+  card.add("products", share_text(rates.products.ceiling, "the dense peak, large ones alone"));
+  card.add("attention", share_text(rates.attention.native.share, "the peak, long sequences"));
+  card.add("memory", share_text(rates.memory.kernels, "the bandwidth, large kernels"));
+  card.add("serving", rates.operations.empty() ? std::string() : "curves of " + rates.operations);
+  card.add("entry", rates.id + " of presets/rates");
+}
+
 }  // namespace
 
 std::string to_text(const AcceleratorCard& preset) {
@@ -68,6 +84,7 @@ std::string to_text(const AcceleratorCard& preset) {
   card.add("price", price_text(gpu));
   add_peaks(card, gpu);
   add_links(card, gpu);
+  add_rates(card, gpu.rates);
   card.add_heading("preset");
   card.add("names", joined(preset.aliases));
   card.add("sources", gpu.sources);
