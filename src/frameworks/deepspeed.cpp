@@ -1,5 +1,4 @@
-#include "frameworks/deepspeed.hpp"
-
+#include "frameworks/profiles.hpp"
 #include "frameworks/workspaces.hpp"
 
 namespace llmcalc::frameworks {

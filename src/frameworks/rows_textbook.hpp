@@ -3,8 +3,8 @@
 
 #include "frameworks/ability_sets.hpp"
 #include "frameworks/conditions.hpp"
+#include "frameworks/profiles.hpp"
 #include "frameworks/spaces.hpp"
-#include "frameworks/textbook.hpp"
 
 namespace llmcalc::frameworks {
 

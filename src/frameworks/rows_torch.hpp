@@ -3,8 +3,8 @@
 
 #include "frameworks/ability_sets.hpp"
 #include "frameworks/conditions.hpp"
+#include "frameworks/profiles.hpp"
 #include "frameworks/spaces.hpp"
-#include "frameworks/torch_frameworks.hpp"
 
 namespace llmcalc::frameworks {
 

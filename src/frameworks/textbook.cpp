@@ -1,5 +1,4 @@
-#include "frameworks/textbook.hpp"
-
+#include "frameworks/profiles.hpp"
 #include "llmcalc/frameworks/release.hpp"
 
 namespace llmcalc::frameworks {

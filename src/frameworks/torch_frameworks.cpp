@@ -1,6 +1,4 @@
-#include "frameworks/torch_frameworks.hpp"
-
-#include "frameworks/deepspeed.hpp"
+#include "frameworks/profiles.hpp"
 #include "frameworks/workspaces.hpp"
 #include "llmcalc/frameworks/release.hpp"
 

@@ -1,7 +1,7 @@
 // What the libraries behind matrix products and optimizers take beside the tensors of a program.
 #pragma once
 
-#include "frameworks/run.hpp"
+#include "frameworks/profiles.hpp"
 #include "llmcalc/quantity/quantity.hpp"
 #include "llmcalc/spec/accelerator.hpp"
 

@@ -1,6 +1,5 @@
-#include "read/words/algorithm.hpp"
-
 #include "llmcalc/spec/names.hpp"
+#include "read/words/draft_steps.hpp"
 #include "read/words/training_rules.hpp"
 
 #include <string>

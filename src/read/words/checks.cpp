@@ -1,10 +1,8 @@
-#include "read/words/checks.hpp"
-
 #include "llmcalc/frameworks/layout_rules.hpp"
 #include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/spec/names.hpp"
-#include "read/words/algorithm.hpp"
+#include "read/words/draft_steps.hpp"
 #include "read/words/training_rules.hpp"
 
 #include <algorithm>

@@ -1,10 +1,8 @@
-#include "read/words/completion.hpp"
-
 #include "llmcalc/frameworks/layout_rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/layout_rules.hpp"
 #include "llmcalc/spec/node.hpp"
-#include "read/words/defaults.hpp"
+#include "read/words/draft_steps.hpp"
 #include "read/words/terms.hpp"
 #include "read/words/training_rules.hpp"
 

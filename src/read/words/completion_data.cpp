@@ -2,8 +2,7 @@
 #include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/traits.hpp"
-#include "read/words/completion.hpp"
-#include "read/words/defaults.hpp"
+#include "read/words/draft_steps.hpp"
 
 #include <algorithm>
 #include <string>

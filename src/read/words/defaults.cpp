@@ -1,9 +1,8 @@
-#include "read/words/defaults.hpp"
-
 #include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "llmcalc/read/vocabulary.hpp"
+#include "read/words/draft_steps.hpp"
 #include "read/words/software.hpp"
 #include "read/words/terms.hpp"
 

@@ -1,15 +1,67 @@
-// What a training run and a server have in common on the way to the effective question.
+// The steps from words to the effective question, in the order in which a training run takes them; a server takes those
+// that it shares.
 #pragma once
 
+#include "llmcalc/read/resolve.hpp"
 #include "llmcalc/read/vocabulary.hpp"
 #include "read/words/draft.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace llmcalc::read {
 
 void take_gpu(Draft& draft);
+
+/// Takes the shape from the one source that was named, a preset, a config.json, a size or the words themselves, then
+/// the words that override it, then what follows from those.
+/// \throws quantity::BadInput when there is no source, more than one, or a dimension is missing
+void take_model(Draft& draft, const std::optional<ConfigText>& config);
+
+/// Sets the framework, with its origin, where nobody said one: the layout decides (docs/frameworks.md has the table).
+/// \pre the words of the run are taken
+void choose_framework(Draft& draft);
+
+/// Says what of --framework-version was not understood.
+/// \throws quantity::BadInput where a person typed it and nothing was
+void take_software(Draft& draft);
+
+/// Applies the framework's default of a term that nobody said, as if it had been said. \return whether there is one
+/// \pre what its condition asks for is complete
+bool take_default(Draft& draft, std::string_view term);
+
+void complete_layout(Draft& draft);     ///< gpus = dp x tp x pp x cp, nodes, sharding
+void complete_optimizer(Draft& draft);  ///< the optimizer and rank that a method or an optimizer implies
+
+/// Sets the six precision knobs: the recipe of --dtype, or of --weights where only that was given, as the framework
+/// keeps it; then what adapters and 8-bit optimizers change; then the explicit words.
+/// \pre framework, method and optimizer have been taken
+void take_precision(Draft& draft);
+
+void complete_method(Draft& draft);     ///< adapter rank and targets, optimizer of runs that do not train
+void complete_algorithm(Draft& draft);  ///< the reference that an algorithm implies; \pre the method is known
+void complete_kernels(Draft& draft);    ///< recomputation, attention, loss and the like; \pre layout is complete
+void complete_sequence(Draft& draft);   ///< seq, and max_position where a raw shape left it out
+void complete_dropout(Draft& draft);    ///< of a shape that does not say
+void complete_pipeline(Draft& draft);   ///< says where the embedding and the loss count as layers
+
+/// Micro-batches of a step where neither the person nor the framework says how many: enough for a batch of
+/// pre-training. \pre layout, sequence and micro_batch are complete
+void complete_accumulation(Draft& draft);
+/// Sequences of a step that a search spreads where nobody says how many: of pre-training as above, of tuning what the
+/// trainer does on these accelerators.
+std::int64_t usual_batch(const spec::Question& question);
+void complete_batch(Draft& draft);  ///< global_batch = micro_batch x grad_accum x dp; \pre layout is complete
+void complete_data(Draft& draft);   ///< how much a run sees of which nobody says it
+
+/// Refuses references that the algorithm has no use for, and algorithms that their reference cannot serve.
+void check_algorithm(const Draft& draft);
+/// Refuses combinations of words that no run can have. \pre the draft is complete
+/// \throws quantity::BadInput that names both words of the first contradiction
+void check_combinations(const Draft& draft);
 
 /// Expands the shape; a mistake in a dimension is reported where that dimension was said.
 void build(Draft& draft);

@@ -1,7 +1,6 @@
-#include "read/words/framework_choice.hpp"
-
 #include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/spec/traits.hpp"
+#include "read/words/draft_steps.hpp"
 
 #include <algorithm>
 

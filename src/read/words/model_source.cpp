@@ -1,5 +1,3 @@
-#include "read/words/model_source.hpp"
-
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/format.hpp"
 #include "llmcalc/quantity/parse.hpp"
@@ -7,6 +5,7 @@
 #include "read/presets/embedded_presets.hpp"
 #include "read/presets/names.hpp"
 #include "read/words/assumed_shape.hpp"
+#include "read/words/draft_steps.hpp"
 #include "read/words/terms.hpp"
 
 #include <array>

@@ -5,7 +5,7 @@
 #include "llmcalc/quantity/text.hpp"
 #include "llmcalc/read/vocabulary.hpp"
 #include "llmcalc/read/words.hpp"
-#include "read/words/completion.hpp"
+#include "read/words/draft_steps.hpp"
 #include "read/words/terms.hpp"
 
 #include <algorithm>

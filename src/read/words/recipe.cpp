@@ -1,9 +1,7 @@
-#include "read/words/recipe.hpp"
-
 #include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/text.hpp"
-#include "read/words/defaults.hpp"
+#include "read/words/draft_steps.hpp"
 #include "read/words/terms.hpp"
 #include "read/words/training_rules.hpp"
 

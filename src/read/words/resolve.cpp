@@ -1,14 +1,7 @@
 #include "llmcalc/read/resolve.hpp"
 
 #include "llmcalc/read/vocabulary.hpp"
-#include "read/words/algorithm.hpp"
-#include "read/words/checks.hpp"
-#include "read/words/completion.hpp"
-#include "read/words/defaults.hpp"
 #include "read/words/draft_steps.hpp"
-#include "read/words/framework_choice.hpp"
-#include "read/words/model_source.hpp"
-#include "read/words/recipe.hpp"
 
 #include <utility>
 

@@ -4,7 +4,6 @@
 #include "llmcalc/spec/layout_rules.hpp"
 #include "llmcalc/spec/node.hpp"
 #include "read/words/draft_steps.hpp"
-#include "read/words/model_source.hpp"
 #include "read/words/serving_checks.hpp"
 #include "read/words/terms.hpp"
 
