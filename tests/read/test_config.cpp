@@ -115,6 +115,17 @@ TEST_CASE("a tower that no family describes is refused, and left out on request"
   CHECK(noted(text, "read as llama"));
 }
 
+TEST_CASE("a tower of a type that no family describes is refused at its type") {
+  const auto file = [](const std::string& tower) {
+    return R"({"model_type": "llava", "text_config": {"model_type": "llama"}, "vision_config": )" + tower + "}";
+  };
+  const auto unknown = mistake(file(R"({"model_type": "eye"})"));
+  CHECK(unknown.place() == "config.json:/vision_config/model_type");
+  CHECK_THAT(unknown.hint(), Catch::Matchers::Contains("--as llama"));
+  CHECK(mistake(file(R"({"model_type": "bert"})")).place() == "config.json:/vision_config/model_type");
+  CHECK(mistake(file("{}")).place() == "config.json:/vision_config");
+}
+
 TEST_CASE("a user's description of a family says what differs") {
   const read::PresetFile mine{"mine.json", R"([{"id": "mine", "like": "llama", "defaults": {"width": 64},
       "shape": {"hidden": "width", "qkv_bias": true, "ffn": "4 * $hidden"}}])"};

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 
 namespace llmcalc::read {
@@ -10,12 +11,32 @@ namespace {
 
 using nlohmann::json;
 
+[[noreturn]] void refuse_tower(const ConfigReader& text, const std::string& pointer, const std::string& problem) {
+  throw quantity::BadInput(text.document().at(pointer), problem,
+                           "--as " + text.family().id() + " reads the text model alone");
+}
+
+/// A tower of whatever type the file names, as AutoModel builds it, says no "like"; its own object says it.
+json of_its_type(json part, const Families& families, const ConfigReader& text) {
+  static constexpr std::array<std::string_view, 1> type_key = {"model_type"};
+  if (part.contains("like")) return part;
+  const auto at = part.value("at", std::string());
+  const auto type = text.document().part(at).text(type_key);
+  if (!type) refuse_tower(text, "/" + at, "names no model_type, which says what tower it is");
+  const auto family = families.named(type->value);
+  const bool is_tower = family && family->description().contains("positions");
+  if (!is_tower) refuse_tower(text, type->pointer, "'" + type->value + "' is a tower that no family describes");
+  part["like"] = type->value;
+  return part;
+}
+
 /// Evaluates what a description says of one tower.
 class TowerReader {
  public:
   TowerReader(const Families& families, const Family& wrapper, const json& part, ConfigReader& text)
       : name_(part.at("name").get<std::string>()),
-        family_(families.inheriting(part, wrapper.id() + " " + name_, wrapper.id())),
+        text_(text),
+        family_(families.inheriting(of_its_type(part, families, text), wrapper.id() + " " + name_, wrapper.id())),
         reader_(text.document(), family_, text.document().part(part.value("at", std::string())), &text) {}
 
   bool exists() { return !says("when") || value("when").is_true(); }
@@ -33,6 +54,7 @@ class TowerReader {
     tower.extra = tower.layers.extra;
     tower.layers.extra = 0;
     if (says("projector")) read_projector(tower);
+    if (says("left_out")) note_left_out();
     return tower;
   }
 
@@ -70,7 +92,14 @@ class TowerReader {
     }
   }
 
+  /// What the description of the tower knows that its figures do not hold.
+  void note_left_out() {
+    const auto what = family_.description().at("left_out").get<std::string>();
+    text_.note(fmt::format("of the {} tower are not counted: {}", name_, what));
+  }
+
   std::string name_;
+  ConfigReader& text_;
   Family family_;
   ConfigReader reader_;
 };
