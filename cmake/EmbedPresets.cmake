@@ -7,8 +7,8 @@ cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH llmcalc_presets_root)
 set(llmcalc_preset_reader)
 foreach(
   source IN
-  ITEMS quantity/checked quantity/decimal quantity/error quantity/suggest quantity/text quantity/written spec/names
-        read/config/activation read/config/document read/config/expression read/config/family read/config/fields
+  ITEMS formats/quant quantity/checked quantity/decimal quantity/error quantity/suggest quantity/text quantity/written
+        spec/names spec/serving_names read/config/activation read/config/document read/config/expression read/config/family read/config/fields
         read/config/reader read/config/writing read/json_text read/presets/accelerator read/presets/fields
         read/presets/json read/presets/model read/presets/names read/presets/rates read/presets/shape)
   list(APPEND llmcalc_preset_reader "${llmcalc_presets_root}/src/${source}.cpp")

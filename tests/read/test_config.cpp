@@ -169,9 +169,28 @@ TEST_CASE("origins name the key or the family's default") {
   CHECK(origin_of(fixture("command-r"), "max_position") == "/model_max_length");
 }
 
+TEST_CASE("a checkpoint says in which type its weights are") {
+  const auto quant = [](const std::string& block) {
+    return read::read_config(llama("\"quantization_config\": {" + block + "}"), "x").quant;
+  };
+  using formats::Quant;
+  CHECK(fixture("deepseek-v3").quant == Quant::fp8_block);
+  CHECK(fixture("gpt-oss-20b").quant == Quant::mxfp4);
+  CHECK_FALSE(fixture("llama-3-8b").quant);
+  CHECK(quant(R"("quant_method": "gptq", "bits": 8)") == Quant::gptq_8bit);
+  CHECK(quant(R"("quant_method": "gptq", "bits": 4)") == Quant::gptq);
+  CHECK(quant(R"("quant_method": "awq")") == Quant::awq);
+  CHECK(quant(R"("quant_method": "fp8")") == Quant::fp8);
+  CHECK(quant(R"("quant_method": "bitsandbytes", "load_in_4bit": true)") == Quant::bnb_nf4);
+  CHECK(quant(R"("quant_method": "bitsandbytes", "load_in_8bit": true)") == Quant::bnb_int8);
+  CHECK(quant(R"("quant_method": "compressed-tensors", "format": "pack-quantized")") == Quant::int4);
+  CHECK(quant(R"("quant_method": "modelopt", "quant_algo": "NVFP4")") == Quant::nvfp4);
+  CHECK_FALSE(quant(R"("quant_method": "modelopt", "quant_algo": "MIXED_PRECISION")"));
+}
+
 TEST_CASE("notes say what the shape leaves out") {
   CHECK(noted(fixture("deepseek-v3"), "1 multi-token-prediction layer"));
-  CHECK(noted(fixture("deepseek-v3"), "quantized"));
+  CHECK(noted(read::read_config(llama(R"("quantization_config": {"quant_method": "quip"})"), "x"), "not known"));
   CHECK(noted(fixture("gpt2"), "dropout 0.1"));
   CHECK(fixture("llama-3-8b").notes.empty());
   CHECK(noted(read::read_config(llama(R"("qk_layernorm": true)"), "x"), "norms of queries"));

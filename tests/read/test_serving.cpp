@@ -39,6 +39,24 @@ TEST_CASE("a context without prompt and answer is filled by both") {
   CHECK(resolved({"model", "llama-3-8b", "prompt", "0", "output", "0"}).question.serving.load.prompt == 0);
 }
 
+// The checkpoints' own quantization_config; llama.cpp common/arg.cpp, --hf-repo: "default to Q4_K_M".
+TEST_CASE("weights that nobody describes are those that the engine finds") {
+  using formats::Quant;
+  const auto quant = [](const std::string& model, const std::string& engine) {
+    return resolved({"model", model, "engine", engine}).question.serving.quant;
+  };
+  CHECK(quant("gpt-oss-120b", "vllm") == Quant::mxfp4);
+  CHECK(quant("deepseek-v3", "sglang") == Quant::fp8_block);
+  CHECK(quant("minimax-m2.5", "vllm") == Quant::fp8_block);
+  CHECK(quant("kimi-k2.5", "trtllm") == Quant::int4);
+  CHECK(quant("llama-3-8b", "hf") == Quant::bf16);
+  CHECK(quant("llama-3-8b", "llama.cpp") == Quant::q4_k_m);
+  CHECK(quant("gpt-oss-20b", "ollama") == Quant::mxfp4_moe);
+  CHECK(resolved({"model", "gpt-oss-20b", "quant", "bf16"}).question.serving.quant == Quant::bf16);
+  const auto said = resolved({"model", "gpt-oss-20b"}).assumptions;
+  CHECK(std::ranges::find(said, "--quant mxfp4, as its weights are published") != said.end());
+}
+
 TEST_CASE("accelerators that are only counted cut each layer, or hold layers each") {
   const auto vllm = resolved({"model", "llama-3-70b", "gpu", "h100-sxm:4"}).question.layout;
   CHECK(vllm.tp == 4);

@@ -1,9 +1,11 @@
 // Hugging Face config.json -> shape.
 #pragma once
 
+#include "llmcalc/formats/quant.hpp"
 #include "llmcalc/read/presets.hpp"
 #include "llmcalc/spec/shape.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +20,7 @@ struct KeyOrigin {
 
 struct ConfigShape {
   spec::Shape shape;
+  std::optional<formats::Quant> quant;  ///< of the checkpoint's weights, where they are quantized and the file says how
   std::vector<KeyOrigin> origins;
   std::vector<std::string>
       notes;  ///< what the file says that the text model leaves out (vision tower, MTP, quantization)

@@ -1,6 +1,7 @@
 // Models and accelerators by name: the embedded presets and those of the user's directory.
 #pragma once
 
+#include "llmcalc/formats/quant.hpp"
 #include "llmcalc/spec/accelerator.hpp"
 #include "llmcalc/spec/shape.hpp"
 
@@ -57,6 +58,7 @@ struct ModelPreset {
   std::string family;
   std::string license;
   spec::Shape shape;
+  std::optional<formats::Quant> quant;  ///< of the published weights, where they are not in 16 bits
   PublishedSize published;
   CheckpointSize checkpoint;
   TrainingRecord training;

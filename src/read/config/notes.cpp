@@ -37,8 +37,8 @@ void note_what_is_left_out(ConfigReader& reader) {
   const bool latent = reader.shape().latent.kv_rank > 0;
   if (latent && says(latent_bias)) reader.note("the biases of latent attention are not counted");
   if (says(uncounted_norms)) reader.note("the norms of queries and keys are not counted");
-  if (root.has(quantizations) || text.has(quantizations)) {
-    reader.note("the checkpoint is quantized; the precision of the run is the question's, not the file's");
+  if ((root.has(quantizations) || text.has(quantizations)) && !published_quant(reader)) {
+    reader.note("the checkpoint is quantized in a way that is not known; its weights are taken to be in 16 bits");
   }
   if (const auto dropout = text.number(dropouts); dropout && dropout->value > 0.0) {
     reader.note(

@@ -56,7 +56,11 @@ ConfigShape read_config(std::string_view json, std::string_view place, const Con
   static constexpr std::array<std::string_view, 1> name_key = {"_name_or_path"};
   const auto name = document.root().text(name_key);
   shape.name = name && !name->value.empty() ? name->value : family.id();
-  return {std::move(shape), reader.take_origins(), reader.take_notes()};
+  auto origins = reader.take_origins();
+  const auto quant = published_quant(reader);
+  if (quant) origins.push_back({"quant", quant->pointer});
+  return {std::move(shape), quant ? std::optional(quant->value) : std::nullopt, std::move(origins),
+          reader.take_notes()};
 }
 
 }  // namespace llmcalc::read

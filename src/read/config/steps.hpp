@@ -1,6 +1,7 @@
 // The steps in which a configuration is read, each in a source of its name.
 #pragma once
 
+#include "llmcalc/formats/quant.hpp"
 #include "read/config/family.hpp"
 #include "read/config/reader.hpp"
 
@@ -22,6 +23,9 @@ void read_layers(ConfigReader& reader);
 /// \param text  whose shape gets the towers
 /// \throws quantity::BadInput when a tower's configuration lacks a key
 void read_towers(const Families& families, const Family& wrapper, ConfigReader& text);
+
+/// In which type the checkpoint's weights are, as far as its quantization_config says so in words that are known.
+std::optional<Found<formats::Quant>> published_quant(const ConfigReader& reader);
 
 /// What a file says and the shape of its text model leaves out.
 void note_what_is_left_out(ConfigReader& reader);

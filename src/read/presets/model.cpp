@@ -51,6 +51,7 @@ constexpr Field<ModelPreset> record_fields[] = {
     {"hf_id", [](ModelPreset& preset, const JsonPlace& value) { preset.hf_id = read_name(value); }},
     {"family", set<&ModelPreset::family>},
     {"license", set<&ModelPreset::license>},
+    {"quant", [](ModelPreset& preset, const JsonPlace& value) { assign(preset.quant.emplace(), value); }},
     {"size", set_group<&ModelPreset::published, size_fields>},
     {"checkpoint", set_group<&ModelPreset::checkpoint, checkpoint_fields>},
     {"training", set_group<&ModelPreset::training, training_fields>},

@@ -17,8 +17,8 @@ constexpr Spelling quantizations[] = {
 };
 constexpr Spelling caches[] = {{"auto", ""},        {"fp8", "fp8"},       {"fp8_e4m3", "fp8"},
                                {"fp8_e5m2", "fp8"}, {"bfloat16", "bf16"}, {"nvfp4", "nvfp4"}};
-constexpr Spelling types[] = {{"auto", ""},    {"bfloat16", "bf16"}, {"float16", "f16"},
-                              {"half", "f16"}, {"float32", "f32"},   {"float", "f32"}};
+constexpr Spelling types[] = {{"auto", ""},    {"bfloat16", ""},   {"float16", "f16"},
+                              {"half", "f16"}, {"float32", "f32"}, {"float", "f32"}};
 
 constexpr Row rows[] = {
     {"tensor_parallel_size", Use::term, "tp"},

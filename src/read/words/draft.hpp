@@ -23,6 +23,7 @@ class Draft {
   const Catalogue& catalogue;
   const Values& values;
   spec::Question question;
+  std::optional<formats::Quant> published_quant;  ///< of the weights of the model that was named, where not in 16 bits
   std::vector<std::string> assumptions;
 
   spec::Shape& shape() { return question.model.shape; }

@@ -42,6 +42,7 @@ void take_preset(Draft& draft, const Given& word) {
   }
   set_model_origins(draft, {preset.file.starts_with("presets/") ? Source::preset : Source::user_preset, preset.id});
   draft.set_origin("model", word.origin);
+  draft.published_quant = preset.quant;
 }
 
 void take_config(Draft& draft, const ConfigText& config) {
@@ -49,6 +50,7 @@ void take_config(Draft& draft, const ConfigText& config) {
   const ConfigShape read =
       read_config(config.json, config.path, {as == nullptr ? "" : std::string(as->text), draft.catalogue.families()});
   draft.shape() = read.shape;
+  draft.published_quant = read.quant;
   set_model_origins(draft, {Source::config, config.path});
   for (const KeyOrigin& key : read.origins) {
     const bool is_key = key.pointer.starts_with('/');

@@ -1,6 +1,7 @@
 #include "llmcalc/read/resolve.hpp"
 
 #include "llmcalc/read/vocabulary.hpp"
+#include "llmcalc/spec/names.hpp"
 #include "read/words/draft_steps.hpp"
 
 #include <utility>
@@ -13,6 +14,13 @@ void take_run(Draft& draft) {
     if (term.group != Group::model) draft.take(term.name);
   }
   choose_framework(draft);
+}
+
+/// Trainers start from published weights in the type that they are told to use.
+void say_published(Draft& draft) {
+  if (!draft.published_quant || !draft.given("config")) return;
+  draft.assumptions.push_back("the checkpoint is quantized (" + std::string(spec::name_of(*draft.published_quant)) +
+                              "); the precision of the run is the question's, not the file's");
 }
 
 }  // namespace
@@ -35,6 +43,7 @@ Resolved resolve(const std::vector<Given>& given, const std::optional<ConfigText
   Draft draft(words, catalogue, values);
   take_gpu(draft);
   take_model(draft, config);
+  say_published(draft);
   take_run(draft);
   take_software(draft);
   take_default(draft, "method");

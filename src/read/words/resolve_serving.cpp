@@ -2,6 +2,7 @@
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/read/resolve.hpp"
 #include "llmcalc/spec/layout_rules.hpp"
+#include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/node.hpp"
 #include "read/words/draft_steps.hpp"
 #include "read/words/serving_checks.hpp"
@@ -23,6 +24,25 @@ void take_server(Draft& draft) {
   }
   draft.training().method = spec::Method::inference;
   if (!draft.given("engine")) draft.assume("engine", "default", "--engine vllm: each engine has its own memory");
+}
+
+/// In which type the engine finds the weights: llama.cpp takes Q4_K_M of a repository where nobody says
+/// (common/arg.cpp, --hf-repo), as Ollama's library has models under their names; the others load what is published.
+void complete_weights(Draft& draft) {
+  if (draft.given("quant")) return;
+  auto& serving = draft.question.serving;
+  const auto published = draft.published_quant;
+  const auto take = [&](formats::Quant quant, std::string_view why) {
+    serving.quant = quant;
+    draft.assume("quant", why, "--quant " + std::string(spec::name_of(quant)) + ", " + std::string(why));
+  };
+  if (!spec::reads_gguf(serving.engine)) {
+    if (published) take(*published, "as its weights are published");
+  } else if (published == formats::Quant::mxfp4) {
+    take(formats::Quant::mxfp4_moe, "as its weights are published");
+  } else {
+    take(formats::Quant::q4_k_m, "the file that the engine fetches by a model's name");
+  }
 }
 
 /// Words of a training run that a server has no use for are refused, not passed over.
@@ -131,6 +151,7 @@ Resolved resolve_serving(const std::vector<Given>& given, const std::optional<Co
   take_gpu(draft);
   take_model(draft, config);
   take_server(draft);
+  complete_weights(draft);
   share_out(draft);
   complete_cards(draft);
   complete_machines(draft);
