@@ -42,6 +42,7 @@ class Command {
 
  private:
   bool add_differences();
+  void settle();
 
   const FitSource& source_;
   const spec::Question& question_;
@@ -75,14 +76,17 @@ bool Command::add_differences() {
   return differs;
 }
 
-/// A value that is said may change the default of another, so that it takes some rounds. Where the words so far
-/// contradict each other, all that was chosen is said.
-void Command::complete() try {
+/// A value that is said may change the default of another, so that it takes some rounds.
+void Command::settle() {
   constexpr int most_rounds = 4;
   for (int round = 0; round < most_rounds && add_differences(); ++round) {
   }
-} catch (const quantity::BadInput&) {
+}
+
+/// Where the words so far contradict each other, all that was chosen is said before the rest.
+void Command::complete() try { settle(); } catch (const quantity::BadInput&) {
   for (const auto term : chosen_terms) say_of_question(term);
+  settle();
 }
 
 std::string Command::text() const {
