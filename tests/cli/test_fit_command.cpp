@@ -121,7 +121,7 @@ Words random_plan(std::mt19937& random) {
 TEST_CASE("every winner of a plan, typed as it is printed, needs the same bytes and seconds", "[long]") {
   std::mt19937 random(11);
   Checked checked;
-  for (int i = 0; i < 400; ++i) check(random_plan(random), checked);
+  for (int i = 0; i < 500; ++i) check(random_plan(random), checked);
   CHECK(checked.found > 150);
 }
 

@@ -45,7 +45,7 @@ TEST_CASE("terms of a layout become choices, and the run is left without a layou
 }
 
 TEST_CASE("lists of other terms make one run each") {
-  const auto words = plan(with({{"seq", "4k,8k"}, {"dtype", "bf16,mixed-bf16"}}));
+  const auto words = plan(with({{"seq", "4k,8k"}, {"dtype", "bf16,mixed-bf16"}, {"framework", "generic"}}));
   REQUIRE(words.bases.size() == 4);
   CHECK(words.bases[0].resolved.question.training.seq == 4096);
   CHECK(words.bases[3].resolved.question.training.seq == 8192);
@@ -53,6 +53,21 @@ TEST_CASE("lists of other terms make one run each") {
         words.bases[2].resolved.question.training.precision.master);
   REQUIRE(words.bases[3].varied.size() == 2);
   CHECK(words.bases[3].varied[1].text == "mixed-bf16");
+}
+
+TEST_CASE("who runs a plan is who can, most common first") {
+  const auto framework = [](const std::vector<std::pair<std::string, std::string>>& more) {
+    return plan(with(more)).bases.at(0).resolved.question.training.framework;
+  };
+  using spec::Framework;
+  CHECK(framework({}) == Framework::megatron);
+  CHECK(framework({{"optimizer", "lomo"}}) != Framework::megatron);
+  CHECK(framework({{"method", "qlora"}}) == Framework::hf);
+  CHECK(framework({{"framework", "generic"}}) == Framework::generic);
+  const auto one = plan({{"model", "llama-3-8b"}, {"gpu", "rtx-4090"}});
+  CHECK(one.bases.at(0).resolved.question.training.framework == Framework::hf);
+  const auto size = plan({{"params", "7e9"}, {"gpu", "h100-sxm:8"}});
+  CHECK(size.bases.at(0).resolved.question.training.framework == Framework::generic);
 }
 
 TEST_CASE("any accelerator is each that can train in 16 bits") {

@@ -25,6 +25,11 @@ void take_model(Draft& draft, const std::optional<ConfigText>& config);
 /// \pre the words of the run are taken
 void choose_framework(Draft& draft);
 
+/// Who may run what a search finds, where nobody names a framework, most common first. \pre the question has been
+/// completed with the layout that was said; the textbook stays with what is a question for it
+/// \param on_several  whether several accelerators were asked for
+std::span<const spec::Framework> frameworks_of_search(const spec::Question& question, bool on_several);
+
 /// Says what of --framework-version was not understood.
 /// \throws quantity::BadInput where a person typed it and nothing was
 void take_software(Draft& draft);

@@ -1,6 +1,7 @@
 #include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/spec/traits.hpp"
 #include "read/words/draft_steps.hpp"
+#include "read/words/training_rules.hpp"
 
 #include <algorithm>
 
@@ -52,7 +53,23 @@ constexpr Usage usages[] = {
      {Framework::hf, Framework::trl, Framework::llama_factory, Framework::accelerate}},
 };
 
+/// Of several cards a search may cut a model in every direction, which few programs can.
+constexpr Framework cutters[] = {Framework::megatron,  Framework::megatron_bridge, Framework::nemo,
+                                 Framework::deepspeed, Framework::torchtitan,      Framework::hf};
+
+/// Adapters, and what runs on one card.
+constexpr Framework tuners[] = {Framework::hf,         Framework::trl,       Framework::llama_factory,
+                                Framework::accelerate, Framework::deepspeed, Framework::megatron_bridge};
+
 }  // namespace
+
+std::span<const spec::Framework> frameworks_of_search(const spec::Question& question, bool on_several) {
+  static constexpr Framework textbook[] = {Framework::generic};
+  const auto& training = question.training;
+  if (training.framework == Framework::generic) return textbook;
+  const bool cuts = on_several && !trains_adapters(training.method);
+  return cuts ? std::span<const Framework>(cutters) : std::span<const Framework>(tuners);
+}
 
 void choose_framework(Draft& draft) {
   if (draft.given("framework")) return;

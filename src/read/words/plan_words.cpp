@@ -145,7 +145,9 @@ class PlanReader {
   void add_choices(const Given& word);
   std::vector<Given> accelerators(const Given& word) const;
   void vary(const std::vector<Given>& values);
+  const Given* impossible(const Question& base) const;
   void refuse_impossible(const Question& base) const;
+  Given framework_of(const std::vector<Given>& words) const;
   PlanBase base_of(const std::vector<Given>& variant) const;
 
   const std::optional<ConfigText>& config_;
@@ -227,23 +229,48 @@ void PlanReader::vary(const std::vector<Given>& values) {
   variants_ = std::move(all);
 }
 
-/// A choice that the framework cannot make would leave the search without a word.
-void PlanReader::refuse_impossible(const Question& base) const {
+/// A word of what the search may choose that the framework cannot have; nullptr: it can do all.
+const Given* PlanReader::impossible(const Question& base) const {
   for (const Given& part : chosen_) {
     Question said = base;
     const Words spelled({part});
     for (const ChoiceTerm& choice : choice_terms) {
       if (const Given* value = spelled.find(choice.name)) apply(*value, said);
     }
-    const auto term = frameworks::unable_to(said.training.framework, said);
-    if (term.empty()) continue;
-    throw BadInput(part.origin.where, quantity::quoted(part.text) + " is nothing that " +
-                                          std::string(frameworks::row_of(said.training.framework).title) + " can do");
+    if (!frameworks::unable_to(said.training.framework, said).empty()) return &part;
   }
+  return nullptr;
 }
 
-/// A search tries all layouts, of which none can decide whose they are before they are found.
-const Given textbook_alone{"framework", "generic", {Source::default_value, "default"}};
+/// A choice that the framework cannot make would leave the search without a word.
+void PlanReader::refuse_impossible(const Question& base) const {
+  const Given* part = impossible(base);
+  if (part == nullptr) return;
+  throw BadInput(part->origin.where, quantity::quoted(part->text) + " is nothing that " +
+                                         std::string(frameworks::row_of(base.training.framework).title) + " can do");
+}
+
+/// The first that can do what was said, or else the textbook, which can do everything.
+Given PlanReader::framework_of(const std::vector<Given>& words) const {
+  Question question = resolve(words, config_, catalogue_).question;
+  auto framework = spec::Framework::generic;
+  const Words said(words);
+  const bool on_several = (said.has("gpus") || said.has("nodes")) && question.layout.gpus > 1;
+  for (const auto candidate : frameworks_of_search(question, on_several)) {
+    question.training.framework = candidate;
+    if (!frameworks::unable_to(candidate, question).empty() || impossible(question) != nullptr) continue;
+    framework = candidate;
+    break;
+  }
+  return {"framework", std::string(frameworks::row_of(framework).words.front()), {Source::default_value, "default"}};
+}
+
+std::string framework_sentence(spec::Framework framework) {
+  const std::string option = "--framework " + std::string(frameworks::row_of(framework).words.front());
+  return framework == spec::Framework::generic
+             ? option + ", the textbook, which leaves out what frameworks add: name yours for a narrower error bar"
+             : option + ", which most use for such runs: name yours";
+}
 
 PlanBase PlanReader::base_of(const std::vector<Given>& variant) const {
   PlanBase base;
@@ -253,14 +280,11 @@ PlanBase PlanReader::base_of(const std::vector<Given>& variant) const {
     (is_among(canonical(word.term), late_terms) ? late : now).push_back(word);
     if (std::ranges::find(varied_, word.term) != varied_.end()) base.varied.push_back(word);
   }
-  const bool is_textbook = !Words(now).has("framework");
-  if (is_textbook) now.push_back(textbook_alone);
+  const bool is_unsaid = !Words(now).has("framework");
+  if (is_unsaid) now.push_back(framework_of(now));
   base.resolved = resolve(now, config_, catalogue_);
   std::erase_if(base.resolved.assumptions, is_about_choice);
-  if (is_textbook) {
-    base.resolved.assumptions.emplace_back(
-        "--framework generic, the textbook, which leaves out what frameworks add: name yours for a narrower error bar");
-  }
+  if (is_unsaid) base.resolved.assumptions.push_back(framework_sentence(base.resolved.question.training.framework));
   Question& question = base.resolved.question;
   refuse_impossible(question);
   refuse_short_sequences(question);
