@@ -38,21 +38,44 @@ std::span<const Quant> ladder(Engine engine) {
   return on_torch;
 }
 
+/// A checkpoint that is published in 4 bits gains next to nothing in others.
 bool is_narrower(const Question& question, Quant quant) {
+  constexpr double worth_it = 0.9;
   Question other = question;
   other.serving.quant = quant;
-  return model_bytes(other) < model_bytes(question);
+  return model_bytes(other) < worth_it * model_bytes(question);
+}
+
+/// The same requests within a shorter context.
+Question with_context(Question question, std::int64_t context) {
+  auto& load = question.serving.load;
+  load.context = context;
+  load.output = std::min(load.output, context / 2);
+  load.prompt = std::min(load.prompt, context - load.output);
+  return question;
 }
 
 class Adviser {
  public:
   Adviser(const Question& question, const Capacity& present) : question_(question), present_(present) {}
 
-  void try_change(const Question& changed, std::string change, std::string cost) {
-    Candidate candidate = weigh(changed, std::move(change), std::move(cost));
+  bool take_if_better(Candidate candidate) {
     const bool helps =
         present_.max_concurrency == 0 ? candidate.starts : candidate.max_concurrency > present_.max_concurrency;
     if (helps) found_.push_back(std::move(candidate));
+    return helps;
+  }
+
+  /// A change that makes room for shorter requests alone is told with their context, where there is no room for any
+  /// now.
+  bool try_change(const Question& changed, const std::string& change, const std::string& cost) {
+    Candidate candidate = weigh(changed, change, cost);
+    const std::int64_t context = candidate.max_context - candidate.max_context % shortest_context;
+    if (!candidate.starts && context > 0 && present_.max_context == 0) {
+      candidate = weigh(with_context(changed, context), fmt::format("{} --context {}", change, context),
+                        cost + ", shorter requests");
+    }
+    return take_if_better(std::move(candidate));
   }
 
   void cache() {
@@ -93,12 +116,8 @@ class Adviser {
 
   void context() {
     if (present_.max_concurrency > 0 || present_.max_context == 0) return;
-    Question changed = question_;
-    auto& load = changed.serving.load;
-    load.context = present_.max_context;
-    load.output = std::min(load.output, load.context / 2);
-    load.prompt = std::min(load.prompt, load.context - load.output);
-    try_change(changed, fmt::format("--context {}", present_.max_context), "shorter requests");
+    try_change(with_context(question_, present_.max_context), fmt::format("--context {}", present_.max_context),
+               "shorter requests");
   }
 
   void ranks() {
@@ -117,19 +136,19 @@ class Adviser {
   }
 
   void card(const std::vector<spec::Accelerator>& larger) {
+    Question changed = question_;
+    changed.pricing.memory.reset();
     for (const spec::Accelerator& gpu : larger) {
-      Question changed = question_;
       changed.gpu = gpu;
-      changed.pricing.memory.reset();
-      const std::size_t before = found_.size();
-      try_change(changed, "--gpu " + gpu.id, "another accelerator");
-      if (found_.size() > before) return;
+      if (take_if_better(weigh(changed, "--gpu " + gpu.id, "another accelerator"))) return;
     }
   }
 
   std::vector<Candidate> take() && { return std::move(found_); }
 
  private:
+  static constexpr std::int64_t shortest_context = 1024;  ///< tokens: fewer hold no conversation
+
   const Question& question_;
   const Capacity& present_;
   std::vector<Candidate> found_;

@@ -21,7 +21,8 @@ struct Candidate {
   bool carries = false;  ///< the whole concurrency that was asked for, at once
 };
 
-/// Single changes with which the server starts, or carries the concurrency that it does not carry as asked.
+/// Changes with which the server starts, if need be with shorter requests, or carries the concurrency that it does not
+/// carry as asked.
 /// \param larger  accelerators to consider in place of the question's
 std::vector<Candidate> advise(const spec::Question& question, const Capacity& capacity,
                               const std::function<std::vector<spec::Accelerator>()>& larger);
