@@ -74,3 +74,33 @@ TEST_CASE("Expansions that double do not outgrow their bound") {
   for (int i = 0; i < 40; ++i) script += "A=$A$A\n";
   CHECK_THROWS_AS(read::parse_shell(script, "s.sh"), quantity::BadInput);
 }
+
+TEST_CASE("Files that a script writes are kept for the command that names them") {
+  const auto files = [](std::string_view script) { return read::parse_shell(script, "s.sh").files; };
+  CHECK(files("N=2\ncat <<EOF > a.json\n{\"n\": $N, 'x': \\$N}\nEOF\nnext").at("a.json") == "{\"n\": 2, 'x': $N}\n");
+  CHECK(files("N=2\ncat > a.yaml <<'EOF'\nn: $N\nEOF\n").at("a.yaml") == "n: $N\n");
+  CHECK(files("cat <<-EOF >a\n\tEOF\n").at("a").empty());
+  CHECK(files("cat <<EOF > a\nn: $UNSET\nEOF\n").at("a") == "n: $UNSET\n");
+  CHECK(files("echo '{\"a\": 1}' > b.json && next").at("b.json") == "{\"a\": 1}");
+  CHECK(files("cat <<EOF | tee a\nx\nEOF\nnext").empty());
+  CHECK(files("cmd > log 2>&1; cat in > out; cat <<EOF\nx").empty());
+}
+
+TEST_CASE("Variables that hold each other twice end") {
+  std::string script = "A0=1\n";
+  for (int i = 0; i < 60; ++i)
+    script += "A" + std::to_string(i + 1) + "='A" + std::to_string(i) + "+A" + std::to_string(i) + "'\n";
+  CHECK(last(script + "a $((A5)) $((A31))") == Words{"a", "32", "?$((A31))"});
+}
+
+TEST_CASE("A default sees the variables around it, and leaves them as they are") {
+  CHECK(last("N=4\na ${X:-$N} \"${Y:-${Z:-b $N}}\" c") == Words{"a", "4", "b 4", "c"});
+  CHECK(last("A=(x y)\na \"${X:-${A[@]}}\" d") == Words{"a", "x y", "d"});
+}
+
+TEST_CASE("Variables in front of every command do not add up beyond any script") {
+  std::string script;
+  for (int i = 0; i < 2000; ++i) script += "export LLAMA_ARG_A" + std::to_string(i) + "=1\n";
+  for (int i = 0; i < 2000; ++i) script += "echo\n";
+  CHECK_THROWS_AS(read::parse_shell(script, "s.sh"), quantity::BadInput);
+}

@@ -32,6 +32,7 @@ struct Member {
 inline constexpr std::size_t largest_settings = std::size_t{1} << 20U;
 inline constexpr std::size_t most_nodes = 10'000;
 inline constexpr int deepest_node = 64;
+inline constexpr std::size_t most_settings = 4'000;  ///< of one file or command, each looked up among the others
 
 /// \throws quantity::BadInput at `place` when the text is longer than any file of settings
 void refuse_large(std::string_view text, std::string_view place);

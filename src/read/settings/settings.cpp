@@ -44,10 +44,12 @@ void flatten(const std::string& key, const Node& node, Settings& settings) {
 
 void Settings::put(Setting setting) {
   const auto same = std::ranges::find(all_, setting.key, &Setting::key);
-  if (same == all_.end()) {
+  if (same != all_.end()) {
+    *same = std::move(setting);
+  } else if (all_.size() < most_settings) {
     all_.push_back(std::move(setting));
   } else {
-    *same = std::move(setting);
+    throw quantity::BadInput(setting.where, "is one of more than " + std::to_string(most_settings) + " settings");
   }
 }
 

@@ -20,6 +20,7 @@ struct Setting {
 class Settings {
  public:
   /// Takes the place of an earlier one of the same key.
+  /// \throws quantity::BadInput at a setting beyond `most_settings`
   void put(Setting setting);
 
   void remove(std::string_view key);

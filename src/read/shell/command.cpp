@@ -1,5 +1,6 @@
 #include "read/shell/command.hpp"
 
+#include "llmcalc/quantity/error.hpp"
 #include "read/shell/containers.hpp"
 
 #include <fmt/format.h>
@@ -18,12 +19,14 @@ struct Launcher {
   std::string_view alias;  ///< "accelerate"
   std::string_view switches;
   bool starts_script = true;  ///< what it starts is Python: a file, or a module behind -m
+  bool is_program = false;    ///< it is the trainer as well, whose name stays in front
 };
 
 constexpr Launcher launchers[] = {
     {"torchrun", "torchrun", " standalone no_python use_env m module "},
     {"python -m torch.distributed.run", "torchrun", " standalone no_python use_env m module "},
     {"python -m torch.distributed.launch", "torchrun", " standalone no_python use_env m module "},
+    {"tune run", "torchrun", " standalone ", true, true},
     {"accelerate launch", "accelerate",
      " multi_gpu use_fsdp use_deepspeed use_megatron_lm m module no_python debug quiet cpu tpu same_network "
      "use_parallelism_config "},
@@ -111,36 +114,38 @@ void take_environment(const ShellCommand& command, std::string_view place, Setti
   }
 }
 
+/// A container that starts containers that start containers is nobody's.
+constexpr int most_containers_deep = 4;
+
+LaunchCommand unwrapped(const ShellCommand& command, std::string_view place, int depth);
+
 /// What runs in a container may have launchers of its own in front.
-LaunchCommand within(LaunchCommand container, std::string_view place) {
-  LaunchCommand inner = unwrapped({std::move(container.words), {}}, place);
+LaunchCommand within(LaunchCommand container, std::string_view place, int depth) {
+  if (depth >= most_containers_deep) {
+    throw quantity::BadInput(std::string(place), "starts containers within containers, more than four deep");
+  }
+  LaunchCommand inner = unwrapped({std::move(container.words), {}}, place, depth + 1);
   for (const Setting& setting : container.launcher.all()) inner.launcher.put(setting);
   return inner;
 }
 
-}  // namespace
-
-std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
-std::string place_of(std::string_view place, const ShellWord& word, std::string_view flag) {
-  if (place == typed_place) return fmt::format("{} {}", place, flag);
-  return fmt::format("{}:{}", place, word.line);
-}
-
-LaunchCommand unwrapped(const ShellCommand& command, std::string_view place) {
+LaunchCommand unwrapped(const ShellCommand& command, std::string_view place, int depth) {
   LaunchCommand launch;
   take_environment(command, place, launch.launcher);
   std::size_t at = 0;
+  std::vector<ShellWord> name;
   for (bool found = true; found;) {
     found = false;
     for (const auto docker : {"docker run", "podman run"}) {
       if (const auto length = matched(docker, command.words, at); length > 0) {
-        return within(docker_launch(command.words, at + length, place), place);
+        return within(docker_launch(command.words, at + length, place), place, depth);
       }
     }
     for (const Launcher& launcher : launchers) {
       const auto length = matched(launcher.name, command.words, at);
       if (length == 0) continue;
+      const auto begin = command.words.begin() + static_cast<std::ptrdiff_t>(at);
+      if (launcher.is_program) name.assign(begin, begin + static_cast<std::ptrdiff_t>(length));
       at += length;
       skip_options(launcher, command.words, place, at, launch.launcher);
       found = true;
@@ -156,8 +161,20 @@ LaunchCommand unwrapped(const ShellCommand& command, std::string_view place) {
   if (!launch.words.empty() && (launch.words.front().text == "-m" || launch.words.front().text == "--module")) {
     launch.words.erase(launch.words.begin());
   }
+  launch.words.insert(launch.words.begin(), name.begin(), name.end());
   return launch;
 }
+
+}  // namespace
+
+std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+std::string place_of(std::string_view place, const ShellWord& word, std::string_view flag) {
+  if (place == typed_place) return fmt::format("{} {}", place, flag);
+  return fmt::format("{}:{}", place, word.line);
+}
+
+LaunchCommand unwrapped(const ShellCommand& command, std::string_view place) { return unwrapped(command, place, 0); }
 
 Options options_of(const std::vector<ShellWord>& words, std::size_t from, std::string_view place) {
   Options options;

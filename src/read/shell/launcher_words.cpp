@@ -35,6 +35,15 @@ void take_visible(Sheet& sheet) {
   sheet.say("gpus", std::to_string(1 + std::ranges::count(devices, ',')), *list);
 }
 
+/// Kubeflow tells torchrun how many machines there are, where its own options do not (PET_NNODES).
+void take_workers(Sheet& sheet) {
+  const Setting* workers = counted(sheet, {"container.nodes"});
+  const Given* gpus = sheet.word("gpus");
+  if (workers == nullptr || gpus == nullptr || sheet.find("torchrun.nnodes") != nullptr) return;
+  const auto each = quantity::parse_count(gpus->text, gpus->origin.where);
+  sheet.say("gpus", std::to_string(quantity::checked_multiply(each, value_of(*workers))), *workers);
+}
+
 }  // namespace
 
 void take_processes(const Settings& launcher, Reading& reading) {
@@ -64,10 +73,11 @@ void take_machines(const Settings& launcher, Reading& reading) {
   if (const Setting* version = sheet.find("container.version"); version != nullptr && reading.serves) {
     sheet.say("engine_version", version->text, *version);
   }
-  const Setting* nodes = counted(sheet, {"slurm.nodes"});
+  const Setting* nodes = counted(sheet, {"slurm.nodes", "container.nodes"});
   const Setting* per_node = counted(sheet, {"container.gpus", "slurm.gpus_per_node"});
   const Setting* all = counted(sheet, {"slurm.gpus"});
   if (nodes != nullptr && value_of(*nodes) > 1 && !sheet.has("nodes")) sheet.say("nodes", nodes->text, *nodes);
+  take_workers(sheet);
   if (sheet.has("gpus")) return;
   if (per_node != nullptr) {
     const auto machines = nodes == nullptr ? 1 : value_of(*nodes);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <optional>
 #include <utility>
 
 namespace llmcalc::read {
@@ -17,14 +19,17 @@ constexpr std::array<std::string_view, 4> declarations{"export", "declare", "loc
 
 /// The variables by which launchers and servers are told something; no others are looked at.
 constexpr std::array<std::string_view, 3> read_variables{"CUDA_VISIBLE_DEVICES", "NPROC_PER_NODE", "NNODES"};
-constexpr std::string_view llama_server_prefix = "LLAMA_ARG_";
+constexpr std::array<std::string_view, 2> read_prefixes{"LLAMA_ARG_", "OLLAMA_"};
 
 template <std::size_t n>
 bool is_among(const std::array<std::string_view, n>& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-bool is_read(std::string_view name) { return is_among(read_variables, name) || name.starts_with(llama_server_prefix); }
+bool is_read(std::string_view name) {
+  return is_among(read_variables, name) ||
+         std::ranges::any_of(read_prefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
 
 /// The length of "NAME=" or "NAME+=" at the front of a text; 0 where there is none.
 std::size_t assignment_at(std::string_view text) {
@@ -34,6 +39,13 @@ std::size_t assignment_at(std::string_view text) {
   if (text.substr(end, 2) == "+=") return end + 2;
   return text.substr(end, 1) == "=" ? end + 1 : 0;
 }
+
+/// A here-document.
+struct Document {
+  std::string end;
+  bool expands = true;
+  std::string text;
+};
 
 class Shell : private ShellWords {
  public:
@@ -56,9 +68,10 @@ class Shell : private ShellWords {
     } else if (c == '#') {
       read_comment();
     } else if (c == '<' || c == '>') {
-      skip_redirection();
+      read_redirection();
     } else if (ends_word(c)) {
       next();
+      if (c == '\n' && document_) read_document();
       if (c != '&' || peek() != '>') finish_command();
     } else {
       read_element();
@@ -89,20 +102,47 @@ class Shell : private ShellWords {
     }
   }
 
-  /// ">file", "2>&1", "<<EOF" with all that it feeds.
-  void skip_redirection() {
+  /// ">file", "2>&1", "<<EOF", whose document begins on the next line.
+  void read_redirection() {
     const bool here = peek() == '<' && peek(1) == '<' && peek(2) != '<';
+    const bool writes = peek() == '>' && peek(1) != '&';
     while (peek() == '<' || peek() == '>' || peek() == '&' || peek() == '-') next();
     while (peek() == ' ' || peek() == '\t') next();
+    const bool quoted = peek() == '\'' || peek() == '"' || peek() == '\\';
     const Words target = read_words();
-    if (!here || target.empty()) return;
+    if (target.empty()) return;
+    if (writes) written_ = target.front().text;
+    if (here) document_ = Document{target.front().text, !quoted, {}};
+  }
+
+  void read_document() {
+    std::string text;
     while (!at_end()) {
-      auto text = rest_of_line();
-      skip(text.size() + 1);
-      while (text.starts_with('\t')) text.remove_prefix(1);
-      if (text == target.front().text) break;
+      const auto line = rest_of_line();
+      const auto indent = std::min(line.find_first_not_of('\t'), line.size());
+      skip(line.size() + 1);
+      if (line.substr(indent) == document_->end) break;
+      text.append(line).append("\n");
     }
-    finish_command();
+    count(text.size());
+    document_->text = document_->expands ? expanded(text) : std::move(text);
+  }
+
+  /// What the command at hand writes into a file that a later one may name.
+  void keep_file() {
+    const std::string name = std::exchange(written_, {});
+    const auto document = std::exchange(document_, std::nullopt);
+    if (name.empty() || words_.empty()) return;
+    const std::string& program = words_.front().text;
+    if (program == "cat" && document) script_.files[name] = document->text;
+    if (program != "echo") return;
+    std::string text;
+    for (std::size_t i = 1; i < words_.size(); ++i) {
+      if (i == 1 && (words_[i].text == "-e" || words_[i].text == "-n")) continue;
+      text.append(text.empty() ? "" : " ").append(words_[i].text);
+    }
+    count(text.size());
+    script_.files[name] = std::move(text);
   }
 
   bool declares() const { return !words_.empty() && is_among(declarations, words_.front().text); }
@@ -168,18 +208,19 @@ class Shell : private ShellWords {
   }
 
   void finish_command() {
+    keep_file();
     auto pending = std::exchange(pending_, {});
     if (words_.empty() || declares()) {
-      for (auto& [name, value] : pending) set(name, std::move(value));
-    } else {
-      ShellCommand command{std::move(words_), {}};
-      for (const auto& [name, value] : variables()) {
-        if (is_read(name)) command.environment[name] = value;
+      for (auto& [name, value] : pending) {
+        set(name, std::move(value));
+        if (is_read(name)) environment_[name] = variables().at(name);
       }
+    } else {
+      ShellCommand command{std::move(words_), environment_};
       for (auto& [name, value] : pending) {
         if (is_read(name)) command.environment[name] = value.front();
       }
-      count(command.environment.size());
+      for (const auto& [name, value] : command.environment) count(name.size() + value.text.size() + sizeof(ShellWord));
       script_.commands.push_back(std::move(command));
       if (script_.commands.size() > most_nodes) fail("holds too many commands");
     }
@@ -189,6 +230,9 @@ class Shell : private ShellWords {
   int depth_ = 0;  ///< of if, for, while and case
   Words words_;
   std::vector<std::pair<std::string, Words>> pending_;
+  std::map<std::string, ShellWord> environment_;  ///< variables set so far that launchers read
+  std::string written_;                           ///< what the output of the command at hand goes to
+  std::optional<Document> document_;              ///< that it is fed with
   Script script_;
 };
 

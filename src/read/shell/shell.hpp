@@ -23,7 +23,8 @@ struct ShellCommand {
 
 struct Script {
   std::vector<ShellCommand> commands;
-  std::vector<ShellWord> directives;  ///< what follows #SBATCH, a line each
+  std::vector<ShellWord> directives;         ///< what follows #SBATCH, a line each
+  std::map<std::string, std::string> files;  ///< written by `cat > NAME <<END` and `echo TEXT > NAME`
 };
 
 /// \throws quantity::BadInput with the line of a quote or an expansion that is not closed

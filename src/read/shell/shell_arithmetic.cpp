@@ -9,10 +9,14 @@
 namespace llmcalc::read {
 namespace {
 
+/// Variables that each hold two others double the work with every level: beyond this an expression is not known.
+constexpr int most_steps = 1'000;
+
 class Arithmetic {
  public:
-  Arithmetic(std::string_view text, const std::map<std::string, ShellWord>& variables, int depth)
-      : text_(text), variables_(variables), depth_(depth) {}
+  /// \param steps  how many values may still be looked up, shared with the expressions that variables hold
+  Arithmetic(std::string_view text, const std::map<std::string, ShellWord>& variables, int depth, int& steps)
+      : text_(text), variables_(variables), depth_(depth), steps_(steps) {}
 
   ShellInteger value() {
     const long long result = sum();
@@ -71,7 +75,7 @@ class Arithmetic {
   }
 
   long long factor() {
-    if (++depth_ > deepest) known_ = false;
+    if (++depth_ > deepest || --steps_ < 0) known_ = false;
     if (!known_) return 0;
     if (take('-')) return combine(0, '-', factor());
     if (take('(')) {
@@ -97,7 +101,7 @@ class Arithmetic {
     text_.remove_prefix(end);
     if (brace) known_ = take('}') && known_;
     if (const auto variable = variables_.find(std::string(name)); variable != variables_.end()) {
-      const auto inner = Arithmetic(variable->second.text, variables_, depth_).value();
+      const auto inner = Arithmetic(variable->second.text, variables_, depth_, steps_).value();
       known_ = known_ && inner.known && variable->second.unknown.empty();
       return inner.value;
     }
@@ -110,13 +114,15 @@ class Arithmetic {
   std::string_view text_;
   const std::map<std::string, ShellWord>& variables_;
   int depth_;
+  int& steps_;
   bool known_ = true;
 };
 
 }  // namespace
 
 ShellInteger shell_arithmetic(std::string_view expression, const std::map<std::string, ShellWord>& variables) {
-  return Arithmetic(expression, variables, 0).value();
+  int steps = most_steps;
+  return Arithmetic(expression, variables, 0, steps).value();
 }
 
 }  // namespace llmcalc::read

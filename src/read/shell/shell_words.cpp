@@ -218,18 +218,46 @@ ShellWords::Words ShellWords::expand_braces(const std::string& inner) {
   return says ? value_of(name) : expand_default(tail.substr(colon ? 2 : 1));
 }
 
+ShellWords::Cursor ShellWords::enter(std::string_view text) {
+  return {std::exchange(text_, text), std::exchange(position_, 0), line_, quoted_list_};
+}
+
+void ShellWords::leave(const Cursor& outer) {
+  text_ = outer.text;
+  position_ = outer.position;
+  line_ = outer.line;
+  quoted_list_ = outer.quoted_list;
+}
+
 ShellWords::Words ShellWords::expand_default(std::string_view text) {
   if (nested_ >= deepest_node) fail("nests its defaults too deeply");
   const std::string quoted = '"' + std::string(text) + '"';
-  ShellWords inside(text.find('"') == std::string_view::npos ? std::string_view(quoted) : text, place_);
-  inside.variables_ = variables_;
-  inside.arrays_ = arrays_;
-  inside.line_ = line_;
-  inside.nested_ = nested_ + 1;
-  inside.size_ = size_;
-  Words value = inside.read_words(false);
-  size_ = inside.size_;
+  const Cursor outer = enter(text.find('"') == std::string_view::npos ? std::string_view(quoted) : text);
+  ++nested_;
+  Words value = read_words(false);
+  --nested_;
+  leave(outer);
   return value.empty() ? Words{{"", line_, {}}} : value;
+}
+
+std::string ShellWords::expanded(std::string_view document) {
+  const Cursor outer = enter(document);
+  std::string result;
+  while (!at_end()) {
+    const bool escapes =
+        peek() == '\\' && peek(1) != '\0' && std::string_view("\\$`\n").find(peek(1)) != std::string_view::npos;
+    if (escapes) next();
+    if (escapes || (peek() != '$' && peek() != '`')) {
+      result += next();
+      continue;
+    }
+    for (const ShellWord& word : expand()) {
+      count(word.text.size() + word.unknown.size());
+      result.append(word.unknown.empty() ? "" : "$").append(word.unknown).append(word.text);
+    }
+  }
+  leave(outer);
+  return result;
 }
 
 }  // namespace llmcalc::read

@@ -35,10 +35,23 @@ class ShellWords {
   const Words* list(const std::string& name) const;
   const std::map<std::string, ShellWord>& variables() const { return variables_; }
 
+  /// A here-document, in which variables are expanded and quotes are left alone. What is not known stays "$NAME".
+  std::string expanded(std::string_view document);
+
   /// Keeps what expands from outgrowing any script.
   void count(std::size_t size);
 
  private:
+  /// Where a text is read that holds another.
+  struct Cursor {
+    std::string_view text;
+    std::size_t position = 0;
+    int line = 0;
+    bool quoted_list = false;
+  };
+  Cursor enter(std::string_view text);
+  void leave(const Cursor& outer);
+
   static bool put(const Words& value, bool splits, ShellWord& word, Words& done);
   void read_single_quotes(ShellWord& word);
   void read_double_quotes(ShellWord& word, Words& done);
