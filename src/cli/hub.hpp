@@ -26,6 +26,9 @@ std::optional<HubName> hub_name(std::string_view text);
 /// What the cache holds of a model: its configuration and the headers of its weights; empty where it holds neither.
 std::optional<read::Reading> read_cached(const HubName& name, const HubEnvironment& hub);
 
+/// Whether the cache says that a revision has no such file: it need not be asked for.
+bool is_known_absent(const HubName& name, const std::string& file, const HubEnvironment& hub);
+
 /// The same over the network. Nothing is written.
 /// \throws quantity::BadInput for a model that is not there, is gated, or cannot be reached
 read::Reading fetch(const HubName& name, const HubEnvironment& hub);

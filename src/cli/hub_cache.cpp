@@ -24,14 +24,20 @@ bool is_commit(std::string_view text) {
   return text.size() == length && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-/// The snapshot of a revision, which may be named by its commit.
-std::optional<fs::path> snapshot(const fs::path& repository, const std::string& revision) {
+/// The commit of a revision, which may be one itself.
+std::optional<std::string> commit_of(const fs::path& repository, const std::string& revision) {
   std::error_code error;
   std::string commit = revision;
   const auto reference = repository / "refs" / revision;
   if (fs::is_regular_file(reference, error)) commit = quantity::trim(read_file(reference, "--from"));
-  if (!is_commit(commit)) return std::nullopt;
-  const auto folder = repository / "snapshots" / commit;
+  return is_commit(commit) ? std::optional(commit) : std::nullopt;
+}
+
+std::optional<fs::path> snapshot(const fs::path& repository, const std::string& revision) {
+  std::error_code error;
+  const auto commit = commit_of(repository, revision);
+  if (!commit) return std::nullopt;
+  const auto folder = repository / "snapshots" / *commit;
   return fs::is_directory(folder, error) ? std::optional(folder) : std::nullopt;
 }
 
@@ -49,6 +55,14 @@ std::optional<fs::path> gguf_of(const fs::path& folder, const std::string& quant
 }
 
 }  // namespace
+
+bool is_known_absent(const HubName& name, const std::string& file, const HubEnvironment& hub) {
+  if (hub.cache.empty()) return false;
+  std::error_code error;
+  const auto repository = hub.cache / folder_name(name.id);
+  const auto commit = commit_of(repository, name.revision);
+  return commit && fs::exists(repository / ".no_exist" / *commit / file, error);
+}
 
 std::optional<read::Reading> read_cached(const HubName& name, const HubEnvironment& hub) {
   if (hub.cache.empty()) return std::nullopt;

@@ -2,6 +2,7 @@
 #include "cli/http.hpp"
 #include "cli/hub.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/text.hpp"
 #include "llmcalc/read/checkpoint.hpp"
 
 #include <fmt/format.h>
@@ -27,6 +28,7 @@ class Repository {
   Repository(const HubName& name, const HubEnvironment& hub) : name_(name), hub_(hub) {}
 
   std::optional<std::string> text(const std::string& file, std::uint64_t most) const {
+    if (is_known_absent(name_, file, hub_)) return std::nullopt;
     const auto response = get(file, {.most = most});
     if (response.status == not_found) return std::nullopt;
     return response.body;
@@ -134,6 +136,18 @@ std::optional<read::Checkpoint> weights_of(const Repository& repository) {
   }
 }
 
+/// NVIDIA's quantized models say so beside their configuration, and in their names.
+void add_modelopt(const Repository& repository, const HubName& name, read::Reading& reading) {
+  const std::string id = quantity::to_lower(name.id);
+  const bool named = id.find("fp8") != std::string::npos || id.find("fp4") != std::string::npos;
+  const bool said = std::ranges::find(reading.words, "quant", &read::Given::term) != reading.words.end();
+  if (!named || said) return;
+  constexpr const char* file = "hf_quant_config.json";
+  if (const auto text = repository.text(file, largest_config)) {
+    read::add_stored_quant(*text, repository.at(file), reading);
+  }
+}
+
 read::Reading gguf_reading(const Repository& repository, const HubName& name) {
   std::vector<std::string> files;
   for (auto& file : repository.files()) {
@@ -165,6 +179,7 @@ read::Reading fetch(const HubName& name, const HubEnvironment& hub) {
   if (const auto config = repository.text("config.json", largest_config)) {
     auto reading = read::read_launch_file(*config, repository.at("config.json"),
                                           [](const std::string&) { return std::optional<read::NamedFile>(); });
+    add_modelopt(repository, name, reading);
     reading.weights = weights_of(repository);
     return reading;
   }

@@ -105,25 +105,28 @@ read::Reading fetched(const HubName& name, const Given& word, bool offline) {
 }  // namespace
 
 void find_model(read::Reading& reading, const std::vector<Given>& options, const read::Catalogue& catalogue,
-                bool offline) {
+                Lookup lookup) {
   const auto names_model = [](const Given& word) {
     return word.term == "model" || word.term == "config" || word.term == "params";
   };
   const auto word = std::ranges::find(reading.words, "model", &Given::term);
   if (word == reading.words.end() || reading.config || std::ranges::any_of(options, names_model)) return;
   const auto name = hub_name(word->text);
-  if (name) {
-    if (auto cached = read_cached(*name, read_hub_environment(offline))) return take_found(reading, *std::move(cached));
-  }
-  if (is_preset(name && name->quant.empty() ? name->id : word->text, catalogue)) {
-    if (name && name->quant.empty()) word->text = name->id;
-    return;
-  }
   const bool by_itself = reading.kind == hub_kind;
-  if (auto named = by_itself ? std::nullopt : preset_behind(word->text, catalogue)) {
-    return take_preset(reading, *word, *std::move(named));
+  const bool follows = lookup.answers || by_itself;
+  auto cached = name ? read_cached(*name, read_hub_environment(lookup.offline)) : std::nullopt;
+  if (!cached) {
+    if (is_preset(name && name->quant.empty() ? name->id : word->text, catalogue)) {
+      if (name && name->quant.empty()) word->text = name->id;
+      return;
+    }
+    if (auto named = by_itself ? std::nullopt : preset_behind(word->text, catalogue)) {
+      return take_preset(reading, *word, *std::move(named));
+    }
   }
-  if (name) return take_found(reading, fetched(*name, *word, offline));
+  if (!name) return;
+  reading.hub_name = word->text;
+  if (follows) take_found(reading, cached ? *std::move(cached) : fetched(*name, *word, lookup.offline));
 }
 
 }  // namespace llmcalc::cli

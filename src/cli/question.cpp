@@ -98,15 +98,18 @@ bool is_of_training(const Given& word) {
 }
 
 /// Options on top of what the things say together.
-AskedQuestion understood(const std::vector<std::string>& things, const std::vector<Given>& options, bool offline,
+AskedQuestion understood(const std::vector<std::string>& things, const std::vector<Given>& options, Lookup lookup,
                          const read::Catalogue& catalogue) {
   std::vector<read::Reading> readings;
   for (const auto& thing : things) readings.push_back(read_thing(thing));
   AskedQuestion question;
   question.reading = merge(std::move(readings));
-  find_model(question.reading, options, catalogue, offline);
+  find_model(question.reading, options, catalogue, lookup);
   add_config_word(question.reading);
   question.words = with_options(question.reading, options);
+  for (auto& sentence : unused_data(question.reading, question.words)) {
+    question.reading.assumptions.push_back(std::move(sentence));
+  }
   const auto config = std::ranges::find(question.words, "config", &Given::term);
   const bool by_file = config != question.words.end() && config->origin.source == Source::file;
   question.config = by_file ? question.reading.config : read_config_text(question.words);
@@ -124,7 +127,7 @@ AskedQuestion asked(const Arguments& arguments, Verbal verb, const read::Catalog
   auto things = arguments.all("from");
   take_name(arguments, verb.words, things);
   if (!things.empty()) {
-    AskedQuestion question = understood(things, verb.words, arguments.has("offline"), catalogue);
+    AskedQuestion question = understood(things, verb.words, {.offline = arguments.has("offline")}, catalogue);
     if (question.reading.serves && !verb.serves) {
       throw quantity::BadInput("--from", "starts a server, and this is about training", "llmcalc serve --from");
     }
@@ -158,7 +161,9 @@ render::EchoLine echo_line(std::string term, std::string value, const read::Orig
 }
 
 /// Weights are read by --from; --config is for what describes them.
-std::string_view option_for(const Given& word) {
+std::string_view option_for(const Given& word, const read::Reading& reading) {
+  const bool by_file = word.origin.source == Source::file;
+  if (by_file && !reading.hub_name.empty() && (word.term == "config" || word.term == "model")) return "from";
   const bool is_weights = word.text.ends_with(".gguf") || word.text.ends_with(".safetensors");
   return word.term == "config" && is_weights ? "from" : std::string_view(word.term);
 }
@@ -168,13 +173,28 @@ Outcome show_question(const AskedQuestion& asked, std::string_view verb, bool js
   question.kind = asked.reading.kind;
   question.verb = verb;
   for (const Given& word : in_order(asked.words)) {
-    question.words.push_back(echo_line(std::string(option_for(word)), word.text, word.origin));
+    const auto option = option_for(word, asked.reading);
+    const bool by_hub = option == "from" && !asked.reading.hub_name.empty();
+    question.words.push_back(echo_line(std::string(option), by_hub ? asked.reading.hub_name : word.text, word.origin));
   }
   question.assumptions = asked.reading.assumptions;
   question.unread = asked.reading.unread;
   question.version = LLMCALC_VERSION;
   return {.answer = json ? to_json(question) : to_text(question)};
 }
+
+bool holds_gguf(const AskedQuestion& asked) {
+  return asked.reading.weights && asked.reading.weights->kind.starts_with("GGUF");
+}
+
+void add_usual_engine(AskedQuestion& asked) {
+  const bool said = std::ranges::find(asked.words, "engine", &Given::term) != asked.words.end();
+  if (holds_gguf(asked) && !said) {
+    asked.words.push_back({"engine", "llama.cpp", {Source::default_value, asked.reading.kind}});
+  }
+}
+
+void drop_words_of_servers(std::vector<Given>& words) { std::erase_if(words, is_of_server); }
 
 std::vector<Given> searched_words(const AskedQuestion& asked) {
   std::vector<Given> words = asked.words;
@@ -190,7 +210,7 @@ AskedQuestion ask_of_names(const Arguments& arguments, const read::Catalogue& ca
   auto things = arguments.names(std::numeric_limits<std::size_t>::max());
   for (auto& thing : arguments.all("from")) things.push_back(std::move(thing));
   if (things.empty()) throw quantity::BadInput("from", "needs a file, a folder, a command or org/name");
-  return understood(things, words_of(arguments), arguments.has("offline"), catalogue);
+  return understood(things, words_of(arguments), {.offline = arguments.has("offline"), .answers = false}, catalogue);
 }
 
 AskedQuestion ask(const Arguments& arguments, const read::Catalogue& catalogue) {
@@ -198,7 +218,9 @@ AskedQuestion ask(const Arguments& arguments, const read::Catalogue& catalogue) 
 }
 
 AskedQuestion ask_server(const Arguments& arguments, const read::Catalogue& catalogue) {
-  return asked(arguments, {serving_words_of(arguments), is_of_training, true}, catalogue);
+  auto question = asked(arguments, {serving_words_of(arguments), is_of_training, true}, catalogue);
+  add_usual_engine(question);
+  return question;
 }
 
 }  // namespace llmcalc::cli

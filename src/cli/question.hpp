@@ -28,6 +28,15 @@ struct AskedQuestion {
 /// The question as a command to type, in the place of its answer.
 Outcome show_question(const AskedQuestion& asked, std::string_view verb, bool json);
 
+/// Whether the weights that were named are those of llama.cpp, which are served and never trained.
+bool holds_gguf(const AskedQuestion& asked);
+
+/// GGUF is served by llama.cpp where nobody names another engine.
+void add_usual_engine(AskedQuestion& asked);
+
+/// A question of training has no use for how a checkpoint is quantized.
+void drop_words_of_servers(std::vector<read::Given>& words);
+
 /// The words for a search of layouts: what it finds by itself (the accumulation of a file, its rank) is left out.
 std::vector<read::Given> searched_words(const AskedQuestion& asked);
 

@@ -67,6 +67,18 @@ std::optional<fs::path> gguf_in(const fs::path& folder) {
   return files.empty() ? std::nullopt : std::optional(files.front());
 }
 
+/// What lies beside a model's config.json.
+void add_model_folder(const fs::path& folder, const fs::path& config, Reading& reading) {
+  std::error_code error;
+  reading.config->path = config.string();
+  const bool said = std::ranges::find(reading.words, "quant", &read::Given::term) != reading.words.end();
+  const auto quantization = folder / "hf_quant_config.json";
+  if (!said && fs::is_regular_file(quantization, error)) {
+    read::add_stored_quant(read_file(quantization, "--from"), quantization.filename().string(), reading);
+  }
+  reading.weights = read_weight_folder(folder);
+}
+
 Reading read_folder(const fs::path& folder) {
   std::error_code error;
   if (fs::exists(folder / "model_index.json", error)) {
@@ -75,8 +87,7 @@ Reading read_folder(const fs::path& folder) {
   for (const auto* name : {"config.json", "adapter_config.json"}) {
     if (!fs::is_regular_file(folder / name, error)) continue;
     Reading reading = read_text_file(folder / name);
-    if (reading.config) reading.config->path = (folder / name).string();
-    if (reading.config) reading.weights = read_weight_folder(folder);
+    if (reading.config) add_model_folder(folder, folder / name, reading);
     return reading;
   }
   if (const auto file = gguf_in(folder)) return reading_of(read_weight_file(*file, WeightFile::gguf), *file);

@@ -33,6 +33,11 @@ void add_share(std::string_view name, std::optional<double> share, CommandText& 
   if (share) command.word(name, fmt::format("{:.4g}", *share));
 }
 
+/// Weights that these engines quantize as they load them; other schemes are those of a checkpoint.
+void add_quantization(formats::Quant quant, CommandText& command) {
+  if (quant == formats::Quant::fp8) command.word("--quantization", "fp8");
+}
+
 /// vllm/engine/arg_utils.py.
 std::string vllm_command(const Deployment& d, std::string_view model) {
   const auto& serving = d.question.serving;
@@ -46,6 +51,7 @@ std::string vllm_command(const Deployment& d, std::string_view model) {
   if (d.question.layout.ep > 1) command.flag("--enable-expert-parallel");
   command.option("--max-model-len", d.setup.context);
   add_share("--gpu-memory-utilization", options.memory_fraction, command);
+  add_quantization(serving.quant, command);
   if (d.setup.cache == CacheType::fp8) command.word("--kv-cache-dtype", "fp8");
   add({{"--max-num-batched-tokens", options.batched_tokens},
        {"--max-num-seqs", options.max_sequences},
@@ -72,6 +78,7 @@ std::string sglang_command(const Deployment& d, std::string_view model) {
   if (serving.layout.attention_dp > 1) command.flag("--enable-dp-attention");
   command.option("--context-length", d.setup.context);
   add_share("--mem-fraction-static", options.memory_fraction, command);
+  add_quantization(serving.quant, command);
   if (d.setup.cache == CacheType::fp8) command.word("--kv-cache-dtype", "fp8_e4m3");
   add({{"--chunked-prefill-size", options.batched_tokens}, {"--max-running-requests", options.max_sequences}}, command);
   if (!options.graphs.value_or(true)) command.flag("--disable-cuda-graph");

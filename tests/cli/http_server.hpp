@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <netinet/in.h>
 #include <string>
@@ -18,7 +19,9 @@ class HttpServer {
   /// Bytes to send back; empty closes the connection without an answer.
   using Answer = std::function<std::string(const std::string& request)>;
 
-  explicit HttpServer(Answer answer) : answer_(std::move(answer)), socket_(socket(AF_INET, SOCK_STREAM, 0)) {
+  /// \param pause  between two octets of an answer
+  explicit HttpServer(Answer answer, std::chrono::milliseconds pause = {})
+      : answer_(std::move(answer)), pause_(pause), socket_(socket(AF_INET, SOCK_STREAM, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -58,8 +61,10 @@ class HttpServer {
       requests_.push_back(request);
       const std::string response = answer_(request);
       for (std::size_t sent = 0; sent < response.size();) {
-        const auto count = send(client, response.data() + sent, response.size() - sent, MSG_NOSIGNAL);
-        if (count <= 0) break;
+        const std::size_t all = response.size() - sent;
+        const auto count = send(client, response.data() + sent, pause_.count() > 0 ? 1 : all, MSG_NOSIGNAL);
+        if (count <= 0 || stops_) break;
+        std::this_thread::sleep_for(pause_);
         sent += static_cast<std::size_t>(count);
       }
       close(client);
@@ -67,6 +72,7 @@ class HttpServer {
   }
 
   Answer answer_;
+  std::chrono::milliseconds pause_;
   int socket_;
   int port_ = 0;
   std::atomic<bool> stops_ = false;

@@ -1,7 +1,10 @@
-// The command that `llmcalc from` prints of a file is answered when it is typed.
+// The command that `llmcalc from` prints of a file is answered when it is typed, with the numbers that --from gives.
 #include "catch.hpp"
 #include "cli/run.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "read/shell/shell.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -45,6 +48,70 @@ class InFolder {
 };
 
 }  // namespace
+
+namespace {
+
+/// The arguments of a case, as a shell splits them.
+std::vector<std::string> arguments_of(const fs::path& folder) {
+  std::ifstream file(folder / "cmd");
+  std::string line;
+  std::getline(file, line);
+  std::vector<std::string> arguments;
+  const auto script = read::parse_shell(line, "cmd");
+  for (const auto& word : script.commands.at(0).words) arguments.push_back(word.text);
+  return arguments;
+}
+
+/// The same things under the verb that answers.
+std::vector<std::string> asked_of_things(const std::vector<std::string>& shown, const std::string& verb) {
+  std::vector<std::string> arguments{verb};
+  bool options = false;
+  for (std::size_t i = 1; i < shown.size(); ++i) {
+    options = options || shown[i].starts_with("--");
+    if (!options) arguments.emplace_back("--from");
+    arguments.push_back(shown[i]);
+  }
+  return arguments;
+}
+
+/// An answer without what says where its question came from.
+nlohmann::json numbers_of(std::vector<std::string> arguments, const std::vector<std::string>& further) {
+  arguments.insert(arguments.end(), further.begin(), further.end());
+  arguments.insert(arguments.end(), {"--format", "json"});
+  auto answer = nlohmann::json::parse(cli::run(arguments, cli::Environment{}).answer);
+  for (const auto* key : {"question", "assumptions", "notes", "warnings", "launch"}) answer.erase(key);
+  if (answer.contains("model")) answer["model"].erase("origin");
+  return answer;
+}
+
+bool says(const std::vector<std::string>& arguments, const std::string& option) {
+  return std::ranges::find(arguments, option) != arguments.end();
+}
+
+}  // namespace
+
+TEST_CASE("what files ask has the numbers of the command that is printed of them") {
+  int compared = 0;
+  for (const auto& entry : fs::directory_iterator(LLMCALC_TEST_DATA "/golden")) {
+    if (!entry.path().filename().string().starts_with("from-")) continue;
+    const auto shown = arguments_of(entry.path());
+    auto typed = command_of(entry.path());
+    if (shown.front() != "from" || typed.empty() || says(shown, "--format")) continue;
+    std::vector<std::string> further;
+    const auto before = typed.size();
+    name_what_is_left(typed);
+    further.assign(typed.begin() + static_cast<std::ptrdiff_t>(before), typed.end());
+    typed.resize(before);
+    const bool alone = typed.front() == "serve" && !says(typed, "--tp") && !says(typed, "--ep");
+    const bool counted = alone || says(typed, "--gpus") || says(further, "--gpus");
+    if (!says(typed, "--gpu")) further.insert(further.end(), {"--gpu", counted ? "h200" : "h200:8"});
+    CAPTURE(entry.path().filename().string());
+    const InFolder inside(entry.path());
+    CHECK(numbers_of(asked_of_things(shown, typed.front()), further) == numbers_of(typed, further));
+    ++compared;
+  }
+  CHECK(compared > 60);
+}
 
 TEST_CASE("what files ask, typed as it is printed, is answered") {
   int typed = 0;

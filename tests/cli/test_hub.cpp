@@ -156,6 +156,46 @@ TEST_CASE("Bodies that are cut short, lie about their length or never end are re
   CHECK_FALSE(cli::fetch(some_model, hub_at(lying)).weights.has_value());
 }
 
+TEST_CASE("A body that trickles is given up") {
+  const HttpServer server([](const std::string&) { return response("200 OK", std::string(config)); },
+                          std::chrono::milliseconds(2000));
+  const auto start = std::chrono::steady_clock::now();
+  CHECK_THAT(problem_of(server), Contains("cannot be read"));
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
+}
+
+TEST_CASE("A header that is longer than the first range is asked for once more") {
+  const std::string padding(150'000, ' ');
+  const std::string header = R"({"a":{"dtype":"BF16","shape":[4],"data_offsets":[0,8]}})" + padding;
+  std::string file;
+  for (unsigned i = 0; i < 8; ++i) file += static_cast<char>((header.size() >> (8 * i)) & 0xFFU);
+  file += header + std::string(8, '\0');
+  const HttpServer server([&](const std::string& request) {
+    if (asks(request, "/org/name/resolve/main/config.json")) return response("200 OK", std::string(config));
+    if (!asks(request, "/org/name/resolve/main/model.safetensors")) return missing();
+    const auto at = request.find("bytes=0-") + 8;
+    const auto last = std::min<std::size_t>(std::stoul(request.substr(at)), file.size() - 1);
+    return response("206 Partial Content", file.substr(0, last + 1),
+                    "Content-Range: bytes 0-" + std::to_string(last) + "/" + std::to_string(file.size()) + "\r\n");
+  });
+  CHECK(cli::fetch(some_model, hub_at(server)).weights->parameters == 4);
+  CHECK(server.requests().size() == 4);  // config, index, and the header twice
+}
+
+TEST_CASE("A model that NVIDIA quantized says so beside its configuration") {
+  const HttpServer server([](const std::string& request) {
+    if (asks(request, "/org/name-FP4/resolve/main/config.json")) return response("200 OK", std::string(config));
+    if (asks(request, "/org/name-FP4/resolve/main/hf_quant_config.json")) {
+      return response("200 OK", R"({"quantization": {"quant_algo": "NVFP4", "kv_cache_quant_algo": "FP8"}})");
+    }
+    return missing();
+  });
+  const auto reading = cli::fetch({"org/name-FP4", "main", {}}, hub_at(server));
+  REQUIRE(reading.words.size() == 1);
+  CHECK(reading.words[0].term == "quant");
+  CHECK(reading.words[0].text == "nvfp4");
+}
+
 TEST_CASE("A server that does not answer in time is given up") {
   const HttpServer server([](const std::string&) {
     std::this_thread::sleep_for(std::chrono::seconds(3));
@@ -194,6 +234,11 @@ TEST_CASE("The cache is read by reference and by commit, and not beyond it") {
   CHECK(cli::read_cached({"org/name", commit, {}}, hub).has_value());
   CHECK_FALSE(cli::read_cached({"org/name", "other", {}}, hub).has_value());
   CHECK_THROWS_AS(cli::read_hub({"org/other", "main", {}}, hub), quantity::BadInput);
+  const auto absent = repository / ".no_exist" / commit;
+  fs::create_directories(absent);
+  std::ofstream(absent / "adapter_config.json");
+  CHECK(cli::is_known_absent(some_model, "adapter_config.json", hub));
+  CHECK_FALSE(cli::is_known_absent(some_model, "config.json", hub));
   fs::remove_all(root);
 }
 

@@ -3,6 +3,7 @@
 #include "../answer/asking.hpp"
 #include "catch.hpp"
 #include "llmcalc/launch/launch.hpp"
+#include "llmcalc/quantity/error.hpp"
 #include "llmcalc/read/launch.hpp"
 #include "llmcalc/read/resolve.hpp"
 
@@ -15,24 +16,14 @@ using namespace llmcalc;
 
 namespace {
 
-/// What `echo '...' > ds_config.json` writes in front of a command of DeepSpeed's.
-std::optional<std::string> echoed_file(const std::string& command) {
-  const auto begin = command.find('\'');
-  const auto end = command.find("' >");
-  if (begin == std::string::npos || end == std::string::npos) return std::nullopt;
-  return command.substr(begin + 1, end - begin - 1);
-}
-
 /// \param further  options beside the file: what its framework does not say
 spec::Question read_back(const std::string& line, std::string_view framework, std::vector<read::Given> further) {
   const auto all = launch::launches(test::question(line));
   const auto& command = std::ranges::find(all, framework, &launch::Launch::framework)->command;
   CAPTURE(command);
-  const read::FindFile find = [&](const std::string& name) -> std::optional<read::NamedFile> {
-    const auto text = echoed_file(command);
-    return text ? std::optional(read::NamedFile{name, *text}) : std::nullopt;
-  };
-  const auto reading = read::read_launch_command(command, "command", find);
+  // The files that a command needs it writes itself.
+  const read::FindFile nothing = [](const std::string&) { return std::optional<read::NamedFile>(); };
+  const auto reading = read::read_launch_command(command, "command", nothing);
   CHECK(reading.unread.empty());
   return read::resolve(with_options(reading, further), std::nullopt, read::Catalogue()).question;
 }
@@ -129,5 +120,46 @@ TEST_CASE("DeepSpeed's command with its file read back is the same run") {
     check_same_batch(read.training, asked.training);
     CHECK(read.training.precision.weights == asked.training.precision.weights);
     CHECK(read.training.precision.master == asked.training.precision.master);
+  }
+}
+
+TEST_CASE("the commands of fine-tuning read back are the same run") {
+  for (const std::string name : {"trl", "axolotl", "LLaMA-Factory"}) {
+    const std::string framework = name == "LLaMA-Factory" ? "llama-factory" : name;
+    for (const std::string options : {
+             "--method qlora --lora-rank 32 --seq 4096 --micro-batch 2 --grad-accum 8 --recompute full",
+             "--method lora --lora-rank 8 --seq 2048 --micro-batch 1 --recompute none --optimizer adamw-8bit",
+             "--method full --seq 1024 --micro-batch 4 --recompute full --optimizer paged-adamw-8bit",
+         }) {
+      const std::string line = "--model llama-3-8b --gpu a100-80 --dtype bf16 --framework " + framework + " " + options;
+      CAPTURE(line);
+      const auto asked = test::question(line);
+      const auto read = read_back(line, name, {option("model", "llama-3-8b"), option("gpu", asked.gpu->id)});
+      check_same_layout(read.layout, asked.layout);
+      check_same_batch(read.training, asked.training);
+      CHECK(read.training.framework == asked.training.framework);
+      CHECK(read.training.method == asked.training.method);
+      CHECK(read.training.optimizer == asked.training.optimizer);
+      CHECK(read.training.recompute.policy == asked.training.recompute.policy);
+      if (asked.training.method != spec::Method::full) {
+        CHECK(read.training.adapter.rank == asked.training.adapter.rank);
+      }
+    }
+  }
+}
+
+TEST_CASE("what unsloth's program says is suggested, since nothing executes it") {
+  const std::string line =
+      "--model llama-3-8b --gpu rtx-4090 --framework unsloth --method qlora --lora-rank 16 --seq 4096 --micro-batch 2";
+  const std::string program =
+      "from unsloth import FastLanguageModel\n" + launch::launches(test::question(line))[0].command;
+  const read::FindFile nothing = [](const std::string&) { return std::optional<read::NamedFile>(); };
+  try {
+    read::read_launch_file(program, "train.py", nothing);
+    FAIL("a program was read");
+  } catch (const quantity::BadInput& error) {
+    CHECK(error.hint() ==
+          "perhaps llmcalc fit --framework unsloth --model NAME --method qlora --lora-rank 16 --seq 4096 "
+          "--micro-batch 2 --grad-accum 2 --gpu NAME");
   }
 }

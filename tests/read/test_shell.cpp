@@ -98,6 +98,18 @@ TEST_CASE("A default sees the variables around it, and leaves them as they are")
   CHECK(last("A=(x y)\na \"${X:-${A[@]}}\" d") == Words{"a", "x y", "d"});
 }
 
+TEST_CASE("Lists that are expanded again and again do not add up beyond any script") {
+  std::string items;
+  for (int i = 0; i < 10'000; ++i) items += "x ";
+  for (const std::string use : {"echo ${A[@]}\n", "echo \"${A[@]}\"\n", "echo $A\n"}) {
+    CAPTURE(use);
+    std::string script = use == "echo $A\n" ? "A='" + items + "'\n" : "A=(" + items + ")\n";
+    CHECK_NOTHROW(read::parse_shell(script + use, "s.sh"));
+    for (int i = 0; i < 1000; ++i) script += use;
+    CHECK_THROWS_AS(read::parse_shell(script, "s.sh"), quantity::BadInput);
+  }
+}
+
 TEST_CASE("Variables in front of every command do not add up beyond any script") {
   std::string script;
   for (int i = 0; i < 2000; ++i) script += "export LLAMA_ARG_A" + std::to_string(i) + "=1\n";

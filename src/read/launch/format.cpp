@@ -47,7 +47,8 @@ void take_switch(const Row& row, const Setting& setting, Sheet& sheet) {
 
 void take_term(const Row& row, const Setting& setting, Sheet& sheet) {
   if (is_switch(row.name)) return take_switch(row, setting, sheet);
-  if (sheet.find(setting.key) == nullptr || says_nothing(setting)) return;
+  if (!setting.unknown.empty()) return sheet.take(row.name, setting);
+  if (says_nothing(setting)) return;
   if (row.spellings.empty()) return sheet.say(row.name, setting.text, setting);
   const std::string word = quantity::to_lower(setting.text);
   const auto spelling = std::ranges::find(row.spellings, word, &Spelling::theirs);

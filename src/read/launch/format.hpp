@@ -40,6 +40,8 @@ struct Format {
   bool (*recognizes)(const Settings& settings);
   void (*rules)(Sheet& sheet);
   bool serves = false;  ///< it starts a server
+  /// Gives the keys of another way to write the same the names that the tables have.
+  void (*rename)(Settings& settings) = nullptr;
 };
 
 const Row* find_row(const Format& format, std::string_view key);

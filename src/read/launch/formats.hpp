@@ -18,8 +18,10 @@ const Format& torchtitan_format();
 const Format& torchtune_format();
 const Format& trainer_format();
 
+const Format& llama_factory_server_format();
 const Format& llama_server_format();
 const Format& modelfile_format();
+const Format& ollama_format();
 const Format& sglang_format();
 const Format& trtllm_format();
 const Format& vllm_format();

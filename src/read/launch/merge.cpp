@@ -1,6 +1,5 @@
 // Several readings as one, and the words of a command line on top.
-#include "llmcalc/quantity/checked.hpp"
-#include "llmcalc/quantity/parse.hpp"
+#include "llmcalc/quantity/error.hpp"
 #include "llmcalc/read/launch.hpp"
 #include "llmcalc/read/vocabulary.hpp"
 
@@ -42,7 +41,22 @@ std::string dashed(std::string term) {
   return term;
 }
 
+/// Each of these says how much is trained on: of two files the later one does.
+constexpr std::string_view amounts[] = {"samples", "tokens", "steps"};
+
+void drop_other_amount(const Given& word, Reading& into) {
+  if (std::ranges::find(amounts, word.term) == std::end(amounts)) return;
+  for (const auto amount : amounts) {
+    const Given* other = amount == word.term ? nullptr : find(into.words, amount);
+    if (other == nullptr) continue;
+    into.assumptions.push_back(fmt::format("{} {} ({}), not {} {} ({})", word.term, word.text, word.origin.where,
+                                           other->term, other->text, other->origin.where));
+    std::erase_if(into.words, [&](const Given& each) { return each.term == amount; });
+  }
+}
+
 void take_word(Given word, Reading& into) {
+  drop_other_amount(word, into);
   Given* earlier = find(into.words, word.term);
   if (earlier == nullptr) {
     into.words.push_back(std::move(word));
@@ -54,6 +68,16 @@ void take_word(Given word, Reading& into) {
                                            earlier->text, earlier->origin.where));
   }
   *earlier = std::move(word);
+}
+
+/// A value that nobody knows replaces one that an earlier file says, and the other way round.
+void take_open(std::vector<Given>&& open, const std::vector<Given>& said, Reading& into) {
+  const auto is_in = [](const std::vector<Given>& words) {
+    return [&words](const Given& each) { return std::ranges::find(words, each.term, &Given::term) != words.end(); };
+  };
+  std::erase_if(into.words, is_in(open));
+  std::erase_if(into.open, is_in(said));
+  for (Given& word : open) into.open.push_back(std::move(word));
 }
 
 template <class T>
@@ -82,8 +106,9 @@ constexpr Replaced replaced[] = {
     {"global_batch", {"grad_accum"}},
     {"dtype", {"weights", "compute", "autocast", "grads", "master_weights", "optimizer_states"}},
     {"weights", {"dtype"}},
-    {"tokens", {"samples"}},
-    {"samples", {"tokens"}},
+    {"tokens", {"samples", "steps"}},
+    {"samples", {"tokens", "steps"}},
+    {"steps", {"tokens", "samples"}},
     {"inter_node", {"inter_node_gbps"}},
     {"method", {"lora_rank", "lora_targets", "lora_dropout", "weights"}},
 };
@@ -118,26 +143,25 @@ void make_room(const Given& option, std::vector<Given>& words) {
   }
 }
 
-/// Sequences of a step, where the words say all of its factors.
-std::optional<std::int64_t> global_batch(std::vector<Given>& words) {
-  const auto count = [&](std::string_view term, std::int64_t otherwise) {
-    const Given* word = find(words, term);
-    return word == nullptr ? otherwise : quantity::parse_count(word->text, word->origin.where);
-  };
-  if (find(words, "global_batch") != nullptr) return count("global_batch", 1);
-  if (find(words, "gpus") == nullptr && find(words, "dp") == nullptr) return std::nullopt;
-  const std::int64_t replica = quantity::product(count("tp", 1), count("pp", 1), count("cp", 1));
-  if (replica < 1) return std::nullopt;
-  const std::int64_t replicas = find(words, "dp") != nullptr ? count("dp", 1) : count("gpus", 1) / replica;
-  return quantity::product(count("micro_batch", 1), count("grad_accum", 1), replicas);
+bool has(const std::vector<Given>& words, std::string_view term) {
+  return std::ranges::find(words, term, &Given::term) != words.end();
 }
 
-void take_steps(const Given& steps, std::vector<Given>& words) {
-  if (find(words, "samples") != nullptr || find(words, "tokens") != nullptr) return;
-  const auto batch = global_batch(words);
-  if (!batch || *batch < 1) return;
-  const auto count = quantity::parse_count(steps.text, steps.origin.where);
-  words.push_back({"samples", std::to_string(quantity::checked_multiply(count, *batch)), steps.origin});
+bool is_of_file(const Given& word) { return word.origin.source != Source::flag; }
+
+void refuse_open(const std::vector<Given>& open) {
+  if (open.empty()) return;
+  throw quantity::BadInput(open.front().origin.where, open.front().text,
+                           fmt::format("say --{}, or write the value out", dashed(open.front().term)));
+}
+
+/// Words of files about samples, whose number nobody says.
+void drop_unused_data(std::vector<Given>& words) {
+  if (has(words, "samples")) return;
+  constexpr std::string_view about_samples[] = {"epochs", "sample_tokens", "packing"};
+  std::erase_if(words, [&](const Given& word) {
+    return is_of_file(word) && std::ranges::find(about_samples, word.term) != std::end(about_samples);
+  });
 }
 
 }  // namespace
@@ -147,10 +171,10 @@ Reading merge(std::vector<Reading> readings) {
   Reading all = std::move(readings.front());
   for (auto next = std::next(readings.begin()); next != readings.end(); ++next) {
     all.kind += ", " + next->kind;
+    take_open(std::move(next->open), next->words, all);
     for (Given& word : next->words) take_word(std::move(word), all);
     append_new(std::move(next->assumptions), all.assumptions);
     append_new(std::move(next->unread), all.unread);
-    if (next->steps) all.steps = std::move(next->steps);
     if (next->config) all.config = std::move(next->config);
     if (next->weights) all.weights = std::move(next->weights);
     if (all.usual_framework.empty()) all.usual_framework = next->usual_framework;
@@ -161,13 +185,25 @@ Reading merge(std::vector<Reading> readings) {
 
 std::vector<Given> with_options(const Reading& reading, const std::vector<Given>& options) {
   std::vector<Given> words = reading.words;
-  for (const Given& option : options) make_room(option, words);
+  std::vector<Given> open = reading.open;
+  for (const Given& option : options) {
+    make_room(option, words);
+    make_room(option, open);
+  }
+  refuse_open(open);
   words.insert(words.end(), options.begin(), options.end());
-  if (reading.steps) take_steps(*reading.steps, words);
-  if (!reading.usual_framework.empty() && find(words, "framework") == nullptr) {
+  drop_unused_data(words);
+  if (!reading.usual_framework.empty() && !has(words, "framework")) {
     words.push_back({"framework", std::string(reading.usual_framework), {Source::default_value, reading.kind}});
   }
   return words;
+}
+
+std::vector<std::string> unused_data(const Reading& reading, const std::vector<Given>& words) {
+  const auto epochs = std::ranges::find(reading.words, "epochs", &Given::term);
+  if (epochs == reading.words.end() || has(words, "samples") || has(words, "steps") || has(words, "tokens")) return {};
+  return {fmt::format("epochs {} ({}): the number of samples is not known without the data: say --samples or --tokens",
+                      epochs->text, epochs->origin.where)};
 }
 
 }  // namespace llmcalc::read

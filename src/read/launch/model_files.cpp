@@ -3,6 +3,7 @@
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "read/launch/formats.hpp"
+#include "read/launch/stored_quant.hpp"
 #include "read/trainers/torch_rules.hpp"
 
 namespace llmcalc::read {
@@ -41,6 +42,10 @@ constexpr Format adapter_format{"peft adapter", "hf", adapter_tables, nullptr, a
 
 }  // namespace
 
+void add_stored_quant(std::string_view text, std::string_view place, Reading& reading) {
+  take_stored_quant(parse_commented_json(text, place), place, reading);
+}
+
 std::optional<Reading> model_file(const Node& file, std::string_view text, std::string_view place) {
   const Node* peft = file.find("peft_type");
   if (peft != nullptr && peft->kind == Node::Kind::value && !peft->text.empty()) {
@@ -56,6 +61,7 @@ std::optional<Reading> model_file(const Node& file, std::string_view text, std::
   reading.kind = "model configuration";
   reading.place = place;
   reading.config = ConfigText{std::string(place), std::string(text)};
+  take_stored_quant(file, place, reading);
   return reading;
 }
 

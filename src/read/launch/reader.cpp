@@ -13,6 +13,7 @@
 #include "read/shell/starters.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace llmcalc::read {
@@ -69,6 +70,10 @@ bool is_settings_file(std::string_view name) {
   return name.ends_with(".yaml") || name.ends_with(".yml") || name.ends_with(".json") || name.ends_with(".toml");
 }
 
+bool is_ollama_server(const ShellCommand& command) {
+  return command.words.size() >= 2 && base_name(command.words[0].text) == "ollama" && command.words[1].text == "serve";
+}
+
 /// Reads the command that a script or a person's line starts.
 class CommandReader {
  public:
@@ -110,13 +115,14 @@ class CommandReader {
   }
 
  private:
-  /// LLAMA_ARG_CTX_SIZE is --ctx-size, where that is not said.
+  /// LLAMA_ARG_CTX_SIZE is --ctx-size, where that is not said; Ollama has variables alone.
   static void add_variable(const Setting& variable, Settings& settings) {
-    constexpr std::string_view prefix = "environment.LLAMA_ARG_";
-    if (!variable.key.starts_with(prefix)) return;
-    Setting setting = variable;
-    setting.key = quantity::to_lower(std::string_view(variable.key).substr(prefix.size()));
-    if (!settings.has(setting.key)) settings.put(std::move(setting));
+    for (const std::string_view prefix : {"environment.LLAMA_ARG_", "environment.OLLAMA_"}) {
+      if (!variable.key.starts_with(prefix)) continue;
+      Setting setting = variable;
+      setting.key = quantity::to_lower(std::string_view(variable.key).substr(prefix.size()));
+      if (!settings.has(setting.key)) settings.put(std::move(setting));
+    }
   }
 
   void take_accelerate(const LaunchCommand& launch, std::vector<Reading>& readings) const {
@@ -178,7 +184,9 @@ class CommandReader {
 
 }  // namespace
 
-Reading Reader::settings(const Format& format, const Settings& settings, std::string_view place) const {
+Reading Reader::settings(const Format& format, const Settings& written, std::string_view place) const {
+  Settings settings = written;
+  if (format.rename != nullptr) format.rename(settings);
   Reading reading;
   reading.kind = format.name;
   reading.place = place;
@@ -217,8 +225,19 @@ Reading Reader::file(std::string_view text, std::string_view place) const {
 Reading Reader::command(std::string_view text, std::string_view place) const {
   const Script script = parse_shell(text, place);
   const Settings job = slurm_settings(script.directives, place);
-  for (const ShellCommand& command : script.commands) {
-    if (auto reading = CommandReader(*this, find_, place).read(command, job)) return *std::move(reading);
+  const FindFile find = [&](const std::string& path) -> std::optional<NamedFile> {
+    const auto written = script.files.find(path);
+    return written == script.files.end() ? find_(path) : NamedFile{path, written->second};
+  };
+  const Reader reader(find, depth_);
+  std::map<std::string, ShellWord> server;  // variables of `ollama serve`, in which `ollama run` starts a model
+  for (ShellCommand command : script.commands) {
+    if (is_ollama_server(command)) {
+      server = command.environment;
+      continue;
+    }
+    command.environment.insert(server.begin(), server.end());
+    if (auto reading = CommandReader(reader, find, place).read(command, job)) return *std::move(reading);
   }
   throw BadInput(std::string(place), "starts no trainer or server that is known", std::string(known_things));
 }

@@ -24,7 +24,7 @@ class Reader {
   std::optional<Reading> file_named(const std::string& path) const;
 
   /// Settings of a format that is known.
-  Reading settings(const Format& format, const Settings& settings, std::string_view place) const;
+  Reading settings(const Format& format, const Settings& written, std::string_view place) const;
 
  private:
   const FindFile& find_;

@@ -18,6 +18,10 @@ using quantity::BadInput;
 constexpr std::array<std::string_view, 4> yes{"true", "1", "yes", "on"};
 constexpr std::array<std::string_view, 4> no{"false", "0", "no", "off"};
 
+std::string what_it_hangs_on(const Setting& setting) {
+  return fmt::format("{} hangs on {}: nothing is executed to know it", setting.key, setting.unknown);
+}
+
 }  // namespace
 
 /// Words by which trainers leave a choice to somebody else.
@@ -31,9 +35,7 @@ const Setting* Sheet::find(std::initializer_list<std::string_view> keys) const {
     const Setting* setting = settings_.find(key);
     if (setting == nullptr || (setting->text.empty() && setting->unknown.empty())) continue;
     if (!setting->unknown.empty()) {
-      throw BadInput(setting->where,
-                     fmt::format("{} hangs on {}: nothing is executed to know it", setting->key, setting->unknown),
-                     "say that option on the command line, or write the value out");
+      throw BadInput(setting->where, what_it_hangs_on(*setting), "write the value out");
     }
     return setting;
   }
@@ -70,6 +72,19 @@ std::string Sheet::text(std::initializer_list<std::string_view> keys) const {
 void Sheet::say(std::string_view term, std::string text, const Setting& because) {
   unsay(term);
   reading_.words.push_back({std::string(term), std::move(text), {Source::file, because.where}});
+}
+
+void Sheet::take(std::string_view term, const Setting& setting) {
+  if (setting.unknown.empty()) return say(term, setting.text, setting);
+  unsay(term);
+  reading_.open.push_back({std::string(term), what_it_hangs_on(setting), {Source::file, setting.where}});
+}
+
+void Sheet::take(std::string_view term, std::initializer_list<std::string_view> keys) {
+  for (const auto key : keys) {
+    const Setting* setting = settings_.find(key);
+    if (setting != nullptr && !(setting->text.empty() && setting->unknown.empty())) return take(term, *setting);
+  }
 }
 
 void Sheet::by_default(std::string_view term, std::string text, std::string_view whose) {

@@ -41,6 +41,10 @@ class Sheet {
 
   /// A word of the question, from that setting; what was said of the term before is replaced.
   void say(std::string_view term, std::string text, const Setting& because);
+  /// The value of the first of the keys that is there. A value that hangs on a shell variable leaves the term open, for
+  /// an option to say.
+  void take(std::string_view term, std::initializer_list<std::string_view> keys);
+  void take(std::string_view term, const Setting& setting);
   /// A default of the format that the file leaves unsaid.
   void by_default(std::string_view term, std::string text, std::string_view whose);
   const Given* word(std::string_view term) const;

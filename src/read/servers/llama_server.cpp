@@ -1,4 +1,4 @@
-// llama-server (llama.cpp common/arg.cpp), its variables LLAMA_ARG_*, and Ollama's Modelfile.
+// llama-server (llama.cpp common/arg.cpp) and its variables LLAMA_ARG_*.
 #include "llmcalc/quantity/text.hpp"
 #include "read/launch/formats.hpp"
 #include "read/servers/server_rules.hpp"
@@ -118,17 +118,7 @@ constexpr Row rows[] = {
     {"positional*"},
 };
 
-constexpr Row modelfile_rows[] = {
-    {"num_ctx", Use::term, "context"},
-    {"num_gpu", Use::term, "gpu_layers"},
-    {"num_batch", Use::term, "ubatch"},
-    {"from", Use::rule},
-    {"adapter", Use::unmapped, "no adapter beside the model"},
-    {"*"},
-};
-
 constexpr std::span<const Row> tables[] = {rows};
-constexpr std::span<const Row> modelfile_tables[] = {modelfile_rows};
 
 /// Layers beyond all there are stand for all (the usual 99 and 999).
 void take_layers(Sheet& sheet) {
@@ -167,23 +157,10 @@ void rules(Sheet& sheet) {
   assume_load(sheet);
 }
 
-void modelfile_rules(Sheet& sheet) {
-  take_served_model(sheet, {"from"});
-  // What the library serves under a name without a quantization in it (ollama docs/faq.md).
-  const bool names_file = sheet.text("from").ends_with(".gguf");
-  if (!names_file) sheet.by_default("quant", "q4_k_m", "Ollama's usual");
-  assume_load(sheet);
-}
-
 }  // namespace
 
 const Format& llama_server_format() {
   static constexpr Format format{"llama-server command", "llama.cpp", tables, nullptr, rules, true};
-  return format;
-}
-
-const Format& modelfile_format() {
-  static constexpr Format format{"Ollama Modelfile", "ollama", modelfile_tables, nullptr, modelfile_rules, true};
   return format;
 }
 

@@ -49,9 +49,7 @@ void take_human_number(Sheet& sheet, std::initializer_list<std::string_view> key
   sheet.say(term, std::to_string(std::llround(value * factor)), *setting);
 }
 
-void take_served_model(Sheet& sheet, std::initializer_list<std::string_view> keys) {
-  if (const Setting* model = sheet.find(keys)) sheet.say("model", model->text, *model);
-}
+void take_served_model(Sheet& sheet, std::initializer_list<std::string_view> keys) { sheet.take("model", keys); }
 
 void take_speculation(Sheet& sheet, std::string_view key) {
   const Setting* setting = sheet.find(key);

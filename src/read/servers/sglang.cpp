@@ -138,6 +138,7 @@ void take_draft(Sheet& sheet) {
 void rules(Sheet& sheet) {
   take_served_model(sheet, {"model_path", "model", "positional.0"});
   take_ranks(sheet);
+  sheet.by_default("tp", "1", "SGLang default");
   take_draft(sheet);
   const Setting* chunk = sheet.find("chunked_prefill_size");
   if (chunk != nullptr && !chunk->text.starts_with('-')) sheet.say("batched_tokens", chunk->text, *chunk);

@@ -87,6 +87,7 @@ void rules(Sheet& sheet) {
   const bool by_verb = sheet.text("positional.0") == "serve";
   take_served_model(sheet, {"model", by_verb ? "positional.1" : "positional.0"});
   take_ranks(sheet);
+  sheet.by_default("tp", "1", "trtllm-serve default");
   take_draft(sheet);
   assume_load(sheet);
 }

@@ -163,6 +163,7 @@ void rules(Sheet& sheet) {
   take_human_number(sheet, {"max_num_batched_tokens"}, "batched_tokens");
   take_human_number(sheet, {"kv_cache_memory_bytes"}, "kv_bytes");
   take_data_parallelism(sheet);
+  sheet.by_default("tp", "1", "vLLM default");
   take_adapters(sheet);
   take_type(sheet);
   take_speculation(sheet, "speculative_config");

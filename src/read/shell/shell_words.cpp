@@ -91,6 +91,7 @@ ShellWords::Words ShellWords::read_words(bool splits) {
 bool ShellWords::put(const Words& value, bool splits, ShellWord& word, Words& done) {
   bool any = false;
   for (std::size_t i = 0; i < value.size(); ++i) {
+    count(value[i].text.size());
     if (i > 0 && splits) done.push_back(std::exchange(word, {"", value[i].line, {}}));
     if (i > 0 && !splits) word.text += ' ';
     if (word.text.empty()) word.line = value[i].line;
@@ -129,6 +130,7 @@ void ShellWords::read_double_quotes(ShellWord& word, Words& done) {
       const Words value = expand();
       if (!quoted_list_) put(value, false, word, done);
       for (std::size_t i = 0; quoted_list_ && i < value.size(); ++i) {  // "${LIST[@]}" is a word for each item
+        count(value[i].text.size());
         if (i > 0) done.push_back(std::exchange(word, {"", value[i].line, {}}));
         word.text += value[i].text;
         word.line = value[i].line;

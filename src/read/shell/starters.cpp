@@ -9,6 +9,9 @@ namespace {
 constexpr Starter starters[] = {
     {"llamafactory-cli train", llama_factory_format},
     {"lmf train", llama_factory_format},
+    {"llamafactory-cli api", llama_factory_server_format},
+    {"llamafactory-cli chat", llama_factory_server_format},
+    {"llamafactory-cli webchat", llama_factory_server_format},
     {"axolotl train", axolotl_format},
     {"axolotl.cli.train", axolotl_format},
     {"trl sft", trainer_format, "sft", "config"},
@@ -16,6 +19,9 @@ constexpr Starter starters[] = {
     {"trl kto", trainer_format, "kto", "config"},
     {"trl grpo", trainer_format, "grpo", "config"},
     {"trl orpo", trainer_format, "orpo", "config"},
+    {"swift/cli/sft.py", ms_swift_format, "sft", "config"},
+    {"swift/cli/pt.py", ms_swift_format, "sft", "config"},
+    {"swift/cli/rlhf.py", ms_swift_format, {}, "config"},
     {"sft.py", trainer_format, "sft", "config"},
     {"dpo.py", trainer_format, "dpo", "config"},
     {"kto.py", trainer_format, "kto", "config"},
@@ -40,7 +46,14 @@ constexpr Starter starters[] = {
     {"sglang.launch_server", sglang_format, {}, "config"},
     {"trtllm-serve", trtllm_format, {}, "extra_llm_api_options"},
     {"llama-server", llama_server_format, {}, "models_preset"},
+    {"ollama run", ollama_format},
 };
+
+/// "swift/cli/sft.py" is the end of a path, "sft.py" its last part.
+bool is_called(std::string_view word, std::string_view name) {
+  if (name.find('/') == std::string_view::npos) return base_name(word) == name;
+  return word == name || (word.ends_with(name) && word[word.size() - name.size() - 1] == '/');
+}
 
 }  // namespace
 
@@ -50,7 +63,7 @@ Started starter_of(const std::vector<ShellWord>& words) {
     std::size_t count = 0;
     while (!name.empty() && count < words.size()) {
       const auto part = name.substr(0, name.find(' '));
-      if (base_name(words[count].text) != part) break;
+      if (!is_called(words[count].text, part)) break;
       ++count;
       name.remove_prefix(std::min(part.size() + 1, name.size()));
     }

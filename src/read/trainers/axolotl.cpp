@@ -1,5 +1,6 @@
 // axolotl's YAML (axolotl utils/schemas/config.py).
 #include "read/launch/formats.hpp"
+#include "read/trainers/run_length.hpp"
 #include "read/trainers/torch_rules.hpp"
 #include "read/trainers/torch_words.hpp"
 
@@ -38,7 +39,7 @@ constexpr Row rows[] = {
     {"sample_packing", Use::rule},
     {"layer_offloading", Use::unmapped, "layers stay on the accelerator"},
     {"activation_offloading", Use::rule},
-    {"num_epochs", Use::unmapped, "the number of samples is not known without the data: say --samples or --tokens"},
+    {"num_epochs", Use::rule},
     {"unfrozen_parameters", Use::unmapped, "every weight is trained"},
     {"relora*", Use::unmapped, "adapters are merged back without memory of their own"},
     {"qat*", Use::unmapped, "the rounding of quantization-aware training is not counted"},
@@ -46,6 +47,54 @@ constexpr Row rows[] = {
     {"fp8*", Use::unmapped, "products in the type of --dtype: say --compute fp8-e4m3"},
     {"s2_attention", Use::unmapped, "attention sees everything"},
     {"expert_parallel_size", Use::term, "ep"},
+    {"overrides_of_model_config*", Use::unmapped, "the model as its configuration says"},
+    {"model_config.*", Use::unmapped, "the model as its configuration says"},
+    {"model_quantization_config*", Use::unmapped, "weights in the type of --dtype: say --weights"},
+    {"gptq", Use::unmapped, "weights in the type of --dtype: say --weights"},
+    {"peft.loftq_config*", Use::unmapped, "adapters begin as those of LoRA"},
+    {"lora_target_parameters", Use::unmapped, "experts that are tensors of their own carry no adapter"},
+    {"quantize_moe_experts", Use::unmapped, "experts in the type of --weights"},
+    {"tiled_mlp", Use::unmapped, "the MLP takes a sequence whole"},
+    {"diffusion*", Use::unmapped, "it trains as an autoregressive model does"},
+    {"lisa_*", Use::unmapped, "every layer is trained"},
+    {"reward_model", Use::unmapped, "its head counts no memory"},
+    {"process_reward_model", Use::unmapped, "its head counts no memory"},
+    {"max_packed_sequence_len", Use::unmapped, "sequences as long as sequence_len"},
+    {"float16", Use::unmapped, "the precision that bf16 and fp16 say"},
+    {"bnb_config_kwargs*", Use::rule},
+    {"eot_tokens"},
+    {"llama4_linearized_experts"},
+    {"flex_attn_*"},
+    {"use_sonicmoe"},
+    {"revision_of_model"},
+    {"use_tensorboard"},
+    {"use_kernels"},
+    {"use_scattermoe"},
+    {"experts_implementation"},
+    {"resize_token_embeddings_to_32x"},
+    {"fused_attn_kernel"},
+    {"flash_optimum"},
+    {"pretrain_multipack_attn"},
+    {"streaming_multipack_buffer_size"},
+    {"min_sample_len"},
+    {"reinit_weights"},
+    {"num_labels"},
+    {"eta_min"},
+    {"use_swanlab"},
+    {"use_wandb"},
+    {"use_ray"},
+    {"ray_*"},
+    {"use_otel_metrics"},
+    {"otel_*"},
+    {"use_eaft"},
+    {"eaft_*"},
+    {"peft_use_rslora"},
+    {"orpo_alpha"},
+    {"kto_*"},
+    {"jagged_restart_*"},
+    {"gptq_disable_exllama"},
+    {"do_causal_lm_eval"},
+    {"curriculum_sampling"},
     {"base_model_config"},
     {"model_type"},
     {"is_*"},
@@ -100,7 +149,7 @@ bool recognizes(const Settings& settings) { return settings.has("base_model"); }
 
 void take_adapter(Sheet& sheet) {
   const std::string adapter = sheet.text("adapter");
-  const bool quantized = take_quantization(sheet);
+  const bool quantized = take_quantization(sheet, Nested::yes);
   if (adapter.empty()) return;
   const bool by_name = adapter == "qlora";
   const bool dora = sheet.is_on("peft_use_dora") && !quantized && !by_name;
@@ -152,7 +201,7 @@ void rules(Sheet& sheet) {
   take_mesh(sheet);
   widen_under_fsdp(sheet);
   take_plugins(sheet);
-  take_steps(sheet, "max_steps");
+  take_length(sheet, {"max_steps", "num_epochs", {"sample_packing"}});
   assume_full_sequences(sheet, {"sample_packing"});
 }
 

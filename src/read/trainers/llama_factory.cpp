@@ -1,5 +1,6 @@
 // LLaMA-Factory's YAML and options (src/llamafactory/hparams): the Trainer's keys and its own.
 #include "read/launch/formats.hpp"
+#include "read/trainers/run_length.hpp"
 #include "read/trainers/torch_rules.hpp"
 #include "read/trainers/torch_words.hpp"
 
@@ -90,7 +91,7 @@ bool recognizes(const Settings& settings) {
 /// finetuning_type is lora where nothing is said (hparams/finetuning_args.py).
 void take_method(Sheet& sheet) {
   const std::string type = sheet.text("finetuning_type");
-  const bool quantized = take_quantization(sheet);
+  const bool quantized = take_quantization(sheet, Nested::yes);
   if (type.empty() && !quantized) {
     sheet.by_default("method", "lora", "LLaMA-Factory default");
   } else {
@@ -135,9 +136,10 @@ void rules(Sheet& sheet) {
   take_checkpointing(sheet);
   take_fsdp(sheet);
   take_liger(sheet, "enable_liger_kernel");
-  take_steps(sheet, "max_steps");
+  take_length(sheet, {"max_steps", "num_train_epochs", {"packing", "neat_packing"}, "max_samples"});
   sheet.by_default("seq", "2048", "LLaMA-Factory default");
-  assume_full_sequences(sheet, {"packing", "neat_packing"});
+  if (sheet.text("stage") == "pt") sheet.by_default("packing", "1", "LLaMA-Factory default");  // hparams/parser.py
+  if (sheet.text("stage") != "pt") assume_full_sequences(sheet, {"packing", "neat_packing"});
 }
 
 }  // namespace

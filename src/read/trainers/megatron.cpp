@@ -186,9 +186,10 @@ constexpr Row quiet_rows[] = {
     {"mtp_loss*"},
 };
 
-constexpr std::span<const Row> tables[] = {rows, quiet_rows};
+const std::span<const Row> tables[] = {rows, quiet_rows, megatron_yaml_rows()};
 
 bool recognizes(const Settings& settings) {
+  if (settings.has("language_model.num_layers")) return true;
   const bool model = settings.has("num_layers") && settings.has("hidden_size");
   return model && (settings.has("num_attention_heads") || settings.has("tensor_model_parallel_size"));
 }
@@ -204,7 +205,8 @@ std::span<const Row> megatron_rows() { return rows; }
 std::span<const Row> megatron_quiet_rows() { return quiet_rows; }
 
 const Format& megatron_format() {
-  static constexpr Format format{"Megatron-LM arguments", "megatron", tables, recognizes, rules};
+  static const Format format{"Megatron-LM arguments", "megatron", tables, recognizes, rules, false,
+                             rename_megatron_yaml};
   return format;
 }
 

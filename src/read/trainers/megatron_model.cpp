@@ -26,7 +26,7 @@ void take_vocabulary(Sheet& sheet) {
   const auto said = sheet.count("vocab_size");
   const auto divisor = sheet.count("make_vocab_size_divisible_by").value_or(usual_divisor);
   const auto ranks = sheet.count("tensor_model_parallel_size").value_or(1);
-  const Setting* because = sheet.find({"vocab_size", "tokenizer_type", "vocab_file", "num_layers"});
+  const Setting* because = sheet.find({"vocab_size", "tokenizer_type", "num_layers"});
   if (because == nullptr || divisor < 1 || ranks < 1) return;
   const auto padded = quantity::ceil_to(said.value_or(gpt2_vocabulary), quantity::checked_multiply(divisor, ranks));
   sheet.say("vocab", std::to_string(padded), *because);

@@ -9,6 +9,10 @@ namespace llmcalc::read {
 
 std::span<const Row> megatron_rows();
 std::span<const Row> megatron_quiet_rows();
+std::span<const Row> megatron_yaml_rows();
+
+/// The keys of --yaml-cfg as those of the command line; nothing where they are those already.
+void rename_megatron_yaml(Settings& settings);
 
 /// MLP, biases, tied tables, grouped heads, experts and vocabulary.
 void take_megatron_model(Sheet& sheet);

@@ -1,4 +1,5 @@
 #include "read/trainers/megatron_rules.hpp"
+#include "read/trainers/run_length.hpp"
 #include "read/trainers/torch_rules.hpp"
 
 #include <string>
@@ -68,13 +69,15 @@ void take_loss(Sheet& sheet) {
 }  // namespace
 
 void take_megatron_run(Sheet& sheet) {
+  // arguments.py and yaml_arguments.py: without tensor parallelism sequence parallelism is switched off.
+  if (sheet.count("tensor_model_parallel_size").value_or(1) == 1) sheet.unsay("sp");
   take_types(sheet);
   take_granularity(sheet);
   take_virtual_stages(sheet);
   take_sharding(sheet);
   take_loss(sheet);
   if (sheet.is_on("use_flash_attn")) sheet.say("attention", "flash", *sheet.find("use_flash_attn"));
-  take_steps(sheet, "train_iters");
+  take_length(sheet, {"train_iters", "max_epochs"});
 }
 
 }  // namespace llmcalc::read

@@ -2,6 +2,7 @@
 #include "llmcalc/quantity/text.hpp"
 #include "read/launch/formats.hpp"
 #include "read/trainers/megatron_rules.hpp"
+#include "read/trainers/run_length.hpp"
 #include "read/trainers/torch_rules.hpp"
 #include "read/trainers/torch_words.hpp"
 
@@ -55,7 +56,7 @@ constexpr Row own_rows[] = {
     {"max_pixels"},
     {"temperature"},
     {"model_kwargs*"},
-    {"max_epochs", Use::unmapped, "the number of samples is not known without the data: say --samples or --tokens"},
+    {"max_epochs", Use::rule},
     {"merge_lora"},
     {"mcore_*"},
 };
@@ -106,7 +107,7 @@ void rules(Sheet& sheet) {
     sheet.say("cp", ranks.text, ranks);
     sheet.say("cp_exchange", "all-to-all", ranks);
   }
-  take_steps(sheet, "max_steps");
+  take_length(sheet, {"max_steps", "num_train_epochs", {"packing"}});
   assume_full_sequences(sheet, {"packing"});
 }
 

@@ -127,7 +127,7 @@ void widen_under_fsdp(Sheet& sheet) {
   if (half && sharding->text != "ddp") sheet.say("dtype", "mixed-" + std::string(dtype->text), *mixed);
 }
 
-bool take_quantization(Sheet& sheet) {
+bool take_quantization(Sheet& sheet, Nested usual) {
   const auto bits = sheet.count("quantization_bit");
   const Setting* four = bits == 4 ? sheet.find("quantization_bit") : chosen(sheet, "load_in_4bit");
   const Setting* eight = bits == 8 ? sheet.find("quantization_bit") : chosen(sheet, "load_in_8bit");
@@ -136,9 +136,10 @@ bool take_quantization(Sheet& sheet) {
     sheet.say("weights", "int8", *eight);
     return true;
   }
-  const Setting* twice = sheet.find({"bnb_4bit_use_double_quant", "use_bnb_nested_quant", "double_quantization"});
+  const Setting* twice = sheet.find({"bnb_4bit_use_double_quant", "bnb_config_kwargs.bnb_4bit_use_double_quant",
+                                     "use_bnb_nested_quant", "double_quantization"});
   const std::string kind = sheet.text({"bnb_4bit_quant_type", "quantization_type"});
-  const bool nested = twice != nullptr && chosen(sheet, twice->key) != nullptr;
+  const bool nested = twice == nullptr ? usual == Nested::yes : chosen(sheet, twice->key) != nullptr;
   sheet.say("weights", (kind == "fp4" ? "fp4" : "nf4") + std::string(nested ? "-dq" : ""), *four);
   return true;
 }
@@ -198,22 +199,10 @@ void take_zero(Sheet& sheet, std::string_view stage, std::string_view optimizer,
   }
 }
 
-void take_steps(Sheet& sheet, std::string_view key) {
-  const Setting* setting = sheet.find(key);
-  if (setting == nullptr || says_nothing(*setting) || setting->text.starts_with('-') || sheet.count(key) == 0) return;
-  sheet.reading().steps = Given{"samples", setting->text, {Source::file, setting->where}};
-}
-
 void take_liger(Sheet& sheet, std::string_view key) {
   if (!sheet.is_on(key)) return;
   sheet.say("fused_kernels", "1", *sheet.find(key));
   sheet.say("loss", "fused-linear", *sheet.find(key));
-}
-
-void assume_full_sequences(Sheet& sheet, std::initializer_list<std::string_view> packing_keys) {
-  const Setting* packing = sheet.find(packing_keys);
-  if (packing != nullptr && chosen(sheet, packing->key) != nullptr) return;
-  sheet.assume("samples as long as --seq: without packing shorter ones take less");
 }
 
 }  // namespace llmcalc::read

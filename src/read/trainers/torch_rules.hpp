@@ -18,8 +18,14 @@ enum class Loads {
 /// bf16, fp16, tf32 and the type of the weights. With DeepSpeed, whose engine keeps fp32 copies, both mean one recipe.
 void take_precision(Sheet& sheet, std::initializer_list<std::string_view> dtype_keys, Loads loads);
 
+/// Whether a trainer quantizes the statistics of 4-bit weights as well where its file says nothing.
+enum class Nested {
+  no,  ///< trl trainer/model_config.py, transformers utils/quantization_config.py
+  yes  ///< axolotl loaders/model.py, LLaMA-Factory hparams/model_args.py
+};
+
 /// load_in_4bit, quantization_bit and bnb_4bit_*: the weights of QLoRA. False where nothing is quantized.
-bool take_quantization(Sheet& sheet);
+bool take_quantization(Sheet& sheet, Nested usual);
 
 /// Names of projections, or "all-linear".
 void take_targets(Sheet& sheet, std::initializer_list<std::string_view> keys);
@@ -36,14 +42,8 @@ void take_deepspeed(Sheet& sheet, std::string_view key);
 /// DeepSpeed's stage and what it moves away, under the keys that say so.
 void take_zero(Sheet& sheet, std::string_view stage, std::string_view optimizer, std::string_view params);
 
-/// max_steps, whose samples follow once the global batch is known.
-void take_steps(Sheet& sheet, std::string_view key);
-
 /// Liger's kernels, whose loss is fused with the head (Liger-Kernel transformers/monkey_patch.py).
 void take_liger(Sheet& sheet, std::string_view key);
-
-/// Without packing, samples are shorter than the longest.
-void assume_full_sequences(Sheet& sheet, std::initializer_list<std::string_view> packing_keys);
 
 /// Keys that all of them share.
 std::span<const Row> trainer_rows();   ///< of transformers' TrainingArguments

@@ -2,6 +2,7 @@
 // (torchtitan/config/job_config.py, config/manager.py).
 #include "llmcalc/quantity/text.hpp"
 #include "read/launch/formats.hpp"
+#include "read/trainers/run_length.hpp"
 #include "read/trainers/torch_rules.hpp"
 
 #include <algorithm>
@@ -200,7 +201,7 @@ void rules(Sheet& sheet) {
   if (implementation == "fused" || implementation == "foreach" || implementation == "for-loop") {
     sheet.say("optimizer_impl", implementation, *sheet.find("optimizer.implementation"));
   }
-  take_steps(sheet, "training.steps");
+  take_length(sheet, {"training.steps", {}});
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 // torchtune's YAML: components are named by their Python builders, which say model and method
 // (torchtune/models/<family>/_model_builders.py, recipes/configs).
+#include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "read/launch/formats.hpp"
+#include "read/trainers/run_length.hpp"
 #include "read/trainers/torch_rules.hpp"
 
 #include <algorithm>
@@ -36,12 +38,17 @@ constexpr Row rows[] = {
     {"fsdp_reshard_after_forward", Use::rule},
     {"dtype", Use::rule},
     {"loss._component_", Use::rule},
-    {"max_steps_per_epoch", Use::unmapped, "the number of samples is not known without the data: say --samples"},
-    {"epochs", Use::unmapped, "the number of samples is not known without the data: say --samples or --tokens"},
+    {"max_steps_per_epoch", Use::rule},
+    {"epochs", Use::rule},
+    {"dataset.packed", Use::rule},
     {"custom_sharded_layers", Use::unmapped, "embedding and head are sharded with the layers"},
     {"clip_grad_norm", Use::unmapped, "the temporary norms of clipping are not counted"},
     {"teacher_model*", Use::unmapped, "the teacher of a distillation is not counted"},
     {"quantizer*", Use::unmapped, "the rounding of quantization-aware training is not counted"},
+    {"tensor_parallel_plan*"},
+    {"low_cpu_ram"},
+    {"collate_fn"},
+    {"kd_*", Use::unmapped, "the teacher of a distillation is not counted"},
     {"positional.0", Use::rule},
     {"positional*"},
     {"model*"},
@@ -186,12 +193,21 @@ void take_memory(Sheet& sheet) {
   }
 }
 
+/// recipes/full_finetune_single_device.py: an epoch ends after max_steps_per_epoch optimizer steps.
+void take_epochs(Sheet& sheet) {
+  const auto steps = sheet.count("max_steps_per_epoch");
+  if (!steps || *steps < 1) return take_length(sheet, {{}, "epochs", {"dataset.packed"}});
+  const auto all = quantity::checked_multiply(*steps, sheet.count("epochs").value_or(1));
+  sheet.say("steps", std::to_string(all), *sheet.find("max_steps_per_epoch"));
+}
+
 void rules(Sheet& sheet) {
   take_model(sheet);
   take_adapted(sheet);
   take_optimizer(sheet);
   take_recipe(sheet);
   take_memory(sheet);
+  take_epochs(sheet);
   if (const Setting* dtype = sheet.find("dtype")) sheet.say("dtype", quantity::to_lower(dtype->text), *dtype);
   const Setting* loss = sheet.find("loss._component_");
   const bool in_chunks = loss != nullptr && (loss->text.find("Chunked") != std::string::npos ||

@@ -1,5 +1,6 @@
 // transformers' TrainingArguments and trl's configurations, as YAML, JSON or options of a script.
 #include "read/launch/formats.hpp"
+#include "read/trainers/run_length.hpp"
 #include "read/trainers/torch_rules.hpp"
 
 #include <string>
@@ -58,7 +59,7 @@ void take_trl(Sheet& sheet) {
 
 void take_method(Sheet& sheet) {
   const bool adapts = sheet.is_on("use_peft") || sheet.is_on("use_dora");
-  const bool quantized = take_quantization(sheet);
+  const bool quantized = take_quantization(sheet, Nested::no);
   if (!adapts && !quantized) return;
   const Setting& because = *sheet.find({"use_dora", "use_peft", "load_in_4bit", "load_in_8bit", "quantization_bit"});
   sheet.say("method", quantized ? "qlora" : sheet.is_on("use_dora") ? "dora" : "lora", because);
@@ -84,7 +85,7 @@ void rules(Sheet& sheet) {
   widen_under_fsdp(sheet);
   if (sheet.is_on("activation_offloading")) sheet.say("offload", "activations", *sheet.find("activation_offloading"));
   take_liger(sheet, "use_liger_kernel");
-  take_steps(sheet, "max_steps");
+  take_length(sheet, {"max_steps", "num_train_epochs", {"packing"}, "max_train_samples"});
   assume_full_sequences(sheet, {"packing"});
 }
 

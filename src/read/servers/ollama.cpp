@@ -1,0 +1,65 @@
+// Ollama: its Modelfile (docs/modelfile.md), and `ollama run` with the variables of the server (envconfig/config.go).
+#include "read/launch/formats.hpp"
+#include "read/servers/server_rules.hpp"
+
+#include <string>
+
+namespace llmcalc::read {
+namespace {
+
+constexpr Row modelfile_rows[] = {
+    {"num_ctx", Use::term, "context"},
+    {"num_gpu", Use::term, "gpu_layers"},
+    {"num_batch", Use::term, "ubatch"},
+    {"from", Use::rule},
+    {"adapter", Use::unmapped, "no adapter beside the model"},
+    {"*"},
+};
+
+constexpr Spelling caches[] = {{"f16", ""}, {"q8_0", "q8_0"}, {"q4_0", "q4_0"}};
+
+constexpr Row command_rows[] = {
+    {"context_length", Use::term, "context"},
+    {"num_parallel", Use::term, "slots"},
+    {"kv_cache_type", Use::term, "kv_dtype", caches},
+    {"flash_attention", Use::term, "flash"},
+    {"positional.0", Use::rule},
+    {"max_loaded_models", Use::unmapped, "one model at a time"},
+    {"gpu_overhead", Use::unmapped, "nothing is kept free"},
+    {"sched_spread"},
+    {"*"},
+};
+
+constexpr std::span<const Row> modelfile_tables[] = {modelfile_rows};
+constexpr std::span<const Row> command_tables[] = {command_rows};
+
+/// What the library serves under a name without a quantization in it (docs/faq.md).
+void take_usual_type(Sheet& sheet, std::string_view name) {
+  if (!name.ends_with(".gguf")) sheet.by_default("quant", "q4_k_m", "Ollama's usual");
+}
+
+void modelfile_rules(Sheet& sheet) {
+  take_served_model(sheet, {"from"});
+  take_usual_type(sheet, sheet.text("from"));
+  assume_load(sheet);
+}
+
+void command_rules(Sheet& sheet) {
+  take_served_model(sheet, {"positional.0"});
+  take_usual_type(sheet, sheet.text("positional.0"));
+  assume_load(sheet);
+}
+
+}  // namespace
+
+const Format& modelfile_format() {
+  static constexpr Format format{"Ollama Modelfile", "ollama", modelfile_tables, nullptr, modelfile_rules, true};
+  return format;
+}
+
+const Format& ollama_format() {
+  static constexpr Format format{"ollama command", "ollama", command_tables, nullptr, command_rules, true};
+  return format;
+}
+
+}  // namespace llmcalc::read

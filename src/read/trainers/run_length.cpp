@@ -1,0 +1,88 @@
+#include "read/trainers/run_length.hpp"
+
+#include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/quantity/text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string>
+
+namespace llmcalc::read {
+namespace {
+
+bool take_steps(Sheet& sheet, std::string_view key) {
+  const Setting* setting = sheet.find(key);
+  if (setting == nullptr || says_nothing(*setting) || setting->text.starts_with('-') || sheet.count(key) == 0) {
+    return false;
+  }
+  sheet.say("steps", setting->text, *setting);
+  return true;
+}
+
+/// The n of "name#n", as ms-swift cuts a data set (docs, command-line parameters: dataset).
+std::optional<std::int64_t> cut_in_name(std::string_view name) {
+  const auto hash = name.rfind('#');
+  if (hash == std::string_view::npos) return std::nullopt;
+  std::int64_t count = 0;
+  const auto* end = name.data() + name.size();
+  const auto read = std::from_chars(name.data() + hash + 1, end, count);
+  return read.ec == std::errc() && read.ptr == end && count > 0 ? std::optional(count) : std::nullopt;
+}
+
+std::vector<std::string> data_sets(const Setting& setting) {
+  std::vector<std::string> names;
+  for (std::string_view rest = setting.text; !rest.empty();) {
+    const auto name = quantity::trim(rest.substr(0, rest.find(',')));
+    rest.remove_prefix(std::min(rest.find(',') == rest.npos ? rest.size() : rest.find(',') + 1, rest.size()));
+    if (!name.empty()) names.emplace_back(name);
+  }
+  return names;
+}
+
+/// How many samples the names of the data sets say, where each says it.
+void take_cuts(Sheet& sheet) {
+  const Setting* setting = sheet.find("dataset");
+  if (setting == nullptr) return;
+  std::int64_t sum = 0;
+  for (const auto& name : data_sets(*setting)) {
+    const auto count = cut_in_name(name);
+    if (!count) return;
+    sum = quantity::checked_add(sum, *count);
+  }
+  if (sum > 0) sheet.say("samples", std::to_string(sum), *setting);
+}
+
+/// "for debugging purposes, truncate the number of examples for each dataset" (LLaMA-Factory hparams/data_args.py).
+void take_most(Sheet& sheet, std::string_view key) {
+  const Setting* most = sheet.find(key);
+  const auto count = sheet.count(key);
+  if (!count || *count < 1) return;
+  const Setting* names = sheet.find("dataset");
+  const auto sets = names == nullptr ? 1 : std::max<std::int64_t>(1, std::ssize(data_sets(*names)));
+  sheet.say("samples", std::to_string(quantity::checked_multiply(*count, sets)), *most);
+  sheet.assume(*most, "every data set holds as many samples");
+}
+
+}  // namespace
+
+void take_length(Sheet& sheet, const LengthKeys& keys) {
+  if (!keys.steps.empty() && take_steps(sheet, keys.steps)) return;
+  take_cuts(sheet);
+  if (!keys.samples.empty()) take_most(sheet, keys.samples);
+  const Setting* epochs = keys.epochs.empty() ? nullptr : sheet.find(keys.epochs);
+  if (epochs != nullptr && !says_nothing(*epochs)) sheet.say("epochs", epochs->text, *epochs);
+  if (packs(sheet, keys.packing)) sheet.say("packing", "1", *sheet.find(keys.packing));
+}
+
+bool packs(const Sheet& sheet, std::initializer_list<std::string_view> keys) {
+  const Setting* setting = sheet.find(keys);
+  return setting != nullptr && sheet.truth(keys).value_or(quantity::to_lower(setting->text) == "auto");
+}
+
+void assume_full_sequences(Sheet& sheet, std::initializer_list<std::string_view> packing_keys) {
+  if (packs(sheet, packing_keys)) return;
+  sheet.assume("samples as long as --seq: without packing shorter ones take less");
+}
+
+}  // namespace llmcalc::read

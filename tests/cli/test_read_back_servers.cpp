@@ -1,0 +1,78 @@
+// The command that an answer prints to start its server, read back with --from, has the same answer.
+#include "catch.hpp"
+#include "cli/run.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+using namespace llmcalc;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words joined(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+nlohmann::json answer_to(const Words& arguments) {
+  return nlohmann::json::parse(cli::run(joined(arguments, {"--format", "json"}), cli::Environment{}).answer);
+}
+
+/// What no command of a server says.
+const Words load{"--concurrency", "8", "--prompt", "1024", "--output", "256", "--price", "2"};
+
+/// The answer to a question, and that to the command it prints; the command names the model as engines do.
+void check_read_back(const Words& machine, const Words& options) {
+  const Words around = joined(machine, load);
+  auto asked = answer_to(joined(joined({"serve"}, around), options));
+  const std::string command = asked["launch"];
+  CAPTURE(command);
+  REQUIRE_FALSE(command.empty());
+  auto read = answer_to(joined({"serve", "--from", command}, around));
+  for (auto* answer : {&asked, &read}) {
+    for (const auto* key : {"question", "assumptions", "notes"}) answer->erase(key);
+  }
+  CHECK(read == asked);
+}
+
+}  // namespace
+
+TEST_CASE("vLLM's command read back has the same answer") {
+  const Words dense{"--model", "llama-3.1-8b", "--gpu", "h100-sxm:2"};
+  check_read_back(dense, {"--engine", "vllm", "--tp", "2", "--context", "32768", "--max-seqs", "64"});
+  check_read_back(dense, {"--engine", "vllm", "--tp", "2", "--context", "8192", "--kv-dtype", "fp8", "--graphs", "0",
+                          "--memory-fraction", "0.85", "--batched-tokens", "4096"});
+  check_read_back({"--model", "qwen3-30b-a3b", "--gpu", "h100-sxm:4"},
+                  {"--engine", "vllm", "--tp", "4", "--ep", "4", "--context", "8192"});
+  check_read_back({"--model", "llama-3.1-8b", "--gpu", "l40s"},
+                  {"--engine", "vllm", "--quant", "fp8", "--context", "8192"});
+}
+
+TEST_CASE("SGLang's command read back has the same answer") {
+  check_read_back({"--model", "llama-3.1-8b", "--gpu", "h100-sxm:2"},
+                  {"--engine", "sglang", "--tp", "2", "--context", "16384", "--memory-fraction", "0.85"});
+  check_read_back({"--model", "deepseek-v3", "--gpu", "h200:8"},
+                  {"--engine", "sglang", "--tp", "1", "--attention-dp", "8", "--ep", "8", "--context", "8192",
+                   "--max-seqs", "128", "--batched-tokens", "8192"});
+}
+
+TEST_CASE("trtllm-serve's command read back has the same answer") {
+  check_read_back({"--model", "llama-3.1-70b", "--gpu", "h100-sxm:4"},
+                  {"--engine", "trtllm", "--tp", "4", "--context", "8192", "--max-seqs", "64", "--batched-tokens",
+                   "4096", "--memory-fraction", "0.8"});
+}
+
+TEST_CASE("llama-server's command read back has the same answer") {
+  const Words file{"--model", "llama-3.1-8b", "--gpu", "rtx-4090", "--quant", "q4_k_m"};
+  check_read_back(file, {"--engine", "llama.cpp", "--context", "32768", "--slots", "4", "--kv-dtype", "q8_0"});
+  check_read_back(file, {"--engine", "llama.cpp", "--context", "8192", "--gpu-layers", "20", "--ubatch", "1024"});
+}
+
+TEST_CASE("Ollama's command read back has the same answer") {
+  check_read_back({"--model", "llama-3.1-8b", "--gpu", "rtx-4090", "--quant", "q4_k_m"},
+                  {"--engine", "ollama", "--context", "16384", "--slots", "2", "--kv-dtype", "q8_0"});
+}
