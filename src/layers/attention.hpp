@@ -13,9 +13,21 @@ Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& attention
 /// Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434 §2.1).
 Value latent_attention(BlockBuilder& b, const spec::LatentAttention& attention, const Value& x);
 
+/// Of one sequence on a rank, in elements.
+struct KeptState {
+  std::int64_t matrices = 0;  ///< of a recurrence
+  std::int64_t inputs = 0;    ///< that its convolution still needs
+};
+
+/// Generation keeps the matrices of a recurrence in fp32 and the last inputs of its convolution in place of keys and
+/// values (transformers cache_utils.py, LinearAttentionLayer). In training nothing is kept.
+void keep_state(BlockBuilder& b, const KeptState& kept);
+
 /// Gated DeltaNet (Yang et al. 2024, arXiv:2412.06464), as Qwen3-Next places it.
-Value state_space(BlockBuilder& b, const spec::StateShape& state, const Value& x);
 Value gated_delta_net(BlockBuilder& b, const spec::GatedDeltaNet& net, const Value& x);
+
+/// Mamba, Mamba-2, RG-LRU, and a gated convolution alone.
+Value state_space(BlockBuilder& b, const spec::StateShape& state, const Value& x);
 
 /// In generation a copy of `x` for all positions so far, which the layer keeps; `x` itself in training.
 Value cached(BlockBuilder& b, const Value& x, std::string_view name);

@@ -83,14 +83,18 @@ void judge(Answer& answer) {
                                     quantity::format_gib(answer.memory.capacity));
 }
 
+/// Of the model on one rank: what several hold a copy of counts once.
 std::int64_t parameters_of(const spec::Question& question) {
-  const auto program = forward_program(question, {});
+  spec::Question whole = question;
+  whole.layout = {};
+  const auto program = forward_program(whole, {});
   return program::count_parameters(program).total;
 }
 
 Bytes states_of(const Deployment& deployment, const std::vector<CacheGroup>& groups, std::int64_t sequences) {
   auto sum = quantity::bytes(0);
-  for (const CacheGroup& group : groups) sum += state_bytes(deployment, group.layer) * (group.layers * sequences);
+  for (const CacheGroup& group : groups)
+    sum += state_bytes(deployment.question, group.layer) * (group.layers * sequences);
   return sum;
 }
 

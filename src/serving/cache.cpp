@@ -32,14 +32,30 @@ void add_kept(const program::Program& program, const layers::Block& block, Layer
   }
 }
 
+const spec::GroupedAttention* heads_of(const spec::Mixer& mixer) {
+  if (const auto* grouped = std::get_if<spec::GroupedAttention>(&mixer)) return grouped;
+  const auto* state = std::get_if<spec::StateSpace>(&mixer);
+  return state != nullptr && state->beside ? &*state->beside : nullptr;
+}
+
 void add_reach(const spec::Question& question, const spec::LayerKind& kind, LayerCache& layer) {
-  if (layer.elements == 0) layer.reach = Reach::state;
+  if (!keeps_positions(layer)) layer.reach = Reach::state;
   if (std::holds_alternative<spec::LatentAttention>(kind.mixer)) layer.latent = true;
-  const auto* grouped = std::get_if<spec::GroupedAttention>(&kind.mixer);
+  const spec::GroupedAttention* grouped = heads_of(kind.mixer);
   if (grouped == nullptr) return;
   layer.heads = std::max<std::int64_t>(grouped->kv_heads / question.layout.tp, 1);
   layer.window = grouped->window;
   if (grouped->window > 0) layer.reach = question.model.shape.window.chunked ? Reach::chunk : Reach::window;
+}
+
+/// What a layer keeps of positions, without its state.
+LayerCache positions_of(LayerCache layer) {
+  layer.state_elements = layer.inputs_elements = 0;
+  return layer;
+}
+
+LayerCache state_of(const LayerCache& layer) {
+  return {.reach = Reach::state, .state_elements = layer.state_elements, .inputs_elements = layer.inputs_elements};
 }
 
 void count(const LayerCache& layer, std::int64_t layers, std::vector<CacheGroup>& groups) {
@@ -90,7 +106,9 @@ std::vector<CacheGroup> cache_groups(const spec::Question& question, const progr
   for (const program::BlockRun& run : program::blocks_of_stage(program, stage)) {
     const bool is_layer = run.block >= 1 && run.block <= question.model.kinds.size();
     if (!is_layer) continue;
-    count(kept[run.block - 1U], run.count, groups);
+    const LayerCache& layer = kept[run.block - 1U];
+    if (keeps_positions(layer)) count(positions_of(layer), run.count, groups);
+    if (keeps_state(layer)) count(state_of(layer), run.count, groups);
   }
   return groups;
 }

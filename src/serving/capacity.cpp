@@ -44,8 +44,15 @@ std::int64_t copies(const spec::Question& question) {
   return product(question.layout.dp, question.serving.layout.attention_dp);
 }
 
+/// True if one sequence more than there are would find no place for its states.
+bool lacks_places(const Deployment& deployment, const Capacity& capacity) {
+  const std::int64_t next = capacity.max_concurrency / copies(deployment.question) + 1;
+  return !tightest_rank(deployment, {capacity.context, next}).seated;
+}
+
 std::string binding_of(const Deployment& deployment, const Capacity& capacity) {
   if (capacity.max_context == 0) return "the weights and what stands beside them";
+  if (lacks_places(deployment, capacity)) return "places for the states of recurrent layers";
   const std::int64_t all = product(deployment.setup.max_sequences, copies(deployment.question));
   if (capacity.max_concurrency >= all && row_of(deployment.question.serving.engine).reserves) return "max_seqs";
   return "memory for the cache";
@@ -65,7 +72,10 @@ std::int64_t pages_of(const RankMemory& memory) {
 
 /// Positions that the pool holds of sequences as long as the context.
 std::int64_t tokens_in(const Deployment& deployment, const RankMemory& memory, std::int64_t length) {
-  const bool alike = memory.groups.size() == 1 && memory.groups.front().group.layer.reach == Reach::full;
+  const bool alike = std::ranges::all_of(memory.groups, [&](const BlockGroup& each) {
+    const Reach reach = each.group.layer.reach;
+    return reach == Reach::full || (reach == Reach::state && memory.seats);
+  });
   if (alike && row_of(deployment.question.serving.engine).reserves) return product(memory.blocks, memory.block);
   if (counts_by_group(deployment)) return product(memory.blocks / pages_of(memory), memory.block);
   return static_cast<std::int64_t>(memory.sequences_in_pool * static_cast<double>(length));

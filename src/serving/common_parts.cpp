@@ -5,10 +5,12 @@
 #include "serving/engines.hpp"
 
 #include <algorithm>
+#include <variant>
 
 namespace llmcalc::serving {
 
 using formats::Quant;
+using layers::fp32_width;
 using layers::half_width;
 using quantity::Bytes;
 using quantity::product;
@@ -23,6 +25,17 @@ struct LedgerPart {
   std::string_view label;
   Bytes size;
 };
+
+/// Checkpoints that ask for recurrences in 32 bits: those of gated delta nets (Qwen3.5, config.json, mamba_ssm_dtype;
+/// Qwen3-Next, which does not ask, is counted with them), and of Nemotron-H (mamba_ssm_cache_dtype), the Mamba-2 whose
+/// layers are one thing each: a recurrence, attention or an MLP.
+bool asks_for_wide_states(const spec::Model& model) {
+  const auto is_attention_alone = [](const spec::LayerKind& kind) {
+    return std::holds_alternative<spec::GroupedAttention>(kind.mixer) && std::holds_alternative<spec::NoMlp>(kind.mlp);
+  };
+  if (model.shape.state.width == 0) return true;
+  return model.shape.state.form == spec::StateForm::duality && std::ranges::any_of(model.kinds, is_attention_alone);
+}
 
 bool is_narrow(Quant quant) { return quant == Quant::nvfp4 || quant == Quant::fp8 || quant == Quant::fp8_block; }
 
@@ -98,10 +111,13 @@ Bytes position_bytes(const Deployment& deployment, const LayerCache& layer) {
   return cache_bytes(deployment.setup.cache, layer.elements);
 }
 
-Bytes state_bytes(const Deployment& deployment, const LayerCache& layer) {
-  const bool ggml = spec::reads_gguf(deployment.question.serving.engine);
-  const std::int64_t inputs = layer.inputs_elements * (ggml ? 2 * half_width : half_width);
-  return quantity::bytes(quantity::checked_add(product(layer.state_elements, 2 * half_width), inputs));
+Bytes state_bytes(const spec::Question& question, const LayerCache& layer) {
+  const spec::Engine engine = question.serving.engine;
+  const bool ggml = spec::reads_gguf(engine);
+  const bool by_checkpoint = engine == spec::Engine::vllm || engine == spec::Engine::trtllm;
+  const std::int64_t width = by_checkpoint && !asks_for_wide_states(question.model) ? half_width : fp32_width;
+  const std::int64_t inputs = layer.inputs_elements * (ggml ? fp32_width : half_width);
+  return quantity::bytes(quantity::checked_add(product(layer.state_elements, width), inputs));
 }
 
 std::int64_t shared_positions(const Deployment& deployment, const Demand& demand) {

@@ -199,7 +199,8 @@ RankMemory llama_cpp_memory(const Deployment& deployment, std::size_t rank, cons
   if (shares.cache > bytes(0)) memory.sequences_in_pool = std::max(memory.pool / shares.cache, 0.0);
   for (const CacheGroup& group : deployment.stages.front().cache) {
     const Cells cells = cells_of(deployment, demand, group.layer.window);
-    memory.groups.push_back({group, group.layers, group.layer.reach == Reach::full ? cells.full : cells.windowed});
+    const std::int64_t held = group.layer.reach == Reach::full ? cells.full : cells.windowed;
+    memory.groups.push_back({group, group.layers, group.layer.reach == Reach::state ? 1 : held});
   }
   return memory;
 }

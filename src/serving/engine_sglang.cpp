@@ -67,6 +67,40 @@ Bytes before_weights(const spec::Question& question) {
 /// mem_cache/kv_cache_configurator.py: windowed layers get this share of the positions (swa_full_tokens_ratio).
 constexpr double window_share = 0.8;
 
+/// Of all recurrent layers of a stage, of one sequence.
+Bytes states_of(const Deployment& deployment, const Stage& stage) {
+  Bytes sum = quantity::bytes(0);
+  for (const CacheGroup& group : stage.cache) {
+    if (group.layer.reach == Reach::state) sum += state_bytes(deployment.question, group.layer) * group.layers;
+  }
+  return sum;
+}
+
+/// States for which a running request needs places: three, and two more of models whose kernels track states while the
+/// next step is scheduled (mem_cache/kv_cache_configurator.py, _calculate_mamba_ratio; arg_groups/overrides.py,
+/// _MAMBA_EXTRA_BUFFER_ARCHS).
+std::int64_t places_a_request(const spec::Question& question) {
+  const spec::StateShape& state = question.model.shape.state;
+  const bool tracks = state.width == 0 || state.form == spec::StateForm::duality;
+  return tracks ? 5 : 3;
+}
+
+/// mem_cache/kv_cache_configurator.py: of what is left for caches, states get 0.9 parts beside one part of keys and
+/// values (mamba_full_memory_ratio), and one place more stands for none.
+void hold_states(const Deployment& deployment, const Stage& stage, RankMemory& memory) {
+  const Bytes one = states_of(deployment, stage);
+  if (one == quantity::bytes(0)) return;
+  constexpr double share = 0.9 / 1.9;
+  const auto places = static_cast<std::int64_t>(std::floor(share * std::max(memory.pool / one, 0.0) - 1.0));
+  if (places <= 0) return;
+  const Bytes states = one * (places + 1);
+  memory.holdings.push_back({"states", "states of recurrent layers", states, false,
+                             "places that 0.9 / 1.9 of the rest have room for, and one",
+                             "SGLang mem_cache/kv_cache_configurator.py"});
+  memory.pool -= states;
+  memory.seats = places / places_a_request(deployment.question);
+}
+
 }  // namespace
 
 Setup sglang_setup(const spec::Question& question) {
@@ -109,6 +143,7 @@ RankMemory sglang_memory(const Deployment& deployment, std::size_t rank, const D
                                "SGLang speculative/eagle_worker.py"});
   }
   memory.pool = deployment.question.serving.options.cache_bytes.value_or(memory.limit - memory.held());
+  hold_states(deployment, stage, memory);
   share_by_group(deployment, stage, demand, window_share, memory);
   return memory;
 }

@@ -20,6 +20,8 @@ constexpr Release tiered_defaults{0, 9};    // by the accelerator's memory
 constexpr Release larger_share{0, 20};      // config/cache.py: 0.92 instead of 0.90
 constexpr Release estimates_graphs{0, 21};  // v1/worker/gpu_worker.py: captured graphs come out of the cache
 constexpr Release fused_sampler{0, 12};     // FlashInfer's sampler by default where it runs
+constexpr Release caches_states{0, 27};     // prefixes of hybrids are cached unasked (vllm pull 50991)
+constexpr Release exports_states{0, 33};    // kernels that hand out the state inside a prompt
 constexpr Release newest{0, 33};
 
 /// Builds that are known by their month; releases are about one a month.
@@ -133,6 +135,29 @@ std::int64_t in_flight(const Deployment& deployment, std::int64_t tokens) {
   return std::max(ahead, deployment.question.layout.pp) * tokens;
 }
 
+bool keeps_any_positions(const Deployment& deployment) {
+  return std::ranges::any_of(deployment.layers_kept, [](const LayerCache& layer) { return keeps_positions(layer); });
+}
+
+/// Kernels of Mamba-2 hand out the state at a block's end from inside a prompt, and FlashInfer's of gated delta nets on
+/// Hopper and Blackwell (model_executor/layers/mamba/mamba_mixer2.py, gdn/qwen_gdn_linear_attn.py, get_kv_cache_spec).
+bool hands_out_states(const spec::Question& question) {
+  const spec::Shape& shape = question.model.shape;
+  if (shape.state.width > 0) return shape.state.form == spec::StateForm::duality;
+  return question.gpu && (question.gpu->arch.starts_with("Hopper") || question.gpu->arch.starts_with("Blackwell"));
+}
+
+/// States of a sequence in one layer: one, and one for each drafted token; where prefixes are cached, one more at the
+/// last block's end, and one that a prompt leaves on its way (v1/kv_cache_interface.py, MambaSpec). Models without any
+/// keys and values cache no prefixes (config/model.py, is_prefix_caching_supported).
+std::int64_t states_held(const Deployment& deployment) {
+  const auto& draft = deployment.question.serving.options.draft;
+  const std::int64_t states = 1 + (draft.kind == spec::DraftKind::none ? 0 : draft.tokens);
+  if (deployment.setup.release < caches_states || !keeps_any_positions(deployment)) return states;
+  const bool exports = deployment.setup.release >= exports_states && hands_out_states(deployment.question);
+  return states + (exports ? 2 : 1);
+}
+
 void hold_all(const Deployment& deployment, const Stage& stage, std::int64_t tokens, RankMemory& memory) {
   hold_weights(deployment, stage.weights.sum(), memory);
   memory.holdings.push_back({"rotary", "rotary table", rotary_cache(deployment.question), false,
@@ -180,7 +205,7 @@ RankMemory vllm_memory(const Deployment& deployment, std::size_t rank, const Dem
   hold_all(deployment, stage, tokens, memory);
   memory.pool = deployment.question.serving.options.cache_bytes.value_or(memory.limit - memory.held());
   memory.beside = cuda_context() + (estimates(deployment) ? quantity::bytes(0) : graph_bytes(deployment));
-  share_pool(deployment, stage, demand, in_flight(deployment, tokens), memory);
+  share_pool(deployment, stage, demand, {in_flight(deployment, tokens), states_held(deployment)}, memory);
   return memory;
 }
 

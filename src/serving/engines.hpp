@@ -73,8 +73,11 @@ std::int64_t model_limit(const spec::Question& question);
 /// Bytes of one position in one layer that keeps positions.
 quantity::Bytes position_bytes(const Deployment& deployment, const LayerCache& layer);
 
-/// Bytes of a recurrent layer's state of one sequence.
-quantity::Bytes state_bytes(const Deployment& deployment, const LayerCache& layer);
+/// Bytes of a recurrent layer's state of one sequence: llama.cpp, SGLang and transformers keep the recurrence in 32
+/// bits (src/llama-model.cpp, recurrent_type_s; configs/mamba_utils.py, mamba2_state_dtype), vLLM and TensorRT-LLM in
+/// the model's 16 unless the checkpoint asks for 32 (vLLM model_executor/layers/mamba/mamba_utils.py,
+/// _mamba_state_dtype; models/config.py). What its convolution needs has 16 bits, llama.cpp's 32.
+quantity::Bytes state_bytes(const spec::Question& question, const LayerCache& layer);
 
 /// Leading positions that all sequences have in common, as far as the demanded length goes.
 std::int64_t shared_positions(const Deployment& deployment, const Demand& demand);

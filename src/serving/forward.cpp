@@ -18,11 +18,17 @@ constexpr std::int64_t vocabulary_padding = 64;
 
 bool pads_vocabulary(spec::Engine engine) { return engine == spec::Engine::vllm || engine == spec::Engine::sglang; }
 
-/// What each rank holds of few key and value heads is what it would hold of as many as there are ranks.
-void repeat_kv_heads(std::int64_t tp, spec::Model& model) {
+/// What each rank holds of few key and value heads, or of few groups of a recurrence, is what it would hold of as many
+/// as there are ranks (vLLM model_executor/layers/mamba/mamba_utils.py, extra_groups_for_head_shards).
+void repeat_heads(std::int64_t tp, spec::Model& model) {
   for (spec::LayerKind& kind : model.kinds) {
-    auto* grouped = std::get_if<spec::GroupedAttention>(&kind.mixer);
-    if (grouped != nullptr) grouped->kv_heads = std::max(grouped->kv_heads, tp);
+    if (auto* grouped = std::get_if<spec::GroupedAttention>(&kind.mixer)) {
+      grouped->kv_heads = std::max(grouped->kv_heads, tp);
+    }
+    auto* state = std::get_if<spec::StateSpace>(&kind.mixer);
+    if (state == nullptr) continue;
+    if (state->shape.groups % tp != 0) state->shape.groups = tp;
+    if (state->beside) state->beside->kv_heads = std::max(state->beside->kv_heads, tp);
   }
 }
 
@@ -41,7 +47,7 @@ spec::Question rank_question(const spec::Question& question) {
   rank.training.method = spec::Method::inference;
   rank.training.framework = spec::Framework::generic;
   rank.layout.dp = 1;
-  repeat_kv_heads(rank.layout.tp, rank.model);
+  repeat_heads(rank.layout.tp, rank.model);
   if (pads_vocabulary(question.serving.engine)) {
     const std::int64_t rows = std::lcm(vocabulary_padding, rank.layout.tp);
     rank.model.shape.vocab = quantity::ceil_to(rank.model.shape.vocab, rows);

@@ -59,8 +59,9 @@ Cells cells_of(const Deployment& deployment, const Demand& demand, std::int64_t 
 
 Bytes layer_cache(const Deployment& deployment, const LayerCache& layer, const Demand& demand) {
   const Cells cells = cells_of(deployment, demand, layer.window);
-  if (layer.reach == Reach::state) return state_bytes(deployment, layer) * cells.sequences;
-  return position_bytes(deployment, layer) * (layer.reach == Reach::full ? cells.full : cells.windowed);
+  const Bytes states = state_bytes(deployment.question, layer) * cells.sequences;
+  if (!keeps_positions(layer)) return states;
+  return states + position_bytes(deployment, layer) * (layer.reach == Reach::full ? cells.full : cells.windowed);
 }
 
 /// The flat part holds the logits of a whole pass in fp32 beside four tensors of the hidden state's width

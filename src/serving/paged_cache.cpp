@@ -22,18 +22,18 @@ std::int64_t group_size(const std::vector<CacheGroup>& kinds) {
 }
 
 /// Blocks that hold one sequence in one group; a windowed layer's first block is not its window's first position.
-std::int64_t blocks_of(const LayerCache& layer, std::int64_t length, std::int64_t in_flight, std::int64_t block) {
+std::int64_t blocks_of(const LayerCache& layer, std::int64_t length, const Holds& holds, std::int64_t block) {
   switch (layer.reach) {
     case Reach::full:
       return ceil_divide(length, block);
     case Reach::window:
-      return ceil_divide(std::min(layer.window - 1 + in_flight, length), block) + 1;
+      return ceil_divide(std::min(layer.window - 1 + holds.in_flight, length), block) + 1;
     case Reach::chunk:
-      return ceil_divide(std::min(layer.window + in_flight, length), block);
+      return ceil_divide(std::min(layer.window + holds.in_flight, length), block);
     case Reach::state:
       break;
   }
-  return 1;
+  return holds.states;
 }
 
 /// The largest page of a block of positions, and the block: where layers keep a state, blocks grow until one holds it
@@ -48,7 +48,7 @@ Page common_page(const Deployment& deployment, const std::vector<CacheGroup>& ki
   Bytes state = quantity::bytes(0);
   for (const CacheGroup& kind : kinds) {
     if (kind.layer.reach == Reach::state) {
-      state = std::max(state, state_bytes(deployment, kind.layer));
+      state = std::max(state, state_bytes(deployment.question, kind.layer));
     } else {
       position = std::max(position, position_bytes(deployment, kind.layer));
     }
@@ -61,7 +61,7 @@ Page common_page(const Deployment& deployment, const std::vector<CacheGroup>& ki
 
 }  // namespace
 
-void share_pool(const Deployment& deployment, const Stage& stage, const Demand& demand, std::int64_t in_flight,
+void share_pool(const Deployment& deployment, const Stage& stage, const Demand& demand, const Holds& holds,
                 RankMemory& memory) {
   const auto& kinds = stage.cache;
   if (kinds.empty()) return;
@@ -75,7 +75,7 @@ void share_pool(const Deployment& deployment, const Stage& stage, const Demand& 
   std::int64_t spared = 0;
   for (const CacheGroup& kind : kinds) {
     const std::int64_t pages = ceil_divide(kind.layers, size);
-    const std::int64_t blocks = blocks_of(kind.layer, length, in_flight, page.block);
+    const std::int64_t blocks = blocks_of(kind.layer, length, holds, page.block);
     memory.groups.push_back({kind, pages, blocks});
     one += pages * blocks;
     if (kind.layer.reach == Reach::full) spared += pages * (common / page.block);
@@ -98,7 +98,7 @@ void share_by_group(const Deployment& deployment, const Stage& stage, const Dema
   Bytes spared = quantity::bytes(0);
   for (const CacheGroup& kind : stage.cache) {
     if (kind.layer.reach == Reach::state) {
-      one += state_bytes(deployment, kind.layer) * kind.layers;
+      if (!memory.seats) one += state_bytes(deployment.question, kind.layer) * kind.layers;
       memory.groups.push_back({kind, kind.layers, 1});
       continue;
     }
@@ -117,6 +117,11 @@ void share_by_group(const Deployment& deployment, const Stage& stage, const Dema
     memory.blocks = std::max<std::int64_t>(in_bytes(memory.pool) / in_bytes(per_block), 0);
   }
   if (one > quantity::bytes(0)) memory.sequences_in_pool = std::max(memory.pool / one, 0.0);
+  if (memory.seats) {
+    const auto seats = static_cast<double>(*memory.seats);
+    memory.sequences_in_pool = one > quantity::bytes(0) ? std::min(memory.sequences_in_pool, seats) : seats;
+    memory.seated = demand.sequences <= *memory.seats;
+  }
   memory.needed = one * demand.sequences - spared * (demand.sequences - 1);
 }
 

@@ -113,7 +113,10 @@ Seconds StepClock::matrix(const MatrixWork& matrix, const Step& step) const {
 }
 
 Seconds StepClock::mixer(const MixerWork& mixer, const Step& step) const {
-  return mixer.kept.reach == Reach::state ? recurrence(mixer, step) : latent_or_grouped(mixer, step);
+  Seconds time = seconds(0);
+  if (mixer.state_bytes > 0) time += recurrence(mixer, step);
+  if (mixer.kept.reach != Reach::state) time += latent_or_grouped(mixer, step);
+  return time;
 }
 
 Seconds StepClock::latent_or_grouped(const MixerWork& mixer, const Step& step) const {
@@ -144,10 +147,9 @@ Seconds StepClock::recurrence(const MixerWork& mixer, const Step& step) const {
   constexpr double prompt_us = 40.0;
   constexpr double share = 0.94;  // of what a stream reaches
   constexpr double passes = 9.6;  // over q, k, v and output, in chunks
-  if (mixer.state_bytes == 0) return seconds(0);
   if (step.decodes)
     return microseconds(decode_us + convolution_us) + kernels_.stream(2 * step.sequences * mixer.state_bytes) / share;
-  return microseconds(prompt_us) + kernels_.stream(passes * step.tokens * mixer.moved_per_position);
+  return microseconds(prompt_us) + kernels_.stream(passes * step.tokens * mixer.scanned_per_position);
 }
 
 /// Tokens of all copies of the attention choose among all experts: E (1 - (1 - K/E)^tokens) of them are reached where
@@ -185,7 +187,7 @@ Seconds StepClock::overhead(const LayerWork& layer) const {
   if (layer.experts) us += pace_.mixture;
   if (layer.norms_heads) us += head_norms_us;
   if (layer.mixer.kept.latent) us += latents_us;
-  if (layer.mixer.kept.reach == Reach::state) us += recurrence_us;
+  if (layer.mixer.state_bytes > 0) us += recurrence_us;
   return microseconds(us);
 }
 

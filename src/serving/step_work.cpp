@@ -5,6 +5,7 @@
 #include "llmcalc/serving/forward.hpp"
 #include "llmcalc/serving/weights.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "serving/engines.hpp"
 
 #include <algorithm>
 #include <variant>
@@ -47,11 +48,12 @@ class BlockReader {
   explicit BlockReader(const spec::Question& question)
       : question_(question), format_(question), quantized_(quantized_operands(question)) {}
 
-  LayerWork layer(const layers::Block& block, const spec::LayerKind& kind, std::int64_t count) const {
+  LayerWork layer(const layers::Block& block, const spec::LayerKind& kind, const LayerCache& kept,
+                  std::int64_t count) const {
     LayerWork work;
     work.layers = count;
     for (const layers::Op& op : block.ops) add(block, op, work);
-    work.mixer = mixer(block, kind);
+    work.mixer = mixer(block, kind, kept);
     add_experts(block, kind, work);
     const auto* grouped = std::get_if<spec::GroupedAttention>(&kind.mixer);
     work.norms_heads = grouped != nullptr && grouped->qk_norm != spec::QkNorm::none;
@@ -122,26 +124,24 @@ class BlockReader {
     }
   }
 
-  MixerWork mixer(const layers::Block& block, const spec::LayerKind& kind) const {
-    if (const auto* a = std::get_if<spec::GroupedAttention>(&kind.mixer)) return grouped(*a);
-    if (const auto* a = std::get_if<spec::LatentAttention>(&kind.mixer)) return latent(*a);
-    return recurrent(block);
-  }
-
-  /// Heads of a recurrence are spread over the ranks as those of attention are (vLLM
-  /// model_executor/models/qwen3_next.py, Qwen3NextGatedDeltaNet).
-  MixerWork recurrent(const layers::Block& block) const {
-    const auto tp = static_cast<double>(question_.layout.tp);
+  MixerWork mixer(const layers::Block& block, const spec::LayerKind& kind, const LayerCache& kept) const {
     MixerWork work;
     work.kept.reach = Reach::state;
-    for (const layers::Tensor& tensor : block.tensors) {
-      if (tensor.kept == layers::Kept::by_sample) work.state_bytes += as_double(tensor.size) / tp;
-    }
+    if (const auto* a = std::get_if<spec::GroupedAttention>(&kind.mixer)) work = grouped(*a);
+    if (const auto* a = std::get_if<spec::LatentAttention>(&kind.mixer)) work = latent(*a);
+    const auto* state = std::get_if<spec::StateSpace>(&kind.mixer);
+    if (state != nullptr && state->beside) work = grouped(*state->beside);
+    add_recurrence(block, kept, work);
+    return work;
+  }
+
+  void add_recurrence(const layers::Block& block, const LayerCache& kept, MixerWork& work) const {
+    if (!keeps_state(kept)) return;
+    work.state_bytes = as_double(state_bytes(question_, kept));
     for (const layers::Op& op : block.ops) {
       if (op.kind == layers::OpKind::convolution)
-        work.moved_per_position += as_double(block.tensors[op.outputs[0]].size) / tp;
+        work.scanned_per_position += as_double(block.tensors[op.outputs[0]].size);
     }
-    return work;
   }
 
   MixerWork grouped(const spec::GroupedAttention& a) const {
@@ -185,6 +185,7 @@ std::vector<StageWork> step_work(const spec::Question& asked) {
   const spec::Question question = rank_question(asked);
   const program::Program program = forward_program(question, {.sequences = 1, .tokens = 1});
   const BlockReader reader(question);
+  const auto kept = kept_by_kind(question, program);
   const std::size_t kinds = question.model.kinds.size();
   std::vector<StageWork> stages(static_cast<std::size_t>(program.stages));
   for (std::size_t stage = 0; stage < stages.size(); ++stage) {
@@ -193,7 +194,8 @@ std::vector<StageWork> step_work(const spec::Question& asked) {
       const layers::Block& block = program.blocks[run.block];
       const bool is_layer = run.block >= 1 && run.block <= kinds;
       if (is_layer)
-        stages[stage].layers.push_back(reader.layer(block, question.model.kinds[run.block - 1U], run.count));
+        stages[stage].layers.push_back(
+            reader.layer(block, question.model.kinds[run.block - 1U], kept[run.block - 1U], run.count));
       if (run.block == kinds + 1) stages[stage].head = reader.head(block);
     }
   }

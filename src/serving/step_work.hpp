@@ -29,10 +29,11 @@ struct MatrixWork {
 /// What a layer mixes positions with.
 struct MixerWork {
   LayerCache kept;
-  double flops_per_read = 0;      ///< of one query position with one cached position
-  double flops_per_pair = 0;      ///< of the same in a prompt, where latents are expanded
-  double moved_per_position = 0;  ///< bytes of q, k, v and output of a prompt's position
-  double state_bytes = 0;         ///< of a recurrence, of a sequence
+  double flops_per_read = 0;        ///< of one query position with one cached position
+  double flops_per_pair = 0;        ///< of the same in a prompt, where latents are expanded
+  double moved_per_position = 0;    ///< bytes of q, k, v and output of a prompt's position
+  double state_bytes = 0;           ///< of a recurrence, of a sequence
+  double scanned_per_position = 0;  ///< bytes that it reads of a prompt's position
   std::int64_t head_dim = 128;
 };
 

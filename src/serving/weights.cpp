@@ -37,6 +37,12 @@ constexpr NamedRole roles[] = {
     {"qkv projection", Role::attention_in},
     {"qkvz projection", Role::attention_in},
     {"beta and decay projection", Role::attention_in},
+    {"in projection", Role::recurrence},
+    {"out projection", Role::recurrence},
+    {"scan parameters", Role::recurrence},
+    {"time step projection", Role::recurrence},
+    {"x projection", Role::recurrence},
+    {"y projection", Role::recurrence},
     {"kv down projection", Role::latent_down},
     {"kv up projection", Role::latent_up},
     {"output projection", Role::attention_out},
@@ -89,7 +95,9 @@ Bytes* part_bytes(Part part, WeightBytes& sum) {
 }
 
 bool keeps_positions(const spec::Mixer& mixer) {
-  return std::holds_alternative<spec::GroupedAttention>(mixer) || std::holds_alternative<spec::LatentAttention>(mixer);
+  const auto* state = std::get_if<spec::StateSpace>(&mixer);
+  return std::holds_alternative<spec::GroupedAttention>(mixer) ||
+         std::holds_alternative<spec::LatentAttention>(mixer) || (state != nullptr && state->beside);
 }
 
 std::int64_t count_attention_layers(const spec::Model& model) {

@@ -3,18 +3,22 @@
 
 #include "llmcalc/read/resolve.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace llmcalc::test {
 
 /// {"model", "llama-3-8b", "tp", "2"}
-inline spec::Question served(const std::vector<std::string>& words) {
+/// \param config  the text of a config.json in place of a preset
+inline spec::Question served(const std::vector<std::string>& words, const std::string& config = {}) {
   std::vector<read::Given> given;
   for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
     given.push_back({words[i], words[i + 1], {read::Source::flag, "--" + words[i]}});
   }
-  return read::resolve_serving(given, std::nullopt, read::Catalogue()).question;
+  std::optional<read::ConfigText> shape;
+  if (!config.empty()) shape = read::ConfigText{"config.json", config};
+  return read::resolve_serving(given, shape, read::Catalogue()).question;
 }
 
 }  // namespace llmcalc::test

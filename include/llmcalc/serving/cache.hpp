@@ -35,17 +35,23 @@ struct LayerCache {
   friend bool operator==(const LayerCache&, const LayerCache&) = default;
 };
 
+/// True of a layer that keeps keys and values, or latents.
+inline bool keeps_positions(const LayerCache& layer) { return layer.elements > 0; }
+
+/// True of a layer that keeps a state: alone, or beside keys and values.
+inline bool keeps_state(const LayerCache& layer) { return layer.state_elements + layer.inputs_elements > 0; }
+
 /// Layers that keep alike.
 struct CacheGroup {
   LayerCache layer;
   std::int64_t layers = 0;
 };
 
-/// What each kind of layer of the model keeps.
+/// What each kind of layer of the model keeps, positions and state together.
 /// \param program  forward_program() of the same question
 std::vector<LayerCache> kept_by_kind(const spec::Question& question, const program::Program& program);
 
-/// The cache of a pipeline stage, the groups in the order of their first layers.
+/// The cache of a pipeline stage, the groups in the order of their first layers: positions and states apart.
 /// \param program  forward_program() of the same question
 std::vector<CacheGroup> cache_groups(const spec::Question& question, const program::Program& program,
                                      std::int64_t stage);

@@ -8,6 +8,7 @@
 #include "llmcalc/spec/question.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -89,10 +90,12 @@ struct RankMemory {
   std::int64_t block = 1;   ///< positions
   std::int64_t blocks = 0;  ///< of the pool
   std::vector<BlockGroup> groups;
-  double sequences_in_pool = 0.0;  ///< of the demanded length
+  double sequences_in_pool = 0.0;     ///< of the demanded length
+  std::optional<std::int64_t> seats;  ///< sequences that a pool of recurrent states has room for; empty: there is none
+  bool seated = true;                 ///< the demanded sequences are no more than those
 
   quantity::Bytes held() const;
-  bool fits() const { return needed <= pool; }
+  bool fits() const { return seated && needed <= pool; }
 };
 
 struct EngineRow {

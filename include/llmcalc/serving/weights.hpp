@@ -18,7 +18,8 @@ enum class Role {
   query,
   key,
   value,
-  attention_in,  ///< several of these in one matrix, or the projections of a recurrent layer
+  attention_in,  ///< several of these in one matrix, or the projections of a gated delta net
+  recurrence,    ///< into a state-space layer and out of it
   latent_down,   ///< down to the latents of MLA, which every rank has whole
   latent_up,     ///< up to its keys and values
   attention_out,

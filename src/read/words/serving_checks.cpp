@@ -2,13 +2,25 @@
 
 #include "llmcalc/spec/names.hpp"
 
+#include <algorithm>
+#include <variant>
+
 namespace llmcalc::read {
 namespace {
+
+/// False of models whose layers are recurrences alone.
+bool has_attention(const spec::Model& model) {
+  return std::ranges::any_of(model.kinds, [](const spec::LayerKind& kind) {
+    const auto* state = std::get_if<spec::StateSpace>(&kind.mixer);
+    return state != nullptr ? state->beside.has_value() : !std::holds_alternative<spec::NoMixer>(kind.mixer);
+  });
+}
 
 /// Heads are cut whole; of keys and values each rank keeps a copy where there are fewer of them than ranks.
 void check_heads(const Draft& draft) {
   const spec::Shape& shape = draft.question.model.shape;
   const std::int64_t tp = draft.question.layout.tp;
+  if (!has_attention(draft.question.model)) return;
   if (shape.heads % tp != 0) draft.contradiction("tp", "heads", "heads are spread over the ranks one by one");
   const bool even = shape.kv_heads >= tp ? shape.kv_heads % tp == 0 : tp % shape.kv_heads == 0;
   if (shape.latent.kv_rank == 0 && !even) {
@@ -16,6 +28,18 @@ void check_heads(const Draft& draft) {
   }
   const bool dense = shape.moe.experts == 0 || shape.moe.dense_layers > 0 || shape.moe.every > 1;
   if (dense && shape.ffn % tp != 0) draft.contradiction("tp", "ffn", "its columns are cut evenly");
+}
+
+/// Heads of a recurrence are cut whole as well.
+void check_states(const Draft& draft) {
+  const spec::Shape& shape = draft.question.model.shape;
+  const std::int64_t tp = draft.question.layout.tp;
+  if (shape.linear.key_heads % tp != 0 || shape.linear.value_heads % tp != 0) {
+    draft.contradiction("tp", "model", "the heads of its linear attention are spread over the ranks one by one");
+  }
+  if (shape.state.width % tp != 0 || shape.state.heads % tp != 0) {
+    draft.contradiction("tp", "model", "the channels of its recurrent layers are spread over the ranks");
+  }
 }
 
 void check_experts(const Draft& draft) {
@@ -42,6 +66,7 @@ void check_stages(const Draft& draft) {
 
 void check_server(const Draft& draft) {
   check_heads(draft);
+  check_states(draft);
   check_experts(draft);
   check_stages(draft);
 }
