@@ -4,9 +4,9 @@ namespace llmcalc::serving {
 
 namespace {
 
-constexpr Pace vllm{18.0, 3.8, 0.0, 1.5, 0.89, 45, 1.46, 0.14, 0.4};
-constexpr Pace sglang{0.0, 8.9, 58, 7.6, 0.87, 171, 1.34, 0.84, 4.2};
-constexpr Pace trtllm{0.0, 0.2, 348, 7.1, 1.1, 87, 1.43, 0.16, 4.2};
+constexpr Pace vllm{18.0, 3.8, 0.0, 1.5, 13, 12.4, 0.62, 0.86, 0.138, 3.2};
+constexpr Pace sglang{0.0, 8.9, 58, 7.6, 122, 0.0, 0.0, 1.07, 0.863, 12};
+constexpr Pace trtllm{0.0, 0.2, 348, 7.1, 62, 0.0, 1.59, 2.31, 0.080, 0.82};
 
 }  // namespace
 
@@ -15,5 +15,7 @@ const Pace& pace_of(spec::Engine engine) {
   if (engine == spec::Engine::sglang) return sglang;
   return engine == spec::Engine::trtllm ? trtllm : vllm;
 }
+
+double sustained(const spec::Accelerator& gpu) { return gpu.arch.starts_with("Hopper") ? 1.22 : 1.0; }
 
 }  // namespace llmcalc::serving

@@ -82,13 +82,15 @@ class LoadClock {
   void prompt() {
     const auto length = static_cast<double>(load_.prompt - std::min(load_.shared_prefix, load_.prompt - 1));
     if (length < 1) return;
+    prompt_tokens_ = static_cast<double>(load_.prompt);
     if (ggml_) {
       own_prompt_ = shared_prompt_ = in_seconds(ggml_times(deployment_, 1, positions_, length).prompt);
       return;
     }
     const double together = std::max(1.0, std::floor(static_cast<double>(deployment_.setup.batched_tokens) / length));
-    own_prompt_ = in_seconds(clock_.prompt(1, length).total());
-    shared_prompt_ = in_seconds(clock_.prompt(together, length).total()) / together;
+    const double slower = sustained(*deployment_.question.gpu);
+    own_prompt_ = slower * in_seconds(clock_.prompt(1, length).total());
+    shared_prompt_ = slower * in_seconds(clock_.prompt(together, length).total()) / together;
   }
 
   Pass at_once(double sequences) const {
@@ -109,18 +111,15 @@ class LoadClock {
     return pass;
   }
 
-  /// A request's cycle is TTFT + output TPOT, and in each cycle every other request's prompt is worked on once; the
-  /// share of them that meets its own decoding is output TPOT of the cycle. So TPOT = step + stolen prompts TPOT /
-  /// (TTFT + output TPOT), a quadratic. Those that find no room wait for the ones in front of them to finish, each as
-  /// long as it takes to answer one.
+  /// In a request's cycle of TTFT + output TPOT every other request's prompt is worked on once. Those in front of its
+  /// own are part of its TTFT, the others hold its answer up. Those that find no room wait for the ones in front of
+  /// them to finish, each as long as it takes to answer one.
   void compose(const Pass& pass, const Running& running, Speed& speed) const {
     const auto output = static_cast<double>(std::max<std::int64_t>(load_.output, 1));
-    const double others = std::max(0.0, running.admitted - 1);
-    const double step = pass.step / pass.tokens;
-    const double first = first_token(pass, others);
-    const double stolen = ggml_ ? others * pass.shared_prompt : pace_.stolen * others * pass.shared_prompt;
-    const double linear = first - output * step - stolen;
-    const double tpot = (-linear + std::sqrt(linear * linear + 4 * output * step * first)) / (2 * output);
+    const double others = std::max(0.0, running.admitted - 1) * pass.shared_prompt;
+    const double in_front = (ggml_ ? 1.0 : pace_.wave) / 2 * others;
+    const double first = first_token(pass, running.admitted) + in_front;
+    const double tpot = pass.step / pass.tokens + (others - in_front) / output;
     const double waiting = (running.asked / running.admitted - 1.0) * (first + output * tpot);
     speed.prefill = seconds(pass.own_prompt);
     speed.decode_step = seconds(pass.step);
@@ -132,10 +131,11 @@ class LoadClock {
     speed.parts = parts_of(pass.parts);
   }
 
-  double first_token(const Pass& pass, double others) const {
-    if (ggml_) return pass.own_prompt + pass.step + others / 2 * pass.shared_prompt;
-    return 1e-3 * pace_.first + pace_.prompt * pass.own_prompt + pace_.wave * others / 2 * pass.shared_prompt +
-           pace_.steps * pass.step;
+  /// As if no other prompt were in front of it.
+  double first_token(const Pass& pass, double admitted) const {
+    if (ggml_) return pass.own_prompt + pass.step;
+    const double server = 1e-3 * (pace_.first + pace_.seat * admitted) + 1e-6 * pace_.token * prompt_tokens_;
+    return server + pace_.prompt * pass.own_prompt + pace_.steps * pass.step;
   }
 
   static std::vector<SpeedPart> parts_of(const StepTime& time) {
@@ -154,6 +154,7 @@ class LoadClock {
   bool ggml_ = false;
   double positions_ = 0;
   double room_ = 0;
+  double prompt_tokens_ = 0;
   double own_prompt_ = 0;
   double shared_prompt_ = 0;
 };

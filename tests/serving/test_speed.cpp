@@ -74,6 +74,28 @@ TEST_CASE("llama.cpp's tokens a second lie near the measured ones", "[speed]") {
   }
 }
 
+// ai-dynamo/aiconfigurator silicon_sample.csv, TTFT + 128 x TPOT of 128 requests at once: by Little's law the time of a
+// cycle, in which each prompt is worked on once, whatever the order in which an engine takes them up.
+TEST_CASE("a cycle of a closed loop takes its steps and each request's prompt once", "[speed]") {
+  struct Row {
+    std::vector<std::string> words;
+    double measured_s;
+  };
+  const std::vector<Row> rows{
+      {{"engine", "vllm", "model", "qwen3-32b", "gpus", "2", "tp", "2", "prompt", "1024"}, 10.965},
+      {{"engine", "vllm", "model", "qwen3-32b", "gpus", "8", "tp", "8", "prompt", "4096"}, 13.602},
+      {{"engine", "sglang", "model", "qwen3-32b", "gpus", "2", "tp", "2", "prompt", "1024"}, 10.565},
+      {{"engine", "sglang", "model", "qwen3-32b", "gpus", "8", "tp", "8", "prompt", "4096"}, 13.400},
+      {{"engine", "trtllm", "model", "llama-3.1-8b", "prompt", "2048"}, 8.527},
+  };
+  for (const Row& row : rows) {
+    INFO(row.words[1] << ' ' << row.words[3]);
+    const auto speed = speed_of(with(row.words, {"gpu", "h100-sxm", "output", "128", "concurrency", "128"}));
+    CHECK(quantity::in_seconds(speed.request) == Approx(row.measured_s).epsilon(0.1));
+    CHECK(quantity::in_seconds(speed.ttft + speed.tpot * 128.0) == Approx(quantity::in_seconds(speed.request)));
+  }
+}
+
 TEST_CASE("more requests at once take longer each and give no fewer tokens together", "[speed]") {
   for (const char* engine : {"vllm", "sglang", "trtllm"}) {
     double tpot = 0.0;
