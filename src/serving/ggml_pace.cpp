@@ -17,7 +17,7 @@ constexpr double micro = 1e-6;
 
 /// Fitted, each row to the cards with its memory, in llama-bench without flash attention (XiongjieDai
 /// GPU-Benchmarks-on-LLM-Inference README.md, Llama 3 8B and 70B, F16 and Q4_K_M, 512 to 8192 tokens; quality C, whose
-/// prefill gets faster with the length, left out): median errors 1.5 % of a token, 9 % of a prompt.
+/// prefill gets faster with the length, left out): median errors 3.3 % of a token, 10 % of a prompt.
 struct GgmlPace {
   double weights;      ///< share of the bandwidth that products with one row reach
   double quantized;    ///< of that, with quantized weights
@@ -33,8 +33,8 @@ struct GgmlPace {
   double chunk_us;     ///< a layer's launches for a chunk of a prompt
 };
 
-constexpr GgmlPace gddr{0.89, 1.0, 0.293, 77.6, 0.53, 0.212, 0.626, 0.368, 10.8, 1.20, 0.0, 0.0};
-constexpr GgmlPace ada{0.925, 0.97, 0.348, 64.1, 0.6, 0.106, 0.626, 0.368, 10.8, 1.20, 0.0, 0.0};
+constexpr GgmlPace gddr{0.89, 1.0, 0.293, 73.0, 0.53, 0.212, 0.626, 0.368, 10.8, 1.20, 0.0, 0.0};
+constexpr GgmlPace ada{0.925, 0.97, 0.348, 58.0, 0.6, 0.106, 0.626, 0.368, 10.8, 1.20, 0.0, 0.0};
 constexpr GgmlPace hbm_ampere{0.488, 1.0, 0.198, 62.5, 0.2, 0.4, 1.29, 0.429, 10.9, 1.09, 3.0, 694};
 constexpr GgmlPace hbm{0.624, 0.884, 0.254, 69.8, 0.5, 0.43, 1.29, 0.429, 10.9, 1.09, 3.0, 694};
 constexpr GgmlPace apple{0.86, 0.875, 0.111, 150, 0.0, 0.0, 0.768, 0.584, 8.4, 1.0, 2.0, 508};
