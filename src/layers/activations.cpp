@@ -54,7 +54,7 @@ Value BlockBuilder::gated(const Value& gate, const Value& up) {
           .name = "activated gate",
           .inputs = {gate.id},
           .outputs = {act.id},
-          .saved = {gate.id}});
+          .saved = {context_.shape().mlp == spec::Mlp::reglu ? act.id : gate.id}});
   return multiply(act, up, "gated product");
 }
 

@@ -15,7 +15,7 @@ struct TargetName {
   std::string_view matrix;
   std::string_view target;
 };
-constexpr std::array<TargetName, 15> target_names{{{"q projection", "q"},
+constexpr std::array<TargetName, 16> target_names{{{"q projection", "q"},
                                                    {"k projection", "k"},
                                                    {"v projection", "v"},
                                                    {"qkv projection", "q"},
@@ -28,6 +28,7 @@ constexpr std::array<TargetName, 15> target_names{{{"q projection", "q"},
                                                    {"down projection", "down"},
                                                    {"down projection", "fc2"},
                                                    {"router", "router"},
+                                                   {"projection beside", "projection beside"},
                                                    {"shared expert gate", "shared expert gate"},
                                                    {"output head", "head"}}};
 

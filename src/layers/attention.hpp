@@ -23,6 +23,9 @@ struct KeptState {
 /// values (transformers cache_utils.py, LinearAttentionLayer). In training nothing is kept.
 void keep_state(BlockBuilder& b, const KeptState& kept);
 
+/// The indexer of latent attention (DeepSeek-V3.2-Exp): which positions it attends to. \param q_latent  normed
+void choose_positions(BlockBuilder& b, const spec::LatentAttention& attention, const Value& x, const Value& q_latent);
+
 /// Gated DeltaNet (Yang et al. 2024, arXiv:2412.06464), as Qwen3-Next places it.
 Value gated_delta_net(BlockBuilder& b, const spec::GatedDeltaNet& net, const Value& x);
 

@@ -1,7 +1,34 @@
 #include "layers/attention.hpp"
-#include "llmcalc/layers/widths.hpp"
 
 namespace llmcalc::layers {
+
+namespace {
+
+/// A projection of `columns`, whole or through a bottleneck.
+Value through(BlockBuilder& b, const Value& x, std::string_view name, std::int64_t rank, std::int64_t columns) {
+  const Value in = rank == 0 ? x : b.linear(x, {name, x.columns, rank});
+  return b.linear(in, {name, in.columns, columns, false, Cut::columns});
+}
+
+/// What a delta rule reads beside q, k and v, and the gate of its results.
+struct Gates {
+  Value decay;
+  Value output;
+};
+
+/// A decay a head, and a gate beside q, k and v in their projection (transformers modeling_qwen3_next.py,
+/// Qwen3NextGatedDeltaNet); or a decay a channel and a gate that have projections of their own
+/// (modeling_kimi_linear.py, KimiLinearDeltaAttention).
+Gates gates(BlockBuilder& b, const spec::LinearAttentionShape& n, const Value& x, const Value& qkvz) {
+  if (!n.channel_decay) {
+    return {b.linear(x, {"beta and decay projection", x.columns, 2 * n.value_heads, false, Cut::columns}), qkvz};
+  }
+  b.linear(x, {"beta projection", x.columns, n.value_heads, false, Cut::columns});
+  return {through(b, x, "decay projection", n.gate_rank, n.value_heads * n.key_dim),
+          through(b, x, "output gate projection", n.gate_rank, n.value_heads * n.value_dim)};
+}
+
+}  // namespace
 
 /// Projections of q, k, v and the output gate z, and of beta and the decay; a causal depthwise convolution over q, k,
 /// v; the delta rule per head; a gated norm; the output projection (transformers modeling_qwen3_next.py,
@@ -18,8 +45,9 @@ Value gated_delta_net(BlockBuilder& b, const spec::GatedDeltaNet& net, const Val
   const std::int64_t value_width = all_values / tp;
   const std::int64_t conv_width = all_convolved / tp;
 
-  const Value qkvz = b.linear(x, {"qkvz projection", x.columns, all_convolved + all_values, false, Cut::columns});
-  b.linear(x, {"beta and decay projection", x.columns, 2 * n.value_heads, false, Cut::columns});
+  const std::int64_t projected = all_convolved + (n.channel_decay ? 0 : all_values);
+  const Value qkvz = b.linear(x, {"qkvz projection", x.columns, projected, false, Cut::columns});
+  const Gates gate = gates(b, n, x, qkvz);
   const auto rows = static_cast<double>(qkvz.rows);
 
   const Value conv = b.value("convolved qkv", qkvz.rows, conv_width, qkvz.width, qkvz.needs_gradient);
@@ -39,20 +67,21 @@ Value gated_delta_net(BlockBuilder& b, const spec::GatedDeltaNet& net, const Val
           .inputs = {conv.id},
           .outputs = {mixed.id},
           .saved = {conv.id, mixed.id}};
+  if (n.channel_decay) rule.saved.push_back(gate.decay.id);
   rule.forward = quantity::flops(2.0 * rows * 4.0 * static_cast<double>(value_heads * n.key_dim * n.value_dim));
   rule.backward_input = rule.forward * 2.0;
   b.append(rule);
   keep_state(b, {value_heads * n.key_dim * n.value_dim, (n.conv_kernel - 1) * conv_width});
-  b.vector("decay and time-step bias", 2 * n.value_heads, Cut::columns);
+  b.vector("decay and time-step bias", n.value_heads * (n.channel_decay ? 1 + n.key_dim : 2), Cut::columns);
 
   const Value gated = b.value("gated norm", mixed.rows, value_width, mixed.width, mixed.needs_gradient);
-  Op gate{.kind = OpKind::norm,
+  Op norm{.kind = OpKind::norm,
           .name = "gated norm",
-          .inputs = {mixed.id, qkvz.id},
+          .inputs = {mixed.id, gate.output.id},
           .outputs = {gated.id},
-          .saved = {mixed.id, qkvz.id}};
-  gate.weight = b.vector("norm", n.value_dim);
-  b.append(gate);
+          .saved = {mixed.id, gate.output.id}};
+  norm.weight = b.vector("norm", n.value_dim);
+  b.append(norm);
   return b.linear(gated, {"output projection", all_values, x.columns, false, Cut::rows});
 }
 

@@ -1,4 +1,4 @@
-#include "layers/attention.hpp"
+#include "layers/attention_projections.hpp"
 #include "layers/learned.hpp"
 
 namespace llmcalc::layers {
@@ -17,35 +17,6 @@ Value normalise_heads(BlockBuilder& b, const Value& x, std::int64_t head_dim, sp
   y.rows = x.rows;
   y.columns = x.columns;
   return y;
-}
-
-/// A view of some columns of a fused projection: the storage, and so the identity, stays that of the whole.
-Value columns_of(const Value& fused, std::int64_t columns) {
-  Value view = fused;
-  view.columns = columns;
-  return view;
-}
-
-/// One matrix for q, k and v (Megatron), as one stored tensor.
-Heads fused_projection(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, std::int64_t query_width) {
-  const std::int64_t tp = b.context().tp;
-  const Value qkv =
-      b.linear(x, {"qkv projection", x.columns, query_width + 2 * a.kv_width(), a.qkv_bias, Cut::columns});
-  return {columns_of(qkv, query_width / tp), columns_of(qkv, a.kv_width() / tp), columns_of(qkv, a.kv_width() / tp)};
-}
-
-Heads separate_projections(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, const Value& memory,
-                           std::int64_t query_width) {
-  const Value q = b.linear(x, {"q projection", x.columns, query_width, a.qkv_bias, Cut::columns});
-  const Value k = b.linear(memory, {"k projection", memory.columns, a.kv_width(), a.qkv_bias, Cut::columns});
-  const Value v = b.linear(memory, {"v projection", memory.columns, a.kv_width(), a.qkv_bias, Cut::columns});
-  return {q, k, v};
-}
-
-/// One matrix in the framework's own model, or in the family's as transformers writes it.
-bool fuses_projections(const Context& c) {
-  return c.profile.attention.fused_projections ||
-         (c.profile.kernels.transformers_modules && c.shape().writing.fused_qkv);
 }
 
 /// transformers expands grouped keys and values to all query heads (modeling_llama.py, repeat_kv), except before
@@ -138,39 +109,52 @@ void head_parameters(BlockBuilder& b, const spec::GroupedAttention& a) {
     b.vector("relative position projection", b.context().shape().hidden * a.query_width(), Cut::columns);
 }
 
+/// Queries and keys as their product takes them; borrowed keys are normed already.
+void norm_and_rotate(BlockBuilder& b, const spec::GroupedAttention& a, Heads& h, bool fused) {
+  const Context& c = b.context();
+  h.q = normalise_heads(b, h.q, a.head_dim, a.qk_norm, "q norm");
+  if (!a.borrows_keys) h.k = normalise_heads(b, h.k, a.head_dim, a.qk_norm, "k norm");
+  rotate(b, h);
+  const bool copies = c.profile.attention.rotates_into_copies || (fused && c.profile.kernels.transformers_modules);
+  if (copies && c.shape().position == spec::Position::rope) h = rotated(b, h);
+}
+
+/// Keys and values of all positions and for all heads; the layer that borrowed ones are of keeps them.
+void gather_keys(BlockBuilder& b, const spec::GroupedAttention& a, Heads& h, bool crosses) {
+  const Context& c = b.context();
+  if (!a.borrows_keys) h.k = cached(b, h.k, "key cache");
+  if (!a.borrows_keys) h.v = cached(b, h.v, "value cache");
+  if (has_prefix(c, a, crosses)) {
+    h.k = behind_prefix(b, h.k, "keys behind prefix");
+    h.v = behind_prefix(b, h.v, "values behind prefix");
+  }
+  h.k = repeat_heads(b, h.k, a.head_dim, h.q.columns, "repeated keys");
+  h.v = repeat_heads(b, h.v, a.value_dim, a.heads * a.value_dim / c.tp, "repeated values");
+}
+
 }  // namespace
 
-Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, const Value& memory) {
+Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& a, const Value& hidden, const Value& source) {
   const Context& c = b.context();
-  const std::int64_t query_width = a.output_gate ? 2 * a.query_width() : a.query_width();
-  const bool fuse = fuses_projections(c) && x.id == memory.id && !a.output_gate && a.qk_norm == spec::QkNorm::none;
-  Heads h = fuse ? fused_projection(b, a, x, query_width) : separate_projections(b, a, x, memory, query_width);
+  const Value x = joined(b, a, hidden);
+  const Value memory = source.id == hidden.id ? x : source;
+  const bool fuse = fuses_projections(c, a) && x.id == memory.id;
+  Heads h = fuse ? fused_projection(b, a, x) : separate_projections(b, a, x, memory);
   // Backward, the gradients of the three parts are put together again.
   if (fuse && c.differentiates) b.pass_over("qkv gradient", quantity::bytes(0), 2 * b.size(h.q.id));
   h.k = rescaled(b, h.k, "rescaled keys");
   h.v = rescaled(b, h.v, "rescaled values");
   const Value gate = columns_of(h.q, a.query_width() / c.tp);
   h.q.columns = a.query_width() / c.tp;
-  h.q = normalise_heads(b, h.q, a.head_dim, a.qk_norm, "q norm");
-  h.k = normalise_heads(b, h.k, a.head_dim, a.qk_norm, "k norm");
-  rotate(b, h);
-  const bool copies = c.profile.attention.rotates_into_copies || (fuse && c.profile.kernels.transformers_modules);
-  if (copies && c.shape().position == spec::Position::rope) h = rotated(b, h);
-  h.k = cached(b, h.k, "key cache");
-  h.v = cached(b, h.v, "value cache");
-  if (has_prefix(c, a, x.id != memory.id)) {
-    h.k = behind_prefix(b, h.k, "keys behind prefix");
-    h.v = behind_prefix(b, h.v, "values behind prefix");
-  }
-  h.k = repeat_heads(b, h.k, a.head_dim, h.q.columns, "repeated keys");
-  h.v = repeat_heads(b, h.v, a.head_dim, h.q.columns, "repeated values");
+  norm_and_rotate(b, a, h, fuse);
+  gather_keys(b, a, h, x.id != memory.id);
   head_parameters(b, a);
 
-  const CoreAttention core{a.heads / c.tp, a.head_dim, a.head_dim, a.window, a.causal};
+  const CoreAttention core{a.heads / c.tp, a.head_dim, a.value_dim, a.window, a.causal};
   Value mixed = core_attention(b, core, h);
   if (c.profile.adapters.prompt_layers_start > 0 && c.differentiates) mixed = attend_to_prompt(b, h, mixed);
   if (a.output_gate) mixed = b.multiply(mixed, gate, "gated attention output");
-  return b.linear(mixed, {"output projection", a.query_width(), x.columns, a.out_bias, Cut::rows});
+  return outputs(b, a, mixed);
 }
 
 }  // namespace llmcalc::layers

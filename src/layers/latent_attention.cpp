@@ -7,11 +7,9 @@ namespace llmcalc::layers {
 namespace {
 
 /// Queries from their low-rank bottleneck, or from the hidden state where there is none.
-Value latent_queries(BlockBuilder& b, const spec::LatentAttention& a, const Value& down) {
-  const std::int64_t width = a.heads * a.qk_dim();
-  if (a.ranks.q_rank == 0) return b.linear(down, {"q projection", down.columns, width, false, Cut::columns});
-  const Value normed = b.norm(down, "q latent norm", spec::Norm::rmsnorm);
-  return b.linear(normed, {"q up projection", a.ranks.q_rank, width, false, Cut::columns});
+Value latent_queries(BlockBuilder& b, const spec::LatentAttention& a, const Value& latent) {
+  const std::string_view name = a.ranks.q_rank == 0 ? "q projection" : "q up projection";
+  return b.linear(latent, {name, latent.columns, a.heads * a.qk_dim(), false, Cut::columns});
 }
 
 /// A part of what the projection made, copied out of it (Megatron-LM core/transformer/multi_latent_attention.py, value)
@@ -36,7 +34,9 @@ Value latent_attention(BlockBuilder& b, const spec::LatentAttention& a, const Va
   const Value down = cached(b, projected, "latent cache");
 
   Recomputed again(b, spec::RecomputeModule::mla_up_proj, {q_down, down});
-  const Value q = latent_queries(b, a, q_down);
+  const Value q_latent = r.q_rank == 0 ? q_down : b.norm(q_down, "q latent norm", spec::Norm::rmsnorm);
+  const Value q = latent_queries(b, a, q_latent);
+  choose_positions(b, a, x, q_latent);
   Value latent = down;
   latent.columns = r.kv_rank;
   const Value normed = b.norm(latent, "kv latent norm", spec::Norm::rmsnorm);

@@ -8,7 +8,23 @@ namespace llmcalc::layers {
 
 namespace {
 
-Value mix_positions(BlockBuilder& b, const spec::Mixer& mixer, const Value& x) {
+constexpr std::string_view beside = "projection beside";
+
+/// Matrices that a family has beside those of its kinds: on the normed input, on what the one before made of it, or on
+/// something as large that is made for it. What they make gates or scales something, for which it is kept.
+void run_beside(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {
+  Value last = x;
+  for (const spec::Projection& matrix : kind.beside) {
+    Value in = matrix.inputs == x.columns ? x : last;
+    if (matrix.inputs != in.columns) in = b.rearrange(x, "input beside", x.rows, matrix.inputs, OpKind::permutation);
+    last = b.linear(in, {beside, matrix.inputs, matrix.outputs, matrix.bias});
+    b.append({.kind = OpKind::elementwise, .name = "use of it", .inputs = {last.id}, .saved = {last.id}});
+  }
+}
+
+Value mix_positions(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {
+  const spec::Mixer& mixer = kind.mixer;
+  run_beside(b, kind, x);
   if (const auto* grouped = std::get_if<spec::GroupedAttention>(&mixer)) return grouped_attention(b, *grouped, x, x);
   if (const auto* latent = std::get_if<spec::LatentAttention>(&mixer)) return latent_attention(b, *latent, x);
   if (const auto* state = std::get_if<spec::StateSpace>(&mixer)) {
@@ -39,10 +55,10 @@ Value behind_norm(BlockBuilder& b, const Value& x, std::string_view norm, bool p
   return y;
 }
 
-Value mix(BlockBuilder& b, const spec::Mixer& mixer, const Value& x) {
-  const bool product_follows = !std::holds_alternative<spec::LatentAttention>(mixer);
+Value mix(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {
+  const bool product_follows = !std::holds_alternative<spec::LatentAttention>(kind.mixer);
   return behind_norm(b, x, "input norm", product_follows,
-                     [&](const Value& normed) { return mix_positions(b, mixer, normed); });
+                     [&](const Value& normed) { return mix_positions(b, kind, normed); });
 }
 
 Value transform(BlockBuilder& b, const spec::FeedForward& mlp, const Value& x) {
@@ -62,7 +78,7 @@ void parallel_layer(BlockBuilder& b, const spec::LayerKind& kind, const Value& x
   const auto& shape = b.context().shape();
   const Value first = b.norm(x, "input norm", shape.norm);
   const Value second = shape.norms_per_layer >= 2 ? b.norm(x, "mlp norm", shape.norm) : first;
-  const Value mixed = b.dropout(bottleneck(b, mix_positions(b, kind.mixer, first)), "attention dropout");
+  const Value mixed = b.dropout(bottleneck(b, mix_positions(b, kind, first)), "attention dropout");
   const Value transformed = b.dropout(bottleneck(b, feed_forward(b, kind.mlp, second)), "mlp dropout");
   b.output(b.add(b.add(mixed, transformed, "branches"), x, "residual"));
 }
@@ -82,9 +98,10 @@ Value cross_attend(BlockBuilder& b, const spec::LayerKind& kind, const Value& x)
 void sequential_layer(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {
   Value hidden = x;
   if (!std::holds_alternative<spec::NoMixer>(kind.mixer)) {
-    const Value mixed = after(b, bottleneck(b, mix(b, kind.mixer, x)), "post-attention norm");
+    const Value mixed = after(b, bottleneck(b, mix(b, kind, x)), "post-attention norm");
     hidden = b.dropout_add(x, mixed, "attention dropout");
   }
+  if (std::holds_alternative<spec::NoMixer>(kind.mixer)) run_beside(b, kind, hidden);
   if (kind.cross_attention) hidden = cross_attend(b, kind, hidden);
   if (std::holds_alternative<spec::NoMlp>(kind.mlp)) return b.output(hidden);
   const Value transformed = after(b, bottleneck(b, transform(b, kind.mlp, hidden)), "post-mlp norm");
@@ -104,7 +121,7 @@ void layer_block(const Context& c, const spec::LayerKind& kind, bool input_needs
   }
   if (kind.extra > 0) b.vector("other parameters", kind.extra);
   if (kind.repeated) {
-    for (Weight& w : block.weights) w.tied = w.shared = true;
+    for (Weight& w : block.weights) w.tied = w.shared = w.name != beside;
   }
   block.checkpointed = c.training.recompute.policy == spec::RecomputePolicy::full || c.selects_operations;
 }

@@ -1,5 +1,5 @@
-// Layers that carry a state along the sequence: Mamba, Mamba-2, RG-LRU, and a gated convolution alone.
-#include "layers/attention.hpp"
+// Layers that carry a state along the sequence behind a convolution: Mamba, Mamba-2, RG-LRU, and a gated one alone.
+#include "layers/recurrence.hpp"
 
 namespace llmcalc::layers {
 
@@ -45,14 +45,7 @@ Value view(const Value& whole, std::int64_t columns) {
   return part;
 }
 
-/// What a scan reads beside its input, and what it does for a channel and an element of state.
-struct Scan {
-  std::string_view name;
-  double flops_a_state;  ///< forward, for each position, channel and element of state
-  Value input;
-  Value steps;
-  Value gate;
-};
+}  // namespace
 
 /// The scan keeps what it reads, not its states, which backward are computed again chunk by chunk (state-spaces/mamba
 /// mamba_ssm/ops/selective_scan_interface.py, SelectiveScanFn; ops/triton/ssd_combined.py).
@@ -70,6 +63,8 @@ Value scanned(BlockBuilder& b, const StateShape& s, const Scan& scan) {
   b.append(op);
   return out;
 }
+
+namespace {
 
 /// Mamba: projections in and out, a convolution, and time steps, B and C that depend on the input (transformers
 /// modeling_mamba.py, MambaMixer). A position costs 9 operations a channel and element of state: Gu & Dao 2023,
@@ -158,6 +153,10 @@ Value state_space(BlockBuilder& b, const StateShape& state, const Value& x) {
       return gated_recurrence(b, state, x);
     case StateForm::short_convolution:
       return short_convolution(b, state, x);
+    case StateForm::wkv:
+      return wkv(b, state, x);
+    case StateForm::matrix_memory:
+      return matrix_memory(b, state, x);
     case StateForm::selective_scan:
       break;
   }

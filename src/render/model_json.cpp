@@ -20,11 +20,16 @@ Json window(const spec::WindowPattern& window) {
 
 Json latent(const spec::LatentShape& latent) {
   if (latent.kv_rank == 0) return {};
-  return {{"q_rank", latent.q_rank},
-          {"kv_rank", latent.kv_rank},
-          {"qk_nope_dim", latent.qk_nope_dim},
-          {"qk_rope_dim", latent.qk_rope_dim},
-          {"v_dim", latent.v_dim}};
+  Json object = {{"q_rank", latent.q_rank},
+                 {"kv_rank", latent.kv_rank},
+                 {"qk_nope_dim", latent.qk_nope_dim},
+                 {"qk_rope_dim", latent.qk_rope_dim},
+                 {"v_dim", latent.v_dim}};
+  if (latent.index_heads == 0) return object;
+  object["index_heads"] = latent.index_heads;
+  object["index_dim"] = latent.index_dim;
+  object["index_top_k"] = latent.index_top_k;
+  return object;
 }
 
 Json linear(const spec::LinearAttentionShape& linear) {

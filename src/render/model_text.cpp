@@ -60,8 +60,12 @@ std::string experts_text(const spec::MoeShape& moe) {
 
 std::string latent_text(const spec::LatentShape& latent) {
   if (latent.kv_rank == 0) return {};
-  return fmt::format("query rank {}, key and value rank {}, head {} + {} rope, value head {}", latent.q_rank,
-                     latent.kv_rank, latent.qk_nope_dim, latent.qk_rope_dim, latent.v_dim);
+  const std::string index = latent.index_heads == 0
+                                ? std::string()
+                                : fmt::format("; {} heads of {} choose {} positions", latent.index_heads,
+                                              latent.index_dim, latent.index_top_k);
+  return fmt::format("query rank {}, key and value rank {}, head {} + {} rope, value head {}{}", latent.q_rank,
+                     latent.kv_rank, latent.qk_nope_dim, latent.qk_rope_dim, latent.v_dim, index);
 }
 
 std::string linear_text(const spec::LinearAttentionShape& linear) {

@@ -126,6 +126,8 @@ Seconds StepClock::latent_or_grouped(const MixerWork& mixer, const Step& step) c
     const auto seen = static_cast<double>(positions_read(mixer.kept, std::max<std::int64_t>(length, 1)));
     const timing::CacheRead read{step.sequences * seen * elements * cache_width_,
                                  step.sequences * seen * mixer.flops_per_read, seen};
+    const Seconds index = kernels_.stream(step.sequences * step.positions * mixer.index_elements);
+    if (mixer.index_elements > 0) return index + kernels_.decode_latent(read, narrow_cache_);
     return mixer.kept.latent ? kernels_.decode_latent(read, narrow_cache_)
                              : kernels_.decode_attention(read, narrow_cache_);
   }

@@ -152,21 +152,28 @@ class BlockReader {
     MixerWork work;
     work.kept = {.reach = a.window > 0 ? Reach::window : Reach::full, .window = a.window};
     if (a.window > 0 && question_.model.shape.window.chunked) work.kept.reach = Reach::chunk;
-    work.kept.elements = static_cast<std::int64_t>(2 * kv_heads * dim);
-    work.flops_per_read = work.flops_per_pair = 4 * heads * dim;
-    work.moved_per_position = static_cast<double>(half_width) * dim * (2 * heads + 2 * kv_heads);
+    const auto both = static_cast<double>(a.head_dim + a.value_dim);
+    work.kept.elements = static_cast<std::int64_t>(kv_heads * (a.keys_are_values ? dim : both));
+    work.flops_per_read = work.flops_per_pair = 2 * heads * both;
+    work.moved_per_position = static_cast<double>(half_width) * both * (heads + kv_heads);
     work.head_dim = a.head_dim;
     return work;
   }
 
   /// Decoding multiplies queries with the up-projection instead of expanding the cache (DeepSeek-V2, arXiv:2405.04434
-  /// section 2.1.2), so each head has the latent's width; every rank keeps the whole latent.
+  /// section 2.1.2), so each head has the latent's width; every rank keeps the whole latent. With an indexer it reads
+  /// the positions that were chosen, and the indexer one key of every position (DeepSeek-V3.2-Exp report, section 2.1).
   MixerWork latent(const spec::LatentAttention& a) const {
     const auto heads = static_cast<double>(a.heads) / static_cast<double>(question_.layout.tp);
     const auto& r = a.ranks;
     MixerWork work;
     work.kept = {.reach = Reach::full, .elements = r.kv_rank + r.qk_rope_dim};
     work.kept.latent = true;
+    if (r.index_heads > 0) {
+      work.kept.reach = Reach::window;
+      work.kept.window = r.index_top_k;
+      work.index_elements = a.borrows_index ? 0.0 : static_cast<double>(r.index_dim);
+    }
     work.flops_per_read = 2 * heads * static_cast<double>(2 * r.kv_rank + r.qk_rope_dim);
     work.flops_per_pair = 2 * heads * static_cast<double>(a.qk_dim() + r.v_dim);
     work.moved_per_position =

@@ -34,6 +34,7 @@ struct MixerWork {
   double moved_per_position = 0;    ///< bytes of q, k, v and output of a prompt's position
   double state_bytes = 0;           ///< of a recurrence, of a sequence
   double scanned_per_position = 0;  ///< bytes that it reads of a prompt's position
+  double index_elements = 0;        ///< that an indexer reads of each cached position
   std::int64_t head_dim = 128;
 };
 

@@ -58,6 +58,10 @@ void check_latent(const LatentShape& latent) {
   check({"qk_nope_dim", latent.qk_nope_dim, 1, widest});
   check({"qk_rope_dim", latent.qk_rope_dim, 1, widest});
   check({"v_dim", latent.v_dim, 1, widest});
+  check({"index_heads", latent.index_heads, 0, most_heads});
+  if (latent.index_heads == 0) return;
+  check({"index_dim", latent.index_dim, 1, widest});
+  check({"index_top_k", latent.index_top_k, 1, most_positions});
 }
 
 void check_linear(const LinearAttentionShape& linear) {
@@ -81,13 +85,25 @@ void check_state(const Shape& s) {
   check({"state_step_rank", state.step_rank, 0, widest});
 }
 
+void check_side(const Projection& matrix) {
+  check({"inputs of a matrix beside", matrix.inputs, 1, widest});
+  check({"outputs of a matrix beside", matrix.outputs, 1, widest});
+}
+
 /// Sizes of single layers are held to the bounds of the shape's own.
 void check_plan(const Shape& s) {
   for (const LayerPlan& plan : s.plan) {
     check({"heads", plan.heads, 0, most_heads});
     check({"kv_heads", plan.kv_heads, 0, most_heads});
     check({"head_dim", plan.head_dim, 0, widest});
+    check({"value_dim", plan.value_dim, 0, widest});
+    check({"input_width", plan.input_width, 0, widest});
+    check({"query_rank", plan.query_rank, 0, widest});
+    check({"output_rank", plan.output_rank, 0, widest});
+    check({"output_groups", plan.output_groups, plan.output_rank > 0 ? 1 : 0, most_heads});
+    for (const Projection& matrix : plan.beside) check_side(matrix);
     check({"ffn", plan.ffn, 0, widest});
+    check({"expert_ffn", plan.expert_ffn, 0, widest});
     check({"extra", plan.extra, 0, most_positions});
   }
 }

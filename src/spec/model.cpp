@@ -18,6 +18,13 @@ GroupedAttention grouped_attention(const Shape& s, const LayerPlan& plan) {
   a.heads = plan.heads > 0 ? plan.heads : s.heads;
   a.kv_heads = plan.kv_heads > 0 ? plan.kv_heads : s.kv_heads;
   a.head_dim = plan.head_dim > 0 ? plan.head_dim : s.head_dim;
+  a.value_dim = plan.value_dim > 0 ? plan.value_dim : a.head_dim;
+  a.keys_are_values = plan.keys_are_values;
+  a.borrows_keys = plan.borrows_keys;
+  a.input_width = plan.input_width;
+  a.query_rank = plan.query_rank;
+  a.output_rank = plan.output_rank;
+  a.output_groups = plan.output_groups;
   a.window = plan.windowed ? s.window.window : 0;
   a.qk_norm = s.qk_norm;
   a.qkv_bias = s.qkv_bias;
@@ -54,13 +61,17 @@ Mixer mixer(const Shape& s, const LayerPlan& plan) {
     case MixerWord::attention:
       break;
   }
-  if (s.latent.kv_rank > 0) return LatentAttention{plan.heads > 0 ? plan.heads : s.heads, s.latent};
+  if (s.latent.kv_rank > 0) return LatentAttention{plan.heads > 0 ? plan.heads : s.heads, s.latent, plan.borrows_index};
   return grouped_attention(s, plan);
 }
 
 FeedForward feed_forward(const Shape& s, const LayerPlan& plan) {
   if (!plan.mlp) return NoMlp{};
-  if (plan.experts) return MoeMlp{s.moe};
+  if (plan.experts) {
+    MoeMlp mixture{s.moe};
+    if (plan.expert_ffn > 0) mixture.moe.expert_ffn = plan.expert_ffn;
+    return mixture;
+  }
   return DenseMlp{plan.ffn > 0 ? plan.ffn : s.ffn, s.mlp_bias};
 }
 
@@ -98,7 +109,7 @@ void append(Model& model, const LayerKind& kind) {
 /// \param first  layer of its stack
 LayerKind layer_kind(const Shape& s, std::int64_t layer, std::int64_t first) {
   const LayerPlan plan = plan_of(s, layer, layer - first);
-  LayerKind kind{mixer(s, plan), false, feed_forward(s, plan), plan.extra, plan.repeated};
+  LayerKind kind{mixer(s, plan), false, feed_forward(s, plan), plan.extra, plan.repeated, plan.beside};
   auto* grouped = std::get_if<GroupedAttention>(&kind.mixer);
   if (grouped != nullptr && layer == first) grouped->relative_buckets = s.relative_buckets;
   return kind;

@@ -70,7 +70,8 @@ template <>
 std::span<const Named<Mlp>> vocabulary<Mlp>() {
   using enum Mlp;
   static constexpr Named<Mlp> words[] = {{gelu, "gelu"},          {relu, "relu"},     {squared_relu, "squared-relu"},
-                                         {squared_relu, "relu2"}, {swiglu, "swiglu"}, {geglu, "geglu"}};
+                                         {squared_relu, "relu2"}, {swiglu, "swiglu"}, {geglu, "geglu"},
+                                         {reglu, "reglu"}};
   return words;
 }
 

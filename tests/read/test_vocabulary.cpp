@@ -187,7 +187,7 @@ TEST_CASE("an unknown word is answered with the known ones and the nearest") {
     find_term("mlp")->apply(question, "swiglo", "--mlp");
     FAIL("accepted");
   } catch (const BadInput& error) {
-    CHECK(error.problem() == "'swiglo' is not one of gelu, relu, squared-relu, swiglu, geglu");
+    CHECK(error.problem() == "'swiglo' is not one of gelu, relu, squared-relu, swiglu, geglu, reglu");
     CHECK_THAT(error.hint(), Catch::Matchers::Contains("swiglu"));
   }
 }

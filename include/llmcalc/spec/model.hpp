@@ -17,6 +17,13 @@ struct GroupedAttention {
   std::int64_t heads = 0;
   std::int64_t kv_heads = 0;
   std::int64_t head_dim = 0;
+  std::int64_t value_dim = 0;    ///< of a value head
+  bool keys_are_values = false;  ///< one projection makes both
+  bool borrows_keys = false;     ///< keys and values are those of an earlier layer
+  std::int64_t input_width = 0;  ///< 0: the hidden state's
+  std::int64_t query_rank = 0;   ///< of the bottleneck before the queries; 0: none
+  std::int64_t output_rank = 0;  ///< of the bottleneck behind each of `output_groups` groups of heads; 0: none
+  std::int64_t output_groups = 0;
   std::int64_t window = 0;            ///< 0: sees everything
   std::int64_t relative_buckets = 0;  ///< T5 bias table held by this layer
   QkNorm qk_norm = QkNorm::none;
@@ -29,13 +36,15 @@ struct GroupedAttention {
 
   friend bool operator==(const GroupedAttention&, const GroupedAttention&) = default;
   constexpr std::int64_t query_width() const { return heads * head_dim; }
-  constexpr std::int64_t kv_width() const { return kv_heads * head_dim; }
+  constexpr std::int64_t key_width() const { return kv_heads * head_dim; }
+  constexpr std::int64_t value_width() const { return kv_heads * value_dim; }
 };
 
 /// Multi-head latent attention.
 struct LatentAttention {
   std::int64_t heads = 0;
   LatentShape ranks;
+  bool borrows_index = false;  ///< attends to what an earlier layer's indexer chose
 
   friend bool operator==(const LatentAttention&, const LatentAttention&) = default;
   constexpr std::int64_t qk_dim() const { return ranks.qk_nope_dim + ranks.qk_rope_dim; }
@@ -87,8 +96,9 @@ struct LayerKind {
   Mixer mixer;
   bool cross_attention = false;  ///< a decoder layer that also attends to the encoder
   FeedForward mlp;
-  std::int64_t extra = 0;  ///< parameters beside those of mixer, MLP and norms
-  bool repeated = false;   ///< its weights are those of an earlier layer
+  std::int64_t extra = 0;          ///< parameters beside those of mixer, MLP and norms
+  bool repeated = false;           ///< its weights are those of an earlier layer
+  std::vector<Projection> beside;  ///< matrices beside those of mixer and MLP
 
   friend bool operator==(const LayerKind&, const LayerKind&) = default;
 };
@@ -102,8 +112,8 @@ struct Model {
   std::int64_t layer_count() const { return static_cast<std::int64_t>(layers.size()); }
 };
 
-/// True for SwiGLU and GeGLU: two projections in, their product out.
-constexpr bool is_gated(Mlp mlp) { return mlp == Mlp::swiglu || mlp == Mlp::geglu; }
+/// True for SwiGLU, GeGLU and ReGLU (Shazeer 2020, arXiv:2002.05202): two projections in, their product out.
+constexpr bool is_gated(Mlp mlp) { return mlp == Mlp::swiglu || mlp == Mlp::geglu || mlp == Mlp::reglu; }
 
 /// Expands a shape into layer kinds.
 /// \throws quantity::BadInput naming the field when a dimension is missing, out of range or inconsistent

@@ -12,7 +12,7 @@
 namespace llmcalc::spec {
 
 enum class Stack { decoder, encoder, encoder_decoder };
-enum class Mlp { gelu, relu, squared_relu, swiglu, geglu };
+enum class Mlp { gelu, relu, squared_relu, swiglu, geglu, reglu };
 enum class Norm { layernorm, layernorm_no_bias, rmsnorm, nonparametric };
 enum class Position { learned, rope, alibi, relative, none };
 enum class QkNorm {
@@ -34,17 +34,22 @@ struct LatentShape {         ///< multi-head latent attention (DeepSeek-V2, arXi
   std::int64_t qk_nope_dim = 0;
   std::int64_t qk_rope_dim = 0;
   std::int64_t v_dim = 0;
+  std::int64_t index_heads = 0;  ///< of an indexer that chooses the positions attended to (DeepSeek-V3.2); 0: none
+  std::int64_t index_dim = 0;
+  std::int64_t index_top_k = 0;  ///< positions that it chooses
 
   friend bool operator==(const LatentShape&, const LatentShape&) = default;
 };
 
-struct LinearAttentionShape {   ///< gated DeltaNet layers (Qwen3-Next)
+struct LinearAttentionShape {   ///< gated DeltaNet layers (Qwen3-Next), or Kimi Delta Attention
   std::int64_t full_every = 0;  ///< every n-th layer is softmax attention; 0: the model has no linear layers
   std::int64_t key_heads = 0;
   std::int64_t value_heads = 0;
   std::int64_t key_dim = 0;
   std::int64_t value_dim = 0;
   std::int64_t conv_kernel = 0;
+  bool channel_decay = false;  ///< each channel of a key decays by itself (Kimi Delta Attention, arXiv:2510.26692)
+  std::int64_t gate_rank = 0;  ///< then of the projections to decays and gate; 0: whole matrices
 
   friend bool operator==(const LinearAttentionShape&, const LinearAttentionShape&) = default;
 };
@@ -79,6 +84,8 @@ enum class StateForm : std::uint8_t {
   duality,            ///< Mamba-2 (Dao & Gu 2024, arXiv:2405.21060)
   gated_recurrence,   ///< RG-LRU (De et al. 2024, arXiv:2402.19427)
   short_convolution,  ///< a gated causal convolution alone (LFM2)
+  wkv,                ///< RWKV-4 (Peng et al. 2023, arXiv:2305.13048)
+  matrix_memory,      ///< mLSTM (Beck et al. 2025, arXiv:2503.13427)
 };
 
 struct StateShape {
@@ -96,6 +103,15 @@ struct StateShape {
   friend bool operator==(const StateShape&, const StateShape&) = default;
 };
 
+/// A matrix between two widths.
+struct Projection {
+  std::int64_t inputs = 0;
+  std::int64_t outputs = 0;
+  bool bias = false;
+
+  friend bool operator==(const Projection&, const Projection&) = default;
+};
+
 /// One layer of a model whose layers follow no period; a size of 0 is the shape's.
 struct LayerPlan {
   MixerWord mixer = MixerWord::attention;
@@ -106,8 +122,19 @@ struct LayerPlan {
   std::int64_t heads = 0;
   std::int64_t kv_heads = 0;
   std::int64_t head_dim = 0;
+  std::int64_t value_dim = 0;    ///< of a value head; 0: as wide as a key's
+  bool keys_are_values = false;  ///< one projection makes both (Gemma 4)
+  bool borrows_keys = false;     ///< keys and values are those of an earlier layer (Gemma 3n)
+  std::int64_t input_width =
+      0;                        ///< of what attention reads, where that is joined with the embedding (Zamba); 0: hidden
+  std::int64_t query_rank = 0;  ///< queries come through a bottleneck (DeepSeek-V4)
+  std::int64_t output_rank = 0;  ///< and so does what attention gives, in `output_groups` groups of heads
+  std::int64_t output_groups = 0;
+  bool borrows_index = false;  ///< attends to what an earlier layer's indexer chose (GLM-5)
   std::int64_t ffn = 0;
-  std::int64_t extra = 0;  ///< parameters that belong to no matrix or norm of the kind (scalars, small tables)
+  std::int64_t expert_ffn = 0;
+  std::int64_t extra = 0;          ///< parameters that belong to no matrix or norm of the kind (scalars, small tables)
+  std::vector<Projection> beside;  ///< matrices beside those of the kind: gates, low ranks, per-layer inputs
 
   friend bool operator==(const LayerPlan&, const LayerPlan&) = default;
 };
@@ -181,13 +208,6 @@ struct Shape {
   double dropout = 0.0;         ///< hidden and attention dropout probability of the run
 };
 
-/// A matrix between a tower and the text model.
-struct Projection {
-  std::int64_t inputs = 0;
-  std::int64_t outputs = 0;
-  bool bias = false;
-};
-
 /// An encoder of images or sound beside the text model, and what leads from its width to the text's.
 struct Tower {
   std::string name;                   ///< "vision", "audio"
@@ -196,7 +216,7 @@ struct Tower {
   std::int64_t patch_inputs = 0;      ///< numbers that make a position: channels x patch x patch; 0: no such matrix
   bool patch_bias = false;            ///< of the matrix from those to the tower's width
   std::int64_t merged = 1;            ///< positions that the projector makes one of
-  std::vector<Projection> projector;  ///< in order
+  std::vector<Projection> projector;  ///< between tower and text model, in order
   std::int64_t extra = 0;             ///< parameters of neither layers nor the matrices above
 };
 

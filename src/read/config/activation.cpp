@@ -29,7 +29,7 @@ constexpr std::array activations = {
     Activation{"gelu_pytorch_tanh", Mlp::gelu, Mlp::geglu},
     Activation{"quick_gelu", Mlp::gelu, Mlp::geglu},
     Activation{"gegelu", std::nullopt, Mlp::geglu},
-    Activation{"relu", Mlp::relu, std::nullopt},
+    Activation{"relu", Mlp::relu, Mlp::reglu},
     Activation{"relu2", Mlp::squared_relu, std::nullopt},
 };
 
@@ -55,7 +55,7 @@ void read_activation(ConfigReader& reader) {
     reader.came_from("mlp", amount.pointer);
   }
   std::string_view name = amount.word;
-  const bool gated = name.starts_with(gate_prefix) || reader.field_value("gated").is_true();
+  const bool gated = reader.field_value("gated").is_true();
   if (name.starts_with(gate_prefix)) name.remove_prefix(gate_prefix.size());
   const auto known = std::ranges::find(activations, name, &Activation::name);
   const auto mlp = known == activations.end() ? std::nullopt : gated ? known->gated : known->plain;

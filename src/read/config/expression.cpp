@@ -160,12 +160,13 @@ class Evaluation {
     return skipping_ ? Amount{} : names_.key(name);
   }
 
-  /// A function of one to three values; is_null() looks at the key that it is given.
+  /// A function of one to three values; is_null() and own() look at the key that they are given.
   Amount call(std::string_view name) {
-    if (name == "is_null") {
+    if (name == "is_null" || name == "own") {
       skip_space();
       const std::string_view key = word();
       expect(")");
+      if (name == "own") return skipping_ ? Amount{} : names_.own(key);
       return truth(!skipping_ && names_.is_null(key));
     }
     std::vector<Amount> given;
@@ -180,11 +181,13 @@ class Evaluation {
     if (name == "len")
       return given[0].value == nullptr ? Amount{} : Amount::of(static_cast<double>(given[0].value->size()));
     if (name == "has" && given.size() == 2) return truth(holds(given[0], given[1]));
+    if (name == "begins" && given.size() == 2) return truth(given[0].word.starts_with(given[1].word));
     if (name == "ends" && given.size() == 2) return truth(given[0].word.ends_with(given[1].word));
     if (name == "count" && given.size() == 2) return Amount::of(static_cast<double>(occurrences(given[0], given[1])));
     if (name == "sum") return summed(given[0]);
     if (std::ranges::any_of(given, &Amount::is_absent)) return {};
     if (name == "floor") return Amount::of(std::floor(number(given[0])));
+    if (name == "sqrt") return Amount::of(std::sqrt(number(given[0])));
     if (name == "ceil") return Amount::of(std::ceil(number(given[0])));
     if (name == "min" && given.size() == 2) return Amount::of(std::min(number(given[0]), number(given[1])));
     if (name == "max" && given.size() == 2) return Amount::of(std::max(number(given[0]), number(given[1])));

@@ -40,6 +40,7 @@ class Names {
   virtual ~Names() = default;
   virtual Amount key(std::string_view path) = 0;    ///< of the file, else of the class
   virtual bool is_null(std::string_view path) = 0;  ///< whether the file holds the key with the value null
+  virtual Amount own(std::string_view key) = 0;     ///< as the file has it for this layer
   virtual Amount field(std::string_view name) = 0;  ///< of the shape
   virtual std::int64_t layer() const = 0;
   virtual std::string place_of(const std::string& pointer) const = 0;

@@ -57,6 +57,8 @@ constexpr std::array state_words = {
     StateWord{"duality", spec::StateForm::duality},
     StateWord{"gated-recurrence", spec::StateForm::gated_recurrence},
     StateWord{"short-convolution", spec::StateForm::short_convolution},
+    StateWord{"wkv", spec::StateForm::wkv},
+    StateWord{"matrix-memory", spec::StateForm::matrix_memory},
 };
 
 bool set_state_form(Shape& shape, std::string_view word) {
@@ -90,6 +92,9 @@ constexpr NumberField numbers[] = {
     {"qk_nope_dim", "qk_nope_dim", latent, {1, most_width}, part_of<&Shape::latent, &LatentShape::qk_nope_dim>},
     {"qk_rope_dim", "qk_rope_dim", latent, {0, most_width}, part_of<&Shape::latent, &LatentShape::qk_rope_dim>},
     {"v_dim", "v_dim", latent, {1, most_width}, part_of<&Shape::latent, &LatentShape::v_dim>},
+    {"index_heads", "index_heads", latent, {0, most_heads}, part_of<&Shape::latent, &LatentShape::index_heads>},
+    {"index_dim", "index_dim", latent, {0, most_width}, part_of<&Shape::latent, &LatentShape::index_dim>},
+    {"index_top_k", "index_top_k", latent, {0, most_positions}, part_of<&Shape::latent, &LatentShape::index_top_k>},
     {"key_heads", "key_heads", linear, {1, most_heads}, part_of<&Shape::linear, &LinearAttentionShape::key_heads>},
     {"value_heads",
      "value_heads",
@@ -99,6 +104,7 @@ constexpr NumberField numbers[] = {
     {"key_dim", "key_dim", linear, {1, most_width}, part_of<&Shape::linear, &LinearAttentionShape::key_dim>},
     {"value_dim", "value_dim", linear, {1, most_width}, part_of<&Shape::linear, &LinearAttentionShape::value_dim>},
     {"conv_kernel", "conv_kernel", linear, {1, 4096}, part_of<&Shape::linear, &LinearAttentionShape::conv_kernel>},
+    {"gate_rank", "gate_rank", linear, {0, most_width}, part_of<&Shape::linear, &LinearAttentionShape::gate_rank>},
     {"experts", "experts", experts, {0, most_experts}, part_of<&Shape::moe, &MoeShape::experts>},
     {"top_k", "top_k", experts, {1, most_experts}, part_of<&Shape::moe, &MoeShape::top_k>},
     {"expert_ffn", "expert_ffn", experts, {1, most_ffn}, part_of<&Shape::moe, &MoeShape::expert_ffn>},
@@ -133,6 +139,7 @@ constexpr SwitchField switches[] = {
     {"pooler", part_of<&Shape::pooler>},
     {"head_transform", part_of<&Shape::head_transform>},
     {"embeds_narrow", part_of<&Shape::embeds_narrow>},
+    {"channel_decay", part_of<&Shape::linear, &LinearAttentionShape::channel_decay>},
     {"state_conv_bias", part_of<&Shape::state, &StateShape::conv_bias>},
     {"state_bias", part_of<&Shape::state, &StateShape::bias>},
     {"state_norm", part_of<&Shape::state, &StateShape::norm>},
@@ -157,8 +164,10 @@ constexpr WordField words[] = {
 /// positions may be stretched.
 constexpr std::array<std::string_view, 4> others = {"norms_per_layer", "activation", "gated", "layer_words"};
 
-constexpr std::array<std::string_view, 10> layer_fields = {"mixer", "windowed", "experts",  "mlp", "repeated",
-                                                           "heads", "kv_heads", "head_dim", "ffn", "extra"};
+constexpr std::array<std::string_view, 20> layer_fields = {
+    "mixer",        "windowed",      "experts",     "mlp",        "repeated",    "heads",         "kv_heads",
+    "head_dim",     "value_dim",     "input_width", "query_rank", "output_rank", "output_groups", "keys_are_values",
+    "borrows_keys", "borrows_index", "ffn",         "expert_ffn", "extra",       "beside"};
 
 std::vector<std::string_view> all_names() {
   std::vector<std::string_view> names(others.begin(), others.end());

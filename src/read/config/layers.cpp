@@ -82,9 +82,8 @@ spec::MixerWord mixer_of(ConfigReader& reader, std::int64_t layer) {
   return known->mixer;
 }
 
-std::int64_t size_of(ConfigReader& reader, std::string_view name, std::int64_t layer) {
+std::int64_t whole_of(ConfigReader& reader, const Amount& amount, std::string_view name, std::int64_t layer) {
   constexpr double largest = 1e12;
-  const Amount amount = reader.layer_value(name, layer);
   if (amount.is_absent()) return 0;
   const bool whole = amount.kind == Amount::Kind::number && amount.number == std::floor(amount.number);
   if (!whole || amount.number < 0 || amount.number > largest) {
@@ -92,6 +91,26 @@ std::int64_t size_of(ConfigReader& reader, std::string_view name, std::int64_t l
                              fmt::format("makes {} of layer {} no whole number", name, layer));
   }
   return static_cast<std::int64_t>(amount.number);
+}
+
+std::int64_t size_of(ConfigReader& reader, std::string_view name, std::int64_t layer) {
+  return whole_of(reader, reader.layer_value(name, layer), name, layer);
+}
+
+/// Each matrix as [inputs, outputs] or [inputs, outputs, bias]; one without inputs or outputs is not there.
+std::vector<spec::Projection> matrices_beside(ConfigReader& reader, std::int64_t layer) {
+  std::vector<spec::Projection> found;
+  const nlohmann::json* described = reader.family().layer_field("beside");
+  if (described == nullptr) return found;
+  for (const auto& matrix : *described) {
+    const auto size = [&](std::size_t i) {
+      return whole_of(reader, reader.layer_computed(matrix.at(i), layer), "beside", layer);
+    };
+    const bool bias = matrix.size() > 2 && reader.layer_computed(matrix.at(2), layer).is_true();
+    const spec::Projection one{size(0), size(1), bias};
+    if (one.inputs > 0 && one.outputs > 0) found.push_back(one);
+  }
+  return found;
 }
 
 spec::LayerPlan planned(ConfigReader& reader, std::int64_t layer) {
@@ -106,8 +125,18 @@ spec::LayerPlan planned(ConfigReader& reader, std::int64_t layer) {
   plan.heads = size_of(reader, "heads", layer);
   plan.kv_heads = size_of(reader, "kv_heads", layer);
   plan.head_dim = size_of(reader, "head_dim", layer);
+  plan.value_dim = size_of(reader, "value_dim", layer);
+  plan.input_width = size_of(reader, "input_width", layer);
+  plan.query_rank = size_of(reader, "query_rank", layer);
+  plan.output_rank = size_of(reader, "output_rank", layer);
+  plan.output_groups = size_of(reader, "output_groups", layer);
+  plan.keys_are_values = reader.layer_value("keys_are_values", layer).is_true();
+  plan.borrows_keys = reader.layer_value("borrows_keys", layer).is_true();
+  plan.borrows_index = reader.layer_value("borrows_index", layer).is_true();
   plan.ffn = size_of(reader, "ffn", layer);
+  plan.expert_ffn = size_of(reader, "expert_ffn", layer);
   plan.extra = size_of(reader, "extra", layer);
+  plan.beside = matrices_beside(reader, layer);
   return plan;
 }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 namespace llmcalc::read {
 namespace {
@@ -42,6 +43,18 @@ bool ConfigReader::is_null(std::string_view path) {
   return found && found->value->is_null();
 }
 
+/// What a file says of single layers, by their numbers (transformers configuration_utils.py, per_layer_config).
+Amount ConfigReader::own(std::string_view name) {
+  const auto layers = object_.value("per_layer_config");
+  if (!layers || !layers->value->is_object()) return key(name);
+  for (const auto& [number, values] : layers->value->items()) {
+    const bool mine = std::strtoll(number.c_str(), nullptr, 10) == layer_;
+    if (!mine || !values.is_object() || !values.contains(name)) continue;
+    return Amount::of(values.at(std::string(name)), layers->pointer + "/" + number + "/" + std::string(name));
+  }
+  return key(name);
+}
+
 Amount ConfigReader::field(std::string_view name) {
   if (const auto* number = number_field(name)) {
     const auto value = number->member(shape_);
@@ -69,6 +82,11 @@ Amount ConfigReader::layer_value(std::string_view name, std::int64_t layer) {
   first_pointer_.clear();
   const auto* description = family_.layer_field(name);
   return description == nullptr ? Amount{} : described(*description, family_.at("layer", name));
+}
+
+Amount ConfigReader::layer_computed(const nlohmann::json& expression, std::int64_t layer) {
+  layer_ = layer;
+  return described(expression, family_.at("layer", "beside"));
 }
 
 void ConfigReader::remember_origin(std::string_view term, const Amount& amount) {

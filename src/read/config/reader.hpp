@@ -34,6 +34,7 @@ class ConfigReader : private Names {
   Amount computed(const nlohmann::json& expression, const std::string& place) { return described(expression, place); }
   /// What the family says of one layer.
   Amount layer_value(std::string_view name, std::int64_t layer);
+  Amount layer_computed(const nlohmann::json& expression, std::int64_t layer);
   bool describes_layers(std::string_view name) const { return family_.layer_field(name) != nullptr; }
 
   /// Reads a field into the shape; one that the family does not describe stays.
@@ -56,6 +57,7 @@ class ConfigReader : private Names {
  private:
   Amount key(std::string_view path) override;
   bool is_null(std::string_view path) override;
+  Amount own(std::string_view key) override;
   Amount field(std::string_view name) override;
   std::int64_t layer() const override { return layer_; }
   std::string place_of(const std::string& pointer) const override { return document_.at(pointer); }

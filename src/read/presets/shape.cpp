@@ -33,6 +33,9 @@ constexpr Field<LatentShape> latent_fields[] = {
     {"qk_nope_dim", set<&LatentShape::qk_nope_dim>},
     {"qk_rope_dim", set<&LatentShape::qk_rope_dim>},
     {"v_dim", set<&LatentShape::v_dim>},
+    {"index_heads", set<&LatentShape::index_heads>},
+    {"index_dim", set<&LatentShape::index_dim>},
+    {"index_top_k", set<&LatentShape::index_top_k>},
 };
 
 constexpr Field<LinearAttentionShape> linear_fields[] = {

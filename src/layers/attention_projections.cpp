@@ -1,0 +1,81 @@
+#include "layers/attention_projections.hpp"
+
+namespace llmcalc::layers {
+
+namespace {
+
+/// What an earlier layer made, and keeps: nothing of it is this layer's.
+Value borrowed(BlockBuilder& b, const Value& memory, std::int64_t columns, std::string_view name) {
+  return b.value(name, memory.rows, columns / b.context().tp, 0, memory.needs_gradient);
+}
+
+/// Queries from the hidden state, or from a normed bottleneck.
+Value queries(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, std::int64_t width) {
+  if (a.query_rank == 0) return b.linear(x, {"q projection", x.columns, width, a.qkv_bias, Cut::columns});
+  const Value low = b.linear(x, {"q down projection", x.columns, a.query_rank, a.qkv_bias});
+  const Value normed = b.norm(low, "q latent norm", b.context().shape().norm);
+  return b.linear(normed, {"q up projection", a.query_rank, width, false, Cut::columns});
+}
+
+/// True if queries, keys and values are three equal parts of one product, each as it stands there.
+bool is_plain(const spec::GroupedAttention& a) {
+  const bool own = !a.borrows_keys && !a.keys_are_values && a.value_dim == a.head_dim;
+  return own && a.query_rank == 0 && !a.output_gate && a.qk_norm == spec::QkNorm::none;
+}
+
+}  // namespace
+
+Value columns_of(const Value& fused, std::int64_t columns) {
+  Value view = fused;
+  view.columns = columns;
+  return view;
+}
+
+bool fuses_projections(const Context& c, const spec::GroupedAttention& a) {
+  return is_plain(a) && (c.profile.attention.fused_projections ||
+                         (c.profile.kernels.transformers_modules && c.shape().writing.fused_qkv));
+}
+
+Value joined(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x) {
+  if (a.input_width == 0 || a.input_width == x.columns) return x;
+  b.vector("norm of what is joined", a.input_width - x.columns);
+  return b.rearrange(x, "joined with the embedding", x.rows, a.input_width, OpKind::permutation);
+}
+
+Heads fused_projection(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x) {
+  const std::int64_t query_width = a.query_width();
+  const std::int64_t tp = b.context().tp;
+  const Value qkv =
+      b.linear(x, {"qkv projection", x.columns, query_width + 2 * a.key_width(), a.qkv_bias, Cut::columns});
+  return {columns_of(qkv, query_width / tp), columns_of(qkv, a.key_width() / tp), columns_of(qkv, a.key_width() / tp)};
+}
+
+Heads separate_projections(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, const Value& memory) {
+  const std::int64_t query_width = a.output_gate ? 2 * a.query_width() : a.query_width();
+  const Value q = queries(b, a, x, query_width);
+  if (a.borrows_keys) {
+    return {q, borrowed(b, memory, a.key_width(), "keys of an earlier layer"),
+            borrowed(b, memory, a.value_width(), "values of an earlier layer")};
+  }
+  const Value k = b.linear(memory, {"k projection", memory.columns, a.key_width(), a.qkv_bias, Cut::columns});
+  if (a.keys_are_values) return {q, k, columns_of(k, a.value_width() / b.context().tp)};
+  const Value v = b.linear(memory, {"v projection", memory.columns, a.value_width(), a.qkv_bias, Cut::columns});
+  return {q, k, v};
+}
+
+Value outputs(BlockBuilder& b, const spec::GroupedAttention& a, const Value& mixed) {
+  const std::int64_t width = a.heads * a.value_dim;
+  const std::int64_t hidden = b.context().shape().hidden;
+  if (a.output_rank == 0) return b.linear(mixed, {"output projection", width, hidden, a.out_bias, Cut::rows});
+  Value by_group = mixed;
+  by_group.rows *= a.output_groups;
+  by_group.columns /= a.output_groups;
+  Value low = b.linear(by_group, {"output down projection", width / a.output_groups, a.output_rank, false});
+  b.vector("output down projections of other groups",
+           quantity::product(a.output_groups - 1, width / a.output_groups, a.output_rank));
+  low.rows = mixed.rows;
+  low.columns *= a.output_groups;
+  return b.linear(low, {"output projection", low.columns, hidden, a.out_bias});
+}
+
+}  // namespace llmcalc::layers

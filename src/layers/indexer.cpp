@@ -1,0 +1,57 @@
+#include "layers/attention.hpp"
+#include "llmcalc/layers/widths.hpp"
+
+namespace llmcalc::layers {
+
+using quantity::product;
+
+namespace {
+
+/// A product that no gradient goes through: its matrix stays as it is.
+Value constant_product(BlockBuilder& b, const Value& x, std::string_view name, std::int64_t columns) {
+  const Context& c = b.context();
+  Weight w{.name = name, .elements = product(x.columns, columns), .whole = product(x.columns, columns)};
+  w.active = w.whole;
+  w.rows = x.columns;
+  w.columns = columns;
+  w.dtype = c.matrix_type;
+  w.trainable = false;
+  const Value out = b.value(name, x.rows, columns, c.width, false);
+  Op op{.kind = OpKind::linear, .name = name, .inputs = {x.id}, .outputs = {out.id}};
+  op.weight = b.weight(w);
+  op.product = {x.rows, columns, x.columns, 1};
+  op.forward = quantity::flops(2.0 * static_cast<double>(x.rows) * static_cast<double>(w.whole));
+  b.append(op);
+  return out;
+}
+
+/// A score a head, query and position in fp32 where tensors are written out, and their sum over the heads; kernels
+/// leave the sum alone (deepseek-ai/DeepSeek-V3.2-Exp inference/kernel.py, fp8_index).
+void score(BlockBuilder& b, const spec::LatentShape& n, const Value& q, const Value& k, const Value& weights) {
+  const Context& c = b.context();
+  const std::int64_t scored = product(q.rows, c.attended);
+  Op op{.kind = OpKind::scores, .name = "index scores", .inputs = {q.id, k.id, weights.id}};
+  op.forward = quantity::flops(2.0 * static_cast<double>(scored) * static_cast<double>(n.index_heads * n.index_dim));
+  if (c.profile.kernels.transformers_modules)
+    op.workspace_forward = quantity::bytes(product(scored, n.index_heads, fp32_width));
+  op.outputs.push_back(b.value("index scores", q.rows, c.attended, fp32_width, false).id);
+  b.append(op);
+}
+
+}  // namespace
+
+/// Queries of some heads and keys of one, weighted a head, score every position, and attention sees the best of them.
+/// Nothing is differentiated, so the language model's loss trains none of it (DeepSeek-V3.2-Exp report, section 2;
+/// transformers modeling_deepseek_v32.py, DeepseekV32Indexer.forward under torch.no_grad()).
+void choose_positions(BlockBuilder& b, const spec::LatentAttention& a, const Value& x, const Value& q_latent) {
+  const spec::LatentShape& n = a.ranks;
+  if (n.index_heads == 0 || a.borrows_index) return;
+  const Value q = constant_product(b, q_latent, "index queries", n.index_heads * n.index_dim);
+  const Value k = constant_product(b, x, "index keys", n.index_dim);
+  const WeightId norm = b.vector("index key norm", 2 * n.index_dim);
+  b.block().weights[norm].trainable = false;
+  const Value weights = constant_product(b, x, "index weights", n.index_heads);
+  score(b, n, q, cached(b, k, "index key cache"), weights);
+}
+
+}  // namespace llmcalc::layers

@@ -1,0 +1,66 @@
+// Recurrences without a convolution: RWKV and mLSTM.
+#include "layers/recurrence.hpp"
+
+namespace llmcalc::layers {
+
+using spec::StateShape;
+
+namespace {
+
+/// A position mixed with the one before it, by a learned share a channel (transformers modeling_rwkv.py,
+/// RwkvSelfAttention.extract_key_value).
+Value shifted(BlockBuilder& b, const Value& x, std::string_view name) {
+  const Value y = b.value(name, x.rows, x.columns, x.width, x.needs_gradient);
+  Op op{.kind = OpKind::elementwise, .name = name, .inputs = {x.id}, .outputs = {y.id}, .saved = {x.id}};
+  op.weight = b.vector("share", x.columns);
+  b.append(op);
+  return y;
+}
+
+/// A tensor-parallel rank has whole heads.
+StateShape share_of(const StateShape& whole, std::int64_t tp) {
+  StateShape share = whole;
+  share.width /= tp;
+  share.heads /= tp;
+  return share;
+}
+
+}  // namespace
+
+/// RWKV-4: keys, values and receptances of shifted inputs; the kernel keeps keys, values and its result, the gate the
+/// receptances (Peng et al. 2023, arXiv:2305.13048 section 3.1; transformers modeling_rwkv.py, RwkvLinearAttention).
+Value wkv(BlockBuilder& b, const StateShape& s, const Value& x) {
+  constexpr double flops_a_channel = 10.0;
+  const StateShape rank = share_of(s, b.context().tp);
+  const Value k = b.linear(shifted(b, x, "key input"), {"k projection", x.columns, s.width, false, Cut::columns});
+  const Value v = b.linear(shifted(b, x, "value input"), {"v projection", x.columns, s.width, false, Cut::columns});
+  const Value r =
+      b.linear(shifted(b, x, "receptance input"), {"receptance projection", x.columns, s.width, false, Cut::columns});
+  b.vector("time decay and first", 2 * s.width, Cut::columns);
+  const Value out = scanned(b, rank, {"wkv", flops_a_channel, k, v, k});
+  // Sums of both, their maximum, and the last input of each mix (RwkvModel.forward, state).
+  keep_state(b, {3 * rank.width, 2 * x.columns});
+  const Value gated = b.multiply(b.activation(r, "receptance"), out, "gated");
+  return b.linear(gated, {"out projection", s.width, x.columns, false, Cut::rows});
+}
+
+/// mLSTM: a matrix a head that takes up products of keys and values, through an input and a forget gate a head, and a
+/// gate of what queries read from it (Beck et al. 2025, arXiv:2503.13427; transformers modeling_xlstm.py,
+/// xLSTMLayer). `state` is the width of a head's key.
+Value matrix_memory(BlockBuilder& b, const StateShape& s, const Value& x) {
+  constexpr double flops_a_state = 6.0;
+  const StateShape rank = share_of(s, b.context().tp);
+  const std::int64_t key_width = s.heads * s.state;
+  const Value q = b.linear(x, {"q projection", x.columns, key_width, s.bias, Cut::columns});
+  const Value k = b.linear(x, {"k projection", x.columns, key_width, s.bias, Cut::columns});
+  const Value v = b.linear(x, {"v projection", x.columns, s.width, s.bias, Cut::columns});
+  const Value gate = b.linear(x, {"output gate", x.columns, s.width, s.bias, Cut::columns});
+  b.linear(x, {"input and forget gates", x.columns, 2 * s.heads, true});
+  const Value read = scanned(b, rank, {"matrix memory", flops_a_state, q, k, v});
+  keep_state(b, {s.state * rank.width + rank.heads * (s.state + 1), 0});
+  const Value normed = b.norm(read, "heads norm", b.context().shape().norm);
+  return b.linear(b.multiply(b.activation(gate, "gate"), normed, "gated"),
+                  {"out projection", s.width, x.columns, s.bias, Cut::rows});
+}
+
+}  // namespace llmcalc::layers

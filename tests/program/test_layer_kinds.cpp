@@ -1,0 +1,105 @@
+// What kinds of layers hold and keep that differ from plain attention by a word of their description.
+#include "catch.hpp"
+#include "llmcalc/memory/block_walk.hpp"
+#include "llmcalc/program/count.hpp"
+#include "questions.hpp"
+
+#include <utility>
+
+using namespace llmcalc;
+using quantity::in_bytes;
+
+namespace {
+
+constexpr std::int64_t seq = 512;
+constexpr std::int64_t h = 1024, a = 8, layer_count = 2;
+
+spec::Shape shape() {
+  spec::Shape s;
+  s.layers = layer_count;
+  s.hidden = h;
+  s.heads = s.kv_heads = a;
+  s.head_dim = h / a;
+  s.ffn = 4 * h;
+  s.vocab = 32000;
+  s.max_position = seq;
+  return s;
+}
+
+spec::Question ask(spec::Shape s) {
+  auto q = test::ask(std::move(s), seq, 1);
+  q.training.framework = spec::Framework::hf;
+  q.training.attention = spec::AttentionKernel::sdpa;
+  return q;
+}
+
+std::int64_t kept(const spec::Question& q, std::size_t block) {
+  return in_bytes(memory::walk_block(test::program_of(q).blocks[block], {}).kept);
+}
+
+std::int64_t elements(const layers::Block& block) {
+  std::int64_t sum = 0;
+  for (const auto& weight : block.weights) sum += weight.elements;
+  return sum;
+}
+
+spec::Shape latent(std::int64_t index_heads) {
+  auto s = shape();
+  s.latent = {.q_rank = 256, .kv_rank = 128, .qk_nope_dim = 64, .qk_rope_dim = 32, .v_dim = 64};
+  s.latent.index_heads = index_heads;
+  s.latent.index_dim = 32;
+  s.latent.index_top_k = 64;
+  return s;
+}
+
+/// The first layer as every other, the second as it is given.
+spec::Shape with_second(spec::LayerPlan second) {
+  auto s = shape();
+  s.plan = {spec::LayerPlan{}, std::move(second)};
+  return s;
+}
+
+}  // namespace
+
+/// transformers modeling_deepseek_v32.py, DeepseekV32Indexer: wq_b, wk, weights_proj and a LayerNorm with bias, whose
+/// forward pass stands under torch.no_grad().
+TEST_CASE("an indexer is neither trained by the model's loss nor kept for the backward pass") {
+  constexpr std::int64_t heads = 4, dim = 32;
+  constexpr std::int64_t indexer = 256 * heads * dim + h * (dim + heads) + 2 * dim;
+  const auto with = program::count_parameters(test::program_of(ask(latent(heads))));
+  const auto without = program::count_parameters(test::program_of(ask(latent(0))));
+  CHECK(with.total - without.total == layer_count * indexer);
+  CHECK(with.trainable == without.trainable);
+  CHECK(kept(ask(latent(heads)), 1) == kept(ask(latent(0)), 1));
+}
+
+/// transformers modeling_gemma3n.py, Gemma3nTextAttention: no k_proj and v_proj where is_kv_shared_layer.
+TEST_CASE("a layer that borrows keys and values neither makes nor keeps them") {
+  const auto q = ask(with_second({.borrows_keys = true}));
+  const auto program = test::program_of(q);
+  CHECK(elements(program.blocks[1]) - elements(program.blocks[2]) == 2 * h * h);
+  CHECK(kept(q, 1) - kept(q, 2) == 2 * seq * h * 2);
+}
+
+/// transformers modeling_gemma4.py, Gemma4TextAttention: no v_proj where use_alternative_attention.
+TEST_CASE("one projection makes keys and values") {
+  const auto q = ask(with_second({.keys_are_values = true}));
+  const auto program = test::program_of(q);
+  CHECK(elements(program.blocks[1]) - elements(program.blocks[2]) == h * h);
+  CHECK(kept(q, 1) - kept(q, 2) == seq * h * 2);
+}
+
+/// transformers modeling_mimo_v2_flash.py, MiMoV2FlashAttention: v_proj and o_proj are v_head_dim wide a head.
+TEST_CASE("values may be narrower than keys") {
+  const auto q = ask(with_second({.value_dim = h / a / 2}));
+  const auto program = test::program_of(q);
+  CHECK(elements(program.blocks[1]) - elements(program.blocks[2]) == 2 * h * h / 2);
+  CHECK(kept(q, 1) - kept(q, 2) == 2 * seq * h / 2 * 2);
+}
+
+TEST_CASE("a matrix beside reads what attention reads and keeps what it makes") {
+  const auto q = ask(with_second({.beside = {{h, h / 4, false}}}));
+  const auto program = test::program_of(q);
+  CHECK(elements(program.blocks[2]) - elements(program.blocks[1]) == h * h / 4);
+  CHECK(kept(q, 2) - kept(q, 1) == seq * h / 4 * 2);
+}
