@@ -24,6 +24,8 @@ TEST_CASE("keys and values of a token take what engines logged") {
   CHECK(token_bytes({"model", "llama-2-7b", "engine", "trtllm"}) == 524288);
   // Latents of 576 in 61 layers, whole on every rank (DeepSeek-V3, arXiv:2412.19437 section 2.1).
   CHECK(token_bytes({"model", "deepseek-v3", "tp", "8"}) == 70272);
+  // And with them a key of 128 of the indexer (DeepSeek-V3.2-Exp, inference/model.py, Indexer.k_cache).
+  CHECK(token_bytes({"model", "deepseek-v3.2", "tp", "8"}) == 70272 + 2 * 128 * 61);
 }
 
 // Gemma 2 9B: 42 layers with 2 x 8 heads of 256 in 16 bits, every other one windowed, whose pool SGLang makes 0.8 times
