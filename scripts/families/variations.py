@@ -15,6 +15,7 @@ HIDDEN = re.compile(r"^(.*_)?(hidden_size|d_model|n_embd|embed_dim|hidden_dim|em
 INNER = re.compile(r"(intermediate_size|ffn_dim|d_ff|n_inner|ffn_hidden_size|mlp_dim|inner_dim)")
 EXPERTS = re.compile(r"(num_experts|n_routed_experts|num_local_experts|moe_num_experts)$")
 TOP_K = re.compile(r"(experts_per_tok(en)?|top_k|topk|moe_k|experts_topk)$")
+ONE_OR_NONE = re.compile(r"(shared_experts|n_group|topk_group)$")
 ONE_AT_LEAST = re.compile(r"(_id|_token|_ids|_idx|_index|version|seed|dtype|group|frequency|topk_group|pad)$|token_id")
 
 # Switches of every configuration class that are about a call or about another role of the model.
@@ -22,6 +23,24 @@ NOT_STRUCTURE = {
     "add_cross_attention", "chunk_size_feed_forward", "cross_attention_hidden_size", "is_decoder", "is_encoder_decoder",
     "output_attentions", "output_hidden_states", "pretraining_tp", "pruned_heads", "return_dict", "tie_encoder_decoder",
     "torchscript", "use_cache",
+}
+
+# Numbers that say what others say already.
+DERIVED = {
+    "xlstm": {"embedding_dim": lambda node: node["hidden_size"], "num_blocks": lambda node: node["num_hidden_layers"]},
+    "zamba": {
+        "attention_hidden_size": lambda node: 2 * node["hidden_size"],
+        "attention_head_dim": lambda node: 2 * node["hidden_size"] // node["num_attention_heads"],
+    },
+}
+
+# What a class asks every file for.
+ROPE = {"rope_type": "default", "rope_theta": 10000.0}
+NEEDED = {
+    "cohere_compass_text": {"rope_parameters": {"full_attention": ROPE, "sliding_attention": ROPE}},
+    "dbrx": {"attn_config": {"kv_n_heads": 8, "clip_qkv": 8.0, "rope_theta": 10000.0}},
+    "dots1": {"n_routed_experts": 8, "n_shared_experts": 1, "num_experts_per_tok": 2, "n_group": 1, "topk_group": 1},
+    "lfm2_moe": {"layer_types": ["conv", "conv", "full_attention", "conv"], "num_hidden_layers": 4},
 }
 
 WIDTHS = (64, 128, 192, 256, 384, 512)
@@ -59,8 +78,20 @@ def vary_list(draw, key, value):
     return value
 
 
+def layers_of(node):
+    return next((v for k, v in node.items() if isinstance(v, int) and isinstance(k, str) and LAYERS.search(k)), None)
+
+
+def resize_lists(node, layers):
+    """Lists with a value a layer follow a new number of layers."""
+    for key, value in node.items():
+        if isinstance(value, list) and layers and len(value) == layers and layers != layers_of(node):
+            node[key] = [value[i % layers] for i in range(layers_of(node))]
+
+
 def vary(draw, node, share, path=()):
     """Changes about `share` of the numbers and switches of a nested configuration in place; few layers in any case."""
+    layers = layers_of(node)
     for key, value in list(node.items()):
         if key in NOT_STRUCTURE or not isinstance(key, str):
             continue
@@ -80,8 +111,13 @@ def vary(draw, node, share, path=()):
         elif isinstance(value, list):
             node[key] = vary_list(draw, key, value) if draw.random() < share else value
         elif value is None and draw.random() < share:
-            if KV_HEADS.search(key) or HEAD_DIM.search(key) or INNER.search(key):
+            if any(sized.search(key) for sized in (KV_HEADS, HEAD_DIM, INNER, EXPERTS, TOP_K)):
                 node[key] = vary_integer(draw, key, 64)
+            elif ONE_OR_NONE.search(key):
+                node[key] = 1
+            elif key == "vocab_size":
+                node[key] = draw.randint(100, 999)
+    resize_lists(node, layers)
     if draw.random() < 0.8:
         for derived in ("layer_types", "mlp_layer_types", "layers_block_type"):
             node.pop(derived, None)
@@ -101,6 +137,10 @@ def settle(node):
         if TOP_K.search(key):
             experts = [v for k, v in node.items() if isinstance(k, str) and isinstance(v, int) and EXPERTS.search(k)]
             node[key] = min([value, *experts])
+    for key, value in DERIVED.get(node.get("model_type"), {}).items():
+        node[key] = value(node)
+    if "qk_head_dim" in node:
+        node["qk_head_dim"] = node["qk_nope_head_dim"] + node["qk_rope_head_dim"]
     width = node.get("hidden_size")
     if heads and node.get("head_dim", 1) is None and isinstance(width, int) and width % heads:
         node["hidden_size"] = heads * max(8, width // heads)
@@ -114,7 +154,7 @@ def variations(config_class, default, accepts, count, seed):
     for _ in range(12 * count):
         if len(found) == count:
             break
-        changed = copy.deepcopy(default)
+        changed = copy.deepcopy(default) | NEEDED.get(seed, {})
         vary(draw, changed, share)
         settle(changed)
         try:
