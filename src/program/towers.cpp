@@ -4,12 +4,20 @@
 #include "llmcalc/layers/tower_blocks.hpp"
 #include "llmcalc/spec/question.hpp"
 
+#include <algorithm>
+
 namespace llmcalc::program {
 
 namespace {
 
 using spec::Method;
 using spec::TowerUse;
+
+/// Patches are of towers that cut images into them; of a model without any, they are whatever its towers run over.
+bool follows_images(const spec::Question& question, const spec::Tower& tower) {
+  const auto cuts = [](const spec::Tower& one) { return one.patch_inputs > 0; };
+  return cuts(tower) || std::ranges::none_of(question.model.shape.towers, cuts);
+}
 
 /// The question that a tower answers: its layers over the patches of one image at a time.
 spec::Question of_tower(const spec::Question& question, const spec::Tower& tower) {
@@ -21,7 +29,7 @@ spec::Question of_tower(const spec::Question& question, const spec::Tower& tower
   inner.layout.cp = 1;
   inner.layout.sp = false;
   auto& training = inner.training;
-  training.seq = training.patches > 0 ? training.patches : tower.positions;
+  training.seq = training.patches > 0 && follows_images(question, tower) ? training.patches : tower.positions;
   training.micro_batch = quantity::product(training.micro_batch, training.images);
   training.batch_of_rank = 0;
   if (training.towers == TowerUse::frozen) training.method = Method::forward_only;

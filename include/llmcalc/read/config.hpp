@@ -3,6 +3,7 @@
 
 #include "llmcalc/formats/quant.hpp"
 #include "llmcalc/read/presets.hpp"
+#include "llmcalc/spec/image.hpp"
 #include "llmcalc/spec/shape.hpp"
 
 #include <optional>
@@ -22,6 +23,7 @@ struct ConfigShape {
   spec::Shape shape;
   std::optional<formats::Quant> quant;  ///< of the checkpoint's weights, where they are quantized and the file says how
   std::vector<KeyOrigin> origins;
+  std::vector<spec::ImageRule> images;  ///< of each tower
   std::vector<std::string>
       notes;  ///< what the file says that the text model leaves out (vision tower, MTP, quantization)
 };

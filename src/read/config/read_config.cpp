@@ -60,7 +60,7 @@ ConfigShape read_config(std::string_view json, std::string_view place, const Con
   const auto quant = published_quant(reader);
   if (quant) origins.push_back({"quant", quant->pointer});
   return {std::move(shape), quant ? std::optional(quant->value) : std::nullopt, std::move(origins),
-          reader.take_notes()};
+          reader.take_images(), reader.take_notes()};
 }
 
 }  // namespace llmcalc::read

@@ -53,6 +53,9 @@ class ConfigReader : private Names {
 
   std::vector<KeyOrigin> take_origins() { return std::move(origins_); }
   std::vector<std::string> take_notes() { return std::move(notes_); }
+  /// How the processor in front of each tower fits images to it.
+  std::vector<spec::ImageRule>& images() { return images_; }
+  std::vector<spec::ImageRule> take_images() { return std::move(images_); }
 
  private:
   Amount key(std::string_view path) override;
@@ -80,6 +83,7 @@ class ConfigReader : private Names {
   std::vector<std::string> missing_;
   std::vector<KeyOrigin> origins_;
   std::vector<std::string> notes_;
+  std::vector<spec::ImageRule> images_;
 };
 
 }  // namespace llmcalc::read

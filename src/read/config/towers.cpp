@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -10,6 +11,17 @@ namespace llmcalc::read {
 namespace {
 
 using nlohmann::json;
+
+struct FitWord {
+  std::string_view word;
+  spec::ImageFit fit;
+};
+constexpr std::array fit_words = {
+    FitWord{"fixed", spec::ImageFit::fixed},
+    FitWord{"native", spec::ImageFit::native},
+    FitWord{"longest-edge", spec::ImageFit::longest_edge},
+    FitWord{"tiles", spec::ImageFit::tiles},
+};
 
 [[noreturn]] void refuse_tower(const ConfigReader& text, const std::string& pointer, const std::string& problem) {
   throw quantity::BadInput(text.document().at(pointer), problem,
@@ -58,6 +70,11 @@ class TowerReader {
     return tower;
   }
 
+  /// What becomes of an image in front of the tower, once that is read.
+  spec::ImageRule image_rule() {
+    return says("image") ? described_rule(family_.description().at("image")) : spec::ImageRule{};
+  }
+
  private:
   bool says(std::string_view what) const { return family_.description().contains(what); }
   std::string place(std::string_view what) const { return family_.at("towers", what); }
@@ -79,6 +96,18 @@ class TowerReader {
 
   std::int64_t number(std::string_view what, std::int64_t otherwise) {
     return says(what) ? whole(value(what), what) : otherwise;
+  }
+
+  spec::ImageRule described_rule(const json& described) {
+    const auto size = [&](std::string_view name, std::int64_t otherwise) {
+      const auto field = described.find(name);
+      return field == described.end() ? otherwise : whole(reader_.computed(*field, place("image")), name);
+    };
+    const auto word = described.value("fit", std::string());
+    const auto known = std::ranges::find(fit_words, word, &FitWord::word);
+    if (known == fit_words.end()) throw quantity::BadInput(place("image"), "'" + word + "' is no fit of images");
+    return {known->fit,      size("patch", 0),      size("merge", 1), size("least_pixels", 0), size("most_pixels", 0),
+            size("edge", 0), size("most_tiles", 1), size("tokens", 0)};
   }
 
   /// Each matrix as [inputs, outputs] or [inputs, outputs, bias]; one without inputs is not there.
@@ -109,7 +138,9 @@ class TowerReader {
 void read_towers(const Families& families, const Family& wrapper, ConfigReader& text) {
   for (const json& part : wrapper.description().at("towers")) {
     TowerReader reader(families, wrapper, part, text);
-    if (reader.exists()) text.shape().towers.push_back(reader.read());
+    if (!reader.exists()) continue;
+    text.shape().towers.push_back(reader.read());
+    text.images().push_back(reader.image_rule());
   }
 }
 

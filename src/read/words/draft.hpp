@@ -5,6 +5,7 @@
 #include "llmcalc/read/presets.hpp"
 #include "llmcalc/read/resolve.hpp"
 #include "llmcalc/read/words.hpp"
+#include "llmcalc/spec/image.hpp"
 #include "llmcalc/spec/question.hpp"
 
 #include <map>
@@ -25,6 +26,7 @@ class Draft {
   spec::Question question;
   std::optional<formats::Quant> published_quant;  ///< of the weights of the model that was named, where not in 16 bits
   std::vector<std::string> assumptions;
+  std::vector<spec::ImageRule> image_rules;  ///< of each tower of a model that a file describes
 
   spec::Shape& shape() { return question.model.shape; }
   spec::Training& training() { return question.training; }

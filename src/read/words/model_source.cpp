@@ -51,6 +51,7 @@ void take_config(Draft& draft, const ConfigText& config) {
       read_config(config.json, config.path, {as == nullptr ? "" : std::string(as->text), draft.catalogue.families()});
   draft.shape() = read.shape;
   draft.published_quant = read.quant;
+  draft.image_rules = read.images;
   set_model_origins(draft, {Source::config, config.path});
   for (const KeyOrigin& key : read.origins) {
     const bool is_key = key.pointer.starts_with('/');

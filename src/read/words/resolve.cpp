@@ -3,6 +3,7 @@
 #include "llmcalc/read/vocabulary.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "read/words/draft_steps.hpp"
+#include "read/words/images.hpp"
 
 #include <utility>
 
@@ -54,6 +55,7 @@ Resolved resolve(const std::vector<Given>& given, const std::optional<ConfigText
   complete_algorithm(draft);
   complete_kernels(draft);
   complete_sequence(draft);
+  complete_images(draft, "seq", draft.training().seq);
   complete_dropout(draft);
   complete_pipeline(draft);
   complete_batch(draft);

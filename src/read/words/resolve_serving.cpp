@@ -5,6 +5,7 @@
 #include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/node.hpp"
 #include "read/words/draft_steps.hpp"
+#include "read/words/images.hpp"
 #include "read/words/serving_checks.hpp"
 #include "read/words/terms.hpp"
 
@@ -157,6 +158,7 @@ Resolved resolve_serving(const std::vector<Given>& given, const std::optional<Co
   complete_machines(draft);
   complete_experts(draft);
   complete_load(draft);
+  complete_images(draft, "prompt", draft.question.serving.load.prompt);
   build(draft);
   check_server(draft);
   auto lines = echo(draft, serving_vocabulary());

@@ -9,6 +9,7 @@ constexpr Shorthand shorthand_rows[] = {
     {"params", Group::model, "number, as 7B", "assume a Llama-like model of this size"},
     {"config", Group::model, "file or folder", "shape from a Hugging Face config.json"},
     {"as", Group::model, "model type", "read --config as this model type, as llama"},
+    {"image_size", Group::model, "1024x768", "pixels of an image: what --patches makes of it, by its processor's rule"},
     {"dtype", Group::run, "fp32|bf16|fp16|mixed-bf16|mixed-fp16", "precision recipe: weights, gradients, optimizer"},
     {"zero", Group::layout, "0|1|2|3", "ZeRO stage: --sharding zero1, zero2 or zero3"},
     {"inter_node", Group::layout, "400Gbps|8x400Gbps|50GB/s", "network of one node, with its unit"},

@@ -1,0 +1,58 @@
+// What processors make of images against transformers' own, which scripts/compare-images ran and wrote the file of.
+#include "catch.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/spec/image.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <string>
+
+using namespace llmcalc::spec;
+using nlohmann::json;
+
+namespace {
+
+ImageFit fit_of(const std::string& word) {
+  if (word == "native") return ImageFit::native;
+  return word == "tiles" ? ImageFit::tiles : ImageFit::longest_edge;
+}
+
+ImageRule rule_of(const json& said) {
+  ImageRule rule;
+  rule.fit = fit_of(said.at("fit"));
+  rule.patch = said.value("patch", 0);
+  rule.merge = said.value("merge", 1);
+  rule.least_pixels = said.value("least_pixels", 0);
+  rule.most_pixels = said.value("most_pixels", 0);
+  rule.edge = said.value("edge", 0);
+  rule.most_tiles = said.value("most_tiles", 1);
+  rule.tokens = said.value("tokens", 0);
+  return rule;
+}
+
+}  // namespace
+
+TEST_CASE("an image becomes as many positions and tokens as its processor makes of it") {
+  Tower tower;
+  tower.positions = 1025;
+  std::ifstream file(LLMCALC_TEST_DATA "/spec/images.jsonl");
+  int rows = 0;
+  for (std::string line; std::getline(file, line); ++rows) {
+    INFO(line);
+    const json row = json::parse(line);
+    const SeenImage image = seen(tower, rule_of(row.at("rule")), {row.at("width"), row.at("height")});
+    CHECK(image.tiles == row.at("seen").at("tiles"));
+    CHECK(image.positions == row.at("seen").at("positions"));
+    CHECK(image.tokens == row.at("seen").at("tokens"));
+  }
+  CHECK(rows > 400);
+}
+
+TEST_CASE("an image of which no rule tells what becomes is refused, as is one of no processor's aspect") {
+  Tower tower;
+  tower.positions = 32;
+  CHECK_THROWS_AS(seen(tower, {}, {640, 480}), llmcalc::quantity::BadInput);
+  const ImageRule native{ImageFit::native, 14, 2, 3136, 12'845'056};
+  CHECK_THROWS_AS(seen(tower, native, {6030, 30}), llmcalc::quantity::BadInput);
+}
