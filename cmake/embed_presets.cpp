@@ -109,10 +109,18 @@ std::string form_name(llmcalc::spec::NormForm form) {
   return "static_cast<spec::NormForm>(" + std::to_string(static_cast<int>(form)) + ")";
 }
 
-std::string writing_literal(const llmcalc::spec::Writing& w) {
-  const auto flag = [](bool set) { return std::string(set ? ", true" : ", false"); };
-  return "{" + form_name(w.norm) + flag(w.fused_qkv) + flag(w.chained_gelu) + flag(w.narrow_softmax) +
-         flag(w.caps_scores) + flag(w.caps_logits) + flag(w.eager_attention) + "}";
+/// The binding has as many names as the type has members, in their order, or it does not compile.
+std::string writing_literal(const llmcalc::spec::Writing& writing) {
+  const auto& [norm, fused_qkv, fused_gate_and_up, rotates_by_head, inner_norms, wide_router, runs_all_experts,
+               merges_expert_adapters, clamped_gate, chained_gelu, xielu, wide_scores, narrow_softmax, caps_scores,
+               caps_logits, eager_attention] = writing;
+  std::string literal = "{" + form_name(norm);
+  for (const bool set : {fused_qkv, fused_gate_and_up, rotates_by_head, inner_norms, wide_router, runs_all_experts,
+                         merges_expert_adapters, clamped_gate, chained_gelu, xielu, wide_scores, narrow_softmax,
+                         caps_scores, caps_logits, eager_attention}) {
+    literal += set ? ", true" : ", false";
+  }
+  return literal + "}";
 }
 
 /// What a family inherits may stand in any file, so that all are read before the first is written.
@@ -190,7 +198,8 @@ class RatesTable {
       numbers += (numbers.empty() ? "" : ", ") + std::to_string(word) + 'U';
     }
     std::string texts;
-    for (const auto& text : {preset.rates.id, preset.rates.measured, preset.rates.operations, preset.arch, preset.name}) {
+    for (const auto& text :
+         {preset.rates.id, preset.rates.measured, preset.rates.operations, preset.arch, preset.name}) {
       texts += literal(text) + ", ";
     }
     return "    {" + texts + bits(preset.bf16_over_fp32_below) + ", " + "quantity::gigabytes_per_second(" +
@@ -213,11 +222,11 @@ std::string source(const fs::path& root) {
   return "#include \"read/presets/embedded_presets.hpp\"\n\n#include <array>\n#include <bit>\n#include <cstdint>\n\n"
          "namespace llmcalc::read {\nnamespace {\n\n" +
          table("models", root, "models", presets::read_model_entry) +
-         table("accelerators", root, "accelerators", presets::read_accelerator_entry) +
-         family_table(root) + RatesTable(root).text() + "}  // namespace\n\n" + accessor("models") +
-         accessor("accelerators") +
+         table("accelerators", root, "accelerators", presets::read_accelerator_entry) + family_table(root) +
+         RatesTable(root).text() + "}  // namespace\n\n" + accessor("models") + accessor("accelerators") +
          "std::span<const EmbeddedFamily> embedded_families() { return families_table; }\n"
-         "std::span<const EmbeddedRates> embedded_rates() { return rates_table; }\n" + "\n}  // namespace llmcalc::read\n";
+         "std::span<const EmbeddedRates> embedded_rates() { return rates_table; }\n" +
+         "\n}  // namespace llmcalc::read\n";
 }
 
 void run(const fs::path& root, const fs::path& output) {

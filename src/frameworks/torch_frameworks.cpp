@@ -89,6 +89,7 @@ Profile transformers_profile(const Run& run) {
   p.kernels.transformers_modules = true;
   p.attention.copies_heads =
       holds(Behaviour::operands_made_contiguous, software) && !holds(Behaviour::operands_left_strided, software);
+  p.attention.sdpa_lacks_caps = holds(Behaviour::capped_scores_written_out, software);
   p.attention.groups_in_kernel = holds(Behaviour::grouped_heads_in_kernel, software);
   p.experts.run_in_loop = p.experts.keeps_added_rows = !holds(Behaviour::experts_in_one_product, software);
   p.head.holds_narrow_logits = holds(Behaviour::narrow_logits_stay, software);

@@ -4,9 +4,10 @@
 
 namespace llmcalc::layers {
 
-bool BlockBuilder::chains_gelu() const {
-  const bool chained = context_.profile.kernels.transformers_modules && context_.shape().writing.chained_gelu;
-  return chained && !context_.training.compile;
+/// Compilers make one kernel of what is written operation by operation.
+bool BlockBuilder::writes(bool spec::Writing::*way) const {
+  const bool written = context_.profile.kernels.transformers_modules && context_.shape().writing.*way;
+  return written && !context_.training.compile;
 }
 
 /// An operation on each element that keeps nothing.
@@ -22,8 +23,7 @@ Value BlockBuilder::tanh(const Value& x) {
 }
 
 /// 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), one operation after the other: the power keeps x, the tanh its
-/// result, the last product both of its factors (transformers activations.py, NewGELUActivation.forward). Compilers
-/// make one kernel of it.
+/// result, the last product both of its factors (transformers activations.py, NewGELUActivation.forward).
 Value BlockBuilder::chained_gelu(const Value& x, std::string_view name) {
   const Value cube = value("cube", x.rows, x.columns, x.width, x.needs_gradient);
   append({.kind = OpKind::activation, .name = "cube", .inputs = {x.id}, .outputs = {cube.id}, .saved = {x.id}});
@@ -32,11 +32,37 @@ Value BlockBuilder::chained_gelu(const Value& x, std::string_view name) {
   return multiply(half, each(bounded, "1 + tanh"), name);
 }
 
+/// An operation on each element that keeps its result, as exp and sigmoid do.
+Value BlockBuilder::saved_result(const Value& x, std::string_view name) {
+  const Value y = value(name, x.rows, x.columns, x.width, x.needs_gradient);
+  append({.kind = OpKind::activation, .name = name, .inputs = {x.id}, .outputs = {y.id}, .saved = {y.id}});
+  return y;
+}
+
+/// where(x > 0, a x x + b x, (expm1(min(x, e)) - x) c + b x) with trained a and c: kept are x, a x, the exponential,
+/// the mask and, if c is trained, its other factor (transformers activations.py, XIELUActivation._xielu_python).
+Value BlockBuilder::chained_xielu(const Value& x, std::string_view name) {
+  const Value scaled = each(x, "scaled");
+  const Value square = multiply(scaled, x, "square");
+  const Value difference = add(saved_result(x, "exponential"), x, "difference");
+  const Value negative = each(difference, "negative part");
+  if (context_.trains_base) block_.ops.back().saved.push_back(difference.id);
+  const Value mask = value("mask of signs", x.rows, x.columns, 1, false);
+  const Value y = value(name, x.rows, x.columns, x.width, x.needs_gradient);
+  append({.kind = OpKind::activation,
+          .name = name,
+          .inputs = {square.id, negative.id},
+          .outputs = {y.id, mask.id},
+          .saved = {mask.id}});
+  return y;
+}
+
 /// GELU keeps its input; ReLU keeps its result, which the next matrix product keeps anyway; squared ReLU keeps the
 /// ReLU that it squares (pytorch tools/autograd/derivatives.yaml: gelu, relu, pow).
 Value BlockBuilder::activation(const Value& x, std::string_view name) {
   const auto kind = context_.shape().mlp;
-  if (chains_gelu()) return chained_gelu(x, name);
+  if (writes(&spec::Writing::chained_gelu)) return chained_gelu(x, name);
+  if (writes(&spec::Writing::xielu)) return chained_xielu(x, name);
   const Value y = value(name, x.rows, x.columns, x.width, x.needs_gradient);
   Op op{.kind = OpKind::activation, .name = name, .inputs = {x.id}, .outputs = {y.id}};
   op.saved.push_back(kind == spec::Mlp::gelu ? x.id : y.id);
@@ -48,7 +74,7 @@ Value BlockBuilder::activation(const Value& x, std::string_view name) {
 }
 
 Value BlockBuilder::gated(const Value& gate, const Value& up) {
-  if (chains_gelu()) return multiply(chained_gelu(gate, "activated gate"), up, "gated product");
+  if (writes(&spec::Writing::chained_gelu)) return multiply(chained_gelu(gate, "activated gate"), up, "gated product");
   const Value act = value("activated gate", gate.rows, gate.columns, gate.width, gate.needs_gradient);
   append({.kind = OpKind::activation,
           .name = "activated gate",
@@ -86,6 +112,20 @@ Value BlockBuilder::gated_halves(const Value& gate_and_up, std::int64_t f) {
   op.moved_forward = forward_passes * size(y.id);
   if (y.needs_gradient) op.moved_backward = backward_passes * size(y.id);
   return y;
+}
+
+/// Both factors are clamped, which keeps the projections; of gate sigmoid(a gate) the clamped gate and the sigmoid are
+/// kept, and for the last product both of its factors (transformers modeling_gpt_oss.py, GptOssExperts._apply_gate).
+Value BlockBuilder::gated_clamped(const Value& gate, const Value& up) {
+  const auto clamped = [&](const Value& x, std::string_view name) {
+    const Value y = each(x, name);
+    block_.ops.back().saved.push_back(x.id);
+    return y;
+  };
+  const Value bounded = clamped(gate, "clamped gate");
+  const Value shifted = each(clamped(up, "clamped up"), "up + 1");
+  const Value unit = multiply(bounded, saved_result(each(bounded, "scaled gate"), "sigmoid"), "gated unit");
+  return multiply(shifted, unit, "gated product");
 }
 
 /// One kernel on the concatenated matrix keeps that matrix (Megatron-LM core/fusions/fused_bias_swiglu.py).

@@ -15,10 +15,16 @@ struct TargetName {
   std::string_view matrix;
   std::string_view target;
 };
-constexpr std::array<TargetName, 16> target_names{{{"q projection", "q"},
+constexpr std::array<TargetName, 22> target_names{{{"q projection", "q"},
                                                    {"k projection", "k"},
                                                    {"v projection", "v"},
                                                    {"qkv projection", "q"},
+                                                   {"q down projection", "q_a"},
+                                                   {"q up projection", "q_b"},
+                                                   {"kv down projection", "kv_a"},
+                                                   {"kv up projection", "kv_b"},
+                                                   {"qkvz projection", "in_proj_qkvz"},
+                                                   {"beta and decay projection", "in_proj_ba"},
                                                    {"output projection", "o"},
                                                    {"gate projection", "gate"},
                                                    {"gate and up projection", "gate"},
@@ -34,13 +40,58 @@ constexpr std::array<TargetName, 16> target_names{{{"q projection", "q"},
 
 }  // namespace
 
+/// Since transformers 5 experts are parameters and routers modules of their own, which are no linear layers. For
+/// families that it knows peft takes their words, and those of shared experts and dense layers with them, for the
+/// parameters instead (peft utils/transformers_weight_conversion.py, _convert_peft_config_moe).
+bool BlockBuilder::is_reached_by_peft(const Matrix& matrix) const {
+  const auto& profile = context_.profile;
+  if (!profile.kernels.transformers_modules || profile.experts.run_in_loop) return true;
+  if (context_.shape().moe.experts == 0) return true;
+  const bool is_parameter = matrix.experts > 1 || matrix.name == "router";
+  if (!context_.shape().writing.merges_expert_adapters) return !is_parameter;
+  constexpr std::array<std::string_view, 4> words{"gate projection", "gate and up projection", "up projection",
+                                                  "down projection"};
+  return is_parameter || std::ranges::find(words, matrix.name) == words.end();
+}
+
+bool BlockBuilder::merges_adapter(const Matrix& matrix) const {
+  const auto& profile = context_.profile;
+  const bool parameters = profile.kernels.transformers_modules && !profile.experts.run_in_loop &&
+                          context_.shape().writing.merges_expert_adapters;
+  return parameters && (matrix.experts > 1 || matrix.name == "router") && is_adapted(matrix);
+}
+
+/// The copy is kept for the input's gradient, and 16-bit copies of the adapter for its own: their product is as large
+/// as the weight, backward two of them; forward that of experts is made once more where PyTorch looks whether it fits
+/// (torch/nn/utils/parametrize.py, register_parametrization). Gate and up projection in one share an adapter of twice
+/// the rank (peft tuners/lora/layer.py, ParamWrapper.get_delta_weight and _activate_lora).
+void BlockBuilder::merge_adapter(Op& op, const Matrix& matrix, const Weight& w) {
+  const std::int64_t rank = context_.adapter_rank * (matrix.name == "gate and up projection" ? 2 : 1);
+  const Copies experts{matrix.experts, matrix.active_experts};
+  adapter_weight("adapter A", matrix.rows, rank, experts);
+  adapter_weight("adapter B", rank, matrix.columns, experts);
+  const std::int64_t held = matrix.experts > 1 ? matrix.experts / context_.ep : 1;
+  const Value merged = value("weight with adapter", w.elements / w.columns, w.columns, context_.width, false);
+  const Value factors =
+      value("adapter (16 bit)", quantity::product(held, rank), w.rows + w.columns, context_.width, false);
+  Op merge{.kind = OpKind::linear, .name = "weight with adapter", .outputs = {merged.id, factors.id}};
+  merge.saved.push_back(factors.id);
+  merge.workspace_forward = size(merged.id);  // the product, before it is scaled
+  const auto once = quantity::flops(2.0 * static_cast<double>(w.elements) * static_cast<double>(rank));
+  merge.forward = matrix.experts > 1 ? 2.0 * once : once;
+  merge.backward_weight = 2.0 * once;
+  append(merge);
+  op.saved.push_back(merged.id);
+  op.workspace_backward += size(merged.id);  // its gradient
+}
+
 /// "all-linear" is every matrix of the layers, routers and each expert's too, not the head (peft,
 /// tuners/tuners_utils.py, _maybe_include_all_linear_layers).
-bool BlockBuilder::is_adapted(std::string_view matrix) const {
-  if (context_.adapter_rank == 0) return false;
+bool BlockBuilder::is_adapted(const Matrix& matrix) const {
+  if (context_.adapter_rank == 0 || !is_reached_by_peft(matrix)) return false;
   return std::ranges::any_of(context_.training.adapter.targets, [&](const std::string& wanted) {
     return std::ranges::any_of(target_names, [&](const TargetName& name) {
-      if (name.matrix != matrix) return false;
+      if (name.matrix != matrix.name) return false;
       return wanted == name.target || (wanted == "all-linear" && name.target != "head");
     });
   });

@@ -47,6 +47,7 @@ struct CoreAttention {
   std::int64_t v_dim = 0;
   std::int64_t window = 0;
   bool causal = true;
+  bool sinks = false;          ///< one learned score a head beside those of the positions
   std::int64_t positions = 0;  ///< of a sample, that these heads have queries of; set by core_attention()
 };
 Value core_attention(BlockBuilder& b, CoreAttention core, const Heads& local);

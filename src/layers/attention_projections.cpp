@@ -20,7 +20,7 @@ Value queries(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, 
 /// True if queries, keys and values are three equal parts of one product, each as it stands there.
 bool is_plain(const spec::GroupedAttention& a) {
   const bool own = !a.borrows_keys && !a.keys_are_values && a.value_dim == a.head_dim;
-  return own && a.query_rank == 0 && !a.output_gate && a.qk_norm == spec::QkNorm::none;
+  return own && a.query_rank == 0 && !a.output_gate;
 }
 
 }  // namespace
@@ -32,8 +32,9 @@ Value columns_of(const Value& fused, std::int64_t columns) {
 }
 
 bool fuses_projections(const Context& c, const spec::GroupedAttention& a) {
-  return is_plain(a) && (c.profile.attention.fused_projections ||
-                         (c.profile.kernels.transformers_modules && c.shape().writing.fused_qkv));
+  const bool written = c.profile.kernels.transformers_modules && c.shape().writing.fused_qkv;
+  const bool separate_norms = a.qk_norm != spec::QkNorm::none && !c.shape().writing.fused_qkv;
+  return is_plain(a) && !separate_norms && (c.profile.attention.fused_projections || written);
 }
 
 Value joined(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x) {

@@ -218,29 +218,34 @@ Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
   const std::int64_t rows = matrix.cut == Cut::columns ? product(in.rows, spread) : in.rows;
   const std::int64_t out_rows = matrix.cut == Cut::rows ? rows / spread : rows;
 
-  const Value out = value(matrix.name, out_rows, w.columns, context_.width, in.needs_gradient || w.trainable);
+  const Value out = value(matrix.name, out_rows, w.columns, context_.width,
+                          in.needs_gradient || w.trainable || merges_adapter(matrix));
   const auto work = flops(multiply_add_flops(rows, w.rows, w.columns));
   Op op{.kind = OpKind::linear, .name = matrix.name, .inputs = {in.id}, .outputs = {out.id}};
   op.weight = weight(w);
   op.narrow = narrows(matrix);
+  op.wide = in.width > context_.width;
   op.forward = work;
   if (in.needs_gradient) op.backward_input = work;
-  if (w.trainable) op.backward_weight = work;
+  const bool merged = merges_adapter(matrix);
+  const bool trained = w.trainable || merged;
+  if (trained) op.backward_weight = work;
   const std::int64_t matrices = matrix.experts > 1 ? matrix.experts / context_.ep : 1;
   op.product = {quantity::ceil_divide(rows, matrices), w.columns, w.rows, matrices};
   op.kernels = op.kernels_backward = static_cast<std::int32_t>(context_.fuses_experts ? 1 : matrices);
   const bool first_reader = gathered_ != in.id;
   exchange_around(op, matrix, in, out);
-  const bool whole_kept = w.trainable && rows != in.rows && stays_gathered();
+  const bool whole_kept = trained && rows != in.rows && stays_gathered();
   if (whole_kept) {
     keep_gathered(op, in, first_reader);
-  } else if (w.trainable) {
+  } else if (trained) {
     keep_input(op, matrix, in, out);
   }
   if (context_.autocast) keep_cast_weight(op, w);
   if (rows != in.rows && !whole_kept) gather_around(op, bytes(product(rows, in.columns, in.width)), in.needs_gradient);
   if (rows != out_rows) add_workspace(op, bytes(product(rows, w.columns, context_.width)));
   if (context_.dequantizes && matrix.resting == Resting::as_layers) dequantize(op, w, in);
+  if (merged) merge_adapter(op, matrix, w);
   append(op);
   copy_in_order(op);
   if (keeps_narrow(matrix)) {
@@ -250,7 +255,7 @@ Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
   }
   if (context_.selects_operations && products_++ % 2 == 0 && is_read_backward(matrix)) keep_through_recompute(out);
   matrix_bias(matrix, out);
-  return is_adapted(matrix.name) ? adapted(in, out, matrix) : out;
+  return is_adapted(matrix) && !merged ? adapted(in, out, matrix) : out;
 }
 
 }  // namespace llmcalc::layers

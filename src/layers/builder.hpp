@@ -63,11 +63,14 @@ class BlockBuilder {
   Value linear(const Value& x, const Matrix& matrix);
   Value capped(const Value& x, std::string_view name);  ///< c tanh(x / c)
   Value norm(const Value& x, std::string_view name, spec::Norm kind);
+  Value inner_norm(const Value& x, std::string_view name);       ///< before the last product of a branch, or nothing
   Value activation(const Value& x, std::string_view name);       ///< GELU, ReLU, squared ReLU
+  Value saved_result(const Value& x, std::string_view name);     ///< an operation that keeps its result, as sigmoid
   Value gated(const Value& gate, const Value& up);               ///< act(gate) * up
   Value gated_pair(const Value& gate, const Value& up);          ///< the same in one kernel on two matrices
   Value gated_fused(const Value& gate_and_up, std::int64_t f);   ///< the same on one concatenated matrix
   Value gated_halves(const Value& gate_and_up, std::int64_t f);  ///< its chain on that matrix
+  Value gated_clamped(const Value& gate, const Value& up);       ///< gate sigmoid(a gate) (up + 1), both clamped
   Value dropout(const Value& x, std::string_view name);          ///< the identity when the run has none
   /// Drops from a branch and adds it to the residual. \param name  of the dropout
   Value dropout_add(const Value& residual, const Value& branch, std::string_view name);
@@ -77,6 +80,9 @@ class BlockBuilder {
   Value cast(const Value& x, std::int64_t width, std::string_view name);
   /// One output a row-wise rearrangement of the input; keeps nothing of the input's size.
   Value rearrange(const Value& x, std::string_view name, std::int64_t rows, std::int64_t columns, OpKind kind);
+
+  /// peft adds the adapter to a copy of the weight, which is then multiplied as if it were trained.
+  bool merges_adapter(const Matrix& matrix) const;
 
   /// A trained tensor beside the model.
   WeightId adapter_weight(std::string_view name, std::int64_t rows, std::int64_t columns, const Copies& copies = {});
@@ -102,10 +108,11 @@ class BlockBuilder {
   quantity::Bytes size(TensorId id) const { return block_.tensors[id].size; }
 
  private:
-  bool chains_gelu() const;
+  bool writes(bool spec::Writing::*way) const;
   Value each(const Value& x, std::string_view name);
   Value tanh(const Value& x);
   Value chained_gelu(const Value& x, std::string_view name);
+  Value chained_xielu(const Value& x, std::string_view name);
   void widen_norm(const Value& x);
   Value norm_kernel(const Value& x, std::string_view name, spec::Norm kind);
   Value norm_between_casts(const Value& x, std::string_view name, spec::Norm kind);
@@ -114,8 +121,11 @@ class BlockBuilder {
   Value weighted_norm(const Value& x, std::string_view name);
   Value eager_rms_norm(const Value& x, std::string_view name);
   Value chained_layer_norm(const Value& x, std::string_view name);
+  Value unweighted_norm(const Value& x);
   Value cast_for_matrix(const Value& x, std::string_view name);
-  bool is_adapted(std::string_view matrix) const;
+  bool is_adapted(const Matrix& matrix) const;
+  bool is_reached_by_peft(const Matrix& matrix) const;
+  void merge_adapter(Op& op, const Matrix& matrix, const Weight& w);
   Value dropped_input(const Value& x);
   Value times_factor(const Value& x);
   Value added_narrow(const Value& y, const Value& adapter);

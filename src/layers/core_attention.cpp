@@ -72,6 +72,15 @@ void quantize_heads(BlockBuilder& b, const Heads& heads, const Value& out) {
               quantity::bytes(product(passes, inputs + elements(out))));
 }
 
+/// A kernel writes its result as its queries lie; what lies head by head is copied behind it (pytorch aten/src/ATen/
+/// native/transformers/cuda/flash_attn/flash_api.cpp, mha_fwd: empty_like; transformers integrations/sdpa_attention.py,
+/// the contiguous transposition). Kernels for heads of two widths write by position (cuda/attention.cu,
+/// _efficient_attention_forward).
+bool copies_output(const Context& c, const CoreAttention& core) {
+  if (c.profile.attention.copies_output) return c.batch > 1;
+  return c.profile.kernels.transformers_modules && c.shape().writing.rotates_by_head && core.qk_dim == core.v_dim;
+}
+
 Value flash_attention(BlockBuilder& b, const CoreAttention& core, const Heads& heads) {
   const auto& [q, k, v] = heads;
   const Context& c = b.context();
@@ -105,14 +114,34 @@ Value flash_attention(BlockBuilder& b, const CoreAttention& core, const Heads& h
   b.append(op);
   if (c.cp > 1 && !c.spreads_heads && c.profile.attention.merges_ring_steps) merge_steps(b, heads, out);
   if (c.selects_operations) b.keep_through_recompute(out);
-  if (!c.profile.attention.copies_output || c.batch == 1) return out;
+  if (!copies_output(c, core)) return out;
   return b.rearrange(out, "attention output by position", out.rows, out.columns, OpKind::permutation);
+}
+
+/// A learned score a head stands beside the others, whose result is a view of all; the largest of each row is taken
+/// away first, which keeps its index (transformers modeling_gpt_oss.py, eager_attention_forward).
+Value softmax_with_sinks(BlockBuilder& b, const Value& scores) {
+  const Value all = b.value("softmax with sinks", scores.rows, scores.columns + 1, scores.width, scores.needs_gradient);
+  const Value largest = b.value("index of the largest score", scores.rows, 1, sizeof(std::int64_t), false);
+  b.append({.kind = OpKind::softmax,
+            .name = "softmax with sinks",
+            .inputs = {scores.id},
+            .outputs = {all.id, largest.id},
+            .saved = {all.id, largest.id}});
+  return all;
+}
+
+/// Queries and keys as they are multiplied (transformers modeling_gptj.py, GPTJAttention._attn).
+Heads widened(BlockBuilder& b, const Heads& heads) {
+  const Context& c = b.context();
+  if (!c.profile.kernels.transformers_modules || !c.shape().writing.wide_scores) return heads;
+  return {b.cast(heads.q, fp32_width, "queries (fp32)"), b.cast(heads.k, fp32_width, "keys (fp32)"), heads.v};
 }
 
 /// Chains of tensor operations scale the scores and add the mask before the softmax, and after it cast and drop: two
 /// passes each of which reads and writes, backward one for the scale (transformers models/llama/modeling_llama.py,
 /// eager_attention_forward; karpathy/nanoGPT model.py, CausalSelfAttention).
-Value softmax(BlockBuilder& b, const Value& scores) {
+Value softmax(BlockBuilder& b, const CoreAttention& core, const Value& scores) {
   const Context& c = b.context();
   if (c.profile.attention.chains_softmax) {
     const quantity::Bytes pass = 2 * b.size(scores.id);
@@ -120,11 +149,13 @@ Value softmax(BlockBuilder& b, const Value& scores) {
     b.block().ops.back().eager = true;
   }
   const Value seen = c.shape().writing.caps_scores ? b.capped(scores, "capped scores") : scores;
+  if (core.sinks && c.profile.kernels.transformers_modules) return softmax_with_sinks(b, scores);
   const bool narrow = c.profile.kernels.transformers_modules && c.shape().writing.narrow_softmax;
-  const std::int64_t width = c.profile.attention.softmax_in_fp32 && !narrow ? fp32_width : c.width;
+  const std::int64_t width = narrow ? scores.width : c.profile.attention.softmax_in_fp32 ? fp32_width : c.width;
   const Value wide = b.value("softmax", scores.rows, scores.columns, width, scores.needs_gradient);
   b.append({.kind = OpKind::softmax, .name = "softmax", .inputs = {seen.id}, .outputs = {wide.id}, .saved = {wide.id}});
-  return b.dropout(b.cast(wide, c.width, "probabilities"), "attention dropout");
+  const std::int64_t handed_on = narrow ? width : c.width;
+  return b.dropout(b.cast(wide, handed_on, "probabilities"), "attention dropout");
 }
 
 /// inductor makes one kernel of everything between the two products, and one of its gradient. The partitioner never
@@ -151,14 +182,14 @@ Value compiled_softmax(BlockBuilder& b, const Value& scores) {
 
 /// Scores, softmax, dropout and the weighted sum on a*s^2 tensors.
 Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Heads& heads) {
-  const auto& [q, k, v] = heads;
+  const auto [q, k, v] = widened(b, heads);
   const Context& c = b.context();
   const std::int64_t rows = product(c.batch, core.heads, core.positions);
   const double square = square_flops(c, core);
   const double share = unmasked_share(c, core);
   const double qk_part = static_cast<double>(core.qk_dim) / static_cast<double>(core.qk_dim + core.v_dim);
 
-  const Value scores = b.value("scores", rows, c.attended, c.width, q.needs_gradient);
+  const Value scores = b.value("scores", rows, c.attended, q.width, q.needs_gradient);
   Op multiply{
       .kind = OpKind::scores, .name = "scores", .inputs = {q.id, k.id}, .outputs = {scores.id}, .saved = {q.id, k.id}};
   multiply.product = per_head(c, core);
@@ -168,14 +199,15 @@ Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Heads&
   b.append(multiply);
 
   const bool compiled = c.profile.attention.chains_softmax && c.training.compile;
-  const Value probabilities = compiled ? compiled_softmax(b, scores) : softmax(b, scores);
+  const Value probabilities = compiled ? compiled_softmax(b, scores) : softmax(b, core, scores);
+  const Value values = b.cast(v, std::max(v.width, probabilities.width), "values (fp32)");
 
-  const Value out = b.value("attention output", q.rows, core.heads * core.v_dim, q.width, q.needs_gradient);
+  const Value out = b.value("attention output", q.rows, core.heads * core.v_dim, v.width, q.needs_gradient);
   Op weigh{.kind = OpKind::scores,
            .name = "weighted sum",
-           .inputs = {probabilities.id, v.id},
+           .inputs = {probabilities.id, values.id},
            .outputs = {out.id},
-           .saved = {probabilities.id, v.id}};
+           .saved = {probabilities.id, values.id}};
   weigh.product = {core.positions, core.v_dim, c.attended, product(c.batch, core.heads)};
   weigh.forward = flops(square * share * (1.0 - qk_part));
   weigh.masked = flops(square * (1.0 - share) * (1.0 - qk_part));
@@ -186,10 +218,11 @@ Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Heads&
 }
 
 /// A class without other kernels runs written-out attention unless another is asked for (transformers
-/// modeling_utils.py, _supports_sdpa; models gptj, bloom, mpt, gpt_oss).
+/// modeling_utils.py, _supports_sdpa; models gptj, bloom, mpt, gpt_oss; those that cap scores since release 5).
 bool falls_back_to_eager(const Context& c) {
-  return c.profile.kernels.transformers_modules && c.shape().writing.eager_attention &&
-         c.training.attention == spec::AttentionKernel::sdpa;
+  if (!c.profile.kernels.transformers_modules || c.training.attention != spec::AttentionKernel::sdpa) return false;
+  const auto& writing = c.shape().writing;
+  return writing.eager_attention || (writing.caps_scores && c.profile.attention.sdpa_lacks_caps);
 }
 
 }  // namespace

@@ -18,13 +18,23 @@ struct Projected {
   Value up;
 };
 
+/// In the framework's own model, or in the family's as transformers writes it. Of experts, which are one matrix there
+/// anyway, only adapters tell.
+bool fuses_gate_and_up(const BlockBuilder& b, const MlpMatrices& mlp, const Matrix& fused) {
+  const Context& c = b.context();
+  if (c.profile.mlp.fused_gate_and_up) return true;
+  if (mlp.experts > 1) return b.merges_adapter(fused);
+  return c.profile.kernels.transformers_modules && c.shape().writing.fused_gate_and_up;
+}
+
 Projected project(BlockBuilder& b, const MlpMatrices& mlp, const Value& x) {
   if (!spec::is_gated(b.context().shape().mlp)) {
     const Value up = b.linear(x, inward(mlp, "up projection", x.columns, mlp.width));
     return {up, up};
   }
-  if (b.context().profile.mlp.fused_gate_and_up) {
-    const Value both = b.linear(x, inward(mlp, "gate and up projection", x.columns, 2 * mlp.width));
+  const Matrix fused = inward(mlp, "gate and up projection", x.columns, 2 * mlp.width);
+  if (fuses_gate_and_up(b, mlp, fused)) {
+    const Value both = b.linear(x, fused);
     return {both, both};
   }
   const Value gate = b.linear(x, inward(mlp, "gate projection", x.columns, mlp.width));
@@ -34,9 +44,12 @@ Projected project(BlockBuilder& b, const MlpMatrices& mlp, const Value& x) {
 Value activated(BlockBuilder& b, const Projected& x) {
   const auto& profile = b.context().profile;
   if (!spec::is_gated(b.context().shape().mlp)) return b.activation(x.up, "activated");
-  if (profile.mlp.fused_gate_and_up) {
+  if (x.gate.id == x.up.id) {
     const std::int64_t width = x.gate.columns / 2;
     return profile.mlp.fused_glu ? b.gated_fused(x.gate, width) : b.gated_halves(x.gate, width);
+  }
+  if (profile.kernels.transformers_modules && b.context().shape().writing.clamped_gate) {
+    return b.gated_clamped(x.gate, x.up);
   }
   return profile.mlp.fused_glu ? b.gated_pair(x.gate, x.up) : b.gated(x.gate, x.up);
 }
@@ -72,7 +85,7 @@ Value weighted(BlockBuilder& b, const Value& x) {
 Value mlp_products(BlockBuilder& b, const MlpMatrices& mlp, const Value& x) {
   const Projected projected = project(b, mlp, x);
   const Matrix down{"down projection", mlp.width, x.columns, mlp.bias, Cut::rows, mlp.experts, mlp.active_experts};
-  if (mlp.experts == 1) return b.linear(activate(b, mlp, projected), down);
+  if (mlp.experts == 1) return b.linear(b.inner_norm(activate(b, mlp, projected), "inner mlp norm"), down);
   Recomputed again(b, spec::RecomputeModule::moe_act);
   const Value inner = weighted(b, activate(b, mlp, projected));
   again.discard({inner});

@@ -97,6 +97,12 @@ Value attend_to_prompt(BlockBuilder& b, const Heads& h, const Value& mixed) {
   return b.add(mixed, found, "mix with prompt");
 }
 
+/// torch.sigmoid keeps its result; others compile it with the product (Megatron-LM core/transformer/attention.py,
+/// _apply_output_gate).
+Value opened(BlockBuilder& b, const Value& gate) {
+  return b.context().profile.kernels.transformers_modules ? b.saved_result(gate, "sigmoid of the gate") : gate;
+}
+
 /// Of an encoder-decoder the decoder alone has prefixes (peft, num_transformer_submodules).
 bool has_prefix(const Context& c, const spec::GroupedAttention& a, bool crosses) {
   return c.model.encoder_layers == 0 || a.causal || crosses;
@@ -150,11 +156,12 @@ Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& a, const 
   gather_keys(b, a, h, x.id != memory.id);
   head_parameters(b, a);
 
-  const CoreAttention core{a.heads / c.tp, a.head_dim, a.value_dim, a.window, a.causal};
+  CoreAttention core{a.heads / c.tp, a.head_dim, a.value_dim, a.window, a.causal};
+  core.sinks = a.sinks;
   Value mixed = core_attention(b, core, h);
   if (c.profile.adapters.prompt_layers_start > 0 && c.differentiates) mixed = attend_to_prompt(b, h, mixed);
-  if (a.output_gate) mixed = b.multiply(mixed, gate, "gated attention output");
-  return outputs(b, a, mixed);
+  if (a.output_gate) mixed = b.multiply(mixed, opened(b, gate), "gated attention output");
+  return outputs(b, a, b.inner_norm(mixed, "inner attention norm"));
 }
 
 }  // namespace llmcalc::layers

@@ -22,10 +22,25 @@ Value shared_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x)
   return b.gate_rows(shared, "gated shared expert");
 }
 
+/// What the router reads: transformers widens it, and the weight with it, where routers multiply in fp32
+/// (modeling_deepseek_v3.py, DeepseekV3TopkRouter.forward).
+Value router_input(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
+  const Context& c = b.context();
+  const bool widens = c.profile.kernels.transformers_modules && c.shape().writing.wide_router;
+  if (!widens || x.width == fp32_width) return x;
+  const Value wide = b.cast(x, fp32_width, "router input (fp32)");
+  const Value weight = b.value("router weight (fp32)", x.columns, moe.experts, fp32_width, false);
+  Op& op = b.block().ops.back();
+  op.outputs.push_back(weight.id);
+  if (x.needs_gradient) op.saved.push_back(weight.id);
+  return wide;
+}
+
 /// fp32 probabilities of every expert for every token.
 Value route(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
+  const Value in = router_input(b, moe, x);
   const Value logits =
-      b.linear(x, {"router", x.columns, moe.experts, moe.router_bias, Cut::none, 1, 1, Resting::as_tables});
+      b.linear(in, {"router", x.columns, moe.experts, moe.router_bias, Cut::none, 1, 1, Resting::as_tables});
   if (moe.correction_bias) b.vector("router correction bias", moe.experts);
   const Value probabilities = b.value("router probabilities", x.rows, moe.experts, 4, logits.needs_gradient);
   b.append({.kind = OpKind::routing,
@@ -124,6 +139,17 @@ Value from_experts(BlockBuilder& b, const spec::MoeShape& moe, RoutedRows& rows,
   return c.ep > 1 ? exchange(b, x, "returned results", rows.sent.rows, Collective::all_to_all) : x;
 }
 
+/// Every expert computes every token, weighted ahead of it: the copies that are weighted and, if experts are trained,
+/// the weighted ones are kept (transformers modeling_llama4.py, Llama4TextMoe.forward).
+Value all_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
+  route(b, moe, x);
+  const std::int64_t rows = quantity::product(x.rows, moe.experts);
+  const Value copies = b.rearrange(x, "tokens for every expert", rows, x.columns, OpKind::permutation);
+  const Value weighted = b.gate_rows(copies, "weighted tokens");
+  const Value results = mlp_products(b, {moe.expert_ffn, moe.expert_bias, moe.experts, moe.experts}, weighted);
+  return b.rearrange(results, "sum over experts", x.rows, x.columns, OpKind::permutation);
+}
+
 /// Each rank's experts receive as many rows as its own tokens send out, top_k a token, times the overload.
 Value routed_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x, RoutedRows& rows) {
   const Context& c = b.context();
@@ -153,11 +179,13 @@ Value routed_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x,
 }  // namespace
 
 Value mixture_of_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
-  const bool holds = b.context().profile.experts.holds_routed_rows;
+  const Context& c = b.context();
+  const bool holds = c.profile.experts.holds_routed_rows;
   const bool shares = moe.shared_ffn > 0;
   RoutedRows rows;
   const Value ahead = shares && holds ? shared_experts(b, moe, x) : x;
-  Value out = routed_experts(b, moe, x, rows);
+  const bool runs_all = c.profile.kernels.transformers_modules && c.shape().writing.runs_all_experts && c.ep == 1;
+  Value out = runs_all ? all_experts(b, moe, x) : routed_experts(b, moe, x, rows);
   if (shares) out = b.add(out, holds ? ahead : shared_experts(b, moe, x), "routed and shared");
   if (holds) b.block().ops.back().held = {rows.sent.id, rows.received.id, rows.returning.id};
   return out;

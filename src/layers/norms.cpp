@@ -52,8 +52,13 @@ Value BlockBuilder::norm(const Value& x, std::string_view name, spec::Norm kind)
   if (kind == spec::Norm::rmsnorm && !context_.profile.norm.fused) return eager_rms_norm(x, name);
   const NormForm form = context_.profile.kernels.transformers_modules ? context_.shape().writing.norm : NormForm::plain;
   if (form == NormForm::chained && !context_.profile.norm.fused) return chained_layer_norm(x, name);
+  if (form == NormForm::unweighted && !context_.profile.norm.fused) return unweighted_norm(x);
   if (form == NormForm::widened) return norm_between_casts(x, name, kind);
   return norm_kernel(x, name, kind);
+}
+
+Value BlockBuilder::inner_norm(const Value& x, std::string_view name) {
+  return context_.shape().writing.inner_norms ? norm(x, name, context_.shape().norm) : x;
 }
 
 /// transformers modeling_olmo.py, OlmoLayerNorm.forward: the kernel keeps the fp32 copy of its input.
@@ -143,6 +148,13 @@ Value BlockBuilder::eager_rms_norm(const Value& x, std::string_view name) {
     return cast(weighted_norm(scaled, "weighted (fp32)"), x.width, name);
   }
   return weighted_norm(cast(scaled, x.width, "normalised"), name);
+}
+
+/// transformers modeling_nanochat.py, NanoChatRMSNorm.forward.
+Value BlockBuilder::unweighted_norm(const Value& x) {
+  const ChainOfKernels chain(*this);
+  const Value wide = cast(x, fp32_width, "norm input (fp32)");
+  return cast(normalised(wide, reciprocal_root(wide)), x.width, "normalised");
 }
 
 /// LayerNorm in fp32, an operation at a time: the difference from the mean is made once for its square and once more

@@ -49,6 +49,7 @@ struct AttentionChoices {
   bool keeps_log_sum_exp = true;          ///< FlashAttention keeps fp32 for each token and head
   bool copies_output = false;             ///< of several sequences: the kernel's layout differs, and both stay
   bool writes_out_scores = false;         ///< attention is two products and a softmax, whatever kernel is asked for
+  bool sdpa_lacks_caps = false;           ///< PyTorch's attention is refused where a tanh caps the scores
   bool writes_out_capped_scores = false;  ///< no fused kernel runs where a tanh caps the scores
   bool keeps_score_buffer = false;        ///< unfused attention writes scores beside a buffer that outlives the step
   bool softmax_in_fp32 = false;           ///< unfused attention takes its softmax in fp32 and casts the result

@@ -20,6 +20,7 @@ enum class Behaviour {
   operands_left_strided,
   experts_in_one_product,
   checkpoint_dtype,
+  capped_scores_written_out,
   quantized_inputs_dropped,
   fused_adamw,
   cudnn_attention,

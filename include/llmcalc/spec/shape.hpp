@@ -141,16 +141,26 @@ struct LayerPlan {
 
 enum class NormForm {
   plain,
-  offset,   ///< an RMSNorm times one plus its weight, in fp32 to the end (Gemma)
-  widened,  ///< a LayerNorm in fp32 between two casts (OLMo)
-  chained,  ///< a LayerNorm as a chain of fp32 operations (Command R)
+  offset,      ///< an RMSNorm times one plus its weight, in fp32 to the end (Gemma)
+  widened,     ///< a LayerNorm in fp32 between two casts (OLMo)
+  chained,     ///< a LayerNorm as a chain of fp32 operations (Command R)
+  unweighted,  ///< an RMSNorm without a weight (nanochat)
 };
 
 /// How the public code of a family writes what others write differently: which tensors exist, of equal parameters.
 struct Writing {
   NormForm norm = NormForm::plain;
-  bool fused_qkv = false;        ///< one matrix whose result q, k and v are parts of (GPT-NeoX)
+  bool fused_qkv = false;               ///< one matrix whose result q, k and v are parts of (GPT-NeoX)
+  bool fused_gate_and_up = false;       ///< one matrix whose result gate and up projection are parts of (Phi-3)
+  bool rotates_by_head = false;         ///< the rotary embedding concatenates, so that queries lie head by head (Phi)
+  bool inner_norms = false;             ///< a norm before the output projection and before the down projection (BitNet)
+  bool wide_router = false;             ///< the router multiplies in fp32 (DeepSeek-V3)
+  bool runs_all_experts = false;        ///< every expert computes every token (Llama 4)
+  bool merges_expert_adapters = false;  ///< peft adds adapters of experts to a copy of their weights (Mixtral)
+  bool clamped_gate = false;     ///< gate and up projection are clamped, and one is added to the latter (gpt-oss)
   bool chained_gelu = false;     ///< GELU's tanh form operation by operation (GPT-2)
+  bool xielu = false;            ///< xIELU operation by operation (Apertus)
+  bool wide_scores = false;      ///< written-out attention widens queries and keys before it multiplies them (GPT-J)
   bool narrow_softmax = false;   ///< written-out attention takes its softmax in the type of the scores (GPT-2)
   bool caps_scores = false;      ///< attention scores go through a tanh (Gemma 2)
   bool caps_logits = false;      ///< and so do the logits

@@ -35,10 +35,9 @@ struct FormWord {
   spec::NormForm form;
 };
 constexpr std::array form_words = {
-    FormWord{"plain", spec::NormForm::plain},
-    FormWord{"offset", spec::NormForm::offset},
-    FormWord{"widened", spec::NormForm::widened},
-    FormWord{"chained", spec::NormForm::chained},
+    FormWord{"plain", spec::NormForm::plain},           FormWord{"offset", spec::NormForm::offset},
+    FormWord{"widened", spec::NormForm::widened},       FormWord{"chained", spec::NormForm::chained},
+    FormWord{"unweighted", spec::NormForm::unweighted},
 };
 
 bool set_form(Shape& shape, std::string_view word) {
@@ -149,6 +148,15 @@ constexpr SwitchField switches[] = {
     {"correction_bias", part_of<&Shape::moe, &MoeShape::correction_bias>},
     {"shared_gate", part_of<&Shape::moe, &MoeShape::shared_gate>},
     {"writes_fused_qkv", part_of<&Shape::writing, &Writing::fused_qkv>},
+    {"writes_fused_gate_and_up", part_of<&Shape::writing, &Writing::fused_gate_and_up>},
+    {"writes_rotary_by_head", part_of<&Shape::writing, &Writing::rotates_by_head>},
+    {"writes_inner_norms", part_of<&Shape::writing, &Writing::inner_norms>},
+    {"writes_wide_router", part_of<&Shape::writing, &Writing::wide_router>},
+    {"writes_all_experts", part_of<&Shape::writing, &Writing::runs_all_experts>},
+    {"writes_merged_expert_adapters", part_of<&Shape::writing, &Writing::merges_expert_adapters>},
+    {"writes_clamped_gate", part_of<&Shape::writing, &Writing::clamped_gate>},
+    {"writes_xielu", part_of<&Shape::writing, &Writing::xielu>},
+    {"writes_wide_scores", part_of<&Shape::writing, &Writing::wide_scores>},
     {"writes_narrow_softmax", part_of<&Shape::writing, &Writing::narrow_softmax>},
     {"writes_capped_scores", part_of<&Shape::writing, &Writing::caps_scores>},
     {"writes_capped_logits", part_of<&Shape::writing, &Writing::caps_logits>},
