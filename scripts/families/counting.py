@@ -30,6 +30,7 @@ def language_model_types():
 
 
 def heads_of(config):
+    """The classes that have a language head for a configuration, the best first."""
     return [head for head in HEADS if type(config) in head._model_mapping.keys()]
 
 

@@ -1,0 +1,82 @@
+"""Small models of every family: sizes that its class accepts, and no dropout, which draws masks of its own."""
+from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+POSITIONS = 64
+SAMPLES = 2
+VOCABULARY = 512
+
+# Where a configuration has the key, this is its value; a family below may say otherwise.
+SIZES = {
+    "hidden_size": 512, "n_embd": 512, "d_model": 512,
+    "num_attention_heads": 8, "n_head": 8, "n_heads": 8, "num_heads": 8,
+    "num_key_value_heads": 2, "head_dim": 64,
+    "intermediate_size": 1152, "ffn_dim": 1152, "n_inner": 1152, "ffn_hidden_size": 1152,
+    "vocab_size": VOCABULARY, "pad_token_id": None,
+    "num_experts": 8, "num_local_experts": 8, "n_routed_experts": 8, "moe_num_experts": 8,
+    "num_experts_per_tok": 2, "moe_k": 2, "moe_topk": 2,
+    "moe_intermediate_size": 320, "shared_expert_intermediate_size": 448, "n_shared_experts": 1,
+    "moe_num_shared_experts": 1, "num_shared_experts": 1, "n_group": 1, "topk_group": 1, "num_expert_group": 1,
+    "q_lora_rank": 192, "kv_lora_rank": 128, "qk_nope_head_dim": 64, "qk_rope_head_dim": 32, "v_head_dim": 64,
+    "linear_num_key_heads": 4, "linear_num_value_heads": 8, "linear_key_head_dim": 64, "linear_value_head_dim": 64,
+}
+LAYER_KEYS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
+PATTERN_KEYS = (  # what the class derives from the number of layers
+    "layer_types", "mlp_layer_types", "layers_block_type", "no_rope_layers", "moe_layers", "attention_layers",
+    "per_layer_config",
+)
+
+# What differs by family; "layers": both counts, whose difference is a period of the layers' pattern.
+FAMILIES = {
+    # Llama-like decoders
+    "llama": {}, "mistral": {}, "ministral3": {}, "qwen2": {}, "qwen3": {}, "smollm3": {"layers": (4, 8)},
+    "seed_oss": {}, "arcee": {}, "apertus": {}, "cwm": {"layers": (4, 8)}, "helium": {}, "internlm3": {},
+    "ernie4_5": {},
+    "exaone4": {"layers": (4, 8)}, "hunyuan_v1_dense": {}, "granite": {}, "cohere": {}, "cohere2": {"layers": (4, 8)},
+    "olmo": {}, "olmo2": {}, "olmo3": {"layers": (4, 8)}, "glm": {}, "glm4": {}, "phi3": {}, "phi": {}, "stablelm": {},
+    "starcoder2": {}, "nemotron": {}, "persimmon": {}, "bitnet": {}, "nanochat": {}, "jais2": {},
+    # Gemma
+    "gemma": {}, "gemma2": {}, "gemma3_text": {"layers": (6, 12)}, "vaultgemma": {},
+    "gemma4_text": {"layers": (6, 12), "vocab_size_per_layer_input": VOCABULARY, "global_head_dim": 128},
+    # mixtures
+    "mixtral": {}, "qwen2_moe": {}, "qwen3_moe": {}, "olmoe": {}, "flex_olmo": {}, "phimoe": {}, "granitemoe": {},
+    "granitemoeshared": {"shared_intermediate_size": 448}, "gpt_oss": {}, "ernie4_5_moe": {"layers": (3, 5)},
+    "glm4_moe": {"layers": (2, 4), "first_k_dense_replace": 1}, "dots1": {"first_k_dense_replace": 1},
+    "hunyuan_v1_moe": {}, "minimax_m2": {}, "llama4_text": {"layers": (4, 8)}, "afmoe": {"layers": (4, 8)},
+    "solar_open": {},
+    # latent attention
+    "deepseek_v2": {"first_k_dense_replace": 1}, "deepseek_v3": {"first_k_dense_replace": 1},
+    "glm4_moe_lite": {"first_k_dense_replace": 1}, "minicpm3": {},
+    # before Llama
+    "gpt2": {}, "gpt_neox": {}, "gpt_bigcode": {}, "gpt_neo": {},
+    "gptj": {"rotary_dim": 16}, "codegen": {"rotary_dim": 16}, "bloom": {}, "mpt": {},
+    "opt": {"word_embed_proj_dim": 512},
+    "falcon": {}, "biogpt": {},
+}
+
+
+def _layers(config, count):
+    for key in LAYER_KEYS:
+        if key in config:
+            config[key] = count
+    for key in PATTERN_KEYS:
+        config.pop(key, None)
+    if "attention_types" in config:
+        config["attention_types"] = [[["global", "local"], count // 2]]
+    if "qk_rope_head_dim" in config:
+        config["num_key_value_heads"] = config["num_attention_heads"]
+        if "head_dim" in config:
+            config["head_dim"] = config["qk_rope_head_dim"]
+
+
+def configurations(model_type):
+    """The two configurations of a family, which differ in their layers."""
+    config_class = CONFIG_MAPPING[model_type]
+    special = dict(FAMILIES[model_type])
+    counts = special.pop("layers", (2, 4))
+    for count in counts:
+        config = config_class().to_dict()
+        config.update({key: value for key, value in SIZES.items() if key in config})
+        config.update({key: 0.0 for key, value in config.items() if "drop" in key and isinstance(value, float)})
+        _layers(config, count)
+        config.update(special)
+        yield config_class.from_dict(config)
