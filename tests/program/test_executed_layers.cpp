@@ -17,9 +17,18 @@ struct Known {
 };
 
 /// Llama 4 normalises rotated queries and keys without a weight. AFMoE's output gate is a matrix apart from that of the
-/// queries, which adapters tell, and the router of HunYuan a linear layer beside experts that are parameters.
-constexpr std::array known_bytes = {Known{"llama4_text", "lora_qv"}};
-constexpr std::array known_flops = {Known{"afmoe", "lora"}, Known{"afmoe", "lora_qv"}, Known{"hunyuan_v1_moe", "lora"}};
+/// queries, which adapters tell, and the router of HunYuan a linear layer beside experts that are parameters. Of Gemma
+/// 4 the inputs that each layer has for itself are counted and not walked.
+constexpr std::array known_bytes = {Known{"llama4_text", "lora_qv"}, Known{"gemma4_text", "full"},
+                                    Known{"gemma4_text", "lora"}, Known{"gemma4_text", "lora_qv"},
+                                    Known{"gemma4_text", "checkpointed"}};
+constexpr std::array known_flops = {Known{"afmoe", "lora"},
+                                    Known{"afmoe", "lora_qv"},
+                                    Known{"hunyuan_v1_moe", "lora"},
+                                    Known{"gemma4_text", "full"},
+                                    Known{"gemma4_text", "lora"},
+                                    Known{"gemma4_text", "lora_qv"},
+                                    Known{"gemma4_text", "checkpointed"}};
 
 bool has(const auto& known, const test::ExecutedFamily& family, const test::ExecutedMethod& method) {
   return std::ranges::any_of(known,
