@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cmath>
+#include <span>
 
 namespace llmcalc::laws {
 
@@ -13,6 +14,7 @@ namespace {
 
 // Sizes in powers of two and budgets in half powers of ten around the optimum.
 constexpr std::array size_exponents{-3, -2, -1, 0, 1, 2, 3};
+constexpr std::array neighbour_exponents{-1, 0, 1};
 constexpr std::array budget_exponents{-4, -3, -2, -1, 0, 1, 2, 3, 4};
 
 FrontierPoint size_point(const KnownRun& run, const Optimum& best, double params) {
@@ -25,7 +27,19 @@ FrontierPoint size_point(const KnownRun& run, const Optimum& best, double params
   return point;
 }
 
+std::vector<FrontierPoint> sizes_around(const KnownRun& run, std::span<const int> exponents) {
+  const auto best = optimum_at(run.choice, run.split.compute());
+  std::vector<FrontierPoint> points;
+  for (const int exponent : exponents) {
+    const auto point = size_point(run, best, best.split.params * std::exp2(exponent));
+    if (countable(point.split)) points.push_back(point);
+  }
+  return points;
+}
+
 }  // namespace
+
+std::vector<FrontierPoint> neighbours(const KnownRun& run) { return sizes_around(run, neighbour_exponents); }
 
 std::vector<FrontierPoint> frontier(Frontier which, const KnownRun& run) {
   const double compute = run.split.compute();
@@ -42,12 +56,7 @@ std::vector<FrontierPoint> frontier(Frontier which, const KnownRun& run) {
     throw quantity::BadInput("frontier", fmt::format("the law {} says nothing of sizes beside the best", law.name),
                              "ask for budgets, or for the law chinchilla or data-constrained");
   }
-  const auto best = optimum_at(run.choice, compute);
-  for (const int exponent : size_exponents) {
-    const auto point = size_point(run, best, best.split.params * std::exp2(exponent));
-    if (countable(point.split)) points.push_back(point);
-  }
-  return points;
+  return sizes_around(run, size_exponents);
 }
 
 }  // namespace llmcalc::laws

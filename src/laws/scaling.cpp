@@ -143,6 +143,21 @@ KnownRun known_run(ScalingLaw law, bool optimal, const Solver& solver) {
   return {choice, split, loss, optimal};
 }
 
+/// Whatever the best model of a compute is made from, or a part of what makes the compute.
+bool states_budget(const ScaleQuestion& question) {
+  const bool machine_time = question.gpus && question.time;
+  return !question.loss && (question.compute || question.gpu_time || question.cost || machine_time);
+}
+
+/// A best size that nobody built is easier to judge beside half of it and twice it.
+void add_frontier(const ScaleQuestion& question, const KnownRun& run, ScaleAnswer& answer) {
+  if (const auto kind = question.follow_ups.frontier) {
+    answer.frontier = {*kind, frontier(*kind, run)};
+  } else if (run.budget && facts(run.choice.law).surface) {
+    answer.frontier = {Frontier::sizes, neighbours(run)};
+  }
+}
+
 }  // namespace
 
 ScaleAnswer scale(const ScaleQuestion& question) {
@@ -155,7 +170,8 @@ ScaleAnswer scale(const ScaleQuestion& question) {
   solver.propagate();
   const auto closing = close(question, limits, solver, answer);
   solver.check_all_used();
-  const auto run = known_run(answer.law, closing == Closing::law, solver);
+  auto run = known_run(answer.law, closing == Closing::law, solver);
+  run.budget = run.optimal && states_budget(question);
   for (const auto variable : {Variable::params, Variable::tokens, Variable::ratio}) add_known(solver, variable, answer);
   add_repetition(run, solver, answer);
   add_known(solver, Variable::compute, answer);
@@ -169,7 +185,7 @@ ScaleAnswer scale(const ScaleQuestion& question) {
   add_inference(question, run.split.params, answer);
   if (closing == Closing::given) add_optimum(run, answer);
   add_follow_ups(question.follow_ups, run, solver, answer);
-  if (const auto kind = question.follow_ups.frontier) answer.frontier = {*kind, frontier(*kind, run)};
+  add_frontier(question, run, answer);
   add_notes(run, answer);
   return answer;
 }

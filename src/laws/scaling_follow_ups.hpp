@@ -12,6 +12,7 @@ struct KnownRun {
   Allocation split;
   std::optional<double> loss;
   bool optimal = false;  ///< the split is the law's optimum
+  bool budget = false;   ///< of a compute, time or money that was stated, and not of a wanted loss
 };
 
 /// Whether there can be such a model: at least one parameter and one token, and no more than can be counted.
@@ -37,6 +38,9 @@ void add_serving(const ScaleFollowUps& asked, const KnownRun& run, const Solver&
 
 /// Batch size and learning rate (scaling_batch.cpp).
 void add_batch(const ScaleFollowUps& asked, const KnownRun& run, ScaleAnswer& answer);
+
+/// Half the best size, the best and twice it. \pre the law has a loss for every size
+std::vector<FrontierPoint> neighbours(const KnownRun& run);
 
 /// \throws quantity::BadInput when the law of the run has no such neighbours
 std::vector<FrontierPoint> frontier(Frontier which, const KnownRun& run);

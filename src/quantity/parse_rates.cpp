@@ -13,6 +13,7 @@ namespace {
 constexpr std::int64_t minute = 60;
 constexpr std::int64_t hour = 60 * minute;
 constexpr std::int64_t day = 24 * hour;
+constexpr std::int64_t year = 365 * day + 6 * hour;  // a Julian one, whose twelfth is a month
 
 constexpr std::array duration_units{Unit{"us", {-6}},
                                     Unit{"ms", {-3}},
@@ -28,7 +29,13 @@ constexpr std::array duration_units{Unit{"us", {-6}},
                                     Unit{"d", {0, day}},
                                     Unit{"day", {0, day}},
                                     Unit{"days", {0, day}},
-                                    Unit{"weeks", {0, 7 * day}}};
+                                    Unit{"w", {0, 7 * day}},
+                                    Unit{"week", {0, 7 * day}},
+                                    Unit{"weeks", {0, 7 * day}},
+                                    Unit{"month", {0, year / 12}},
+                                    Unit{"months", {0, year / 12}},
+                                    Unit{"year", {0, year}},
+                                    Unit{"years", {0, year}}};
 constexpr Kind duration{"a duration", "30d 12h, 90min or 350ms", duration_units};
 
 // 1 PFLOP-day = 1e15 FLOP/s for a day (Brown et al. 2020, appendix D).

@@ -34,6 +34,8 @@ constexpr SectionWords words_of(laws::ScaleSection section) {
       return {"smaller", "a smaller model with the same loss"};
     case laws::ScaleSection::serving:
       return {"serving", "the best to train and serve, with the same loss"};
+    case laws::ScaleSection::serving_budget:
+      return {"serving_budget", "the best to train and serve, within the same budget"};
     case laws::ScaleSection::batch:
       return {"batch", "batch size and learning rate"};
   }

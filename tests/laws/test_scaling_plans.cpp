@@ -195,8 +195,11 @@ TEST_CASE("Serving moves the best model as Sardana et al. published", "[scaling]
 }
 
 TEST_CASE("The more is served, the smaller the model", "[scaling]") {
-  auto question = budget(1e22);
-  double before = value(scale(question), "params");
+  const auto best = scale(budget(1e22));
+  double before = value(best, "params");
+  ScaleQuestion question;
+  question.params = q::parameters(std::llround(before));
+  question.tokens = q::tokens(value(best, "tokens"));
   for (const double served : {1e11, 1e12, 1e13, 1e14}) {
     question.follow_ups.served = q::tokens(served);
     const auto answer = scale(question);
@@ -212,6 +215,47 @@ TEST_CASE("The more is served, the smaller the model", "[scaling]") {
   CHECK(value(scale(question), "serving_params") < before);
   question.follow_ups.served.reset();
   CHECK_THROWS_WITH(scale(question), Contains("belongs to inference tokens"));
+}
+
+// Sardana et al. 2023, arXiv:2401.00448: what is served is paid for out of the same compute.
+TEST_CASE("A budget pays for training and serving, and more serving leaves a smaller model", "[scaling]") {
+  ScaleQuestion question;
+  question.compute = q::flops(1e23);
+  const auto alone = value(scale(question), "loss");
+  double before = value(scale(question), "params");
+  double loss = alone;
+  for (const double served : {1e10, 1e12, 1e13}) {
+    question.follow_ups.served = q::tokens(served);
+    const auto answer = scale(question);
+    CAPTURE(served);
+    const double params = value(answer, "serving_params");
+    const double tokens = value(answer, "serving_tokens");
+    CHECK(6.0 * params * tokens + 2.0 * params * served == Approx(1e23).epsilon(1e-3));
+    CHECK(value(answer, "serving_total_flops") <= 1e23 * (1.0 + 1e-6));
+    CHECK(params < before);
+    CHECK(value(answer, "serving_loss") > loss);
+    before = params;
+    loss = value(answer, "serving_loss");
+  }
+  question.follow_ups.served = q::tokens(1e40);
+  CHECK_THROWS_WITH(scale(question), Contains("serve"));
+}
+
+TEST_CASE("A budget's best size stands between half of it and twice it", "[scaling]") {
+  ScaleQuestion question;
+  question.compute = q::flops(1e23);
+  const auto answer = scale(question);
+  REQUIRE(answer.frontier);
+  const auto& points = answer.frontier->points;
+  REQUIRE(points.size() == 3);
+  CHECK(points[1].best);
+  CHECK(points[0].split.params == Approx(0.5 * points[1].split.params));
+  CHECK(points[2].split.params == Approx(2.0 * points[1].split.params));
+  CHECK(*points[0].loss > *points[1].loss);
+  CHECK(*points[2].loss > *points[1].loss);
+  question.compute.reset();
+  question.params = q::parameters(1'000'000'000);
+  CHECK_FALSE(scale(question).frontier);
 }
 
 TEST_CASE("Batches and learning rates are those that were published", "[scaling]") {

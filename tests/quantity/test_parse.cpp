@@ -159,6 +159,9 @@ TEST_CASE("Durations are sums of numbers with units", "[parse]") {
   CHECK(read("34 days") == 34 * 86400);
   CHECK(read("350 ms") == Approx(0.35));
   CHECK(read("1.5 h") == 5400);
+  CHECK(read("1 week") == 7 * 86400);
+  CHECK(read("1year") == 31'557'600);  // a Julian one (IAU)
+  CHECK(read("2months") == 31'557'600 / 6);
   for (const auto* text : {"", "5", "h", "3 fortnights", "-5h", "5h 3", "5h -3h"}) {
     CAPTURE(text);
     CHECK_THROWS_AS(parse_duration(text, "--time"), BadInput);

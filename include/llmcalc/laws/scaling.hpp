@@ -29,11 +29,12 @@ enum class Frontier {
 
 /// What may be asked about the run once it is known.
 struct ScaleFollowUps {
-  std::optional<double> smaller;           ///< the same loss from a model so many times smaller than the best
-  std::optional<quantity::Tokens> served;  ///< the same loss at least compute for training and serving these tokens
-  std::optional<double> serving_mfu;       ///< with `served`: MFU while serving, where it is not that of training
-  bool hyperparameters = false;            ///< batch size and learning rate
-  std::optional<quantity::Tokens> batch;   ///< what a batch of so many tokens costs in data and steps
+  std::optional<double> smaller;  ///< the same loss from a model so many times smaller than the best
+  /// Tokens that will be served: the least compute for both at the run's loss, or of a budget the least loss.
+  std::optional<quantity::Tokens> served;
+  std::optional<double> serving_mfu;      ///< with `served`: MFU while serving, where it is not that of training
+  bool hyperparameters = false;           ///< batch size and learning rate
+  std::optional<quantity::Tokens> batch;  ///< what a batch of so many tokens costs in data and steps
   std::optional<Frontier> frontier;
 };
 
@@ -75,7 +76,7 @@ struct ScaleQuestion {
 enum class Origin { given, derived, assumed };
 
 /// What a line is about: the run itself, or an answer to a follow-up.
-enum class ScaleSection { run, optimum, smaller, serving, batch };
+enum class ScaleSection { run, optimum, smaller, serving, serving_budget, batch };
 
 struct ScaleLine {
   std::string_view id;     ///< "compute_flops": the unit is in the name
@@ -103,7 +104,7 @@ struct FrontierTable {
 
 struct ScaleAnswer {
   std::vector<ScaleLine> lines;
-  std::optional<FrontierTable> frontier;  ///< where it was asked for
+  std::optional<FrontierTable> frontier;  ///< where it was asked for; the nearest sizes where a budget was stated
   ScalingLaw law = ScalingLaw::chinchilla;
   std::vector<std::string> assumptions;
   std::vector<std::string> warnings;  ///< where the law is stretched beyond the runs it was fitted on
