@@ -6,8 +6,8 @@
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/text.hpp"
-#include "llmcalc/read/csv.hpp"
 #include "llmcalc/read/resolve.hpp"
+#include "llmcalc/read/run_rows.hpp"
 #include "llmcalc/render/runs.hpp"
 
 #include <algorithm>
@@ -60,23 +60,10 @@ std::vector<Asked> for_each_gpu(const std::vector<Given>& words) {
 
 /// A question for each row; what the command line says holds for all rows that do not say otherwise.
 std::vector<Asked> for_each_row(const std::string& path, const std::vector<Given>& words) {
-  const auto rows = read::read_csv(read_file(path, "--rows"), path);
-  if (rows.size() < 2) throw BadInput(path, "has no rows", "a header of options, as model,gpu,seq, and a row a run");
-  const auto& header = rows.front().cells;
   std::vector<Asked> asked;
-  for (std::size_t i = 1; i < rows.size(); ++i) {
-    const auto place = path + ":" + std::to_string(rows[i].line);
-    if (rows[i].cells.size() != header.size()) throw BadInput(place, "has another number of cells than the header");
-    Asked row{place, words};
-    for (std::size_t column = 0; column < header.size(); ++column) {
-      const auto& text = rows[i].cells[column];
-      if (header[column] == "id" && !text.empty()) row.name = text;
-      if (header[column] == "id" || text.empty()) continue;
-      auto term = header[column];
-      std::ranges::replace(term, '-', '_');
-      put(row.words, {term, text, {read::Source::row, place + ":" + header[column]}});
-    }
-    asked.push_back(std::move(row));
+  for (auto& row : read::read_run_rows(read_file(path, "--rows"), path)) {
+    asked.push_back({std::move(row.name), words});
+    for (auto& word : row.words) put(asked.back().words, std::move(word));
   }
   return asked;
 }
