@@ -3,6 +3,7 @@
 #include "answer/parts.hpp"
 #include "llmcalc/answer/model_size.hpp"
 #include "llmcalc/frameworks/check_question.hpp"
+#include "llmcalc/spec/host_memory.hpp"
 #include "llmcalc/spec/question.hpp"
 
 namespace llmcalc::answer {
@@ -39,6 +40,7 @@ Walks walk(const spec::Question& question) {
   walks.memory = walk_stage(step, question);
   walks.timeline = step.timeline(walks.memory.stage);
   walks.stages = peaks_of_stages(step, walks.program.stages);
+  if (spec::uses_host(question)) walks.host = step.highest_host();
   walks.levels = levels(question, walks.profile, walks.memory, walks.size.total);
   return walks;
 }
@@ -49,7 +51,7 @@ Estimate estimate(const spec::Question& question) {
   Estimate answer;
   answer.size = size_answer(walks.size);
   answer.memory = memory_answer(question, walks);
-  answer.verdict = verdict(question, answer.memory.peak_needed);
+  answer.verdict = verdict(question, {answer.memory.peak_needed, walks.host});
   answer.compute = time_answer(question, walks);
   answer.timed = question.gpu.has_value();
   answer.notes = notes(question, walks);

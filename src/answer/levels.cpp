@@ -5,6 +5,7 @@
 #include "llmcalc/memory/communicators.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "llmcalc/spec/traits.hpp"
 #include "llmcalc/trust/error_bar.hpp"
 
 #include <fmt/format.h>
@@ -37,9 +38,10 @@ std::int64_t chosen_stage(const spec::Question& question) {
       "--rank", fmt::format("pp={} is not a stage; the pipeline has stages 0 to {}", rank.stage, stages - 1));
 }
 
-/// The textbook totals have no phases and no runtime: states, and at most a flat share for everything else.
+/// The textbook totals have no phases and no runtime: states, and of training at most a flat share for everything else.
 Bytes textbook_total(const spec::Question& question, const memory::Moment& states, std::int64_t parameters) {
-  const bool by_rule = question.training.activations == spec::ActivationModel::rule_of_thumb;
+  const bool trains = spec::has_backward_pass(question.training.method);
+  const bool by_rule = trains && question.training.activations == spec::ActivationModel::rule_of_thumb;
   return states.states() + bytes(quantity::product(by_rule ? rule_of_thumb_bytes : 0, parameters));
 }
 

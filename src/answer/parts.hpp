@@ -22,6 +22,7 @@ struct Walks {
   memory::StepMemory memory;  ///< of the stage that the question is about
   std::vector<memory::BlockPeak> timeline;
   std::vector<memory::StagePeak> stages;  ///< the peak of each pipeline stage
+  quantity::Bytes host;                   ///< the most that a rank of any stage has in its machine's memory
   Levels levels;
 };
 
@@ -46,7 +47,7 @@ void operate(const spec::Question& question, const Walks& walks, TimeAnswer& ans
 Goodput goodput(const spec::Question& question, const program::Program& program, quantity::Seconds step,
                 quantity::Seconds useful);
 
-Verdict verdict(const spec::Question& question, quantity::Bytes needed);
+Verdict verdict(const spec::Question& question, const trust::Need& need);
 
 /// What is alive at the peak as labelled lines that sum to the device total.
 std::vector<LedgerLine> ledger(const spec::Question& question, const Walks& walks, const MemoryAnswer& memory);

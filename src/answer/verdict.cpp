@@ -1,4 +1,5 @@
 #include "answer/parts.hpp"
+#include "llmcalc/spec/host_memory.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "llmcalc/trust/error_bar.hpp"
 
@@ -28,10 +29,11 @@ std::string source_of(const trust::ErrorBar& bar) {
 
 }  // namespace
 
-Verdict verdict(const spec::Question& question, Bytes needed) {
+Verdict verdict(const spec::Question& question, const trust::Need& need) {
+  const Bytes needed = need.accelerator;
   const trust::ErrorBar bar = trust::error_bar(question);
   Verdict v;
-  v.kind = trust::judge(question, needed);
+  v.kind = trust::judge(question, need);
   v.capacity = trust::capacity_of(question).value_or(Bytes{});
   v.needed = needed;
   v.error = bar.allocated;
@@ -39,6 +41,8 @@ Verdict verdict(const spec::Question& question, Bytes needed) {
   v.shown = bar.device;
   v.low = around(needed, 1.0 - bar.allocated.below);
   v.high = around(needed, 1.0 + bar.allocated.above);
+  v.host_capacity = spec::host_capacity_of(question).value_or(Bytes{});
+  v.host_needed = spec::host_need_of(question, need.host);
   return v;
 }
 

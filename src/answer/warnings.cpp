@@ -76,6 +76,12 @@ std::string about_tightness(const spec::Question& question, const Verdict& verdi
   if (trust::excess(question, verdict.needed, capacity) > 0.0) {
     return fmt::format("tight: the room left is inside the error bar of {:.0f} %", 100.0 * verdict.error.above);
   }
+  if (!trust::saturates(question, verdict.needed, capacity)) {
+    return fmt::format(
+        "tight: what is offloaded takes {} of the {} of a machine, and frameworks need up to half as "
+        "much again for buffers",
+        quantity::format_gib(verdict.host_needed), quantity::format_gib(verdict.host_capacity));
+  }
   const bool retries = question.layout.sharding == spec::Sharding::fsdp1 &&
                        !frameworks::holds(frameworks::Behaviour::fsdp_limits_gathers, question.training.software);
   return std::string("tight: what the allocator caches of sharded layers reaches the capacity, where runs have died") +

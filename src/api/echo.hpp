@@ -2,12 +2,16 @@
 #pragma once
 
 #include "llmcalc/read/given.hpp"
+#include "llmcalc/read/vocabulary.hpp"
 #include "llmcalc/render/report.hpp"
 
+#include <span>
 #include <vector>
 
 namespace llmcalc::api {
 
-std::vector<render::EchoLine> echo_lines(std::vector<read::Echo> echo);
+/// \param terms  of the vocabulary that the question is in: those of them that do not apply are there too, without a
+///               value, so that programs find the same keys in every answer
+std::vector<render::EchoLine> echo_lines(std::vector<read::Echo> echo, std::span<const read::Term> terms);
 
 }  // namespace llmcalc::api

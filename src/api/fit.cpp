@@ -29,8 +29,8 @@ std::vector<render::TrainerNeed> trainers(const spec::Question& question, const 
     const auto run = restate(question, {{"framework", name},
                                         {"seq", std::to_string(training.seq)},
                                         {"micro_batch", std::to_string(training.micro_batch)}});
-    const auto needed = run ? probe.needed(run->question) : std::nullopt;
-    if (needed) needs.push_back({name, *needed});
+    const auto need = run ? probe.need(run->question) : std::nullopt;
+    if (need) needs.push_back({name, need->accelerator});
   }
   return needs;
 }
@@ -41,7 +41,7 @@ Answer fit(const std::vector<read::Given>& words, const std::optional<read::Conf
            const read::Catalogue& catalogue, const read::Values& values) {
   auto resolved = resolve(words, config, catalogue, values);
   Answer answer;
-  answer.question = echo_lines(std::move(resolved.echo));
+  answer.question = echo_lines(std::move(resolved.echo), read::vocabulary());
   const auto& question = resolved.question;
   answer.estimate = answer::estimate(question);
   const auto larger = [&] { return larger_than(question.gpu, catalogue); };

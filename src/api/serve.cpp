@@ -35,7 +35,7 @@ render::ServingReport serve(const std::vector<read::Given>& words, const std::op
   auto resolved = resolve_serving(words, config, catalogue);
   const auto& question = resolved.question;
   render::ServingReport report;
-  report.question = echo_lines(std::move(resolved.echo));
+  report.question = echo_lines(std::move(resolved.echo), read::serving_vocabulary());
   report.answer = serving::serve(question);
   const auto& capacity = report.answer.capacity;
   report.advice = serving::advise(question, capacity, [&] { return larger_than(question.gpu, catalogue); });

@@ -4,6 +4,7 @@
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/parse.hpp"
 #include "llmcalc/quantity/suggest.hpp"
+#include "llmcalc/read/synonyms.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -45,6 +46,10 @@ void parse(CLI::App& app, std::span<const std::string> words) {
   for (const Flag& flag : flags) known.push_back(dashed(flag.name));
   const std::vector<std::string_view> names(known.begin(), known.end());
   const auto option = word.substr(0, word.find('='));
+  const auto saying =
+      read::saying_of(std::string_view(option).substr(std::min(option.find_first_not_of('-'), option.size())));
+  if (!saying.empty())
+    throw BadInput(option, "there is no such option", (saying.starts_with("--") ? "say " : "") + std::string(saying));
   throw BadInput(option, "there is no such option", quantity::did_you_mean(option, names));
 }
 

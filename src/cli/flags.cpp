@@ -74,7 +74,8 @@ std::vector<Flag> fit_flags() {
   flags.push_back({"full", "", "every table instead of one screen", "Output"});
   flags.push_back({"explain", "", "formula, numbers and source of every line", "Output"});
   flags.push_back({"timeline", "", "draw the memory of a step, block by block", "Output"});
-  flags.push_back({"rows", "file", "a CSV of questions, a row each, its header the options", "Output"});
+  flags.push_back({"unit", "GiB|GB|MiB|MB|TiB|TB", "of all memory figures; JSON has bytes", "Output"});
+  flags.push_back({"rows", "file", "questions in CSV, a row each, its header the options, or a YAML list", "Output"});
   flags.push_back({"strict", "", "a fit inside the error bar is a failure (exit 1)", "Output"});
   return flags;
 }

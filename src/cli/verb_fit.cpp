@@ -7,6 +7,8 @@
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/render/report.hpp"
 
+#include <array>
+
 namespace llmcalc::cli {
 namespace {
 
@@ -16,6 +18,8 @@ struct Options {
   bool quiet = false;
   render::TextStyle style;
 };
+
+constexpr std::array<std::string_view, 6> units{"GiB", "GB", "MiB", "MB", "TiB", "TB"};
 
 Options setup(const Arguments& arguments, const Environment& environment) {
   Options options;
@@ -27,6 +31,7 @@ Options setup(const Arguments& arguments, const Environment& environment) {
   options.style.timeline = arguments.has("timeline");
   options.style.full = arguments.has("full");
   options.style.explain = arguments.has("explain");
+  if (arguments.has("unit")) options.style.unit = arguments.choice("unit", units);
   return options;
 }
 

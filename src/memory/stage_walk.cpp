@@ -280,6 +280,18 @@ StagePeak StageWalk::worst(std::span<const program::StageGroup> groups) const {
   return worst(groups, needs_of);
 }
 
+Bytes StageWalk::highest_host(std::span<const program::StageGroup> groups) const {
+  Bytes highest = bytes(0);
+  for (const auto& group : groups) {
+    for (const std::int64_t index : {group.first, group.last}) {
+      Stage stage = lay_out(group.runs);
+      place(stage, index);
+      highest = std::max(highest, stage.elsewhere.host + stage.states.paged);
+    }
+  }
+  return highest;
+}
+
 std::vector<BlockPeak> StageWalk::timeline(BlockRuns runs, std::int64_t index) const {
   Stage stage = lay_out(runs);
   place(stage, index);

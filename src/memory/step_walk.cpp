@@ -36,6 +36,8 @@ StepMemory StepWalk::walk(std::int64_t stage) const {
 
 StepMemory StepWalk::walk_worst() const { return walk(stages().worst(program::stage_groups(program_)).stage); }
 
+quantity::Bytes StepWalk::highest_host() const { return stages().highest_host(program::stage_groups(program_)); }
+
 std::vector<BlockPeak> StepWalk::timeline(std::int64_t stage) const {
   auto points = stages().timeline(program::blocks_of_stage(program_, stage), stage);
   for (BlockPeak& point : points) point.position = in_sequence(program_, stage, point.phase, point.position);

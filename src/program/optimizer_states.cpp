@@ -184,8 +184,7 @@ Bytes update_scratch(const layers::Weight& w, const spec::Training& training) {
 /// bitsandbytes optim/optimizer.py, get_state_buffer.
 bool is_paged(const layers::Weight& w, Optimizer optimizer) {
   constexpr std::int64_t smallest_paged = 100'000;
-  const bool pages = optimizer == Optimizer::paged_adamw || optimizer == Optimizer::paged_adamw_8bit;
-  return pages && w.elements >= smallest_paged;
+  return spec::is_paged(optimizer) && w.elements >= smallest_paged;
 }
 
 }  // namespace llmcalc::program

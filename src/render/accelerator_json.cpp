@@ -33,6 +33,7 @@ void add_node(Json& object, const spec::Accelerator& gpu) {
   object["pcie_bytes_per_second"] = bandwidth(gpu.pcie);
   object["link_joins"] = gpu.joined > 0 ? Json(gpu.joined) : Json();
   object["gpus_per_node"] = gpu.gpus_per_node;
+  object["host_memory_bytes"] = gpu.host_memory ? Json(in_bytes(*gpu.host_memory)) : Json();
   object["network_gigabits_per_second"] = finite_or_null(gpu.network_gbps);
   object["tdp_watts"] = finite_or_null(gpu.tdp_watts);
   object["units"] = gpu.units ? Json(*gpu.units) : Json();

@@ -52,6 +52,9 @@ void add_links(Card& card, const Accelerator& gpu) {
   card.add("joins", unless_zero(gpu.joined));
   card.add("to host", bandwidth_text(gpu.pcie));
   card.add("per node", unless_zero(gpu.gpus_per_node));
+  if (gpu.host_memory) {
+    card.add("host memory", fmt::format("{} each, {}", quantity::format_gib(*gpu.host_memory), gpu.host_memory_source));
+  }
   if (gpu.network_gbps) card.add("network", fmt::format("{:g} Gbit/s", *gpu.network_gbps));
   if (gpu.tdp_watts) card.add("power", fmt::format("{:g} W", *gpu.tdp_watts));
   if (gpu.units) card.add("SMs or CUs", std::to_string(*gpu.units));

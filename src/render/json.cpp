@@ -101,7 +101,8 @@ Json room(const std::optional<search::Headroom>& headroom) {
           {"longest_seq", headroom ? Json(headroom->seq) : Json()}};
 }
 
-Json memory_object(const answer::MemoryAnswer& memory) {
+Json memory_object(const answer::MemoryAnswer& memory, const Verdict& verdict) {
+  const bool has_machine = verdict.kind != VerdictKind::no_accelerator;
   return {{"ledger", json_list(memory.ledger, ledger_line)},
           {"phases", json_list(memory.phases, phase_peak)},
           {"peak_phase", identifier(memory::name_of(memory.peak_phase))},
@@ -117,6 +118,8 @@ Json memory_object(const answer::MemoryAnswer& memory) {
           {"stage", memory.stage},
           {"stages", stages(memory.stages)},
           {"host_bytes", in_bytes(memory.host)},
+          {"host_needed_bytes", in_bytes(verdict.host_needed)},
+          {"host_capacity_bytes", has_machine ? Json(in_bytes(verdict.host_capacity)) : Json()},
           {"nvme_bytes", in_bytes(memory.nvme)},
           {"paged_bytes", in_bytes(memory.paged)}};
 }
@@ -146,7 +149,7 @@ std::string to_json(const Report& report) {
   add_verdict(object, estimate.verdict);
   object["question"] = question_json(report.question);
   object["model"] = model(estimate.size);
-  object["memory"] = memory_object(estimate.memory);
+  object["memory"] = memory_object(estimate.memory, estimate.verdict);
   object["compute"] = compute(estimate.compute);
   object["time"] = time_json(estimate);
   object["advice"] = json_list(report.advised.changes, advice);

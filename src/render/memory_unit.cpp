@@ -8,16 +8,37 @@ namespace llmcalc::render {
 
 using quantity::Bytes;
 
+namespace {
+
+constexpr std::array binary_units{
+    MemoryUnit{"MiB", quantity::mib(1)},
+    MemoryUnit{"GiB", quantity::gib(1)},
+    MemoryUnit{"TiB", quantity::gib(quantity::kibi)},
+    MemoryUnit{"PiB", quantity::gib(quantity::mebi)},
+    MemoryUnit{"EiB", quantity::gib(quantity::gibi)},
+};
+
+constexpr std::array decimal_units{
+    MemoryUnit{"MB", quantity::bytes(1'000'000)},
+    MemoryUnit{"GB", quantity::bytes(1'000'000'000)},
+    MemoryUnit{"TB", quantity::bytes(1'000'000'000'000)},
+};
+
+}  // namespace
+
+std::optional<MemoryUnit> find_memory_unit(std::string_view name) {
+  for (const auto& unit : binary_units) {
+    if (unit.name == name) return unit;
+  }
+  for (const auto& unit : decimal_units) {
+    if (unit.name == name) return unit;
+  }
+  return std::nullopt;
+}
+
 MemoryUnit memory_unit_for(Bytes largest) {
-  static constexpr std::array units{
-      MemoryUnit{"MiB", quantity::mib(1)},
-      MemoryUnit{"GiB", quantity::gib(1)},
-      MemoryUnit{"TiB", quantity::gib(quantity::kibi)},
-      MemoryUnit{"PiB", quantity::gib(quantity::mebi)},
-      MemoryUnit{"EiB", quantity::gib(quantity::gibi)},
-  };
-  MemoryUnit chosen = units.front();
-  for (const auto& unit : units) {
+  MemoryUnit chosen = binary_units.front();
+  for (const auto& unit : binary_units) {
     if (unit.size <= largest) chosen = unit;
   }
   return chosen;

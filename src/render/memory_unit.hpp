@@ -3,6 +3,7 @@
 
 #include "llmcalc/quantity/quantity.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,9 @@ struct MemoryUnit {
 
 /// The largest binary unit of MiB, GiB, TiB, PiB and EiB that is not larger than `largest`; MiB at the least.
 MemoryUnit memory_unit_for(quantity::Bytes largest);
+
+/// The unit of that name, binary or decimal: "GiB" is 2^30 bytes, "GB" 10^9. Empty where there is none.
+std::optional<MemoryUnit> find_memory_unit(std::string_view name);
 
 /// "71.30" of that unit.
 std::string in_unit(quantity::Bytes value, const MemoryUnit& unit);

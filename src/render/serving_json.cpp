@@ -2,6 +2,7 @@
 #include "llmcalc/render/serving.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "render/json_list.hpp"
+#include "render/json_question.hpp"
 #include "render/serving_speed_json.hpp"
 
 namespace llmcalc::render {
@@ -21,14 +22,6 @@ std::string_view word_of(Verdict verdict) {
       break;
   }
   return "no_accelerator";
-}
-
-Json question_json(const std::vector<EchoLine>& lines) {
-  Json object = Json::object();
-  for (const auto& line : lines) {
-    object[line.term] = {{"value", line.value}, {"origin", line.origin}, {"where", text_or_null(line.where)}};
-  }
-  return object;
 }
 
 Json engine_json(const serving::Deployment& deployment) {

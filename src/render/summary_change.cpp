@@ -56,27 +56,34 @@ std::string cut(std::string_view text, std::size_t columns) {
   return line.substr(0, line.find('\n')) + " ...";
 }
 
-/// "45.07  --gpu h100-sxm    $3.99 an hour each"
+constexpr std::size_t worth_saying = 12;  // columns: less of a cost says nothing
+
+/// What a change costs behind its options, `indent` columns in at least, where the line has room for it.
+void add_cost(const Advice& change, std::size_t indent, std::string& lines, const TextStyle& style) {
+  constexpr std::size_t gap = 2;
+  const auto width = display_width(lines.substr(lines.rfind('\n') + 1));
+  const auto start = std::max(width + gap, indent);
+  if (start + worth_saying > page_columns) return;
+  const auto cost = cut(cost_of(change), page_columns - start);
+  if (!cost.empty()) lines += std::string(start - width, ' ') + paint(cost, Ink::dim, style);
+}
+
+/// "45.07  --gpu h100-sxm    $3.99 an hour each": costs in a column where all options leave room for it.
 std::vector<std::string> change_lines(std::span<const Advice> advice, const MemoryUnit& unit, const TextStyle& style) {
-  constexpr std::size_t gaps = 6;  // around the columns of a line
-  constexpr std::size_t worth_saying = 12;
   std::size_t need_columns = 0;
   std::size_t flag_columns = 0;
   for (const Advice& change : advice) {
     need_columns = std::max(need_columns, in_unit(change.needed, unit).size());
     flag_columns = std::max(flag_columns, display_width(options_of(change)));
   }
+  const auto column = need_columns + 4;
+  const auto costs_at = column + flag_columns + 2;
+  const bool aligned = costs_at + worth_saying <= page_columns;
   std::vector<std::string> lines;
-  const auto column = need_columns + gaps - 2;
-  const auto left = page_columns - std::min(page_columns, flag_columns + need_columns + gaps);
   for (const Advice& change : advice) {
-    const auto options = options_of(change);
-    auto line =
-        fmt::format("  {:>{}}  {}", in_unit(change.needed, unit), need_columns, wrapped(options, column, column));
-    if (left >= worth_saying) {
-      line.append(flag_columns - display_width(options) + 2, ' ');
-      line += paint(cut(cost_of(change), left), Ink::dim, style);
-    }
+    auto line = fmt::format("  {:>{}}  {}", in_unit(change.needed, unit), need_columns,
+                            wrapped(options_of(change), column, column));
+    add_cost(change, aligned ? costs_at : 0, line, style);
     std::ranges::move(lines_of(line), std::back_inserter(lines));
   }
   return lines;
@@ -84,15 +91,18 @@ std::vector<std::string> change_lines(std::span<const Advice> advice, const Memo
 
 bool is_tight(const Report& report) { return report.estimate.verdict.kind == VerdictKind::tight; }
 
-/// "h100-nvl no, h200-sxm tight, b200-sxm yes"
+/// "h100-nvl no, h200-sxm tight, b200-sxm yes": of those that are too small the largest alone.
 std::string cards_of(const Report& report) {
-  constexpr std::size_t most = 6;
+  constexpr std::size_t most = 5;
+  const std::span<const search::CardVerdict> cards = report.advised.cards;
+  const auto is_too_small = [](const search::CardVerdict& card) { return card.verdict == VerdictKind::does_not_fit; };
+  const auto fits = static_cast<std::size_t>(std::ranges::find_if_not(cards, is_too_small) - cards.begin());
+  if (!cards.empty() && fits == cards.size()) return fmt::format("none as it is, up to {}", cards.back().gpu);
   std::string words;
-  std::size_t told = 0;
-  for (const auto& [gpu, verdict] : report.advised.cards) {
-    if (told++ == most) break;
+  for (const auto& [gpu, verdict] : cards.subspan(fits - std::min<std::size_t>(fits, 1))) {
     const std::string_view word = verdict == VerdictKind::fits ? "yes" : verdict == VerdictKind::tight ? "tight" : "no";
     words += fmt::format("{}{} {}", words.empty() ? "" : ", ", gpu, word);
+    if (static_cast<std::size_t>(std::ranges::count(words, ',')) + 1 == most) break;
   }
   return words;
 }
@@ -100,25 +110,27 @@ std::string cards_of(const Report& report) {
 Block changes(const Report& report, const TextStyle& style) {
   constexpr std::size_t most = 4;
   const std::span<const Advice> advice = report.advised.changes;
+  constexpr std::size_t label_and_indent = 12;
   if (advice.empty()) return {labelled("to fit", "no change that llmcalc knows is enough", style), 1};
-  const auto unit = memory_unit_of(report.estimate);
+  const auto unit = memory_unit_of(report.estimate, style);
   const std::string_view aim = is_tight(report) ? "to be sure that it fits" : "to make it fit";
-  Block block{{"  " + paint(fmt::format("{}, {} then", aim, unit.name), Ink::heading, style)}, 2};
+  Block block{labelled("cards", cut(cards_of(report), page_columns - label_and_indent), style), 0};
+  block.lines.push_back("  " + paint(fmt::format("{}, {} then", aim, unit.name), Ink::heading, style));
+  const auto lead = block.lines.size();
   std::ranges::move(change_lines(advice.first(std::min(most, advice.size())), unit, style),
                     std::back_inserter(block.lines));
-  block.least = std::min<std::size_t>(2, block.lines.size());
-  std::ranges::move(labelled("cards", cards_of(report), style), std::back_inserter(block.lines));
+  block.least = lead + 1;
   return block;
 }
 
 }  // namespace
 
 Block summary_change(const Report& report, const TextStyle& style) {
-  if (const auto& headroom = report.advised.headroom) {
+  const auto kind = report.estimate.verdict.kind;
+  if (const auto& headroom = report.advised.headroom; headroom && kind == VerdictKind::fits) {
     const auto words = fmt::format("up to --micro-batch {}, or --seq {}", headroom->micro_batch, headroom->seq);
     return {labelled("room", words, style), 1};
   }
-  const auto kind = report.estimate.verdict.kind;
   if (kind == VerdictKind::does_not_fit || kind == VerdictKind::tight) return changes(report, style);
   return {};
 }

@@ -27,7 +27,7 @@ std::vector<LedgerLine> largest_first(std::vector<LedgerLine> ledger) {
 
 Block summary_memory(const Report& report, const TextStyle& style) {
   const auto& memory = report.estimate.memory;
-  const auto unit = memory_unit_of(report.estimate);
+  const auto unit = memory_unit_of(report.estimate, style);
   const auto parts = largest_first(memory.ledger);
   const auto told = parts.size() == most_parts + 1 ? parts.size() : std::min(most_parts, parts.size());
   Table table({Align::left, Align::right, Align::right, Align::left});
@@ -48,7 +48,7 @@ Block summary_memory(const Report& report, const TextStyle& style) {
   if (told < parts.size()) add(fmt::format("{} smaller ones", parts.size() - told), others);
   Block block{lines_of(table.render()), 0};
   std::ranges::move(page_lines(peak_words(memory), indent), std::back_inserter(block.lines));
-  block.least = block.lines.size();
+  block.least = block.lines.size() - 1;  // the place of the peak gives way where all else is needed
   return block;
 }
 

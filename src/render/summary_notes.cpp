@@ -21,7 +21,7 @@ std::string in_words(const std::vector<std::string>& assumptions) {
   std::string options;
   std::string words;
   for (const auto& assumption : assumptions) {
-    const bool bare = assumption.starts_with("--") && assumption.find(',') == std::string::npos;
+    const bool bare = assumption.starts_with("--") && assumption.find(", ") == std::string::npos;
     append(bare ? options : words, assumption, bare ? " " : "; ");
   }
   if (!words.empty()) append(options, words, "; ");

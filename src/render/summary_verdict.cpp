@@ -81,8 +81,8 @@ std::string layout_of(const Report& report) {
 }
 
 /// "; trainers need hf 15.2, deepspeed 22.1 GiB"
-std::string trainers_of(const Report& report) {
-  const auto unit = memory_unit_of(report.estimate);
+std::string trainers_of(const Report& report, const TextStyle& style) {
+  const auto unit = memory_unit_of(report.estimate, style);
   std::string words;
   for (const auto& [framework, needed] : report.trainers) {
     words += fmt::format("{}{} {}", words.empty() ? "; trainers need " : ", ", framework, in_unit(needed, unit));
@@ -91,7 +91,7 @@ std::string trainers_of(const Report& report) {
 }
 
 /// "as hf runs it: dp 8, zero3"; where nobody named it, the layout did, and the name of another is asked for.
-std::string manner_of(const Report& report) {
+std::string manner_of(const Report& report, const TextStyle& style) {
   const auto line = std::ranges::find(report.question, "framework", &EchoLine::term);
   if (line == report.question.end()) return {};
   const bool is_named = line->origin != "assumed";
@@ -99,7 +99,7 @@ std::string manner_of(const Report& report) {
   auto words = line->value == "generic" ? std::string("the textbook's memory") : "as " + line->value + " runs it";
   if (!is_named) words += " (name yours with --framework)";
   if (!layout.empty()) words += ": " + layout;
-  return words + trainers_of(report);
+  return words + trainers_of(report, style);
 }
 
 /// "needs 44.90 of 23.99 GiB, 20.91 short; likely range 42.21 to 47.60"
@@ -130,8 +130,10 @@ Block summary_verdict(const Report& report, const TextStyle& style) {
   Block block;
   constexpr std::size_t indent = 2;
   add_lines(block, lines_of(wrapped(verdict_word(verdict.kind, style) + "  " + run_of(report), 0, indent)));
-  add_lines(block, page_lines(manner_of(report), indent));
-  add_lines(block, page_lines(need_of(verdict, memory_unit_of(report.estimate), report.trainers.empty()), indent));
+  add_lines(block, page_lines(manner_of(report, style), indent));
+  add_lines(block,
+            page_lines(need_of(verdict, memory_unit_of(report.estimate, style), report.trainers.empty()), indent));
+  if (const auto host = host_need_words(verdict); !host.empty()) add_lines(block, page_lines(host, indent));
   block.least = block.lines.size();
   return block;
 }

@@ -18,7 +18,7 @@ std::string room_left(const search::Headroom& headroom, const TextStyle& style) 
 }
 
 std::string changes(const Report& report, const TextStyle& style) {
-  const auto unit = memory_unit_of(report.estimate);
+  const auto unit = memory_unit_of(report.estimate, style);
   Table table({Align::right, Align::left});
   table.wrap_last_column();
   table.add_line("  " + paint(std::string("what would make it fit (").append(unit.name) + ")", Ink::heading, style));
@@ -35,8 +35,9 @@ std::string changes(const Report& report, const TextStyle& style) {
 }  // namespace
 
 std::string advice_section(const Report& report, const TextStyle& style) {
-  if (report.advised.headroom) return room_left(*report.advised.headroom, style);
   const auto kind = report.estimate.verdict.kind;
+  const auto& headroom = report.advised.headroom;
+  if (headroom && kind == VerdictKind::fits) return room_left(*headroom, style);
   if (kind == VerdictKind::does_not_fit || kind == VerdictKind::tight) return changes(report, style);
   return {};
 }

@@ -11,7 +11,8 @@
 
 namespace llmcalc::render {
 
-MemoryUnit memory_unit_of(const answer::Estimate& estimate) {
+MemoryUnit memory_unit_of(const answer::Estimate& estimate, const TextStyle& style) {
+  if (const auto asked = find_memory_unit(style.unit)) return *asked;
   const auto& [capacity, needed] = std::tie(estimate.verdict.capacity, estimate.verdict.needed);
   return memory_unit_for(capacity > quantity::Bytes{} ? capacity : needed);
 }
@@ -57,6 +58,17 @@ std::string verdict_word(trust::VerdictKind kind, const TextStyle& style) {
 std::string echoed(const Report& report, std::string_view term) {
   const auto line = std::ranges::find(report.question, term, &EchoLine::term);
   return line == report.question.end() ? std::string() : line->value;
+}
+
+std::string host_need_words(const answer::Verdict& verdict) {
+  const auto [capacity, needed] = std::pair(verdict.host_capacity, verdict.host_needed);
+  if (needed == quantity::Bytes{}) return {};
+  const auto gib = quantity::in_gib;
+  auto words = fmt::format("host needs {:.2f}", gib(needed));
+  if (capacity == quantity::Bytes{} && verdict.kind == trust::VerdictKind::no_accelerator)
+    return words + " GiB a machine";
+  words += fmt::format(" of {:.2f} GiB a machine", gib(capacity));
+  return needed > capacity ? fmt::format("{}, {:.2f} short", words, gib(needed - capacity)) : words;
 }
 
 std::string options_of(const search::Advice& advice) {

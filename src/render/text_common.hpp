@@ -11,7 +11,7 @@
 namespace llmcalc::render {
 
 /// The unit in which the whole answer states memory.
-MemoryUnit memory_unit_of(const answer::Estimate& estimate);
+MemoryUnit memory_unit_of(const answer::Estimate& estimate, const TextStyle& style);
 
 /// Formula, numbers and source, a line each, under the row that was added last; nothing unless the style explains.
 void add_explanation(Table& table, const answer::Explanation& why, const TextStyle& style);
@@ -24,6 +24,9 @@ std::string echoed(const Report& report, std::string_view term);
 
 /// "peak in backward of layer 31 of 32 on pipeline stage 0 of 4"
 std::string peak_words(const answer::MemoryAnswer& memory);
+
+/// "host needs 112.00 of 64.00 GiB a machine, 48.00 short"; empty where nothing rests there.
+std::string host_need_words(const answer::Verdict& verdict);
 
 /// The options that change a run, as one types them: "--tp 2 --sp 1".
 std::string options_of(const search::Advice& advice);

@@ -87,7 +87,7 @@ std::string levels(const MemoryAnswer& memory, const MemoryUnit& unit, const Tex
 
 std::string ledger_section(const Report& report, const TextStyle& style) {
   const MemoryAnswer& memory = report.estimate.memory;
-  const auto unit = memory_unit_of(report.estimate);
+  const auto unit = memory_unit_of(report.estimate, style);
   Table table({Align::left, Align::right, Align::right, Align::left});
   table.add_row({paint("memory at the peak", Ink::heading, style), std::string(unit.name), "share"});
   for (const auto& line : memory.ledger) add_ledger_line(table, line, memory.peak_needed, unit, style);
@@ -101,7 +101,7 @@ std::string ledger_section(const Report& report, const TextStyle& style) {
 
 std::string phases_section(const Report& report, const TextStyle& style) {
   const MemoryAnswer& memory = report.estimate.memory;
-  const auto unit = memory_unit_of(report.estimate);
+  const auto unit = memory_unit_of(report.estimate, style);
   Table table({Align::left, Align::right, Align::left});
   const auto add = [&](std::string_view label, Bytes size, std::string_view remark) {
     table.add_row({std::string(label), in_unit(size, unit), paint(remark, Ink::dim, style)});

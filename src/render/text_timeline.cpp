@@ -64,7 +64,7 @@ std::string place_of(const Row& row) {
 std::string timeline_section(const Report& report, const TextStyle& style) {
   const auto& memory = report.estimate.memory;
   if (!style.timeline || memory.timeline.empty()) return {};
-  const auto unit = memory_unit_of(report.estimate);
+  const auto unit = memory_unit_of(report.estimate, style);
   Table table({Align::left, Align::left, Align::right, Align::left});
   table.add_row({paint("timeline", Ink::heading, style), "", std::string(unit.name)});
   const auto highest = std::ranges::max(memory.timeline, {}, &TimelinePoint::allocated).allocated;

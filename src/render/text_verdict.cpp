@@ -27,6 +27,7 @@ std::string amounts(const Verdict& verdict, const MemoryUnit& unit) {
     case VerdictKind::tight:
       return need_of_capacity(verdict, unit) + ", inside the error bar";
     case VerdictKind::does_not_fit:
+      if (verdict.needed <= verdict.capacity) return need_of_capacity(verdict, unit);
       return fmt::format("short by {}: needs {}", quantity::format_gib(verdict.needed - verdict.capacity),
                          need_of_capacity(verdict, unit));
     case VerdictKind::no_accelerator:
@@ -62,9 +63,10 @@ std::string verdict_section(const Report& report, const TextStyle& style) {
   const auto& verdict = report.estimate.verdict;
   constexpr std::size_t indent = 2;
   auto text = fmt::format("{}  {}{}\n  {}\n", verdict_word(verdict.kind, style),
-                          amounts(verdict, memory_unit_of(report.estimate)), accelerators(report),
+                          amounts(verdict, memory_unit_of(report.estimate, style)), accelerators(report),
                           wrapped(peak_words(report.estimate.memory), indent, indent));
-  const auto bar = error_bar(verdict, memory_unit_of(report.estimate));
+  if (const auto host = host_need_words(verdict); !host.empty()) text += fmt::format("  {}\n", host);
+  const auto bar = error_bar(verdict, memory_unit_of(report.estimate, style));
   if (!bar.empty()) text += fmt::format("  {}\n", paint(wrapped(bar, indent, indent), Ink::dim, style));
   return text;
 }

@@ -44,7 +44,7 @@ std::vector<CardVerdict> cards_for(const spec::Question& question, Larger larger
     if (before > quantity::Bytes{} && gpu.memory_usable / before < alike) continue;
     before = gpu.memory_usable;
     changed.gpu = gpu;
-    if (const auto needed = probe.needed(changed)) cards.push_back({gpu.id, trust::judge(changed, *needed)});
+    if (const auto need = probe.need(changed)) cards.push_back({gpu.id, trust::judge(changed, *need)});
   }
   return cards;
 }
@@ -57,7 +57,8 @@ Advised advise(const spec::Question& question, const LargerAccelerators& larger,
   const bool walked = question.training.activations == spec::ActivationModel::program;
   Probe probe;
   Advised advised;
-  if (kind == VerdictKind::fits && walked) advised.headroom = headroom(question, verdict.capacity, probe);
+  const bool has_room = kind == VerdictKind::fits || kind == VerdictKind::tight;
+  if (has_room && walked) advised.headroom = headroom(question, verdict, probe);
   if (kind != VerdictKind::does_not_fit && kind != VerdictKind::tight) return advised;
   const auto accelerators = larger ? larger() : std::vector<spec::Accelerator>{};
   const bool takes_tight = kind == VerdictKind::does_not_fit;

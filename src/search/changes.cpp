@@ -8,6 +8,7 @@
 #include "llmcalc/spec/node.hpp"
 #include "llmcalc/spec/traits.hpp"
 #include "search/changed_words.hpp"
+#include "search/changes_offload.hpp"
 #include "search/changes_spread.hpp"
 
 #include <fmt/format.h>
@@ -305,13 +306,15 @@ constexpr Change rows[] = {
     {ChangeKind::reference, steps<1>, precomputed_reference},
     {ChangeKind::sequence, steps<8>, shorter_sequence},
     {ChangeKind::sharding, steps<std::size(stages)>, shard},
+    {ChangeKind::offload, offloads, offload},
     {ChangeKind::optimizer, steps<1>, smaller_moments},  // nearly the same result
     {ChangeKind::tensor, steps<4>, tensor_parallel},     // the same result, spread another way
     {ChangeKind::pipeline, steps<4>, pipeline},
+    {ChangeKind::experts, steps<4>, expert_parallel},
     {ChangeKind::method, steps<1>, adapters},  // another result
     {ChangeKind::method, steps<1>, quantization},
-    {ChangeKind::sharding, steps<doublings>, more_accelerators},  // the same result for more money
-    {ChangeKind::accelerator, larger_steps, next_accelerator},    // another machine, if it can be had
+    {ChangeKind::sharding, steps<doublings>, more_accelerators, true},  // the same result for more money
+    {ChangeKind::accelerator, larger_steps, next_accelerator},          // another machine, if it can be had
 };
 
 }  // namespace

@@ -22,9 +22,11 @@ enum class ChangeKind {
   reference,
   sequence,
   sharding,
+  offload,
   optimizer,
   tensor,
   pipeline,
+  experts,
   method,
   accelerator
 };
@@ -46,6 +48,7 @@ struct Change {
   std::size_t (*steps)(const spec::Question& question, Larger larger);
   /// Applies the `step`-th smallest form of the change, from 0 on; false when there is none.
   bool (*apply)(Changed& run, Larger larger, std::size_t step);
+  bool makes_room = false;  ///< for the others of a set: it may have to be made before them
 };
 
 std::span<const Change> all_changes();

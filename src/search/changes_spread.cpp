@@ -46,6 +46,20 @@ bool tensor_parallel(Changed& run, Larger, std::size_t step) {
   return true;
 }
 
+bool expert_parallel(Changed& run, Larger, std::size_t step) {
+  const auto& row = frameworks::row_of(run.question.training.framework);
+  const std::int64_t experts = run.question.model.shape.moe.experts;
+  auto& layout = run.question.layout;
+  const std::int64_t ep = quantity::product(layout.ep, std::int64_t{2} << step);
+  const bool can = row.space.splits_models && row.abilities.splits.has(frameworks::Parallelism::experts);
+  if (!can || experts == 0 || experts % ep != 0) return false;
+  layout.ep = ep;
+  say(run, {{"ep", std::to_string(ep)}, {"etp", std::to_string(layout.etp)}},
+      fmt::format("experts spread over {} accelerators", ep),
+      "time: tokens travel to their experts and back (Lepikhin et al. 2020, arXiv:2006.16668)");
+  return true;
+}
+
 bool pipeline(Changed& run, Larger, std::size_t step) {
   const std::int64_t times = std::int64_t{2} << step;
   auto& layout = run.question.layout;

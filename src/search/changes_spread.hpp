@@ -10,7 +10,10 @@ namespace llmcalc::search {
 /// Layers cut over twice, four times, ... as many accelerators, which share a replica instead of having one each.
 bool tensor_parallel(Changed& run, Larger larger, std::size_t step);
 
-/// The same with stages of layers.
+/// Experts spread over two, four, ... times as many of the ranks that there are, each of which had all of them.
+bool expert_parallel(Changed& run, Larger larger, std::size_t step);
+
+/// The same as tensor_parallel() with stages of layers.
 bool pipeline(Changed& run, Larger larger, std::size_t step);
 
 }  // namespace llmcalc::search

@@ -36,11 +36,11 @@ std::optional<Combinations::Enough> Combinations::enough(const spec::Question& q
   if (!frameworks::unable_to(question.training.framework, question).empty()) return std::nullopt;
   if (frameworks::broken_rule({question.model.shape, question.training, question.layout}) != nullptr)
     return std::nullopt;
-  const auto needed = probe_.needed(question);
-  if (!needed) return std::nullopt;
-  const auto verdict = trust::judge(question, *needed);
+  const auto need = probe_.need(question);
+  if (!need) return std::nullopt;
+  const auto verdict = trust::judge(question, *need);
   const bool gains = verdict == VerdictKind::fits || (verdict == VerdictKind::tight && takes_tight_);
-  return gains ? std::optional(Enough{*needed, verdict}) : std::nullopt;
+  return gains ? std::optional(Enough{need->accelerator, verdict}) : std::nullopt;
 }
 
 /// The edited question is a quick look; what counts is the one that its words ask.
@@ -68,8 +68,8 @@ std::optional<Solution> Combinations::first_form(const Changed& run, const Chang
 }
 
 /// The changes of a set, each but the last one in its strongest form.
-std::optional<Solution> Combinations::strongest_forms(const Set& set) {
-  Changed run = start_;
+std::optional<Solution> Combinations::strongest_forms(const Changed& start, const Set& set) {
+  Changed run = start;
   for (std::size_t i = 0; i + 1 < set.size(); ++i) {
     auto changed = strongest(run, *set[i], larger_);
     if (!changed) return std::nullopt;
@@ -93,13 +93,29 @@ std::optional<Solution> Combinations::relaxed(const Set& set, std::size_t at, co
   return std::nullopt;
 }
 
-std::optional<Solution> Combinations::of(const Set& set) {
+std::optional<Solution> Combinations::of(const Changed& start, const Set& set) {
   constexpr std::size_t all_forms_up_to = 2;  // changes: more of them have too many forms to walk
-  auto advice = strongest_forms(set);
+  auto advice = strongest_forms(start, set);
   if (set.size() == 1) return advice;
   if (!advice && set.size() > all_forms_up_to) return advice;
-  auto gentler = relaxed(set, 0, start_, advice ? advice->verdict : VerdictKind::fits);
+  auto gentler = relaxed(set, 0, start, advice ? advice->verdict : VerdictKind::fits);
   return gentler ? gentler : advice;
+}
+
+/// More accelerators come last where that is enough, and else before what spreads a run over them.
+std::optional<Solution> Combinations::of(const Set& set) {
+  auto advice = of(start_, set);
+  const Change& last = *set.back();
+  if (!last.makes_room || set.size() == 1 || (advice && advice->verdict == VerdictKind::fits)) return advice;
+  const Set others(set.begin(), set.end() - 1);
+  const auto steps = last.steps(start_.question, larger_);
+  for (std::size_t step = 0; step < steps; ++step) {
+    const auto wider = apply(start_, last, larger_, step);
+    if (!wider) continue;
+    auto found = of(*wider, others);
+    if (found && (!advice || found->verdict == VerdictKind::fits)) return found;
+  }
+  return advice;
 }
 
 /// A set that holds one that is enough by itself tells nothing new.

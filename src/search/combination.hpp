@@ -40,8 +40,9 @@ class Combinations {
   std::optional<Enough> enough(const spec::Question& question);
   std::optional<Solution> verify(Changed run);
   std::optional<Solution> first_form(const Changed& run, const Change& last);
-  std::optional<Solution> strongest_forms(const Set& set);
+  std::optional<Solution> strongest_forms(const Changed& start, const Set& set);
   std::optional<Solution> relaxed(const Set& set, std::size_t at, const Changed& run, trust::VerdictKind verdict);
+  std::optional<Solution> of(const Changed& start, const Set& set);
   std::optional<Solution> of(const Set& set);
   bool is_known(const Set& set) const;
   bool take(const Set& set);

@@ -1,6 +1,7 @@
 #include "search/headroom.hpp"
 
 #include "llmcalc/frameworks/layout_rules.hpp"
+#include "llmcalc/spec/host_memory.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -59,8 +60,8 @@ std::int64_t longest(const spec::Shape& shape) {
 /// Searches over one field of a question and leaves the question as it was.
 class HeadroomSearch {
  public:
-  HeadroomSearch(spec::Question question, quantity::Bytes capacity, Probe& probe)
-      : changed_(std::move(question)), capacity_(capacity), probe_(probe) {}
+  HeadroomSearch(spec::Question question, const answer::Verdict& verdict, Probe& probe)
+      : changed_(std::move(question)), verdict_(verdict), probe_(probe) {}
 
   std::int64_t micro_batch() {
     const std::int64_t whole = changed_.training.batch_of_rank;
@@ -110,19 +111,31 @@ class HeadroomSearch {
 
   double excess_with(std::int64_t& field, std::int64_t value) {
     field = value;
-    const auto needed = probe_.needed(changed_);
-    return needed ? trust::excess(changed_, *needed, capacity_) : std::numeric_limits<double>::max();
+    const auto need = probe_.need(changed_);
+    if (!need) return std::numeric_limits<double>::max();
+    if (verdict_.kind == trust::VerdictKind::tight) return likely_excess(*need);
+    return std::max(trust::excess(changed_, need->accelerator, verdict_.capacity),
+                    trust::host_excess(changed_, need->host));
+  }
+
+  /// Without the error bar, which a tight run is already inside of.
+  double likely_excess(const trust::Need& need) const {
+    const auto over = [](quantity::Bytes needed, quantity::Bytes capacity) {
+      return static_cast<double>(in_bytes(needed)) - static_cast<double>(in_bytes(capacity));
+    };
+    return std::max(over(need.accelerator, verdict_.capacity),
+                    over(spec::host_need_of(changed_, need.host), verdict_.host_capacity));
   }
 
   spec::Question changed_;
-  quantity::Bytes capacity_;
+  const answer::Verdict& verdict_;
   Probe& probe_;
 };
 
 }  // namespace
 
-Headroom headroom(const spec::Question& question, quantity::Bytes capacity, Probe& probe) {
-  HeadroomSearch search(question, capacity, probe);
+Headroom headroom(const spec::Question& question, const answer::Verdict& verdict, Probe& probe) {
+  HeadroomSearch search(question, verdict, probe);
   return {search.micro_batch(), search.seq()};
 }
 

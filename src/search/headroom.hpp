@@ -6,7 +6,8 @@
 
 namespace llmcalc::search {
 
-/// \pre the question fits the capacity
-Headroom headroom(const spec::Question& question, quantity::Bytes capacity, Probe& probe);
+/// \param verdict  on the question: a run that fits stays sure to, one that is tight stays likely to
+/// \pre it fits, or is tight
+Headroom headroom(const spec::Question& question, const answer::Verdict& verdict, Probe& probe);
 
 }  // namespace llmcalc::search

@@ -3,18 +3,21 @@
 #include "llmcalc/answer/levels.hpp"
 #include "llmcalc/program/build.hpp"
 #include "llmcalc/program/count.hpp"
+#include "llmcalc/spec/host_memory.hpp"
 
 #include <exception>
 
 namespace llmcalc::search {
 
-std::optional<quantity::Bytes> Probe::needed(const spec::Question& question) try {
+std::optional<trust::Need> Probe::need(const spec::Question& question) try {
   const frameworks::Profile profile = answer::profile_of(question);
   program::build_program(question, profile, program_);
   const memory::StepWalk step(program_, question, profile);
   const bool by_rule = question.training.activations == spec::ActivationModel::rule_of_thumb;
   const std::int64_t parameters = by_rule ? program::count_parameters(program_).total : 0;
-  return answer::levels(question, profile, answer::walk_stage(step, question), parameters).needed;
+  const auto memory = answer::walk_stage(step, question);
+  return trust::Need{answer::levels(question, profile, memory, parameters).needed,
+                     spec::uses_host(question) ? step.highest_host() : quantity::Bytes{}};
 } catch (const std::exception&) {
   return std::nullopt;
 }

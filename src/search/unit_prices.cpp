@@ -1,6 +1,8 @@
 // What the search over a unit prices, and when. unit_search.cpp goes through what is chosen.
 #include "llmcalc/answer/levels.hpp"
+#include "llmcalc/spec/host_memory.hpp"
 #include "llmcalc/spec/traits.hpp"
+#include "llmcalc/trust/verdict_kind.hpp"
 #include "search/unit_search.hpp"
 
 #include <array>
@@ -81,15 +83,31 @@ ProgramKey UnitSearch::key_of(std::uint32_t recompute, const Pipeline& pipeline)
   return {row, question_.layout.sp, pipeline.blocks, casts, generated};
 }
 
-Bytes UnitSearch::memory_of(PricedPolicy& policy, const Pipeline& pipeline, const Order& order) {
-  const bool deferred = order.schedule == spec::Schedule::zero_bubble;
+const memory::StageWalk& UnitSearch::walk_of(PricedPolicy& policy, bool deferred) {
   auto& walk = policy.walks[deferred];
   if (!walk) {
     const auto& walks = prices_.walks(policy.program, rules_[deferred][policy.recompute]).walks;
     walk.emplace(stage_walk(policy.recompute, walks, policy.program.program.companions));
   }
+  return *walk;
+}
+
+Bytes UnitSearch::memory_of(PricedPolicy& policy, const Pipeline& pipeline, const Order& order) {
+  const bool deferred = order.schedule == spec::Schedule::zero_bubble;
+  const auto& walk = walk_of(policy, deferred);
   const std::uint32_t list = order.cut->stages[policy.recompute];
-  return needed(policy.recompute, peaks_[deferred].worst(*walk, list, pipeline.stages[list], rests_[policy.recompute]));
+  return needed(policy.recompute, peaks_[deferred].worst(walk, list, pipeline.stages[list], rests_[policy.recompute]));
+}
+
+/// What rests on the accelerator but for paged states asks nothing of its host.
+bool UnitSearch::host_fits(PricedPolicy& policy, const Pipeline& pipeline, const Order& order) {
+  if (!spec::uses_host(question_)) return true;
+  const bool deferred = order.schedule == spec::Schedule::zero_bubble;
+  const std::uint32_t list = order.cut->stages[policy.recompute];
+  const Bytes of_rank = walk_of(policy, deferred).highest_host(pipeline.stages[list]);
+  const auto capacity = spec::host_capacity_of(question_);
+  if (capacity && spec::host_need_of(question_, of_rank) > *capacity) return false;
+  return !space_.question().strict || trust::host_excess(question_, of_rank) <= 0.0;
 }
 
 const std::vector<timing::StageTraffic>& UnitSearch::traffic_of(std::uint32_t recompute, std::uint32_t list,

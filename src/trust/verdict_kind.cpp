@@ -1,8 +1,12 @@
 #include "llmcalc/trust/verdict_kind.hpp"
 
+#include "llmcalc/spec/host_memory.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "llmcalc/spec/traits.hpp"
 #include "llmcalc/trust/error_bar.hpp"
+
+#include <algorithm>
+#include <limits>
 
 namespace llmcalc::trust {
 
@@ -27,12 +31,37 @@ bool saturates(const spec::Question& question, Bytes needed, Bytes capacity) {
          static_cast<double>(in_bytes(needed)) * cached >= static_cast<double>(in_bytes(capacity));
 }
 
-VerdictKind judge(const spec::Question& question, Bytes needed) {
+double host_excess(const spec::Question& question, Bytes of_rank) {
+  constexpr double with_buffers = 1.5;
+  const auto capacity = spec::host_capacity_of(question);
+  if (!capacity || of_rank == Bytes{}) return -std::numeric_limits<double>::infinity();
+  const auto needed = static_cast<double>(in_bytes(spec::host_need_of(question, of_rank)));
+  return with_buffers * needed - static_cast<double>(in_bytes(*capacity));
+}
+
+namespace {
+
+VerdictKind judge_accelerator(const spec::Question& question, Bytes needed, Bytes capacity) {
+  if (needed > capacity) return VerdictKind::does_not_fit;
+  const bool open = excess(question, needed, capacity) > 0.0 || saturates(question, needed, capacity);
+  return open ? VerdictKind::tight : VerdictKind::fits;
+}
+
+VerdictKind judge_host(const spec::Question& question, Bytes of_rank) {
+  const auto capacity = spec::host_capacity_of(question);
+  const Bytes needed = spec::host_need_of(question, of_rank);
+  if (!capacity || needed == Bytes{}) return VerdictKind::fits;
+  if (needed > *capacity) return VerdictKind::does_not_fit;
+  return host_excess(question, of_rank) > 0.0 ? VerdictKind::tight : VerdictKind::fits;
+}
+
+}  // namespace
+
+VerdictKind judge(const spec::Question& question, const Need& need) {
   const auto capacity = capacity_of(question);
   if (!capacity) return VerdictKind::no_accelerator;
-  if (needed > *capacity) return VerdictKind::does_not_fit;
-  const bool open = excess(question, needed, *capacity) > 0.0 || saturates(question, needed, *capacity);
-  return open ? VerdictKind::tight : VerdictKind::fits;
+  static_assert(VerdictKind::fits < VerdictKind::tight && VerdictKind::tight < VerdictKind::does_not_fit);
+  return std::max(judge_accelerator(question, need.accelerator, *capacity), judge_host(question, need.host));
 }
 
 }  // namespace llmcalc::trust

@@ -273,6 +273,7 @@ TEST_CASE("a value of the wrong kind is refused at its pointer") {
   wrong(R"("hidden_size": 1000000000000)", "config.json:/hidden_size", "1000000000000");
   wrong(R"("num_attention_heads": 5)", "config.json:/num_attention_heads", "divide");
   wrong(R"("num_key_value_heads": 3)", "config.json:/num_key_value_heads", "divisor of the 4 heads");
+  wrong(R"("num_attention_heads": 0, "num_key_value_heads": null)", "config.json:/num_attention_heads", "from 1 to");
   wrong(R"("tie_word_embeddings": 1)", "config.json:/tie_word_embeddings", "true or false");
   wrong(R"("hidden_act": "mish")", "config.json:/hidden_act", "'mish'");
   wrong(R"("model_type": 7)", "config.json:/model_type", "7");

@@ -48,6 +48,15 @@ TEST_CASE("a card is found by what its driver, its maker and people call it") {
       {"AMD Instinct MI300X", "mi300x"},
       {"AMD Radeon RX 9070 XT", "rx-9070-xt"},
       {"Radeon AI PRO R9700", "radeon-ai-pro-r9700"},
+      {"4070 ti super", "rtx-4070-ti-super"},
+      {"4080 super", "rtx-4080-super"},
+      {"4090D", "rtx-4090-d"},
+      {"7900 xtx", "rx-7900-xtx"},
+      {"arc a770", "arc-a770-16"},
+      {"TITAN RTX", "titan-rtx"},
+      {"NVIDIA GH200 480GB", "gh200-96"},
+      {"NVIDIA RTX 4000 SFF Ada Generation", "rtx-4000-sff-ada"},
+      {"AMD RYZEN AI MAX+ 395", "ryzen-ai-max-395"},
   };
   for (const auto& [name, id] : names) {
     INFO(name);
@@ -67,6 +76,11 @@ TEST_CASE("a model is found by hub names with any organisation and suffix") {
       {"Qwen/Qwen2.5-7B-Instruct-AWQ", "qwen2.5-7b"},
       {"Qwen/Qwen3-4B-Instruct-2507", "qwen3-4b"},
       {"google/gemma-2-9b-it", "gemma-2-9b"},
+      {"llama3.1:8b", "llama-3.1-8b"},
+      {"qwen2.5:7b", "qwen2.5-7b"},
+      {"TinyLlama/TinyLlama-1.1B-Chat-v1.0", "tinyllama-1.1b"},
+      {"lmsys/vicuna-7b-v1.5", "llama-2-7b"},
+      {"deepseek-ai/DeepSeek-R1-Distill-Llama-8B", "llama-3.1-8b"},
   };
   for (const auto& [name, id] : names) {
     INFO(name);
@@ -75,7 +89,7 @@ TEST_CASE("a model is found by hub names with any organisation and suffix") {
 }
 
 TEST_CASE("a distilled model is not the model it was distilled from") {
-  CHECK_THROWS_AS(model("deepseek-ai/DeepSeek-R1-Distill-Llama-8B"), quantity::BadInput);
+  CHECK_THROWS_AS(model("deepseek-ai/DeepSeek-R1-Distill-Phi-9B"), quantity::BadInput);
 }
 
 TEST_CASE("suggestions name a preset once, the same size first") {
@@ -93,5 +107,13 @@ TEST_CASE("options have the names of other programs too") {
   CHECK(read::synonym_of("per_device_train_batch_size") == "micro-batch");
   CHECK(read::synonym_of("max-seq-len") == "seq");
   CHECK(read::synonym_of("gradient-checkpointing") == "recompute");
+  CHECK(read::synonym_of("ram") == "host-memory");
   CHECK(read::synonym_of("colour").empty());
+}
+
+TEST_CASE("a switch of another program is answered with what says the same here") {
+  CHECK_THAT(std::string(read::saying_of("bf16")), Contains("--dtype mixed-bf16"));
+  CHECK_THAT(std::string(read::saying_of("load_in_4bit")), Contains("--method qlora"));
+  CHECK_THAT(std::string(read::saying_of("learning-rate")), Contains("leave it out"));
+  CHECK(read::saying_of("colour").empty());
 }

@@ -34,7 +34,8 @@ constexpr std::string_view other_terms =
     "schedule first_stage_layers last_stage_layers cp_exchange lora_dropout algorithm reference "
     "virtual_tokens adapter_width moe_imbalance transformer_impl grouped_experts deterministic launch_blocking "
     "optimizer_in_backward "
-    "tokens samples epochs sample_tokens packing steps mfu price memory activations mtbf checkpoint_interval "
+    "tokens samples epochs sample_tokens packing steps mfu price memory host_memory "
+    "activations mtbf checkpoint_interval "
     "checkpoint_bandwidth restart_time power pue "
     "carbon_intensity offload_to nvme_bandwidth reshard as freeze text_only images image_size patches "
     "offload_layers cuda_graph fp8_attention fp8_head softmax_fusion document_length";
@@ -79,6 +80,7 @@ const Typed typed[] = {
     {"tokens", {"1.5e+13", "20x", "0.5x"}},
     {"mfu", {"0.4"}},
     {"memory", {"85899345920"}},
+    {"host_memory", {"137438953472"}},
     {"mtbf", {"50000h", "none"}},
     {"checkpoint_interval", {"1138s"}},
     {"checkpoint_bandwidth", {"10GB/s"}},
@@ -161,6 +163,7 @@ TEST_CASE("text outside a term's range is refused at its place") {
       {"sample_tokens", {"0.5", "nan"}},
       {"price", {"-1", "inf"}},
       {"memory", {"0", "-80GB", "1e30GB"}},
+      {"host_memory", {"0", "-80GB", "1e30GB"}},
       {"lora_targets", {"", "q,,v", "z"}},
       {"recompute_modules", {"", "mlp,,moe", "attention"}},
       {"recompute", {"every-0", "every-", "every-x", "half", "all-2", "block"}},

@@ -104,6 +104,8 @@ TEST_CASE("a fit answer as a whole") {
     "stage": 0,
     "stages": [],
     "host_bytes": 0,
+    "host_needed_bytes": 0,
+    "host_capacity_bytes": null,
     "nvme_bytes": 0,
     "paged_bytes": 0
   },

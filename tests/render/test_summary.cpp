@@ -54,6 +54,18 @@ TEST_CASE("the screen is verdict, largest parts, time, room, what was assumed an
 )");
 }
 
+TEST_CASE("an option with a list is an option, and words behind it are words") {
+  auto report = asked_report();
+  report.assumptions = {"--lora-targets q,v", "--lora-dropout 0.05", "--dtype bf16, adapters in fp32"};
+  CHECK(contains(to_text(report, plain), "--lora-targets q,v --lora-dropout 0.05; --dtype bf16"));
+}
+
+TEST_CASE("memory is told in the unit that was asked for, 10^9 bytes to a GB") {
+  TextStyle decimal;
+  decimal.unit = "GB";
+  CHECK(contains(to_text(asked_report(), decimal), "needs 55.11 of 84.99 GB"));
+}
+
 TEST_CASE("what does not fit says by how much, and what would fit") {
   const auto text = to_text(report_that_does_not_fit(), plain);
   CHECK(text.rfind("DOES NOT FIT", 0) == 0);

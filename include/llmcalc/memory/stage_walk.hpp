@@ -94,6 +94,10 @@ class StageWalk {
   StagePeak worst(std::span<const program::StageGroup> groups, std::span<const StageNeeds> needs) const;
   StagePeak worst(std::span<const program::StageGroup> groups) const;
 
+  /// The most that a rank of any of these stages has in the memory of its machine: what is offloaded to it, and paged
+  /// states, for which the accelerator keeps no room.
+  quantity::Bytes highest_host(std::span<const program::StageGroup> groups) const;
+
   /// The highest moment of each block in time order: up through forward and loss, down through backward, the optimizer.
   std::vector<BlockPeak> timeline(BlockRuns runs, std::int64_t index) const;
 

@@ -18,6 +18,9 @@ class StepWalk {
   /// The stage that peaks highest; the first of equals.
   StepMemory walk_worst() const;
 
+  /// As StageWalk::highest_host(), of all stages.
+  quantity::Bytes highest_host() const;
+
   std::vector<BlockPeak> timeline(std::int64_t stage) const;
 
  private:

@@ -9,4 +9,8 @@ namespace llmcalc::read {
 /// name is nobody's. Underscores count as dashes.
 std::string_view synonym_of(std::string_view name);
 
+/// What to say in the place of another program's switch that is no option here: "--method qlora" of "qlora"; empty
+/// where the name is nobody's.
+std::string_view saying_of(std::string_view name);
+
 }  // namespace llmcalc::read

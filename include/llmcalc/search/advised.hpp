@@ -35,16 +35,16 @@ struct CardVerdict {
   trust::VerdictKind verdict = trust::VerdictKind::no_accelerator;
 };
 
-/// The largest with which the run still fits, one of them changed at a time.
+/// The largest with which the run still fits, or stays tight if it is, one of them changed at a time.
 struct Headroom {
   std::int64_t micro_batch = 0;
   std::int64_t seq = 0;
 };
 
-/// Changes where a run does not fit or is tight, headroom where it fits. Each change is the smallest set, of at most
-/// four, whose dearest part is one of these, in this order: kernels that change nothing, recompute, smaller
-/// micro-batches, shorter sequences, sharding, 8-bit states, tensor and pipeline parallelism, LoRA, QLoRA, more
-/// accelerators, larger ones.
+/// Changes where a run does not fit or is tight, headroom where it fits or is tight. Each change is the smallest set,
+/// of at most four, whose dearest part is one of these, in this order: kernels that change nothing, recompute, smaller
+/// micro-batches, shorter sequences, sharding, offload, 8-bit states, tensor, pipeline and expert parallelism, LoRA,
+/// QLoRA, more accelerators, larger ones.
 struct Advised {
   std::vector<Advice> changes;
   std::optional<Headroom> headroom;

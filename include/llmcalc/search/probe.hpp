@@ -12,9 +12,9 @@ namespace llmcalc::search {
 /// Keeps the storage of the program between questions, because a search asks hundreds.
 class Probe {
  public:
-  /// Bytes on the device; empty where nothing can be said of them, as beyond what can be counted: the question is not
+  /// What must fit; empty where nothing can be said of them, as beyond what can be counted: the question is not
   /// the one that was asked, so no mistake in it may end the answer.
-  std::optional<quantity::Bytes> needed(const spec::Question& question);
+  std::optional<trust::Need> need(const spec::Question& question);
 
  private:
   program::Program program_;

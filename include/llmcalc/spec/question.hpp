@@ -30,6 +30,7 @@ struct Pricing {
   std::optional<double> mfu;                      ///< --mfu; otherwise the accelerator's measured default
   std::optional<quantity::Money> price_per_hour;  ///< --price per accelerator and hour
   std::optional<quantity::Bytes> memory;          ///< --memory: capacity instead of the preset's usable bytes
+  std::optional<quantity::Bytes> host_memory;     ///< --host-memory: of one machine
 };
 
 /// Constants of the runtime that a person measured, instead of those of the framework's profile.

@@ -40,6 +40,12 @@ constexpr bool offloads_optimizer(Offload offload) {
          offload == Offload::params_optimizer;
 }
 
+/// States are in CUDA managed memory, which the driver moves to the host (bitsandbytes optim/optimizer.py,
+/// get_state_buffer).
+constexpr bool is_paged(Optimizer optimizer) {
+  return optimizer == Optimizer::paged_adamw || optimizer == Optimizer::paged_adamw_8bit;
+}
+
 /// The update happens as soon as a gradient exists: nothing accumulates.
 constexpr bool updates_in_backward(Optimizer optimizer) {
   return optimizer == Optimizer::lomo || optimizer == Optimizer::adalomo;

@@ -32,10 +32,22 @@ std::optional<quantity::Bytes> capacity_of(const spec::Question& question);
 /// By how much the high end of the error bar exceeds the capacity, in bytes; negative where it fits.
 double excess(const spec::Question& question, quantity::Bytes needed, quantity::Bytes capacity);
 
+/// The same of the memory of one machine, of which each rank needs so much; negative where nothing is offloaded.
+/// Frameworks allocate further buffers there: DeepSpeed reckons with half as much again (runtime/zero/stage3.py,
+/// estimate_zero3_model_states_mem_needs, additional_buffer_factor).
+double host_excess(const spec::Question& question, quantity::Bytes of_rank);
+
 /// What the allocator of sharded layers would cache reaches the capacity, though what must fit does not: such runs have
 /// died, because blocks of gathered weights are not given back in time.
 bool saturates(const spec::Question& question, quantity::Bytes needed, quantity::Bytes capacity);
 
-VerdictKind judge(const spec::Question& question, quantity::Bytes needed);
+/// What a run needs of the two memories that can run out.
+struct Need {
+  quantity::Bytes accelerator;  ///< of one
+  quantity::Bytes host = {};    ///< of one rank in the memory of its machine, for what is offloaded
+};
+
+/// The worse of two verdicts: on the accelerator, and on the machine's memory where something is offloaded to it.
+VerdictKind judge(const spec::Question& question, const Need& need);
 
 }  // namespace llmcalc::trust

@@ -160,7 +160,10 @@ void ConfigReader::refuse_missing() const {
 void ConfigReader::refuse(std::string_view term, std::string problem) const {
   const auto origin = std::ranges::find(origins_, term, &KeyOrigin::term);
   const bool in_file = origin != origins_.end() && origin->pointer != default_origin;
-  throw quantity::BadInput(in_file ? document_.at(origin->pointer) : document_.place(), std::move(problem));
+  if (in_file) throw quantity::BadInput(document_.at(origin->pointer), std::move(problem));
+  // Nothing in the file can be pointed at: the value follows from other keys, so its name has to say what is meant.
+  const bool says_it = problem.starts_with(term);
+  throw quantity::BadInput(document_.place(), says_it ? std::move(problem) : fmt::format("{} {}", term, problem));
 }
 
 void ConfigReader::came_from(std::string_view term, std::string pointer) {

@@ -82,6 +82,15 @@ constexpr Field<Accelerator> ceiling_fields[] = {
     {"source", set<&Accelerator::matmul_ceiling_source>},
 };
 
+void set_host_memory(Accelerator& gpu, const JsonPlace& value) {
+  gpu.host_memory = quantity::gib(value.integer(most_gib));
+}
+
+constexpr Field<Accelerator> host_memory_fields[] = {
+    {"gib_each", set_host_memory},
+    {"source", set<&Accelerator::host_memory_source>},
+};
+
 constexpr Field<Accelerator> price_fields[] = {
     {"usd_per_hour", set<&Accelerator::price_per_hour>},
     {"source", set<&Accelerator::price_source>},
@@ -117,6 +126,7 @@ constexpr Field<AcceleratorPreset> fields[] = {
     {"interconnect", set_group<interconnect_fields>},
     {"pcie", set_group<pcie_fields>},
     {"host_link", set_group<host_link_fields>},
+    {"host_memory", set_group<host_memory_fields>},
     {"gpus_per_node", in_gpu<&Accelerator::gpus_per_node>},
     {"network_gbit_s", positive_in_gpu<&Accelerator::network_gbps>},
     {"tdp_w", positive_in_gpu<&Accelerator::tdp_watts>},

@@ -36,9 +36,14 @@ struct Kind<AcceleratorPreset> {
   static constexpr std::string_view name = "gpu";
   static constexpr auto embedded = embedded_accelerators;
   static constexpr auto read = read_accelerator_entry;
-  static constexpr std::array spellings{card_spelling, card_with_bare_capacity, card_without_capacity};
+  static constexpr std::array spellings{card_spelling, card_with_bare_capacity, card_without_series,
+                                        card_without_capacity};
+  /// A capacity that is a part of a known name is right; only one that was left out to find it has to be compared.
   static bool agrees(const AcceleratorPreset& preset, std::string_view name) {
     const auto capacity = capacity_in(name);
+    const auto& aliases = preset.aliases;
+    const auto is_whole = [&](const std::string& alias) { return card_spelling(alias) == card_spelling(name); };
+    if (std::ranges::any_of(aliases, is_whole)) return true;
     return capacity == 0 || quantity::gib(capacity) == preset.accelerator.memory_nominal;
   }
 };
@@ -107,6 +112,7 @@ template <class Preset>
 std::optional<Preset> find_spelled(const std::vector<Preset>& users, std::string_view name) {
   for (const auto spelling : Kind<Preset>::spellings) {
     const std::string wanted = spelling(name);
+    if (wanted.empty()) continue;
     const auto is_meant = [&](const PresetNames& preset) {
       std::vector<std::string_view> names;
       preset.append_to(names);
@@ -121,7 +127,7 @@ std::optional<Preset> find_spelled(const std::vector<Preset>& users, std::string
       if (meant != nullptr) return std::nullopt;
       meant = &entry;
     }
-    if (meant == nullptr || wanted.empty()) continue;
+    if (meant == nullptr) continue;
     auto preset = overridden(users, *meant);
     if (Kind<Preset>::agrees(preset, name)) return preset;
   }

@@ -11,12 +11,15 @@ namespace llmcalc::read {
 namespace {
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-constexpr bool is_separator(char c) { return c == '-' || c == '_' || c == ' ' || c == '/'; }
+constexpr bool is_separator(char c) { return c == '-' || c == '_' || c == ' ' || c == '/' || c == ':'; }
 
 /// What stands around the name of a card and does not tell it from another.
 constexpr std::array<std::string_view, 14> card_words{"nvidia",     "amd",     "intel",    "geforce",    "tesla",
                                                       "quadro",     "radeon",  "instinct", "graphics",   "gpu",
                                                       "generation", "edition", "server",   "workstation"};
+
+/// What people leave out where the number says enough: "4070 ti super".
+constexpr std::array<std::string_view, 4> card_series{"rtx", "gtx", "rx", "arc"};
 
 /// How a checkpoint was tuned, packed or dated. What changes the shape (distill, mini, vl, coder) is none of these.
 constexpr std::array<std::string_view, 27> model_words{"instruct", "it",      "chat", "base", "hf",   "bnb",  "4bit",
@@ -49,6 +52,17 @@ std::string without(std::string_view name, auto const& words) {
 }  // namespace
 
 std::string card_spelling(std::string_view name) { return without(name, card_words); }
+
+std::string card_without_series(std::string_view name) {
+  std::string rest;
+  for (const auto word : words_of(name)) {
+    const auto lower = quantity::to_lower(word);
+    if (std::ranges::find(card_series, lower) == card_series.end()) rest.append(rest.empty() ? "" : "-").append(lower);
+  }
+  const auto spelling = card_spelling(rest);
+  const bool is_number = spelling.find_first_not_of("0123456789") == std::string::npos;
+  return is_number ? std::string() : spelling;
+}
 
 std::int64_t capacity_in(std::string_view name) {
   constexpr std::size_t most_digits = 4;

@@ -11,6 +11,10 @@ namespace llmcalc::read {
 /// "NVIDIA GeForce RTX 4090", "h10080gbhbm3" of "NVIDIA H100 80GB HBM3" (as nvidia-smi says it).
 std::string card_spelling(std::string_view name);
 
+/// The same without the name of the series: "4070tisuper" of "RTX 4070 Ti Super"; empty where a bare number is left,
+/// which cards of several series have.
+std::string card_without_series(std::string_view name);
+
 /// The same without a capacity at the end: "rtx4090" of "RTX 4090 24GB".
 std::string card_without_capacity(std::string_view name);
 

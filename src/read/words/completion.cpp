@@ -1,10 +1,13 @@
 #include "llmcalc/frameworks/layout_rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/spec/host_memory.hpp"
 #include "llmcalc/spec/layout_rules.hpp"
 #include "llmcalc/spec/node.hpp"
 #include "read/words/draft_steps.hpp"
 #include "read/words/terms.hpp"
 #include "read/words/training_rules.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
@@ -206,6 +209,16 @@ void complete_kernels(Draft& draft) {
                           "reshard", "sp", "node_dispatch"}) {
     take_default(draft, term);
   }
+}
+
+/// Nobody needs to hear of memory in which nothing rests.
+void complete_host(Draft& draft) {
+  const auto capacity = spec::host_capacity_of(draft.question);
+  if (draft.given("host_memory") || !capacity || !spec::uses_host(draft.question)) return;
+  const auto& source = draft.question.gpu->host_memory_source;
+  draft.assume("host_memory", "of the accelerator",
+               fmt::format("--host-memory {:.0f}GiB a machine, {}", quantity::in_gib(*capacity),
+                           source.empty() ? "64 for each accelerator" : source));
 }
 
 void complete_optimizer(Draft& draft) {

@@ -49,6 +49,7 @@ void take_precision(Draft& draft);
 void complete_method(Draft& draft);     ///< adapter rank and targets, optimizer of runs that do not train
 void complete_algorithm(Draft& draft);  ///< the reference that an algorithm implies; \pre the method is known
 void complete_kernels(Draft& draft);    ///< recomputation, attention, loss and the like; \pre layout is complete
+void complete_host(Draft& draft);       ///< how much memory a machine has; \pre what is offloaded is known
 void complete_sequence(Draft& draft);   ///< seq, and max_position where a raw shape left it out
 void complete_dropout(Draft& draft);    ///< of a shape that does not say
 void complete_pipeline(Draft& draft);   ///< says where the embedding and the loss count as layers

@@ -54,6 +54,7 @@ Resolved resolve(const std::vector<Given>& given, const std::optional<ConfigText
   complete_method(draft);
   complete_algorithm(draft);
   complete_kernels(draft);
+  complete_host(draft);
   complete_sequence(draft);
   complete_images(draft, "seq", draft.training().seq);
   complete_dropout(draft);

@@ -115,6 +115,8 @@ constexpr Term rows[] = {
                                                                      "of one accelerator for one hour"),
     term<Maybe<Capacity>, InPricing<&Pricing::memory>>("memory", Group::answer,
                                                        "capacity of one accelerator instead of the preset's"),
+    term<Maybe<Capacity>, InPricing<&Pricing::host_memory>>(
+        "host_memory", Group::answer, "of one machine, for what is offloaded; default: the accelerator's share"),
     term<Maybe<Size>, InRuntime<&Runtime::context>>("context_bytes", Group::answer,
                                                     "CUDA context and kernels instead of the measured constant"),
     term<Maybe<Size>, InRuntime<&Runtime::nccl>>("nccl_bytes", Group::answer,

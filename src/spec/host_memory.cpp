@@ -1,0 +1,32 @@
+#include "llmcalc/spec/host_memory.hpp"
+
+#include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/spec/question.hpp"
+#include "llmcalc/spec/traits.hpp"
+
+namespace llmcalc::spec {
+
+using quantity::Bytes;
+
+namespace {
+
+std::int64_t ranks_of_machine(const Layout& layout) { return quantity::ceil_divide(layout.gpus, layout.nodes); }
+
+/// An assumption: a desktop with one card, or as much for each card of a larger machine whose data sheet is not known.
+constexpr Bytes desktop = quantity::gib(64);
+
+}  // namespace
+
+std::optional<Bytes> host_capacity_of(const Question& question) {
+  if (question.pricing.host_memory) return question.pricing.host_memory;
+  if (!question.gpu) return std::nullopt;
+  return ranks_of_machine(question.layout) * question.gpu->host_memory.value_or(desktop);
+}
+
+Bytes host_need_of(const Question& question, Bytes of_rank) { return ranks_of_machine(question.layout) * of_rank; }
+
+bool uses_host(const Question& question) {
+  return question.training.offload != Offload::none || is_paged(question.training.optimizer);
+}
+
+}  // namespace llmcalc::spec

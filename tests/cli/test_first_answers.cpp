@@ -1,0 +1,106 @@
+// What people ask first: lecture figures, memory of machines, programs that look for the same keys in every answer.
+#include "catch.hpp"
+#include "cli/run.hpp"
+#include "llmcalc/quantity/error.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace llmcalc;
+using Catch::Matchers::Contains;
+using cli::ExitCode;
+using nlohmann::json;
+
+namespace {
+
+cli::Outcome typed(const std::string& line) {
+  std::vector<std::string> words;
+  std::istringstream text(line);
+  for (std::string word; text >> word;) words.push_back(word);
+  return cli::run(words, cli::Environment{});
+}
+
+json answered(const std::string& line) { return json::parse(typed(line + " --format json").answer); }
+
+std::set<std::string> keys_of_question(const std::string& line) {
+  std::set<std::string> keys;
+  const auto answer = answered(line);
+  for (const auto& item : answer["question"].items()) keys.insert(item.key());
+  return keys;
+}
+
+std::string lecture(const std::string& run) {
+  return typed("fit " + run + " --activations rule-of-thumb --unit GB").answer;
+}
+
+}  // namespace
+
+// DeepLearning.AI, Generative AI with large language models, week 1: 4 + 20 bytes a parameter of training in fp32, and
+// of inference those of the weights.
+TEST_CASE("a lecture's figures are those on its slides, in its unit") {
+  CHECK_THAT(lecture("--params 1e9 --dtype fp32"), Contains("needs 24.00 GB"));
+  CHECK_THAT(lecture("--params 175e9 --dtype fp32"), Contains("needs 4200.00 GB"));
+  CHECK_THAT(lecture("--params 500e9 --dtype fp32"), Contains("needs 12000.00 GB"));
+  CHECK_THAT(lecture("--params 20e9 --dtype fp32 --method inference"), Contains("needs 80.00 GB"));
+  CHECK_THAT(lecture("--params 20e9 --dtype bf16 --method inference"), Contains("needs 40.00 GB"));
+  CHECK_THAT(lecture("--params 20e9 --weights int8 --method inference"), Contains("needs 20.00 GB"));
+  CHECK_THAT(lecture("--params 20e9 --weights int4 --method inference"), Contains("needs 10.00 GB"));
+}
+
+TEST_CASE("a unit that there is not is answered with those that there are") {
+  CHECK_THROWS_WITH(typed("fit --params 1e9 --unit gigs"), Contains("GiB, GB"));
+}
+
+TEST_CASE("every answer has the same keys in its question") {
+  const auto keys = keys_of_question("fit --params 1e9");
+  CHECK(keys.size() > 100);
+  CHECK(keys.contains("kv_lora_rank"));
+  CHECK(keys.contains("host_memory"));
+  for (const std::string line :
+       {"fit --model llama-3-8b --gpu h100-sxm:8 --zero 3",
+        "fit --model deepseek-v3 --framework megatron --gpu h100:64",
+        "fit llama-3.1-8b --method qlora --framework trl --gpu 4090", "fit --model t5-3b --gpu 4090"}) {
+    CAPTURE(line);
+    CHECK(keys_of_question(line) == keys);
+  }
+  CHECK(keys_of_question("serve llama-3-8b --gpu 4090") == keys_of_question("serve deepseek-v3 --gpu h200:8"));
+}
+
+TEST_CASE("a tight run says how far it can go and stay so") {
+  const std::string line = "fit --params 1e9 --dtype bf16 --gpu a100-80 --memory 16GiB";
+  const auto tight = answered(line);
+  REQUIRE(tight["verdict"] == "tight");
+  REQUIRE(tight["room"]["largest_micro_batch"].is_number());
+  const auto largest = tight["room"]["largest_micro_batch"].get<int>();
+  const auto with = [&](int batch) { return answered(line + " --micro-batch " + std::to_string(batch))["verdict"]; };
+  CHECK(with(largest) == "tight");
+  CHECK(with(largest + 1) == "does_not_fit");
+  CHECK_THAT(typed(line).answer, Contains("to be sure that it fits"));
+}
+
+TEST_CASE("a plan and a verdict count what is offloaded against the memory of the machine") {
+  const std::string run = "llama-3-8b --gpu 4090 --framework generic --recompute full --micro-batch 1";
+  const auto offloaded = typed("fit " + run + " --offload params+optimizer");
+  CHECK(offloaded.code == ExitCode::does_not_fit);
+  CHECK_THAT(offloaded.answer, Contains("of 64.00 GiB a machine") && Contains("--host-memory 64GiB a machine"));
+  CHECK(typed("fit " + run + " --offload params+optimizer --host-memory 256GiB").code == ExitCode::fits);
+  CHECK(typed("plan " + run + " --gpus 1").code == ExitCode::does_not_fit);
+  CHECK(typed("plan " + run + " --gpus 1 --host-memory 256GiB").code == ExitCode::fits);
+}
+
+TEST_CASE("offloading and spreading experts are advised where the framework can") {
+  const auto flags_of = [](const std::string& line) {
+    std::string flags;
+    const auto answer = answered(line);
+    for (const auto& advice : answer["advice"]) flags += advice["flag"].get<std::string>() + "\n";
+    return flags;
+  };
+  CHECK_THAT(flags_of("fit llama-3-8b --framework deepspeed --gpu h100:2 --recompute full --zero 3 --host-memory 1TB"),
+             Contains("--offload"));
+  CHECK_THAT(flags_of("fit mixtral-8x7b --framework megatron --gpu h100:64 --tp 2 --recompute full"),
+             Contains("--ep "));
+}
