@@ -113,11 +113,11 @@ std::string form_name(llmcalc::spec::NormForm form) {
 std::string writing_literal(const llmcalc::spec::Writing& writing) {
   const auto& [norm, fused_qkv, fused_gate_and_up, rotates_by_head, inner_norms, wide_router, runs_all_experts,
                merges_expert_adapters, clamped_gate, chained_gelu, xielu, wide_scores, narrow_softmax, caps_scores,
-               caps_logits, eager_attention] = writing;
+               caps_logits, eager_attention, narrow_loss] = writing;
   std::string literal = "{" + form_name(norm);
   for (const bool set : {fused_qkv, fused_gate_and_up, rotates_by_head, inner_norms, wide_router, runs_all_experts,
                          merges_expert_adapters, clamped_gate, chained_gelu, xielu, wide_scores, narrow_softmax,
-                         caps_scores, caps_logits, eager_attention}) {
+                         caps_scores, caps_logits, eager_attention, narrow_loss}) {
     literal += set ? ", true" : ", false";
   }
   return literal + "}";

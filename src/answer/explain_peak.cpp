@@ -20,6 +20,8 @@ std::string_view reason(Phase phase) {
       return "states and gradients so far + what the layers still to come have saved + the one that runs";
     case Phase::optimizer:
       return "states + all gradients + the temporaries of the step; activations are gone";
+    case Phase::evaluation:
+      return "what rests between steps + what a forward pass of --eval-batch has at once";
   }
   return {};
 }

@@ -1,6 +1,7 @@
 #include "answer/optimizer_source.hpp"
 #include "answer/parts.hpp"
 #include "llmcalc/frameworks/table.hpp"
+#include "llmcalc/layers/widths.hpp"
 #include "llmcalc/memory/communicators.hpp"
 #include "llmcalc/quantity/format.hpp"
 #include "llmcalc/spec/names.hpp"
@@ -61,6 +62,8 @@ class Ledger {
   void step(const memory::Moment& alive);
   void textbook(const MemoryAnswer& memory);
   void runtime(const MemoryAnswer& memory);
+  std::string what_engine_holds(Bytes engine) const;
+  Bytes needed_without_bias(const MemoryAnswer& memory) const;
   void add(LedgerLine line) {
     if (in_bytes(line.size) != 0) lines_.push_back(std::move(line));
   }
@@ -86,9 +89,10 @@ void Ledger::states(const memory::Moment& alive) {
        {"trained parameters beside the model x bytes of their type", per_parameter(alive.adapters, trained),
         "Hu et al. 2021, arXiv:2106.09685 section 4.1; peft, autocast_adapter_dtype"}});
   add({Holding::master_weights,
-       "master weights (fp32)",
+       fmt::format("master weights ({})", name_of(precision.master_type)),
        alive.master,
-       {"trained parameters x 4 B", per_parameter(alive.master, trained, 4),
+       {fmt::format("trained parameters x {} B", width_of(precision.master_type)),
+        per_parameter(alive.master, trained, width_of(precision.master_type)),
         "Micikevicius et al. 2018, arXiv:1710.03740 section 3.1"}});
   add({Holding::gradients,
        fmt::format("gradients ({})", name_of(precision.grads)),
@@ -162,12 +166,30 @@ void Ledger::textbook(const MemoryAnswer& memory) {
        true});
 }
 
+/// An engine of its own has the model's weights in 16 bits, and its cache in what is left.
+std::string Ledger::what_engine_holds(Bytes engine) const {
+  const auto weights = quantity::bytes(quantity::product(walks_.size.total, layers::half_width));
+  const Bytes cache = std::max(quantity::bytes(0), engine - weights);
+  return fmt::format("{:.2f} x the memory: weights {}, cache {}", question_.training.colocate_fraction,
+                     quantity::format_gib(weights), quantity::format_gib(cache));
+}
+
+Bytes Ledger::needed_without_bias(const MemoryAnswer& memory) const {
+  frameworks::Profile profile = walks_.profile;
+  profile.measured.needed_bias = 1.0;
+  return question_.calibration.memory.is_known()
+             ? needed_level(profile, memory.peak_allocated, memory::beside_trainer(question_))
+             : memory.peak_needed;
+}
+
 /// A constant of the runtime: measured unless the person gave another.
 void Ledger::runtime(const MemoryAnswer& memory) {
   const auto& given = question_.runtime;
   const Bytes buffers = memory::communicator_buffers(question_);
   const Bytes context = walks_.profile.measured.context;
-  const Bytes slack = memory.peak_needed - memory.peak_allocated - buffers - context;
+  const Bytes engine = memory::colocated_engine(question_);
+  const Bytes predicted = needed_without_bias(memory);
+  const Bytes slack = predicted - memory.peak_allocated - buffers - engine - context;
   add({Holding::allocator,
        "allocator slack",
        slack,
@@ -182,12 +204,24 @@ void Ledger::runtime(const MemoryAnswer& memory) {
         given.nccl ? exact(buffers) : fmt::format("{} x 12 MiB", memory::open_channels(question_)),
         given.nccl ? "as given" : "nccl src/init.cc, computeBuffSizes, and issues 892, 1450, 1685"},
        !given.nccl});
+  add({Holding::engine,
+       "colocated engine",
+       engine,
+       {"--colocate-fraction x the accelerator's memory", what_engine_holds(engine),
+        "vllm config/cache.py, gpu_memory_utilization; trl trainer/grpo_config.py, vllm_mode"}});
   add({Holding::context,
        "CUDA context and kernels",
        context,
        {"constant of the accelerator's generation", exact(context),
         given.context ? "as given" : "measured: pytorch issues 86509, 109888, 107667"},
        !given.context});
+  const auto& bias = question_.calibration.memory;
+  add({Holding::calibration,
+       "calibration",
+       memory.peak_needed - predicted,
+       {"(factor - 1) x all of the above", fmt::format("{:.3f} x {}", bias.factor - 1.0, exact(predicted)),
+        fmt::format("the median of {} runs of your own", bias.runs)},
+       true});
 }
 
 std::vector<LedgerLine> Ledger::lines(const MemoryAnswer& memory) {

@@ -86,6 +86,7 @@ frameworks::Profile profile_of(const spec::Question& question) {
   frameworks::Profile profile = frameworks::make_profile(question.training, question.gpu);
   const spec::Runtime& given = question.runtime;
   profile.measured.context = given.context.value_or(profile.measured.context);
+  profile.measured.needed_bias = question.calibration.memory.factor;
   profile.allocator.workspace = given.workspace.value_or(profile.allocator.workspace);
   profile.measured.reserved_over_allocated = given.reserved_ratio.value_or(profile.measured.reserved_over_allocated);
   return profile;
@@ -93,11 +94,15 @@ frameworks::Profile profile_of(const spec::Question& question) {
 
 memory::StepMemory walk_stage(const memory::StepWalk& step, const spec::Question& question) {
   const bool every = question.rank.kind == spec::RankChoice::Kind::max;
-  return every ? step.walk_worst() : step.walk(chosen_stage(question));
+  memory::StepMemory memory = every ? step.walk_worst() : step.walk(chosen_stage(question));
+  if (question.training.eval_batch > 0) add_evaluation(question, memory);
+  return memory;
 }
 
-Bytes needed_level(const frameworks::Profile& profile, Bytes allocated, Bytes communicators) {
-  return scaled(allocated, profile.measured.reserved_over_allocated) + communicators + profile.measured.context;
+Bytes needed_level(const frameworks::Profile& profile, Bytes allocated, Bytes beside) {
+  const Bytes own = scaled(allocated, profile.measured.reserved_over_allocated) + profile.measured.context;
+  const Bytes all = own + beside;
+  return profile.measured.needed_bias == 1.0 ? all : scaled(all, profile.measured.needed_bias);
 }
 
 Levels levels(const spec::Question& question, const frameworks::Profile& profile, const memory::StepMemory& memory,
@@ -107,9 +112,9 @@ Levels levels(const spec::Question& question, const frameworks::Profile& profile
     return {total, total, total, total};
   }
   const Bytes allocated = memory.peak().alive.total();
-  const Bytes communicators = memory::communicator_buffers(question);
-  const Bytes needed = needed_level(profile, allocated, communicators);
-  const Bytes outside = communicators + profile.measured.context;
+  const Bytes beside = memory::beside_trainer(question);
+  const Bytes needed = needed_level(profile, allocated, beside);
+  const Bytes outside = beside + profile.measured.context;
   const Bytes cached = has_pools(question, profile) ? pooled(question, profile, memory)
                                                     : scaled(allocated, cached_ratio(question, profile));
   const Bytes device = std::max(needed, std::min(cached + outside, trust::capacity_of(question).value_or(unlimited)));

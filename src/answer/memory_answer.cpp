@@ -13,6 +13,7 @@ namespace {
 /// "layer 31 of 32", "head", "embedding"; positions count blocks, of which the first is the embedding.
 std::string place_of(const Walks& walks, const memory::PeakMoment& peak) {
   if (peak.phase == Phase::optimizer) return "optimizer step";
+  if (peak.phase == Phase::evaluation) return "evaluation";
   const auto position = static_cast<std::size_t>(peak.position);
   const std::string_view pass = peak.phase == Phase::backward ? "backward" : "forward";
   const auto& block = walks.program.blocks[walks.program.sequence[position]];
@@ -27,9 +28,16 @@ std::string place_of(const Walks& walks, const memory::BlockPeak& point) {
   return block.name == "layer" ? fmt::format("layer {}", position) : std::string(block.name);
 }
 
+/// Every step has the phases of one, a run that says so evaluations between them.
+bool is_asked(const memory::PeakMoment& peak) {
+  return peak.phase != Phase::evaluation || peak.alive.total() > Bytes{};
+}
+
 void add_phases(const Walks& walks, MemoryAnswer& answer) {
   const auto& peak = walks.memory.peak();
-  for (const auto& phase : walks.memory.steady) answer.phases.push_back({phase.phase, phase.alive.total()});
+  for (const auto& phase : walks.memory.steady) {
+    if (is_asked(phase)) answer.phases.push_back({phase.phase, phase.alive.total()});
+  }
   for (const auto& point : walks.timeline) {
     answer.timeline.push_back({point.phase, place_of(walks, point), point.allocated});
   }
@@ -44,7 +52,9 @@ void add_phases(const Walks& walks, MemoryAnswer& answer) {
 /// The textbook totals are the same at every moment.
 void add_textbook(const Walks& walks, MemoryAnswer& answer) {
   const Bytes total = walks.levels.allocated;
-  for (const auto& phase : walks.memory.steady) answer.phases.push_back({phase.phase, total});
+  for (const auto& phase : walks.memory.steady) {
+    if (is_asked(phase)) answer.phases.push_back({phase.phase, total});
+  }
   answer.peak_phase = Phase::backward;
   answer.peak_place = "no phases: textbook totals";
   answer.persistent = answer.peak_first_step = total;

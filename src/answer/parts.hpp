@@ -28,6 +28,9 @@ struct Walks {
 
 Walks walk(const spec::Question& question);
 
+/// What an evaluation between two steps has at its highest moment, beside what rests there.
+void add_evaluation(const spec::Question& question, memory::StepMemory& memory);
+
 MemoryAnswer memory_answer(const spec::Question& question, const Walks& walks);
 
 TimeAnswer time_answer(const spec::Question& question, const Walks& walks);

@@ -130,7 +130,8 @@ std::vector<StepPart> step_parts(const timing::StepTime& step, const spec::Quest
   return parts;
 }
 
-std::string source_of(const trust::TimeErrorBar& bar) {
+std::string source_of(const trust::TimeErrorBar& bar, const spec::Bias& own) {
+  if (own.is_known()) return fmt::format("covers nine in ten of {} runs of your own", own.runs);
   if (bar.measured) {
     return fmt::format("covers nine in ten measured runs of sources left out of it, {} on {}, n = {}", bar.kind,
                        bar.generation, bar.runs);
@@ -163,11 +164,13 @@ void clock_step(const spec::Question& question, const Walks& walks, TimeAnswer& 
     answer.step = at_peak / answer.mfu;
   } else {
     const timing::StepTime time = step_time(question, walks);
-    answer.step = time.total();
+    const double bias = question.calibration.time.factor;
+    answer.step = bias * time.total();
     answer.step_parts = step_parts(time, question);
+    for (StepPart& part : answer.step_parts) part.time = bias * part.time;
     const trust::TimeErrorBar bar = trust::time_error_bar(question);
     answer.error_share = bar.share;
-    answer.error_source = source_of(bar);
+    answer.error_source = source_of(bar, question.calibration.time);
     answer.mfu = at_peak / answer.step;
     answer.mfu_source = "model FLOPs over peak, in the time of the step";
   }

@@ -3,6 +3,7 @@
 #include "llmcalc/answer/levels.hpp"
 #include "llmcalc/frameworks/release.hpp"
 #include "llmcalc/frameworks/table.hpp"
+#include "llmcalc/layers/widths.hpp"
 #include "llmcalc/memory/communicators.hpp"
 #include "llmcalc/quantity/format.hpp"
 #include "llmcalc/spec/names.hpp"
@@ -43,7 +44,7 @@ std::optional<std::string> about_other_stages(const spec::Question& question, co
   const bool fits =
       estimate.verdict.kind == trust::VerdictKind::fits || estimate.verdict.kind == trust::VerdictKind::tight;
   if (!fits || highest == memory.stages.end() || highest->stage == memory.stage) return std::nullopt;
-  const auto needed = needed_level(profile_of(question), highest->allocated, memory::communicator_buffers(question));
+  const auto needed = needed_level(profile_of(question), highest->allocated, memory::beside_trainer(question));
   if (needed <= estimate.verdict.capacity) return std::nullopt;
   return fmt::format("pipeline stage {} does not fit: it needs {}; the verdict is of stage {} alone (--rank)",
                      highest->stage, quantity::format_gib(needed), memory.stage);
@@ -88,6 +89,15 @@ std::string about_tightness(const spec::Question& question, const Verdict& verdi
          (retries ? "; before torch 2.1, without limit_all_gathers, they ran at a third of the speed" : "");
 }
 
+/// vLLM ends with "No available memory for the cache blocks" (vllm v1/core/kv_cache_utils.py).
+std::optional<std::string> about_engine(const spec::Question& question, const Estimate& estimate) {
+  const auto engine = memory::colocated_engine(question);
+  const auto weights = quantity::bytes(quantity::in_parameters(estimate.size.total) * layers::half_width);
+  if (engine == quantity::Bytes{} || weights < engine) return std::nullopt;
+  return fmt::format("the colocated engine does not start: its weights take {}, --colocate-fraction {} gives it {}",
+                     quantity::format_gib(weights), question.training.colocate_fraction, quantity::format_gib(engine));
+}
+
 }  // namespace
 
 std::vector<std::string> warnings(const spec::Question& question, const Estimate& estimate) {
@@ -122,6 +132,7 @@ std::vector<std::string> warnings(const spec::Question& question, const Estimate
                                 question.gpu->id, spec::name_of(compute),
                                 takes_fp16 ? ", --dtype fp16 runs on its matrix units" : ""));
   }
+  if (auto engine = about_engine(question, estimate)) lines.push_back(std::move(*engine));
   if (auto other = about_other_stages(question, estimate)) lines.push_back(std::move(*other));
   if (estimate.verdict.kind == trust::VerdictKind::tight) lines.push_back(about_tightness(question, estimate.verdict));
   return lines;

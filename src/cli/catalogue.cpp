@@ -2,6 +2,7 @@
 
 #include "cli/files.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/read/calibration.hpp"
 
 namespace llmcalc::cli {
 
@@ -25,6 +26,21 @@ read::Catalogue open_catalogue(const Arguments& arguments, const Environment& en
   if (!folder) return {};
   return {read_presets(*folder / "models", place), read_presets(*folder / "accelerators", place),
           read_presets(*folder / "families", place), read_presets(*folder / "rates", place)};
+}
+
+read::Catalogue open_calibrated(const Arguments& arguments, const Environment& environment) {
+  read::Catalogue catalogue = open_catalogue(arguments, environment);
+  if (const std::string* named = arguments.find("calibration")) {
+    if (*named != "none") catalogue.calibrate(read::read_calibration(read_file(*named, "--calibration"), *named));
+    return catalogue;
+  }
+  const std::string* folder = arguments.find("presets");
+  if (folder == nullptr && !environment.presets) return catalogue;
+  const auto file = (folder != nullptr ? std::filesystem::path(*folder) : *environment.presets) / "calibration.json";
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) return catalogue;
+  catalogue.calibrate(read::read_calibration(read_file(file, "user presets"), file.string()));
+  return catalogue;
 }
 
 }  // namespace llmcalc::cli

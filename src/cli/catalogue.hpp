@@ -11,4 +11,8 @@ namespace llmcalc::cli {
 /// Both hold models/*.json and accelerators/*.json.
 read::Catalogue open_catalogue(const Arguments& arguments, const Environment& environment);
 
+/// The same with what --calibration, or else calibration.json in the user's folder of presets, says of the user's own
+/// runs; "none" says nothing of them.
+read::Catalogue open_calibrated(const Arguments& arguments, const Environment& environment);
+
 }  // namespace llmcalc::cli

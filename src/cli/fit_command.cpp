@@ -25,6 +25,7 @@ std::string quoted(const std::string& text) {
 /// What nobody would say of a run.
 bool goes_without_saying(std::string_view term, std::string_view value) {
   if (term == "micro_batch") return false;
+  if (term == "cuda_graph") return value == "none";
   constexpr std::array<std::string_view, 3> plainest{"1", "0", "ring"};
   return value.empty() || (term == "sp" ? value == "0" : std::ranges::find(plainest, value) != plainest.end());
 }
@@ -93,6 +94,7 @@ std::string Command::text() const {
   std::string command = "llmcalc fit";
   for (const Given& word : words_) command += " --" + read::option_name(word.term) + " " + quoted(word.text);
   if (!source_.presets.empty()) command += " --presets " + quoted(source_.presets);
+  if (!source_.calibration.empty()) command += " --calibration " + quoted(source_.calibration);
   return command;
 }
 

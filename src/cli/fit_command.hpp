@@ -12,15 +12,17 @@
 namespace llmcalc::cli {
 
 /// What a search chooses of a run, in the order of a report.
-inline constexpr std::array<std::string_view, 16> chosen_terms{
-    "gpu", "gpus",        "dp", "tp",  "sp",       "pp",          "vpp",       "schedule",
-    "cp",  "cp_exchange", "ep", "etp", "sharding", "micro_batch", "recompute", "offload"};
+inline constexpr std::array<std::string_view, 19> chosen_terms{
+    "gpu",         "gpus", "dp",  "tp",       "sp",          "pp",        "vpp",     "schedule",      "cp",
+    "cp_exchange", "ep",   "etp", "sharding", "micro_batch", "recompute", "offload", "node_dispatch", "expert_overlap",
+    "cuda_graph"};
 
 /// Where the words of a command are looked up.
 struct FitSource {
   const read::Catalogue& catalogue;
   const std::optional<read::ConfigText>& config;
-  std::string presets;  ///< the folder that was named, if any
+  std::string presets;      ///< the folder that was named, if any
+  std::string calibration;  ///< and the file
 };
 
 /// A plan's words as they were given.

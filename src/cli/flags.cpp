@@ -53,6 +53,11 @@ std::vector<Flag> common_flags(std::string_view formats) {
   };
 }
 
+Flag calibration_flag() {
+  return {"calibration", "file", "how far your own runs were off (validate --calibrate); none: leave them out",
+          "Output"};
+}
+
 std::vector<Flag> question_flags() {
   std::vector<Flag> flags = source_flags();
   for (const auto& word : read::shorthands()) flags.push_back(flag_of(word));
@@ -73,6 +78,7 @@ std::vector<Flag> fit_flags() {
   std::vector<Flag> flags = question_flags();
   flags.push_back({"full", "", "every table instead of one screen", "Output"});
   flags.push_back({"explain", "", "formula, numbers and source of every line", "Output"});
+  flags.push_back(calibration_flag());
   flags.push_back({"timeline", "", "draw the memory of a step, block by block", "Output"});
   flags.push_back({"unit", "GiB|GB|MiB|MB|TiB|TB", "of all memory figures; JSON has bytes", "Output"});
   flags.push_back({"rows", "file", "questions in CSV, a row each, its header the options, or a YAML list", "Output"});

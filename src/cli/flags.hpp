@@ -23,6 +23,9 @@ std::vector<Flag> common_flags(std::string_view formats);
 /// Every term of the vocabulary with its shorthands.
 std::vector<Flag> question_flags();
 
+/// Of the verbs that estimate runs.
+Flag calibration_flag();
+
 /// The same of a server.
 std::vector<Flag> serving_question_flags();
 

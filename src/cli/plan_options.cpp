@@ -131,6 +131,7 @@ PlanOptions plan_options(const Arguments& arguments, const Environment& environm
   const auto& names = arguments.names(arguments.has("merge") ? std::numeric_limits<std::size_t>::max() : 1);
   options.words = words_of(arguments);
   options.presets = text_of(arguments, "presets", {});
+  options.calibration = text_of(arguments, "calibration", {});
   options.objective = objective_of(text_of(arguments, "objective", objectives[0].word));
   options.limits = limits_of(arguments);
   options.strict = arguments.has("strict");

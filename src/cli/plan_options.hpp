@@ -23,6 +23,7 @@ enum class Largest { nothing, seq, params };
 struct PlanOptions {
   std::vector<read::Given> words;  ///< of the vocabulary
   std::string presets;             ///< the folder that was named, if any
+  std::string calibration;         ///< and the file
   search::Objective objective = search::Objective::step_time;
   search::PlanLimits limits;
   bool strict = false;

@@ -27,7 +27,7 @@ class Planner {
   search::PlanSpace space(const read::PlanWords& plan) const;
 
   /// What a command for one of the runs is checked against.
-  FitSource source() const { return {catalogue_, config_, options_.presets}; }
+  FitSource source() const { return {catalogue_, config_, options_.presets, options_.calibration}; }
 
   /// Whether any layout is within the limits.
   bool fits(const std::vector<read::Given>& words) const;

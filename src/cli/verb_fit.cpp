@@ -65,7 +65,7 @@ Outcome run(const Options& options, const render::Report& report) {
 }  // namespace
 
 Outcome fit(const Arguments& arguments, const Environment& environment) {
-  const auto catalogue = open_catalogue(arguments, environment);
+  const auto catalogue = open_calibrated(arguments, environment);
   const AskedQuestion asked = ask(arguments, catalogue);
   if (!arguments.has("show-question") && asks_many(arguments, asked.words))
     return fit_many(arguments, asked, catalogue);

@@ -147,6 +147,7 @@ Outcome fill_table(const Planner& planner, const PlanOptions& options) {
 
 std::vector<Flag> plan_flags() {
   std::vector<Flag> flags{
+      calibration_flag(),
       {"objective", "step-time|cost|energy|memory|gpus|micro-batch", "what the best layout is best at", "Plan"},
       {"max-memory", "size, as 70GiB", "no layout that takes more of an accelerator", "Plan"},
       {"max-days", "number", "no run that takes longer", "Plan"},
@@ -165,7 +166,7 @@ std::vector<Flag> plan_flags() {
 
 Outcome plan(const Arguments& arguments, const Environment& environment) {
   PlanOptions options = plan_options(arguments, environment);
-  const auto catalogue = open_catalogue(arguments, environment);
+  const auto catalogue = open_calibrated(arguments, environment);
   if (!options.merged.empty()) return merge_parts(options, catalogue);
   const AskedQuestion asked = ask(arguments, catalogue);
   if (arguments.has("show-question")) return show_question(asked, "plan", options.format == PlanFormat::json);

@@ -92,21 +92,48 @@ std::string show(const trust::Validation& validation, std::string_view format) {
   return format == "markdown" ? render::to_markdown(validation) : render::to_text(validation);
 }
 
+/// The calibration, and beside it of which frameworks there are too few rows.
+Outcome calibration_of(const trust::Validation& validation) {
+  const auto biases = trust::own_biases(validation.rows);
+  Outcome outcome;
+  bool is_empty = true;
+  const auto tell = [&](const trust::OwnBias& own, std::string_view figure, const spec::Bias& bias, std::int64_t runs) {
+    is_empty = is_empty && !bias.is_known();
+    if (runs == 0 || bias.is_known()) return;
+    outcome.notes.push_back(own.framework + ": " + std::to_string(runs) + " rows of its " + std::string(figure) +
+                            " are fewer than the " + std::to_string(trust::fewest_own_runs) + " that it takes");
+  };
+  for (const trust::OwnBias& own : biases) {
+    tell(own, "memory", own.calibration.memory, own.memory_runs);
+    tell(own, "time", own.calibration.time, own.time_runs);
+  }
+  if (is_empty) {
+    throw BadInput("--calibrate",
+                   "no framework has " + std::to_string(trust::fewest_own_runs) + " rows of its memory or of its time");
+  }
+  outcome.answer = render::to_calibration(biases, LLMCALC_VERSION);
+  return outcome;
+}
+
 }  // namespace
 
 std::vector<Flag> validate_flags() {
   return {{"where", "COLUMN=TEXT", "only rows whose cell holds the text; may be repeated", "Rows", true},
+          {"calibrate", "", "write how far your runs were off, for --calibration, instead of the rows", "Output"},
           {"by", "framework|source|method|model|quantity|quality|gpu|engine",
            "summarize by this column; may be repeated", "Rows", true}};
 }
 
 Outcome validate(const Arguments& arguments, const Environment& environment) {
-  const Options options = setup(arguments);
+  Options options = setup(arguments);
+  const bool calibrates = arguments.has("calibrate");
+  if (calibrates) options.by = {"framework"};
   const auto catalogue = open_catalogue(arguments, environment);
   Validator validator(catalogue, options.by);
   for (const auto& run : read_runs(options)) validator.take(run);
   const trust::Validation validation = std::move(validator).finish();
   refuse_unanswered(validation);
+  if (calibrates) return calibration_of(validation);
   return {.answer = show(validation, options.format)};
 }
 

@@ -31,6 +31,12 @@ std::int64_t chunks(const Layout& layout) { return quantity::product(layout.pp, 
 /// The embedding and the loss.
 constexpr std::int64_t ends = 2;
 
+/// What its arguments ask of the overlap (Megatron-LM training/arguments.py, overlap_moe_expert_parallel_comm).
+bool overlaps_experts(const LayoutUse& use) {
+  return use.layout.expert_overlap && use.layout.ep > 1 &&
+         row_of(use.training.framework).engine == TrainingEngine::megatron_core;
+}
+
 // DeepSpeed's offload_param belongs to stage 3 (runtime/zero/config.py), and its pipeline has no stage 2 or 3
 // (runtime/pipe/engine.py, PipelineEngine).
 constexpr LayoutRule rules[] = {
@@ -49,6 +55,14 @@ constexpr LayoutRule rules[] = {
        return runs_deepspeed(use) && use.layout.pp > 1 && spec::zero_stage(use.layout.sharding) > 1;
      },
      LooksAt::states},
+    {"expert_overlap", "vpp", "Megatron Core overlaps experts in a pipeline of virtual stages alone", "--vpp 2",
+     [](const LayoutUse& use) { return overlaps_experts(use) && use.layout.pp > 1 && use.layout.vpp == 1; },
+     LooksAt::order},
+    {"expert_overlap", "recompute", "Megatron Core overlaps no experts that it recomputes whole", "--recompute none",
+     [](const LayoutUse& use) {
+       return overlaps_experts(use) && use.training.recompute.policy == spec::RecomputePolicy::full;
+     },
+     LooksAt::all},
     {"vpp", "layers", "every virtual stage needs a layer", "",
      [](const LayoutUse& use) {
        return use.layout.vpp > 1 && chunks(use.layout) > use.shape.layers + use.shape.decoder_layers +

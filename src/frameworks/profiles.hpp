@@ -31,6 +31,7 @@ Profile deepspeed_profile(const Run& run);
 
 /// Models of transformers, with peft where adapters are trained.
 Profile transformers_profile(const Run& run);
+Profile unsloth_profile(const Run& run);
 Profile liger_profile(const Run& run);
 
 /// Megatron-LM, and the programs that came from it or allocate like it.

@@ -225,9 +225,10 @@ inline constexpr Row trainer_rows[] = {
                                            of_trainer.with({Optimizer::muon})),
                     llama_factory_defaults),
         HalfPrecision::autocast_of_trained),
-    sharded_by_fsdp2(trainer_row(spec::Framework::unsloth, {"unsloth"}, "Unsloth",
-                                 trainer_abilities_with(all_algorithms, {Parallelism::context}, of_trainer),
-                                 unsloth_defaults)),
+    with_profile(sharded_by_fsdp2(trainer_row(
+                     spec::Framework::unsloth, {"unsloth"}, "Unsloth",
+                     trainer_abilities_with(all_algorithms, {Parallelism::context}, of_trainer), unsloth_defaults)),
+                 &unsloth_profile),
     trainer_row(spec::Framework::ms_swift, {"ms-swift", "swift"}, "ms-swift",
                 trainer_abilities_with(all_algorithms, by_tensors_and_context, of_trainer.with({Optimizer::muon})),
                 ms_swift_defaults),

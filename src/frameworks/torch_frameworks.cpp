@@ -94,6 +94,7 @@ Profile transformers_profile(const Run& run) {
   p.experts.run_in_loop = p.experts.keeps_added_rows = !holds(Behaviour::experts_in_one_product, software);
   p.head.holds_narrow_logits = holds(Behaviour::narrow_logits_stay, software);
   p.head.shifts_logits = !holds(Behaviour::loss_without_shifted_copy, software);
+  p.head.narrow_by_family = !holds(Behaviour::losses_of_library, software);
   p.quantized.copies_outputs = rests_in_4bit(training.precision.weights) && !training.fused_kernels;
   p.adapters.widens_input =
       !is_quantized(training) && !training.fused_kernels && holds(Behaviour::adapters_widen_inputs, software);
@@ -187,6 +188,19 @@ Profile composer_profile(const Run& run) {
   p.narrow.casts_in_one_pass = true;
   p.head.runs_forward_for_metrics = runs_forward_for_metrics(training);
   p.head.metric_bytes = one_metric * (p.head.runs_forward_for_metrics ? 1 : 2);  // two behind one of two passes
+  return p;
+}
+
+/// Its kernels take the place of Llama-like modules, and their adapters' (unsloth 2026.10 kernels/fast_lora.py,
+/// swiglu.py, rms_layernorm.py, rope_embedding.py); those of DoRA stay peft's (_has_active_dora_adapter). Logits exist
+/// in tiles of 256 MiB (unsloth-zoo fused_losses/fused_linear.py, _BWD_TILE_BYTES).
+Profile unsloth_profile(const Run& run) {
+  const Method method = run.training.method;
+  Profile p = transformers_profile(run);
+  const bool adapts = method == Method::lora || method == Method::qlora;
+  p.adapters.in_place = adapts && run.training.adapter.dropout == 0.0;
+  p.mlp.fused_glu = true;
+  p.head.loss_tile = quantity::mib(256);
   return p;
 }
 

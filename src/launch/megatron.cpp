@@ -68,6 +68,11 @@ void add_megatron_layout(const Layout& layout, CommandText& command) {
     command.word("--cp-comm-type", layout.cp_exchange == spec::ContextExchange::ring ? "p2p" : "a2a");
   }
   if (layout.ep > 1) command.option("--expert-model-parallel-size", layout.ep);
+  if (layout.node_dispatch) {
+    command.word("--moe-token-dispatcher-type", "flex");
+    command.word("--moe-flex-dispatcher-backend", "deepep");
+  }
+  if (layout.expert_overlap) command.flag("--overlap-moe-expert-parallel-comm");
   if (layout.ep > 1 || layout.etp != layout.tp) command.option("--expert-tensor-parallel-size", layout.etp);
 }
 
@@ -97,6 +102,10 @@ void add_megatron_training(const Training& training, CommandText& command) {
     command.option("--recompute-num-layers", 1);
   }
   if (spec::offloads_optimizer(training.offload)) command.flag("--optimizer-cpu-offload");
+  if (training.cuda_graph == spec::CudaGraph::none) return;
+  command.word("--cuda-graph-impl", training.cuda_graph == spec::CudaGraph::full ? "local" : "transformer_engine");
+  command.word("--cuda-graph-scope",
+               training.cuda_graph == spec::CudaGraph::full ? "full_iteration" : "attn moe_router moe_preprocess");
 }
 
 }  // namespace

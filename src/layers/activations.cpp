@@ -91,7 +91,8 @@ Value BlockBuilder::gated_pair(const Value& gate, const Value& up) {
           .name = "gated product",
           .inputs = {gate.id, up.id},
           .outputs = {y.id},
-          .saved = {gate.id, up.id}});
+          .saved = {gate.id, up.id},
+          .gradient_in_place = context_.profile.adapters.in_place && context_.adapter_rank > 0});
   return y;
 }
 

@@ -38,6 +38,8 @@ constexpr std::array<TargetName, 22> target_names{{{"q projection", "q"},
                                                    {"shared expert gate", "shared expert gate"},
                                                    {"output head", "head"}}};
 
+constexpr std::string_view adapter_a = "adapter A";
+
 }  // namespace
 
 /// Since transformers 5 experts are parameters and routers modules of their own, which are no linear layers. For
@@ -190,11 +192,26 @@ Value BlockBuilder::adapted(const Value& x, const Value& y, const Matrix& matrix
   const Value in = dropped_input(x);
   const bool decomposed = context_.training.method == spec::Method::dora;
   const Value base = decomposed ? decomposed_base(in, y, experts) : y;
-  const Value low = adapter_product(in, "adapter A", context_.adapter_rank, experts);
+  const Value low = adapter_product(in, adapter_a, context_.adapter_rank, experts);
+  overwrite_input(matrix, in);
   const Value high = adapter_product(low, "adapter B", y.columns, experts);
   const bool scored = context_.training.method == spec::Method::adalora;
   if (scored) adapter_weight("singular values", 1, context_.adapter_rank, experts);
   return added_narrow(y, decomposed ? with_magnitude(base, high) : times_factor(high));
+}
+
+/// The function that runs q, k and v, or the MLP, writes the gradient of its input over the input, which it has read by
+/// then; that of the output projection does not (unsloth kernels/fast_lora.py, LoRA_QKV.backward: out = X; LoRA_W). Of
+/// the matrices that read the input the last one's backward pass is the first, and stands for the function.
+void BlockBuilder::overwrite_input(const Matrix& matrix, const Value& x) {
+  if (!context_.profile.adapters.in_place || matrix.name == "output projection") return;
+  Op* last = nullptr;
+  for (Op& op : block_.ops) {
+    if (op.name != adapter_a || op.inputs[0] != x.id) continue;
+    if (last != nullptr) last->saved = {};
+    last = &op;
+  }
+  if (last != nullptr) last->gradient_in_place = true;
 }
 
 bool BlockBuilder::is_target(std::string_view word) const {

@@ -130,6 +130,7 @@ class BlockBuilder {
   Value times_factor(const Value& x);
   Value added_narrow(const Value& y, const Value& adapter);
   void append_product(const Op& op);
+  void overwrite_input(const Matrix& matrix, const Value& x);
   void direction_norm(const Value& x, const Value& y, const Copies& experts);
   Value decomposed_base(const Value& in, const Value& y, const Copies& experts);
   Value with_magnitude(const Value& base, const Value& adapter);

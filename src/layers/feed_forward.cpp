@@ -79,13 +79,27 @@ Value weighted(BlockBuilder& b, const Value& x) {
   return y;
 }
 
+/// One autograd function runs the adapted MLP. It keeps its input, gate and up, and makes what the down projection
+/// reads again, over the gradient of it (unsloth kernels/fast_lora.py, LoRA_MLP; swiglu.py, swiglu_DWf_DW_dfg_kernel).
+bool is_one_kernel(BlockBuilder& b) {
+  const auto& c = b.context();
+  return c.profile.adapters.in_place && c.adapter_rank > 0 && spec::is_gated(c.shape().mlp);
+}
+
 }  // namespace
 
 /// 2*h*f parameters, or 3*h*f where the MLP is gated (Shazeer 2020, arXiv:2002.05202).
 Value mlp_products(BlockBuilder& b, const MlpMatrices& mlp, const Value& x) {
   const Projected projected = project(b, mlp, x);
   const Matrix down{"down projection", mlp.width, x.columns, mlp.bias, Cut::rows, mlp.experts, mlp.active_experts};
-  if (mlp.experts == 1) return b.linear(b.inner_norm(activate(b, mlp, projected), "inner mlp norm"), down);
+  if (mlp.experts == 1) {
+    Recomputed again(b, is_one_kernel(b));
+    const Value inner = b.inner_norm(activate(b, mlp, projected), "inner mlp norm");
+    again.discard({inner});
+    const Value out = b.linear(inner, down);
+    again.remake();
+    return out;
+  }
   Recomputed again(b, spec::RecomputeModule::moe_act);
   const Value inner = weighted(b, activate(b, mlp, projected));
   again.discard({inner});

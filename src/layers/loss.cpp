@@ -69,18 +69,33 @@ struct WideLogits {
   SmallList<TensorId, 3> held;
 };
 
+/// The shifted logits of one sample are a part of them that is contiguous as it is.
+Value shifted_copy(BlockBuilder& b, const Value& logits) {
+  if (b.context().profile.kernels.transformers_modules && b.context().batch == 1) return logits;
+  return b.rearrange(logits, "shifted logits", logits.rows, logits.columns, OpKind::permutation);
+}
+
+/// Losses of their own shifted the 16-bit logits, and took the loss in their type: autocast alone widens them
+/// (transformers 4.48 modeling_gpt_bigcode.py, GPTBigCodeForCausalLM.forward; pytorch autocast_mode.h: cross_entropy).
+/// Executed with 4.48.0: of one sample 4 bytes a logit forward and 6 backward, under autocast 10 and 12.
+WideLogits narrow_logits(BlockBuilder& b, const Value& logits, const Value& x) {
+  const Value shifted = shifted_copy(b, logits);
+  WideLogits result{b.context().autocast ? b.cast(shifted, fp32_width, "logits (fp32)") : shifted, {x.id, logits.id}};
+  if (shifted.id != logits.id) result.held.push_back(shifted.id);
+  return result;
+}
+
 /// fp32 logits, of which a contiguous copy leaves the last position out (logits[..., :-1, :]) until transformers 4.49;
 /// later versions shift the labels instead. Until 4.44 the fp32 tensor replaced the 16-bit one (modeling_llama.py,
 /// LlamaForCausalLM.forward; loss/loss_utils.py, ForCausalLMLoss).
 WideLogits wide_logits(BlockBuilder& b, const Value& x, const Matrix& head) {
   const auto& profile = b.context().profile;
   const Value logits = logits_of(b, x, head);
+  if (profile.head.narrow_by_family && b.context().shape().writing.narrow_loss) return narrow_logits(b, logits, x);
   const Value wide = b.cast(logits, fp32_width, "logits (fp32)");
   WideLogits result{wide, {x.id, wide.id}};
   if (profile.head.holds_narrow_logits) result.held.push_back(logits.id);
-  if (profile.head.shifts_logits) {
-    result.shifted = b.rearrange(wide, "shifted logits", wide.rows, wide.columns, OpKind::permutation);
-  }
+  if (profile.head.shifts_logits) result.shifted = shifted_copy(b, wide);
   return result;
 }
 
@@ -112,7 +127,7 @@ void eager_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   const WideLogits logits = wide_logits(b, x, head);
   const Value& wide = logits.shifted;
   const Value log_probabilities =
-      b.value("log-probabilities", wide.rows, wide.columns, fp32_width, wide.needs_gradient);
+      b.value("log-probabilities", wide.rows, wide.columns, wide.width, wide.needs_gradient);
   Op softmax{.kind = OpKind::softmax,
              .name = "log-softmax",
              .inputs = {wide.id},

@@ -19,6 +19,14 @@ std::int64_t fused_linear_chunk(std::int64_t rows, std::int64_t hidden, std::int
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(quantity::ceil_divide(rows, chunks))));
 }
 
+/// One chunk; or a tile of all logits in fp32 (unsloth-zoo fused_losses/fused_linear.py: fused_linear_rows, and the
+/// tiled forward pass of a frozen head).
+quantity::Bytes logits_at_once(const Context& c, const Value& logits, const Weight& head) {
+  const auto tile = c.profile.head.loss_tile;
+  if (tile > bytes(0)) return std::min(tile, bytes(product(logits.rows, logits.columns, fp32_width)));
+  return bytes(product(fused_linear_chunk(logits.rows, head.rows, head.columns), logits.columns, c.width));
+}
+
 /// Takes the head's product out of the block: a kernel that goes on to the loss stands in its place.
 Op take_product(Block& block, const Matrix& head) {
   const auto product = std::ranges::find(block.ops, head.name, &Op::name);
@@ -44,8 +52,7 @@ void fused_linear_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
     op.outputs.push_back(weight_gradient.id);
     op.saved.push_back(weight_gradient.id);
   }
-  const std::int64_t chunk = fused_linear_chunk(x.rows, w.rows, w.columns);
-  op.workspace_forward = bytes(product(chunk, logits.columns, b.context().width));
+  op.workspace_forward = logits_at_once(b.context(), logits, w);
   op.gradient_in_place = true;
   b.append(op);
 }

@@ -17,8 +17,11 @@ bool covers(const Context& c, spec::RecomputeModule module) {
 
 }  // namespace
 
-Recomputed::Recomputed(BlockBuilder& b, spec::RecomputeModule module, std::initializer_list<Value> inputs) : b_(b) {
-  if (!covers(b.context(), module) || b.in_recompute_group()) return;
+Recomputed::Recomputed(BlockBuilder& b, spec::RecomputeModule module, std::initializer_list<Value> inputs)
+    : Recomputed(b, covers(b.context(), module), inputs) {}
+
+Recomputed::Recomputed(BlockBuilder& b, bool covered, std::initializer_list<Value> inputs) : b_(b) {
+  if (!covered || b.in_recompute_group()) return;
   group_ = b.open_recompute_group(inputs);
   open_ = true;
 }

@@ -14,6 +14,8 @@ class Recomputed {
  public:
   /// \param inputs  kept for running the group again, whether or not one of its operations keeps them
   Recomputed(BlockBuilder& b, spec::RecomputeModule module, std::initializer_list<Value> inputs = {});
+  /// The same of what a framework always runs again.
+  Recomputed(BlockBuilder& b, bool covered, std::initializer_list<Value> inputs = {});
   ~Recomputed() { end(); }
   Recomputed(const Recomputed&) = delete;
   Recomputed& operator=(const Recomputed&) = delete;

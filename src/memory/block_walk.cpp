@@ -91,7 +91,9 @@ void BackwardWalk::start() {
   if (block_.output != layers::no_tensor) arrived_.arrive(block_.output);
   if (block_.checkpointed) {
     arrived_.hold(block_.output);
-    const auto keeps = [&](TensorId id) { return lifetimes_.savers[id] > 0 || id == block_.input; };
+    const auto keeps = [&](TensorId id) {
+      return id == block_.input || (lifetimes_.savers[id] > 0 && !block_.tensors[id].discarded);
+    };
     run_forward(block_, lifetimes_, 0, keeps, water_, alive_);
   }
 }
@@ -107,10 +109,10 @@ std::int64_t BackwardWalk::run() {
   return water_.peak();
 }
 
+/// What a checkpointed block has made again is there but for what is discarded even then.
 void BackwardWalk::recompute_before(const Op& op) {
-  if (block_.checkpointed) return;
   for (const std::uint8_t group : op.remakes) recompute(group);
-  if (op.recompute != 0) recompute(op.recompute);
+  if (op.recompute != 0 && !block_.checkpointed) recompute(op.recompute);
 }
 
 void BackwardWalk::recompute(std::uint8_t group) {

@@ -78,4 +78,15 @@ quantity::Bytes communicator_buffers(const spec::Question& question) {
   return question.runtime.nccl.value_or(open_channels(question) * channel_buffers);
 }
 
+quantity::Bytes colocated_engine(const spec::Question& question) {
+  const double share = question.training.colocate_fraction;
+  if (share == 0.0 || !question.gpu) return quantity::bytes(0);
+  const auto capacity = static_cast<double>(quantity::in_bytes(question.gpu->memory_usable));
+  return quantity::bytes(static_cast<std::int64_t>(share * capacity));
+}
+
+quantity::Bytes beside_trainer(const spec::Question& question) {
+  return communicator_buffers(question) + colocated_engine(question);
+}
+
 }  // namespace llmcalc::memory

@@ -14,6 +14,8 @@ std::string_view name_of(Phase phase) {
       return "backward";
     case Phase::optimizer:
       return "optimizer step";
+    case Phase::evaluation:
+      return "evaluation";
   }
   return {};
 }
@@ -40,8 +42,10 @@ constexpr HoldingWords holdings[] = {
     {Holding::temporaries, "temporaries", "temporaries"},
     {Holding::workspace, "workspace", "workspaces"},
     {Holding::communicators, "communicators", "communicators"},
+    {Holding::engine, "engine", "colocated engine"},
     {Holding::context, "context", "CUDA context"},
     {Holding::allocator, "allocator", "allocator slack"},
+    {Holding::calibration, "calibration", "calibration"},
 };
 
 const HoldingWords& words_of(Holding holding) { return *std::ranges::find(holdings, holding, &HoldingWords::holding); }

@@ -217,7 +217,8 @@ std::array<PeakMoment, phase_count> StageWalk::phases(const Stage& stage, const 
   visit_step(stage.passes, resident, Visits::highest, [&](Phase phase, std::int64_t position, const Moment& moment) {
     raise(peaks[static_cast<std::size_t>(phase)], phase, position, moment);
   });
-  if (rules_.differentiates) raise(peaks.back(), Phase::optimizer, 0, optimizer_step(stage));
+  if (rules_.differentiates)
+    raise(peaks[static_cast<std::size_t>(Phase::optimizer)], Phase::optimizer, 0, optimizer_step(stage));
   return peaks;
 }
 

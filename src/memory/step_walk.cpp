@@ -8,7 +8,7 @@ namespace {
 
 /// From the place in a stage to the place in the program; the optimizer step has none.
 std::int64_t in_sequence(const program::Program& program, std::int64_t stage, Phase phase, std::int64_t place) {
-  return phase == Phase::optimizer ? 0 : program::position_of(program, stage, place);
+  return phase >= Phase::optimizer ? 0 : program::position_of(program, stage, place);
 }
 
 }  // namespace

@@ -39,7 +39,8 @@ Bytes weight_bytes(const layers::Weight& w, std::int64_t shards) {
 Bytes master_bytes(const layers::Weight& w, const spec::Precision& precision) {
   constexpr std::int64_t remainder_width = 2;
   if (!precision.master) return bytes(0);
-  return bytes(product(w.elements, precision.master_remainder ? remainder_width : layers::fp32_width));
+  if (precision.master_remainder) return bytes(product(w.elements, remainder_width));
+  return formats::storage_bytes(precision.master_type, w.elements);
 }
 
 /// AdaLoRA weighs its parameters: a sensitivity each, and running means of it and of its uncertainty (Zhang et al.
@@ -49,7 +50,8 @@ Bytes importance_scores(const layers::Weight& w, const spec::Training& training)
 }
 
 bool widens_gradients(const spec::Precision& precision) {
-  return precision.master && !precision.grad_copy && precision.grads != formats::Dtype::fp32;
+  const bool reads_wide = precision.master && precision.master_type == formats::Dtype::fp32;
+  return reads_wide && !precision.grad_copy && precision.grads != formats::Dtype::fp32;
 }
 
 /// A weight of several experts is so many tensors.

@@ -118,7 +118,7 @@ void UnitSearch::search_pipeline(const Pipeline& pipeline) try {
     layout.sharding = sharding;
     follow_sharding();
     network_.emplace(base_->links, *base_->question.gpu, layout);
-    communicators_ = memory::communicator_buffers(question_);
+    communicators_ = memory::beside_trainer(question_);
     price_weights(pipeline);
     search_offloads(pipeline);
   }
@@ -245,9 +245,9 @@ PlannedRun UnitSearch::planned(std::uint32_t recompute, Bytes memory, Seconds st
   PlannedRun run;
   run.choice = {base_index_, question_.layout, training.micro_batch, recompute, training.offload};
   run.memory = memory;
-  run.step = step;
-  run.total = step * base_->steps;
-  if (base_->clock) run.total = run.total / base_->clock->share(step, run.total);
+  run.step = question_.calibration.time.factor * step;
+  run.total = run.step * base_->steps;
+  if (base_->clock) run.total = run.total / base_->clock->share(run.step, run.total);
   if (base_->dollars_an_hour) run.cost = *base_->dollars_an_hour * quantity::in_hours(run.total);
   if (base_->power) run.energy = *base_->power * run.total;
   return run;

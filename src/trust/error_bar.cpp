@@ -72,6 +72,16 @@ ErrorBar measured_bar(const MeasuredMemory& row) {
   return bar;
 }
 
+/// A person's own runs judge better than anybody's.
+ErrorBar calibrated(ErrorBar bar, const spec::Bias& bias) {
+  if (!bias.is_known()) return bar;
+  bar.allocated = even(bias.bar);
+  bar.allocated_runs = static_cast<int>(bias.runs);
+  bar.source = "runs of your own, of which it covers nine in ten";
+  bar.kind = {};
+  return bar;
+}
+
 ErrorBar family_bar(MemoryRuns runs) {
   const auto rows = family_memory();
   const auto row = std::ranges::find(rows, runs, &FamilyMemory::runs);
@@ -87,7 +97,7 @@ ErrorBar error_bar(const spec::Question& question) {
   const auto framework = question.training.framework;
   const MemoryRuns runs = frameworks::row_of(framework).memory_runs;
   const bool several = question.layout.gpus > 1;
-  if (runs == MemoryRuns::textbook) return textbook(several);
+  if (runs == MemoryRuns::textbook) return calibrated(textbook(several), question.calibration.memory);
   const Tuned tuned = tuned_of(question.training);
   const auto rows = measured_memory();
   const auto row =
@@ -97,7 +107,7 @@ ErrorBar error_bar(const spec::Question& question) {
     bar.allocated = even(std::max(reaches_out_of_memory, bar.allocated.above));
   }
   bar.cached = cached_of(runs, several);
-  return bar;
+  return calibrated(bar, question.calibration.memory);
 }
 
 }  // namespace llmcalc::trust

@@ -24,6 +24,8 @@ TimeErrorBar time_error_bar(const spec::Question& question) {
   const bool mixture = is_mixture(question);
   const auto generation = generation_of(question);
   const std::string_view kind = mixture ? "mixtures of experts" : "dense models";
+  const spec::Bias& own = question.calibration.time;
+  if (own.is_known()) return {own.bar, static_cast<int>(own.runs), true, "runs of your own", generation};
   const auto rows = measured_time();
   const auto row = std::ranges::find_if(rows, [&](const MeasuredTime& r) {
     return r.framework == framework && r.mixture == mixture && r.generation == generation;

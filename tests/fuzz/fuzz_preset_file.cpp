@@ -1,6 +1,7 @@
 // Any text as a user's preset file: it is read, or refused with BadInput, and nothing else happens.
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/read/calibration.hpp"
 #include "llmcalc/read/presets.hpp"
 
 #include <cstddef>
@@ -26,5 +27,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   read_or_refuse([&] { read::Catalogue(file, {}); });
   read_or_refuse([&] { read::Catalogue({}, file); });
   read_or_refuse([&] { read::Catalogue({}, {}, {}, file); });
+  read_or_refuse([&] { read::read_calibration(file[0].text, file[0].path); });
   return 0;
 }

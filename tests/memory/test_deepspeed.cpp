@@ -92,3 +92,14 @@ TEST_CASE(
   CHECK(per_parameter(memory.host) == Approx(16.0 / 8).epsilon(1e-4));
   CHECK(in_bytes(test::at(memory, Phase::backward).gradients) == 0);
 }
+
+// deepspeed runtime/precision_config.py: 2 of weights, 2 of gradients, 2 of masters and 4 of moments.
+TEST_CASE("bf16 masters, gradients and moments make ten bytes a parameter") {
+  const test::Asked asked(
+      "--model llama-3-8b --framework deepspeed --zero 1 --gpus 1 --grads bf16 --master-type bf16 --optimizer-states "
+      "bf16");
+  const auto states = asked.states();
+  const auto all = states.weights + states.gradients + states.master + states.optimizer;
+  CHECK(quantity::in_bytes(all) == 10 * asked.parameters());
+  CHECK(states.gradient_copies == quantity::bytes(0));
+}

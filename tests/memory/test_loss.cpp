@@ -40,6 +40,21 @@ TEST_CASE("transformers' loss takes 10 bytes a logit forward, keeps 4 and takes 
   CHECK(per_logit(head.backward_peak) == Approx(12.0).margin(hidden_margin));
 }
 
+// Executed with transformers 4.48.0 and torch 2.15: GPT-BigCode's step in the Trainer, one sample of 512 tokens.
+TEST_CASE("families with a loss of their own had 16-bit logits before transformers 4.49") {
+  auto q = llama3(spec::Framework::hf, spec::Loss::standard);
+  q.model.shape.writing.narrow_loss = true;
+  CHECK(per_logit(head_of(q).forward_peak) == Approx(10.0).margin(hidden_margin));
+  q.training.software = read::read_software("transformers 4.48.0");
+  CHECK(per_logit(head_of(q).forward_peak) == Approx(4.0).margin(hidden_margin));
+  CHECK(per_logit(head_of(q).backward_peak) == Approx(6.0).margin(hidden_margin));
+  q.training.precision.weights = formats::Dtype::fp32;
+  q.training.precision.autocast = true;
+  constexpr double cast_head = 2.0 * 128256 * 4096 / logits;  // the head's 16-bit copy, kept for the backward pass
+  CHECK(per_logit(head_of(q).forward_peak) == Approx(10.0 + cast_head).margin(2 * hidden_margin));
+  CHECK(per_logit(head_of(q).backward_peak) == Approx(12.0 + cast_head).margin(2 * hidden_margin));
+}
+
 TEST_CASE("the in-place vocabulary-parallel loss takes 6 bytes a logit, keeps 4 and takes 6 backward") {
   const auto head = head_of(llama3(spec::Framework::megatron, spec::Loss::vocab_parallel));
   CHECK(per_logit(head.forward_peak) == Approx(6.0).margin(hidden_margin));
@@ -55,6 +70,8 @@ TEST_CASE("a loss kernel that overwrites the logits takes 2 bytes a logit") {
 
 TEST_CASE("behind transformers' own fp32 copy it takes 2+4, with the shifted copy of older releases 8 or 10") {
   auto q = llama3(spec::Framework::hf, spec::Loss::fused);
+  q.training.seq = 4096;  // as measured: of a single sample the shifted part is contiguous as it is
+  q.training.micro_batch = 2;
   CHECK(per_logit(head_of(q).forward_peak) == Approx(6.0).margin(hidden_margin));
   // Measured: 1,304,531 bytes a token of Llama 3 8B are 32 checkpoints of 2h, 8 a logit and 4h (2024), and 10 a logit
   // with transformers 4.48.1 (foundation-model-stack/fms-acceleration, a100_80gb.csv).

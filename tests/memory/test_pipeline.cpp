@@ -155,7 +155,7 @@ TEST_CASE("a measured Megatron-LM run: 7B on tp 4, dp 2 with the distributed opt
   shape.tied = false;
   auto q = test::ask(shape, 8192, 2);
   q.training.framework = spec::Framework::megatron;
-  q.training.precision = {Dtype::bf16, Dtype::bf16, Dtype::fp32, false, true, false, Dtype::fp32};
+  q.training.precision = {.weights = Dtype::bf16, .compute = Dtype::bf16, .grads = Dtype::fp32, .master = true};
   q.training.grad_accum = 2;
   q.layout.tp = 4;
   q.layout.dp = 2;

@@ -54,11 +54,16 @@ std::int64_t bytes_per_parameter(const spec::Precision& precision) {
 }  // namespace
 
 TEST_CASE("recipes take 16, 12, 18 and 20 bytes a parameter") {
-  CHECK(bytes_per_parameter({Dtype::fp32, Dtype::fp32, Dtype::fp32, false, false, false, Dtype::fp32}) == 16);
-  CHECK(bytes_per_parameter({Dtype::bf16, Dtype::bf16, Dtype::bf16, false, false, false, Dtype::fp32}) == 12);
-  CHECK(bytes_per_parameter({Dtype::bf16, Dtype::bf16, Dtype::fp32, false, true, false, Dtype::fp32}) == 18);
-  CHECK(bytes_per_parameter({Dtype::fp16, Dtype::fp16, Dtype::fp16, true, true, false, Dtype::fp32}) == 20);
-  CHECK(bytes_per_parameter({Dtype::bf16, Dtype::bf16, Dtype::bf16, false, false, false, Dtype::bf16}) == 8);
+  CHECK(bytes_per_parameter({Dtype::fp32, Dtype::fp32, Dtype::fp32, false, false, Dtype::fp32, false, Dtype::fp32}) ==
+        16);
+  CHECK(bytes_per_parameter({Dtype::bf16, Dtype::bf16, Dtype::bf16, false, false, Dtype::fp32, false, Dtype::fp32}) ==
+        12);
+  CHECK(bytes_per_parameter({Dtype::bf16, Dtype::bf16, Dtype::fp32, false, true, Dtype::fp32, false, Dtype::fp32}) ==
+        18);
+  CHECK(bytes_per_parameter({Dtype::fp16, Dtype::fp16, Dtype::fp16, true, true, Dtype::fp32, false, Dtype::fp32}) ==
+        20);
+  CHECK(bytes_per_parameter({Dtype::bf16, Dtype::bf16, Dtype::bf16, false, false, Dtype::fp32, false, Dtype::bf16}) ==
+        8);
 }
 
 TEST_CASE("ZeRO stages on 64 ranks: 120, 31.4, 16.6 and 1.9 GB for 7.5B (Rajbhandari et al. 2020, figure 1)") {

@@ -25,6 +25,7 @@ constexpr std::string_view schema_columns =
 /// What the command line knows beyond the schema's question.
 constexpr std::string_view other_terms =
     "config dtype zero gpus_per_node inter_node node_dispatch expert_overlap data_overlap master_weights "
+    "master_type colocate_fraction eval_batch "
     "optimizer_rank moe_every "
     "norms_per_layer qk_norm "
     "parallel_residual window "

@@ -28,8 +28,8 @@ struct Levels {
 
 /// The last of these from the first. Before the allocator fails it gives back what it only caches (pytorch
 /// c10/cuda/CUDACachingAllocator.cpp, release_cached_blocks).
-quantity::Bytes needed_level(const frameworks::Profile& profile, quantity::Bytes allocated,
-                             quantity::Bytes communicators);
+/// \param beside  what the device holds beside the trainer's allocator and its context
+quantity::Bytes needed_level(const frameworks::Profile& profile, quantity::Bytes allocated, quantity::Bytes beside);
 
 /// \param parameters  of the whole model; read by the rule of thumb only
 Levels levels(const spec::Question& question, const frameworks::Profile& profile, const memory::StepMemory& memory,

@@ -82,11 +82,13 @@ struct HeadChoices {
   bool transforms_before = false;         ///< masked language models have BERT's whole head, not the encoder alone
   std::int64_t positions_at_once = 0;     ///< of each sample, on which head and loss run; 0: all
   bool shifts_logits = false;             ///< the loss works on a contiguous copy of all logits but the last position's
+  bool narrow_by_family = false;          ///< families whose own loss did not widen the logits have that one
   bool holds_narrow_logits = true;        ///< the 16-bit logits stay referenced beside their fp32 copy
   bool holds_wide_logits = false;         ///< the training loop keeps the fp32 logits through the backward pass
   bool eager_loss = false;                ///< log_softmax and nll are separate fp32 tensors instead of in-place
   bool narrow_loss_kernel = false;        ///< one kernel keeps the 16-bit logits and makes their 16-bit gradient
   bool fuses_loss = false;                ///< the standard loss is one kernel, which reads the 16-bit logits
+  quantity::Bytes loss_tile;              ///< of fp32 logits, that a fused linear loss has at once; 0: Liger-Kernel's
   bool loss_in_passes = false;            ///< the softmax of the loss passes over fp32 logits, operation by operation
   std::int64_t metric_bytes = 0;          ///< of a logit, that metrics of every micro-batch pass over
   bool runs_forward_for_metrics = false;  ///< every micro-batch has a forward pass more, for metrics
@@ -95,6 +97,7 @@ struct HeadChoices {
 struct AdapterChoices {
   bool fused = false;                    ///< low-rank adapters run in kernels that also keep the layer's own input
   bool widens_input = false;             ///< inputs of fp32 adapters are cast to fp32, and their products run in it
+  bool in_place = false;                 ///< kernels of q, k, v and of the MLP write gradients over what they kept
   bool pads_output = false;              ///< one adapter serves q, k and v, padded for those that have none
   bool retains_frozen_inputs = false;    ///< sharded frozen layers keep inputs and their gradients to the pass's end
   std::int64_t prompt_layers_start = 0;  ///< layers below have no adaption prompt (LLaMA-Adapter), so no gradients
@@ -197,6 +200,7 @@ struct AllocatorChoices {
 struct Measured {
   quantity::Bytes context;               ///< CUDA context and loaded kernels, outside what is allocated
   double reserved_over_allocated = 1.0;  ///< what the allocator holds at its peak, over what is allocated at its own
+  double needed_bias = 1.0;              ///< of what must fit: a person's own runs over what was estimated of them
   double router_overload = 0.0;  ///< of the busiest expert-parallel rank, times the root of its number of experts
 };
 

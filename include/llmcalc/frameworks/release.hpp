@@ -14,6 +14,7 @@ enum class Behaviour {
   narrow_logits_stay,
   adapters_widen_inputs,
   operands_made_contiguous,
+  losses_of_library,
   loss_without_shifted_copy,
   wide_embedding_moments,
   grouped_heads_in_kernel,

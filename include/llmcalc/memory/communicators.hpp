@@ -22,4 +22,11 @@ std::int64_t open_channels(const spec::Question& question);
 /// What those take, or what the person measured instead.
 quantity::Bytes communicator_buffers(const spec::Question& question);
 
+/// What an engine that generates on the trainer's accelerator sets aside, weights and caches in it (vllm
+/// config/cache.py, gpu_memory_utilization; trl trainer/grpo_config.py, vllm_gpu_memory_utilization).
+quantity::Bytes colocated_engine(const spec::Question& question);
+
+/// Both: what the device holds beside what the trainer's allocator does, without its context.
+quantity::Bytes beside_trainer(const spec::Question& question);
+
 }  // namespace llmcalc::memory

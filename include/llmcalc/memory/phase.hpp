@@ -8,7 +8,7 @@
 
 namespace llmcalc::memory {
 
-enum class Phase { forward, loss, backward, optimizer };
+enum class Phase { forward, loss, backward, optimizer, evaluation };
 
 enum class Holding {
   weights,
@@ -24,11 +24,13 @@ enum class Holding {
   temporaries,
   workspace,
   communicators,
+  engine,
   context,
-  allocator
+  allocator,
+  calibration
 };
 
-std::string_view name_of(Phase phase);      ///< "forward", "loss", "backward", "optimizer step"
+std::string_view name_of(Phase phase);      ///< "forward", "loss", "backward", "optimizer step", "evaluation"
 std::string_view name_of(Holding holding);  ///< "weights", "master weights", "logits and loss", ...
 std::string_view id_of(Holding holding);    ///< for machines: "weights", "master_weights", "logits", ...
 

@@ -23,7 +23,7 @@
 
 namespace llmcalc::memory {
 
-inline constexpr std::size_t phase_count = 4;
+inline constexpr std::size_t phase_count = 5;
 
 /// What is alive at one moment, by purpose. Sums to what the framework's allocator counts as allocated.
 struct Moment {

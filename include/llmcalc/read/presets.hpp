@@ -6,12 +6,19 @@
 #include "llmcalc/spec/shape.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+namespace llmcalc::spec {
+enum class Framework;
+}
+
 namespace llmcalc::read {
+
+struct OwnRuns;
 
 /// What is published about a model's size, and how far our count agrees with it.
 struct PublishedSize {
@@ -120,6 +127,10 @@ class Catalogue {
   /// A user's descriptions of families, which are parsed when a config.json is read.
   const std::vector<PresetFile>& families() const { return user_families_; }
 
+  /// Estimates of the frameworks of these runs go by them from now on.
+  void calibrate(std::vector<OwnRuns> runs);
+  const OwnRuns* own_runs(spec::Framework framework) const;  ///< nullptr: none are known
+
  private:
   AcceleratorPreset rated(AcceleratorPreset preset) const;
 
@@ -127,6 +138,7 @@ class Catalogue {
   std::vector<AcceleratorPreset> user_accelerators_;
   std::vector<PresetFile> user_families_;
   std::vector<RatesPreset> user_rates_;
+  std::shared_ptr<const std::vector<OwnRuns>> own_runs_;
 };
 
 }  // namespace llmcalc::read

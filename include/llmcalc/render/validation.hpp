@@ -1,10 +1,12 @@
 // Predictions against measurements as text, Markdown and JSON.
 #pragma once
 
+#include "llmcalc/trust/calibration.hpp"
 #include "llmcalc/trust/validation.hpp"
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace llmcalc::render {
 
@@ -17,5 +19,8 @@ std::string to_markdown(const trust::Validation& validation);
 
 /// One JSON object; docs/json.md, kind "validate".
 std::string to_json(const trust::Validation& validation, std::string_view version);
+
+/// The file that --calibration reads.
+std::string to_calibration(const std::vector<trust::OwnBias>& biases, std::string_view version);
 
 }  // namespace llmcalc::render

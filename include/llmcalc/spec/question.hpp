@@ -42,6 +42,19 @@ struct Runtime {
   std::optional<quantity::Bandwidth> nvme;   ///< --nvme-bandwidth: of the drives of one node
 };
 
+/// How far a person's own runs were from what is estimated of their kind.
+struct Bias {
+  double factor = 1.0;    ///< measured over estimated, in the median
+  double bar = 0.0;       ///< around that, as a share: nine of ten runs lie within
+  std::int64_t runs = 0;  ///< that say so; 0: nothing is known
+
+  bool is_known() const { return runs > 0; }
+};
+struct Calibration {
+  Bias memory;
+  Bias time;  ///< of a step
+};
+
 /// Which rank the answer is about. Ranks of one pipeline stage are alike.
 struct RankChoice {
   enum class Kind { max, first, last, stage };
@@ -61,6 +74,7 @@ struct Question {
   Reliability reliability;
   Electricity electricity;
   Runtime runtime;
+  Calibration calibration;
   RankChoice rank;
 };
 

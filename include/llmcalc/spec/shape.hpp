@@ -165,6 +165,7 @@ struct Writing {
   bool caps_scores = false;      ///< attention scores go through a tanh (Gemma 2)
   bool caps_logits = false;      ///< and so do the logits
   bool eager_attention = false;  ///< the class supports written-out attention only
+  bool narrow_loss = false;      ///< before the library had a loss of its own, its own one did not widen the logits
 
   friend bool operator==(const Writing&, const Writing&) = default;
 };

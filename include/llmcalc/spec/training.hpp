@@ -130,8 +130,9 @@ struct Precision {
   formats::Dtype compute = formats::Dtype::bf16;  ///< matrix products; decides activation width
   formats::Dtype grads = formats::Dtype::bf16;
   bool grad_copy = false;  ///< an fp32 copy of narrower gradients for the optimizer
-  bool master = false;     ///< an fp32 copy of narrower weights for the optimizer
-  bool autocast = false;   ///< weights rest wider and are cast at each use
+  bool master = false;     ///< a copy of narrower weights for the optimizer
+  formats::Dtype master_type = formats::Dtype::fp32;
+  bool autocast = false;  ///< weights rest wider and are cast at each use
   formats::Dtype moments = formats::Dtype::fp32;
   bool master_remainder = false;  ///< of that copy only the low 16 bits, beside bf16 weights that are the high ones
 };
@@ -179,6 +180,8 @@ struct Training {
   std::int64_t grad_accum = 1;
   std::int64_t global_batch = 0;
   std::int64_t batch_of_rank = 0;  ///< sequences of a step that a rank was told to split evenly; 0: nobody said
+  std::int64_t eval_batch = 0;     ///< sequences that a rank evaluates at once; 0: nothing is evaluated
+  double colocate_fraction = 0.0;  ///< of the accelerator's memory, that an engine beside the trainer generates in
   Recompute recompute;
   AttentionKernel attention = AttentionKernel::flash;
   bool compile = false;

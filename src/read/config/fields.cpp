@@ -161,6 +161,7 @@ constexpr SwitchField switches[] = {
     {"writes_capped_scores", part_of<&Shape::writing, &Writing::caps_scores>},
     {"writes_capped_logits", part_of<&Shape::writing, &Writing::caps_logits>},
     {"eager_attention", part_of<&Shape::writing, &Writing::eager_attention>},
+    {"writes_narrow_loss", part_of<&Shape::writing, &Writing::narrow_loss>},
 };
 
 constexpr WordField words[] = {

@@ -90,7 +90,7 @@ void append_new(std::vector<T>&& from, std::vector<T>& to) {
 /// A word of the command line, and those of a file that say the same in other words.
 struct Replaced {
   std::string_view option;
-  std::array<std::string_view, 6> words;
+  std::array<std::string_view, 7> words;
 };
 
 constexpr Replaced replaced[] = {
@@ -104,7 +104,7 @@ constexpr Replaced replaced[] = {
     {"dp", {"gpus", "nodes", "gpus_per_node"}},
     {"grad_accum", {"global_batch"}},
     {"global_batch", {"grad_accum"}},
-    {"dtype", {"weights", "compute", "autocast", "grads", "master_weights", "optimizer_states"}},
+    {"dtype", {"weights", "compute", "autocast", "grads", "master_weights", "master_type", "optimizer_states"}},
     {"weights", {"dtype"}},
     {"tokens", {"samples", "steps"}},
     {"samples", {"tokens", "steps"}},

@@ -28,6 +28,8 @@ constexpr Row rows[] = {
     {"bf16.enabled", Use::rule},
     {"bfloat16.enabled", Use::rule},
     {"fp16.enabled", Use::rule},
+    {"bf16.bf16_master_weights_and_grads", Use::rule},
+    {"bf16.bf16_optimizer_states", Use::rule},
     {"communication_data_type", Use::unmapped, "gradients travel in the type in which they accumulate"},
     {"zero_optimization.zero_hpz_partition_size", Use::unmapped,
      "no second copy of the weights within a node is counted"},
@@ -104,9 +106,21 @@ void take_types(Sheet& sheet) {
   if (!open) sheet.by_default("dtype", "fp32", "DeepSpeed default");
 }
 
+/// runtime/precision_config.py, DeepSpeedBF16Config; the gradients that the optimizer reads go with the masters.
+void take_narrow_states(Sheet& sheet) {
+  constexpr auto masters = "bf16.bf16_master_weights_and_grads";
+  if (sheet.is_on(masters)) {
+    sheet.say("master_type", "bf16", *sheet.find(masters));
+    sheet.say("grads", "bf16", *sheet.find(masters));
+  }
+  constexpr auto moments = "bf16.bf16_optimizer_states";
+  if (sheet.is_on(moments)) sheet.say("optimizer_states", "bf16", *sheet.find(moments));
+}
+
 void rules(Sheet& sheet) {
   take_states(sheet);
   take_types(sheet);
+  take_narrow_states(sheet);
   const auto tensor_parallel = sheet.count("tensor_parallel.autotp_size");
   if (tensor_parallel.value_or(0) > 0) {
     sheet.say("tp", std::to_string(*tensor_parallel), *sheet.find("tensor_parallel.autotp_size"));

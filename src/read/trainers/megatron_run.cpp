@@ -53,6 +53,8 @@ void take_megatron_fsdp(Sheet& sheet) {
 }
 
 void take_sharding(Sheet& sheet) {
+  // Whole tensors go to ranks (core/optimizer/layer_wise_optimizer.py, LayerWiseDistributedOptimizer).
+  if (sheet.text("optimizer") == "dist_muon") sheet.say("sharding", "zero1", *sheet.find("optimizer"));
   if (sheet.is_on("use_distributed_optimizer"))
     sheet.say("sharding", "zero1", *sheet.find("use_distributed_optimizer"));
   take_megatron_fsdp(sheet);

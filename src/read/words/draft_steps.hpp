@@ -72,6 +72,9 @@ void check_combinations(const Draft& draft);
 /// Expands the shape; a mistake in a dimension is reported where that dimension was said.
 void build(Draft& draft);
 
+/// What the catalogue knows of a person's own runs of the framework becomes a part of the question.
+void take_calibration(Draft& draft);
+
 /// Every term that applies with its value and where that is from, behind the shorthands that were given.
 std::vector<Echo> echo(const Draft& draft, std::span<const Term> terms);
 

@@ -80,7 +80,8 @@ Precision implied(Draft& draft, StateRecipe states) {
   return pure(states, Dtype::bf16);  // quantized weights are multiplied in bf16
 }
 
-constexpr std::string_view knobs[] = {"weights", "compute", "autocast", "grads", "master_weights", "optimizer_states"};
+constexpr std::string_view knobs[] = {"weights",        "compute",     "autocast",        "grads",
+                                      "master_weights", "master_type", "optimizer_states"};
 
 /// In frameworks whose switch for 16 bits means autocast, its word does too.
 Precision make(const Recipe& recipe, const Draft& draft) {
@@ -194,7 +195,8 @@ std::string meaning_of(const spec::Training& training) {
   if (precision.autocast)
     return weights + " weights under autocast to " + std::string(spec::name_of(precision.compute));
   if (precision.master) {
-    return weights + " weights, fp32 masters, " + std::string(spec::name_of(precision.grads)) + " gradients";
+    return weights + " weights, " + std::string(spec::name_of(precision.master_type)) + " masters, " +
+           std::string(spec::name_of(precision.grads)) + " gradients";
   }
   const bool keeps_none = training.optimizer == spec::Optimizer::sgd || training.optimizer == spec::Optimizer::lomo;
   const bool alike = precision.grads == precision.weights;

@@ -63,6 +63,7 @@ Resolved resolve(const std::vector<Given>& given, const std::optional<ConfigText
   complete_data(draft);
   check_combinations(draft);
   build(draft);
+  take_calibration(draft);
   auto lines = echo(draft, vocabulary());
   return {std::move(draft.question), std::move(lines), std::move(draft.assumptions)};
 }

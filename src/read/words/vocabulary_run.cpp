@@ -122,7 +122,9 @@ constexpr Term rows[] = {
     term<GradientType, InTraining<&Training::precision, &Precision::grads>>("grads", Group::run,
                                                                             "type in which gradients accumulate"),
     term<Switch, InTraining<&Training::precision, &Precision::master>>("master_weights", Group::run,
-                                                                       "fp32 copy of narrower weights"),
+                                                                       "copy of narrower weights for the optimizer"),
+    term<GradientType, InTraining<&Training::precision, &Precision::master_type>>(
+        "master_type", Group::run, "type of that copy (DeepSpeed bf16_master_weights_and_grads)"),
     term<Word<spec::Optimizer>, InTraining<&Training::optimizer>>("optimizer", Group::run, "optimizer"),
     term<Word<spec::OptimizerImpl>, InTraining<&Training::optimizer_impl>>("optimizer_impl", Group::run,
                                                                            "how the step walks the tensors"),
@@ -139,6 +141,10 @@ constexpr Term rows[] = {
     term<Count, InTraining<&Training::micro_batch>>("micro_batch", Group::run, "sequences a rank runs at once"),
     term<Count, InTraining<&Training::grad_accum>>("grad_accum", Group::run, "micro-batches an optimizer step"),
     term<Count, InTraining<&Training::global_batch>>("global_batch", Group::run, "sequences an optimizer step"),
+    term<Whole<0>, InTraining<&Training::eval_batch>>("eval_batch", Group::run,
+                                                      "sequences a rank evaluates at once; 0: it evaluates none"),
+    term<Share, InTraining<&Training::colocate_fraction>>(
+        "colocate_fraction", Group::run, "share of the accelerator that an engine beside the trainer generates in"),
     {"recompute",
      Group::run,
      {},

@@ -1,0 +1,43 @@
+// What unsloth's kernels keep and overwrite, from kernels/fast_lora.py.
+#include "asked.hpp"
+#include "catch.hpp"
+
+using namespace llmcalc;
+using quantity::in_bytes;
+using test::Asked;
+
+namespace {
+
+constexpr std::int64_t tokens = 8192, hidden = 4096, ffn = 14336;
+const std::string qlora =
+    "--model llama-3.1-8b --framework unsloth --method qlora --lora-targets all-linear --seq 8k --micro-batch 1 ";
+
+memory::BlockWalk layer(const std::string& words) {
+  return memory::walk_block(Asked(qlora + words).program.blocks[1], {});
+}
+
+}  // namespace
+
+// LoRA_MLP saves X, e and g; X is what LoRA_QKV saves of the attention.
+TEST_CASE("a layer keeps two rows of the MLP's width, and no activation between them") {
+  const auto kept = in_bytes(layer("--recompute none --offload none").kept);
+  const auto of_mlp = 2 * 2 * ffn * tokens;
+  const auto rest = kept - of_mlp;  // both norms' inputs and results, q, k, v, attention's result and its statistics
+  CHECK(rest < 7 * 2 * hidden * tokens);
+  CHECK(rest > 5 * 2 * hidden * tokens);
+}
+
+// DW, e and g become h, df and de.
+TEST_CASE("the backward pass of the MLP has three tensors of its width, where autograd's has six") {
+  const auto in_place = in_bytes(layer("").backward_peak);
+  const auto apart = in_bytes(layer("--lora-dropout 0.1").backward_peak);
+  const auto of_width = 2 * ffn * tokens;
+  CHECK(in_place < 3 * of_width + 13 * 2 * hidden * tokens);
+  CHECK(apart - in_place >= 2 * of_width);
+}
+
+// unsloth-zoo fused_losses/fused_linear.py: tiles of 256 MiB.
+TEST_CASE("the loss has a tile of fp32 logits at once") {
+  const auto program = Asked(qlora).program;
+  CHECK(program.blocks.back().ops.back().workspace_forward == quantity::mib(256));
+}
