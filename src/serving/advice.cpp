@@ -1,9 +1,8 @@
 #include "llmcalc/serving/advice.hpp"
 
-#include "llmcalc/quantity/checked.hpp"
-#include "llmcalc/quantity/error.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "serving/candidates.hpp"
 #include "serving/engines.hpp"
 
 #include <fmt/format.h>
@@ -20,30 +19,12 @@ using spec::Question;
 
 namespace {
 
-Candidate weigh(const Question& question, std::string change, std::string cost) {
-  const Deployment deployment = deploy(question);
-  const Capacity capacity = capacity_of(deployment);
-  return {
-      std::move(change),    std::move(cost),          capacity.max_concurrency > 0,
-      capacity.max_context, capacity.max_concurrency, capacity.max_concurrency >= question.serving.load.concurrency};
-}
-
-/// Narrower ways to rest, the widest first.
-constexpr Quant on_torch[] = {Quant::bf16, Quant::fp8, Quant::awq};
-constexpr Quant on_ggml[] = {Quant::f16,    Quant::q8_0,   Quant::q6_k, Quant::q5_k_m,
-                             Quant::q4_k_m, Quant::q3_k_m, Quant::q2_k};
-
-std::span<const Quant> ladder(Engine engine) {
-  if (spec::reads_gguf(engine)) return on_ggml;
-  return on_torch;
-}
-
 /// A checkpoint that is published in 4 bits gains next to nothing in others.
 bool is_narrower(const Question& question, Quant quant) {
   constexpr double worth_it = 0.9;
   Question other = question;
   other.serving.quant = quant;
-  return model_bytes(other) < worth_it * model_bytes(question);
+  return model_bytes(other) / model_bytes(question) < worth_it;
 }
 
 /// The same requests within a shorter context.
@@ -53,6 +34,21 @@ Question with_context(Question question, std::int64_t context) {
   load.output = std::min(load.output, context / 2);
   load.prompt = std::min(load.prompt, context - load.output);
   return question;
+}
+
+constexpr const char* cache_cost = "8-bit keys and values";
+
+/// The question with keys and values in 8 bits, if its engine keeps such and they are not so yet.
+std::optional<Question> with_narrow_cache(Question question) {
+  auto& serving = question.serving;
+  const CacheType narrow = spec::reads_gguf(serving.engine) ? CacheType::q8_0 : CacheType::fp8;
+  if (serving.cache == narrow || !row_of(serving.engine).keeps(narrow)) return std::nullopt;
+  serving.cache = narrow;
+  return question;
+}
+
+std::string cache_words(const Question& question) {
+  return fmt::format("--kv-dtype {}", spec::name_of(question.serving.cache));
 }
 
 class Adviser {
@@ -79,12 +75,7 @@ class Adviser {
   }
 
   void cache() {
-    const bool ggml = spec::reads_gguf(question_.serving.engine);
-    const CacheType narrow = ggml ? CacheType::q8_0 : CacheType::fp8;
-    if (!row_of(question_.serving.engine).keeps(narrow)) return;
-    Question changed = question_;
-    changed.serving.cache = narrow;
-    try_change(changed, fmt::format("--kv-dtype {}", spec::name_of(narrow)), "8-bit keys and values");
+    if (const auto changed = with_narrow_cache(question_)) try_change(*changed, cache_words(*changed), cache_cost);
   }
 
   void weights() {
@@ -93,8 +84,16 @@ class Adviser {
       if (tried == 2 || !is_narrower(question_, quant)) continue;
       Question changed = question_;
       changed.serving.quant = quant;
-      try_change(changed, fmt::format("--quant {}", spec::name_of(quant)), "a quantized checkpoint");
+      const std::string words = fmt::format("--quant {}", spec::name_of(quant));
+      if (!try_change(changed, words, "a quantized checkpoint")) with_cache(changed, words);
       ++tried;
+    }
+  }
+
+  /// Narrower weights that do not make room alone may do so with a narrower cache, still without another card.
+  void with_cache(const Question& narrower, const std::string& words) {
+    if (const auto changed = with_narrow_cache(narrower)) {
+      try_change(*changed, words + " " + cache_words(*changed), fmt::format("a quantized checkpoint, {}", cache_cost));
     }
   }
 
@@ -154,55 +153,6 @@ class Adviser {
   std::vector<Candidate> found_;
 };
 
-Candidate present(const Question& question, std::string change) { return weigh(question, std::move(change), {}); }
-
-std::vector<Candidate> find_gpus(const Question& question) {
-  std::vector<Candidate> found;
-  constexpr std::int64_t most = 64;
-  for (std::int64_t n = 1; n <= most; n *= 2) {
-    Question changed = question;
-    const bool cards = spec::reads_gguf(question.serving.engine);
-    const auto& shape = question.model.shape;
-    if (!cards && (shape.heads % n != 0 || shape.ffn % n != 0)) break;
-    if (!cards && shape.moe.experts > 0 && shape.moe.expert_ffn % n != 0) break;
-    changed.layout = {};
-    changed.layout.gpus = n;
-    changed.layout.tp = changed.layout.etp = cards ? 1 : n;
-    found.push_back(present(changed, cards ? fmt::format("--gpus {}", n) : fmt::format("--gpus {} --tp {}", n, n)));
-    if (found.back().carries) break;
-  }
-  return found;
-}
-
-std::vector<Candidate> find_quant(const Question& question) {
-  std::vector<Candidate> found;
-  for (const Quant quant : ladder(question.serving.engine)) {
-    Question changed = question;
-    changed.serving.quant = quant;
-    found.push_back(present(changed, fmt::format("--quant {}", spec::name_of(quant))));
-    if (found.back().carries) break;
-  }
-  return found;
-}
-
-/// Each with weights that it can run: the question's own, or the nearest of its kind.
-std::vector<Candidate> find_engine(const Question& question) {
-  std::vector<Candidate> found;
-  for (const EngineRow& row : all_engines()) {
-    Question changed = question;
-    changed.serving.engine = row.engine;
-    changed.serving.engine_version.clear();
-    if (!row.keeps(changed.serving.cache)) changed.serving.cache = CacheType::automatic;
-    if (!row.runs(changed.serving.quant)) {
-      changed.serving.quant = spec::reads_gguf(row.engine) ? Quant::q4_k_m : Quant::awq;
-    }
-    found.push_back(present(changed, fmt::format("--engine {} --quant {}", spec::name_of(row.engine),
-                                                 spec::name_of(changed.serving.quant))));
-  }
-  std::ranges::stable_sort(found, std::ranges::greater(), &Candidate::max_concurrency);
-  return found;
-}
-
 }  // namespace
 
 std::vector<Candidate> advise(const Question& question, const Capacity& capacity,
@@ -217,41 +167,6 @@ std::vector<Candidate> advise(const Question& question, const Capacity& capacity
   adviser.ranks();
   adviser.card(larger());
   return std::move(adviser).take();
-}
-
-std::vector<Candidate> find(const Question& question, Find what) {
-  const Deployment deployment = deploy(question);
-  const Capacity capacity = capacity_of(deployment);
-  switch (what) {
-    case Find::concurrency:
-      return {present(question, fmt::format("--concurrency {}", capacity.max_concurrency))};
-    case Find::context:
-      return {present(question, fmt::format("--context {}", capacity.shared_context))};
-    case Find::gpus:
-      return find_gpus(question);
-    case Find::quant:
-      return find_quant(question);
-    case Find::engine:
-      break;
-  }
-  return find_engine(question);
-}
-
-std::vector<CapacityCell> capacity_cells(const Question& question) {
-  const Deployment deployment = deploy(question);
-  const Capacity capacity = capacity_of(deployment);
-  constexpr std::int64_t shortest = 1024;
-  constexpr std::int64_t most_requests = 256;
-  std::vector<CapacityCell> cells;
-  for (std::int64_t context = shortest; context / 2 < capacity.max_context; context *= 2) {
-    const std::int64_t length = std::min(context, capacity.max_context);
-    for (std::int64_t requests = 1; requests <= most_requests; requests *= 2) {
-      const auto memory = tightest_rank(deployment, {length, sequences_of_rank(question, requests)});
-      const double share = memory.pool > quantity::bytes(0) ? memory.needed / memory.pool : 0.0;
-      cells.push_back({length, requests, memory.fits(), share});
-    }
-  }
-  return cells;
 }
 
 }  // namespace llmcalc::serving

@@ -75,7 +75,7 @@ TEST_CASE("an indexer is neither trained by the model's loss nor kept for the ba
 
 /// transformers modeling_gemma3n.py, Gemma3nTextAttention: no k_proj and v_proj where is_kv_shared_layer.
 TEST_CASE("a layer that borrows keys and values neither makes nor keeps them") {
-  const auto q = ask(with_second({.borrows_keys = true}));
+  const auto q = ask(with_second({.borrows_keys = true, .beside = {}}));
   const auto program = test::program_of(q);
   CHECK(elements(program.blocks[1]) - elements(program.blocks[2]) == 2 * h * h);
   CHECK(kept(q, 1) - kept(q, 2) == 2 * seq * h * 2);
@@ -83,7 +83,7 @@ TEST_CASE("a layer that borrows keys and values neither makes nor keeps them") {
 
 /// transformers modeling_gemma4.py, Gemma4TextAttention: no v_proj where use_alternative_attention.
 TEST_CASE("one projection makes keys and values") {
-  const auto q = ask(with_second({.keys_are_values = true}));
+  const auto q = ask(with_second({.keys_are_values = true, .beside = {}}));
   const auto program = test::program_of(q);
   CHECK(elements(program.blocks[1]) - elements(program.blocks[2]) == h * h);
   CHECK(kept(q, 1) - kept(q, 2) == seq * h * 2);
@@ -91,7 +91,7 @@ TEST_CASE("one projection makes keys and values") {
 
 /// transformers modeling_mimo_v2_flash.py, MiMoV2FlashAttention: v_proj and o_proj are v_head_dim wide a head.
 TEST_CASE("values may be narrower than keys") {
-  const auto q = ask(with_second({.value_dim = h / a / 2}));
+  const auto q = ask(with_second({.value_dim = h / a / 2, .beside = {}}));
   const auto program = test::program_of(q);
   CHECK(elements(program.blocks[1]) - elements(program.blocks[2]) == 2 * h * h / 2);
   CHECK(kept(q, 1) - kept(q, 2) == 2 * seq * h / 2 * 2);

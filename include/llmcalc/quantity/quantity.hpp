@@ -39,6 +39,11 @@ class Quantity {
     return Quantity(a.value_ * factor);
   }
   friend constexpr Quantity operator*(Rep factor, Quantity a) { return a * factor; }
+  /// A fraction of something counted would be cut to a whole number before it multiplies.
+  friend constexpr Quantity operator*(Quantity, std::floating_point auto) requires std::integral<Rep>
+  = delete;
+  friend constexpr Quantity operator*(std::floating_point auto, Quantity) requires std::integral<Rep>
+  = delete;
 
   /// The dimensionless ratio of two quantities of one kind.
   friend constexpr double operator/(Quantity a, Quantity b) {
