@@ -1,12 +1,14 @@
 #include "llmcalc/formats/dtype.hpp"
 
+#include "formats/table_order.hpp"
+
 #include <array>
 
 namespace llmcalc::formats {
 
 namespace {
 
-constexpr std::string_view ieee = "IEEE 754-2019, table 3.5";
+constexpr std::string_view ieee_754 = "IEEE 754-2019, table 3.5";
 constexpr std::string_view ampere = "NVIDIA A100 architecture whitepaper (2020): a compute mode, at rest an fp32";
 constexpr std::string_view bfloat = "Wang and Kanwar 2019, BFloat16: the secret to high performance on Cloud TPUs";
 constexpr std::string_view ofp8 = "OCP 8-bit floating point specification (OFP8) 1.0, tables 1 and 2";
@@ -35,10 +37,10 @@ constexpr BlockScale gptq_group(std::int64_t zero_bits) {
 
 // In the order of the enumeration, so that facts() is an index.
 constexpr std::array dtypes{
-    DtypeFacts{Dtype::fp64, "fp64", 64, 11, 52, unscaled, ieee},
-    DtypeFacts{Dtype::fp32, "fp32", 32, 8, 23, unscaled, ieee},
+    DtypeFacts{Dtype::fp64, "fp64", 64, 11, 52, unscaled, ieee_754},
+    DtypeFacts{Dtype::fp32, "fp32", 32, 8, 23, unscaled, ieee_754},
     DtypeFacts{Dtype::tf32, "tf32", 32, 8, 10, unscaled, ampere},
-    DtypeFacts{Dtype::fp16, "fp16", 16, 5, 10, unscaled, ieee},
+    DtypeFacts{Dtype::fp16, "fp16", 16, 5, 10, unscaled, ieee_754},
     DtypeFacts{Dtype::bf16, "bf16", 16, 8, 7, unscaled, bfloat},
     DtypeFacts{Dtype::fp8_e4m3, "fp8-e4m3", 8, 4, 3, unscaled, ofp8},
     DtypeFacts{Dtype::fp8_e5m2, "fp8-e5m2", 8, 5, 2, unscaled, ofp8},
@@ -55,13 +57,7 @@ constexpr std::array dtypes{
     DtypeFacts{Dtype::nvfp4, "nvfp4", 4, 2, 1, e4m3_per_16, nvidia_fp4},
 };
 
-constexpr bool in_enumeration_order() {
-  for (std::size_t i = 0; i < dtypes.size(); ++i) {
-    if (dtypes[i].dtype != static_cast<Dtype>(i)) return false;
-  }
-  return true;
-}
-static_assert(in_enumeration_order());
+static_assert(in_enumeration_order(dtypes, &DtypeFacts::dtype));
 
 /// ceil(count x bits / 8) without a product that overflows where the result does not.
 std::int64_t packed_bytes(std::int64_t count, std::int64_t bits) {

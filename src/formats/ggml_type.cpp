@@ -1,5 +1,6 @@
 #include "llmcalc/formats/ggml_type.hpp"
 
+#include "formats/table_order.hpp"
 #include "llmcalc/quantity/checked.hpp"
 
 #include <array>
@@ -40,13 +41,7 @@ constexpr std::array types{
     GgmlFacts{GgmlType::q2_0, "Q2_0", 64, 18},
 };
 
-constexpr bool in_enumeration_order() {
-  for (std::size_t i = 0; i < types.size(); ++i) {
-    if (types[i].type != static_cast<GgmlType>(i)) return false;
-  }
-  return true;
-}
-static_assert(in_enumeration_order());
+static_assert(in_enumeration_order(types, &GgmlFacts::type));
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include "llmcalc/formats/quant.hpp"
 
+#include "formats/table_order.hpp"
 #include "llmcalc/quantity/checked.hpp"
 
 #include <algorithm>
@@ -138,13 +139,7 @@ constexpr std::array quants{
     file_type(Quant::mxfp4_moe, "mxfp4_moe"),
 };
 
-constexpr bool in_enumeration_order() {
-  for (std::size_t i = 0; i < quants.size(); ++i) {
-    if (quants[i].quant != static_cast<Quant>(i)) return false;
-  }
-  return true;
-}
-static_assert(in_enumeration_order());
+static_assert(in_enumeration_order(quants, &QuantFacts::quant));
 
 struct BaseType {
   Quant quant;

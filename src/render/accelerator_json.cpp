@@ -51,7 +51,7 @@ Json rates(const spec::Rates& rates) {
           {"operations", text_or_null(rates.operations)}};
 }
 
-Json entry(const AcceleratorCard& card) {
+Json accelerator_entry(const AcceleratorCard& card) {
   const auto& gpu = card.accelerator;
   Json object = {{"id", gpu.id},
                  {"aliases", card.aliases},
@@ -76,13 +76,13 @@ Json entry(const AcceleratorCard& card) {
 
 std::string to_json(const AcceleratorCard& card, std::string_view version) {
   Json object = json_answer("gpu", version);
-  object["gpu"] = entry(card);
+  object["gpu"] = accelerator_entry(card);
   return dump(object);
 }
 
 std::string to_json(std::span<const AcceleratorCard> cards, std::string_view version) {
   Json object = json_answer("gpu_list", version);
-  object["gpus"] = json_list(cards, entry);
+  object["gpus"] = json_list(cards, accelerator_entry);
   return dump(object);
 }
 

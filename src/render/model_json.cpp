@@ -81,7 +81,7 @@ Json shape_object(const spec::Shape& shape) {
   return object;
 }
 
-Json entry(const ModelCard& card) {
+Json model_entry(const ModelCard& card) {
   return {{"id", card.id},
           {"aliases", card.aliases},
           {"hf_id", text_or_null(card.hf_id)},
@@ -102,13 +102,13 @@ Json entry(const ModelCard& card) {
 
 std::string to_json(const ModelCard& card, std::string_view version) {
   Json object = json_answer("model", version);
-  object["model"] = entry(card);
+  object["model"] = model_entry(card);
   return dump(object);
 }
 
 std::string to_json(std::span<const ModelCard> cards, std::string_view version) {
   Json object = json_answer("model_list", version);
-  object["models"] = json_list(cards, entry);
+  object["models"] = json_list(cards, model_entry);
   return dump(object);
 }
 

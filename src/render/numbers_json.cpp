@@ -31,7 +31,7 @@ Json rounded(const std::optional<formats::EncodedNumber>& number) {
           {"remark", text_or_null(number->remark)}};
 }
 
-Json entry(const FormatLine& line) {
+Json format_entry(const FormatLine& line) {
   const auto& facts = formats::facts(line.dtype);
   return {{"name", facts.name},
           {"bits", facts.bits},
@@ -47,7 +47,7 @@ Json entry(const FormatLine& line) {
 
 std::string to_json(std::span<const FormatLine> lines, std::string_view version) {
   Json object = json_answer("dtype", version);
-  object["dtypes"] = json_list(lines, entry);
+  object["dtypes"] = json_list(lines, format_entry);
   return dump(object);
 }
 

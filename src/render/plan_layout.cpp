@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 5> plain{"schedule", "cp_exchange", "shar
 
 bool is_one_of(std::string_view word, auto const& words) { return std::ranges::find(words, word) != words.end(); }
 
-std::string words_of(std::string_view term, const std::string& value) {
+std::string degree_words(std::string_view term, const std::string& value) {
   if (is_one_of(term, plain)) return value;
   if (term == "sp") return "sp";
   if (term == "gpus") return "x" + value;
@@ -51,7 +51,7 @@ std::string layout_words(const PlanReport& report, const PlanRow& row, const std
     const bool always = term == "micro_batch" || term == "gpus";
     if (!always && is_one_of(value, unused)) continue;
     if (!words.empty()) words += is_part_of_last(term) ? " " : ", ";
-    words += words_of(term, value);
+    words += degree_words(term, value);
   }
   return words;
 }

@@ -57,8 +57,6 @@ std::string parts_line(const Speed& speed) {
   return words;
 }
 
-void add(std::vector<std::string> lines, Block& block) { std::ranges::move(lines, std::back_inserter(block.lines)); }
-
 std::string layout_of(const search::ServerPlan& plan) {
   const auto& question = plan.question;
   std::string words = fmt::format("--engine {} --quant {} --tp {}", spec::name_of(question.serving.engine),
@@ -77,19 +75,18 @@ Block serving_speed(const ServingReport& report, const TextStyle& style) {
   Block block;
   if (!report.answer.speed) return block;
   const Speed& speed = *report.answer.speed;
-  add(labelled("speed", first_line(speed), style), block);
-  add(labelled("", throughput_line(speed), style), block);
+  add_lines(block, labelled("speed", first_line(speed), style));
+  add_lines(block, labelled("", throughput_line(speed), style));
   block.least = block.lines.size();
   const auto cost = cost_line(speed);
-  if (!cost.empty()) add(labelled("cost", cost, style), block);
+  if (!cost.empty()) add_lines(block, labelled("cost", cost, style));
   if (!style.full && !style.explain) return block;
   if (!speed.parts.empty() && speed.parts.front().time > quantity::seconds(0))
-    add(labelled("", parts_line(speed), style), block);
-  add(labelled(
-          "",
-          fmt::format("a prompt alone {}; kernels measured on {}", format_duration(speed.prefill), speed.measured_on),
-          style),
-      block);
+    add_lines(block, labelled("", parts_line(speed), style));
+  add_lines(block, labelled("",
+                            fmt::format("a prompt alone {}; kernels measured on {}", format_duration(speed.prefill),
+                                        speed.measured_on),
+                            style));
   return block;
 }
 
@@ -101,14 +98,13 @@ Block serving_plans(const ServingReport& report, const TextStyle& style) {
     auto words = fmt::format("{}: {} tokens/s, first token {}, then {}", layout_of(plan), rate_text(speed.tokens_per_s),
                              format_duration(speed.ttft), format_duration(speed.tpot));
     if (speed.cost.all) words += fmt::format(", {} a million with prompts", quantity::format_money(*speed.cost.all));
-    add(labelled(block.lines.empty() ? "best" : "", words, style), block);
+    add_lines(block, labelled(block.lines.empty() ? "best" : "", words, style));
   }
   const auto counted =
       fmt::format("{} layouts, {} start, {} loads priced", quantity::format_count(report.plans->layouts),
                   quantity::format_count(report.plans->starting), quantity::format_count(report.plans->estimates));
-  add(labelled(block.lines.empty() ? "best" : "", block.lines.empty() ? "none keeps the limits; " + counted : counted,
-               style),
-      block);
+  add_lines(block, labelled(block.lines.empty() ? "best" : "",
+                            block.lines.empty() ? "none keeps the limits; " + counted : counted, style));
   block.least = block.lines.size();
   return block;
 }

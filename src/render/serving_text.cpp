@@ -61,8 +61,6 @@ std::string start_of(const ServingReport& report) {
                      format_count(answer.capacity.context));
 }
 
-void add(std::vector<std::string> lines, Block& block) { std::ranges::move(lines, std::back_inserter(block.lines)); }
-
 std::string longest_of(const ServingReport& report) {
   const auto& capacity = report.answer.capacity;
   const auto concurrency = report.answer.deployment.question.serving.load.concurrency;
@@ -155,8 +153,8 @@ std::string echoed(const ServingReport& report, std::string_view term) {
 Block serving_verdict(const ServingReport& report, const TextStyle& style) {
   Block block;
   constexpr std::size_t indent = 2;
-  add(lines_of(wrapped(verdict_word(report, style) + "  " + server_of(report), 0, indent)), block);
-  add(page_lines(start_of(report), indent), block);
+  add_lines(block, lines_of(wrapped(verdict_word(report, style) + "  " + server_of(report), 0, indent)));
+  add_lines(block, page_lines(start_of(report), indent));
   block.least = block.lines.size();
   return block;
 }
@@ -164,10 +162,10 @@ Block serving_verdict(const ServingReport& report, const TextStyle& style) {
 Block serving_capacity(const ServingReport& report, const TextStyle& style) {
   Block block;
   if (report.answer.verdict != Verdict::no_accelerator) {
-    add(labelled("longest", longest_of(report), style), block);
-    add(labelled("at once", at_once_of(report), style), block);
+    add_lines(block, labelled("longest", longest_of(report), style));
+    add_lines(block, labelled("at once", at_once_of(report), style));
   }
-  add(labelled("cache", bytes_of(report), style), block);
+  add_lines(block, labelled("cache", bytes_of(report), style));
   block.least = block.lines.size();
   return block;
 }
@@ -175,12 +173,12 @@ Block serving_capacity(const ServingReport& report, const TextStyle& style) {
 Block serving_changes(const ServingReport& report, const TextStyle& style) {
   Block block;
   for (const auto& candidate : report.found) {
-    add(labelled(block.lines.empty() ? "found" : "", change_of(candidate), style), block);
+    add_lines(block, labelled(block.lines.empty() ? "found" : "", change_of(candidate), style));
   }
   block.least = block.lines.size();
   for (const auto& candidate : report.advice) {
     const bool first = block.lines.size() == block.least;
-    add(labelled(first ? "try" : "", change_of(candidate), style), block);
+    add_lines(block, labelled(first ? "try" : "", change_of(candidate), style));
   }
   if (!report.advice.empty()) ++block.least;
   return block;
@@ -188,9 +186,9 @@ Block serving_changes(const ServingReport& report, const TextStyle& style) {
 
 Block serving_remarks(const ServingReport& report, const TextStyle& style) {
   Block block;
-  add(labelled("notes", joined(report.answer.notes), style), block);
-  add(labelled("assumed", joined(report.assumptions), style), block);
-  add(command_lines(report.launch, style), block);
+  add_lines(block, labelled("notes", joined(report.answer.notes), style));
+  add_lines(block, labelled("assumed", joined(report.assumptions), style));
+  add_lines(block, command_lines(report.launch, style));
   block.least = 1;
   return block;
 }

@@ -5,9 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <span>
 
 namespace llmcalc::render {
+
+void add_lines(Block& block, std::vector<std::string> lines) {
+  std::ranges::move(lines, std::back_inserter(block.lines));
+}
 namespace {
 
 constexpr std::size_t label_columns = 10;  // "assumed", "run", ... and what follows them

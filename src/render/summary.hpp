@@ -15,6 +15,8 @@ struct Block {
   std::size_t least = 0;  ///< lines that stay however full the screen is
 };
 
+void add_lines(Block& block, std::vector<std::string> lines);
+
 /// Verdict, model, method, sequence, batch and accelerators; how they are run; need, room and error bar.
 Block summary_verdict(const Report& report, const TextStyle& style);
 

@@ -58,11 +58,11 @@ std::string cut(std::string_view text, std::size_t columns) {
 
 constexpr std::size_t worth_saying = 12;  // columns: less of a cost says nothing
 
-/// What a change costs behind its options, `indent` columns in at least, where the line has room for it.
-void add_cost(const Advice& change, std::size_t indent, std::string& lines, const TextStyle& style) {
+/// What a change costs behind its options, `least_column` columns in at least, where the line has room for it.
+void add_cost(const Advice& change, std::size_t least_column, std::string& lines, const TextStyle& style) {
   constexpr std::size_t gap = 2;
   const auto width = display_width(lines.substr(lines.rfind('\n') + 1));
-  const auto start = std::max(width + gap, indent);
+  const auto start = std::max(width + gap, least_column);
   if (start + worth_saying > page_columns) return;
   const auto cost = cut(cost_of(change), page_columns - start);
   if (!cost.empty()) lines += std::string(start - width, ' ') + paint(cost, Ink::dim, style);

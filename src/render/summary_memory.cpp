@@ -16,7 +16,7 @@ using answer::LedgerLine;
 
 constexpr std::size_t most_parts = 4;
 constexpr int bar_columns = 20;
-constexpr std::size_t indent = 2;
+constexpr std::size_t hanging = 2;
 
 std::vector<LedgerLine> largest_first(std::vector<LedgerLine> ledger) {
   std::ranges::stable_sort(ledger, std::ranges::greater{}, &LedgerLine::size);
@@ -47,7 +47,7 @@ Block summary_memory(const Report& report, const TextStyle& style) {
   }
   if (told < parts.size()) add(fmt::format("{} smaller ones", parts.size() - told), others);
   Block block{lines_of(table.render()), 0};
-  std::ranges::move(page_lines(peak_words(memory), indent), std::back_inserter(block.lines));
+  std::ranges::move(page_lines(peak_words(memory), hanging), std::back_inserter(block.lines));
   block.least = block.lines.size() - 1;  // the place of the peak gives way where all else is needed
   return block;
 }

@@ -28,7 +28,7 @@ std::string cost_of(const answer::TimeAnswer& time) {
 }
 
 /// "9.55 days for 20B tokens, 229 GPU-hours, $298 at $1.30/h"; steps where the run is counted in them.
-std::string run_of(const Report& report) {
+std::string length_of(const Report& report) {
   const answer::TimeAnswer& time = report.estimate.compute;
   const auto steps = echoed(report, "steps");
   const auto length = steps.empty() ? quantity::format_tokens(time.tokens) + " tokens" : steps + " steps";
@@ -43,7 +43,7 @@ Block summary_time(const Report& report, const TextStyle& style) {
   const answer::TimeAnswer& time = report.estimate.compute;
   if (!report.estimate.timed) return {labelled("time", "needs an accelerator: name one with --gpu", style), 1};
   Block block{labelled("step", step_of(time), style), 0};
-  std::ranges::move(labelled("run", run_of(report), style), std::back_inserter(block.lines));
+  std::ranges::move(labelled("run", length_of(report), style), std::back_inserter(block.lines));
   block.least = block.lines.size();
   return block;
 }

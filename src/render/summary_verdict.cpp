@@ -119,10 +119,6 @@ std::string need_of(const Verdict& verdict, const MemoryUnit& unit, bool bar) {
   return fmt::format("{}; error bar {} to {}", words, in_unit(verdict.low, unit), in_unit(verdict.high, unit));
 }
 
-void add_lines(Block& block, std::vector<std::string> lines) {
-  std::ranges::move(lines, std::back_inserter(block.lines));
-}
-
 }  // namespace
 
 Block summary_verdict(const Report& report, const TextStyle& style) {

@@ -39,7 +39,7 @@ constexpr GgmlPace hbm_ampere{0.488, 1.0, 0.198, 62.5, 0.2, 0.4, 1.29, 0.429, 10
 constexpr GgmlPace hbm{0.624, 0.884, 0.254, 69.8, 0.5, 0.43, 1.29, 0.429, 10.9, 1.09, 3.0, 694};
 constexpr GgmlPace apple{0.86, 0.875, 0.111, 150, 0.0, 0.0, 0.768, 0.584, 8.4, 1.0, 2.0, 508};
 
-const GgmlPace& pace_of(const spec::Accelerator& gpu) {
+const GgmlPace& ggml_pace_of(const spec::Accelerator& gpu) {
   if (gpu.vendor == "Apple") return apple;
   const bool newer = gpu.arch.starts_with("Ada") || gpu.arch.starts_with("Blackwell");
   if (!gpu.memory_type.starts_with("HBM")) return newer ? ada : gddr;
@@ -106,7 +106,7 @@ Sums sums_of(const Deployment& deployment, double tokens, double positions) {
 /// chunks behind each other through n cards taking u + n - 1 turns.
 GgmlTimes ggml_times(const Deployment& deployment, double sequences, double positions, double prompt) {
   const spec::Accelerator& gpu = *deployment.question.gpu;
-  const GgmlPace& pace = pace_of(gpu);
+  const GgmlPace& pace = ggml_pace_of(gpu);
   const double bandwidth = quantity::in_bytes_per_second(gpu.memory_bandwidth);
   const bool quantized = !formats::is_plain(deployment.question.serving.quant);
   const auto cards = static_cast<double>(deployment.question.layout.gpus);

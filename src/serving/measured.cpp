@@ -81,7 +81,7 @@ std::optional<double> count_of(const Answer& answer, Measure measure) {
 }
 
 /// What llama-bench shows of one request: tokens a second of its prompt, or of its answer.
-std::optional<double> pace_of(const Answer& answer, Measure measure) {
+std::optional<double> measured_pace(const Answer& answer, Measure measure) {
   if (!answer.speed) return std::nullopt;
   const Speed& speed = *answer.speed;
   switch (measure) {
@@ -111,7 +111,7 @@ std::optional<double> predicted(const Answer& answer, Measure measure, Scope sco
   if (of_card && !needs_card && row_of(answer.deployment.question.serving.engine).reserves) return std::nullopt;
   const auto size = size_of(answer, measure, scope);
   const auto counted = size ? size : count_of(answer, measure);
-  const auto value = counted ? counted : pace_of(answer, measure);
+  const auto value = counted ? counted : measured_pace(answer, measure);
   return value && *value > 0.0 ? value : std::nullopt;
 }
 

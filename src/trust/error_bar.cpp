@@ -13,8 +13,6 @@ namespace {
 
 using frameworks::MemoryRuns;
 
-constexpr Spread even(double share) { return {share, share}; }
-
 // Cached: while there is room the allocator keeps blocks that fit nothing. The medians over 45 and 64 runs of Mistral
 // 7B are 1.145 and, where layers are gathered from their shards, 1.266; those over 20 and 38 of Llama 3 8B, set
 // apart, 1.100 and 1.297.

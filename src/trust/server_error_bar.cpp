@@ -6,8 +6,6 @@ using spec::Measure;
 
 namespace {
 
-constexpr Spread even(double share) { return {share, share}; }
-
 /// 90th percentiles of measured over predicted in tests/measured/serving, or those of models that were left out of the
 /// fit where they are wider (SGLang); an engine without measured runs is as far off as the furthest.
 constexpr double to_first_token(spec::Engine engine) {

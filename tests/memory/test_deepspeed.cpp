@@ -9,14 +9,14 @@ using quantity::in_bytes;
 
 namespace {
 
-constexpr double parameters = 6'738'415'616;
+constexpr double llama_parameters = 6'738'415'616;
 
 test::Asked engine(std::string_view line, std::string_view framework = "deepspeed") {
   const std::string run = "--model llama-2-7b --seq 128 --dp 8 --framework ";
   return test::Asked(run + std::string(framework) + " " + std::string(line));
 }
 
-double per_parameter(quantity::Bytes size) { return static_cast<double>(in_bytes(size)) / parameters; }
+double per_parameter(quantity::Bytes size) { return static_cast<double>(in_bytes(size)) / llama_parameters; }
 
 }  // namespace
 
@@ -65,7 +65,7 @@ TEST_CASE("stage 3 steps a billion parameters at a time") {
     return in_bytes(test::at(test::Asked(run + ranks).walk(), Phase::optimizer).temporaries);
   };
   CHECK(temporaries("2") == 4 * 1'000'000'000LL);
-  CHECK(static_cast<double>(temporaries("8")) == Approx(4.0 * parameters / 8).epsilon(1e-4));
+  CHECK(static_cast<double>(temporaries("8")) == Approx(4.0 * llama_parameters / 8).epsilon(1e-4));
 }
 
 TEST_CASE("BF16_Optimizer: 2 + 4 + 12/d, the fp32 gradients whole on every rank") {

@@ -17,17 +17,17 @@ std::int64_t trained(const std::string& words) {
   return program::count_parameters(Asked("--framework hf " + words).program).trainable;
 }
 
-const std::string llama = "--model llama-3-8b --seq 1k --micro-batch 2 ";
-constexpr std::int64_t tokens = 2 * 1024, depth = 32, kv_width = 1024, ffn = 14336, hidden = 4096;
+const std::string short_llama = "--model llama-3-8b --seq 1k --micro-batch 2 ";
+constexpr std::int64_t tokens = 2 * 1024, depth = 32, kv_width = 1024, ffn = 14336, width = 4096;
 
 std::int64_t kept_by_layer(const std::string& words) {
-  return in_bytes(memory::walk_block(Asked("--framework hf " + llama + words).program.blocks[1], {}).kept);
+  return in_bytes(memory::walk_block(Asked("--framework hf " + short_llama + words).program.blocks[1], {}).kept);
 }
 
 /// What a frozen model keeps for the gradients of its activations alone: a prompt of one position changes little else.
 /// \param kv  width of keys and values before the kernel
 std::int64_t frozen_layer(std::int64_t rows, std::int64_t kv = kv_width) {
-  const std::int64_t per_token = 8 * hidden + 4 * hidden + 4 * kv + 6 * ffn + 4 * 32 + 8;  // executed with hooks
+  const std::int64_t per_token = 8 * width + 4 * width + 4 * kv + 6 * ffn + 4 * 32 + 8;  // executed with hooks
   return rows * per_token;
 }
 
@@ -52,16 +52,16 @@ TEST_CASE("trained parameters equal what peft prints") {
 }
 
 TEST_CASE("bottleneck adapters have 2md + d + m parameters each (Houlsby et al. 2019 section 2.1)") {
-  CHECK(trained(llama + "--method adapter") == 2 * depth * (2 * 64 * hidden + hidden + 64));
-  CHECK(trained(llama + "--method adapter --adapter-width 8") == 2 * depth * (2 * 8 * hidden + hidden + 8));
+  CHECK(trained(short_llama + "--method adapter") == 2 * depth * (2 * 64 * width + width + 64));
+  CHECK(trained(short_llama + "--method adapter --adapter-width 8") == 2 * depth * (2 * 8 * width + width + 8));
 }
 
 TEST_CASE("(IA)3 has a vector for keys, values and the MLP's inner activation of each layer") {
-  CHECK(trained(llama + "--method ia3") == depth * (kv_width + kv_width + ffn));
+  CHECK(trained(short_llama + "--method ia3") == depth * (kv_width + kv_width + ffn));
 }
 
 TEST_CASE("prefixes have the width of the keys, grouped or not") {
-  CHECK(trained(llama + "--method prefix") == 2 * depth * 20 * kv_width);
+  CHECK(trained(short_llama + "--method prefix") == 2 * depth * 20 * kv_width);
 }
 
 TEST_CASE("a layer under prompt tuning keeps what a frozen layer keeps, for the prompt's positions too") {
@@ -69,7 +69,7 @@ TEST_CASE("a layer under prompt tuning keeps what a frozen layer keeps, for the 
 }
 
 TEST_CASE("prefixes lengthen keys and values, which are expanded to all heads") {
-  CHECK(kept_by_layer("--method prefix --virtual-tokens 24") == frozen_layer(tokens, hidden) + 2 * 2 * hidden * 2 * 24);
+  CHECK(kept_by_layer("--method prefix --virtual-tokens 24") == frozen_layer(tokens, width) + 2 * 2 * width * 2 * 24);
 }
 
 TEST_CASE("(IA)3 keeps what it rescales: keys, values and the inner activation in fp32") {
@@ -93,24 +93,24 @@ TEST_CASE("a layer under adapters keeps what transformers and peft keep, to the 
 /// peft tuners/lora/dora.py: the unit matrix, B A, its scaled copy and the sum, with W widened for adapters in fp32.
 TEST_CASE("DoRA's norm needs five matrices of W's size for an instant, four where W is as wide as its adapters") {
   const auto instant = [](const std::string& words) {
-    const Asked asked("--framework hf --method dora --lora-targets q " + llama + words);
+    const Asked asked("--framework hf --method dora --lora-targets q " + short_llama + words);
     const auto& ops = asked.program.blocks[1].ops;
     return in_bytes(std::ranges::find(ops, "norm of direction", &layers::Op::name)->workspace_forward);
   };
-  CHECK(instant("") == 5 * 4 * hidden * hidden);
-  CHECK(instant("--grads bf16") == 4 * 2 * hidden * hidden);
+  CHECK(instant("") == 5 * 4 * width * width);
+  CHECK(instant("--grads bf16") == 4 * 2 * width * width);
 }
 
 TEST_CASE("prefixes are attended to by every position") {
   const auto forward = [](const std::string& words) {
-    return in_flops(program::count_work(Asked(llama + words).program).forward);
+    return in_flops(program::count_work(Asked(short_llama + words).program).forward);
   };
   const double extra = forward("--method prefix --virtual-tokens 24") - forward("--method ia3");
-  CHECK(extra == Approx(4.0 * tokens * 24 * hidden * depth).epsilon(1e-6));
+  CHECK(extra == Approx(4.0 * tokens * 24 * width * depth).epsilon(1e-6));
 }
 
 TEST_CASE("AdaLoRA keeps three scores of each parameter beside AdamW's moments") {
-  const auto states = Asked(llama + "--framework hf --method adalora").states();
-  const auto size = program::count_parameters(Asked(llama + "--framework hf --method adalora").program);
+  const auto states = Asked(short_llama + "--framework hf --method adalora").states();
+  const auto size = program::count_parameters(Asked(short_llama + "--framework hf --method adalora").program);
   CHECK(in_bytes(states.optimizer) == size.trainable * (8 + 3 * 4));
 }

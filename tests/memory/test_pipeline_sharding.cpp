@@ -7,7 +7,7 @@ using namespace llmcalc;
 
 namespace {
 
-constexpr std::string_view line =
+constexpr std::string_view fsdp_run =
     "--model llama-3-8b --framework torchtitan --weights fp32 --autocast 1 --grads fp32 --seq 2048 --recompute full"
     " --gpu h100-sxm:16 --grad-accum 8 --sharding fsdp2";
 
@@ -16,7 +16,7 @@ constexpr std::string_view line =
 /// torchtitan models/llama3/infra/parallelize.py, apply_fsdp: in a pipeline nothing is resharded behind a forward pass;
 /// torch/distributed/pipelining/stage.py reduces no gradient before the last backward pass.
 TEST_CASE("FSDP2 keeps a pipeline stage whole from its first micro-batch to its last") {
-  const test::Asked asked(std::string(line) + " --pp 2");
+  const test::Asked asked(std::string(fsdp_run) + " --pp 2");
   const auto step = asked.walk();
   const auto& backward = test::at(step, memory::Phase::backward);
   double layers = 0.0;  // of the first stage: half of the layers, and the token table
@@ -28,7 +28,7 @@ TEST_CASE("FSDP2 keeps a pipeline stage whole from its first micro-batch to its 
 }
 
 TEST_CASE("without a pipeline FSDP2 keeps shards") {
-  const test::Asked asked{std::string(line)};
+  const test::Asked asked{std::string(fsdp_run)};
   const auto step = asked.walk();
   const auto& backward = test::at(step, memory::Phase::backward);
   const double whole = 8.03e9;

@@ -37,8 +37,8 @@ double zero_gigabytes(double parameters, spec::Sharding kind, std::int64_t ranks
   layout.sharding = kind;
   layers::Weight w;
   w.elements = w.whole = static_cast<std::int64_t>(parameters);
-  const auto s = program::weight_states(w, t, program::StateSharding(layout));
-  return static_cast<double>(in_bytes(s.weights + s.master + s.gradients + s.optimizer)) / 1e9;
+  const auto states = program::weight_states(w, t, program::StateSharding(layout));
+  return static_cast<double>(in_bytes(states.weights + states.master + states.gradients + states.optimizer)) / 1e9;
 }
 
 std::int64_t bytes_per_parameter(const spec::Precision& precision) {
@@ -47,8 +47,8 @@ std::int64_t bytes_per_parameter(const spec::Precision& precision) {
   layers::Weight w;
   w.elements = 1'000'000;
   w.dtype = precision.weights;
-  const auto s = program::weight_states(w, t, {});
-  return in_bytes(s.weights + s.master + s.gradients + s.optimizer) / 1'000'000;
+  const auto states = program::weight_states(w, t, {});
+  return in_bytes(states.weights + states.master + states.gradients + states.optimizer) / 1'000'000;
 }
 
 }  // namespace

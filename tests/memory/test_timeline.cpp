@@ -20,7 +20,7 @@ struct Walked {
   std::vector<BlockPeak> points;
 };
 
-Walked walk(const spec::Question& q, std::int64_t stage) {
+Walked walk_stage(const spec::Question& q, std::int64_t stage) {
   const auto profile = frameworks::make_profile(q.training, q.gpu);
   const auto program = program::build_program(q, profile);
   const memory::StepWalk step(program, q, profile);
@@ -30,7 +30,7 @@ Walked walk(const spec::Question& q, std::int64_t stage) {
 }  // namespace
 
 TEST_CASE("a step goes forward through all blocks, back through all, and ends in the optimizer") {
-  const auto points = walk(small_gpt(), 0).points;
+  const auto points = walk_stage(small_gpt(), 0).points;
   REQUIRE(points.size() == 13);  // embedding, 4 layers and head, twice, and the optimizer step
   for (std::size_t i = 0; i < 6; ++i) {
     CHECK(points[i].position == static_cast<std::int64_t>(i));
@@ -42,7 +42,7 @@ TEST_CASE("a step goes forward through all blocks, back through all, and ends in
 }
 
 TEST_CASE("each further layer raises the forward pass by what a layer keeps: 34sbh bytes (Korthikanti et al. 2022)") {
-  const auto points = walk(small_gpt(), 0).points;
+  const auto points = walk_stage(small_gpt(), 0).points;
   for (std::size_t layer = 2; layer <= 4; ++layer) {
     CHECK(in_bytes(points[layer].allocated - points[layer - 1].allocated) == 34 * 1024 * 2 * 512);
   }
@@ -55,7 +55,7 @@ TEST_CASE("the highest point of each phase is that phase's peak, on every stage"
       q.training.framework = framework;
       q.training.grad_accum = 4;
       q.layout.pp = q.layout.gpus = 2;
-      const auto [step, points] = walk(q, stage);
+      const auto [step, points] = walk_stage(q, stage);
       for (const auto& peak : step.steady) {
         std::int64_t highest = 0;
         for (const auto& point : points) {

@@ -13,13 +13,13 @@ using timing::Pass;
 namespace {
 
 /// Forward product of `m` tokens, `n` outputs and `k` inputs, and what it took.
-struct Measured {
+struct TimedProduct {
   std::int64_t m, n, k;
   double microseconds;
 };
 
 /// Predicted over measured, both alone.
-std::vector<double> ratios(const std::string& gpu, const std::vector<Measured>& rows) {
+std::vector<double> ratios(const std::string& gpu, const std::vector<TimedProduct>& rows) {
   std::vector<double> all;
   for (const auto& row : rows) all.push_back(test::alone_us(gpu, {row.m, row.n, row.k}) / row.microseconds);
   return all;

@@ -26,6 +26,9 @@ struct Spread {
   friend bool operator==(const Spread&, const Spread&) = default;
 };
 
+/// As far below as above.
+constexpr Spread even(double share) { return {share, share}; }
+
 /// Of one accelerator: what the person said, else what the part offers; empty without either.
 std::optional<quantity::Bytes> capacity_of(const spec::Question& question);
 
