@@ -3,7 +3,7 @@
 #include "answer/parts.hpp"
 #include "llmcalc/answer/model_size.hpp"
 #include "llmcalc/frameworks/check_question.hpp"
-#include "llmcalc/spec/host_memory.hpp"
+#include "llmcalc/spec/node.hpp"
 #include "llmcalc/spec/question.hpp"
 
 namespace llmcalc::answer {

@@ -168,7 +168,7 @@ void Ledger::textbook(const MemoryAnswer& memory) {
 
 /// An engine of its own has the model's weights in 16 bits, and its cache in what is left.
 std::string Ledger::what_engine_holds(Bytes engine) const {
-  const auto weights = quantity::bytes(quantity::product(walks_.size.total, layers::half_width));
+  const auto weights = engine_weights(walks_.size.total);
   const Bytes cache = std::max(quantity::bytes(0), engine - weights);
   return fmt::format("{:.2f} x the memory: weights {}, cache {}", question_.training.colocate_fraction,
                      quantity::format_gib(weights), quantity::format_gib(cache));
@@ -240,6 +240,10 @@ std::vector<LedgerLine> Ledger::lines(const MemoryAnswer& memory) {
 }
 
 }  // namespace
+
+quantity::Bytes engine_weights(std::int64_t parameters) {
+  return quantity::bytes(quantity::product(parameters, layers::half_width));
+}
 
 std::vector<LedgerLine> ledger(const spec::Question& question, const Walks& walks, const MemoryAnswer& memory) {
   return Ledger(question, walks).lines(memory);

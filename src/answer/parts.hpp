@@ -35,6 +35,9 @@ MemoryAnswer memory_answer(const spec::Question& question, const Walks& walks);
 
 TimeAnswer time_answer(const spec::Question& question, const Walks& walks);
 
+/// What the engine of an online algorithm holds of the model: its weights in 16 bits.
+quantity::Bytes engine_weights(std::int64_t parameters);
+
 /// Of one optimizer step over all data-parallel ranks.
 double step_tokens(const spec::Question& question);
 

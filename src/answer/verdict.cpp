@@ -1,5 +1,5 @@
 #include "answer/parts.hpp"
-#include "llmcalc/spec/host_memory.hpp"
+#include "llmcalc/spec/node.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "llmcalc/trust/error_bar.hpp"
 

@@ -3,7 +3,6 @@
 #include "llmcalc/answer/levels.hpp"
 #include "llmcalc/frameworks/release.hpp"
 #include "llmcalc/frameworks/table.hpp"
-#include "llmcalc/layers/widths.hpp"
 #include "llmcalc/memory/communicators.hpp"
 #include "llmcalc/quantity/format.hpp"
 #include "llmcalc/spec/names.hpp"
@@ -92,7 +91,7 @@ std::string about_tightness(const spec::Question& question, const Verdict& verdi
 /// vLLM ends with "No available memory for the cache blocks" (vllm v1/core/kv_cache_utils.py).
 std::optional<std::string> about_engine(const spec::Question& question, const Estimate& estimate) {
   const auto engine = memory::colocated_engine(question);
-  const auto weights = quantity::bytes(quantity::in_parameters(estimate.size.total) * layers::half_width);
+  const auto weights = engine_weights(quantity::in_parameters(estimate.size.total));
   if (engine == quantity::Bytes{} || weights < engine) return std::nullopt;
   return fmt::format("the colocated engine does not start: its weights take {}, --colocate-fraction {} gives it {}",
                      quantity::format_gib(weights), question.training.colocate_fraction, quantity::format_gib(engine));

@@ -101,15 +101,15 @@ Outcome calibration_of(const trust::Validation& validation) {
     is_empty = is_empty && !bias.is_known();
     if (runs == 0 || bias.is_known()) return;
     outcome.notes.push_back(own.framework + ": " + std::to_string(runs) + " rows of its " + std::string(figure) +
-                            " are fewer than the " + std::to_string(trust::fewest_own_runs) + " that it takes");
+                            " are fewer than the " + std::to_string(spec::Bias::fewest_runs) + " that it takes");
   };
   for (const trust::OwnBias& own : biases) {
     tell(own, "memory", own.calibration.memory, own.memory_runs);
     tell(own, "time", own.calibration.time, own.time_runs);
   }
   if (is_empty) {
-    throw BadInput("--calibrate",
-                   "no framework has " + std::to_string(trust::fewest_own_runs) + " rows of its memory or of its time");
+    throw BadInput("--calibrate", "no framework has " + std::to_string(spec::Bias::fewest_runs) +
+                                      " rows of its memory or of its time");
   }
   outcome.answer = render::to_calibration(biases, LLMCALC_VERSION);
   return outcome;

@@ -7,9 +7,8 @@
 #include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/node.hpp"
 #include "llmcalc/spec/traits.hpp"
+#include "search/change_kinds.hpp"
 #include "search/changed_words.hpp"
-#include "search/changes_offload.hpp"
-#include "search/changes_spread.hpp"
 
 #include <fmt/format.h>
 

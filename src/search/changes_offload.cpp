@@ -1,8 +1,7 @@
-#include "search/changes_offload.hpp"
-
 #include "llmcalc/frameworks/layout_rules.hpp"
 #include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/spec/names.hpp"
+#include "search/change_kinds.hpp"
 #include "search/changed_words.hpp"
 
 #include <algorithm>

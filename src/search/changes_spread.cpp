@@ -1,8 +1,7 @@
-#include "search/changes_spread.hpp"
-
 #include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/traits.hpp"
+#include "search/change_kinds.hpp"
 #include "search/changed_words.hpp"
 
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 #include "llmcalc/answer/levels.hpp"
 #include "llmcalc/program/build.hpp"
 #include "llmcalc/program/count.hpp"
-#include "llmcalc/spec/host_memory.hpp"
+#include "llmcalc/spec/node.hpp"
 
 #include <exception>
 

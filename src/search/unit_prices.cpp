@@ -1,6 +1,6 @@
 // What the search over a unit prices, and when. unit_search.cpp goes through what is chosen.
 #include "llmcalc/answer/levels.hpp"
-#include "llmcalc/spec/host_memory.hpp"
+#include "llmcalc/spec/node.hpp"
 #include "llmcalc/spec/traits.hpp"
 #include "llmcalc/trust/verdict_kind.hpp"
 #include "search/unit_search.hpp"

@@ -42,7 +42,7 @@ double quantile(std::vector<double> values, double share) {
 }
 
 spec::Bias bias_of(const std::vector<double>& ratios) {
-  if (static_cast<std::int64_t>(ratios.size()) < fewest_own_runs) return {};
+  if (static_cast<std::int64_t>(ratios.size()) < spec::Bias::fewest_runs) return {};
   std::vector<double> logarithms;
   for (const double each : ratios) logarithms.push_back(std::log(each));
   const double factor = std::exp(median(logarithms));

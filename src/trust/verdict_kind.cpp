@@ -1,6 +1,6 @@
 #include "llmcalc/trust/verdict_kind.hpp"
 
-#include "llmcalc/spec/host_memory.hpp"
+#include "llmcalc/spec/node.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "llmcalc/spec/traits.hpp"
 #include "llmcalc/trust/error_bar.hpp"

@@ -2,7 +2,7 @@
 
 #include "../answer/asking.hpp"
 #include "catch.hpp"
-#include "llmcalc/spec/host_memory.hpp"
+#include "llmcalc/spec/node.hpp"
 #include "llmcalc/trust/verdict_kind.hpp"
 
 #include <string>

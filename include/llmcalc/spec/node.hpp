@@ -1,6 +1,7 @@
-// The machine that accelerators sit in.
+// The machine that accelerators sit in: how many of them, and how much memory beside them.
 #pragma once
 
+#include "llmcalc/quantity/quantity.hpp"
 #include "llmcalc/spec/accelerator.hpp"
 
 #include <cstdint>
@@ -8,11 +9,22 @@
 
 namespace llmcalc::spec {
 
+struct Question;
+
 /// How many accelerators share a machine where nobody says: as many as in the accelerator's usual one, else eight, as
 /// in NVIDIA's DGX and HGX.
 inline std::int64_t accelerators_per_node(const std::optional<Accelerator>& gpu) {
   constexpr std::int64_t usual = 8;
   return gpu && gpu->gpus_per_node > 0 ? gpu->gpus_per_node : usual;
 }
+
+/// Of one machine: what the person said, else what its accelerators come with; empty without an accelerator.
+std::optional<quantity::Bytes> host_capacity_of(const Question& question);
+
+/// What the ranks on one machine need of its memory together.
+quantity::Bytes host_need_of(const Question& question, quantity::Bytes of_rank);
+
+/// Whether anything of the run rests in that memory.
+bool uses_host(const Question& question);
 
 }  // namespace llmcalc::spec

@@ -44,6 +44,9 @@ struct Runtime {
 
 /// How far a person's own runs were from what is estimated of their kind.
 struct Bias {
+  /// So many runs of a kind are needed to say anything of it.
+  static constexpr std::int64_t fewest_runs = 5;
+
   double factor = 1.0;    ///< measured over estimated, in the median
   double bar = 0.0;       ///< around that, as a share: nine of ten runs lie within
   std::int64_t runs = 0;  ///< that say so; 0: nothing is known

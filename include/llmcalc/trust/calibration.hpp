@@ -11,9 +11,6 @@
 
 namespace llmcalc::trust {
 
-/// So many runs of a kind are needed to say anything of it.
-inline constexpr std::int64_t fewest_own_runs = 5;
-
 struct OwnBias {
   std::string framework;
   spec::Calibration calibration;

@@ -11,8 +11,6 @@
 namespace llmcalc::read {
 namespace {
 
-/// Fewer say nothing of what nine in ten do.
-constexpr std::int64_t fewest_runs = 5;
 constexpr std::int64_t most_runs = 1'000'000'000;
 
 /// Estimates that are off by more are not of the runs that were measured.
@@ -27,7 +25,8 @@ double positive(const JsonPlace& value, double largest) {
 }
 
 constexpr Field<spec::Bias> bias_fields[] = {
-    {"runs", [](spec::Bias& bias, const JsonPlace& value) { bias.runs = value.integer(most_runs, fewest_runs); }},
+    {"runs",
+     [](spec::Bias& bias, const JsonPlace& value) { bias.runs = value.integer(most_runs, spec::Bias::fewest_runs); }},
     {"factor", [](spec::Bias& bias, const JsonPlace& value) { bias.factor = positive(value, largest_factor); }},
     {"bar", [](spec::Bias& bias, const JsonPlace& value) { bias.bar = positive(value, largest_factor); }},
 };

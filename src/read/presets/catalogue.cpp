@@ -39,10 +39,10 @@ struct Kind<AcceleratorPreset> {
   static constexpr std::array spellings{card_spelling, card_with_bare_capacity, card_without_series,
                                         card_without_capacity};
   /// A capacity that is a part of a known name is right; only one that was left out to find it has to be compared.
-  static bool agrees(const AcceleratorPreset& preset, std::string_view name) {
-    const auto capacity = capacity_in(name);
+  static bool agrees(const AcceleratorPreset& preset, std::string_view wanted) {
+    const auto capacity = capacity_in(wanted);
     const auto& aliases = preset.aliases;
-    const auto is_whole = [&](const std::string& alias) { return card_spelling(alias) == card_spelling(name); };
+    const auto is_whole = [&](const std::string& alias) { return card_spelling(alias) == card_spelling(wanted); };
     if (std::ranges::any_of(aliases, is_whole)) return true;
     return capacity == 0 || quantity::gib(capacity) == preset.accelerator.memory_nominal;
   }

@@ -54,6 +54,11 @@ void complete_sequence(Draft& draft);   ///< seq, and max_position where a raw s
 void complete_dropout(Draft& draft);    ///< of a shape that does not say
 void complete_pipeline(Draft& draft);   ///< says where the embedding and the loss count as layers
 
+/// Says what becomes of images of the size that the run names, and checks that its sequences have room for them.
+/// \param term  whose value the images must fit into, with that value; 0: nobody said it
+/// \throws quantity::BadInput at the size when the model takes no images, or none of that size
+void complete_images(Draft& draft, std::string_view term, std::int64_t room);
+
 /// Micro-batches of a step where neither the person nor the framework says how many: enough for a batch of
 /// pre-training. \pre layout, sequence and micro_batch are complete
 void complete_accumulation(Draft& draft);

@@ -1,7 +1,6 @@
-#include "read/words/images.hpp"
-
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/format.hpp"
+#include "read/words/draft_steps.hpp"
 #include "read/words/terms.hpp"
 
 #include <fmt/format.h>

@@ -3,7 +3,6 @@
 #include "llmcalc/read/vocabulary.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "read/words/draft_steps.hpp"
-#include "read/words/images.hpp"
 
 #include <utility>
 

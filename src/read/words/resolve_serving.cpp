@@ -5,7 +5,6 @@
 #include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/node.hpp"
 #include "read/words/draft_steps.hpp"
-#include "read/words/images.hpp"
 #include "read/words/serving_checks.hpp"
 #include "read/words/terms.hpp"
 

@@ -1,4 +1,4 @@
-// Changes that spread one run over its accelerators in another way.
+// Kinds of changes that have a file of their own: apply functions of all_changes().
 #pragma once
 
 #include "search/changes.hpp"
@@ -15,5 +15,11 @@ bool expert_parallel(Changed& run, Larger larger, std::size_t step);
 
 /// The same as tensor_parallel() with stages of layers.
 bool pipeline(Changed& run, Larger larger, std::size_t step);
+
+/// The least that leaves comes first: activations, optimizer states, gradients, weights.
+bool offload(Changed& run, Larger larger, std::size_t step);
+
+/// How many ways there are at most.
+std::size_t offloads(const spec::Question& question, Larger larger);
 
 }  // namespace llmcalc::search

@@ -1,4 +1,4 @@
-#include "llmcalc/spec/host_memory.hpp"
+#include "llmcalc/spec/node.hpp"
 
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
