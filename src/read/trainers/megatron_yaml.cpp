@@ -43,6 +43,60 @@ void take_activation(Settings& settings) {
     put(settings, "disable_bias_linear", Setting(*bias));
 }
 
+/// Keys that only the YAML has.
+constexpr Row yaml_rows[] = {
+    {"yaml_cfg"},
+    {"activation_func", Use::rule},
+    {"add_bias_linear", Use::rule},
+    {"gated_linear_unit"},
+    {"fp32_residual_connection", Use::unmapped, "residuals in the type of the products"},
+    {"rampup_batch_size", Use::unmapped, "the batch is --global-batch from the first step"},
+    {"distribute_saved_activations", Use::unmapped, "checkpoints are whole on every rank"},
+    {"standalone_embedding_stage", Use::unmapped, "the embedding is on the first stage of layers"},
+    {"encoder_*"},
+    {"decoder_*"},
+    {"apply_*"},
+    {"layernorm_*"},
+    {"persist_layer_norm"},
+    {"memory_efficient_layer_norm"},
+    {"init_method"},
+    {"output_layer_init_method"},
+    {"clone_scatter_output_in_embedding"},
+    {"perform_initialization"},
+    {"use_cpu_initialization"},
+    {"params_dtype"},
+    {"timers"},
+    {"async_*"},
+    {"batch_p2p_*"},
+    {"use_ring_exchange_p2p"},
+    {"deallocate_pipeline_outputs"},
+    {"variable_seq_lengths"},
+    {"enable_autocast"},
+    {"_cpu_offloading_context"},
+    {"barrier_with_L1_time"},
+    {"spec"},
+    {"add_position_embedding"},
+    {"openai_gelu"},
+    {"bert_*"},
+    {"data_parallel_random_init"},
+    {"sgd_momentum"},
+    {"override_opt_param_scheduler"},
+    {"min_loss_scale"},
+    {"fp16_lm_cross_entropy"},
+    {"delay_*"},
+    {"scatter_gather_tensors_in_pipeline"},
+    {"skip_train"},
+    {"adlr_*"},
+    {"vocab_extra_ids"},
+    {"retriever_*"},
+    {"sample_rate"},
+    {"mask_prob"},
+    {"short_seq_prob"},
+    {"enable_one_logger"},
+    {"one_logger_*"},
+    {"moe_input_jitter_eps"},
+};
+
 }  // namespace
 
 void rename_megatron_yaml(Settings& settings) {
@@ -58,61 +112,6 @@ void rename_megatron_yaml(Settings& settings) {
   settings = std::move(renamed);
 }
 
-/// Keys that only the YAML has.
-std::span<const Row> megatron_yaml_rows() {
-  static constexpr Row rows[] = {
-      {"yaml_cfg"},
-      {"activation_func", Use::rule},
-      {"add_bias_linear", Use::rule},
-      {"gated_linear_unit"},
-      {"fp32_residual_connection", Use::unmapped, "residuals in the type of the products"},
-      {"rampup_batch_size", Use::unmapped, "the batch is --global-batch from the first step"},
-      {"distribute_saved_activations", Use::unmapped, "checkpoints are whole on every rank"},
-      {"standalone_embedding_stage", Use::unmapped, "the embedding is on the first stage of layers"},
-      {"encoder_*"},
-      {"decoder_*"},
-      {"apply_*"},
-      {"layernorm_*"},
-      {"persist_layer_norm"},
-      {"memory_efficient_layer_norm"},
-      {"init_method"},
-      {"output_layer_init_method"},
-      {"clone_scatter_output_in_embedding"},
-      {"perform_initialization"},
-      {"use_cpu_initialization"},
-      {"params_dtype"},
-      {"timers"},
-      {"async_*"},
-      {"batch_p2p_*"},
-      {"use_ring_exchange_p2p"},
-      {"deallocate_pipeline_outputs"},
-      {"variable_seq_lengths"},
-      {"enable_autocast"},
-      {"_cpu_offloading_context"},
-      {"barrier_with_L1_time"},
-      {"spec"},
-      {"add_position_embedding"},
-      {"openai_gelu"},
-      {"bert_*"},
-      {"data_parallel_random_init"},
-      {"sgd_momentum"},
-      {"override_opt_param_scheduler"},
-      {"min_loss_scale"},
-      {"fp16_lm_cross_entropy"},
-      {"delay_*"},
-      {"scatter_gather_tensors_in_pipeline"},
-      {"skip_train"},
-      {"adlr_*"},
-      {"vocab_extra_ids"},
-      {"retriever_*"},
-      {"sample_rate"},
-      {"mask_prob"},
-      {"short_seq_prob"},
-      {"enable_one_logger"},
-      {"one_logger_*"},
-      {"moe_input_jitter_eps"},
-  };
-  return rows;
-}
+std::span<const Row> megatron_yaml_rows() { return yaml_rows; }
 
 }  // namespace llmcalc::read
