@@ -188,15 +188,22 @@ Block serving_remarks(const ServingReport& report, const TextStyle& style) {
   Block block;
   add_lines(block, labelled("notes", joined(report.answer.notes), style));
   add_lines(block, labelled("assumed", joined(report.assumptions), style));
-  add_lines(block, command_lines(report.launch, style));
-  block.least = 1;
+  block.least = std::min<std::size_t>(1, block.lines.size());
+  block.trim = Trim::text;
+  return block;
+}
+
+Block serving_launch(const ServingReport& report, const TextStyle& style) {
+  Block block{command_lines(report.launch, style)};
+  block.trim = Trim::whole;
+  block.adjoins = true;
   return block;
 }
 
 std::string to_text(const ServingReport& report, const TextStyle& style) {
-  std::array blocks{serving_verdict(report, style),  serving_memory(report, style), table_of(report, style),
-                    serving_capacity(report, style), serving_speed(report, style),  serving_plans(report, style),
-                    serving_changes(report, style),  serving_remarks(report, style)};
+  std::array blocks{serving_verdict(report, style),  serving_memory(report, style),  table_of(report, style),
+                    serving_capacity(report, style), serving_speed(report, style),   serving_plans(report, style),
+                    serving_changes(report, style),  serving_remarks(report, style), serving_launch(report, style)};
   const bool whole = style.full || style.explain || !report.table.empty();
   return on_a_screen(blocks, whole ? blocks_without_end : style.lines);
 }

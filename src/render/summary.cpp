@@ -1,6 +1,7 @@
 #include "render/summary.hpp"
 
 #include "render/style.hpp"
+#include "render/width.hpp"
 #include "render/wrap.hpp"
 
 #include <algorithm>
@@ -34,10 +35,25 @@ std::size_t lines_in(std::span<const Block> blocks) {
   return lines;
 }
 
+void mark_as_cut(std::string& line) {
+  constexpr std::string_view mark = " ...";
+  while (display_width(line) + mark.size() > page_columns && line.find(' ') != line.npos) line.erase(line.rfind(' '));
+  line += mark;
+}
+
+void shorten(Block& block, std::size_t lines) {
+  lines = std::max(lines, block.least);
+  if (lines >= block.lines.size()) return;
+  block.lines.resize(block.trim == Trim::whole ? block.least : lines);
+  if (block.trim == Trim::text && !block.lines.empty()) mark_as_cut(block.lines.back());
+}
+
 /// Takes lines from the blocks that give way first, which are the last ones.
 void shorten(std::span<Block> blocks, std::size_t most) {
   for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
-    while (lines_in(blocks) > most && block->lines.size() > block->least) block->lines.pop_back();
+    const std::size_t all = lines_in(blocks);
+    const std::size_t excess = all - std::min(all, most);
+    shorten(*block, block->lines.size() - std::min(block->lines.size(), excess));
   }
 }
 
@@ -64,7 +80,7 @@ std::string on_a_screen(std::span<Block> blocks, std::size_t lines) {
   auto gaps = lines - std::min(lines, lines_in(blocks));
   std::string text;
   for (const Block& block : blocks) {
-    if (!text.empty() && !block.lines.empty() && gaps > 0) {
+    if (!text.empty() && !block.lines.empty() && !block.adjoins && gaps > 0) {
       text += '\n';
       --gaps;
     }

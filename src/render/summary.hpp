@@ -10,9 +10,18 @@
 
 namespace llmcalc::render {
 
+/// What is left of a block that the screen has no room for.
+enum class Trim {
+  rows,  ///< the first of its lines, each of which says something of its own
+  text,  ///< the first of its lines, and a mark that the text goes on
+  whole  ///< nothing: half of a command is none
+};
+
 struct Block {
   std::vector<std::string> lines;
   std::size_t least = 0;  ///< lines that stay however full the screen is
+  Trim trim = Trim::rows;
+  bool adjoins = false;  ///< never an empty line before it
 };
 
 void add_lines(Block& block, std::vector<std::string> lines);

@@ -50,7 +50,7 @@ Block summary_assumed(const Report& report, const TextStyle& style) {
   std::erase_if(assumptions, [](const std::string& assumption) {
     return assumption.starts_with("--framework ");  // the second line says so
   });
-  Block block{labelled("assumed", in_words(assumptions), style), 0};
+  Block block{labelled("assumed", in_words(assumptions), style), 0, Trim::text};
   block.least = std::min<std::size_t>(2, block.lines.size());
   std::ranges::move(labelled("left out", left_out(report), style), std::back_inserter(block.lines));
   return block;

@@ -19,9 +19,11 @@ using spec::Question;
 
 namespace {
 
-/// A checkpoint that is published in 4 bits gains next to nothing in others.
+/// A checkpoint that is published in 4 bits gains next to nothing in others, and nobody publishes it in them.
 bool is_narrower(const Question& question, Quant quant) {
   constexpr double worth_it = 0.9;
+  const bool as_many_bits = formats::facts(quant).bits >= formats::facts(question.serving.quant).bits;
+  if (!formats::is_file_type(quant) && as_many_bits) return false;
   Question other = question;
   other.serving.quant = quant;
   return model_bytes(other) / model_bytes(question) < worth_it;

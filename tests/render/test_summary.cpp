@@ -1,11 +1,13 @@
 // The answer on one screen.
 #include "catch.hpp"
 #include "render/sample_report.hpp"
+#include "render/summary.hpp"
 #include "render/text_common.hpp"
 #include "render/width.hpp"
 #include "render/wrap.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 namespace llmcalc::render {
@@ -52,6 +54,22 @@ TEST_CASE("the screen is verdict, largest parts, time, room, what was assumed an
 
   more      --full tables, --explain formulas, --timeline, --format json
 )");
+}
+
+TEST_CASE("a text that the screen cuts off says that it goes on, and a command is whole or not there") {
+  const auto on_screen = [](std::size_t lines) {
+    Block table{{"table"}};
+    Block text{{"a text", "that goes on"}};
+    text.trim = Trim::text;
+    Block command{{"serve \\", "  --more"}};
+    command.trim = Trim::whole;
+    std::array blocks{table, text, command};
+    return on_a_screen(blocks, lines);
+  };
+  CHECK(on_screen(5) == "table\na text\nthat goes on\nserve \\\n  --more\n");
+  CHECK(on_screen(4) == "table\n\na text\nthat goes on\n");
+  CHECK(on_screen(2) == "table\na text ...\n");
+  CHECK(on_screen(1) == "table\n");
 }
 
 TEST_CASE("an option with a list is an option, and words behind it are words") {
