@@ -59,6 +59,16 @@ Page common_page(const Deployment& deployment, const std::vector<CacheGroup>& ki
   return {position * grown, grown};
 }
 
+/// Positions of a layer that fill a page: layers whose positions are a whole part of the largest ones' hold that many
+/// times as many of them; others leave the rest of the page empty (vLLM v1/core/kv_cache_utils.py,
+/// unify_kv_cache_spec_page_size).
+std::int64_t block_of(const Deployment& deployment, const LayerCache& layer, const Page& page) {
+  if (layer.reach == Reach::state) return page.block;
+  const std::int64_t own = in_bytes(position_bytes(deployment, layer)) * page.block;
+  const bool divides = own > 0 && in_bytes(page.bytes) % own == 0;
+  return divides ? page.block * (in_bytes(page.bytes) / own) : page.block;
+}
+
 }  // namespace
 
 void share_pool(const Deployment& deployment, const Stage& stage, const Demand& demand, const Holds& holds,
@@ -75,10 +85,11 @@ void share_pool(const Deployment& deployment, const Stage& stage, const Demand& 
   std::int64_t spared = 0;
   for (const CacheGroup& kind : kinds) {
     const std::int64_t pages = ceil_divide(kind.layers, size);
-    const std::int64_t blocks = blocks_of(kind.layer, length, holds, page.block);
+    const std::int64_t block = block_of(deployment, kind.layer, page);
+    const std::int64_t blocks = blocks_of(kind.layer, length, holds, block);
     memory.groups.push_back({kind, pages, blocks});
     one += pages * blocks;
-    if (kind.layer.reach == Reach::full) spared += pages * (common / page.block);
+    if (kind.layer.reach == Reach::full) spared += pages * (common / block);
   }
   memory.block = page.block * dcp;
   memory.blocks = std::max<std::int64_t>(in_bytes(memory.pool) / in_bytes(of_block), 0);
