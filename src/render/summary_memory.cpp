@@ -48,7 +48,8 @@ Block summary_memory(const Report& report, const TextStyle& style) {
   if (told < parts.size()) add(fmt::format("{} smaller ones", parts.size() - told), others);
   Block block{lines_of(table.render()), 0};
   std::ranges::move(page_lines(peak_words(memory), hanging), std::back_inserter(block.lines));
-  block.least = block.lines.size() - 1;  // the place of the peak gives way where all else is needed
+  constexpr std::size_t always = 4;  // the heading and three parts: the rest gives way where all else is needed
+  block.least = std::min(always, block.lines.size());
   return block;
 }
 
