@@ -7,6 +7,7 @@
 #include "llmcalc/render/presets.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "render/card.hpp"
+#include "render/model_layers.hpp"
 
 #include <fmt/format.h>
 
@@ -41,12 +42,6 @@ std::string biases(const spec::Shape& shape) {
   if (shape.mlp_bias) names.emplace_back("MLP");
   if (shape.head_bias) names.emplace_back("head");
   return names.empty() ? "none" : joined(names);
-}
-
-std::string window_text(const spec::WindowPattern& pattern) {
-  if (pattern.window == 0) return {};
-  if (pattern.full_every == 0) return fmt::format("{} in every layer", pattern.window);
-  return fmt::format("{}, but every {}. layer sees everything", pattern.window, pattern.full_every);
 }
 
 std::string experts_text(const spec::MoeShape& moe) {
@@ -91,10 +86,13 @@ void add_structure(Card& card, const spec::Shape& shape) {
   card.add("position", std::string(spec::name_of(shape.position)));
   card.add("bias", biases(shape));
   card.add("tied", shape.tied ? "yes" : "no");
-  card.add("window", window_text(shape.window));
+  card.add("mixers", mixers_text(shape));
+  card.add("window", windows_text(shape));
+  card.add("borrowed", borrowed_text(shape));
   card.add("latent", latent_text(shape.latent));
   card.add("linear", linear_text(shape.linear));
   card.add("experts", experts_text(shape.moe));
+  card.add("towers", towers_text(shape));
 }
 
 }  // namespace
