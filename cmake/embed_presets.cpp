@@ -83,6 +83,14 @@ std::string row(const presets::PresetNames& names, const std::string& file, cons
          ", " + literal(file) + ", " + literal(entry.value().dump()) + "},\n";
 }
 
+std::vector<presets::PresetFile> family_files(const fs::path& root) {
+  std::vector<presets::PresetFile> files;
+  for (const auto& path : json_files(root / "families")) {
+    files.push_back({"presets/families/" + path.filename().string(), contents(path)});
+  }
+  return files;
+}
+
 /// \param read_entry  parses an entry completely and returns the preset
 template <class ReadEntry>
 std::string table(const std::string& name, const fs::path& root, const std::string& folder, ReadEntry read_entry) {
@@ -93,7 +101,7 @@ std::string table(const std::string& name, const fs::path& root, const std::stri
     const presets::PresetDocument document(contents(path), file);
     for (const auto& entry : document.entries()) {
       if (entry.has("base")) entry.fail("a preset that ships is written out in full, without \"base\"");
-      const auto preset = read_entry(entry, nullptr);
+      const auto preset = read_entry(entry);
       taken.take(names_of(preset), entry);
       rows += row(names_of(preset), file, entry);
     }
@@ -124,11 +132,7 @@ std::string writing_literal(const llmcalc::spec::Writing& writing) {
 }
 
 /// What a family inherits may stand in any file, so that all are read before the first is written.
-std::string family_table(const fs::path& root) {
-  std::vector<presets::PresetFile> files;
-  for (const auto& path : json_files(root / "families")) {
-    files.push_back({"presets/families/" + path.filename().string(), contents(path)});
-  }
+std::string family_table(const std::vector<presets::PresetFile>& files) {
   const presets::Families families(files);
   std::string rows;
   TakenNames taken;
@@ -219,10 +223,13 @@ class RatesTable {
 };
 
 std::string source(const fs::path& root) {
+  const auto families = family_files(root);
+  const auto read_model = [&](const auto& entry) { return presets::read_model_entry(entry, nullptr, families); };
+  const auto read_gpu = [](const auto& entry) { return presets::read_accelerator_entry(entry, nullptr); };
   return "#include \"read/presets/embedded_presets.hpp\"\n\n#include <array>\n#include <bit>\n#include <cstdint>\n\n"
          "namespace llmcalc::read {\nnamespace {\n\n" +
-         table("models", root, "models", presets::read_model_entry) +
-         table("accelerators", root, "accelerators", presets::read_accelerator_entry) + family_table(root) +
+         table("models", root, "models", read_model) +
+         table("accelerators", root, "accelerators", read_gpu) + family_table(families) +
          RatesTable(root).text() + "}  // namespace\n\n" + accessor("models") + accessor("accelerators") +
          "std::span<const EmbeddedFamily> embedded_families() { return families_table; }\n"
          "std::span<const EmbeddedRates> embedded_rates() { return rates_table; }\n" +

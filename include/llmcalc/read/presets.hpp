@@ -3,6 +3,7 @@
 
 #include "llmcalc/formats/quant.hpp"
 #include "llmcalc/spec/accelerator.hpp"
+#include "llmcalc/spec/image.hpp"
 #include "llmcalc/spec/shape.hpp"
 
 #include <cstdint>
@@ -65,6 +66,8 @@ struct ModelPreset {
   std::string family;
   std::string license;
   spec::Shape shape;
+  std::string config;                   ///< its public config.json, where that describes the shape; else empty
+  std::vector<spec::ImageRule> images;  ///< of each tower that it describes
   std::optional<formats::Quant> quant;  ///< of the published weights, where they are not in 16 bits
   PublishedSize published;
   CheckpointSize checkpoint;

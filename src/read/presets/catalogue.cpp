@@ -26,7 +26,9 @@ template <>
 struct Kind<ModelPreset> {
   static constexpr std::string_view name = "model";
   static constexpr auto embedded = embedded_models;
-  static constexpr auto read = read_model_entry;
+  static ModelPreset read(const JsonPlace& entry, const ModelPreset* base, const std::vector<PresetFile>& families) {
+    return read_model_entry(entry, base, families);
+  }
   static constexpr std::array spellings{model_spelling};
   static bool agrees(const ModelPreset&, std::string_view) { return true; }
 };
@@ -35,7 +37,9 @@ template <>
 struct Kind<AcceleratorPreset> {
   static constexpr std::string_view name = "gpu";
   static constexpr auto embedded = embedded_accelerators;
-  static constexpr auto read = read_accelerator_entry;
+  static AcceleratorPreset read(const JsonPlace& entry, const AcceleratorPreset* base, const std::vector<PresetFile>&) {
+    return read_accelerator_entry(entry, base);
+  }
   static constexpr std::array spellings{card_spelling, card_with_bare_capacity, card_without_series,
                                         card_without_capacity};
   /// A capacity that is a part of a known name is right; only one that was left out to find it has to be compared.
@@ -48,10 +52,11 @@ struct Kind<AcceleratorPreset> {
   }
 };
 
+/// What ships is read by the families that ship.
 template <class Preset>
 Preset parse_embedded(const EmbeddedPreset& entry) {
   const PresetDocument document(entry.json, entry.file);
-  return Kind<Preset>::read(document.root(), nullptr);
+  return Kind<Preset>::read(document.root(), nullptr, {});
 }
 
 /// The presets that have a name near `name`, each once and by its id, those of the same size first.
@@ -160,7 +165,7 @@ void refuse_taken_names(const std::vector<Preset>& users, std::size_t first_of_f
 }
 
 template <class Preset>
-void append_file(std::vector<Preset>& users, const PresetFile& file) {
+void append_file(std::vector<Preset>& users, const PresetFile& file, const std::vector<PresetFile>& families = {}) {
   const PresetDocument document(file.text, file.path);
   const std::size_t first_of_file = users.size();
   for (const auto& entry : document.entries()) {
@@ -169,7 +174,7 @@ void append_file(std::vector<Preset>& users, const PresetFile& file) {
       const JsonPlace base_name = entry.member("base");
       base = find(users, base_name.string(), base_name.text());
     }
-    Preset preset = Kind<Preset>::read(entry, base ? &*base : nullptr);
+    Preset preset = Kind<Preset>::read(entry, base ? &*base : nullptr, families);
     refuse_taken_names(users, first_of_file, preset, entry);
     users.push_back(std::move(preset));
   }
@@ -194,7 +199,7 @@ bool ModelPreset::is_called(std::string_view name) const { return names_of(*this
 Catalogue::Catalogue(const std::vector<PresetFile>& model_files, const std::vector<PresetFile>& accelerator_files,
                      std::vector<PresetFile> family_files, const std::vector<PresetFile>& rates_files)
     : user_families_(std::move(family_files)), user_rates_(read_rates(rates_files)) {
-  for (const auto& file : model_files) append_file(user_models_, file);
+  for (const auto& file : model_files) append_file(user_models_, file, user_families_);
   for (const auto& file : accelerator_files) append_file(user_accelerators_, file);
   for (const auto& preset : user_accelerators_) {
     if (!preset.rates.empty()) named_rates(user_rates_, preset.rates, preset.rates_place);

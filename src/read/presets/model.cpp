@@ -1,3 +1,4 @@
+#include "llmcalc/read/config.hpp"
 #include "read/presets/entry.hpp"
 #include "read/presets/fields.hpp"
 #include "read/presets/shape.hpp"
@@ -44,6 +45,14 @@ void set_group(ModelPreset& preset, const JsonPlace& value) {
   read_fields(preset.*member, value, fields);
 }
 
+/// A variation says only the keys in which its config.json differs.
+void merge_config(ModelPreset& preset, const JsonPlace& value) {
+  value.keys();
+  auto merged = preset.config.empty() ? nlohmann::json::object() : nlohmann::json::parse(preset.config);
+  merged.merge_patch(value.value());
+  preset.config = merged.dump();
+}
+
 constexpr Field<ModelPreset> record_fields[] = {
     {"id", [](ModelPreset& preset, const JsonPlace& value) { preset.id = read_name(value); }},
     {"base", set<&ModelPreset::base>},
@@ -51,6 +60,7 @@ constexpr Field<ModelPreset> record_fields[] = {
     {"hf_id", [](ModelPreset& preset, const JsonPlace& value) { preset.hf_id = read_name(value); }},
     {"family", set<&ModelPreset::family>},
     {"license", set<&ModelPreset::license>},
+    {"config", merge_config},
     {"quant", [](ModelPreset& preset, const JsonPlace& value) { assign(preset.quant.emplace(), value); }},
     {"size", set_group<&ModelPreset::published, size_fields>},
     {"checkpoint", set_group<&ModelPreset::checkpoint, checkpoint_fields>},
@@ -65,19 +75,43 @@ std::vector<Field<ModelPreset>> all_fields() {
   return fields;
 }
 
+void refuse_fields_beside_config(const JsonPlace& entry) {
+  for (const auto& field : shape_fields()) {
+    const std::string key(field.key);
+    if (!entry.has(key)) continue;
+    entry.member(key).fail("the shape is read from a config.json", "say it under \"config\", by its key there");
+  }
+}
+
+/// The shape of a model whose public config.json the entry carries is what such a file of a person would be read as.
+void read_public_config(ModelPreset& preset, const JsonPlace& entry, const std::vector<PresetFile>& families) {
+  refuse_fields_beside_config(entry);
+  const std::string place = entry.has("config") ? entry.member("config").text() : entry.text();
+  ConfigShape read = read_config(preset.config, place, {"", families});
+  preset.shape = std::move(read.shape);
+  preset.images = std::move(read.images);
+  if (!preset.quant) preset.quant = read.quant;
+}
+
 }  // namespace
 
-ModelPreset read_model_entry(const JsonPlace& entry, const ModelPreset* base) {
+ModelPreset read_model_entry(const JsonPlace& entry, const ModelPreset* base, const std::vector<PresetFile>& families) {
   ModelPreset preset;
   if (base != nullptr) {  // the shape is inherited; what was published of the base is not true of the variation
     preset.shape = base->shape;
+    preset.config = base->config;
+    preset.images = base->images;
     preset.family = base->family;
     preset.license = base->license;
   }
   preset.file = entry.file();
   read_fields(preset, entry, all_fields());
   if (preset.id.empty()) entry.fail("the model needs an \"id\"");
-  complete_shape(preset.shape, entry);
+  if (preset.config.empty()) {
+    complete_shape(preset.shape, entry);
+  } else {
+    read_public_config(preset, entry, families);
+  }
   preset.shape.name = preset.id;
   return preset;
 }

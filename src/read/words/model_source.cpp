@@ -30,6 +30,14 @@ void set_model_origins(Draft& draft, const Origin& origin) {
   }
 }
 
+/// How the public code of a family writes its layers, of a shape that no config.json described.
+spec::Writing writing_of_family(std::string_view id) {
+  for (const auto& family : embedded_families()) {
+    if (same_name(family.id, id)) return family.writing;
+  }
+  return {};
+}
+
 void take_preset(Draft& draft, const Given& word) {
   const ModelPreset preset = draft.catalogue.model(word.text, word.origin.where);
   draft.shape() = preset.shape;
@@ -37,9 +45,8 @@ void take_preset(Draft& draft, const Given& word) {
   if (!preset.is_called(word.text)) {
     draft.assumptions.push_back(word.text + " is taken to be " + preset.id + ", whose shape it has by its name");
   }
-  for (const auto& family : embedded_families()) {
-    if (same_name(family.id, preset.family)) draft.shape().writing = family.writing;
-  }
+  if (preset.config.empty()) draft.shape().writing = writing_of_family(preset.family);
+  draft.image_rules = preset.images;
   set_model_origins(draft, {preset.file.starts_with("presets/") ? Source::preset : Source::user_preset, preset.id});
   draft.set_origin("model", word.origin);
   draft.published_quant = preset.quant;
