@@ -253,6 +253,7 @@ inline constexpr Row megatron_rows[] = {
      .abilities = deepspeed_abilities,
      .defaults = deepspeed_defaults,
      .half = HalfPrecision::pure,
+     .tunes_checkpoints = true,  // most come to it through transformers (docs, main_classes/deepspeed)
      .asks_for_batch = true,
      .memory_runs = MemoryRuns::other_torch,
      .time_runs = TimeRuns::few,

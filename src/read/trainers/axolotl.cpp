@@ -191,7 +191,7 @@ void take_mesh(Sheet& sheet) {
 }
 
 void rules(Sheet& sheet) {
-  take_deepspeed(sheet, "deepspeed");
+  take_deepspeed(sheet, "deepspeed", "1");
   take_adapter(sheet);
   take_precision(sheet, {"torch_dtype"}, Loads::half);
   take_attention(sheet);

@@ -129,7 +129,7 @@ void take_checkpointing(Sheet& sheet) {
 }
 
 void rules(Sheet& sheet) {
-  take_deepspeed(sheet, "deepspeed");
+  take_deepspeed(sheet, "deepspeed", "8");
   take_method(sheet);
   take_optimizer(sheet);
   take_types(sheet);

@@ -175,10 +175,11 @@ void take_recompute(Sheet& sheet, std::initializer_list<std::string_view> keys) 
   if (offloads) sheet.say("offload", "activations", *setting);
 }
 
-void take_deepspeed(Sheet& sheet, std::string_view key) {
+void take_deepspeed(Sheet& sheet, std::string_view key, std::string_view batch) {
   const Setting* setting = sheet.find(key);
   if (setting == nullptr || says_nothing(*setting)) return;
   sheet.say("framework", "deepspeed", *setting);
+  if (!batch.empty()) sheet.by_default("micro_batch", std::string(batch), "the trainer's default");
   sheet.include(*setting);
 }
 

@@ -37,7 +37,9 @@ void take_fsdp(Sheet& sheet);
 void take_recompute(Sheet& sheet, std::initializer_list<std::string_view> keys);
 
 /// A DeepSpeed file by its name.
-void take_deepspeed(Sheet& sheet, std::string_view key);
+/// \param batch  sequences of an accelerator unasked: the trainer's own, also where DeepSpeed runs it; empty:
+/// DeepSpeed's
+void take_deepspeed(Sheet& sheet, std::string_view key, std::string_view batch);
 
 /// DeepSpeed's stage and what it moves away, under the keys that say so.
 void take_zero(Sheet& sheet, std::string_view stage, std::string_view optimizer, std::string_view params);

@@ -76,7 +76,8 @@ void take_algorithm(Sheet& sheet) {
 void rules(Sheet& sheet) {
   take_trl(sheet);
   // DeepSpeed's own programs name their file --deepspeed_config (deepspeed/__init__.py, add_config_arguments).
-  take_deepspeed(sheet, sheet.find("deepspeed_config") != nullptr ? "deepspeed_config" : "deepspeed");
+  const bool alone = sheet.find("deepspeed_config") != nullptr;
+  take_deepspeed(sheet, alone ? "deepspeed_config" : "deepspeed", alone ? "" : "8");
   take_algorithm(sheet);
   take_method(sheet);
   take_precision(sheet, {"dtype", "torch_dtype"}, Loads::fp32);
