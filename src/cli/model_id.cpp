@@ -56,6 +56,7 @@ std::optional<Named> preset_behind(const std::string& id, const read::Catalogue&
   if (name.starts_with("meta-")) name.erase(0, std::string_view("meta-").size());
   std::string quant;
   for (bool shortened = true; shortened;) {
+    if (quant.empty()) quant = take_quant(name);
     if (is_preset(name, catalogue)) return Named{name, quant};
     shortened = false;
     for (const auto suffix : suffixes) {
@@ -63,10 +64,6 @@ std::optional<Named> preset_behind(const std::string& id, const read::Catalogue&
       name.resize(name.size() - suffix.size());
       shortened = true;
       break;
-    }
-    if (auto found = shortened || !quant.empty() ? std::string() : take_quant(name); !found.empty()) {
-      quant = std::move(found);
-      shortened = true;
     }
   }
   return std::nullopt;
@@ -116,7 +113,9 @@ void find_model(read::Reading& reading, const std::vector<Given>& options, const
   const bool follows = lookup.answers || by_itself;
   auto cached = name ? read_cached(*name, read_hub_environment(lookup.offline)) : std::nullopt;
   if (!cached) {
-    if (is_preset(name && name->quant.empty() ? name->id : word->text, catalogue)) {
+    std::string rest = quantity::to_lower(word->text);
+    const bool names_file = !take_quant(rest).empty();
+    if (!names_file && is_preset(name && name->quant.empty() ? name->id : word->text, catalogue)) {
       if (name && name->quant.empty()) word->text = name->id;
       return;
     }

@@ -57,6 +57,24 @@ TEST_CASE("weights that nobody describes are those that the engine finds") {
   CHECK(std::ranges::find(said, "--quant mxfp4, as its weights are published") != said.end());
 }
 
+/// How publishers name what they have packed; a name that says nothing is the preset's own.
+TEST_CASE("weights are packed as the name says under which they were asked for") {
+  using formats::Quant;
+  const auto quant = [](const std::string& model, const std::string& engine) {
+    return resolved({"model", model, "engine", engine}).question.serving.quant;
+  };
+  CHECK(quant("Qwen/Qwen2.5-7B-Instruct-GPTQ-Int4", "vllm") == Quant::gptq);
+  CHECK(quant("hugging-quants/Meta-Llama-3.1-8B-Instruct-AWQ-INT4", "vllm") == Quant::awq);
+  CHECK(quant("RedHatAI/Llama-3.1-8B-Instruct-FP8", "vllm") == Quant::fp8);
+  CHECK(quant("deepseek-ai/DeepSeek-V3-FP8", "vllm") == Quant::fp8_block);
+  CHECK(quant("unsloth/Llama-3.1-8B-Instruct-bnb-4bit", "vllm") == Quant::bnb_nf4);
+  CHECK(quant("unsloth/gpt-oss-20b-BF16", "vllm") == Quant::bf16);
+  CHECK(quant("mistralai/Ministral-3-8B-Instruct-2512-BF16", "vllm") == Quant::bf16);
+  CHECK(quant("mistralai/Ministral-3-8B-Instruct-2512", "vllm") == Quant::fp8);
+  CHECK(quant("llama3.1:8b-instruct-q5_K_M", "ollama") == Quant::q5_k_m);
+  CHECK(quant("llama3.1:8b", "ollama") == Quant::q4_k_m);
+}
+
 TEST_CASE("accelerators that are only counted cut each layer, or hold layers each") {
   const auto vllm = resolved({"model", "llama-3-70b", "gpu", "h100-sxm:4"}).question.layout;
   CHECK(vllm.tp == 4);

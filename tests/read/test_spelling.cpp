@@ -5,6 +5,7 @@
 #include "llmcalc/read/synonyms.hpp"
 
 #include <string>
+#include <tuple>
 #include <utility>
 
 using namespace llmcalc;
@@ -81,11 +82,82 @@ TEST_CASE("a model is found by hub names with any organisation and suffix") {
       {"TinyLlama/TinyLlama-1.1B-Chat-v1.0", "tinyllama-1.1b"},
       {"lmsys/vicuna-7b-v1.5", "llama-2-7b"},
       {"deepseek-ai/DeepSeek-R1-Distill-Llama-8B", "llama-3.1-8b"},
+      {"llama3:8b", "llama-3-8b"},
+      {"llama3.1:8b-instruct-q4_K_M", "llama-3.1-8b"},
+      {"unsloth/Llama-3.2-3B-Instruct-unsloth-bnb-4bit", "llama-3.2-3b"},
+      {"bartowski/Llama-3.3-70B-Instruct-GGUF", "llama-3.3-70b"},
+      {"meta-llama/Llama-4-Scout-17B-16E-Instruct", "llama-4-scout"},
+      {"Qwen/Qwen3-8B-Base", "qwen3-8b"},
+      {"unsloth/Qwen2.5-7B-Instruct-1M", "qwen2.5-7b"},
+      {"Qwen/Qwen2.5-Coder-7B-Instruct", "qwen2.5-7b"},
+      {"Qwen/Qwen3-235B-A22B-Thinking-2507", "qwen3-235b-a22b"},
+      {"Qwen/Qwen3.5-9B-Base", "qwen3.5-9b"},
+      {"qwen3.5:9b", "qwen3.5-9b"},
+      {"Qwen3.6-27B-FP8", "qwen3.6-27b"},
+      {"Qwen/Qwen3.8-27B", "qwen3.6-27b"},
+      {"mistralai/Mistral-7B-Instruct-v0.3", "mistral-7b-v0.3"},
+      {"mistralai/Mistral-Small-3.2-24B-Instruct-2506", "mistral-small-3.2-24b"},
+      {"unsloth/Mistral-Small-3.2-24B-Instruct-2506-bnb-4bit", "mistral-small-3.2-24b"},
+      {"mistralai/Ministral-3-8B-Base-2512", "ministral-3-8b"},
+      {"mistralai/Ministral-3-14B-Reasoning-2512", "ministral-3-14b"},
+      {"gemma-3-27b-it", "gemma-3-27b"},
+      {"google/gemma-3-4b-it-qat-q4_0-gguf", "gemma-3-4b"},
+      {"unsloth/gemma-4-31B-it-unsloth-bnb-4bit", "gemma-4-31b"},
+      {"gemma4:26b", "gemma-4-26b-a4b"},
+      {"gpt-oss:20b", "gpt-oss-20b"},
+      {"unsloth/gpt-oss-20b-BF16", "gpt-oss-20b"},
+      {"deepseek-ai/DeepSeek-R1-0528", "deepseek-v3"},
+      {"deepseek-ai/DeepSeek-V3.1", "deepseek-v3"},
+      {"microsoft/Phi-4-reasoning", "phi-4"},
+      {"microsoft/Phi-4-mini-reasoning", "phi-4-mini"},
+      {"ibm-granite/granite-4.0-h-tiny-base", "granite-4.0-h-tiny"},
+      {"allenai/Olmo-3-7B-Instruct", "olmo-3-7b"},
+      {"allenai/Olmo-3-32B-Think", "olmo-3-32b"},
+      {"zai-org/GLM-4.5-Air-FP8", "glm-4.5-air"},
+      {"moonshotai/Kimi-K2-Thinking", "kimi-k2"},
+      {"HuggingFaceTB/SmolLM3-3B-Base", "smollm3-3b"},
   };
   for (const auto& [name, id] : names) {
     INFO(name);
     CHECK(model(name) == id);
   }
+}
+
+/// A name that says a part only names its candidates: nothing is taken silently.
+TEST_CASE("a name of several models or cards is answered with them") {
+  const auto hint = [](auto find, std::string_view name) {
+    try {
+      find(name);
+    } catch (const quantity::BadInput& error) {
+      return std::string(error.hint());
+    }
+    return std::string("taken");
+  };
+  const std::tuple<const char*, const char*, const char*> models[] = {
+      {"llama3", "which of llama-3-8b, llama-3-70b, llama-3.1-8b", "llama-30b"},
+      {"llama3.1", "which of llama-3.1-8b, llama-3.1-70b and llama-3.1-405b?", "llama-3-8b"},
+      {"llama4", "which of llama-4-scout and llama-4-maverick?", "llama-7b"},
+      {"qwen3", "qwen3-8b, ", "qwen2"},
+      {"qwen2.5", "which of qwen2.5-0.5b, ", "qwen2-"},
+      {"mistral", "which of mistral-7b-v0.1, ", "ministral"},
+      {"mistral-small", "which of mistral-small-24b and mistral-small-3.2-24b?", "ministral"},
+      {"ministral", "which of ministral-3-3b, ministral-3-8b and ministral-3-14b?", "mistral-small"},
+      {"gemma4", "which of gemma-4-e2b, gemma-4-e4b, gemma-4-12b, gemma-4-26b-a4b and gemma-4-31b?", "gemma-2"},
+      {"gpt-oss", "which of gpt-oss-20b and gpt-oss-120b?", "gpt-j"},
+      {"phi3", "which of phi-3-mini, phi-3-medium", "phi-2"},
+      {"granite4", "which of granite-4.0-350m, ", "gpt"},
+      {"olmo3", "which of olmo-3-7b and olmo-3-32b?", "bloom"},
+      {"kimi", "which of kimi-k2 and kimi-k2.5?", "minicpm"},
+      {"minimax", "did you mean 'minimax-m2.5'?", "minicpm"},
+      {"smollm2", "which of smollm2-135m, smollm2-360m and smollm2-1.7b?", "smollm-"},
+  };
+  for (const auto& [name, candidates, other] : models) {
+    INFO(name);
+    CHECK_THAT(hint(model, name), Contains(candidates) && !Contains(other));
+  }
+  CHECK_THAT(hint(card, "a100 pcie"), Contains("which of a100-80-pcie and a100-40-pcie?") ||
+                                          Contains("which of a100-40-pcie and a100-80-pcie?"));
+  CHECK_THAT(hint(card, "v5p"), Contains("did you mean 'tpu-v5p'?"));
 }
 
 TEST_CASE("a distilled model is not the model it was distilled from") {

@@ -59,22 +59,28 @@ Preset parse_embedded(const EmbeddedPreset& entry) {
   return Kind<Preset>::read(document.root(), nullptr, {});
 }
 
-/// The presets that have a name near `name`, each once and by its id, those of the same size first.
+/// A preset and all that it is called.
+struct Named {
+  std::string_view id;
+  std::vector<std::string_view> names;
+};
+
 template <class Preset>
-std::vector<std::string_view> nearest_presets(const std::vector<Preset>& users, std::string_view name) {
-  struct Named {
-    std::string_view id;
-    std::vector<std::string_view> names;
-  };
+std::vector<Named> all_named(const std::vector<Preset>& users) {
   std::vector<Named> presets;
-  std::vector<std::string_view> known;
   const auto add = [&](const PresetNames& names) {
     presets.push_back({names.id, {}});
     names.append_to(presets.back().names);
-    names.append_to(known);
   };
   for (const auto& preset : users) add(names_of(preset));
   for (const auto& entry : Kind<Preset>::embedded()) add(names_of(entry));
+  return presets;
+}
+
+/// The presets that have a name near `name`, each once and by its id, those of the same size first.
+std::vector<std::string_view> nearest_presets(const std::vector<Named>& presets, std::string_view name) {
+  std::vector<std::string_view> known;
+  for (const auto& preset : presets) known.insert(known.end(), preset.names.begin(), preset.names.end());
   constexpr std::size_t looked_at = 16;
   std::vector<std::string_view> ids;
   for (const auto near : quantity::nearest_names(name, known, looked_at)) {
@@ -89,10 +95,41 @@ std::vector<std::string_view> nearest_presets(const std::vector<Preset>& users, 
   return ids;
 }
 
+/// The presets of which `name` says a part: what "llama3" may mean, those of that very version first.
+std::vector<std::string_view> presets_of(const std::vector<Named>& presets, std::string_view name) {
+  const auto words = name_words(name);
+  std::vector<std::string_view> ids;
+  for (const auto& preset : presets) {
+    const auto has = [&](std::string_view own) { return has_words(own, words); };
+    const bool is_one = std::ranges::any_of(preset.names, has);
+    if (is_one && std::ranges::find(ids, preset.id) == ids.end()) ids.push_back(preset.id);
+  }
+  std::stable_partition(ids.begin(), ids.end(), [&](std::string_view id) {
+    const auto own = name_words(id);
+    return std::ranges::find(own, words.back()) != own.end();
+  });
+  return ids;
+}
+
+/// "which of a, b and c?"
+std::string which_of(const std::vector<std::string_view>& ids) {
+  constexpr std::size_t most = 12;
+  const auto told = std::min(ids.size(), most);
+  std::string question = "which of ";
+  for (std::size_t i = 0; i < told; ++i) {
+    const bool last = i + 1 == told && told == ids.size();
+    question.append(i == 0 ? "" : last ? " and " : ", ").append(ids[i]);
+  }
+  return question + (told < ids.size() ? " and " + std::to_string(ids.size() - told) + " more?" : "?");
+}
+
 template <class Preset>
 [[noreturn]] void fail_unknown(const std::vector<Preset>& users, std::string_view name, std::string_view place) {
   const std::string kind(Kind<Preset>::name);
-  std::string hint = quantity::one_of(nearest_presets(users, name));
+  const auto presets = all_named(users);
+  const auto meant = presets_of(presets, name);
+  std::string hint = meant.size() > 1 ? which_of(meant) : quantity::one_of(meant);
+  if (hint.empty()) hint = quantity::one_of(nearest_presets(presets, name));
   if (hint.empty()) hint = "`llmcalc " + kind + " list` shows all of them";
   throw quantity::BadInput(std::string(place), "no " + kind + " is called " + quantity::quoted(name), hint);
 }

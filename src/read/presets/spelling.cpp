@@ -22,10 +22,29 @@ constexpr std::array<std::string_view, 14> card_words{"nvidia",     "amd",     "
 constexpr std::array<std::string_view, 4> card_series{"rtx", "gtx", "rx", "arc"};
 
 /// How a checkpoint was tuned, packed or dated. What changes the shape (distill, mini, vl, coder) is none of these.
-constexpr std::array<std::string_view, 27> model_words{"instruct", "it",      "chat", "base", "hf",   "bnb",  "4bit",
-                                                       "8bit",     "unsloth", "gguf", "gptq", "awq",  "mlx",  "fp8",
-                                                       "fp16",     "bf16",    "int4", "int8", "pt",   "meta", "nf4",
-                                                       "dynamic",  "w4a16",   "2501", "2503", "2506", "2507"};
+constexpr std::array<std::string_view, 44> model_words{
+    "instruct", "it",    "chat",  "base",     "hf",        "bnb",  "4bit", "8bit", "unsloth", "gguf",   "gptq",
+    "awq",      "mlx",   "fp8",   "fp16",     "bf16",      "int4", "int8", "pt",   "meta",    "nf4",    "dynamic",
+    "w4a16",    "nvfp4", "think", "thinking", "reasoning", "qat",  "sft",  "dpo",  "preview", "latest", "ud",
+    "1m",       "0324",  "0528",  "2410",     "2501",      "2503", "2506", "2507", "2512",    "2411",   "pretrained"};
+
+struct Packing {
+  std::string_view word;
+  formats::Quant quant;
+};
+
+/// What quantizers and their publishers write into names of repositories.
+constexpr std::array<Packing, 11> packings{{{"awq", formats::Quant::awq},
+                                            {"gptq", formats::Quant::gptq},
+                                            {"fp8", formats::Quant::fp8},
+                                            {"int8", formats::Quant::int8},
+                                            {"w4a16", formats::Quant::int4},
+                                            {"nvfp4", formats::Quant::nvfp4},
+                                            {"mxfp4", formats::Quant::mxfp4},
+                                            {"nf4", formats::Quant::bnb_nf4},
+                                            {"bnb", formats::Quant::bnb_nf4},
+                                            {"bf16", formats::Quant::bf16},
+                                            {"fp16", formats::Quant::f16}}};
 
 constexpr std::string_view unit = "gb";
 
@@ -38,6 +57,24 @@ std::vector<std::string_view> words_of(std::string_view text) {
     text.remove_prefix(std::min(length + 1, text.size()));
   }
   return words;
+}
+
+/// A name without the type of a GGUF file at its end, and that type: "q4_k_m" of "llama-3.1-8b-instruct-q4_k_m".
+struct FileName {
+  std::string_view rest;
+  const formats::QuantFacts* type = nullptr;
+};
+
+FileName file_name(std::string_view name) {
+  constexpr std::string_view suffix = "-gguf";
+  const auto whole = name;
+  if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
+  const auto at = std::min(name.find_last_of("-:."), name.size());
+  const auto last = name.substr(std::min(at + 1, name.size()));
+  const bool is_block = last.starts_with('q') || last.starts_with("iq") || last.starts_with("tq");
+  const auto all = formats::all_quants();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& facts) { return facts.name == last; });
+  return is_block && found != all.end() ? FileName{name.substr(0, at), &*found} : FileName{whole, nullptr};
 }
 
 std::string without(std::string_view name, auto const& words) {
@@ -85,7 +122,48 @@ std::string card_with_bare_capacity(std::string_view name) {
   return capacity_in(name) == 0 ? spelling : spelling.substr(0, spelling.size() - unit.size());
 }
 
-std::string model_spelling(std::string_view name) { return without(without_organisation(name), model_words); }
+std::string model_spelling(std::string_view name) {
+  const std::string lower = quantity::to_lower(without_organisation(name));
+  return without(file_name(lower).rest, model_words);
+}
+
+std::optional<formats::Quant> packing_in(std::string_view name) {
+  const std::string lower = quantity::to_lower(without_organisation(name));
+  if (const auto* type = file_name(lower).type) return type->quant;
+  const auto words = words_of(lower);
+  const auto says = [&](std::string_view word) { return std::ranges::find(words, word) != words.end(); };
+  for (const auto& [word, quant] : packings) {
+    if (says(word)) return quant;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> name_words(std::string_view name) {
+  std::vector<std::string> words;
+  const std::string lower = quantity::to_lower(without_organisation(name));
+  for (auto word : words_of(lower)) {
+    if (std::ranges::find(model_words, word) != model_words.end()) continue;
+    const auto digit = std::min(word.find_first_of("0123456789"), word.size());
+    if (digit > 0) words.emplace_back(word.substr(0, digit));
+    if (digit < word.size()) words.emplace_back(word.substr(digit));
+  }
+  return words;
+}
+
+bool has_words(std::string_view name, const std::vector<std::string>& words) {
+  const auto own = name_words(name);
+  auto at = own.begin();
+  for (const auto& word : words) {
+    const bool is_number = is_digit(word.front());
+    const auto stands_for = [&](const std::string& mine) {
+      return mine == word || (is_number && mine.starts_with(word + "."));
+    };
+    at = std::find_if(at, own.end(), stands_for);
+    if (at == own.end()) return false;
+    ++at;
+  }
+  return !words.empty();
+}
 
 std::string_view size_in(std::string_view name) {
   for (std::size_t start = 0; start < name.size();) {

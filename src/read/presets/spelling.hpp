@@ -1,9 +1,13 @@
 // Names of models and cards as people, drivers and hubs spell them.
 #pragma once
 
+#include "llmcalc/formats/quant.hpp"
+
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace llmcalc::read {
 
@@ -27,6 +31,16 @@ std::int64_t capacity_in(std::string_view name);
 /// What is left of a model's name without its organisation, case, separators and the words that say how it was tuned
 /// or packed: "llama3.18b" of "unsloth/Meta-Llama-3.1-8B-Instruct-bnb-4bit".
 std::string model_spelling(std::string_view name);
+
+/// How a checkpoint's name says that its weights are packed: AWQ of "Qwen2.5-7B-Instruct-AWQ", Q4_K_M of
+/// "llama3.1:8b-instruct-q4_K_M", 16 bits of "gpt-oss-20b-BF16"; empty where it says nothing.
+std::optional<formats::Quant> packing_in(std::string_view name);
+
+/// The words of a name, numbers apart from letters before them: "llama", "3.1" and "8b" of "Llama-3.1-8B".
+std::vector<std::string> name_words(std::string_view name);
+
+/// Whether a name has these words in this order; a version stands for its parts, "3" for "3.1".
+bool has_words(std::string_view name, const std::vector<std::string>& words);
 
 /// The part of a model's name that says its size, "8b" of "llama-3.1-8b-instruct"; empty where there is none.
 std::string_view size_in(std::string_view lower_case_name);

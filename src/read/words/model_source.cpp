@@ -4,6 +4,7 @@
 #include "llmcalc/spec/names.hpp"
 #include "read/presets/embedded_presets.hpp"
 #include "read/presets/names.hpp"
+#include "read/presets/spelling.hpp"
 #include "read/words/assumed_shape.hpp"
 #include "read/words/draft_steps.hpp"
 #include "read/words/terms.hpp"
@@ -38,6 +39,15 @@ spec::Writing writing_of_family(std::string_view id) {
   return {};
 }
 
+/// In which type the weights are published: as the name says that was asked for, or else as the preset does. "FP8"
+/// says less than a preset that knows its blocks.
+std::optional<formats::Quant> published_form(const ModelPreset& preset, std::string_view name) {
+  if (preset.is_called(name)) return preset.quant;
+  const auto said = packing_in(name);
+  const bool says_less = said == formats::Quant::fp8 && preset.quant == formats::Quant::fp8_block;
+  return said && !says_less ? said : preset.quant;
+}
+
 void take_preset(Draft& draft, const Given& word) {
   const ModelPreset preset = draft.catalogue.model(word.text, word.origin.where);
   draft.shape() = preset.shape;
@@ -49,7 +59,7 @@ void take_preset(Draft& draft, const Given& word) {
   draft.image_rules = preset.images;
   set_model_origins(draft, {preset.file.starts_with("presets/") ? Source::preset : Source::user_preset, preset.id});
   draft.set_origin("model", word.origin);
-  draft.published_quant = preset.quant;
+  draft.published_quant = published_form(preset, word.text);
 }
 
 void take_config(Draft& draft, const ConfigText& config) {
