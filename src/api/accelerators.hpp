@@ -13,4 +13,7 @@ namespace llmcalc::api {
 std::vector<spec::Accelerator> larger_than(const std::optional<spec::Accelerator>& present,
                                            const read::Catalogue& catalogue);
 
+/// One of each capacity that people have, the smallest first.
+std::vector<spec::Accelerator> usual_cards(const read::Catalogue& catalogue);
+
 }  // namespace llmcalc::api

@@ -39,6 +39,7 @@ render::ServingReport serve(const std::vector<read::Given>& words, const std::op
   report.answer = serving::serve(question);
   const auto& capacity = report.answer.capacity;
   report.advice = serving::advise(question, capacity, [&] { return larger_than(question.gpu, catalogue); });
+  if (!question.gpu) report.cards = serving::ask_cards(question, usual_cards(catalogue));
   if (options.find) report.found = serving::find(question, *options.find);
   if (options.layout) report.plans = plans_for(words, question);
   if (options.table) report.table = serving::capacity_cells(question);

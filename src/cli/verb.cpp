@@ -90,6 +90,11 @@ bool wants_json(const Arguments& arguments) {
   return arguments.choice("format", formats) == "json";
 }
 
+void refuse_no_verdict() {
+  throw quantity::BadInput("--gpu", "is missing, and without an accelerator there is no verdict",
+                           "name one, as --gpu a100-80, or leave out --strict and --quiet");
+}
+
 bool wants_colour(const Arguments& arguments, const Environment& environment) {
   constexpr std::array<std::string_view, 3> choices{"auto", "always", "never"};
   const auto choice = arguments.choice("color", choices);

@@ -32,6 +32,10 @@ bool wants_json(const Arguments& arguments);
 /// --color, and NO_COLOR and the terminal where it leaves the choice to them.
 bool wants_colour(const Arguments& arguments, const Environment& environment);
 
+/// A script that asks for nothing but the verdict gets none without an accelerator.
+/// \throws quantity::BadInput that says so
+[[noreturn]] void refuse_no_verdict();
+
 /// \throws quantity::BadInput with the nearest verb
 const Verb& find_verb(std::string_view name);
 

@@ -35,14 +35,6 @@ Options setup(const Arguments& arguments, const Environment& environment) {
   return options;
 }
 
-/// A script that asks for nothing but the verdict gets none without an accelerator.
-void refuse_no_verdict(const Options& options, const render::Report& report) {
-  const bool needed = options.strict || options.quiet;
-  if (!needed || report.estimate.verdict.kind != trust::VerdictKind::no_accelerator) return;
-  throw quantity::BadInput("--gpu", "is missing, and without an accelerator there is no verdict",
-                           "name one, as --gpu a100-80, or leave out --strict and --quiet");
-}
-
 ExitCode exit_code(trust::VerdictKind verdict, bool strict) {
   if (verdict == trust::VerdictKind::does_not_fit) return ExitCode::does_not_fit;
   return strict && verdict == trust::VerdictKind::tight ? ExitCode::does_not_fit : ExitCode::fits;
@@ -50,7 +42,8 @@ ExitCode exit_code(trust::VerdictKind verdict, bool strict) {
 
 /// JSON carries its warnings inside; people find them on stderr.
 Outcome run(const Options& options, const render::Report& report) {
-  refuse_no_verdict(options, report);
+  const bool unjudged = report.estimate.verdict.kind == trust::VerdictKind::no_accelerator;
+  if (unjudged && (options.strict || options.quiet)) refuse_no_verdict();
   Outcome outcome;
   outcome.code = exit_code(report.estimate.verdict.kind, options.strict);
   if (options.json) {

@@ -18,6 +18,7 @@ struct Options {
   api::ServeOptions search;
   bool json = false;
   bool strict = false;
+  bool quiet = false;
   render::TextStyle style;
 };
 
@@ -55,6 +56,7 @@ Options setup(const Arguments& arguments, const Environment& environment) {
   options.search.table = read_table(arguments);
   options.json = wants_json(arguments);
   options.strict = arguments.has("strict");
+  options.quiet = arguments.has("quiet");
   options.style.colour = wants_colour(arguments, environment);
   options.style.full = arguments.has("full");
   options.style.explain = arguments.has("explain");
@@ -70,6 +72,8 @@ bool misses_limits(const render::ServingReport& report) {
 
 /// Requests that wait are a warning: the server starts all the same.
 Outcome run(const Options& options, const render::ServingReport& report) {
+  if (report.answer.verdict == serving::Verdict::no_accelerator && (options.strict || options.quiet))
+    refuse_no_verdict();
   Outcome outcome;
   const bool waits = report.answer.capacity.queued > 0 && report.answer.verdict == serving::Verdict::fits;
   if (report.answer.verdict == serving::Verdict::does_not_fit) outcome.code = ExitCode::does_not_fit;

@@ -19,6 +19,8 @@ Block serving_remarks(const ServingReport& report, const TextStyle& style);
 
 /// "12.34"
 std::string gib_text(quantity::Bytes size);
+/// "16 x 8,192 tokens": the load that was asked for.
+std::string load_words(const ServingReport& report);
 
 /// The value of a term of the effective question; empty where it does not apply.
 std::string echoed(const ServingReport& report, std::string_view term);

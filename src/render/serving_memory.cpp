@@ -22,6 +22,7 @@ bool reserves(const ServingReport& report) {
 std::string cache_words(const ServingReport& report) {
   const auto& answer = report.answer;
   const std::string type(spec::name_of(answer.deployment.setup.cache));
+  if (answer.verdict == serving::Verdict::no_accelerator) return type + ", " + load_words(report);
   if (!reserves(report)) return fmt::format("{}, {} tokens", type, quantity::format_count(answer.capacity.context));
   if (answer.memory.pool <= quantity::bytes(0)) return "none left";
   return fmt::format("{}, {} tokens, {} blocks of {}", type, quantity::format_count(answer.capacity.cache_tokens),
@@ -46,6 +47,12 @@ void add_groups(const ServingReport& report, Table& table) {
 
 }  // namespace
 
+std::string load_words(const ServingReport& report) {
+  const auto& deployment = report.answer.deployment;
+  return fmt::format("{} x {} tokens", quantity::format_count(deployment.question.serving.load.concurrency),
+                     quantity::format_count(deployment.setup.context));
+}
+
 std::string gib_text(quantity::Bytes size) {
   return fmt::format("{:.2f}", static_cast<double>(quantity::in_bytes(size)) / 1073741824.0);
 }
@@ -60,7 +67,8 @@ Block serving_memory(const ServingReport& report, const TextStyle& style) {
     table.add_row({holding.label + (holding.measured ? " *" : ""), gib_text(holding.size), ""});
     explain(holding, style, table);
   }
-  const auto cache = reserves(report) ? std::max(memory.pool, quantity::bytes(0)) : memory.needed;
+  const bool takes_all = reserves(report) && report.answer.verdict != serving::Verdict::no_accelerator;
+  const auto cache = takes_all ? std::max(memory.pool, quantity::bytes(0)) : memory.needed;
   table.add_row({"KV cache", gib_text(cache), cache_words(report)});
   if (all) add_groups(report, table);
   table.add_row(

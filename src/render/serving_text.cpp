@@ -56,7 +56,10 @@ std::string server_of(const ServingReport& report) {
 std::string start_of(const ServingReport& report) {
   const auto& answer = report.answer;
   if (answer.verdict == Verdict::does_not_fit) return answer.reason;
-  if (answer.verdict == Verdict::no_accelerator) return "name an accelerator with --gpu for a verdict";
+  if (answer.verdict == Verdict::no_accelerator) {
+    return fmt::format("needs {} GiB of an accelerator for {}; --gpu names one for a verdict",
+                       gib_text(answer.memory.held() + answer.memory.needed), load_words(report));
+  }
   return fmt::format("starts, with room for {} x {} tokens", format_count(answer.capacity.max_concurrency),
                      format_count(answer.capacity.context));
 }
@@ -79,6 +82,19 @@ std::string at_once_of(const ServingReport& report) {
   if (capacity.queued > 0) {
     words += fmt::format("; of {} asked for {} run and {} wait", capacity.running + capacity.queued, capacity.running,
                          capacity.queued);
+  }
+  return words;
+}
+
+/// "rtx-4090 no, rtx-5090 yes, ...": from the last that is too small.
+std::string cards_of(const ServingReport& report) {
+  const auto& cards = report.cards;
+  if (cards.empty()) return {};
+  const auto first = std::ranges::find(cards, true, &serving::CardAnswer::takes_it);
+  if (first == cards.end()) return fmt::format("none of these alone, up to {}", cards.back().gpu);
+  std::string words;
+  for (auto card = first == cards.begin() ? first : std::prev(first); card != cards.end(); ++card) {
+    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", card->gpu, card->takes_it ? "yes" : "no");
   }
   return words;
 }
@@ -165,6 +181,7 @@ Block serving_capacity(const ServingReport& report, const TextStyle& style) {
     add_lines(block, labelled("longest", longest_of(report), style));
     add_lines(block, labelled("at once", at_once_of(report), style));
   }
+  add_lines(block, labelled("cards", cards_of(report), style));
   add_lines(block, labelled("cache", bytes_of(report), style));
   block.least = block.lines.size();
   return block;

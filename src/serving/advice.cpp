@@ -171,4 +171,16 @@ std::vector<Candidate> advise(const Question& question, const Capacity& capacity
   return std::move(adviser).take();
 }
 
+std::vector<CardAnswer> ask_cards(const Question& question, const std::vector<spec::Accelerator>& cards) {
+  std::vector<CardAnswer> answers;
+  Question changed = question;
+  for (const spec::Accelerator& gpu : cards) {
+    changed.gpu = gpu;
+    const Deployment deployment = deploy(changed);
+    const auto requests = question.serving.load.concurrency;
+    answers.push_back({gpu.id, fits(deployment, deployment.setup.context, requests)});
+  }
+  return answers;
+}
+
 }  // namespace llmcalc::serving

@@ -111,7 +111,8 @@ Answer serve(const spec::Question& question) {
   Answer answer;
   answer.deployment = deploy(question);
   const Deployment& deployment = answer.deployment;
-  answer.memory = tightest_rank(deployment, {deployment.setup.context, 1});
+  const auto requests = question.gpu ? 1 : sequences_of_rank(question, question.serving.load.concurrency);
+  answer.memory = tightest_rank(deployment, {deployment.setup.context, requests});
   answer.capacity = capacity_of(deployment);
   answer.parameters = parameters_of(question);
   answer.model = model_bytes(question);

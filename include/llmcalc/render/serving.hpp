@@ -18,6 +18,7 @@ struct ServingReport {
   serving::Answer answer;
   std::vector<serving::Candidate> advice;    ///< changes that make it fit, or fit more
   std::vector<serving::Candidate> found;     ///< what --find compared, the chosen one marked by `carries`
+  std::vector<serving::CardAnswer> cards;    ///< where no accelerator was named
   std::vector<serving::CapacityCell> table;  ///< of --table
   std::optional<search::ServerPlans> plans;  ///< of --find layout
   std::string launch;                        ///< the command that starts this server

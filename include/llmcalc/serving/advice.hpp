@@ -27,6 +27,17 @@ struct Candidate {
 std::vector<Candidate> advise(const spec::Question& question, const Capacity& capacity,
                               const std::function<std::vector<spec::Accelerator>()>& larger);
 
+/// Whether an accelerator takes the whole load at once.
+struct CardAnswer {
+  std::string gpu;
+  bool takes_it = false;
+};
+
+/// \param cards  to ask in the place of the accelerator that nobody named; those that the engine does not run on are
+/// left
+///     out
+std::vector<CardAnswer> ask_cards(const spec::Question& question, const std::vector<spec::Accelerator>& cards);
+
 /// What --find compares.
 enum class Find { concurrency, context, gpus, quant, engine };
 

@@ -16,7 +16,7 @@ struct Answer {
   Verdict verdict = Verdict::no_accelerator;
   std::string reason;  ///< why it does not start
   Deployment deployment;
-  RankMemory memory;  ///< of the tightest rank with one request of the context
+  RankMemory memory;  ///< of the tightest rank with one request of the context; without an accelerator, with all
   Capacity capacity;
   std::int64_t parameters = 0;
   quantity::Bytes model;            ///< all tensors of the model, wherever they are
