@@ -28,6 +28,10 @@ constexpr Starter starters[] = {
     {"axolotl", launch_axolotl},
     {"llama-factory", launch_llama_factory},
     {"unsloth", launch_unsloth},
+    {"ms-swift", launch_ms_swift},
+    {"litgpt", launch_litgpt},
+    {"torchtune", launch_torchtune},
+    {"lightning", launch_lightning},
 };
 
 /// Megatron-LM's and torchtitan's commands train all weights.

@@ -1,7 +1,8 @@
-// What is typed to fine-tune with trl, axolotl, LLaMA-Factory and unsloth. $MODEL stands for a hub id or a folder,
-// $DATA for a data set.
+// What is typed to fine-tune with trl, axolotl, LLaMA-Factory, unsloth and ms-swift, whose options are those of
+// transformers and peft. $MODEL stands for a hub id or a folder, $DATA for a data set.
 #include "launch/command_text.hpp"
 #include "launch/launchers.hpp"
+#include "launch/training_words.hpp"
 #include "llmcalc/formats/dtype.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/question.hpp"
@@ -12,17 +13,9 @@
 namespace llmcalc::launch {
 
 using spec::Question;
-using spec::RecomputePolicy;
 using spec::Training;
 
 namespace {
-
-bool has_adapters(const Training& training) {
-  return training.method == spec::Method::lora || training.method == spec::Method::qlora;
-}
-
-bool in_4_bits(const Training& training) { return training.method == spec::Method::qlora; }
-bool recomputes(const Training& training) { return training.recompute.policy == RecomputePolicy::full; }
 
 /// transformers TrainingArguments, optim.
 std::string_view optimizer_of(const Training& training) {
@@ -44,7 +37,7 @@ std::vector<std::string> beyond(const Question& question) {
 
 }  // namespace
 
-/// trl/scripts/sft.py: SFTConfig, ModelConfig.
+/// trl 1.16.0, trl/scripts/sft.py: SFTConfig, ModelConfig.
 Launch launch_trl(const Question& question) {
   const Training& training = question.training;
   CommandText command(fmt::format("accelerate launch --num_processes {} -m trl.scripts.sft", question.layout.gpus));
@@ -59,13 +52,13 @@ Launch launch_trl(const Question& question) {
   if (has_adapters(training)) {
     command.flag("--use_peft");
     command.option("--lora_r", training.adapter.rank);
-    command.word("--lora_target_modules", "all-linear");
+    command.word("--lora_target_modules", module_names(training, " "));
   }
   if (in_4_bits(training)) command.flag("--load_in_4bit");
   return {"trl", command.text(), beyond(question)};
 }
 
-/// axolotl/utils/schemas/config.py.
+/// axolotl 0.19.0, axolotl/utils/schemas/config.py, peft.py, training.py and model.py.
 Launch launch_axolotl(const Question& question) {
   const Training& training = question.training;
   std::string file = "base_model: $MODEL\n";
@@ -79,13 +72,17 @@ Launch launch_axolotl(const Question& question) {
   if (has_adapters(training)) {
     add("adapter", spec::name_of(training.method));
     add("lora_r", training.adapter.rank);
-    add("lora_target_linear", true);
+    if (adapts_all_linear(training)) {
+      add("lora_target_linear", true);
+    } else {
+      add("lora_target_modules", "[" + module_names(training, ", ") + "]");
+    }
   }
   if (in_4_bits(training)) add("load_in_4bit", true);
   return {"axolotl", "cat > run.yaml <<END\n" + file + "END\naxolotl train run.yaml", beyond(question)};
 }
 
-/// LLaMA-Factory, src/llamafactory/hparams.
+/// LLaMA-Factory 0.9.5, src/llamafactory/hparams.
 Launch launch_llama_factory(const Question& question) {
   const Training& training = question.training;
   std::string file = "model_name_or_path: $MODEL\nstage: sft\ndo_train: true\n";
@@ -93,7 +90,7 @@ Launch launch_llama_factory(const Question& question) {
   add("finetuning_type", has_adapters(training) ? "lora" : "full");
   if (has_adapters(training)) {
     add("lora_rank", training.adapter.rank);
-    add("lora_target", "all");
+    add("lora_target", adapts_all_linear(training) ? "all" : module_names(training, ","));
   }
   if (in_4_bits(training)) add("quantization_bit", 4);
   add("cutoff_len", training.seq);
@@ -105,20 +102,49 @@ Launch launch_llama_factory(const Question& question) {
   return {"LLaMA-Factory", "cat > run.yaml <<END\n" + file + "END\nllamafactory-cli train run.yaml", beyond(question)};
 }
 
-/// unsloth/models/loader.py, FastLanguageModel.
+/// unsloth 2026.10.9, unsloth/models/loader.py, FastLanguageModel, and llama.py, get_peft_model.
 Launch launch_unsloth(const Question& question) {
   const Training& training = question.training;
   std::string text = fmt::format(
       "model, tokenizer = FastLanguageModel.from_pretrained(\n"
-      "    MODEL, max_seq_length={}, load_in_4bit={})\n",
-      training.seq, in_4_bits(training) ? "True" : "False");
+      "    MODEL, max_seq_length={}, load_in_4bit={}{})\n",
+      training.seq, in_4_bits(training) ? "True" : "False", has_adapters(training) ? "" : ", full_finetuning=True");
   if (has_adapters(training)) {
-    text += fmt::format("model = FastLanguageModel.get_peft_model(\n    model, r={}, use_gradient_checkpointing={})\n",
-                        training.adapter.rank, recomputes(training) ? "\"unsloth\"" : "False");
+    const std::string modules = adapts_all_linear(training)
+                                    ? std::string()
+                                    : fmt::format("\n    target_modules=[\"{}\"],", module_names(training, "\", \""));
+    text +=
+        fmt::format("model = FastLanguageModel.get_peft_model(\n    model, r={},{} use_gradient_checkpointing={})\n",
+                    training.adapter.rank, modules, recomputes(training) ? "\"unsloth\"" : "False");
   }
   text += fmt::format("SFTConfig(per_device_train_batch_size={}, gradient_accumulation_steps={},\n    optim=\"{}\")",
                       training.micro_batch, training.grad_accum, optimizer_of(training));
   return {"unsloth", text, beyond(question)};
+}
+
+/// ms-swift 4.6.0, swift/arguments: base_args, tuner_args.py, sft_args.py.
+Launch launch_ms_swift(const Question& question) {
+  const Training& training = question.training;
+  const std::string processes =
+      question.layout.gpus > 1 ? fmt::format("NPROC_PER_NODE={} ", question.layout.gpus / question.layout.nodes) : "";
+  CommandText command(processes + "swift sft");
+  command.word("--model", "$MODEL");
+  command.word("--dataset", "$DATA");
+  command.word("--tuner_type", has_adapters(training) ? "lora" : "full");
+  if (has_adapters(training)) {
+    command.option("--lora_rank", training.adapter.rank);
+    command.word("--target_modules", module_names(training, " "));
+  }
+  if (in_4_bits(training)) {
+    command.word("--quant_method", "bnb");
+    command.option("--quant_bits", 4);
+  }
+  command.option("--max_length", training.seq);
+  command.option("--per_device_train_batch_size", training.micro_batch);
+  command.option("--gradient_accumulation_steps", training.grad_accum);
+  command.word("--gradient_checkpointing", recomputes(training) ? "true" : "false");
+  command.word("--optim", optimizer_of(training));
+  return {"ms-swift", command.text(), beyond(question)};
 }
 
 }  // namespace llmcalc::launch
