@@ -3,7 +3,6 @@
 #include "answer/parts.hpp"
 #include "llmcalc/answer/model_size.hpp"
 #include "llmcalc/frameworks/check_question.hpp"
-#include "llmcalc/spec/node.hpp"
 #include "llmcalc/spec/question.hpp"
 
 namespace llmcalc::answer {
@@ -40,7 +39,7 @@ Walks walk(const spec::Question& question) {
   walks.memory = walk_stage(step, question);
   walks.timeline = step.timeline(walks.memory.stage);
   walks.stages = peaks_of_stages(step, walks.program.stages);
-  if (spec::uses_host(question)) walks.host = step.highest_host();
+  walks.host = host_need(step, question);
   walks.levels = levels(question, walks.profile, walks.memory, walks.size.total);
   return walks;
 }

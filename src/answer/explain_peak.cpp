@@ -22,6 +22,8 @@ std::string_view reason(Phase phase) {
       return "states + all gradients + the temporaries of the step; activations are gone";
     case Phase::evaluation:
       return "what rests between steps + what a forward pass of --eval-batch has at once";
+    case Phase::checkpoint:
+      return "what rests between steps + the weights that are gathered for a checkpoint";
   }
   return {};
 }

@@ -1,5 +1,6 @@
 #include "answer/optimizer_source.hpp"
 #include "answer/parts.hpp"
+#include "llmcalc/frameworks/saving.hpp"
 #include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/layers/widths.hpp"
 #include "llmcalc/memory/communicators.hpp"
@@ -142,6 +143,14 @@ void Ledger::step(const memory::Moment& alive) {
        {"tokens x vocabulary, in each copy that the loss makes",
         fmt::format("{} x {} vocabulary", tokens, quantity::format_count(question_.model.shape.vocab)),
         fmt::format("loss '{}' of framework {}", name_of(training.loss), name_of(training.framework))}});
+  if (walks_.memory.peak().phase == memory::Phase::checkpoint) {
+    add({Holding::checkpoint,
+         "gathered for a checkpoint",
+         alive.temporaries,
+         {"whole weights, or the unit of them that is on its way", exact(alive.temporaries),
+          std::string(frameworks::saving_of(question_)->source)}});
+    return;
+  }
   add({Holding::temporaries,
        "temporaries of the running operation",
        alive.temporaries,

@@ -4,6 +4,7 @@
 #include "llmcalc/layers/widths.hpp"
 #include "llmcalc/memory/communicators.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/spec/node.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "llmcalc/spec/traits.hpp"
 #include "llmcalc/trust/error_bar.hpp"
@@ -96,7 +97,14 @@ memory::StepMemory walk_stage(const memory::StepWalk& step, const spec::Question
   const bool every = question.rank.kind == spec::RankChoice::Kind::max;
   memory::StepMemory memory = every ? step.walk_worst() : step.walk(chosen_stage(question));
   if (question.training.eval_batch > 0) add_evaluation(question, memory);
+  add_checkpoint(step.program(), question, memory);
   return memory;
+}
+
+Bytes host_need(const memory::StepWalk& step, const spec::Question& question) {
+  if (!spec::uses_host(question)) return {};
+  const auto saving = memory::highest_checkpoint_needs(step.program(), question);
+  return spec::host_need_of(question, step.highest_host() + saving.host_of_each) + saving.host_of_first;
 }
 
 Bytes needed_level(const frameworks::Profile& profile, Bytes allocated, Bytes beside) {

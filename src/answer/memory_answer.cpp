@@ -13,7 +13,7 @@ namespace {
 /// "layer 31 of 32", "head", "embedding"; positions count blocks, of which the first is the embedding.
 std::string place_of(const Walks& walks, const memory::PeakMoment& peak) {
   if (peak.phase == Phase::optimizer) return "optimizer step";
-  if (peak.phase == Phase::evaluation) return "evaluation";
+  if (peak.phase > Phase::optimizer) return std::string(memory::name_of(peak.phase));
   const auto position = static_cast<std::size_t>(peak.position);
   const std::string_view pass = peak.phase == Phase::backward ? "backward" : "forward";
   const auto& block = walks.program.blocks[walks.program.sequence[position]];
@@ -28,10 +28,8 @@ std::string place_of(const Walks& walks, const memory::BlockPeak& point) {
   return block.name == "layer" ? fmt::format("layer {}", position) : std::string(block.name);
 }
 
-/// Every step has the phases of one, a run that says so evaluations between them.
-bool is_asked(const memory::PeakMoment& peak) {
-  return peak.phase != Phase::evaluation || peak.alive.total() > Bytes{};
-}
+/// Every step has the phases of one, a run that says so evaluations and checkpoints between them.
+bool is_asked(const memory::PeakMoment& peak) { return peak.phase <= Phase::optimizer || peak.alive.total() > Bytes{}; }
 
 void add_phases(const Walks& walks, MemoryAnswer& answer) {
   const auto& peak = walks.memory.peak();
@@ -75,6 +73,7 @@ MemoryAnswer memory_answer(const spec::Question& question, const Walks& walks) {
   answer.nvme = walks.memory.nvme;
   answer.paged = walks.memory.paged;
   answer.ledger = ledger(question, walks, answer);
+  answer.host_ledger = host_ledger(question, walks);
   return answer;
 }
 

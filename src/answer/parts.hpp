@@ -22,7 +22,7 @@ struct Walks {
   memory::StepMemory memory;  ///< of the stage that the question is about
   std::vector<memory::BlockPeak> timeline;
   std::vector<memory::StagePeak> stages;  ///< the peak of each pipeline stage
-  quantity::Bytes host;                   ///< the most that a rank of any stage has in its machine's memory
+  quantity::Bytes host;                   ///< what the ranks of one machine have in its memory together
   Levels levels;
 };
 
@@ -30,6 +30,12 @@ Walks walk(const spec::Question& question);
 
 /// What an evaluation between two steps has at its highest moment, beside what rests there.
 void add_evaluation(const spec::Question& question, memory::StepMemory& memory);
+
+/// What is there while a checkpoint is written between two steps, where somebody asks.
+void add_checkpoint(const program::Program& program, const spec::Question& question, memory::StepMemory& memory);
+
+/// What this rank has in the memory of its machine, as labelled lines.
+std::vector<LedgerLine> host_ledger(const spec::Question& question, const Walks& walks);
 
 MemoryAnswer memory_answer(const spec::Question& question, const Walks& walks);
 

@@ -42,7 +42,7 @@ Verdict verdict(const spec::Question& question, const trust::Need& need) {
   v.low = around(needed, 1.0 - bar.allocated.below);
   v.high = around(needed, 1.0 + bar.allocated.above);
   v.host_capacity = spec::host_capacity_of(question).value_or(Bytes{});
-  v.host_needed = spec::host_need_of(question, need.host);
+  v.host_needed = need.host;
   return v;
 }
 

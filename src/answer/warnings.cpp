@@ -78,7 +78,7 @@ std::string about_tightness(const spec::Question& question, const Verdict& verdi
   }
   if (!trust::saturates(question, verdict.needed, capacity)) {
     return fmt::format(
-        "tight: what is offloaded takes {} of the {} of a machine, and frameworks need up to half as "
+        "tight: what is offloaded or saved takes {} of the {} of a machine, and frameworks need up to half as "
         "much again for buffers",
         quantity::format_gib(verdict.host_needed), quantity::format_gib(verdict.host_capacity));
   }

@@ -50,6 +50,14 @@ constexpr Demand demands[] = {
        return !formats::is_narrow_float(compute) || can.narrow.has(compute);
      }},
     {"loss", [](const Abilities& can, const Question& q) { return can.losses.has(q.training.loss); }},
+    {"save_checkpoint",
+     [](const Abilities& can, const Question& q) {
+       using spec::SaveCheckpoint;
+       const auto way = q.training.save_checkpoint;
+       if (way == SaveCheckpoint::none) return true;
+       return std::ranges::any_of(
+           can.savings, [&](const Saving& saving) { return way == SaveCheckpoint::framework || saving.way == way; });
+     }},
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Sets of abilities that several frameworks share.
 #pragma once
 
+#include "frameworks/saving_rows.hpp"
 #include "llmcalc/frameworks/abilities.hpp"
 
 namespace llmcalc::frameworks {
@@ -85,6 +86,6 @@ inline constexpr Set<Loss> all_losses = kernel_losses.with(parallel_losses);
 /// A program of one's own, and the textbook.
 inline constexpr Abilities everything{all_methods,    all_algorithms, all_shardings, all_splits,
                                       both_exchanges, every_schedule, every_offload, all_optimizers,
-                                      all_quantized,  all_narrow,     all_losses};
+                                      all_quantized,  all_narrow,     all_losses,    all_savings};
 
 }  // namespace llmcalc::frameworks

@@ -88,6 +88,7 @@ inline constexpr Abilities megatron_abilities{
     .quantized = whole_weights,
     .narrow = all_narrow,
     .losses = parallel_losses,
+    .savings = megatron_savings,
 };
 
 /// Recipes with adapters; the algorithms of reinforcement learning are NeMo-RL's.
@@ -120,6 +121,7 @@ inline constexpr Abilities deepspeed_abilities{
     .quantized = all_quantized,
     .narrow = no_narrow,
     .losses = kernel_losses,
+    .savings = deepspeed_savings,
 };
 
 inline constexpr Abilities megatron_deepspeed_abilities{
@@ -135,6 +137,7 @@ inline constexpr Abilities megatron_deepspeed_abilities{
     .quantized = whole_weights,
     .narrow = no_narrow,
     .losses = {Loss::standard, Loss::vocab_parallel},
+    .savings = deepspeed_savings,
 };
 
 inline constexpr Abilities internevo_abilities{
@@ -150,6 +153,7 @@ inline constexpr Abilities internevo_abilities{
     .quantized = whole_weights,
     .narrow = no_narrow,
     .losses = {Loss::standard, Loss::fused, Loss::vocab_parallel},
+    .savings = own_shard_savings,
 };
 
 inline constexpr Abilities colossalai_abilities{
@@ -165,6 +169,7 @@ inline constexpr Abilities colossalai_abilities{
     .quantized = bitsandbytes,
     .narrow = fp8,
     .losses = {Loss::standard, Loss::fused, Loss::vocab_parallel},
+    .savings = own_shard_savings,
 };
 
 /// GPT-2 and GPT-3 alone. The 8-bit runs measured under this row are LLMQ's, a program of the same kind.
@@ -180,6 +185,7 @@ inline constexpr Abilities llm_c_abilities{
     .quantized = whole_weights,
     .narrow = fp8,
     .losses = {Loss::standard, Loss::fused},
+    .savings = own_shard_savings,
 };
 
 inline constexpr Space llm_c_space{{Sharding::ddp, Sharding::zero1}, one_schedule, {Offload::none}, false};

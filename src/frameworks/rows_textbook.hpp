@@ -54,6 +54,7 @@ inline constexpr Abilities maxtext_abilities{
     .quantized = {Dtype::nf4},
     .narrow = all_narrow,
     .losses = chunked_loss,
+    .savings = maxtext_savings,
 };
 
 constexpr Space jax_space(List<Schedule> schedules, List<Offload> offloads) {

@@ -37,6 +37,7 @@ inline constexpr Abilities litgpt_abilities{
     .quantized = bitsandbytes,
     .narrow = no_narrow,
     .losses = chunked_loss,
+    .savings = litgpt_savings,
 };
 
 constexpr std::string_view torchtune_file = "torchtune 0.6.1 recipes/configs/llama3_1";
@@ -74,6 +75,7 @@ inline constexpr Abilities torchtune_abilities{
     .quantized = {Dtype::nf4, Dtype::nf4_dq},
     .narrow = no_narrow,
     .losses = chunked_loss,
+    .savings = torchtune_savings,
 };
 
 constexpr std::string_view titan_file = "torchtitan 0.3.0 config/configs.py";
@@ -108,6 +110,7 @@ inline constexpr Abilities torchtitan_abilities{
     .quantized = whole_weights,
     .narrow = all_narrow,
     .losses = chunked_loss.with({Loss::vocab_parallel}),
+    .savings = torchtitan_savings,
 };
 
 inline constexpr Default torch_defaults[] = {
@@ -177,6 +180,7 @@ inline constexpr Abilities composer_abilities{
     .quantized = whole_weights,
     .narrow = fp8,
     .losses = standard_loss.with({Loss::fused}),
+    .savings = gathering_savings,
 };
 
 inline constexpr Abilities fms_abilities{
@@ -191,6 +195,7 @@ inline constexpr Abilities fms_abilities{
     .quantized = whole_weights,
     .narrow = no_narrow,
     .losses = standard_loss,
+    .savings = sharding_savings,
 };
 
 inline constexpr Abilities fsdp_qlora_abilities{
@@ -205,6 +210,7 @@ inline constexpr Abilities fsdp_qlora_abilities{
     .quantized = bitsandbytes.with({Dtype::int4}),
     .narrow = no_narrow,
     .losses = standard_loss,
+    .savings = gathering_savings,
 };
 
 struct TorchRow {

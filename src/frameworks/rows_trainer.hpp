@@ -27,6 +27,7 @@ inline constexpr Abilities trainer_abilities{
     .quantized = all_quantized,
     .narrow = fp8.with({Dtype::mxfp8}),
     .losses = kernel_losses,
+    .savings = trainer_savings,
 };
 
 constexpr Abilities trainer_abilities_with(Set<Algorithm> algorithms, Set<Parallelism> splits,

@@ -16,6 +16,8 @@ std::string_view name_of(Phase phase) {
       return "optimizer step";
     case Phase::evaluation:
       return "evaluation";
+    case Phase::checkpoint:
+      return "checkpoint";
   }
   return {};
 }
@@ -44,6 +46,8 @@ constexpr HoldingWords holdings[] = {
     {Holding::communicators, "communicators", "communicators"},
     {Holding::engine, "engine", "colocated engine"},
     {Holding::context, "context", "CUDA context"},
+    {Holding::checkpoint, "checkpoint", "checkpoint"},
+    {Holding::offloaded, "offloaded", "offloaded"},
     {Holding::allocator, "allocator", "allocator slack"},
     {Holding::calibration, "calibration", "calibration"},
 };

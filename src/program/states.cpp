@@ -54,12 +54,6 @@ bool widens_gradients(const spec::Precision& precision) {
   return reads_wide && !precision.grad_copy && precision.grads != formats::Dtype::fp32;
 }
 
-/// A weight of several experts is so many tensors.
-std::int64_t tensors_of(const layers::Weight& w) {
-  const std::int64_t of_one = product(w.rows, w.columns);
-  return of_one == 0 ? 1 : std::max<std::int64_t>(1, w.elements / of_one);
-}
-
 AllocatorSlack slack_of(const layers::Weight& w, Bytes all, std::int64_t shards) {
   const std::int64_t tensors = tensors_of(w);
   return {bytes(quantity::in_bytes(all) / tensors), tensors, shards};
@@ -79,6 +73,11 @@ void add_slack(const layers::Weight& w, const spec::Precision& precision, std::i
 }
 
 }  // namespace
+
+std::int64_t tensors_of(const layers::Weight& w) {
+  const std::int64_t of_one = product(w.rows, w.columns);
+  return of_one == 0 ? 1 : std::max<std::int64_t>(1, w.elements / of_one);
+}
 
 States weight_states(const layers::Weight& w, const spec::Training& training, const StateSharding& sharding) {
   const auto& precision = training.precision;

@@ -118,6 +118,7 @@ Json memory_object(const answer::MemoryAnswer& memory, const Verdict& verdict) {
           {"stage", memory.stage},
           {"stages", stages(memory.stages)},
           {"host_bytes", in_bytes(memory.host)},
+          {"host_ledger", json_list(memory.host_ledger, ledger_line)},
           {"host_needed_bytes", in_bytes(verdict.host_needed)},
           {"host_capacity_bytes", has_machine ? Json(in_bytes(verdict.host_capacity)) : Json()},
           {"nvme_bytes", in_bytes(memory.nvme)},

@@ -78,7 +78,7 @@ std::string levels(const MemoryAnswer& memory, const MemoryUnit& unit, const Tex
       caches ? "max_memory_reserved, with blocks that are only cached" : "torch.cuda.max_memory_reserved");
   add("nvidia-smi", memory.peak_device, "reserved, NCCL's buffers and the CUDA context");
   if (caches) add("needed", memory.peak_needed, "without the cached blocks; the verdict goes by it");
-  if (memory.host > Bytes{}) add("host memory", memory.host, "of this rank, for what is offloaded");
+  for (const auto& line : memory.host_ledger) add("host memory", line.size, line.label);
   if (memory.nvme > Bytes{}) add("NVMe", memory.nvme, "of this rank, for what is offloaded");
   return table.render();
 }

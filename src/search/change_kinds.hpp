@@ -22,4 +22,7 @@ bool offload(Changed& run, Larger larger, std::size_t step);
 /// How many ways there are at most.
 std::size_t offloads(const spec::Question& question, Larger larger);
 
+/// Checkpoints that gather less in one place.
+bool spread_checkpoint(Changed& run, Larger larger, std::size_t step);
+
 }  // namespace llmcalc::search

@@ -300,6 +300,7 @@ constexpr Change rows[] = {
     {ChangeKind::kernel, steps<1>, flash_attention},  // the same result and no slower
     {ChangeKind::optimizer_kernel, steps<1>, fused_optimizer},
     {ChangeKind::loss, steps<1>, smaller_loss},
+    {ChangeKind::checkpoint, steps<2>, spread_checkpoint},
     {ChangeKind::recompute, steps<2>, recompute},  // the same result, later
     {ChangeKind::micro_batch, divisors, smaller_micro_batch},
     {ChangeKind::reference, steps<1>, precomputed_reference},

@@ -20,6 +20,7 @@ enum class ChangeKind {
   recompute,
   micro_batch,
   reference,
+  checkpoint,
   sequence,
   sharding,
   offload,

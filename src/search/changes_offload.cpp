@@ -1,4 +1,5 @@
 #include "llmcalc/frameworks/layout_rules.hpp"
+#include "llmcalc/frameworks/saving.hpp"
 #include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "search/change_kinds.hpp"
@@ -58,5 +59,20 @@ bool offload(Changed& run, Larger, std::size_t step) {
 }
 
 std::size_t offloads(const spec::Question&, Larger) { return std::size(ways); }
+
+bool spread_checkpoint(Changed& run, Larger, std::size_t step) {
+  using spec::SaveCheckpoint;
+  const auto* present = frameworks::saving_of(run.question);
+  if (present == nullptr) return false;
+  const auto way = step == 0 ? SaveCheckpoint::full_cpu : SaveCheckpoint::sharded;
+  const auto& savings = frameworks::row_of(run.question.training.framework).abilities.savings;
+  const bool gathers_less = step == 0 ? present->way == SaveCheckpoint::full : present->way != way;
+  if (!gathers_less || std::ranges::find(savings, way, &frameworks::Saving::way) == savings.end()) return false;
+  run.question.training.save_checkpoint = way;
+  say(run, {{"save_checkpoint", std::string(spec::name_of(way))}},
+      step == 0 ? "checkpoints are gathered in the first rank's host memory" : "each rank writes its own checkpoint",
+      "nothing while training; sharded checkpoints are put together by a tool (torch.distributed.checkpoint)");
+  return true;
+}
 
 }  // namespace llmcalc::search

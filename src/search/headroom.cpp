@@ -123,8 +123,7 @@ class HeadroomSearch {
     const auto over = [](quantity::Bytes needed, quantity::Bytes capacity) {
       return static_cast<double>(in_bytes(needed)) - static_cast<double>(in_bytes(capacity));
     };
-    return std::max(over(need.accelerator, verdict_.capacity),
-                    over(spec::host_need_of(changed_, need.host), verdict_.host_capacity));
+    return std::max(over(need.accelerator, verdict_.capacity), over(need.host, verdict_.host_capacity));
   }
 
   spec::Question changed_;

@@ -3,7 +3,6 @@
 #include "llmcalc/answer/levels.hpp"
 #include "llmcalc/program/build.hpp"
 #include "llmcalc/program/count.hpp"
-#include "llmcalc/spec/node.hpp"
 
 #include <exception>
 
@@ -16,8 +15,7 @@ std::optional<trust::Need> Probe::need(const spec::Question& question) try {
   const bool by_rule = question.training.activations == spec::ActivationModel::rule_of_thumb;
   const std::int64_t parameters = by_rule ? program::count_parameters(program_).total : 0;
   const auto memory = answer::walk_stage(step, question);
-  return trust::Need{answer::levels(question, profile, memory, parameters).needed,
-                     spec::uses_host(question) ? step.highest_host() : quantity::Bytes{}};
+  return trust::Need{answer::levels(question, profile, memory, parameters).needed, answer::host_need(step, question)};
 } catch (const std::exception&) {
   return std::nullopt;
 }

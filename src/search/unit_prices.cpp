@@ -104,10 +104,10 @@ bool UnitSearch::host_fits(PricedPolicy& policy, const Pipeline& pipeline, const
   if (!spec::uses_host(question_)) return true;
   const bool deferred = order.schedule == spec::Schedule::zero_bubble;
   const std::uint32_t list = order.cut->stages[policy.recompute];
-  const Bytes of_rank = walk_of(policy, deferred).highest_host(pipeline.stages[list]);
+  const Bytes needed = spec::host_need_of(question_, walk_of(policy, deferred).highest_host(pipeline.stages[list]));
   const auto capacity = spec::host_capacity_of(question_);
-  if (capacity && spec::host_need_of(question_, of_rank) > *capacity) return false;
-  return !space_.question().strict || trust::host_excess(question_, of_rank) <= 0.0;
+  if (capacity && needed > *capacity) return false;
+  return !space_.question().strict || trust::host_excess(question_, needed) <= 0.0;
 }
 
 const std::vector<timing::StageTraffic>& UnitSearch::traffic_of(std::uint32_t recompute, std::uint32_t list,

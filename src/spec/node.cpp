@@ -26,7 +26,9 @@ std::optional<Bytes> host_capacity_of(const Question& question) {
 Bytes host_need_of(const Question& question, Bytes of_rank) { return ranks_of_machine(question.layout) * of_rank; }
 
 bool uses_host(const Question& question) {
-  return question.training.offload != Offload::none || is_paged(question.training.optimizer);
+  const Training& training = question.training;
+  return training.offload != Offload::none || is_paged(training.optimizer) ||
+         training.save_checkpoint != SaveCheckpoint::none;
 }
 
 }  // namespace llmcalc::spec

@@ -163,6 +163,15 @@ std::span<const Named<OffloadTarget>> vocabulary<OffloadTarget>() {
 }
 
 template <>
+std::span<const Named<SaveCheckpoint>> vocabulary<SaveCheckpoint>() {
+  using enum SaveCheckpoint;
+  static constexpr Named<SaveCheckpoint> words[] = {
+      {none, "none"},         {framework, "framework"}, {full, "full"},  {full_cpu, "full-cpu"},
+      {full_cpu, "full_cpu"}, {sharded, "sharded"},     {async, "async"}};
+  return words;
+}
+
+template <>
 std::span<const Named<ActivationModel>> vocabulary<ActivationModel>() {
   using enum ActivationModel;
   static constexpr Named<ActivationModel> words[] = {

@@ -31,12 +31,11 @@ bool saturates(const spec::Question& question, Bytes needed, Bytes capacity) {
          static_cast<double>(in_bytes(needed)) * cached >= static_cast<double>(in_bytes(capacity));
 }
 
-double host_excess(const spec::Question& question, Bytes of_rank) {
+double host_excess(const spec::Question& question, Bytes of_machine) {
   constexpr double with_buffers = 1.5;
   const auto capacity = spec::host_capacity_of(question);
-  if (!capacity || of_rank == Bytes{}) return -std::numeric_limits<double>::infinity();
-  const auto needed = static_cast<double>(in_bytes(spec::host_need_of(question, of_rank)));
-  return with_buffers * needed - static_cast<double>(in_bytes(*capacity));
+  if (!capacity || of_machine == Bytes{}) return -std::numeric_limits<double>::infinity();
+  return with_buffers * static_cast<double>(in_bytes(of_machine)) - static_cast<double>(in_bytes(*capacity));
 }
 
 namespace {
@@ -47,12 +46,11 @@ VerdictKind judge_accelerator(const spec::Question& question, Bytes needed, Byte
   return open ? VerdictKind::tight : VerdictKind::fits;
 }
 
-VerdictKind judge_host(const spec::Question& question, Bytes of_rank) {
+VerdictKind judge_host(const spec::Question& question, Bytes of_machine) {
   const auto capacity = spec::host_capacity_of(question);
-  const Bytes needed = spec::host_need_of(question, of_rank);
-  if (!capacity || needed == Bytes{}) return VerdictKind::fits;
-  if (needed > *capacity) return VerdictKind::does_not_fit;
-  return host_excess(question, of_rank) > 0.0 ? VerdictKind::tight : VerdictKind::fits;
+  if (!capacity || of_machine == Bytes{}) return VerdictKind::fits;
+  if (of_machine > *capacity) return VerdictKind::does_not_fit;
+  return host_excess(question, of_machine) > 0.0 ? VerdictKind::tight : VerdictKind::fits;
 }
 
 }  // namespace

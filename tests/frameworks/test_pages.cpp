@@ -2,6 +2,7 @@
 #include "catch.hpp"
 #include "llmcalc/frameworks/release.hpp"
 #include "llmcalc/frameworks/table.hpp"
+#include "llmcalc/spec/names.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -41,6 +42,20 @@ TEST_CASE("the manual lists every framework with all that it does unasked") {
     for (const auto& usual : row->defaults) {
       CAPTURE(option(usual));
       CHECK(line.find(option(usual)) != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("the manual lists every way in which a framework writes checkpoints") {
+  const std::string whole = page("frameworks.md");
+  const std::string text = whole.substr(whole.find("| checkpoints of |"));
+  for (const auto* row : frameworks::rows()) {
+    CAPTURE(row->words.front());
+    const auto found = text.find("`" + std::string(row->words.front()) + "`");
+    REQUIRE(found != std::string::npos);
+    const std::string line = text.substr(found, text.find('\n', found) - found);
+    for (const auto& saving : row->abilities.savings) {
+      CHECK(line.find("`" + std::string(spec::name_of(saving.way)) + "`") != std::string::npos);
     }
   }
 }

@@ -25,7 +25,7 @@ constexpr std::string_view schema_columns =
 /// What the command line knows beyond the schema's question.
 constexpr std::string_view other_terms =
     "config dtype zero gpus_per_node inter_node node_dispatch expert_overlap data_overlap master_weights "
-    "master_type colocate_fraction eval_batch "
+    "master_type colocate_fraction eval_batch save_checkpoint "
     "optimizer_rank moe_every "
     "norms_per_layer qk_norm "
     "parallel_residual window "

@@ -104,6 +104,7 @@ TEST_CASE("a fit answer as a whole") {
     "stage": 0,
     "stages": [],
     "host_bytes": 0,
+    "host_ledger": [],
     "host_needed_bytes": 0,
     "host_capacity_bytes": null,
     "nvme_bytes": 0,

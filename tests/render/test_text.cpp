@@ -182,7 +182,8 @@ TEST_CASE("need and capacity stand in the unit of the capacity") {
 TEST_CASE("what rests elsewhere than on the accelerator is a line") {
   auto report = sample_report();
   CHECK_FALSE(contains(to_text(report, plain), "host memory"));
-  report.estimate.memory.host = quantity::gib(12);
+  report.estimate.memory.host_ledger = {
+      {memory::Holding::offloaded, "of this rank, for what is offloaded", quantity::gib(12), {}}};
   report.estimate.memory.nvme = quantity::gib(90);
   CHECK(contains(to_text(report, plain), "host memory         12.00  of this rank"));
   CHECK(contains(to_text(report, plain), "NVMe                90.00  of this rank"));

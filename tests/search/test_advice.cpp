@@ -54,6 +54,8 @@ bool has_options(const search::Advised& told, std::string_view options) {
 
 // One question for every way in which a run can be too large.
 const std::string too_large[] = {
+    "--model llama-3-8b --framework torch --sharding fsdp1 --gpu rtx-4090:8 --seq 1k --recompute full "
+    "--save-checkpoint full",
     "--model llama-3-8b --dtype mixed-bf16 --gpu a100-80-sxm",
     "--model llama-3-8b --dtype bf16 --framework hf --micro-batch 4 --gpu h100-sxm",
     "--model llama-3-8b --dtype bf16 --framework hf --micro-batch 6 --seq 8192 --gpu h200-sxm",
@@ -231,6 +233,12 @@ TEST_CASE("advice takes any question that an estimate takes") {
   CHECK(huge.verdict.kind == VerdictKind::does_not_fit);
   CHECK(advised("--params 1e9 --dtype bf16").changes.empty());
   CHECK_FALSE(advised("--params 1e9 --dtype bf16 --gpu a100-80 --activations none").headroom);
+}
+
+TEST_CASE("where gathered checkpoints alone do not fit, others are advised first") {
+  const auto told = advised(too_large[0]);
+  REQUIRE(told.verdict.kind == VerdictKind::does_not_fit);
+  CHECK(options_of(told.changes.front().terms) == " --save-checkpoint full-cpu");
 }
 
 TEST_CASE("a run short of a reference model's bytes may store what that would say") {

@@ -41,6 +41,7 @@ struct TimelinePoint {
 
 struct MemoryAnswer {
   std::vector<LedgerLine> ledger;
+  std::vector<LedgerLine> host_ledger;  ///< of this rank in its machine's memory
   std::vector<PhasePeak> phases;
   std::vector<TimelinePoint> timeline;  ///< a steady step in time order; empty where activations are no program
   memory::Phase peak_phase = memory::Phase::backward;

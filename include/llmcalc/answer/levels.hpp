@@ -19,6 +19,9 @@ frameworks::Profile profile_of(const spec::Question& question);
 /// \throws quantity::BadInput when the pipeline has no such stage
 memory::StepMemory walk_stage(const memory::StepWalk& step, const spec::Question& question);
 
+/// What the ranks of one machine have in its memory together: what is offloaded and paged, and checkpoints.
+quantity::Bytes host_need(const memory::StepWalk& step, const spec::Question& question);
+
 struct Levels {
   quantity::Bytes allocated;  ///< torch.cuda.max_memory_allocated
   quantity::Bytes reserved;   ///< torch.cuda.max_memory_reserved

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "llmcalc/formats/dtype.hpp"
+#include "llmcalc/frameworks/saving.hpp"
 #include "llmcalc/frameworks/set.hpp"
 #include "llmcalc/spec/question.hpp"
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -25,6 +27,7 @@ struct Abilities {
   Set<formats::Dtype> quantized;  ///< types of frozen base weights, beside the whole ones
   Set<formats::Dtype> narrow;     ///< types of products with fewer than 16 bits
   Set<spec::Loss> losses;
+  std::span<const Saving> savings{};  ///< ways to write a checkpoint; the first that holds is its own choice
 };
 
 /// The term of a question that asks for what the framework cannot do; empty where it can do all of it.

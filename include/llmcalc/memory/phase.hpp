@@ -8,7 +8,7 @@
 
 namespace llmcalc::memory {
 
-enum class Phase { forward, loss, backward, optimizer, evaluation };
+enum class Phase { forward, loss, backward, optimizer, evaluation, checkpoint };
 
 enum class Holding {
   weights,
@@ -26,11 +26,13 @@ enum class Holding {
   communicators,
   engine,
   context,
+  checkpoint,
+  offloaded,
   allocator,
   calibration
 };
 
-std::string_view name_of(Phase phase);      ///< "forward", "loss", "backward", "optimizer step", "evaluation"
+std::string_view name_of(Phase phase);  ///< "forward", "loss", "backward", "optimizer step", "evaluation", "checkpoint"
 std::string_view name_of(Holding holding);  ///< "weights", "master weights", "logits and loss", ...
 std::string_view id_of(Holding holding);    ///< for machines: "weights", "master_weights", "logits", ...
 

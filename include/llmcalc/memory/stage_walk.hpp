@@ -12,6 +12,7 @@
 #pragma once
 
 #include "llmcalc/memory/block_prices.hpp"
+#include "llmcalc/memory/checkpoint.hpp"
 #include "llmcalc/memory/phase.hpp"
 #include "llmcalc/memory/stage_needs.hpp"
 #include "llmcalc/program/stage_blocks.hpp"
@@ -23,7 +24,7 @@
 
 namespace llmcalc::memory {
 
-inline constexpr std::size_t phase_count = 5;
+inline constexpr std::size_t phase_count = 6;
 
 /// What is alive at one moment, by purpose. Sums to what the framework's allocator counts as allocated.
 struct Moment {
@@ -55,9 +56,10 @@ struct StepMemory {
   Moment persistent;                               ///< between steps
   std::array<PeakMoment, phase_count> steady;      ///< one peak a phase, in the order of Phase
   std::array<PeakMoment, phase_count> first_step;  ///< the same before the optimizer has made its states
-  quantity::Bytes host;   ///< what rests in the memory of the host instead: offloaded states and activations
-  quantity::Bytes nvme;   ///< what rests on drives
-  quantity::Bytes paged;  ///< optimizer states in managed memory, on the accelerator only while it has room
+  quantity::Bytes host;    ///< what rests in the memory of the host instead: offloaded states and activations
+  quantity::Bytes nvme;    ///< what rests on drives
+  CheckpointNeeds saving;  ///< beside all that, while a checkpoint is written
+  quantity::Bytes paged;   ///< optimizer states in managed memory, on the accelerator only while it has room
 
   const PeakMoment& peak() const;        ///< the highest of `steady`; the earliest of equals
   const PeakMoment& first_peak() const;  ///< the highest of `first_step`

@@ -13,6 +13,8 @@ class StepWalk {
  public:
   StepWalk(const program::Program& program, const spec::Question& question, const frameworks::Profile& profile);
 
+  const program::Program& program() const { return program_; }
+
   StepMemory walk(std::int64_t stage) const;
 
   /// The stage that peaks highest; the first of equals.

@@ -30,6 +30,9 @@ struct States {
   States& add(const States& other, std::int64_t count);
 };
 
+/// A weight of several experts is so many tensors on its rank.
+std::int64_t tensors_of(const layers::Weight& weight);
+
 /// The states of one weight on its rank. A weight whose storage is another block's has none.
 States weight_states(const layers::Weight& weight, const spec::Training& training, const StateSharding& sharding);
 

@@ -34,6 +34,7 @@ enum class RecomputeLayers;
 enum class RecomputeModule;
 enum class RecomputePolicy;
 enum class Reference;
+enum class SaveCheckpoint;
 enum class Schedule;
 enum class Sharding;
 enum class Stack;
@@ -80,6 +81,8 @@ template <>
 std::span<const Named<CudaGraph>> vocabulary<CudaGraph>();
 template <>
 std::span<const Named<OffloadTarget>> vocabulary<OffloadTarget>();
+template <>
+std::span<const Named<SaveCheckpoint>> vocabulary<SaveCheckpoint>();
 template <>
 std::span<const Named<ActivationModel>> vocabulary<ActivationModel>();
 template <>

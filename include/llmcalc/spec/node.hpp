@@ -24,7 +24,7 @@ std::optional<quantity::Bytes> host_capacity_of(const Question& question);
 /// What the ranks on one machine need of its memory together.
 quantity::Bytes host_need_of(const Question& question, quantity::Bytes of_rank);
 
-/// Whether anything of the run rests in that memory.
+/// Whether anything of the run rests in that memory, or passes through it.
 bool uses_host(const Question& question);
 
 }  // namespace llmcalc::spec

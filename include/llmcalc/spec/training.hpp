@@ -117,6 +117,15 @@ enum class CudaGraph {
 };
 /// Where what is offloaded rests.
 enum class OffloadTarget { host, nvme };
+/// How a checkpoint comes from the accelerators to the disk.
+enum class SaveCheckpoint {
+  none,       ///< nobody asks what it takes
+  framework,  ///< as the framework does where its user says nothing
+  full,       ///< whole weights on the accelerator (FSDP FULL_STATE_DICT), each rank's own where nothing is sharded
+  full_cpu,   ///< gathered piece by piece into the first rank's host memory (the same with offload_to_cpu, rank0_only)
+  sharded,    ///< each rank writes what it has (torch.distributed.checkpoint, torch_dist)
+  async       ///< the same from a copy in host memory, while training goes on
+};
 enum class ActivationModel {
   program,        ///< what the step program keeps
   none,           ///< model states only
@@ -181,6 +190,7 @@ struct Training {
   std::int64_t global_batch = 0;
   std::int64_t batch_of_rank = 0;  ///< sequences of a step that a rank was told to split evenly; 0: nobody said
   std::int64_t eval_batch = 0;     ///< sequences that a rank evaluates at once; 0: nothing is evaluated
+  SaveCheckpoint save_checkpoint = SaveCheckpoint::none;
   double colocate_fraction = 0.0;  ///< of the accelerator's memory, that an engine beside the trainer generates in
   Recompute recompute;
   AttentionKernel attention = AttentionKernel::flash;

@@ -35,10 +35,11 @@ std::optional<quantity::Bytes> capacity_of(const spec::Question& question);
 /// By how much the high end of the error bar exceeds the capacity, in bytes; negative where it fits.
 double excess(const spec::Question& question, quantity::Bytes needed, quantity::Bytes capacity);
 
-/// The same of the memory of one machine, of which each rank needs so much; negative where nothing is offloaded.
+/// The same of the memory of one machine, of which its ranks need so much together; negative where they need none.
 /// Frameworks allocate further buffers there: DeepSpeed reckons with half as much again (runtime/zero/stage3.py,
-/// estimate_zero3_model_states_mem_needs, additional_buffer_factor).
-double host_excess(const spec::Question& question, quantity::Bytes of_rank);
+/// estimate_zero3_model_states_mem_needs, additional_buffer_factor), and what torch pins comes in blocks of a power of
+/// two (aten/src/ATen/core/CachingHostAllocator.h).
+double host_excess(const spec::Question& question, quantity::Bytes of_machine);
 
 /// What the allocator of sharded layers would cache reaches the capacity, though what must fit does not: such runs have
 /// died, because blocks of gathered weights are not given back in time.
@@ -47,10 +48,10 @@ bool saturates(const spec::Question& question, quantity::Bytes needed, quantity:
 /// What a run needs of the two memories that can run out.
 struct Need {
   quantity::Bytes accelerator;  ///< of one
-  quantity::Bytes host = {};    ///< of one rank in the memory of its machine, for what is offloaded
+  quantity::Bytes host = {};    ///< of one machine
 };
 
-/// The worse of two verdicts: on the accelerator, and on the machine's memory where something is offloaded to it.
+/// The worse of two verdicts: on the accelerator, and on the machine's memory where it holds something of the run.
 VerdictKind judge(const spec::Question& question, const Need& need);
 
 }  // namespace llmcalc::trust

@@ -143,6 +143,8 @@ constexpr Term rows[] = {
     term<Count, InTraining<&Training::global_batch>>("global_batch", Group::run, "sequences an optimizer step"),
     term<Whole<0>, InTraining<&Training::eval_batch>>("eval_batch", Group::run,
                                                       "sequences a rank evaluates at once; 0: it evaluates none"),
+    term<Word<spec::SaveCheckpoint>, InTraining<&Training::save_checkpoint>>(
+        "save_checkpoint", Group::run, "how a checkpoint is written, whose memory is counted too"),
     term<Share, InTraining<&Training::colocate_fraction>>(
         "colocate_fraction", Group::run, "share of the accelerator that an engine beside the trainer generates in"),
     {"recompute",
