@@ -31,10 +31,16 @@ std::int64_t chunks(const Layout& layout) { return quantity::product(layout.pp, 
 /// The embedding and the loss.
 constexpr std::int64_t ends = 2;
 
+bool is_core(const LayoutUse& use) { return row_of(use.training.framework).engine == TrainingEngine::megatron_core; }
+
 /// What its arguments ask of the overlap (Megatron-LM training/arguments.py, overlap_moe_expert_parallel_comm).
-bool overlaps_experts(const LayoutUse& use) {
-  return use.layout.expert_overlap && use.layout.ep > 1 &&
-         row_of(use.training.framework).engine == TrainingEngine::megatron_core;
+bool overlaps_experts(const LayoutUse& use) { return use.layout.expert_overlap && use.layout.ep > 1 && is_core(use); }
+
+/// "full recompute is only supported with full iteration CUDA graph" (Megatron-LM core/transformer/
+/// transformer_config.py, __post_init__).
+bool recomputes_in_graphs(const LayoutUse& use) {
+  const bool whole_layers = use.training.recompute.policy == spec::RecomputePolicy::full;
+  return is_core(use) && use.training.cuda_graph == spec::CudaGraph::scoped && whole_layers;
 }
 
 // DeepSpeed's offload_param belongs to stage 3 (runtime/zero/config.py), and its pipeline has no stage 2 or 3
@@ -63,6 +69,15 @@ constexpr LayoutRule rules[] = {
        return overlaps_experts(use) && use.training.recompute.policy == spec::RecomputePolicy::full;
      },
      LooksAt::all},
+    {"cuda_graph", "recompute", "Megatron Core recomputes whole layers in graphs of the whole iteration alone",
+     "--recompute none, or --cuda-graph full", recomputes_in_graphs, LooksAt::all},
+    {"cuda_graph", "offload", "Megatron Core has no graphs where activations leave the accelerator",
+     "--cuda-graph none",
+     [](const LayoutUse& use) {
+       const bool has_graphs = use.training.cuda_graph != spec::CudaGraph::none;
+       return is_core(use) && has_graphs && use.training.offload == spec::Offload::activations;
+     },
+     LooksAt::states},
     {"vpp", "layers", "every virtual stage needs a layer", "",
      [](const LayoutUse& use) {
        return use.layout.vpp > 1 && chunks(use.layout) > use.shape.layers + use.shape.decoder_layers +
@@ -85,8 +100,7 @@ const LayoutRule* first_broken(const LayoutUse& use, const IsAsked& is_asked) {
 
 bool counts_ends_as_layers(const LayoutUse& use) {
   const Layout& l = use.layout;
-  const bool is_core = row_of(use.training.framework).engine == TrainingEngine::megatron_core;
-  if (!is_core || l.pp == 1 || l.first_stage_layers || l.last_stage_layers || use.shape.decoder_layers > 0)
+  if (!is_core(use) || l.pp == 1 || l.first_stage_layers || l.last_stage_layers || use.shape.decoder_layers > 0)
     return false;
   return use.shape.layers % chunks(l) != 0 && (use.shape.layers + ends) % chunks(l) == 0;
 }

@@ -9,6 +9,10 @@
 
 namespace llmcalc::render {
 
+bool is_switched_on(std::string_view term, std::string_view value) {
+  return value == "1" && (term == "node_dispatch" || term == "expert_overlap");
+}
+
 bool is_told(std::string_view term, std::string_view value) {
   static constexpr std::array<std::string_view, 2> always{"micro_batch", "dp"};
   static constexpr std::array<std::string_view, 2> never{"gpu", "gpus"};
@@ -16,11 +20,12 @@ bool is_told(std::string_view term, std::string_view value) {
   const auto is_among = [](std::string_view word, std::span<const std::string_view> words) {
     return std::ranges::find(words, word) != words.end();
   };
-  return is_among(term, always) || (!is_among(term, never) && !is_among(value, unused));
+  return is_among(term, always) || is_switched_on(term, value) || (!is_among(term, never) && !is_among(value, unused));
 }
 
 std::string short_name(std::string_view term) {
   if (term == "micro_batch") return "mb";
+  if (term == "cuda_graph") return "graphs";
   return std::string(term);
 }
 

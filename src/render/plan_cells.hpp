@@ -9,6 +9,9 @@
 
 namespace llmcalc::render {
 
+/// Of a term that is only on or off: its value says nothing beside its name.
+bool is_switched_on(std::string_view term, std::string_view value);
+
 /// Whether a value that all rows share is worth a column: one of a way to be parallel that is used.
 bool is_told(std::string_view term, std::string_view value);
 

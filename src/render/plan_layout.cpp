@@ -19,6 +19,8 @@ bool is_one_of(std::string_view word, auto const& words) { return std::ranges::f
 std::string degree_words(std::string_view term, const std::string& value) {
   if (is_one_of(term, plain)) return value;
   if (term == "sp") return "sp";
+  if (term == "node_dispatch") return "dispatch by node";
+  if (term == "expert_overlap") return "experts overlap";
   if (term == "gpus") return "x" + value;
   return short_name(term) + " " + value;
 }
@@ -48,7 +50,7 @@ std::string layout_words(const PlanReport& report, const PlanRow& row, const std
   for (const std::size_t i : terms) {
     const auto& term = report.terms[i];
     const auto& value = row.values[i];
-    const bool always = term == "micro_batch" || term == "gpus";
+    const bool always = term == "micro_batch" || term == "gpus" || is_switched_on(term, value);
     if (!always && is_one_of(value, unused)) continue;
     if (!words.empty()) words += is_part_of_last(term) ? " " : ", ";
     words += degree_words(term, value);

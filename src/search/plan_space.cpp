@@ -246,6 +246,7 @@ spec::Question PlanSpace::question_of(const Choice& c) const {
   training.grad_accum = training.global_batch / (c.layout.dp * c.micro_batch);
   training.recompute = parts_->recomputes[c.recompute];
   training.offload = c.offload;
+  training.cuda_graph = c.cuda_graph;
   return question;
 }
 

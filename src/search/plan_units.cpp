@@ -1,6 +1,7 @@
 #include "search/plan_units.hpp"
 
 #include "llmcalc/frameworks/layout_rules.hpp"
+#include "llmcalc/frameworks/table.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -46,9 +47,45 @@ class UnitList {
       for (const std::int64_t etp : degrees(choices_.etp, moe.experts > 0 ? unit_.tp : 1)) {
         unit_.ep = ep;
         unit_.etp = etp;
-        if (moe.expert_ffn % etp == 0 && can_be_cut()) add_batches();
+        if (moe.expert_ffn % etp == 0 && can_be_cut()) add_dispatches();
       }
     }
+  }
+
+  /// How tokens reach their experts makes a difference where these are spread, by node where over several.
+  void add_dispatches() {
+    const spec::Layout& layout = question_.layout;
+    const bool spread = is_core_ && unit_.ep > 1;
+    const bool over_nodes = spread && unit_.ep * unit_.etp > layout.gpus / layout.nodes;
+    for (const bool by_node : switches(choices_.node_dispatch, layout.node_dispatch, over_nodes)) {
+      unit_.node_dispatch = by_node;
+      for (const bool overlap : switches(choices_.expert_overlap, layout.expert_overlap, spread)) {
+        unit_.expert_overlap = overlap;
+        add_graphs();
+      }
+    }
+  }
+
+  /// Graphs of parts of a layer leave out the experts, whose tokens the host has to count; of a whole iteration they
+  /// ask for experts of a fixed capacity (Megatron-LM core/transformer/transformer_config.py), which somebody has to
+  /// say.
+  void add_graphs() {
+    using spec::CudaGraph;
+    const CudaGraph said = question_.training.cuda_graph;
+    auto graphs = choices_.cuda_graph;
+    if (graphs.empty()) graphs = {said};
+    const bool open = choices_.cuda_graph.empty() && is_core_ && question_.model.shape.moe.experts > 0;
+    if (open && said == CudaGraph::none) graphs.push_back(CudaGraph::scoped);
+    for (const auto graph : graphs) {
+      unit_.cuda_graph = graph;
+      add_batches();
+    }
+  }
+
+  /// The stated values; both where the framework has both ways and nobody says.
+  static std::vector<bool> switches(const std::vector<bool>& stated, bool usual, bool open) {
+    if (!stated.empty()) return stated;
+    return open ? std::vector<bool>{false, true} : std::vector<bool>{usual};
   }
 
   void add_batches() {
@@ -75,6 +112,9 @@ class UnitList {
 
   const spec::Question& question_;
   const spec::RunChoices& choices_;
+  /// DeepEP and HybridEP, exchanges beside other work, and graphs are Megatron Core's.
+  const bool is_core_ =
+      frameworks::row_of(question_.training.framework).engine == frameworks::TrainingEngine::megatron_core;
   std::vector<PlanUnit>& units_;
   PlanUnit unit_;  ///< that is being put together
 };

@@ -81,6 +81,13 @@ void UnitSearch::enter(std::uint32_t base) {
   first_profile_ = 0;
 }
 
+/// What the host does is part of the kernels' prices.
+void UnitSearch::take_graph(spec::CudaGraph graph) {
+  if (question_.training.cuda_graph == graph) return;
+  question_.training.cuda_graph = graph;
+  kernels_.emplace(*base_->question.gpu, question_.training, base_->profile.front());
+}
+
 /// A part of the search that cannot be answered does not end the others.
 void UnitSearch::search(const PlanUnit& unit, Keeper& keeper) try {
   keeper_ = &keeper;
@@ -92,7 +99,10 @@ void UnitSearch::search(const PlanUnit& unit, Keeper& keeper) try {
   layout.cp_exchange = unit.cp_exchange;
   layout.ep = unit.ep;
   layout.etp = unit.etp;
+  layout.node_dispatch = unit.node_dispatch;
+  layout.expert_overlap = unit.expert_overlap;
   question_.training.micro_batch = unit.micro_batch;
+  take_graph(unit.cuda_graph);
   for (const Pipeline& pipeline : base_->pipelines) search_pipeline(pipeline);
 } catch (const std::exception& error) {
   keeper.miss(error.what());
@@ -184,14 +194,30 @@ void UnitSearch::search_orders(const Pipeline& pipeline) {
   for (std::uint32_t i = 0; i < weights_.size(); ++i) evaluate(i, pipeline);
 }
 
+bool UnitSearch::restricts_policies() const {
+  return question_.layout.expert_overlap || question_.training.cuda_graph != spec::CudaGraph::none;
+}
+
+/// How many recompute policies the layout may have: experts that overlap are not recomputed whole, nor are graphs.
+std::int64_t UnitSearch::legal_policies() {
+  if (!restricts_policies()) return static_cast<std::int64_t>(weights_.size());
+  std::int64_t legal = 0;
+  for (const spec::Recompute& policy : space_.recomputes()) {
+    question_.training.recompute = policy;
+    legal += is_legal(spec::LooksAt::all) ? 1 : 0;
+  }
+  question_.training.recompute = {};
+  return legal;
+}
+
 /// Layouts whose states alone do not fit are counted and left.
 void UnitSearch::list_orders(const Pipeline& pipeline) {
-  const auto policies = static_cast<std::int64_t>(weights_.size());
+  question_.training.recompute = {};
   orders_.clear();
   for (const Order& order : legal_orders_[question_.layout.sp]) {
     take(order);
     if (!is_legal(spec::LooksAt::all)) continue;
-    keeper_->count(policies, 0);
+    keeper_->count(legal_policies(), 0);
     const std::uint32_t list = order.cut->stages.front();
     if (!states_fit_[list]) states_fit_[list] = states_fit(pipeline, list);
     if (*states_fit_[list]) orders_.push_back(order);
@@ -212,6 +238,7 @@ void UnitSearch::take(const Order& order) {
 /// A size beyond what can be counted fits nowhere.
 void UnitSearch::evaluate(std::uint32_t recompute, const Pipeline& pipeline) try {
   question_.training.recompute = space_.recomputes()[recompute];
+  if (restricts_policies() && !is_legal(spec::LooksAt::all)) return;
   auto& program = prices_.program(key_of(recompute, pipeline), question_, profile(recompute), prices());
   for (StagePeaks& peaks : peaks_) peaks.clear(pipeline.stages.size());
   times_.clear(pipeline.stages.size());
@@ -243,7 +270,7 @@ bool UnitSearch::fits(Bytes memory) const {
 PlannedRun UnitSearch::planned(std::uint32_t recompute, Bytes memory, Seconds step) const {
   const spec::Training& training = question_.training;
   PlannedRun run;
-  run.choice = {base_index_, question_.layout, training.micro_batch, recompute, training.offload};
+  run.choice = {base_index_, question_.layout, training.micro_batch, recompute, training.offload, training.cuda_graph};
   run.memory = memory;
   run.step = question_.calibration.time.factor * step;
   run.total = run.step * base_->steps;

@@ -43,6 +43,9 @@ class UnitSearch {
 
  private:
   void enter(std::uint32_t base);
+  bool restricts_policies() const;
+  std::int64_t legal_policies();
+  void take_graph(spec::CudaGraph graph);
   void search_pipeline(const Pipeline& pipeline);
   void search_offloads(const Pipeline& pipeline);
   void search_orders(const Pipeline& pipeline);

@@ -22,6 +22,7 @@ struct Space {
   std::string_view line;
   std::int64_t gpus, global_batch;
   Objective objective = Objective::step_time;
+  std::int64_t nodes = 1;
 };
 
 constexpr std::string_view tiny = "--layers 4 --hidden 512 --heads 8 --ffn 2048 --vocab 32000 --seq 1024 --tokens 1B ";
@@ -60,6 +61,7 @@ const std::vector<std::pair<std::string_view, Space>> spaces = {
     {tied, {"--gpu a100-40 --method lora", 4, 4}},
     {experts, {"--gpu a100-40", 2, 2}},
     {experts, {"--gpu h100-sxm --framework megatron --memory 3GiB", 4, 4}},
+    {experts, {"--gpu h100-sxm --framework megatron", 4, 2, Objective::step_time, 2}},
     {"--model t5-small --seq 512 --tokens 1B ", {"--gpu a100-40", 2, 2}},
     {"--model gemma-3-270m --seq 1k --tokens 1B ", {"--gpu a100-40", 2, 2}},
 };
@@ -67,6 +69,7 @@ const std::vector<std::pair<std::string_view, Space>> spaces = {
 spec::Question base_of(std::string_view model, const Space& space) {
   spec::Question q = test::question(std::string(model) + std::string(space.line));
   q.layout.gpus = space.gpus;
+  q.layout.nodes = space.nodes;
   q.training.global_batch = space.global_batch;
   return q;
 }
@@ -147,6 +150,23 @@ class BruteForce {
           l_.sharding = sharding;
           c_.offload = offload;
           c_.recompute = recompute;
+          exchanges();
+        }
+  }
+
+  /// How experts exchange tokens, and what runs as graphs, where Megatron Core has mixtures.
+  void exchanges() {
+    const bool core = base_.training.framework == spec::Framework::megatron && base_.model.shape.moe.experts > 0;
+    const bool spread = core && l_.ep > 1;
+    for (const bool dispatch : {false, true})
+      for (const bool overlap : {false, true})
+        for (const auto graph : {spec::CudaGraph::none, spec::CudaGraph::scoped}) {
+          if (!core && graph != spec::CudaGraph::none) continue;
+          const bool over_nodes = spread && l_.ep * l_.etp > l_.gpus / l_.nodes;
+          if ((overlap && !spread) || (dispatch && !over_nodes)) continue;
+          l_.node_dispatch = dispatch;
+          l_.expert_overlap = overlap;
+          c_.cuda_graph = graph;
           ask();
         }
   }

@@ -50,6 +50,7 @@ struct Choice {
   std::int64_t micro_batch = 1;
   std::uint32_t recompute = 0;  ///< index into PlanSpace::recomputes()
   spec::Offload offload = spec::Offload::none;
+  spec::CudaGraph cuda_graph = spec::CudaGraph::none;
 
   friend bool operator==(const Choice&, const Choice&) = default;
 };
@@ -61,7 +62,8 @@ template <class SomeChoice>
 auto chosen(SomeChoice& choice) {
   auto& l = choice.layout;
   return std::tie(choice.base, l.tp, l.pp, l.vpp, l.cp, l.ep, l.etp, l.dp, choice.micro_batch, l.sp, l.schedule,
-                  l.cp_exchange, l.sharding, choice.recompute, choice.offload);
+                  l.cp_exchange, l.sharding, choice.recompute, choice.offload, l.node_dispatch, l.expert_overlap,
+                  choice.cuda_graph);
 }
 
 struct PlannedRun {
@@ -93,6 +95,9 @@ struct PlanUnit {
   std::uint32_t base = 0;
   std::int64_t tp = 1, cp = 1, ep = 1, etp = 1, micro_batch = 1;
   spec::ContextExchange cp_exchange = spec::ContextExchange::ring;
+  bool node_dispatch = false;
+  bool expert_overlap = false;
+  spec::CudaGraph cuda_graph = spec::CudaGraph::none;
 };
 
 /// Everything that can be chosen, and what all choices share.

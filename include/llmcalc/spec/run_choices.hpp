@@ -15,6 +15,8 @@ struct RunChoices {
   std::vector<bool> sp;
   std::vector<Schedule> schedule;
   std::vector<ContextExchange> cp_exchange;
+  std::vector<bool> node_dispatch, expert_overlap;
+  std::vector<CudaGraph> cuda_graph;
   std::vector<Sharding> sharding;
   std::vector<Recompute> recompute;
   std::vector<Offload> offload;

@@ -41,6 +41,9 @@ constexpr ChoiceTerm choice_terms[] = {
     {"micro_batch", [](RunChoices& c, const Question& q) { c.micro_batch.push_back(q.training.micro_batch); }},
     {"recompute", [](RunChoices& c, const Question& q) { c.recompute.push_back(q.training.recompute); }},
     {"offload", [](RunChoices& c, const Question& q) { c.offload.push_back(q.training.offload); }},
+    {"node_dispatch", [](RunChoices& c, const Question& q) { c.node_dispatch.push_back(q.layout.node_dispatch); }},
+    {"expert_overlap", [](RunChoices& c, const Question& q) { c.expert_overlap.push_back(q.layout.expert_overlap); }},
+    {"cuda_graph", [](RunChoices& c, const Question& q) { c.cuda_graph.push_back(q.training.cuda_graph); }},
 };
 
 const ChoiceTerm* find_choice(std::string_view name) {
