@@ -15,9 +15,12 @@ using layers::Collective;
 using quantity::Bytes;
 using quantity::Seconds;
 
-/// From one node to the next, and once for each collective that leaves a node: NCCL's own cost model for its LL128
-/// protocol (src/graph/tuning.cc: hwLat of a tree over the network, baseLat of a ring).
+/// From one node to the next and from one rank to the next inside a node, and once for each collective that leaves a
+/// node: NCCL's own cost model for its LL128 protocol (src/graph/tuning.cc: hwLat of trees and rings over the network
+/// and over NVLink, baseLat of a ring).
 constexpr Seconds hop = quantity::seconds(8.5e-6);
+constexpr Seconds ring_hop = quantity::seconds(4.0e-6);
+constexpr Seconds link_hop = quantity::seconds(1.9e-6);
 constexpr Seconds start = quantity::seconds(10e-6);
 
 /// An all-to-all between nodes is a message to each rank there: its rate over that of rings. Qwen3 235B on 256 H100,
@@ -35,19 +38,22 @@ constexpr double assumed_gigabits = 100.0;
 
 constexpr double bits_per_byte = 8.0;
 
-/// Trees of all-reduces go up and down again, rings pass every node but one, and an all-to-all sends to all at once.
-double hops(Collective kind, std::int64_t nodes) {
+/// Trees of all-reduces go up and down again, rings pass every rank but one, and an all-to-all sends to all at once
+/// (tuning.cc: (nsteps - nInterSteps) * intraLat + nInterSteps * interLat of a ring, 2 * log2i(nNodes) * interLat of a
+/// tree; its hops inside a node are left out, for 32 KiB over four nodes take no longer than those between them).
+Seconds latency(Collective kind, const GroupSpan& span) {
+  const std::int64_t nodes = span.nodes();
   switch (kind) {
     case Collective::all_reduce:
-      return 2.0 * static_cast<double>(std::bit_width(static_cast<std::uint64_t>(nodes - 1)));
+      return 2.0 * static_cast<double>(std::bit_width(static_cast<std::uint64_t>(nodes - 1))) * hop;
     case Collective::all_gather:
     case Collective::reduce_scatter:
-      return static_cast<double>(nodes - 1);
+      return static_cast<double>(nodes - 1) * ring_hop + static_cast<double>(span.ranks - nodes) * link_hop;
     case Collective::all_to_all:
     case Collective::ring:
       break;
   }
-  return 1.0;
+  return hop;
 }
 
 /// What one group sends out of a node, as a share of the tensor: every ring edge carries the ring's share, twice for an
@@ -143,7 +149,7 @@ Seconds Network::between_nodes(Collective kind, Bytes size, const GroupSpan& spa
   const double sent = leaving(kind, span) * distinct_share(copies, span.nodes());
   const Seconds wire = sent * static_cast<double>(span.sharing) / rate * (size / node_rate_);
   const Seconds setup = kind == Collective::all_to_all && copies > 1 ? dispatch_setup : Seconds{};
-  return std::max(inside_nodes(kind, size, span), wire) + start + hops(kind, span.nodes()) * hop + setup;
+  return std::max(inside_nodes(kind, size, span), wire) + start + latency(kind, span) + setup;
 }
 
 /// A message that leaves the node goes through the sender's own adapter, its share of the node's.
