@@ -136,7 +136,7 @@ std::string source_of(const trust::TimeErrorBar& bar, const spec::Bias& own) {
     return fmt::format("covers nine in ten measured runs of sources left out of it, {} on {}, n = {}", bar.kind,
                        bar.generation, bar.runs);
   }
-  return fmt::format("none of this framework measured with {} on {}: a quarter wider than {} runs like it", bar.kind,
+  return fmt::format("none of this framework measured with {} on {}: wider than {} runs like it need", bar.kind,
                      bar.generation.empty() ? "it" : bar.generation, bar.runs);
 }
 

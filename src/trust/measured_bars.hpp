@@ -30,7 +30,7 @@ struct FamilyMemory {
 struct MeasuredTime {
   spec::Framework framework;
   bool mixture;
-  std::string_view generation;  ///< first word of the accelerator's architecture
+  std::string_view generation;  ///< first word of the accelerator's architecture; empty: any other
   double share;
   int runs;
 };

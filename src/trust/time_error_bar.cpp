@@ -26,11 +26,14 @@ TimeErrorBar time_error_bar(const spec::Question& question) {
   const std::string_view kind = mixture ? "mixtures of experts" : "dense models";
   const spec::Bias& own = question.calibration.time;
   if (own.is_known()) return {own.bar, static_cast<int>(own.runs), true, "runs of your own", generation};
-  const auto rows = measured_time();
-  const auto row = std::ranges::find_if(rows, [&](const MeasuredTime& r) {
-    return r.framework == framework && r.mixture == mixture && r.generation == generation;
-  });
-  if (row != rows.end()) return {row->share, row->runs, true, kind, row->generation};
+  const auto find = [&](std::string_view measured_on) {
+    return std::ranges::find_if(measured_time(), [&](const MeasuredTime& r) {
+      return r.framework == framework && r.mixture == mixture && r.generation == measured_on;
+    });
+  };
+  const auto none = measured_time().end();
+  if (const auto row = find(generation); row != none) return {row->share, row->runs, true, kind, row->generation};
+  if (const auto row = find({}); row != none) return {row->share, row->runs, false, kind, generation};
   const auto family = frameworks::row_of(framework).memory_runs;
   const auto families = family_time();
   const auto wider =
