@@ -53,16 +53,13 @@ Bytes RankMemory::held() const {
 Deployment deploy(const spec::Question& question) {
   const spec::Question rank = rank_question(question);
   const auto program = forward_program(question, {.fuses_projections = false});
-  Deployment deployment{question, row_of(question.serving.engine).setup(question), {}, kept_by_kind(rank, program)};
+  Deployment deployment{question, row_of(question.serving.engine).setup(question), {}, kept_by_kind(rank, program), {}};
   for (std::int64_t stage = 0; stage < program.stages; ++stage) {
     Stage held{stage_weights(rank, program, stage), cache_groups(rank, program, stage), {}, {}};
     held.adapters = adapter_bytes(rank, program, stage);
     deployment.stages.push_back(std::move(held));
   }
-  Stage& last = deployment.stages.back();
-  last.draft = draft_bytes(rank, last.weights);
-  const bool drafts = question.serving.options.draft.kind != spec::DraftKind::none;
-  if (drafts && !spec::reads_gguf(question.serving.engine)) add_draft_layer(last.cache);
+  add_draft(rank, deployment);
   return deployment;
 }
 

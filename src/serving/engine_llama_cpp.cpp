@@ -125,11 +125,22 @@ std::int64_t mask_copies(const Deployment& deployment) {
   return pipelined ? 4 : 1;
 }
 
-/// A draft head keeps its own layer in 16 bits, and has a mask of its own.
+/// What a draft keeps of a cell: a head its own layer, a model (-md) all of its layers.
+std::int64_t draft_elements(const Deployment& deployment) {
+  std::int64_t elements = 0;
+  if (deployment.draft) {
+    for (const CacheGroup& group : deployment.draft->stages.front().cache)
+      elements += group.layers * group.layer.elements;
+    return elements;
+  }
+  for (const LayerCache& layer : deployment.layers_kept) elements = std::max(elements, layer.elements);
+  return elements;
+}
+
+/// In 16 bits, with a mask of its own (-ctkd f16).
 Bytes draft_cache(const Deployment& deployment, const Demand& demand) {
   if (deployment.question.serving.options.draft.kind == spec::DraftKind::none) return bytes(0);
-  std::int64_t elements = 0;
-  for (const LayerCache& layer : deployment.layers_kept) elements = std::max(elements, layer.elements);
+  const std::int64_t elements = draft_elements(deployment);
   const std::int64_t cells = cells_of(deployment, demand, 0).full;
   return bytes(quantity::product(cells, 2 * elements + 2 * deployment.setup.batched_tokens));
 }
@@ -188,8 +199,8 @@ RankMemory llama_cpp_memory(const Deployment& deployment, std::size_t rank, cons
                              "llama.cpp src/llama-context.cpp, graph_reserve"});
   const Bytes draft = draft_cache(deployment, demand);
   if (draft > bytes(0)) {
-    memory.holdings.push_back(
-        {"draft", "cache of the draft", draft, false, "one layer in 16 bits and its mask", "llama.cpp, draft head"});
+    memory.holdings.push_back({"draft", "cache of the draft", draft, false, "its layers in 16 bits and a mask",
+                               "llama.cpp common/speculative.cpp"});
   }
   memory.holdings.push_back({"context", "context, cuBLAS", runtime_bytes(deployment.question), true, "330 MiB",
                              "llama.cpp on CUDA with cuBLAS"});

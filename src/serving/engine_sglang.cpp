@@ -76,10 +76,12 @@ Bytes states_of(const Deployment& deployment, const Stage& stage) {
   return sum;
 }
 
-/// States for which a running request needs places: three, and two more of models whose kernels track states while the
+/// States for which a running request needs places: one where no prefixes are kept (--disable-radix-cache), three, and
+/// two more of models whose kernels track states while the
 /// next step is scheduled (mem_cache/kv_cache_configurator.py, _calculate_mamba_ratio; arg_groups/overrides.py,
 /// _MAMBA_EXTRA_BUFFER_ARCHS).
 std::int64_t places_a_request(const spec::Question& question) {
+  if (!question.serving.options.prefix_cache.value_or(true)) return 1;
   const spec::StateShape& state = question.model.shape.state;
   const bool tracks = state.width == 0 || state.form == spec::StateForm::duality;
   return tracks ? 5 : 3;

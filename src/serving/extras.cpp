@@ -3,6 +3,7 @@
 #include "llmcalc/layers/widths.hpp"
 #include "llmcalc/program/stage_blocks.hpp"
 #include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/spec/draft_model.hpp"
 #include "llmcalc/spec/question.hpp"
 
 #include <algorithm>
@@ -41,9 +42,12 @@ quantity::Bytes adapter_bytes(const spec::Question& rank, const program::Program
   return quantity::bytes(product(adapters, width, edges, half_width));
 }
 
+namespace {
+
+/// Layers of the model's own kind that propose.
 quantity::Bytes draft_bytes(const spec::Question& rank, const StageWeights& last) {
   const auto kind = rank.serving.options.draft.kind;
-  if (kind == spec::DraftKind::none || last.layers.empty()) return quantity::bytes(0);
+  if (last.layers.empty()) return quantity::bytes(0);
   // MTP reads the hidden state beside the token's embedding (DeepSeek-V3, arXiv:2412.19437 section 2.2), EAGLE-3 three
   // hidden states (arXiv:2503.01840 section 3.1).
   const std::int64_t inputs = kind == spec::DraftKind::mtp ? 2 : 3;
@@ -51,10 +55,52 @@ quantity::Bytes draft_bytes(const spec::Question& rank, const StageWeights& last
   return last.layers.back().total() + quantity::bytes(product(inputs, hidden, hidden, half_width) / rank.layout.tp);
 }
 
-void add_draft_layer(std::vector<CacheGroup>& groups) {
+/// So many layers more that keep as many elements, among those that look back without limit. Layers that keep less
+/// or more stand for as many as take the same bytes: pages are made equal by longer blocks (vLLM
+/// v1/core/kv_cache_utils.py, unify_kv_cache_spec_page_size).
+void add_layers(std::int64_t layers, const LayerCache& like, std::vector<CacheGroup>& groups) {
   const auto keeps = [](const CacheGroup& group) { return group.layer.reach == Reach::full; };
   const auto found = std::ranges::find_if(groups, keeps);
-  if (found != groups.end()) ++found->layers;
+  if (found == groups.end()) return groups.push_back({like, layers});
+  found->layers += quantity::ceil_divide(product(layers, like.elements), found->layer.elements);
+}
+
+/// The model that proposes runs on all tensor-parallel ranks, whole on each pipeline stage's last (vLLM
+/// v1/spec_decode/draft_model.py takes the tensor-parallel size of the model that is served).
+spec::Question draft_question(const spec::Question& question) {
+  spec::Question draft = question;
+  draft.model = question.serving.draft_model->model;
+  draft.serving.quant = question.serving.draft_model->quant;
+  draft.serving.draft_model = nullptr;
+  draft.serving.options.draft = {};
+  draft.serving.options.max_loras = 0;
+  draft.layout.pp = draft.layout.ep = 1;
+  draft.layout.etp = draft.layout.tp;
+  return draft;
+}
+
+void add_draft_model(Deployment& deployment) {
+  auto draft = std::make_shared<Deployment>(deploy(draft_question(deployment.question)));
+  const Stage& alone = draft->stages.front();
+  Stage& last = deployment.stages.back();
+  last.draft = alone.weights.sum().total();
+  if (!spec::reads_gguf(deployment.question.serving.engine)) {
+    for (const CacheGroup& group : alone.cache) add_layers(group.layers, group.layer, last.cache);
+  }
+  deployment.draft = std::move(draft);
+}
+
+}  // namespace
+
+void add_draft(const spec::Question& rank, Deployment& deployment) {
+  if (rank.serving.options.draft.kind == spec::DraftKind::none) return;
+  if (rank.serving.draft_model) return add_draft_model(deployment);
+  Stage& last = deployment.stages.back();
+  last.draft = draft_bytes(rank, last.weights);
+  const auto keeps = [](const CacheGroup& group) { return group.layer.reach == Reach::full; };
+  const auto found = std::ranges::find_if(last.cache, keeps);
+  const bool on_torch = !spec::reads_gguf(rank.serving.engine);
+  if (on_torch && found != last.cache.end()) ++found->layers;
 }
 
 }  // namespace llmcalc::serving

@@ -8,10 +8,8 @@ namespace llmcalc::serving {
 /// Low-rank adapters beside every matrix of a stage's layers, resident in 16 bits.
 quantity::Bytes adapter_bytes(const spec::Question& rank, const program::Program& program, std::int64_t stage);
 
-/// The weights of what drafts: a layer as the model's last and the projection in front of it.
-quantity::Bytes draft_bytes(const spec::Question& rank, const StageWeights& last);
-
-/// A draft keeps keys and values as the model's own layers do, one layer more of the first kind that keeps them.
-void add_draft_layer(std::vector<CacheGroup>& groups);
+/// What proposes tokens, on the last stage: a layer as the model's last with the projection in front of it, or a model
+/// of its own. Its keys and values are kept beside those of the model's own layers.
+void add_draft(const spec::Question& rank, Deployment& deployment);
 
 }  // namespace llmcalc::serving

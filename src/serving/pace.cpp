@@ -4,9 +4,9 @@ namespace llmcalc::serving {
 
 namespace {
 
-constexpr Pace vllm{18.0, 3.8, 0.0, 1.5, 13, 12.4, 0.62, 0.86, 0.138, 3.2};
-constexpr Pace sglang{0.0, 8.9, 58, 7.6, 122, 0.0, 0.0, 1.07, 0.863, 12};
-constexpr Pace trtllm{0.0, 0.2, 348, 7.1, 62, 0.0, 1.59, 2.31, 0.080, 0.82};
+constexpr Pace vllm{15.5, 0.0, 0.0, 16.8, 0.0, 0.0, 13.9, 13.9, 0.57, 0.95, 0.12, 0.156, 3.0};
+constexpr Pace sglang{0.0, 7.6, 0.0, 19.1, 80, 201, 101, 9.0, 0.0, 1.76, 1.0, 0.32, 3.7};
+constexpr Pace trtllm{0.0, 0.0, 297, 16.4, 470, 161, 52, 8.2, 0.30, 1.53, 0.128, 0.062, 3.9};
 
 }  // namespace
 

@@ -11,16 +11,19 @@ namespace llmcalc::serving {
 /// Fitted, all of them, to the measured rows of tests/measured/serving that name a GPU of the operation tables; the
 /// figures of fits that leave a model out are in docs/accuracy.md.
 struct Pace {
-  double layer = 0;    ///< microseconds a layer: norms, rotary embedding, writing the cache
-  double mixture = 0;  ///< a layer with routed experts: choosing them, and the hidden states' way there
-  double step = 0;     ///< a step: scheduling and sampling that nothing hides
-  double request = 0;  ///< a sequence of a step
-  double first = 0;    ///< milliseconds a request before its prompt and after its first token: server
-  double token = 0;    ///< microseconds a token of its prompt: tokenizer, and the way to the scheduler
-  double seat = 0;     ///< milliseconds for each request in flight, whose tokens the server hands on meanwhile
-  double prompt = 0;   ///< passes of its own prompt
-  double wave = 0;     ///< of the prompts in front of it, had all requests come at once
-  double steps = 0;    ///< decoding steps that it waits for
+  double layer = 0;          ///< microseconds a layer: norms, rotary embedding, writing the cache
+  double mixture = 0;        ///< a layer with routed experts: choosing them, and the hidden states' way there
+  double step = 0;           ///< a step: scheduling and sampling that nothing hides
+  double request = 0;        ///< a sequence of a step
+  double draft_step = 0;     ///< a step whose proposals are judged on the host
+  double draft_request = 0;  ///< and a sequence of it
+  double first = 0;          ///< milliseconds a request before its prompt and after its first token: server
+  double token = 0;          ///< microseconds a token of its prompt: tokenizer, and the way to the scheduler
+  double seat = 0;           ///< milliseconds for each request in flight, whose tokens the server hands on meanwhile
+  double prompt = 0;         ///< passes of its own prompt
+  double wave = 0;           ///< of the prompts in front of it, had all requests come at once: requests of equal length
+  double drawn_wave = 0;     ///< the same of requests whose lengths are drawn, which soon part
+  double steps = 0;          ///< decoding steps that it waits for
 };
 
 const Pace& pace_of(spec::Engine engine);

@@ -4,6 +4,7 @@
 #include "llmcalc/timing/energy.hpp"
 #include "llmcalc/timing/serving_kernels.hpp"
 #include "llmcalc/trust/server_error_bar.hpp"
+#include "serving/drafting.hpp"
 #include "serving/ggml_pace.hpp"
 #include "serving/step_time.hpp"
 
@@ -33,14 +34,9 @@ struct Running {
   double admitted = 1;
 };
 
-/// Sum of the powers of the share of drafts that are accepted: the token of the model itself, and each proposed one
-/// whose predecessors were right (Leviathan et al. 2023, arXiv:2211.17192 equation 1).
-double tokens_a_step(const spec::EngineOptions& options) {
-  if (options.draft.kind == spec::DraftKind::none) return 1.0;
-  double sum = 1.0;
-  double share = 1.0;
-  for (std::int64_t i = 0; i < options.draft.tokens; ++i) sum += share *= options.accept;
-  return sum;
+/// Mean of lengths that are drawn evenly from the shortest to the longest.
+double mean_length(std::int64_t longest, const spec::Load& load) {
+  return static_cast<double>(longest) * (1.0 + load.range_ratio) / 2;
 }
 
 class LoadClock {
@@ -50,10 +46,11 @@ class LoadClock {
         load_(deployment.question.serving.load),
         kernels_(*deployment.question.gpu),
         clock_(deployment, kernels_),
+        drafting_(deployment, kernels_),
         pace_(pace_of(deployment.question.serving.engine)),
-        ggml_(spec::reads_gguf(deployment.question.serving.engine)) {
-    const auto output = static_cast<double>(std::max<std::int64_t>(load_.output, 1));
-    positions_ = static_cast<double>(load_.prompt) + output / 2;
+        ggml_(spec::reads_gguf(deployment.question.serving.engine)),
+        output_(std::max(mean_length(load_.output, load_), 1.0)) {
+    positions_ = mean_length(load_.prompt, load_) + output_ / 2;
     const auto length = std::max<std::int64_t>(std::llround(positions_), 1);
     const RankMemory rank = tightest_rank(deployment, {length, 1});
     room_ = std::min(rank.sequences_in_pool, static_cast<double>(deployment.setup.max_sequences));
@@ -80,34 +77,30 @@ class LoadClock {
 
  private:
   void prompt() {
-    const auto length = static_cast<double>(load_.prompt - std::min(load_.shared_prefix, load_.prompt - 1));
-    if (length < 1) return;
-    prompt_tokens_ = static_cast<double>(load_.prompt);
+    if (load_.prompt < 1) return;
+    prompt_tokens_ = mean_length(load_.prompt, load_);
+    const double length = std::max(prompt_tokens_ - static_cast<double>(load_.shared_prefix), 1.0);
     if (ggml_) {
-      own_prompt_ = shared_prompt_ = in_seconds(ggml_times(deployment_, 1, positions_, length).prompt);
+      own_prompt_ = in_seconds(ggml_times(deployment_, 1, positions_, length).prompt) + drafting_.reading(1, length);
+      shared_prompt_ = own_prompt_;
       return;
     }
     const double together = std::max(1.0, std::floor(static_cast<double>(deployment_.setup.batched_tokens) / length));
     const double slower = sustained(*deployment_.question.gpu);
-    own_prompt_ = slower * in_seconds(clock_.prompt(1, length).total());
-    shared_prompt_ = slower * in_seconds(clock_.prompt(together, length).total()) / together;
+    own_prompt_ = slower * (in_seconds(clock_.prompt(1, length).total()) + drafting_.reading(1, length));
+    const double all = in_seconds(clock_.prompt(together, length).total()) + drafting_.reading(together, length);
+    shared_prompt_ = slower * all / together;
   }
 
   Pass at_once(double sequences) const {
     Pass pass;
     pass.own_prompt = own_prompt_;
     pass.shared_prompt = shared_prompt_;
-    pass.tokens = tokens_a_step(deployment_.question.serving.options);
-    if (ggml_) {
-      pass.step = in_seconds(ggml_times(deployment_, sequences, positions_, 1).token);
-      return pass;
-    }
-    const auto& options = deployment_.question.serving.options;
-    const auto drafted = options.draft.kind == spec::DraftKind::none ? 0.0 : static_cast<double>(options.draft.tokens);
-    pass.parts = clock_.decode(sequences, positions_, 1.0 + drafted);
-    // Each proposal passes a layer of its own (MTP and EAGLE have one).
-    const auto layers = static_cast<double>(deployment_.question.model.layer_count());
-    pass.step = in_seconds(pass.parts.total()) * (1.0 + drafted / layers);
+    pass.tokens = drafting_.kept();
+    if (!ggml_) pass.parts = clock_.decode(sequences, positions_, 1.0 + drafting_.proposed());
+    const double judged =
+        ggml_ ? in_seconds(ggml_times(deployment_, sequences, positions_, 1).token) : in_seconds(pass.parts.total());
+    pass.step = judged + drafting_.proposing(judged, sequences, positions_);
     return pass;
   }
 
@@ -115,27 +108,30 @@ class LoadClock {
   /// own are part of its TTFT, the others hold its answer up. Those that find no room wait for the ones in front of
   /// them to finish, each as long as it takes to answer one.
   void compose(const Pass& pass, const Running& running, Speed& speed) const {
-    const auto output = static_cast<double>(std::max<std::int64_t>(load_.output, 1));
     const double others = std::max(0.0, running.admitted - 1) * pass.shared_prompt;
-    const double in_front = (ggml_ ? 1.0 : pace_.wave) / 2 * others;
+    const double in_front = (ggml_ ? 1.0 : wave()) / 2 * others;
     const double first = first_token(pass, running.admitted) + in_front;
-    const double tpot = pass.step / pass.tokens + (others - in_front) / output;
-    const double waiting = (running.asked / running.admitted - 1.0) * (first + output * tpot);
+    const double tpot = pass.step / pass.tokens + (others - in_front) / output_;
+    const double waiting = (running.asked / running.admitted - 1.0) * (first + output_ * tpot);
     speed.prefill = seconds(pass.own_prompt);
     speed.decode_step = seconds(pass.step);
     speed.tpot = seconds(tpot);
     speed.admission = seconds(waiting);
     speed.ttft = seconds(first + waiting);
-    speed.request = seconds(first + waiting + output * tpot);
+    speed.request = seconds(first + waiting + output_ * tpot);
     speed.requests_per_s = speed.concurrency / in_seconds(speed.request);
     speed.parts = parts_of(pass.parts);
   }
+
+  /// Requests of equal length finish together, and come back together.
+  double wave() const { return load_.range_ratio < 1.0 ? pace_.drawn_wave : pace_.wave; }
 
   /// As if no other prompt were in front of it.
   double first_token(const Pass& pass, double admitted) const {
     if (ggml_) return pass.own_prompt + pass.step;
     const double server = 1e-3 * (pace_.first + pace_.seat * admitted) + 1e-6 * pace_.token * prompt_tokens_;
-    return server + pace_.prompt * pass.own_prompt + pace_.steps * pass.step;
+    const double waiting = pace_.steps + deployment_.question.serving.options.wait_steps;
+    return server + pace_.prompt * pass.own_prompt + waiting * pass.step;
   }
 
   static std::vector<SpeedPart> parts_of(const StepTime& time) {
@@ -150,8 +146,10 @@ class LoadClock {
   const spec::Load& load_;
   timing::ServingKernels kernels_;
   StepClock clock_;
+  Drafting drafting_;
   const Pace& pace_;
   bool ggml_ = false;
+  double output_ = 1;
   double positions_ = 0;
   double room_ = 0;
   double prompt_tokens_ = 0;
@@ -177,8 +175,8 @@ Speed at_rate(const LoadClock& clock, double rate) {
 
 void add_throughput(const Deployment& deployment, Speed& speed) {
   const auto& load = deployment.question.serving.load;
-  speed.tokens_per_s = speed.requests_per_s * static_cast<double>(load.output);
-  speed.prompt_tokens_per_s = speed.requests_per_s * static_cast<double>(load.prompt);
+  speed.tokens_per_s = speed.requests_per_s * mean_length(load.output, load);
+  speed.prompt_tokens_per_s = speed.requests_per_s * mean_length(load.prompt, load);
   speed.tokens_per_s_per_gpu = speed.tokens_per_s / static_cast<double>(deployment.question.layout.gpus);
   speed.tokens_per_s_per_user = 1.0 / in_seconds(speed.tpot);
 }

@@ -64,6 +64,7 @@ StepTime StepClock::decode(double sequences, double positions, double tokens) co
   StepTime time;
   for (const StageWork& stage : stages_) time += pass(stage, {together, together * tokens, positions, true});
   time.overhead += microseconds(pace_.step + pace_.request * sequences);
+  if (tokens > 1.0) time.overhead += microseconds(pace_.draft_step + pace_.draft_request * sequences);
   return time;
 }
 
@@ -142,15 +143,18 @@ Seconds StepClock::latent_or_grouped(const MixerWork& mixer, const Step& step) c
 
 /// A gated delta rule and its convolution, from the operation tables (linear_attn, 32 value heads of 128): 4.6 us for
 /// one sequence on H200, 71 us for 64, which read and write their states at three quarters of the bandwidth; 204 to 400
-/// us for a prompt of 4096.
+/// us for a prompt of 4096. Judged tokens leave a state each, of which the last accepted one stays (SGLang
+/// mem_cache/memory_pool.py, intermediate_ssm; vLLM v1/kv_cache_interface.py, MambaSpec).
 Seconds StepClock::recurrence(const MixerWork& mixer, const Step& step) const {
   constexpr double convolution_us = 4.0;
   constexpr double decode_us = 4.6;
   constexpr double prompt_us = 40.0;
   constexpr double share = 0.94;  // of what a stream reaches
   constexpr double passes = 9.6;  // over q, k, v and output, in chunks
-  if (step.decodes)
-    return microseconds(decode_us + convolution_us) + kernels_.stream(2 * step.sequences * mixer.state_bytes) / share;
+  if (step.decodes) {
+    const double states = step.sequences + step.tokens;  // read, and written
+    return microseconds(decode_us + convolution_us) + kernels_.stream(states * mixer.state_bytes) / share;
+  }
   return microseconds(prompt_us) + kernels_.stream(passes * step.tokens * mixer.scanned_per_position);
 }
 

@@ -8,6 +8,7 @@
 #include "llmcalc/spec/question.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -52,7 +53,8 @@ struct Deployment {
   spec::Question question;
   Setup setup;
   std::vector<Stage> stages;
-  std::vector<LayerCache> layers_kept;  ///< by kind of layer
+  std::vector<LayerCache> layers_kept;      ///< by kind of layer
+  std::shared_ptr<const Deployment> draft;  ///< of a model that proposes tokens, alone on one stage
 };
 
 /// So many sequences of such a length at once, on one copy of the attention part.

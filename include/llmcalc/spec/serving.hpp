@@ -5,6 +5,7 @@
 #include "llmcalc/quantity/quantity.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -22,11 +23,14 @@ enum class CacheType { automatic, bf16, f16, f32, fp8, int8, nvfp4, q8_0, q5_1, 
 enum class CardSplit { layer, row, tensor };
 
 /// What proposes tokens ahead of the model.
-enum class DraftKind { none, mtp, eagle };
+enum class DraftKind { none, mtp, eagle, model };
+
+struct DraftModel;
 
 struct Draft {
   DraftKind kind = DraftKind::none;
   std::int64_t tokens = 1;  ///< proposed a step
+  std::string model;        ///< its name, where it is a model of its own
 
   friend bool operator==(const Draft&, const Draft&) = default;
 };
@@ -44,6 +48,8 @@ struct EngineOptions {
   std::optional<std::int64_t> gpu_layers;      ///< llama.cpp: layers on the accelerator, the head counting as one
   std::int64_t cpu_experts = 0;                ///< llama.cpp: leading layers whose experts stay in host memory
   std::optional<bool> flash;                   ///< one attention kernel, without scores in memory
+  std::optional<bool> prefix_cache;            ///< what requests have in common is kept for later ones
+  double wait_steps = 0.0;                     ///< decoding steps for which a new request is let wait, in the mean
   std::int64_t max_loras = 0;                  ///< adapters resident beside the model
   Draft draft;
   double accept = 0.7;  ///< share of proposed tokens that the model agrees with
@@ -61,6 +67,7 @@ struct Load {
   std::int64_t context = 0;  ///< longest sequence, prompt and answer together; 0: the engine's own limit
   std::int64_t prompt = 1024;
   std::int64_t output = 256;
+  double range_ratio = 1.0;               ///< shortest prompt and answer, as a share of these, which are the longest
   std::int64_t concurrency = 1;           ///< requests in flight over the whole deployment
   std::optional<double> rate;             ///< requests a second, instead of a concurrency
   std::int64_t shared_prefix = 0;         ///< leading tokens that all requests have in common, kept once
@@ -77,6 +84,7 @@ struct Serving {
   bool imatrix = true;          ///< GGUF: quantized with an importance matrix
   CacheType cache = CacheType::automatic;
   EngineOptions options;
+  std::shared_ptr<const DraftModel> draft_model;  ///< set where options.draft names one
   ServingLayout layout;
   Load load;
   quantity::Bytes other_usage;  ///< of the accelerator's memory, by others

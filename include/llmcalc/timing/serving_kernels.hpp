@@ -78,6 +78,7 @@ class ServingKernels {
     double floor, flops, passes, heads_of_64, heads_of_256;
   };
 
+  quantity::Seconds mixture_by(const Product& curve, const MixtureWork& work) const;
   void take_products(const spec::Accelerator& gpu);
   void take_attention(const spec::Accelerator& gpu);
   void take_mixtures(const spec::Accelerator& gpu);

@@ -1,6 +1,7 @@
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/read/resolve.hpp"
+#include "llmcalc/spec/draft_model.hpp"
 #include "llmcalc/spec/layout_rules.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/node.hpp"
@@ -45,6 +46,24 @@ void complete_weights(Draft& draft) {
   } else {
     take(formats::Quant::q4_k_m, "the file that the engine fetches by a model's name");
   }
+}
+
+/// A model that proposes tokens is found by its name as the served one is, and has the weights that are published; of
+/// llama.cpp a file of the same type.
+void take_draft_model(Draft& draft) {
+  auto& serving = draft.question.serving;
+  const spec::Draft& asked = serving.options.draft;
+  if (asked.kind != spec::DraftKind::model) return;
+  const Given& said = *draft.words.find("draft");
+  const std::vector<Given> name{{"model", asked.model, said.origin}};
+  const Words words(name);
+  const Values none;
+  Draft other(words, draft.catalogue, none);
+  take_model(other, std::nullopt);
+  build(other);
+  const auto published = other.published_quant.value_or(formats::Quant::bf16);
+  serving.draft_model = std::make_shared<spec::DraftModel>(
+      spec::DraftModel{std::move(other.question.model), spec::reads_gguf(serving.engine) ? serving.quant : published});
 }
 
 /// Words of a training run that a server has no use for are refused, not passed over.
@@ -154,6 +173,7 @@ Resolved resolve_serving(const std::vector<Given>& given, const std::optional<Co
   take_model(draft, config);
   take_server(draft);
   complete_weights(draft);
+  take_draft_model(draft);
   share_out(draft);
   complete_cards(draft);
   complete_machines(draft);

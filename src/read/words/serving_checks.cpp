@@ -1,5 +1,6 @@
 #include "read/words/serving_checks.hpp"
 
+#include "llmcalc/spec/draft_model.hpp"
 #include "llmcalc/spec/names.hpp"
 
 #include <algorithm>
@@ -62,6 +63,16 @@ void check_stages(const Draft& draft) {
   }
 }
 
+/// As above, of the model that proposes tokens on the same ranks.
+void check_draft(const Draft& draft) {
+  const auto& serving = draft.question.serving;
+  if (!serving.draft_model || spec::reads_gguf(serving.engine)) return;
+  const std::int64_t tp = draft.question.layout.tp;
+  if (serving.draft_model->model.shape.heads % tp != 0) {
+    draft.contradiction("tp", "draft", "the heads of the draft model are spread over the ranks one by one");
+  }
+}
+
 }  // namespace
 
 void check_server(const Draft& draft) {
@@ -69,6 +80,7 @@ void check_server(const Draft& draft) {
   check_states(draft);
   check_experts(draft);
   check_stages(draft);
+  check_draft(draft);
 }
 
 }  // namespace llmcalc::read

@@ -70,25 +70,34 @@ struct QuantWord {
 
 /// --draft: "mtp", "mtp:2", "eagle:3", "none".
 struct DraftWord {
-  static constexpr std::string_view values = "none|mtp[:N]|eagle[:N]";
+  static constexpr std::string_view values = "none|mtp[:N]|eagle[:N]|MODEL[:N]";
+  static constexpr std::int64_t usual_of_models = 5;  // vLLM docs/features/spec_decode, the example of a draft model
   static spec::Draft read(std::string_view text, std::string_view place) {
-    const std::string word = quantity::to_lower(quantity::trim(text));
-    const auto colon = word.find(':');
-    const std::string kind = word.substr(0, colon);
+    const std::string_view word = quantity::trim(text);
+    const auto colon = word.rfind(':');
+    const std::string kind = quantity::to_lower(word.substr(0, colon));
     spec::Draft draft;
-    if (colon != std::string::npos) draft.tokens = Whole<1, 64>::read(word.substr(colon + 1), place);
-    if (kind == "mtp") {
-      draft.kind = spec::DraftKind::mtp;
-    } else if (kind == "eagle" || kind == "eagle3") {
-      draft.kind = spec::DraftKind::eagle;
-    } else if (word != "none") {
-      throw_unknown_word(text, place, {"none", "mtp", "mtp:2", "eagle"});
+    draft.kind = kind_of(kind);
+    if (draft.kind == spec::DraftKind::model) {
+      draft.model = word.substr(0, colon);
+      draft.tokens = usual_of_models;
     }
+    if (colon != std::string::npos) draft.tokens = Whole<1, 64>::read(word.substr(colon + 1), place);
     return draft;
   }
   static std::string write(const spec::Draft& draft) {
     if (draft.kind == spec::DraftKind::none) return {};
-    return (draft.kind == spec::DraftKind::mtp ? "mtp:" : "eagle:") + std::to_string(draft.tokens);
+    const std::string who = draft.kind == spec::DraftKind::model ? draft.model
+                            : draft.kind == spec::DraftKind::mtp ? "mtp"
+                                                                 : "eagle";
+    return who + ":" + std::to_string(draft.tokens);
+  }
+
+ private:
+  static spec::DraftKind kind_of(std::string_view word) {
+    if (word == "none") return spec::DraftKind::none;
+    if (word == "mtp") return spec::DraftKind::mtp;
+    return word == "eagle" || word == "eagle3" ? spec::DraftKind::eagle : spec::DraftKind::model;
   }
 };
 
@@ -136,6 +145,10 @@ constexpr Term rows[] = {
     term<Whole<0, max_layers>, InOptions<&EngineOptions::cpu_experts>>(
         "cpu_experts", Group::engine, "llama.cpp: leading layers whose experts stay in host memory"),
     term<Maybe<Switch>, InOptions<&EngineOptions::flash>>("flash", Group::engine, "attention in one kernel"),
+    term<Maybe<Switch>, InOptions<&EngineOptions::prefix_cache>>("prefix_cache", Group::engine,
+                                                                 "what requests have in common is kept for later ones"),
+    term<Number, InOptions<&EngineOptions::wait_steps>>(
+        "wait_steps", Group::engine, "decoding steps for which a new request is let wait, in the mean"),
     term<DraftWord, InOptions<&EngineOptions::draft>>("draft", Group::engine, "what proposes tokens ahead"),
     term<PositiveShare, InOptions<&EngineOptions::accept>>("accept", Group::engine,
                                                            "share of proposed tokens that are accepted"),
@@ -144,6 +157,8 @@ constexpr Term rows[] = {
     term<Length, InLoad<&Load::context>>("context", Group::load, "longest sequence, prompt and answer together"),
     term<LengthOrNone, InLoad<&Load::prompt>>("prompt", Group::load, "tokens of a request"),
     term<LengthOrNone, InLoad<&Load::output>>("output", Group::load, "tokens of its answer"),
+    term<PositiveShare, InLoad<&Load::range_ratio>>("range_ratio", Group::load,
+                                                    "shortest prompt and answer, as a share of --prompt and --output"),
     term<Whole<1>, InLoad<&Load::concurrency>>("concurrency", Group::load, "requests in flight"),
     term<Maybe<Rate>, InLoad<&Load::rate>>("rate", Group::load, "requests a second, instead of a concurrency"),
     term<LengthOrNone, InLoad<&Load::shared_prefix>>("shared_prefix", Group::load,

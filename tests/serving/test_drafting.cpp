@@ -1,0 +1,87 @@
+// A model that proposes tokens beside the one that is served.
+#include "catch.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/serving/answer.hpp"
+#include "llmcalc/serving/speed.hpp"
+#include "serving/questions.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace llmcalc;
+using quantity::in_bytes;
+using test::served;
+
+std::vector<std::string> with(std::vector<std::string> words, const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+std::int64_t held(const serving::RankMemory& memory, std::string_view id) {
+  std::int64_t sum = 0;
+  for (const auto& holding : memory.holdings) {
+    if (holding.id == id) sum += in_bytes(holding.size);
+  }
+  return sum;
+}
+
+const std::vector<std::string> llama_8b{"model", "llama-3.1-8b", "gpu", "h100-sxm"};
+
+serving::Speed speed_of(const std::vector<std::string>& more) {
+  return serving::speed_of(serving::deploy(served(with(llama_8b, more)))).value();
+}
+
+}  // namespace
+
+// meta-llama/Llama-3.2-1B: 1,235,814,400 parameters (its model card's tensors); config.json: 16 layers, 8 heads of keys
+// and values of 64.
+TEST_CASE("a draft model holds its weights and keeps keys and values of every token") {
+  for (const char* engine : {"vllm", "sglang", "trtllm"}) {
+    CAPTURE(engine);
+    const auto words = with(llama_8b, {"engine", engine, "context", "8k"});
+    const auto alone = serving::serve(served(words));
+    const auto drafted = serving::serve(served(with(words, {"draft", "llama-3.2-1b"})));
+    CHECK(held(drafted.memory, "draft") == 2 * 1'235'814'400LL);
+    CHECK(in_bytes(drafted.bytes_per_token) - in_bytes(alone.bytes_per_token) == 16 * 2 * 8 * 64 * 2);
+  }
+}
+
+TEST_CASE("a draft model of llama.cpp has a cache of its own in 16 bits") {
+  const auto words = with(llama_8b, {"engine", "llama.cpp", "context", "8k", "slots", "1"});
+  const auto drafted = serving::serve(served(with(words, {"draft", "llama-3.2-1b"})));
+  constexpr std::int64_t cells = 8192;
+  constexpr std::int64_t mask = 2 * 512;  // of a cell
+  CHECK(held(drafted.memory, "draft") == cells * (16 * 2 * 8 * 64 * 2 + mask));
+}
+
+// Leviathan et al. 2023, arXiv:2211.17192 equation 1, where every proposal is accepted.
+TEST_CASE("accepted proposals are that many tokens of one step") {
+  const auto all = speed_of({"draft", "llama-3.2-1b:3", "accept", "1"});
+  CHECK(quantity::in_seconds(all.tpot) == Approx(quantity::in_seconds(all.decode_step) / 4));
+  const auto none = speed_of({"draft", "llama-3.2-1b:3", "accept", "0.001"});
+  CHECK(quantity::in_seconds(none.tpot) == Approx(quantity::in_seconds(none.decode_step)).epsilon(0.002));
+}
+
+TEST_CASE("each proposal passes the draft model once") {
+  const double two = quantity::in_seconds(speed_of({"draft", "llama-3.2-1b:2"}).decode_step);
+  const double four = quantity::in_seconds(speed_of({"draft", "llama-3.2-1b:4"}).decode_step);
+  const auto draft = serving::speed_of(serving::deploy(served({"model", "llama-3.2-1b", "gpu", "h100-sxm"}))).value();
+  CHECK(four - two == Approx(2 * quantity::in_seconds(draft.decode_step)).epsilon(0.1));
+}
+
+TEST_CASE("a draft that is no model, or cannot be cut over the ranks, is refused") {
+  const auto place = [](const std::vector<std::string>& words) {
+    try {
+      served(words);
+    } catch (const quantity::BadInput& error) {
+      return error.place();
+    }
+    return std::string();
+  };
+  CHECK(place(with(llama_8b, {"draft", "llama-3.2-1"})) == "--draft");
+  CHECK(place(with(llama_8b, {"draft", "llama-3.2-1b:65"})) == "--draft");
+  CHECK(place({"model", "llama-3.1-70b", "gpu", "h100-sxm:4", "tp", "4", "draft", "qwen2.5-0.5b"}) == "--tp");
+}

@@ -1,0 +1,50 @@
+// How requests come: lengths that are drawn, servers that let them wait, prefixes that are kept.
+#include "catch.hpp"
+#include "llmcalc/serving/answer.hpp"
+#include "llmcalc/serving/speed.hpp"
+#include "serving/questions.hpp"
+
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace llmcalc;
+using quantity::in_seconds;
+using test::served;
+
+serving::Speed speed_of(std::vector<std::string> words, const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return serving::speed_of(serving::deploy(served(words))).value();
+}
+
+const std::vector<std::string> qwen{"model",  "qwen3-32b", "gpu",    "h100-sxm:4", "prompt",      "1024",
+                                    "output", "1024",      "engine", "sglang",     "concurrency", "32"};
+
+}  // namespace
+
+// SemiAnalysisAI/InferenceX utils/bench_serving/benchmark_serving.py, sample_uniform: from 0.8 of the length to all.
+TEST_CASE("drawn lengths are as long as their mean") {
+  const auto drawn = speed_of(qwen, {"range_ratio", "0.8"});
+  CHECK(drawn.tokens_per_s == Approx(drawn.requests_per_s * 0.9 * 1024));
+  CHECK(drawn.prompt_tokens_per_s == Approx(drawn.requests_per_s * 0.9 * 1024));
+}
+
+// sglang/srt/managers/scheduler_recv_skipper.py, tensorrt_llm batch_wait_timeout_iters.
+TEST_CASE("a request that is let wait starts as many steps later") {
+  const auto at_once = speed_of(qwen, {});
+  const auto later = speed_of(qwen, {"wait_steps", "14.5"});
+  CHECK(in_seconds(later.ttft - at_once.ttft) == Approx(14.5 * in_seconds(at_once.decode_step)));
+  CHECK(later.tpot == at_once.tpot);
+}
+
+// sglang/srt/mem_cache/kv_cache_configurator.py, _calculate_mamba_ratio: five states a request, or one without
+// prefixes.
+TEST_CASE("SGLang runs five times as many recurrent requests where it keeps no prefixes") {
+  const auto seats = [](const char* keeps) {
+    const auto answer = serving::serve(
+        served({"engine", "sglang", "model", "qwen3.6-35b-a3b", "gpu", "h100-sxm:2", "prefix_cache", keeps}));
+    return answer.memory.seats.value();
+  };
+  CHECK(seats("1") == seats("0") / 5);
+}
