@@ -1,6 +1,7 @@
 // vLLM: everything that is left of a share of the accelerator after a profile run is cache, in blocks.
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "serving/encoder_run.hpp"
 #include "serving/engines.hpp"
 #include "serving/paged_cache.hpp"
 
@@ -123,8 +124,17 @@ void hold_peak(const Deployment& deployment, std::int64_t tokens, RankMemory& me
   const Bytes forward = forward_peak(deployment, tokens);
   const Bytes sampler = sampler_peak(deployment, tokens);
   const bool sorts = sampler > forward;
+  // What an encoder made of its images lies beside the other two passes.
+  const EncoderRun encoder = encoder_run(deployment, tokens);
+  const Bytes text = encoder.outputs + std::max(forward, sampler);
+  if (encoder.peak > text) {
+    memory.holdings.push_back({"profile_run", "profile run: encoder", encoder.peak, false,
+                               "positions of as many images as a step takes x 2 x (3 width + 3 ffn / tp)",
+                               "vLLM v1/worker/gpu_model_runner.py, profile_run"});
+    return;
+  }
   memory.holdings.push_back(
-      {"profile_run", sorts ? "profile run: sampler" : "profile run: forward pass", std::max(forward, sampler), false,
+      {"profile_run", sorts ? "profile run: sampler" : "profile run: forward pass", text, false,
        sorts ? "max_seqs x vocab x bytes of the sampler a logit" : "batched_tokens x 2 x (3 hidden + 3 ffn / tp)",
        "vLLM v1/worker/gpu_worker.py, determine_available_memory"});
 }
