@@ -11,12 +11,20 @@
 namespace llmcalc::api {
 namespace {
 
-/// The id under which the model is published, where it is a preset.
-std::string model_id(const std::vector<read::Given>& words, const read::Catalogue& catalogue) {
+/// The ids under which the models are published, where they are presets.
+launch::ServedNames served_names(const std::vector<read::Given>& words, const spec::Question& question,
+                                 const read::Catalogue& catalogue) {
+  launch::ServedNames names{.model = "MODEL"};
+  const auto id_of = [](const auto& preset) { return preset.hf_id.empty() ? preset.id : preset.hf_id; };
   const auto named = std::ranges::find(words, "model", &read::Given::term);
-  if (named == words.end()) return "MODEL";
-  const auto preset = catalogue.model(named->text, named->origin.where);
-  return preset.hf_id.empty() ? preset.id : preset.hf_id;
+  if (named != words.end()) {
+    const auto preset = catalogue.model(named->text, named->origin.where);
+    names.model = id_of(preset);
+    names.published = preset.quant.value_or(formats::Quant::bf16);
+  }
+  const std::string& draft = question.serving.options.draft.model;
+  if (!draft.empty()) names.draft = id_of(catalogue.model(draft, "--draft"));
+  return names;
 }
 
 /// What a person said is kept, what nobody said is searched.
@@ -43,7 +51,10 @@ render::ServingReport serve(const std::vector<read::Given>& words, const std::op
   if (options.find) report.found = serving::find(question, *options.find);
   if (options.layout) report.plans = plans_for(words, question);
   if (options.table) report.table = serving::capacity_cells(question);
-  report.launch = launch::server_command(report.answer.deployment, model_id(words, catalogue));
+  const auto names = served_names(words, question, catalogue);
+  const bool found = report.plans && !report.plans->best.empty();
+  report.launch = found ? launch::server_command(serving::deploy(report.plans->best.front().question), names)
+                        : launch::server_command(report.answer.deployment, names);
   report.assumptions = std::move(resolved.assumptions);
   const auto& defaults = report.answer.deployment.setup.assumptions;
   report.assumptions.insert(report.assumptions.end(), defaults.begin(), defaults.end());

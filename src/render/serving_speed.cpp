@@ -93,19 +93,21 @@ Block serving_speed(const ServingReport& report, const TextStyle& style) {
 Block serving_plans(const ServingReport& report, const TextStyle& style) {
   Block block;
   if (!report.plans) return block;
+  const auto counted =
+      fmt::format("{} layouts, {} start, {} loads priced", quantity::format_count(report.plans->layouts),
+                  quantity::format_count(report.plans->starting), quantity::format_count(report.plans->estimates));
+  add(labelled("best", report.plans->best.empty() ? "none keeps the limits; " + counted : "of " + counted, style),
+      block);
+  block.least = block.lines.size();
   for (const search::ServerPlan& plan : report.plans->best) {
     const Speed& speed = plan.speed;
     auto words = fmt::format("{}: {} tokens/s, first token {}, then {}", layout_of(plan), rate_text(speed.tokens_per_s),
                              format_duration(speed.ttft), format_duration(speed.tpot));
     if (speed.cost.all) words += fmt::format(", {} a million with prompts", quantity::format_money(*speed.cost.all));
-    add_lines(block, labelled(block.lines.empty() ? "best" : "", words, style));
+    const bool first = &plan == &report.plans->best.front();
+    add_lines(block, labelled("", words, style));
+    if (first) block.least = block.lines.size();
   }
-  const auto counted =
-      fmt::format("{} layouts, {} start, {} loads priced", quantity::format_count(report.plans->layouts),
-                  quantity::format_count(report.plans->starting), quantity::format_count(report.plans->estimates));
-  add_lines(block, labelled(block.lines.empty() ? "best" : "",
-                            block.lines.empty() ? "none keeps the limits; " + counted : counted, style));
-  block.least = block.lines.size();
   return block;
 }
 

@@ -210,10 +210,12 @@ Block serving_remarks(const ServingReport& report, const TextStyle& style) {
   return block;
 }
 
+/// The command of what a search found is its answer, and stays on any screen.
 Block serving_launch(const ServingReport& report, const TextStyle& style) {
   Block block{command_lines(report.launch, style)};
   block.trim = Trim::whole;
   block.adjoins = true;
+  if (report.plans) block.least = block.lines.size();
   return block;
 }
 

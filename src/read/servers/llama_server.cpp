@@ -55,8 +55,11 @@ constexpr Row rows[] = {
     {"cpu_moe", Use::unmapped, "experts on the accelerator: --cpu-experts moves them"},
     {"nkvo", Use::unmapped, "the cache on the accelerator"},
     {"no_kv_offload", Use::unmapped, "the cache on the accelerator"},
-    {"md", Use::unmapped, "no draft model"},
-    {"model_draft", Use::unmapped, "no draft model"},
+    {"md", Use::rule},
+    {"model_draft", Use::rule},
+    {"draft_max", Use::rule},
+    {"draft", Use::rule},
+    {"draft_*"},
     {"mm", Use::unmapped, "no vision tower"},
     {"mmproj", Use::unmapped, "no vision tower"},
     {"swa_full", Use::unmapped, "windowed layers keep their window alone"},
@@ -143,8 +146,18 @@ void take_file(Sheet& sheet) {
     sheet.assume(*file, "the repository's model, whatever the file");
 }
 
+/// -md: a file, which is known by its name. Sixteen tokens are proposed where nobody says (common/common.h, n_max).
+void take_draft(Sheet& sheet) {
+  const Setting* file = sheet.find({"md", "model_draft"});
+  if (file == nullptr) return;
+  std::string name = file->text;
+  if (name.ends_with(".gguf")) name.resize(name.size() - std::string_view(".gguf").size());
+  sheet.say("draft", name + ":" + std::to_string(sheet.count({"draft_max", "draft"}).value_or(16)), *file);
+}
+
 void rules(Sheet& sheet) {
   take_file(sheet);
+  take_draft(sheet);
   take_layers(sheet);
   take_flash(sheet);
   const Setting* context = sheet.find({"c", "ctx_size"});

@@ -51,17 +51,44 @@ void take_human_number(Sheet& sheet, std::initializer_list<std::string_view> key
 
 void take_served_model(Sheet& sheet, std::initializer_list<std::string_view> keys) { sheet.take("model", keys); }
 
+namespace {
+
+struct Speculation {
+  std::string method;
+  std::string model;
+  std::string tokens;
+};
+
+/// In one object, or key by key (--speculative-config.method mtp).
+Speculation speculation_of(const Sheet& sheet, const Setting& setting, const std::string& key) {
+  if (setting.text.find('{') == std::string::npos) {
+    const auto text = [&](const char* name) {
+      const Setting* found = sheet.find(key + name);
+      return found == nullptr ? std::string() : found->text;
+    };
+    return {quantity::to_lower(text(".method")), text(".model"), text(".num_speculative_tokens")};
+  }
+  const Node config = parse_commented_json(setting.text, setting.where);
+  const auto text = [&](const char* name) {
+    const Node* found = config.find(name);
+    return found == nullptr ? std::string() : found->text;
+  };
+  return {quantity::to_lower(text("method")), text("model"), text("num_speculative_tokens")};
+}
+
+}  // namespace
+
 void take_speculation(Sheet& sheet, std::string_view key) {
-  const Setting* setting = sheet.find(key);
+  const std::string name(key);
+  const Setting* setting = sheet.find({key, name + ".method", name + ".model"});
   if (setting == nullptr) return;
-  const Node config = parse_commented_json(setting->text, setting->where);
-  const Node* method = config.find("method");
-  const Node* tokens = config.find("num_speculative_tokens");
-  const std::string name = method == nullptr ? std::string() : quantity::to_lower(method->text);
-  const bool mtp = name.find("mtp") != std::string::npos || name == "nextn";
-  const bool eagle = name.starts_with("eagle");
-  if (!mtp && !eagle) return sheet.assume(*setting, "nothing is proposed ahead: say --draft");
-  sheet.say("draft", std::string(mtp ? "mtp" : "eagle") + (tokens == nullptr ? "" : ":" + tokens->text), *setting);
+  const auto [method, model, tokens] = speculation_of(sheet, *setting, name);
+  const bool mtp = method.find("mtp") != std::string::npos || method == "nextn";
+  const bool eagle = method.starts_with("eagle");
+  const bool by_model = !model.empty() && (method == "draft_model" || method.empty());
+  if (!mtp && !eagle && !by_model) return sheet.assume(*setting, "nothing is proposed ahead: say --draft");
+  const std::string who = by_model ? model : mtp ? "mtp" : "eagle";
+  sheet.say("draft", who + (tokens.empty() ? "" : ":" + tokens), *setting);
 }
 
 void assume_load(Sheet& sheet) {

@@ -3,6 +3,8 @@
 #include "read/launch/formats.hpp"
 #include "read/servers/server_rules.hpp"
 
+#include <fmt/format.h>
+
 #include <string>
 
 namespace llmcalc::read {
@@ -51,6 +53,12 @@ constexpr Row rows[] = {
     {"data_parallel_size", Use::rule},
     {"enable_dp_attention", Use::rule},
     {"disable_cuda_graph", Use::rule},
+    {"disable_radix_cache", Use::rule},
+    {"scheduler_recv_interval", Use::rule},
+    {"enable_lora", Use::rule},
+    {"max_loras_per_batch", Use::rule},
+    {"speculative_draft_model_path", Use::rule},
+    {"speculative_draft_model", Use::rule},
     {"speculative_algorithm", Use::rule},
     {"speculative_algo", Use::rule},
     {"speculative_num_draft_tokens", Use::rule},
@@ -130,9 +138,31 @@ void take_draft(Sheet& sheet) {
   if (algorithm == nullptr) return;
   const std::string name = sheet.text({"speculative_algorithm", "speculative_algo"});
   const auto tokens = sheet.count({"speculative_num_steps", "speculative_num_draft_tokens"});
-  const bool mtp = name == "nextn";
-  if (!mtp && !name.starts_with("eagle")) return sheet.assume(*algorithm, "nothing is proposed ahead: say --draft");
-  sheet.say("draft", (mtp ? "mtp" : "eagle") + (tokens ? ":" + std::to_string(*tokens) : std::string()), *algorithm);
+  const Setting* model = sheet.find({"speculative_draft_model_path", "speculative_draft_model"});
+  const bool by_model = name == "standalone" && model != nullptr;
+  // EAGLE without a head of its own takes the layers that the model brings (server_args.py, NEXTN is its other name).
+  const bool mtp = name == "nextn" || (name == "eagle" && model == nullptr);
+  if (!mtp && !by_model && !name.starts_with("eagle")) {
+    return sheet.assume(*algorithm, "nothing is proposed ahead: say --draft");
+  }
+  const std::string who = by_model ? model->text : mtp ? "mtp" : "eagle";
+  sheet.say("draft", who + (tokens ? ":" + std::to_string(*tokens) : std::string()), *algorithm);
+}
+
+/// Half of the steps between two looks at new requests is what one waits in the mean
+/// (managers/scheduler_recv_skipper.py).
+void take_interval(Sheet& sheet) {
+  const auto steps = sheet.count({"scheduler_recv_interval"}).value_or(1);
+  if (steps > 1)
+    sheet.say("wait_steps", fmt::format("{:g}", (steps - 1) / 2.0), *sheet.find("scheduler_recv_interval"));
+}
+
+void take_adapters(Sheet& sheet) {
+  if (!sheet.is_on("enable_lora")) return;
+  const Setting* loras = sheet.find("max_loras_per_batch");
+  constexpr std::string_view usual = "8";  // server_args.py
+  const Setting& said = loras == nullptr ? *sheet.find("enable_lora") : *loras;
+  sheet.say("max_loras", loras == nullptr ? std::string(usual) : loras->text, said);
 }
 
 void rules(Sheet& sheet) {
@@ -142,6 +172,9 @@ void rules(Sheet& sheet) {
   take_draft(sheet);
   const Setting* chunk = sheet.find("chunked_prefill_size");
   if (chunk != nullptr && !chunk->text.starts_with('-')) sheet.say("batched_tokens", chunk->text, *chunk);
+  take_interval(sheet);
+  take_adapters(sheet);
+  if (sheet.is_on("disable_radix_cache")) sheet.say("prefix_cache", "0", *sheet.find("disable_radix_cache"));
   if (sheet.is_on("disable_cuda_graph")) sheet.say("graphs", "0", *sheet.find("disable_cuda_graph"));
   assume_load(sheet);
 }

@@ -34,6 +34,10 @@ constexpr Row rows[] = {
     {"speculative_config.decoding_type", Use::rule},
     {"speculative_config.num_nextn_predict_layers", Use::rule},
     {"speculative_config.max_draft_len", Use::rule},
+    {"speculative_config.speculative_model_dir", Use::rule},
+    {"speculative_config.speculative_model", Use::rule},
+    {"kv_cache_config.enable_block_reuse", Use::rule},
+    {"batch_wait_timeout_iters", Use::term, "wait_steps"},
     {"model", Use::rule},
     {"positional*", Use::rule},
     {"kv_cache_config.max_tokens", Use::unmapped, "as many tokens as fit"},
@@ -78,8 +82,13 @@ void take_draft(Sheet& sheet) {
   const std::string type = sheet.text("speculative_config.decoding_type");
   const Setting* setting = sheet.find("speculative_config.decoding_type");
   const auto tokens = sheet.count({"speculative_config.num_nextn_predict_layers", "speculative_config.max_draft_len"});
-  const bool known = type == "mtp" || type == "eagle";
-  if (known) sheet.say("draft", type + (tokens ? ":" + std::to_string(*tokens) : std::string()), *setting);
+  const Setting* model =
+      sheet.find({"speculative_config.speculative_model_dir", "speculative_config.speculative_model"});
+  const bool by_model = type == "drafttarget" && model != nullptr;
+  const bool known = type == "mtp" || type == "eagle" || by_model;
+  if (known)
+    sheet.say("draft", (by_model ? model->text : type) + (tokens ? ":" + std::to_string(*tokens) : std::string()),
+              *setting);
   if (setting != nullptr && !known) sheet.assume(*setting, "nothing is proposed ahead: say --draft");
 }
 
@@ -89,6 +98,8 @@ void rules(Sheet& sheet) {
   take_ranks(sheet);
   sheet.by_default("tp", "1", "trtllm-serve default");
   take_draft(sheet);
+  const auto reuses = sheet.truth({"kv_cache_config.enable_block_reuse"});
+  if (reuses) sheet.say("prefix_cache", *reuses ? "1" : "0", *sheet.find("kv_cache_config.enable_block_reuse"));
   assume_load(sheet);
 }
 

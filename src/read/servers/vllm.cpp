@@ -41,6 +41,9 @@ constexpr Row rows[] = {
     {"block_size", Use::term, "block"},
     {"enforce_eager", Use::rule},
     {"speculative_config", Use::rule},
+    {"speculative_config.method", Use::rule},
+    {"speculative_config.model", Use::rule},
+    {"speculative_config.num_speculative_tokens", Use::rule},
     {"enable_lora", Use::rule},
     {"max_loras", Use::rule},
     {"max_lora_rank", Use::rule},
@@ -72,8 +75,8 @@ constexpr Row rows[] = {
     {"tool_call_parser"},
     {"reasoning_parser"},
     {"disable_log_*"},
-    {"enable_prefix_caching"},
-    {"no_enable_prefix_caching"},
+    {"enable_prefix_caching", Use::rule},
+    {"no_enable_prefix_caching", Use::rule},
     {"enable_chunked_prefill"},
     {"no_enable_*"},
     {"seed"},
@@ -167,6 +170,7 @@ void rules(Sheet& sheet) {
   take_adapters(sheet);
   take_type(sheet);
   take_speculation(sheet, "speculative_config");
+  if (sheet.is_on("no_enable_prefix_caching")) sheet.say("prefix_cache", "0", *sheet.find("no_enable_prefix_caching"));
   if (sheet.is_on("enforce_eager")) sheet.say("graphs", "0", *sheet.find("enforce_eager"));
   assume_load(sheet);
 }
