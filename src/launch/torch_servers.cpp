@@ -89,6 +89,12 @@ std::string trtllm_file(const Deployment& d, const ServedNames& names) {
   return file.empty() ? file : "{" + file + "}";
 }
 
+/// Copies of the whole model, or of its attention alone where all of them share the experts.
+std::optional<std::int64_t> copies(const Deployment& d) {
+  const std::int64_t attention = d.question.serving.layout.attention_dp;
+  return above_one(attention > 1 || d.question.layout.ep > 1 ? attention : d.question.layout.dp);
+}
+
 }  // namespace
 
 /// vllm/engine/arg_utils.py.
@@ -98,7 +104,7 @@ std::string vllm_command(const Deployment& d, const ServedNames& names) {
   CommandText command(fmt::format("vllm serve {}", names.model));
   add({{"--tensor-parallel-size", above_one(d.question.layout.tp)},
        {"--pipeline-parallel-size", above_one(d.question.layout.pp)},
-       {"--data-parallel-size", above_one(serving.layout.attention_dp)},
+       {"--data-parallel-size", copies(d)},
        {"--decode-context-parallel-size", above_one(serving.layout.dcp)}},
       command);
   if (d.question.layout.ep > 1) command.flag("--enable-expert-parallel");
@@ -127,7 +133,7 @@ std::string sglang_command(const Deployment& d, const ServedNames& names) {
   CommandText command(fmt::format("python -m sglang.launch_server --model-path {}", names.model));
   add({{"--tp-size", above_one(d.question.layout.tp * serving.layout.attention_dp)},
        {"--pp-size", above_one(d.question.layout.pp)},
-       {"--dp-size", above_one(serving.layout.attention_dp)},
+       {"--dp-size", copies(d)},
        {"--ep-size", above_one(d.question.layout.ep)}},
       command);
   if (serving.layout.attention_dp > 1) command.flag("--enable-dp-attention");

@@ -48,12 +48,20 @@ Json part_json(const serving::Holding& holding) {
           {"source", holding.source}};
 }
 
+Json rank_json(const serving::RankMemory& rank) {
+  return {{"held_bytes", in_bytes(rank.held())},
+          {"pool_bytes", in_bytes(rank.pool)},
+          {"needed_bytes", in_bytes(rank.needed)},
+          {"parts", json_list(rank.holdings, part_json)}};
+}
+
 Json memory_json(const serving::Answer& answer) {
   const auto& memory = answer.memory;
   return {{"capacity_bytes", in_bytes(memory.capacity)}, {"limit_bytes", in_bytes(memory.limit)},
           {"held_bytes", in_bytes(memory.held())},       {"beside_bytes", in_bytes(memory.beside)},
           {"host_bytes", in_bytes(memory.host)},         {"model_bytes", in_bytes(answer.model)},
-          {"file_bytes", in_bytes(answer.file)},         {"parts", json_list(memory.holdings, part_json)}};
+          {"file_bytes", in_bytes(answer.file)},         {"parts", json_list(memory.holdings, part_json)},
+          {"ranks", json_list(answer.ranks, rank_json)}};
 }
 
 Json group_json(const serving::BlockGroup& group) {

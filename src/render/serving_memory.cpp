@@ -45,6 +45,16 @@ void add_groups(const ServingReport& report, Table& table) {
   }
 }
 
+/// What stage or card holds how much, where there are several.
+void add_ranks(const ServingReport& report, Table& table) {
+  const auto& ranks = report.answer.ranks;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const auto cache = reserves(report) ? std::max(ranks[i].pool, quantity::bytes(0)) : ranks[i].needed;
+    table.add_row({fmt::format("  rank {} of {}", i + 1, ranks.size()), gib_text(ranks[i].held() + cache),
+                   fmt::format("{} held, {} cache", gib_text(ranks[i].held()), gib_text(cache))});
+  }
+}
+
 }  // namespace
 
 std::string load_words(const ServingReport& report) {
@@ -71,6 +81,7 @@ Block serving_memory(const ServingReport& report, const TextStyle& style) {
   const auto cache = takes_all ? std::max(memory.pool, quantity::bytes(0)) : memory.needed;
   table.add_row({"KV cache", gib_text(cache), cache_words(report)});
   if (all) add_groups(report, table);
+  if (all) add_ranks(report, table);
   table.add_row(
       {"total", gib_text(memory.held() + cache),
        memory.capacity > quantity::bytes(0) ? fmt::format("of {}", gib_text(memory.capacity)) : std::string()});

@@ -96,15 +96,15 @@ Block serving_plans(const ServingReport& report, const TextStyle& style) {
   const auto counted =
       fmt::format("{} layouts, {} start, {} loads priced", quantity::format_count(report.plans->layouts),
                   quantity::format_count(report.plans->starting), quantity::format_count(report.plans->estimates));
-  add(labelled("best", report.plans->best.empty() ? "none keeps the limits; " + counted : "of " + counted, style),
-      block);
+  const auto& best = report.plans->best;
+  add_lines(block, labelled("best", best.empty() ? "none keeps the limits; " + counted : "of " + counted, style));
   block.least = block.lines.size();
-  for (const search::ServerPlan& plan : report.plans->best) {
+  for (const search::ServerPlan& plan : best) {
     const Speed& speed = plan.speed;
     auto words = fmt::format("{}: {} tokens/s, first token {}, then {}", layout_of(plan), rate_text(speed.tokens_per_s),
                              format_duration(speed.ttft), format_duration(speed.tpot));
     if (speed.cost.all) words += fmt::format(", {} a million with prompts", quantity::format_money(*speed.cost.all));
-    const bool first = &plan == &report.plans->best.front();
+    const bool first = &plan == &best.front();
     add_lines(block, labelled("", words, style));
     if (first) block.least = block.lines.size();
   }

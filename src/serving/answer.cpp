@@ -104,6 +104,17 @@ Bytes used(const RankMemory& memory, bool reserves) {
 
 bool reserves(const Answer& answer) { return row_of(answer.deployment.question.serving.engine).reserves; }
 
+std::vector<RankMemory> all_ranks(const Deployment& deployment, const Demand& demand) {
+  std::vector<RankMemory> ranks;
+  const std::size_t count = rank_count(deployment);
+  if (count == 1) return ranks;
+  const EngineRow& row = row_of(deployment.question.serving.engine);
+  for (std::size_t rank = 0; rank < count; ++rank) {
+    ranks.push_back(row.memory(deployment, rank, demand));
+  }
+  return ranks;
+}
+
 }  // namespace
 
 Answer serve(const spec::Question& question) {
@@ -113,6 +124,7 @@ Answer serve(const spec::Question& question) {
   const Deployment& deployment = answer.deployment;
   const auto requests = question.gpu ? 1 : sequences_of_rank(question, question.serving.load.concurrency);
   answer.memory = tightest_rank(deployment, {deployment.setup.context, requests});
+  answer.ranks = all_ranks(deployment, {deployment.setup.context, requests});
   answer.capacity = capacity_of(deployment);
   answer.parameters = parameters_of(question);
   answer.model = model_bytes(question);

@@ -8,14 +8,12 @@ namespace {
 
 /// 90th percentiles of measured over predicted in tests/measured/serving, or those of models that were left out of the
 /// fit where they are wider (SGLang); an engine without measured runs is as far off as the furthest.
-constexpr double to_first_token(spec::Engine engine) {
-  return engine == spec::Engine::vllm ? 0.55 : engine == spec::Engine::trtllm ? 0.85 : 1.35;
-}
+constexpr double to_first_token(spec::Engine engine) { return engine == spec::Engine::vllm ? 0.55 : 0.85; }
 
 constexpr double of_each_token(spec::Engine engine) {
   switch (engine) {
     case spec::Engine::vllm:
-      return 0.30;
+      return 0.25;
     case spec::Engine::trtllm:
       return 0.30;
     default:

@@ -13,6 +13,7 @@
 #include "read/shell/starters.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <utility>
 
@@ -45,9 +46,17 @@ bool looks_like_toml(std::string_view text) {
 
 bool looks_like_shell(std::string_view text) { return text.starts_with("#!") || text.find("#SBATCH") != text.npos; }
 
+/// "{key: value}", which is YAML: keys of JSON are in quotes.
+bool is_flow_of_yaml(std::string_view body) {
+  if (!body.starts_with('{')) return false;
+  const auto first = quantity::trim(body.substr(1));
+  return !first.empty() && std::isalpha(static_cast<unsigned char>(first.front())) != 0;
+}
+
 /// A file's settings, whatever it is written in; no table where it is in none of those ways.
 Node parse_settings(std::string_view text, std::string_view place) {
   const auto body = quantity::trim(text);
+  if (is_flow_of_yaml(body)) return parse_yaml(text, place);
   if (body.starts_with('{') || body.starts_with("//")) return parse_commented_json(text, place);
   if (looks_like_toml(text)) return parse_toml(text, place);
   return parse_yaml(text, place);
