@@ -210,12 +210,13 @@ Block serving_remarks(const ServingReport& report, const TextStyle& style) {
   return block;
 }
 
-/// The command of what a search found is its answer, and stays on any screen.
+/// A short command, and that of what a search found, stay on any screen.
 Block serving_launch(const ServingReport& report, const TextStyle& style) {
   Block block{command_lines(report.launch, style)};
   block.trim = Trim::whole;
   block.adjoins = true;
-  if (report.plans) block.least = block.lines.size();
+  constexpr std::size_t few = 3;
+  if (report.plans || block.lines.size() <= few) block.least = block.lines.size();
   return block;
 }
 
