@@ -41,6 +41,20 @@ std::vector<Given> words_with(const std::vector<Given>& said, const std::vector<
   return words;
 }
 
+/// Whether the shape is what a preset says, as nothing else on the line touches a model: then it need not be read
+/// again.
+bool is_of_preset(const std::vector<Given>& words, const std::vector<ChangedTerm>& said) {
+  const auto concerns = [](std::string_view name) {
+    const read::Term* term = read::find_term(name);
+    return term != nullptr && term->group == read::Group::model && term->name != "model";
+  };
+  const bool named = std::ranges::find(words, "model", &Given::term) != words.end();
+  const auto word_concerns = [&](const Given& word) { return concerns(word.term) || word.term == "image_size"; };
+  return named && std::ranges::none_of(words, word_concerns) &&
+         std::ranges::none_of(
+             said, [&](const ChangedTerm& change) { return concerns(change.term) || change.term == "model"; });
+}
+
 }  // namespace
 
 search::Restate restating(const Asked& asked, const spec::Question& question) {
@@ -49,6 +63,7 @@ search::Restate restating(const Asked& asked, const spec::Question& question) {
     auto said = terms_to_say(asked.words, question, changed, terms);
     read::Values known = asked.values;
     if (!names(said, "gpu")) known.gpu = question.gpu;  // looked up before
+    if (!known.shape && is_of_preset(asked.words, said)) known.shape = question.model.shape;
     try {
       auto resolved = resolve(words_with(asked.words, said), asked.config, asked.catalogue, known);
       return Restated{std::move(said), std::move(resolved.question)};
