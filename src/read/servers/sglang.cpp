@@ -154,7 +154,8 @@ void take_draft(Sheet& sheet) {
 void take_interval(Sheet& sheet) {
   const auto steps = sheet.count({"scheduler_recv_interval"}).value_or(1);
   if (steps > 1)
-    sheet.say("wait_steps", fmt::format("{:g}", (steps - 1) / 2.0), *sheet.find("scheduler_recv_interval"));
+    sheet.say("wait_steps", fmt::format("{:g}", static_cast<double>(steps - 1) / 2.0),
+              *sheet.find("scheduler_recv_interval"));
 }
 
 void take_adapters(Sheet& sheet) {
