@@ -179,12 +179,26 @@ TEST_CASE("a checkpoint says in which type its weights are") {
   CHECK_FALSE(fixture("llama-3-8b").quant);
   CHECK(quant(R"("quant_method": "gptq", "bits": 8)") == Quant::gptq_8bit);
   CHECK(quant(R"("quant_method": "gptq", "bits": 4)") == Quant::gptq);
+  CHECK(quant(R"("quant_method": "gptq", "bits": 4, "format": "gptq", "checkpoint_format": "gptq_v2")") == Quant::gptq);
+  CHECK_FALSE(quant(R"("quant_method": "gptq", "bits": 3)"));
+  CHECK_FALSE(quant(R"("quant_method": "gptq")"));
+  CHECK(quant(R"("quant_method": "auto-round", "bits": 4)") == Quant::gptq);
   CHECK(quant(R"("quant_method": "awq")") == Quant::awq);
+  CHECK(quant(R"("quant_method": "awq", "w_bit": 4)") == Quant::awq);
   CHECK(quant(R"("quant_method": "fp8")") == Quant::fp8);
+  CHECK(quant(R"("quant_method": "fp8", "weight_block_size": null)") == Quant::fp8);
   CHECK(quant(R"("quant_method": "bitsandbytes", "load_in_4bit": true)") == Quant::bnb_nf4);
   CHECK(quant(R"("quant_method": "bitsandbytes", "load_in_8bit": true)") == Quant::bnb_int8);
   CHECK(quant(R"("quant_method": "compressed-tensors", "format": "pack-quantized")") == Quant::int4);
+  CHECK_FALSE(quant(R"("quant_method": "compressed-tensors", "format": "pack-quantized",
+                       "config_groups": {"group_0": {"weights": {"num_bits": 8}}})"));
+  CHECK(quant(R"("quant_method": "compressed-tensors", "format": "float-quantized",
+                 "config_groups": {"group_0": {"weights": {"num_bits": 8, "strategy": "block"}}})") ==
+        Quant::fp8_block);
+  CHECK(quant(R"("quant_method": "compressed-tensors", "format": "mxfp4-pack-quantized")") == Quant::mxfp4);
   CHECK(quant(R"("quant_method": "modelopt", "quant_algo": "NVFP4")") == Quant::nvfp4);
+  CHECK(quant(R"("quant_method": "modelopt", "quant_algo": "W4A16_AWQ")") == Quant::awq);
+  CHECK(quant(R"("quant_algo": "FP8_PB_WO")") == Quant::fp8_block);
   CHECK_FALSE(quant(R"("quant_method": "modelopt", "quant_algo": "MIXED_PRECISION")"));
 }
 

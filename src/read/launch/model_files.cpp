@@ -2,8 +2,9 @@
 
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/text.hpp"
+#include "read/checkpoint/stored_quant.hpp"
 #include "read/launch/formats.hpp"
-#include "read/launch/stored_quant.hpp"
+#include "read/settings/settings.hpp"
 #include "read/trainers/torch_rules.hpp"
 
 namespace llmcalc::read {
@@ -39,6 +40,36 @@ void adapter_rules(Sheet& sheet) {
 }
 
 constexpr Format adapter_format{"peft adapter", "hf", adapter_tables, nullptr, adapter_rules};
+
+/// In a config.json, and in hf_quant_config.json.
+const Node* quantization_in(const Node& file) {
+  for (const auto key : {"quantization_config", "compression_config", "quantization"}) {
+    const Node* block = file.find(key);
+    if (block != nullptr && block->kind == Node::Kind::table) return block;
+  }
+  return nullptr;
+}
+
+/// How the weights are quantized, as --quant; a scheme that is not known is an assumption.
+void take_stored_quant(const Node& file, std::string_view place, Reading& reading) {
+  const Node* block = quantization_in(file);
+  if (block == nullptr) return;
+  const Settings keys = flat(*block);
+  const auto text = [&](std::string_view key, Holds) {
+    const Setting* setting = keys.find(key);
+    return setting == nullptr ? std::string() : setting->text;
+  };
+  const auto stored = stored_quant(text);
+  if (!stored) return;
+  const Setting* because = keys.has("quant_method") ? keys.find("quant_method") : keys.find("quant_algo");
+  const std::string where = because->where.empty() ? std::string(place) : because->where;
+  if (stored->quant) {
+    reading.words.push_back({"quant", std::string(formats::facts(*stored->quant).name), {Source::file, where}});
+  } else {
+    reading.assumptions.push_back("weights quantized by " + stored->scheme + " (" + where +
+                                  ") are not known: say --quant");
+  }
+}
 
 }  // namespace
 

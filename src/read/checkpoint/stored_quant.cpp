@@ -1,0 +1,93 @@
+#include "read/checkpoint/stored_quant.hpp"
+
+#include "llmcalc/quantity/text.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace llmcalc::read {
+namespace {
+
+using formats::Quant;
+
+struct Scheme {
+  std::string_view name;  ///< quant_method, with what tells its types apart
+  Quant quant;
+};
+
+/// transformers utils/quantization_config.py, QuantizationMethod; compressed_tensors config/base.py,
+/// CompressionFormat; vLLM model_executor/layers/quantization/modelopt.py, QUANT_ALGOS.
+constexpr Scheme schemes[] = {
+    {"fp8", Quant::fp8},
+    {"fp8 block", Quant::fp8_block},
+    {"fbgemm_fp8", Quant::fp8},
+    {"awq", Quant::awq},
+    {"awq 4", Quant::awq},
+    {"gptq 4", Quant::gptq},
+    {"gptq 8", Quant::gptq_8bit},
+    {"auto-round 4", Quant::gptq},
+    {"mxfp4", Quant::mxfp4},
+    {"bitsandbytes 4", Quant::bnb_nf4},
+    {"bitsandbytes 8", Quant::bnb_int8},
+    {"compressed-tensors float-quantized", Quant::fp8},
+    {"compressed-tensors float-quantized block", Quant::fp8_block},
+    {"compressed-tensors int-quantized", Quant::int8},
+    {"compressed-tensors pack-quantized", Quant::int4},
+    {"compressed-tensors pack-quantized 4", Quant::int4},
+    {"compressed-tensors nvfp4-pack-quantized", Quant::nvfp4},
+    {"compressed-tensors mxfp4-pack-quantized", Quant::mxfp4},
+    {"modelopt fp8", Quant::fp8},
+    {"modelopt fp8_per_channel_per_token", Quant::fp8},
+    {"modelopt fp8_pb_wo", Quant::fp8_block},
+    {"modelopt fp8_block_scales", Quant::fp8_block},
+    {"modelopt nvfp4", Quant::nvfp4},
+    {"modelopt w4a16_nvfp4", Quant::nvfp4},
+    {"modelopt w4a16_awq", Quant::awq},
+};
+
+std::string word(const KeyText& text, std::string_view key) { return quantity::to_lower(text(key, Holds::word)); }
+
+/// Of the first group, as llm-compressor calls it; files with several groups that differ say "mixed-precision".
+std::string compressed_detail(const KeyText& text) {
+  std::string format = word(text, "format");
+  if (format == "pack-quantized") {
+    const std::string bits = text("config_groups.group_0.weights.num_bits", Holds::bits);
+    if (!bits.empty()) format += " " + bits;
+  }
+  const bool in_blocks = word(text, "config_groups.group_0.weights.strategy") == "block";
+  return format == "float-quantized" && in_blocks ? format + " block" : format;
+}
+
+std::string bitsandbytes_detail(const KeyText& text) {
+  if (text("load_in_8bit", Holds::flag) == "true") return "8";
+  return text("load_in_4bit", Holds::flag) == "true" ? "4" : "";
+}
+
+/// AutoAWQ's own files call the bits w_bit.
+std::string bits_detail(const KeyText& text) {
+  const std::string bits = text("bits", Holds::bits);
+  return bits.empty() ? text("w_bit", Holds::bits) : bits;
+}
+
+std::string detail_of(const std::string& method, const KeyText& text) {
+  if (method == "fp8") return text("weight_block_size", Holds::list).empty() ? "" : "block";
+  if (method == "bitsandbytes") return bitsandbytes_detail(text);
+  if (method == "compressed-tensors") return compressed_detail(text);
+  if (method == "modelopt") return word(text, "quant_algo");
+  const bool counts_bits = method == "gptq" || method == "awq" || method == "auto-round";
+  return counts_bits ? bits_detail(text) : "";
+}
+
+}  // namespace
+
+std::optional<StoredQuant> stored_quant(const KeyText& text) {
+  std::string scheme = word(text, "quant_method");
+  if (scheme.empty() && !text("quant_algo", Holds::word).empty()) scheme = "modelopt";  // hf_quant_config.json
+  if (scheme.empty()) return std::nullopt;
+  if (const std::string detail = detail_of(scheme, text); !detail.empty()) scheme += " " + detail;
+  const auto* found = std::ranges::find(schemes, scheme, &Scheme::name);
+  const auto quant = found == std::end(schemes) ? std::nullopt : std::optional(found->quant);
+  return StoredQuant{std::move(scheme), quant};
+}
+
+}  // namespace llmcalc::read
