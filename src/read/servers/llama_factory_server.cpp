@@ -11,7 +11,7 @@ namespace llmcalc::read {
 namespace {
 
 constexpr Spelling engines[] = {{"huggingface", "hf"}, {"hf", "hf"}, {"vllm", "vllm"}, {"sglang", "sglang"}};
-constexpr Spelling types[] = {{"bfloat16", "bf16"}, {"float16", "f16"}, {"float32", "f32"}};
+constexpr Spelling types[] = {{"float16", "f16"}, {"float32", "f32"}};
 
 constexpr Row rows[] = {
     {"model_name_or_path", Use::term, "model"},

@@ -11,6 +11,8 @@
 namespace llmcalc::read {
 namespace {
 
+constexpr Spelling weight_types[] = {{"float16", "f16"}, {"half", "f16"}, {"float32", "f32"}, {"float", "f32"}};
+
 double factor_of(char suffix) {
   constexpr double kilo = 1e3;
   constexpr double kibi = 1024;
@@ -77,6 +79,13 @@ Speculation speculation_of(const Sheet& sheet, const Setting& setting, const std
 }
 
 }  // namespace
+
+void take_weight_type(Sheet& sheet) {
+  const std::string word = sheet.text("dtype");
+  for (const auto& [theirs, ours] : weight_types) {
+    if (word == theirs && !sheet.has("quant")) sheet.say("quant", std::string(ours), *sheet.find("dtype"));
+  }
+}
 
 void take_speculation(Sheet& sheet, std::string_view key) {
   const std::string name(key);

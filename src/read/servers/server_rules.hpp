@@ -17,6 +17,10 @@ void take_served_model(Sheet& sheet, std::initializer_list<std::string_view> key
 /// --speculative-config as JSON: {"method": "eagle3", "num_speculative_tokens": 3}.
 void take_speculation(Sheet& sheet, std::string_view key);
 
+/// --dtype, as vLLM and SGLang have it: how weights rest that nothing quantizes. bfloat16 is the type of the products
+/// as well, and of the weights only where they are not published quantized: it says nothing.
+void take_weight_type(Sheet& sheet);
+
 /// No command says how it is used.
 void assume_load(Sheet& sheet);
 

@@ -73,7 +73,7 @@ constexpr Row rows[] = {
     {"max_prefill_tokens", Use::unmapped, "one chunk of a prompt at once"},
     {"enable_hierarchical_cache", Use::unmapped, "the cache stays on the accelerator"},
     {"disaggregation_mode", Use::unmapped, "prefill and decoding share the accelerators"},
-    {"dtype", Use::unmapped, "weights as the checkpoint has them: say --quant"},
+    {"dtype", Use::rule},
     {"speculative_*"},
     {"host"},
     {"port"},
@@ -171,6 +171,7 @@ void rules(Sheet& sheet) {
   take_ranks(sheet);
   sheet.by_default("tp", "1", "SGLang default");
   take_draft(sheet);
+  take_weight_type(sheet);
   const Setting* chunk = sheet.find("chunked_prefill_size");
   if (chunk != nullptr && !chunk->text.starts_with('-')) sheet.say("batched_tokens", chunk->text, *chunk);
   take_interval(sheet);

@@ -17,8 +17,6 @@ constexpr Spelling quantizations[] = {
 };
 constexpr Spelling caches[] = {{"auto", ""},        {"fp8", "fp8"},       {"fp8_e4m3", "fp8"},
                                {"fp8_e5m2", "fp8"}, {"bfloat16", "bf16"}, {"nvfp4", "nvfp4"}};
-constexpr Spelling types[] = {{"auto", ""},    {"bfloat16", ""},   {"float16", "f16"},
-                              {"half", "f16"}, {"float32", "f32"}, {"float", "f32"}};
 
 constexpr Row rows[] = {
     {"tensor_parallel_size", Use::term, "tp"},
@@ -151,15 +149,6 @@ void take_adapters(Sheet& sheet) {
   if (rank != nullptr) sheet.say("lora_rank", rank->text, *rank);
 }
 
-/// --dtype says how weights rest that nothing quantizes.
-void take_type(Sheet& sheet) {
-  const std::string word = sheet.text("dtype");
-  for (const auto& [theirs, ours] : types) {
-    if (word == theirs && !ours.empty() && !sheet.has("quant"))
-      sheet.say("quant", std::string(ours), *sheet.find("dtype"));
-  }
-}
-
 void rules(Sheet& sheet) {
   take_served_model(sheet, {"model", "model_tag", "positional.0"});
   take_human_number(sheet, {"max_model_len"}, "context");
@@ -168,7 +157,7 @@ void rules(Sheet& sheet) {
   take_data_parallelism(sheet);
   sheet.by_default("tp", "1", "vLLM default");
   take_adapters(sheet);
-  take_type(sheet);
+  take_weight_type(sheet);
   take_speculation(sheet, "speculative_config");
   if (sheet.is_on("no_enable_prefix_caching")) sheet.say("prefix_cache", "0", *sheet.find("no_enable_prefix_caching"));
   if (sheet.is_on("enforce_eager")) sheet.say("graphs", "0", *sheet.find("enforce_eager"));
