@@ -201,7 +201,8 @@ std::vector<Given> with_options(const Reading& reading, const std::vector<Given>
 
 std::vector<std::string> unused_data(const Reading& reading, const std::vector<Given>& words) {
   const auto epochs = std::ranges::find(reading.words, "epochs", &Given::term);
-  if (epochs == reading.words.end() || has(words, "samples") || has(words, "steps") || has(words, "tokens")) return {};
+  const bool said = epochs != reading.words.end() && !is_default(*epochs);
+  if (!said || has(words, "samples") || has(words, "steps") || has(words, "tokens")) return {};
   return {fmt::format("epochs {} ({}): the number of samples is not known without the data: say --samples or --tokens",
                       epochs->text, epochs->origin.where)};
 }

@@ -201,7 +201,8 @@ void rules(Sheet& sheet) {
   take_mesh(sheet);
   widen_under_fsdp(sheet);
   take_plugins(sheet);
-  take_length(sheet, {"max_steps", "num_epochs", {"sample_packing"}});
+  // utils/schemas/training.py, HyperparametersConfig
+  take_length(sheet, {"max_steps", {"num_epochs"}, {"sample_packing"}, {}, {"1", "axolotl default"}});
   assume_full_sequences(sheet, {"sample_packing"});
 }
 

@@ -136,7 +136,8 @@ void rules(Sheet& sheet) {
   take_checkpointing(sheet);
   take_fsdp(sheet);
   take_liger(sheet, "enable_liger_kernel");
-  take_length(sheet, {"max_steps", "num_train_epochs", {"packing", "neat_packing"}, "max_samples"});
+  take_length(sheet,
+              {"max_steps", {"num_train_epochs"}, {"packing", "neat_packing"}, "max_samples", transformers_epochs});
   sheet.by_default("seq", "2048", "LLaMA-Factory default");
   if (sheet.text("stage") == "pt") sheet.by_default("packing", "1", "LLaMA-Factory default");  // hparams/parser.py
   if (sheet.text("stage") != "pt") assume_full_sequences(sheet, {"packing", "neat_packing"});

@@ -79,7 +79,7 @@ void take_megatron_run(Sheet& sheet) {
   take_sharding(sheet);
   take_loss(sheet);
   if (sheet.is_on("use_flash_attn")) sheet.say("attention", "flash", *sheet.find("use_flash_attn"));
-  take_length(sheet, {"train_iters", "max_epochs"});
+  take_length(sheet, {"train_iters", {"max_epochs", "num_train_epochs"}});
 }
 
 }  // namespace llmcalc::read

@@ -107,7 +107,7 @@ void rules(Sheet& sheet) {
     sheet.say("cp", ranks.text, ranks);
     sheet.say("cp_exchange", "all-to-all", ranks);
   }
-  take_length(sheet, {"max_steps", "num_train_epochs", {"packing"}});
+  take_length(sheet, {"max_steps", {"max_epochs", "num_train_epochs"}, {"packing"}, {}, transformers_epochs});
   assume_full_sequences(sheet, {"packing"});
 }
 

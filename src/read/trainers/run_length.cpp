@@ -70,8 +70,9 @@ void take_length(Sheet& sheet, const LengthKeys& keys) {
   if (!keys.steps.empty() && take_steps(sheet, keys.steps)) return;
   take_cuts(sheet);
   if (!keys.samples.empty()) take_most(sheet, keys.samples);
-  const Setting* epochs = keys.epochs.empty() ? nullptr : sheet.find(keys.epochs);
+  const Setting* epochs = sheet.find(keys.epochs);
   if (epochs != nullptr && !says_nothing(*epochs)) sheet.say("epochs", epochs->text, *epochs);
+  if (!keys.usual.count.empty()) sheet.by_default("epochs", std::string(keys.usual.count), keys.usual.whose);
   if (packs(sheet, keys.packing)) sheet.say("packing", "1", *sheet.find(keys.packing));
 }
 

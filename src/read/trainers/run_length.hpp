@@ -8,12 +8,22 @@
 
 namespace llmcalc::read {
 
+/// How often a trainer goes through its data where the file says nothing.
+struct UsualEpochs {
+  std::string_view count;
+  std::string_view whose;
+};
+
+/// training_args.py, num_train_epochs; trl's configurations and LLaMA-Factory's and ms-swift's arguments leave it.
+inline constexpr UsualEpochs transformers_epochs{"3", "transformers default"};
+
 /// The keys of one trainer.
 struct LengthKeys {
   std::string_view steps;  ///< optimizer steps; empty or below one where epochs count
-  std::string_view epochs;
+  std::initializer_list<std::string_view> epochs;
   std::initializer_list<std::string_view> packing = {};
   std::string_view samples = {};  ///< cuts each of its data sets to so many
+  UsualEpochs usual = {};         ///< empty where a trainer has no default: its files always say it
 };
 
 /// Steps win over epochs (transformers trainer.py, set_initial_training_values). Epochs and packing are about samples:

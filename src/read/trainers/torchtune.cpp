@@ -196,7 +196,7 @@ void take_memory(Sheet& sheet) {
 /// recipes/full_finetune_single_device.py: an epoch ends after max_steps_per_epoch optimizer steps.
 void take_epochs(Sheet& sheet) {
   const auto steps = sheet.count("max_steps_per_epoch");
-  if (!steps || *steps < 1) return take_length(sheet, {{}, "epochs", {"dataset.packed"}});
+  if (!steps || *steps < 1) return take_length(sheet, {{}, {"epochs"}, {"dataset.packed"}});
   const auto all = quantity::checked_multiply(*steps, sheet.count("epochs").value_or(1));
   sheet.say("steps", std::to_string(all), *sheet.find("max_steps_per_epoch"));
 }

@@ -97,7 +97,7 @@ void rules(Sheet& sheet) {
   widen_under_fsdp(sheet);
   if (sheet.is_on("activation_offloading")) sheet.say("offload", "activations", *sheet.find("activation_offloading"));
   take_liger(sheet, "use_liger_kernel");
-  take_length(sheet, {"max_steps", "num_train_epochs", {"packing"}, "max_train_samples"});
+  take_length(sheet, {"max_steps", {"num_train_epochs"}, {"packing"}, "max_train_samples", transformers_epochs});
   assume_full_sequences(sheet, {"packing"});
 }
 
