@@ -4,6 +4,7 @@
 #include "llmcalc/quantity/text.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 namespace llmcalc::read {
@@ -47,24 +48,36 @@ bool is_count(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
+/// Whose programs name themselves: unsloth's also name trl, whose trainers they call.
+constexpr std::string_view libraries[] = {"unsloth", "trl"};
+
+std::string_view framework_of(std::string_view text) {
+  const auto* found =
+      std::ranges::find_if(libraries, [&](std::string_view library) { return text.find(library) != text.npos; });
+  return found == std::end(libraries) ? "hf" : *found;
+}
+
+/// An option and the argument that says its number.
+struct Count {
+  std::string_view option;
+  std::string_view key;
+};
+
+constexpr Count counts[] = {{"--lora-rank", "r"},
+                            {"--seq", "max_seq_length"},
+                            {"--micro-batch", "per_device_train_batch_size"},
+                            {"--grad-accum", "gradient_accumulation_steps"}};
+
 std::string suggestion(std::string_view text) {
-  const bool unsloth = text.find("unsloth") != text.npos;
-  std::string command = std::string("llmcalc fit --framework ") + (unsloth                         ? "unsloth"
-                                                                   : text.find("trl") != text.npos ? "trl"
-                                                                                                   : "hf");
-  const auto add = [&](std::string_view option, std::string_view key) {
-    const std::string value = literal_of(text, key);
-    if (is_count(value)) command.append(" ").append(option).append(" ").append(value);
-  };
+  std::string command = "llmcalc fit --framework " + std::string(framework_of(text));
   const std::string model = literal_of(text, "model_name");
   command += " --model " + (model.empty() || is_count(model) ? "NAME" : model);
-  const std::string rank = literal_of(text, "r");
   const bool quantized = literal_of(text, "load_in_4bit") == "True";
-  if (quantized || is_count(rank)) command += quantized ? " --method qlora" : " --method lora";
-  if (is_count(rank)) add("--lora-rank", "r");
-  add("--seq", "max_seq_length");
-  add("--micro-batch", "per_device_train_batch_size");
-  add("--grad-accum", "gradient_accumulation_steps");
+  if (quantized || is_count(literal_of(text, "r"))) command += quantized ? " --method qlora" : " --method lora";
+  for (const auto& [option, key] : counts) {
+    const std::string value = literal_of(text, key);
+    if (is_count(value)) command.append(" ").append(option).append(" ").append(value);
+  }
   return command + " --gpu NAME";
 }
 

@@ -122,7 +122,8 @@ LaunchCommand unwrapped(const ShellCommand& command, std::string_view place, int
 /// What runs in a container may have launchers of its own in front.
 LaunchCommand within(LaunchCommand container, std::string_view place, int depth) {
   if (depth >= most_containers_deep) {
-    throw quantity::BadInput(std::string(place), "starts containers within containers, more than four deep");
+    throw quantity::BadInput(std::string(place), fmt::format("starts containers within containers, more than {} deep",
+                                                             most_containers_deep));
   }
   LaunchCommand inner = unwrapped({std::move(container.words), {}}, place, depth + 1);
   for (const Setting& setting : container.launcher.all()) inner.launcher.put(setting);
