@@ -26,15 +26,16 @@ bool is_preset(const std::string& name, const read::Catalogue& catalogue) {
 }
 
 /// What tunings and repackings of a model add to its name; none of it changes the shape.
-constexpr std::array<std::string_view, 14> suffixes{"-instruct", "-chat", "-it",      "-base",  "-hf",
-                                                    "-bnb-4bit", "-gguf", "-unsloth", "-awq",   "-gptq",
-                                                    "-fp8",      "-4bit", ".gguf",    "-latest"};
+constexpr std::array<std::string_view, 15> suffixes{"-instruct", "-chat", "-it",      "-base",   "-hf",
+                                                    "-bnb-4bit", "-gguf", "-unsloth", "-awq",    "-gptq",
+                                                    "-fp8",      "-4bit", ".gguf",    "-latest", "-text"};
 
-/// Types of GGUF files end their names: "-Q4_K_M", ".q8_0", "-iq2_xs", "-f16".
+/// Types of GGUF files end their names: "-Q4_K_M", ".q8_0", "-iq2_xs", "-f16"; Ollama's tags say "-fp16".
 std::string take_quant(std::string& name) {
   const auto at = name.find_last_of("-.");
   if (at == std::string::npos) return {};
   std::string last = name.substr(at + 1);
+  if (last == "fp16") last = "f16";
   const bool blocks = (last.starts_with('q') && last.size() > 1) || last.starts_with("iq") || last.starts_with("mxfp");
   const bool is_type = (blocks && last.find_first_of("0123456789") != std::string::npos) || last == "f16" ||
                        last == "bf16" || last == "f32";
@@ -69,13 +70,28 @@ std::optional<Named> preset_behind(const std::string& id, const read::Catalogue&
   return std::nullopt;
 }
 
+void take_quant(read::Reading& reading, std::string quant, read::Origin origin) {
+  const bool said = std::ranges::find(reading.words, "quant", &Given::term) != reading.words.end();
+  if (!quant.empty() && reading.serves && !said) {
+    reading.words.push_back({"quant", std::move(quant), std::move(origin)});
+  }
+}
+
 void take_preset(read::Reading& reading, Given& word, Named named) {
   reading.assumptions.push_back(word.text + " (" + word.origin.where + ") has the shape of " + named.preset);
   word.text = std::move(named.preset);
-  const bool said = std::ranges::find(reading.words, "quant", &Given::term) != reading.words.end();
-  if (!named.quant.empty() && reading.serves && !said) {
-    reading.words.push_back({"quant", std::move(named.quant), word.origin});
-  }
+  take_quant(reading, std::move(named.quant), word.origin);
+}
+
+/// What a file's name or a tag says of its weights, where an option says the model.
+std::string quant_in(const std::string& file) {
+  std::string name = quantity::to_lower(file);
+  const bool is_file = name.ends_with(".gguf");
+  if (is_file) name.resize(name.size() - std::string_view(".gguf").size());
+  const auto tag = name.rfind(':');
+  if (tag == std::string::npos && !is_file) return {};
+  if (tag != std::string::npos) name[tag] = '-';
+  return take_quant(name);
 }
 
 void take_found(read::Reading& reading, read::Reading found) {
@@ -107,7 +123,8 @@ void find_model(read::Reading& reading, const std::vector<Given>& options, const
     return word.term == "model" || word.term == "config" || word.term == "params";
   };
   const auto word = std::ranges::find(reading.words, "model", &Given::term);
-  if (word == reading.words.end() || reading.config || std::ranges::any_of(options, names_model)) return;
+  if (word == reading.words.end() || reading.config) return;
+  if (std::ranges::any_of(options, names_model)) return take_quant(reading, quant_in(word->text), word->origin);
   const auto name = hub_name(word->text);
   const bool by_itself = reading.kind == hub_kind;
   const bool follows = lookup.answers || by_itself;

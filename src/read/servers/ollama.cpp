@@ -2,8 +2,6 @@
 #include "read/launch/formats.hpp"
 #include "read/servers/server_rules.hpp"
 
-#include <string>
-
 namespace llmcalc::read {
 namespace {
 
@@ -33,20 +31,13 @@ constexpr Row command_rows[] = {
 constexpr std::span<const Row> modelfile_tables[] = {modelfile_rows};
 constexpr std::span<const Row> command_tables[] = {command_rows};
 
-/// What the library serves under a name without a quantization in it (docs/faq.md).
-void take_usual_type(Sheet& sheet, std::string_view name) {
-  if (!name.ends_with(".gguf")) sheet.by_default("quant", "q4_k_m", "Ollama's usual");
-}
-
 void modelfile_rules(Sheet& sheet) {
   take_served_model(sheet, {"from"});
-  take_usual_type(sheet, sheet.text("from"));
   assume_load(sheet);
 }
 
 void command_rules(Sheet& sheet) {
   take_served_model(sheet, {"positional.0"});
-  take_usual_type(sheet, sheet.text("positional.0"));
   assume_load(sheet);
 }
 
