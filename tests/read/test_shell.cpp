@@ -48,6 +48,19 @@ TEST_CASE("What would have to be executed is marked with what it hangs on") {
   CHECK(last("a ${N/x/y}") == Words{"a", "?${N/x/y}"});
 }
 
+TEST_CASE("What is not known keeps its place in a value that splits") {
+  CHECK(last("O=\"--x 1 --y $N --z\"\na $O") == Words{"a", "--x", "1", "--y", "?N", "--z"});
+  CHECK(last("O=\"--x $N\"\nO=\"$O --y $M\"\na $O") == Words{"a", "--x", "?N", "--y", "?M"});
+  CHECK(last("O=\"--x pre$N/post --y 2\"\nO+=\" --z ${M}\"\na $O") == Words{"a", "--x", "?N", "--y", "2", "--z", "?M"});
+  CHECK(last("A=(--x $N --y 2)\na ${A[@]}") == Words{"a", "--x", "?N", "--y", "2"});
+}
+
+TEST_CASE("Unknowns that double do not outgrow their bound") {
+  std::string script = "A=\"$N \"\n";
+  for (int i = 0; i < 64; ++i) script += "A=\"$A$A\"\n";
+  CHECK_THROWS_AS(read::parse_shell(script + "run $A", "s.sh"), quantity::BadInput);
+}
+
 TEST_CASE("Arithmetic knows its bounds") {
   CHECK(read::shell_arithmetic("9223372036854775807", {}).known);
   CHECK_FALSE(read::shell_arithmetic("9223372036854775807+1", {}).known);

@@ -192,10 +192,12 @@ Options options_of(const std::vector<ShellWord>& words, std::size_t from, std::s
     if (equals != std::string::npos) {
       setting.text = word.text.substr(equals + 1);
     } else {
-      const auto is_value = [&](const std::string& text) {
-        return !is_option(text) && (setting.items.empty() || !is_assignment(text));
+      // Behind a value, a variable that nobody set may hold options, or nothing.
+      const auto is_value = [&](const ShellWord& next) {
+        const bool any = !next.text.empty() || next.unknown.empty();
+        return !is_option(next.text) && (setting.items.empty() || (any && !is_assignment(next.text)));
       };
-      while (at + 1 < words.size() && is_value(words[at + 1].text)) {
+      while (at + 1 < words.size() && is_value(words[at + 1])) {
         const ShellWord& value = words[++at];
         setting.text.append(setting.items.empty() ? "" : ",").append(value.text);
         setting.items.push_back(value.text);

@@ -23,6 +23,23 @@ const Setting* counted(const Sheet& sheet, std::initializer_list<std::string_vie
   return digits && sheet.count(keys).value_or(0) > 0 ? setting : nullptr;
 }
 
+/// A number that hangs on a shell variable leaves the accelerators open, for an option to say.
+bool leaves_open(Sheet& sheet, std::initializer_list<std::string_view> keys) {
+  for (const auto key : keys) {
+    const Setting* setting = sheet.settings().find(key);
+    if (setting == nullptr || setting->unknown.empty()) continue;
+    sheet.take("gpus", *setting);
+    return true;
+  }
+  return false;
+}
+
+const std::initializer_list<std::string_view> processes_of_node = {
+    "torchrun.nproc_per_node",    "torchrun.nproc-per-node", "deepspeed.num_gpus",
+    "environment.NPROC_PER_NODE", "srun.gpus_per_node",      "srun.ntasks_per_node"};
+const std::initializer_list<std::string_view> machines = {"torchrun.nnodes", "deepspeed.num_nodes",
+                                                          "environment.NNODES", "srun.nodes", "srun.N"};
+
 std::int64_t value_of(const Setting& setting) { return quantity::parse_count(setting.text, setting.where); }
 
 /// "0,1,2" names three.
@@ -49,16 +66,14 @@ void take_workers(Sheet& sheet) {
 void take_processes(const Settings& launcher, Reading& reading) {
   const Reader reader(nothing_to_find);
   Sheet sheet(launcher, reading, reader);
-  const Setting* per_node =
-      counted(sheet, {"torchrun.nproc_per_node", "torchrun.nproc-per-node", "deepspeed.num_gpus",
-                      "environment.NPROC_PER_NODE", "srun.gpus_per_node", "srun.ntasks_per_node"});
-  const Setting* nodes =
-      counted(sheet, {"torchrun.nnodes", "deepspeed.num_nodes", "environment.NNODES", "srun.nodes", "srun.N"});
+  if (leaves_open(sheet, processes_of_node) || leaves_open(sheet, machines)) return;
+  const Setting* per_node = counted(sheet, processes_of_node);
+  const Setting* nodes = counted(sheet, machines);
   const Setting* all = counted(sheet, {"mpirun.np", "mpirun.n"});
   if (nodes != nullptr && value_of(*nodes) > 1) sheet.say("nodes", nodes->text, *nodes);
   if (per_node != nullptr) {
-    const auto machines = nodes == nullptr ? 1 : value_of(*nodes);
-    sheet.say("gpus", std::to_string(quantity::checked_multiply(value_of(*per_node), machines)), *per_node);
+    const auto count = nodes == nullptr ? 1 : value_of(*nodes);
+    sheet.say("gpus", std::to_string(quantity::checked_multiply(value_of(*per_node), count)), *per_node);
   } else if (all != nullptr) {
     sheet.say("gpus", all->text, *all);
   } else {

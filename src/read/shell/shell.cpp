@@ -182,8 +182,10 @@ class Shell : private ShellWords {
     if (appends && earlier != nullptr && list) {
       value.insert(value.begin(), earlier->begin(), earlier->end());
     } else if (appends && earlier != nullptr) {
-      value.front().text.insert(0, earlier->front().text);
-      if (value.front().unknown.empty()) value.front().unknown = earlier->front().unknown;
+      ShellWord longer = earlier->front();
+      append(longer, value.front());
+      longer.line = value.front().line;
+      value.front() = std::move(longer);
     }
     if (depth_ > 0) value = {{"", line(), name + ", which is set under a condition"}};
     pending_.emplace_back(std::move(name), std::move(value));

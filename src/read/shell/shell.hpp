@@ -3,6 +3,7 @@
 // hangs on, which is an error only where the value is needed.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>
@@ -10,11 +11,21 @@
 
 namespace llmcalc::read {
 
+/// Where a value that nobody knows would stand in a text.
+struct ShellGap {
+  std::size_t at = 0;
+  std::string name;  ///< "$1", "NAME"
+};
+
 struct ShellWord {
   std::string text;
   int line = 0;
-  std::string unknown = {};  ///< "$1", "NAME": what it hangs on
+  std::string unknown = {};         ///< "$1", "NAME": what it hangs on, the last of its gaps
+  std::vector<ShellGap> gaps = {};  ///< without any, what is unknown stands in front
 };
+
+/// Puts a word behind another.
+void append(ShellWord& word, const ShellWord& more);
 
 struct ShellCommand {
   std::vector<ShellWord> words;

@@ -9,6 +9,36 @@
 #include <utility>
 
 namespace llmcalc::read {
+namespace {
+
+std::vector<ShellGap> gaps_of(const ShellWord& word) {
+  if (word.unknown.empty() || !word.gaps.empty()) return word.gaps;
+  return {{0, word.unknown}};
+}
+
+/// Of several unknowns in one place the last is named, so that there are no more gaps than there is text.
+void mark(ShellWord& word, std::size_t at, const std::string& name) {
+  word.unknown = name;
+  if (!word.gaps.empty() && word.gaps.back().at == at) {
+    word.gaps.back().name = name;
+  } else {
+    word.gaps.push_back({at, name});
+  }
+}
+
+std::size_t size_of(const ShellWord& word) {
+  std::size_t size = word.text.size();
+  for (const ShellGap& gap : word.gaps) size += sizeof(ShellGap) + gap.name.size();
+  return size;
+}
+
+}  // namespace
+
+void append(ShellWord& word, const ShellWord& more) {
+  const std::size_t begin = word.text.size();
+  for (const ShellGap& gap : gaps_of(more)) mark(word, begin + gap.at, gap.name);
+  word.text += more.text;
+}
 
 bool is_name_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool ends_word(char c) { return c == '\0' || std::string_view(" \t\r\n;&|()<>").find(c) != std::string_view::npos; }
@@ -39,9 +69,9 @@ void ShellWords::count(std::size_t size) {
 void ShellWords::set(const std::string& name, Words value) {
   ShellWord joined{"", line_, {}};
   for (const ShellWord& word : value) {
-    joined.text.append(joined.text.empty() ? "" : " ").append(word.text);
-    if (!word.unknown.empty()) joined.unknown = word.unknown;
-    count(word.text.size());
+    if (!joined.text.empty()) joined.text += ' ';
+    append(joined, word);
+    count(size_of(word));
   }
   if (!value.empty()) joined.line = value.front().line;
   variables_[name] = std::move(joined);
@@ -91,19 +121,33 @@ ShellWords::Words ShellWords::read_words(bool splits) {
 bool ShellWords::put(const Words& value, bool splits, ShellWord& word, Words& done) {
   bool any = false;
   for (std::size_t i = 0; i < value.size(); ++i) {
-    count(value[i].text.size());
+    count(size_of(value[i]));
     if (i > 0 && splits) done.push_back(std::exchange(word, {"", value[i].line, {}}));
     if (i > 0 && !splits) word.text += ' ';
     if (word.text.empty()) word.line = value[i].line;
-    if (!value[i].unknown.empty()) word.unknown = value[i].unknown;
-    for (const char c : value[i].text) {
-      const bool blank = splits && (c == ' ' || c == '\n' || c == '\t');
-      if (blank && !word.text.empty()) done.push_back(std::exchange(word, {"", value[i].line, {}}));
-      if (!blank) word.text += c;
+    if (splits) {
+      split(value[i], word, done);
+    } else {
+      append(word, value[i]);
     }
     any = any || !word.text.empty();
   }
   return any;
+}
+
+/// An unknown stays in the part that it stands in.
+void ShellWords::split(const ShellWord& value, ShellWord& word, Words& done) {
+  const std::vector<ShellGap> gaps = gaps_of(value);
+  auto gap = gaps.begin();
+  for (std::size_t at = 0;; ++at) {
+    for (; gap != gaps.end() && gap->at == at; ++gap) mark(word, word.text.size(), gap->name);
+    if (at == value.text.size()) return;
+    const char c = value.text[at];
+    const bool blank = c == ' ' || c == '\n' || c == '\t';
+    const bool any = !word.text.empty() || !word.unknown.empty();
+    if (blank && any) done.push_back(std::exchange(word, {"", value.line, {}}));
+    if (!blank) word.text += c;
+  }
 }
 
 void ShellWords::read_single_quotes(ShellWord& word) {
@@ -130,11 +174,10 @@ void ShellWords::read_double_quotes(ShellWord& word, Words& done) {
       const Words value = expand();
       if (!quoted_list_) put(value, false, word, done);
       for (std::size_t i = 0; quoted_list_ && i < value.size(); ++i) {  // "${LIST[@]}" is a word for each item
-        count(value[i].text.size());
+        count(size_of(value[i]));
         if (i > 0) done.push_back(std::exchange(word, {"", value[i].line, {}}));
-        word.text += value[i].text;
+        append(word, value[i]);
         word.line = value[i].line;
-        if (!value[i].unknown.empty()) word.unknown = value[i].unknown;
       }
     } else {
       word.text += next();

@@ -52,6 +52,7 @@ class ShellWords {
   Cursor enter(std::string_view text);
   void leave(const Cursor& outer);
 
+  void split(const ShellWord& value, ShellWord& word, Words& done);
   bool put(const Words& value, bool splits, ShellWord& word, Words& done);
   void read_single_quotes(ShellWord& word);
   void read_double_quotes(ShellWord& word, Words& done);

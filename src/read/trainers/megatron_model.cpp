@@ -20,13 +20,17 @@ constexpr std::int64_t usual_kv_rank = 512;
 constexpr std::int64_t usual_rope_dim = 64;
 constexpr std::int64_t usual_head_dim = 128;
 
+/// Its place is that of what the arguments leave unsaid; its value may hang on a variable.
+const Setting* number_of_layers(const Sheet& sheet) { return sheet.settings().find("num_layers"); }
+
 /// Of a table that is padded to a multiple of the ranks that share it (training/tokenizer, vocab_size_with_padding).
 void take_vocabulary(Sheet& sheet) {
   if (sheet.has("vocab")) return;
   const auto said = sheet.count("vocab_size");
   const auto divisor = sheet.count("make_vocab_size_divisible_by").value_or(usual_divisor);
   const auto ranks = sheet.count("tensor_model_parallel_size").value_or(1);
-  const Setting* because = sheet.find({"vocab_size", "tokenizer_type", "num_layers"});
+  const Setting* because = sheet.find({"vocab_size", "tokenizer_type"});
+  if (because == nullptr) because = number_of_layers(sheet);
   if (because == nullptr || divisor < 1 || ranks < 1) return;
   const auto padded = quantity::ceil_to(said.value_or(gpt2_vocabulary), quantity::checked_multiply(divisor, ranks));
   sheet.say("vocab", std::to_string(padded), *because);
@@ -38,11 +42,13 @@ void take_vocabulary(Sheet& sheet) {
 
 void take_mlp(Sheet& sheet) {
   const bool gated = sheet.is_on("swiglu");
-  const Setting* because = sheet.find({"swiglu", "squared_relu", "num_layers"});
-  if (because == nullptr) return;
+  const Setting* because = sheet.find({"swiglu", "squared_relu"});
+  if (because == nullptr) because = number_of_layers(sheet);
   sheet.say("mlp", gated ? "swiglu" : sheet.is_on("squared_relu") ? "squared-relu" : "gelu", *because);
-  const auto hidden = sheet.count("hidden_size");
-  if (gated && hidden && !sheet.has("ffn")) {
+  const Setting* width = sheet.settings().find("hidden_size");
+  if (!gated || width == nullptr || sheet.settings().has("ffn_hidden_size")) return;
+  if (!width->unknown.empty()) return sheet.take("ffn", *width);
+  if (const auto hidden = sheet.count("hidden_size")) {
     // arguments.py, validate_args: int((4 * hidden * 2 / 3) / 64) * 64
     constexpr std::int64_t unit = 64;
     sheet.say("ffn", std::to_string(quantity::checked_multiply(8, *hidden) / 3 / unit * unit), *sheet.find("swiglu"));
@@ -50,7 +56,7 @@ void take_mlp(Sheet& sheet) {
 }
 
 void take_switches(Sheet& sheet) {
-  const Setting& size = *sheet.find("num_layers");
+  const Setting& size = *number_of_layers(sheet);
   const auto because = [&](std::string_view key) -> const Setting& {
     const Setting* setting = sheet.find(key);
     return setting == nullptr ? size : *setting;
@@ -112,7 +118,7 @@ void take_experts(Sheet& sheet) {
 }  // namespace
 
 void take_megatron_model(Sheet& sheet) {
-  if (sheet.find("num_layers") == nullptr) return;
+  if (number_of_layers(sheet) == nullptr) return;
   take_vocabulary(sheet);
   take_mlp(sheet);
   take_switches(sheet);

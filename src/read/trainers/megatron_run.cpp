@@ -31,9 +31,10 @@ void take_granularity(Sheet& sheet) {
 
 void take_virtual_stages(Sheet& sheet) {
   const Setting* share = sheet.find("num_layers_per_virtual_pipeline_stage");
+  if (share == nullptr) return;
   const auto layers = sheet.count("num_layers");
   const auto stages = sheet.count("pipeline_model_parallel_size").value_or(1);
-  if (share == nullptr || !layers || stages < 1) return;
+  if (!layers || stages < 1) return;
   const auto size = sheet.count(share->key).value_or(0);
   if (size > 0 && *layers / stages >= size) sheet.say("vpp", std::to_string(*layers / stages / size), *share);
 }
