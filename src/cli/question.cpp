@@ -49,9 +49,10 @@ void add_weights(const read::Checkpoint& weights, const std::optional<read::Conf
   for (const auto& type : weights.types) {
     types += fmt::format("{}{} {}", types.empty() ? "" : ", ", type.name, type.tensors);
   }
-  const auto size = quantity::bytes(static_cast<std::int64_t>(weights.bytes));
-  notes.push_back(fmt::format("weights: {} tensors ({}), {} parameters, {}", weights.tensors, types, weights.parameters,
-                              quantity::format_gib(size)));
+  const auto size = quantity::format_gib(quantity::bytes(static_cast<std::int64_t>(weights.bytes)));
+  notes.push_back(types.empty() ? fmt::format("weights: {} tensors, {}", weights.tensors, size)
+                                : fmt::format("weights: {} tensors ({}), {} parameters, {}", weights.tensors, types,
+                                              weights.parameters, size));
   notes.insert(notes.end(), weights.notes.begin(), weights.notes.end());
   if (!config || !weights.counts_all) return;
   const auto as = std::ranges::find(words, "as", &Given::term);
@@ -97,6 +98,14 @@ bool is_of_training(const Given& word) {
   return !is_among(read::serving_vocabulary(), word) && !(shorthand != nullptr && describes_model(*shorthand));
 }
 
+/// An assumption ends with the option that would replace it: nobody has to be told what was said.
+void drop_answered(std::vector<std::string>& assumptions, const std::vector<Given>& options) {
+  std::erase_if(assumptions, [&](const std::string& sentence) {
+    return std::ranges::any_of(
+        options, [&](const Given& option) { return sentence.ends_with(": say " + read::option_name(option.term)); });
+  });
+}
+
 /// Options on top of what the things say together.
 AskedQuestion understood(const std::vector<std::string>& things, const std::vector<Given>& options, Lookup lookup,
                          const read::Catalogue& catalogue) {
@@ -107,6 +116,7 @@ AskedQuestion understood(const std::vector<std::string>& things, const std::vect
   find_model(question.reading, options, catalogue, lookup);
   add_config_word(question.reading);
   question.words = with_options(question.reading, options);
+  drop_answered(question.reading.assumptions, options);
   for (auto& sentence : unused_data(question.reading, question.words)) {
     question.reading.assumptions.push_back(std::move(sentence));
   }

@@ -156,6 +156,7 @@ bool holds_model(const fs::path& folder) {
 Reading read_path(const fs::path& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) return read_folder(path);
+  if (is_shard_index(path)) return read_folder(path.has_parent_path() ? path.parent_path() : fs::path("."));
   if (const auto kind = weight_file(path); kind != WeightFile::none) return read_weights(path, kind);
   const auto folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   return with_model_file(read_text_file(path), folder);

@@ -105,48 +105,12 @@ Checkpoint read_splits(const fs::path& path) {
   return with_missing(join(std::move(splits)), found, expected);
 }
 
-bool is_weights(const std::string& name) {
-  return name.ends_with(".safetensors") && !name.starts_with("consolidated") && !name.starts_with("adapter");
-}
-
-/// The files that the index names, or all there are; those beside it that hold the same once more are left out.
-std::vector<std::string> shard_names(const fs::path& folder, std::vector<std::string>& notes) {
-  std::error_code error;
-  const auto index_path = folder / "model.safetensors.index.json";
-  std::vector<std::string> names;
-  if (fs::is_regular_file(index_path, error)) {
-    const auto index = read::read_shard_index(read_file(index_path, "--from"), index_path.filename().string());
-    for (const auto& file : index.files) {
-      if (fs::is_regular_file(folder / file, error)) {
-        names.push_back(file);
-      } else {
-        notes.push_back(file + " is not there: its tensors are not counted");
-      }
-    }
-    return names;
-  }
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (is_weights(entry.path().filename().string())) names.push_back(entry.path().filename().string());
-  }
-  std::ranges::sort(names);
-  return names;
-}
-
-/// A clone without Git LFS holds a line of text in the place of the weights.
-std::optional<std::uint64_t> pointer_size(const fs::path& path) {
-  constexpr std::uint64_t longest_pointer = 1024;
-  std::error_code error;
-  const auto size = fs::file_size(path, error);
-  if (error || size > longest_pointer) return std::nullopt;
-  return read::lfs_pointer_size(read_file(path, "--from"));
-}
-
 }  // namespace
 
 WeightFile weight_file(const fs::path& path) {
   std::error_code error;
   if (!fs::is_regular_file(path, error)) return WeightFile::none;
-  if (pointer_size(path)) {
+  if (lfs_size(path)) {
     throw BadInput(path.filename().string(), "is a pointer of Git LFS and not the file itself",
                    "git lfs pull --include " + path.filename().string());
   }
@@ -159,31 +123,6 @@ WeightFile weight_file(const fs::path& path) {
 
 Checkpoint read_weight_file(const fs::path& path, WeightFile kind) {
   return kind == WeightFile::gguf ? read_splits(path) : read_one(path, kind);
-}
-
-std::optional<Checkpoint> read_weight_folder(const fs::path& folder) {
-  std::vector<std::string> notes;
-  std::vector<Checkpoint> shards;
-  std::uint64_t pointers = 0;
-  for (const auto& name : shard_names(folder, notes)) {
-    if (const auto size = pointer_size(folder / name)) {
-      pointers += *size;
-    } else {
-      shards.push_back(read_one(folder / name, WeightFile::safetensors));
-    }
-  }
-  if (shards.empty() && pointers == 0 && notes.empty()) return std::nullopt;
-  const bool complete = notes.empty() && pointers == 0;
-  Checkpoint all = join(std::move(shards));
-  if (all.kind.empty()) all.kind = "safetensors";
-  if (pointers > 0) {
-    all.bytes += pointers;
-    notes.push_back(
-        fmt::format("pointers of Git LFS stand for {} bytes of weights, whose parameters are not known", pointers));
-  }
-  all.counts_all = all.counts_all && complete;
-  all.notes.insert(all.notes.end(), notes.begin(), notes.end());
-  return all;
 }
 
 }  // namespace llmcalc::cli

@@ -4,6 +4,7 @@
 #include "llmcalc/read/checkpoint.hpp"
 #include "llmcalc/read/launch.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -16,6 +17,12 @@ WeightFile weight_file(const std::filesystem::path& path);
 
 /// A GGUF file with all its splits, or a safetensors file.
 read::Checkpoint read_weight_file(const std::filesystem::path& path, WeightFile kind);
+
+/// The size that a pointer of Git LFS stands for, which a clone without it holds in the place of the weights.
+std::optional<std::uint64_t> lfs_size(const std::filesystem::path& path);
+
+/// model.safetensors.index.json, which stands for the folder that it lies in.
+bool is_shard_index(const std::filesystem::path& path);
 
 /// All weights of a model's folder; empty where it has none.
 std::optional<read::Checkpoint> read_weight_folder(const std::filesystem::path& folder);
