@@ -70,7 +70,9 @@ inline constexpr Abilities torchtune_abilities{
     .splits = {Parallelism::tensor},
     .exchanges = {},
     .schedules = one_f_one_b,
-    .offloads = offload_weights.with(offload_activations),
+    // fsdp_cpu_offload is FSDP2's CPUOffloadPolicy: weights, and with them gradients, states and the step
+    // (torchtune 0.6.1 training/_distributed.py, shard_model).
+    .offloads = offload_weights.with(offload_activations).with({Offload::params_optimizer}),
     .optimizers = of_torch.with(of_bitsandbytes).with({Optimizer::adamw_4bit}),
     .quantized = {Dtype::nf4, Dtype::nf4_dq},
     .narrow = no_narrow,

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -28,6 +29,15 @@ std::vector<std::string> command_of(const fs::path& folder) {
   std::vector<std::string> arguments;
   for (std::string word; words >> word;) arguments.push_back(word);
   return arguments;
+}
+
+/// What a person types who knows the file: tests/golden/README.md, `typed`. Empty where a case holds none.
+std::vector<std::string> typed_by_hand(const fs::path& folder) {
+  std::ifstream file(folder / "typed");
+  std::string line;
+  std::getline(file, line);
+  std::istringstream words(line);
+  return {std::istream_iterator<std::string>(words), {}};
 }
 
 /// Some files say how to train and not what, or how to share and not among how many.
@@ -111,6 +121,22 @@ TEST_CASE("what files ask has the numbers of the command that is printed of them
     ++compared;
   }
   CHECK(compared > 60);
+}
+
+TEST_CASE("what files ask has the numbers of a command that was written by hand") {
+  int compared = 0;
+  for (const auto& entry : fs::directory_iterator(LLMCALC_TEST_DATA "/golden")) {
+    const auto typed = typed_by_hand(entry.path());
+    if (typed.empty()) continue;
+    CAPTURE(entry.path().filename().string());
+    const InFolder inside(entry.path());
+    auto asked = asked_of_things(arguments_of(entry.path()), typed.front());
+    const auto gpu = std::ranges::find(typed, "--gpu");  // which no trainer's file names
+    if (!says(asked, "--gpu") && gpu != typed.end()) asked.insert(asked.end(), gpu, gpu + 2);
+    CHECK(numbers_of(asked, {}) == numbers_of(typed, {}));
+    ++compared;
+  }
+  CHECK(compared > 30);
 }
 
 TEST_CASE("what files ask, typed as it is printed, is answered") {

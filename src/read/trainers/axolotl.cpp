@@ -197,6 +197,7 @@ void rules(Sheet& sheet) {
   take_attention(sheet);
   take_recompute(sheet, {"gradient_checkpointing"});
   if (sheet.is_on("activation_offloading")) sheet.say("offload", "activations", *sheet.find("activation_offloading"));
+  take_optimizer_impl(sheet);
   take_fsdp(sheet);
   take_mesh(sheet);
   widen_under_fsdp(sheet);

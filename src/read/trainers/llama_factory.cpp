@@ -134,6 +134,7 @@ void rules(Sheet& sheet) {
   take_optimizer(sheet);
   take_types(sheet);
   take_checkpointing(sheet);
+  take_optimizer_impl(sheet);
   take_fsdp(sheet);
   take_liger(sheet, "enable_liger_kernel");
   take_length(sheet,

@@ -100,6 +100,7 @@ void rules(Sheet& sheet) {
   take_precision(sheet, {"torch_dtype"}, Loads::half);
   take_recompute(sheet, {"gradient_checkpointing"});
   sheet.by_default("recompute", "full", "ms-swift default");
+  take_optimizer_impl(sheet);
   take_fsdp(sheet);
   take_liger(sheet, "use_liger_kernel");
   if (sheet.count("sequence_parallel_size").value_or(1) > 1) {

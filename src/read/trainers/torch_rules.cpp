@@ -175,6 +175,14 @@ void take_recompute(Sheet& sheet, std::initializer_list<std::string_view> keys) 
   if (offloads) sheet.say("offload", "activations", *setting);
 }
 
+void take_optimizer_impl(Sheet& sheet) {
+  const Setting* setting = sheet.find({"optim", "optimizer"});
+  if (setting == nullptr) return;
+  const std::string word = quantity::to_lower(setting->text);
+  if (word == "adamw_torch_fused") sheet.say("optimizer_impl", "fused", *setting);
+  if (word == "adamw_torch") sheet.say("optimizer_impl", "foreach", *setting);
+}
+
 void take_deepspeed(Sheet& sheet, std::string_view key, std::string_view batch) {
   const Setting* setting = sheet.find(key);
   if (setting == nullptr || says_nothing(*setting)) return;

@@ -36,6 +36,9 @@ void take_fsdp(Sheet& sheet);
 /// gradient_checkpointing and its other names.
 void take_recompute(Sheet& sheet, std::initializer_list<std::string_view> keys);
 
+/// How the step of torch's AdamW is computed, which its names in TrainingArguments.optim tell apart.
+void take_optimizer_impl(Sheet& sheet);
+
 /// A DeepSpeed file by its name.
 /// \param batch  sequences of an accelerator unasked: the trainer's own, also where DeepSpeed runs it; empty:
 /// DeepSpeed's

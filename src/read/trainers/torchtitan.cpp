@@ -62,6 +62,7 @@ constexpr Row rows[] = {
     {"parallelism.*"},
     {"model.*"},
     {"activation_checkpoint.*"},
+    {"compile.components", Use::rule},
     {"compile.*"},
     {"debug*"},
     {"memory_estimation*"},
@@ -135,6 +136,15 @@ void take_data_parallelism(Sheet& sheet) {
   }
 }
 
+/// compile.components (config/configs.py): the loss can be compiled without the model.
+void take_compile(Sheet& sheet) {
+  const Setting* components = sheet.find("compile.components");
+  if (components == nullptr || !sheet.is_on("compile.enable")) return;
+  if (components->text.find("model") != std::string::npos) return;
+  sheet.say("compile", "0", *components);
+  sheet.assume(*components, "the model is not compiled, nor is the loss");
+}
+
 void take_checkpointing(Sheet& sheet) {
   const Setting* mode = sheet.find("activation_checkpoint.mode");
   if (mode == nullptr) return;
@@ -189,6 +199,7 @@ void rules(Sheet& sheet) {
   take_model(sheet);
   take_data_parallelism(sheet);
   take_checkpointing(sheet);
+  take_compile(sheet);
   take_types(sheet);
   take_schedule(sheet);
   if (sheet.is_on("training.enable_cpu_offload")) {

@@ -172,7 +172,8 @@ void take_optimizer(Sheet& sheet) {
   const auto* found = std::ranges::find(optimizers, builder_name(*component), &Spelling::theirs);
   if (found == std::end(optimizers)) return sheet.assume(*component, "AdamW's states are counted: say --optimizer");
   sheet.say("optimizer", std::string(found->ours), *component);
-  if (sheet.is_on("optimizer.fused")) sheet.say("optimizer_impl", "fused", *sheet.find("optimizer.fused"));
+  const auto fused = sheet.truth("optimizer.fused");
+  if (fused) sheet.say("optimizer_impl", *fused ? "fused" : "foreach", *sheet.find("optimizer.fused"));
 }
 
 /// The recipe, on the command line alone, says whether there is one accelerator.

@@ -93,6 +93,7 @@ void rules(Sheet& sheet) {
   take_method(sheet);
   take_precision(sheet, {"dtype", "torch_dtype"}, Loads::fp32);
   take_recompute(sheet, {"gradient_checkpointing", "activation_checkpointing"});
+  take_optimizer_impl(sheet);
   take_fsdp(sheet);
   widen_under_fsdp(sheet);
   if (sheet.is_on("activation_offloading")) sheet.say("offload", "activations", *sheet.find("activation_offloading"));
