@@ -1,6 +1,7 @@
 // ms-swift's options (swift/arguments, swift/trainers/arguments.py; for Megatron swift/megatron/arguments).
 #include "llmcalc/quantity/text.hpp"
 #include "read/launch/formats.hpp"
+#include "read/trainers/engine_beside.hpp"
 #include "read/trainers/megatron_rules.hpp"
 #include "read/trainers/run_length.hpp"
 #include "read/trainers/torch_rules.hpp"
@@ -47,8 +48,11 @@ constexpr Row own_rows[] = {
     {"split_dataset_ratio"},
     {"add_version"},
     {"agent_template"},
-    {"vllm_*", Use::unmapped, "the memory of the server beside the trainer is not counted: ask llmcalc serve for it"},
-    {"use_vllm", Use::unmapped, "the memory of the server beside the trainer is not counted: ask llmcalc serve for it"},
+    {"use_vllm", Use::rule},
+    {"vllm_mode", Use::rule},
+    {"vllm_gpu_memory_utilization", Use::rule},
+    {"sleep_level", Use::rule},
+    {"vllm_*", Use::unmapped, "the engine beside the trainer keeps its share, whatever it does with it"},
     {"num_generations", Use::unmapped, "one sample a prompt is generated at once"},
     {"reward_*"},
     {"beta"},
@@ -97,6 +101,7 @@ void take_engine(Sheet& sheet) {
 void rules(Sheet& sheet) {
   take_engine(sheet);
   take_method(sheet, "lora");
+  take_engine_beside(sheet, swift_engine);
   take_precision(sheet, {"torch_dtype"}, Loads::half);
   take_recompute(sheet, {"gradient_checkpointing"});
   sheet.by_default("recompute", "full", "ms-swift default");
@@ -114,6 +119,7 @@ void rules(Sheet& sheet) {
 
 void megatron_rules(Sheet& sheet) {
   take_method(sheet, "full");
+  take_engine_beside(sheet, swift_engine);
   take_megatron_model(sheet);
   take_megatron_run(sheet);
   sheet.unsay("dtype");

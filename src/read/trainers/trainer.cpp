@@ -1,5 +1,6 @@
 // transformers' TrainingArguments and trl's configurations, as YAML, JSON or options of a script.
 #include "read/launch/formats.hpp"
+#include "read/trainers/engine_beside.hpp"
 #include "read/trainers/run_length.hpp"
 #include "read/trainers/torch_rules.hpp"
 
@@ -26,7 +27,8 @@ constexpr Row rows[] = {
     {"use_vllm", Use::rule},
     {"vllm_mode", Use::rule},
     {"vllm_gpu_memory_utilization", Use::rule},
-    {"vllm_*", Use::unmapped, "an option of the engine, of which its share of the accelerator is counted"},
+    {"vllm_enable_sleep_mode", Use::rule},
+    {"vllm_*", Use::unmapped, "the engine beside the trainer keeps its share, whatever it does with it"},
     {"max_prompt_length", Use::unmapped, "part of --seq"},
     {"max_completion_length", Use::unmapped, "part of --seq"},
     {"ref_model*", Use::unmapped, "the reference is a copy of the model"},
@@ -75,21 +77,13 @@ void take_algorithm(Sheet& sheet) {
   }
 }
 
-/// An engine on the trainer's own cards has a share of each, one on a server none (trl 1.16.0 trainer/grpo_config.py:
-/// vllm_mode "colocate", vllm_gpu_memory_utilization 0.3).
-void take_engine(Sheet& sheet) {
-  if (!sheet.is_on("use_vllm") || sheet.text("vllm_mode") == "server") return;
-  if (const Setting* share = sheet.find("vllm_gpu_memory_utilization")) return sheet.take("colocate_fraction", *share);
-  sheet.by_default("colocate_fraction", "0.3", "trl default");
-}
-
 void rules(Sheet& sheet) {
   take_trl(sheet);
   // DeepSpeed's own programs name their file --deepspeed_config (deepspeed/__init__.py, add_config_arguments).
   const bool alone = sheet.find("deepspeed_config") != nullptr;
   take_deepspeed(sheet, alone ? "deepspeed_config" : "deepspeed", alone ? "" : "8");
   take_algorithm(sheet);
-  take_engine(sheet);
+  take_engine_beside(sheet, trl_engine);
   take_method(sheet);
   take_precision(sheet, {"dtype", "torch_dtype"}, Loads::fp32);
   take_recompute(sheet, {"gradient_checkpointing", "activation_checkpointing"});
