@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <map>
 #include <utility>
 
 namespace llmcalc::read {
@@ -81,6 +80,15 @@ bool is_settings_file(std::string_view name) {
 
 bool is_ollama_server(const ShellCommand& command) {
   return command.words.size() >= 2 && base_name(command.words[0].text) == "ollama" && command.words[1].text == "serve";
+}
+
+/// Of several programs that a file starts the first is asked about, and the others are named.
+void name_further(const std::vector<ShellWord>& words, std::string_view place, Reading& first) {
+  const Started started = starter_of(words);
+  if (started.starter == nullptr) return;
+  const std::string where = place_of(place, words.front(), words.front().text);
+  first.assumptions.push_back(std::string(started.starter->name) + " (" + where +
+                              ") is started as well: the first is asked about");
 }
 
 /// Reads the command that a script or a person's line starts.
@@ -217,10 +225,16 @@ Reading Reader::file(std::string_view text, std::string_view place) const {
   if (looks_like_shell(text)) return command(text, place);
   if (const auto modelfile = parse_modelfile(text, place)) return settings(modelfile_format(), *modelfile, place);
   const Node node = parse_settings(text, place);
+  std::optional<Reading> first;
   for (const LaunchCommand& launch : containers_in(node, place)) {
     const ShellCommand command{launch.words, {}};
-    if (auto reading = CommandReader(*this, find_, place).read(command, launch.launcher)) return *std::move(reading);
+    if (first) {
+      name_further(unwrapped(command, place).words, place, *first);
+    } else {
+      first = CommandReader(*this, find_, place).read(command, launch.launcher);
+    }
   }
+  if (first) return *std::move(first);
   if (node.kind != Node::Kind::table) return command(text, place);
   if (auto model = model_file(node, text, place)) return *std::move(model);
   Settings settings = flat(node);
@@ -239,15 +253,20 @@ Reading Reader::command(std::string_view text, std::string_view place) const {
     return written == script.files.end() ? find_(path) : NamedFile{path, written->second};
   };
   const Reader reader(find, depth_);
-  std::map<std::string, ShellWord> server;  // variables of `ollama serve`, in which `ollama run` starts a model
+  std::optional<Reading> first;
+  std::optional<ShellCommand> server;  // `ollama serve`, in whose variables `ollama run` starts a model
   for (ShellCommand command : script.commands) {
-    if (is_ollama_server(command)) {
-      server = command.environment;
-      continue;
+    if (first) {
+      name_further(unwrapped(command, place).words, place, *first);
+    } else if (is_ollama_server(command)) {
+      server = std::move(command);
+    } else {
+      if (server) command.environment.insert(server->environment.begin(), server->environment.end());
+      first = CommandReader(reader, find, place).read(command, job);
     }
-    command.environment.insert(server.begin(), server.end());
-    if (auto reading = CommandReader(reader, find, place).read(command, job)) return *std::move(reading);
   }
+  if (!first && server) first = CommandReader(reader, find, place).read(*server, job);
+  if (first) return *std::move(first);
   throw BadInput(std::string(place), "starts no trainer or server that is known", std::string(known_things));
 }
 

@@ -18,7 +18,8 @@ struct Image {
 
 constexpr Image images[] = {{"vllm-openai", "vllm serve"},        {"vllm", "vllm serve"},
                             {"llama.cpp:server", "llama-server"}, {"llama.cpp", "llama-server"},
-                            {"sglang", "sglang serve"},           {"tensorrt-llm", "trtllm-serve"}};
+                            {"sglang", "sglang serve"},           {"tensorrt-llm", "trtllm-serve"},
+                            {"ollama/ollama", "ollama serve"}};
 
 /// Options of docker run that take no value (docs.docker.com/reference/cli/docker/container/run).
 constexpr std::array<std::string_view, 11> bare_options{

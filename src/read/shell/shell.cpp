@@ -31,6 +31,33 @@ bool is_read(std::string_view name) {
          std::ranges::any_of(read_prefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
+/// What Slurm tells a script of its own directives (sbatch's manual, output environment variables).
+struct JobVariable {
+  std::string_view option;
+  std::string_view name;
+};
+constexpr JobVariable job_variables[] = {{"--nodes", "SLURM_NNODES"},
+                                         {"--nodes", "SLURM_JOB_NUM_NODES"},
+                                         {"-N", "SLURM_NNODES"},
+                                         {"-N", "SLURM_JOB_NUM_NODES"},
+                                         {"--gres", "SLURM_GPUS_ON_NODE"},
+                                         {"--gpus-per-node", "SLURM_GPUS_ON_NODE"},
+                                         {"--gpus-per-node", "SLURM_GPUS_PER_NODE"},
+                                         {"--ntasks-per-node", "SLURM_NTASKS_PER_NODE"}};
+
+/// "4" of "--nodes=4", "8" of "--gres=gpu:h100:8".
+std::string count_behind(std::string_view directive, std::string_view option) {
+  const auto at = directive.find(option);
+  if (at == std::string_view::npos || (at > 0 && directive[at - 1] != ' ')) return {};
+  auto value = directive.substr(at + option.size());
+  if (value.empty() || (value.front() != '=' && value.front() != ' ')) return {};
+  value.remove_prefix(1);
+  value = value.substr(0, value.find_first_of(" ,("));
+  if (option == "--gres" && !value.starts_with("gpu")) return {};
+  value.remove_prefix(value.rfind(':') + 1);
+  return std::string(value.substr(0, value.find_first_not_of("0123456789")));
+}
+
 /// The length of "NAME=" or "NAME+=" at the front of a text; 0 where there is none.
 std::size_t assignment_at(std::string_view text) {
   std::size_t end = 0;
@@ -88,17 +115,11 @@ class Shell : private ShellWords {
     skip(comment.size());
   }
 
-  /// What Slurm tells a script of its own directives (sbatch's manual, output environment variables).
   void set_job_variables() {
     const ShellWord& directive = script_.directives.back();
-    for (const std::string_view option : {"--nodes=", "-N "}) {
-      const auto at = directive.text.find(option);
-      if (at == std::string::npos) continue;
-      const auto begin = at + option.size();
-      const auto end = directive.text.find_first_not_of("0123456789", begin);
-      const std::string count = directive.text.substr(begin, end == std::string::npos ? end : end - begin);
-      if (count.empty()) continue;
-      for (const auto* name : {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}) set(name, {{count, directive.line, {}}});
+    for (const auto& [option, name] : job_variables) {
+      const std::string count = count_behind(directive.text, option);
+      if (!count.empty()) set(std::string(name), {{count, directive.line, {}}});
     }
   }
 

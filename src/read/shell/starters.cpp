@@ -47,6 +47,7 @@ constexpr Starter starters[] = {
     {"trtllm-serve", trtllm_format, {}, "extra_llm_api_options"},
     {"llama-server", llama_server_format, {}, "models_preset"},
     {"ollama run", ollama_format},
+    {"ollama serve", ollama_format},
 };
 
 /// "swift/cli/sft.py" is the end of a path, "sft.py" its last part.
