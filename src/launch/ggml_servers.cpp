@@ -3,6 +3,9 @@
 #include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/question.hpp"
 
+#include <algorithm>
+#include <cctype>
+
 namespace llmcalc::launch {
 
 using spec::CacheType;
@@ -16,12 +19,22 @@ void add_cache_type(const serving::Deployment& d, CommandText& command) {
   command.word("-ctv", type);
 }
 
+/// "Q8_0", as GGUF files of a type end their names.
+std::string file_suffix(formats::Quant quant) {
+  std::string name(formats::facts(quant).name);
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return name;
+}
+
+/// What Ollama's library has under a name without a type in its tag.
+bool is_usual(formats::Quant quant) { return quant == formats::Quant::q4_k_m || quant == formats::Quant::mxfp4_moe; }
+
 }  // namespace
 
 std::string llama_command(const serving::Deployment& d, const ServedNames& names) {
   const auto& serving = d.question.serving;
   const auto& options = serving.options;
-  CommandText command(fmt::format("llama-server -m {}.gguf", names.model));
+  CommandText command(fmt::format("llama-server -m {}-{}.gguf", names.model, file_suffix(serving.quant)));
   command.option("-c", d.setup.context);
   add({{"-np", options.slots},
        {"-ub", options.ubatch},
@@ -46,7 +59,9 @@ std::string ollama_command(const serving::Deployment& d, const ServedNames& name
   if (d.setup.cache != CacheType::f16) {
     command += fmt::format("OLLAMA_FLASH_ATTENTION=1 OLLAMA_KV_CACHE_TYPE={} ", spec::name_of(d.setup.cache));
   }
-  return command + fmt::format("ollama serve & ollama run {}", names.model);
+  command += fmt::format("ollama serve & ollama run {}", names.model);
+  const auto quant = d.question.serving.quant;
+  return is_usual(quant) ? command : command + fmt::format(":{}", formats::facts(quant).name);
 }
 
 }  // namespace llmcalc::launch

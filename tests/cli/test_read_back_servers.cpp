@@ -72,6 +72,17 @@ TEST_CASE("llama-server's command read back has the same answer") {
   check_read_back(file, {"--engine", "llama.cpp", "--context", "8192", "--gpu-layers", "20", "--ubatch", "1024"});
 }
 
+TEST_CASE("the type of a GGUF is read back from the name of its file or from its tag") {
+  for (const std::string quant : {"q8_0", "q4_k_m", "iq2_xs", "f16"}) {
+    for (const std::string engine : {"llama.cpp", "ollama"}) {
+      CAPTURE(quant, engine);
+      check_read_back({"--model", "llama-3.1-8b", "--gpu", "rtx-4090"},
+                      {"--engine", engine, "--quant", quant, "--context", "8192"});
+    }
+  }
+  check_read_back({"--model", "gpt-oss-20b", "--gpu", "rtx-4090"}, {"--engine", "ollama", "--context", "8192"});
+}
+
 TEST_CASE("Ollama's command read back has the same answer") {
   check_read_back({"--model", "llama-3.1-8b", "--gpu", "rtx-4090", "--quant", "q4_k_m"},
                   {"--engine", "ollama", "--context", "16384", "--slots", "2", "--kv-dtype", "q8_0"});
