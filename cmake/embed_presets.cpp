@@ -113,19 +113,20 @@ std::string accessor(const std::string& name) {
   return "std::span<const EmbeddedPreset> embedded_" + name + "() { return " + name + "_table; }\n";
 }
 
-std::string form_name(llmcalc::spec::NormForm form) {
-  return "static_cast<spec::NormForm>(" + std::to_string(static_cast<int>(form)) + ")";
+template <class Enum>
+std::string enum_literal(const std::string& type, Enum value) {
+  return "static_cast<spec::" + type + ">(" + std::to_string(static_cast<int>(value)) + ")";
 }
 
 /// The binding has as many names as the type has members, in their order, or it does not compile.
 std::string writing_literal(const llmcalc::spec::Writing& writing) {
-  const auto& [norm, fused_qkv, fused_gate_and_up, rotates_by_head, inner_norms, wide_router, runs_all_experts,
+  const auto& [norm, projections, fused_qkv, fused_gate_and_up, rotates_by_head, inner_norms, wide_router, runs_all_experts,
                merges_expert_adapters, clamped_gate, chained_gelu, xielu, wide_scores, narrow_softmax, caps_scores,
-               caps_logits, eager_attention, narrow_loss] = writing;
-  std::string literal = "{" + form_name(norm);
+               caps_logits, eager_attention, wide_residual, narrow_loss] = writing;
+  std::string literal = "{" + enum_literal("NormForm", norm) + ", " + enum_literal("DeltaProjections", projections);
   for (const bool set : {fused_qkv, fused_gate_and_up, rotates_by_head, inner_norms, wide_router, runs_all_experts,
                          merges_expert_adapters, clamped_gate, chained_gelu, xielu, wide_scores, narrow_softmax,
-                         caps_scores, caps_logits, eager_attention, narrow_loss}) {
+                         caps_scores, caps_logits, eager_attention, wide_residual, narrow_loss}) {
     literal += set ? ", true" : ", false";
   }
   return literal + "}";

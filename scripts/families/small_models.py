@@ -22,10 +22,14 @@ SIZES = {
 LAYER_KEYS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 PATTERN_KEYS = (  # what the class derives from the number of layers
     "layer_types", "mlp_layer_types", "layers_block_type", "no_rope_layers", "moe_layers", "attention_layers",
-    "per_layer_config",
+    "per_layer_config", "hybrid_layer_ids",
 )
 
-# What differs by family; "layers": both counts, whose difference is a period of the layers' pattern.
+LINEAR_AND_FULL = ["linear_attention", "full_attention"]
+DUALITY = {"mamba_n_heads": 16, "mamba_d_head": 64, "mamba_d_state": 64}
+
+# What differs by family; "layers": both counts, whose difference is a period of the layers' pattern;
+# "period": what a pattern repeats, where the class derives none.
 FAMILIES = {
     # Llama-like decoders
     "llama": {}, "mistral": {}, "ministral3": {}, "qwen2": {}, "qwen3": {}, "smollm3": {"layers": (4, 8)},
@@ -51,6 +55,33 @@ FAMILIES = {
     "gptj": {"rotary_dim": 16}, "codegen": {"rotary_dim": 16}, "bloom": {}, "mpt": {},
     "opt": {"word_embed_proj_dim": 512},
     "falcon": {}, "biogpt": {},
+    # states along the sequence, alone and beside attention
+    "mamba": {"state_size": 16, "time_step_rank": 32, "intermediate_size": 1024},
+    "falcon_mamba": {"state_size": 16, "time_step_rank": 32, "intermediate_size": 1024},
+    "mamba2": {"num_heads": 16, "state_size": 64, "n_groups": 2},
+    "jamba": {"layers": (4, 8), "attn_layer_period": 4, "attn_layer_offset": 2, "mamba_dt_rank": 32},
+    "bamba": {"period": {"attn_layer_indices": [1, 3]}, **DUALITY},
+    "falcon_h1": {"mamba_d_ssm": 1024, **DUALITY},
+    "zamba2": {
+        "layers": (3, 6), "period": {"layers_block_type": ["linear_attention", "linear_attention", "hybrid"]},
+        "num_key_value_heads": 8, "n_mamba_heads": 16, "mamba_headdim": 64, "attention_hidden_size": 1024,
+        "attention_head_dim": 128, "adapter_rank": 32,
+    },
+    "nemotron_h": {
+        "layers": (4, 8),
+        "period": {"layers_block_type": ["linear_attention", "moe", "full_attention", "mlp"]},
+        "mamba_num_heads": 16, "ssm_state_size": 64, "n_groups": 2, "moe_shared_expert_intermediate_size": 448,
+    },
+    "granitemoehybrid": {
+        "period": {"layer_types": LINEAR_AND_FULL}, "shared_intermediate_size": 448, **DUALITY,
+    },
+    "lfm2": {"period": {"layer_types": ["conv", "full_attention"]}},
+    "lfm2_moe": {"period": {"layer_types": ["conv", "full_attention"]}},
+    "qwen3_next": {"layers": (4, 8)}, "qwen3_5_text": {"layers": (4, 8)}, "qwen3_5_moe_text": {"layers": (4, 8)},
+    "kimi_linear": {
+        "layers": (4, 8), "q_lora_rank": None, "num_experts_per_token": 2, "linear_head_dim": 64, "linear_num_heads": 8,
+    },
+    "olmo_hybrid": {"layers": (4, 8)},
 }
 
 
@@ -72,11 +103,12 @@ def configurations(model_type):
     """The two configurations of a family, which differ in their layers."""
     config_class = CONFIG_MAPPING[model_type]
     special = dict(FAMILIES[model_type])
-    counts = special.pop("layers", (2, 4))
+    counts, periods = special.pop("layers", (2, 4)), special.pop("period", {})
     for count in counts:
         config = config_class().to_dict()
         config.update({key: value for key, value in SIZES.items() if key in config})
         config.update({key: 0.0 for key, value in config.items() if "drop" in key and isinstance(value, float)})
         _layers(config, count)
         config.update(special)
+        config.update({key: (count * words)[:count] for key, words in periods.items()})
         yield config_class.from_dict(config)

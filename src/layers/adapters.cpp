@@ -15,7 +15,7 @@ struct TargetName {
   std::string_view matrix;
   std::string_view target;
 };
-constexpr std::array<TargetName, 22> target_names{{{"q projection", "q"},
+constexpr std::array<TargetName, 35> target_names{{{"q projection", "q"},
                                                    {"k projection", "k"},
                                                    {"v projection", "v"},
                                                    {"qkv projection", "q"},
@@ -25,6 +25,19 @@ constexpr std::array<TargetName, 22> target_names{{{"q projection", "q"},
                                                    {"kv up projection", "kv_b"},
                                                    {"qkvz projection", "in_proj_qkvz"},
                                                    {"beta and decay projection", "in_proj_ba"},
+                                                   {"q, k and v projection", "in_proj_qkv"},
+                                                   {"output gate projection", "in_proj_z"},
+                                                   {"beta projection", "in_proj_b"},
+                                                   {"decay projection", "in_proj_a"},
+                                                   {"in projection", "in_proj"},
+                                                   {"scan parameters", "x_proj"},
+                                                   {"time step projection", "dt_proj"},
+                                                   {"out projection", "out_proj"},
+                                                   {"x projection", "linear_x"},
+                                                   {"y projection", "linear_y"},
+                                                   {"receptance projection", "receptance"},
+                                                   {"output gate", "ogate_preact"},
+                                                   {"input and forget gates", "fgate_preact"},
                                                    {"output projection", "o"},
                                                    {"gate projection", "gate"},
                                                    {"gate and up projection", "gate"},
@@ -97,6 +110,13 @@ bool BlockBuilder::is_adapted(const Matrix& matrix) const {
       return wanted == name.target || (wanted == "all-linear" && name.target != "head");
     });
   });
+}
+
+/// peft replaces a module, of which others take the frozen weight past it (tuners/tuners_utils.py,
+/// BaseTunerLayer.weight; transformers modeling_bamba.py, BambaMixer.forward, outproj_weight).
+void BlockBuilder::idle_adapter(const Matrix& matrix) {
+  adapter_weight(adapter_a, matrix.rows, context_.adapter_rank);
+  adapter_weight("adapter B", context_.adapter_rank, matrix.columns);
 }
 
 WeightId BlockBuilder::adapter_weight(std::string_view name, std::int64_t rows, std::int64_t columns,

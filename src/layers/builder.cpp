@@ -49,8 +49,12 @@ Value BlockBuilder::value(std::string_view name, std::int64_t rows, std::int64_t
   return {static_cast<TensorId>(block_.tensors.size() - 1), rows, columns, width, needs_gradient};
 }
 
+bool BlockBuilder::adds_wide() const {
+  return context_.profile.kernels.transformers_modules && context_.shape().writing.wide_residual;
+}
+
 Value BlockBuilder::input(std::string_view name, std::int64_t rows, std::int64_t columns, bool needs_gradient) {
-  const std::int64_t width = context_.autocast ? fp32_width : context_.width;
+  const std::int64_t width = context_.autocast || adds_wide() ? fp32_width : context_.width;
   const Value x = value(name, rows, columns, width, needs_gradient);
   block_.input = x.id;
   return x;
@@ -228,8 +232,10 @@ Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
   op.forward = work;
   if (in.needs_gradient) op.backward_input = work;
   const bool merged = merges_adapter(matrix);
+  const bool in_kernel = matrix.multiplier >= Multiplier::kernel;
   const bool trained = w.trainable || merged;
-  if (trained) op.backward_weight = work;
+  if (trained || (in_kernel && in.needs_gradient)) op.backward_weight = work;
+  if (matrix.multiplier == Multiplier::kernel_twice) op.kernel_recompute = work;
   const std::int64_t matrices = matrix.experts > 1 ? matrix.experts / context_.ep : 1;
   op.product = {quantity::ceil_divide(rows, matrices), w.columns, w.rows, matrices};
   op.kernels = op.kernels_backward = static_cast<std::int32_t>(context_.fuses_experts ? 1 : matrices);
@@ -238,7 +244,7 @@ Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
   const bool whole_kept = trained && rows != in.rows && stays_gathered();
   if (whole_kept) {
     keep_gathered(op, in, first_reader);
-  } else if (trained) {
+  } else if (trained && !in_kernel) {
     keep_input(op, matrix, in, out);
   }
   if (context_.autocast) keep_cast_weight(op, w);
@@ -255,7 +261,10 @@ Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
   }
   if (context_.selects_operations && products_++ % 2 == 0 && is_read_backward(matrix)) keep_through_recompute(out);
   matrix_bias(matrix, out);
-  return is_adapted(matrix) && !merged ? adapted(in, out, matrix) : out;
+  if (!is_adapted(matrix) || merged) return out;
+  if (matrix.multiplier == Multiplier::module) return adapted(in, out, matrix);
+  idle_adapter(matrix);
+  return out;
 }
 
 }  // namespace llmcalc::layers

@@ -27,6 +27,14 @@ enum class Cut { none, columns, rows };
 /// Which resting type of the run a matrix has.
 enum class Resting { as_layers, as_tables };
 
+/// Who multiplies by a matrix.
+enum class Multiplier {
+  module,  ///< the module that has it, with its adapters
+  tensor,  ///< whoever takes its weight: adapters beside it never run
+  kernel,  ///< a kernel that takes its weight, makes its input again backward, and each gradient whether asked or not
+  kernel_twice,  ///< and the product itself again
+};
+
 struct Matrix {
   std::string_view name;
   std::int64_t rows = 0;     ///< inputs of the whole matrix
@@ -36,6 +44,7 @@ struct Matrix {
   std::int64_t experts = 1;         ///< so many equal matrices, each row of the input meeting one of them
   std::int64_t active_experts = 1;  ///< of which a token passes through so many
   Resting resting = Resting::as_layers;
+  Multiplier multiplier = Multiplier::module;
 };
 
 /// Of a trained tensor: one for each expert, of which a token passes through some.
@@ -49,6 +58,7 @@ class BlockBuilder {
   BlockBuilder(const Context& context, Block& block);
 
   const Context& context() const { return context_; }
+  bool adds_wide() const;  ///< layers hand on their sums in fp32
   Block& block() { return block_; }
 
   /// The hidden state handed over by the block before: rows x hidden.
@@ -63,6 +73,8 @@ class BlockBuilder {
   Value linear(const Value& x, const Matrix& matrix);
   Value capped(const Value& x, std::string_view name);  ///< c tanh(x / c)
   Value norm(const Value& x, std::string_view name, spec::Norm kind);
+  Value weighted_wide(const Value& x, std::string_view name);    ///< the chain of RMSNorm, its result in fp32
+  Value weighted_narrow(const Value& x, std::string_view name);  ///< weighted when it is down in the type of `x`
   Value inner_norm(const Value& x, std::string_view name);       ///< before the last product of a branch, or nothing
   Value activation(const Value& x, std::string_view name);       ///< GELU, ReLU, squared ReLU
   Value saved_result(const Value& x, std::string_view name);     ///< an operation that keeps its result, as sigmoid
@@ -78,6 +90,8 @@ class BlockBuilder {
   Value multiply(const Value& a, const Value& b, std::string_view name);
   Value gate_rows(const Value& x, std::string_view name);  ///< each row times its own gate
   Value cast(const Value& x, std::int64_t width, std::string_view name);
+  /// What a kernel makes for its backward pass, which nobody else reads.
+  void keep_for_backward(std::string_view name, std::int64_t rows, std::int64_t columns, std::int64_t width);
   /// One output a row-wise rearrangement of the input; keeps nothing of the input's size.
   Value rearrange(const Value& x, std::string_view name, std::int64_t rows, std::int64_t columns, OpKind kind);
 
@@ -142,6 +156,7 @@ class BlockBuilder {
   void quantize(const Value& in, const Value& out, std::int64_t tensors);
   void cast_at_each_use(const Weight& w, const Value& in, const Value& out);
   void dequantize(Op& op, const Weight& w, const Value& in);
+  void idle_adapter(const Matrix& matrix);
   void keep_input(Op& op, const Matrix& matrix, const Value& in, const Value& out);
   void keep_cast_weight(Op& op, const Weight& w);
   void keep_in_node(Op& op, const Value& x);

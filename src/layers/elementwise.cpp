@@ -61,6 +61,13 @@ Value BlockBuilder::gate_rows(const Value& x, std::string_view name) {
   return y;
 }
 
+void BlockBuilder::keep_for_backward(std::string_view name, std::int64_t rows, std::int64_t columns,
+                                     std::int64_t width) {
+  if (!context_.differentiates) return;
+  const Value x = value(name, rows, columns, width, false);
+  append({.kind = OpKind::elementwise, .name = name, .outputs = {x.id}, .saved = {x.id}});
+}
+
 Value BlockBuilder::rearrange(const Value& x, std::string_view name, std::int64_t rows, std::int64_t columns,
                               OpKind kind) {
   const Value y = value(name, rows, columns, x.width, x.needs_gradient);

@@ -1,4 +1,6 @@
-#include "layers/attention.hpp"
+// Linear attention by a gated delta rule: Qwen3-Next's, and Kimi's with a decay a channel.
+#include "layers/delta_rule.hpp"
+#include "layers/recurrence.hpp"
 
 namespace llmcalc::layers {
 
@@ -10,79 +12,89 @@ Value through(BlockBuilder& b, const Value& x, std::string_view name, std::int64
   return b.linear(in, {name, in.columns, columns, false, Cut::columns});
 }
 
-/// What a delta rule reads beside q, k and v, and the gate of its results.
-struct Gates {
-  Value decay;
-  Value output;
-};
+/// transformers modeling_qwen3_next.py, Qwen3NextGatedDeltaNet.fix_query_key_value_ordering: parts lie head by head.
+DeltaInputs joined(BlockBuilder& b, const spec::LinearAttentionShape& n, const Value& x, const DeltaWidths& w) {
+  const std::int64_t tp = b.context().tp;
+  const Value qkvz = b.linear(x, {"qkvz projection", x.columns, w.convolved + w.values, false, Cut::columns});
+  const Value both = b.linear(x, {"beta and decay projection", x.columns, 2 * n.value_heads, false, Cut::columns});
+  return {copied(b, qkvz, "q, k and v", w.convolved / tp), copied(b, both, "beta", n.value_heads / tp),
+          copied(b, both, "decay", n.value_heads / tp), copied(b, qkvz, "output gate", w.values / tp)};
+}
 
-/// A decay a head, and a gate beside q, k and v in their projection (transformers modeling_qwen3_next.py,
-/// Qwen3NextGatedDeltaNet); or a decay a channel and a gate that have projections of their own
-/// (modeling_kimi_linear.py, KimiLinearDeltaAttention).
-Gates gates(BlockBuilder& b, const spec::LinearAttentionShape& n, const Value& x, const Value& qkvz) {
-  if (!n.channel_decay) {
-    return {b.linear(x, {"beta and decay projection", x.columns, 2 * n.value_heads, false, Cut::columns}), qkvz};
-  }
-  b.linear(x, {"beta projection", x.columns, n.value_heads, false, Cut::columns});
-  return {through(b, x, "decay projection", n.gate_rank, n.value_heads * n.key_dim),
-          through(b, x, "output gate projection", n.gate_rank, n.value_heads * n.value_dim)};
+/// modeling_qwen3_5.py, Qwen3_5GatedDeltaNet.
+DeltaInputs in_parts(BlockBuilder& b, const spec::LinearAttentionShape& n, const Value& x, const DeltaWidths& w) {
+  const auto apart = [&](std::string_view name, std::int64_t columns) {
+    return b.linear(x, {name, x.columns, columns, false, Cut::columns});
+  };
+  const Value qkv = apart("q, k and v projection", w.convolved);
+  const Value gate = apart("output gate projection", w.values);
+  const Value beta = apart("beta projection", n.value_heads);
+  return {qkv, beta, apart("decay projection", n.value_heads), gate};
+}
+
+/// Three matrices, whose results are joined before the convolution.
+Value three(BlockBuilder& b, const Value& x, const DeltaWidths& w) {
+  const Value q = b.linear(x, {"q projection", x.columns, w.keys, false, Cut::columns});
+  b.linear(x, {"k projection", x.columns, w.keys, false, Cut::columns});
+  b.linear(x, {"v projection", x.columns, w.values, false, Cut::columns});
+  return copied(b, q, "q, k and v", w.convolved / b.context().tp);
+}
+
+/// The others each for itself (modeling_kimi_linear.py, KimiLinearDeltaAttention; modeling_olmo_hybrid.py,
+/// OlmoHybridGatedDeltaNet).
+DeltaInputs apart(BlockBuilder& b, const spec::LinearAttentionShape& n, const Value& x, const DeltaWidths& w,
+                  const Value& qkv) {
+  const std::int64_t decays = n.channel_decay ? n.value_heads * n.key_dim : n.value_heads;
+  const Value beta = b.linear(x, {"beta projection", x.columns, n.value_heads, false, Cut::columns});
+  const Value decay = through(b, x, "decay projection", n.gate_rank, decays);
+  return {qkv, beta, decay, through(b, x, "output gate projection", n.gate_rank, w.values)};
+}
+
+/// Servers and Megatron-LM join what transformers' class has apart, but for decays that come through a bottleneck
+/// (vLLM model_executor/models/qwen3_next.py, in_proj_qkvz; kimi_linear.py).
+DeltaInputs inputs(BlockBuilder& b, const spec::LinearAttentionShape& n, const Value& x, const DeltaWidths& w) {
+  using spec::DeltaProjections;
+  const Context& c = b.context();
+  const auto written =
+      c.profile.kernels.transformers_modules ? c.shape().writing.projections : DeltaProjections::joined;
+  if (written == DeltaProjections::parts) return in_parts(b, n, x, w);
+  if (written == DeltaProjections::apart) return apart(b, n, x, w, three(b, x, w));
+  if (!n.channel_decay) return joined(b, n, x, w);
+  return apart(b, n, x, w, b.linear(x, {"qkvz projection", x.columns, w.convolved, false, Cut::columns}));
+}
+
+Value convolve(BlockBuilder& b, const spec::LinearAttentionShape& n, const Value& qkv, std::int64_t all) {
+  const Value conv = b.value("convolved qkv", qkv.rows, qkv.columns, qkv.width, qkv.needs_gradient);
+  Op op{.kind = OpKind::convolution,
+        .name = "causal convolution",
+        .inputs = {qkv.id},
+        .outputs = {conv.id},
+        .saved = {qkv.id}};
+  op.weight = b.vector("convolution", all * n.conv_kernel, Cut::columns);
+  op.forward = quantity::flops(2.0 * static_cast<double>(qkv.rows) * static_cast<double>(qkv.columns * n.conv_kernel));
+  op.backward_input = op.backward_weight = op.forward;
+  b.append(op);
+  return conv;
 }
 
 }  // namespace
 
 /// Projections of q, k, v and the output gate z, and of beta and the decay; a causal depthwise convolution over q, k,
 /// v; the delta rule per head; a gated norm; the output projection (transformers modeling_qwen3_next.py,
-/// Qwen3NextGatedDeltaNet). Forward work of the recurrence: 4*H_v*d_k*d_v multiply-adds a token and of the convolution
-/// kernel*(2*q+v) (Megatron-LM megatron/training/training.py, num_floating_point_operations). Tensor-parallel ranks
-/// have whole heads of all (vLLM model_executor/layers/mamba/gdn; Megatron-LM core/ssm/gated_delta_net.py).
+/// Qwen3NextGatedDeltaNet). Tensor-parallel ranks have whole heads of all (vLLM model_executor/layers/mamba/gdn;
+/// Megatron-LM core/ssm/gated_delta_net.py).
 Value gated_delta_net(BlockBuilder& b, const spec::GatedDeltaNet& net, const Value& x) {
   const auto& n = net.heads;
   const std::int64_t tp = b.context().tp;
-  const std::int64_t all_keys = n.key_heads * n.key_dim;
-  const std::int64_t all_values = n.value_heads * n.value_dim;
-  const std::int64_t all_convolved = 2 * all_keys + all_values;
-  const std::int64_t value_heads = n.value_heads / tp;
-  const std::int64_t value_width = all_values / tp;
-  const std::int64_t conv_width = all_convolved / tp;
-
-  const std::int64_t projected = all_convolved + (n.channel_decay ? 0 : all_values);
-  const Value qkvz = b.linear(x, {"qkvz projection", x.columns, projected, false, Cut::columns});
-  const Gates gate = gates(b, n, x, qkvz);
-  const auto rows = static_cast<double>(qkvz.rows);
-
-  const Value conv = b.value("convolved qkv", qkvz.rows, conv_width, qkvz.width, qkvz.needs_gradient);
-  Op convolve{.kind = OpKind::convolution,
-              .name = "causal convolution",
-              .inputs = {qkvz.id},
-              .outputs = {conv.id},
-              .saved = {qkvz.id}};
-  convolve.weight = b.vector("convolution", all_convolved * n.conv_kernel, Cut::columns);
-  convolve.forward = quantity::flops(2.0 * rows * static_cast<double>(conv_width * n.conv_kernel));
-  convolve.backward_input = convolve.backward_weight = convolve.forward;
-  b.append(convolve);
-
-  const Value mixed = b.value("delta rule output", conv.rows, value_width, conv.width, conv.needs_gradient);
-  Op rule{.kind = OpKind::recurrence,
-          .name = "gated delta rule",
-          .inputs = {conv.id},
-          .outputs = {mixed.id},
-          .saved = {conv.id, mixed.id}};
-  if (n.channel_decay) rule.saved.push_back(gate.decay.id);
-  rule.forward = quantity::flops(2.0 * rows * 4.0 * static_cast<double>(value_heads * n.key_dim * n.value_dim));
-  rule.backward_input = rule.forward * 2.0;
-  b.append(rule);
-  keep_state(b, {value_heads * n.key_dim * n.value_dim, (n.conv_kernel - 1) * conv_width});
+  const std::int64_t keys = n.key_heads * n.key_dim;
+  const std::int64_t values = n.value_heads * n.value_dim;
+  const DeltaWidths widths{keys, values, 2 * keys + values};
+  const DeltaInputs in = inputs(b, n, x, widths);
+  const Value conv = convolve(b, n, in.qkv, widths.convolved);
+  const Value mixed = delta_rule(b, n, conv, in);
+  keep_state(b, {n.value_heads / tp * n.key_dim * n.value_dim, (n.conv_kernel - 1) * conv.columns});
   b.vector("decay and time-step bias", n.value_heads * (n.channel_decay ? 1 + n.key_dim : 2), Cut::columns);
-
-  const Value gated = b.value("gated norm", mixed.rows, value_width, mixed.width, mixed.needs_gradient);
-  Op norm{.kind = OpKind::norm,
-          .name = "gated norm",
-          .inputs = {mixed.id, gate.output.id},
-          .outputs = {gated.id},
-          .saved = {mixed.id, gate.output.id}};
-  norm.weight = b.vector("norm", n.value_dim);
-  b.append(norm);
-  return b.linear(gated, {"output projection", all_values, x.columns, false, Cut::rows});
+  return b.linear(delta_rule_norm(b, n, mixed, in.gate), {"output projection", values, x.columns, false, Cut::rows});
 }
 
 }  // namespace llmcalc::layers

@@ -22,15 +22,20 @@ void run_beside(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {
   }
 }
 
+/// What stands beside attention reads its input times a factor of its own (transformers modeling_falcon_h1.py,
+/// FalconH1Mixer.forward, ssm_in_multiplier).
+Value run_state_space(BlockBuilder& b, const spec::StateSpace& state, const Value& x) {
+  if (!state.beside) return state_space(b, state.shape, x);
+  const Value scaled = b.rearrange(x, "scaled input", x.rows, x.columns, OpKind::elementwise);
+  return b.add(state_space(b, state.shape, scaled), grouped_attention(b, *state.beside, x, x), "mixed");
+}
+
 Value mix_positions(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {
   const spec::Mixer& mixer = kind.mixer;
   run_beside(b, kind, x);
   if (const auto* grouped = std::get_if<spec::GroupedAttention>(&mixer)) return grouped_attention(b, *grouped, x, x);
   if (const auto* latent = std::get_if<spec::LatentAttention>(&mixer)) return latent_attention(b, *latent, x);
-  if (const auto* state = std::get_if<spec::StateSpace>(&mixer)) {
-    const Value scanned = state_space(b, state->shape, x);
-    return state->beside ? b.add(scanned, grouped_attention(b, *state->beside, x, x), "mixed") : scanned;
-  }
+  if (const auto* state = std::get_if<spec::StateSpace>(&mixer)) return run_state_space(b, *state, x);
   return gated_delta_net(b, std::get<spec::GatedDeltaNet>(mixer), x);
 }
 
@@ -55,7 +60,9 @@ Value behind_norm(BlockBuilder& b, const Value& x, std::string_view norm, bool p
   return y;
 }
 
-Value mix(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {
+/// A sum in fp32 goes down before the norm (transformers modeling_mamba.py, MambaBlock.forward).
+Value mix(BlockBuilder& b, const spec::LayerKind& kind, const Value& hidden) {
+  const Value x = b.adds_wide() ? b.cast(hidden, b.context().width, "narrow hidden state") : hidden;
   const bool product_follows = !std::holds_alternative<spec::LatentAttention>(kind.mixer);
   return behind_norm(b, x, "input norm", product_follows,
                      [&](const Value& normed) { return mix_positions(b, kind, normed); });

@@ -17,14 +17,6 @@ Value shifted(BlockBuilder& b, const Value& x, std::string_view name) {
   return y;
 }
 
-/// A tensor-parallel rank has whole heads.
-StateShape share_of(const StateShape& whole, std::int64_t tp) {
-  StateShape share = whole;
-  share.width /= tp;
-  share.heads /= tp;
-  return share;
-}
-
 }  // namespace
 
 /// RWKV-4: keys, values and receptances of shifted inputs; the kernel keeps keys, values and its result, the gate the
@@ -37,7 +29,7 @@ Value wkv(BlockBuilder& b, const StateShape& s, const Value& x) {
   const Value r =
       b.linear(shifted(b, x, "receptance input"), {"receptance projection", x.columns, s.width, false, Cut::columns});
   b.vector("time decay and first", 2 * s.width, Cut::columns);
-  const Value out = scanned(b, rank, {"wkv", flops_a_channel, k, v, k});
+  const Value out = scanned(b, rank, {"wkv", flops_a_channel, k, {v.id}, {k.id, v.id}});
   // Sums of both, their maximum, and the last input of each mix (RwkvModel.forward, state).
   keep_state(b, {3 * rank.width, 2 * x.columns});
   const Value gated = b.multiply(b.activation(r, "receptance"), out, "gated");
@@ -56,7 +48,7 @@ Value matrix_memory(BlockBuilder& b, const StateShape& s, const Value& x) {
   const Value v = b.linear(x, {"v projection", x.columns, s.width, s.bias, Cut::columns});
   const Value gate = b.linear(x, {"output gate", x.columns, s.width, s.bias, Cut::columns});
   b.linear(x, {"input and forget gates", x.columns, 2 * s.heads, true});
-  const Value read = scanned(b, rank, {"matrix memory", flops_a_state, q, k, v});
+  const Value read = scanned(b, rank, {"matrix memory", flops_a_state, q, {k.id, v.id}, {q.id, k.id, v.id}});
   keep_state(b, {s.state * rank.width + rank.heads * (s.state + 1), 0});
   const Value normed = b.norm(read, "heads norm", b.context().shape().norm);
   return b.linear(b.multiply(b.activation(gate, "gate"), normed, "gated"),

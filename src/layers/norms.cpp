@@ -141,13 +141,23 @@ Value BlockBuilder::weighted_norm(const Value& x, std::string_view name) {
 /// (modeling_gemma.py, GemmaRMSNorm.forward; litgpt/model.py, RMSNorm.forward). In 16 bits its kernels move 36 bytes an
 /// element forward and 84 backward with what is added up, 8 more for a trained weight.
 Value BlockBuilder::eager_rms_norm(const Value& x, std::string_view name) {
+  if (context_.profile.norm.weighs_wide || context_.shape().writing.norm == NormForm::offset) {
+    const ChainOfKernels chain(*this);
+    return cast(weighted_wide(x, "weighted (fp32)"), x.width, name);
+  }
+  return weighted_narrow(x, name);
+}
+
+Value BlockBuilder::weighted_wide(const Value& x, std::string_view name) {
   const ChainOfKernels chain(*this);
   const Value wide = cast(x, fp32_width, "norm input (fp32)");
-  const Value scaled = normalised(wide, reciprocal_root(wide));
-  if (context_.profile.norm.weighs_wide || context_.shape().writing.norm == NormForm::offset) {
-    return cast(weighted_norm(scaled, "weighted (fp32)"), x.width, name);
-  }
-  return weighted_norm(cast(scaled, x.width, "normalised"), name);
+  return weighted_norm(normalised(wide, reciprocal_root(wide)), name);
+}
+
+Value BlockBuilder::weighted_narrow(const Value& x, std::string_view name) {
+  const ChainOfKernels chain(*this);
+  const Value wide = cast(x, fp32_width, "norm input (fp32)");
+  return weighted_norm(cast(normalised(wide, reciprocal_root(wide)), x.width, "normalised"), name);
 }
 
 /// transformers modeling_nanochat.py, NanoChatRMSNorm.forward.

@@ -5,16 +5,39 @@
 
 namespace llmcalc::layers {
 
-/// What a scan reads beside its input, and what it does for a channel and an element of state.
+/// What a scan reads, what it does for a channel and an element of state, and what it keeps.
 struct Scan {
   std::string_view name;
   double flops_a_state;  ///< forward, for each position, channel and element of state
   Value input;
-  Value steps;
-  Value gate;
+  SmallList<TensorId, 4> beside{};  ///< read besides
+  SmallList<TensorId, 6> saved{};
+  bool keeps_result = false;
 };
 
 Value scanned(BlockBuilder& b, const spec::StateShape& s, const Scan& scan);
+
+/// What a tensor-parallel rank has of a recurrence: its share of the channels and heads, and the groups that those
+/// heads read, of which it has at least one (vLLM model_executor/layers/mamba/mamba_utils.py,
+/// extra_groups_for_head_shards; Megatron-LM core/ssm/mamba_mixer.py).
+spec::StateShape share_of(const spec::StateShape& whole, std::int64_t tp);
+
+/// A causal depthwise convolution over the positions, `kernel` multiply-adds a channel (causal-conv1d csrc/
+/// causal_conv1d.cpp). It keeps its input; the activation behind it is part of the kernel and computed again.
+/// \param all  channels of all ranks
+Value convolved(BlockBuilder& b, const spec::StateShape& s, const Value& in, std::int64_t all);
+
+/// The first columns of a matrix, as one tensor with it.
+Value view(const Value& whole, std::int64_t columns);
+
+/// A copy in another order, or of some columns; servers read the whole where it lies.
+Value copied(BlockBuilder& b, const Value& x, std::string_view name, std::int64_t columns);
+
+/// Mamba (Gu & Dao 2023, arXiv:2312.00752).
+Value selective_scan(BlockBuilder& b, const spec::StateShape& s, const Value& x);
+
+/// Mamba-2 (Dao & Gu 2024, arXiv:2405.21060).
+Value duality(BlockBuilder& b, const spec::StateShape& s, const Value& x);
 
 /// RWKV-4 (Peng et al. 2023, arXiv:2305.13048).
 Value wkv(BlockBuilder& b, const spec::StateShape& s, const Value& x);

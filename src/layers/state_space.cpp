@@ -1,4 +1,4 @@
-// Layers that carry a state along the sequence behind a convolution: Mamba, Mamba-2, RG-LRU, and a gated one alone.
+// Layers that carry a state along the sequence behind a convolution: what they share, RG-LRU, and a gated one alone.
 #include "layers/recurrence.hpp"
 
 namespace llmcalc::layers {
@@ -7,11 +7,6 @@ using quantity::product;
 using spec::StateForm;
 using spec::StateShape;
 
-namespace {
-
-/// What a tensor-parallel rank has of a recurrence: its share of the channels and heads, and the groups that those
-/// heads read, of which it has at least one (vLLM model_executor/layers/mamba/mamba_utils.py,
-/// extra_groups_for_head_shards; Megatron-LM core/ssm/mamba_mixer.py).
 StateShape share_of(const StateShape& whole, std::int64_t tp) {
   StateShape share = whole;
   share.width /= tp;
@@ -20,9 +15,6 @@ StateShape share_of(const StateShape& whole, std::int64_t tp) {
   return share;
 }
 
-/// A causal depthwise convolution over the positions, `kernel` multiply-adds a channel (causal-conv1d csrc/
-/// causal_conv1d.cpp). It keeps its input; the activation behind it is part of the kernel and computed again.
-/// \param all  channels of all ranks
 Value convolved(BlockBuilder& b, const StateShape& s, const Value& in, std::int64_t all) {
   const std::int64_t channels = all / b.context().tp;
   const Value out = b.value("convolved", in.rows, channels, in.width, in.needs_gradient);
@@ -45,17 +37,18 @@ Value view(const Value& whole, std::int64_t columns) {
   return part;
 }
 
-}  // namespace
+Value copied(BlockBuilder& b, const Value& x, std::string_view name, std::int64_t columns) {
+  return b.context().differentiates ? b.rearrange(x, name, x.rows, columns, OpKind::permutation) : view(x, columns);
+}
 
 /// The scan keeps what it reads, not its states, which backward are computed again chunk by chunk (state-spaces/mamba
 /// mamba_ssm/ops/selective_scan_interface.py, SelectiveScanFn; ops/triton/ssd_combined.py).
 Value scanned(BlockBuilder& b, const StateShape& s, const Scan& scan) {
   const Value out = b.value("scan output", scan.input.rows, s.width, scan.input.width, scan.input.needs_gradient);
-  Op op{.kind = OpKind::recurrence,
-        .name = scan.name,
-        .inputs = {scan.input.id, scan.steps.id, scan.gate.id},
-        .outputs = {out.id},
-        .saved = {scan.input.id, scan.steps.id, scan.gate.id}};
+  Op op{.kind = OpKind::recurrence, .name = scan.name, .inputs = {scan.input.id}, .outputs = {out.id}};
+  for (const TensorId id : scan.beside) op.inputs.push_back(id);
+  op.saved = scan.saved;
+  if (scan.keeps_result) op.saved.push_back(out.id);
   const double elements = static_cast<double>(out.rows) * static_cast<double>(product(s.width, s.state));
   op.forward = quantity::flops(scan.flops_a_state * elements);
   op.backward_input = op.forward * 2.0;
@@ -65,51 +58,6 @@ Value scanned(BlockBuilder& b, const StateShape& s, const Scan& scan) {
 }
 
 namespace {
-
-/// Mamba: projections in and out, a convolution, and time steps, B and C that depend on the input (transformers
-/// modeling_mamba.py, MambaMixer). A position costs 9 operations a channel and element of state: Gu & Dao 2023,
-/// arXiv:2312.00752, appendix D. A rank's channels give their part of what all channels' steps are made of (vLLM
-/// model_executor/layers/mamba/mamba_mixer.py).
-Value selective_scan(BlockBuilder& b, const StateShape& s, const Value& x) {
-  constexpr double flops_a_state = 9.0;
-  const StateShape rank = share_of(s, b.context().tp);
-  const Value both = b.linear(x, {"in projection", x.columns, 2 * s.width, s.bias, Cut::columns});
-  const Value conv = convolved(b, s, view(both, rank.width), s.width);
-  const Value parameters = b.linear(conv, {"scan parameters", s.width, s.step_rank + 2 * s.state, false, Cut::rows});
-  const Value steps =
-      b.linear(view(parameters, s.step_rank), {"time step projection", s.step_rank, s.width, true, Cut::columns});
-  b.vector("decays", product(s.width, s.state), Cut::columns);
-  b.vector("skip", s.width, Cut::columns);
-  keep_state(b, {product(rank.width, s.state), product(rank.width, s.conv_kernel - 1)});
-  const Value out = scanned(b, rank, {"selective scan", flops_a_state, conv, steps, both});
-  return b.linear(out, {"out projection", s.width, x.columns, s.bias, Cut::rows});
-}
-
-/// Mamba-2: one projection makes gate, input, B, C and time steps; the scan is products of chunks (Dao & Gu 2024,
-/// arXiv:2405.21060 section 6; transformers modeling_mamba2.py, Mamba2Mixer).
-Value duality(BlockBuilder& b, const StateShape& s, const Value& x) {
-  constexpr double flops_a_state = 6.0;
-  const StateShape rank = share_of(s, b.context().tp);
-  const std::int64_t conv_width = s.width + 2 * s.groups * s.state;
-  const Value all = b.linear(x, {"in projection", x.columns, s.width + conv_width + s.heads, s.bias, Cut::columns});
-  const std::int64_t rank_width = rank.width + 2 * rank.groups * s.state;
-  const Value conv = convolved(b, s, view(all, rank_width), rank_width * b.context().tp);
-  b.vector("time step bias, decays and skip", 3 * s.heads, Cut::columns);
-  keep_state(b, {product(rank.width, s.state), product(rank_width, s.conv_kernel - 1)});
-  Value out = scanned(b, rank, {"state space duality", flops_a_state, conv, all, all});
-  if (s.norm) {
-    const Value normed = b.value("gated norm", out.rows, out.columns, out.width, out.needs_gradient);
-    Op op{.kind = OpKind::norm,
-          .name = "gated norm",
-          .inputs = {out.id, all.id},
-          .outputs = {normed.id},
-          .saved = {out.id, all.id}};
-    op.weight = b.vector("norm", s.width, Cut::columns);
-    b.append(op);
-    out = normed;
-  }
-  return b.linear(out, {"out projection", s.width, x.columns, s.bias, Cut::rows});
-}
 
 /// RG-LRU between two branches: gates of block-diagonal matrices, one block a head (De et al. 2024, arXiv:2402.19427
 /// section 2.4; transformers modeling_recurrent_gemma.py, RecurrentGemmaRecurrentBlock).
@@ -128,7 +76,8 @@ Value gated_recurrence(BlockBuilder& b, const StateShape& s, const Value& x) {
   b.block().weights[others].whole = b.block().weights[others].active = product(s.heads - 1, 2 * block, block);
   b.vector("gate biases and decays", 3 * s.width, Cut::columns);
   keep_state(b, {rank.width, product(rank.width, s.conv_kernel - 1)});
-  const Value out = scanned(b, rank, {"gated linear recurrence", flops_a_channel, conv, gates, conv});
+  const Value out =
+      scanned(b, rank, {"gated linear recurrence", flops_a_channel, conv, {gates.id}, {conv.id, gates.id}});
   return b.linear(b.multiply(out, branch, "gated"), {"out projection", s.width, x.columns, true, Cut::rows});
 }
 

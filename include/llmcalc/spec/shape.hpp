@@ -41,6 +41,13 @@ struct LatentShape {         ///< multi-head latent attention (DeepSeek-V2, arXi
   friend bool operator==(const LatentShape&, const LatentShape&) = default;
 };
 
+/// Which matrices a delta rule's layer has on what it reads.
+enum class DeltaProjections {
+  joined,  ///< one of q, k, v and gate, and one of decay and beta (Qwen3-Next)
+  parts,   ///< one of q, k and v; gate, decay and beta have their own (Qwen3.5)
+  apart,   ///< each its own (Kimi Linear, OLMo hybrid)
+};
+
 struct LinearAttentionShape {   ///< gated DeltaNet layers (Qwen3-Next), or Kimi Delta Attention
   std::int64_t full_every = 0;  ///< every n-th layer is softmax attention; 0: the model has no linear layers
   std::int64_t key_heads = 0;
@@ -97,8 +104,9 @@ struct StateShape {
   std::int64_t conv_kernel = 0;
   std::int64_t step_rank = 0;  ///< of the projection to the time step (selective scan)
   bool conv_bias = false;
-  bool bias = false;  ///< of the projections in and out
-  bool norm = false;  ///< a gated norm behind the recurrence (duality)
+  bool bias = false;          ///< of the projections in and out
+  bool norm = false;          ///< a gated norm behind the recurrence (duality)
+  bool normed_steps = false;  ///< time steps, B and C go through norms, which no kernel holds (Jamba)
 
   friend bool operator==(const StateShape&, const StateShape&) = default;
 };
@@ -150,6 +158,7 @@ enum class NormForm {
 /// How the public code of a family writes what others write differently: which tensors exist, of equal parameters.
 struct Writing {
   NormForm norm = NormForm::plain;
+  DeltaProjections projections = DeltaProjections::joined;
   bool fused_qkv = false;               ///< one matrix whose result q, k and v are parts of (GPT-NeoX)
   bool fused_gate_and_up = false;       ///< one matrix whose result gate and up projection are parts of (Phi-3)
   bool rotates_by_head = false;         ///< the rotary embedding concatenates, so that queries lie head by head (Phi)
@@ -165,6 +174,7 @@ struct Writing {
   bool caps_scores = false;      ///< attention scores go through a tanh (Gemma 2)
   bool caps_logits = false;      ///< and so do the logits
   bool eager_attention = false;  ///< the class supports written-out attention only
+  bool wide_residual = false;    ///< layers hand on their sums in fp32 (Mamba)
   bool narrow_loss = false;      ///< before the library had a loss of its own, its own one did not widen the logits
 
   friend bool operator==(const Writing&, const Writing&) = default;

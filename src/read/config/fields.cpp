@@ -67,6 +67,23 @@ bool set_state_form(Shape& shape, std::string_view word) {
   return true;
 }
 
+struct ProjectionsWord {
+  std::string_view word;
+  spec::DeltaProjections projections;
+};
+constexpr std::array projections_words = {
+    ProjectionsWord{"joined", spec::DeltaProjections::joined},
+    ProjectionsWord{"parts", spec::DeltaProjections::parts},
+    ProjectionsWord{"apart", spec::DeltaProjections::apart},
+};
+
+bool set_projections(Shape& shape, std::string_view word) {
+  const auto known = std::ranges::find(projections_words, word, &ProjectionsWord::word);
+  if (known == projections_words.end()) return false;
+  shape.writing.projections = known->projections;
+  return true;
+}
+
 template <auto member>
 bool set_word(Shape& shape, std::string_view word) {
   using Word = std::remove_reference_t<decltype(shape.*member)>;
@@ -142,6 +159,7 @@ constexpr SwitchField switches[] = {
     {"state_conv_bias", part_of<&Shape::state, &StateShape::conv_bias>},
     {"state_bias", part_of<&Shape::state, &StateShape::bias>},
     {"state_norm", part_of<&Shape::state, &StateShape::norm>},
+    {"state_normed_steps", part_of<&Shape::state, &StateShape::normed_steps>},
     {"chunked", part_of<&Shape::window, &spec::WindowPattern::chunked>},
     {"router_bias", part_of<&Shape::moe, &MoeShape::router_bias>},
     {"expert_bias", part_of<&Shape::moe, &MoeShape::expert_bias>},
@@ -161,12 +179,14 @@ constexpr SwitchField switches[] = {
     {"writes_capped_scores", part_of<&Shape::writing, &Writing::caps_scores>},
     {"writes_capped_logits", part_of<&Shape::writing, &Writing::caps_logits>},
     {"eager_attention", part_of<&Shape::writing, &Writing::eager_attention>},
+    {"writes_wide_residual", part_of<&Shape::writing, &Writing::wide_residual>},
     {"writes_narrow_loss", part_of<&Shape::writing, &Writing::narrow_loss>},
 };
 
 constexpr WordField words[] = {
-    {"stack", set_word<&Shape::stack>},     {"norm", set_word<&Shape::norm>}, {"position", set_word<&Shape::position>},
-    {"qk_norm", set_word<&Shape::qk_norm>}, {"writes_norm", set_form},        {"state_form", set_state_form},
+    {"stack", set_word<&Shape::stack>},      {"norm", set_word<&Shape::norm>}, {"position", set_word<&Shape::position>},
+    {"qk_norm", set_word<&Shape::qk_norm>},  {"writes_norm", set_form},        {"state_form", set_state_form},
+    {"writes_projections", set_projections},
 };
 
 /// Read by functions of their own: norms_per_layer is no int64, the activation and the gate make one word, and
