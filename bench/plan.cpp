@@ -1,5 +1,5 @@
 // How many full estimates, of memory and time, one core makes in a second of a search. Nothing is left out because it
-// does not fit: the accelerators have as much memory as it takes.
+// does not fit: accelerators and machines have as much memory as it takes.
 
 #include "llmcalc/search/plan.hpp"
 #include "llmcalc/read/presets.hpp"
@@ -23,7 +23,7 @@ spec::Question question(const Case& c) {
   spec::Question q;
   q.model = spec::build_model(catalogue.model(c.model, "bench").shape);
   q.gpu = catalogue.accelerator("a100-80", "bench").accelerator;
-  q.pricing.memory = quantity::gib(1 << 20);
+  q.pricing.memory = q.pricing.host_memory = quantity::gib(1 << 20);
   q.training.precision.grads = formats::Dtype::fp32;
   q.training.precision.master = true;
   q.training.seq = c.seq;

@@ -109,6 +109,12 @@ Bytes StageWalk::peak(const StageNeeds& needs) const {
   return rules_.differentiates ? std::max(in_passes, needs.rest.update) : in_passes;
 }
 
+Bytes StageWalk::host(const StageNeeds& needs, std::int64_t index) const {
+  if (needs.kept.left == bytes(0)) return needs.rest.host;
+  const Bytes in_flight = activations_in_flight(needs.kept, question_, index);
+  return needs.rest.host + needs.kept.left + of_in_flight(in_flight, needs.kept);
+}
+
 /// The states of further models follow the rules of the trained model's.
 void StageWalk::add_companions(Stage& stage) const {
   stage.companions = companion_states(prices_, stage.passes.runs);

@@ -249,7 +249,8 @@ StepMemory StageWalk::walk(BlockRuns runs, std::int64_t index) const {
 StageRest StageWalk::rest(BlockRuns runs) const {
   Stage stage{{.runs = runs}};
   add_states(stage);
-  return {resident(stage).total(), stage.passes.root, optimizer_step(stage).total()};
+  const Bytes host = stage.elsewhere.host + stage.states.paged;
+  return {resident(stage).total(), stage.passes.root, optimizer_step(stage).total(), host};
 }
 
 StageNeeds StageWalk::needs(BlockRuns runs, const StageRest& rest) const {
@@ -276,21 +277,25 @@ StagePeak StageWalk::worst(std::span<const program::StageGroup> groups, std::spa
 }
 
 StagePeak StageWalk::worst(std::span<const program::StageGroup> groups) const {
-  std::vector<StageNeeds> needs_of;
-  for (const auto& group : groups) needs_of.push_back(needs(group.runs, rest(group.runs)));
-  return worst(groups, needs_of);
+  return worst(groups, needs_of(groups));
+}
+
+std::vector<StageNeeds> StageWalk::needs_of(std::span<const program::StageGroup> groups) const {
+  std::vector<StageNeeds> of;
+  for (const auto& group : groups) of.push_back(needs(group.runs, rest(group.runs)));
+  return of;
+}
+
+Bytes StageWalk::highest_host(std::span<const program::StageGroup> groups, std::span<const StageNeeds> needs) const {
+  Bytes highest = bytes(0);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    highest = std::max({highest, host(needs[i], groups[i].first), host(needs[i], groups[i].last)});
+  }
+  return highest;
 }
 
 Bytes StageWalk::highest_host(std::span<const program::StageGroup> groups) const {
-  Bytes highest = bytes(0);
-  for (const auto& group : groups) {
-    for (const std::int64_t index : {group.first, group.last}) {
-      Stage stage = lay_out(group.runs);
-      place(stage, index);
-      highest = std::max(highest, stage.elsewhere.host + stage.states.paged);
-    }
-  }
-  return highest;
+  return highest_host(groups, needs_of(groups));
 }
 
 std::vector<BlockPeak> StageWalk::timeline(BlockRuns runs, std::int64_t index) const {

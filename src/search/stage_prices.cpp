@@ -12,13 +12,22 @@ const std::vector<memory::StageRest>& StageRests::get(const memory::StageWalk& w
   });
 }
 
-quantity::Bytes StagePeaks::worst(const memory::StageWalk& walk, std::uint32_t list, Stages stages, StageRests& rests) {
-  const auto& needs = needs_.get(list, [&](std::vector<memory::StageNeeds>& made) {
+const StagePeaks::Needs& StagePeaks::needs(const memory::StageWalk& walk, std::uint32_t list, Stages stages,
+                                           StageRests& rests) {
+  return needs_.get(list, [&](Needs& made) {
     const auto& rest = rests.get(walk, list, stages);
     made.clear();
     for (std::size_t i = 0; i < stages.size(); ++i) made.push_back(walk.needs(stages[i].runs, rest[i]));
   });
-  return walk.worst(stages, needs).allocated;
+}
+
+quantity::Bytes StagePeaks::worst(const memory::StageWalk& walk, std::uint32_t list, Stages stages, StageRests& rests) {
+  return walk.worst(stages, needs(walk, list, stages, rests)).allocated;
+}
+
+quantity::Bytes StagePeaks::highest_host(const memory::StageWalk& walk, std::uint32_t list, Stages stages,
+                                         StageRests& rests) {
+  return walk.highest_host(stages, needs(walk, list, stages, rests));
 }
 
 quantity::Bytes least_peak(const memory::StageWalk& walk, std::uint32_t list, Stages stages, StageRests& rests) {

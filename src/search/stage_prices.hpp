@@ -33,9 +33,15 @@ class StagePeaks {
  public:
   void clear(std::size_t lists) { needs_.clear(lists); }
   quantity::Bytes worst(const memory::StageWalk& walk, std::uint32_t list, Stages stages, StageRests& rests);
+  /// As memory::StageWalk::highest_host().
+  quantity::Bytes highest_host(const memory::StageWalk& walk, std::uint32_t list, Stages stages, StageRests& rests);
 
  private:
-  PerStages<std::vector<memory::StageNeeds>> needs_;
+  using Needs = std::vector<memory::StageNeeds>;
+
+  const Needs& needs(const memory::StageWalk& walk, std::uint32_t list, Stages stages, StageRests& rests);
+
+  PerStages<Needs> needs_;
 };
 
 }  // namespace llmcalc::search

@@ -5,6 +5,7 @@
 #include "llmcalc/trust/verdict_kind.hpp"
 #include "search/unit_search.hpp"
 
+#include <algorithm>
 #include <array>
 #include <span>
 
@@ -58,7 +59,9 @@ bool UnitSearch::states_fit(const Pipeline& pipeline, std::uint32_t list) try {
   const auto walks = std::span(empty).first(weights.program.blocks.size());
   const memory::StageWalk walk = stage_walk(0, walks, weights.program.companions);
   const Bytes least = least_peak(walk, list, pipeline.stages[list], rests_.front());
-  return needed(0, least) <= base_->capacity;
+  if (needed(0, least) > base_->capacity) return false;
+  const auto& rests = rests_.front().get(walk, list, pipeline.stages[list]);
+  return !spec::uses_host(question_) || host_has(std::ranges::max(rests, {}, &memory::StageRest::host).host);
 } catch (const quantity::Overflow&) {
   return false;
 }
@@ -99,15 +102,22 @@ Bytes UnitSearch::memory_of(PricedPolicy& policy, const Pipeline& pipeline, cons
   return needed(policy.recompute, peaks_[deferred].worst(walk, list, pipeline.stages[list], rests_[policy.recompute]));
 }
 
+bool UnitSearch::host_has(Bytes of_rank) const {
+  const Bytes needed = spec::host_need_of(question_, of_rank);
+  const auto capacity = spec::host_capacity_of(question_);
+  if (capacity && needed > *capacity) return false;
+  return !space_.question().strict || trust::host_excess(question_, needed) <= 0.0;
+}
+
 /// What rests on the accelerator but for paged states asks nothing of its host.
 bool UnitSearch::host_fits(PricedPolicy& policy, const Pipeline& pipeline, const Order& order) {
   if (!spec::uses_host(question_)) return true;
   const bool deferred = order.schedule == spec::Schedule::zero_bubble;
   const std::uint32_t list = order.cut->stages[policy.recompute];
-  const Bytes needed = spec::host_need_of(question_, walk_of(policy, deferred).highest_host(pipeline.stages[list]));
-  const auto capacity = spec::host_capacity_of(question_);
-  if (capacity && needed > *capacity) return false;
-  return !space_.question().strict || trust::host_excess(question_, needed) <= 0.0;
+  auto& rests = rests_[policy.recompute];
+  const auto& walk = walk_of(policy, deferred);
+  const Bytes of_rank = peaks_[deferred].highest_host(walk, list, pipeline.stages[list], rests);
+  return host_has(of_rank);
 }
 
 const std::vector<timing::StageTraffic>& UnitSearch::traffic_of(std::uint32_t recompute, std::uint32_t list,

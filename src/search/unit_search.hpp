@@ -69,6 +69,7 @@ class UnitSearch {
   quantity::Bytes memory_of(PricedPolicy& policy, const Pipeline& pipeline, const Order& order);
   quantity::Seconds step_time(PricedPolicy& policy, const Pipeline& pipeline, const Order& order);
   bool fits(quantity::Bytes memory) const;
+  bool host_has(quantity::Bytes of_rank) const;
   bool host_fits(PricedPolicy& policy, const Pipeline& pipeline, const Order& order);
   const memory::StageWalk& walk_of(PricedPolicy& policy, bool deferred);
   PlannedRun planned(std::uint32_t recompute, quantity::Bytes memory, quantity::Seconds step) const;

@@ -23,6 +23,7 @@ struct StageRest {
   quantity::Bytes resident;  ///< in every moment of the passes
   quantity::Bytes root;      ///< beside that while layers run: weights that are whole for all of them
   quantity::Bytes update;    ///< in the optimizer step
+  quantity::Bytes host;      ///< in the memory of the machine: states that are offloaded, and paged ones
 };
 
 struct StageNeeds {

@@ -98,6 +98,8 @@ class StageWalk {
 
   /// The most that a rank of any of these stages has in the memory of its machine: what is offloaded to it, and paged
   /// states, for which the accelerator keeps no room.
+  /// \param needs  of each group
+  quantity::Bytes highest_host(std::span<const program::StageGroup> groups, std::span<const StageNeeds> needs) const;
   quantity::Bytes highest_host(std::span<const program::StageGroup> groups) const;
 
   /// The highest moment of each block in time order: up through forward and loss, down through backward, the optimizer.
@@ -110,6 +112,8 @@ class StageWalk {
   struct Arrival;
   enum class Visits { highest, all };
 
+  std::vector<StageNeeds> needs_of(std::span<const program::StageGroup> groups) const;
+  quantity::Bytes host(const StageNeeds& needs, std::int64_t index) const;
   Passes passes_of(BlockRuns runs) const;
   Stage lay_out(BlockRuns runs) const;
   void add_states(Stage& stage) const;
