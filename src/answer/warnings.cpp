@@ -17,6 +17,8 @@ namespace llmcalc::answer {
 
 namespace {
 
+using Warning = std::optional<std::string>;
+
 /// "We do not recommend training a LLM for less than 200B tokens": Anthony et al. 2023, Transformer Math 101
 /// (blog.eleuther.ai/transformer-math).
 constexpr double fewest_pretraining_tokens = 200e9;
@@ -37,7 +39,7 @@ double bubble_share(const TimeAnswer& time) {
 }
 
 /// A stage that was chosen says nothing of the others.
-std::optional<std::string> about_other_stages(const spec::Question& question, const Estimate& estimate) {
+Warning about_other_stages(const spec::Question& question, const Estimate& estimate) {
   const auto& memory = estimate.memory;
   const auto highest = std::ranges::max_element(memory.stages, {}, &memory::StagePeak::allocated);
   const bool fits =
@@ -50,16 +52,51 @@ std::optional<std::string> about_other_stages(const spec::Question& question, co
 }
 
 /// Rotary embedding computes any position, but the model has seen none beyond those it was built for.
-bool exceeds_positions(const spec::Question& question) {
+Warning about_positions(const spec::Question& question, const Estimate&) {
   const auto& shape = question.model.shape;
-  return shape.position == spec::Position::rope && question.training.seq > shape.max_position;
+  if (shape.position != spec::Position::rope || question.training.seq <= shape.max_position) return std::nullopt;
+  return fmt::format("--seq {} is beyond the {} positions that the model is built for", question.training.seq,
+                     shape.max_position);
+}
+
+Warning about_data(const spec::Question& question, const Estimate& estimate) {
+  const auto& data = question.pricing.data;
+  const bool stated = data.tokens || data.tokens_per_parameter || data.samples;
+  const auto tokens = estimate.compute.tokens;
+  const bool few = quantity::in_tokens(tokens) < fewest_pretraining_tokens;
+  if (!frameworks::pretrains(question) || !stated || !few) return std::nullopt;
+  return fmt::format("{} tokens is little for pre-training; the field's rule of thumb is at least 200B",
+                     quantity::format_tokens(tokens));
+}
+
+Warning about_failures(const spec::Question&, const Estimate& estimate) {
+  const auto& goodput = estimate.compute.goodput;
+  if (!goodput || goodput->makes_progress()) return std::nullopt;
+  return fmt::format("the run never finishes: something fails every {}, and a restart takes {}",
+                     quantity::format_duration(goodput->mtbf), quantity::format_duration(goodput->restart));
+}
+
+Warning about_bubble(const spec::Question& question, const Estimate& estimate) {
+  const double waiting = bubble_share(estimate.compute);
+  if (waiting <= loud_bubble) return std::nullopt;
+  return fmt::format(
+      "the pipeline waits {:.0f} % of each step: more micro-batches (--global-batch, {} a step now) fill it",
+      100.0 * waiting, question.training.grad_accum);
+}
+
+Warning about_products(const spec::Question& question, const Estimate&) {
+  const auto compute = question.training.precision.compute;
+  if (!question.gpu || !lacks_products(*question.gpu, compute)) return std::nullopt;
+  const bool takes_fp16 = compute == formats::Dtype::bf16 && question.gpu->peaks.fp16;
+  return fmt::format("{} has no products in {}: they are priced in the next wider type that it has{}", question.gpu->id,
+                     spec::name_of(compute), takes_fp16 ? ", --dtype fp16 runs on its matrix units" : "");
 }
 
 /// No accelerator does more than its peak: either the MFU was given and leaves no room for what runs again, or the rate
 /// that products were measured at is above the peak that is published.
-std::optional<std::string> about_peak(const spec::Question& question, const TimeAnswer& time) {
+Warning about_peak(const spec::Question& question, const Estimate& estimate) {
   constexpr std::string_view measured[] = {"model", "hardware"};
-  for (const FlopFigure& figure : time.flops) {
+  for (const FlopFigure& figure : estimate.compute.flops) {
     if (std::ranges::find(measured, figure.id) == std::end(measured) || figure.utilization <= 1.0) continue;
     const char* why = question.pricing.mfu ? "no run does that: --mfu is too high for it"
                                            : "the time of a step is shorter than the published peak allows";
@@ -71,7 +108,9 @@ std::optional<std::string> about_peak(const spec::Question& question, const Time
 
 /// Why a run that likely fits may not. FSDP before torch 2.1 gathered without a limit unless told so, and retried every
 /// allocation (torch/distributed/fsdp/fully_sharded_data_parallel.py, limit_all_gathers).
-std::string about_tightness(const spec::Question& question, const Verdict& verdict) {
+Warning about_tightness(const spec::Question& question, const Estimate& estimate) {
+  const Verdict& verdict = estimate.verdict;
+  if (verdict.kind != trust::VerdictKind::tight) return std::nullopt;
   const auto capacity = verdict.capacity;
   if (trust::excess(question, verdict.needed, capacity) > 0.0) {
     return fmt::format("tight: the room left is inside the error bar of {:.0f} %", 100.0 * verdict.error.above);
@@ -89,7 +128,7 @@ std::string about_tightness(const spec::Question& question, const Verdict& verdi
 }
 
 /// vLLM ends with "No available memory for the cache blocks" (vllm v1/core/kv_cache_utils.py).
-std::optional<std::string> about_engine(const spec::Question& question, const Estimate& estimate) {
+Warning about_engine(const spec::Question& question, const Estimate& estimate) {
   const auto engine = memory::colocated_engine(question);
   const auto weights = engine_weights(quantity::in_parameters(estimate.size.total));
   if (engine == quantity::Bytes{} || weights < engine) return std::nullopt;
@@ -97,43 +136,18 @@ std::optional<std::string> about_engine(const spec::Question& question, const Es
                      quantity::format_gib(weights), question.training.colocate_fraction, quantity::format_gib(engine));
 }
 
+/// In the order in which they are read.
+constexpr Warning (*all_warnings[])(const spec::Question&, const Estimate&) = {
+    about_data,     about_positions, about_failures,     about_bubble,   about_peak,
+    about_products, about_engine,    about_other_stages, about_tightness};
+
 }  // namespace
 
 std::vector<std::string> warnings(const spec::Question& question, const Estimate& estimate) {
   std::vector<std::string> lines;
-  const auto& data = question.pricing.data;
-  const bool stated = data.tokens || data.tokens_per_parameter || data.samples;
-  if (frameworks::pretrains(question) && stated &&
-      quantity::in_tokens(estimate.compute.tokens) < fewest_pretraining_tokens) {
-    lines.push_back(fmt::format("{} tokens is little for pre-training; the field's rule of thumb is at least 200B",
-                                quantity::format_tokens(estimate.compute.tokens)));
+  for (const auto about : all_warnings) {
+    if (auto line = about(question, estimate)) lines.push_back(std::move(*line));
   }
-  if (exceeds_positions(question)) {
-    lines.push_back(fmt::format("--seq {} is beyond the {} positions that the model is built for",
-                                question.training.seq, question.model.shape.max_position));
-  }
-  const auto& goodput = estimate.compute.goodput;
-  if (goodput && !goodput->makes_progress()) {
-    lines.push_back(fmt::format("the run never finishes: something fails every {}, and a restart takes {}",
-                                quantity::format_duration(goodput->mtbf), quantity::format_duration(goodput->restart)));
-  }
-  if (const double waiting = bubble_share(estimate.compute); waiting > loud_bubble) {
-    lines.push_back(
-        fmt::format("the pipeline waits {:.0f} % of each step: more micro-batches (--global-batch, {} a step "
-                    "now) fill it",
-                    100.0 * waiting, question.training.grad_accum));
-  }
-  if (auto above = about_peak(question, estimate.compute)) lines.push_back(std::move(*above));
-  const auto compute = question.training.precision.compute;
-  if (question.gpu && lacks_products(*question.gpu, compute)) {
-    const bool takes_fp16 = compute == formats::Dtype::bf16 && question.gpu->peaks.fp16;
-    lines.push_back(fmt::format("{} has no products in {}: they are priced in the next wider type that it has{}",
-                                question.gpu->id, spec::name_of(compute),
-                                takes_fp16 ? ", --dtype fp16 runs on its matrix units" : ""));
-  }
-  if (auto engine = about_engine(question, estimate)) lines.push_back(std::move(*engine));
-  if (auto other = about_other_stages(question, estimate)) lines.push_back(std::move(*other));
-  if (estimate.verdict.kind == trust::VerdictKind::tight) lines.push_back(about_tightness(question, estimate.verdict));
   return lines;
 }
 
