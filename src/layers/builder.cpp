@@ -8,34 +8,15 @@
 namespace llmcalc::layers {
 
 using quantity::bytes;
-using quantity::flops;
 using quantity::product;
 
 namespace {
-
-double multiply_add_flops(std::int64_t rows, std::int64_t inputs, std::int64_t outputs) {
-  return 2.0 * static_cast<double>(rows) * static_cast<double>(inputs) * static_cast<double>(outputs);
-}
-
-void add_workspace(Op& op, quantity::Bytes size) {
-  op.workspace_forward += size;
-  op.workspace_backward += size;
-}
 
 /// PyTorch's own kernels on each element by itself are as fast as others: of tensors of 8 GiB on H100 SXM they move
 /// 32 bytes an element at 0.92 of the memory bandwidth (Liger-Kernel benchmark/data/all_benchmark_data.csv of release
 /// 0.7.0, tvd, torch, forward).
 bool is_elementwise(OpKind kind) {
   return kind == OpKind::elementwise || kind == OpKind::activation || kind == OpKind::cast;
-}
-
-/// Beside the gathered input, which the weight's gradient needs again, the backward pass has the input's gradient at
-/// all positions until it is reduced and scattered (Megatron-LM core/tensor_parallel/layers.py,
-/// LinearWithGradAccumulationAndAsyncCommunication.backward).
-void gather_around(Op& op, quantity::Bytes whole, bool needs_gradient) {
-  op.workspace_forward += whole;
-  if (op.backward_weight > flops(0)) op.workspace_backward += whole;
-  if (needs_gradient) op.workspace_backward += whole;
 }
 
 }  // namespace
@@ -117,154 +98,10 @@ Value BlockBuilder::cast(const Value& x, std::int64_t width, std::string_view na
   return y;
 }
 
-/// Under autocast every matrix product makes its own 16-bit copy of a wide input; only leaf weights are cached
-/// (pytorch aten/src/ATen/autocast_mode.cpp, cached_cast).
-Value BlockBuilder::cast_for_matrix(const Value& x, std::string_view name) {
-  return context_.autocast ? cast(x, context_.width, name) : x;
-}
-
-/// Experts are spread over expert-parallel ranks and cut by expert tensor parallelism, all others by tensor
-/// parallelism.
-Weight BlockBuilder::matrix_weight(const Matrix& matrix) const {
-  const bool expert = matrix.experts > 1;
-  const std::int64_t cuts = expert ? context_.etp : context_.tp;
-  Weight w;
-  w.name = matrix.name;
-  w.whole = product(matrix.rows, matrix.columns, matrix.experts);
-  w.active = product(matrix.rows, matrix.columns, matrix.active_experts);
-  w.rows = matrix.cut == Cut::rows ? matrix.rows / cuts : matrix.rows;
-  w.columns = matrix.cut == Cut::columns ? matrix.columns / cuts : matrix.columns;
-  w.elements = product(w.rows, w.columns, expert ? matrix.experts / context_.ep : 1);
-  w.dtype = matrix.resting == Resting::as_layers ? context_.matrix_type : context_.other_type;
-  w.trainable = context_.trains_base;
-  w.shards_scales = context_.profile.quantized.scales;
-  if (matrix.cut != Cut::none) w.split = expert ? Split::expert : Split::tensor;
-  if (keeps_narrow(matrix)) keep_for_products(w);
-  return w;
-}
-
 void BlockBuilder::pass_over(std::string_view name, quantity::Bytes forward, quantity::Bytes backward) {
   Op& op = append({.kind = OpKind::elementwise, .name = name});
   op.moved_forward = forward;
   op.moved_backward = backward;
-}
-
-/// A loop over the local experts adds probability times bias in fp32, puts the results together and casts them
-/// (Megatron-LM core/transformer/moe/experts.py, TEGroupedMLP._apply_bias); grouped kernels do so inside the product.
-/// Bytes an element forward: the products written (4), the sums read and written (2 + 4 + 4), put together (4 + 4),
-/// cast (4 + 2). Backward: the cast (2 + 4), a narrow gradient for the product (4 + 2), put together (2 + 2), of the
-/// bias and of the probability each a product and its sum (4 + 4 + 4 and 4 + 4 + 4), the bias's read narrow (4).
-void BlockBuilder::add_expert_biases(const Matrix& matrix, const Value& out) {
-  if (!context_.profile.experts.loops_over_biases || context_.fuses_experts) return;
-  constexpr std::int64_t forward_bytes = 28;
-  constexpr std::int64_t backward_bytes = 44;
-  constexpr std::int64_t forward_kernels = 3;
-  constexpr std::int64_t backward_kernels = 8;
-  const std::int64_t elements = product(out.rows, out.columns);
-  const std::int64_t experts = matrix.experts / context_.ep;
-  pass_over("expert biases", bytes(product(forward_bytes, elements)), bytes(product(backward_bytes, elements)));
-  Op& op = block_.ops.back();
-  op.eager = true;
-  op.kernels = static_cast<std::int32_t>(forward_kernels * experts);
-  op.kernels_backward = static_cast<std::int32_t>(backward_kernels * experts);
-}
-
-/// The bias is added inside the product's kernel; its gradient is a sum over the rows of the output's
-/// (torch.nn.Linear), which Transformer Engine makes in the epilogue of the weight gradient's product
-/// (cpp_extensions/gemm.py, BGRADB), or where it narrows the gradient of the output (module/linear.py,
-/// fp8_cast_transpose_bgrad_fused).
-void BlockBuilder::matrix_bias(const Matrix& matrix, const Value& out) {
-  if (!matrix.bias) return;
-  if (matrix.experts > 1 && matrix.cut == Cut::rows) add_expert_biases(matrix, out);
-  const auto& profile = context_.profile;
-  const bool within = profile.gradients.fuses_small && !profile.gradients.sums_biases_apart;
-  const bool fused = within || (profile.narrow.casts_in_one_pass && narrows(matrix));
-  const bool separate = context_.trains_base && !fused;
-  if (separate) pass_over("bias gradient", bytes(0), size(out.id));
-  if (separate) block_.ops.back().eager = !context_.training.compile && !profile.gradients.sums_biases_apart;
-  const WeightId id = vector("bias", matrix.columns, matrix.experts > 1 ? Cut::none : matrix.cut);
-  if (matrix.experts <= 1) return;
-  Weight& w = block_.weights[id];
-  w.active = product(matrix.columns, matrix.active_experts);
-  w.whole = product(matrix.columns, matrix.experts);
-  w.elements = w.whole / context_.ep / (matrix.cut == Cut::columns ? context_.etp : 1);
-  w.split = Split::expert;
-}
-
-void BlockBuilder::keep_input(Op& op, const Matrix& matrix, const Value& in, const Value& out) {
-  if (keeps_narrow(matrix) && !block_.tensors[in.id].discarded) {
-    keep_narrow_input(op, in, out);
-  } else {
-    op.saved.push_back(in.id);
-  }
-}
-
-void BlockBuilder::keep_cast_weight(Op& op, const Weight& w) {
-  const Value copy = value("weight (16 bit)", w.elements / w.columns, w.columns, context_.width, false);
-  op.outputs.push_back(copy.id);
-  op.saved.push_back(copy.id);
-}
-
-/// A compiled layer keeps only what its backward pass reads, which of the last product's output is nothing: to save it
-/// forbids making it again, no more (pytorch torch/_functorch/partitioners.py, should_ban_recomputation).
-bool BlockBuilder::is_read_backward(const Matrix& matrix) const {
-  return !context_.training.compile || matrix.name != "down projection";
-}
-
-/// Y = X W: forward 2*rows*in*out FLOPs, and as many again for each gradient that is needed.
-/// Keeps X only if W is trained; a 16-bit copy of an fp32 W under autocast lives until the backward pass.
-/// Under sequence parallelism a column-cut matrix gathers its input's positions first and keeps the slice only; a
-/// row-cut one scatters its output's and gathers their gradient (Korthikanti et al. 2022 §4.2.2).
-Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
-  const Value in = cast_for_matrix(x, "matrix input (16 bit)");
-  const Weight w = matrix_weight(matrix);
-  const std::int64_t spread = matrix.experts > 1 ? 1 : context_.sp;
-  const std::int64_t rows = matrix.cut == Cut::columns ? product(in.rows, spread) : in.rows;
-  const std::int64_t out_rows = matrix.cut == Cut::rows ? rows / spread : rows;
-
-  const Value out = value(matrix.name, out_rows, w.columns, context_.width,
-                          in.needs_gradient || w.trainable || merges_adapter(matrix));
-  const auto work = flops(multiply_add_flops(rows, w.rows, w.columns));
-  Op op{.kind = OpKind::linear, .name = matrix.name, .inputs = {in.id}, .outputs = {out.id}};
-  op.weight = weight(w);
-  op.narrow = narrows(matrix);
-  op.wide = in.width > context_.width;
-  op.forward = work;
-  if (in.needs_gradient) op.backward_input = work;
-  const bool merged = merges_adapter(matrix);
-  const bool in_kernel = matrix.multiplier >= Multiplier::kernel;
-  const bool trained = w.trainable || merged;
-  if (trained || (in_kernel && in.needs_gradient)) op.backward_weight = work;
-  if (matrix.multiplier == Multiplier::kernel_twice) op.kernel_recompute = work;
-  const std::int64_t matrices = matrix.experts > 1 ? matrix.experts / context_.ep : 1;
-  op.product = {quantity::ceil_divide(rows, matrices), w.columns, w.rows, matrices};
-  op.kernels = op.kernels_backward = static_cast<std::int32_t>(context_.fuses_experts ? 1 : matrices);
-  const bool first_reader = gathered_ != in.id;
-  exchange_around(op, matrix, in, out);
-  const bool whole_kept = trained && rows != in.rows && stays_gathered();
-  if (whole_kept) {
-    keep_gathered(op, in, first_reader);
-  } else if (trained && !in_kernel) {
-    keep_input(op, matrix, in, out);
-  }
-  if (context_.autocast) keep_cast_weight(op, w);
-  if (rows != in.rows && !whole_kept) gather_around(op, bytes(product(rows, in.columns, in.width)), in.needs_gradient);
-  if (rows != out_rows) add_workspace(op, bytes(product(rows, w.columns, context_.width)));
-  if (context_.dequantizes && matrix.resting == Resting::as_layers) dequantize(op, w, in);
-  if (merged) merge_adapter(op, matrix, w);
-  append(op);
-  copy_in_order(op);
-  if (keeps_narrow(matrix)) {
-    quantize(in, out, op.kernels);
-  } else if (op.narrow) {
-    cast_at_each_use(w, in, out);
-  }
-  if (context_.selects_operations && products_++ % 2 == 0 && is_read_backward(matrix)) keep_through_recompute(out);
-  matrix_bias(matrix, out);
-  if (!is_adapted(matrix) || merged) return out;
-  if (matrix.multiplier == Multiplier::module) return adapted(in, out, matrix);
-  idle_adapter(matrix);
-  return out;
 }
 
 }  // namespace llmcalc::layers

@@ -122,6 +122,12 @@ class BlockBuilder {
   quantity::Bytes size(TensorId id) const { return block_.tensors[id].size; }
 
  private:
+  struct Linear;
+
+  Linear lay_out(const Value& x, const Matrix& matrix);
+  Op product_of(const Linear& linear);
+  void keep_operands(Op& op, const Linear& linear, bool first_reader);
+  void narrow_operands(const Op& op, const Linear& linear);
   bool writes(bool spec::Writing::*way) const;
   Value each(const Value& x, std::string_view name);
   Value tanh(const Value& x);

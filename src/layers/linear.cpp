@@ -1,0 +1,174 @@
+// Products with matrices: what one multiplies on this rank, what it keeps, and what stands around it.
+#include "layers/builder.hpp"
+#include "llmcalc/layers/widths.hpp"
+
+namespace llmcalc::layers {
+
+using quantity::bytes;
+using quantity::flops;
+using quantity::product;
+
+/// What a matrix does to its input on this rank.
+struct BlockBuilder::Linear {
+  const Matrix& matrix;
+  Weight weight;
+  std::int64_t rows = 0;  ///< that are multiplied: a matrix cut by columns meets the positions of all ranks
+  Value in;
+  Value out;
+  bool merged = false;   ///< with its adapter before it multiplies
+  bool trained = false;  ///< it has a gradient, be it the adapter's alone
+
+  bool is_gathered() const { return rows != in.rows; }
+  bool in_kernel() const { return matrix.multiplier >= Multiplier::kernel; }
+};
+
+namespace {
+
+double multiply_add_flops(std::int64_t rows, std::int64_t inputs, std::int64_t outputs) {
+  return 2.0 * static_cast<double>(rows) * static_cast<double>(inputs) * static_cast<double>(outputs);
+}
+
+void add_workspace(Op& op, quantity::Bytes size) {
+  op.workspace_forward += size;
+  op.workspace_backward += size;
+}
+
+/// Beside the gathered input, which the weight's gradient needs again, the backward pass has the input's gradient at
+/// all positions until it is reduced and scattered (Megatron-LM core/tensor_parallel/layers.py,
+/// LinearWithGradAccumulationAndAsyncCommunication.backward).
+void gather_around(Op& op, quantity::Bytes whole, bool needs_gradient) {
+  op.workspace_forward += whole;
+  if (op.backward_weight > flops(0)) op.workspace_backward += whole;
+  if (needs_gradient) op.workspace_backward += whole;
+}
+
+}  // namespace
+
+/// Under autocast every matrix product makes its own 16-bit copy of a wide input; only leaf weights are cached
+/// (pytorch aten/src/ATen/autocast_mode.cpp, cached_cast).
+Value BlockBuilder::cast_for_matrix(const Value& x, std::string_view name) {
+  return context_.autocast ? cast(x, context_.width, name) : x;
+}
+
+/// Experts are spread over expert-parallel ranks and cut by expert tensor parallelism, all others by tensor
+/// parallelism.
+Weight BlockBuilder::matrix_weight(const Matrix& matrix) const {
+  const bool expert = matrix.experts > 1;
+  const std::int64_t cuts = expert ? context_.etp : context_.tp;
+  Weight w;
+  w.name = matrix.name;
+  w.whole = product(matrix.rows, matrix.columns, matrix.experts);
+  w.active = product(matrix.rows, matrix.columns, matrix.active_experts);
+  w.rows = matrix.cut == Cut::rows ? matrix.rows / cuts : matrix.rows;
+  w.columns = matrix.cut == Cut::columns ? matrix.columns / cuts : matrix.columns;
+  w.elements = product(w.rows, w.columns, expert ? matrix.experts / context_.ep : 1);
+  w.dtype = matrix.resting == Resting::as_layers ? context_.matrix_type : context_.other_type;
+  w.trainable = context_.trains_base;
+  w.shards_scales = context_.profile.quantized.scales;
+  if (matrix.cut != Cut::none) w.split = expert ? Split::expert : Split::tensor;
+  if (keeps_narrow(matrix)) keep_for_products(w);
+  return w;
+}
+
+void BlockBuilder::keep_input(Op& op, const Matrix& matrix, const Value& in, const Value& out) {
+  if (keeps_narrow(matrix) && !block_.tensors[in.id].discarded) {
+    keep_narrow_input(op, in, out);
+  } else {
+    op.saved.push_back(in.id);
+  }
+}
+
+void BlockBuilder::keep_cast_weight(Op& op, const Weight& w) {
+  const Value copy = value("weight (16 bit)", w.elements / w.columns, w.columns, context_.width, false);
+  op.outputs.push_back(copy.id);
+  op.saved.push_back(copy.id);
+}
+
+/// A compiled layer keeps only what its backward pass reads, which of the last product's output is nothing: to save it
+/// forbids making it again, no more (pytorch torch/_functorch/partitioners.py, should_ban_recomputation).
+bool BlockBuilder::is_read_backward(const Matrix& matrix) const {
+  return !context_.training.compile || matrix.name != "down projection";
+}
+
+BlockBuilder::Linear BlockBuilder::lay_out(const Value& x, const Matrix& matrix) {
+  Linear linear{matrix};
+  linear.in = cast_for_matrix(x, "matrix input (16 bit)");
+  linear.weight = matrix_weight(matrix);
+  const std::int64_t spread = matrix.experts > 1 ? 1 : context_.sp;
+  linear.rows = matrix.cut == Cut::columns ? product(linear.in.rows, spread) : linear.in.rows;
+  const std::int64_t out_rows = matrix.cut == Cut::rows ? linear.rows / spread : linear.rows;
+  linear.merged = merges_adapter(matrix);
+  linear.trained = linear.weight.trainable || linear.merged;
+  linear.out =
+      value(matrix.name, out_rows, linear.weight.columns, context_.width, linear.in.needs_gradient || linear.trained);
+  return linear;
+}
+
+/// Forward 2*rows*in*out FLOPs, and as many again for each gradient that is needed.
+Op BlockBuilder::product_of(const Linear& linear) {
+  const auto& [matrix, w, rows, in, out, merged, trained] = linear;
+  const auto work = flops(multiply_add_flops(rows, w.rows, w.columns));
+  Op op{.kind = OpKind::linear, .name = matrix.name, .inputs = {in.id}, .outputs = {out.id}};
+  op.weight = weight(w);
+  op.narrow = narrows(matrix);
+  op.wide = in.width > context_.width;
+  op.forward = work;
+  if (in.needs_gradient) op.backward_input = work;
+  if (trained || (linear.in_kernel() && in.needs_gradient)) op.backward_weight = work;
+  if (matrix.multiplier == Multiplier::kernel_twice) op.kernel_recompute = work;
+  const std::int64_t matrices = matrix.experts > 1 ? matrix.experts / context_.ep : 1;
+  op.product = {quantity::ceil_divide(rows, matrices), w.columns, w.rows, matrices};
+  op.kernels = op.kernels_backward = static_cast<std::int32_t>(context_.fuses_experts ? 1 : matrices);
+  return op;
+}
+
+/// Keeps X only if W is trained; a 16-bit copy of an fp32 W under autocast lives until the backward pass.
+/// \param first_reader  nobody has gathered this input before
+void BlockBuilder::keep_operands(Op& op, const Linear& linear, bool first_reader) {
+  const Value& in = linear.in;
+  const bool whole_kept = linear.trained && linear.is_gathered() && stays_gathered();
+  if (whole_kept) {
+    keep_gathered(op, in, first_reader);
+  } else if (linear.trained && !linear.in_kernel()) {
+    keep_input(op, linear.matrix, in, linear.out);
+  }
+  if (context_.autocast) keep_cast_weight(op, linear.weight);
+  if (linear.is_gathered() && !whole_kept)
+    gather_around(op, bytes(product(linear.rows, in.columns, in.width)), in.needs_gradient);
+  if (linear.rows != linear.out.rows)
+    add_workspace(op, bytes(product(linear.rows, linear.weight.columns, context_.width)));
+}
+
+void BlockBuilder::narrow_operands(const Op& op, const Linear& linear) {
+  if (keeps_narrow(linear.matrix)) {
+    quantize(linear.in, linear.out, op.kernels);
+  } else if (op.narrow) {
+    cast_at_each_use(linear.weight, linear.in, linear.out);
+  }
+}
+
+/// Y = X W, or what its adapters make of it. Under sequence parallelism a column-cut matrix gathers its input's
+/// positions first and keeps the slice only; a row-cut one scatters its output's and gathers their gradient
+/// (Korthikanti et al. 2022 §4.2.2).
+Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
+  const Linear linear = lay_out(x, matrix);
+  const Value& in = linear.in;
+  const Value& out = linear.out;
+  Op op = product_of(linear);
+  const bool first_reader = gathered_ != in.id;
+  exchange_around(op, matrix, in, out);
+  keep_operands(op, linear, first_reader);
+  if (context_.dequantizes && matrix.resting == Resting::as_layers) dequantize(op, linear.weight, in);
+  if (linear.merged) merge_adapter(op, matrix, linear.weight);
+  append(op);
+  copy_in_order(op);
+  narrow_operands(op, linear);
+  if (context_.selects_operations && products_++ % 2 == 0 && is_read_backward(matrix)) keep_through_recompute(out);
+  matrix_bias(matrix, out);
+  if (!is_adapted(matrix) || linear.merged) return out;
+  if (matrix.multiplier == Multiplier::module) return adapted(in, out, matrix);
+  idle_adapter(matrix);
+  return out;
+}
+
+}  // namespace llmcalc::layers
