@@ -22,7 +22,7 @@ using quantity::BadInput;
 using read::Given;
 
 /// One question, and what tells it from the others.
-struct Asked {
+struct NamedRun {
   std::string name;
   std::vector<Given> words;
 };
@@ -42,10 +42,10 @@ void put(std::vector<Given>& words, Given word) {
 }
 
 /// A question for each accelerator of "a100,h100:8,4090".
-std::vector<Asked> for_each_gpu(const std::vector<Given>& words) {
+std::vector<NamedRun> for_each_gpu(const std::vector<Given>& words) {
   const auto list = std::ranges::find(words, "gpu", &Given::term);
   if (list == words.end()) return {{"run", words}};
-  std::vector<Asked> asked;
+  std::vector<NamedRun> asked;
   std::string_view rest = list->text;
   while (true) {
     const auto end = std::min(rest.find(','), rest.size());
@@ -59,8 +59,8 @@ std::vector<Asked> for_each_gpu(const std::vector<Given>& words) {
 }
 
 /// A question for each row; what the command line says holds for all rows that do not say otherwise.
-std::vector<Asked> for_each_row(const std::string& path, const std::vector<Given>& words) {
-  std::vector<Asked> asked;
+std::vector<NamedRun> for_each_row(const std::string& path, const std::vector<Given>& words) {
+  std::vector<NamedRun> asked;
   for (auto& row : read::read_run_rows(read_file(path, "--rows"), path)) {
     asked.push_back({std::move(row.name), words});
     for (auto& word : row.words) put(asked.back().words, std::move(word));
@@ -69,7 +69,7 @@ std::vector<Asked> for_each_row(const std::string& path, const std::vector<Given
 }
 
 /// A question without an answer is a line too; the others are answered.
-render::RunLine line_of(const Asked& asked, const std::optional<read::ConfigText>& config,
+render::RunLine line_of(const NamedRun& asked, const std::optional<read::ConfigText>& config,
                         const read::Catalogue& catalogue) {
   render::RunLine line{asked.name, {}, {}, {}};
   try {

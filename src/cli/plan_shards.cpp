@@ -130,16 +130,16 @@ void read_question(const Json& question, PlanOptions& options) {
   if (question.contains("max_dollars")) options.limits.cost = quantity::dollars(question["max_dollars"]);
 }
 
-struct Part {
+struct ShardPart {
   Json question;
   Shard shard;
   Findings findings;
 };
 
-Part read_part(const std::string& file) try {
+ShardPart read_part(const std::string& file) try {
   const Json json = Json::parse(read_file(file, "--merge"));
   if (json.at("kind") != kind) throw BadInput(file, "is no part of a plan");
-  Part part{json.at("question"), read_shard(json.at("shard")), {}};
+  ShardPart part{json.at("question"), read_shard(json.at("shard")), {}};
   part.findings.looked_at = json.at("looked_at");
   part.findings.fitting = json.at("fitting");
   part.findings.unanswered = json.at("unanswered");
@@ -152,7 +152,7 @@ Part read_part(const std::string& file) try {
   throw BadInput(file, std::string("is no part of a plan: ") + error.what(), "made by llmcalc plan --shard i/n");
 }
 
-void check_complete(const std::vector<Part>& parts, const std::vector<std::string>& files) {
+void check_complete(const std::vector<ShardPart>& parts, const std::vector<std::string>& files) {
   const std::int64_t of = parts.front().shard.of;
   std::vector<bool> seen(static_cast<std::size_t>(of));
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -220,7 +220,7 @@ std::string to_part(const PlanOptions& options, const Findings& findings) {
 }
 
 Parts read_parts(const PlanOptions& options) {
-  std::vector<Part> read;
+  std::vector<ShardPart> read;
   for (const auto& file : options.merged) read.push_back(read_part(file));
   check_complete(read, options.merged);
   Parts parts{options, {}};

@@ -16,11 +16,11 @@ namespace llmcalc::formats {
 namespace {
 
 constexpr FloatFormat ieee(int exponent_bits, int fraction_bits) {
-  return {exponent_bits, fraction_bits, TopExponent::special, Overflow::to_infinity};
+  return {exponent_bits, fraction_bits, TopExponent::special, BeyondRange::to_infinity};
 }
-constexpr FloatFormat e4m3{4, 3, TopExponent::one_nan, Overflow::saturate};
-constexpr FloatFormat e5m2{5, 2, TopExponent::special, Overflow::saturate};
-constexpr FloatFormat e2m1{2, 1, TopExponent::numbers, Overflow::saturate};
+constexpr FloatFormat e4m3{4, 3, TopExponent::one_nan, BeyondRange::saturate};
+constexpr FloatFormat e5m2{5, 2, TopExponent::special, BeyondRange::saturate};
+constexpr FloatFormat e2m1{2, 1, TopExponent::numbers, BeyondRange::saturate};
 
 constexpr std::array encodings{
     Encoding{Dtype::fp64, EncodingFamily::floating, ieee(11, 52)},

@@ -20,7 +20,7 @@ std::uint64_t nan_code(const FloatFormat& format) {
 }
 
 std::uint64_t overflow_code(const FloatFormat& format) {
-  return format.overflow == Overflow::saturate ? max_code(format) : infinity_code(format);
+  return format.overflow == BeyondRange::saturate ? max_code(format) : infinity_code(format);
 }
 
 /// The code of |value| > 0, finite. Rounding happens where the value counts in units of its last place: as a whole

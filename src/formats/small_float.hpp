@@ -12,13 +12,13 @@ enum class TopExponent {
   numbers   ///< numbers throughout (OCP MX E2M1)
 };
 
-enum class Overflow { to_infinity, saturate };
+enum class BeyondRange { to_infinity, saturate };
 
 struct FloatFormat {
   int exponent_bits = 0;
   int fraction_bits = 0;
   TopExponent top = TopExponent::special;
-  Overflow overflow = Overflow::to_infinity;
+  BeyondRange overflow = BeyondRange::to_infinity;
 
   constexpr int bias() const { return (1 << (exponent_bits - 1)) - 1; }
   constexpr int min_exponent() const { return 1 - bias(); }

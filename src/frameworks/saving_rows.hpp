@@ -39,24 +39,24 @@ inline constexpr Saving trainer_savings[] = {
     {.way = SaveCheckpoint::sharded,
      .source = sharded_by_deepspeed,
      .holds = under_zero,
-     .writing = Writing::by_buffer},
+     .writing = CheckpointWriting::by_buffer},
     {.way = SaveCheckpoint::full_cpu,
      .source = gathered_by_deepspeed,
      .holds = under_zero3,
-     .writing = Writing::by_buffer,
+     .writing = CheckpointWriting::by_buffer,
      .leaves_out_frozen = true},
     {.way = SaveCheckpoint::full,
      .source =
          "transformers 5.23.0 modeling_utils.py, save_pretrained: max_shard_size; safetensors/torch.py, save_file",
-     .writing = Writing::by_file,
+     .writing = CheckpointWriting::by_file,
      .file_bytes = largest_file},
 };
 
 inline constexpr Saving deepspeed_savings[] = {
-    {.way = SaveCheckpoint::sharded, .source = sharded_by_deepspeed, .writing = Writing::by_buffer},
+    {.way = SaveCheckpoint::sharded, .source = sharded_by_deepspeed, .writing = CheckpointWriting::by_buffer},
     {.way = SaveCheckpoint::full_cpu,
      .source = gathered_by_deepspeed,
-     .writing = Writing::by_buffer,
+     .writing = CheckpointWriting::by_buffer,
      .leaves_out_frozen = true},
 };
 
@@ -67,12 +67,12 @@ constexpr std::string_view staged_by_megatron =
 inline constexpr Saving megatron_savings[] = {
     {.way = SaveCheckpoint::sharded,
      .source = staged_by_megatron,
-     .writing = Writing::whole,
+     .writing = CheckpointWriting::whole,
      .leaves_out_frozen = true,
      .spreads_replicas = true},
     {.way = SaveCheckpoint::async,
      .source = staged_by_megatron,
-     .writing = Writing::whole,
+     .writing = CheckpointWriting::whole,
      .leaves_out_frozen = true,
      .spreads_replicas = true},
 };
@@ -81,14 +81,14 @@ inline constexpr Saving torchtitan_savings[] = {
     {.way = SaveCheckpoint::sharded, .source = "torchtitan components/checkpoint.py: async_mode \"disabled\""},
     {.way = SaveCheckpoint::async,
      .source = "torchtitan components/checkpoint.py: async_mode \"async\" or \"async_with_pinned_mem\"",
-     .writing = Writing::whole},
+     .writing = CheckpointWriting::whole},
 };
 
 inline constexpr Saving torchtune_savings[] = {
     {.way = SaveCheckpoint::full_cpu,
      .source = "torchtune training/_distributed.py, gather_cpu_state_dict, get_full_optimizer_state_dict",
      .gathers_optimizer = true},
-    {.way = SaveCheckpoint::async, .source = staged_by_torch, .writing = Writing::whole},
+    {.way = SaveCheckpoint::async, .source = staged_by_torch, .writing = CheckpointWriting::whole},
 };
 
 inline constexpr Saving litgpt_savings[] = {
@@ -113,10 +113,10 @@ inline constexpr Saving gathering_savings[] = {
 inline constexpr Saving maxtext_savings[] = {
     {.way = SaveCheckpoint::async,
      .source = "MaxText configs/base.yml: async_checkpointing=True",
-     .writing = Writing::whole},
+     .writing = CheckpointWriting::whole},
     {.way = SaveCheckpoint::sharded,
      .source = "MaxText configs/base.yml: async_checkpointing=False",
-     .writing = Writing::whole},
+     .writing = CheckpointWriting::whole},
 };
 
 /// Each rank writes what it has with torch.save.
@@ -130,7 +130,7 @@ inline constexpr Saving all_savings[] = {
     {.way = SaveCheckpoint::full,
      .source = "torch/distributed/fsdp/_state_dict_utils.py, _full_post_state_dict_hook: a clone of every weight"},
     {.way = SaveCheckpoint::sharded, .source = sharded_by_torch},
-    {.way = SaveCheckpoint::async, .source = staged_by_torch, .writing = Writing::whole},
+    {.way = SaveCheckpoint::async, .source = staged_by_torch, .writing = CheckpointWriting::whole},
 };
 
 }  // namespace llmcalc::frameworks

@@ -9,8 +9,8 @@
 
 namespace llmcalc::memory {
 
+using frameworks::CheckpointWriting;
 using frameworks::Saving;
-using frameworks::Writing;
 using layers::Weight;
 using quantity::Bytes;
 using quantity::bytes;
@@ -114,12 +114,12 @@ Bytes Checkpoint::own_part(const Saved& saved) const {
   constexpr Bytes largest_group = bytes(4'000'000'000);
   const bool by_group = spec::zero_stage(question_.layout.sharding) == 3;
   switch (saving_.writing) {
-    case Writing::by_tensor:
-    case Writing::by_file:
+    case CheckpointWriting::by_tensor:
+    case CheckpointWriting::by_file:
       return saved.largest_shard;
-    case Writing::by_buffer:
+    case CheckpointWriting::by_buffer:
       return by_group ? std::min(saved.masters, largest_group) : saved.masters;
-    case Writing::whole:
+    case CheckpointWriting::whole:
       return saved.shard;
   }
   return {};
@@ -129,11 +129,11 @@ CheckpointNeeds Checkpoint::needs(const Saved& saved) const {
   CheckpointNeeds needs;
   needs.accelerator = gathered(saved);
   if (saving_.way == SaveCheckpoint::full) {
-    const bool by_file = saving_.writing == Writing::by_file;
+    const bool by_file = saving_.writing == CheckpointWriting::by_file;
     needs.host_of_first = by_file ? std::min(bytes(saving_.file_bytes), saved.weights) : saved.largest_tensor;
   } else if (saving_.way == SaveCheckpoint::full_cpu) {
     needs.host_of_first = std::max(saved.weights, saving_.gathers_optimizer ? saved.optimizer : bytes(0));
-    if (saving_.writing == Writing::by_buffer) needs.host_of_each = own_part(saved);
+    if (saving_.writing == CheckpointWriting::by_buffer) needs.host_of_each = own_part(saved);
   } else {
     needs.host_of_each = own_part(saved);
   }

@@ -5,7 +5,7 @@
 namespace llmcalc::memory {
 
 using program::Companion;
-using program::Role;
+using program::CompanionRole;
 using quantity::Bytes;
 using quantity::bytes;
 
@@ -29,7 +29,7 @@ Pass pass_of(const BlockPrices& prices, const StepRules& rules, const Companion&
     pass.kept += count * walk.kept;
     widest = std::max(widest, walk.forward_peak + gathered);
   }
-  pass.peak = pass.kept + (companion.role == Role::generation ? bytes(0) : widest);
+  pass.peak = pass.kept + (companion.role == CompanionRole::generation ? bytes(0) : widest);
   return pass;
 }
 
@@ -46,8 +46,8 @@ program::States states_of(const BlockPrices& prices, const Companion& companion,
 CompanionStates companion_states(const BlockPrices& prices, std::span<const program::BlockRun> runs) {
   CompanionStates sum;
   for (const Companion& companion : prices.companions) {
-    if (companion.role == Role::reference) sum.reference = states_of(prices, companion, runs);
-    if (companion.role == Role::reward) sum.reward = states_of(prices, companion, runs);
+    if (companion.role == CompanionRole::reference) sum.reference = states_of(prices, companion, runs);
+    if (companion.role == CompanionRole::reward) sum.reward = states_of(prices, companion, runs);
     if (companion.is_trained()) sum.value = states_of(prices, companion, runs);
   }
   return sum;

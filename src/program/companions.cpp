@@ -105,16 +105,16 @@ void add_companions(const spec::Question& question, const frameworks::Profile& p
   if (training.makes_samples() && training.colocate_fraction == 0.0) {
     const std::size_t generator = append_model(of_generation(question), profile, program);
     program.companions.push_back(
-        {Role::generation, false, training.grad_accum, in_place_of(plain, program, generator, last_known)});
+        {CompanionRole::generation, false, training.grad_accum, in_place_of(plain, program, generator, last_known)});
   }
   if (asks_reference(training)) {
-    program.companions.push_back({Role::reference, training.reference == Reference::model, 1, reference});
+    program.companions.push_back({CompanionRole::reference, training.reference == Reference::model, 1, reference});
   }
   if (training.algorithm != Algorithm::ppo) return;
   const std::size_t reward_head = append_score(frozen, profile, program);
-  program.companions.push_back({Role::reward, true, 1, with_head(reference, program, reward_head)});
+  program.companions.push_back({CompanionRole::reward, true, 1, with_head(reference, program, reward_head)});
   const std::size_t value_head = append_score(question, profile, program);
-  program.companions.push_back({Role::value, true, 1, with_head(value, program, value_head)});
+  program.companions.push_back({CompanionRole::value, true, 1, with_head(value, program, value_head)});
 }
 
 }  // namespace llmcalc::program

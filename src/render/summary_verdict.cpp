@@ -56,20 +56,20 @@ std::string run_of(const Report& report) {
 
 /// The ways in which a run is spread that are in use, and what else it does unlike a plain one.
 std::string layout_of(const Report& report) {
-  struct Choice {
+  struct SpreadTerm {
     std::string_view term;
     std::string_view word;   ///< before the value
     std::string_view plain;  ///< the value that nobody needs to hear of
   };
   constexpr std::array choices{
-      Choice{"dp", "dp ", "1"},
-      Choice{"tp", "tp ", "1"},
-      Choice{"pp", "pp ", "1"},
-      Choice{"cp", "cp ", "1"},
-      Choice{"ep", "ep ", "1"},
-      Choice{"sharding", "", "none"},
-      Choice{"recompute", "recompute ", "none"},
-      Choice{"offload", "offload ", "none"},
+      SpreadTerm{"dp", "dp ", "1"},
+      SpreadTerm{"tp", "tp ", "1"},
+      SpreadTerm{"pp", "pp ", "1"},
+      SpreadTerm{"cp", "cp ", "1"},
+      SpreadTerm{"ep", "ep ", "1"},
+      SpreadTerm{"sharding", "", "none"},
+      SpreadTerm{"recompute", "recompute ", "none"},
+      SpreadTerm{"offload", "offload ", "none"},
   };
   std::string words;
   for (const auto& [term, word, plain] : choices) {

@@ -21,7 +21,7 @@ constexpr int bar_columns = 28;
 constexpr std::string_view layer_prefix = "layer ";
 
 /// Neighbouring layers of one phase, drawn as one row as high as the highest of them.
-struct Row {
+struct GraphRow {
   const TimelinePoint* first;
   const TimelinePoint* last;
   quantity::Bytes highest;
@@ -30,8 +30,8 @@ struct Row {
 
 bool is_layer(const TimelinePoint& point) { return point.place.starts_with(layer_prefix); }
 
-std::vector<Row> rows_of(const std::vector<TimelinePoint>& points, std::size_t group) {
-  std::vector<Row> rows;
+std::vector<GraphRow> rows_of(const std::vector<TimelinePoint>& points, std::size_t group) {
+  std::vector<GraphRow> rows;
   for (const auto& point : points) {
     const bool joins = !rows.empty() && rows.back().points < group && is_layer(point) && is_layer(*rows.back().last) &&
                        rows.back().last->phase == point.phase;
@@ -39,7 +39,7 @@ std::vector<Row> rows_of(const std::vector<TimelinePoint>& points, std::size_t g
       rows.push_back({&point, &point, point.allocated});
       continue;
     }
-    Row& row = rows.back();
+    GraphRow& row = rows.back();
     row.last = &point;
     row.highest = std::max(row.highest, point.allocated);
     ++row.points;
@@ -47,14 +47,14 @@ std::vector<Row> rows_of(const std::vector<TimelinePoint>& points, std::size_t g
   return rows;
 }
 
-std::vector<Row> few_rows_of(const std::vector<TimelinePoint>& points) {
+std::vector<GraphRow> few_rows_of(const std::vector<TimelinePoint>& points) {
   std::size_t group = 1;
   auto rows = rows_of(points, group);
   while (rows.size() > most_rows && group < points.size()) rows = rows_of(points, ++group);
   return rows;
 }
 
-std::string place_of(const Row& row) {
+std::string place_of(const GraphRow& row) {
   if (row.points == 1) return row.first->place;
   return row.first->place + " to " + row.last->place.substr(layer_prefix.size());
 }
@@ -70,7 +70,7 @@ std::string timeline_section(const Report& report, const TextStyle& style) {
   const auto highest = std::ranges::max(memory.timeline, {}, &TimelinePoint::allocated).allocated;
   bool marked = false;
   const TimelinePoint* before = nullptr;
-  for (const Row& row : few_rows_of(memory.timeline)) {
+  for (const GraphRow& row : few_rows_of(memory.timeline)) {
     const bool peak = row.highest == highest && !marked;
     marked = marked || peak;
     const bool new_phase = before == nullptr || before->phase != row.first->phase;

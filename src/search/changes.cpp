@@ -64,7 +64,7 @@ bool smaller_loss(Changed& run, Larger, std::size_t step) {
   return true;
 }
 
-struct Stage {
+struct ShardingStage {
   spec::Sharding sharding;
   std::string_view change;
   std::string_view cost;
@@ -74,7 +74,7 @@ constexpr std::string_view no_more_traffic =
     "nothing: as much communication as before (Rajbhandari et al. 2020 section 7)";
 constexpr std::string_view more_traffic = "1.5 times the communication (Rajbhandari et al. 2020 section 7)";
 
-constexpr Stage stages[] = {
+constexpr ShardingStage stages[] = {
     {spec::Sharding::zero1, "optimizer states spread over the data-parallel ranks", no_more_traffic},
     {spec::Sharding::zero2, "gradients spread as well", no_more_traffic},
     {spec::Sharding::zero3, "weights spread as well, gathered layer by layer", more_traffic},
@@ -82,10 +82,10 @@ constexpr Stage stages[] = {
 };
 
 /// What the framework can shard in this layout, weakest first: all that a search tries but plain replication.
-std::vector<Stage> stages_of(const spec::Question& question) {
-  std::vector<Stage> known;
+std::vector<ShardingStage> stages_of(const spec::Question& question) {
+  std::vector<ShardingStage> known;
   for (const spec::Sharding sharding : row_of(question).space.shardings) {
-    const auto* stage = std::ranges::find(stages, sharding, &Stage::sharding);
+    const auto* stage = std::ranges::find(stages, sharding, &ShardingStage::sharding);
     spec::Layout layout = question.layout;
     layout.sharding = sharding;
     const bool is_legal = frameworks::broken_rule({question.model.shape, question.training, layout}) == nullptr;
@@ -102,7 +102,7 @@ bool shard(Changed& run, Larger, std::size_t step) {
   auto& layout = run.question.layout;
   const auto known = stages_of(run.question);
   if (layout.dp * layout.cp == 1 || step >= known.size()) return false;
-  const Stage& stage = known[step];
+  const ShardingStage& stage = known[step];
   if (spec::zero_stage(stage.sharding) <= spec::zero_stage(layout.sharding)) return false;
   layout.sharding = stage.sharding;
   say(run, {sharding_term(run.question)}, stage.change, stage.cost);

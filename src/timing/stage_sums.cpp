@@ -15,7 +15,7 @@ namespace {
 /// which no price of a whole pass says anything about.
 void add_companion(const program::Companion& companion, const StageGroup& group, std::span<const BlockTime> times,
                    double pace, StageWork& stage) {
-  if (companion.role == program::Role::generation) return;
+  if (companion.role == program::CompanionRole::generation) return;
   for (const program::BlockRun& run : group.runs) {
     const BlockTime& block = times[companion.runs[run.block]];
     const double n = pace * static_cast<double>(run.count);

@@ -13,7 +13,7 @@ struct Question;
 namespace llmcalc::frameworks {
 
 /// What of a rank's part is in host memory at once while it is written.
-enum class Writing {
+enum class CheckpointWriting {
   by_tensor,  ///< one tensor on its way to the disk (pytorch torch/serialization.py, _save; distributed/checkpoint/
               ///< filesystem.py, _OverlappingCpuLoader)
   by_buffer,  ///< the largest flat buffer of the optimizer's states (DeepSpeed's partitions are one tensor each)
@@ -26,7 +26,7 @@ struct Saving {
   spec::SaveCheckpoint way = spec::SaveCheckpoint::none;
   std::string_view source;
   bool (*holds)(const spec::Question& question) = nullptr;  ///< of the framework's own choice; empty: always
-  Writing writing = Writing::by_tensor;
+  CheckpointWriting writing = CheckpointWriting::by_tensor;
   std::int64_t file_bytes = 0;     ///< of a file, at most
   bool gathers_optimizer = false;  ///< the optimizer's states too come to the first rank, when the weights have gone
   bool leaves_out_frozen = false;  ///< of a run with adapters only these are gathered

@@ -22,7 +22,7 @@ struct Chunk {
 };
 
 /// Why a run has a model beside the trained one, or a pass before its training.
-enum class Role {
+enum class CompanionRole {
   reference,  ///< a frozen model's log-probabilities of the same samples
   reward,     ///< a frozen model's score of each sample
   value,      ///< a trained model's estimate of the score, from each position
@@ -31,12 +31,12 @@ enum class Role {
 
 /// A model that runs as many layers on the same samples as the trained one.
 struct Companion {
-  Role role = Role::reference;
+  CompanionRole role = CompanionRole::reference;
   bool owns_weights = true;         ///< otherwise they are the trained model's
   std::int64_t micro_batches = 1;   ///< that it runs at once
   std::vector<std::uint16_t> runs;  ///< for each block of the trained model the one that runs in its place
 
-  bool is_trained() const { return role == Role::value; }
+  bool is_trained() const { return role == CompanionRole::value; }
 };
 
 struct Program {
