@@ -56,4 +56,12 @@ Bytes activations_in_flight(const Kept& kept, const spec::Question& question, st
   return bytes(0);
 }
 
+Bytes left_of(Bytes in_flight, const Kept& kept) {
+  const Bytes all = kept.total();
+  if (kept.left == bytes(0)) return bytes(0);
+  if (kept.left == all) return in_flight;
+  const double share = static_cast<double>(in_bytes(kept.left)) / static_cast<double>(in_bytes(all));
+  return bytes(static_cast<std::int64_t>(share * static_cast<double>(in_bytes(in_flight))));
+}
+
 }  // namespace llmcalc::memory

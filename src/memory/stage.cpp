@@ -16,19 +16,6 @@ Bytes resting(const program::States& states) {
   return states.weights + states.adapters + states.master + states.optimizer;
 }
 
-namespace {
-
-/// Of other micro-batches as much leaves as of this one.
-Bytes of_in_flight(Bytes in_flight, const Kept& kept) {
-  const Bytes all = kept.total();
-  if (kept.left == bytes(0)) return bytes(0);
-  if (kept.left == all) return in_flight;
-  const double share = static_cast<double>(in_bytes(kept.left)) / static_cast<double>(in_bytes(all));
-  return bytes(static_cast<std::int64_t>(share * static_cast<double>(in_bytes(in_flight))));
-}
-
-}  // namespace
-
 /// Those whose states rest on this rank: temporaries are one tensor in the moments' type for each.
 std::int64_t StageWalk::trained_parameters(const program::States& states) const {
   constexpr std::int64_t bits_of_byte = 8;
@@ -85,34 +72,12 @@ void StageWalk::add_states(Stage& stage) const {
 /// What a stage has by its place in the pipeline.
 void StageWalk::place(Stage& stage, std::int64_t index) const {
   const Bytes in_flight = activations_in_flight(stage.passes.kept, question_, index);
-  const Bytes waiting = of_in_flight(in_flight, stage.passes.kept);
+  const Bytes waiting = left_of(in_flight, stage.passes.kept);
   stage.passes.in_flight = in_flight - waiting;
   stage.elsewhere.host += waiting;
   const StageTensors tensors = stage_tensors(question_, profile_, index);
   stage.buffers += tensors.in_step;
   stage.between_steps += tensors.between_steps;
-}
-
-/// As of a stage that is placed: other micro-batches are there in each of its passes.
-Bytes StageWalk::peak(const StageNeeds& needs, std::int64_t index) const {
-  const Bytes in_flight = activations_in_flight(needs.kept, question_, index);
-  const StageTensors tensors = stage_tensors(question_, profile_, index);
-  StageNeeds placed = needs;
-  placed.micro_batch += in_flight - of_in_flight(in_flight, needs.kept);
-  placed.rest.resident += tensors.in_step;
-  placed.rest.update += tensors.between_steps;
-  return peak(placed);
-}
-
-Bytes StageWalk::peak(const StageNeeds& needs) const {
-  const Bytes in_passes = needs.rest.resident + std::max(needs.before, needs.micro_batch);
-  return rules_.differentiates ? std::max(in_passes, needs.rest.update) : in_passes;
-}
-
-Bytes StageWalk::host(const StageNeeds& needs, std::int64_t index) const {
-  if (needs.kept.left == bytes(0)) return needs.rest.host;
-  const Bytes in_flight = activations_in_flight(needs.kept, question_, index);
-  return needs.rest.host + needs.kept.left + of_in_flight(in_flight, needs.kept);
 }
 
 /// The states of further models follow the rules of the trained model's.

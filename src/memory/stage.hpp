@@ -1,5 +1,5 @@
 // What one pipeline rank holds, and what of it is there at every moment of a step. stage_walk.cpp goes through the
-// moments.
+// moments, stage_needs.cpp compares stages.
 #pragma once
 
 #include "llmcalc/memory/stage_walk.hpp"
@@ -19,6 +19,16 @@ struct StageWalk::Passes {
   quantity::Bytes last_graph{};  ///< held by the nodes of the micro-batch before
   quantity::Bytes root{};        ///< weights whole while layers run: of the unit outside the layers, or of all
   CompanionPasses companions{};
+};
+
+/// What comes for the block that runs backward next, while another runs.
+struct StageWalk::Arrival {
+  quantity::Bytes activations, weights;
+};
+
+/// What the backward pass of one block leaves behind.
+struct StageWalk::Growth {
+  quantity::Bytes activations, gradients, logits;
 };
 
 /// What one pipeline rank holds besides the blocks' own walks.

@@ -45,6 +45,14 @@ void count_up(std::int64_t count, bool all, const Visit& visit) {
   }
 }
 
+/// So many times what one block leaves behind.
+template <class Alive, class Growth>
+void grow(Alive& alive, const Growth& growth, std::int64_t times) {
+  part<&Moment::activations>(alive) += times * growth.activations;
+  part<&Moment::gradients>(alive) += times * growth.gradients;
+  part<&Moment::logits>(alive) += times * growth.logits;
+}
+
 /// The pass of a model beside the trained one, which takes so many bytes.
 template <class Alive, class Visit>
 void visit_pass(Phase phase, std::int64_t position, Alive alive, Bytes size, const Visit& visit) {
@@ -55,28 +63,48 @@ void visit_pass(Phase phase, std::int64_t position, Alive alive, Bytes size, con
 
 }  // namespace
 
-/// What comes for the block that runs backward next, while another runs.
-struct StageWalk::Arrival {
-  Bytes activations, weights;
-};
-
-/// What the backward pass of one block leaves behind.
-struct StageWalk::Growth {
-  Bytes activations, gradients, logits;
-
-  template <class Alive>
-  void add_to(Alive& alive, std::int64_t times) const {
-    part<&Moment::activations>(alive) += times * activations;
-    part<&Moment::gradients>(alive) += times * gradients;
-    part<&Moment::logits>(alive) += times * logits;
-  }
-};
-
 /// The weights of the next block on their way while another runs; DeepSpeed fetches so many elements ahead.
 Bytes StageWalk::prefetched(std::uint16_t block) const {
   const Bytes whole = gathered(block);
   const std::int64_t ahead = profile_.exchange.zero.prefetch_bucket;
   return ahead == 0 ? whole : std::min(whole, bytes(quantity::product(ahead, layers::half_width)));
+}
+
+StageWalk::Arrival StageWalk::arriving(std::uint16_t block, bool left) const {
+  return {left ? walk_of(block).kept : bytes(0), prefetched(block)};
+}
+
+/// Of the blocks of a run, the first ones, those whose activations leave for the host.
+std::int64_t StageWalk::leaving_blocks(const Passes& stage, std::size_t run) const {
+  const program::Offloaded& offload = rules_.offload;
+  if (!offload.activations) return 0;
+  const std::int64_t count = stage.runs[run].count;
+  if (offload.layers == program::Offloaded::unlimited) return count;
+  if (!is_layer(stage.runs[run].block)) return 0;
+  std::int64_t before = 0;
+  for (std::size_t r = 0; r < run; ++r) before += is_layer(stage.runs[r].block) ? stage.runs[r].count : 0;
+  return std::clamp<std::int64_t>(offload.layers - before, 0, count);
+}
+
+bool StageWalk::last_leaves(const Passes& stage, std::size_t run) const {
+  return leaving_blocks(stage, run) == stage.runs[run].count;
+}
+
+StageWalk::Growth StageWalk::left_by(std::uint16_t block) const {
+  const BlockWalk& walk = walk_of(block);
+  const bool retains = rules_.retains_inputs && !is_root(block);
+  const Bytes retained = retains ? walk.kept + walk.input_gradient : bytes(0);
+  return {retained + walk.deferred, gradients_left_by(block), walk.held_by_loop};
+}
+
+/// What the backward pass of a block leaves of its weights' gradients beside those that were there before.
+Bytes StageWalk::gradients_left_by(std::uint16_t block) const {
+  if (rules_.offload.gradients) return bytes(0);
+  const Bytes awaiting = walk_of(block).awaiting_gradient;
+  if (rules_.gradients_resident || profile_.step.updates_in_backward) return awaiting;
+  if (rules_.flat_gradients) return flat_gradients(block);
+  const bool reduced = rules_.streams_weights || rules_.sharding.shards_gradients();
+  return awaiting + (reduced ? weights_of(block).states.gradients : walk_of(block).weight_gradients);
 }
 
 /// Offloaded activations are on the accelerator for the layer that runs and for the one before it, whose copy is on its
@@ -125,7 +153,7 @@ void StageWalk::backward(const Passes& stage, Alive alive, Visits visits, const 
       const Arrival next = n + 1 < count ? arriving(block, n + 1 >= staying) : before;
       Alive moment = alive;
       add_backward_peak(block, n >= staying, moment);
-      growth.add_to(moment, n);
+      grow(moment, growth, n);
       part<&Moment::activations>(moment) -= std::min(n, staying) * walk.kept;
       part<&Moment::activations>(moment) += next.activations;
       part<&Moment::temporaries>(moment) += next.weights;
@@ -133,7 +161,7 @@ void StageWalk::backward(const Passes& stage, Alive alive, Visits visits, const 
     });
     last -= count;
     part<&Moment::activations>(alive) -= staying * walk.kept;
-    growth.add_to(alive, count);
+    grow(alive, growth, count);
   }
 }
 
@@ -150,43 +178,6 @@ void StageWalk::add_backward_peak(std::uint16_t block, bool left, Alive& alive) 
   }
   const std::int64_t copies = rules_.flat_gradients ? flat_gradient_pieces : 1;
   part<&Moment::temporaries>(alive) += gathered(block) + copies * flat_gradients(block);
-}
-
-StageWalk::Arrival StageWalk::arriving(std::uint16_t block, bool left) const {
-  return {left ? walk_of(block).kept : bytes(0), prefetched(block)};
-}
-
-/// Of the blocks of a run, the first ones, those whose activations leave for the host.
-std::int64_t StageWalk::leaving_blocks(const Passes& stage, std::size_t run) const {
-  const program::Offloaded& offload = rules_.offload;
-  if (!offload.activations) return 0;
-  const std::int64_t count = stage.runs[run].count;
-  if (offload.layers == program::Offloaded::unlimited) return count;
-  if (!is_layer(stage.runs[run].block)) return 0;
-  std::int64_t before = 0;
-  for (std::size_t r = 0; r < run; ++r) before += is_layer(stage.runs[r].block) ? stage.runs[r].count : 0;
-  return std::clamp<std::int64_t>(offload.layers - before, 0, count);
-}
-
-bool StageWalk::last_leaves(const Passes& stage, std::size_t run) const {
-  return leaving_blocks(stage, run) == stage.runs[run].count;
-}
-
-StageWalk::Growth StageWalk::left_by(std::uint16_t block) const {
-  const BlockWalk& walk = walk_of(block);
-  const bool retains = rules_.retains_inputs && !is_root(block);
-  const Bytes retained = retains ? walk.kept + walk.input_gradient : bytes(0);
-  return {retained + walk.deferred, gradients_left_by(block), walk.held_by_loop};
-}
-
-/// What the backward pass of a block leaves of its weights' gradients beside those that were there before.
-Bytes StageWalk::gradients_left_by(std::uint16_t block) const {
-  if (rules_.offload.gradients) return bytes(0);
-  const Bytes awaiting = walk_of(block).awaiting_gradient;
-  if (rules_.gradients_resident || profile_.step.updates_in_backward) return awaiting;
-  if (rules_.flat_gradients) return flat_gradients(block);
-  const bool reduced = rules_.streams_weights || rules_.sharding.shards_gradients();
-  return awaiting + (reduced ? weights_of(block).states.gradients : walk_of(block).weight_gradients);
 }
 
 template <class Alive, class Visit>
@@ -260,42 +251,6 @@ StageNeeds StageWalk::needs(BlockRuns runs, const StageRest& rest) const {
   visit_passes(passes, bytes(0), Visits::highest,
                [&](Phase, std::int64_t, Bytes alive) { needs.micro_batch = std::max(needs.micro_batch, alive); });
   return needs;
-}
-
-StagePeak StageWalk::worst(std::span<const program::StageGroup> groups, std::span<const StageNeeds> needs) const {
-  StagePeak worst{0, bytes(-1)};
-  const auto consider = [&](const StageNeeds& of, std::int64_t stage) {
-    const Bytes allocated = peak(of, stage);
-    if (allocated > worst.allocated) worst = {stage, allocated};
-  };
-  const bool may_grow = question_.layout.schedule == spec::Schedule::zero_bubble;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    consider(needs[i], groups[i].first);
-    if (may_grow && groups[i].last != groups[i].first) consider(needs[i], groups[i].last);
-  }
-  return worst;
-}
-
-StagePeak StageWalk::worst(std::span<const program::StageGroup> groups) const {
-  return worst(groups, needs_of(groups));
-}
-
-std::vector<StageNeeds> StageWalk::needs_of(std::span<const program::StageGroup> groups) const {
-  std::vector<StageNeeds> of;
-  for (const auto& group : groups) of.push_back(needs(group.runs, rest(group.runs)));
-  return of;
-}
-
-Bytes StageWalk::highest_host(std::span<const program::StageGroup> groups, std::span<const StageNeeds> needs) const {
-  Bytes highest = bytes(0);
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    highest = std::max({highest, host(needs[i], groups[i].first), host(needs[i], groups[i].last)});
-  }
-  return highest;
-}
-
-Bytes StageWalk::highest_host(std::span<const program::StageGroup> groups) const {
-  return highest_host(groups, needs_of(groups));
 }
 
 std::vector<BlockPeak> StageWalk::timeline(BlockRuns runs, std::int64_t index) const {
