@@ -61,7 +61,7 @@ bool UnitSearch::states_fit(const Pipeline& pipeline, std::uint32_t list) try {
   const Bytes least = least_peak(walk, list, pipeline.stages[list], rests_.front());
   if (needed(0, least) > base_->capacity) return false;
   const auto& rests = rests_.front().get(walk, list, pipeline.stages[list]);
-  return !spec::uses_host(question_) || host_has(std::ranges::max(rests, {}, &memory::StageRest::host).host);
+  return !spec::uses_host(question_) || host_has(std::ranges::max(rests, {}, &memory::StageRest::host).host, {});
 } catch (const quantity::Overflow&) {
   return false;
 }
@@ -102,22 +102,38 @@ Bytes UnitSearch::memory_of(PricedPolicy& policy, const Pipeline& pipeline, cons
   return needed(policy.recompute, peaks_[deferred].worst(walk, list, pipeline.stages[list], rests_[policy.recompute]));
 }
 
-bool UnitSearch::host_has(Bytes of_rank) const {
-  const Bytes needed = spec::host_need_of(question_, of_rank);
+bool UnitSearch::host_has(Bytes of_rank, Bytes of_first) const {
+  const Bytes needed = spec::host_need_of(question_, of_rank) + of_first;
   const auto capacity = spec::host_capacity_of(question_);
   if (capacity && needed > *capacity) return false;
   return !space_.question().strict || trust::host_excess(question_, needed) <= 0.0;
 }
 
 /// What rests on the accelerator but for paged states asks nothing of its host.
-bool UnitSearch::host_fits(PricedPolicy& policy, const Pipeline& pipeline, const Order& order) {
+bool UnitSearch::host_fits(PricedPolicy& policy, const Pipeline& pipeline, const Order& order,
+                           const memory::CheckpointNeeds& saving) {
   if (!spec::uses_host(question_)) return true;
   const bool deferred = order.schedule == spec::Schedule::zero_bubble;
   const std::uint32_t list = order.cut->stages[policy.recompute];
   auto& rests = rests_[policy.recompute];
   const auto& walk = walk_of(policy, deferred);
   const Bytes of_rank = peaks_[deferred].highest_host(walk, list, pipeline.stages[list], rests);
-  return host_has(of_rank);
+  return host_has(of_rank + saving.host_of_each, saving.host_of_first);
+}
+
+/// What rests on a stage while a checkpoint is written counts as needed there; gradients and activations are gone.
+memory::CheckpointNeeds UnitSearch::saving_needs(PricedPolicy& policy, const Pipeline& pipeline, const Order& order) {
+  memory::CheckpointNeeds highest;
+  if (question_.training.save_checkpoint == spec::SaveCheckpoint::none) return highest;
+  const auto& walk = walk_of(policy, order.schedule == spec::Schedule::zero_bubble);
+  for (const auto& group : pipeline.stages[order.cut->stages[policy.recompute]]) {
+    const auto needs = memory::checkpoint_needs(weights_of(policy.recompute).program, group.runs, question_);
+    const Bytes resting = walk.walk(group.runs, 0).persistent.total();
+    highest.accelerator = std::max(highest.accelerator, resting + needs.accelerator);
+    highest.host_of_each = std::max(highest.host_of_each, needs.host_of_each);
+    highest.host_of_first = std::max(highest.host_of_first, needs.host_of_first);
+  }
+  return highest;
 }
 
 const std::vector<timing::StageTraffic>& UnitSearch::traffic_of(std::uint32_t recompute, std::uint32_t list,

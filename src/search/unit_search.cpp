@@ -251,8 +251,9 @@ void UnitSearch::evaluate(std::uint32_t recompute, const Pipeline& pipeline) try
 
 void UnitSearch::compose(PricedPolicy& policy, const Pipeline& pipeline, const Order& order) try {
   take(order);
-  const Bytes memory = memory_of(policy, pipeline, order);
-  if (!fits(memory) || !host_fits(policy, pipeline, order)) return;
+  const auto saving = saving_needs(policy, pipeline, order);
+  const Bytes memory = std::max(memory_of(policy, pipeline, order), needed(policy.recompute, saving.accelerator));
+  if (!fits(memory) || !host_fits(policy, pipeline, order, saving)) return;
   const PlannedRun run = planned(policy.recompute, memory, step_time(policy, pipeline, order));
   if (!is_within_limits(run)) return;
   keeper_->count(0, 1);

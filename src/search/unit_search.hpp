@@ -69,8 +69,10 @@ class UnitSearch {
   quantity::Bytes memory_of(PricedPolicy& policy, const Pipeline& pipeline, const Order& order);
   quantity::Seconds step_time(PricedPolicy& policy, const Pipeline& pipeline, const Order& order);
   bool fits(quantity::Bytes memory) const;
-  bool host_has(quantity::Bytes of_rank) const;
-  bool host_fits(PricedPolicy& policy, const Pipeline& pipeline, const Order& order);
+  bool host_has(quantity::Bytes of_rank, quantity::Bytes of_first) const;
+  bool host_fits(PricedPolicy& policy, const Pipeline& pipeline, const Order& order,
+                 const memory::CheckpointNeeds& saving);
+  memory::CheckpointNeeds saving_needs(PricedPolicy& policy, const Pipeline& pipeline, const Order& order);
   const memory::StageWalk& walk_of(PricedPolicy& policy, bool deferred);
   PlannedRun planned(std::uint32_t recompute, quantity::Bytes memory, quantity::Seconds step) const;
   bool is_within_limits(const PlannedRun& run) const;

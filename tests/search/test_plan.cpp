@@ -59,6 +59,8 @@ const std::vector<std::pair<std::string_view, Space>> spaces = {
     {tied, {"--gpu h100-sxm --framework megatron", 6, 6}},
     {tied, {"--gpu h100-sxm --framework hf", 4, 8}},
     {tied, {"--gpu a100-40 --method lora", 4, 4}},
+    {tiny, {"--gpu a100-40 --framework hf --save-checkpoint full --memory 2500MiB", 4, 4}},
+    {tiny, {"--gpu h100-sxm --framework megatron --save-checkpoint async --host-memory 1GiB", 4, 4}},
     {experts, {"--gpu a100-40", 2, 2}},
     {experts, {"--gpu h100-sxm --framework megatron --memory 3GiB", 4, 4}},
     {experts, {"--gpu h100-sxm --framework megatron", 4, 2, Objective::step_time, 2}},

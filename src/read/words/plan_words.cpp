@@ -81,8 +81,7 @@ void refuse(const Given& word) {
     throw BadInput(word.origin.where, "follows from the global batch, the replicas and the micro-batch",
                    "leave it out");
   }
-  if (name == "eval_batch" || name == "save_checkpoint")
-    throw BadInput(word.origin.where, "a plan is of training steps", "leave it out");
+  if (name == "eval_batch") throw BadInput(word.origin.where, "a plan is of training steps", "leave it out");
   if (name == "rank") throw BadInput(word.origin.where, "a plan goes by the worst rank", "leave it out");
 }
 
