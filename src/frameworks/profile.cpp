@@ -19,8 +19,10 @@ constexpr double median_reserved_ratio = 1.04;
 
 /// PyTorch's scaled_dot_product_attention runs FlashAttention-2 unless cuDNN comes first, which it does on Hopper and
 /// Blackwell since the release that ships cuDNN 9.15 (pytorch aten/src/ATen/native/transformers/cuda/sdp_utils.cpp,
-/// check_prefer_cudnn_attention; pull request 138522 had made it opt-in in 2.5.1).
-AttentionLibrary library_of_torch(const spec::Training& training) {
+/// check_prefer_cudnn_attention; pull request 138522 had made it opt-in in 2.5.1). On AMD's parts it is AOTriton,
+/// kernels that Triton has compiled ahead (aten/src/ATen/native/transformers/hip/flash_attn/flash_api.h).
+AttentionLibrary library_of_torch(const spec::Training& training, const std::optional<spec::Accelerator>& gpu) {
+  if (gpu && gpu->vendor == "AMD") return AttentionLibrary::triton;
   return holds(Behaviour::cudnn_attention, training.software) ? AttentionLibrary::native : AttentionLibrary::flash_2;
 }
 
@@ -40,7 +42,7 @@ void update_in_backward(Profile& p) {
 
 Profile make_profile(const spec::Training& training, const std::optional<spec::Accelerator>& gpu) {
   Profile p = row_of(training.framework).profile({training, gpu});
-  if (training.attention == spec::AttentionKernel::sdpa) p.attention.library = library_of_torch(training);
+  if (training.attention == spec::AttentionKernel::sdpa) p.attention.library = library_of_torch(training, gpu);
   if (training.compile) p.mlp.fused_glu = true;
   if (training.compile || training.fused_kernels) {
     p.norm.fused = true;

@@ -62,7 +62,7 @@ spec::AttentionRates attention_rates(const Chip& chip, frameworks::AttentionLibr
   const spec::AttentionKernels& kernels = chip.rates->attention;
   spec::AttentionRates rates = library == frameworks::AttentionLibrary::native ? kernels.native : kernels.flash_2;
   if (!is_measured_by_shape(*chip.rates)) {
-    rates.share = kernels.of_products * chip.ceiling;
+    rates.share = kernels.of_products * chip.ceiling * rate_of(library);
     return rates;
   }
   if (rates.share <= 0.0) rates.share = kernels.of_products * chip.rates->products.ceiling;
