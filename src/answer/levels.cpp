@@ -1,5 +1,6 @@
 #include "llmcalc/answer/levels.hpp"
 
+#include "answer/cached.hpp"
 #include "answer/parts.hpp"
 #include "llmcalc/layers/widths.hpp"
 #include "llmcalc/memory/communicators.hpp"
@@ -48,39 +49,6 @@ Bytes textbook_total(const spec::Question& question, const memory::Moment& state
 
 constexpr Bytes unlimited = bytes(std::numeric_limits<std::int64_t>::max());
 
-/// What the allocator holds over what is allocated while nothing presses it.
-double cached_ratio(const spec::Question& question, const frameworks::Profile& profile) {
-  return question.runtime.reserved_ratio.value_or(
-      std::max(profile.measured.reserved_over_allocated, trust::error_bar(question).cached));
-}
-
-Bytes scaled(Bytes size, double factor) {
-  const double product = std::ceil(static_cast<double>(in_bytes(size)) * factor);
-  constexpr double too_much = 9.2e18;  // 2^63 bytes, which an integer of 64 bits cannot hold
-  if (product >= too_much) throw quantity::Overflow("a size beyond 2^63 bytes");
-  return bytes(static_cast<std::int64_t>(product));
-}
-
-/// Per-parameter sharding allocates what it gathers and reduces on streams of its own, and blocks never change streams
-/// (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_all_gather and foreach_reduce).
-bool has_pools(const spec::Question& question, const frameworks::Profile& profile) {
-  const auto sharding = question.layout.sharding;
-  const bool by_parameter = sharding == spec::Sharding::fsdp2 || sharding == spec::Sharding::hsdp;
-  return profile.allocator.pools_by_stream && by_parameter && !question.runtime.reserved_ratio;
-}
-
-/// What the streams' pools hold: at the peak gathered weights are there, of the sharded gradients some, and in the
-/// pool of all else the place of the 16-bit logits that the eager loss has already let go.
-Bytes pooled(const spec::Question& question, const frameworks::Profile& profile, const memory::StepMemory& memory) {
-  const auto& alive = memory.peak().alive;
-  const auto& step = memory.steady[static_cast<std::size_t>(memory::Phase::optimizer)].alive;
-  const bool eager = profile.head.eager_loss && !profile.head.narrow_loss_kernel;
-  const std::int64_t tokens = question.training.micro_batch_tokens() / question.layout.cp;
-  const std::int64_t logits = eager ? quantity::product(tokens, question.model.shape.vocab / question.layout.tp) : 0;
-  const Bytes gradients = std::max(bytes(0), step.gradients - alive.gradients);
-  return alive.total() + gradients + bytes(quantity::product(logits, layers::half_width));
-}
-
 }  // namespace
 
 frameworks::Profile profile_of(const spec::Question& question) {
@@ -123,8 +91,7 @@ Levels levels(const spec::Question& question, const frameworks::Profile& profile
   const Bytes beside = memory::beside_trainer(question);
   const Bytes needed = needed_level(profile, allocated, beside);
   const Bytes outside = beside + profile.measured.context;
-  const Bytes cached = has_pools(question, profile) ? pooled(question, profile, memory)
-                                                    : scaled(allocated, cached_ratio(question, profile));
+  const Bytes cached = cached_level(question, profile, memory);
   const Bytes device = std::max(needed, std::min(cached + outside, trust::capacity_of(question).value_or(unlimited)));
   return {allocated, device - outside, device, needed};
 }

@@ -11,23 +11,23 @@ using spec::Framework;
 constexpr MeasuredMemory of_memory[] = {
     {Framework::fsdp_qlora, Tuned::adapters, 0.06, 2, 0.22, 6},
     {Framework::fsdp_qlora, Tuned::four_bits, 0.06, 0, 0.22, 6},
-    {Framework::hf, Tuned::adapters, 0.06, 82, 0.21, 50},
-    {Framework::hf, Tuned::four_bits, 0.06, 184, 0.48, 90},
-    {Framework::hf, Tuned::whole, 0.06, 68, 0.19, 35},
+    {Framework::hf, Tuned::adapters, 0.06, 82, 0.08, 50},
+    {Framework::hf, Tuned::four_bits, 0.06, 184, 0.17, 90},
+    {Framework::hf, Tuned::whole, 0.06, 68, 0.16, 35},
     {Framework::litgpt, Tuned::adapters, 0.06, 15, 0.20, 0},
     {Framework::litgpt, Tuned::four_bits, 0.06, 5, 0.20, 0},
     {Framework::litgpt, Tuned::whole, 0.06, 7, 0.20, 0},
-    {Framework::megatron, Tuned::whole, 0.03, 541, 0.22, 12},
-    {Framework::torchtitan, Tuned::whole, 0.06, 4, 0.20, 9},
+    {Framework::megatron, Tuned::whole, 0.03, 541, 0.19, 12},
+    {Framework::torchtitan, Tuned::whole, 0.06, 4, 0.20, 21},
     {Framework::torchtune, Tuned::adapters, 0.18, 2, 0.20, 0},
     {Framework::torchtune, Tuned::four_bits, 0.18, 1, 0.20, 0},
     {Framework::torchtune, Tuned::whole, 0.18, 12, 0.20, 0},
 };
 
 constexpr FamilyMemory of_families[] = {
-    {MemoryRuns::huggingface, 0.06, 334, 0.48, 175},
-    {MemoryRuns::megatron, 0.04, 541, 0.22, 12},
-    {MemoryRuns::other_torch, 0.18, 48, 0.22, 21},
+    {MemoryRuns::huggingface, 0.06, 334, 0.17, 175},
+    {MemoryRuns::megatron, 0.04, 541, 0.19, 12},
+    {MemoryRuns::other_torch, 0.18, 48, 0.22, 33},
 };
 
 constexpr MeasuredTime of_time[] = {
@@ -63,8 +63,9 @@ constexpr MeasuredTime of_time[] = {
     {Framework::nemo, false, "Hopper", 0.26, 53},
     {Framework::pax, false, "Ampere", 0.39, 9},
     {Framework::pax, false, "Hopper", 0.39, 4},
-    {Framework::torchtitan, false, "Ampere", 0.34, 5},
-    {Framework::torchtitan, false, "Hopper", 0.36, 24},
+    {Framework::torchtitan, false, "Ampere", 0.37, 5},
+    {Framework::torchtitan, false, "CDNA3", 0.37, 3},
+    {Framework::torchtitan, false, "Hopper", 0.37, 29},
     {Framework::torchtune, false, "Ampere", 0.24, 9},
     {Framework::composer, false, "", 0.24, 634},
     {Framework::deepspeed, false, "", 0.24, 4},
@@ -80,15 +81,19 @@ constexpr MeasuredTime of_time[] = {
     {Framework::megatron_deepspeed, false, "", 0.30, 858},
     {Framework::nemo, false, "", 0.38, 65},
     {Framework::pax, false, "", 0.39, 13},
-    {Framework::torchtitan, false, "", 0.34, 29},
+    {Framework::torchtitan, false, "", 0.37, 37},
     {Framework::torchtune, false, "", 0.24, 9},
 };
 
 constexpr FamilyTime of_time_families[] = {
-    {MemoryRuns::huggingface, false, 0.40, 13},  {MemoryRuns::huggingface, true, 0.54, 0},
-    {MemoryRuns::megatron, false, 0.32, 1112},   {MemoryRuns::megatron, true, 0.54, 95},
-    {MemoryRuns::other_torch, false, 0.30, 682}, {MemoryRuns::other_torch, true, 0.54, 0},
-    {MemoryRuns::textbook, false, 0.40, 13},     {MemoryRuns::textbook, true, 0.54, 0},
+    {MemoryRuns::huggingface, false, 0.40, 13},
+    {MemoryRuns::huggingface, true, 0.54, 0},
+    {MemoryRuns::megatron, false, 0.32, 1112},
+    {MemoryRuns::megatron, true, 0.54, 95},
+    {MemoryRuns::other_torch, false, 0.30, 690},
+    {MemoryRuns::other_torch, true, 0.54, 0},
+    {MemoryRuns::textbook, false, 0.40, 13},
+    {MemoryRuns::textbook, true, 0.54, 0},
 };
 
 }  // namespace

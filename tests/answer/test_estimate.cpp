@@ -107,17 +107,27 @@ TEST_CASE("the error bar is that of the framework's class and says on how many r
   CHECK(source("--framework hf").find("n = 68") != std::string::npos);
 }
 
-/// fms-acceleration's benchmarks, Mistral 7B and Llama 3 8B: nvidia-smi showed a median of 1.11 times what was
-/// allocated on one accelerator, 1.25 on two and 1.35 on four, and runs that filled the card did not fail.
+/// What nvidia-smi showed of Llama 3 8B (fms-acceleration scripts/benchmarks/refs/a100_80gb_liger.csv, rows 14, 17 and
+/// 78), which had allocated 31.3, 25.4 and 30.2 GiB: what the loss makes of all logits stays in the cache.
+TEST_CASE("the allocator keeps blocks that fit nothing") {
+  const auto shown = [](const std::string& more) {
+    const std::string run =
+        "--model llama-3-8b --framework hf --framework-version 2024 --gpu a100-80-sxm --dtype bf16 --seq 4096 "
+        "--recompute full --attention flash --fused-kernels 1 --lora-rank 16 --lora-dropout 0.05 "
+        "--lora-targets q,k,v,o ";
+    return quantity::in_gib(answer::estimate(question(run + more)).memory.peak_device);
+  };
+  CHECK(shown("--method lora --micro-batch 8 --loss fused-linear") == Approx(33.9).epsilon(0.04));
+  CHECK(shown("--method qlora --weights nf4-dq --micro-batch 4 --loss fused") == Approx(40.3).epsilon(0.05));
+  CHECK(shown("--method lora --micro-batch 8 --loss fused-linear --gpus 4 --sharding fsdp1") ==
+        Approx(37.1).epsilon(0.05));
+}
+
 TEST_CASE("with room to spare the allocator shows more than must fit, never more than there is") {
   const std::string line = "--model gpt2-xl --dtype bf16 --framework hf --seq 1024";
-  const auto ratio = [&](const std::string& more) {
-    const auto memory = answer::estimate(question(line + more)).memory;
-    return static_cast<double>(in_bytes(memory.peak_reserved)) / static_cast<double>(in_bytes(memory.peak_allocated));
-  };
-  CHECK(ratio("") == Approx(1.11).epsilon(0.05));
-  CHECK(ratio(" --gpus 4 --sharding fsdp1") == Approx(1.30).epsilon(0.05));
-  CHECK(ratio(" --reserved-ratio 1.5") == Approx(1.5).epsilon(0.001));
+  const auto given = answer::estimate(question(line + " --reserved-ratio 1.5")).memory;
+  CHECK(static_cast<double>(in_bytes(given.peak_reserved)) ==
+        Approx(1.5 * static_cast<double>(in_bytes(given.peak_allocated))).epsilon(0.001));
   const auto free = answer::estimate(question(line));
   CHECK(free.memory.peak_device > free.memory.peak_needed);
   CHECK(free.verdict.needed == free.memory.peak_needed);
