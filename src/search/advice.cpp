@@ -7,6 +7,7 @@
 #include "search/headroom.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace llmcalc::search {
@@ -21,11 +22,33 @@ double speed_of(const spec::Question& question) {
   return estimate.timed ? estimate.compute.tokens_per_gpu * static_cast<double>(question.layout.gpus) : 0.0;
 }
 
+bool any_fits(const std::vector<Solution>& solutions) {
+  return std::ranges::any_of(solutions, [](const Advice& advice) { return advice.verdict == VerdictKind::fits; });
+}
+
+/// The solutions whose dearest change is one of [first, end), and those of every form of them where nothing else fits.
+std::vector<Solution> solutions(Combinations& combinations, std::size_t first, std::size_t end) {
+  std::vector<Solution> found;
+  for (const Forms forms : {Forms::strongest, Forms::every}) {
+    std::vector<Solution> told;
+    for (std::size_t last = first; last < end; ++last) {
+      std::ranges::move(combinations.with_last(last, forms), std::back_inserter(told));
+    }
+    if (forms == Forms::strongest || any_fits(told)) found = std::move(told);
+    if (any_fits(found)) break;
+  }
+  return found;
+}
+
+/// With the accelerators at hand first, then with more or larger ones.
 std::vector<Advice> changes_for(const spec::Question& question, Combinations combinations) {
+  const auto changes = all_changes();
+  const auto elsewhere = std::ranges::find(changes, true, &Change::makes_room);
+  const auto here = static_cast<std::size_t>(elsewhere - changes.begin());
   const double speed = speed_of(question);
   std::vector<Advice> found;
-  for (std::size_t last = 0; last < all_changes().size(); ++last) {
-    for (auto& solution : combinations.with_last(last)) {
+  for (const auto& [first, end] : {std::pair{std::size_t{0}, here}, std::pair{here, changes.size()}}) {
+    for (auto& solution : solutions(combinations, first, end)) {
       if (speed > 0.0) solution.speed = speed_of(solution.question) / speed;
       found.push_back(std::move(solution));
     }

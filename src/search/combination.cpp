@@ -22,12 +22,10 @@ std::optional<Changed> apply(const Changed& run, const Change& change, Larger la
   return std::nullopt;
 }
 
-/// The furthest form of a change that applies to a run.
-std::optional<Changed> strongest(const Changed& run, const Change& change, Larger larger) {
-  for (std::size_t step = change.steps(run.question, larger); step-- > 0;) {
-    if (auto changed = apply(run, change, larger, step)) return changed;
-  }
-  return std::nullopt;
+/// What spreads a run over more ranks leaves fewer to shard over, and what is offloaded passes through buffers.
+bool more_may_need_more(ChangeKind kind) {
+  return kind == ChangeKind::offload || kind == ChangeKind::tensor || kind == ChangeKind::pipeline ||
+         kind == ChangeKind::experts;
 }
 
 }  // namespace
@@ -67,15 +65,20 @@ std::optional<Solution> Combinations::first_form(const Changed& run, const Chang
   return tight;
 }
 
-/// The changes of a set, each but the last one in its strongest form.
-std::optional<Solution> Combinations::strongest_forms(const Changed& start, const Set& set) {
-  Changed run = start;
-  for (std::size_t i = 0; i + 1 < set.size(); ++i) {
-    auto changed = strongest(run, *set[i], larger_);
-    if (!changed) return std::nullopt;
-    run = std::move(*changed);
+/// The changes of a set, each but the last one in the furthest form that applies.
+std::optional<Solution> Combinations::strong_forms(const Changed& run, const Set& set, std::size_t at) {
+  if (at + 1 == set.size()) return first_form(run, *set.back());
+  const Change& change = *set[at];
+  std::optional<Solution> tight;
+  for (std::size_t step = change.steps(run.question, larger_); step-- > 0;) {
+    const auto changed = apply(run, change, larger_, step);
+    if (!changed) continue;
+    auto advice = strong_forms(*changed, set, at + 1);
+    if (advice && advice->verdict == VerdictKind::fits) return advice;
+    if (advice && !tight) tight = std::move(advice);
+    if (forms_ == Forms::strongest || !more_may_need_more(change.kind)) break;
   }
-  return first_form(run, *set.back());
+  return tight;
 }
 
 /// From the dearest of the others down, each is taken no further than it must go.
@@ -94,8 +97,7 @@ std::optional<Solution> Combinations::relaxed(const Set& set, std::size_t at, co
 }
 
 std::optional<Solution> Combinations::of(const Changed& start, const Set& set) {
-  constexpr std::size_t all_forms_up_to = 2;  // changes: more of them have too many forms to walk
-  auto advice = strongest_forms(start, set);
+  auto advice = strong_forms(start, set);
   if (set.size() == 1) return advice;
   if (!advice && set.size() > all_forms_up_to) return advice;
   auto gentler = relaxed(set, 0, start, advice ? advice->verdict : VerdictKind::fits);
@@ -126,9 +128,15 @@ bool Combinations::is_known(const Set& set) const {
   });
 }
 
+/// Whether a set has forms that the strongest ones do not stand for.
+bool Combinations::has_other_forms(const Set& set) const {
+  return forms_ == Forms::strongest ||
+         std::any_of(set.begin(), set.end() - 1, [](const Change* change) { return more_may_need_more(change->kind); });
+}
+
 /// The first set that fits ends the search; the first that is tight is told beside it.
 bool Combinations::take(const Set& set) {
-  if (is_known(set)) return false;
+  if (is_known(set) || !has_other_forms(set)) return false;
   auto advice = of(set);
   if (!advice) return false;
   const bool fits = advice->verdict == VerdictKind::fits;
@@ -157,10 +165,11 @@ bool Combinations::extend(Set& set, std::size_t below, std::size_t missing, cons
   return false;
 }
 
-std::vector<Solution> Combinations::with_last(std::size_t last) {
+std::vector<Solution> Combinations::with_last(std::size_t last, Forms forms) {
+  forms_ = forms;
   told_.clear();
   Set set;
-  for (std::size_t others = 0; others < most_together; ++others) {
+  for (std::size_t others = forms == Forms::every ? all_forms_up_to : 0; others < most_together; ++others) {
     if (extend(set, last, others, changes_[last])) break;
   }
   return std::exchange(told_, {});

@@ -17,6 +17,12 @@ struct Solution : Advice {
   spec::Question question;
 };
 
+/// Which forms of the changes of a set are tried, where there are more than two of them.
+enum class Forms {
+  strongest,  ///< of all but the last the strongest, and gentler ones where those are enough
+  every       ///< of those as well of which more may need more
+};
+
 class Combinations {
  public:
   /// \param takes_tight  whether a fit inside the error bar is a gain
@@ -26,11 +32,12 @@ class Combinations {
   /// The smallest set that fits of those in which the change at `last` is the dearest, at most four together, and
   /// before it the smallest that is tight, if that is another. Every set is verified by a walk of the run as it is
   /// asked for.
-  std::vector<Solution> with_last(std::size_t last);
+  std::vector<Solution> with_last(std::size_t last, Forms forms);
 
  private:
   using Set = std::vector<const Change*>;
   static constexpr std::size_t most_together = 4;
+  static constexpr std::size_t all_forms_up_to = 2;  ///< changes: more of them have too many forms to walk
 
   /// The verdict on a run where it is enough to advise it, with what the run needs.
   struct Enough {
@@ -40,11 +47,12 @@ class Combinations {
   std::optional<Enough> enough(const spec::Question& question);
   std::optional<Solution> verify(Changed run);
   std::optional<Solution> first_form(const Changed& run, const Change& last);
-  std::optional<Solution> strongest_forms(const Changed& start, const Set& set);
+  std::optional<Solution> strong_forms(const Changed& run, const Set& set, std::size_t at = 0);
   std::optional<Solution> relaxed(const Set& set, std::size_t at, const Changed& run, trust::VerdictKind verdict);
   std::optional<Solution> of(const Changed& start, const Set& set);
   std::optional<Solution> of(const Set& set);
   bool is_known(const Set& set) const;
+  bool has_other_forms(const Set& set) const;
   bool take(const Set& set);
   bool extend(Set& set, std::size_t below, std::size_t missing, const Change& last);
 
@@ -53,6 +61,7 @@ class Combinations {
   const Restate& restate_;
   bool takes_tight_;
   Probe& probe_;
+  Forms forms_ = Forms::strongest;
   std::span<const Change> changes_ = all_changes();
   std::vector<Set> found_;  ///< what fits, of all that was handed out
   std::vector<Solution> told_;
