@@ -112,6 +112,10 @@ Json candidate_json(const Candidate& candidate) {
           {"carries_load", candidate.carries}};
 }
 
+Json card_json(const serving::CardAnswer& card) {
+  return {{"gpu", card.gpu}, {"verdict", word_of(card.takes_it ? Verdict::fits : Verdict::does_not_fit)}};
+}
+
 Json cell_json(const serving::CapacityCell& cell) {
   return {{"context", cell.context},
           {"concurrency", cell.concurrency},
@@ -136,6 +140,7 @@ std::string to_json(const ServingReport& report) {
   object["speed"] = answer.speed ? speed_json(*answer.speed) : Json(nullptr);
   object["plans"] = report.plans ? plans_json(*report.plans) : Json(nullptr);
   object["advice"] = json_list(report.advice, candidate_json);
+  object["cards"] = json_list(report.cards, card_json);
   object["found"] = json_list(report.found, candidate_json);
   object["table"] = json_list(report.table, cell_json);
   object["launch"] = text_or_null(report.launch);

@@ -133,7 +133,7 @@ Answer serve(const spec::Question& question) {
   answer.bytes_per_token = bytes_per_token(groups, deployment.setup.cache);
   answer.state = states_of(deployment, groups, deployment.setup.slots);
   judge(answer);
-  if (answer.verdict == Verdict::fits) answer.speed = speed_of(deployment);
+  if (answer.verdict == Verdict::fits && !uses_processor(question)) answer.speed = speed_of(deployment);
   answer.notes = notes_on(answer);
   return answer;
 }

@@ -52,12 +52,22 @@ void note_load(const spec::Question& question, const Answer& answer, Notes& note
   if (reserves && question.serving.load.concurrency > seats) {
     notes.push_back(fmt::format("the engine runs {} sequences at most (--max-seqs): the others wait", seats));
   }
-  if (question.serving.options.cpu_experts > 0) {
-    notes.emplace_back("experts of the first layers are in host memory: their products run on the processor");
+  if (uses_processor(question)) {
+    const bool experts = question.serving.options.cpu_experts > 0;
+    notes.push_back(fmt::format("{} are in host memory: their products run on the processor, and no speed is said",
+                                experts ? "experts of the first layers" : "the first layers"));
   }
 }
 
 }  // namespace
+
+/// llama.cpp ggml/src/ggml-backend.cpp: an operation runs where its weights are. How fast processors are is not
+/// modelled.
+bool uses_processor(const spec::Question& question) {
+  const auto& options = question.serving.options;
+  const std::int64_t all = question.model.layer_count() + 1;  // the head is the last of what -ngl counts
+  return options.cpu_experts > 0 || options.gpu_layers.value_or(all) < all;
+}
 
 std::vector<std::string> notes_on(const Answer& answer) {
   const auto& question = answer.deployment.question;

@@ -7,4 +7,7 @@ namespace llmcalc::serving {
 
 std::vector<std::string> notes_on(const Answer& answer);
 
+/// Whether what stays in host memory is multiplied there.
+bool uses_processor(const spec::Question& question);
+
 }  // namespace llmcalc::serving
