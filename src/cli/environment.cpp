@@ -25,7 +25,7 @@ std::optional<std::filesystem::path> user_presets() {
 Environment read_environment() {
   const bool plain = variable("TERM") == "dumb";  // can neither colour nor draw (terminfo's entry of that name)
   return {.terminal = isatty(STDOUT_FILENO) == 1 && !plain,
-          .errors_on_terminal = isatty(STDERR_FILENO) == 1,
+          .errors_on_terminal = isatty(STDERR_FILENO) == 1 && !plain,
           .no_color = !variable("NO_COLOR").empty(),
           .presets = user_presets()};
 }

@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdlib>
+#include <fcntl.h>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 using namespace llmcalc;
@@ -35,6 +37,37 @@ class Variable {
  private:
   const char* name_;
 };
+
+/// Standard output is a terminal for as long as this lives.
+class Terminal {
+ public:
+  Terminal() : master_(posix_openpt(O_RDWR | O_NOCTTY)), before_(dup(STDOUT_FILENO)) {
+    if (master_ < 0 || grantpt(master_) != 0 || unlockpt(master_) != 0) return;
+    const int terminal = open(ptsname(master_), O_RDWR | O_NOCTTY);
+    is_there_ = terminal >= 0 && dup2(terminal, STDOUT_FILENO) >= 0;
+    if (terminal >= 0) close(terminal);
+  }
+  ~Terminal() {
+    dup2(before_, STDOUT_FILENO);
+    close(before_);
+    if (master_ >= 0) close(master_);
+  }
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+  bool is_there() const { return is_there_; }
+
+ private:
+  int master_;
+  int before_;
+  bool is_there_ = false;
+};
+
+/// What is printed to the standard output that is there.
+std::string first_answer() {
+  auto environment = cli::read_environment();
+  environment.no_color = false;
+  return cli::run(Words{"fit", "--model", "llama-3-8b", "--gpu", "h100-sxm", "--explain"}, environment).answer;
+}
 
 }  // namespace
 
@@ -91,4 +124,21 @@ TEST_CASE("presets of the user are in the folder of XDG_CONFIG_HOME, or else of 
   CHECK(cli::read_environment().presets == "/home/somebody/.config/llmcalc/presets");
   const Variable empty("XDG_CONFIG_HOME", "");
   CHECK(cli::read_environment().presets == "/home/somebody/.config/llmcalc/presets");
+}
+
+TEST_CASE("a terminal that is dumb is written to as a file is") {
+  const std::string plain = first_answer();
+  std::string coloured;
+  std::string dumb;
+  {
+    const Terminal terminal;
+    if (!terminal.is_there()) return;  // a machine without pseudo-terminals
+    const Variable good("TERM", "xterm-256color");
+    coloured = first_answer();
+    const Variable bad("TERM", "dumb");
+    dumb = first_answer();
+  }
+  CHECK(dumb == plain);
+  CHECK(coloured.find('\x1b') != std::string::npos);
+  CHECK(dumb.find('\x1b') == std::string::npos);
 }
