@@ -14,7 +14,7 @@ namespace {
 /// The ids under which the models are published, where they are presets.
 launch::ServedNames served_names(const std::vector<read::Given>& words, const spec::Question& question,
                                  const read::Catalogue& catalogue) {
-  launch::ServedNames names{.model = "MODEL", .draft = {}};
+  launch::ServedNames names{.model = "MODEL", .published = question.serving.quant, .draft = {}};
   const auto id_of = [](const auto& preset) { return preset.hf_id.empty() ? preset.id : preset.hf_id; };
   const auto named = std::ranges::find(words, "model", &read::Given::term);
   if (named != words.end()) {

@@ -32,6 +32,10 @@ inline std::optional<std::int64_t> above_one(std::int64_t degree) {
   return degree > 1 ? std::optional(degree) : std::nullopt;
 }
 
+inline void add_word(std::string_view name, std::string_view value, CommandText& command) {
+  if (!value.empty()) command.word(name, value);
+}
+
 inline void add_share(std::string_view name, std::optional<double> share, CommandText& command) {
   if (share) command.word(name, fmt::format("{:.4g}", *share));
 }

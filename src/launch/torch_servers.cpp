@@ -2,6 +2,7 @@
 #include "launch/servers.hpp"
 #include "llmcalc/spec/question.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -14,28 +15,61 @@ using spec::DraftKind;
 
 namespace {
 
-/// How a scheme is called that the checkpoint under the model's id does not have: the engine quantizes as it loads, or
-/// wants the checkpoint that was.
+/// Weights that the checkpoint under the model's id does not have: what the engine is told to quantize them to as it
+/// loads them, where it can, and how publishers call the checkpoint that has them.
 struct SchemeWord {
   Quant quant;
-  std::string_view vllm;    ///< vllm/model_executor/layers/quantization/__init__.py
-  std::string_view sglang;  ///< sglang/srt/layers/quantization/__init__.py
+  std::string_view suffix;
+  std::string_view vllm = {};    ///< vllm/model_executor/layers/quantization/__init__.py
+  std::string_view sglang = {};  ///< sglang/srt/layers/quantization/__init__.py
 };
 
 constexpr std::array schemes{
-    SchemeWord{Quant::fp8, "fp8", "fp8"},
-    SchemeWord{Quant::awq, "awq", "awq"},
-    SchemeWord{Quant::gptq, "gptq", "gptq"},
-    SchemeWord{Quant::bnb_nf4, "bitsandbytes", "bitsandbytes"},
-    SchemeWord{Quant::nvfp4, "modelopt_fp4", "modelopt_fp4"},
-    SchemeWord{Quant::mxfp4, "mxfp4", "mxfp4"},
+    SchemeWord{Quant::fp8, "-FP8", "fp8", "fp8"},
+    SchemeWord{Quant::bnb_nf4, "-bnb-4bit", "bitsandbytes", "bitsandbytes"},
+    SchemeWord{Quant::awq, "-AWQ"},
+    SchemeWord{Quant::gptq, "-GPTQ"},
+    SchemeWord{Quant::nvfp4, "-NVFP4"},
+    SchemeWord{Quant::mxfp4, "-MXFP4"},
+    SchemeWord{Quant::int8, "-INT8"},
+    SchemeWord{Quant::int4, "-W4A16"},
+    SchemeWord{Quant::bf16, "-BF16"},
 };
 
-void add_quantization(Quant quant, const ServedNames& names, std::string_view SchemeWord::*word, CommandText& command) {
-  if (quant == names.published) return;
-  for (const SchemeWord& scheme : schemes) {
-    if (scheme.quant == quant) command.word("--quantization", scheme.*word);
-  }
+/// The model, and the word of --quantization, which TensorRT-LLM does not have.
+struct Served {
+  std::string model;
+  std::string_view quantization;
+};
+
+Served served(Quant quant, const ServedNames& names, std::string_view SchemeWord::*word) {
+  const auto* const scheme = std::ranges::find(schemes, quant, &SchemeWord::quant);
+  if (quant == names.published || scheme == schemes.end()) return {names.model, {}};
+  if (word != nullptr && !(scheme->*word).empty()) return {names.model, scheme->*word};
+  return {names.model.substr(names.model.rfind('/') + 1).append(scheme->suffix), {}};
+}
+
+struct CacheWord {
+  CacheType type;
+  std::string_view vllm;    ///< vllm/config/cache.py, CacheDType
+  std::string_view sglang;  ///< sglang/srt/server_args.py, --kv-cache-dtype
+  std::string_view trtllm;  ///< tensorrt_llm/llmapi/llm_args.py, KvCacheConfig
+};
+
+constexpr std::array caches{CacheWord{CacheType::fp8, "fp8", "fp8_e4m3", "fp8"},
+                            CacheWord{CacheType::nvfp4, "nvfp4", "fp4_e2m1", "nvfp4"},
+                            CacheWord{CacheType::bf16, "bfloat16", "bf16", "bfloat16"}};
+
+/// Empty for the type that the engine takes by itself.
+std::string_view cache_word(CacheType type, std::string_view CacheWord::*word) {
+  const auto* const found = std::ranges::find(caches, type, &CacheWord::type);
+  return found == caches.end() ? std::string_view() : found->*word;
+}
+
+/// Narrow weights bring a narrow cache, whose type is said as well.
+CacheType said_cache(const Deployment& d) {
+  const CacheType asked = d.question.serving.cache;
+  return asked == CacheType::automatic && d.setup.cache != CacheType::bf16 ? d.setup.cache : asked;
 }
 
 /// vllm/config/speculative.py, key by key (vllm/utils/argparse_utils.py).
@@ -62,7 +96,8 @@ void add_sglang_draft(const spec::Draft& draft, const ServedNames& names, Comman
 std::string cache_entry(const spec::Serving& serving) {
   std::string entry;
   const auto add_key = [&](const std::string& key) { entry += (entry.empty() ? "" : ", ") + key; };
-  if (serving.cache == CacheType::fp8) add_key("dtype: fp8");
+  const auto type = cache_word(serving.cache, &CacheWord::trtllm);
+  if (!type.empty()) add_key(fmt::format("dtype: {}", type));
   if (const auto reuse = serving.options.prefix_cache) add_key(fmt::format("enable_block_reuse: {}", *reuse));
   if (const auto block = serving.options.block) add_key(fmt::format("tokens_per_block: {}", *block));
   return entry.empty() ? entry : "kv_cache_config: {" + entry + "}";
@@ -101,7 +136,8 @@ std::optional<std::int64_t> copies(const Deployment& d) {
 std::string vllm_command(const Deployment& d, const ServedNames& names) {
   const auto& serving = d.question.serving;
   const auto& options = serving.options;
-  CommandText command(fmt::format("vllm serve {}", names.model));
+  const Served served_as = served(serving.quant, names, &SchemeWord::vllm);
+  CommandText command(fmt::format("vllm serve {}", served_as.model));
   add({{"--tensor-parallel-size", above_one(d.question.layout.tp)},
        {"--pipeline-parallel-size", above_one(d.question.layout.pp)},
        {"--data-parallel-size", copies(d)},
@@ -110,8 +146,8 @@ std::string vllm_command(const Deployment& d, const ServedNames& names) {
   if (d.question.layout.ep > 1) command.flag("--enable-expert-parallel");
   command.option("--max-model-len", d.setup.context);
   add_share("--gpu-memory-utilization", options.memory_fraction, command);
-  add_quantization(serving.quant, names, &SchemeWord::vllm, command);
-  if (d.setup.cache == CacheType::fp8) command.word("--kv-cache-dtype", "fp8");
+  add_word("--quantization", served_as.quantization, command);
+  add_word("--kv-cache-dtype", cache_word(said_cache(d), &CacheWord::vllm), command);
   add({{"--max-num-batched-tokens", options.batched_tokens},
        {"--max-num-seqs", options.max_sequences},
        {"--block-size", options.block}},
@@ -130,7 +166,8 @@ std::string vllm_command(const Deployment& d, const ServedNames& names) {
 std::string sglang_command(const Deployment& d, const ServedNames& names) {
   const auto& serving = d.question.serving;
   const auto& options = serving.options;
-  CommandText command(fmt::format("python -m sglang.launch_server --model-path {}", names.model));
+  const Served served_as = served(serving.quant, names, &SchemeWord::sglang);
+  CommandText command(fmt::format("python -m sglang.launch_server --model-path {}", served_as.model));
   add({{"--tp-size", above_one(d.question.layout.tp * serving.layout.attention_dp)},
        {"--pp-size", above_one(d.question.layout.pp)},
        {"--dp-size", copies(d)},
@@ -139,8 +176,8 @@ std::string sglang_command(const Deployment& d, const ServedNames& names) {
   if (serving.layout.attention_dp > 1) command.flag("--enable-dp-attention");
   command.option("--context-length", d.setup.context);
   add_share("--mem-fraction-static", options.memory_fraction, command);
-  add_quantization(serving.quant, names, &SchemeWord::sglang, command);
-  if (d.setup.cache == CacheType::fp8) command.word("--kv-cache-dtype", "fp8_e4m3");
+  add_word("--quantization", served_as.quantization, command);
+  add_word("--kv-cache-dtype", cache_word(said_cache(d), &CacheWord::sglang), command);
   add({{"--chunked-prefill-size", options.batched_tokens},
        {"--max-running-requests", options.max_sequences},
        {"--page-size", options.block}},
@@ -159,7 +196,7 @@ std::string sglang_command(const Deployment& d, const ServedNames& names) {
 /// tensorrt_llm/commands/serve.py.
 std::string trtllm_command(const Deployment& d, const ServedNames& names) {
   const auto& options = d.question.serving.options;
-  CommandText command(fmt::format("trtllm-serve {}", names.model));
+  CommandText command(fmt::format("trtllm-serve {}", served(d.question.serving.quant, names, nullptr).model));
   add({{"--tp_size", above_one(d.question.layout.tp * d.question.serving.layout.attention_dp)},
        {"--pp_size", above_one(d.question.layout.pp)},
        {"--ep_size", above_one(d.question.layout.ep)},

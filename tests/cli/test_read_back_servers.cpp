@@ -26,9 +26,10 @@ nlohmann::json answer_to(const Words& arguments) {
 const Words load{"--concurrency", "8", "--prompt", "1024", "--output", "256", "--price", "2"};
 
 /// The answer to a question, and that to the command it prints; the command names the model as engines do.
-void check_read_back(const Words& machine, const Words& options) {
+/// \param model  where the command alone says it
+void check_read_back(const Words& machine, const Words& options, const Words& model = {}) {
   const Words around = joined(machine, load);
-  auto asked = answer_to(joined(joined({"serve"}, around), options));
+  auto asked = answer_to(joined(joined(joined({"serve"}, model), around), options));
   const std::string command = asked["launch"];
   CAPTURE(command);
   REQUIRE_FALSE(command.empty());
@@ -64,6 +65,19 @@ TEST_CASE("trtllm-serve's command read back has the same answer") {
   check_read_back({"--model", "llama-3.1-70b", "--gpu", "h100-sxm:4"},
                   {"--engine", "trtllm", "--tp", "4", "--context", "8192", "--max-seqs", "64", "--batched-tokens",
                    "4096", "--memory-fraction", "0.8"});
+}
+
+TEST_CASE("quantized weights and caches are read back, by an option or by the name of the checkpoint") {
+  const Words machine{"--gpu", "b200"};
+  for (const std::string engine : {"vllm", "sglang", "trtllm"}) {
+    for (const std::string quant : {"fp8", "awq", "gptq", "nvfp4", "mxfp4", "int8", "int4", "bf16"}) {
+      for (const std::string cache : {"fp8", "nvfp4", "bf16", "auto"}) {
+        check_read_back(machine, {"--engine", engine, "--quant", quant, "--kv-dtype", cache, "--context", "8192"},
+                        {"--model", "llama-3.1-8b"});
+      }
+    }
+  }
+  check_read_back(machine, {"--engine", "trtllm", "--quant", "bf16", "--context", "8192"}, {"--model", "gpt-oss-20b"});
 }
 
 TEST_CASE("llama-server's command read back has the same answer") {

@@ -22,11 +22,12 @@ constexpr std::array<std::string_view, 14> card_words{"nvidia",     "amd",     "
 constexpr std::array<std::string_view, 4> card_series{"rtx", "gtx", "rx", "arc"};
 
 /// How a checkpoint was tuned, packed or dated. What changes the shape (distill, mini, vl, coder) is none of these.
-constexpr std::array<std::string_view, 44> model_words{
-    "instruct", "it",    "chat",  "base",     "hf",        "bnb",  "4bit", "8bit", "unsloth", "gguf",   "gptq",
-    "awq",      "mlx",   "fp8",   "fp16",     "bf16",      "int4", "int8", "pt",   "meta",    "nf4",    "dynamic",
-    "w4a16",    "nvfp4", "think", "thinking", "reasoning", "qat",  "sft",  "dpo",  "preview", "latest", "ud",
-    "1m",       "0324",  "0528",  "2410",     "2501",      "2503", "2506", "2507", "2512",    "2411",   "pretrained"};
+constexpr std::array<std::string_view, 45> model_words{
+    "instruct",  "it",   "chat", "base",    "hf",      "bnb",    "4bit",  "8bit",  "unsloth",
+    "gguf",      "gptq", "awq",  "mlx",     "fp8",     "fp16",   "bf16",  "int4",  "int8",
+    "pt",        "meta", "nf4",  "dynamic", "w4a16",   "nvfp4",  "mxfp4", "think", "thinking",
+    "reasoning", "qat",  "sft",  "dpo",     "preview", "latest", "ud",    "1m",    "0324",
+    "0528",      "2410", "2501", "2503",    "2506",    "2507",   "2512",  "2411",  "pretrained"};
 
 struct Packing {
   std::string_view word;
