@@ -191,9 +191,11 @@ TEST_CASE("A model that NVIDIA quantized says so beside its configuration") {
     return missing();
   });
   const auto reading = cli::fetch({"org/name-FP4", "main", {}}, hub_at(server));
-  REQUIRE(reading.words.size() == 1);
+  REQUIRE(reading.words.size() == 2);
   CHECK(reading.words[0].term == "quant");
   CHECK(reading.words[0].text == "nvfp4");
+  CHECK(reading.words[1].term == "kv_dtype");
+  CHECK(reading.words[1].text == "fp8");
 }
 
 TEST_CASE("A server that does not answer in time is given up") {

@@ -90,4 +90,15 @@ std::optional<StoredQuant> stored_quant(const KeyText& text) {
   return StoredQuant{std::move(scheme), quant};
 }
 
+/// vLLM utils/torch_utils.py, get_kv_cache_quant_algo_string, and model_executor/layers/attention/attention.py for
+/// compressed-tensors; SGLang model_executor/model_runner.py, configure_kv_cache_dtype; TensorRT-LLM
+/// llmapi/llm_args.py, kv_cache_quant_algo.
+std::string stored_cache(const KeyText& text) {
+  if (std::string algorithm = word(text, "kv_cache_quant_algo"); !algorithm.empty()) return algorithm;
+  const std::string bits = text("kv_cache_scheme.num_bits", Holds::bits);
+  if (bits.empty()) return {};
+  const std::string type = word(text, "kv_cache_scheme.type") == "float" ? "fp" : "int";
+  return type + bits;
+}
+
 }  // namespace llmcalc::read

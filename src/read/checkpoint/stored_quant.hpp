@@ -22,6 +22,10 @@ struct StoredQuant {
   std::optional<formats::Quant> quant;  ///< empty where that scheme is not known
 };
 
+/// The type of keys and values that the checkpoint has scales for, which engines take where nobody says another: "fp8",
+/// or the file's own word where that is not known. Empty where the keys name none.
+std::string stored_cache(const KeyText& text);
+
 /// Empty where the keys name no scheme.
 std::optional<StoredQuant> stored_quant(const KeyText& text);
 

@@ -164,6 +164,13 @@ void drop_unused_data(std::vector<Given>& words) {
   });
 }
 
+/// Transformers keeps keys and values in the type of the model, whatever scales a checkpoint has for them.
+void drop_unused_scales(std::vector<Given>& words) {
+  const Given* engine = find(words, "engine");
+  if (engine == nullptr || engine->text != "hf") return;
+  std::erase_if(words, [](const Given& word) { return is_of_file(word) && word.term == "kv_dtype"; });
+}
+
 }  // namespace
 
 Reading merge(std::vector<Reading> readings) {
@@ -193,6 +200,7 @@ std::vector<Given> with_options(const Reading& reading, const std::vector<Given>
   refuse_open(open);
   words.insert(words.end(), options.begin(), options.end());
   drop_unused_data(words);
+  drop_unused_scales(words);
   if (!reading.usual_framework.empty() && !has(words, "framework")) {
     words.push_back({"framework", std::string(reading.usual_framework), {Source::default_value, reading.kind}});
   }

@@ -7,6 +7,8 @@
 #include "read/settings/settings.hpp"
 #include "read/trainers/torch_rules.hpp"
 
+#include <fmt/format.h>
+
 namespace llmcalc::read {
 namespace {
 
@@ -50,7 +52,24 @@ const Node* quantization_in(const Node& file) {
   return nullptr;
 }
 
-/// How the weights are quantized, as --quant; a scheme that is not known is an assumption.
+/// A file's word for a scheme, as a word of the question; one that is not known is an assumption.
+struct StoredWord {
+  std::string_view term;
+  std::string_view ours;  ///< empty where it is not known
+  std::string theirs;     ///< "weights quantized by ..."
+};
+
+void take_stored(const StoredWord& word, const Setting& because, std::string_view place, Reading& reading) {
+  const std::string where = because.where.empty() ? std::string(place) : because.where;
+  if (!word.ours.empty()) {
+    reading.words.push_back({std::string(word.term), std::string(word.ours), {Source::file, where}});
+  } else {
+    reading.assumptions.push_back(fmt::format("{} ({}) are not known: say --{}", word.theirs, where,
+                                              word.term == "quant" ? "quant" : "kv-dtype"));
+  }
+}
+
+/// How the weights are quantized, as --quant, and with which scales for keys and values, as --kv-dtype.
 void take_stored_quant(const Node& file, std::string_view place, Reading& reading) {
   const Node* block = quantization_in(file);
   if (block == nullptr) return;
@@ -59,15 +78,17 @@ void take_stored_quant(const Node& file, std::string_view place, Reading& readin
     const Setting* setting = keys.find(key);
     return setting == nullptr ? std::string() : setting->text;
   };
-  const auto stored = stored_quant(text);
-  if (!stored) return;
-  const Setting* because = keys.has("quant_method") ? keys.find("quant_method") : keys.find("quant_algo");
-  const std::string where = because->where.empty() ? std::string(place) : because->where;
-  if (stored->quant) {
-    reading.words.push_back({"quant", std::string(formats::facts(*stored->quant).name), {Source::file, where}});
-  } else {
-    reading.assumptions.push_back("weights quantized by " + stored->scheme + " (" + where +
-                                  ") are not known: say --quant");
+  const auto first = [&](std::string_view key, std::string_view other) -> const Setting& {
+    return *keys.find(keys.has(key) ? key : other);
+  };
+  if (const auto stored = stored_quant(text)) {
+    const std::string_view ours = stored->quant ? formats::facts(*stored->quant).name : std::string_view();
+    take_stored({"quant", ours, "weights quantized by " + stored->scheme}, first("quant_method", "quant_algo"), place,
+                reading);
+  }
+  if (const std::string cache = stored_cache(text); !cache.empty()) {
+    take_stored({"kv_dtype", cache == "fp8" ? "fp8" : "", "keys and values in " + cache},
+                first("kv_cache_quant_algo", "kv_cache_scheme.num_bits"), place, reading);
   }
 }
 
