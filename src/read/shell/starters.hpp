@@ -15,7 +15,6 @@ struct Starter {
   const Format& (*format)();
   std::string_view algorithm = {};  ///< that its name says
   std::string_view config = {};     ///< the option that names a file of settings; "" where the file stands by itself
-  bool takes_file = true;
 };
 
 /// The one whose name the words begin with, and how many words that is; nullptr where nobody knows it.

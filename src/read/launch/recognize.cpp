@@ -1,0 +1,53 @@
+#include "read/launch/recognize.hpp"
+
+#include "llmcalc/quantity/text.hpp"
+#include "read/launch/formats.hpp"
+#include "read/settings/settings.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace llmcalc::read {
+namespace {
+
+/// TOML has tables in brackets on lines of their own and '=' behind its keys.
+bool looks_like_toml(std::string_view text) {
+  bool table = false;
+  bool equals = false;
+  while (!text.empty()) {
+    auto line = quantity::trim(text.substr(0, text.find('\n')));
+    text.remove_prefix(std::min(text.find('\n') + 1 == 0 ? text.size() : text.find('\n') + 1, text.size()));
+    if (line.starts_with('#')) continue;
+    table = table || (line.starts_with('[') && line.ends_with(']') && line.find_first_of(",'\" ") == line.npos);
+    equals = equals || line.find(" = ") != line.npos;
+  }
+  return table && equals;
+}
+
+/// "{key: value}", which is YAML: keys of JSON are in quotes.
+bool is_flow_of_yaml(std::string_view body) {
+  if (!body.starts_with('{')) return false;
+  const auto first = quantity::trim(body.substr(1));
+  return !first.empty() && std::isalpha(static_cast<unsigned char>(first.front())) != 0;
+}
+
+}  // namespace
+
+bool looks_like_shell(std::string_view text) { return text.starts_with("#!") || text.find("#SBATCH") != text.npos; }
+
+Node parse_settings(std::string_view text, std::string_view place) {
+  const auto body = quantity::trim(text);
+  if (is_flow_of_yaml(body)) return parse_yaml(text, place);
+  if (body.starts_with('{') || body.starts_with("//")) return parse_commented_json(text, place);
+  if (looks_like_toml(text)) return parse_toml(text, place);
+  return parse_yaml(text, place);
+}
+
+const Format* format_of(const Settings& settings) {
+  for (const Format* format : file_formats()) {
+    if (format->recognizes(settings)) return format;
+  }
+  return nullptr;
+}
+
+}  // namespace llmcalc::read

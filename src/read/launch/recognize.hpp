@@ -1,0 +1,21 @@
+// What a text without a name is written in, and whose settings it holds.
+#pragma once
+
+#include "read/settings/node.hpp"
+
+#include <string_view>
+
+namespace llmcalc::read {
+
+struct Format;
+class Settings;
+
+bool looks_like_shell(std::string_view text);
+
+/// A file's settings, whatever it is written in; no table where it is in none of those ways.
+Node parse_settings(std::string_view text, std::string_view place);
+
+/// Whose settings they are; nullptr where nobody knows them.
+const Format* format_of(const Settings& settings);
+
+}  // namespace llmcalc::read
