@@ -1,14 +1,12 @@
 #include "cli/weight_files.hpp"
 
-#include "cli/files.hpp"
+#include "cli/file_head.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <fstream>
 #include <system_error>
 #include <vector>
 
@@ -22,44 +20,9 @@ using read::Checkpoint;
 /// A GGUF of 128k tokens has some 9 MiB in front of its tensors; safetensors say the length in their first octets.
 constexpr std::uint64_t first_of_gguf = std::uint64_t{12} << 20U;
 constexpr std::uint64_t first_of_safetensors = std::uint64_t{16} << 10U;
-/// Headers end long before: the largest vocabularies take some ten megabytes.
-constexpr std::uint64_t most_read = std::uint64_t{256} << 20U;
-
-/// The beginning of a file, read once more where a header turns out to be longer.
-class Head {
- public:
-  explicit Head(fs::path path) : path_(std::move(path)) {
-    std::error_code error;
-    size_ = fs::file_size(path_, error);
-    if (error) throw BadInput("--from", "cannot read '" + path_.string() + "': " + error.message());
-  }
-
-  read::FileHead upto(std::uint64_t count) {
-    count = std::min(count, size_);
-    if (count > most_read) throw BadInput(name(), "has a header of more than 256 MiB, which none has");
-    if (bytes_.size() < count) read(count);
-    return {bytes_, size_};
-  }
-
-  std::string name() const { return path_.filename().string(); }
-
- private:
-  void read(std::uint64_t count) {
-    const auto present = bytes_.size();
-    std::ifstream in(path_, std::ios::binary);
-    in.seekg(static_cast<std::streamoff>(present));
-    bytes_.resize(count);
-    in.read(bytes_.data() + present, static_cast<std::streamsize>(count - present));
-    if (!in) throw BadInput("--from", "cannot read '" + path_.string() + "'");
-  }
-
-  fs::path path_;
-  std::uint64_t size_ = 0;
-  std::string bytes_;
-};
 
 Checkpoint read_one(const fs::path& path, WeightFile kind) {
-  Head head(path);
+  FileHead head(path);
   std::uint64_t count = kind == WeightFile::gguf ? first_of_gguf : first_of_safetensors;
   for (;;) {
     const auto file = head.upto(count);
@@ -114,7 +77,7 @@ WeightFile weight_file(const fs::path& path) {
     throw BadInput(path.filename().string(), "is a pointer of Git LFS and not the file itself",
                    "git lfs pull --include " + path.filename().string());
   }
-  Head head(path);
+  FileHead head(path);
   constexpr std::uint64_t enough = 16;
   const auto start = head.upto(enough);
   if (read::is_gguf(start.bytes)) return WeightFile::gguf;
