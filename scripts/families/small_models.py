@@ -41,6 +41,11 @@ FAMILIES = {
     # Gemma
     "gemma": {}, "gemma2": {}, "gemma3_text": {"layers": (6, 12)}, "vaultgemma": {},
     "gemma4_text": {"layers": (6, 12), "vocab_size_per_layer_input": VOCABULARY, "global_head_dim": 128},
+    "gemma3n_text": {
+        "layers": (5, 10), "vocab_size_per_layer_input": VOCABULARY, "num_kv_shared_layers": 0,
+        "hidden_size_per_layer_input": 64, "intermediate_size": 1152,
+        "period": {"activation_sparsity_pattern": [0.95, 0.0, 0.0, 0.0, 0.0]},
+    },
     # mixtures
     "mixtral": {}, "qwen2_moe": {}, "qwen3_moe": {}, "olmoe": {}, "flex_olmo": {}, "phimoe": {}, "granitemoe": {},
     "granitemoeshared": {"shared_intermediate_size": 448}, "gpt_oss": {}, "ernie4_5_moe": {"layers": (3, 5)},

@@ -15,7 +15,7 @@ struct TargetName {
   std::string_view matrix;
   std::string_view target;
 };
-constexpr std::array<TargetName, 35> target_names{{{"q projection", "q"},
+constexpr std::array<TargetName, 42> target_names{{{"q projection", "q"},
                                                    {"k projection", "k"},
                                                    {"v projection", "v"},
                                                    {"qkv projection", "q"},
@@ -47,7 +47,14 @@ constexpr std::array<TargetName, 35> target_names{{{"q projection", "q"},
                                                    {"down projection", "down"},
                                                    {"down projection", "fc2"},
                                                    {"router", "router"},
-                                                   {"projection beside", "projection beside"},
+                                                   {matrix_beside, matrix_beside},
+                                                   {"attention gate projection", "gate"},
+                                                   {"layer input gate", "per_layer_input_gate"},
+                                                   {"layer input projection", "per_layer_projection"},
+                                                   {"projection to layer inputs", "per_layer_model_projection"},
+                                                   {"stream router", "modality_router"},
+                                                   {"stream predictions", "prediction_coefs"},
+                                                   {"stream corrections", "correction_coefs"},
                                                    {"shared expert gate", "shared expert gate"},
                                                    {"output head", "head"}}};
 
@@ -55,17 +62,21 @@ constexpr std::string_view adapter_a = "adapter A";
 
 }  // namespace
 
-/// Since transformers 5 experts are parameters and routers modules of their own, which are no linear layers. For
+bool BlockBuilder::is_plain_parameter(const Matrix& matrix) const {
+  return matrix.experts > 1 || (matrix.name == "router" && !context_.shape().writing.linear_router);
+}
+
+/// Since transformers 5 experts are parameters and most routers modules of their own, which are no linear layers. For
 /// families that it knows peft takes their words, and those of shared experts and dense layers with them, for the
 /// parameters instead (peft utils/transformers_weight_conversion.py, _convert_peft_config_moe).
 bool BlockBuilder::is_reached_by_peft(const Matrix& matrix) const {
   const auto& profile = context_.profile;
   if (!profile.kernels.transformers_modules || profile.experts.run_in_loop) return true;
   if (context_.shape().moe.experts == 0) return true;
-  const bool is_parameter = matrix.experts > 1 || matrix.name == "router";
+  const bool is_parameter = is_plain_parameter(matrix);
   if (!context_.shape().writing.merges_expert_adapters) return !is_parameter;
-  constexpr std::array<std::string_view, 4> words{"gate projection", "gate and up projection", "up projection",
-                                                  "down projection"};
+  constexpr std::array<std::string_view, 5> words{"gate projection", "gate and up projection", "up projection",
+                                                  "down projection", "attention gate projection"};
   return is_parameter || std::ranges::find(words, matrix.name) == words.end();
 }
 
@@ -73,7 +84,7 @@ bool BlockBuilder::merges_adapter(const Matrix& matrix) const {
   const auto& profile = context_.profile;
   const bool parameters = profile.kernels.transformers_modules && !profile.experts.run_in_loop &&
                           context_.shape().writing.merges_expert_adapters;
-  return parameters && (matrix.experts > 1 || matrix.name == "router") && is_adapted(matrix);
+  return parameters && is_plain_parameter(matrix) && is_adapted(matrix);
 }
 
 /// The copy is kept for the input's gradient, and 16-bit copies of the adapter for its own: their product is as large

@@ -10,6 +10,10 @@ namespace llmcalc::layers {
 /// \param memory  source of keys and values: x itself, or the encoder's output in cross-attention
 Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& attention, const Value& x, const Value& memory);
 
+/// What the towers of a model hand over to layers that attend to it. It is one tensor for all layers and is counted
+/// where it is made, so that a layer only refers to it.
+Value tower_output(BlockBuilder& b);
+
 /// Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434 §2.1).
 Value latent_attention(BlockBuilder& b, const spec::LatentAttention& attention, const Value& x);
 
@@ -48,6 +52,7 @@ struct CoreAttention {
   std::int64_t window = 0;
   bool causal = true;
   bool sinks = false;          ///< one learned score a head beside those of the positions
+  std::int64_t keys = 0;       ///< positions of a sample that a query may see, where they are not its own sequence's
   std::int64_t positions = 0;  ///< of a sample, that these heads have queries of; set by core_attention()
 };
 Value core_attention(BlockBuilder& b, CoreAttention core, const Heads& local);

@@ -1,5 +1,7 @@
 #include "layers/attention_projections.hpp"
 
+#include "layers/feed_forward.hpp"
+
 namespace llmcalc::layers {
 
 namespace {
@@ -17,10 +19,16 @@ Value queries(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, 
   return b.linear(normed, {"q up projection", a.query_rank, width, false, Cut::columns});
 }
 
+/// What a layer adds for itself to what a matrix makes that it shares with others (transformers modeling_zamba2.py,
+/// Zamba2Attention.forward, linear_q_adapter_list).
+Value with_own_term(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, const Value& y) {
+  return a.low_rank == 0 ? y : b.add(y, own_term(b, x, a.low_rank, y.columns * b.context().tp), "with own term");
+}
+
 /// True if queries, keys and values are three equal parts of one product, each as it stands there.
 bool is_plain(const spec::GroupedAttention& a) {
   const bool own = !a.borrows_keys && !a.keys_are_values && a.value_dim == a.head_dim;
-  return own && a.query_rank == 0 && !a.output_gate;
+  return own && a.query_rank == 0 && !a.output_gate && a.low_rank == 0;
 }
 
 }  // namespace
@@ -37,12 +45,6 @@ bool fuses_projections(const Context& c, const spec::GroupedAttention& a) {
   return is_plain(a) && !separate_norms && (c.profile.attention.fused_projections || written);
 }
 
-Value joined(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x) {
-  if (a.input_width == 0 || a.input_width == x.columns) return x;
-  b.vector("norm of what is joined", a.input_width - x.columns);
-  return b.rearrange(x, "joined with the embedding", x.rows, a.input_width, OpKind::permutation);
-}
-
 Heads fused_projection(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x) {
   const std::int64_t query_width = a.query_width();
   const std::int64_t tp = b.context().tp;
@@ -52,16 +54,18 @@ Heads fused_projection(BlockBuilder& b, const spec::GroupedAttention& a, const V
 }
 
 Heads separate_projections(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, const Value& memory) {
-  const std::int64_t query_width = a.output_gate ? 2 * a.query_width() : a.query_width();
-  const Value q = queries(b, a, x, query_width);
+  const bool carries_gate = a.output_gate && !b.context().shape().writing.gate_apart;
+  const std::int64_t query_width = carries_gate ? 2 * a.query_width() : a.query_width();
+  const Value q = with_own_term(b, a, x, queries(b, a, x, query_width));
   if (a.borrows_keys) {
     return {q, borrowed(b, memory, a.key_width(), "keys of an earlier layer"),
             borrowed(b, memory, a.value_width(), "values of an earlier layer")};
   }
-  const Value k = b.linear(memory, {"k projection", memory.columns, a.key_width(), a.qkv_bias, Cut::columns});
+  const Matrix to_keys{"k projection", memory.columns, a.key_width(), a.qkv_bias, Cut::columns};
+  const Value k = with_own_term(b, a, memory, b.linear(memory, to_keys));
   if (a.keys_are_values) return {q, k, columns_of(k, a.value_width() / b.context().tp)};
-  const Value v = b.linear(memory, {"v projection", memory.columns, a.value_width(), a.qkv_bias, Cut::columns});
-  return {q, k, v};
+  const Matrix to_values{"v projection", memory.columns, a.value_width(), a.qkv_bias, Cut::columns};
+  return {q, k, with_own_term(b, a, memory, b.linear(memory, to_values))};
 }
 
 Value outputs(BlockBuilder& b, const spec::GroupedAttention& a, const Value& mixed) {

@@ -11,13 +11,11 @@ Value columns_of(const Value& fused, std::int64_t columns);
 /// One matrix in the framework's own model, or in the family's as transformers writes it.
 bool fuses_projections(const Context& c, const spec::GroupedAttention& a);
 
-/// The normed hidden state, or as wide as what it is joined with (Zamba: the embedding, normed too).
-Value joined(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x);
-
 /// One matrix for q, k and v (Megatron), as one stored tensor.
 Heads fused_projection(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x);
 
-/// A matrix for each; queries carry their gate behind them. \param memory  that keys and values are made of
+/// A matrix for each; queries carry their gate behind them, unless that has a matrix of its own.
+/// \param memory  that keys and values are made of
 Heads separate_projections(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, const Value& memory);
 
 /// What heads found, put together; or of each group of heads through a bottleneck first (transformers

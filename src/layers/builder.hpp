@@ -24,6 +24,10 @@ struct Value {
 /// How tensor parallelism cuts a matrix (Shoeybi et al. 2019, arXiv:1909.08053 §3): by outputs, by inputs, or not.
 enum class Cut { none, columns, rows };
 
+/// Name of matrices that a family has beside those of its kinds, of which each layer has its own even where it shares
+/// the others.
+inline constexpr std::string_view matrix_beside = "projection beside";
+
 /// Which resting type of the run a matrix has.
 enum class Resting { as_layers, as_tables };
 
@@ -75,6 +79,7 @@ class BlockBuilder {
   Value norm(const Value& x, std::string_view name, spec::Norm kind);
   Value weighted_wide(const Value& x, std::string_view name);    ///< the chain of RMSNorm, its result in fp32
   Value weighted_narrow(const Value& x, std::string_view name);  ///< weighted when it is down in the type of `x`
+  Value unweighted_norm(const Value& x, std::string_view name);  ///< RMSNorm without a weight
   Value inner_norm(const Value& x, std::string_view name);       ///< before the last product of a branch, or nothing
   Value activation(const Value& x, std::string_view name);       ///< GELU, ReLU, squared ReLU
   Value saved_result(const Value& x, std::string_view name);     ///< an operation that keeps its result, as sigmoid
@@ -141,9 +146,9 @@ class BlockBuilder {
   Value weighted_norm(const Value& x, std::string_view name);
   Value eager_rms_norm(const Value& x, std::string_view name);
   Value chained_layer_norm(const Value& x, std::string_view name);
-  Value unweighted_norm(const Value& x);
   Value cast_for_matrix(const Value& x, std::string_view name);
   bool is_adapted(const Matrix& matrix) const;
+  bool is_plain_parameter(const Matrix& matrix) const;
   bool is_reached_by_peft(const Matrix& matrix) const;
   void merge_adapter(Op& op, const Matrix& matrix, const Weight& w);
   Value dropped_input(const Value& x);

@@ -22,11 +22,15 @@ double share_behind_cache(const Context& c, const CoreAttention& core) {
   return pairs / (n * (p + n));
 }
 
+/// Positions that a query of these heads may see, masked or not.
+std::int64_t seen(const Context& c, const CoreAttention& core) { return core.keys > 0 ? core.keys : c.attended; }
+
 /// The share of the s x s score square that the mask leaves: (s+1)/(2s) under a causal mask, (w/s)(1 - (w-1)/(2s))
 /// under a causal window of w positions, 1 without a mask. Exact counts of unmasked pairs; a learned prefix is seen by
 /// all. Of documents packed into a sequence each is a square of its own (flash-attention csrc/flash_attn/flash_api.cpp,
 /// mha_varlen_fwd).
 double unmasked_share(const Context& c, const CoreAttention& core) {
+  if (core.keys > 0) return 1.0;
   if (core.causal && c.training.cached > 0) return share_behind_cache(c, core);
   const std::int64_t seq = c.attended - c.prefix;
   const std::int64_t documents = c.training.document_length;
@@ -41,7 +45,7 @@ double unmasked_share(const Context& c, const CoreAttention& core) {
 
 /// Scores and their use: 2*T*s FLOPs a query element and as many a value element (Korthikanti et al. 2022, appendix A).
 double square_flops(const Context& c, const CoreAttention& core) {
-  return 2.0 * static_cast<double>(product(c.batch, core.positions)) * static_cast<double>(c.attended) *
+  return 2.0 * static_cast<double>(product(c.batch, core.positions)) * static_cast<double>(seen(c, core)) *
          static_cast<double>(core.heads) * static_cast<double>(core.qk_dim + core.v_dim);
 }
 
@@ -57,7 +61,7 @@ quantity::Bytes flash_backward_workspace(const Context& c, const CoreAttention& 
 }
 
 Product per_head(const Context& c, const CoreAttention& core) {
-  return {core.positions, c.attended, core.qk_dim, product(c.batch, core.heads)};
+  return {core.positions, seen(c, core), core.qk_dim, product(c.batch, core.heads)};
 }
 
 /// Queries, keys and values are narrowed before the kernel, and the gradient of its output backward; gradients are
@@ -189,7 +193,7 @@ Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Heads&
   const double share = unmasked_share(c, core);
   const double qk_part = static_cast<double>(core.qk_dim) / static_cast<double>(core.qk_dim + core.v_dim);
 
-  const Value scores = b.value("scores", rows, c.attended, q.width, q.needs_gradient);
+  const Value scores = b.value("scores", rows, seen(c, core), q.width, q.needs_gradient);
   Op multiply{
       .kind = OpKind::scores, .name = "scores", .inputs = {q.id, k.id}, .outputs = {scores.id}, .saved = {q.id, k.id}};
   multiply.product = per_head(c, core);
@@ -208,7 +212,7 @@ Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Heads&
            .inputs = {probabilities.id, values.id},
            .outputs = {out.id},
            .saved = {probabilities.id, values.id}};
-  weigh.product = {core.positions, core.v_dim, c.attended, product(c.batch, core.heads)};
+  weigh.product = {core.positions, core.v_dim, seen(c, core), product(c.batch, core.heads)};
   weigh.forward = flops(square * share * (1.0 - qk_part));
   weigh.masked = flops(square * (1.0 - share) * (1.0 - qk_part));
   if (out.needs_gradient) weigh.backward_input = flops(2.0 * square * share * (1.0 - qk_part));

@@ -1,12 +1,10 @@
-#include "layers/builder.hpp"
+#include "layers/layer_inputs.hpp"
 #include "layers/learned.hpp"
+#include "layers/tables.hpp"
 #include "llmcalc/layers/blocks.hpp"
 
 namespace llmcalc::layers {
 
-namespace {
-
-/// A table of rows x columns, its rows cut over tensor-parallel ranks when `cut`.
 WeightId table(BlockBuilder& b, std::string_view name, std::int64_t rows, std::int64_t columns, bool cut) {
   const Context& c = b.context();
   Weight w;
@@ -21,6 +19,8 @@ WeightId table(BlockBuilder& b, std::string_view name, std::int64_t rows, std::i
   w.split = cut ? Split::tensor : Split::replicated;
   return b.weight(w);
 }
+
+namespace {
 
 /// Each rank looks up the tokens of its rows of the table and the ranks add up (Megatron-LM core/tensor_parallel/
 /// layers.py, VocabParallelEmbedding.forward).
@@ -65,6 +65,7 @@ void embedding_block(const Context& c, Block& block) {
   if (shape.embedding_norm) x = b.norm(x, "embedding norm", shape.norm);
   if (inner != shape.hidden) x = b.linear(x, {"embedding projection", width, shape.hidden, true});
   if (shape.extra > 0) b.vector("other parameters", shape.extra);
+  make_layer_inputs(b, x);
   b.output(b.dropout(x, "embedding dropout"));
 }
 

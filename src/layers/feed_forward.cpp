@@ -27,6 +27,31 @@ bool fuses_gate_and_up(const BlockBuilder& b, const MlpMatrices& mlp, const Matr
   return c.profile.kernels.transformers_modules && c.shape().writing.fused_gate_and_up;
 }
 
+/// What lies so many deviations above the mean of its row, and zeros: the deviation keeps its input and itself, the
+/// ReLU its result (transformers modeling_gemma3n.py, Gemma3nTextMLP._gaussian_topk).
+Value sparse(BlockBuilder& b, const Value& gate) {
+  const Value deviation = b.value("deviation of the gate", gate.rows, 1, gate.width, gate.needs_gradient);
+  b.append({.kind = OpKind::norm,
+            .name = "deviation of the gate",
+            .inputs = {gate.id},
+            .outputs = {deviation.id},
+            .saved = {gate.id, deviation.id}});
+  return b.saved_result(gate, "sparse gate");
+}
+
+/// Of the layer itself, beside matrices that it shares (transformers modeling_zamba2.py, Zamba2MLP.forward).
+Projected with_own_term(BlockBuilder& b, const MlpMatrices& mlp, const Value& x, const Projected& shared) {
+  if (mlp.low_rank == 0) return shared;
+  const Value own = own_term(b, x, mlp.low_rank, 2 * mlp.width);
+  if (shared.gate.id == shared.up.id) {
+    const Value both = b.add(shared.gate, own, "with own term");
+    return {both, both};
+  }
+  Value half = own;
+  half.columns /= 2;
+  return {b.add(shared.gate, half, "gate with own term"), b.add(shared.up, half, "up with own term")};
+}
+
 Projected project(BlockBuilder& b, const MlpMatrices& mlp, const Value& x) {
   if (!spec::is_gated(b.context().shape().mlp)) {
     const Value up = b.linear(x, inward(mlp, "up projection", x.columns, mlp.width));
@@ -35,10 +60,11 @@ Projected project(BlockBuilder& b, const MlpMatrices& mlp, const Value& x) {
   const Matrix fused = inward(mlp, "gate and up projection", x.columns, 2 * mlp.width);
   if (fuses_gate_and_up(b, mlp, fused)) {
     const Value both = b.linear(x, fused);
-    return {both, both};
+    return with_own_term(b, mlp, x, {both, both});
   }
-  const Value gate = b.linear(x, inward(mlp, "gate projection", x.columns, mlp.width));
-  return {gate, b.linear(x, inward(mlp, "up projection", x.columns, mlp.width))};
+  const Value made = b.linear(x, inward(mlp, "gate projection", x.columns, mlp.width));
+  const Value gate = mlp.sparse_gate ? sparse(b, made) : made;
+  return with_own_term(b, mlp, x, {gate, b.linear(x, inward(mlp, "up projection", x.columns, mlp.width))});
 }
 
 Value activated(BlockBuilder& b, const Projected& x) {
@@ -88,6 +114,11 @@ bool is_one_kernel(BlockBuilder& b) {
 
 }  // namespace
 
+Value own_term(BlockBuilder& b, const Value& x, std::int64_t rank, std::int64_t columns) {
+  const Value low = b.linear(x, {matrix_beside, x.columns, rank});
+  return b.linear(low, {matrix_beside, rank, columns, false, Cut::columns});
+}
+
 /// 2*h*f parameters, or 3*h*f where the MLP is gated (Shazeer 2020, arXiv:2002.05202).
 Value mlp_products(BlockBuilder& b, const MlpMatrices& mlp, const Value& x) {
   const Projected projected = project(b, mlp, x);
@@ -115,7 +146,7 @@ Value feed_forward(BlockBuilder& b, const spec::FeedForward& mlp, const Value& x
   }
   const Recomputed again(b, spec::RecomputeModule::mlp, {x});
   const auto& dense = std::get<spec::DenseMlp>(mlp);
-  return mlp_products(b, {dense.width, dense.bias}, x);
+  return mlp_products(b, {dense.width, dense.bias, 1, 1, dense.low_rank, dense.sparse_gate}, x);
 }
 
 }  // namespace llmcalc::layers

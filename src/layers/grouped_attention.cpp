@@ -19,6 +19,16 @@ Value normalise_heads(BlockBuilder& b, const Value& x, std::int64_t head_dim, sp
   return y;
 }
 
+Value unweighted_heads(BlockBuilder& b, const Value& x, std::int64_t head_dim, std::string_view name) {
+  Value by_head = x;
+  by_head.rows = x.rows * (x.columns / head_dim);
+  by_head.columns = head_dim;
+  Value y = b.unweighted_norm(by_head, name);
+  y.rows = x.rows;
+  y.columns = x.columns;
+  return y;
+}
+
 /// transformers expands grouped keys and values to all query heads (modeling_llama.py, repeat_kv), except before
 /// kernels that take them as they are: flash-attn's, and later PyTorch's too unless prefixes need a mask. A single head
 /// is expanded as a view (reshape copies only what strides cannot say), which fused kernels read and batched products
@@ -97,6 +107,14 @@ Value attend_to_prompt(BlockBuilder& b, const Heads& h, const Value& mixed) {
   return b.add(mixed, found, "mix with prompt");
 }
 
+/// The second half of what the queries' projection makes, or what a matrix of its own does (transformers
+/// modeling_afmoe.py, AfmoeAttention).
+Value gate_of(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, const Value& queries) {
+  const bool apart = a.output_gate && b.context().shape().writing.gate_apart;
+  if (apart) return b.linear(x, {"attention gate projection", x.columns, a.query_width(), false, Cut::columns});
+  return columns_of(queries, a.query_width() / b.context().tp);
+}
+
 /// torch.sigmoid keeps its result; others compile it with the product (Megatron-LM core/transformer/attention.py,
 /// _apply_output_gate).
 Value opened(BlockBuilder& b, const Value& gate) {
@@ -115,21 +133,27 @@ void head_parameters(BlockBuilder& b, const spec::GroupedAttention& a) {
     b.vector("relative position projection", b.context().shape().hidden * a.query_width(), Cut::columns);
 }
 
-/// Queries and keys as their product takes them; borrowed keys are normed already.
+/// Queries, keys and values as their products take them; borrowed ones are normed already.
 void norm_and_rotate(BlockBuilder& b, const spec::GroupedAttention& a, Heads& h, bool fused) {
   const Context& c = b.context();
   h.q = normalise_heads(b, h.q, a.head_dim, a.qk_norm, "q norm");
   if (!a.borrows_keys) h.k = normalise_heads(b, h.k, a.head_dim, a.qk_norm, "k norm");
+  if (c.shape().writing.norms_values && !a.borrows_keys) h.v = unweighted_heads(b, h.v, a.value_dim, "v norm");
+  if (a.reads_tower) return;
   rotate(b, h);
   const bool copies = c.profile.attention.rotates_into_copies || (fused && c.profile.kernels.transformers_modules);
   if (copies && c.shape().position == spec::Position::rope) h = rotated(b, h);
+  if (!c.shape().writing.norms_rotated || a.window == 0) return;
+  h.q = unweighted_heads(b, h.q, a.head_dim, "rotated q norm");
+  h.k = unweighted_heads(b, h.k, a.head_dim, "rotated k norm");
 }
 
 /// Keys and values of all positions and for all heads; the layer that borrowed ones are of keeps them.
 void gather_keys(BlockBuilder& b, const spec::GroupedAttention& a, Heads& h, bool crosses) {
   const Context& c = b.context();
-  if (!a.borrows_keys) h.k = cached(b, h.k, "key cache");
-  if (!a.borrows_keys) h.v = cached(b, h.v, "value cache");
+  const bool own_positions = !a.borrows_keys && !a.reads_tower;
+  if (own_positions) h.k = cached(b, h.k, "key cache");
+  if (own_positions) h.v = cached(b, h.v, "value cache");
   if (has_prefix(c, a, crosses)) {
     h.k = behind_prefix(b, h.k, "keys behind prefix");
     h.v = behind_prefix(b, h.v, "values behind prefix");
@@ -140,23 +164,22 @@ void gather_keys(BlockBuilder& b, const spec::GroupedAttention& a, Heads& h, boo
 
 }  // namespace
 
-Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& a, const Value& hidden, const Value& source) {
+Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, const Value& memory) {
   const Context& c = b.context();
-  const Value x = joined(b, a, hidden);
-  const Value memory = source.id == hidden.id ? x : source;
   const bool fuse = fuses_projections(c, a) && x.id == memory.id;
   Heads h = fuse ? fused_projection(b, a, x) : separate_projections(b, a, x, memory);
   // Backward, the gradients of the three parts are put together again.
   if (fuse && c.differentiates) b.pass_over("qkv gradient", quantity::bytes(0), 2 * b.size(h.q.id));
   h.k = rescaled(b, h.k, "rescaled keys");
   h.v = rescaled(b, h.v, "rescaled values");
-  const Value gate = columns_of(h.q, a.query_width() / c.tp);
+  const Value gate = gate_of(b, a, x, h.q);
   h.q.columns = a.query_width() / c.tp;
   norm_and_rotate(b, a, h, fuse);
   gather_keys(b, a, h, x.id != memory.id);
   head_parameters(b, a);
 
   CoreAttention core{a.heads / c.tp, a.head_dim, a.value_dim, a.window, a.causal};
+  if (a.reads_tower) core.keys = quantity::ceil_divide(h.k.rows, c.batch);
   core.sinks = a.sinks;
   Value mixed = core_attention(b, core, h);
   if (c.profile.adapters.prompt_layers_start > 0 && c.differentiates) mixed = attend_to_prompt(b, h, mixed);

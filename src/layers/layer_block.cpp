@@ -1,14 +1,16 @@
 #include "layers/attention.hpp"
 #include "layers/feed_forward.hpp"
+#include "layers/layer_inputs.hpp"
 #include "layers/learned.hpp"
 #include "layers/recomputed.hpp"
+#include "layers/streams.hpp"
 #include "llmcalc/layers/blocks.hpp"
+
+#include <algorithm>
 
 namespace llmcalc::layers {
 
 namespace {
-
-constexpr std::string_view beside = "projection beside";
 
 /// Matrices that a family has beside those of its kinds: on the normed input, on what the one before made of it, or on
 /// something as large that is made for it. What they make gates or scales something, for which it is kept.
@@ -17,7 +19,7 @@ void run_beside(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {
   for (const spec::Projection& matrix : kind.beside) {
     Value in = matrix.inputs == x.columns ? x : last;
     if (matrix.inputs != in.columns) in = b.rearrange(x, "input beside", x.rows, matrix.inputs, OpKind::permutation);
-    last = b.linear(in, {beside, matrix.inputs, matrix.outputs, matrix.bias});
+    last = b.linear(in, {matrix_beside, matrix.inputs, matrix.outputs, matrix.bias});
     b.append({.kind = OpKind::elementwise, .name = "use of it", .inputs = {last.id}, .saved = {last.id}});
   }
 }
@@ -33,7 +35,9 @@ Value run_state_space(BlockBuilder& b, const spec::StateSpace& state, const Valu
 Value mix_positions(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {
   const spec::Mixer& mixer = kind.mixer;
   run_beside(b, kind, x);
-  if (const auto* grouped = std::get_if<spec::GroupedAttention>(&mixer)) return grouped_attention(b, *grouped, x, x);
+  if (const auto* grouped = std::get_if<spec::GroupedAttention>(&mixer)) {
+    return grouped_attention(b, *grouped, x, grouped->reads_tower ? tower_output(b) : x);
+  }
   if (const auto* latent = std::get_if<spec::LatentAttention>(&mixer)) return latent_attention(b, *latent, x);
   if (const auto* state = std::get_if<spec::StateSpace>(&mixer)) return run_state_space(b, *state, x);
   return gated_delta_net(b, std::get<spec::GatedDeltaNet>(mixer), x);
@@ -60,9 +64,17 @@ Value behind_norm(BlockBuilder& b, const Value& x, std::string_view norm, bool p
   return y;
 }
 
-/// A sum in fp32 goes down before the norm (transformers modeling_mamba.py, MambaBlock.forward).
+/// A sum in fp32 goes down before the norm (transformers modeling_mamba.py, MambaBlock.forward). Zamba's shared layers
+/// read the hidden state beside the embedding (modeling_zamba2.py, Zamba2AttentionDecoderLayer.forward).
+Value mixed_input(BlockBuilder& b, const spec::LayerKind& kind, const Value& hidden) {
+  if (b.adds_wide()) return b.cast(hidden, b.context().width, "narrow hidden state");
+  const auto* grouped = std::get_if<spec::GroupedAttention>(&kind.mixer);
+  if (grouped == nullptr || grouped->input_width <= hidden.columns) return hidden;
+  return b.rearrange(hidden, "joined with the embedding", hidden.rows, grouped->input_width, OpKind::permutation);
+}
+
 Value mix(BlockBuilder& b, const spec::LayerKind& kind, const Value& hidden) {
-  const Value x = b.adds_wide() ? b.cast(hidden, b.context().width, "narrow hidden state") : hidden;
+  const Value x = mixed_input(b, kind, hidden);
   const bool product_follows = !std::holds_alternative<spec::LatentAttention>(kind.mixer);
   return behind_norm(b, x, "input norm", product_follows,
                      [&](const Value& normed) { return mix_positions(b, kind, normed); });
@@ -90,14 +102,49 @@ void parallel_layer(BlockBuilder& b, const spec::LayerKind& kind, const Value& x
   b.output(b.add(b.add(mixed, transformed, "branches"), x, "residual"));
 }
 
-/// A decoder layer of an encoder-decoder attends to the encoder's output between attention and MLP. That output is
-/// one tensor for all layers and is counted where it is made, so the layer itself only refers to its width.
+/// A copy of the first stream, times a weight that is kept with it, reads the layer's own input (transformers
+/// modeling_gemma3n.py, Gemma3nTextAltUp.forward).
+Value scaled_first(BlockBuilder& b, const Value& streams) {
+  const Value first = first_stream(b, streams);
+  const Value copy = b.rearrange(first, "first stream", first.rows, first.columns, OpKind::permutation);
+  const Value scaled = b.value("scaled stream", copy.rows, copy.columns, copy.width, copy.needs_gradient);
+  Op scale{.kind = OpKind::elementwise, .name = "scaled stream", .inputs = {copy.id}, .outputs = {scaled.id}};
+  scale.weight = b.vector("stream scale", copy.columns);
+  if (b.context().trains_base) scale.saved.push_back(copy.id);
+  b.append(scale);
+  return scaled;
+}
+
+/// transformers modeling_gemma3n.py, Gemma3nTextDecoderLayer.forward.
+void layer_of_streams(BlockBuilder& b, const spec::LayerKind& kind, const Value& all) {
+  const auto& shape = b.context().shape();
+  const Value predicted = predicted_streams(b, all);
+  const Value active = first_stream(b, predicted);
+  const Value normed = b.norm(active, "input norm", shape.norm);
+  const Value residual = low_rank_residual(b, normed);
+  const Value mixed = after(b, mix_positions(b, kind, normed), "post-attention norm");
+  const Value hidden = b.add(b.add(active, mixed, "residual"), residual, "residuals");
+  const Value transformed = after(b, transform(b, kind.mlp, hidden), "post-mlp norm");
+  const Value corrected = corrected_streams(b, predicted, b.add(hidden, transformed, "residual"));
+  if (shape.layer_inputs.width == 0) return b.output(corrected);
+  b.output(b.add(corrected, layer_input(b, scaled_first(b, corrected)), "with layer input"));
+}
+
+/// What a decoder attends to between its own positions and the MLP: the encoder's output or a tower's. That is one
+/// tensor for all layers and is counted where it is made, so the layer itself only refers to its width.
+Value memory_of(BlockBuilder& b, const Value& x) {
+  const Context& c = b.context();
+  if (c.model.encoder_layers == 0) return tower_output(b);
+  return b.value("encoder output", x.rows, x.columns, 0, c.trains_base);
+}
+
 Value cross_attend(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {
   const auto& shape = b.context().shape();
   spec::GroupedAttention cross = std::get<spec::GroupedAttention>(kind.mixer);
   cross.causal = false;
   cross.relative_buckets = 0;
-  const Value encoded = b.value("encoder output", x.rows, x.columns, 0, b.context().trains_base);
+  cross.reads_tower = b.context().model.encoder_layers == 0;
+  const Value encoded = memory_of(b, x);
   const Value normed = b.norm(x, "cross-attention norm", shape.norm);
   return b.dropout_add(x, grouped_attention(b, cross, normed, encoded), "cross-attention dropout");
 }
@@ -110,9 +157,13 @@ void sequential_layer(BlockBuilder& b, const spec::LayerKind& kind, const Value&
   }
   if (std::holds_alternative<spec::NoMixer>(kind.mixer)) run_beside(b, kind, hidden);
   if (kind.cross_attention) hidden = cross_attend(b, kind, hidden);
-  if (std::holds_alternative<spec::NoMlp>(kind.mlp)) return b.output(hidden);
-  const Value transformed = after(b, bottleneck(b, transform(b, kind.mlp, hidden)), "post-mlp norm");
-  b.output(b.dropout_add(hidden, transformed, "mlp dropout"));
+  if (!std::holds_alternative<spec::NoMlp>(kind.mlp)) {
+    const Value transformed = after(b, bottleneck(b, transform(b, kind.mlp, hidden)), "post-mlp norm");
+    hidden = b.dropout_add(hidden, transformed, "mlp dropout");
+  }
+  hidden = with_layer_input(b, hidden);
+  if (kind.projects_behind) hidden = b.linear(hidden, {matrix_beside, hidden.columns, hidden.columns});
+  b.output(hidden);
 }
 
 }  // namespace
@@ -120,15 +171,19 @@ void sequential_layer(BlockBuilder& b, const spec::LayerKind& kind, const Value&
 void layer_block(const Context& c, const spec::LayerKind& kind, bool input_needs_gradient, Block& block) {
   block.name = "layer";
   BlockBuilder b(c, block);
-  const Value x = b.input("hidden state", c.tokens / c.sp, c.shape().hidden, input_needs_gradient);
-  if (c.shape().parallel_residual) {
+  const std::int64_t streams = std::max<std::int64_t>(c.shape().streams.count, 1);
+  const std::int64_t rows = quantity::product(c.tokens / c.sp, streams);
+  const Value x = b.input("hidden state", rows, c.shape().hidden, input_needs_gradient);
+  if (c.shape().streams.count > 0) {
+    layer_of_streams(b, kind, x);
+  } else if (c.shape().parallel_residual) {
     parallel_layer(b, kind, x);
   } else {
     sequential_layer(b, kind, x);
   }
   if (kind.extra > 0) b.vector("other parameters", kind.extra);
   if (kind.repeated) {
-    for (Weight& w : block.weights) w.tied = w.shared = w.name != beside;
+    for (Weight& w : block.weights) w.tied = w.shared = w.name != matrix_beside;
   }
   block.checkpointed = c.training.recompute.policy == spec::RecomputePolicy::full || c.selects_operations;
 }

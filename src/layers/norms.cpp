@@ -52,7 +52,7 @@ Value BlockBuilder::norm(const Value& x, std::string_view name, spec::Norm kind)
   if (kind == spec::Norm::rmsnorm && !context_.profile.norm.fused) return eager_rms_norm(x, name);
   const NormForm form = context_.profile.kernels.transformers_modules ? context_.shape().writing.norm : NormForm::plain;
   if (form == NormForm::chained && !context_.profile.norm.fused) return chained_layer_norm(x, name);
-  if (form == NormForm::unweighted && !context_.profile.norm.fused) return unweighted_norm(x);
+  if (form == NormForm::unweighted) return unweighted_norm(x, name);
   if (form == NormForm::widened) return norm_between_casts(x, name, kind);
   return norm_kernel(x, name, kind);
 }
@@ -161,10 +161,11 @@ Value BlockBuilder::weighted_narrow(const Value& x, std::string_view name) {
 }
 
 /// transformers modeling_nanochat.py, NanoChatRMSNorm.forward.
-Value BlockBuilder::unweighted_norm(const Value& x) {
+Value BlockBuilder::unweighted_norm(const Value& x, std::string_view name) {
+  if (context_.profile.norm.fused) return norm_kernel(x, name, spec::Norm::nonparametric);
   const ChainOfKernels chain(*this);
   const Value wide = cast(x, fp32_width, "norm input (fp32)");
-  return cast(normalised(wide, reciprocal_root(wide)), x.width, "normalised");
+  return cast(normalised(wide, reciprocal_root(wide)), x.width, name);
 }
 
 /// LayerNorm in fp32, an operation at a time: the difference from the mean is made once for its square and once more

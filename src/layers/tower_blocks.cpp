@@ -1,6 +1,6 @@
 #include "llmcalc/layers/tower_blocks.hpp"
 
-#include "layers/builder.hpp"
+#include "layers/attention.hpp"
 
 namespace llmcalc::layers {
 
@@ -14,6 +14,20 @@ void tower_embedding_block(const Context& c, const spec::Tower& tower, Block& bl
   if (tower.patch_inputs > 0) x = b.linear(x, {"patch embedding", tower.patch_inputs, width, tower.patch_bias});
   if (tower.extra > 0) b.vector("other tower parameters", tower.extra);
   b.output(x);
+}
+
+/// Rows: what the last tower makes of the images of a micro-batch. Without towers (--text-only) one stands for them.
+Value tower_output(BlockBuilder& b) {
+  const Context& c = b.context();
+  const spec::Shape& shape = c.shape();
+  std::int64_t rows = c.batch;
+  if (!shape.towers.empty() && c.training.towers != spec::TowerUse::absent) {
+    const spec::Tower& tower = shape.towers.back();
+    const std::int64_t positions = c.training.patches > 0 ? c.training.patches : tower.positions;
+    rows = quantity::product(c.batch, c.training.images, quantity::ceil_divide(positions, tower.merged));
+  }
+  const std::int64_t width = shape.memory_width > 0 ? shape.memory_width : shape.hidden;
+  return b.value("tower output", quantity::ceil_divide(rows, c.sp), width, 0, c.trains_base);
 }
 
 /// Matrices with GELU between them (transformers modeling_llava.py, LlavaMultiModalProjector).

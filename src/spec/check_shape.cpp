@@ -101,11 +101,21 @@ void check_plan(const Shape& s) {
     check({"query_rank", plan.query_rank, 0, widest});
     check({"output_rank", plan.output_rank, 0, widest});
     check({"output_groups", plan.output_groups, plan.output_rank > 0 ? 1 : 0, most_heads});
+    check({"low_rank", plan.low_rank, 0, widest});
+    check({"mlp_low_rank", plan.mlp_low_rank, 0, widest});
     for (const Projection& matrix : plan.beside) check_side(matrix);
     check({"ffn", plan.ffn, 0, widest});
     check({"expert_ffn", plan.expert_ffn, 0, widest});
     check({"extra", plan.extra, 0, most_positions});
   }
+}
+
+void check_hidden_states(const Shape& s) {
+  check({"layer_input_width", s.layer_inputs.width, 0, widest});
+  check({"layer_input_vocab", s.layer_inputs.vocab, 0, widest * 10});
+  check({"stream_count", s.streams.count, 0, most_heads});
+  check({"residual_rank", s.streams.residual_rank, s.streams.count > 0 ? 1 : 0, widest});
+  check({"memory_width", s.memory_width, 0, widest});
 }
 
 void check_tables(const Shape& s) {
@@ -136,6 +146,7 @@ void check_shape(const Shape& s) {
   check_linear(s.linear);
   check_state(s);
   check_plan(s);
+  check_hidden_states(s);
   check({"extra", s.extra, 0, most_positions});
   check_tables(s);
   if (!(s.dropout >= 0.0 && s.dropout < 1.0)) {

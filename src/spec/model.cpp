@@ -21,18 +21,20 @@ GroupedAttention grouped_attention(const Shape& s, const LayerPlan& plan) {
   a.value_dim = plan.value_dim > 0 ? plan.value_dim : a.head_dim;
   a.keys_are_values = plan.keys_are_values;
   a.borrows_keys = plan.borrows_keys;
+  a.reads_tower = plan.attends_to_tower;
+  a.low_rank = plan.low_rank;
   a.input_width = plan.input_width;
   a.query_rank = plan.query_rank;
   a.output_rank = plan.output_rank;
   a.output_groups = plan.output_groups;
   a.window = plan.windowed ? s.window.window : 0;
-  a.qk_norm = s.qk_norm;
+  a.qk_norm = plan.attends_to_tower ? QkNorm::per_head : s.qk_norm;  // Llama 3.2 Vision
   a.qkv_bias = s.qkv_bias;
   a.out_bias = s.out_bias;
   a.output_gate = s.output_gate;
   a.sinks = s.attention_sinks;
   a.xl_projection = s.xl_projection;
-  a.causal = s.stack != Stack::encoder;
+  a.causal = s.stack != Stack::encoder && !plan.attends_to_tower;
   return a;
 }
 
@@ -72,7 +74,7 @@ FeedForward feed_forward(const Shape& s, const LayerPlan& plan) {
     if (plan.expert_ffn > 0) mixture.moe.expert_ffn = plan.expert_ffn;
     return mixture;
   }
-  return DenseMlp{plan.ffn > 0 ? plan.ffn : s.ffn, s.mlp_bias};
+  return DenseMlp{plan.ffn > 0 ? plan.ffn : s.ffn, s.mlp_bias, plan.mlp_low_rank, plan.sparse_gate};
 }
 
 /// What a layer is built of that the whole model asks of it.
@@ -109,7 +111,8 @@ void append(Model& model, const LayerKind& kind) {
 /// \param first  layer of its stack
 LayerKind layer_kind(const Shape& s, std::int64_t layer, std::int64_t first) {
   const LayerPlan plan = plan_of(s, layer, layer - first);
-  LayerKind kind{mixer(s, plan), false, feed_forward(s, plan), plan.extra, plan.repeated, plan.beside};
+  LayerKind kind{mixer(s, plan), plan.crosses_to_tower, feed_forward(s, plan), plan.extra,
+                 plan.repeated,  plan.beside,           plan.projects_behind};
   auto* grouped = std::get_if<GroupedAttention>(&kind.mixer);
   if (grouped != nullptr && layer == first) grouped->relative_buckets = s.relative_buckets;
   return kind;

@@ -51,7 +51,6 @@ LayersCost cost_of(const json& config, spec::Question question) {
   const auto program = program::build_program(question, profile);
   LayersCost sum;
   for (const auto index : program.sequence) {
-    if (program.blocks[index].name != "layer") continue;
     const LayersCost one = cost_of(program.blocks[index]);
     sum = {sum.kept + one.kept, sum.forward + one.forward, sum.both + one.both};
   }

@@ -20,6 +20,8 @@ struct GroupedAttention {
   std::int64_t value_dim = 0;    ///< of a value head
   bool keys_are_values = false;  ///< one projection makes both
   bool borrows_keys = false;     ///< keys and values are those of an earlier layer
+  bool reads_tower = false;      ///< keys and values are made of what a tower hands over
+  std::int64_t low_rank = 0;     ///< of what is added to q, k and v beside weights that layers share
   std::int64_t input_width = 0;  ///< 0: the hidden state's
   std::int64_t query_rank = 0;   ///< of the bottleneck before the queries; 0: none
   std::int64_t output_rank = 0;  ///< of the bottleneck behind each of `output_groups` groups of heads; 0: none
@@ -75,6 +77,8 @@ using Mixer = std::variant<GroupedAttention, LatentAttention, GatedDeltaNet, Sta
 struct DenseMlp {
   std::int64_t width = 0;
   bool bias = false;
+  std::int64_t low_rank = 0;  ///< of what is added to gate and up projection beside weights that layers share
+  bool sparse_gate = false;   ///< of the gate what lies far above its mean is kept
 
   friend bool operator==(const DenseMlp&, const DenseMlp&) = default;
 };
@@ -94,11 +98,12 @@ using FeedForward = std::variant<DenseMlp, MoeMlp, NoMlp>;
 
 struct LayerKind {
   Mixer mixer;
-  bool cross_attention = false;  ///< a decoder layer that also attends to the encoder
+  bool cross_attention = false;  ///< a decoder layer that also attends to the encoder, or to a tower
   FeedForward mlp;
   std::int64_t extra = 0;          ///< parameters beside those of mixer, MLP and norms
   bool repeated = false;           ///< its weights are those of an earlier layer
   std::vector<Projection> beside;  ///< matrices beside those of mixer and MLP
+  bool projects_behind = false;    ///< what it gives goes through a square matrix of its own
 
   friend bool operator==(const LayerKind&, const LayerKind&) = default;
 };

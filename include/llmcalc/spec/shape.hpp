@@ -138,7 +138,13 @@ struct LayerPlan {
   std::int64_t query_rank = 0;  ///< queries come through a bottleneck (DeepSeek-V4)
   std::int64_t output_rank = 0;  ///< and so does what attention gives, in `output_groups` groups of heads
   std::int64_t output_groups = 0;
-  bool borrows_index = false;  ///< attends to what an earlier layer's indexer chose (GLM-5)
+  bool borrows_index = false;     ///< attends to what an earlier layer's indexer chose (GLM-5)
+  bool attends_to_tower = false;  ///< in place of its own positions (Llama 3.2 Vision)
+  bool crosses_to_tower = false;  ///< behind attention to its own positions (TrOCR)
+  bool sparse_gate = false;       ///< of the MLP's gate what lies far above its mean is kept (Gemma 3n)
+  std::int64_t low_rank = 0;      ///< of what a shared layer adds to q, k and v for itself (Zamba 2)
+  std::int64_t mlp_low_rank = 0;  ///< and to gate and up projection
+  bool projects_behind = false;   ///< what it gives goes through a square matrix of its own (Zamba)
   std::int64_t ffn = 0;
   std::int64_t expert_ffn = 0;
   std::int64_t extra = 0;          ///< parameters that belong to no matrix or norm of the kind (scalars, small tables)
@@ -175,9 +181,30 @@ struct Writing {
   bool caps_logits = false;      ///< and so do the logits
   bool eager_attention = false;  ///< the class supports written-out attention only
   bool wide_residual = false;    ///< layers hand on their sums in fp32 (Mamba)
+  bool norms_values = false;     ///< values go through a norm without a weight (Gemma 4)
+  bool norms_rotated = false;    ///< and so do rotated queries and keys of layers with a window (Llama 4)
+  bool gate_apart = false;       ///< the output gate is made by a matrix apart from that of the queries (AFMoE)
+  bool linear_router = false;    ///< the router is a linear layer beside experts that are parameters (HunYuan)
   bool narrow_loss = false;      ///< before the library had a loss of its own, its own one did not widen the logits
 
   friend bool operator==(const Writing&, const Writing&) = default;
+};
+
+/// Embeddings that each layer has for itself, and what of the hidden state is added to them (Gemma 3n).
+struct LayerInputShape {
+  std::int64_t width = 0;  ///< 0: layers read the hidden state alone
+  std::int64_t vocab = 0;  ///< words that have them
+
+  friend bool operator==(const LayerInputShape&, const LayerInputShape&) = default;
+};
+
+/// Several copies of the hidden state, of which a layer runs on one and predicts the others (AltUp: Baykal et al. 2023,
+/// arXiv:2301.13310), beside a residual of low rank (LAuReL: Menghani et al. 2024, arXiv:2411.07501).
+struct StreamShape {
+  std::int64_t count = 0;  ///< 0: the hidden state alone
+  std::int64_t residual_rank = 0;
+
+  friend bool operator==(const StreamShape&, const StreamShape&) = default;
 };
 
 struct Tower;
@@ -214,9 +241,12 @@ struct Shape {
   LinearAttentionShape linear;
   StateShape state;
   MoeShape moe;
+  LayerInputShape layer_inputs;
+  StreamShape streams;
   Writing writing;
   std::vector<LayerPlan> plan;     ///< one a layer, the decoder's behind the encoder's; empty: the periods above say it
   std::int64_t extra = 0;          ///< parameters beside the layers that no other field says
+  std::int64_t memory_width = 0;   ///< of what towers hand over to layers that attend to them; 0: hidden
   std::vector<Tower> towers;       ///< encoders of images or sound that stand beside the text model
   std::int64_t position_rows = 0;  ///< rows of the learned position table (OPT: max_position + 2)
   std::int64_t relative_buckets = 0;  ///< T5: rows of the relative bias, in the first layer of each stack

@@ -138,6 +138,23 @@ constexpr NumberField numbers[] = {
     {"state_groups", "state_groups", always, {1, most_heads}, part_of<&Shape::state, &StateShape::groups>},
     {"state_conv_kernel", "state_conv_kernel", always, {1, 4096}, part_of<&Shape::state, &StateShape::conv_kernel>},
     {"state_step_rank", "state_step_rank", always, {1, most_width}, part_of<&Shape::state, &StateShape::step_rank>},
+    {"layer_input_width",
+     "layer_input_width",
+     always,
+     {0, most_width},
+     part_of<&Shape::layer_inputs, &spec::LayerInputShape::width>},
+    {"layer_input_vocab",
+     "layer_input_vocab",
+     always,
+     {0, most_words},
+     part_of<&Shape::layer_inputs, &spec::LayerInputShape::vocab>},
+    {"stream_count", "stream_count", always, {0, most_heads}, part_of<&Shape::streams, &spec::StreamShape::count>},
+    {"residual_rank",
+     "residual_rank",
+     always,
+     {1, most_width},
+     part_of<&Shape::streams, &spec::StreamShape::residual_rank>},
+    {"memory_width", "memory_width", always, {1, most_width}, part_of<&Shape::memory_width>},
     {"extra", "extra", always, {0, most_positions}, part_of<&Shape::extra>},
 };
 
@@ -180,6 +197,10 @@ constexpr SwitchField switches[] = {
     {"writes_capped_logits", part_of<&Shape::writing, &Writing::caps_logits>},
     {"eager_attention", part_of<&Shape::writing, &Writing::eager_attention>},
     {"writes_wide_residual", part_of<&Shape::writing, &Writing::wide_residual>},
+    {"writes_norm_of_values", part_of<&Shape::writing, &Writing::norms_values>},
+    {"writes_norm_of_rotated", part_of<&Shape::writing, &Writing::norms_rotated>},
+    {"writes_gate_apart", part_of<&Shape::writing, &Writing::gate_apart>},
+    {"writes_linear_router", part_of<&Shape::writing, &Writing::linear_router>},
     {"writes_narrow_loss", part_of<&Shape::writing, &Writing::narrow_loss>},
 };
 
@@ -193,10 +214,32 @@ constexpr WordField words[] = {
 /// positions may be stretched.
 constexpr std::array<std::string_view, 4> others = {"norms_per_layer", "activation", "gated", "layer_words"};
 
-constexpr std::array<std::string_view, 20> layer_fields = {
-    "mixer",        "windowed",      "experts",     "mlp",        "repeated",    "heads",         "kv_heads",
-    "head_dim",     "value_dim",     "input_width", "query_rank", "output_rank", "output_groups", "keys_are_values",
-    "borrows_keys", "borrows_index", "ffn",         "expert_ffn", "extra",       "beside"};
+constexpr std::array<std::string_view, 26> layer_fields = {"mixer",
+                                                           "windowed",
+                                                           "experts",
+                                                           "mlp",
+                                                           "repeated",
+                                                           "heads",
+                                                           "kv_heads",
+                                                           "head_dim",
+                                                           "value_dim",
+                                                           "input_width",
+                                                           "query_rank",
+                                                           "output_rank",
+                                                           "output_groups",
+                                                           "keys_are_values",
+                                                           "borrows_keys",
+                                                           "borrows_index",
+                                                           "attends_to_tower",
+                                                           "crosses_to_tower",
+                                                           "sparse_gate",
+                                                           "low_rank",
+                                                           "mlp_low_rank",
+                                                           "projects_behind",
+                                                           "ffn",
+                                                           "expert_ffn",
+                                                           "extra",
+                                                           "beside"};
 
 std::vector<std::string_view> all_names() {
   std::vector<std::string_view> names(others.begin(), others.end());

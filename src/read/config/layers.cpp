@@ -133,6 +133,12 @@ spec::LayerPlan planned(ConfigReader& reader, std::int64_t layer) {
   plan.keys_are_values = reader.layer_value("keys_are_values", layer).is_true();
   plan.borrows_keys = reader.layer_value("borrows_keys", layer).is_true();
   plan.borrows_index = reader.layer_value("borrows_index", layer).is_true();
+  plan.attends_to_tower = reader.layer_value("attends_to_tower", layer).is_true();
+  plan.crosses_to_tower = reader.layer_value("crosses_to_tower", layer).is_true();
+  plan.sparse_gate = reader.layer_value("sparse_gate", layer).is_true();
+  plan.low_rank = size_of(reader, "low_rank", layer);
+  plan.mlp_low_rank = size_of(reader, "mlp_low_rank", layer);
+  plan.projects_behind = reader.layer_value("projects_behind", layer).is_true();
   plan.ffn = size_of(reader, "ffn", layer);
   plan.expert_ffn = size_of(reader, "expert_ffn", layer);
   plan.extra = size_of(reader, "extra", layer);
