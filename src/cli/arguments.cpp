@@ -42,15 +42,18 @@ void parse(CLI::App& app, std::span<const std::string> words) {
 }
 
 [[noreturn]] void throw_unknown(const std::string& word, const std::vector<Flag>& flags) {
-  std::vector<std::string> known;
-  for (const Flag& flag : flags) known.push_back(dashed(flag.name));
-  const std::vector<std::string_view> names(known.begin(), known.end());
   const auto option = word.substr(0, word.find('='));
-  const auto saying =
-      read::saying_of(std::string_view(option).substr(std::min(option.find_first_not_of('-'), option.size())));
+  const auto name = std::string_view(option).substr(std::min(option.find_first_not_of('-'), option.size()));
+  const auto saying = read::saying_of(name);
   if (!saying.empty())
     throw BadInput(option, "there is no such option", (saying.starts_with("--") ? "say " : "") + std::string(saying));
-  throw BadInput(option, "there is no such option", quantity::did_you_mean(option, names));
+  std::vector<std::string_view> names;
+  for (const Flag& flag : flags) names.push_back(flag.name);
+  const std::size_t most_near = name.size() > 1 ? 3 : 0;  // one letter is like anything
+  std::vector<std::string> near;
+  for (const auto known : quantity::nearest_names(name, names, most_near)) near.push_back(dashed(known));
+  throw BadInput(option, "there is no such option",
+                 quantity::one_of(std::vector<std::string_view>(near.begin(), near.end())));
 }
 
 }  // namespace

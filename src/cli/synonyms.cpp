@@ -11,6 +11,13 @@ bool is_flag(const std::vector<Flag>& flags, std::string_view name) {
   return std::ranges::find(flags, name, &Flag::name) != flags.end();
 }
 
+/// The one of our options that a name of another program stands for under this verb.
+std::string_view synonym_of(std::string_view name, const std::vector<Flag>& flags) {
+  const auto ours = read::synonyms_of(name);
+  const auto found = std::ranges::find_if(ours, [&](std::string_view option) { return is_flag(flags, option); });
+  return found == ours.end() ? std::string_view() : *found;
+}
+
 bool is_option(const std::string& word) { return word.starts_with("--"); }
 
 }  // namespace
@@ -20,8 +27,8 @@ std::vector<std::string> in_our_words(const std::vector<Flag>& flags, std::span<
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto& word = words[i];
     const auto name = is_option(word) ? std::string_view(word).substr(2, word.find('=') - 2) : std::string_view();
-    const auto synonym = name.empty() || is_flag(flags, name) ? std::string_view() : read::synonym_of(name);
-    if (synonym.empty() || !is_flag(flags, synonym)) {
+    const auto synonym = name.empty() || is_flag(flags, name) ? std::string_view() : synonym_of(name, flags);
+    if (synonym.empty()) {
       ours.push_back(word);
       continue;
     }

@@ -140,7 +140,9 @@ read::FindFile files_below(const std::string& folder) {
 
 bool is_thing(const std::string& word) {
   std::error_code error;
-  return word.find_first_of("/ ") != std::string::npos || fs::is_regular_file(word, error);
+  const bool is_command =
+      word.find(' ') != std::string::npos && (word.find("--") != std::string::npos || read::is_launch_command(word));
+  return word.find('/') != std::string::npos || is_command || fs::is_regular_file(word, error);
 }
 
 bool holds_model(const fs::path& folder) {

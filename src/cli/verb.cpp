@@ -106,7 +106,8 @@ const Verb& find_verb(std::string_view name) {
   if (found != std::end(rows)) return *found;
   std::vector<std::string_view> names;
   for (const Verb& verb : rows) names.push_back(verb.name);
-  auto hint = quantity::did_you_mean(name, names);
+  auto hint = name == "textbook" ? "say llmcalc fit --params 1e9 --dtype fp32 --activations rule-of-thumb --unit GB"
+                                 : quantity::did_you_mean(name, names);
   throw quantity::BadInput({}, "there is no verb '" + std::string(name) + "'",
                            hint.empty() ? "see llmcalc --help" : std::move(hint));
 }

@@ -9,17 +9,13 @@ namespace llmcalc::spec {
 template <>
 std::span<const Named<Engine>> vocabulary<Engine>() {
   using enum Engine;
-  static constexpr Named<Engine> words[] = {{vllm, "vllm"},
-                                            {sglang, "sglang"},
-                                            {trtllm, "trtllm"},
-                                            {trtllm, "tensorrt-llm"},
-                                            {llama_cpp, "llama.cpp"},
-                                            {llama_cpp, "llama-cpp"},
-                                            {llama_cpp, "llamacpp"},
-                                            {llama_cpp, "llama_cpp"},
-                                            {llama_cpp, "ik_llama.cpp"},
-                                            {ollama, "ollama"},
-                                            {hf, "hf"},
+  static constexpr Named<Engine> words[] = {{vllm, "vllm"},           {sglang, "sglang"},
+                                            {trtllm, "trtllm"},       {trtllm, "tensorrt-llm"},
+                                            {trtllm, "tensorrt"},     {llama_cpp, "llama.cpp"},
+                                            {llama_cpp, "llama-cpp"}, {llama_cpp, "llamacpp"},
+                                            {llama_cpp, "llama_cpp"}, {llama_cpp, "ik_llama.cpp"},
+                                            {llama_cpp, "lmstudio"},  {llama_cpp, "lm-studio"},
+                                            {ollama, "ollama"},       {hf, "hf"},
                                             {hf, "transformers"}};
   return words;
 }

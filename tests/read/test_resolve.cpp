@@ -97,6 +97,9 @@ TEST_CASE("the layout is completed from the number of accelerators") {
   CHECK(layout.sharding == spec::Sharding::zero1);
   CHECK(ask("--params 7B --dp 2 --tp 4").question.layout.gpus == 8);
   CHECK(ask("--params 7B --gpu 8x h100-sxm").question.layout.dp == 8);
+  CHECK(ask("--params 7B --gpu h100x8").question.layout.dp == 8);
+  CHECK(ask("--params 7B --gpu h100 --gpus-per-node 8").question.layout.gpus == 8);
+  CHECK(ask("--params 7B --gpu h100 --gpus-per-node 8 --tp 2").question.layout.dp == 4);
   CHECK(ask("--params 7B --gpu h100-sxm:8").question.layout.sharding == spec::Sharding::ddp);
 }
 

@@ -58,6 +58,16 @@ TEST_CASE("weights that nobody describes are those that the engine finds") {
 }
 
 /// How publishers name what they have packed; a name that says nothing is the preset's own.
+TEST_CASE("who names a GGUF and no engine means one that reads it") {
+  using spec::Engine;
+  const auto engine = [](const Words& words) { return resolved(words).question.serving.engine; };
+  CHECK(engine({"model", "llama-3.1-8b"}) == Engine::vllm);
+  CHECK(engine({"model", "llama-3.1-8b", "quant", "q4_k_m"}) == Engine::llama_cpp);
+  CHECK(engine({"model", "bartowski/Llama-3.1-8B-Instruct-GGUF"}) == Engine::llama_cpp);
+  CHECK(engine({"model", "llama-3.1-8b", "quant", "q4_k_m", "engine", "ollama"}) == Engine::ollama);
+  CHECK(engine({"model", "llama-3.1-8b", "quant", "awq"}) == Engine::vllm);
+}
+
 TEST_CASE("weights are packed as the name says under which they were asked for") {
   using formats::Quant;
   const auto quant = [](const std::string& model, const std::string& engine) {

@@ -18,6 +18,21 @@ std::string model(std::string_view name) { return read::Catalogue().model(name, 
 
 }  // namespace
 
+TEST_CASE("what is no card is told by what it is") {
+  const auto told = [](const char* name) {
+    try {
+      card(name);
+      return std::string();
+    } catch (const quantity::BadInput& error) {
+      return error.hint();
+    }
+  };
+  CHECK_THAT(told("24GB"), Contains("--memory 24GB"));
+  CHECK_THAT(told("cpu"), Contains("not modelled"));
+  CHECK_THAT(told("colab"), Contains("t4"));
+  CHECK_THAT(told("h100-90"), Contains("did you mean"));
+}
+
 /// The names on the right are those of `nvidia-smi --query-gpu=name` and of rocm-smi.
 TEST_CASE("a card is found by what its driver, its maker and people call it") {
   const std::pair<const char*, const char*> names[] = {
@@ -176,11 +191,13 @@ TEST_CASE("suggestions name a preset once, the same size first") {
 }
 
 TEST_CASE("options have the names of other programs too") {
-  CHECK(read::synonym_of("per_device_train_batch_size") == "micro-batch");
-  CHECK(read::synonym_of("max-seq-len") == "seq");
-  CHECK(read::synonym_of("gradient-checkpointing") == "recompute");
-  CHECK(read::synonym_of("ram") == "host-memory");
-  CHECK(read::synonym_of("colour").empty());
+  using Names = std::vector<std::string_view>;
+  CHECK(read::synonyms_of("per_device_train_batch_size") == Names{"micro-batch"});
+  CHECK(read::synonyms_of("max-seq-len") == Names{"seq", "context"});
+  CHECK(read::synonyms_of("gradient-checkpointing") == Names{"recompute"});
+  CHECK(read::synonyms_of("ram") == Names{"host-memory"});
+  CHECK(read::synonyms_of("gpu_memory_utilization") == Names{"memory-fraction"});
+  CHECK(read::synonyms_of("colour").empty());
 }
 
 TEST_CASE("a switch of another program is answered with what says the same here") {

@@ -39,6 +39,15 @@ TEST_CASE("a message quotes the words that were typed") {
   CHECK_THROWS_WITH(test::ask("--model llama-3-8b --gpu h100-sxm:8 --nodes 3"), Contains("--gpu h100-sxm:8"));
 }
 
+TEST_CASE("a word of another option is answered with that option") {
+  const std::string run = "--model llama-3-8b --gpu h100 ";
+  CHECK_THROWS_WITH(test::ask(run + "--method dpo"), Contains("say --algorithm dpo"));
+  CHECK_THROWS_WITH(test::ask(run + "--dtype int4"), Contains("say --weights int4"));
+  CHECK_THROWS_WITH(test::ask(run + "--offload cpu"), Contains("params+optimizer, says what goes there"));
+  CHECK_THROWS_WITH(test::ask(run + "--optimizer 8bit-adam"), Contains("say adamw-8bit"));
+  CHECK_THROWS_WITH(test::ask(run + "--method lara"), Contains("did you mean 'lora'"));
+}
+
 TEST_CASE("two words for one term are both quoted as they were typed") {
   const std::string run = "--model llama-3-8b --framework deepspeed ";
   CHECK_THROWS_WITH(test::ask(run + "--gpu h100-sxm:8 --zero 1 --sharding zero2"),

@@ -123,7 +123,7 @@ void drop(std::string_view term, std::vector<Given>& words) {
   std::erase_if(words, [&](const Given& word) { return word.term == term; });
 }
 
-/// "h100-sxm:8", "8x h100-sxm".
+/// "h100-sxm:8", "8x h100-sxm", "h100x8".
 bool counts_accelerators(std::string_view gpu) {
   const auto digits = gpu.find_first_not_of("0123456789");
   const bool times = digits != std::string_view::npos && digits > 0 && (gpu[digits] == 'x' || gpu[digits] == 'X');

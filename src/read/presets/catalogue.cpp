@@ -5,6 +5,7 @@
 #include "read/presets/embedded_presets.hpp"
 #include "read/presets/entry.hpp"
 #include "read/presets/names.hpp"
+#include "read/presets/no_card.hpp"
 #include "read/presets/rates.hpp"
 #include "read/presets/spelling.hpp"
 
@@ -128,7 +129,8 @@ template <class Preset>
   const std::string kind(Kind<Preset>::name);
   const auto presets = all_named(users);
   const auto meant = presets_of(presets, name);
-  std::string hint = meant.size() > 1 ? which_of(meant) : quantity::one_of(meant);
+  std::string hint = kind == "gpu" ? hint_for_card(name) : std::string();
+  if (hint.empty()) hint = meant.size() > 1 ? which_of(meant) : quantity::one_of(meant);
   if (hint.empty()) hint = quantity::one_of(nearest_presets(presets, name));
   if (hint.empty()) hint = "`llmcalc " + kind + " list` shows all of them";
   throw quantity::BadInput(std::string(place), "no " + kind + " is called " + quantity::quoted(name), hint);

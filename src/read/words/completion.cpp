@@ -58,9 +58,9 @@ std::optional<std::int64_t> stated_per_node(Draft& draft) {
   return Whole<1>::read(word->text, word->origin.where);
 }
 
-/// The accelerators of a run of which only the machines were said.
+/// The accelerators of a run of which only the machines were said, or one of them.
 void count_machines(Draft& draft, std::int64_t per_node) {
-  const Given& word = *draft.words.find("nodes");
+  const Given& word = *draft.words.find(draft.given("nodes") ? "nodes" : "gpus_per_node");
   draft.layout().gpus =
       check_range(product(draft.layout().nodes, per_node), 1, max_dimension, word.text, word.origin.where);
   draft.derive("gpus", "nodes x gpus_per_node");
@@ -172,7 +172,7 @@ void complete_layout(Draft& draft) {
   spec::Layout& layout = draft.layout();
   const auto replica = replica_size(layout);
   const auto per_node = stated_per_node(draft);
-  const bool by_machines = !draft.given("gpus") && draft.given("nodes") && per_node;
+  const bool by_machines = !draft.given("gpus") && per_node && (draft.given("nodes") || !draft.given("dp"));
   if (by_machines) count_machines(draft, *per_node);
   const bool counted = by_machines || draft.given("gpus");
   if (counted && draft.given("dp")) {

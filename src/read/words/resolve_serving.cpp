@@ -1,5 +1,6 @@
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/text.hpp"
 #include "llmcalc/read/resolve.hpp"
 #include "llmcalc/spec/draft_model.hpp"
 #include "llmcalc/spec/layout_rules.hpp"
@@ -19,12 +20,24 @@ using spec::Engine;
 
 constexpr std::int64_t usual_output = 256;
 
+/// By the type of the weights, or by the name of a repository of such files.
+bool asks_for_gguf(const Draft& draft) {
+  if (draft.given("quant")) return formats::is_file_type(draft.question.serving.quant);
+  const Given* model = draft.words.find("model");
+  return model != nullptr && quantity::to_lower(model->text).find("gguf") != std::string::npos;
+}
+
 void take_server(Draft& draft) {
   for (const Term& term : serving_vocabulary()) {
     if (term.group != Group::model) draft.take(term.name);
   }
   draft.training().method = spec::Method::inference;
-  if (!draft.given("engine")) draft.assume("engine", "default", "--engine vllm: each engine has its own memory");
+  if (draft.given("engine")) return;
+  if (asks_for_gguf(draft)) {
+    draft.question.serving.engine = Engine::llama_cpp;
+    return draft.assume("engine", "reads GGUF", "--engine llama.cpp, which reads GGUF");
+  }
+  draft.assume("engine", "default", "--engine vllm: each engine has its own memory");
 }
 
 /// In which type the engine finds the weights: llama.cpp takes Q4_K_M of a repository where nobody says

@@ -1,6 +1,8 @@
 #include "llmcalc/read/synonyms.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <span>
 
 namespace llmcalc::read {
 namespace {
@@ -11,7 +13,7 @@ struct Synonym {
 };
 
 /// transformers TrainingArguments, trl SFTConfig, peft LoraConfig, axolotl, LLaMA-Factory, unsloth, torchtune,
-/// Megatron-LM arguments.py, DeepSpeed's JSON, accelerate launch.
+/// Megatron-LM arguments.py, DeepSpeed's JSON, accelerate launch; and what people shorten these to.
 constexpr Synonym rows[] = {
     {"batch", "micro-batch"},
     {"batch-size", "micro-batch"},
@@ -20,10 +22,15 @@ constexpr Synonym rows[] = {
     {"train-micro-batch-size-per-gpu", "micro-batch"},
     {"micro-batch-size", "micro-batch"},
     {"micro-bs", "micro-batch"},
+    {"mbs", "micro-batch"},
+    {"bs", "micro-batch"},
     {"local-batch-size", "micro-batch"},
     {"global-batch-size", "global-batch"},
+    {"gbs", "global-batch"},
     {"gradient-accumulation-steps", "grad-accum"},
     {"gradient-accumulation", "grad-accum"},
+    {"accumulation", "grad-accum"},
+    {"gas", "grad-accum"},
     {"seq-len", "seq"},
     {"seq-length", "seq"},
     {"sequence-len", "seq"},
@@ -35,13 +42,13 @@ constexpr Synonym rows[] = {
     {"block-size", "seq"},
     {"context-length", "seq"},
     {"context", "seq"},
-    {"n-ctx", "context"},
-    {"max-model-len", "context"},
+    {"ctx", "seq"},
     {"ram", "host-memory"},
     {"cpu-memory", "host-memory"},
     {"system-memory", "host-memory"},
     {"vram", "memory"},
     {"budget", "cost"},
+    {"flops", "compute"},
     {"precision", "dtype"},
     {"mixed-precision", "dtype"},
     {"torch-dtype", "dtype"},
@@ -50,6 +57,7 @@ constexpr Synonym rows[] = {
     {"recompute-granularity", "recompute"},
     {"lora-r", "lora-rank"},
     {"r", "lora-rank"},
+    {"rank", "lora-rank"},
     {"lora-target-modules", "lora-targets"},
     {"lora-target", "lora-targets"},
     {"target-modules", "lora-targets"},
@@ -77,6 +85,13 @@ constexpr Synonym rows[] = {
     {"num-nodes", "nodes"},
     {"num-machines", "nodes"},
     {"num-train-epochs", "epochs"},
+    {"max-steps", "steps"},
+    {"max-train-steps", "steps"},
+    {"train-iters", "steps"},
+    {"num-samples", "samples"},
+    {"max-samples", "samples"},
+    {"train-samples", "samples"},
+    {"dataset-size", "samples"},
     {"model-name", "model"},
     {"model-name-or-path", "model"},
     {"num-params", "params"},
@@ -90,6 +105,65 @@ constexpr Synonym rows[] = {
     {"ffn-hidden-size", "ffn"},
     {"vocab-size", "vocab"},
     {"max-position-embeddings", "max-position"},
+};
+
+/// vLLM engine/arg_utils.py, SGLang server_args.py, llama.cpp common/arg.cpp, Ollama's Modelfile, trtllm-serve, and the
+/// load generators of the first two; and what people call these.
+constexpr Synonym server_rows[] = {
+    {"context-length", "context"},
+    {"context-size", "context"},
+    {"ctx", "context"},
+    {"ctx-size", "context"},
+    {"n-ctx", "context"},
+    {"num-ctx", "context"},
+    {"max-model-len", "context"},
+    {"max-seq-len", "context"},
+    {"max-seq-length", "context"},
+    {"max-length", "context"},
+    {"seq", "context"},
+    {"seq-len", "context"},
+    {"quantization", "quant"},
+    {"kv-cache-dtype", "kv-dtype"},
+    {"kv-cache-type", "kv-dtype"},
+    {"cache-type-k", "kv-dtype"},
+    {"gpu-memory-utilization", "memory-fraction"},
+    {"mem-fraction-static", "memory-fraction"},
+    {"free-gpu-memory-fraction", "memory-fraction"},
+    {"max-num-seqs", "max-seqs"},
+    {"max-running-requests", "max-seqs"},
+    {"max-num-batched-tokens", "batched-tokens"},
+    {"max-num-tokens", "batched-tokens"},
+    {"chunked-prefill-size", "batched-tokens"},
+    {"n-gpu-layers", "gpu-layers"},
+    {"num-gpu-layers", "gpu-layers"},
+    {"ngl", "gpu-layers"},
+    {"n-cpu-moe", "cpu-experts"},
+    {"parallel", "slots"},
+    {"num-parallel", "slots"},
+    {"ubatch-size", "ubatch"},
+    {"block-size", "block"},
+    {"page-size", "block"},
+    {"speculative-model", "draft"},
+    {"draft-model", "draft"},
+    {"model-draft", "draft"},
+    {"batch", "concurrency"},
+    {"batch-size", "concurrency"},
+    {"users", "concurrency"},
+    {"concurrent-users", "concurrency"},
+    {"concurrent-requests", "concurrency"},
+    {"requests", "concurrency"},
+    {"max-concurrency", "concurrency"},
+    {"request-rate", "rate"},
+    {"input-len", "prompt"},
+    {"input-tokens", "prompt"},
+    {"prompt-len", "prompt"},
+    {"prompt-tokens", "prompt"},
+    {"isl", "prompt"},
+    {"output-len", "output"},
+    {"output-tokens", "output"},
+    {"max-tokens", "output"},
+    {"max-new-tokens", "output"},
+    {"osl", "output"},
 };
 
 /// Switches and options whose meaning is another option's value, or that move neither memory nor time.
@@ -123,8 +197,31 @@ constexpr Saying sayings[] = {
     {"flash-attention", "--attention flash"},
     {"use-liger-kernel", "--fused-kernels 1 --loss fused-linear"},
     {"liger", "--fused-kernels 1 --loss fused-linear"},
-    {"max-steps", "--steps"},
-    {"max-train-steps", "--steps"},
+    {"4bit", "--method qlora, or --weights nf4"},
+    {"8bit", "--weights int8"},
+    {"quant", "--method qlora, or --weights nf4; llmcalc serve has --quant"},
+    {"quantization", "--method qlora, or --weights nf4; llmcalc serve has --quant"},
+    {"kv-dtype", "a cache of keys and values is a server's: llmcalc serve"},
+    {"kv-cache-dtype", "a cache of keys and values is a server's: llmcalc serve"},
+    {"dtype", "--quant bf16, or another type of weights"},
+    {"method", "how it was trained moves no memory of a server; --max-loras serves adapters"},
+    {"speculative", "--draft mtp, or --draft MODEL"},
+    {"zero1", "--zero 1"},
+    {"zero2", "--zero 2"},
+    {"zero3", "--zero 3"},
+    {"flash-attention-2", "--attention flash"},
+    {"flash-attention-3", "--attention flash"},
+    {"fa2", "--attention flash"},
+    {"sft", "--algorithm sft"},
+    {"dpo", "--algorithm dpo"},
+    {"kto", "--algorithm kto"},
+    {"orpo", "--algorithm orpo"},
+    {"grpo", "--algorithm grpo"},
+    {"ppo", "--algorithm ppo"},
+    {"json", "--format json"},
+    {"csv", "--format csv"},
+    {"verbose", "--full, or --explain"},
+    {"cost", "--price 2.50, what an accelerator costs an hour"},
     {"lr", moves_nothing},
     {"learning-rate", moves_nothing},
     {"lora-alpha", moves_nothing},
@@ -141,9 +238,14 @@ bool same(std::string_view written, std::string_view name) {
 
 }  // namespace
 
-std::string_view synonym_of(std::string_view name) {
-  const auto* row = std::ranges::find_if(rows, [&](const Synonym& synonym) { return same(name, synonym.theirs); });
-  return row == std::end(rows) ? std::string_view() : row->ours;
+std::vector<std::string_view> synonyms_of(std::string_view name) {
+  std::vector<std::string_view> ours;
+  for (const std::span<const Synonym> table : {std::span<const Synonym>(rows), std::span<const Synonym>(server_rows)}) {
+    for (const Synonym& row : table) {
+      if (same(name, row.theirs)) ours.push_back(row.ours);
+    }
+  }
+  return ours;
 }
 
 std::string_view saying_of(std::string_view name) {

@@ -28,10 +28,46 @@ std::string join_list(const std::vector<std::string>& items) {
   return text;
 }
 
+namespace {
+
+/// A word that another term takes, or that means several of this one's.
+struct Astray {
+  std::string_view word;
+  std::string_view among;  ///< one of those that the term takes
+  std::string_view hint;
+};
+
+constexpr Astray astray[] = {
+    {"sft", "qlora", "say --algorithm sft"},
+    {"dpo", "qlora", "say --algorithm dpo"},
+    {"kto", "qlora", "say --algorithm kto"},
+    {"orpo", "qlora", "say --algorithm orpo"},
+    {"grpo", "qlora", "say --algorithm grpo"},
+    {"ppo", "qlora", "say --algorithm ppo"},
+    {"cpu", "params+optimizer", "optimizer, or params+optimizer, says what goes there"},
+    {"int4", "mixed-bf16", "say --weights int4, or --method qlora"},
+    {"int8", "mixed-bf16", "say --weights int8"},
+    {"nf4", "mixed-bf16", "say --method qlora"},
+    {"4bit", "awq", "awq, gptq or bnb-nf4; q4_k_m of llama.cpp and Ollama"},
+    {"8bit", "awq", "fp8, int8 or bnb-int8; q8_0 of llama.cpp and Ollama"},
+    {"8bit-adam", "adamw-8bit", "say adamw-8bit"},
+    {"q4", "awq", "did you mean 'q4_k_m' or 'q4_0'?"},
+};
+
+std::string hint_for(std::string_view text, const std::vector<std::string_view>& known) {
+  const std::string word = quantity::to_lower(text);
+  const auto* const row = std::ranges::find_if(astray, [&](const Astray& each) {
+    return each.word == word && std::ranges::find(known, each.among) != known.end();
+  });
+  return row == std::end(astray) ? quantity::did_you_mean(text, known) : std::string(row->hint);
+}
+
+}  // namespace
+
 void throw_unknown_word(std::string_view text, std::string_view place, const std::vector<std::string_view>& known) {
   std::string problem = quantity::quoted(text) + " is not one of ";
   for (const auto word : known) problem.append(word == known.front() ? "" : ", ").append(word);
-  throw quantity::BadInput(std::string(place), std::move(problem), quantity::did_you_mean(text, known));
+  throw quantity::BadInput(std::string(place), std::move(problem), hint_for(text, known));
 }
 
 }  // namespace llmcalc::read

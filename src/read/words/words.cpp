@@ -29,7 +29,7 @@ struct CountedGpu {
   std::string_view count;  ///< empty when only a name was given
 };
 
-/// "h100-sxm", "h100-sxm:8", "8x h100-sxm".
+/// "h100-sxm", "h100-sxm:8", "8x h100-sxm", "h100x8".
 CountedGpu split_gpu(std::string_view text) {
   text = quantity::trim(text);
   if (const auto colon = text.rfind(':'); colon != std::string_view::npos) {
@@ -39,6 +39,12 @@ CountedGpu split_gpu(std::string_view text) {
     const auto count = quantity::trim(text.substr(0, times));
     const auto name = quantity::trim(text.substr(times + 1));
     if (all_digits(count) && !name.empty()) return {name, count};
+  }
+  if (const auto times = text.find_last_of("xX"); times != std::string_view::npos && times > 0) {
+    const auto name = quantity::trim(text.substr(0, times));
+    const auto count = quantity::trim(text.substr(times + 1));
+    const bool ends_in_number = is_digit(name.empty() ? ' ' : name.back());  // "rx7600" is no card of 7600
+    if (all_digits(count) && ends_in_number) return {name, count};
   }
   return {text, {}};
 }
