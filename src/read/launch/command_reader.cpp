@@ -18,8 +18,11 @@ struct Start {
   Options options;
 };
 
+/// Scripts show the command that they start.
+bool only_prints(std::string_view program) { return program == "echo" || program == "printf"; }
+
 Start start_of(const LaunchCommand& launch, std::string_view place) {
-  if (launch.words.empty()) return {};
+  if (launch.words.empty() || only_prints(launch.words.front().text)) return {};
   const auto [starter, words] = starter_of(launch.words);
   Start start{starter, nullptr, options_of(launch.words, starter == nullptr ? 1 : words, place)};
   start.format = starter == nullptr ? format_of(start.options.settings) : &starter->format();

@@ -56,6 +56,7 @@ Reading Reader::file(std::string_view text, std::string_view place) const {
   refuse_python(text, place);
   if (looks_like_shell(text)) return command(text, place);
   if (const auto modelfile = parse_modelfile(text, place)) return settings(modelfile_format(), *modelfile, place);
+  if (!begins_like_settings(text) && is_launch_command(text)) return command(text, place);
   const Node node = parse_settings(text, place);
   std::optional<Reading> first;
   const std::vector<LaunchCommand> containers = containers_in(node, place);

@@ -35,6 +35,19 @@ bool is_flow_of_yaml(std::string_view body) {
 
 bool looks_like_shell(std::string_view text) { return text.starts_with("#!") || text.find("#SBATCH") != text.npos; }
 
+bool begins_like_settings(std::string_view text) {
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    const auto line = quantity::trim(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.empty() || line.starts_with('#')) continue;
+    const auto key = line.substr(0, line.find_first_of(" \t"));
+    return line.starts_with('{') || line.starts_with('[') || line.starts_with("//") || line.starts_with("---") ||
+           line.starts_with('-') || key.ends_with(':') || line.find(" = ") != line.npos;
+  }
+  return true;
+}
+
 Node parse_settings(std::string_view text, std::string_view place) {
   const auto body = quantity::trim(text);
   if (is_flow_of_yaml(body)) return parse_yaml(text, place);

@@ -12,6 +12,9 @@ class Settings;
 
 bool looks_like_shell(std::string_view text);
 
+/// YAML and TOML begin with a key, JSON with a brace: its first line that says anything.
+bool begins_like_settings(std::string_view text);
+
 /// A file's settings, whatever it is written in; no table where it is in none of those ways.
 Node parse_settings(std::string_view text, std::string_view place);
 

@@ -49,7 +49,12 @@ bool Sheet::is_bare(std::string_view key) const {
 }
 
 std::optional<bool> Sheet::truth(std::initializer_list<std::string_view> keys) const {
-  if (std::ranges::any_of(keys, [&](std::string_view key) { return is_bare(key); })) return true;
+  const auto* const bare = std::ranges::find_if(keys, [&](std::string_view key) { return is_bare(key); });
+  if (bare != keys.end()) {
+    const Setting& setting = said(*bare);
+    assume(fmt::format("{} ({}) is not known: options in it are not read", setting.unknown, setting.where));
+    return true;
+  }
   const Setting* setting = find(keys);
   if (setting == nullptr) return std::nullopt;
   const std::string word = quantity::to_lower(setting->text);
@@ -108,7 +113,7 @@ void Sheet::include(const Setting& file) {
   included_.push_back(*std::move(reading));
 }
 
-void Sheet::assume(std::string sentence) {
+void Sheet::assume(std::string sentence) const {
   auto& all = reading_.assumptions;
   if (std::ranges::find(all, sentence) == all.end()) all.push_back(std::move(sentence));
 }

@@ -33,6 +33,8 @@ class Sheet {
   std::optional<bool> truth(std::string_view key) const { return truth({key}); }
   bool is_bare(std::string_view key) const;
   bool is_on(std::string_view key) const { return truth(key).value_or(false); }
+  /// The setting of a switch that is on, whatever hangs on a variable behind it.
+  const Setting& said(std::string_view key) const { return *settings_.find(key); }
   std::optional<std::int64_t> count(std::initializer_list<std::string_view> keys) const;
   std::optional<std::int64_t> count(std::string_view key) const { return count({key}); }
   /// In lower case; empty where it is not there.
@@ -56,7 +58,7 @@ class Sheet {
   void include(const Setting& file);
   std::vector<Reading> take_included() { return std::exchange(included_, {}); }
 
-  void assume(std::string sentence);
+  void assume(std::string sentence) const;
   void assume(const Setting& because, std::string_view what);  ///< "neftune_noise_alpha (axolotl.yaml:3): what"
 
  private:
@@ -67,5 +69,8 @@ class Sheet {
 };
 
 bool says_nothing(const Setting& setting);
+
+/// Beyond any machine: products of degrees stop here.
+inline constexpr std::int64_t most_ranks = std::int64_t{1} << 31;
 
 }  // namespace llmcalc::read

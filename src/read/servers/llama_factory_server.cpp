@@ -73,7 +73,7 @@ void take(Sheet& sheet, std::string_view key, std::string_view term, std::string
 void take_vllm(Sheet& sheet) {
   take(sheet, "vllm_maxlen", "context", "4096");
   take(sheet, "vllm_gpu_util", "memory_fraction", "0.7");
-  if (sheet.is_on("vllm_enforce_eager")) sheet.say("graphs", "0", *sheet.find("vllm_enforce_eager"));
+  if (sheet.is_on("vllm_enforce_eager")) sheet.say("graphs", "0", sheet.said("vllm_enforce_eager"));
   const Setting* adapter = sheet.find("adapter_name_or_path");
   if (adapter != nullptr) {
     sheet.say("max_loras", "1", *adapter);

@@ -176,8 +176,8 @@ void rules(Sheet& sheet) {
   if (chunk != nullptr && !chunk->text.starts_with('-')) sheet.say("batched_tokens", chunk->text, *chunk);
   take_interval(sheet);
   take_adapters(sheet);
-  if (sheet.is_on("disable_radix_cache")) sheet.say("prefix_cache", "0", *sheet.find("disable_radix_cache"));
-  if (sheet.is_on("disable_cuda_graph")) sheet.say("graphs", "0", *sheet.find("disable_cuda_graph"));
+  if (sheet.is_on("disable_radix_cache")) sheet.say("prefix_cache", "0", sheet.said("disable_radix_cache"));
+  if (sheet.is_on("disable_cuda_graph")) sheet.say("graphs", "0", sheet.said("disable_cuda_graph"));
   assume_load(sheet);
 }
 

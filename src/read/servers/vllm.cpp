@@ -94,6 +94,8 @@ constexpr Row rows[] = {
     {"response_role"},
     {"lora_modules"},
     {"async_scheduling"},
+    {"all2all_backend"},
+    {"stream_interval"},
     {"scheduling_policy"},
     {"guided_*"},
     {"data_parallel_*"},
@@ -159,8 +161,8 @@ void rules(Sheet& sheet) {
   take_adapters(sheet);
   take_weight_type(sheet);
   take_speculation(sheet, "speculative_config");
-  if (sheet.is_on("no_enable_prefix_caching")) sheet.say("prefix_cache", "0", *sheet.find("no_enable_prefix_caching"));
-  if (sheet.is_on("enforce_eager")) sheet.say("graphs", "0", *sheet.find("enforce_eager"));
+  if (sheet.is_on("no_enable_prefix_caching")) sheet.say("prefix_cache", "0", sheet.said("no_enable_prefix_caching"));
+  if (sheet.is_on("enforce_eager")) sheet.say("graphs", "0", sheet.said("enforce_eager"));
   assume_load(sheet);
 }
 

@@ -37,6 +37,7 @@ constexpr Launcher launchers[] = {
     {"nohup", "nohup", " ", false},
     {"sudo", "sudo", " E H ", false},
     {"exec", "exec", " ", false},
+    {"eval", "eval", " ", false},
     {"numactl", "numactl", " ", false},
     {"uv run", "uv", " ", false},
     {"poetry run", "poetry", " ", false},

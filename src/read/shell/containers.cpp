@@ -176,9 +176,11 @@ struct Surroundings {
   bool has_master = false;         ///< which is one more machine
 };
 
-/// The machines of Kubeflow's PyTorchJob (spec.pytorchReplicaSpecs: one Master, and Workers) and of an indexed Job.
+/// The machines of Kubeflow's PyTorchJob (spec.pytorchReplicaSpecs: one Master, and Workers), of a LeaderWorkerSet (its
+/// size counts the leader) and of an indexed Job.
 const Node* workers_of(const Node& node) {
   if (const Node* worker = below(&node, {"pytorchReplicaSpecs", "Worker", "replicas"})) return worker;
+  if (const Node* size = below(&node, {"leaderWorkerTemplate", "size"})) return size;
   const Node* mode = node.find("completionMode");
   return mode != nullptr && mode->text == "Indexed" ? node.find("completions") : nullptr;
 }

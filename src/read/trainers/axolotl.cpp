@@ -155,7 +155,7 @@ void take_adapter(Sheet& sheet) {
   const bool dora = sheet.is_on("peft_use_dora") && !quantized && !by_name;
   sheet.say("method", quantized || by_name ? "qlora" : dora ? "dora" : "lora", *sheet.find("adapter"));
   take_targets(sheet, {"lora_target_modules"});
-  if (sheet.is_on("lora_target_linear")) sheet.say("lora_targets", "all-linear", *sheet.find("lora_target_linear"));
+  if (sheet.is_on("lora_target_linear")) sheet.say("lora_targets", "all-linear", sheet.said("lora_target_linear"));
 }
 
 void take_attention(Sheet& sheet) {
@@ -165,7 +165,7 @@ void take_attention(Sheet& sheet) {
                                    {"xformers_attention", "flash"},
                                    {"flex_attention", "sdpa"}};
   for (const auto& [key, kernel] : switches) {
-    if (sheet.is_on(key)) return sheet.say("attention", std::string(kernel), *sheet.find(key));
+    if (sheet.is_on(key)) return sheet.say("attention", std::string(kernel), sheet.said(key));
   }
 }
 
@@ -177,14 +177,28 @@ void take_plugins(Sheet& sheet) {
                    sheet.is_on("liger_glu_activation");
   if (liger && any) sheet.say("fused_kernels", "1", *sheet.find("plugins"));
   if (liger && sheet.is_on("liger_fused_linear_cross_entropy")) {
-    sheet.say("loss", "fused-linear", *sheet.find("liger_fused_linear_cross_entropy"));
+    sheet.say("loss", "fused-linear", sheet.said("liger_fused_linear_cross_entropy"));
   }
   if (plugins.find("cut_cross_entropy") != std::string::npos) sheet.say("loss", "cut", *sheet.find("plugins"));
+}
+
+/// accelerate's ParallelismConfig takes all ranks: where sharding is said, they are counted.
+void take_world(Sheet& sheet, std::int64_t shards, std::int64_t replicas) {
+  const Setting* because = sheet.find("dp_shard_size");
+  if (because == nullptr) return;
+  std::int64_t ranks = 1;
+  for (const auto degree : {shards, replicas, sheet.count("tensor_parallel_size").value_or(1),
+                            sheet.count({"context_parallel_size", "sequence_parallel_degree"}).value_or(1)}) {
+    if (degree < 1 || ranks > most_ranks / degree) return;
+    ranks *= degree;
+  }
+  if (ranks > 1) sheet.say("gpus", std::to_string(ranks), *because);
 }
 
 void take_mesh(Sheet& sheet) {
   const auto shards = sheet.count("dp_shard_size").value_or(1);
   const auto replicas = sheet.count("dp_replicate_size").value_or(1);
+  take_world(sheet, shards, replicas);
   if (shards <= 1 || replicas <= 1) return;
   sheet.say("sharding", "hsdp", *sheet.find("dp_replicate_size"));
   sheet.say("sharding_group", std::to_string(shards), *sheet.find("dp_shard_size"));
@@ -196,7 +210,7 @@ void rules(Sheet& sheet) {
   take_precision(sheet, {"torch_dtype"}, Loads::half);
   take_attention(sheet);
   take_recompute(sheet, {"gradient_checkpointing"});
-  if (sheet.is_on("activation_offloading")) sheet.say("offload", "activations", *sheet.find("activation_offloading"));
+  if (sheet.is_on("activation_offloading")) sheet.say("offload", "activations", sheet.said("activation_offloading"));
   take_optimizer_impl(sheet);
   take_fsdp(sheet);
   take_mesh(sheet);

@@ -90,7 +90,7 @@ void take_states(Sheet& sheet) {
   take_zero(sheet, "zero_optimization.stage", "zero_optimization.offload_optimizer.device",
             "zero_optimization.offload_param.device");
   if (sheet.is_on("zero_optimization.cpu_offload")) {
-    sheet.say("offload", "optimizer", *sheet.find("zero_optimization.cpu_offload"));
+    sheet.say("offload", "optimizer", sheet.said("zero_optimization.cpu_offload"));
   }
   const Setting* group = sheet.find("zero_optimization.mics_shard_size");
   if (group != nullptr && sheet.count(group->key).value_or(0) > 0) sheet.say("sharding_group", group->text, *group);

@@ -1,4 +1,6 @@
 // LLaMA-Factory's YAML and options (src/llamafactory/hparams): the Trainer's keys and its own.
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/text.hpp"
 #include "read/launch/formats.hpp"
 #include "read/trainers/run_length.hpp"
 #include "read/trainers/torch_rules.hpp"
@@ -98,6 +100,12 @@ void take_method(Sheet& sheet) {
     const Setting& because = *sheet.find({"finetuning_type", "quantization_bit", "load_in_4bit", "load_in_8bit"});
     const bool adapts = type.empty() || type == "lora";
     if (type == "freeze") sheet.assume(because, "every layer is trained");
+    const bool known = adapts || type.empty() || type == "full" || type == "freeze";
+    if (!known) {
+      throw quantity::BadInput(
+          because.where, "finetuning_type " + quantity::quoted(type) + " is none that is modelled",
+          "known are lora, full and freeze; leave it out and say --method, if another stands for it");
+    }
     const std::string_view whole = sheet.is_on("use_dora") ? "dora" : "lora";
     sheet.say("method", adapts ? std::string(quantized ? "qlora" : whole) : "full", because);
   }
@@ -105,9 +113,9 @@ void take_method(Sheet& sheet) {
 }
 
 void take_optimizer(Sheet& sheet) {
-  if (sheet.is_on("use_galore")) sheet.say("optimizer", "galore-adamw-8bit", *sheet.find("use_galore"));
-  if (sheet.is_on("use_apollo")) sheet.say("optimizer", "apollo", *sheet.find("use_apollo"));
-  if (sheet.is_on("use_muon")) sheet.say("optimizer", "muon", *sheet.find("use_muon"));
+  if (sheet.is_on("use_galore")) sheet.say("optimizer", "galore-adamw-8bit", sheet.said("use_galore"));
+  if (sheet.is_on("use_apollo")) sheet.say("optimizer", "apollo", sheet.said("use_apollo"));
+  if (sheet.is_on("use_muon")) sheet.say("optimizer", "muon", sheet.said("use_muon"));
 }
 
 /// model/adapter.py: what is trained is upcast to fp32 unless pure_bf16.
@@ -115,8 +123,8 @@ void take_types(Sheet& sheet) {
   const Given* method = sheet.word("method");
   const bool adapts = method != nullptr && method->text != "full";
   take_precision(sheet, {"dtype", "torch_dtype"}, adapts ? Loads::half : Loads::fp32);
-  if (sheet.is_on("pure_bf16")) sheet.say("dtype", "bf16", *sheet.find("pure_bf16"));
-  if (sheet.is_on("fp8")) sheet.say("compute", "fp8-e4m3", *sheet.find("fp8"));
+  if (sheet.is_on("pure_bf16")) sheet.say("dtype", "bf16", sheet.said("pure_bf16"));
+  if (sheet.is_on("fp8")) sheet.say("compute", "fp8-e4m3", sheet.said("fp8"));
 }
 
 void take_checkpointing(Sheet& sheet) {

@@ -9,16 +9,16 @@ namespace {
 
 void take_types(Sheet& sheet) {
   for (const auto key : {"bf16", "fp16"}) {
-    if (sheet.is_on(key)) sheet.say("dtype", key, *sheet.find(key));
+    if (sheet.is_on(key)) sheet.say("dtype", key, sheet.said(key));
   }
   sheet.by_default("dtype", "fp32", "Megatron-LM default");
-  if (sheet.is_on("grad_reduce_in_bf16")) sheet.say("grads", "bf16", *sheet.find("grad_reduce_in_bf16"));
+  if (sheet.is_on("grad_reduce_in_bf16")) sheet.say("grads", "bf16", sheet.said("grad_reduce_in_bf16"));
   if (const Setting* fp8 = sheet.find("fp8_format")) sheet.say("compute", "fp8-e4m3", *fp8);
 }
 
 /// --recompute-granularity, -method, -num-layers, -modules.
 void take_granularity(Sheet& sheet) {
-  if (sheet.is_on("recompute_activations")) sheet.say("recompute", "selective", *sheet.find("recompute_activations"));
+  if (sheet.is_on("recompute_activations")) sheet.say("recompute", "selective", sheet.said("recompute_activations"));
   const Setting* granularity = sheet.find("recompute_granularity");
   if (granularity == nullptr) return;
   const std::string method = sheet.text("recompute_method");
@@ -56,11 +56,10 @@ void take_megatron_fsdp(Sheet& sheet) {
 void take_sharding(Sheet& sheet) {
   // Whole tensors go to ranks (core/optimizer/layer_wise_optimizer.py, LayerWiseDistributedOptimizer).
   if (sheet.text("optimizer") == "dist_muon") sheet.say("sharding", "zero1", *sheet.find("optimizer"));
-  if (sheet.is_on("use_distributed_optimizer"))
-    sheet.say("sharding", "zero1", *sheet.find("use_distributed_optimizer"));
+  if (sheet.is_on("use_distributed_optimizer")) sheet.say("sharding", "zero1", sheet.said("use_distributed_optimizer"));
   take_megatron_fsdp(sheet);
-  if (sheet.is_on("use_torch_fsdp2")) sheet.say("sharding", "fsdp2", *sheet.find("use_torch_fsdp2"));
-  if (sheet.is_on("optimizer_cpu_offload")) sheet.say("offload", "optimizer", *sheet.find("optimizer_cpu_offload"));
+  if (sheet.is_on("use_torch_fsdp2")) sheet.say("sharding", "fsdp2", sheet.said("use_torch_fsdp2"));
+  if (sheet.is_on("optimizer_cpu_offload")) sheet.say("offload", "optimizer", sheet.said("optimizer_cpu_offload"));
 }
 
 void take_loss(Sheet& sheet) {
@@ -79,7 +78,7 @@ void take_megatron_run(Sheet& sheet) {
   take_virtual_stages(sheet);
   take_sharding(sheet);
   take_loss(sheet);
-  if (sheet.is_on("use_flash_attn")) sheet.say("attention", "flash", *sheet.find("use_flash_attn"));
+  if (sheet.is_on("use_flash_attn")) sheet.say("attention", "flash", sheet.said("use_flash_attn"));
   take_length(sheet, {"train_iters", {"max_epochs", "num_train_epochs"}});
 }
 

@@ -113,7 +113,7 @@ void take_precision(Sheet& sheet, std::initializer_list<std::string_view> dtype_
     sheet.say("dtype", "fp32", *dtype);
   }
   const bool single = half == nullptr && loaded != "bf16" && loaded != "fp16";
-  if (single && sheet.is_on("tf32")) sheet.say("compute", "tf32", *sheet.find("tf32"));
+  if (single && sheet.is_on("tf32")) sheet.say("compute", "tf32", sheet.said("tf32"));
 }
 
 void widen_under_fsdp(Sheet& sheet) {

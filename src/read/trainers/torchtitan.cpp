@@ -112,6 +112,20 @@ void take_model(Sheet& sheet) {
   sheet.assume(*name, "no public model is known by that name: say --model or the shape");
 }
 
+/// Where every degree is said, how many ranks there are. \param data  ranks of data parallelism; 0 where that is the
+/// rest
+void take_world(Sheet& sheet, std::int64_t data) {
+  constexpr std::string_view degrees[] = {"parallelism.tensor_parallel_degree", "parallelism.pipeline_parallel_degree",
+                                          "parallelism.context_parallel_degree"};
+  std::int64_t ranks = data;
+  for (const auto degree : degrees) {
+    const auto count = sheet.count(degree).value_or(1);
+    if (count < 1 || ranks > most_ranks / count) return;
+    ranks *= count;
+  }
+  if (ranks > 1) sheet.say("gpus", std::to_string(ranks), *sheet.find("parallelism.data_parallel_shard_degree"));
+}
+
 /// Sharding goes over all ranks that nothing else takes, unless a degree says otherwise; -1 is "the rest".
 void take_data_parallelism(Sheet& sheet) {
   const auto degree = [&](std::string_view key) {
@@ -127,6 +141,7 @@ void take_data_parallelism(Sheet& sheet) {
   } else {
     sheet.by_default("sharding", "fsdp2", "torchtitan default");
   }
+  take_world(sheet, shards * std::max<std::int64_t>(replicas, 1));
   const std::string reshard = sheet.text("parallelism.fsdp_reshard_after_forward");
   if (reshard == "never") sheet.say("reshard", "0", *sheet.find("parallelism.fsdp_reshard_after_forward"));
   const auto tensor = degree("parallelism.tensor_parallel_degree");
@@ -203,7 +218,7 @@ void rules(Sheet& sheet) {
   take_types(sheet);
   take_schedule(sheet);
   if (sheet.is_on("training.enable_cpu_offload")) {
-    sheet.say("offload", "params+optimizer", *sheet.find("training.enable_cpu_offload"));
+    sheet.say("offload", "params+optimizer", sheet.said("training.enable_cpu_offload"));
   }
   const Setting* batch = sheet.find("training.global_batch_size");
   if (batch != nullptr && !batch->text.starts_with('-')) sheet.say("global_batch", batch->text, *batch);

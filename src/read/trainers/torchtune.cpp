@@ -186,9 +186,9 @@ void take_recipe(Sheet& sheet) {
 void take_memory(Sheet& sheet) {
   take_recompute(sheet, {"enable_activation_checkpointing"});
   if (sheet.is_on("enable_activation_offloading")) {
-    sheet.say("offload", "activations", *sheet.find("enable_activation_offloading"));
+    sheet.say("offload", "activations", sheet.said("enable_activation_offloading"));
   }
-  if (sheet.is_on("fsdp_cpu_offload")) sheet.say("offload", "params+optimizer", *sheet.find("fsdp_cpu_offload"));
+  if (sheet.is_on("fsdp_cpu_offload")) sheet.say("offload", "params+optimizer", sheet.said("fsdp_cpu_offload"));
   if (sheet.truth("fsdp_reshard_after_forward") == false) {
     sheet.say("reshard", "0", *sheet.find("fsdp_reshard_after_forward"));
   }

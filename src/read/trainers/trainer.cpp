@@ -29,8 +29,6 @@ constexpr Row rows[] = {
     {"vllm_gpu_memory_utilization", Use::rule},
     {"vllm_enable_sleep_mode", Use::rule},
     {"vllm_*", Use::unmapped, "the engine beside the trainer keeps its share, whatever it does with it"},
-    {"max_prompt_length", Use::unmapped, "part of --seq"},
-    {"max_completion_length", Use::unmapped, "part of --seq"},
     {"ref_model*", Use::unmapped, "the reference is a copy of the model"},
     {"reward_*", Use::unmapped, "the reward model is as large as the trained one"},
     {"router_aux_loss_coef"},
@@ -73,7 +71,7 @@ void take_method(Sheet& sheet) {
 void take_algorithm(Sheet& sheet) {
   if (const Setting* algorithm = sheet.find("algorithm")) sheet.say("algorithm", sheet.text("algorithm"), *algorithm);
   if (sheet.is_on("precompute_ref_log_probs")) {
-    sheet.say("reference", "precomputed", *sheet.find("precompute_ref_log_probs"));
+    sheet.say("reference", "precomputed", sheet.said("precompute_ref_log_probs"));
   }
 }
 
@@ -90,7 +88,7 @@ void rules(Sheet& sheet) {
   take_optimizer_impl(sheet);
   take_fsdp(sheet);
   widen_under_fsdp(sheet);
-  if (sheet.is_on("activation_offloading")) sheet.say("offload", "activations", *sheet.find("activation_offloading"));
+  if (sheet.is_on("activation_offloading")) sheet.say("offload", "activations", sheet.said("activation_offloading"));
   take_liger(sheet, "use_liger_kernel");
   take_length(sheet, {"max_steps", {"num_train_epochs"}, {"packing"}, "max_train_samples", transformers_epochs});
   assume_full_sequences(sheet, {"packing"});

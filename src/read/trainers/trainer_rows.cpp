@@ -46,6 +46,8 @@ constexpr Row rows[] = {
     {"per_device_eval_batch_size", Use::unmapped, "evaluation is not counted, though its logits can be the peak"},
     {"eval_batch_size", Use::unmapped, "evaluation is not counted, though its logits can be the peak"},
     {"neftune_noise_alpha", Use::unmapped, "the noise of the embeddings is not counted"},
+    {"max_prompt_length", Use::unmapped, "part of --seq"},
+    {"max_completion_length", Use::unmapped, "part of --seq"},
     {"auto_find_batch_size", Use::unmapped, "the batch that is said, not the one that is found"},
     {"group_by_length", Use::unmapped, "samples of full length"},
     {"max_grad_norm", Use::unmapped, "the temporary norms of clipping are not counted"},
