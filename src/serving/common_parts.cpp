@@ -26,15 +26,11 @@ struct LedgerPart {
   Bytes size;
 };
 
-/// Checkpoints that ask for recurrences in 32 bits: those of gated delta nets (Qwen3.5, config.json, mamba_ssm_dtype;
-/// Qwen3-Next, which does not ask, is counted with them), and of Nemotron-H (mamba_ssm_cache_dtype), the Mamba-2 whose
-/// layers are one thing each: a recurrence, attention or an MLP.
+/// Checkpoints that ask for recurrences in 32 bits: Qwen3.5 (config.json, mamba_ssm_dtype) and Nemotron-H
+/// (mamba_ssm_cache_dtype); Kimi Delta Attention's states have them unasked (vLLM model_executor/models/config.py and
+/// layers/mamba/mamba_utils.py, kda_state_dtype). Qwen3-Next's are as wide as its weights.
 bool asks_for_wide_states(const spec::Model& model) {
-  const auto is_attention_alone = [](const spec::LayerKind& kind) {
-    return std::holds_alternative<spec::GroupedAttention>(kind.mixer) && std::holds_alternative<spec::NoMlp>(kind.mlp);
-  };
-  if (model.shape.state.width == 0) return true;
-  return model.shape.state.form == spec::StateForm::duality && std::ranges::any_of(model.kinds, is_attention_alone);
+  return model.shape.state.width > 0 ? model.shape.state.wide : model.shape.linear.wide_state;
 }
 
 bool is_narrow(Quant quant) { return quant == Quant::nvfp4 || quant == Quant::fp8 || quant == Quant::fp8_block; }

@@ -27,7 +27,17 @@ const std::string qwen_4b =
     R"({"model_type":"qwen3_5_text","hidden_size":2560,"num_hidden_layers":32,"num_attention_heads":16,
     "num_key_value_heads":4,"head_dim":256,"vocab_size":248320,"max_position_embeddings":262144,
     "intermediate_size":9216,"linear_num_key_heads":16,"linear_num_value_heads":32,"linear_key_head_dim":128,
-    "linear_value_head_dim":128,"linear_conv_kernel_dim":4,"full_attention_interval":4,"tie_word_embeddings":true})";
+    "linear_value_head_dim":128,"linear_conv_kernel_dim":4,"full_attention_interval":4,"tie_word_embeddings":true,
+    "mamba_ssm_dtype":"float32"})";
+
+/// Qwen/Qwen3-Next-80B-A3B-Instruct config.json, which does not say how wide its states are.
+const std::string qwen_next =
+    R"({"model_type":"qwen3_next","hidden_size":2048,"num_hidden_layers":48,"num_attention_heads":16,
+    "num_key_value_heads":2,"head_dim":256,"vocab_size":151936,"max_position_embeddings":262144,
+    "intermediate_size":5120,"linear_num_key_heads":16,"linear_num_value_heads":32,"linear_key_head_dim":128,
+    "linear_value_head_dim":128,"linear_conv_kernel_dim":4,"full_attention_interval":4,"num_experts":512,
+    "num_experts_per_tok":10,"moe_intermediate_size":512,"shared_expert_intermediate_size":512,
+    "tie_word_embeddings":false})";
 
 /// ibm-granite/granite-4.0-h-small config.json.
 const std::string granite_small =
@@ -78,6 +88,12 @@ TEST_CASE("vLLM's blocks grow until one holds the state of a layer") {
   CHECK(on_h100(qwen_4b, {"engine_version", "0.19.1"}).memory.block == 528);
   // "inflates cache_config.block_size to 528": vllm-gaudi pull 1564, whose states are as wide as the model's weights.
   CHECK(on_h100(granite_small, {"engine_version", "0.19.0"}).memory.block == 528);
+  // "Setting attention block size to 1568 tokens", "Padding mamba page size by 0.13%": club-3090 issue 1047, of a model
+  // with the shape of Qwen3.6-27B and a cache of 8 bits.
+  const auto narrow = serving::serve(test::served({"model", "qwen3.6-27b", "kv_dtype", "fp8", "gpu", "h100-sxm"}));
+  CHECK(narrow.memory.block == 1568);
+  const std::int64_t state = 4 * 48 * 128 * 128 + 2 * 3 * (2 * 16 + 48) * 128;
+  CHECK(1568.0 * 2 * 4 * 256 / static_cast<double>(state) == Approx(1.0013).margin(0.00005));
 }
 
 // v1/kv_cache_interface.py, MambaSpec: one block, or 2 where prefixes are cached, and one more where kernels export
@@ -137,6 +153,7 @@ TEST_CASE("states are cut over tensor-parallel ranks") {
   };
   const Case cases[] = {
       {qwen_4b, 24, 4 * (32 * 128 * 128) + 2 * 3 * 8192, 4 * (8 * 128 * 128) + 2 * 3 * 2048},
+      {qwen_next, 36, 2 * (32 * 128 * 128) + 2 * 3 * 8192, 2 * (8 * 128 * 128) + 2 * 3 * 2048},
       {granite_small, 36, 2 * (128 * 64 * 128) + 2 * 3 * (8192 + 2 * 128),
        2 * (32 * 64 * 128) + 2 * 3 * (2048 + 2 * 128)},
       {falcon_7b, 44, 2 * (24 * 128 * 256) + 2 * 3 * (3072 + 2 * 256), 2 * (6 * 128 * 256) + 2 * 3 * (768 + 2 * 256)},

@@ -57,6 +57,7 @@ struct LinearAttentionShape {   ///< gated DeltaNet layers (Qwen3-Next), or Kimi
   std::int64_t conv_kernel = 0;
   bool channel_decay = false;  ///< each channel of a key decays by itself (Kimi Delta Attention, arXiv:2510.26692)
   std::int64_t gate_rank = 0;  ///< then of the projections to decays and gate; 0: whole matrices
+  bool wide_state = false;     ///< the checkpoint asks for its states in 32 bits (mamba_ssm_dtype)
 
   friend bool operator==(const LinearAttentionShape&, const LinearAttentionShape&) = default;
 };
@@ -107,6 +108,7 @@ struct StateShape {
   bool bias = false;          ///< of the projections in and out
   bool norm = false;          ///< a gated norm behind the recurrence (duality)
   bool normed_steps = false;  ///< time steps, B and C go through norms, which no kernel holds (Jamba)
+  bool wide = false;          ///< the checkpoint asks for its states in 32 bits (mamba_ssm_cache_dtype)
 
   friend bool operator==(const StateShape&, const StateShape&) = default;
 };

@@ -173,6 +173,8 @@ constexpr SwitchField switches[] = {
     {"head_transform", part_of<&Shape::head_transform>},
     {"embeds_narrow", part_of<&Shape::embeds_narrow>},
     {"channel_decay", part_of<&Shape::linear, &LinearAttentionShape::channel_decay>},
+    {"wide_state", part_of<&Shape::linear, &LinearAttentionShape::wide_state>},
+    {"state_wide", part_of<&Shape::state, &StateShape::wide>},
     {"state_conv_bias", part_of<&Shape::state, &StateShape::conv_bias>},
     {"state_bias", part_of<&Shape::state, &StateShape::bias>},
     {"state_norm", part_of<&Shape::state, &StateShape::norm>},

@@ -42,6 +42,7 @@ constexpr Field<LinearAttentionShape> linear_fields[] = {
     {"full_every", set<&LinearAttentionShape::full_every>},   {"key_heads", set<&LinearAttentionShape::key_heads>},
     {"value_heads", set<&LinearAttentionShape::value_heads>}, {"key_dim", set<&LinearAttentionShape::key_dim>},
     {"value_dim", set<&LinearAttentionShape::value_dim>},     {"conv_kernel", set<&LinearAttentionShape::conv_kernel>},
+    {"wide_state", set<&LinearAttentionShape::wide_state>},
 };
 
 template <auto member, const auto& fields>
