@@ -47,6 +47,8 @@ spec::Question rank_question(const spec::Question& question) {
   rank.training.method = spec::Method::inference;
   rank.training.framework = spec::Framework::generic;
   rank.layout.dp = 1;
+  // What a model sees with is a GGUF file of its own (llama.cpp --mmproj).
+  if (spec::reads_gguf(question.serving.engine)) rank.training.towers = spec::TowerUse::absent;
   repeat_heads(rank.layout.tp, rank.model);
   if (pads_vocabulary(question.serving.engine)) {
     const std::int64_t rows = std::lcm(vocabulary_padding, rank.layout.tp);

@@ -132,7 +132,10 @@ GgmlType gate_type(const GgufModel& model, std::int64_t i) {
   return model.quant == Quant::iq3_xs && middle ? GgmlType::iq3_xxs : base(model);
 }
 
+/// Of a checkpoint in MXFP4 all published files keep the experts as they are (bartowski/openai_gpt-oss-20b-GGUF,
+/// README.md: "All quants keep the feed forward networks at mxfp4").
 GgmlType wanted(const GgufModel& model, const GgufTensor& tensor) {
+  if (model.from_mxfp4 && tensor.expert) return GgmlType::mxfp4;
   if (tensor.role == Role::head) return head_type(model);
   if (tensor.role == Role::table) return table_type(model);
   if (model.quant == Quant::mxfp4_moe) return tensor.expert ? GgmlType::mxfp4 : GgmlType::q8_0;

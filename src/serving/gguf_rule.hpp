@@ -17,6 +17,7 @@ struct GgufModel {
   std::int64_t experts = 0;
   bool tied = false;
   bool imatrix = true;
+  bool from_mxfp4 = false;  ///< whose experts stay in it
 
   /// llama-quant.cpp calls it LLM_TYPE_70B: 80 layers that share keys and values among 8 query heads.
   bool is_70b() const { return layers == 80 && group_query == 8; }

@@ -113,7 +113,8 @@ GgufModel gguf_model(const spec::Question& question, std::int64_t attention_laye
           .group_query = shape.kv_heads > 0 ? shape.heads / shape.kv_heads : 1,
           .experts = shape.moe.experts,
           .tied = shape.tied,
-          .imatrix = question.serving.imatrix};
+          .imatrix = question.serving.imatrix,
+          .from_mxfp4 = question.serving.from_mxfp4};
 }
 
 }  // namespace
@@ -173,7 +174,8 @@ Bytes WeightFormat::matrix_bytes(const Weight& weight) const {
 Bytes WeightFormat::bytes(const Weight& weight, const LayerPlace& place) const {
   const auto quant = question_.serving.quant;
   if (weight.shared) return quantity::bytes(0);
-  if (formats::is_file_type(quant)) {
+  const bool packed_expert = question_.serving.from_mxfp4 && is_expert(weight) && weight.rows > 0;
+  if (formats::is_file_type(quant) || packed_expert) {
     const Role role = role_of(weight);
     const std::int64_t width = role == Role::table ? weight.columns : weight.rows;
     const GgufTensor tensor{role, is_expert(weight), place, width};

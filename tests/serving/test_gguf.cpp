@@ -63,4 +63,23 @@ TEST_CASE("the size of a GGUF file follows from its type") {
   }
 }
 
+/// Files of gpt-oss-120b in GiB (unsloth/gpt-oss-120b-GGUF, as ailocalcheck.com lists their sizes).
+constexpr Published gpt_oss_120b[] = {
+    {"Q2_K", 58.27},   {"Q3_K_S", 58.27}, {"Q3_K_M", 58.33}, {"Q4_0", 58.32}, {"Q4_K_S", 58.45}, {"Q4_K_M", 58.46},
+    {"Q5_K_S", 58.56}, {"Q5_K_M", 58.57}, {"Q6_K", 58.94},   {"Q8_0", 59.03}, {"F16", 60.88},
+};
+
+TEST_CASE("experts that are published in MXFP4 stay in it, whatever a file's type") {
+  for (const Published& file : gpt_oss_120b) {
+    CAPTURE(file.type);
+    const auto bytes = quantity::in_bytes(serving::file_bytes(file_of("gpt-oss-120b", file.type)));
+    CHECK(static_cast<double>(bytes) / (1024.0 * 1024.0 * 1024.0) == Approx(file.measured).margin(0.006));
+  }
+}
+
+TEST_CASE("what a model sees with lies in a file of its own") {
+  const auto text = test::served({"model", "ministral-3-3b", "engine", "llama.cpp", "text_only", "1"});
+  CHECK(serving::file_bytes(file_of("ministral-3-3b", "Q4_K_M")) == serving::file_bytes(text));
+}
+
 }  // namespace

@@ -82,6 +82,7 @@ struct Serving {
   bool mixed_by_hand = false;   ///< quant is the nearest type to a mixture that was made for one model
   std::int64_t group_size = 0;  ///< inputs that share a scale; 0: the scheme's own
   bool imatrix = true;          ///< GGUF: quantized with an importance matrix
+  bool from_mxfp4 = false;      ///< GGUF: made of a checkpoint whose experts are published in MXFP4
   CacheType cache = CacheType::automatic;
   EngineOptions options;
   std::shared_ptr<const DraftModel> draft_model;  ///< set where options.draft names one

@@ -43,9 +43,10 @@ void take_server(Draft& draft) {
 /// In which type the engine finds the weights: llama.cpp takes Q4_K_M of a repository where nobody says
 /// (common/arg.cpp, --hf-repo), as Ollama's library has models under their names; the others load what is published.
 void complete_weights(Draft& draft) {
-  if (draft.given("quant")) return;
   auto& serving = draft.question.serving;
   const auto published = draft.published_quant;
+  serving.from_mxfp4 = spec::reads_gguf(serving.engine) && published == formats::Quant::mxfp4;
+  if (draft.given("quant")) return;
   const auto take = [&](formats::Quant quant, std::string_view why) {
     serving.quant = quant;
     draft.assume("quant", why, "--quant " + std::string(spec::name_of(quant)) + ", " + std::string(why));
