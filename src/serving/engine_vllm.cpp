@@ -16,6 +16,7 @@ using quantity::product;
 namespace {
 
 /// Releases of vLLM at which what is accounted for here changed.
+constexpr Release larger_chunks{0, 7};      // of prompts beyond 32k: 2048 tokens instead of 512
 constexpr Release first_engine_v1{0, 8};    // one scheduler that always chunks prefills
 constexpr Release tiered_defaults{0, 9};    // by the accelerator's memory
 constexpr Release larger_share{0, 20};      // config/cache.py: 0.92 instead of 0.90
@@ -54,7 +55,8 @@ std::int64_t step_tokens(const Deployment& deployment, const Demand& demand) {
   const bool stated = deployment.question.serving.options.batched_tokens.has_value();
   if (stated || deployment.setup.release >= first_engine_v1) return deployment.setup.batched_tokens;
   constexpr std::int64_t chunks_above = 32768;
-  return demand.length > chunks_above ? 512 : std::max<std::int64_t>(demand.length, 2048);
+  if (demand.length <= chunks_above) return std::max<std::int64_t>(demand.length, 2048);
+  return deployment.setup.release < larger_chunks ? 512 : 2048;
 }
 
 /// config/vllm.py, _set_cudagraph_sizes.
@@ -94,10 +96,10 @@ Bytes forward_peak(const Deployment& deployment, std::int64_t tokens) {
 
 /// The sampler's warm-up sorts the logits of every sequence, whole on each rank: 38.5 bytes a logit (llm-d-planner
 /// docs/empirical-vllm-memory-results.md: gpt-oss, Qwen3 and Llama, at one and two ranks); 17 where a fused sampler
-/// runs (Mistral-Small-3.2, the same table). Before 0.8 none is seen: 512 tokens of Llama-3.1-8B peak at 0.06 GiB with
-/// 256 sequences (vllm issue 10517).
+/// runs (Mistral-Small-3.2, the same table). Before 0.8 as well: 256 sequences of Llama-3-8B peak at 1.26 GiB on one
+/// and on two ranks (vllm pull 10511), but in chunks of 512 tokens none is sampled: 0.06 GiB (vllm issue 10517).
 Bytes sampler_peak(const Deployment& deployment, std::int64_t tokens) {
-  if (deployment.setup.release < first_engine_v1) return quantity::bytes(0);
+  if (deployment.setup.release < larger_chunks && tokens <= 512) return quantity::bytes(0);
   const bool fused = deployment.setup.release >= fused_sampler;
   const double logit = fused ? 17.0 : 38.5;
   const std::int64_t rows = std::min(deployment.setup.max_sequences, tokens);

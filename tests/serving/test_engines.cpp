@@ -47,6 +47,17 @@ TEST_CASE("vLLM before prefills were chunked profiles the whole context") {
   CHECK(serving::serve(with("29000")).verdict == serving::Verdict::does_not_fit);
 }
 
+// "PyTorch activation peak memory 1.26GiB" of Meta-Llama-3-8B on one H100 and on two: vllm pull 10511.
+TEST_CASE("vLLM's first engine samples for all sequences on each rank when it profiles") {
+  const auto peak = [](const char* cards) {
+    return gib(
+        test::served({"model", "llama-3-8b", "engine_version", "0.6.5", "gpu", "h100-sxm", "gpus", cards, "tp", cards}),
+        Measure::activation_peak);
+  };
+  CHECK(peak("1") == Approx(1.26).epsilon(0.07));
+  CHECK(peak("2") == peak("1"));
+}
+
 TEST_CASE("releases are read from versions and dates") {
   CHECK(serving::parse_release("v0.11.2") == serving::Release{0, 11});
   CHECK(serving::parse_release("0.5.9rc1") == serving::Release{0, 5});
