@@ -68,8 +68,10 @@ class BlockReader {
   }
 
  private:
+  /// What a head or a layer shares with another it reads all the same.
   MatrixWork matrix(const layers::Block& block, const layers::Op& op) const {
-    const layers::Weight& weight = block.weights[op.weight];
+    layers::Weight weight = block.weights[op.weight];
+    weight.shared = false;
     const bool narrow = format_.quantizes(weight);
     return {.n = static_cast<double>(op.product.n),
             .k = static_cast<double>(op.product.k),

@@ -50,9 +50,9 @@ Spread server_error_bar(spec::Engine engine, Measure measure) {
     case Measure::throughput_tok_s:
       return even(of_each_token(engine));
     case Measure::decode_tok_s:
-      return even(0.13);
+      return even(0.15);
     case Measure::prefill_tok_s:
-      return even(0.30);
+      return even(0.34);
     default:
       return even(0.05);
   }

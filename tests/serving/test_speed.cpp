@@ -74,6 +74,26 @@ TEST_CASE("llama.cpp's tokens a second lie near the measured ones", "[speed]") {
   }
 }
 
+// Of models that no constant but these was fitted to: pavlokhmel.com/llm_throughput_benchmark_on_13_gpus_and_10_models
+// and ggml-org/llama.cpp benches/dgx-spark.md (tg32 @ d32768).
+TEST_CASE("llama.cpp's tokens a second follow from layers, experts and what a card unpacks", "[speed]") {
+  struct Row {
+    std::string gpu, model, quant, prompt;
+    double decode;
+  };
+  for (const Row& row : {Row{"h100-sxm", "qwen3.6-27b", "q4_k_m", "0", 74},
+                         {"h200-sxm", "qwen3.6-27b", "q4_k_m", "0", 76},
+                         {"a100-40-pcie", "qwen3.5-4b", "q4_k_m", "0", 145},
+                         {"b300-sxm", "gpt-oss-20b", "q4_k_m", "0", 327},
+                         {"dgx-spark-gb10", "gpt-oss-120b", "mxfp4_moe", "32768", 41.35},
+                         {"dgx-spark-gb10", "qwen2.5-7b", "q8_0", "32768", 22.7}}) {
+    INFO(row.gpu << " " << row.model);
+    const auto answer = speed_of({"engine", "llama.cpp", "model", row.model, "quant", row.quant, "gpu", row.gpu,
+                                  "prompt", row.prompt, "output", "512"});
+    CHECK(answer.tokens_per_s_per_user == Approx(row.decode).epsilon(0.12));
+  }
+}
+
 // ai-dynamo/aiconfigurator silicon_sample.csv, TTFT + 128 x TPOT of 128 requests at once: by Little's law the time of a
 // cycle, in which each prompt is worked on once, whatever the order in which an engine takes them up.
 TEST_CASE("a cycle of a closed loop takes its steps and each request's prompt once", "[speed]") {
