@@ -1,0 +1,142 @@
+// fitted_servers FILE...: what `validate` predicts of the rows about servers with other constants. Prints a line "id
+// quantity measured" for each row that is answered, and an empty one; then reads lines "NAME NUMBER..." with a row of
+// src/serving/pace.cpp or ggml_rates.cpp each, and answers an empty line with the predictions of all rows.
+//
+// The functions that hand out the constants are defined here, so that the library's own are not linked.
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/read/measured.hpp"
+#include "llmcalc/read/resolve.hpp"
+#include "llmcalc/serving/measured.hpp"
+#include "llmcalc/spec/names.hpp"
+#include "serving/ggml_rates.hpp"
+#include "serving/pace.hpp"
+
+#include <array>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace llmcalc;
+
+namespace {
+
+struct Constants {
+  std::array<serving::Pace, 3> engines;
+  std::array<serving::GgmlPace, 9> cards;
+  serving::GgmlKernels kernels;
+  double sustained = 1.22;
+};
+
+Constants& constants() {
+  static Constants all;
+  return all;
+}
+
+/// The numbers of a row, in the order of its members.
+void set(std::istream& line, double* first, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) line >> first[i];
+}
+
+template <class Row>
+void set_row(std::istream& line, Row& row) {
+  static_assert(sizeof(Row) % sizeof(double) == 0);
+  std::vector<double> values(sizeof(Row) / sizeof(double));
+  set(line, values.data(), values.size());
+  std::copy(values.begin(), values.end(), reinterpret_cast<double*>(&row));
+}
+
+void take(const std::string& text) {
+  static const std::map<std::string, int> engines{{"vllm", 0}, {"sglang", 1}, {"trtllm", 2}};
+  static const std::map<std::string, int> cards{{"gddr", 0},   {"ada", 1},    {"lpddr", 2},     {"pascal", 3}, {"volta", 4},
+                                                {"ampere", 5}, {"hopper", 6}, {"blackwell", 7}, {"apple", 8}};
+  std::istringstream line(text);
+  std::string name;
+  line >> name;
+  if (const auto engine = engines.find(name); engine != engines.end()) {
+    set_row(line, constants().engines[static_cast<std::size_t>(engine->second)]);
+  } else if (const auto card = cards.find(name); card != cards.end()) {
+    set_row(line, constants().cards[static_cast<std::size_t>(card->second)]);
+  } else if (name == "kernels") {
+    set_row(line, constants().kernels);
+  }
+}
+
+/// A model that is no preset may be known by the id of its checkpoint.
+std::vector<read::Given> words_of(const read::MeasuredRun& run) {
+  auto words = run.question;
+  const std::string id(read::cell(run, "hf_id"));
+  for (const auto& word : words) {
+    if (word.term == "model") return words;
+  }
+  if (!id.empty()) words.push_back({"model", id, {read::Source::row, run.place}});
+  return words;
+}
+
+struct Asked {
+  spec::Question question;
+  spec::Measure measure;
+};
+
+double predicted(const Asked& row) {
+  return serving::predicted(serving::serve(row.question), row.measure, serving::Scope::one_card).value_or(0.0);
+}
+
+void answer(const std::vector<Asked>& rows) {
+  for (const Asked& row : rows) std::cout << predicted(row) << ' ';
+  std::cout << std::endl;
+}
+
+std::vector<Asked> read_rows(int count, char** files) {
+  const read::Catalogue catalogue;
+  std::vector<Asked> rows;
+  for (int i = 1; i < count; ++i) {
+    std::ifstream file(files[i]);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    for (const auto& run : read::read_measured(text, files[i])) {
+      if (!spec::is_rate(run.measure) && run.measure != spec::Measure::ttft && run.measure != spec::Measure::tpot) continue;
+      try {
+        Asked row{read::resolve_serving(words_of(run), std::nullopt, catalogue).question, run.measure};
+        if (!serving::serve(row.question).speed) continue;
+        std::cout << run.id << ' ' << spec::name_of(run.measure) << ' ' << run.value << '\n';
+        rows.push_back(std::move(row));
+      } catch (const quantity::BadInput&) {
+        continue;  // A row that validate leaves out as well.
+      }
+    }
+  }
+  return rows;
+}
+
+}  // namespace
+
+namespace llmcalc::serving {
+
+const Pace& pace_of(spec::Engine engine) {
+  if (engine == spec::Engine::sglang) return constants().engines[1];
+  return constants().engines[engine == spec::Engine::trtllm ? 2 : 0];
+}
+
+double sustained(const spec::Accelerator& gpu) { return gpu.arch.starts_with("Hopper") ? constants().sustained : 1.0; }
+
+const GgmlPace& ggml_pace_of(GgmlCard card) { return constants().cards[static_cast<std::size_t>(card)]; }
+
+const GgmlKernels& ggml_kernels() { return constants().kernels; }
+
+}  // namespace llmcalc::serving
+
+int main(int count, char** arguments) {
+  std::ios::sync_with_stdio(false);
+  const std::vector<Asked> rows = read_rows(count, arguments);
+  std::cout << std::endl;
+  for (std::string line; std::getline(std::cin, line);) {
+    if (line.empty()) {
+      answer(rows);
+    } else {
+      take(line);
+    }
+  }
+}
