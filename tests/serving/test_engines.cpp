@@ -93,6 +93,21 @@ TEST_CASE("an engine that cannot run what is asked for names those that can") {
   CHECK(!refused({"model", "llama-3-8b", "engine", "sglang", "gpu", "apple-m2-ultra"}).empty());
 }
 
+TEST_CASE("what an engine would pass over is refused") {
+  const auto refused = [](const std::string& term, const std::string& value) {
+    return test::served({"model", "qwen3-30b-a3b", "gpu", "h100-sxm", "engine", "vllm", term, value});
+  };
+  CHECK_THROWS_AS(refused("gpu_layers", "20"), quantity::BadInput);
+  CHECK_THROWS_AS(refused("cpu_experts", "10"), quantity::BadInput);
+  // vllm config/parallel.py: ranks of one cache are some of a tensor-parallel group.
+  CHECK_THROWS_AS(refused("dcp", "2"), quantity::BadInput);
+  for (const char* term : {"tp", "pp", "attention_dp"}) {
+    CAPTURE(term);
+    CHECK_THROWS_AS(test::served({"model", "llama-3-8b", "engine", "llama.cpp", "gpu", "l40s", "gpus", "2", term, "2"}),
+                    quantity::BadInput);
+  }
+}
+
 TEST_CASE("memory that others take stops vLLM before anything is loaded") {
   const auto answer = serving::serve(test::served({"model", "llama-3-8b", "gpu", "a100-80", "other_usage", "20GiB"}));
   CHECK(answer.verdict == serving::Verdict::does_not_fit);

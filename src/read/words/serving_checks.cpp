@@ -4,6 +4,7 @@
 #include "llmcalc/spec/names.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 namespace llmcalc::read {
@@ -63,6 +64,35 @@ void check_stages(const Draft& draft) {
   }
 }
 
+/// Ranks that share a sequence's cache are some of those that share its heads (vLLM config/parallel.py:
+/// tensor_parallel_size must be divisible by decode_context_parallel_size).
+void check_context_ranks(const Draft& draft) {
+  if (draft.question.layout.tp % draft.question.serving.layout.dcp != 0) {
+    draft.contradiction("dcp", "tp", "each group of tensor-parallel ranks is cut into groups of that size");
+  }
+}
+
+/// Layers and experts in host memory are llama.cpp's business, and it has no ranks: cards take layers, rows or tensors.
+void check_placement(const Draft& draft) {
+  const bool on_ggml = spec::reads_gguf(draft.question.serving.engine);
+  const spec::EngineOptions& options = draft.question.serving.options;
+  const bool places = options.gpu_layers.has_value() || options.cpu_experts > 0;
+  if (!on_ggml && places) {
+    draft.contradiction(options.gpu_layers ? "gpu_layers" : "cpu_experts", "engine",
+                        "it keeps all layers on the accelerator", "llama.cpp and ollama place them");
+  }
+  const spec::Layout& layout = draft.question.layout;
+  const std::pair<std::string_view, std::int64_t> ranks[] = {
+      {"tp", layout.tp},
+      {"pp", layout.pp},
+      {"ep", layout.ep},
+      {"attention_dp", draft.question.serving.layout.attention_dp}};
+  for (const auto& [term, count] : ranks) {
+    if (!on_ggml || count == 1) continue;
+    draft.contradiction(term, "engine", "it has no ranks", "--gpus with --split layer, row or tensor spreads a model");
+  }
+}
+
 /// As above, of the model that proposes tokens on the same ranks.
 void check_draft(const Draft& draft) {
   const auto& serving = draft.question.serving;
@@ -80,6 +110,8 @@ void check_server(const Draft& draft) {
   check_states(draft);
   check_experts(draft);
   check_stages(draft);
+  check_context_ranks(draft);
+  check_placement(draft);
   check_draft(draft);
 }
 
