@@ -55,10 +55,11 @@ bool keeps_plain(CacheType type) { return type <= CacheType::f32; }
 
 void hold_weights(const Deployment& deployment, const WeightBytes& weights, RankMemory& memory) {
   const std::string scheme(spec::name_of(deployment.question.serving.quant));
-  const LedgerPart parts[] = {{"weights_attention", "weights: attention", weights.attention + weights.other},
-                              {"weights_mlp", "weights: MLP", weights.mlp},
-                              {"weights_experts", "weights: experts", weights.experts},
-                              {"weights_ends", "weights: embedding and head", weights.table + weights.head}};
+  const LedgerPart parts[] = {
+      {"weights_attention", "weights: attention", weights.attention + weights.other},
+      {"weights_mlp", "weights: MLP", weights.mlp},
+      {"weights_experts", "weights: experts", weights.experts},
+      {"weights_ends", "weights: embedding and head", weights.table + weights.lookups + weights.head}};
   for (const LedgerPart& part : parts) {
     if (part.size == quantity::bytes(0)) continue;
     memory.holdings.push_back({part.id, std::string(part.label), part.size, false, std::string(tensors), scheme});

@@ -75,7 +75,8 @@ std::vector<Bytes> layer_caches(const Deployment& deployment, const Demand& dema
   return caches;
 }
 
-/// The table stays on the host, where rows are looked up; a head that is the table is loaded a second time.
+/// The tables stay on the host, where rows are looked up (llama-model.cpp, LLM_TENSOR_LAYER_INPUT); a head that is the
+/// table is loaded a second time.
 Bytes head_bytes(const WeightBytes& ends) {
   return (ends.head > bytes(0) ? ends.head : ends.table) + ends.other + ends.mlp;
 }
@@ -85,7 +86,7 @@ Shares shares_of(const Deployment& deployment, std::int64_t card, const Demand& 
   const StageWeights& weights = deployment.stages.front().weights;
   const auto caches = layer_caches(deployment, demand);
   Shares shares;
-  shares.host = weights.ends.table;
+  shares.host = weights.ends.table + weights.ends.lookups;
   for (std::int64_t i = 0; i < placement.layers; ++i) {
     const auto at = static_cast<std::size_t>(i);
     const WeightBytes& layer = weights.layers[at];

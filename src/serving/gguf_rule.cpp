@@ -137,7 +137,7 @@ GgmlType gate_type(const GgufModel& model, std::int64_t i) {
 GgmlType wanted(const GgufModel& model, const GgufTensor& tensor) {
   if (model.from_mxfp4 && tensor.expert) return GgmlType::mxfp4;
   if (tensor.role == Role::head) return head_type(model);
-  if (tensor.role == Role::table) return table_type(model);
+  if (tensor.role == Role::table || tensor.role == Role::lookups) return table_type(model);
   if (model.quant == Quant::mxfp4_moe) return tensor.expert ? GgmlType::mxfp4 : GgmlType::q8_0;
   if (model.quant == Quant::q8_0) return GgmlType::q8_0;
   switch (tensor.role) {
@@ -180,6 +180,7 @@ GgmlType narrower_block(GgmlType type) {
 
 GgmlType gguf_type(const GgufModel& model, const GgufTensor& tensor) {
   if (tensor.role == Role::router || tensor.role == Role::vector) return GgmlType::f32;
+  if (tensor.role == Role::whole) return GgmlType::f16;
   GgmlType type = wanted(model, tensor);
   if (!formats::packs_rows(type, tensor.width)) type = narrower_block(type);
   return formats::packs_rows(type, tensor.width) ? type : GgmlType::f16;

@@ -28,6 +28,10 @@ struct NamedRole {
 /// The names that the layers give their tensors.
 constexpr NamedRole roles[] = {
     {"token table", Role::table},
+    {"layer input table", Role::lookups},
+    {"projection to layer inputs", Role::whole},
+    {"layer input gate", Role::up},
+    {"layer input projection", Role::up},
     {"output head", Role::head},
     {"q projection", Role::query},
     {"q up projection", Role::query},
@@ -58,9 +62,7 @@ constexpr NamedRole roles[] = {
 };
 
 /// Matrices that checkpoints quantize, in the schemes that cover the layers.
-bool is_layer_matrix(Role role) {
-  return role != Role::table && role != Role::head && role != Role::router && role != Role::vector;
-}
+bool is_layer_matrix(Role role) { return role > Role::head && role < Role::router; }
 
 /// Attention over latents is left in 16 bits by the published 4-bit checkpoints: NVIDIA's NVFP4 ones name self_attn
 /// among their exclude_modules (nvidia/DeepSeek-R1-0528-FP4, hf_quant_config.json), Moonshot's int4 ones quantize
@@ -80,6 +82,8 @@ Bytes* part_bytes(Part part, WeightBytes& sum) {
   switch (part) {
     case Part::table:
       return &sum.table;
+    case Part::lookups:
+      return &sum.lookups;
     case Part::head:
       return &sum.head;
     case Part::attention:
@@ -130,6 +134,7 @@ bool is_expert(const Weight& weight) { return weight.split == layers::Split::exp
 Part part_of(const Weight& weight) {
   const Role role = role_of(weight);
   if (role == Role::table) return Part::table;
+  if (role == Role::lookups) return Part::lookups;
   if (role == Role::head) return Part::head;
   if (is_attention(role)) return Part::attention;
   if (is_expert(weight)) return Part::experts;
@@ -138,6 +143,7 @@ Part part_of(const Weight& weight) {
 
 WeightBytes& WeightBytes::operator+=(const WeightBytes& more) {
   table += more.table;
+  lookups += more.lookups;
   head += more.head;
   attention += more.attention;
   mlp += more.mlp;
@@ -161,7 +167,7 @@ bool WeightFormat::quantizes(const Weight& weight) const {
     case Coverage::file:
       break;
   }
-  return role != Role::router && role != Role::vector;
+  return role < Role::router;
 }
 
 Bytes WeightFormat::matrix_bytes(const Weight& weight) const {
@@ -177,7 +183,8 @@ Bytes WeightFormat::bytes(const Weight& weight, const LayerPlace& place) const {
   const bool packed_expert = question_.serving.from_mxfp4 && is_expert(weight) && weight.rows > 0;
   if (formats::is_file_type(quant) || packed_expert) {
     const Role role = role_of(weight);
-    const std::int64_t width = role == Role::table ? weight.columns : weight.rows;
+    const bool is_looked_up = role == Role::table || role == Role::lookups;
+    const std::int64_t width = is_looked_up ? weight.columns : weight.rows;
     const GgufTensor tensor{role, is_expert(weight), place, width};
     return formats::storage_bytes(gguf_type(gguf_model(question_, attention_layers_), tensor), weight.elements);
   }

@@ -1,5 +1,6 @@
 // File types of llama.cpp against files that people published.
 #include "catch.hpp"
+#include "llmcalc/serving/forward.hpp"
 #include "llmcalc/serving/weights.hpp"
 #include "serving/questions.hpp"
 
@@ -80,6 +81,17 @@ TEST_CASE("experts that are published in MXFP4 stay in it, whatever a file's typ
 TEST_CASE("what a model sees with lies in a file of its own") {
   const auto text = test::served({"model", "ministral-3-3b", "engine", "llama.cpp", "text_only", "1"});
   CHECK(serving::file_bytes(file_of("ministral-3-3b", "Q4_K_M")) == serving::file_bytes(text));
+}
+
+// llama.cpp src/llama-quant.cpp, tensor_name_match_token_embd: per_layer_token_embd.weight is taken as the token table
+// is.
+TEST_CASE("embeddings that each layer has for itself are packed as the table is, and stay on the host") {
+  const auto question = file_of("gemma-4-e4b", "Q4_K_M");
+  const auto sum = serving::stage_weights(serving::rank_question(question),
+                                          serving::forward_program(question, {.fuses_projections = false}), 0)
+                       .sum();
+  // 42 layers of 256, Q6_K of 210 bytes for 256 elements.
+  CHECK(quantity::in_bytes(sum.lookups) == 262144L * 42 * 256 / 256 * 210);
 }
 
 }  // namespace

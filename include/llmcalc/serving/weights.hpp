@@ -13,8 +13,9 @@ namespace llmcalc::serving {
 
 /// What a tensor is for: schemes choose by it what they quantize, and how.
 enum class Role {
-  table,  ///< token embedding
-  head,   ///< hidden state to vocabulary
+  table,    ///< token embedding
+  lookups,  ///< embeddings that each layer has for itself
+  head,     ///< hidden state to vocabulary
   query,
   key,
   value,
@@ -28,11 +29,12 @@ enum class Role {
   gate_up,
   down,
   router,
+  whole,   ///< a matrix that no scheme narrows
   vector,  ///< norms, biases, positions, convolutions
 };
 
 /// The part of the ledger that a tensor belongs to.
-enum class Part { table, head, attention, mlp, experts, other };
+enum class Part { table, lookups, head, attention, mlp, experts, other };
 
 Role role_of(const layers::Weight& weight);
 Part part_of(const layers::Weight& weight);
@@ -43,13 +45,14 @@ bool is_expert(const layers::Weight& weight);
 /// Bytes of parts.
 struct WeightBytes {
   quantity::Bytes table;
+  quantity::Bytes lookups;
   quantity::Bytes head;
   quantity::Bytes attention;
   quantity::Bytes mlp;
   quantity::Bytes experts;
   quantity::Bytes other;
 
-  quantity::Bytes total() const { return table + head + attention + mlp + experts + other; }
+  quantity::Bytes total() const { return table + lookups + head + attention + mlp + experts + other; }
   WeightBytes& operator+=(const WeightBytes& more);
 };
 
