@@ -49,14 +49,15 @@ class GgmlClock {
         bandwidth_(quantity::in_bytes_per_second(gpu_.memory_bandwidth)),
         peak_(peak_of(gpu_)),
         quantized_(!formats::is_plain(deployment.question.serving.quant)),
-        cards_(static_cast<double>(deployment.question.layout.gpus)) {}
+        cards_(static_cast<double>(deployment.question.layout.gpus)),
+        together_(deployment.question.serving.layout.split == spec::CardSplit::layer ? 1.0 : cards_) {}
 
   /// A step of several sequences multiplies as a prompt does, and sorts its rows by their experts.
   double token(double sequences, double positions) const {
     const GgmlKernels& kernels = ggml_kernels();
     const GgmlWork one = ggml_work(deployment_, {sequences, positions});
     const double cached = deployment_.setup.flash ? kernels.fused_cache : pace_.cache;
-    double time = one.bytes / reading() + sequences * one.cache / (bandwidth_ * cached) +
+    double time = one.bytes / (reading() * together_) + sequences * one.cache / (bandwidth_ * cached * together_) +
                   (one.layers + kernels.expert_layer * one.mixtures) * pace_.layer_us * micro +
                   milli * (pace_.token_ms + pace_.card_ms * (cards_ - 1));
     if (sequences > 1) time += sequences * products(one) + one.mixtures * kernels.sorting_us * micro;
@@ -64,7 +65,7 @@ class GgmlClock {
   }
 
   /// Cards that hold layers work at the same time on the chunks of a prompt, u chunks behind each other through n cards
-  /// taking u + n - 1 turns.
+  /// taking u + n - 1 turns; those that hold rows or tensors work on each together.
   double prompt(double length) const {
     const auto chunk = static_cast<double>(deployment_.question.serving.options.ubatch.value_or(512));
     const double chunks = std::ceil(length / chunk);
@@ -78,8 +79,8 @@ class GgmlClock {
     } else {
       time += pace_.scores * all.scores * length * length / 2 / bandwidth_;
     }
-    if (cards_ > 1) time *= (chunks + cards_ - 1) / (chunks * cards_) * pace_.cards;
-    return time;
+    if (together_ > 1) return time / together_;
+    return cards_ > 1 ? time * (chunks + cards_ - 1) / (chunks * cards_) * pace_.cards : time;
   }
 
  private:
@@ -103,6 +104,7 @@ class GgmlClock {
   double peak_;
   bool quantized_;
   double cards_;
+  double together_;  ///< cards that work on one layer at the same time
 };
 
 }  // namespace

@@ -23,7 +23,8 @@ constexpr GgmlKernels kernels{0.70, 0.55, 0.25, 200, 0.61, 0.5};
 }  // namespace
 
 const GgmlPace& ggml_pace_of(GgmlCard card) {
-  static constexpr const GgmlPace* paces[] = {&gddr, &ada, &lpddr, &pascal, &volta, &ampere, &hopper, &blackwell, &apple};
+  static constexpr const GgmlPace* paces[] = {&gddr,   &ada,    &lpddr,     &pascal, &volta,
+                                              &ampere, &hopper, &blackwell, &apple};
   return *paces[static_cast<int>(card)];
 }
 
