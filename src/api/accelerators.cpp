@@ -11,7 +11,7 @@ std::vector<spec::Accelerator> larger_than(const std::optional<spec::Accelerator
                                            const read::Catalogue& catalogue) {
   std::vector<spec::Accelerator> larger;
   if (!present) return larger;
-  for (auto& preset : catalogue.accelerators()) {
+  for (auto& preset : catalogue.on_stacks(present->vendor)) {
     auto& gpu = preset.accelerator;
     const bool in_data_centres = gpu.memory_type.starts_with("HBM") && gpu.peaks.bf16;
     if (in_data_centres && gpu.vendor == present->vendor && gpu.memory_usable > present->memory_usable) {

@@ -127,6 +127,8 @@ class Catalogue {
 
   std::vector<ModelPreset> models() const;              ///< all, in the order of the files
   std::vector<AcceleratorPreset> accelerators() const;  ///< all, in the order of the files
+  /// Those of one make on stacked memory (HBM), and what the user adds: the others are not parsed.
+  std::vector<AcceleratorPreset> on_stacks(std::string_view vendor) const;
   /// A user's descriptions of families, which are parsed when a config.json is read.
   const std::vector<PresetFile>& families() const { return user_families_; }
 
@@ -136,6 +138,7 @@ class Catalogue {
 
  private:
   AcceleratorPreset rated(AcceleratorPreset preset) const;
+  std::vector<AcceleratorPreset> rated(std::vector<AcceleratorPreset> presets) const;
 
   std::vector<ModelPreset> user_models_;
   std::vector<AcceleratorPreset> user_accelerators_;

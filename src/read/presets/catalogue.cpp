@@ -220,16 +220,21 @@ void append_file(std::vector<Preset>& users, const PresetFile& file, const std::
 }
 
 /// Embedded presets in their order, those that the user overrides replaced, then what the user adds.
-template <class Preset>
-std::vector<Preset> all(const std::vector<Preset>& users) {
+/// \param wanted  of an entry's text: what is not is not parsed
+template <class Preset, class Wanted>
+std::vector<Preset> all(const std::vector<Preset>& users, const Wanted& wanted) {
   std::vector<Preset> presets;
-  for (const auto& entry : Kind<Preset>::embedded()) presets.push_back(overridden(users, entry));
+  for (const auto& entry : Kind<Preset>::embedded()) {
+    if (wanted(entry.json)) presets.push_back(overridden(users, entry));
+  }
   for (const auto& preset : users) {
     const auto same_id = [&](const Preset& other) { return same_name(names_of(other).id, names_of(preset).id); };
     if (std::ranges::none_of(presets, same_id)) presets.push_back(*find_user(users, names_of(preset).id));
   }
   return presets;
 }
+
+constexpr auto every = [](std::string_view) { return true; };
 
 }  // namespace
 
@@ -263,12 +268,19 @@ void Catalogue::add_rates(spec::Accelerator& gpu) const {
   if (!gpu.rates.known()) gpu.rates = rates_for(user_rates_, gpu);
 }
 
-std::vector<ModelPreset> Catalogue::models() const { return all(user_models_); }
+std::vector<ModelPreset> Catalogue::models() const { return all(user_models_, every); }
 
-std::vector<AcceleratorPreset> Catalogue::accelerators() const {
-  auto presets = all(user_accelerators_);
+std::vector<AcceleratorPreset> Catalogue::rated(std::vector<AcceleratorPreset> presets) const {
   for (auto& preset : presets) preset = rated(std::move(preset));
   return presets;
+}
+
+std::vector<AcceleratorPreset> Catalogue::accelerators() const { return rated(all(user_accelerators_, every)); }
+
+std::vector<AcceleratorPreset> Catalogue::on_stacks(std::string_view vendor) const {
+  const auto holds = [](std::string_view text, std::string_view part) { return text.find(part) != text.npos; };
+  return rated(
+      all(user_accelerators_, [&](std::string_view entry) { return holds(entry, "\"HBM") && holds(entry, vendor); }));
 }
 
 }  // namespace llmcalc::read
