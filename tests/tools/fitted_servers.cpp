@@ -51,8 +51,9 @@ void set_row(std::istream& line, Row& row) {
 
 void take(const std::string& text) {
   static const std::map<std::string, int> engines{{"vllm", 0}, {"sglang", 1}, {"trtllm", 2}};
-  static const std::map<std::string, int> cards{{"gddr", 0},   {"ada", 1},    {"lpddr", 2},     {"pascal", 3}, {"volta", 4},
-                                                {"ampere", 5}, {"hopper", 6}, {"blackwell", 7}, {"apple", 8}};
+  static const std::map<std::string, int> cards{{"gddr", 0},   {"ada", 1},       {"lpddr", 2},
+                                                {"pascal", 3}, {"volta", 4},     {"ampere", 5},
+                                                {"hopper", 6}, {"blackwell", 7}, {"apple", 8}};
   std::istringstream line(text);
   std::string name;
   line >> name;
@@ -97,7 +98,8 @@ std::vector<Asked> read_rows(int count, char** files) {
     std::ifstream file(files[i]);
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     for (const auto& run : read::read_measured(text, files[i])) {
-      if (!spec::is_rate(run.measure) && run.measure != spec::Measure::ttft && run.measure != spec::Measure::tpot) continue;
+      if (!spec::is_rate(run.measure) && run.measure != spec::Measure::ttft && run.measure != spec::Measure::tpot)
+        continue;
       try {
         Asked row{read::resolve_serving(words_of(run), std::nullopt, catalogue).question, run.measure};
         if (!serving::serve(row.question).speed) continue;
