@@ -157,6 +157,7 @@ std::string vllm_command(const Deployment& d, const ServedNames& names) {
   if (options.max_loras > 0) {
     command.flag("--enable-lora");
     command.option("--max-loras", options.max_loras);
+    if (const auto rank = d.question.training.adapter.rank; rank > 0) command.option("--max-lora-rank", rank);
   }
   add_vllm_draft(options.draft, names, command);
   return command.text();
@@ -188,6 +189,7 @@ std::string sglang_command(const Deployment& d, const ServedNames& names) {
   if (options.max_loras > 0) {
     command.flag("--enable-lora");
     command.option("--max-loras-per-batch", options.max_loras);
+    if (const auto rank = d.question.training.adapter.rank; rank > 0) command.option("--max-lora-rank", rank);
   }
   add_sglang_draft(options.draft, names, command);
   return command.text();
