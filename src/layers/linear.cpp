@@ -11,10 +11,10 @@ using quantity::product;
 /// What a matrix does to its input on this rank.
 struct BlockBuilder::Linear {
   const Matrix& matrix;
-  Weight weight;
+  Weight weight{};
   std::int64_t rows = 0;  ///< that are multiplied: a matrix cut by columns meets the positions of all ranks
-  Value in;
-  Value out;
+  Value in{};
+  Value out{};
   bool merged = false;   ///< with its adapter before it multiplies
   bool trained = false;  ///< it has a gradient, be it the adapter's alone
 
@@ -91,7 +91,7 @@ bool BlockBuilder::is_read_backward(const Matrix& matrix) const {
 }
 
 BlockBuilder::Linear BlockBuilder::lay_out(const Value& x, const Matrix& matrix) {
-  Linear linear{matrix};
+  Linear linear{.matrix = matrix};
   linear.in = cast_for_matrix(x, "matrix input (16 bit)");
   linear.weight = matrix_weight(matrix);
   const std::int64_t spread = matrix.experts > 1 ? 1 : context_.sp;
