@@ -38,12 +38,13 @@ MatrixRates matrix_rates(const Chip& chip) {
   const spec::RunRates& run = chip.rates->run;
   if (!is_measured_by_shape(*chip.rates)) {
     const double ceiling = run.products * chip.ceiling;
-    return {ceiling, ceiling, alone.fill, alone.whole_waves, alone.narrow * (run.narrow / run.products)};
+    return {ceiling,        ceiling, alone.fill, alone.whole_waves, alone.narrow * (run.narrow / run.products),
+            alone.four_bits};
   }
   const double best = std::max(alone.best_tile, alone.tile);
   const double tile = run.products * std::min(best, alone.tile * std::max(1.0, chip.power));
   const double ceiling = std::min(tile, run.products * run.large * alone.ceiling * chip.power);
-  return {tile, ceiling, alone.fill, alone.whole_waves, alone.narrow * (run.narrow / run.products)};
+  return {tile, ceiling, alone.fill, alone.whole_waves, alone.narrow * (run.narrow / run.products), alone.four_bits};
 }
 
 }  // namespace llmcalc::timing

@@ -100,6 +100,12 @@ Volume volume(const layers::Product& p) {
   return {times * dk * (dm + dn), times * dm * dn, 2.0 * times * dm * dn * dk};
 }
 
+/// Of the peak of their type, what products in it reach over what 16-bit ones do of theirs.
+double narrow_share(const MatrixRates& rates, formats::Dtype compute) {
+  if (!formats::is_narrow_float(compute)) return 1.0;
+  return compute == formats::Dtype::nvfp4 ? rates.narrow * rates.four_bits : rates.narrow;
+}
+
 }  // namespace
 
 KernelPrices::KernelPrices(const spec::Accelerator& gpu, const spec::Training& training,
@@ -152,8 +158,7 @@ quantity::Seconds KernelPrices::product(const layers::Product& product, formats:
     const std::int64_t count = tiles_along(shape.m, tile.rows) * tiles_along(shape.n, tile.columns) * shape.count;
     area = std::min(area, waves(count) * tile.cost());
   }
-  const bool narrow = formats::is_narrow_float(compute);
-  const double rate = peak(compute) * (narrow ? matrix_.narrow : 1.0) * alignment_factor(product);
+  const double rate = peak(compute) * narrow_share(matrix_, compute) * alignment_factor(product);
   const double tiled =
       2.0 * area * units_ / matrix_.share * (static_cast<double>(shape.k) / rate + matrix_.fill / wide_rate_);
 

@@ -17,6 +17,7 @@ struct ProductRates {
   double fill = 0.0;       ///< what it takes to fill and drain a tile's pipeline, as so many 16-bit elements of k
   double whole_waves = 0.0;  ///< 1: the last wave of tiles takes as long as a full one; 0: work is spread evenly
   double narrow = 0.0;       ///< share of products in less than 16 bit over that of 16-bit ones
+  double four_bits = 1.0;    ///< and of 4-bit ones over those
 };
 
 /// What of that is left inside a training run.

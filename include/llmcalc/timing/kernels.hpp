@@ -21,6 +21,7 @@ struct MatrixRates {
   double fill;
   double whole_waves;
   double narrow;
+  double four_bits;
 };
 
 struct Chip;

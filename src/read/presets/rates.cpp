@@ -27,6 +27,7 @@ constexpr Field<spec::ProductRates> product_fields[] = {
     {"fill_elements", set<&spec::ProductRates::fill>},
     {"whole_waves", set_share<&spec::ProductRates::whole_waves>},
     {"narrow_over_wide", set_positive<&spec::ProductRates::narrow>},
+    {"four_bits_over_narrow", set_positive<&spec::ProductRates::four_bits>},
     {"source", for_the_reader},
 };
 
