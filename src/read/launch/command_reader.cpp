@@ -60,7 +60,12 @@ std::optional<Reading> CommandReader::read(const ShellCommand& command, const Se
   std::vector<Reading> readings(1);
   take_processes(launch.launcher, readings.front());
   take_accelerate(launch.launcher, readings);
-  Settings settings = with_file(std::move(start.options), start.starter == nullptr ? "config" : start.starter->config);
+  const std::string_view key = start.starter == nullptr ? "config" : start.starter->config;
+  const Setting* named = launch.launcher.find("environment.CONFIG_FILE");  // torchtitan run_train.sh
+  if (named != nullptr && start.format == &torchtitan_format() && !start.options.settings.has(key)) {
+    start.options.settings.put({std::string(key), named->text, {}, named->where, named->unknown});
+  }
+  Settings settings = with_file(std::move(start.options), key);
   if (start.starter != nullptr && !start.starter->algorithm.empty()) {
     const ShellWord& program = launch.words.front();
     settings.put({"algorithm", std::string(start.starter->algorithm), {}, place_of(place_, program, program.text), {}});

@@ -20,6 +20,7 @@ struct Launcher {
   std::string_view switches;
   bool starts_script = true;  ///< what it starts is Python: a file, or a module behind -m
   bool is_program = false;    ///< it is the trainer as well, whose name stays in front
+  bool takes_image = false;   ///< the word behind its options is a container's image
 };
 
 constexpr Launcher launchers[] = {
@@ -38,6 +39,8 @@ constexpr Launcher launchers[] = {
     {"sudo", "sudo", " E H ", false},
     {"exec", "exec", " ", false},
     {"eval", "eval", " ", false},
+    {"apptainer exec", "apptainer", " nv rocm cleanenv containall e C writable_tmpfs ", false, false, true},
+    {"singularity exec", "apptainer", " nv rocm cleanenv containall e C writable_tmpfs ", false, false, true},
     {"numactl", "numactl", " ", false},
     {"uv run", "uv", " ", false},
     {"poetry run", "poetry", " ", false},
@@ -131,6 +134,12 @@ LaunchCommand within(LaunchCommand container, std::string_view place, int depth)
   return inner;
 }
 
+/// "bash -c 'text'", where the text is known.
+bool runs_text(const std::vector<ShellWord>& words) {
+  return words.size() == 3 && words[1].text == "-c" && words[2].unknown.empty() &&
+         (program_name(words[0].text) == "bash" || program_name(words[0].text) == "sh");
+}
+
 LaunchCommand unwrapped(const ShellCommand& command, std::string_view place, int depth) {
   LaunchCommand launch;
   take_environment(command, place, launch.launcher);
@@ -150,9 +159,16 @@ LaunchCommand unwrapped(const ShellCommand& command, std::string_view place, int
       if (launcher.is_program) name.assign(begin, begin + static_cast<std::ptrdiff_t>(length));
       at += length;
       skip_options(launcher, command.words, place, at, launch.launcher);
+      if (launcher.takes_image && at < command.words.size()) ++at;
       found = true;
       break;
     }
+  }
+  const auto rest =
+      std::vector<ShellWord>(command.words.begin() + static_cast<std::ptrdiff_t>(at), command.words.end());
+  if (runs_text(rest)) {
+    launch.words = without_shell(rest, place);
+    return within(std::move(launch), place, depth);
   }
   if (at < command.words.size() && program_name(command.words[at].text) == "python") {
     ++at;

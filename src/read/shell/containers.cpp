@@ -91,17 +91,6 @@ std::vector<ShellWord> command_of(const Node* node, std::string_view place) {
   return words;
 }
 
-/// "/bin/sh -c 'text'": the commands of the text.
-std::vector<ShellWord> without_shell(std::vector<ShellWord> words, std::string_view place) {
-  if (words.size() < 3 || !base_name(words[0].text).ends_with("sh") || !words[1].text.starts_with("-")) return words;
-  const int line = words[2].line;
-  auto script = parse_shell(words[2].text, place);
-  if (script.commands.empty()) return words;
-  auto last = std::move(script.commands.back().words);
-  for (auto& word : last) word.line = line;
-  return last;
-}
-
 void put(LaunchCommand& launch, std::string_view key, std::string text, const std::string& where) {
   if (!text.empty()) launch.launcher.put({std::string(key), std::move(text), {}, where, {}});
 }
@@ -239,6 +228,16 @@ LaunchCommand container_launch(const ShellWord& image, std::vector<ShellWord> wo
   for (auto& word : words) launch.words.push_back(std::move(word));
   put(launch, "container.version", version_of(image.text), place_of(place, image, image.text));
   return launch;
+}
+
+std::vector<ShellWord> without_shell(std::vector<ShellWord> words, std::string_view place) {
+  if (words.size() < 3 || !base_name(words[0].text).ends_with("sh") || !words[1].text.starts_with("-")) return words;
+  const int line = words[2].line;
+  auto script = parse_shell(words[2].text, place);
+  if (script.commands.empty()) return words;
+  auto last = std::move(script.commands.back().words);
+  for (auto& word : last) word.line = line;
+  return last;
 }
 
 LaunchCommand docker_launch(const std::vector<ShellWord>& words, std::size_t from, std::string_view place) {

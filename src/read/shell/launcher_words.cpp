@@ -35,8 +35,8 @@ bool leaves_open(Sheet& sheet, std::initializer_list<std::string_view> keys) {
 }
 
 const std::initializer_list<std::string_view> processes_of_node = {
-    "torchrun.nproc_per_node",    "torchrun.nproc-per-node", "deepspeed.num_gpus",
-    "environment.NPROC_PER_NODE", "srun.gpus_per_node",      "srun.ntasks_per_node"};
+    "torchrun.nproc_per_node", "torchrun.nproc-per-node", "deepspeed.num_gpus",  "environment.NPROC_PER_NODE",
+    "environment.NGPU",        "srun.gpus_per_node",      "srun.ntasks_per_node"};
 const std::initializer_list<std::string_view> machines = {"torchrun.nnodes", "deepspeed.num_nodes",
                                                           "environment.NNODES", "srun.nodes", "srun.N"};
 

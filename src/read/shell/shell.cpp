@@ -18,7 +18,8 @@ constexpr std::array<std::string_view, 8> fillers{"then", "else", "elif", "do", 
 constexpr std::array<std::string_view, 4> declarations{"export", "declare", "local", "readonly"};
 
 /// The variables by which launchers and servers are told something; no others are looked at.
-constexpr std::array<std::string_view, 3> read_variables{"CUDA_VISIBLE_DEVICES", "NPROC_PER_NODE", "NNODES"};
+constexpr std::array<std::string_view, 5> read_variables{"CUDA_VISIBLE_DEVICES", "NPROC_PER_NODE", "NNODES", "NGPU",
+                                                         "CONFIG_FILE"};
 constexpr std::array<std::string_view, 2> read_prefixes{"LLAMA_ARG_", "OLLAMA_"};
 
 template <std::size_t n>
