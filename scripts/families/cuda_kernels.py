@@ -73,11 +73,18 @@ def _grouped_flops(a, b, *_, out_shape=None, **__):
     return 2 * a[-2] * a[-1] * b[-1]
 
 
+def _not_a_product(*_, out_shape=None, **__):
+    """Depthwise convolutions and those that cut an image or a sound are no layer's products."""
+    return 0
+
+
 FLOPS = {
     torch.ops.cuda_like.flash: _forward_flops,
     torch.ops.cuda_like.efficient: _forward_flops,
     torch.ops.cuda_like.backward: _backward_flops,
     torch.ops.aten._grouped_mm: _grouped_flops,
+    torch.ops.aten.convolution: _not_a_product,
+    torch.ops.aten.convolution_backward: _not_a_product,
 }
 
 

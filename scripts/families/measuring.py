@@ -56,7 +56,8 @@ def measured(model, batch, checkpointed):
         kept = Alive(model) if checkpointed else Saved(model)
         with kept:
             logits = model(**batch).logits
-            loss = torch.nn.functional.cross_entropy(logits.float().flatten(0, 1), batch["input_ids"].flatten())
+            labels = batch.get("decoder_input_ids", batch.get("input_ids"))
+            loss = torch.nn.functional.cross_entropy(logits.float().flatten(0, 1), labels.flatten())
         size = kept.total()
         forward = counter.get_total_flops()
         loss.backward()

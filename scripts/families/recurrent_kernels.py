@@ -1,4 +1,4 @@
-"""Stands in on a CPU for the kernels of recurrent layers that need a GPU: causal_conv1d, mamba_ssm and fla.
+"""Stands in on a CPU for the kernels of recurrent layers that need a GPU: causal_conv1d, mamba_ssm, fla and RWKV's.
 
 transformers takes a kernel from the package that bears its name where that can be imported (integrations/
 hub_kernels.py, use_kernel_func_from_hub_with_fallback), and install() gives it packages. Their autograd functions save
@@ -12,6 +12,7 @@ import types
 
 import torch
 from torch.nn import functional
+from transformers.models.rwkv import modeling_rwkv
 
 import delta_kernels
 
@@ -158,6 +159,24 @@ def mamba_split_conv1d_scan_combined(
     )
 
 
+class RwkvLinearAttention(torch.autograd.Function):
+    """transformers modeling_rwkv.py, the class of that name: decays in fp32, keys, values and its result."""
+
+    @staticmethod
+    def forward(ctx, time_decay, time_first, key, value):
+        output = torch.zeros_like(key)
+        ctx.save_for_backward(-torch.exp(time_decay.float()), time_first, key, value, output)
+        return output
+
+    @staticmethod
+    def backward(ctx, _):
+        return tuple(torch.zeros_like(x) for x in ctx.saved_tensors[:4])
+
+
+def rwkv_linear_attention(time_decay, time_first, key, value, state=None, return_state=False):
+    return RwkvLinearAttention.apply(time_decay, time_first, key, value), state
+
+
 def _package(name, functions):
     """transformers looks for a function at the root of a package before it looks deeper (resolve_internal_import)."""
     sys.modules[name] = types.ModuleType(name)
@@ -169,4 +188,5 @@ def install():
     """To be called before a class of transformers that takes them is imported."""
     _package("causal_conv1d", [causal_conv1d_fn])
     _package("mamba_ssm", [selective_scan_fn, mamba_inner_fn, mamba_split_conv1d_scan_combined])
+    modeling_rwkv.rwkv_linear_attention = rwkv_linear_attention
     _package("fla", [delta_kernels.chunk_gated_delta_rule, delta_kernels.chunk_kda])

@@ -10,6 +10,7 @@ SIZES = {
     "hidden_size": 512, "n_embd": 512, "d_model": 512,
     "num_attention_heads": 8, "n_head": 8, "n_heads": 8, "num_heads": 8,
     "num_key_value_heads": 2, "head_dim": 64,
+    "encoder_attention_heads": 8, "decoder_attention_heads": 8, "encoder_ffn_dim": 1152, "decoder_ffn_dim": 1152,
     "intermediate_size": 1152, "ffn_dim": 1152, "n_inner": 1152, "ffn_hidden_size": 1152,
     "vocab_size": VOCABULARY, "pad_token_id": None,
     "num_experts": 8, "num_local_experts": 8, "n_routed_experts": 8, "moe_num_experts": 8,
@@ -19,13 +20,16 @@ SIZES = {
     "q_lora_rank": 192, "kv_lora_rank": 128, "qk_nope_head_dim": 64, "qk_rope_head_dim": 32, "v_head_dim": 64,
     "linear_num_key_heads": 4, "linear_num_value_heads": 8, "linear_key_head_dim": 64, "linear_value_head_dim": 64,
 }
-LAYER_KEYS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
+LAYER_KEYS = (
+    "num_hidden_layers", "n_layer", "n_layers", "num_layers", "num_decoder_layers", "encoder_layers", "decoder_layers",
+)
 PATTERN_KEYS = (  # what the class derives from the number of layers
     "layer_types", "mlp_layer_types", "layers_block_type", "no_rope_layers", "moe_layers", "attention_layers",
     "per_layer_config", "hybrid_layer_ids",
 )
 
 LINEAR_AND_FULL = ["linear_attention", "full_attention"]
+ROBERTA = {"pad_token_id": 1}
 DUALITY = {"mamba_n_heads": 16, "mamba_d_head": 64, "mamba_d_state": 64}
 
 # What differs by family; "layers": both counts, whose difference is a period of the layers' pattern;
@@ -87,6 +91,18 @@ FAMILIES = {
         "layers": (4, 8), "q_lora_rank": None, "num_experts_per_token": 2, "linear_head_dim": 64, "linear_num_heads": 8,
     },
     "olmo_hybrid": {"layers": (4, 8)},
+    "recurrent_gemma": {
+        "layers": (3, 6), "lru_width": 512,
+    },
+    "rwkv": {"attention_hidden_size": 512, "context_length": 64},
+    # encoders
+    "bert": {}, "roberta": ROBERTA, "xlm-roberta": ROBERTA, "camembert": ROBERTA, "electra": {"embedding_size": 512},
+    "distilbert": {"dim": 512, "hidden_dim": 1152},
+    "modernbert": {"layers": (3, 6), "local_attention": 256},
+    # encoder-decoders
+    "t5": {"d_kv": 64, "d_ff": 1152}, "mt5": {"d_kv": 64, "d_ff": 1152}, "umt5": {"d_kv": 64, "d_ff": 1152},
+    "bart": {}, "mbart": {}, "m2m_100": {"pad_token_id": 1}, "marian": {}, "pegasus": {},
+    "whisper": {"max_source_positions": POSITIONS, "max_target_positions": POSITIONS},
 }
 
 

@@ -57,15 +57,16 @@ Value BlockBuilder::chained_xielu(const Value& x, std::string_view name) {
   return y;
 }
 
-/// GELU keeps its input; ReLU keeps its result, which the next matrix product keeps anyway; squared ReLU keeps the
-/// ReLU that it squares (pytorch tools/autograd/derivatives.yaml: gelu, relu, pow).
+/// GELU and SiLU keep their input; ReLU keeps its result, which the next matrix product keeps anyway; squared ReLU
+/// keeps the ReLU that it squares (pytorch tools/autograd/derivatives.yaml: gelu, silu, relu, pow).
 Value BlockBuilder::activation(const Value& x, std::string_view name) {
   const auto kind = context_.shape().mlp;
   if (writes(&spec::Writing::chained_gelu)) return chained_gelu(x, name);
   if (writes(&spec::Writing::xielu)) return chained_xielu(x, name);
   const Value y = value(name, x.rows, x.columns, x.width, x.needs_gradient);
   Op op{.kind = OpKind::activation, .name = name, .inputs = {x.id}, .outputs = {y.id}};
-  op.saved.push_back(kind == spec::Mlp::gelu ? x.id : y.id);
+  const bool keeps_result = kind == spec::Mlp::relu || kind == spec::Mlp::squared_relu || kind == spec::Mlp::reglu;
+  op.saved.push_back(keeps_result ? y.id : x.id);
   append(op);
   if (kind != spec::Mlp::squared_relu) return y;
   const Value squared = value("squared", x.rows, x.columns, x.width, x.needs_gradient);

@@ -33,6 +33,10 @@ void choose_positions(BlockBuilder& b, const spec::LatentAttention& attention, c
 /// Gated DeltaNet (Yang et al. 2024, arXiv:2412.06464), as Qwen3-Next places it.
 Value gated_delta_net(BlockBuilder& b, const spec::GatedDeltaNet& net, const Value& x);
 
+/// What stands for an MLP behind RWKV's recurrence: each position mixed with the one before it, and a gate on what it
+/// gives.
+Value channel_mix(BlockBuilder& b, std::int64_t width, const Value& x);
+
 /// Mamba, Mamba-2, RG-LRU, and a gated convolution alone.
 Value state_space(BlockBuilder& b, const spec::StateShape& state, const Value& x);
 

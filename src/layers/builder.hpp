@@ -144,6 +144,7 @@ class BlockBuilder {
   Value reciprocal_root(const Value& x);
   Value normalised(const Value& x, const Value& root);
   Value weighted_norm(const Value& x, std::string_view name);
+  Value weighted_apart(const Value& x, std::string_view name);
   Value eager_rms_norm(const Value& x, std::string_view name);
   Value chained_layer_norm(const Value& x, std::string_view name);
   Value cast_for_matrix(const Value& x, std::string_view name);

@@ -148,6 +148,16 @@ void norm_and_rotate(BlockBuilder& b, const spec::GroupedAttention& a, Heads& h,
   h.k = unweighted_heads(b, h.k, a.head_dim, "rotated k norm");
 }
 
+/// A relative bias becomes a mask in each layer, of causal ones with those of positions that they see (transformers
+/// integrations/sdpa_attention.py, create_position_bias_mask).
+void bias_by_position(BlockBuilder& b, const spec::GroupedAttention& a, const Value& q) {
+  const Context& c = b.context();
+  const bool masks = c.shape().position == spec::Position::relative && c.profile.kernels.transformers_modules;
+  if (!masks || !fuses_attention(c)) return;
+  b.keep_for_backward("position bias", quantity::product(a.heads / c.tp, c.seq), c.attended, q.width);
+  if (a.causal) b.keep_for_backward("causal mask", c.seq, c.attended, 1);
+}
+
 /// Keys and values of all positions and for all heads; the layer that borrowed ones are of keeps them.
 void gather_keys(BlockBuilder& b, const spec::GroupedAttention& a, Heads& h, bool crosses) {
   const Context& c = b.context();
@@ -158,6 +168,7 @@ void gather_keys(BlockBuilder& b, const spec::GroupedAttention& a, Heads& h, boo
     h.k = behind_prefix(b, h.k, "keys behind prefix");
     h.v = behind_prefix(b, h.v, "values behind prefix");
   }
+  if (!crosses) bias_by_position(b, a, h.q);
   h.k = repeat_heads(b, h.k, a.head_dim, h.q.columns, "repeated keys");
   h.v = repeat_heads(b, h.v, a.value_dim, a.heads * a.value_dim / c.tp, "repeated values");
 }

@@ -80,10 +80,16 @@ Value mix(BlockBuilder& b, const spec::LayerKind& kind, const Value& hidden) {
                      [&](const Value& normed) { return mix_positions(b, kind, normed); });
 }
 
-Value transform(BlockBuilder& b, const spec::FeedForward& mlp, const Value& x) {
-  const bool product_follows = std::holds_alternative<spec::DenseMlp>(mlp);
-  return behind_norm(b, x, "mlp norm", product_follows,
-                     [&](const Value& normed) { return feed_forward(b, mlp, normed); });
+bool mixes_channels(const spec::LayerKind& kind) {
+  const auto* state = std::get_if<spec::StateSpace>(&kind.mixer);
+  return state != nullptr && state->shape.form == spec::StateForm::wkv;
+}
+
+Value transform(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {
+  const auto* dense = std::get_if<spec::DenseMlp>(&kind.mlp);
+  return behind_norm(b, x, "mlp norm", dense != nullptr, [&](const Value& normed) {
+    return mixes_channels(kind) ? channel_mix(b, dense->width, normed) : feed_forward(b, kind.mlp, normed);
+  });
 }
 
 /// The second pair of norms of a sandwich layer (Gemma 2, GLM-4-0414) stands behind attention and MLP.
@@ -124,7 +130,7 @@ void layer_of_streams(BlockBuilder& b, const spec::LayerKind& kind, const Value&
   const Value residual = low_rank_residual(b, normed);
   const Value mixed = after(b, mix_positions(b, kind, normed), "post-attention norm");
   const Value hidden = b.add(b.add(active, mixed, "residual"), residual, "residuals");
-  const Value transformed = after(b, transform(b, kind.mlp, hidden), "post-mlp norm");
+  const Value transformed = after(b, transform(b, kind, hidden), "post-mlp norm");
   const Value corrected = corrected_streams(b, predicted, b.add(hidden, transformed, "residual"));
   if (shape.layer_inputs.width == 0) return b.output(corrected);
   b.output(b.add(corrected, layer_input(b, scaled_first(b, corrected)), "with layer input"));
@@ -135,7 +141,7 @@ void layer_of_streams(BlockBuilder& b, const spec::LayerKind& kind, const Value&
 Value memory_of(BlockBuilder& b, const Value& x) {
   const Context& c = b.context();
   if (c.model.encoder_layers == 0) return tower_output(b);
-  return b.value("encoder output", x.rows, x.columns, 0, c.trains_base);
+  return b.value("encoder output", x.rows, x.columns, 0, c.trains_base || c.adapter_rank > 0);
 }
 
 Value cross_attend(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {
@@ -158,7 +164,7 @@ void sequential_layer(BlockBuilder& b, const spec::LayerKind& kind, const Value&
   if (std::holds_alternative<spec::NoMixer>(kind.mixer)) run_beside(b, kind, hidden);
   if (kind.cross_attention) hidden = cross_attend(b, kind, hidden);
   if (!std::holds_alternative<spec::NoMlp>(kind.mlp)) {
-    const Value transformed = after(b, bottleneck(b, transform(b, kind.mlp, hidden)), "post-mlp norm");
+    const Value transformed = after(b, bottleneck(b, transform(b, kind, hidden)), "post-mlp norm");
     hidden = b.dropout_add(hidden, transformed, "mlp dropout");
   }
   hidden = with_layer_input(b, hidden);

@@ -7,14 +7,19 @@ using spec::StateShape;
 
 namespace {
 
-/// A position mixed with the one before it, by a learned share a channel (transformers modeling_rwkv.py,
-/// RwkvSelfAttention.extract_key_value).
-Value shifted(BlockBuilder& b, const Value& x, std::string_view name) {
+/// A position mixed with the one before it, by a learned share a channel, for whose gradient both are kept
+/// (transformers modeling_rwkv.py, RwkvSelfAttention.extract_key_value).
+Value mixed(BlockBuilder& b, const Value& x, const Value& before, std::string_view name) {
   const Value y = b.value(name, x.rows, x.columns, x.width, x.needs_gradient);
-  Op op{.kind = OpKind::elementwise, .name = name, .inputs = {x.id}, .outputs = {y.id}, .saved = {x.id}};
+  Op op{.kind = OpKind::elementwise, .name = name, .inputs = {x.id, before.id}, .outputs = {y.id}};
+  if (b.context().trains_base) op.saved = {x.id, before.id};
   op.weight = b.vector("share", x.columns);
   b.append(op);
   return y;
+}
+
+Value shifted(BlockBuilder& b, const Value& x) {
+  return b.rearrange(x, "positions before", x.rows, x.columns, OpKind::permutation);
 }
 
 }  // namespace
@@ -24,16 +29,29 @@ Value shifted(BlockBuilder& b, const Value& x, std::string_view name) {
 Value wkv(BlockBuilder& b, const StateShape& s, const Value& x) {
   constexpr double flops_a_channel = 10.0;
   const StateShape rank = share_of(s, b.context().tp);
-  const Value k = b.linear(shifted(b, x, "key input"), {"k projection", x.columns, s.width, false, Cut::columns});
-  const Value v = b.linear(shifted(b, x, "value input"), {"v projection", x.columns, s.width, false, Cut::columns});
-  const Value r =
-      b.linear(shifted(b, x, "receptance input"), {"receptance projection", x.columns, s.width, false, Cut::columns});
+  const Value before = shifted(b, x);
+  const auto projected = [&](std::string_view input, std::string_view name) {
+    return b.linear(mixed(b, x, before, input), {name, x.columns, s.width, false, Cut::columns});
+  };
+  const Value k = projected("key input", "k projection");
+  const Value v = projected("value input", "v projection");
+  const Value r = projected("receptance input", "receptance projection");
   b.vector("time decay and first", 2 * s.width, Cut::columns);
-  const Value out = scanned(b, rank, {"wkv", flops_a_channel, k, {v.id}, {k.id, v.id}});
+  const Value out = scanned(b, rank, {"wkv", flops_a_channel, k, {v.id}, {k.id, v.id}, true});
   // Sums of both, their maximum, and the last input of each mix (RwkvModel.forward, state).
   keep_state(b, {3 * rank.width, 2 * x.columns});
-  const Value gated = b.multiply(b.activation(r, "receptance"), out, "gated");
+  const Value gated = b.multiply(b.saved_result(r, "receptance"), out, "gated");
   return b.linear(gated, {"out projection", s.width, x.columns, false, Cut::rows});
+}
+
+/// transformers modeling_rwkv.py, RwkvFeedForward.forward.
+Value channel_mix(BlockBuilder& b, std::int64_t width, const Value& x) {
+  const Value before = shifted(b, x);
+  const Value up = b.linear(mixed(b, x, before, "key input"), {"up projection", x.columns, width, false, Cut::columns});
+  const Matrix back{"down projection", width, x.columns, false, Cut::rows};
+  const Value down = b.linear(b.activation(up, "activated"), back);
+  const Value r = b.linear(mixed(b, x, before, "receptance input"), {"receptance projection", x.columns, x.columns});
+  return b.multiply(b.saved_result(r, "receptance"), down, "gated");
 }
 
 /// mLSTM: a matrix a head that takes up products of keys and values, through an input and a forget gate a head, and a

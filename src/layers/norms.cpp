@@ -145,7 +145,15 @@ Value BlockBuilder::eager_rms_norm(const Value& x, std::string_view name) {
     const ChainOfKernels chain(*this);
     return cast(weighted_wide(x, "weighted (fp32)"), x.width, name);
   }
+  if (context_.shape().writing.norm == NormForm::narrow_product) return weighted_apart(x, name);
   return weighted_narrow(x, name);
+}
+
+/// transformers modeling_t5.py, T5LayerNorm.forward: the fp32 copy is squared only, and the product keeps the input.
+Value BlockBuilder::weighted_apart(const Value& x, std::string_view name) {
+  const ChainOfKernels chain(*this);
+  const Value root = reciprocal_root(cast(x, fp32_width, "norm input (fp32)"));
+  return weighted_norm(cast(normalised(x, root), x.width, "normalised"), name);
 }
 
 Value BlockBuilder::weighted_wide(const Value& x, std::string_view name) {

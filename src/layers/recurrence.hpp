@@ -39,6 +39,9 @@ Value selective_scan(BlockBuilder& b, const spec::StateShape& s, const Value& x)
 /// Mamba-2 (Dao & Gu 2024, arXiv:2405.21060).
 Value duality(BlockBuilder& b, const spec::StateShape& s, const Value& x);
 
+/// RG-LRU (De et al. 2024, arXiv:2402.19427).
+Value gated_recurrence(BlockBuilder& b, const spec::StateShape& s, const Value& x);
+
 /// RWKV-4 (Peng et al. 2023, arXiv:2305.13048).
 Value wkv(BlockBuilder& b, const spec::StateShape& s, const Value& x);
 

@@ -1,4 +1,4 @@
-// Layers that carry a state along the sequence behind a convolution: what they share, RG-LRU, and a gated one alone.
+// Layers that carry a state along the sequence behind a convolution: what they share, and a gated convolution alone.
 #include "layers/recurrence.hpp"
 
 namespace llmcalc::layers {
@@ -58,28 +58,6 @@ Value scanned(BlockBuilder& b, const StateShape& s, const Scan& scan) {
 }
 
 namespace {
-
-/// RG-LRU between two branches: gates of block-diagonal matrices, one block a head (De et al. 2024, arXiv:2402.19427
-/// section 2.4; transformers modeling_recurrent_gemma.py, RecurrentGemmaRecurrentBlock).
-Value gated_recurrence(BlockBuilder& b, const StateShape& s, const Value& x) {
-  constexpr double flops_a_channel = 6.0;
-  const StateShape rank = share_of(s, b.context().tp);
-  const std::int64_t block = s.width / s.heads;
-  const Value branch = b.activation(b.linear(x, {"y projection", x.columns, s.width, true, Cut::columns}), "y branch");
-  const Value in = b.linear(x, {"x projection", x.columns, s.width, true, Cut::columns});
-  const Value conv = convolved(b, s, in, s.width);
-  Value by_head = conv;
-  by_head.rows = product(conv.rows, rank.heads);
-  by_head.columns = block;
-  const Value gates = b.linear(by_head, {"gates", block, 2 * block});
-  const WeightId others = b.vector("gates of other heads", product(rank.heads - 1, 2 * block, block));
-  b.block().weights[others].whole = b.block().weights[others].active = product(s.heads - 1, 2 * block, block);
-  b.vector("gate biases and decays", 3 * s.width, Cut::columns);
-  keep_state(b, {rank.width, product(rank.width, s.conv_kernel - 1)});
-  const Value out =
-      scanned(b, rank, {"gated linear recurrence", flops_a_channel, conv, {gates.id}, {conv.id, gates.id}});
-  return b.linear(b.multiply(out, branch, "gated"), {"out projection", s.width, x.columns, true, Cut::rows});
-}
 
 /// transformers modeling_lfm2.py, Lfm2ShortConv: B * x goes through the convolution, and C multiplies what comes out.
 Value short_convolution(BlockBuilder& b, const StateShape& s, const Value& x) {

@@ -16,12 +16,14 @@ void tower_embedding_block(const Context& c, const spec::Tower& tower, Block& bl
   b.output(x);
 }
 
-/// Rows: what the last tower makes of the images of a micro-batch. Without towers (--text-only) one stands for them.
+/// Rows: what the last tower makes of the images of a micro-batch. Without towers (--text-only) one stands for them,
+/// and where a server has kept what it made of them.
 Value tower_output(BlockBuilder& b) {
   const Context& c = b.context();
   const spec::Shape& shape = c.shape();
   std::int64_t rows = c.batch;
-  if (!shape.towers.empty() && c.training.towers != spec::TowerUse::absent) {
+  const bool runs = c.training.towers != spec::TowerUse::absent && c.training.cached == 0;
+  if (!shape.towers.empty() && runs) {
     const spec::Tower& tower = shape.towers.back();
     const std::int64_t positions = c.training.patches > 0 ? c.training.patches : tower.positions;
     rows = quantity::product(c.batch, c.training.images, quantity::ceil_divide(positions, tower.merged));

@@ -103,3 +103,17 @@ TEST_CASE("a matrix beside reads what attention reads and keeps what it makes") 
   CHECK(elements(program.blocks[2]) - elements(program.blocks[1]) == h * h / 4);
   CHECK(kept(q, 2) - kept(q, 1) == seq * h / 4 * 2);
 }
+
+/// transformers modeling_mllama.py, MllamaTextCrossAttention: norms of queries and keys, each over a head, keep an fp32
+/// copy, its product and one over the root (2 + 4 bytes an element, 4 a head and position).
+TEST_CASE("a layer that attends to a tower makes keys and values of what that hands over") {
+  constexpr std::int64_t patches = 128;
+  auto s = with_second({.attends_to_tower = true, .beside = {}});
+  spec::Tower tower{.name = "vision", .layers = shape(), .positions = patches, .projector = {}};
+  tower.layers.stack = spec::Stack::encoder;
+  s.towers = {tower};
+  const auto q = ask(s);
+  const auto program = test::program_of(q);
+  CHECK(elements(program.blocks[2]) - elements(program.blocks[1]) == 2 * h / a);
+  CHECK(kept(q, 2) - kept(q, 1) == 2 * (patches - seq) * h * 2 + (seq + patches) * (6 * h + 4 * a));
+}

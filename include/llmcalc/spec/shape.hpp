@@ -157,21 +157,23 @@ struct LayerPlan {
 
 enum class NormForm {
   plain,
-  offset,      ///< an RMSNorm times one plus its weight, in fp32 to the end (Gemma)
-  widened,     ///< a LayerNorm in fp32 between two casts (OLMo)
-  chained,     ///< a LayerNorm as a chain of fp32 operations (Command R)
-  unweighted,  ///< an RMSNorm without a weight (nanochat)
+  offset,          ///< an RMSNorm times one plus its weight, in fp32 to the end (Gemma)
+  widened,         ///< a LayerNorm in fp32 between two casts (OLMo)
+  chained,         ///< a LayerNorm as a chain of fp32 operations (Command R)
+  unweighted,      ///< an RMSNorm without a weight (nanochat)
+  narrow_product,  ///< an RMSNorm that widens its input for the square alone (T5)
 };
 
 /// How the public code of a family writes what others write differently: which tensors exist, of equal parameters.
 struct Writing {
   NormForm norm = NormForm::plain;
   DeltaProjections projections = DeltaProjections::joined;
-  bool fused_qkv = false;               ///< one matrix whose result q, k and v are parts of (GPT-NeoX)
-  bool fused_gate_and_up = false;       ///< one matrix whose result gate and up projection are parts of (Phi-3)
-  bool rotates_by_head = false;         ///< the rotary embedding concatenates, so that queries lie head by head (Phi)
-  bool inner_norms = false;             ///< a norm before the output projection and before the down projection (BitNet)
-  bool wide_router = false;             ///< the router multiplies in fp32 (DeepSeek-V3)
+  bool fused_qkv = false;          ///< one matrix whose result q, k and v are parts of (GPT-NeoX)
+  bool fused_gate_and_up = false;  ///< one matrix whose result gate and up projection are parts of (Phi-3)
+  bool rotates_by_head =
+      false;                 ///< queries lie head by head: the rotary embedding concatenates (Phi), or they are copied
+  bool inner_norms = false;  ///< a norm before the output projection and before the down projection (BitNet)
+  bool wide_router = false;  ///< the router multiplies in fp32 (DeepSeek-V3)
   bool runs_all_experts = false;        ///< every expert computes every token (Llama 4)
   bool merges_expert_adapters = false;  ///< peft adds adapters of experts to a copy of their weights (Mixtral)
   bool clamped_gate = false;     ///< gate and up projection are clamped, and one is added to the latter (gpt-oss)

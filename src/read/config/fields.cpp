@@ -37,7 +37,7 @@ struct FormWord {
 constexpr std::array form_words = {
     FormWord{"plain", spec::NormForm::plain},           FormWord{"offset", spec::NormForm::offset},
     FormWord{"widened", spec::NormForm::widened},       FormWord{"chained", spec::NormForm::chained},
-    FormWord{"unweighted", spec::NormForm::unweighted},
+    FormWord{"unweighted", spec::NormForm::unweighted}, FormWord{"narrow-product", spec::NormForm::narrow_product},
 };
 
 bool set_form(Shape& shape, std::string_view word) {
