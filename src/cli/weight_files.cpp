@@ -17,19 +17,22 @@ namespace fs = std::filesystem;
 using quantity::BadInput;
 using read::Checkpoint;
 
+/// How a file is read.
+struct Reach {
+  std::uint64_t part;      ///< at once
+  std::uint64_t expected;  ///< fetched meanwhile
+};
+
 /// A GGUF of 128k tokens has some 9 MiB in front of its tensors; safetensors say the length in their first octets.
-constexpr std::uint64_t first_of_gguf = std::uint64_t{12} << 20U;
-constexpr std::uint64_t first_of_safetensors = std::uint64_t{16} << 10U;
+constexpr Reach gguf_reach{std::uint64_t{128} << 10U, std::uint64_t{10} << 20U};
+constexpr Reach safetensors_reach{safetensors_start, 0};
 
 Checkpoint read_one(const fs::path& path, WeightFile kind) {
-  FileHead head(path);
-  std::uint64_t count = kind == WeightFile::gguf ? first_of_gguf : first_of_safetensors;
-  for (;;) {
-    const auto file = head.upto(count);
-    auto result = kind == WeightFile::gguf ? read_gguf(file, head.name()) : read_safetensors(file, head.name());
-    if (result.checkpoint) return *std::move(result.checkpoint);
-    count = std::max(result.needs, 2 * count);
-  }
+  FileHead file(path);
+  const bool is_gguf = kind == WeightFile::gguf;
+  const auto [part, expected] = is_gguf ? gguf_reach : safetensors_reach;
+  const auto head = file.in_parts(part, expected);
+  return *(is_gguf ? read_gguf(head, file.name()) : read_safetensors(head, file.name())).checkpoint;
 }
 
 /// "model-00001-of-00003.gguf" as the part in front of its number; empty where it is no split.
@@ -79,9 +82,10 @@ WeightFile weight_file(const fs::path& path) {
   }
   FileHead head(path);
   constexpr std::uint64_t enough = 16;
-  const auto start = head.upto(enough);
-  if (read::is_gguf(start.bytes)) return WeightFile::gguf;
-  return read::is_safetensors(start) ? WeightFile::safetensors : WeightFile::none;
+  const auto start = head.first(enough);
+  if (read::is_gguf(start.bytes) || path.extension() == ".gguf") return WeightFile::gguf;
+  const bool named = path.extension() == ".safetensors";
+  return named || read::is_safetensors(start) ? WeightFile::safetensors : WeightFile::none;
 }
 
 Checkpoint read_weight_file(const fs::path& path, WeightFile kind) {

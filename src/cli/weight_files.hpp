@@ -11,9 +11,12 @@
 
 namespace llmcalc::cli {
 
-/// What a file's first bytes say it is; empty for text.
+/// What a file's first bytes say it is, or else its name, so that one that is broken is called so; none for text.
 enum class WeightFile { none, gguf, safetensors };
 WeightFile weight_file(const std::filesystem::path& path);
+
+/// Holds the header of most shards.
+inline constexpr std::uint64_t safetensors_start = std::uint64_t{16} << 10U;
 
 /// A GGUF file with all its splits, or a safetensors file.
 read::Checkpoint read_weight_file(const std::filesystem::path& path, WeightFile kind);

@@ -1,4 +1,5 @@
 // The safetensors of a folder, all of them or those that are there.
+#include "cli/file_head.hpp"
 #include "cli/files.hpp"
 #include "cli/weight_files.hpp"
 
@@ -82,6 +83,7 @@ std::optional<Checkpoint> read_weight_folder(const fs::path& folder) {
   if (shards.names.empty() && shards.missing.empty()) return std::nullopt;
   std::vector<Checkpoint> read;
   std::uint64_t pointers = 0;
+  for (const auto& name : shards.names) fetch_ahead(folder / name, safetensors_start);
   for (const auto& name : shards.names) {
     const auto size = lfs_size(folder / name);
     pointers += size.value_or(0);

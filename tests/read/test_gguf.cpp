@@ -4,6 +4,8 @@
 #include "llmcalc/read/checkpoint.hpp"
 #include "llmcalc/read/config.hpp"
 
+#include <algorithm>
+
 using namespace llmcalc;
 using test::GgufWriter;
 using test::small_llama;
@@ -53,6 +55,29 @@ TEST_CASE("A GGUF header that is longer than what was read says how much it need
   CHECK_FALSE(result.checkpoint.has_value());
   CHECK(result.needs > 100);
   CHECK(result.needs <= header.size());
+}
+
+TEST_CASE("A GGUF that is read in parts is the one that is read whole") {
+  const auto file = small_llama();
+  const std::string header = file.header();
+  std::uint64_t parts = 0;
+  std::string window;  // what was handed out before is gone
+  const auto part = [&](std::uint64_t from, std::uint64_t count) {
+    ++parts;
+    window = header.substr(from, std::max<std::uint64_t>(count, 64));
+    return std::string_view(window);
+  };
+  const auto result = read::read_gguf({{}, file.size(), part}, "m.gguf");
+  REQUIRE(result.checkpoint.has_value());
+  CHECK(result.checkpoint->parameters == read_all(file).parameters);
+  CHECK(result.checkpoint->config->json == read_all(file).config->json);
+  CHECK(parts > 10);
+}
+
+TEST_CASE("What only calls itself GGUF is refused") {
+  CHECK_THAT(refusal("GGU", 3), Catch::Matchers::Contains("does not begin with GGUF"));
+  CHECK_THAT(refusal("", 0), Catch::Matchers::Contains("does not begin with GGUF"));
+  CHECK_THAT(refusal("llama model", 11), Catch::Matchers::Contains("does not begin with GGUF"));
 }
 
 TEST_CASE("Without an output matrix the tables are tied") {
@@ -126,4 +151,28 @@ TEST_CASE("Tensors lie inside the file, aligned, in whole blocks, once each") {
   CHECK_THAT(refusal(llama().tensor("a", {1ULL << 40U, 1ULL << 40U}, 0, 128)), Catch::Matchers::Contains("63 bits"));
   const auto file = llama().tensor("a", {32}, 0, 128);
   CHECK_THAT(refusal(file.header(), file.size() - 1), Catch::Matchers::Contains("cut short"));
+  const auto aligned = [&](std::uint32_t to) {
+    return refusal(llama().count("general.alignment", to).tensor("a", {32}, 0, 128));
+  };
+  CHECK(aligned(16) == "accepted");
+  for (const auto to : {0U, 48U}) CHECK_THAT(aligned(to), Catch::Matchers::Contains("power of two"));
+}
+
+TEST_CASE("Lists within lists end") {
+  std::string file = "GGUF";
+  const auto put = [&](std::uint64_t value, unsigned size) {
+    for (unsigned i = 0; i < size; ++i) file += static_cast<char>((value >> (8 * i)) & 0xFFU);
+  };
+  constexpr std::uint64_t list = 9;
+  put(3, 4);
+  put(0, 8);
+  put(1, 8);
+  put(1, 8);
+  file += 'k';
+  put(list, 4);
+  for (int depth = 0; depth < 6; ++depth) {
+    put(list, 4);
+    put(1, 8);
+  }
+  CHECK_THAT(refusal(file, file.size() + 4096), Catch::Matchers::Contains("nest deeper than 4"));
 }

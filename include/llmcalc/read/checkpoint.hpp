@@ -4,6 +4,7 @@
 #include "llmcalc/read/given.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,10 +12,14 @@
 
 namespace llmcalc::read {
 
-/// The beginning of a file. Where it does not reach, a reader says how much it needs.
+/// At least `count` bytes of a file from an offset on, which stay until the next are asked for.
+using FilePart = std::function<std::string_view(std::uint64_t from, std::uint64_t count)>;
+
+/// The beginning of a file. Where it does not reach, the rest is asked for; without it a reader says how much it needs.
 struct FileHead {
   std::string_view bytes;
   std::uint64_t size = 0;  ///< of the whole file
+  FilePart further = {};
 };
 
 /// The tensors of one type.

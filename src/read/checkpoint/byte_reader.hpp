@@ -3,30 +3,37 @@
 
 #include "llmcalc/read/checkpoint.hpp"
 
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
 namespace llmcalc::read {
 
-/// Thrown where a header reaches beyond the bytes at hand but not beyond the file.
+/// Thrown where a header reaches beyond the bytes at hand, nobody has more of them, and the file does not end there.
 struct MoreBytes {
   std::uint64_t needs = 0;
 };
 
 class ByteReader {
  public:
-  ByteReader(const FileHead& file, std::string_view place, std::uint64_t position)
-      : file_(file), place_(place), position_(position) {}
+  ByteReader(const FileHead& file, std::string_view place) : file_(file), place_(place), window_(file.bytes) {}
 
   std::uint64_t position() const { return position_; }
   std::uint64_t left() const { return file_.size - position_; }
 
-  std::uint8_t u8() { return static_cast<std::uint8_t>(integer(1)); }
-  std::uint16_t u16() { return static_cast<std::uint16_t>(integer(2)); }
-  std::uint32_t u32() { return static_cast<std::uint32_t>(integer(4)); }
-  std::uint64_t u64() { return integer(8); }
-  std::string_view bytes(std::uint64_t count);
+  std::uint8_t u8() { return integer<std::uint8_t>(); }
+  std::uint16_t u16() { return integer<std::uint16_t>(); }
+  std::uint32_t u32() { return integer<std::uint32_t>(); }
+  std::uint64_t u64() { return integer<std::uint64_t>(); }
+  /// Valid until the next bytes are read.
+  std::string_view bytes(std::uint64_t count) {
+    if (!holds(count)) fetch(count);
+    const auto text = window_.substr(position_ - begin_, count);
+    position_ += count;
+    return text;
+  }
   void skip(std::uint64_t count);
 
   [[noreturn]] void fail(const std::string& problem) const;
@@ -35,12 +42,33 @@ class ByteReader {
   void check_count(std::uint64_t count, std::uint64_t least_size, std::string_view what) const;
 
  private:
-  std::uint64_t integer(unsigned size);
-  void need(std::uint64_t count) const;
+  bool holds(std::uint64_t count) const {
+    const auto end = begin_ + window_.size();
+    return position_ >= begin_ && position_ <= end && count <= end - position_;
+  }
+  /// Brings so many bytes into the window.
+  void fetch(std::uint64_t count);
+  void check_left(std::uint64_t count) const;
+
+  template <class Integer>
+  Integer integer() {
+    const auto text = bytes(sizeof(Integer));
+    Integer value = 0;
+    if constexpr (std::endian::native == std::endian::little) {
+      std::memcpy(&value, text.data(), sizeof(Integer));
+    } else {
+      for (unsigned i = 0; i < sizeof(Integer); ++i) {
+        value = static_cast<Integer>(value | Integer{static_cast<unsigned char>(text[i])} << (8U * i));
+      }
+    }
+    return value;
+  }
 
   FileHead file_;
   std::string_view place_;
-  std::uint64_t position_;
+  std::string_view window_;  ///< the bytes of the file from `begin_` on that are at hand
+  std::uint64_t begin_ = 0;
+  std::uint64_t position_ = 0;
 };
 
 }  // namespace llmcalc::read

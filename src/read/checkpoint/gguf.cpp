@@ -35,9 +35,10 @@ std::uint64_t size_of(std::uint32_t type) {
 
 class Parser {
  public:
-  Parser(const FileHead& file, std::string_view place) : file_(file), place_(place), in_(file, place, magic.size()) {}
+  Parser(const FileHead& file, std::string_view place) : size_(file.size), in_(file, place) {}
 
   Gguf parse() {
+    read_magic();
     read_version();
     const auto tensors = in_.u64();
     const auto pairs = in_.u64();
@@ -50,6 +51,11 @@ class Parser {
   }
 
  private:
+  void read_magic() {
+    if (in_.left() < magic.size() || in_.bytes(magic.size()) != magic)
+      in_.fail("does not begin with GGUF, so it is none");
+  }
+
   void read_version() {
     gguf_.version = in_.u32();
     if (gguf_.version == swapped_v3) in_.fail("is a big-endian GGUF, which no accelerator's host reads");
@@ -173,7 +179,7 @@ class Parser {
     if (alignment == 0 || alignment > most || !std::has_single_bit(alignment))
       in_.fail("the alignment is no power of two");
     const auto start = (in_.position() + alignment - 1) / alignment * alignment;
-    gguf_.data_size = file_.size > start ? file_.size - start : 0;
+    gguf_.data_size = size_ > start ? size_ - start : 0;
     for (const GgufTensor& tensor : gguf_.tensors) {
       if (tensor.offset % alignment != 0)
         in_.fail(fmt::format("'{}' is not aligned", quantity::printable(tensor.name)));
@@ -184,8 +190,7 @@ class Parser {
     }
   }
 
-  FileHead file_;
-  std::string_view place_;
+  std::uint64_t size_;
   ByteReader in_;
   Gguf gguf_;
   std::unordered_set<std::string> names_;

@@ -183,13 +183,13 @@ void add_tensor(const StoredTensor& tensor, Checkpoint& checkpoint) {
 
 bool is_safetensors(const FileHead& file) {
   if (file.bytes.size() < 9 || file.bytes[8] != '{') return false;
-  const auto length = ByteReader(file, {}, 0).u64();
+  const auto length = ByteReader(file, {}).u64();
   return length > 0 && length <= file.size - 8;
 }
 
 CheckpointRead read_safetensors(const FileHead& file, std::string_view place) {
   try {
-    ByteReader in(file, place, 0);
+    ByteReader in(file, place);
     const auto length = in.u64();
     if (length > longest_header)
       in.fail(fmt::format("a header of {} bytes, expected at most {}", length, longest_header));

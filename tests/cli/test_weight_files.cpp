@@ -1,0 +1,86 @@
+// Weights as they lie on a disk: split, sharded, beside copies of themselves, or broken.
+#include "../read/gguf_writer.hpp"
+#include "catch.hpp"
+#include "cli/folder.hpp"
+#include "cli/things.hpp"
+#include "llmcalc/quantity/error.hpp"
+
+#include <filesystem>
+
+using namespace llmcalc;
+using Catch::Matchers::Contains;
+using test::Folder;
+
+namespace {
+
+std::string problem(const std::string& path) {
+  try {
+    cli::read_path(path);
+  } catch (const quantity::BadInput& error) {
+    return error.place() + ": " + error.problem();
+  }
+  return "accepted";
+}
+
+/// A header in front of data that is a hole.
+void write_sparse(const Folder& folder, const std::string& name, const std::string& header, std::uint64_t size) {
+  std::filesystem::resize_file(folder.write(name, header), size);
+}
+
+std::string length_of(std::uint64_t length) {
+  std::string text;
+  for (unsigned i = 0; i < 8; ++i) text += static_cast<char>((length >> (8 * i)) & 0xFFU);
+  return text;
+}
+
+/// One tensor of that many bf16 numbers.
+std::string safetensors(const std::string& name, std::uint64_t count) {
+  const std::string bytes = std::to_string(2 * count);
+  const std::string header = R"({")" + name + R"(":{"dtype":"BF16","shape":[)" + std::to_string(count) +
+                             R"(],"data_offsets":[0,)" + bytes + "]}}";
+  return length_of(header.size()) + header + std::string(2 * count, '\0');
+}
+
+}  // namespace
+
+TEST_CASE("A broken file of weights is called so, and not taken for text") {
+  const Folder folder;
+  CHECK_THAT(problem(folder.write("a.safetensors", std::string(8, '\0'))), Contains("no JSON object"));
+  CHECK_THAT(problem(folder.write("b.safetensors", length_of(1U << 20U) + "{}")), Contains("bytes short"));
+  CHECK_THAT(problem(folder.write("c.safetensors", length_of(2) + "[]")), Contains("no JSON object"));
+  CHECK_THAT(problem(folder.write("d.safetensors", "")), Contains("d.safetensors:byte 0: the file ends here"));
+  CHECK_THAT(problem(folder.write("e.safetensors", length_of(30'000'000) + "{}")), Contains("expected at most"));
+  CHECK_THAT(problem(folder.write("f.gguf", "<html>404</html>")), Contains("does not begin with GGUF"));
+}
+
+TEST_CASE("Any file of a split GGUF stands for all of them") {
+  const Folder folder;
+  const auto split = [](std::uint32_t number) {
+    auto file = number == 0 ? test::small_llama() : test::GgufWriter();
+    return file.count("split.no", number)
+        .count("split.count", 2)
+        .tensor("blk." + std::to_string(number + 7) + ".x", {32}, 0, 128);
+  };
+  for (const std::uint32_t number : {0U, 1U}) {
+    const auto file = split(number);
+    write_sparse(folder, "m-0000" + std::to_string(number + 1) + "-of-00002.gguf", file.header(), file.size());
+  }
+  const auto whole = cli::read_path(folder.path() + "/m-00001-of-00002.gguf");
+  REQUIRE(whole.weights.has_value());
+  CHECK(whole.weights->parameters == test::small_llama_parameters + 2 * 32);
+  const auto later = cli::read_path(folder.path() + "/m-00002-of-00002.gguf");
+  CHECK(later.weights->parameters == whole.weights->parameters);
+  CHECK(later.config->json == whole.config->json);
+}
+
+TEST_CASE("Of a folder that holds its weights twice they count once") {
+  const Folder folder;
+  folder.write("config.json", R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 128,
+    "num_attention_heads": 4, "num_hidden_layers": 2, "vocab_size": 256, "max_position_embeddings": 512})");
+  folder.write("model.safetensors", safetensors("a", 8));
+  folder.write("consolidated.safetensors", safetensors("b", 8));
+  folder.write("adapter_model.safetensors", safetensors("c", 8));
+  folder.write("original/model.safetensors", safetensors("d", 8));
+  folder.write("pytorch_model.bin", "PK");
+  CHECK(cli::read_path(folder.path()).weights->parameters == 8);
+}
