@@ -25,16 +25,32 @@ bool is_yes(const char* name) {
   return std::ranges::find(yes, quantity::to_lower(variable(name))) != yes.end();
 }
 
-/// "~/cache" and "$HOME/cache", as Python's os.path.expanduser and expandvars read them.
+bool is_name_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/// "$NAME" and "${NAME}" as Python's os.path.expandvars reads them: what nobody set stays as it is.
+std::string with_variables(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const bool braces = text.starts_with("${");
+    const std::size_t begin = braces ? 2 : text.starts_with('$') ? 1 : 0;
+    std::size_t end = begin;
+    while (begin > 0 && end < text.size() && is_name_char(text[end])) ++end;
+    const char* value = end > begin ? std::getenv(std::string(text.substr(begin, end - begin)).c_str()) : nullptr;
+    const bool closed = !braces || (end < text.size() && text[end] == '}');
+    const bool known = value != nullptr && closed;
+    const std::size_t taken = known ? end + (braces ? 1 : 0) : 1;
+    result.append(known ? std::string_view(value) : text.substr(0, 1));
+    text.remove_prefix(taken);
+  }
+  return result;
+}
+
+/// "~/cache" and "/data/$USER", as huggingface_hub expands both (constants.py).
 fs::path expanded(std::string path) {
   if (path == "~" || path.starts_with("~/")) path.replace(0, 1, variable("HOME"));
-  if (path.starts_with('$')) {
-    const auto end = std::min(path.find('/'), path.size());
-    std::string name = path.substr(1, end - 1);
-    if (name.starts_with('{') && name.ends_with('}')) name = name.substr(1, name.size() - 2);
-    path.replace(0, end, variable(name.c_str()));
-  }
-  return path;
+  return with_variables(path);
 }
 
 fs::path home() {
@@ -88,7 +104,7 @@ HubEnvironment read_hub_environment(bool offline) {
     while (endpoint.ends_with('/')) endpoint.pop_back();
     hub.endpoint = endpoint;
   }
-  hub.timeout = seconds("HF_HUB_ETAG_TIMEOUT", hub.timeout);
+  hub.timeout = seconds("HF_HUB_DOWNLOAD_TIMEOUT", seconds("HF_HUB_ETAG_TIMEOUT", hub.timeout));
   if (!hub.offline) hub.token = token();
   return hub;
 }

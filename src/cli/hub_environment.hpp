@@ -11,7 +11,7 @@ struct HubEnvironment {
   std::string endpoint = "https://huggingface.co";  ///< HF_ENDPOINT, without a slash at its end
   std::string token;                                ///< goes to that endpoint alone, and into no message
   bool offline = false;                             ///< HF_HUB_OFFLINE, TRANSFORMERS_OFFLINE, --offline
-  long timeout = 10;                                ///< seconds: HF_HUB_ETAG_TIMEOUT
+  long timeout = 10;                                ///< seconds: HF_HUB_DOWNLOAD_TIMEOUT, HF_HUB_ETAG_TIMEOUT
 };
 
 /// Read when it is needed: the token may be a file.

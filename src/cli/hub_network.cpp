@@ -1,6 +1,7 @@
 // The Hub's files over HTTP: /{id}/resolve/{revision}/{file}, of weights only the headers by range requests.
 #include "cli/http.hpp"
 #include "cli/hub.hpp"
+#include "cli/weight_files.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "llmcalc/read/checkpoint.hpp"
@@ -9,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 namespace llmcalc::cli {
@@ -19,9 +19,12 @@ using quantity::BadInput;
 
 constexpr std::uint64_t largest_config = std::uint64_t{5} << 20U;
 constexpr std::uint64_t largest_index = std::uint64_t{50} << 20U;
-constexpr std::uint64_t first_header = 100'000;  // holds the header of most shards, and an octet count in front
+constexpr std::uint64_t first_header = 100'000;    // holds the header of most shards, and an octet count in front
+constexpr std::uint64_t first_split = 64U << 10U;  // tensors alone
 constexpr std::uint64_t first_gguf = std::uint64_t{8} << 20U;  // vocabulary included
 constexpr std::uint64_t largest_header = std::uint64_t{64} << 20U;
+
+const std::string index_name = "model.safetensors.index.json";
 
 class Repository {
  public:
@@ -34,17 +37,16 @@ class Repository {
     return response.body;
   }
 
-  /// A weight file's header, read further where it turns out to be longer.
-  read::Checkpoint header(const std::string& file, bool is_gguf) const {
-    std::uint64_t count = is_gguf ? first_gguf : first_header;
+  /// A weight file's header, read further where it turns out to be longer; empty where there is no such file.
+  std::optional<read::Checkpoint> header(const std::string& file, std::uint64_t count) const {
     for (;;) {
       const auto response = get(file, {.most = count, .range = true});
-      if (response.status == not_found) throw BadInput(at(file), "is not there");
+      if (response.status == not_found) return std::nullopt;
       const std::uint64_t size = response.size == 0 ? response.body.size() : response.size;
       if (size < response.body.size()) throw BadInput(at(file), "is longer than the server says");
       const read::FileHead head{response.body, size};
-      auto result = is_gguf ? read_gguf(head, file) : read_safetensors(head, file);
-      if (result.checkpoint) return *std::move(result.checkpoint);
+      auto result = file.ends_with(".safetensors") ? read_safetensors(head, at(file)) : read_gguf(head, at(file));
+      if (result.checkpoint) return std::move(result.checkpoint);
       if (response.body.size() < count || result.needs > largest_header) {
         throw BadInput(at(file), "ends inside its header");
       }
@@ -109,30 +111,42 @@ class Repository {
   const HubEnvironment& hub_;
 };
 
-/// The size of all weights where the index says it, and of a single file from its header.
-std::optional<read::Checkpoint> weights_of(const Repository& repository) {
-  if (const auto text = repository.text("model.safetensors.index.json", largest_index)) {
-    const auto index = read::read_shard_index(*text, repository.at("model.safetensors.index.json"));
-    if (index.total_size) {
-      read::Checkpoint weights;
-      weights.kind = "safetensors";
-      weights.tensors = index.tensors;
-      weights.bytes = *index.total_size;
-      weights.counts_all = false;
-      weights.shards = index.files.size();
-      return weights;
-    }
-    std::vector<read::Checkpoint> shards;
-    constexpr std::size_t most_shards = 400;
-    if (index.files.size() > most_shards)
-      throw BadInput(repository.at("model.safetensors.index.json"), "names too many files");
-    for (const auto& file : index.files) shards.push_back(repository.header(file, false));
-    return join(std::move(shards));
+read::Checkpoint shard_of(const Repository& repository, const std::string& file) {
+  if (auto shard = repository.header(file, first_header)) return *std::move(shard);
+  throw BadInput(repository.at(file), "is not there");
+}
+
+read::Checkpoint indexed(const Repository& repository, const std::string& text) {
+  const auto index = read::read_shard_index(text, repository.at(index_name));
+  if (index.total_size) {
+    read::Checkpoint weights;
+    weights.kind = "safetensors";
+    weights.tensors = index.tensors;
+    weights.bytes = *index.total_size;
+    weights.counts_all = false;
+    weights.shards = index.files.size();
+    return weights;
   }
+  constexpr std::size_t most_shards = 400;
+  if (index.files.size() > most_shards) throw BadInput(repository.at(index_name), "names too many files");
+  std::vector<read::Checkpoint> shards;
+  for (const auto& file : index.files) shards.push_back(shard_of(repository, file));
+  return join(std::move(shards));
+}
+
+/// The size of all weights where the index says it, and of a single file from its header. Other formats say no more
+/// than the configuration does, and a header that lies is named and not used.
+void add_weights(const Repository& repository, read::Reading& reading) {
+  if (const auto text = repository.text(index_name, largest_index)) {
+    reading.weights = indexed(repository, *text);
+    return;
+  }
+  const std::string file = "model.safetensors";
   try {
-    return repository.header("model.safetensors", false);
-  } catch (const BadInput&) {
-    return std::nullopt;  // other formats say as much as the configuration does
+    reading.weights = repository.header(file, first_header);
+  } catch (const BadInput& error) {
+    if (!error.place().starts_with(repository.at(file))) throw;
+    reading.assumptions.push_back(error.place() + " " + error.problem() + ": its weights are not compared");
   }
 }
 
@@ -148,27 +162,35 @@ void add_modelopt(const Repository& repository, const HubName& name, read::Readi
   }
 }
 
-read::Reading gguf_reading(const Repository& repository, const HubName& name) {
-  std::vector<std::string> files;
-  for (auto& file : repository.files()) {
-    std::string lower = file;
-    std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+/// Of the files those that are asked for, the first of each split.
+std::vector<std::string> gguf_files(const std::vector<std::string>& files, const HubName& name) {
+  std::vector<std::string> found;
+  for (const auto& file : files) {
+    const std::string lower = quantity::to_lower(file);
     const bool first = lower.find("-of-") == std::string::npos || lower.find("-00001-of-") != std::string::npos;
     const bool asked = name.quant.empty() || lower.find(name.quant) != std::string::npos;
-    if (lower.ends_with(".gguf") && first && asked && lower.find("mmproj") == std::string::npos) files.push_back(file);
+    if (lower.ends_with(".gguf") && first && asked && lower.find("mmproj") == std::string::npos) found.push_back(file);
   }
+  return found;
+}
+
+read::Reading gguf_reading(const Repository& repository, const HubName& name) {
+  const auto all = repository.files();
+  const auto has = [&](std::string_view file) { return std::ranges::find(all, file) != all.end(); };
+  if (has("model_index.json")) throw BadInput(name.id, "holds a diffusion pipeline, which is not modelled");
+  const auto files = gguf_files(all, name);
   if (files.empty()) throw BadInput(name.id, "holds no config.json and no GGUF that is asked for");
   if (files.size() > 1 && name.quant.empty()) {
     throw BadInput(name.id, fmt::format("holds {} GGUF files: name one", files.size()), name.id + ":Q4_K_M");
   }
-  read::Reading reading;
-  auto weights = repository.header(files.front(), true);
-  reading.kind = weights.kind;
-  reading.place = repository.at(files.front());
-  reading.config = weights.config;
-  reading.words = weights.words;
-  if (weights.shards <= 1) reading.weights = std::move(weights);
-  return reading;
+  const std::string& file = files.front();
+  auto first = repository.header(file, first_gguf);
+  if (!first) throw BadInput(repository.at(file), "is not there");
+  const auto split = [&](const std::string& part) -> std::optional<read::Checkpoint> {
+    if (part == file) return first;
+    return has(part) ? repository.header(part, first_split) : std::nullopt;
+  };
+  return weights_alone(with_splits(*first, file, split), repository.at(file));
 }
 
 }  // namespace
@@ -180,7 +202,7 @@ read::Reading fetch(const HubName& name, const HubEnvironment& hub) {
     auto reading = read::read_launch_file(*config, repository.at("config.json"),
                                           [](const std::string&) { return std::optional<read::NamedFile>(); });
     add_modelopt(repository, name, reading);
-    reading.weights = weights_of(repository);
+    add_weights(repository, reading);
     return reading;
   }
   if (const auto adapter = repository.text("adapter_config.json", largest_config)) {

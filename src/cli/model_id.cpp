@@ -98,6 +98,7 @@ void take_found(read::Reading& reading, read::Reading found) {
   std::erase_if(reading.words, [](const Given& word) { return word.term == "model"; });
   reading.config = std::move(found.config);
   reading.weights = std::move(found.weights);
+  if (!reading.config) reading.kind = std::move(found.kind);  // an adapter, which is no model by itself
   for (Given& word : found.words) {
     const bool said = std::ranges::find(reading.words, word.term, &Given::term) != reading.words.end();
     if (!said) reading.words.push_back(std::move(word));
@@ -115,16 +116,18 @@ read::Reading fetched(const HubName& name, const Given& word, bool offline) {
   }
 }
 
-}  // namespace
-
-void find_model(read::Reading& reading, const std::vector<Given>& options, const read::Catalogue& catalogue,
-                Lookup lookup) {
+/// What the model's name stands for; whether that names another model, as an adapter names its base.
+bool follow_name(read::Reading& reading, const std::vector<Given>& options, const read::Catalogue& catalogue,
+                 Lookup lookup) {
   const auto names_model = [](const Given& word) {
     return word.term == "model" || word.term == "config" || word.term == "params";
   };
   const auto word = std::ranges::find(reading.words, "model", &Given::term);
-  if (word == reading.words.end() || reading.config) return;
-  if (std::ranges::any_of(options, names_model)) return take_quant(reading, quant_in(word->text), word->origin);
+  if (word == reading.words.end() || reading.config) return false;
+  if (std::ranges::any_of(options, names_model)) {
+    take_quant(reading, quant_in(word->text), word->origin);
+    return false;
+  }
   const auto name = hub_name(word->text);
   const bool by_itself = reading.kind == hub_kind;
   const bool follows = lookup.answers || by_itself;
@@ -134,15 +137,27 @@ void find_model(read::Reading& reading, const std::vector<Given>& options, const
     const bool names_file = !take_quant(rest).empty();
     if (!names_file && is_preset(name && name->quant.empty() ? name->id : word->text, catalogue)) {
       if (name && name->quant.empty()) word->text = name->id;
-      return;
+      return false;
     }
     if (auto named = by_itself ? std::nullopt : preset_behind(word->text, catalogue)) {
-      return take_preset(reading, *word, *std::move(named));
+      take_preset(reading, *word, *std::move(named));
+      return false;
     }
   }
-  if (!name) return;
+  if (!name) return false;
   reading.hub_name = word->text;
-  if (follows) take_found(reading, cached ? *std::move(cached) : fetched(*name, *word, lookup.offline));
+  if (!follows) return false;
+  take_found(reading, cached ? *std::move(cached) : fetched(*name, *word, lookup.offline));
+  return !reading.config;
+}
+
+}  // namespace
+
+void find_model(read::Reading& reading, const std::vector<Given>& options, const read::Catalogue& catalogue,
+                Lookup lookup) {
+  if (!follow_name(reading, options, catalogue, lookup)) return;
+  reading.hub_name.clear();
+  follow_name(reading, options, catalogue, lookup);
 }
 
 }  // namespace llmcalc::cli

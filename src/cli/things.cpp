@@ -35,21 +35,6 @@ Reading read_text_file(const fs::path& path) {
   return read::read_launch_file(read_file(path, "--from"), path.filename().string(), files_below(folder.string()));
 }
 
-/// What weights alone say of their model.
-Reading reading_of(read::Checkpoint weights, const fs::path& path) {
-  Reading reading;
-  reading.kind = weights.kind;
-  reading.place = path.filename().string();
-  reading.config = std::move(weights.config);
-  reading.words = std::move(weights.words);
-  if (!weights.quantization.empty()) {
-    reading.words.push_back(
-        {"quant", weights.quantization, {read::Source::file, reading.place + ":general.file_type"}});
-  }
-  reading.weights = std::move(weights);
-  return reading;
-}
-
 /// The one GGUF of a folder, or the first of a split one.
 std::optional<fs::path> gguf_in(const fs::path& folder) {
   std::error_code error;
@@ -90,8 +75,9 @@ Reading read_folder(const fs::path& folder) {
     if (reading.config) add_model_folder(folder, folder / name, reading);
     return reading;
   }
-  if (const auto file = gguf_in(folder)) return reading_of(read_weight_file(*file, WeightFile::gguf), *file);
-  if (auto weights = read_weight_folder(folder)) return reading_of(*std::move(weights), folder);
+  if (const auto file = gguf_in(folder))
+    return weights_alone(read_weight_file(*file, WeightFile::gguf), file->filename().string());
+  if (auto weights = read_weight_folder(folder)) return weights_alone(*std::move(weights), folder.filename().string());
   throw BadInput("--from", "'" + folder.string() + "' holds no config.json, no weights and no adapter_config.json");
 }
 
@@ -100,7 +86,8 @@ Reading read_weights(const fs::path& path, WeightFile kind) {
   auto weights = read_weight_file(path, kind);
   std::error_code error;
   const auto config = path.parent_path() / "config.json";
-  if (kind == WeightFile::gguf || !fs::is_regular_file(config, error)) return reading_of(std::move(weights), path);
+  if (kind == WeightFile::gguf || !fs::is_regular_file(config, error))
+    return weights_alone(std::move(weights), path.filename().string());
   Reading reading = read_text_file(config);
   if (reading.config) reading.config->path = config.string();
   reading.weights = std::move(weights);

@@ -2,13 +2,9 @@
 
 #include "cli/file_head.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/text.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <system_error>
-#include <vector>
+#include <utility>
 
 namespace llmcalc::cli {
 namespace {
@@ -35,42 +31,6 @@ Checkpoint read_one(const fs::path& path, WeightFile kind) {
   return *(is_gguf ? read_gguf(head, file.name()) : read_safetensors(head, file.name())).checkpoint;
 }
 
-/// "model-00001-of-00003.gguf" as the part in front of its number; empty where it is no split.
-std::string split_prefix(const std::string& name) {
-  constexpr std::string_view like = "-00001-of-00003.gguf";
-  if (name.size() <= like.size() || !name.ends_with(".gguf")) return {};
-  const auto at = name.size() - like.size();
-  return name.compare(at + 6, 4, "-of-") == 0 ? name.substr(0, at) : std::string();
-}
-
-/// Splits that are missing are taken to be as large as the others, and that is said.
-Checkpoint with_missing(Checkpoint all, std::uint64_t found, std::uint64_t expected) {
-  all.shards = expected;
-  if (found >= expected) return all;
-  all.notes.push_back(fmt::format("{} of {} splits are missing: they are taken to be as large as the others",
-                                  expected - found, expected));
-  const double share = static_cast<double>(expected) / static_cast<double>(found);
-  all.bytes = static_cast<std::uint64_t>(static_cast<double>(all.bytes) * share);
-  all.counts_all = false;
-  return all;
-}
-
-Checkpoint read_splits(const fs::path& path) {
-  const std::string prefix = split_prefix(path.filename().string());
-  Checkpoint first = read_one(path, WeightFile::gguf);
-  if (prefix.empty() || first.shards <= 1) return first;
-  const std::uint64_t expected = std::min<std::uint64_t>(first.shards, 99'999);
-  std::vector<Checkpoint> splits;
-  for (std::uint64_t i = 1; i <= expected; ++i) {
-    const auto split = path.parent_path() / fmt::format("{}-{:05}-of-{:05}.gguf", prefix, i, expected);
-    std::error_code error;
-    if (fs::is_regular_file(split, error)) splits.push_back(read_one(split, WeightFile::gguf));
-  }
-  if (splits.empty()) return first;
-  const auto found = splits.size();
-  return with_missing(join(std::move(splits)), found, expected);
-}
-
 }  // namespace
 
 WeightFile weight_file(const fs::path& path) {
@@ -88,8 +48,28 @@ WeightFile weight_file(const fs::path& path) {
   return named || read::is_safetensors(start) ? WeightFile::safetensors : WeightFile::none;
 }
 
+read::Reading weights_alone(Checkpoint weights, std::string place) {
+  read::Reading reading;
+  reading.kind = weights.kind;
+  reading.place = std::move(place);
+  reading.config = std::move(weights.config);
+  reading.words = std::move(weights.words);
+  if (!weights.quantization.empty()) {
+    reading.words.push_back(
+        {"quant", weights.quantization, {read::Source::file, reading.place + ":general.file_type"}});
+  }
+  reading.weights = std::move(weights);
+  return reading;
+}
+
 Checkpoint read_weight_file(const fs::path& path, WeightFile kind) {
-  return kind == WeightFile::gguf ? read_splits(path) : read_one(path, kind);
+  if (kind != WeightFile::gguf) return read_one(path, kind);
+  const auto find = [&](const std::string& name) -> std::optional<Checkpoint> {
+    std::error_code error;
+    const auto split = path.parent_path() / name;
+    return fs::is_regular_file(split, error) ? std::optional(read_one(split, kind)) : std::nullopt;
+  };
+  return with_splits(read_one(path, kind), path.filename().string(), find);
 }
 
 }  // namespace llmcalc::cli

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -20,6 +21,14 @@ inline constexpr std::uint64_t safetensors_start = std::uint64_t{16} << 10U;
 
 /// A GGUF file with all its splits, or a safetensors file.
 read::Checkpoint read_weight_file(const std::filesystem::path& path, WeightFile kind);
+
+/// One of the files that a GGUF is split into, by its name; empty where it is not there.
+using FindSplit = std::function<std::optional<read::Checkpoint>(const std::string& name)>;
+/// A GGUF of that name with all its splits.
+read::Checkpoint with_splits(read::Checkpoint first, const std::string& name, const FindSplit& find);
+
+/// What weights alone say of their model.
+read::Reading weights_alone(read::Checkpoint weights, std::string place);
 
 /// The size that a pointer of Git LFS stands for, which a clone without it holds in the place of the weights.
 std::optional<std::uint64_t> lfs_size(const std::filesystem::path& path);

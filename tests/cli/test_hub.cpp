@@ -1,10 +1,14 @@
+#include "../read/gguf_writer.hpp"
 #include "catch.hpp"
 #include "cli/folder.hpp"
 #include "cli/http.hpp"
 #include "cli/http_server.hpp"
 #include "cli/hub.hpp"
+#include "cli/run.hpp"
+#include "cli/variables.hpp"
 #include "llmcalc/quantity/error.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -12,6 +16,7 @@
 using namespace llmcalc;
 using Catch::Matchers::Contains;
 using test::HttpServer;
+using test::Variables;
 
 namespace {
 
@@ -37,6 +42,8 @@ cli::HubEnvironment hub_at(const HttpServer& server) {
   hub.timeout = 1;
   return hub;
 }
+
+using Words = std::vector<std::string>;
 
 const cli::HubName some_model{"org/name", "main", {}};
 
@@ -153,7 +160,19 @@ TEST_CASE("Bodies that are cut short, lie about their length or never end are re
     }
     return missing();
   });
-  CHECK_FALSE(cli::fetch(some_model, hub_at(lying)).weights.has_value());
+  const auto reading = cli::fetch(some_model, hub_at(lying));
+  CHECK_FALSE(reading.weights.has_value());
+  REQUIRE(reading.assumptions.size() == 1);
+  CHECK_THAT(reading.assumptions[0], Contains("org/name/model.safetensors is longer than the server says"));
+}
+
+TEST_CASE("A network that fails behind the configuration is an error all the same") {
+  const HttpServer server([](const std::string& request) {
+    if (asks(request, "/org/name/resolve/main/config.json")) return response("200 OK", std::string(config));
+    if (request.find("index.json ") != std::string::npos) return missing();
+    return response("503 Service Unavailable", "");
+  });
+  CHECK_THAT(problem_of(server), Contains("status 503"));
 }
 
 TEST_CASE("A body that trickles is given up") {
@@ -216,6 +235,58 @@ TEST_CASE("A repository of GGUF files is asked for one of them") {
     return missing();
   });
   CHECK_THAT(problem_of(server), Contains("2 GGUF files"));
+}
+
+TEST_CASE("Of a split GGUF all files are asked for their headers") {
+  const auto first = test::small_llama().count("split.count", 2);
+  const auto second = test::GgufWriter().count("split.count", 2).tensor("blk.9.x", {32}, 0, 128);
+  const auto part = [](const test::GgufWriter& file) {
+    const auto size = std::to_string(file.size());
+    return response("206 Partial Content", file.header(), "Content-Range: bytes 0-99/" + size + "\r\n");
+  };
+  const HttpServer server([&](const std::string& request) {
+    if (asks(request, "/api/models/org/name/tree/main?recursive=1")) {
+      return response("200 OK", R"([{"path":"Q/m-Q4_K_M-00001-of-00002.gguf"},{"path":"Q/m-Q4_K_M-00002-of-00002.gguf"},
+                                    {"path":"m-Q8_0.gguf"},{"path":"mmproj-m-Q4_K_M.gguf"}])");
+    }
+    if (asks(request, "/org/name/resolve/main/Q/m-Q4_K_M-00001-of-00002.gguf")) return part(first);
+    if (asks(request, "/org/name/resolve/main/Q/m-Q4_K_M-00002-of-00002.gguf")) return part(second);
+    return missing();
+  });
+  const auto reading = cli::fetch({"org/name", "main", "q4_k_m"}, hub_at(server));
+  REQUIRE(reading.weights.has_value());
+  CHECK(reading.weights->parameters == test::small_llama_parameters + 32);
+  CHECK(reading.weights->shards == 2);
+  const auto quant = std::ranges::find(reading.words, "quant", &read::Given::term);
+  REQUIRE(quant != reading.words.end());
+  CHECK(quant->text == "f16");  // as its header says, whatever its name
+}
+
+TEST_CASE("A pipeline of diffusers is refused by name") {
+  const HttpServer server([](const std::string& request) {
+    if (asks(request, "/api/models/org/name/tree/main?recursive=1")) {
+      return response("200 OK", R"([{"path":"model_index.json"},{"path":"unet/config.json"}])");
+    }
+    return missing();
+  });
+  CHECK_THAT(problem_of(server), Contains("diffusion pipeline"));
+}
+
+TEST_CASE("An adapter is its method and the model that it names") {
+  const HttpServer server([](const std::string& request) {
+    if (asks(request, "/org/adapter/resolve/main/adapter_config.json")) {
+      return response("200 OK", R"({"peft_type": "LORA", "r": 8, "base_model_name_or_path": "org/base",
+                                    "target_modules": ["q_proj", "v_proj"]})");
+    }
+    if (asks(request, "/org/base/resolve/main/config.json")) return response("200 OK", std::string(config));
+    return missing();
+  });
+  const test::Folder home;
+  const Variables variables({{"HF_ENDPOINT", server.url()}, {"HF_HOME", home.path()}});
+  const auto answer = cli::run(Words{"from", "org/adapter"}, cli::Environment{}).answer;
+  CHECK_THAT(answer, Contains("--method lora --lora-rank 8 --lora-targets q,v"));
+  const auto fit = cli::run(Words{"fit", "org/adapter", "--gpu", "h100", "--format", "json"}, cli::Environment{});
+  CHECK_THAT(fit.answer, Contains("org/base/config.json"));
 }
 
 TEST_CASE("The cache is read by reference and by commit, and not beyond it") {
