@@ -222,7 +222,8 @@ inline constexpr Row trainer_rows[] = {
                 axolotl_defaults),
     halves(
         trainer_row(spec::Framework::llama_factory, {"llama-factory", "llamafactory", "llama_factory"}, "LLaMA-Factory",
-                    trainer_abilities_with(all_algorithms.without({Algorithm::grpo}), no_split,
+                    trainer_abilities_with(all_algorithms.without({Algorithm::grpo}),
+                                           {Parallelism::context},  // v1/plugins/model_plugins/parallelization
                                            of_trainer.with({Optimizer::muon})),
                     llama_factory_defaults),
         HalfPrecision::autocast_of_trained),

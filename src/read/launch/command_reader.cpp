@@ -16,6 +16,7 @@ struct Start {
   const Starter* starter = nullptr;  ///< where its name is known
   const Format* format = nullptr;    ///< by that name, or by the options; where neither is known it is not read
   Options options;
+  std::string_view config = "config";  ///< the option that names its file; "" where that stands by itself
 };
 
 /// Scripts show the command that they start.
@@ -26,7 +27,24 @@ Start start_of(const LaunchCommand& launch, std::string_view place) {
   const auto [starter, words] = starter_of(launch.words);
   Start start{starter, nullptr, options_of(launch.words, starter == nullptr ? 1 : words, place)};
   start.format = starter == nullptr ? format_of(start.options.settings) : &starter->format();
+  if (starter != nullptr) start.config = starter->config;
   return start;
+}
+
+bool is_settings_file(std::string_view name) {
+  return name.ends_with(".yaml") || name.ends_with(".yml") || name.ends_with(".json") || name.ends_with(".toml");
+}
+
+/// "train.py config.yaml" of a program that nobody knows: the file says whose settings it holds.
+void take_format_of_file(const LaunchCommand& launch, const FindFile& find, Start& start) {
+  if (start.format != nullptr || launch.words.empty() || !launch.words.front().text.ends_with(".py")) return;
+  for (const ShellWord& word : start.options.positional) {
+    const auto file = is_settings_file(word.text) ? find(word.text) : std::nullopt;
+    if (!file) continue;
+    const Node node = parse_settings(file->text, file->place);
+    if (node.kind == Node::Kind::table) start.format = format_of(flat(node));
+    start.config = {};
+  }
 }
 
 /// Settings of a file below those of a command line.
@@ -45,22 +63,19 @@ void add_variable(const Setting& variable, Settings& settings) {
   }
 }
 
-bool is_settings_file(std::string_view name) {
-  return name.ends_with(".yaml") || name.ends_with(".yml") || name.ends_with(".json") || name.ends_with(".toml");
-}
-
 }  // namespace
 
 std::optional<Reading> CommandReader::read(const ShellCommand& command, const Settings& job) {
   LaunchCommand launch = unwrapped(command, place_);
   for (const Setting& setting : job.all()) launch.launcher.put(setting);
   Start start = start_of(launch, place_);
+  take_format_of_file(launch, find_, start);
   if (start.format == nullptr) return std::nullopt;
 
   std::vector<Reading> readings(1);
   take_processes(launch.launcher, readings.front());
   take_accelerate(launch.launcher, readings);
-  const std::string_view key = start.starter == nullptr ? "config" : start.starter->config;
+  const std::string_view key = start.config;
   const Setting* named = launch.launcher.find("environment.CONFIG_FILE");  // torchtitan run_train.sh
   if (named != nullptr && start.format == &torchtitan_format() && !start.options.settings.has(key)) {
     start.options.settings.put({std::string(key), named->text, {}, named->where, named->unknown});

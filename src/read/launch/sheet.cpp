@@ -106,11 +106,14 @@ void Sheet::unsay(std::string_view term) {
   std::erase_if(reading_.words, [&](const Given& word) { return word.term == term; });
 }
 
-void Sheet::include(const Setting& file) {
+bool Sheet::include(const Setting& file) {
   auto reading = reader_.file_named(file.text);
-  if (!reading)
-    return assume(file, "the file was not read: it is not in the folder of the one that names it; say --from");
+  if (!reading) {
+    assume(file, "the file was not read: it is not in the folder of the one that names it; say --from");
+    return false;
+  }
   included_.push_back(*std::move(reading));
+  return true;
 }
 
 void Sheet::assume(std::string sentence) const {

@@ -54,8 +54,8 @@ class Sheet {
   void unsay(std::string_view term);
 
   /// Reads the file that a setting names, whose words this sheet's own override. One that may not be read is an
-  /// assumption.
-  void include(const Setting& file);
+  /// assumption, and false.
+  bool include(const Setting& file);
   std::vector<Reading> take_included() { return std::exchange(included_, {}); }
 
   void assume(std::string sentence) const;

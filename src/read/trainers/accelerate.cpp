@@ -48,6 +48,7 @@ constexpr Row rows[] = {
     {"command_file"},
     {"commands"},
     {"ipex_config*"},
+    {"kt_config*", Use::unmapped, "experts stay on the accelerator, which KTransformers keeps on the host"},
 };
 
 constexpr std::span<const Row> tables[] = {rows};
@@ -72,7 +73,8 @@ void take_deepspeed_config(Sheet& sheet) {
   const std::string prefix = "deepspeed_config.";
   if (const Setting* type = sheet.find("distributed_type")) sheet.say("framework", "deepspeed", *type);
   take_zero(sheet, prefix + "zero_stage", prefix + "offload_optimizer_device", prefix + "offload_param_device");
-  if (const Setting* file = sheet.find(prefix + "deepspeed_config_file")) sheet.include(*file);
+  const Setting* file = sheet.find(prefix + "deepspeed_config_file");
+  if (file != nullptr && !sheet.include(*file)) take_zero_by_name(sheet, *file);
 }
 
 /// accelerate utils/../parallelism_config.py: a size of 1 says nothing.

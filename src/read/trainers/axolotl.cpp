@@ -9,8 +9,8 @@
 namespace llmcalc::read {
 namespace {
 
-constexpr Spelling algorithms[] = {{"dpo", "dpo"},   {"ipo", "dpo"}, {"simpo", "orpo"},
-                                   {"orpo", "orpo"}, {"kto", "kto"}, {"grpo", "grpo"}};
+constexpr Spelling algorithms[] = {{"dpo", "dpo"}, {"ipo", "dpo"},   {"simpo", "orpo"}, {"orpo", "orpo"},
+                                   {"kto", "kto"}, {"grpo", "grpo"}, {"gdpo", "grpo"}};
 
 constexpr Row rows[] = {
     {"base_model", Use::term, "model"},
@@ -44,7 +44,11 @@ constexpr Row rows[] = {
     {"relora*", Use::unmapped, "adapters are merged back without memory of their own"},
     {"qat*", Use::unmapped, "the rounding of quantization-aware training is not counted"},
     {"quantization*", Use::unmapped, "the rounding of quantization-aware training is not counted"},
-    {"fp8*", Use::unmapped, "products in the type of --dtype: say --compute fp8-e4m3"},
+    {"fp8", Use::rule},
+    {"fp8_enable_fsdp_float8_all_gather", Use::unmapped, "weights are gathered in the type of the products"},
+    {"use_onebitllms", Use::unmapped, "weights in the type of --dtype: say --weights"},
+    {"ple_cpu_offload", Use::unmapped, "all weights rest on the accelerator"},
+    {"llmcompressor*", Use::unmapped, "weights that are pruned count as the others"},
     {"s2_attention", Use::unmapped, "attention sees everything"},
     {"expert_parallel_size", Use::term, "ep"},
     {"overrides_of_model_config*", Use::unmapped, "the model as its configuration says"},
@@ -63,6 +67,18 @@ constexpr Row rows[] = {
     {"float16", Use::unmapped, "the precision that bf16 and fp16 say"},
     {"bnb_config_kwargs*", Use::rule},
     {"eot_tokens"},
+    {"batch_size"},
+    {"bfloat16"},
+    {"cls_model_config"},
+    {"base_model_ignore_patterns"},
+    {"center_rewards_coefficient"},
+    {"expert_parallel_*"},
+    {"gemma4_*"},
+    {"use_dsv4_kernels"},
+    {"dsv4_*"},
+    {"use_glm_dsa_kernels"},
+    {"nvfp4_merge_aware"},
+    {"device_map*"},
     {"llama4_linearized_experts"},
     {"flex_attn_*"},
     {"use_sonicmoe"},
@@ -208,6 +224,7 @@ void rules(Sheet& sheet) {
   take_deepspeed(sheet, "deepspeed", "1");
   take_adapter(sheet);
   take_precision(sheet, {"torch_dtype"}, Loads::half);
+  if (sheet.is_on("fp8")) sheet.say("compute", "fp8-e4m3", sheet.said("fp8"));
   take_attention(sheet);
   take_recompute(sheet, {"gradient_checkpointing"});
   if (sheet.is_on("activation_offloading")) sheet.say("offload", "activations", sheet.said("activation_offloading"));

@@ -74,6 +74,10 @@ constexpr Row rows[] = {
     {"local_rank"},
     {"amp*"},
     {"hybrid_engine*"},
+    {"compile*"},
+    {"comms_config*"},
+    {"monitor_config*"},
+    {"_comment"},
 };
 
 constexpr std::span<const Row> tables[] = {rows};

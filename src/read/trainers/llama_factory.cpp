@@ -2,6 +2,8 @@
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "read/launch/formats.hpp"
+#include "read/trainers/llama_factory_v1.hpp"
+#include "read/trainers/megatron_rules.hpp"
 #include "read/trainers/run_length.hpp"
 #include "read/trainers/torch_rules.hpp"
 #include "read/trainers/torch_words.hpp"
@@ -43,6 +45,14 @@ constexpr Row rows[] = {
     {"neat_packing", Use::rule},
     {"ref_model*", Use::unmapped, "the reference is a copy of the model"},
     {"use_llama_pro", Use::unmapped, "every layer is trained"},
+    {"use_kt", Use::unmapped, "experts stay on the accelerator, which KTransformers keeps on the host"},
+    {"use_adam_mini", Use::unmapped, "AdamW's moments, of which Adam-mini keeps half"},
+    {"use_asft_loss", Use::unmapped, "no reference model beside the trained one"},
+    {"fp8_enable_fsdp_float8_all_gather", Use::unmapped, "weights are gathered in the type of the products"},
+    {"batching_strategy", Use::unmapped, "samples of full length, each padded by itself"},
+    {"optim_config*", Use::unmapped, "AdamW's states are counted: say --optimizer"},
+    {"global_batch_size", Use::term, "global_batch"},
+    {"sequence_parallel_size", Use::term, "cp"},
     {"pref_*"},
     {"template"},
     {"reserved_label_len"},
@@ -82,12 +92,52 @@ constexpr Row rows[] = {
     {"kto_*"},
     {"interleave_probs"},
     {"ignore_pad_token_for_loss"},
+    {"kt_*"},
+    {"fp8_backend"},
+    {"fsdp_transformer_*"},
+    {"use_v1_kernels"},
+    {"use_dft_loss"},
+    {"use_eaft_loss"},
+    {"asft_*"},
+    {"tokenized_path"},
+    {"predict_with_generate"},
+    {"num_expand"},
+    {"model_class"},
+    {"init_config*"},
+    {"kernel_config*"},
+    {"quant_config*"},
+    {"dist_config*"},
+    {"peft_config*"},
+    {"sample_backend"},
+    {"max_new_tokens"},
 };
 
-const std::span<const Row> tables[] = {rows, trainer_rows(), harmless_rows()};
+const std::span<const Row> tables[] = {rows, trainer_rows(), harmless_rows(), megatron_rows(), megatron_quiet_rows()};
 
 bool recognizes(const Settings& settings) {
-  return settings.has("finetuning_type") || settings.has("stage") || settings.has("cutoff_len");
+  for (const auto key : {"finetuning_type", "stage", "cutoff_len", "export_dir", "model_class"}) {
+    if (settings.has(key)) return true;
+  }
+  return false;
+}
+
+/// `llamafactory-cli export` and runs that only predict take files of the same form.
+void refuse_what_trains_nothing(const Sheet& sheet) {
+  if (sheet.is_on("do_train")) return;
+  const Setting* exports = sheet.find("export_dir");
+  if (exports != nullptr && sheet.find("output_dir") == nullptr) {
+    throw quantity::BadInput(exports->where, "exports a model, which trains nothing",
+                             "name a file of training, or ask llmcalc serve --model NAME");
+  }
+  if (!sheet.is_on("do_predict")) return;
+  throw quantity::BadInput(sheet.said("do_predict").where, "predicts and trains nothing",
+                           "name a file of training, or ask llmcalc serve --model NAME");
+}
+
+/// Megatron-Core trains where its degrees are said (USE_MCA=1, mcore_adapter's arguments).
+bool by_megatron(const Sheet& sheet) {
+  return sheet.find({"tensor_model_parallel_size", "pipeline_model_parallel_size", "expert_model_parallel_size"}) !=
+         nullptr;
 }
 
 /// finetuning_type is lora where nothing is said (hparams/finetuning_args.py).
@@ -136,15 +186,7 @@ void take_checkpointing(Sheet& sheet) {
   }
 }
 
-void rules(Sheet& sheet) {
-  take_deepspeed(sheet, "deepspeed", "8");
-  take_method(sheet);
-  take_optimizer(sheet);
-  take_types(sheet);
-  take_checkpointing(sheet);
-  take_optimizer_impl(sheet);
-  take_fsdp(sheet);
-  take_liger(sheet, "enable_liger_kernel");
+void take_data(Sheet& sheet) {
   take_length(sheet,
               {"max_steps", {"num_train_epochs"}, {"packing", "neat_packing"}, "max_samples", transformers_epochs});
   sheet.by_default("seq", "2048", "LLaMA-Factory default");
@@ -152,10 +194,33 @@ void rules(Sheet& sheet) {
   if (sheet.text("stage") != "pt") assume_full_sequences(sheet, {"packing", "neat_packing"});
 }
 
+void megatron_rules(Sheet& sheet) {
+  sheet.say("framework", "megatron",
+            *sheet.find({"tensor_model_parallel_size", "pipeline_model_parallel_size", "expert_model_parallel_size"}));
+  take_megatron_run(sheet);
+  take_data(sheet);
+}
+
+void rules(Sheet& sheet) {
+  refuse_what_trains_nothing(sheet);
+  take_method(sheet);
+  if (by_megatron(sheet)) return megatron_rules(sheet);
+  take_deepspeed(sheet, "deepspeed", "8");
+  if (sheet.has("cp")) sheet.by_default("cp_exchange", "all-to-all", "LLaMA-Factory default");
+  take_optimizer(sheet);
+  take_types(sheet);
+  take_checkpointing(sheet);
+  take_optimizer_impl(sheet);
+  take_fsdp(sheet);
+  take_liger(sheet, "enable_liger_kernel");
+  take_data(sheet);
+}
+
 }  // namespace
 
 const Format& llama_factory_format() {
-  static const Format format{"LLaMA-Factory configuration", "llama-factory", tables, recognizes, rules};
+  static const Format format{"LLaMA-Factory configuration", "llama-factory", tables, recognizes, rules, false,
+                             rename_llama_factory_v1};
   return format;
 }
 

@@ -89,13 +89,9 @@ void take_method(Sheet& sheet, std::string_view usual) {
 void take_engine(Sheet& sheet) {
   const Setting* setting = sheet.find("deepspeed");
   if (setting == nullptr) return;
-  std::string name = quantity::to_lower(setting->text);
-  if (name.starts_with("default-")) name.erase(0, std::string_view("default-").size());
-  const auto stage = name.substr(0, 5);
-  if (name.ends_with(".json") || !stage.starts_with("zero")) return take_deepspeed(sheet, "deepspeed", "1");
+  if (setting->text.ends_with(".json")) return take_deepspeed(sheet, "deepspeed", "1");
   sheet.say("framework", "deepspeed", *setting);
-  sheet.say("sharding", stage == "zero0" ? "ddp" : stage, *setting);
-  if (name.ends_with("_offload")) sheet.say("offload", stage == "zero3" ? "params+optimizer" : "optimizer", *setting);
+  take_zero_by_name(sheet, *setting);
 }
 
 void rules(Sheet& sheet) {

@@ -5,9 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
-#include <vector>
 
 namespace llmcalc::read {
 namespace {
@@ -30,63 +28,16 @@ const Setting* chosen(const Sheet& sheet, std::string_view key) {
   return on ? setting : nullptr;
 }
 
-struct Projection {
-  std::string_view name;     ///< as modules are called
-  std::string_view targets;  ///< as --lora-targets calls them
-};
-
-/// Module names of transformers' and torchtune's models.
-constexpr Projection projections[] = {
-    {"q_proj", "q"},
-    {"k_proj", "k"},
-    {"v_proj", "v"},
-    {"o_proj", "o"},
-    {"out_proj", "o"},
-    {"output_proj", "o"},
-    {"gate_proj", "gate"},
-    {"up_proj", "up"},
-    {"down_proj", "down"},
-    {"gate_up_proj", "gate,up"},
-    {"qkv_proj", "q,k,v"},
-    {"query_key_value", "q,k,v"},
-    {"c_attn", "q,k,v"},
-    {"w_pack", "q,k,v"},
-    {"dense", "o"},
-    {"dense_h_to_4h", "fc1"},
-    {"dense_4h_to_h", "fc2"},
-    {"fc1", "fc1"},
-    {"fc2", "fc2"},
-    {"fc_in", "fc1"},
-    {"fc_out", "fc2"},
-    {"wq", "q"},
-    {"wk", "k"},
-    {"wv", "v"},
-    {"wo", "o"},
-    {"w1", "gate"},
-    {"w2", "down"},
-    {"w3", "up"},
-    {"embed_tokens", "embed"},
-    {"lm_head", "head"},
-    {"linear_qkv", "q,k,v"},
-    {"linear_proj", "o"},
-    {"linear_fc1", "gate,up"},
-    {"linear_fc2", "down"},
-};
-
-constexpr std::array<std::string_view, 4> everything{"all", "all-linear", "all_linear", "linear"};
-
-/// "q_proj, v_proj" and "q_proj v_proj".
-std::vector<std::string> names_in(const Setting& setting) {
-  std::vector<std::string> names;
-  std::string name;
-  for (const char c : setting.text + ",") {
-    if (c != ',' && c != ' ' && c != '[' && c != ']' && c != '\'' && c != '"') {
-      name += quantity::to_lower(c);
-    } else if (!name.empty()) {
-      names.push_back(std::exchange(name, {}));
-    }
+/// The stage in "zero3_bf16.json", "ds_z3_offload_config.json", "stage2"; '\0' where there is none.
+char stage_in(std::string_view name) {
+  for (const std::string_view word : {"zero", "stage", "_z", "-z"}) {
+    const auto at = name.find(word);
+    if (at == std::string_view::npos) continue;
+    auto rest = name.substr(at + word.size());
+    if (rest.starts_with('_') || rest.starts_with('-')) rest.remove_prefix(1);
+    if (!rest.empty() && rest.front() >= '0' && rest.front() <= '3') return rest.front();
   }
-  return names;
+  return '\0';
 }
 
 }  // namespace
@@ -144,27 +95,6 @@ bool take_quantization(Sheet& sheet, Nested usual) {
   return true;
 }
 
-void take_targets(Sheet& sheet, std::initializer_list<std::string_view> keys) {
-  const Setting* setting = sheet.find(keys);
-  if (setting == nullptr || says_nothing(*setting)) return;
-  std::string targets;
-  std::string unknown;
-  for (const auto& name : names_in(*setting)) {
-    if (std::ranges::find(everything, name) != everything.end())
-      return sheet.say("lora_targets", "all-linear", *setting);
-    const std::string_view last = std::string_view(name).substr(name.rfind('.') + 1);
-    const auto* found = std::ranges::find(projections, last, &Projection::name);
-    const bool known = found != std::end(projections);
-    auto& list = known ? targets : unknown;
-    list.append(list.empty() ? "" : ",").append(known ? found->targets : std::string_view(name));
-  }
-  if (!unknown.empty()) {
-    sheet.assume(*setting, targets.empty() ? "all linear layers, for which --lora-targets may say others"
-                                           : "modules " + unknown + " carry no adapter");
-  }
-  sheet.say("lora_targets", targets.empty() ? "all-linear" : targets, *setting);
-}
-
 void take_recompute(Sheet& sheet, std::initializer_list<std::string_view> keys) {
   const Setting* setting = sheet.find(keys);
   if (setting == nullptr) return;
@@ -188,7 +118,18 @@ void take_deepspeed(Sheet& sheet, std::string_view key, std::string_view batch) 
   if (setting == nullptr || says_nothing(*setting)) return;
   sheet.say("framework", "deepspeed", *setting);
   if (!batch.empty()) sheet.by_default("micro_batch", std::string(batch), "the trainer's default");
-  sheet.include(*setting);
+  if (!sheet.include(*setting)) take_zero_by_name(sheet, *setting);
+}
+
+void take_zero_by_name(Sheet& sheet, const Setting& file) {
+  const std::string path = quantity::to_lower(file.text);
+  const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
+  const char stage = stage_in(name);
+  if (stage == '\0') return;
+  sheet.say("sharding", stage == '0' ? "ddp" : std::string("zero") + stage, file);
+  if (name.find("offload") == std::string_view::npos) return;
+  const bool weights_alone = name.find("offload_param") != std::string_view::npos;
+  sheet.say("offload", stage != '3' ? "optimizer" : weights_alone ? "params" : "params+optimizer", file);
 }
 
 void take_zero(Sheet& sheet, std::string_view stage, std::string_view optimizer, std::string_view params) {

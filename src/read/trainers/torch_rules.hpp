@@ -27,7 +27,7 @@ enum class Nested {
 /// load_in_4bit, quantization_bit and bnb_4bit_*: the weights of QLoRA. False where nothing is quantized.
 bool take_quantization(Sheet& sheet, Nested usual);
 
-/// Names of projections, or "all-linear".
+/// Names of projections, a pattern that ends with them, or "all-linear".
 void take_targets(Sheet& sheet, std::initializer_list<std::string_view> keys);
 
 /// fsdp, fsdp_config.* and fsdp_version, with and without the prefix fsdp_ on the keys inside.
@@ -43,6 +43,9 @@ void take_optimizer_impl(Sheet& sheet);
 /// \param batch  sequences of an accelerator unasked: the trainer's own, also where DeepSpeed runs it; empty:
 /// DeepSpeed's
 void take_deepspeed(Sheet& sheet, std::string_view key, std::string_view batch);
+
+/// The stage and what moves away by the name of a DeepSpeed file that nobody can read: "zero3_offload".
+void take_zero_by_name(Sheet& sheet, const Setting& file);
 
 /// DeepSpeed's stage and what it moves away, under the keys that say so.
 void take_zero(Sheet& sheet, std::string_view stage, std::string_view optimizer, std::string_view params);

@@ -8,6 +8,7 @@ namespace llmcalc::read {
 inline constexpr Spelling attention_words[] = {
     {"flash_attention_2", "flash"},
     {"flash_attention_3", "flash"},
+    {"flash_attention2", "flash"},
     {"flash_attn", "flash"},
     {"flash", "flash"},
     {"fa2", "flash"},

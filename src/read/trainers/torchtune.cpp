@@ -1,10 +1,10 @@
-// torchtune's YAML: components are named by their Python builders, which say model and method
-// (torchtune/models/<family>/_model_builders.py, recipes/configs).
+// torchtune's YAML (recipes/configs) and the overrides of `tune run`.
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "read/launch/formats.hpp"
 #include "read/trainers/run_length.hpp"
 #include "read/trainers/torch_rules.hpp"
+#include "read/trainers/torchtune_model.hpp"
 
 #include <algorithm>
 #include <string>
@@ -35,7 +35,15 @@ constexpr Row rows[] = {
     {"enable_activation_checkpointing", Use::rule},
     {"enable_activation_offloading", Use::rule},
     {"fsdp_cpu_offload", Use::rule},
+    {"fsdp.cpu_offload", Use::rule},
     {"fsdp_reshard_after_forward", Use::rule},
+    {"ac_mode", Use::rule},
+    {"ac_option", Use::rule},
+    {"policy_model._component_", Use::rule},
+    {"ppo_batch_size", Use::rule},
+    {"forward_batch_size", Use::unmapped, "samples are generated as many at once as are trained on"},
+    {"max_generated_tokens", Use::unmapped, "part of --seq"},
+    {"reward_and_value_model._component_", Use::unmapped, "reward and value model are as large as the trained one"},
     {"dtype", Use::rule},
     {"loss._component_", Use::rule},
     {"max_steps_per_epoch", Use::rule},
@@ -43,12 +51,13 @@ constexpr Row rows[] = {
     {"dataset.packed", Use::rule},
     {"custom_sharded_layers", Use::unmapped, "embedding and head are sharded with the layers"},
     {"clip_grad_norm", Use::unmapped, "the temporary norms of clipping are not counted"},
-    {"teacher_model*", Use::unmapped, "the teacher of a distillation is not counted"},
+    {"teacher_model._component_", Use::unmapped, "the teacher of a distillation is not counted"},
     {"quantizer*", Use::unmapped, "the rounding of quantization-aware training is not counted"},
+    {"teacher_model*"},
     {"tensor_parallel_plan*"},
     {"low_cpu_ram"},
     {"collate_fn"},
-    {"kd_*", Use::unmapped, "the teacher of a distillation is not counted"},
+    {"kd_*"},
     {"positional.0", Use::rule},
     {"positional*"},
     {"model*"},
@@ -77,7 +86,26 @@ constexpr Row rows[] = {
     {"standalone"},
     {"rdzv_*"},
     {"batch_size_val"},
-    {"ac_mode"},
+    {"policy_model*"},
+    {"reward_and_value_model*"},
+    {"ref_*"},
+    {"reward_checkpointer*"},
+    {"teacher_checkpointer*"},
+    {"dataloader*"},
+    {"memory_efficient_fsdp_wrap"},
+    {"enable_kv_cache"},
+    {"num_steps"},
+    {"ppo_*"},
+    {"min_response_length"},
+    {"penalise_no_eos"},
+    {"reward_penalty"},
+    {"stop_token_ids"},
+    {"whiten_rewards"},
+    {"gamma"},
+    {"lmbda"},
+    {"kl_coeff"},
+    {"temperature"},
+    {"top_k"},
     {"cudnn_*"},
     {"data_parallel_*"},
 };
@@ -86,64 +114,6 @@ constexpr std::span<const Row> tables[] = {rows};
 
 bool recognizes(const Settings& settings) {
   return settings.has("model._component_") || settings.has("tokenizer._component_");
-}
-
-struct Builder {
-  std::string_view name;
-  std::string_view preset;
-};
-constexpr Builder builders[] = {
-    {"llama2_7b", "llama-2-7b"},
-    {"llama2_13b", "llama-2-13b"},
-    {"llama2_70b", "llama-2-70b"},
-    {"llama3_8b", "llama-3-8b"},
-    {"llama3_70b", "llama-3-70b"},
-    {"llama3_1_8b", "llama-3.1-8b"},
-    {"llama3_1_70b", "llama-3.1-70b"},
-    {"llama3_1_405b", "llama-3.1-405b"},
-    {"llama3_2_1b", "llama-3.2-1b"},
-    {"llama3_2_3b", "llama-3.2-3b"},
-    {"llama3_3_70b", "llama-3.3-70b"},
-    {"mistral_7b", "mistral-7b-v0.1"},
-    {"gemma_2b", "gemma-2b"},
-    {"gemma_7b", "gemma-7b"},
-    {"gemma2_2b", "gemma-2-2b"},
-    {"gemma2_9b", "gemma-2-9b"},
-    {"gemma2_27b", "gemma-2-27b"},
-    {"phi3_mini", "phi-3-mini"},
-    {"qwen2_7b", "qwen2-7b"},
-    {"qwen2_0_5b", "qwen2-0.5b"},
-    {"qwen2_1_5b", "qwen2-1.5b"},
-    {"qwen2_5_0_5b", "qwen2.5-0.5b"},
-    {"qwen2_5_1_5b_base", "qwen2.5-1.5b"},
-    {"qwen2_5_3b", "qwen2.5-3b"},
-    {"qwen2_5_7b_base", "qwen2.5-7b"},
-    {"qwen2_5_14b_base", "qwen2.5-14b"},
-    {"qwen2_5_32b_base", "qwen2.5-32b"},
-    {"qwen2_5_72b_base", "qwen2.5-72b"},
-};
-
-/// What stands behind the last dot of "torchtune.models.llama3_1.lora_llama3_1_8b".
-std::string builder_name(const Setting& component) {
-  const auto dot = component.text.rfind('.');
-  return quantity::to_lower(dot == std::string::npos ? component.text : component.text.substr(dot + 1));
-}
-
-void take_model(Sheet& sheet) {
-  const Setting* component = sheet.find("model._component_");
-  if (component == nullptr) return;
-  std::string name = builder_name(*component);
-  const bool quantized = name.starts_with("qlora_") || sheet.is_on("model.quantize_base");
-  const bool adapts = quantized || name.starts_with("lora_");
-  if (adapts && name.find("lora_") != std::string::npos) name.erase(0, name.find("lora_") + 5);
-  const auto* found = std::ranges::find(builders, name, &Builder::name);
-  if (found != std::end(builders)) {
-    sheet.say("model", std::string(found->preset), *component);
-  } else {
-    sheet.assume(*component, "no public model is known by that name: say --model");
-  }
-  const std::string_view whole = sheet.is_on("model.use_dora") ? "dora" : "lora";
-  sheet.say("method", !adapts ? "full" : quantized ? "qlora" : std::string(whole), *component);
 }
 
 void take_adapted(Sheet& sheet) {
@@ -169,7 +139,7 @@ constexpr Spelling optimizers[] = {{"adamw", "adamw"},
 void take_optimizer(Sheet& sheet) {
   const Setting* component = sheet.find("optimizer._component_");
   if (component == nullptr) return;
-  const auto* found = std::ranges::find(optimizers, builder_name(*component), &Spelling::theirs);
+  const auto* found = std::ranges::find(optimizers, component_name(*component), &Spelling::theirs);
   if (found == std::end(optimizers)) return sheet.assume(*component, "AdamW's states are counted: say --optimizer");
   sheet.say("optimizer", std::string(found->ours), *component);
   const auto fused = sheet.truth("optimizer.fused");
@@ -183,12 +153,25 @@ void take_recipe(Sheet& sheet) {
   if (recipe.find("distributed") != std::string::npos) sheet.say("sharding", "fsdp2", *sheet.find("positional.0"));
 }
 
+/// recipes/full_finetune_distributed.py: ac_mode counts where the switch for all layers is off.
+void take_some_layers(Sheet& sheet) {
+  const std::string mode = sheet.text("ac_mode");
+  if (mode.empty() || says_nothing(*sheet.find("ac_mode")) || sheet.is_on("enable_activation_checkpointing")) return;
+  const auto every = sheet.count("ac_option");
+  const Setting& setting = *sheet.find("ac_mode");
+  if (mode == "full") sheet.say("recompute", "full", setting);
+  if (mode == "selective") sheet.say("recompute", every ? "every-" + std::to_string(*every) : "selective", setting);
+}
+
 void take_memory(Sheet& sheet) {
   take_recompute(sheet, {"enable_activation_checkpointing"});
+  take_some_layers(sheet);
   if (sheet.is_on("enable_activation_offloading")) {
     sheet.say("offload", "activations", sheet.said("enable_activation_offloading"));
   }
-  if (sheet.is_on("fsdp_cpu_offload")) sheet.say("offload", "params+optimizer", sheet.said("fsdp_cpu_offload"));
+  for (const auto key : {"fsdp_cpu_offload", "fsdp.cpu_offload"}) {
+    if (sheet.is_on(key)) sheet.say("offload", "params+optimizer", sheet.said(key));
+  }
   if (sheet.truth("fsdp_reshard_after_forward") == false) {
     sheet.say("reshard", "0", *sheet.find("fsdp_reshard_after_forward"));
   }
@@ -203,17 +186,13 @@ void take_epochs(Sheet& sheet) {
 }
 
 void rules(Sheet& sheet) {
-  take_model(sheet);
+  take_torchtune_model(sheet);
   take_adapted(sheet);
   take_optimizer(sheet);
   take_recipe(sheet);
   take_memory(sheet);
   take_epochs(sheet);
   if (const Setting* dtype = sheet.find("dtype")) sheet.say("dtype", quantity::to_lower(dtype->text), *dtype);
-  const Setting* loss = sheet.find("loss._component_");
-  const bool in_chunks = loss != nullptr && (loss->text.find("Chunked") != std::string::npos ||
-                                             loss->text.find("LinearCrossEntropy") != std::string::npos);
-  if (in_chunks) sheet.say("loss", "chunked", *loss);
   if (!sheet.has("seq")) sheet.assume("samples as long as --seq: the file leaves their length to the data");
 }
 
