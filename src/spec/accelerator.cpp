@@ -16,9 +16,11 @@ using Peak = std::optional<quantity::FlopRate> Peaks::*;
 using Order = std::array<Peak, 6>;
 
 constexpr Order double_precision{&Peaks::fp64_matrix, &Peaks::fp64};
-/// Frameworks multiply fp32 matrices in fp32 unless they are told to round to TF32 (torch.backends.cuda.matmul).
-constexpr Order single_precision{&Peaks::fp32_matrix, &Peaks::fp32};
-constexpr Order tensor_float{&Peaks::tf32, &Peaks::fp32_matrix, &Peaks::fp32};
+/// Frameworks multiply fp32 matrices in fp32 unless they are told to round to TF32 (torch.backends.cuda.matmul). Matrix
+/// units that take no fp32 round it: XLA's in one pass of bf16 unless it is asked for three or six
+/// (jax.lax.Precision.DEFAULT on TPUs; torch_xla/backends.py, set_mat_mul_precision).
+constexpr Order single_precision{&Peaks::fp32_matrix, &Peaks::fp32, &Peaks::tf32, &Peaks::bf16};
+constexpr Order tensor_float{&Peaks::tf32, &Peaks::fp32_matrix, &Peaks::fp32, &Peaks::bf16};
 /// Its range does not fit into fp16: libraries multiply in fp32 where matrix units do not take it (torch.mm in bf16:
 /// 10.6 TFLOP/s on V100, 7 on RTX 2080 Ti, github.com/zzc0721/torch-performance-test-data).
 constexpr Order brain_float{&Peaks::bf16, &Peaks::fp32_matrix, &Peaks::fp32};

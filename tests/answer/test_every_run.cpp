@@ -69,6 +69,15 @@ TEST_CASE("every preset, framework and method is answered or refused by name", "
   CHECK(answered > asked / 4);
 }
 
+TEST_CASE("every accelerator answers for every framework", "[long]") {
+  const auto frameworks = words_for<spec::Framework>();
+  for (const auto& gpu : read::Catalogue().accelerators()) {
+    for (const auto& framework : frameworks) {
+      CHECK(is_answered("--model qwen2.5-0.5b --framework " + framework + " --gpu " + gpu.accelerator.id, false));
+    }
+  }
+}
+
 TEST_CASE("every preset is advised whatever is trained of it", "[long]") {
   const auto methods = words_for<spec::Method>();
   std::size_t turn = 0;

@@ -59,6 +59,12 @@ TEST_CASE("plain fp32 products do not borrow the TF32 peak") {
   CHECK(matrix_peak(v100(), Dtype::tf32) == teraflops(15.7));
 }
 
+/// jax.lax.Precision.DEFAULT: on a TPU one pass of bf16 with fp32 accumulation.
+TEST_CASE("matrix units without fp32 round to bf16") {
+  CHECK(matrix_peak(part({{&Peaks::bf16, 197}, {&Peaks::int8, 394}}), Dtype::fp32) == teraflops(197));
+  CHECK(matrix_peak(part({{&Peaks::bf16, 197}}), Dtype::tf32) == teraflops(197));
+}
+
 TEST_CASE("a type that the part lacks runs at the peak of the next wider one") {
   CHECK(matrix_peak(v100(), Dtype::bf16) == teraflops(15.7));
   CHECK(matrix_peak(v100(), Dtype::mxfp8) == teraflops(125));
@@ -83,6 +89,6 @@ TEST_CASE("weight-only formats multiply in 16 bits") {
 
 TEST_CASE("a part that cannot carry the type says so") {
   const auto tpu = part({{&Peaks::bf16, 275}, {&Peaks::int8, 275}});
-  CHECK_THROWS_AS(matrix_peak(tpu, Dtype::fp32), quantity::BadInput);
-  CHECK_THROWS_WITH(matrix_peak(tpu, Dtype::fp32), Catch::Matchers::Contains("fp32"));
+  CHECK_THROWS_AS(matrix_peak(tpu, Dtype::fp64), quantity::BadInput);
+  CHECK_THROWS_WITH(matrix_peak(tpu, Dtype::fp64), Catch::Matchers::Contains("fp64"));
 }
