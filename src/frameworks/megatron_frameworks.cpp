@@ -106,6 +106,7 @@ Profile core_profile(const Run& run) {
   p.kernels.fuse_dropout_add = true;
   p.exchange.scatters_stage_tensors = true;
   p.experts.holds_routed_rows = p.experts.loops_over_biases = true;
+  p.mlp.clamps_apart = true;
   p.allocator.allocates_tensors = true;
   return p;
 }

@@ -130,6 +130,23 @@ Value BlockBuilder::gated_clamped(const Value& gate, const Value& up) {
   return multiply(shifted, unit, "gated product");
 }
 
+/// Either half is clamped, which keeps it, and both are put together again. Passes over the matrix: forward read and
+/// write to clamp and to put together; backward gradient, input and result to clamp, and both gradients put together
+/// (Megatron-LM core/fusions/fused_bias_geglu.py, weighted_bias_quick_geglu_impl: chunk, clamp, torch.cat).
+Value BlockBuilder::clamped_halves(const Value& gate_and_up) {
+  constexpr std::int64_t forward_passes = 4;
+  constexpr std::int64_t backward_passes = 5;
+  constexpr std::int32_t kernels = 3;
+  const Value y = each(gate_and_up, "clamped gate and up");
+  Op& op = block_.ops.back();
+  op.saved.push_back(gate_and_up.id);
+  op.eager = true;
+  op.kernels = op.kernels_backward = kernels;
+  op.moved_forward = forward_passes * size(y.id);
+  if (y.needs_gradient) op.moved_backward = backward_passes * size(y.id);
+  return y;
+}
+
 /// One kernel on the concatenated matrix keeps that matrix (Megatron-LM core/fusions/fused_bias_swiglu.py).
 Value BlockBuilder::gated_fused(const Value& gate_and_up, std::int64_t f) {
   const Value y = value("gated product", gate_and_up.rows, f, gate_and_up.width, gate_and_up.needs_gradient);

@@ -88,6 +88,7 @@ class BlockBuilder {
   Value gated_fused(const Value& gate_and_up, std::int64_t f);   ///< the same on one concatenated matrix
   Value gated_halves(const Value& gate_and_up, std::int64_t f);  ///< its chain on that matrix
   Value gated_clamped(const Value& gate, const Value& up);       ///< gate sigmoid(a gate) (up + 1), both clamped
+  Value clamped_halves(const Value& gate_and_up);                ///< both halves of one concatenated matrix
   Value dropout(const Value& x, std::string_view name);          ///< the identity when the run has none
   /// Drops from a branch and adds it to the residual. \param name  of the dropout
   Value dropout_add(const Value& residual, const Value& branch, std::string_view name);

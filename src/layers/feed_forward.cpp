@@ -67,13 +67,21 @@ Projected project(BlockBuilder& b, const MlpMatrices& mlp, const Value& x) {
   return with_own_term(b, mlp, x, {gate, b.linear(x, inward(mlp, "up projection", x.columns, mlp.width))});
 }
 
+/// Grouped kernels clamp within the product.
+bool clamps_apart(const Context& c) {
+  return c.profile.mlp.clamps_apart && c.shape().writing.clamped_gate && !c.fuses_experts;
+}
+
+Value activated_halves(BlockBuilder& b, const Value& both) {
+  const std::int64_t width = both.columns / 2;
+  const Value x = clamps_apart(b.context()) ? b.clamped_halves(both) : both;
+  return b.context().profile.mlp.fused_glu ? b.gated_fused(x, width) : b.gated_halves(x, width);
+}
+
 Value activated(BlockBuilder& b, const Projected& x) {
   const auto& profile = b.context().profile;
   if (!spec::is_gated(b.context().shape().mlp)) return b.activation(x.up, "activated");
-  if (x.gate.id == x.up.id) {
-    const std::int64_t width = x.gate.columns / 2;
-    return profile.mlp.fused_glu ? b.gated_fused(x.gate, width) : b.gated_halves(x.gate, width);
-  }
+  if (x.gate.id == x.up.id) return activated_halves(b, x.gate);
   if (profile.kernels.transformers_modules && b.context().shape().writing.clamped_gate) {
     return b.gated_clamped(x.gate, x.up);
   }

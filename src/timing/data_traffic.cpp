@@ -3,6 +3,8 @@
 #include "llmcalc/program/sharding.hpp"
 #include "llmcalc/spec/traits.hpp"
 
+#include <algorithm>
+
 namespace llmcalc::timing {
 
 using layers::Collective;
@@ -20,27 +22,40 @@ Seconds between_replicas(const Network& network, Bytes gradients) {
   return network.collective(Collective::all_reduce, bytes(in_bytes(gradients) / network.sharding().ranks), replicas);
 }
 
-/// A broadcast passes round the same ring as an all-gather, once for each rank.
-Seconds from_owners(const Network& network, Bytes size, const GroupSpan& span) {
-  const Bytes share = bytes(quantity::ceil_divide(in_bytes(size), span.ranks));
-  return static_cast<double>(span.ranks) * network.collective(Collective::all_gather, share, span);
-}
-
 /// Who takes part, and how gradients and weights travel.
 struct Exchange {
   GroupSpan shards;       ///< ranks that share the states
   GroupSpan replicas;     ///< all that reduce a gradient
-  bool by_owner = false;  ///< updated weights
-  bool whole = false;     ///< gradients
+  bool by_owner = false;  ///< updated weights, of as many tensors
+  std::int64_t tensors = 0;
+  bool whole = false;  ///< gradients
 };
+
+/// One broadcast for each rank that has a tensor (InternLM solver/optimizer/hybrid_zero_optim.py, broadcast_params and
+/// _partition_param_list).
+Seconds from_owners(const Network& network, Bytes size, const Exchange& how) {
+  const std::int64_t owners = std::max<std::int64_t>(1, std::min(how.shards.ranks, how.tensors));
+  const Bytes share = bytes(quantity::ceil_divide(in_bytes(size), owners));
+  return static_cast<double>(owners) * network.broadcast(share, how.shards);
+}
 
 DataTraffic exchange(const Network& network, Bytes weights, Bytes gradients, const Exchange& how) {
   DataTraffic traffic;
   traffic.reduce = how.whole ? network.collective(Collective::all_reduce, gradients, how.replicas)
                              : network.collective(Collective::reduce_scatter, gradients, how.shards);
-  traffic.gather = how.by_owner ? from_owners(network, weights, how.shards)
+  traffic.gather = how.by_owner ? from_owners(network, weights, how)
                                 : network.collective(Collective::all_gather, weights, how.shards);
   return traffic;
+}
+
+/// The first product of a pass waits for its weight, and the last gradient of the backward pass has nothing behind it.
+void show_edges(const WeightTraffic& w, const Network& network, DataTraffic& traffic) {
+  const auto gathered = [&](Bytes size) {
+    return network.collective(Collective::all_gather, size, network.sharding());
+  };
+  traffic.shown_forward = gathered(w.first_weights);
+  traffic.shown_backward =
+      gathered(w.last_weights) + network.collective(Collective::reduce_scatter, w.first_gradients, network.sharding());
 }
 
 }  // namespace
@@ -85,10 +100,12 @@ DataTraffic data_traffic(const WeightTraffic& w, const spec::Layout& layout, con
   const bool by_owner = profile.exchange.sends_by_owner && !sharding.gathers_weights();
   const GroupSpan alone;
   DataTraffic traffic = exchange(network, w.weights, w.gradients,
-                                 {replicated ? alone : network.sharding(), network.data(), by_owner, whole});
-  traffic += exchange(network, w.expert_weights, w.expert_gradients,
-                      {replicated ? alone : network.expert_sharding(), network.expert_data(), by_owner, whole});
+                                 {replicated ? alone : network.sharding(), network.data(), by_owner, w.trained, whole});
+  traffic +=
+      exchange(network, w.expert_weights, w.expert_gradients,
+               {replicated ? alone : network.expert_sharding(), network.expert_data(), by_owner, w.trained, whole});
   if (!whole) traffic.reduce += between_replicas(network, w.gradients);
+  if (profile.exchange.overlaps_within_layer) show_edges(w, network, traffic);
   return traffic;
 }
 

@@ -23,6 +23,12 @@ constexpr Seconds ring_hop = quantity::seconds(4.0e-6);
 constexpr Seconds link_hop = quantity::seconds(1.9e-6);
 constexpr Seconds start = quantity::seconds(10e-6);
 
+/// A broadcast passes one rank after the other, of which each waits for a chunk: halfway between what NCCL counts for
+/// each rank of its LL128 protocol, 4 us, and of Simple, 14 (the same file, ncclFuncBroadcast: nsteps * lat).
+/// InternEvo's 7B waits 9 to 10 us a rank and broadcast on 128 to 1,024 A100 (doc/en/train_performance.md, zero1=-1
+/// beside zero1=8).
+constexpr Seconds broadcast_hop = quantity::seconds(9.0e-6);
+
 /// An all-to-all between nodes is a message to each rank there: its rate over that of rings. Qwen3 235B on 256 H100,
 /// whose experts are spread over four nodes, waits 1.3 times as long for them as rings would (Megatron-Bridge 25.09,
 /// docs/performance-summary.md).
@@ -130,6 +136,12 @@ Seconds Network::collective(Collective kind, Bytes size, const GroupSpan& span, 
   }
   if (span.nodes() == 1) return links_.collective(kind, size, span.ranks, span.ranks);
   return between_nodes(kind, size, span, copies);
+}
+
+Seconds Network::broadcast(Bytes size, const GroupSpan& span) const {
+  const Seconds around = collective(Collective::all_gather, size, span);
+  if (span.nodes() == 1 || size <= Bytes()) return around;
+  return around - latency(Collective::all_gather, span) + static_cast<double>(span.ranks - 1) * broadcast_hop;
 }
 
 Seconds Network::inside_nodes(Collective kind, Bytes size, const GroupSpan& span) const {

@@ -79,8 +79,9 @@ Seconds StepTimer::gathering(std::size_t block, std::int64_t times) const {
   const BlockTime& work = costs_.times[block];
   const Seconds backward = work.recompute.total() + work.backward.total();
   const DataTraffic again = question_.layout.reshard ? one : DataTraffic{};
-  return static_cast<double>(times) *
-         (beside(one.gather, work.forward.total()) + beside(again.gather + one.reduce, backward));
+  const Seconds shown = one.shown_forward + one.shown_backward;
+  return static_cast<double>(times) * (shown + beside(one.gather - one.shown_forward, work.forward.total()) +
+                                       beside(positive(again.gather + one.reduce - one.shown_backward), backward));
 }
 
 /// Megatron-LM runs the forward pass of one micro-batch beside the backward pass of another, layer by layer, each
@@ -147,7 +148,8 @@ bool StepTimer::accumulates_apart() const {
 /// backward pass (torch/distributed/pipelining/stage.py, run_post_backward).
 Seconds StepTimer::data_exchange(const StageTraffic& traffic, const StageTime& stage) const {
   if (gathers_) return {};
-  const auto& [gather, reduce] = traffic.exchange;
+  const Seconds gather = traffic.exchange.gather;
+  const Seconds reduce = traffic.exchange.reduce;
   if (sharding_.gathers_once()) return traffic.copies + reduce + beside(gather, stage.forward.total());
   const Seconds reduction = beside(reduce, stage.backward.total()) + traffic.around;
   if (profile_.exchange.sends_by_owner) return gather + reduction;

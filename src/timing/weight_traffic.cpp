@@ -94,6 +94,7 @@ WeightTraffic& WeightTraffic::operator+=(const WeightTraffic& other) {
   updated += other.updated;
   update_products += other.update_products;
   updated_parameters += other.updated_parameters;
+  trained += other.trained;
   return *this;
 }
 
@@ -105,8 +106,23 @@ WeightTraffic operator*(std::int64_t times, const WeightTraffic& t) {
           times * t.accumulated,
           times * t.updated,
           static_cast<double>(times) * t.update_products,
-          times * t.updated_parameters};
+          times * t.updated_parameters,
+          times * t.trained};
 }
+
+namespace {
+
+/// Weights without a second dimension are small beside the matrices.
+void note_edges(const layers::Weight& w, const spec::Training& training, const frameworks::Profile& profile,
+                WeightTraffic& sum) {
+  if (w.rows <= 1 || w.columns <= 1) return;
+  sum.last_weights = travelling(w, training.precision.compute);
+  if (sum.first_weights > bytes(0)) return;
+  sum.first_weights = sum.last_weights;
+  if (w.trainable) sum.first_gradients = reduced(w, training.precision, profile);
+}
+
+}  // namespace
 
 WeightTraffic weight_traffic(const layers::Block& block, const spec::Training& training,
                              const frameworks::Profile& profile, const program::StateSharding& sharding,
@@ -116,7 +132,9 @@ WeightTraffic weight_traffic(const layers::Block& block, const spec::Training& t
     if (w.shared) continue;
     const bool expert = w.split == layers::Split::expert;
     (expert ? sum.expert_weights : sum.weights) += travelling(w, training.precision.compute);
+    if (profile.exchange.overlaps_within_layer) note_edges(w, training, profile, sum);
     if (!w.trainable) continue;
+    ++sum.trained;
     const std::int64_t shards = sharding.of(w.split).optimizer;
     (expert ? sum.expert_gradients : sum.gradients) += reduced(w, training.precision, profile);
     sum.accumulated += accumulated(w, training, profile);

@@ -49,6 +49,26 @@ TEST_CASE("Pax writes attention out until a fused kernel takes its place") {
   CHECK_FALSE(has_operation(of_xla.program.blocks[1], layers::OpKind::attention));
 }
 
+/// Layers run in a loop (praxis layers/repeats.py), whose body XLA schedules by itself: its first product waits for its
+/// weight, forward and backward, and nothing follows the last gradient.
+TEST_CASE("Pax shows what its layers exchange first and last") {
+  const std::string line =
+      "--model llama-2-7b --framework pax --seq 4096 --micro-batch 4 --gpu a100-80-sxm:64 --nodes 8 --sharding zero3"
+      " --inter-node-gbps 1600";
+  test::Asked asked(line);
+  const double in_loop = in_seconds(step_of(asked).data);
+  asked.profile.exchange.overlaps_within_layer = false;
+  const double ahead = in_seconds(step_of(asked).data);
+  const timing::Network network(*asked.question.gpu, asked.question.layout);
+  const auto time = [&](layers::Collective kind, std::int64_t elements, std::int64_t width) {
+    return in_seconds(network.collective(kind, quantity::bytes(width * elements), network.sharding()));
+  };
+  constexpr std::int64_t attention = std::int64_t{3} * 4096 * 4096, down = std::int64_t{4096} * 11'008;
+  using enum layers::Collective;
+  const double edges = time(all_gather, attention, 2) + time(all_gather, down, 2) + time(reduce_scatter, attention, 4);
+  CHECK(in_loop - ahead == Approx((1.0 - 0.189) * 32 * edges).epsilon(0.02));  // collectives slow what they run beside
+}
+
 /// InternLM model/metrics.py, AccPerplex.update: the loss of each token, two maxima, argmax, difference, exponential
 /// and sum read the fp32 logits, difference and exponential write them.
 TEST_CASE("InternEvo's metrics pass over the logits nine times") {

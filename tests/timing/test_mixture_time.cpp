@@ -4,6 +4,7 @@
 #include "timing/steps.hpp"
 
 using namespace llmcalc;
+using quantity::in_bytes;
 using quantity::in_seconds;
 using test::step_of;
 
@@ -20,12 +21,12 @@ const std::string qwen_on_two_nodes =
 
 }  // namespace
 
-/// 72 bytes an element of 4 x 4,096 tokens, 4 experts each, 2,880 wide (experts.py, TEGroupedMLP._apply_bias), at 0.49
-/// of 8 TB/s in 36 layers and 5 micro-batches: 0.62 s.
-TEST_CASE("biases of experts take what their loop moves, and nothing inside grouped kernels") {
+/// 72 bytes an element of 4 x 4,096 tokens, 4 experts each, 2,880 wide (experts.py, TEGroupedMLP._apply_bias), and 36
+/// to clamp what the activation reads (fused_bias_geglu.py), at 0.49 of 8 TB/s in 36 layers and 5 micro-batches.
+TEST_CASE("biases of experts and their clamp take what they move, and nothing inside grouped kernels") {
   const auto loop = step_of(gpt_oss + "--cuda-graph scoped");
   const auto fused = step_of(gpt_oss + "--cuda-graph full");
-  const double moved = 72.0 * 4 * 4096 * 4 * 2880 * 36 * 5;
+  const double moved = (72.0 + 36.0) * 4 * 4096 * 4 * 2880 * 36 * 5;
   const double added = in_seconds(loop.forward.streams + loop.backward.streams) -
                        in_seconds(fused.forward.streams + fused.backward.streams);
   CHECK(added == Approx(moved / (0.49 * 8e12)).epsilon(0.05));
@@ -55,4 +56,27 @@ TEST_CASE("a captured iteration waits for no host, a captured part for what is l
   CHECK(host("full") == 0.0);
   CHECK(host("none") > host("scoped"));
   CHECK(host("scoped") > 0.0);
+}
+
+/// Megatron-LM core/fusions/fused_bias_geglu.py, weighted_bias_quick_geglu_impl: `torch.cat((x_glu.clamp(...),
+/// x_linear.clamp(...)), -1)` ahead of the fused activation. Forward the matrix is read and written twice; backward
+/// each clamp reads gradient and input and writes, and both gradients are put together. Grouped kernels clamp within.
+TEST_CASE("Megatron-LM clamps gpt-oss's experts in kernels of PyTorch's own") {
+  const std::string line =
+      "--model gpt-oss-20b --framework megatron-bridge --dtype mixed-bf16 --seq 4096 --micro-batch 1 --gpu b200-sxm";
+  const auto clamps = [](const test::Asked& asked) {
+    std::vector<layers::Op> found;
+    for (const layers::Op& op : asked.program.blocks[1].ops) {
+      if (op.name == "clamped gate and up") found.push_back(op);
+    }
+    return found;
+  };
+  const auto written = clamps(test::Asked(line));
+  REQUIRE(written.size() == 1);
+  constexpr std::int64_t matrix = std::int64_t{4} * 4096 * 2 * 2880 * 2;  // top_k x tokens x both halves x bf16
+  CHECK(in_bytes(written[0].moved_forward) == 4 * matrix);
+  CHECK(in_bytes(written[0].moved_backward) == 5 * matrix);
+  CHECK(written[0].saved.size() == 1);
+  CHECK(clamps(test::Asked(line + " --cuda-graph full")).empty());
+  CHECK(clamps(test::Asked("--model qwen3-30b-a3b" + line.substr(line.find(" --framework")))).empty());
 }

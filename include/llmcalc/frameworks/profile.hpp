@@ -61,6 +61,7 @@ struct AttentionChoices {
 struct MlpChoices {
   bool fused_glu = true;          ///< activation and gate are one kernel
   bool fused_gate_and_up = true;  ///< gate and up projection are one matrix
+  bool clamps_apart = false;      ///< where the family clamps them, in PyTorch's kernels ahead of that one
 };
 
 struct ExpertChoices {
@@ -167,6 +168,7 @@ struct ExchangeChoices {
   bool scatters_stage_tensors = false;    ///< each tensor-parallel rank sends its part of what stages hand on
   bool retains_stage_tensors = false;     ///< a pipeline stage keeps its received and sent tensor between steps
   bool overlaps_data = true;              ///< gradients are reduced while the last backward pass makes them
+  bool overlaps_within_layer = false;     ///< one layer's exchanges run beside that layer, not beside its neighbours
   bool sends_by_owner = false;            ///< each rank sends its share of the updated weights alone, beside nothing
   bool reduces_whole_gradients = false;   ///< all data-parallel ranks reduce all, though each updates a share
   bool reduces_narrow = false;            ///< gradients travel in the type of the products, however they are added up

@@ -45,6 +45,9 @@ class Network {
   quantity::Seconds collective(layers::Collective kind, quantity::Bytes size, const GroupSpan& span,
                                std::int64_t copies = 1) const;
 
+  /// From one rank to all others.
+  quantity::Seconds broadcast(quantity::Bytes size, const GroupSpan& span) const;
+
   /// One activation from a pipeline stage to the next. \param size  what one rank sends
   quantity::Seconds to_next_stage(quantity::Bytes size) const;
 

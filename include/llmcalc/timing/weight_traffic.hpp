@@ -7,6 +7,8 @@
 #include "llmcalc/spec/training.hpp"
 #include "llmcalc/timing/kernels.hpp"
 
+#include <cstdint>
+
 namespace llmcalc::timing {
 
 struct WeightTraffic {
@@ -18,6 +20,10 @@ struct WeightTraffic {
   quantity::Bytes updated;                  ///< what the optimizer reads and writes of the states on its rank
   quantity::Seconds update_products;        ///< matrix products of the update: Muon's
   quantity::Parameters updated_parameters;  ///< on this rank
+  std::int64_t trained = 0;                 ///< tensors
+  quantity::Bytes first_weights{};          ///< of one block: those of its first matrix
+  quantity::Bytes first_gradients{};        ///< and its gradient
+  quantity::Bytes last_weights{};           ///< those of its last matrix
 
   WeightTraffic& operator+=(const WeightTraffic& other);
   friend WeightTraffic operator*(std::int64_t times, const WeightTraffic& traffic);
@@ -25,8 +31,10 @@ struct WeightTraffic {
 
 /// Time of the collectives of one block or stage, hidden or not.
 struct DataTraffic {
-  quantity::Seconds gather;  ///< weights made whole
-  quantity::Seconds reduce;  ///< gradients
+  quantity::Seconds gather;          ///< weights made whole
+  quantity::Seconds reduce;          ///< gradients
+  quantity::Seconds shown_forward;   ///< of a gather, what has no other work beside it
+  quantity::Seconds shown_backward;  ///< of a gather and what is reduced
 
   DataTraffic& operator+=(const DataTraffic& other);
 };
