@@ -18,7 +18,6 @@ namespace {
 /// Releases of vLLM at which what is accounted for here changed.
 constexpr Release larger_chunks{0, 7};      // of prompts beyond 32k: 2048 tokens instead of 512
 constexpr Release first_engine_v1{0, 8};    // one scheduler that always chunks prefills
-constexpr Release tiered_defaults{0, 9};    // by the accelerator's memory
 constexpr Release larger_share{0, 20};      // config/cache.py: 0.92 instead of 0.90
 constexpr Release estimates_graphs{0, 21};  // v1/worker/gpu_worker.py: captured graphs come out of the cache
 constexpr Release fused_sampler{0, 12};     // FlashInfer's sampler by default where it runs

@@ -2,6 +2,7 @@
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/read/vocabulary.hpp"
+#include "llmcalc/spec/question.hpp"
 
 #include <algorithm>
 #include <set>

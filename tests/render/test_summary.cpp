@@ -13,17 +13,16 @@
 namespace llmcalc::render {
 namespace {
 
-constexpr TextStyle plain{};
+const TextStyle plain{};
 
 /// A report with the words of the question that the screen tells of.
 Report asked_report() {
   auto report = sample_report();
-  for (const auto& [term, value] :
-       {std::pair("model", "llama-3-8b"), std::pair("method", "qlora"), std::pair("lora_rank", "16"),
-        std::pair("seq", "8192"), std::pair("micro_batch", "2"), std::pair("global_batch", "64"),
-        std::pair("framework", "hf")}) {
-    std::erase_if(report.question, [&](const EchoLine& line) { return line.term == term; });
-    report.question.push_back({term, value, "flag", std::string("--") + term});
+  for (const auto& said : {std::pair("model", "llama-3-8b"), std::pair("method", "qlora"), std::pair("lora_rank", "16"),
+                           std::pair("seq", "8192"), std::pair("micro_batch", "2"), std::pair("global_batch", "64"),
+                           std::pair("framework", "hf")}) {
+    std::erase_if(report.question, [&](const EchoLine& line) { return line.term == said.first; });
+    report.question.push_back({said.first, said.second, "flag", std::string("--") + said.first});
   }
   return report;
 }

@@ -13,7 +13,7 @@
 namespace llmcalc::render {
 namespace {
 
-constexpr TextStyle plain{.full = true};
+const TextStyle plain{.full = true};
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::istringstream stream(text);

@@ -95,8 +95,8 @@ void take_machines(const Settings& launcher, Reading& reading) {
   take_workers(sheet);
   if (sheet.has("gpus")) return;
   if (per_node != nullptr) {
-    const auto machines = nodes == nullptr ? 1 : value_of(*nodes);
-    sheet.say("gpus", std::to_string(quantity::checked_multiply(value_of(*per_node), machines)), *per_node);
+    const auto node_count = nodes == nullptr ? 1 : value_of(*nodes);
+    sheet.say("gpus", std::to_string(quantity::checked_multiply(value_of(*per_node), node_count)), *per_node);
   } else if (all != nullptr) {
     sheet.say("gpus", all->text, *all);
   }
