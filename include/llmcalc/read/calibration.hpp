@@ -1,7 +1,8 @@
 // What a person's own measured runs say of estimates, as a file.
 #pragma once
 
-#include "llmcalc/spec/question.hpp"
+#include "llmcalc/spec/measured_here.hpp"
+#include "llmcalc/spec/training.hpp"
 
 #include <string>
 #include <string_view>

@@ -2,12 +2,14 @@
 // measured runs. Terms of model and hardware are one and the same under both.
 #pragma once
 
-#include "llmcalc/spec/question.hpp"
-
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace llmcalc::spec {
+struct Question;
+}
 
 namespace llmcalc::read {
 

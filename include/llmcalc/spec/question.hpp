@@ -3,6 +3,7 @@
 
 #include "llmcalc/spec/accelerator.hpp"
 #include "llmcalc/spec/layout.hpp"
+#include "llmcalc/spec/measured_here.hpp"
 #include "llmcalc/spec/model.hpp"
 #include "llmcalc/spec/operation.hpp"
 #include "llmcalc/spec/serving.hpp"
@@ -31,31 +32,6 @@ struct Pricing {
   std::optional<quantity::Money> price_per_hour;  ///< --price per accelerator and hour
   std::optional<quantity::Bytes> memory;          ///< --memory: capacity instead of the preset's usable bytes
   std::optional<quantity::Bytes> host_memory;     ///< --host-memory: of one machine
-};
-
-/// Constants of the runtime that a person measured, instead of those of the framework's profile.
-struct Runtime {
-  std::optional<quantity::Bytes> context;    ///< --context-bytes: CUDA context and loaded kernels
-  std::optional<quantity::Bytes> nccl;       ///< --nccl-bytes: buffers of NCCL's communicators
-  std::optional<quantity::Bytes> workspace;  ///< --workspace: of matrix products
-  std::optional<double> reserved_ratio;      ///< --reserved-ratio: what the allocator holds over what is allocated
-  std::optional<quantity::Bandwidth> nvme;   ///< --nvme-bandwidth: of the drives of one node
-};
-
-/// How far a person's own runs were from what is estimated of their kind.
-struct Bias {
-  /// So many runs of a kind are needed to say anything of it.
-  static constexpr std::int64_t fewest_runs = 5;
-
-  double factor = 1.0;    ///< measured over estimated, in the median
-  double bar = 0.0;       ///< around that, as a share: nine of ten runs lie within
-  std::int64_t runs = 0;  ///< that say so; 0: nothing is known
-
-  bool is_known() const { return runs > 0; }
-};
-struct Calibration {
-  Bias memory;
-  Bias time;  ///< of a step
 };
 
 /// Which rank the answer is about. Ranks of one pipeline stage are alike.

@@ -1,7 +1,7 @@
 // What a person's own measured runs say of the estimates of their kind.
 #pragma once
 
-#include "llmcalc/spec/question.hpp"
+#include "llmcalc/spec/measured_here.hpp"
 #include "llmcalc/trust/validation.hpp"
 
 #include <cstdint>
