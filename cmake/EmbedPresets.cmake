@@ -7,12 +7,13 @@ cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH llmcalc_presets_root)
 set(llmcalc_preset_reader)
 foreach(
   source IN
-  ITEMS formats/quant read/checkpoint/stored_quant quantity/checked quantity/decimal quantity/error quantity/suggest quantity/text quantity/written
-        spec/names spec/serving_names read/config/activation read/config/choose_family read/config/document
-        read/config/expression read/config/family read/config/fields read/config/layers read/config/notes
-        read/config/published_quant read/config/read_config read/config/read_shape read/config/reader
-        read/config/towers read/config/writing read/json_text read/presets/accelerator read/presets/fields
-        read/presets/json read/presets/model read/presets/names read/presets/rates read/presets/shape)
+  ITEMS formats/quant read/checkpoint/stored_quant quantity/checked quantity/decimal quantity/error quantity/suggest
+        quantity/text quantity/written spec/names spec/serving_names read/config/activation read/config/choose_family
+        read/config/document read/config/amount read/config/expression read/config/expression_text read/config/family
+        read/config/fields read/config/layers read/config/notes read/config/published_quant read/config/read_config
+        read/config/read_shape read/config/reader read/config/towers read/config/writing read/json_text
+        read/presets/accelerator read/presets/fields read/presets/json read/presets/model read/presets/names
+        read/presets/rates read/presets/shape)
   list(APPEND llmcalc_preset_reader "${llmcalc_presets_root}/src/${source}.cpp")
 endforeach()
 

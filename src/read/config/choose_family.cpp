@@ -3,6 +3,7 @@
 #include "llmcalc/quantity/suggest.hpp"
 #include "read/config/document.hpp"
 #include "read/config/expression.hpp"
+#include "read/config/expression_text.hpp"
 #include "read/config/family.hpp"
 #include "read/presets/embedded_presets.hpp"
 

@@ -7,32 +7,13 @@
 // down.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include "read/config/amount.hpp"
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace llmcalc::read {
-
-/// What an expression comes to. `value` points at JSON while it is a value of the file or of the family's defaults as
-/// it stands there, and `pointer` says where in the file.
-struct Amount {
-  enum class Kind { absent, number, word, json };
-  Kind kind = Kind::absent;
-  double number = 0.0;
-  std::string word;
-  const nlohmann::json* value = nullptr;
-  std::string pointer;
-
-  bool is_absent() const { return kind == Kind::absent; }
-  bool is_true() const;
-
-  static Amount of(double number);
-  static Amount of(std::string word);
-  /// Of a key's value: null is absent.
-  static Amount of(const nlohmann::json& value, std::string pointer);
-};
 
 /// Where names get their values.
 class Names {
@@ -49,8 +30,5 @@ class Names {
 /// \param place  of the expression, for messages about its own mistakes
 /// \throws quantity::BadInput when the text is no expression, or an operand is of the wrong kind
 Amount evaluate(std::string_view text, Names& names, std::string_view place);
-
-/// The first key that an expression names: what a person would add to the file.
-std::string first_key(std::string_view text);
 
 }  // namespace llmcalc::read

@@ -1,6 +1,7 @@
 #include "read/config/reader.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "read/config/expression_text.hpp"
 #include "read/presets/json.hpp"
 
 #include <fmt/format.h>
