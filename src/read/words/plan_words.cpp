@@ -6,11 +6,12 @@
 #include "llmcalc/read/vocabulary.hpp"
 #include "llmcalc/read/words.hpp"
 #include "read/words/draft_steps.hpp"
+#include "read/words/plan_choices.hpp"
+#include "read/words/plan_lists.hpp"
 #include "read/words/terms.hpp"
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <utility>
 
 namespace llmcalc::read {
@@ -18,38 +19,6 @@ namespace {
 
 using quantity::BadInput;
 using spec::Question;
-using spec::RunChoices;
-
-/// A term that a search chooses, and how one of its values becomes one of the choices.
-struct ChoiceTerm {
-  std::string_view name;
-  void (*add)(RunChoices& choices, const Question& said);
-};
-
-constexpr ChoiceTerm choice_terms[] = {
-    {"dp", [](RunChoices& c, const Question& q) { c.dp.push_back(q.layout.dp); }},
-    {"tp", [](RunChoices& c, const Question& q) { c.tp.push_back(q.layout.tp); }},
-    {"sp", [](RunChoices& c, const Question& q) { c.sp.push_back(q.layout.sp); }},
-    {"pp", [](RunChoices& c, const Question& q) { c.pp.push_back(q.layout.pp); }},
-    {"vpp", [](RunChoices& c, const Question& q) { c.vpp.push_back(q.layout.vpp); }},
-    {"schedule", [](RunChoices& c, const Question& q) { c.schedule.push_back(q.layout.schedule); }},
-    {"cp", [](RunChoices& c, const Question& q) { c.cp.push_back(q.layout.cp); }},
-    {"cp_exchange", [](RunChoices& c, const Question& q) { c.cp_exchange.push_back(q.layout.cp_exchange); }},
-    {"ep", [](RunChoices& c, const Question& q) { c.ep.push_back(q.layout.ep); }},
-    {"etp", [](RunChoices& c, const Question& q) { c.etp.push_back(q.layout.etp); }},
-    {"sharding", [](RunChoices& c, const Question& q) { c.sharding.push_back(q.layout.sharding); }},
-    {"micro_batch", [](RunChoices& c, const Question& q) { c.micro_batch.push_back(q.training.micro_batch); }},
-    {"recompute", [](RunChoices& c, const Question& q) { c.recompute.push_back(q.training.recompute); }},
-    {"offload", [](RunChoices& c, const Question& q) { c.offload.push_back(q.training.offload); }},
-    {"node_dispatch", [](RunChoices& c, const Question& q) { c.node_dispatch.push_back(q.layout.node_dispatch); }},
-    {"expert_overlap", [](RunChoices& c, const Question& q) { c.expert_overlap.push_back(q.layout.expert_overlap); }},
-    {"cuda_graph", [](RunChoices& c, const Question& q) { c.cuda_graph.push_back(q.training.cuda_graph); }},
-};
-
-const ChoiceTerm* find_choice(std::string_view name) {
-  const auto found = std::ranges::find(choice_terms, name, &ChoiceTerm::name);
-  return found == std::end(choice_terms) ? nullptr : &*found;
-}
 
 /// Terms of which several values make several runs to compare.
 constexpr std::array<std::string_view, 12> varying_terms{"model",  "params",       "gpu",       "gpus",
@@ -62,12 +31,6 @@ constexpr std::array<std::string_view, 4> late_terms{"global_batch", "first_stag
 
 /// Each is searched by itself.
 constexpr std::size_t most_runs = 10'000;
-
-/// The canonical name of a given word: that of the term or shorthand it names.
-std::string_view canonical(std::string_view name) {
-  const Term* term = find_term(name);
-  return term == nullptr ? name : term->name;
-}
 
 void apply(const Given& word, Question& question) {
   const Term* term = find_term(word.term);
@@ -83,44 +46,6 @@ void refuse(const Given& word) {
   }
   if (name == "eval_batch") throw BadInput(word.origin.where, "a plan is of training steps", "leave it out");
   if (name == "rank") throw BadInput(word.origin.where, "a plan goes by the worst rank", "leave it out");
-}
-
-/// "2,048": as the other verbs read it one number, whose groups are of three digits.
-bool is_grouped_number(std::string_view text) {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  const auto comma = text.find(',');
-  if (comma == std::string_view::npos || comma == 0 || comma > 3) return false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool separates = i >= comma && (i - comma) % 4 == 0;
-    if (separates ? text[i] != ',' : !is_digit(text[i])) return false;
-  }
-  return (text.size() - comma) % 4 == 0;
-}
-
-/// A list of numbers never holds 048. Where all groups could be numbers of their own, what is large as a rule is asked
-/// back; numbers of accelerators and the like are lists.
-void refuse_grouped_number(const Given& word) {
-  const std::string_view text = quantity::trim(word.text);
-  if (!is_grouped_number(text)) return;
-  const bool has_leading_zero = text.find(",0") != std::string_view::npos;
-  const bool is_large = word.term == "params" || canonical(word.term) == "seq";
-  if (!has_leading_zero && !is_large) return;
-  std::string number;
-  std::string list;
-  for (const char c : text) {
-    if (c != ',') number += c;
-    list.append(c == ',' ? ", " : std::string(1, c));
-  }
-  throw BadInput(word.origin.where, quantity::quoted(text) + " can be a number or a list",
-                 number + ", or '" + list + "' for the list");
-}
-
-std::vector<Given> parts_of(const Given& word) {
-  refuse_grouped_number(word);
-  std::vector<Given> parts;
-  for (auto& text : split_list(word.text, word.origin.where))
-    parts.push_back({word.term, std::move(text), word.origin});
-  return parts;
 }
 
 /// "--micro-batch 1": what one run assumes where a plan looks at all.
@@ -184,7 +109,7 @@ void PlanReader::add_choices(const Given& word) {
   for (const Given& part : parts_of(word)) {
     const Words spelled({part});
     chosen_.push_back(part);
-    for (const ChoiceTerm& choice : choice_terms) {
+    for (const ChoiceTerm& choice : choice_terms()) {
       const Given* value = spelled.find(choice.name);
       if (value == nullptr) continue;
       Question said;
@@ -238,7 +163,7 @@ const Given* PlanReader::impossible(const Question& base) const {
   for (const Given& part : chosen_) {
     Question said = base;
     const Words spelled({part});
-    for (const ChoiceTerm& choice : choice_terms) {
+    for (const ChoiceTerm& choice : choice_terms()) {
       if (const Given* value = spelled.find(choice.name)) apply(*value, said);
     }
     if (!frameworks::unable_to(said.training.framework, said).empty()) return &part;
@@ -310,8 +235,6 @@ PlanWords PlanReader::read() && {
 }
 
 }  // namespace
-
-bool is_choice(std::string_view term) { return find_choice(canonical(term)) != nullptr; }
 
 PlanWords resolve_plan(const std::vector<Given>& given, const std::optional<ConfigText>& config,
                        const Catalogue& catalogue) {
