@@ -8,8 +8,9 @@
 namespace llmcalc::read {
 namespace {
 
-constexpr Spelling caches[] = {{"f16", "fp16"},  {"bf16", "bf16"}, {"q8_0", "q8_0"}, {"q5_1", "q5_1"},
-                               {"q4_0", "q4_0"}, {"q4_1", "q4_0"}, {"f32", ""}};
+constexpr Spelling caches[] = {{"f16", "fp16"},  {"bf16", "bf16"},   {"q8_0", "q8_0"},
+                               {"q5_1", "q5_1"}, {"q4_0", "q4_0"},   {"q4_1", "q4_0"},
+                               {"q5_0", "q5_1"}, {"iq4_nl", "q4_0"}, {"f32", ""}};
 constexpr Spelling splits[] = {{"layer", "layer"}, {"row", "row"}, {"none", ""}};
 
 constexpr Row rows[] = {
@@ -19,6 +20,9 @@ constexpr Row rows[] = {
     {"ngl", Use::rule},
     {"gpu_layers", Use::rule},
     {"n_gpu_layers", Use::rule},
+    {"n_ctx", Use::rule},
+    {"n_batch", Use::term, "batched_tokens"},
+    {"n_ubatch", Use::term, "ubatch"},
     {"ub", Use::term, "ubatch"},
     {"ubatch_size", Use::term, "ubatch"},
     {"ubatch", Use::term, "ubatch"},
@@ -164,7 +168,7 @@ void rules(Sheet& sheet) {
   take_draft(sheet);
   take_layers(sheet);
   take_flash(sheet);
-  const Setting* context = sheet.find({"c", "ctx_size"});
+  const Setting* context = sheet.find({"c", "ctx_size", "n_ctx"});
   if (context != nullptr && context->text != "0") sheet.say("context", context->text, *context);
   const Setting* values = sheet.find({"ctv", "cache_type_v"});
   const Setting* keys = sheet.find({"ctk", "cache_type_k"});

@@ -51,6 +51,12 @@ constexpr Row rows[] = {
     {"positional.0", Use::rule},
     {"model", Use::rule},
     {"model_tag", Use::rule},
+    {"model_id", Use::rule},
+    {"disable_vllm", Use::unmapped, "vLLM: say --engine hf"},
+    {"model_name"},
+    {"model_dir"},
+    {"backend"},
+    {"max_length"},
     {"image_gpus", Use::term, "gpus"},
     {"image_gpu", Use::term, "gpu"},
     {"cpu_offload_gb", Use::unmapped, "all weights rest on the accelerator"},
@@ -152,7 +158,7 @@ void take_adapters(Sheet& sheet) {
 }
 
 void rules(Sheet& sheet) {
-  take_served_model(sheet, {"model", "model_tag", "positional.0"});
+  take_served_model(sheet, {"model", "model_tag", "model_id", "positional.0"});
   take_human_number(sheet, {"max_model_len"}, "context");
   take_human_number(sheet, {"max_num_batched_tokens"}, "batched_tokens");
   take_human_number(sheet, {"kv_cache_memory_bytes"}, "kv_bytes");

@@ -2,6 +2,7 @@
 
 #include "llmcalc/quantity/error.hpp"
 #include "read/shell/containers.hpp"
+#include "read/shell/launchers.hpp"
 
 #include <fmt/format.h>
 
@@ -12,39 +13,6 @@
 
 namespace llmcalc::read {
 namespace {
-
-/// A program that starts another, and those of its options that take no value.
-struct Launcher {
-  std::string_view name;   ///< "accelerate launch"
-  std::string_view alias;  ///< "accelerate"
-  std::string_view switches;
-  bool starts_script = true;  ///< what it starts is Python: a file, or a module behind -m
-  bool is_program = false;    ///< it is the trainer as well, whose name stays in front
-  bool takes_image = false;   ///< the word behind its options is a container's image
-};
-
-constexpr Launcher launchers[] = {
-    {"torchrun", "torchrun", " standalone no_python use_env m module "},
-    {"python -m torch.distributed.run", "torchrun", " standalone no_python use_env m module "},
-    {"python -m torch.distributed.launch", "torchrun", " standalone no_python use_env m module "},
-    {"tune run", "torchrun", " standalone ", true, true},
-    {"accelerate launch", "accelerate",
-     " multi_gpu use_fsdp use_deepspeed use_megatron_lm m module no_python debug quiet cpu tpu same_network "
-     "use_parallelism_config "},
-    {"deepspeed", "deepspeed", " module m no_python no_local_rank force_multi save_pid no_ssh_check "},
-    {"srun", "srun", " exclusive unbuffered u l label ", false},
-    {"mpirun", "mpirun", " allow_run_as_root oversubscribe ", false},
-    {"env", "env", " i ", false},
-    {"nohup", "nohup", " ", false},
-    {"sudo", "sudo", " E H ", false},
-    {"exec", "exec", " ", false},
-    {"eval", "eval", " ", false},
-    {"apptainer exec", "apptainer", " nv rocm cleanenv containall e C writable_tmpfs ", false, false, true},
-    {"singularity exec", "apptainer", " nv rocm cleanenv containall e C writable_tmpfs ", false, false, true},
-    {"numactl", "numactl", " ", false},
-    {"uv run", "uv", " ", false},
-    {"poetry run", "poetry", " ", false},
-};
 
 bool is_number(std::string_view text) {
   return text.size() > 1 && (std::isdigit(static_cast<unsigned char>(text[1])) != 0 || text[1] == '.');
@@ -134,6 +102,23 @@ LaunchCommand within(LaunchCommand container, std::string_view place, int depth)
   return inner;
 }
 
+/// What stands around a container counts where the container itself says nothing.
+void add_around(const Settings& around, LaunchCommand& container) {
+  for (const Setting& setting : around.all()) {
+    if (!container.launcher.has(setting.key)) container.launcher.put(setting);
+  }
+}
+
+/// An image with the arguments of what it runs, behind the name of its instance where that has one.
+LaunchCommand of_image(LaunchCommand launch, bool named, std::string_view place) {
+  const ShellWord image = launch.words.front();
+  const auto skipped = std::min<std::size_t>(named ? 2 : 1, launch.words.size());
+  launch.words.erase(launch.words.begin(), launch.words.begin() + static_cast<std::ptrdiff_t>(skipped));
+  LaunchCommand container = container_launch(image, std::move(launch.words), place);
+  add_around(launch.launcher, container);
+  return container;
+}
+
 /// "bash -c 'text'", where the text is known.
 bool runs_text(const std::vector<ShellWord>& words) {
   return words.size() == 3 && words[1].text == "-c" && words[2].unknown.empty() &&
@@ -149,17 +134,24 @@ LaunchCommand unwrapped(const ShellCommand& command, std::string_view place, int
     found = false;
     for (const auto docker : {"docker run", "podman run"}) {
       if (const auto length = matched(docker, command.words, at); length > 0) {
-        return within(docker_launch(command.words, at + length, place), place, depth);
+        LaunchCommand container = docker_launch(command.words, at + length, place);
+        add_around(launch.launcher, container);
+        return within(std::move(container), place, depth);
       }
     }
-    for (const Launcher& launcher : launchers) {
+    for (const Launcher& launcher : launchers()) {
       const auto length = matched(launcher.name, command.words, at);
       if (length == 0) continue;
       const auto begin = command.words.begin() + static_cast<std::ptrdiff_t>(at);
       if (launcher.is_program) name.assign(begin, begin + static_cast<std::ptrdiff_t>(length));
       at += length;
       skip_options(launcher, command.words, place, at, launch.launcher);
-      if (launcher.takes_image && at < command.words.size()) ++at;
+      const bool runs_image = launcher.behind == Behind::image || launcher.behind == Behind::named;
+      if (runs_image && at < command.words.size()) {
+        launch.words.assign(command.words.begin() + static_cast<std::ptrdiff_t>(at), command.words.end());
+        return within(of_image(std::move(launch), launcher.behind == Behind::named, place), place, depth);
+      }
+      if (launcher.behind == Behind::word && at < command.words.size()) ++at;
       found = true;
       break;
     }
@@ -185,7 +177,11 @@ LaunchCommand unwrapped(const ShellCommand& command, std::string_view place, int
 
 }  // namespace
 
-std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+std::string_view base_name(std::string_view path) {
+  const auto name = path.substr(path.rfind('/') + 1);
+  constexpr std::string_view windows = ".exe";
+  return name.ends_with(windows) ? name.substr(0, name.size() - windows.size()) : name;
+}
 
 std::string place_of(std::string_view place, const ShellWord& word, std::string_view flag) {
   if (place == typed_place) return fmt::format("{} {}", place, flag);

@@ -14,7 +14,8 @@ namespace llmcalc::read {
 /// \param words  the command given to it, or its arguments alone where the image has a command of its own
 LaunchCommand container_launch(const ShellWord& image, std::vector<ShellWord> words, std::string_view place);
 
-/// "/bin/sh -c 'text'": the last command of the text. Any other words stay as they are.
+/// "/bin/sh -c 'text'": the command of the text that starts a known program, or else its last. Any other words stay as
+/// they are.
 std::vector<ShellWord> without_shell(std::vector<ShellWord> words, std::string_view place);
 
 /// Of "docker run [options] image [command]", from behind the verb.

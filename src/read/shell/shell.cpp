@@ -88,7 +88,7 @@ class Shell : private ShellWords {
  private:
   void step() {
     const char c = peek();
-    if (c == '\\' && (peek(1) == '\n' || (peek(1) == '\r' && peek(2) == '\n'))) {
+    if (continues_line()) {
       while (next() != '\n') {
       }
     } else if (c == ' ' || c == '\t' || c == '\r') {
@@ -221,7 +221,7 @@ class Shell : private ShellWords {
       const char c = peek();
       if (c == '#') {
         read_comment();
-      } else if (ends_word(c) || (c == '\\' && (peek(1) == '\n' || peek(1) == '\r'))) {
+      } else if (ends_word(c) || continues_line()) {
         next();
       } else {
         for (ShellWord& word : read_words()) items.push_back(std::move(word));
@@ -231,7 +231,27 @@ class Shell : private ShellWords {
     return items;
   }
 
+  /// "bash -c 'text $NAME'": a shell that is started finds the variables of this one (those that are exported, which
+  /// scripts do not always say).
+  void hand_on_variables() {
+    for (std::size_t at = 2; at < words_.size(); ++at) {
+      const std::string& option = words_[at - 1].text;
+      const bool starts = words_[at - 2].text.ends_with("sh") && option.starts_with('-') && option.ends_with('c');
+      if (!starts) continue;
+      std::string text;
+      for (const auto& [name, value] : variables()) {
+        const bool asked = words_[at].text.find("$" + name) != std::string::npos ||
+                           words_[at].text.find("${" + name) != std::string::npos;
+        const bool plain = value.unknown.empty() && value.text.find_first_of("'\n") == std::string::npos;
+        if (asked && plain) text.append(name).append("='").append(value.text).append("';");
+      }
+      count(text.size());
+      words_[at].text.insert(0, text);
+    }
+  }
+
   void finish_command() {
+    hand_on_variables();
     keep_file();
     auto pending = std::exchange(pending_, {});
     if (words_.empty() || declares()) {

@@ -47,6 +47,11 @@ char ShellWords::peek(std::size_t ahead) const {
   return position_ + ahead < text_.size() ? text_[position_ + ahead] : '\0';
 }
 
+bool ShellWords::continues_line() const {
+  const bool mark = peek() == '\\' || peek() == '`' || peek() == '^';
+  return mark && (peek(1) == '\n' || (peek(1) == '\r' && peek(2) == '\n'));
+}
+
 char ShellWords::next() {
   if (at_end()) return '\0';
   if (text_[position_] == '\n') ++line_;
@@ -94,6 +99,7 @@ ShellWords::Words ShellWords::read_words(bool splits) {
   bool any = false;
   while (!ends_word(peek())) {
     const char c = peek();
+    if (continues_line()) break;
     if (c == '\'') {
       any = true;
       read_single_quotes(word);

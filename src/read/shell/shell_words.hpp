@@ -21,6 +21,8 @@ class ShellWords {
   char peek(std::size_t ahead = 0) const;
   char next();
   bool at_end() const { return position_ >= text_.size(); }
+  /// Whether a line goes on behind what ends it: '\\' of shells, '`' of PowerShell, '^' of batch files.
+  bool continues_line() const;
   std::string_view rest() const { return text_.substr(position_); }
   std::string_view rest_of_line() const { return rest().substr(0, rest().find('\n')); }
   void skip(std::size_t count);

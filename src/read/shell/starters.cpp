@@ -42,10 +42,13 @@ constexpr Starter starters[] = {
     {"pretrain_bert.py", megatron_format},
     {"vllm serve", vllm_format, {}, "config"},
     {"vllm.entrypoints.openai.api_server", vllm_format, {}, "config"},
+    {"vllm.entrypoints.api_server", vllm_format, {}, "config"},
+    {"sglang_router.launch_server", sglang_format, {}, "config"},
     {"sglang serve", sglang_format, {}, "config"},
     {"sglang.launch_server", sglang_format, {}, "config"},
     {"trtllm-serve", trtllm_format, {}, "extra_llm_api_options"},
     {"llama-server", llama_server_format, {}, "models_preset"},
+    {"llama_cpp.server", llama_server_format, {}, "config_file"},
     {"ollama run", ollama_format},
     {"ollama serve", ollama_format},
 };

@@ -1,0 +1,94 @@
+#include "read/shell/manifests.hpp"
+
+#include "read/shell/accelerator_labels.hpp"
+#include "read/shell/container_words.hpp"
+#include "read/shell/containers.hpp"
+#include "read/shell/kserve.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace llmcalc::read {
+namespace {
+
+void take_label(const Node& selector, LaunchCommand& launch) {
+  for (const auto& [key, value] : selector.members) {
+    const auto gpu = gpu_of_label(key, value.text);
+    if (!gpu.empty()) return put(launch, "container.gpu", std::string(gpu), value.where);
+  }
+}
+
+/// Node affinity names labels with the values that will do (nodeSelectorTerms, matchExpressions); the first decides.
+void take_affinity(const Node& node, LaunchCommand& launch) {
+  const Node* key = node.find("key");
+  const Node* values = node.find("values");
+  if (key != nullptr && values != nullptr && !values->items.empty()) {
+    Node selector;
+    selector.members.push_back({key->text, values->items.front()});
+    return take_label(selector, launch);
+  }
+  for (const Node& item : node.items) take_affinity(item, launch);
+  for (const auto& [name, member] : node.members) take_affinity(member, launch);
+}
+
+/// The machines of Kubeflow's PyTorchJob (spec.pytorchReplicaSpecs: one Master, and Workers), of a LeaderWorkerSet (its
+/// size counts the leader) and of an indexed Job.
+const Node* workers_of(const Node& node) {
+  if (const Node* worker = below(&node, {"pytorchReplicaSpecs", "Worker", "replicas"})) return worker;
+  if (const Node* size = below(&node, {"leaderWorkerTemplate", "size"})) return size;
+  const Node* mode = node.find("completionMode");
+  return mode != nullptr && mode->text == "Indexed" ? node.find("completions") : nullptr;
+}
+
+void find_containers(const Node& node, Surroundings around, std::string_view place, std::vector<LaunchCommand>& found) {
+  take_nodes(node, around);
+  const Node* image = node.find("image");
+  const bool runs =
+      node.find("command") != nullptr || node.find("args") != nullptr || node.find("environment") != nullptr;
+  if (image != nullptr && image->kind == Node::Kind::value && runs) {
+    const ShellWord name{image->text, line_of(image->where), {}};
+    LaunchCommand launch = container_launch(name, container_words(node, place), place);
+    take_variables(node, launch);
+    take_accelerators(node, launch);
+    add_surroundings(around, launch);
+    found.push_back(std::move(launch));
+  }
+  for (const Node& item : node.items) find_containers(item, around, place, found);
+  for (const auto& [key, member] : node.members) find_containers(member, around, place, found);
+}
+
+}  // namespace
+
+void take_nodes(const Node& node, Surroundings& around) {
+  if (const Node* own = node.find("nodeSelector")) around.selector = own;
+  if (const Node* own = node.find("affinity")) around.affinity = own;
+  if (const Node* own = workers_of(node)) around.replicas = own;
+  if (below(&node, {"pytorchReplicaSpecs", "Master"}) != nullptr) around.has_master = true;
+}
+
+void add_surroundings(const Surroundings& around, LaunchCommand& launch) {
+  if (around.affinity != nullptr) take_affinity(*around.affinity, launch);
+  if (around.selector != nullptr) take_label(*around.selector, launch);
+  std::int64_t workers = 0;
+  if (around.replicas == nullptr) return;
+  const std::string& text = around.replicas->text;
+  std::from_chars(text.data(), text.data() + text.size(), workers);
+  constexpr std::int64_t most = 1'000'000;
+  if (workers < 1 || workers > most) return;
+  put(launch, "container.nodes", std::to_string(workers + (around.has_master ? 1 : 0)), around.replicas->where);
+}
+
+std::vector<LaunchCommand> containers_in(const Node& file, std::string_view place) {
+  const auto is_manifest = [](const Node& node) {
+    return node.find("services") != nullptr || node.find("kind") != nullptr;
+  };
+  if (!is_manifest(file) && std::ranges::none_of(file.items, is_manifest)) return {};
+  std::vector<LaunchCommand> found = kserve_launches(file, place);
+  if (found.empty()) find_containers(file, {}, place, found);
+  return found;
+}
+
+}  // namespace llmcalc::read

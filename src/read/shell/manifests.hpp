@@ -1,0 +1,21 @@
+// What the objects around a container say of the machines that it runs on.
+#pragma once
+
+#include "read/settings/node.hpp"
+#include "read/shell/command.hpp"
+
+namespace llmcalc::read {
+
+struct Surroundings {
+  const Node* selector = nullptr;
+  const Node* affinity = nullptr;
+  const Node* replicas = nullptr;  ///< of a job whose workers train together
+  bool has_master = false;         ///< which is one more machine
+};
+
+/// Those of an object on top of those around it.
+void take_nodes(const Node& node, Surroundings& around);
+
+void add_surroundings(const Surroundings& around, LaunchCommand& launch);
+
+}  // namespace llmcalc::read
