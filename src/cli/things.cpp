@@ -94,15 +94,23 @@ Reading read_weights(const fs::path& path, WeightFile kind) {
   return reading;
 }
 
-/// A server's model may be a file beside the one that names it, or one of Ollama's own.
+/// What a server's model lies in: a file or a folder beside the one that names it, or a file of Ollama's own.
+std::optional<Reading> model_beside(const std::string& name, const fs::path& folder) {
+  std::error_code error;
+  std::optional<fs::path> file = (folder / name).lexically_normal();
+  const bool below = is_below(folder, *file) && !fs::equivalent(folder, *file, error);
+  if (below && fs::is_directory(*file, error) && holds_model(*file)) return read_folder(*file);
+  if (!below || !fs::is_regular_file(*file, error)) file = ollama_model(name);
+  if (!file || weight_file(*file) != WeightFile::gguf) return std::nullopt;
+  return read_weights(*file, WeightFile::gguf);
+}
+
 Reading with_model_file(Reading reading, const fs::path& folder) {
   const auto word = std::ranges::find(reading.words, "model", &read::Given::term);
   if (!reading.serves || word == reading.words.end()) return reading;
-  std::error_code error;
-  std::optional<fs::path> file = folder / word->text;
-  if (!fs::is_regular_file(*file, error) || !is_below(folder, *file)) file = ollama_model(word->text);
-  if (!file || weight_file(*file) != WeightFile::gguf) return reading;
-  Reading found = read_weights(*file, WeightFile::gguf);
+  auto beside = model_beside(word->text, folder);
+  if (!beside) return reading;
+  Reading found = *std::move(beside);
   found.place = word->text;
   reading.words.erase(word);
   reading.config = std::move(found.config);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 namespace llmcalc::read {
@@ -19,6 +20,16 @@ Instruction instruction_of(std::string_view line) {
   line = quantity::trim(line);
   const auto end = std::min(line.find_first_of(" \t"), line.size());
   return {quantity::to_lower(line.substr(0, end)), quantity::trim(line.substr(end))};
+}
+
+/// What a Modelfile may begin with.
+constexpr std::string_view instructions[] = {"from",    "parameter", "template", "system",
+                                             "adapter", "license",   "message",  "requires"};
+
+/// People write comments behind numbers.
+std::string_view without_comment(std::string_view value) {
+  const auto comment = value.find(" #");
+  return comment == value.npos ? value : quantity::trim(value.substr(0, comment));
 }
 
 /// Whether a text in three quotes begins on a line and does not end there.
@@ -44,17 +55,18 @@ std::optional<Settings> parse_modelfile(std::string_view text, std::string_view 
     }
     const auto [name, argument] = instruction_of(line);
     if (name.empty() || name.starts_with('#')) continue;
-    if (settings.all().empty() && name != "from") return std::nullopt;
+    const bool known = std::ranges::find(instructions, name) != std::end(instructions);
+    if (settings.all().empty() && (!known || argument.empty())) return std::nullopt;
     in_text = opens_text(argument);
     const std::string where = fmt::format("{}:{}", place, line_number);
     if (name == "parameter") {
       const auto [key, value] = instruction_of(argument);
-      settings.put({key, std::string(value), {}, where, {}});
+      settings.put({key, std::string(without_comment(value)), {}, where, {}});
     } else {
       settings.put({name, std::string(argument), {}, where, {}});
     }
   }
-  return settings.all().empty() ? std::nullopt : std::optional(std::move(settings));
+  return settings.has("from") ? std::optional(std::move(settings)) : std::nullopt;
 }
 
 }  // namespace llmcalc::read

@@ -8,7 +8,7 @@
 
 namespace llmcalc::read {
 
-/// Empty where the text is none: it begins with FROM.
+/// Empty where the text is none: it begins with an instruction, and one of them is FROM.
 std::optional<Settings> parse_modelfile(std::string_view text, std::string_view place);
 
 }  // namespace llmcalc::read

@@ -13,7 +13,7 @@
 namespace llmcalc::read {
 namespace {
 
-constexpr Spelling stages[] = {{"pt", "sft"},  {"sft", "sft"}, {"rm", "dpo"},
+constexpr Spelling stages[] = {{"pt", "sft"},  {"sft", "sft"}, {"rm", "orpo"},
                                {"dpo", "dpo"}, {"kto", "kto"}, {"ppo", "ppo"}};
 
 constexpr Row rows[] = {
@@ -163,7 +163,7 @@ void take_method(Sheet& sheet) {
 }
 
 void take_optimizer(Sheet& sheet) {
-  if (sheet.is_on("use_galore")) sheet.say("optimizer", "galore-adamw-8bit", sheet.said("use_galore"));
+  take_galore(sheet);
   if (sheet.is_on("use_apollo")) sheet.say("optimizer", "apollo", sheet.said("use_apollo"));
   if (sheet.is_on("use_muon")) sheet.say("optimizer", "muon", sheet.said("use_muon"));
 }
@@ -208,6 +208,7 @@ void rules(Sheet& sheet) {
   take_deepspeed(sheet, "deepspeed", "8");
   if (sheet.has("cp")) sheet.by_default("cp_exchange", "all-to-all", "LLaMA-Factory default");
   take_optimizer(sheet);
+  assume_reward_model(sheet, "stage");
   take_types(sheet);
   take_checkpointing(sheet);
   take_optimizer_impl(sheet);

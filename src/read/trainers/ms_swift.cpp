@@ -1,4 +1,5 @@
 // ms-swift's options (swift/arguments, swift/trainers/arguments.py; for Megatron swift/megatron/arguments).
+#include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "read/launch/formats.hpp"
 #include "read/trainers/engine_beside.hpp"
@@ -7,22 +8,47 @@
 #include "read/trainers/torch_rules.hpp"
 #include "read/trainers/torch_words.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
 #include <string>
 
 namespace llmcalc::read {
 namespace {
 
-constexpr Spelling algorithms[] = {{"dpo", "dpo"}, {"orpo", "orpo"}, {"simpo", "orpo"},
-                                   {"kto", "kto"}, {"ppo", "ppo"},   {"grpo", "grpo"}};
+constexpr Spelling algorithms[] = {{"dpo", "dpo"}, {"orpo", "orpo"}, {"simpo", "orpo"}, {"kto", "kto"},
+                                   {"ppo", "ppo"}, {"grpo", "grpo"}, {"cpo", "orpo"},   {"rm", "orpo"}};
+/// swift/tuner_plugin/mapping.py and swift/arguments/tuner_args.py; those whose weights are not modelled are not here.
+constexpr Spelling methods[] = {{"lora", "lora"}, {"full", "full"},     {"adalora", "adalora"}, {"longlora", "lora"},
+                                {"ia3", "ia3"},   {"prefix", "prefix"}, {"llamapro", "full"},   {"qlora", "qlora"}};
 
 constexpr Row own_rows[] = {
     {"model", Use::term, "model"},
+    {"model_id_or_path", Use::term, "model"},
     {"attn_impl", Use::term, "attention", attention_words},
     {"rlhf_type", Use::term, "algorithm", algorithms},
     {"lora_rank", Use::term, "lora_rank"},
     {"tuner_type", Use::rule},
     {"train_type", Use::rule},
+    {"sft_type", Use::rule},
     {"target_modules", Use::rule},
+    {"lora_target_modules", Use::rule},
+    {"lora_dropout_p", Use::term, "lora_dropout"},
+    {"batch_size", Use::term, "micro_batch"},
+    {"use_dora", Use::rule},
+    {"use_cce", Use::rule},
+    {"use_galore", Use::rule},
+    {"galore_rank", Use::term, "optimizer_rank"},
+    {"galore_*"},
+    {"activation_cpu_offload", Use::rule},
+    {"offload_model", Use::unmapped, "the model stays on the accelerator while samples are generated"},
+    {"offload_optimizer", Use::unmapped, "the optimizer stays on the accelerator while samples are generated"},
+    {"move_model_batches"},
+    {"moe_shared_expert_overlap"},
+    {"use_flash_ckpt"},
+    {"tuner_backend"},
+    {"check_*"},
     {"algorithm", Use::rule},
     {"quant_bits", Use::rule},
     {"quant_method", Use::rule},
@@ -35,7 +61,7 @@ constexpr Row own_rows[] = {
     {"model_name"},
     {"custom_*"},
     {"use_hf"},
-    {"model_type"},
+    {"model_type", Use::rule},
     {"template*"},
     {"loss_scale"},
     {"num_labels"},
@@ -71,18 +97,51 @@ const std::span<const Row> megatron_tables[] = {own_rows, megatron_rows(), megat
 
 bool recognizes(const Settings& settings) { return settings.has("tuner_type") || settings.has("train_type"); }
 
-/// swift/arguments/base_args.py: lora; swift/megatron/arguments: full.
+/// The method that a word says, with what makes another of it.
+void take_tuner(Sheet& sheet, const Setting& type, bool quantized) {
+  const std::string word = quantity::to_lower(type.text);
+  const auto* found = std::ranges::find(methods, word, &Spelling::theirs);
+  if (found == std::end(methods)) {
+    throw quantity::BadInput(type.where,
+                             fmt::format("{} {} is none that is modelled", type.key, quantity::quoted(word)),
+                             "leave it out and say --method, if another stands for it");
+  }
+  const bool lora = found->ours == "lora";
+  const bool dora = lora && !quantized && sheet.is_on("use_dora");
+  sheet.say("method", lora && quantized ? "qlora" : dora ? "dora" : std::string(found->ours), type);
+  if (word == "llamapro") sheet.assume(type, "every layer is trained");
+}
+
+/// swift/arguments/base_args.py: lora; swift/megatron/arguments: full. sft_type and quantization_bit are those of 2.x.
 void take_method(Sheet& sheet, std::string_view usual) {
-  const Setting* type = sheet.find({"tuner_type", "train_type"});
-  const bool four = sheet.text("quant_bits") == "4";
+  const Setting* type = sheet.find({"tuner_type", "train_type", "sft_type"});
+  const bool four = sheet.text({"quant_bits", "quantization_bit"}) == "4";
   if (type != nullptr) {
-    const std::string word = quantity::to_lower(type->text);
-    sheet.say("method", word == "lora" && four ? "qlora" : word, *type);
+    take_tuner(sheet, *type, four);
   } else {
     sheet.by_default("method", four ? "qlora" : std::string(usual), "ms-swift default");
   }
-  if (four) sheet.say("weights", "nf4-dq", *sheet.find("quant_bits"));
-  take_targets(sheet, {"target_modules"});
+  if (four) sheet.say("weights", "nf4-dq", *sheet.find({"quant_bits", "quantization_bit"}));
+  take_targets(sheet, {"target_modules", "lora_target_modules"});
+  const bool is_old = sheet.find("sft_type") != nullptr;  // whose models are named by their type
+  if (is_old && !sheet.has("model")) sheet.take("model", {"model_type"});
+}
+
+/// GaLore's states, a loss that is fused with the head, activations on the host.
+void take_savings(Sheet& sheet) {
+  take_galore(sheet);
+  if (sheet.is_on("use_cce")) sheet.say("loss", "cut", sheet.said("use_cce"));
+  if (sheet.is_on("activation_cpu_offload")) {
+    sheet.say("offload", "activations", sheet.said("activation_cpu_offload"));
+  }
+}
+
+/// FSDP by a file of its own, fsdp2 (swift/config/fsdp2.json), or as transformers has it.
+void take_sharding(Sheet& sheet) {
+  const Setting* name = sheet.find("fsdp");
+  if (name == nullptr || quantity::to_lower(name->text) != "fsdp2") return take_fsdp(sheet);
+  sheet.say("sharding", "fsdp2", *name);
+  sheet.say("recompute", "full", *name);
 }
 
 /// Its DeepSpeed files have names of their own: zero2, default-zero3, zero3_offload (swift/config).
@@ -102,8 +161,10 @@ void rules(Sheet& sheet) {
   take_recompute(sheet, {"gradient_checkpointing"});
   sheet.by_default("recompute", "full", "ms-swift default");
   take_optimizer_impl(sheet);
-  take_fsdp(sheet);
+  take_sharding(sheet);
   take_liger(sheet, "use_liger_kernel");
+  take_savings(sheet);
+  assume_reward_model(sheet, "rlhf_type");
   if (sheet.count("sequence_parallel_size").value_or(1) > 1) {
     const Setting& ranks = *sheet.find("sequence_parallel_size");
     sheet.say("cp", ranks.text, ranks);

@@ -149,6 +149,20 @@ void take_zero(Sheet& sheet, std::string_view stage, std::string_view optimizer,
   }
 }
 
+void take_galore(Sheet& sheet) {
+  if (!sheet.is_on("use_galore")) return;
+  const Setting& galore = sheet.said("use_galore");
+  sheet.say("optimizer", "galore-adamw-8bit", galore);
+  if (sheet.text("optim").find("8bit") == std::string::npos) sheet.assume(galore, "its moments in 8 bits");
+}
+
+void assume_reward_model(Sheet& sheet, std::string_view key) {
+  if (sheet.text(key) != "rm") return;
+  sheet.assume(*sheet.find(key),
+               "pairs as ORPO trains them, without a reference; its head of one output is counted "
+               "as the vocabulary's");
+}
+
 void take_liger(Sheet& sheet, std::string_view key) {
   if (!sheet.is_on(key)) return;
   sheet.say("fused_kernels", "1", *sheet.find(key));

@@ -50,6 +50,12 @@ void take_zero_by_name(Sheet& sheet, const Setting& file);
 /// DeepSpeed's stage and what it moves away, under the keys that say so.
 void take_zero(Sheet& sheet, std::string_view stage, std::string_view optimizer, std::string_view params);
 
+/// use_galore.
+void take_galore(Sheet& sheet);
+
+/// What stands for the training of a reward model, where that is the algorithm.
+void assume_reward_model(Sheet& sheet, std::string_view key);
+
 /// Liger's kernels, whose loss is fused with the head (Liger-Kernel transformers/monkey_patch.py).
 void take_liger(Sheet& sheet, std::string_view key);
 

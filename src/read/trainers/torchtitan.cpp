@@ -4,6 +4,7 @@
 #include "read/launch/formats.hpp"
 #include "read/trainers/run_length.hpp"
 #include "read/trainers/torch_rules.hpp"
+#include "read/trainers/torchtitan_model.hpp"
 
 #include <algorithm>
 #include <string>
@@ -73,43 +74,6 @@ constexpr std::span<const Row> tables[] = {rows};
 
 bool recognizes(const Settings& settings) {
   return settings.has("model.flavor") || (settings.has("training.seq_len") && settings.has("model.name"));
-}
-
-/// torchtitan/models/<name>/__init__.py, the flavors that are public models.
-struct Flavor {
-  std::string_view model;
-  std::string_view flavor;
-  std::string_view preset;
-};
-constexpr Flavor flavors[] = {
-    {"llama3", "8b", "llama-3.1-8b"},
-    {"llama3", "70b", "llama-3.1-70b"},
-    {"llama3", "405b", "llama-3.1-405b"},
-    {"deepseek_v3", "16b", "deepseek-v2-lite"},
-    {"deepseek_v3", "671b", "deepseek-v3"},
-    {"llama4", "17bx16e", "llama-4-scout"},
-    {"llama4", "17bx128e", "llama-4-maverick"},
-    {"qwen3", "0.6b", "qwen3-0.6b"},
-    {"qwen3", "1.7b", "qwen3-1.7b"},
-    {"qwen3", "4b", "qwen3-4b"},
-    {"qwen3", "8b", "qwen3-8b"},
-    {"qwen3", "14b", "qwen3-14b"},
-    {"qwen3", "32b", "qwen3-32b"},
-    {"gpt_oss", "20b", "gpt-oss-20b"},
-    {"gpt_oss", "120b", "gpt-oss-120b"},
-};
-
-/// "llama3" with "8B", or the registry's name "llama3_8b".
-void take_model(Sheet& sheet) {
-  const Setting* name = sheet.find({"model.flavor", "config"});
-  if (name == nullptr) return;
-  const std::string module = sheet.text({"model.name", "module"});
-  std::string flavor = quantity::to_lower(name->text);
-  if (flavor.starts_with(module + "_")) flavor.erase(0, module.size() + 1);
-  const auto* found =
-      std::ranges::find_if(flavors, [&](const Flavor& each) { return each.model == module && each.flavor == flavor; });
-  if (found != std::end(flavors)) return sheet.say("model", std::string(found->preset), *name);
-  sheet.assume(*name, "no public model is known by that name: say --model or the shape");
 }
 
 /// Where every degree is said, how many ranks there are. \param data  ranks of data parallelism; 0 where that is the
@@ -211,7 +175,7 @@ void take_microbatches(Sheet& sheet) {
 }
 
 void rules(Sheet& sheet) {
-  take_model(sheet);
+  take_torchtitan_model(sheet);
   take_data_parallelism(sheet);
   take_checkpointing(sheet);
   take_compile(sheet);
