@@ -70,7 +70,15 @@ std::optional<Named> preset_behind(const std::string& id, const read::Catalogue&
   return std::nullopt;
 }
 
+/// GGUF's mixture with MXFP4 experts, which files call "mxfp4" (llama.cpp llama.h, LLAMA_FTYPE_MOSTLY_MXFP4_MOE).
+bool is_gguf_mixture(const read::Reading& reading, std::string_view quant) {
+  const auto engine = std::ranges::find(reading.words, "engine", &Given::term);
+  const bool ggml = engine != reading.words.end() && (engine->text == "llama.cpp" || engine->text == "ollama");
+  return ggml && quant == "mxfp4";
+}
+
 void take_quant(read::Reading& reading, std::string quant, read::Origin origin) {
+  if (is_gguf_mixture(reading, quant)) quant = "mxfp4_moe";
   const bool said = std::ranges::find(reading.words, "quant", &Given::term) != reading.words.end();
   if (!quant.empty() && reading.serves && !said) {
     reading.words.push_back({"quant", std::move(quant), std::move(origin)});

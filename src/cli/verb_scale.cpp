@@ -3,6 +3,7 @@
 #include "cli/scale_options.hpp"
 #include "cli/verb.hpp"
 #include "llmcalc/laws/usual_mfu.hpp"
+#include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/quantity.hpp"
 #include "llmcalc/render/scaling.hpp"
 
@@ -25,12 +26,23 @@ void add_accelerator(ScaleQuestion& question, const spec::Accelerator& gpu) {
   if (!question.memory) question.memory = gpu.memory_usable;
 }
 
+/// Money and time follow from an accelerator's price and peak: whoever names none is told how to.
+laws::ScaleAnswer scaled(const ScaleOptions& options) {
+  const bool buys = options.question.cost || options.question.time || options.question.gpu_time;
+  try {
+    return laws::scale(options.question);
+  } catch (const quantity::BadInput& error) {
+    if (!options.gpu.empty() || !buys) throw;
+    throw quantity::BadInput(error.place(), error.problem(), "--gpu h100:8; or " + error.hint());
+  }
+}
+
 Outcome run(ScaleOptions options, const Arguments& arguments, const Environment& environment) {
   if (!options.gpu.empty()) {
     const auto catalogue = open_catalogue(arguments, environment);
     add_accelerator(options.question, catalogue.accelerator(options.gpu, "--gpu").accelerator);
   }
-  const auto answer = laws::scale(options.question);
+  const auto answer = scaled(options);
   if (wants_json(arguments)) return {.answer = render::to_json(answer, LLMCALC_VERSION)};
   const render::TextStyle style{.bars = environment.terminal, .explain = arguments.has("explain")};
   return {.answer = render::to_text(answer, style), .warnings = answer.warnings};

@@ -102,9 +102,11 @@ void CommandReader::take_accelerate(const Settings& launcher, std::vector<Readin
     if (auto reading = reader_.file_named(file->text)) {
       readings.push_back(*std::move(reading));
     } else {
-      Reading missing;
-      missing.assumptions.push_back(file->where + " " + file->text + " was not read: say --from " + file->text);
-      readings.push_back(std::move(missing));
+      Settings named;
+      named.put({"accelerate_config", file->text, {}, file->where, {}});
+      Reading by_name = reader_.settings(accelerate_format(), named, place_);
+      by_name.assumptions.assign({file->where + " " + file->text + " was not read: say --from " + file->text});
+      readings.push_back(std::move(by_name));
     }
     settings.remove("config_file");
   }
@@ -113,9 +115,11 @@ void CommandReader::take_accelerate(const Settings& launcher, std::vector<Readin
 
 Settings CommandReader::with_file(Options options, std::string_view key) {
   std::vector<Settings> files;
-  if (const Setting* named = key.empty() ? nullptr : options.settings.find(key)) {
+  for (const std::string_view option : {key, std::string_view("config")}) {
+    const Setting* named = option.empty() ? nullptr : options.settings.find(option);
+    if (named == nullptr || (option != key && !is_settings_file(named->text))) continue;
     add_file(named->text, named->where, files);
-    options.settings.remove(key);
+    options.settings.remove(option);
   }
   std::size_t count = 0;
   for (const ShellWord& word : options.positional) {

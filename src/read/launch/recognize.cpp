@@ -10,14 +10,22 @@
 namespace llmcalc::read {
 namespace {
 
+/// The next line, trimmed, that is no comment; false at the end of the text.
+bool take_line(std::string_view& text, std::string_view& line) {
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    line = quantity::trim(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!line.empty() && !line.starts_with('#')) return true;
+  }
+  return false;
+}
+
 /// TOML has tables in brackets on lines of their own and '=' behind its keys.
 bool looks_like_toml(std::string_view text) {
   bool table = false;
   bool equals = false;
-  while (!text.empty()) {
-    auto line = quantity::trim(text.substr(0, text.find('\n')));
-    text.remove_prefix(std::min(text.find('\n') + 1 == 0 ? text.size() : text.find('\n') + 1, text.size()));
-    if (line.starts_with('#')) continue;
+  for (std::string_view line; take_line(text, line);) {
     table = table || (line.starts_with('[') && line.ends_with(']') && line.find_first_of(",'\" ") == line.npos);
     equals = equals || line.find(" = ") != line.npos;
   }
@@ -36,16 +44,11 @@ bool is_flow_of_yaml(std::string_view body) {
 bool looks_like_shell(std::string_view text) { return text.starts_with("#!") || text.find("#SBATCH") != text.npos; }
 
 bool begins_like_settings(std::string_view text) {
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    const auto line = quantity::trim(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.empty() || line.starts_with('#')) continue;
-    const auto key = line.substr(0, line.find_first_of(" \t"));
-    return line.starts_with('{') || line.starts_with('[') || line.starts_with("//") || line.starts_with("---") ||
-           line.starts_with('-') || key.ends_with(':') || line.find(" = ") != line.npos;
-  }
-  return true;
+  std::string_view line;
+  if (!take_line(text, line)) return true;
+  const auto key = line.substr(0, line.find_first_of(" \t"));
+  return line.starts_with('{') || line.starts_with('[') || line.starts_with("//") || line.starts_with("---") ||
+         line.starts_with('-') || key.ends_with(':') || line.find(" = ") != line.npos;
 }
 
 Node parse_settings(std::string_view text, std::string_view place) {

@@ -53,10 +53,15 @@ constexpr Row rows[] = {
     {"hf_file", Use::rule},
     {"ts", Use::unmapped, "layers are spread evenly over the cards"},
     {"tensor_split", Use::unmapped, "layers are spread evenly over the cards"},
-    {"ot", Use::unmapped, "every tensor where its layer is: --cpu-experts moves experts"},
-    {"override_tensor", Use::unmapped, "every tensor where its layer is: --cpu-experts moves experts"},
-    {"cmoe", Use::unmapped, "experts on the accelerator: --cpu-experts moves them"},
-    {"cpu_moe", Use::unmapped, "experts on the accelerator: --cpu-experts moves them"},
+    {"ot", Use::rule},
+    {"override_tensor", Use::rule},
+    {"cmoe", Use::rule},
+    {"cpu_moe", Use::rule},
+    {"ngld", Use::unmapped, "the draft on the accelerator"},
+    {"gpu_layers_draft", Use::unmapped, "the draft on the accelerator"},
+    {"n_gpu_layers_draft", Use::unmapped, "the draft on the accelerator"},
+    {"spec_*", Use::unmapped, "nothing is proposed ahead: say --draft"},
+    {"context_shift"},
     {"nkvo", Use::unmapped, "the cache on the accelerator"},
     {"no_kv_offload", Use::unmapped, "the cache on the accelerator"},
     {"md", Use::rule},
@@ -141,6 +146,23 @@ void take_layers(Sheet& sheet) {
   sheet.say("gpu_layers", all ? "all" : layers->text, *layers);
 }
 
+/// All experts rest on the host: --cpu-moe, and patterns of tensors that name them in every layer. Layers beyond all
+/// there are stand for all.
+void take_experts(Sheet& sheet) {
+  constexpr std::string_view every_layer = "999";
+  for (const auto key : {"cpu_moe", "cmoe"}) {
+    if (sheet.is_on(key)) sheet.say("cpu_experts", std::string(every_layer), sheet.said(key));
+  }
+  const Setting* pattern = sheet.find({"ot", "override_tensor"});
+  if (pattern == nullptr) return;
+  const bool some = pattern->text.find("blk") != std::string::npos || pattern->text.find(',') != std::string::npos;
+  const bool experts = pattern->text.find("exps") != std::string::npos && pattern->text.ends_with("=CPU");
+  if (experts && !some && !sheet.has("cpu_experts")) {
+    return sheet.say("cpu_experts", std::string(every_layer), *pattern);
+  }
+  sheet.assume(*pattern, "every tensor where its layer is: --cpu-experts moves experts");
+}
+
 void take_flash(Sheet& sheet) {
   const Setting* flash = sheet.find({"fa", "flash_attn"});
   if (flash == nullptr || says_nothing(*flash)) return;
@@ -167,6 +189,7 @@ void rules(Sheet& sheet) {
   take_file(sheet);
   take_draft(sheet);
   take_layers(sheet);
+  take_experts(sheet);
   take_flash(sheet);
   const Setting* context = sheet.find({"c", "ctx_size", "n_ctx"});
   if (context != nullptr && context->text != "0") sheet.say("context", context->text, *context);

@@ -63,6 +63,7 @@ constexpr Row rows[] = {
     {"stream_interval"},
     {"scheduler_config*"},
     {"cluster_size"},
+    {"ray"},
 };
 
 constexpr std::span<const Row> tables[] = {rows};

@@ -123,6 +123,18 @@ constexpr Row rows[] = {
     {"attention_backend"},
     {"positional*"},
     {"middleware"},
+    {"max_context_len_to_capture"},
+    {"max_logprobs"},
+    {"max_num_partial_prefills"},
+    {"max_long_partial_prefills"},
+    {"long_prefill_token_threshold"},
+    {"calculate_kv_scales"},
+    {"eplb_config"},
+    {"media_io_kwargs"},
+    {"convert"},
+    {"pooler_config"},
+    {"language_model_only"},
+    {"gdn_prefill_backend"},
 };
 
 constexpr std::span<const Row> tables[] = {rows};

@@ -11,6 +11,7 @@ constexpr Row rows[] = {
     {"num_processes", Use::term, "gpus"},
     {"num_machines", Use::term, "nodes"},
     {"distributed_type", Use::rule},
+    {"accelerate_config", Use::rule},
     {"mixed_precision", Use::rule},
     {"fsdp_config*", Use::rule},
     {"deepspeed_config.zero_stage", Use::rule},
@@ -109,6 +110,7 @@ void take_megatron(Sheet& sheet) {
 
 void rules(Sheet& sheet) {
   sheet.reading().usual_framework = "accelerate";
+  take_accelerate_by_name(sheet, "accelerate_config");
   const std::string type = sheet.text("distributed_type");
   take_mixed_precision(sheet);
   if (type == "fsdp") {

@@ -79,17 +79,17 @@ void widen_under_fsdp(Sheet& sheet) {
 }
 
 bool take_quantization(Sheet& sheet, Nested usual) {
-  const auto bits = sheet.count("quantization_bit");
-  const Setting* four = bits == 4 ? sheet.find("quantization_bit") : chosen(sheet, "load_in_4bit");
-  const Setting* eight = bits == 8 ? sheet.find("quantization_bit") : chosen(sheet, "load_in_8bit");
+  const auto bits = sheet.count({"quantization_bit", "bits"});
+  const Setting* four = bits == 4 ? sheet.find({"quantization_bit", "bits"}) : chosen(sheet, "load_in_4bit");
+  const Setting* eight = bits == 8 ? sheet.find({"quantization_bit", "bits"}) : chosen(sheet, "load_in_8bit");
   if (four == nullptr && eight == nullptr) return false;
   if (four == nullptr) {
     sheet.say("weights", "int8", *eight);
     return true;
   }
   const Setting* twice = sheet.find({"bnb_4bit_use_double_quant", "bnb_config_kwargs.bnb_4bit_use_double_quant",
-                                     "use_bnb_nested_quant", "double_quantization"});
-  const std::string kind = sheet.text({"bnb_4bit_quant_type", "quantization_type"});
+                                     "use_bnb_nested_quant", "double_quantization", "double_quant"});
+  const std::string kind = sheet.text({"bnb_4bit_quant_type", "quantization_type", "quant_type"});
   const bool nested = twice == nullptr ? usual == Nested::yes : chosen(sheet, twice->key) != nullptr;
   sheet.say("weights", (kind == "fp4" ? "fp4" : "nf4") + std::string(nested ? "-dq" : ""), *four);
   return true;
@@ -147,6 +147,20 @@ void take_zero(Sheet& sheet, std::string_view stage, std::string_view optimizer,
   for (const Setting* each : {weights, states}) {
     if (each != nullptr && quantity::to_lower(each->text) == "nvme") sheet.say("offload_to", "nvme", *each);
   }
+}
+
+void take_accelerate_by_name(Sheet& sheet, std::string_view key) {
+  const Setting* file = sheet.find(key);
+  if (file == nullptr || sheet.include(*file)) return;
+  const std::string path = quantity::to_lower(file->text);
+  const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
+  if (name.find("fsdp") != std::string_view::npos) {
+    return sheet.say("sharding", name.find("fsdp2") != std::string_view::npos ? "fsdp2" : "fsdp1", *file);
+  }
+  if (name.find("multi_gpu") != std::string_view::npos) return sheet.say("sharding", "ddp", *file);
+  if (stage_in(name) == '\0') return;
+  sheet.say("framework", "deepspeed", *file);
+  take_zero_by_name(sheet, *file);
 }
 
 void take_galore(Sheet& sheet) {

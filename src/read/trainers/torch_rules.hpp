@@ -47,6 +47,10 @@ void take_deepspeed(Sheet& sheet, std::string_view key, std::string_view batch);
 /// The stage and what moves away by the name of a DeepSpeed file that nobody can read: "zero3_offload".
 void take_zero_by_name(Sheet& sheet, const Setting& file);
 
+/// A configuration of accelerate, or what the name of one says that nobody can read: "zero3", "fsdp2", "multi_gpu"
+/// (trl/accelerate_configs).
+void take_accelerate_by_name(Sheet& sheet, std::string_view key);
+
 /// DeepSpeed's stage and what it moves away, under the keys that say so.
 void take_zero(Sheet& sheet, std::string_view stage, std::string_view optimizer, std::string_view params);
 

@@ -1,4 +1,5 @@
 // transformers' TrainingArguments and trl's configurations, as YAML, JSON or options of a script.
+#include "llmcalc/quantity/checked.hpp"
 #include "read/launch/formats.hpp"
 #include "read/trainers/engine_beside.hpp"
 #include "read/trainers/run_length.hpp"
@@ -16,6 +17,28 @@ constexpr Row rows[] = {
     {"lora_rank", Use::term, "lora_rank"},
     {"lora_target_modules", Use::rule},
     {"use_peft", Use::rule},
+    {"lora_enable", Use::rule},
+    {"lora_modules", Use::rule},
+    {"bits", Use::rule},
+    {"double_quant", Use::rule},
+    {"quant_type", Use::rule},
+    {"full_finetune", Use::rule},
+    {"source_max_len", Use::rule},
+    {"target_max_len", Use::rule},
+    {"use_flash_attn", Use::rule},
+    {"accelerate_config", Use::rule},
+    {"num_processes", Use::term, "gpus"},
+    {"num_machines", Use::term, "nodes"},
+    {"vision_tower", Use::unmapped, "no vision tower beside the model"},
+    {"local_rollout_forward_batch_size", Use::unmapped, "samples are generated as many at once as are trained on"},
+    {"sft_model_path"},
+    {"total_episodes"},
+    {"num_ppo_epochs"},
+    {"data_path"},
+    {"lazy_preprocess"},
+    {"version"},
+    {"mm_*"},
+    {"fsdp_transformer_*"},
     {"deepspeed_config", Use::rule},
     {"use_dora", Use::rule},
     {"algorithm", Use::rule},
@@ -59,17 +82,37 @@ void take_trl(Sheet& sheet) {
   sheet.by_default("framework", "trl", "trl's own keys");
 }
 
+/// The switch that puts adapters on the model: trl's, LLaVA's.
+const Setting* adapter_switch(const Sheet& sheet) {
+  for (const auto key : {"use_dora", "use_peft", "lora_enable"}) {
+    if (sheet.is_on(key)) return &sheet.said(key);
+  }
+  return nullptr;
+}
+
 void take_method(Sheet& sheet) {
-  const bool adapts = sheet.is_on("use_peft") || sheet.is_on("use_dora");
+  const Setting* adapts = adapter_switch(sheet);
   const bool quantized = take_quantization(sheet, Nested::no);
-  if (!adapts && !quantized) return;
-  const Setting& because = *sheet.find({"use_dora", "use_peft", "load_in_4bit", "load_in_8bit", "quantization_bit"});
+  if (adapts == nullptr && !quantized) return;
+  const Setting& because =
+      adapts != nullptr ? *adapts : *sheet.find({"load_in_4bit", "load_in_8bit", "quantization_bit", "bits"});
   sheet.say("method", quantized ? "qlora" : sheet.is_on("use_dora") ? "dora" : "lora", because);
-  take_targets(sheet, {"lora_target_modules"});
+  take_targets(sheet, {"lora_target_modules", "lora_modules"});
+}
+
+/// artidoro/qlora counts the two parts of a sample.
+void take_parts(Sheet& sheet) {
+  const auto source = sheet.count("source_max_len");
+  const auto target = sheet.count("target_max_len");
+  if (!source || !target) return;
+  sheet.say("seq", std::to_string(quantity::checked_add(*source, *target)), *sheet.find("target_max_len"));
 }
 
 void take_algorithm(Sheet& sheet) {
-  if (const Setting* algorithm = sheet.find("algorithm")) sheet.say("algorithm", sheet.text("algorithm"), *algorithm);
+  const Setting* algorithm = sheet.find("algorithm");
+  const bool rewards = algorithm != nullptr && algorithm->text == "rm";
+  if (algorithm != nullptr) sheet.say("algorithm", rewards ? "orpo" : sheet.text("algorithm"), *algorithm);
+  assume_reward_model(sheet, "algorithm");
   if (sheet.is_on("precompute_ref_log_probs")) {
     sheet.say("reference", "precomputed", sheet.said("precompute_ref_log_probs"));
   }
@@ -83,6 +126,9 @@ void rules(Sheet& sheet) {
   take_algorithm(sheet);
   take_engine_beside(sheet, trl_engine);
   take_method(sheet);
+  take_parts(sheet);
+  take_accelerate_by_name(sheet, "accelerate_config");
+  if (sheet.is_on("use_flash_attn")) sheet.say("attention", "flash", sheet.said("use_flash_attn"));
   take_precision(sheet, {"dtype", "torch_dtype"}, Loads::fp32);
   take_recompute(sheet, {"gradient_checkpointing", "activation_checkpointing"});
   take_optimizer_impl(sheet);

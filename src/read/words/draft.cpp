@@ -1,6 +1,7 @@
 #include "read/words/draft.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/text.hpp"
 #include "llmcalc/read/vocabulary.hpp"
 
 #include <algorithm>
@@ -48,6 +49,8 @@ std::string Draft::place(std::string_view term) const {
 
 std::string Draft::said(std::string_view term) const {
   if (const Given* word = words.find(term)) {
+    const bool by_name = word->origin.where == quantity::quoted(word->text);  // the place is the word itself
+    if (by_name) return word->origin.where;
     if (word->origin.source != Source::file) return word->origin.where + " " + std::string(words.typed(*word));
     return std::string(term) + " " + word->text + " (" + word->origin.where + ")";
   }
