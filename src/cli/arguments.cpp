@@ -94,7 +94,11 @@ std::vector<std::string> Arguments::all(std::string_view flag) const {
 }
 
 const std::vector<std::string>& Arguments::names(std::size_t most) const {
-  if (names_.size() > most) throw BadInput("'" + names_[most] + "'", "is one word too many");
+  if (names_.size() > most) {
+    const std::string joined = most == 0 ? std::string() : names_[most - 1] + "-" + names_[most];
+    throw BadInput("'" + names_[most] + "'", "is one word too many",
+                   joined.empty() ? "" : "a name is one word, as '" + joined + "'; all else is said by options");
+  }
   return names_;
 }
 

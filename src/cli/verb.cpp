@@ -101,15 +101,44 @@ bool wants_colour(const Arguments& arguments, const Environment& environment) {
   return choice == "always" || (choice == "auto" && environment.terminal && !environment.no_color);
 }
 
+/// What people call what a verb does.
+struct Called {
+  std::string_view theirs;
+  std::string_view hint;
+};
+constexpr Called calls[] = {
+    {"textbook", "say llmcalc fit --params 1e9 --dtype fp32 --activations rule-of-thumb --unit GB"},
+    {"train", "say llmcalc fit"},
+    {"finetune", "say llmcalc fit"},
+    {"fine-tune", "say llmcalc fit"},
+    {"estimate", "say llmcalc fit, or llmcalc serve"},
+    {"memory", "say llmcalc fit, or llmcalc serve"},
+    {"vram", "say llmcalc fit, or llmcalc serve"},
+    {"check", "say llmcalc fit, or llmcalc serve"},
+    {"run", "say llmcalc serve, or llmcalc fit"},
+    {"inference", "say llmcalc serve"},
+    {"infer", "say llmcalc serve"},
+    {"deploy", "say llmcalc serve"},
+    {"chat", "say llmcalc serve"},
+    {"search", "say llmcalc plan"},
+    {"optimize", "say llmcalc plan"},
+    {"cost", "say llmcalc scale, or llmcalc fit"},
+    {"flops", "say llmcalc scale, or llmcalc fit"},
+};
+
+std::string hint_for_verb(std::string_view name, const std::vector<std::string_view>& names) {
+  const auto* found = std::ranges::find(calls, name, &Called::theirs);
+  if (found != std::end(calls)) return std::string(found->hint);
+  auto hint = quantity::did_you_mean(name, names);
+  return hint.empty() ? "see llmcalc --help" : hint;
+}
+
 const Verb& find_verb(std::string_view name) {
   const auto found = std::ranges::find(rows, name, &Verb::name);
   if (found != std::end(rows)) return *found;
   std::vector<std::string_view> names;
   for (const Verb& verb : rows) names.push_back(verb.name);
-  auto hint = name == "textbook" ? "say llmcalc fit --params 1e9 --dtype fp32 --activations rule-of-thumb --unit GB"
-                                 : quantity::did_you_mean(name, names);
-  throw quantity::BadInput({}, "there is no verb '" + std::string(name) + "'",
-                           hint.empty() ? "see llmcalc --help" : std::move(hint));
+  throw quantity::BadInput({}, "there is no verb '" + std::string(name) + "'", hint_for_verb(name, names));
 }
 
 }  // namespace llmcalc::cli

@@ -1,6 +1,7 @@
 #include "read/presets/no_card.hpp"
 
 #include "llmcalc/quantity/text.hpp"
+#include "read/shell/accelerator_labels.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -14,6 +15,8 @@ struct NoCard {
 };
 
 constexpr NoCard no_cards[] = {
+    {"mac", "say its chip, as apple-m3-max"},
+    {"macbook", "say its chip, as apple-m3-max"},
     {"cpu", "runs on processors are not modelled"},
     {"colab", "its cards are t4, l4 and a100-40-sxm"},  // colab.research.google.com, types of runtimes, November 2026
 };
@@ -32,6 +35,8 @@ std::string hint_for_card(std::string_view name) {
   const std::string lower = quantity::to_lower(name);
   const auto* const known = std::ranges::find(no_cards, std::string_view(lower), &NoCard::name);
   if (known != std::end(no_cards)) return std::string(known->hint);
+  const auto instance = gpu_of_label("instance-type", lower);  // "p4d.24xlarge"
+  if (!instance.empty()) return "its cards are " + std::string(instance);
   return is_size(lower) ? "a size alone is --memory " + std::string(name) : std::string();
 }
 
