@@ -76,11 +76,18 @@ class TakenNames {
 
 std::string literal(const std::string& text) { return "R\"preset(" + text + ")preset\""; }
 
-std::string row(const presets::PresetNames& names, const std::string& file, const presets::JsonPlace& entry) {
+std::int64_t memory_of(const presets::ModelPreset&) { return 0; }
+
+std::int64_t memory_of(const presets::AcceleratorPreset& preset) {
+  return llmcalc::quantity::in_bytes(preset.accelerator.memory_usable);
+}
+
+std::string row(const presets::PresetNames& names, const std::string& file, const presets::JsonPlace& entry,
+                std::int64_t memory) {
   std::string aliases;
   for (const auto alias : names.aliases) aliases += (aliases.empty() ? "" : "|") + lowered(std::string(alias));
   return "    {" + literal(std::string(names.id)) + ", " + literal(aliases) + ", " + literal(std::string(names.hf_id)) +
-         ", " + literal(file) + ", " + literal(entry.value().dump()) + "},\n";
+         ", " + literal(file) + ", " + literal(entry.value().dump()) + ", " + std::to_string(memory) + "},\n";
 }
 
 std::vector<presets::PresetFile> family_files(const fs::path& root) {
@@ -103,7 +110,7 @@ std::string table(const std::string& name, const fs::path& root, const std::stri
       if (entry.has("base")) entry.fail("a preset that ships is written out in full, without \"base\"");
       const auto preset = read_entry(entry);
       taken.take(names_of(preset), entry);
-      rows += row(names_of(preset), file, entry);
+      rows += row(names_of(preset), file, entry, memory_of(preset));
     }
   }
   return "constexpr EmbeddedPreset " + name + "_table[] = {\n" + rows + "};\n\n";

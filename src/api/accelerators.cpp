@@ -1,24 +1,29 @@
 #include "api/accelerators.hpp"
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
 
 namespace llmcalc::api {
 
+LargerParts::LargerParts(const std::optional<spec::Accelerator>& present, const read::Catalogue& catalogue)
+    : catalogue_(catalogue) {
+  if (present) ids_ = catalogue.on_stacks(present->vendor, present->memory_usable);
+}
+
+std::optional<spec::Accelerator> LargerParts::next() {
+  while (at_ < ids_.size()) {
+    auto gpu = catalogue_.accelerator(ids_[at_++], "--gpu").accelerator;
+    if (gpu.peaks.bf16) return gpu;
+  }
+  return std::nullopt;
+}
+
 std::vector<spec::Accelerator> larger_than(const std::optional<spec::Accelerator>& present,
                                            const read::Catalogue& catalogue) {
   std::vector<spec::Accelerator> larger;
-  if (!present) return larger;
-  for (auto& preset : catalogue.on_stacks(present->vendor)) {
-    auto& gpu = preset.accelerator;
-    const bool in_data_centres = gpu.memory_type.starts_with("HBM") && gpu.peaks.bf16;
-    if (in_data_centres && gpu.vendor == present->vendor && gpu.memory_usable > present->memory_usable) {
-      larger.push_back(std::move(gpu));
-    }
-  }
-  std::ranges::stable_sort(larger, {}, &spec::Accelerator::memory_usable);
+  LargerParts parts(present, catalogue);
+  while (auto gpu = parts.next()) larger.push_back(std::move(*gpu));
   return larger;
 }
 

@@ -74,7 +74,7 @@ Block serving_memory(const ServingReport& report, const TextStyle& style) {
   table.add_row({paint("memory of one accelerator", Ink::heading, style), paint("GiB", Ink::heading, style), ""});
   for (const Holding& holding : memory.holdings) {
     if (!all && gib_text(holding.size) == "0.00") continue;
-    table.add_row({holding.label + (holding.measured ? " *" : ""), gib_text(holding.size), ""});
+    table.add_row({std::string(holding.label) + (holding.measured ? " *" : ""), gib_text(holding.size), ""});
     explain(holding, style, table);
   }
   const bool takes_all = reserves(report) && report.answer.verdict != serving::Verdict::no_accelerator;

@@ -136,12 +136,12 @@ class Adviser {
                "twice the accelerators");
   }
 
-  void card(const std::vector<spec::Accelerator>& larger) {
+  void card(const std::function<std::optional<spec::Accelerator>()>& next_larger) {
     Question changed = question_;
     changed.pricing.memory.reset();
-    for (const spec::Accelerator& gpu : larger) {
-      changed.gpu = gpu;
-      if (take_if_better(weigh(changed, "--gpu " + gpu.id, "another accelerator"))) return;
+    while (auto gpu = next_larger()) {
+      changed.gpu = std::move(gpu);
+      if (take_if_better(weigh(changed, "--gpu " + changed.gpu->id, "another accelerator"))) return;
     }
   }
 
@@ -158,7 +158,7 @@ class Adviser {
 }  // namespace
 
 std::vector<Candidate> advise(const Question& question, const Capacity& capacity,
-                              const std::function<std::vector<spec::Accelerator>()>& larger) {
+                              const std::function<std::optional<spec::Accelerator>()>& next_larger) {
   const bool carries = capacity.max_concurrency >= question.serving.load.concurrency;
   if (carries || !question.gpu) return {};
   Adviser adviser(question, capacity);
@@ -167,7 +167,7 @@ std::vector<Candidate> advise(const Question& question, const Capacity& capacity
   adviser.context();
   adviser.weights();
   adviser.ranks();
-  adviser.card(larger());
+  adviser.card(next_larger);
   return std::move(adviser).take();
 }
 

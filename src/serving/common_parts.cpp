@@ -54,7 +54,9 @@ bool keeps_in_ggml(CacheType type) { return keeps_plain(type) || type >= CacheTy
 bool keeps_plain(CacheType type) { return type <= CacheType::f32; }
 
 void hold_weights(const Deployment& deployment, const WeightBytes& weights, RankMemory& memory) {
-  const std::string scheme(spec::name_of(deployment.question.serving.quant));
+  constexpr std::size_t usual_lines = 12;
+  memory.holdings.reserve(usual_lines);
+  const std::string_view scheme = spec::name_of(deployment.question.serving.quant);
   const LedgerPart parts[] = {
       {"weights_attention", "weights: attention", weights.attention + weights.other},
       {"weights_mlp", "weights: MLP", weights.mlp},
@@ -62,7 +64,7 @@ void hold_weights(const Deployment& deployment, const WeightBytes& weights, Rank
       {"weights_ends", "weights: embedding and head", weights.table + weights.lookups + weights.head}};
   for (const LedgerPart& part : parts) {
     if (part.size == quantity::bytes(0)) continue;
-    memory.holdings.push_back({part.id, std::string(part.label), part.size, false, std::string(tensors), scheme});
+    memory.holdings.push_back({part.id, part.label, part.size, false, tensors, scheme});
   }
 }
 

@@ -161,7 +161,8 @@ Setup llama_cpp_setup(const spec::Question& question) {
   setup.release = build_of(question.serving.engine_version);
   setup.cache = question.serving.cache == spec::CacheType::automatic ? spec::CacheType::f16 : question.serving.cache;
   setup.context = model_limit(question);
-  setup.batched_tokens = options.ubatch.value_or(512);
+  // src/llama-context.cpp: a pass is no longer than the batch that it is a part of (-b).
+  setup.batched_tokens = std::min(options.ubatch.value_or(512), options.batched_tokens.value_or(2048));
   setup.slots = options.slots.value_or(setup.release >= four_slots ? 4 : 1);
   setup.max_sequences = setup.slots;
   // Quantized keys and values need the fused kernel.
@@ -191,10 +192,8 @@ RankMemory llama_cpp_memory(const Deployment& deployment, std::size_t rank, cons
   spread(deployment, card, shares);
   RankMemory memory;
   memory.capacity = memory.limit = visible_memory(deployment.question);
-  const std::string scheme(formats::facts(deployment.question.serving.quant).name);
   memory.holdings.push_back({"weights", "weights", shares.weights, false,
-                             "layers on this card, and the head on the last",
-                             "llama.cpp src/llama-quant.cpp, " + scheme});
+                             "layers on this card, and the head on the last", "llama.cpp src/llama-quant.cpp"});
   memory.holdings.push_back({"compute", "compute buffer", compute_buffer(deployment, demand, mask_copies(deployment)),
                              false, "mask and scores a cell, logits and hidden states a pass",
                              "llama.cpp src/llama-context.cpp, graph_reserve"});

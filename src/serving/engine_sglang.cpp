@@ -131,7 +131,7 @@ RankMemory sglang_memory(const Deployment& deployment, std::size_t rank, const D
   memory.limit = memory.capacity;
   memory.holdings.push_back({"context", "CUDA context and NCCL", before, true, "500 MiB, and 430 where ranks exchange",
                              "as of the training kernels; NCCL as of vLLM"});
-  hold_weights(deployment, stage.weights.sum(), memory);
+  hold_weights(deployment, stage.weights.whole, memory);
   memory.holdings.push_back({"rotary", "rotary table", rotary_cache(deployment.question), false,
                              "max_position x rotary width x 2", "SGLang layers/rotary_embedding.py"});
   memory.holdings.push_back({"reserved", "activations and graphs", reserve, false, "free x (1 - mem_fraction_static)",

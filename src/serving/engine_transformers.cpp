@@ -56,7 +56,7 @@ RankMemory transformers_memory(const Deployment& deployment, std::size_t rank, c
   const Stage& stage = deployment.stages[rank];
   RankMemory memory;
   memory.capacity = memory.limit = visible_memory(deployment.question);
-  hold_weights(deployment, stage.weights.sum(), memory);
+  hold_weights(deployment, stage.weights.whole, memory);
   memory.holdings.push_back({"activations", "activations of the prompt", activations(deployment, demand), false,
                              "tokens x 2 x (4 hidden + 3 ffn)", "transformers, one layer of the forward pass"});
   memory.holdings.push_back({"logits", "logits", logits(deployment, demand), false, "sequences x vocab x (2 + 4)",

@@ -57,7 +57,7 @@ RankMemory trtllm_memory(const Deployment& deployment, std::size_t rank, const D
   const auto& question = deployment.question;
   RankMemory memory;
   memory.capacity = memory.limit = visible_memory(question);
-  hold_weights(deployment, stage.weights.sum(), memory);
+  hold_weights(deployment, stage.weights.whole, memory);
   memory.holdings.push_back({"profile_run", "profile run", activation_peak(deployment), true,
                              "batched_tokens x hidden x 2 x tensors of the peak", "aiconfigurator base_backend.py"});
   memory.holdings.push_back({"context", "CUDA context", question.runtime.context.value_or(quantity::mib(526)), true,

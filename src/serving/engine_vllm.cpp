@@ -164,13 +164,14 @@ bool hands_out_states(const spec::Question& question) {
 std::int64_t states_held(const Deployment& deployment) {
   const auto& draft = deployment.question.serving.options.draft;
   const std::int64_t states = 1 + (draft.kind == spec::DraftKind::none ? 0 : draft.tokens);
-  if (deployment.setup.release < caches_states || !keeps_any_positions(deployment)) return states;
+  const bool caches = deployment.question.serving.options.prefix_cache.value_or(true);
+  if (!caches || deployment.setup.release < caches_states || !keeps_any_positions(deployment)) return states;
   const bool exports = deployment.setup.release >= exports_states && hands_out_states(deployment.question);
   return states + (exports ? 2 : 1);
 }
 
 void hold_all(const Deployment& deployment, const Stage& stage, std::int64_t tokens, RankMemory& memory) {
-  hold_weights(deployment, stage.weights.sum(), memory);
+  hold_weights(deployment, stage.weights.whole, memory);
   memory.holdings.push_back({"rotary", "rotary table", rotary_cache(deployment.question), false,
                              "max_position x rotary width x 2", "vLLM rotary_embedding/base.py"});
   hold_peak(deployment, tokens, memory);

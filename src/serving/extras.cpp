@@ -83,7 +83,7 @@ void add_draft_model(Deployment& deployment) {
   auto draft = std::make_shared<Deployment>(deploy(draft_question(deployment.question)));
   const Stage& alone = draft->stages.front();
   Stage& last = deployment.stages.back();
-  last.draft = alone.weights.sum().total();
+  last.draft = alone.weights.whole.total();
   if (!spec::reads_gguf(deployment.question.serving.engine)) {
     for (const CacheGroup& group : alone.cache) add_layers(group.layers, group.layer, last.cache);
   }

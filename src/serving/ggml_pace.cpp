@@ -67,7 +67,7 @@ class GgmlClock {
   /// Cards that hold layers work at the same time on the chunks of a prompt, u chunks behind each other through n cards
   /// taking u + n - 1 turns; those that hold rows or tensors work on each together.
   double prompt(double length) const {
-    const auto chunk = static_cast<double>(deployment_.question.serving.options.ubatch.value_or(512));
+    const auto chunk = static_cast<double>(deployment_.setup.batched_tokens);
     const double chunks = std::ceil(length / chunk);
     const GgmlWork all = ggml_work(deployment_, {chunk, length / 2});
     constexpr double streamed = 0.9;  // of the bandwidth, by a chunk that reads all 16-bit weights: assumed

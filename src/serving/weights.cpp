@@ -9,6 +9,7 @@
 #include "serving/padding.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <variant>
 
 namespace llmcalc::serving {
@@ -195,25 +196,51 @@ Bytes WeightFormat::bytes(const Weight& weight, const LayerPlace& place) const {
   return quantity::bytes(quantity::product(weight.elements, width));
 }
 
-WeightBytes StageWeights::sum() const {
-  WeightBytes all = ends;
-  for (const WeightBytes& layer : layers) all += layer;
-  return all;
-}
+namespace {
+
+/// The tensors of blocks, which rest alike wherever a block stands, but in GGUF files, whose rule goes by the place.
+class BlockBytes {
+ public:
+  BlockBytes(const spec::Question& question, const program::Program& program)
+      : format_(question), program_(program), known_(program.blocks.size()) {
+    by_place_ = formats::is_file_type(question.serving.quant) || question.serving.from_mxfp4;
+  }
+
+  WeightBytes at(std::uint16_t block, const LayerPlace& place) {
+    if (by_place_) return sum(block, place);
+    auto& known = known_[block];
+    if (!known) known = sum(block, place);
+    return *known;
+  }
+
+ private:
+  WeightBytes sum(std::uint16_t block, const LayerPlace& place) const {
+    WeightBytes bytes;
+    for (const Weight& weight : program_.blocks[block].weights)
+      *part_bytes(part_of(weight), bytes) += format_.bytes(weight, place);
+    return bytes;
+  }
+
+  WeightFormat format_;
+  const program::Program& program_;
+  std::vector<std::optional<WeightBytes>> known_;
+  bool by_place_ = false;
+};
+
+}  // namespace
 
 StageWeights stage_weights(const spec::Question& question, const program::Program& program, std::int64_t stage) {
-  const WeightFormat format(question);
+  BlockBytes blocks(question, program);
   StageWeights held;
   LayerPlace place;
   const auto head = static_cast<std::uint16_t>(question.model.kinds.size() + 1);
   std::uint32_t position = 0;
   for (const std::uint16_t index : program.sequence) {
-    const layers::Block& block = program.blocks[index];
     const bool is_layer = index >= 1 && index < head;
     const auto& chunk = program.chunks[static_cast<std::size_t>(stage)];
     if (position >= chunk.first && position < chunk.last) {
-      WeightBytes sum;
-      for (const Weight& weight : block.weights) *part_bytes(part_of(weight), sum) += format.bytes(weight, place);
+      const WeightBytes sum = blocks.at(index, place);
+      held.whole += sum;
       if (is_layer) {
         held.layers.push_back(sum);
       } else {
@@ -232,7 +259,7 @@ Bytes model_bytes(const spec::Question& question) {
   spec::Question whole = question;
   whole.layout = {};
   const auto program = forward_program(whole, {.fuses_projections = false});
-  return stage_weights(whole, program, 0).sum().total();
+  return stage_weights(whole, program, 0).whole.total();
 }
 
 Bytes file_bytes(const spec::Question& question) {

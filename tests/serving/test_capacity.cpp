@@ -59,7 +59,7 @@ TEST_CASE("advice does what it says") {
   const auto question = test::served(server);
   const auto answer = serving::serve(question);
   REQUIRE(answer.verdict == serving::Verdict::does_not_fit);
-  const auto advice = serving::advise(question, answer.capacity, [] { return std::vector<spec::Accelerator>(); });
+  const auto advice = serving::advise(question, answer.capacity, [] { return std::optional<spec::Accelerator>(); });
   REQUIRE(!advice.empty());
   for (const auto& change : advice) {
     Words changed = server;

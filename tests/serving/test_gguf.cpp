@@ -89,7 +89,7 @@ TEST_CASE("embeddings that each layer has for itself are packed as the table is,
   const auto question = file_of("gemma-4-e4b", "Q4_K_M");
   const auto sum = serving::stage_weights(serving::rank_question(question),
                                           serving::forward_program(question, {.fuses_projections = false}), 0)
-                       .sum();
+                       .whole;
   // 42 layers of 256, Q6_K of 210 bytes for 256 elements.
   CHECK(quantity::in_bytes(sum.lookups) == 262144L * 42 * 256 / 256 * 210);
 }

@@ -127,8 +127,9 @@ class Catalogue {
 
   std::vector<ModelPreset> models() const;              ///< all, in the order of the files
   std::vector<AcceleratorPreset> accelerators() const;  ///< all, in the order of the files
-  /// Those of one make on stacked memory (HBM), and what the user adds: the others are not parsed.
-  std::vector<AcceleratorPreset> on_stacks(std::string_view vendor) const;
+  /// Ids of those of one make on stacked memory (HBM) with more of it, the smallest first: none of what ships is parsed
+  /// for that.
+  std::vector<std::string_view> on_stacks(std::string_view vendor, quantity::Bytes above) const;
   /// A user's descriptions of families, which are parsed when a config.json is read.
   const std::vector<PresetFile>& families() const { return user_families_; }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,9 +24,9 @@ struct Candidate {
 
 /// Changes with which the server starts, if need be with shorter requests, or carries the concurrency that it does not
 /// carry as asked.
-/// \param larger  accelerators to consider in place of the question's
+/// \param next_larger  accelerators to consider in place of the question's, one after another
 std::vector<Candidate> advise(const spec::Question& question, const Capacity& capacity,
-                              const std::function<std::vector<spec::Accelerator>()>& larger);
+                              const std::function<std::optional<spec::Accelerator>()>& next_larger);
 
 /// Whether an accelerator takes the whole load at once.
 struct CardAnswer {

@@ -63,14 +63,15 @@ struct Demand {
   std::int64_t sequences = 1;
 };
 
-/// A line of the ledger. A measured one is a constant of the runtime, not a sum.
+/// A line of the ledger. A measured one is a constant of the runtime, not a sum. Its words are literals: bisections put
+/// ledgers together by the hundred.
 struct Holding {
   std::string_view id;
-  std::string label;
+  std::string_view label;
   quantity::Bytes size;
   bool measured = false;
-  std::string formula;
-  std::string source;
+  std::string_view formula;
+  std::string_view source;
 };
 
 /// Where positions of a sequence are kept in blocks that all groups of layers draw from one pool.

@@ -83,9 +83,8 @@ class WeightFormat {
 /// The tensors of every block that a pipeline stage runs, in forward order: embedding, layers, head.
 struct StageWeights {
   std::vector<WeightBytes> layers;
-  WeightBytes ends;  ///< embedding and head, as far as the stage has them
-
-  WeightBytes sum() const;
+  WeightBytes ends;   ///< embedding and head, as far as the stage has them
+  WeightBytes whole;  ///< layers and ends
 };
 
 /// \param program  forward_program() of the same question

@@ -220,21 +220,16 @@ void append_file(std::vector<Preset>& users, const PresetFile& file, const std::
 }
 
 /// Embedded presets in their order, those that the user overrides replaced, then what the user adds.
-/// \param wanted  of an entry's text: what is not is not parsed
-template <class Preset, class Wanted>
-std::vector<Preset> all(const std::vector<Preset>& users, const Wanted& wanted) {
+template <class Preset>
+std::vector<Preset> all(const std::vector<Preset>& users) {
   std::vector<Preset> presets;
-  for (const auto& entry : Kind<Preset>::embedded()) {
-    if (wanted(entry.json)) presets.push_back(overridden(users, entry));
-  }
+  for (const auto& entry : Kind<Preset>::embedded()) presets.push_back(overridden(users, entry));
   for (const auto& preset : users) {
     const auto same_id = [&](const Preset& other) { return same_name(names_of(other).id, names_of(preset).id); };
     if (std::ranges::none_of(presets, same_id)) presets.push_back(*find_user(users, names_of(preset).id));
   }
   return presets;
 }
-
-constexpr auto every = [](std::string_view) { return true; };
 
 }  // namespace
 
@@ -268,19 +263,37 @@ void Catalogue::add_rates(spec::Accelerator& gpu) const {
   if (!gpu.rates.known()) gpu.rates = rates_for(user_rates_, gpu);
 }
 
-std::vector<ModelPreset> Catalogue::models() const { return all(user_models_, every); }
+std::vector<ModelPreset> Catalogue::models() const { return all(user_models_); }
 
 std::vector<AcceleratorPreset> Catalogue::rated(std::vector<AcceleratorPreset> presets) const {
   for (auto& preset : presets) preset = rated(std::move(preset));
   return presets;
 }
 
-std::vector<AcceleratorPreset> Catalogue::accelerators() const { return rated(all(user_accelerators_, every)); }
+std::vector<AcceleratorPreset> Catalogue::accelerators() const { return rated(all(user_accelerators_)); }
 
-std::vector<AcceleratorPreset> Catalogue::on_stacks(std::string_view vendor) const {
+std::vector<std::string_view> Catalogue::on_stacks(std::string_view vendor, quantity::Bytes above) const {
+  struct Stacked {
+    std::string_view id;
+    quantity::Bytes memory;
+  };
+  std::vector<Stacked> found;
   const auto holds = [](std::string_view text, std::string_view part) { return text.find(part) != text.npos; };
-  return rated(
-      all(user_accelerators_, [&](std::string_view entry) { return holds(entry, "\"HBM") && holds(entry, vendor); }));
+  for (const auto& entry : embedded_accelerators()) {
+    const auto memory = quantity::bytes(entry.memory);
+    if (memory <= above || find_user(user_accelerators_, entry.id) != nullptr) continue;
+    if (holds(entry.json, "\"HBM") && holds(entry.json, vendor)) found.push_back({entry.id, memory});
+  }
+  for (const auto& preset : user_accelerators_) {
+    const auto& gpu = preset.accelerator;
+    const bool is_last = find_user(user_accelerators_, gpu.id) == &preset;
+    const bool stacked = gpu.memory_type.starts_with("HBM") && gpu.vendor == vendor;
+    if (is_last && stacked && gpu.memory_usable > above) found.push_back({gpu.id, gpu.memory_usable});
+  }
+  std::ranges::stable_sort(found, {}, &Stacked::memory);
+  std::vector<std::string_view> ids;
+  for (const Stacked& card : found) ids.push_back(card.id);
+  return ids;
 }
 
 }  // namespace llmcalc::read
