@@ -8,17 +8,130 @@ namespace {
 /// attention, to ten models of 2026 on eleven cards and to five models on a DGX Spark with it; prompts to Llama 3 alone
 /// but on the Spark. What was not measured of a kind is its nearest relative's: 16-bit weights of LPDDR, Pascal, Volta
 /// and Blackwell, prompts of Pascal, Volta and Blackwell, cards in a row but of GDDR.
-constexpr GgmlPace gddr{0.84, 0.825, 0, 0.33, 58, 0.13, 0.25, 0.626, 0.368, 10.8, 1.20, 0, 0};
-constexpr GgmlPace ada{0.92, 0.96, 0, 0.30, 58, 0.115, 0.25, 0.626, 0.368, 10.8, 1.20, 0, 0};
-constexpr GgmlPace lpddr{0.86, 0.86, 0, 0.30, 23, 1.25, 0.25, 0.30, 0.25, 10.8, 1.20, 0, 0};
-constexpr GgmlPace pascal{0.60, 0.275, 0, 0.30, 151, 0.05, 0.25, 0.626, 0.368, 10.8, 1.20, 0, 0};
-constexpr GgmlPace volta{0.89, 0.89, 0, 0.24, 156, 0.03, 0.25, 0.626, 0.368, 10.8, 1.20, 0, 0};
-constexpr GgmlPace ampere{0.533, 0.67, 0, 0.365, 125, 0.03, 0.25, 1.29, 0.429, 10.9, 1.09, 3.0, 694};
-constexpr GgmlPace hopper{0.616, 0.593, 2.05, 0.197, 84, 0.03, 0.25, 1.29, 0.429, 10.9, 1.09, 3.0, 694};
-constexpr GgmlPace blackwell{0.616, 0.593, 2.4, 0.197, 81, 0.06, 0.25, 1.29, 0.429, 10.9, 1.09, 3.0, 694};
-constexpr GgmlPace apple{0.852, 0.77, 0, 0.119, 144, 0, 0, 0.768, 0.584, 8.4, 1.0, 2.0, 508};
+constexpr GgmlPace gddr{.half = 0.84,
+                        .codes = 0.825,
+                        .unpacked = 0,
+                        .cache = 0.33,
+                        .layer_us = 58,
+                        .token_ms = 0.13,
+                        .card_ms = 0.25,
+                        .prompt_half = 0.626,
+                        .prompt = 0.368,
+                        .scores = 10.8,
+                        .cards = 1.20,
+                        .activations = 0,
+                        .chunk_us = 0};
+constexpr GgmlPace ada{.half = 0.92,
+                       .codes = 0.96,
+                       .unpacked = 0,
+                       .cache = 0.30,
+                       .layer_us = 58,
+                       .token_ms = 0.115,
+                       .card_ms = 0.25,
+                       .prompt_half = 0.626,
+                       .prompt = 0.368,
+                       .scores = 10.8,
+                       .cards = 1.20,
+                       .activations = 0,
+                       .chunk_us = 0};
+constexpr GgmlPace lpddr{.half = 0.86,
+                         .codes = 0.86,
+                         .unpacked = 0,
+                         .cache = 0.30,
+                         .layer_us = 23,
+                         .token_ms = 1.25,
+                         .card_ms = 0.25,
+                         .prompt_half = 0.30,
+                         .prompt = 0.25,
+                         .scores = 10.8,
+                         .cards = 1.20,
+                         .activations = 0,
+                         .chunk_us = 0};
+constexpr GgmlPace pascal{.half = 0.60,
+                          .codes = 0.275,
+                          .unpacked = 0,
+                          .cache = 0.30,
+                          .layer_us = 151,
+                          .token_ms = 0.05,
+                          .card_ms = 0.25,
+                          .prompt_half = 0.626,
+                          .prompt = 0.368,
+                          .scores = 10.8,
+                          .cards = 1.20,
+                          .activations = 0,
+                          .chunk_us = 0};
+constexpr GgmlPace volta{.half = 0.89,
+                         .codes = 0.89,
+                         .unpacked = 0,
+                         .cache = 0.24,
+                         .layer_us = 156,
+                         .token_ms = 0.03,
+                         .card_ms = 0.25,
+                         .prompt_half = 0.626,
+                         .prompt = 0.368,
+                         .scores = 10.8,
+                         .cards = 1.20,
+                         .activations = 0,
+                         .chunk_us = 0};
+constexpr GgmlPace ampere{.half = 0.533,
+                          .codes = 0.67,
+                          .unpacked = 0,
+                          .cache = 0.365,
+                          .layer_us = 125,
+                          .token_ms = 0.03,
+                          .card_ms = 0.25,
+                          .prompt_half = 1.29,
+                          .prompt = 0.429,
+                          .scores = 10.9,
+                          .cards = 1.09,
+                          .activations = 3.0,
+                          .chunk_us = 694};
+constexpr GgmlPace hopper{.half = 0.616,
+                          .codes = 0.593,
+                          .unpacked = 2.05,
+                          .cache = 0.197,
+                          .layer_us = 84,
+                          .token_ms = 0.03,
+                          .card_ms = 0.25,
+                          .prompt_half = 1.29,
+                          .prompt = 0.429,
+                          .scores = 10.9,
+                          .cards = 1.09,
+                          .activations = 3.0,
+                          .chunk_us = 694};
+constexpr GgmlPace blackwell{.half = 0.616,
+                             .codes = 0.593,
+                             .unpacked = 2.4,
+                             .cache = 0.197,
+                             .layer_us = 81,
+                             .token_ms = 0.06,
+                             .card_ms = 0.25,
+                             .prompt_half = 1.29,
+                             .prompt = 0.429,
+                             .scores = 10.9,
+                             .cards = 1.09,
+                             .activations = 3.0,
+                             .chunk_us = 694};
+constexpr GgmlPace apple{.half = 0.852,
+                         .codes = 0.77,
+                         .unpacked = 0,
+                         .cache = 0.119,
+                         .layer_us = 144,
+                         .token_ms = 0,
+                         .card_ms = 0,
+                         .prompt_half = 0.768,
+                         .prompt = 0.584,
+                         .scores = 8.4,
+                         .cards = 1.0,
+                         .activations = 2.0,
+                         .chunk_us = 508};
 
-constexpr GgmlKernels kernels{0.70, 0.55, 0.25, 200, 0.61, 0.5};
+constexpr GgmlKernels kernels{.fused_cache = 0.70,
+                              .fused_prompt = 0.55,
+                              .expert_layer = 0.25,
+                              .sorting_us = 200,
+                              .alike = 0.61,
+                              .expert_prompt = 0.5};
 
 }  // namespace
 

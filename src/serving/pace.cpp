@@ -4,9 +4,45 @@ namespace llmcalc::serving {
 
 namespace {
 
-constexpr Pace vllm{15.5, 0.0, 0.0, 16.8, 0.0, 0.0, 13.9, 13.9, 0.57, 0.95, 0.12, 0.156, 3.0};
-constexpr Pace sglang{0.0, 7.6, 0.0, 19.1, 80, 201, 101, 9.0, 0.0, 1.76, 1.0, 0.32, 3.7};
-constexpr Pace trtllm{0.0, 0.0, 297, 16.4, 470, 161, 52, 8.2, 0.30, 1.53, 0.128, 0.062, 3.9};
+constexpr Pace vllm{.layer = 15.5,
+                    .mixture = 0.0,
+                    .step = 0.0,
+                    .request = 16.8,
+                    .draft_step = 0.0,
+                    .draft_request = 0.0,
+                    .first = 13.9,
+                    .token = 13.9,
+                    .seat = 0.57,
+                    .prompt = 0.95,
+                    .wave = 0.12,
+                    .drawn_wave = 0.156,
+                    .steps = 3.0};
+constexpr Pace sglang{.layer = 0.0,
+                      .mixture = 7.6,
+                      .step = 0.0,
+                      .request = 19.1,
+                      .draft_step = 80,
+                      .draft_request = 201,
+                      .first = 101,
+                      .token = 9.0,
+                      .seat = 0.0,
+                      .prompt = 1.76,
+                      .wave = 1.0,
+                      .drawn_wave = 0.32,
+                      .steps = 3.7};
+constexpr Pace trtllm{.layer = 0.0,
+                      .mixture = 0.0,
+                      .step = 297,
+                      .request = 16.4,
+                      .draft_step = 470,
+                      .draft_request = 161,
+                      .first = 52,
+                      .token = 8.2,
+                      .seat = 0.30,
+                      .prompt = 1.53,
+                      .wave = 0.128,
+                      .drawn_wave = 0.062,
+                      .steps = 3.9};
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include "llmcalc/read/measured.hpp"
 #include "llmcalc/read/resolve.hpp"
 #include "llmcalc/serving/measured.hpp"
+#include "llmcalc/serving/speed.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "serving/ggml_rates.hpp"
 #include "serving/pace.hpp"
@@ -77,17 +78,19 @@ std::vector<read::Given> words_of(const read::MeasuredRun& run) {
   return words;
 }
 
+/// What memory says stays as it is while the constants change.
 struct Asked {
-  spec::Question question;
+  serving::Answer answer;
   spec::Measure measure;
 };
 
-double predicted(const Asked& row) {
-  return serving::predicted(serving::serve(row.question), row.measure, serving::Scope::one_card).value_or(0.0);
+double predicted(Asked& row) {
+  row.answer.speed = serving::speed_of(row.answer.deployment);
+  return serving::predicted(row.answer, row.measure, serving::Scope::one_card).value_or(0.0);
 }
 
-void answer(const std::vector<Asked>& rows) {
-  for (const Asked& row : rows) std::cout << predicted(row) << ' ';
+void answer(std::vector<Asked>& rows) {
+  for (Asked& row : rows) std::cout << predicted(row) << ' ';
   std::cout << std::endl;
 }
 
@@ -101,8 +104,8 @@ std::vector<Asked> read_rows(int count, char** files) {
       if (!spec::is_rate(run.measure) && run.measure != spec::Measure::ttft && run.measure != spec::Measure::tpot)
         continue;
       try {
-        Asked row{read::resolve_serving(words_of(run), std::nullopt, catalogue).question, run.measure};
-        if (!serving::serve(row.question).speed) continue;
+        Asked row{serving::serve(read::resolve_serving(words_of(run), std::nullopt, catalogue).question), run.measure};
+        if (!row.answer.speed) continue;
         std::cout << run.id << ' ' << spec::name_of(run.measure) << ' ' << run.value << '\n';
         rows.push_back(std::move(row));
       } catch (const quantity::BadInput&) {
@@ -132,7 +135,7 @@ const GgmlKernels& ggml_kernels() { return constants().kernels; }
 
 int main(int count, char** arguments) {
   std::ios::sync_with_stdio(false);
-  const std::vector<Asked> rows = read_rows(count, arguments);
+  std::vector<Asked> rows = read_rows(count, arguments);
   std::cout << std::endl;
   for (std::string line; std::getline(std::cin, line);) {
     if (line.empty()) {
