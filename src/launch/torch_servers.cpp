@@ -100,6 +100,8 @@ std::string cache_entry(const spec::Serving& serving) {
   if (!type.empty()) add_key(fmt::format("dtype: {}", type));
   if (const auto reuse = serving.options.prefix_cache) add_key(fmt::format("enable_block_reuse: {}", *reuse));
   if (const auto block = serving.options.block) add_key(fmt::format("tokens_per_block: {}", *block));
+  if (const auto size = serving.options.cache_bytes)
+    add_key(fmt::format("max_gpu_total_bytes: {}", quantity::in_bytes(*size)));
   return entry.empty() ? entry : "kv_cache_config: {" + entry + "}";
 }
 
@@ -113,15 +115,29 @@ std::string draft_entry(const spec::Draft& draft, const ServedNames& names) {
   return fmt::format("speculative_config: {{decoding_type: {}, {}: {}{}}}", type, count, draft.tokens, model);
 }
 
+/// Whole steps that a request is let wait.
+std::string waiting_entry(double steps) {
+  return steps > 0 ? fmt::format("batch_wait_timeout_iters: {}", std::llround(steps)) : std::string();
+}
+
 /// tensorrt_llm/llmapi/llm_args.py: what the command line has no words for, in one line of YAML.
 std::string trtllm_file(const Deployment& d, const ServedNames& names) {
   const auto& serving = d.question.serving;
+  const auto& options = serving.options;
   std::string file;
   const std::string attention = serving.layout.attention_dp > 1 ? "enable_attention_dp: true" : "";
-  for (const std::string& entry : {attention, cache_entry(serving), draft_entry(serving.options.draft, names)}) {
+  const std::string graphs = options.graphs.value_or(true) ? "" : "cuda_graph_config: null";
+  const std::string loras =
+      options.max_loras > 0 ? fmt::format("lora_config: {{max_loras: {}}}", options.max_loras) : std::string();
+  for (const std::string& entry : {attention, cache_entry(serving), graphs, waiting_entry(options.wait_steps), loras,
+                                   draft_entry(options.draft, names)}) {
     if (!entry.empty()) file += (file.empty() ? "" : ", ") + entry;
   }
   return file.empty() ? file : "{" + file + "}";
+}
+
+std::optional<std::int64_t> whole_bytes(const std::optional<quantity::Bytes>& size) {
+  return size ? std::optional(quantity::in_bytes(*size)) : std::nullopt;
 }
 
 /// Copies of the whole model, or of its attention alone where all of them share the experts.
@@ -150,7 +166,8 @@ std::string vllm_command(const Deployment& d, const ServedNames& names) {
   add_word("--kv-cache-dtype", cache_word(said_cache(d), &CacheWord::vllm), command);
   add({{"--max-num-batched-tokens", options.batched_tokens},
        {"--max-num-seqs", options.max_sequences},
-       {"--block-size", options.block}},
+       {"--block-size", options.block},
+       {"--kv-cache-memory-bytes", whole_bytes(options.cache_bytes)}},
       command);
   if (!options.graphs.value_or(true)) command.flag("--enforce-eager");
   if (!options.prefix_cache.value_or(true)) command.flag("--no-enable-prefix-caching");
@@ -172,7 +189,8 @@ std::string sglang_command(const Deployment& d, const ServedNames& names) {
   add({{"--tp-size", above_one(d.question.layout.tp * serving.layout.attention_dp)},
        {"--pp-size", above_one(d.question.layout.pp)},
        {"--dp-size", copies(d)},
-       {"--ep-size", above_one(d.question.layout.ep)}},
+       {"--ep-size", above_one(d.question.layout.ep)},
+       {"--dcp-size", above_one(serving.layout.dcp)}},
       command);
   if (serving.layout.attention_dp > 1) command.flag("--enable-dp-attention");
   command.option("--context-length", d.setup.context);

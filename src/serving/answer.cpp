@@ -6,6 +6,7 @@
 #include "llmcalc/serving/forward.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "serving/engine_options.hpp"
 #include "serving/engines.hpp"
 #include "serving/notes.hpp"
 
@@ -39,6 +40,7 @@ void check_abilities(const spec::Question& question) {
     throw quantity::BadInput("--kv-dtype", fmt::format("{} keeps no cache in {}", engine, spec::name_of(serving.cache)),
                              others([&](const EngineRow& other) { return other.keeps(serving.cache); }));
   }
+  check_options(serving);
   const bool needs_cuda = serving.engine == spec::Engine::sglang || serving.engine == spec::Engine::trtllm;
   if (question.gpu && question.gpu->vendor == "Apple" && needs_cuda) {
     throw quantity::BadInput("--engine", engine + " does not run on " + question.gpu->id,

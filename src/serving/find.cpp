@@ -2,6 +2,7 @@
 #include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "serving/candidates.hpp"
+#include "serving/engine_options.hpp"
 #include "serving/engines.hpp"
 
 #include <fmt/format.h>
@@ -47,13 +48,15 @@ std::vector<Candidate> find_quant(const Question& question) {
   return found;
 }
 
-/// Each with weights that it can run: the question's own, or the nearest of its kind.
+/// Each that has all the options that were said, with weights that it can run: the question's own, or the nearest of
+/// its kind.
 std::vector<Candidate> find_engine(const Question& question) {
   std::vector<Candidate> found;
   for (const EngineRow& row : all_engines()) {
     Question changed = question;
     changed.serving.engine = row.engine;
     changed.serving.engine_version.clear();
+    if (!takes_options(changed.serving)) continue;
     if (!row.keeps(changed.serving.cache)) changed.serving.cache = CacheType::automatic;
     if (!row.runs(changed.serving.quant)) {
       changed.serving.quant = spec::reads_gguf(row.engine) ? Quant::q4_k_m : Quant::awq;

@@ -1,9 +1,14 @@
 // The command that the program prints for a server, read back with --from, asks for the same server.
 #include "catch.hpp"
 #include "llmcalc/api/serve.hpp"
+#include "llmcalc/quantity/error.hpp"
 #include "llmcalc/read/launch.hpp"
 #include "llmcalc/read/resolve.hpp"
+#include "llmcalc/read/vocabulary.hpp"
+#include "llmcalc/serving/engine.hpp"
+#include "llmcalc/spec/names.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +33,9 @@ spec::Serving resolved(const Words& words) {
 
 void check_same_options(const spec::EngineOptions& a, const spec::EngineOptions& b) {
   CHECK(a.memory_fraction == b.memory_fraction);
+  CHECK(a.cache_bytes == b.cache_bytes);
+  CHECK(a.ubatch == b.ubatch);
+  CHECK(a.slots == b.slots);
   CHECK(a.batched_tokens == b.batched_tokens);
   CHECK(a.max_sequences == b.max_sequences);
   CHECK(a.block == b.block);
@@ -83,5 +91,61 @@ TEST_CASE("commands of servers read back ask for the same server") {
     CHECK(again.layout.attention_dp == first.layout.attention_dp);
     if (asked[1] != "llama.cpp" && asked[1] != "trtllm") CHECK(again.quant == first.quant);
     check_same_options(again.options, first.options);
+  }
+}
+
+namespace {
+
+/// Options that not every engine has, each with a value that is no engine's default.
+const std::vector<std::pair<std::string, std::string>> engine_options{
+    {"memory_fraction", "0.7"},
+    {"kv_bytes", "4GiB"},
+    {"batched_tokens", "256"},
+    {"max_seqs", "7"},
+    {"block", "64"},
+    {"graphs", "0"},
+    {"ubatch", "256"},
+    {"slots", "3"},
+    {"gpu_layers", "9"},
+    {"cpu_experts", "3"},
+    {"flash", "0"},
+    {"prefix_cache", "0"},
+    {"wait_steps", "4"},
+    {"draft", "mtp:2"},
+    {"max_loras", "3"},
+    {"split", "row"},
+    {"shared_prefix", "1024"},
+};
+
+Words asked_of(std::string_view engine, const std::vector<std::string>& more) {
+  std::vector<std::string> all{"engine",     std::string(engine), "model", "gpt-oss-120b", "gpu",
+                               "h200-sxm:2", "context",           "8k",    "concurrency",  "4"};
+  all.insert(all.end(), more.begin(), more.end());
+  return given(all);
+}
+
+/// What an answer says of memory, speed and start.
+std::string told(const Words& words) {
+  auto report = api::serve(words, std::nullopt, read::Catalogue(), {});
+  report.question.clear();
+  return to_json(report);
+}
+
+}  // namespace
+
+TEST_CASE("every engine heeds an option or refuses it by name") {
+  for (const auto& row : serving::all_engines()) {
+    const std::string engine(spec::name_of(row.engine));
+    const std::string usual = told(asked_of(engine, {}));
+    for (const auto& [term, value] : engine_options) {
+      CAPTURE(engine, term);
+      try {
+        const std::string changed = told(asked_of(engine, {term, value}));
+        CHECK(changed != usual);
+      } catch (const quantity::BadInput& refusal) {
+        CHECK(refusal.place() == "--" + read::option_name(term));
+        CHECK(std::string(refusal.what()).find(engine) != std::string::npos);
+      }
+    }
   }
 }

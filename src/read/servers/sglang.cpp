@@ -66,6 +66,8 @@ constexpr Row rows[] = {
     {"model_path", Use::rule},
     {"model", Use::rule},
     {"positional.0", Use::rule},
+    {"dcp_size", Use::term, "dcp"},
+    {"decode_context_parallel_size", Use::term, "dcp"},
     {"cuda_graph_max_bs", Use::unmapped, "the graphs that are captured where nothing is said"},
     {"cuda_graph_bs", Use::unmapped, "the graphs that are captured where nothing is said"},
     {"cpu_offload_gb", Use::unmapped, "all weights rest on the accelerator"},

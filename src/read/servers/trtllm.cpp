@@ -40,6 +40,9 @@ constexpr Row rows[] = {
     {"batch_wait_timeout_iters", Use::term, "wait_steps"},
     {"model", Use::rule},
     {"positional*", Use::rule},
+    {"kv_cache_config.max_gpu_total_bytes", Use::term, "kv_bytes"},
+    {"lora_config.max_loras", Use::term, "max_loras"},
+    {"cuda_graph_config", Use::rule},
     {"kv_cache_config.max_tokens", Use::unmapped, "as many tokens as fit"},
     {"kv_cache_config.host_cache_size", Use::unmapped, "the cache stays on the accelerator"},
     {"cuda_graph_config*", Use::unmapped, "the graphs that are captured where nothing is said"},
@@ -100,6 +103,8 @@ void rules(Sheet& sheet) {
   sheet.by_default("tp", "1", "trtllm-serve default");
   take_draft(sheet);
   const auto reuses = sheet.truth({"kv_cache_config.enable_block_reuse"});
+  const Setting* graphs = sheet.find("cuda_graph_config");
+  if (graphs != nullptr && says_nothing(*graphs)) sheet.say("graphs", "0", *graphs);
   if (reuses) sheet.say("prefix_cache", *reuses ? "1" : "0", *sheet.find("kv_cache_config.enable_block_reuse"));
   assume_load(sheet);
 }

@@ -65,22 +65,23 @@ void check_stages(const Draft& draft) {
 }
 
 /// Ranks that share a sequence's cache are some of those that share its heads (vLLM config/parallel.py:
-/// tensor_parallel_size must be divisible by decode_context_parallel_size).
+/// tensor_parallel_size must be divisible by decode_context_parallel_size), those that would hold the same ones
+/// (config/model.py, verify_with_parallel_config: at most tp / kv_heads).
 void check_context_ranks(const Draft& draft) {
-  if (draft.question.layout.tp % draft.question.serving.layout.dcp != 0) {
+  const std::int64_t tp = draft.question.layout.tp;
+  const std::int64_t dcp = draft.question.serving.layout.dcp;
+  if (tp % dcp != 0) {
     draft.contradiction("dcp", "tp", "each group of tensor-parallel ranks is cut into groups of that size");
+  }
+  const spec::Shape& shape = draft.question.model.shape;
+  if (dcp > 1 && shape.latent.kv_rank == 0 && dcp * shape.kv_heads > tp) {
+    draft.contradiction("dcp", "kv_heads", "ranks share a cache that they hold copies of, at most tp / kv_heads");
   }
 }
 
-/// Layers and experts in host memory are llama.cpp's business, and it has no ranks: cards take layers, rows or tensors.
+/// llama.cpp has no ranks: cards take layers, rows or tensors.
 void check_placement(const Draft& draft) {
   const bool on_ggml = spec::reads_gguf(draft.question.serving.engine);
-  const spec::EngineOptions& options = draft.question.serving.options;
-  const bool places = options.gpu_layers.has_value() || options.cpu_experts > 0;
-  if (!on_ggml && places) {
-    draft.contradiction(options.gpu_layers ? "gpu_layers" : "cpu_experts", "engine",
-                        "it keeps all layers on the accelerator", "llama.cpp and ollama place them");
-  }
   const spec::Layout& layout = draft.question.layout;
   const std::pair<std::string_view, std::int64_t> ranks[] = {
       {"tp", layout.tp},
