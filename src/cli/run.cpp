@@ -6,6 +6,8 @@
 #include "llmcalc/quantity/error.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <vector>
 
 namespace llmcalc::cli {
 namespace {
@@ -38,6 +40,17 @@ Outcome help(std::span<const std::string> names) {
   return {.answer = verb_help(verb, all_flags(verb))};
 }
 
+/// `plan --serve` asks for the layout of a server: a word for what `serve --find layout` searches.
+std::vector<std::string> as_server(std::span<const std::string> words) {
+  std::vector<std::string> server{"--find", "layout"};
+  std::ranges::copy_if(words, std::back_inserter(server), [](const std::string& word) { return word != "--serve"; });
+  return server;
+}
+
+bool plans_server(std::span<const std::string> words) {
+  return words.front() == "plan" && std::ranges::find(words, "--serve") != words.end();
+}
+
 }  // namespace
 
 Outcome run(std::span<const std::string> words, const Environment& environment) {
@@ -45,6 +58,7 @@ Outcome run(std::span<const std::string> words, const Environment& environment) 
   if (is_long_help(words.front()) || is_short_help(words.front())) return help({});
   if (words.front() == "help") return help(words.subspan(1));
   if (words.front() == "--version") return {.answer = "llmcalc " LLMCALC_VERSION "\n"};
+  if (plans_server(words)) return run_verb(find_verb("serve"), as_server(words.subspan(1)), environment);
   return run_verb(find_verb(words.front()), words.subspan(1), environment);
 }
 

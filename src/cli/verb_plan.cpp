@@ -158,6 +158,7 @@ std::vector<Flag> plan_flags() {
       {"strict", "", "a fit inside the error bar is none", "Plan"},
       {"threads", "number", "default: one a core; the answer is the same", "Plan"},
       {"shard", "i/n", "one of n parts of the search, for --merge", "Plan"},
+      {"serve", "", "the best engine, quantization and layout of a server, as serve --find layout", "Plan"},
       {"merge", "", "FILES...: the answer of all parts", "Plan"},
   };
   for (auto& flag : question_flags()) flags.push_back(std::move(flag));

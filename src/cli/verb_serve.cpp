@@ -63,13 +63,6 @@ Options setup(const Arguments& arguments, const Environment& environment) {
   return options;
 }
 
-/// Limits on the time to the first token or to each later one that the load does not keep.
-bool misses_limits(const render::ServingReport& report) {
-  const auto& load = report.answer.deployment.question.serving.load;
-  const auto& speed = report.answer.speed;
-  return speed && ((load.ttft && speed->ttft > *load.ttft) || (load.tpot && speed->tpot > *load.tpot));
-}
-
 /// Requests that wait are a warning: the server starts all the same.
 Outcome run(const Options& options, const render::ServingReport& report) {
   if (report.answer.verdict == serving::Verdict::no_accelerator && (options.strict || options.quiet))
@@ -77,7 +70,9 @@ Outcome run(const Options& options, const render::ServingReport& report) {
   Outcome outcome;
   const bool waits = report.answer.capacity.queued > 0 && report.answer.verdict == serving::Verdict::fits;
   if (report.answer.verdict == serving::Verdict::does_not_fit) outcome.code = ExitCode::does_not_fit;
-  if (misses_limits(report)) outcome.code = ExitCode::does_not_fit;
+  const auto& answer = report.answer;
+  const bool late = answer.speed && !serving::keeps_limits(answer.deployment.question.serving.load, *answer.speed);
+  if (late) outcome.code = ExitCode::does_not_fit;
   if (waits && options.strict) outcome.code = ExitCode::does_not_fit;
   outcome.answer = options.json ? to_json(report) : to_text(report, options.style);
   if (waits && !options.json) {

@@ -71,7 +71,8 @@ Json group_json(const serving::BlockGroup& group) {
           {"window", layer.window},
           {"elements_per_token", layer.elements},
           {"state_elements", layer.state_elements},
-          {"blocks_at_context", group.blocks}};
+          {"blocks_at_context", group.blocks},
+          {"page_bytes", in_bytes(group.page)}};
 }
 
 Json cache_json(const serving::Answer& answer) {
@@ -100,7 +101,19 @@ Json load_json(const serving::Answer& answer) {
           {"output", load.output},
           {"concurrency", load.concurrency},
           {"running", answer.capacity.running},
-          {"queued", answer.capacity.queued}};
+          {"queued", answer.capacity.queued},
+          {"rate", load.rate ? finite(*load.rate) : Json(nullptr)}};
+}
+
+Json limits_json(const serving::Answer& answer) {
+  const auto& load = answer.deployment.question.serving.load;
+  const auto limit = [](const std::optional<quantity::Seconds>& time) -> Json {
+    return time ? finite(quantity::in_seconds(*time)) : Json(nullptr);
+  };
+  const bool asked = answer.speed && (load.ttft || load.tpot);
+  return {{"ttft_s", limit(load.ttft)},
+          {"tpot_s", limit(load.tpot)},
+          {"kept", asked ? Json(serving::keeps_limits(load, *answer.speed)) : Json(nullptr)}};
 }
 
 Json candidate_json(const Candidate& candidate) {
@@ -137,6 +150,7 @@ std::string to_json(const ServingReport& report) {
   object["kv"] = cache_json(answer);
   object["capacity"] = capacity_json(answer.capacity);
   object["load"] = load_json(answer);
+  object["limits"] = limits_json(answer);
   object["speed"] = answer.speed ? speed_json(*answer.speed) : Json(nullptr);
   object["plans"] = report.plans ? plans_json(*report.plans) : Json(nullptr);
   object["advice"] = json_list(report.advice, candidate_json);

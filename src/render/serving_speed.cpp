@@ -65,8 +65,8 @@ std::string layout_of(const search::ServerPlan& plan) {
   if (question.serving.layout.attention_dp > 1)
     words += fmt::format(" --attention-dp {}", question.serving.layout.attention_dp);
   if (question.layout.ep > 1) words += fmt::format(" --ep {}", question.layout.ep);
-  if (question.layout.dp > 1) words += fmt::format(" --dp {}", question.layout.dp);
-  return words + fmt::format(" --concurrency {}", question.serving.load.concurrency);
+  words += fmt::format(" --concurrency {}", question.serving.load.concurrency);
+  return question.layout.dp > 1 ? words + fmt::format(" ({} copies)", question.layout.dp) : words;
 }
 
 }  // namespace

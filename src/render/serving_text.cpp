@@ -53,6 +53,21 @@ std::string server_of(const ServingReport& report) {
   return words;
 }
 
+/// ", but the first token comes after 1.2 s, not within 1 s"
+std::string missed_limits(const serving::Answer& answer) {
+  const auto& load = answer.deployment.question.serving.load;
+  if (!answer.speed) return {};
+  std::string words;
+  const auto add = [&](std::string_view what, quantity::Seconds takes, const std::optional<quantity::Seconds>& limit) {
+    if (!limit || takes <= *limit) return;
+    words += fmt::format("{} {} after {}, not within {}", words.empty() ? ", but" : " and", what,
+                         quantity::format_duration(takes), quantity::format_duration(*limit));
+  };
+  add("the first token comes", answer.speed->ttft, load.ttft);
+  add("each later one", answer.speed->tpot, load.tpot);
+  return words;
+}
+
 std::string start_of(const ServingReport& report) {
   const auto& answer = report.answer;
   if (answer.verdict == Verdict::does_not_fit) return answer.reason;
@@ -60,8 +75,8 @@ std::string start_of(const ServingReport& report) {
     return fmt::format("needs {} GiB of an accelerator for {}; --gpu names one for a verdict",
                        gib_text(answer.memory.held() + answer.memory.needed), load_words(report));
   }
-  return fmt::format("starts, with room for {} x {} tokens", format_count(answer.capacity.max_concurrency),
-                     format_count(answer.capacity.context));
+  return fmt::format("starts, with room for {} x {} tokens{}", format_count(answer.capacity.max_concurrency),
+                     format_count(answer.capacity.context), missed_limits(answer));
 }
 
 std::string longest_of(const ServingReport& report) {
@@ -221,9 +236,13 @@ Block serving_launch(const ServingReport& report, const TextStyle& style) {
 }
 
 std::string to_text(const ServingReport& report, const TextStyle& style) {
-  std::array blocks{serving_verdict(report, style),  serving_memory(report, style),  table_of(report, style),
-                    serving_capacity(report, style), serving_speed(report, style),   serving_plans(report, style),
-                    serving_changes(report, style),  serving_remarks(report, style), serving_launch(report, style)};
+  // What a search found takes the place of what the question's own layout holds.
+  const bool searched = report.plans && !style.full && !style.explain;
+  std::array blocks{serving_verdict(report, style), searched ? Block() : serving_memory(report, style),
+                    table_of(report, style),        serving_capacity(report, style),
+                    serving_speed(report, style),   serving_plans(report, style),
+                    serving_changes(report, style), serving_remarks(report, style),
+                    serving_launch(report, style)};
   const bool whole = style.full || style.explain || !report.table.empty();
   return on_a_screen(blocks, whole ? blocks_without_end : style.lines);
 }

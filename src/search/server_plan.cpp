@@ -65,10 +65,6 @@ void for_each_layout(const spec::Question& question, const Take& take) {
   }
 }
 
-bool keeps_limits(const spec::Load& load, const serving::Speed& speed) {
-  return (!load.ttft || speed.ttft <= *load.ttft) && (!load.tpot || speed.tpot <= *load.tpot);
-}
-
 /// Powers of two up to what runs at once: more would only wait.
 std::vector<std::int64_t> concurrencies_up_to(std::int64_t most) {
   constexpr std::int64_t enough = 4096;
@@ -92,14 +88,15 @@ std::optional<serving::Speed> best_speed(const spec::Question& question, ServerP
   plans.estimates += static_cast<std::int64_t>(speeds.size());
   std::optional<serving::Speed> best;
   for (const serving::Speed& speed : speeds) {
-    if (!keeps_limits(question.serving.load, speed)) continue;
+    if (!serving::keeps_limits(question.serving.load, speed)) continue;
     if (!best || speed.tokens_per_s > best->tokens_per_s) best = speed;
   }
   return best;
 }
 
 void consider(const spec::Question& question, ServerPlans& plans) {
-  if (!serving::row_of(question.serving.engine).runs(question.serving.quant)) return;
+  const auto& serving = question.serving;
+  if (!serving::row_of(serving.engine).runs(serving.quant) || !serving::takes_options(serving)) return;
   if (auto speed = best_speed(question, plans)) {
     plans.best.push_back({question, std::move(*speed)});
     plans.best.back().question.serving.load.concurrency =

@@ -6,7 +6,6 @@
 #include "llmcalc/serving/forward.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "serving/engine_options.hpp"
 #include "serving/engines.hpp"
 #include "serving/notes.hpp"
 
@@ -48,41 +47,53 @@ void check_abilities(const spec::Question& question) {
   }
 }
 
-/// The smallest share of the accelerator with which one request of the context would start.
+/// vLLM v1/worker/utils.py, request_memory: it refuses to start where others have taken what it would ask for.
+bool finds_too_little(const Deployment& deployment, const RankMemory& memory) {
+  return deployment.question.serving.engine == spec::Engine::vllm && memory.limit > memory.capacity;
+}
+
+bool starts(const Deployment& deployment, const RankMemory& memory) {
+  return memory.fits() && !finds_too_little(deployment, memory);
+}
+
+/// The smallest share with which one request of the context would start, in thousandths: of what it is a share is the
+/// engine's business, so the engine is asked.
 std::string smallest_fraction(const Answer& answer) {
-  const auto total = static_cast<double>(quantity::in_bytes(answer.memory.capacity));
-  const auto wanted = static_cast<double>(quantity::in_bytes(answer.memory.held() + answer.memory.needed));
-  const double share = wanted / total;
-  if (!row_of(answer.deployment.question.serving.engine).reserves || !(share < 1.0)) return {};
-  return fmt::format("; --memory-fraction {:.3f} would do", share + 0.0005);
+  if (!row_of(answer.deployment.question.serving.engine).reserves) return {};
+  Deployment changed = answer.deployment;
+  const auto memory_at = [&](int thousandths) {
+    changed.setup.memory_fraction = thousandths / 1000.0;
+    return tightest_rank(changed, {changed.setup.context, 1});
+  };
+  int low = 0;
+  int high = 999;
+  if (!memory_at(high).fits()) return {};
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    (memory_at(middle).fits() ? high : low) = middle;
+  }
+  if (!starts(changed, memory_at(high))) return {};
+  return fmt::format("; --memory-fraction {:.3f} would do", high / 1000.0);
 }
 
 std::string reason_of(const Answer& answer) {
   const RankMemory& memory = answer.memory;
-  const auto none = quantity::bytes(0);
-  if (memory.pool <= none) {
+  if (finds_too_little(answer.deployment, memory)) {
+    return fmt::format("free memory: {} asked for, {} free", quantity::format_gib(memory.limit),
+                       quantity::format_gib(memory.capacity));
+  }
+  if (memory.pool <= quantity::bytes(0)) {
     return fmt::format("weights and what stands beside them leave no room for the cache: {} of {}",
                        quantity::format_gib(memory.held()), quantity::format_gib(memory.limit));
   }
   return fmt::format("one request of {} tokens needs {} of cache, {} are left", answer.capacity.context,
-                     quantity::format_gib(memory.needed), quantity::format_gib(memory.pool)) +
-         smallest_fraction(answer);
-}
-
-/// vLLM v1/worker/utils.py, request_memory: it refuses to start where others have taken what it would ask for.
-bool starts(const Answer& answer) {
-  return answer.deployment.question.serving.engine != spec::Engine::vllm ||
-         answer.memory.limit <= answer.memory.capacity;
+                     quantity::format_gib(memory.needed), quantity::format_gib(memory.pool));
 }
 
 void judge(Answer& answer) {
   if (answer.memory.capacity == quantity::bytes(0)) return;
-  answer.verdict = answer.memory.fits() && starts(answer) ? Verdict::fits : Verdict::does_not_fit;
-  if (answer.verdict == Verdict::fits) return;
-  answer.reason = starts(answer)
-                      ? reason_of(answer)
-                      : fmt::format("free memory: {} asked for, {} free", quantity::format_gib(answer.memory.limit),
-                                    quantity::format_gib(answer.memory.capacity));
+  answer.verdict = starts(answer.deployment, answer.memory) ? Verdict::fits : Verdict::does_not_fit;
+  if (answer.verdict == Verdict::does_not_fit) answer.reason = reason_of(answer) + smallest_fraction(answer);
 }
 
 /// Of the model on one rank: what several hold a copy of counts once.

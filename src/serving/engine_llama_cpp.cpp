@@ -199,6 +199,8 @@ RankMemory llama_cpp_memory(const Deployment& deployment, std::size_t rank, cons
                              "llama.cpp src/llama-context.cpp, graph_reserve"});
   const Bytes draft = draft_cache(deployment, demand);
   if (draft > bytes(0)) {
+    memory.holdings.push_back({"compute_draft", "compute buffer of the draft", draft_buffer(deployment), false,
+                               "logits and hidden states of a pass", "llama.cpp common/speculative.cpp"});
     memory.holdings.push_back({"draft", "cache of the draft", draft, false, "its layers in 16 bits and a mask",
                                "llama.cpp common/speculative.cpp"});
   }
@@ -211,7 +213,9 @@ RankMemory llama_cpp_memory(const Deployment& deployment, std::size_t rank, cons
   for (const CacheGroup& group : deployment.stages.front().cache) {
     const Cells cells = cells_of(deployment, demand, group.layer.window);
     const std::int64_t held = group.layer.reach == Reach::full ? cells.full : cells.windowed;
-    memory.groups.push_back({group, group.layers, group.layer.reach == Reach::state ? 1 : held});
+    const bool state = group.layer.reach == Reach::state;
+    const Bytes cell = state ? state_bytes(deployment.question, group.layer) : position_bytes(deployment, group.layer);
+    memory.groups.push_back({group, group.layers, state ? 1 : held, cell});
   }
   return memory;
 }

@@ -1,6 +1,6 @@
-#include "serving/engine_options.hpp"
-
+// What each engine is told, and what it calls it: options that not every engine has.
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/serving/engine.hpp"
 #include "llmcalc/spec/names.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,6 @@
 #include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "serving/candidates.hpp"
-#include "serving/engine_options.hpp"
 #include "serving/engines.hpp"
 
 #include <fmt/format.h>

@@ -43,6 +43,19 @@ std::int64_t bytes_per_cell(const Deployment& deployment, std::int64_t copies) {
   return bytes;
 }
 
+/// What every pass holds, however many cells there are.
+struct PassBuffer {
+  Bytes logits;
+  Bytes hidden;
+};
+
+PassBuffer pass_buffer(const Deployment& deployment) {
+  const auto& shape = deployment.question.model.shape;
+  const std::int64_t ubatch = deployment.setup.batched_tokens;
+  return {quantity::bytes(product(fp32_width, ubatch, shape.vocab)),
+          quantity::bytes(product(4 * fp32_width, ubatch, shape.hidden))};
+}
+
 }  // namespace
 
 Cells cells_of(const Deployment& deployment, const Demand& demand, std::int64_t window) {
@@ -69,13 +82,15 @@ Bytes layer_cache(const Deployment& deployment, const LayerCache& layer, const D
 /// 821 MiB, unsloth pull 11043: 249 of mask, 512 of logits). Without flash attention scores take the logits' place,
 /// which come after them.
 Bytes compute_buffer(const Deployment& deployment, const Demand& demand, std::int64_t copies) {
-  const auto& shape = deployment.question.model.shape;
-  const std::int64_t ubatch = deployment.setup.batched_tokens;
   const std::int64_t cells = cells_of(deployment, demand, 0).full;
   const Bytes slope = quantity::bytes(product(cells, bytes_per_cell(deployment, copies)));
-  const Bytes logits = quantity::bytes(product(fp32_width, ubatch, shape.vocab));
-  const Bytes hidden = quantity::bytes(product(4 * fp32_width, ubatch, shape.hidden));
-  return hidden + (deployment.setup.flash ? slope + logits : std::max(slope, logits));
+  const PassBuffer pass = pass_buffer(deployment);
+  return pass.hidden + (deployment.setup.flash ? slope + pass.logits : std::max(slope, pass.logits));
+}
+
+Bytes draft_buffer(const Deployment& deployment) {
+  const PassBuffer pass = pass_buffer(deployment.draft ? *deployment.draft : deployment);
+  return pass.hidden + pass.logits;
 }
 
 }  // namespace llmcalc::serving

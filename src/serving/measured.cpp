@@ -22,7 +22,8 @@ Bytes held(const RankMemory& memory, std::initializer_list<std::string_view> nam
   return sum;
 }
 
-/// What paged engines set aside on a rank, or what the sequences of the context take on all cards.
+/// What paged engines set aside on a rank, or what the sequences of the context take on all cards; llama.cpp logs the
+/// states of recurrent layers apart (src/llama-memory-recurrent.cpp, "RS buffer size").
 double cache_size(const Answer& answer) {
   const EngineRow& row = row_of(answer.deployment.question.serving.engine);
   if (row.reserves) return number(answer.memory.pool);
@@ -30,7 +31,7 @@ double cache_size(const Answer& answer) {
   for (std::size_t rank = 0; rank < rank_count(answer.deployment); ++rank) {
     sum += row.memory(answer.deployment, rank, {answer.deployment.setup.context, 1}).needed;
   }
-  return number(sum);
+  return number(spec::reads_gguf(answer.deployment.question.serving.engine) ? sum - answer.state : sum);
 }
 
 std::optional<double> size_of(const Answer& answer, Measure measure, Scope scope) {

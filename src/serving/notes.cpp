@@ -30,6 +30,14 @@ void note_model(const spec::Question& question, const Answer& answer, Notes& not
   }
 }
 
+/// Builds are known by numbers: a name without any is taken for the newest.
+void note_release(const spec::Question& question, Notes& notes) {
+  const std::string& version = question.serving.engine_version;
+  if (version.empty() || version.find_first_of("0123456789") != std::string::npos) return;
+  notes.push_back(
+      fmt::format("'{}' says no release: defaults are those of {}", version, row_of(question.serving.engine).newest));
+}
+
 void note_scheme(const spec::Question& question, Notes& notes) {
   const auto& serving = question.serving;
   if (serving.mixed_by_hand) {
@@ -73,6 +81,7 @@ std::vector<std::string> notes_on(const Answer& answer) {
   const auto& question = answer.deployment.question;
   Notes notes;
   note_model(question, answer, notes);
+  note_release(question, notes);
   note_scheme(question, notes);
   note_load(question, answer, notes);
   return notes;

@@ -1,29 +1,38 @@
-// What an engine adds to its kernels: host work, scheduling, and kernels too small to be worth a curve of their own.
+// What serving adds to its kernels: host work, scheduling, and kernels too small to be worth a curve of their own.
 #pragma once
 
 #include "llmcalc/spec/accelerator.hpp"
 #include "llmcalc/spec/serving.hpp"
 
-#include <string_view>
-
 namespace llmcalc::serving {
 
-/// Fitted, all of them, to the measured rows of tests/measured/serving that name a GPU of the operation tables; the
-/// figures of fits that leave a model out are in docs/accuracy.md.
+/// What every server on PyTorch runs and waits for beside the kernels that have a curve. One row for all engines:
+/// fitted to each alone these came out alike (layers 2 to 15 microseconds, steps 80 to 110, sequences 11 to 17), and a
+/// model that no engine has shown is predicted better with them in common (docs/serve-speed.md).
+struct Overheads {
+  double layer_us = 0;       ///< a layer: norms, rotary embedding, writing the cache
+  double mixture_us = 0;     ///< a layer with routed experts: choosing them, and the hidden states' way there
+  double head_norms_us = 0;  ///< norms of queries and keys, two more kernels
+  double latents_us = 0;     ///< norms and rotation of latents, and putting the parts together
+  double recurrence_us = 0;  ///< gates and norms around a recurrence
+  double meeting_us = 0;     ///< ranks that wait for each other before an all-reduce, which its own loop does not show
+  double step_us = 0;        ///< a step: scheduling and sampling that nothing hides
+  double request_us = 0;     ///< a sequence of a step
+  double draft_step_us = 0;  ///< a step whose proposals are judged on the host
+  double draft_request_us = 0;  ///< and a sequence of it
+  double token_us = 0;          ///< a token of a prompt: tokenizer, and the way to the scheduler
+  double seat_ms = 0;           ///< each request in flight, whose tokens the server hands on while a new one comes
+  double waited_steps = 0;      ///< decoding steps that a new request waits for
+};
+
+const Overheads& overheads();
+
+/// How an engine takes up new requests.
 struct Pace {
-  double layer = 0;          ///< microseconds a layer: norms, rotary embedding, writing the cache
-  double mixture = 0;        ///< a layer with routed experts: choosing them, and the hidden states' way there
-  double step = 0;           ///< a step: scheduling and sampling that nothing hides
-  double request = 0;        ///< a sequence of a step
-  double draft_step = 0;     ///< a step whose proposals are judged on the host
-  double draft_request = 0;  ///< and a sequence of it
-  double first = 0;          ///< milliseconds a request before its prompt and after its first token: server
-  double token = 0;          ///< microseconds a token of its prompt: tokenizer, and the way to the scheduler
-  double seat = 0;           ///< milliseconds for each request in flight, whose tokens the server hands on meanwhile
-  double prompt = 0;         ///< passes of its own prompt
-  double wave = 0;           ///< of the prompts in front of it, had all requests come at once: requests of equal length
-  double drawn_wave = 0;     ///< the same of requests whose lengths are drawn, which soon part
-  double steps = 0;          ///< decoding steps that it waits for
+  double first_ms = 0;    ///< a request before its prompt and after its first token: server
+  double prompt = 0;      ///< passes of its own prompt
+  double wave = 0;        ///< of the prompts in front of it, had all requests come at once: requests of equal length
+  double drawn_wave = 0;  ///< the same of requests whose lengths are drawn, which soon part
 };
 
 const Pace& pace_of(spec::Engine engine);
@@ -33,12 +42,5 @@ const Pace& pace_of(spec::Engine engine);
 /// 1.3 times their kernels on H100 and H200, of dense models, at 1 to 8 ranks and under each of three engines, and 1.0
 /// to 1.1 on B200 (tests/measured/serving): Hopper's clocks fall under products without a pause.
 double sustained(const spec::Accelerator& gpu);
-
-/// Kernels that every engine runs beside the ones with a curve, microseconds. Fitted with the engines' own.
-inline constexpr double head_norms_us = 9.0;  ///< norms of queries and keys, two more kernels
-inline constexpr double latents_us = 8.0;     ///< norms and rotation of latents, and putting the parts together
-inline constexpr double recurrence_us = 9.0;  ///< gates and norms around a recurrence
-/// Ranks that wait for each other before an all-reduce can begin, which a loop of nothing else does not show.
-inline constexpr double meeting_us = 2.9;
 
 }  // namespace llmcalc::serving

@@ -87,7 +87,7 @@ void share_pool(const Deployment& deployment, const Stage& stage, const Demand& 
     const std::int64_t pages = ceil_divide(kind.layers, size);
     const std::int64_t block = block_of(deployment, kind.layer, page);
     const std::int64_t blocks = blocks_of(kind.layer, length, holds, block);
-    memory.groups.push_back({kind, pages, blocks});
+    memory.groups.push_back({kind, pages, blocks, page.bytes});
     one += pages * blocks;
     if (kind.layer.reach == Reach::full) spared += pages * (common / block);
   }
@@ -110,7 +110,7 @@ void share_by_group(const Deployment& deployment, const Stage& stage, const Dema
   for (const CacheGroup& kind : stage.cache) {
     if (kind.layer.reach == Reach::state) {
       if (!memory.seats) one += state_bytes(deployment.question, kind.layer) * kind.layers;
-      memory.groups.push_back({kind, kind.layers, 1});
+      memory.groups.push_back({kind, kind.layers, 1, state_bytes(deployment.question, kind.layer)});
       continue;
     }
     const Bytes position = position_bytes(deployment, kind.layer) * kind.layers;
@@ -118,7 +118,7 @@ void share_by_group(const Deployment& deployment, const Stage& stage, const Dema
     std::int64_t held = full || window_share > 0.0 ? length : std::min(length, kind.layer.window + block);
     if (!full && window_share > 0.0) held = std::llround(std::ceil(window_share * static_cast<double>(length)));
     const std::int64_t blocks = ceil_divide(held, block);
-    memory.groups.push_back({kind, kind.layers, blocks});
+    memory.groups.push_back({kind, kind.layers, blocks, position_bytes(deployment, kind.layer) * block});
     one += position * (blocks * block);
     if (full) spared += position * common;
   }

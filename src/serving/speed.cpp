@@ -6,6 +6,7 @@
 #include "llmcalc/trust/server_error_bar.hpp"
 #include "serving/drafting.hpp"
 #include "serving/ggml_pace.hpp"
+#include "serving/pace.hpp"
 #include "serving/step_time.hpp"
 
 #include <algorithm>
@@ -129,8 +130,9 @@ class LoadClock {
   /// As if no other prompt were in front of it.
   double first_token(const Pass& pass, double admitted) const {
     if (ggml_) return pass.own_prompt + pass.step;
-    const double server = 1e-3 * (pace_.first + pace_.seat * admitted) + 1e-6 * pace_.token * prompt_tokens_;
-    const double waiting = pace_.steps + deployment_.question.serving.options.wait_steps;
+    const Overheads& beside = overheads();
+    const double server = 1e-3 * (pace_.first_ms + beside.seat_ms * admitted) + 1e-6 * beside.token_us * prompt_tokens_;
+    const double waiting = beside.waited_steps + deployment_.question.serving.options.wait_steps;
     return server + pace_.prompt * pass.own_prompt + waiting * pass.step;
   }
 
@@ -222,6 +224,10 @@ Speed finished(const Deployment& deployment, const LoadClock& clock, Speed speed
 }
 
 }  // namespace
+
+bool keeps_limits(const spec::Load& load, const Speed& speed) {
+  return (!load.ttft || speed.ttft <= *load.ttft) && (!load.tpot || speed.tpot <= *load.tpot);
+}
 
 std::optional<Speed> speed_of(const Deployment& deployment) {
   if (!deployment.question.gpu) return std::nullopt;

@@ -1,5 +1,7 @@
 #include "serving/step_time.hpp"
 
+#include "serving/pace.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -51,7 +53,6 @@ StepTime& StepTime::operator+=(const StepTime& more) {
 
 StepClock::StepClock(const Deployment& deployment, const timing::ServingKernels& kernels)
     : kernels_(kernels),
-      pace_(pace_of(deployment.question.serving.engine)),
       stages_(step_work(deployment.question)),
       tp_(deployment.question.layout.tp),
       attention_dp_(deployment.question.serving.layout.attention_dp),
@@ -63,8 +64,9 @@ StepTime StepClock::decode(double sequences, double positions, double tokens) co
   const double together = std::max(1.0, sequences / static_cast<double>(stages_.size()));
   StepTime time;
   for (const StageWork& stage : stages_) time += pass(stage, {together, together * tokens, positions, true});
-  time.overhead += microseconds(pace_.step + pace_.request * sequences);
-  if (tokens > 1.0) time.overhead += microseconds(pace_.draft_step + pace_.draft_request * sequences);
+  const Overheads& beside = overheads();
+  time.overhead += microseconds(beside.step_us + beside.request_us * sequences);
+  if (tokens > 1.0) time.overhead += microseconds(beside.draft_step_us + beside.draft_request_us * sequences);
   return time;
 }
 
@@ -179,21 +181,22 @@ Seconds StepClock::experts(const ExpertWork& experts, const StageWork& stage, co
 Seconds StepClock::exchange(const StageWork& stage, const LayerWork& layer, const Step& step) const {
   const double bytes = step.tokens * stage.hidden_bytes;
   const bool spread = layer.experts && attention_dp_ > 1;
+  const Seconds meeting = microseconds(overheads().meeting_us);
   Seconds time;
-  if (tp_ > 1) time += (spread ? 1.0 : 2.0) * (kernels_.all_reduce(bytes, tp_) + microseconds(meeting_us));
+  if (tp_ > 1) time += (spread ? 1.0 : 2.0) * (kernels_.all_reduce(bytes, tp_) + meeting);
   if (spread) {
-    time +=
-        kernels_.all_reduce(bytes * static_cast<double>(attention_dp_), tp_ * attention_dp_) + microseconds(meeting_us);
+    time += kernels_.all_reduce(bytes * static_cast<double>(attention_dp_), tp_ * attention_dp_) + meeting;
   }
   return time;
 }
 
 Seconds StepClock::overhead(const LayerWork& layer) const {
-  double us = pace_.layer;
-  if (layer.experts) us += pace_.mixture;
-  if (layer.norms_heads) us += head_norms_us;
-  if (layer.mixer.kept.latent) us += latents_us;
-  if (layer.mixer.state_bytes > 0) us += recurrence_us;
+  const Overheads& beside = overheads();
+  double us = beside.layer_us;
+  if (layer.experts) us += beside.mixture_us;
+  if (layer.norms_heads) us += beside.head_norms_us;
+  if (layer.mixer.kept.latent) us += beside.latents_us;
+  if (layer.mixer.state_bytes > 0) us += beside.recurrence_us;
   return microseconds(us);
 }
 

@@ -3,7 +3,6 @@
 
 #include "llmcalc/quantity/quantity.hpp"
 #include "llmcalc/serving/engine.hpp"
-#include "serving/pace.hpp"
 #include "serving/step_work.hpp"
 
 namespace llmcalc::serving {
@@ -46,7 +45,6 @@ class StepClock {
   quantity::Seconds overhead(const LayerWork& layer) const;
 
   const timing::ServingKernels& kernels_;
-  const Pace& pace_;
   std::vector<StageWork> stages_;
   std::int64_t tp_ = 1;
   std::int64_t attention_dp_ = 1;

@@ -72,10 +72,10 @@ class BlockReader {
   MatrixWork matrix(const layers::Block& block, const layers::Op& op) const {
     layers::Weight weight = block.weights[op.weight];
     weight.shared = false;
-    const bool narrow = format_.quantizes(weight);
+    const bool narrow = format_.quantizes(block, weight);
     return {.n = static_cast<double>(op.product.n),
             .k = static_cast<double>(op.product.k),
-            .bytes = as_double(format_.bytes(weight)),
+            .bytes = as_double(format_.bytes(block, weight)),
             .operands = narrow ? quantized_ : Operands::half,
             .role = role_of(weight)};
   }
@@ -116,8 +116,8 @@ class BlockReader {
     for (const layers::Weight& weight : block.weights) {
       if (!is_expert(weight) || weight.rows == 0) continue;
       experts.elements += static_cast<double>(weight.elements) / local;
-      experts.bytes += as_double(format_.bytes(weight)) / local;
-      experts.operands = format_.quantizes(weight) ? quantized_ : Operands::half;
+      experts.bytes += as_double(format_.bytes(block, weight)) / local;
+      experts.operands = format_.quantizes(block, weight) ? quantized_ : Operands::half;
     }
     work.experts = experts;
     if (moe.shared_ffn == 0) {

@@ -65,12 +65,19 @@ constexpr NamedRole roles[] = {
 /// Matrices that checkpoints quantize, in the schemes that cover the layers.
 bool is_layer_matrix(Role role) { return role > Role::head && role < Role::router; }
 
-/// Attention over latents is left in 16 bits by the published 4-bit checkpoints: NVIDIA's NVFP4 ones name self_attn
-/// among their exclude_modules (nvidia/DeepSeek-R1-0528-FP4, hf_quant_config.json), Moonshot's int4 ones quantize
-/// routed experts alone (moonshotai/Kimi-K2-Thinking, config.json, ignore).
-bool leaves_latent_attention(const spec::Question& question) {
+bool is_delta_net(const layers::Block& block) {
+  return std::ranges::any_of(block.weights,
+                             [](const Weight& weight) { return weight.name == "beta and decay projection"; });
+}
+
+/// Attention over latents and gated delta nets are left in 16 bits by the published 4-bit checkpoints: NVIDIA's NVFP4
+/// ones name self_attn of the first and linear_attn of the second among their exclude_modules (hf_quant_config.json of
+/// nvidia/DeepSeek-R1-0528-FP4 and of their Qwen3.5), Moonshot's int4 ones quantize routed experts alone
+/// (moonshotai/Kimi-K2-Thinking, config.json, ignore), and llm-compressor ignores linear_attn
+/// (examples/quantization_w4a16_fp4/nvfp4/qwen3.5_example.py).
+bool leaves_attention(const spec::Question& question, const layers::Block& block) {
   const bool narrow = question.serving.quant == formats::Quant::nvfp4 || question.serving.quant == formats::Quant::int4;
-  return narrow && question.model.shape.latent.kv_rank > 0;
+  return narrow && (question.model.shape.latent.kv_rank > 0 || is_delta_net(block));
 }
 
 /// GGUF files have norms, biases and routers in fp32 whatever their type (convert_hf_to_gguf.py,
@@ -156,7 +163,7 @@ WeightBytes& WeightBytes::operator+=(const WeightBytes& more) {
 WeightFormat::WeightFormat(const spec::Question& question)
     : question_(question), attention_layers_(count_attention_layers(question.model)) {}
 
-bool WeightFormat::quantizes(const Weight& weight) const {
+bool WeightFormat::quantizes(const layers::Block& block, const Weight& weight) const {
   const Role role = role_of(weight);
   switch (formats::facts(question_.serving.quant).covers) {
     case Coverage::nothing:
@@ -164,7 +171,7 @@ bool WeightFormat::quantizes(const Weight& weight) const {
     case Coverage::experts:
       return is_expert(weight) && weight.rows > 0;
     case Coverage::layers:
-      return is_layer_matrix(role) && !(is_attention(role) && leaves_latent_attention(question_));
+      return is_layer_matrix(role) && !(is_attention(role) && leaves_attention(question_, block));
     case Coverage::file:
       break;
   }
@@ -178,7 +185,7 @@ Bytes WeightFormat::matrix_bytes(const Weight& weight) const {
   return one * (weight.elements / quantity::product(weight.rows, weight.columns));
 }
 
-Bytes WeightFormat::bytes(const Weight& weight, const LayerPlace& place) const {
+Bytes WeightFormat::bytes(const layers::Block& block, const Weight& weight, const LayerPlace& place) const {
   const auto quant = question_.serving.quant;
   if (weight.shared) return quantity::bytes(0);
   const bool packed_expert = question_.serving.from_mxfp4 && is_expert(weight) && weight.rows > 0;
@@ -189,7 +196,7 @@ Bytes WeightFormat::bytes(const Weight& weight, const LayerPlace& place) const {
     const GgufTensor tensor{role, is_expert(weight), place, width};
     return formats::storage_bytes(gguf_type(gguf_model(question_, attention_layers_), tensor), weight.elements);
   }
-  if (quantizes(weight)) return matrix_bytes(weight);
+  if (quantizes(block, weight)) return matrix_bytes(weight);
   const bool wide =
       quant == formats::Quant::f32 || (reads_gguf(question_.serving.engine) && keeps_fp32(role_of(weight)));
   const std::int64_t width = wide ? 2 * half_width : half_width;
@@ -216,8 +223,8 @@ class BlockBytes {
  private:
   WeightBytes sum(std::uint16_t block, const LayerPlace& place) const {
     WeightBytes bytes;
-    for (const Weight& weight : program_.blocks[block].weights)
-      *part_bytes(part_of(weight), bytes) += format_.bytes(weight, place);
+    const layers::Block& held = program_.blocks[block];
+    for (const Weight& weight : held.weights) *part_bytes(part_of(weight), bytes) += format_.bytes(held, weight, place);
     return bytes;
   }
 

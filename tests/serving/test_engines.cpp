@@ -95,7 +95,7 @@ TEST_CASE("an engine that cannot run what is asked for names those that can") {
 
 TEST_CASE("what an engine would pass over is refused") {
   const auto refused = [](const std::string& term, const std::string& value) {
-    return test::served({"model", "qwen3-30b-a3b", "gpu", "h100-sxm", "engine", "vllm", term, value});
+    return serving::serve(test::served({"model", "qwen3-30b-a3b", "gpu", "h100-sxm", "engine", "vllm", term, value}));
   };
   CHECK_THROWS_AS(refused("gpu_layers", "20"), quantity::BadInput);
   CHECK_THROWS_AS(refused("cpu_experts", "10"), quantity::BadInput);
@@ -106,6 +106,36 @@ TEST_CASE("what an engine would pass over is refused") {
     CHECK_THROWS_AS(test::served({"model", "llama-3-8b", "engine", "llama.cpp", "gpu", "l40s", "gpus", "2", term, "2"}),
                     quantity::BadInput);
   }
+}
+
+TEST_CASE("an engine starts with the share that it is told would do, and not with less") {
+  for (const std::string engine : {"vllm", "sglang", "trtllm"}) {
+    CAPTURE(engine);
+    const auto with = [&](double share) {
+      return serving::serve(test::served(
+          {"model", "llama-3.1-8b", "gpu", "h100-sxm", "engine", engine, "memory_fraction", std::to_string(share)}));
+    };
+    const std::string reason = with(0.1).reason;
+    const auto at = reason.find("--memory-fraction ");
+    REQUIRE(at != std::string::npos);
+    const double share = std::stod(reason.substr(at + std::string_view("--memory-fraction ").size()));
+    CHECK(with(share).verdict == serving::Verdict::fits);
+    CHECK(with(share - 0.001).verdict == serving::Verdict::does_not_fit);
+  }
+}
+
+TEST_CASE("what nothing follows from is refused") {
+  const auto asked = [](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"model", "llama-3.1-8b", "gpu", "h100-sxm"};
+    words.insert(words.end(), more.begin(), more.end());
+    return test::served(words);
+  };
+  CHECK_THROWS_AS(asked({"rate", "2", "concurrency", "4"}), quantity::BadInput);
+  CHECK_THROWS_AS(asked({"accept", "0.5"}), quantity::BadInput);
+  CHECK_THROWS_AS(asked({"engine", "llama.cpp", "cpu_experts", "4"}), quantity::BadInput);
+  // vllm config/model.py, verify_with_parallel_config: 8 heads on 8 ranks leave no copies to share out.
+  CHECK_THROWS_AS(asked({"gpus", "8", "tp", "8", "dcp", "2"}), quantity::BadInput);
+  CHECK_NOTHROW(asked({"gpus", "16", "tp", "16", "dcp", "2"}));
 }
 
 TEST_CASE("memory that others take stops vLLM before anything is loaded") {

@@ -1,6 +1,7 @@
 // fitted_servers FILE...: what `validate` predicts of the rows about servers with other constants. Prints a line "id
-// quantity measured" for each row that is answered, and an empty one; then reads lines "NAME NUMBER..." with a row of
-// src/serving/pace.cpp or ggml_rates.cpp each, and answers an empty line with the predictions of all rows.
+// quantity measured dense|mixture" for each row that is answered, and an empty one; then reads lines "NAME NUMBER..."
+// with a row of src/serving/pace.cpp or ggml_rates.cpp each, and answers an empty line with the predictions of all
+// rows.
 //
 // The functions that hand out the constants are defined here, so that the library's own are not linked.
 #include "llmcalc/quantity/error.hpp"
@@ -26,6 +27,7 @@ using namespace llmcalc;
 namespace {
 
 struct Constants {
+  serving::Overheads overheads;
   std::array<serving::Pace, 3> engines;
   std::array<serving::GgmlPace, 9> cards;
   serving::GgmlKernels kernels;
@@ -62,6 +64,8 @@ void take(const std::string& text) {
     set_row(line, constants().engines[static_cast<std::size_t>(engine->second)]);
   } else if (const auto card = cards.find(name); card != cards.end()) {
     set_row(line, constants().cards[static_cast<std::size_t>(card->second)]);
+  } else if (name == "common") {
+    set_row(line, constants().overheads);
   } else if (name == "kernels") {
     set_row(line, constants().kernels);
   }
@@ -106,7 +110,9 @@ std::vector<Asked> read_rows(int count, char** files) {
       try {
         Asked row{serving::serve(read::resolve_serving(words_of(run), std::nullopt, catalogue).question), run.measure};
         if (!row.answer.speed) continue;
-        std::cout << run.id << ' ' << spec::name_of(run.measure) << ' ' << run.value << '\n';
+        const bool mixture = row.answer.deployment.question.model.shape.moe.experts > 0;
+        std::cout << run.id << ' ' << spec::name_of(run.measure) << ' ' << run.value << ' '
+                  << (mixture ? "mixture" : "dense") << '\n';
         rows.push_back(std::move(row));
       } catch (const quantity::BadInput&) {
         continue;  // A row that validate leaves out as well.
@@ -119,6 +125,8 @@ std::vector<Asked> read_rows(int count, char** files) {
 }  // namespace
 
 namespace llmcalc::serving {
+
+const Overheads& overheads() { return constants().overheads; }
 
 const Pace& pace_of(spec::Engine engine) {
   if (engine == spec::Engine::sglang) return constants().engines[1];

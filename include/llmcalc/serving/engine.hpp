@@ -79,6 +79,7 @@ struct BlockGroup {
   CacheGroup group;
   std::int64_t pages = 0;   ///< blocks of the pool that one block of positions takes
   std::int64_t blocks = 0;  ///< that a sequence of the demanded length takes
+  quantity::Bytes page;     ///< of a block in one layer, or of a state
 };
 
 /// What is on one accelerator while a demand is met.
@@ -114,6 +115,13 @@ struct EngineRow {
 
 const EngineRow& row_of(spec::Engine engine);
 std::span<const EngineRow> all_engines();
+
+/// Refuses what was said to an engine that has no such option, with what says the same there, or with the engines that
+/// have it: of options that not every engine has a table says who does. \throws quantity::BadInput at the option
+void check_options(const spec::Serving& serving);
+
+/// True if the engine has every option that was said.
+bool takes_options(const spec::Serving& serving);
 
 /// The releases of "0.11", "v0.11.2", "0.5.9rc1"; of "2024-12" and "2026-01-03" year and month. Zeros where no number
 /// is found.

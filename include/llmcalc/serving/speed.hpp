@@ -55,6 +55,9 @@ struct Speed {
   bool is_relative = false;  ///< it stands for another, of its generation
 };
 
+/// Whether the first token and each later one come as soon as the load asks.
+bool keeps_limits(const spec::Load& load, const Speed& speed);
+
 /// Under the load of the question. Empty without an accelerator, or where not one request runs.
 std::optional<Speed> speed_of(const Deployment& deployment);
 

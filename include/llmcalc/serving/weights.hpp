@@ -68,10 +68,10 @@ class WeightFormat {
   explicit WeightFormat(const spec::Question& question);
 
   /// Bytes of one tensor on its rank; of a scheme that is not one of llama.cpp's the place does not matter.
-  quantity::Bytes bytes(const layers::Weight& weight, const LayerPlace& place = {}) const;
+  quantity::Bytes bytes(const layers::Block& block, const layers::Weight& weight, const LayerPlace& place = {}) const;
 
-  /// Bits of an element of a tensor of this role that the scheme quantizes; 16 where it leaves it alone.
-  bool quantizes(const layers::Weight& weight) const;
+  /// Whether the scheme quantizes a tensor of this block, or leaves it alone.
+  bool quantizes(const layers::Block& block, const layers::Weight& weight) const;
 
  private:
   quantity::Bytes matrix_bytes(const layers::Weight& weight) const;

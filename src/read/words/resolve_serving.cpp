@@ -37,6 +37,10 @@ void take_server(Draft& draft) {
     draft.question.serving.engine = Engine::llama_cpp;
     return draft.assume("engine", "reads GGUF", "--engine llama.cpp, which reads GGUF");
   }
+  if (draft.question.gpu && draft.question.gpu->vendor == "Apple") {
+    draft.question.serving.engine = Engine::llama_cpp;
+    return draft.assume("engine", "runs on Apple's parts", "--engine llama.cpp, which most run on Apple's parts");
+  }
   draft.assume("engine", "default", "--engine vllm: each engine has its own memory");
 }
 

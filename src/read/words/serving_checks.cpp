@@ -49,6 +49,8 @@ void check_experts(const Draft& draft) {
   const spec::Layout& layout = draft.question.layout;
   if (moe.experts == 0) {
     if (draft.given("ep") && layout.ep > 1) draft.contradiction("ep", "model", "it has no experts");
+    if (draft.question.serving.options.cpu_experts > 0)
+      draft.contradiction("cpu_experts", "model", "it has no experts");
     return;
   }
   if (moe.experts % layout.ep != 0) draft.contradiction("ep", "experts", "each rank holds as many as the others");
@@ -94,6 +96,16 @@ void check_placement(const Draft& draft) {
   }
 }
 
+/// Requests a second and requests in flight follow from each other; what is accepted is a share of what is proposed.
+void check_load(const Draft& draft) {
+  if (draft.given("rate") && draft.given("concurrency")) {
+    draft.contradiction("rate", "concurrency", "as many are in flight as come in the time that one takes");
+  }
+  if (draft.given("accept") && draft.question.serving.options.draft.kind == spec::DraftKind::none) {
+    draft.contradiction("accept", "draft", "nothing is proposed");
+  }
+}
+
 /// As above, of the model that proposes tokens on the same ranks.
 void check_draft(const Draft& draft) {
   const auto& serving = draft.question.serving;
@@ -113,6 +125,7 @@ void check_server(const Draft& draft) {
   check_stages(draft);
   check_context_ranks(draft);
   check_placement(draft);
+  check_load(draft);
   check_draft(draft);
 }
 
