@@ -55,6 +55,8 @@ TEST_CASE("a draft model of llama.cpp has a cache of its own in 16 bits") {
   constexpr std::int64_t cells = 8192;
   constexpr std::int64_t mask = 2 * 512;  // of a cell
   CHECK(held(drafted.memory, "draft") == cells * (16 * 2 * 8 * 64 * 2 + mask));
+  // Logits of 128,256 tokens and four tensors of the hidden state's 2,048, in fp32, for a pass of 512.
+  CHECK(held(drafted.memory, "compute_draft") == 512LL * 4 * (128'256 + 4 * 2'048));
 }
 
 // Leviathan et al. 2023, arXiv:2211.17192 equation 1, where every proposal is accepted.

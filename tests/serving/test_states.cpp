@@ -83,6 +83,20 @@ serving::Answer on_h100(const std::string& config, std::vector<std::string> word
   return serve(config, words);
 }
 
+// hf_quant_config.json of NVIDIA's Qwen3.5 checkpoints, exclude_modules: linear_attn of every layer.
+TEST_CASE("checkpoints in four bits leave gated delta nets in sixteen") {
+  const auto attention_of = [](const char* quant, std::size_t layer) {
+    const auto question = test::served({"quant", quant, "context", "8k"}, qwen_4b);
+    return in_bytes(serving::deploy(question).stages.front().weights.layers.at(layer).attention);
+  };
+  constexpr std::size_t delta_net = 0;
+  constexpr std::size_t attention = 3;
+  for (const char* quant : {"nvfp4", "int4"}) {
+    CHECK(attention_of(quant, delta_net) == attention_of("bf16", delta_net));
+    CHECK(attention_of(quant, attention) < attention_of("bf16", attention) / 3);
+  }
+}
+
 TEST_CASE("vLLM's blocks grow until one holds the state of a layer") {
   // "Setting attention block size to 528 tokens": vllm issue 40696, 0.19.1.
   CHECK(on_h100(qwen_4b, {"engine_version", "0.19.1"}).memory.block == 528);
