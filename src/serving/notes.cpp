@@ -52,6 +52,10 @@ void note_scheme(const spec::Question& question, Notes& notes) {
   }
 }
 
+bool leaves_experts(const spec::Question& question) {
+  return question.serving.options.cpu_experts > 0 && question.model.shape.moe.experts > 0;
+}
+
 void note_load(const spec::Question& question, const Answer& answer, Notes& notes) {
   const auto& setup = answer.deployment.setup;
   const std::int64_t seats =
@@ -60,8 +64,11 @@ void note_load(const spec::Question& question, const Answer& answer, Notes& note
   if (reserves && question.serving.load.concurrency > seats) {
     notes.push_back(fmt::format("the engine runs {} sequences at most (--max-seqs): the others wait", seats));
   }
+  if (question.serving.options.cpu_experts > 0 && question.model.shape.moe.experts == 0) {
+    notes.emplace_back("--cpu-experts moves nothing: the model has no experts");
+  }
   if (uses_processor(question)) {
-    const bool experts = question.serving.options.cpu_experts > 0;
+    const bool experts = leaves_experts(question);
     notes.push_back(fmt::format("{} are in host memory: their products run on the processor, and no speed is said",
                                 experts ? "experts of the first layers" : "the first layers"));
   }
@@ -74,7 +81,7 @@ void note_load(const spec::Question& question, const Answer& answer, Notes& note
 bool uses_processor(const spec::Question& question) {
   const auto& options = question.serving.options;
   const std::int64_t all = question.model.layer_count() + 1;  // the head is the last of what -ngl counts
-  return options.cpu_experts > 0 || options.gpu_layers.value_or(all) < all;
+  return leaves_experts(question) || options.gpu_layers.value_or(all) < all;
 }
 
 std::vector<std::string> notes_on(const Answer& answer) {

@@ -132,7 +132,6 @@ TEST_CASE("what nothing follows from is refused") {
   };
   CHECK_THROWS_AS(asked({"rate", "2", "concurrency", "4"}), quantity::BadInput);
   CHECK_THROWS_AS(asked({"accept", "0.5"}), quantity::BadInput);
-  CHECK_THROWS_AS(asked({"engine", "llama.cpp", "cpu_experts", "4"}), quantity::BadInput);
   // vllm config/model.py, verify_with_parallel_config: 8 heads on 8 ranks leave no copies to share out.
   CHECK_THROWS_AS(asked({"gpus", "8", "tp", "8", "dcp", "2"}), quantity::BadInput);
   CHECK_NOTHROW(asked({"gpus", "16", "tp", "16", "dcp", "2"}));

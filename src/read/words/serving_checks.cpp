@@ -49,8 +49,6 @@ void check_experts(const Draft& draft) {
   const spec::Layout& layout = draft.question.layout;
   if (moe.experts == 0) {
     if (draft.given("ep") && layout.ep > 1) draft.contradiction("ep", "model", "it has no experts");
-    if (draft.question.serving.options.cpu_experts > 0)
-      draft.contradiction("cpu_experts", "model", "it has no experts");
     return;
   }
   if (moe.experts % layout.ep != 0) draft.contradiction("ep", "experts", "each rank holds as many as the others");
