@@ -30,6 +30,7 @@ WallClock wall_clock(const spec::Question& question, const program::Program& pro
   clock.mtbf = given.mtbf.value_or(timing::default_mtbf) / static_cast<double>(question.layout.gpus);
   clock.stated_interval = given.checkpoint_interval.has_value();
   clock.interval = given.checkpoint_interval.value_or(timing::best_interval(clock.save, clock.mtbf));
+  clock.long_run_ends = timing::goodput(clock.interval, clock.save, clock.mtbf, clock.restart) >= least_share;
   return clock;
 }
 

@@ -33,6 +33,20 @@ void Keeper::take(const PlannedRun& run) {
   take_front(run);
 }
 
+bool Keeper::is_beaten(std::uint32_t base, quantity::Bytes memory, quantity::Seconds step) {
+  const auto& best = findings_.best;
+  const bool is_ranked_by_step = space_.question().objective == Objective::step_time;
+  if (!is_ranked_by_step || best.size() < space_.question().best) return false;
+  if (!best.empty() && step <= best.back().step) return false;
+  auto& front = findings_.front;
+  for (std::size_t i = 0; i < front.size(); ++i) {
+    if (front[i].choice.base != base || front[i].memory > memory || front[i].step >= step) continue;
+    std::swap(front[i], front[i / 2]);
+    return true;
+  }
+  return false;
+}
+
 void Keeper::take_best(const PlannedRun& run) {
   auto& best = findings_.best;
   const std::size_t most = space_.question().best;

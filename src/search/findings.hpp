@@ -11,6 +11,10 @@ class Keeper {
 
   /// A run within all limits.
   void take(const PlannedRun& run);
+
+  /// Whether a run that is already kept takes the place of any of this base, memory and time: it would change nothing.
+  /// Of one base what takes longer costs more, so that the steps say it before money and energy are counted.
+  bool is_beaten(std::uint32_t base, quantity::Bytes memory, quantity::Seconds step);
   void take_best(const PlannedRun& run);
   void take_each(const PlannedRun& run);
   void take_front(const PlannedRun& run);

@@ -254,7 +254,9 @@ void UnitSearch::compose(PricedPolicy& policy, const Pipeline& pipeline, const O
   const auto saving = saving_needs(policy, pipeline, order);
   const Bytes memory = std::max(memory_of(policy, pipeline, order), needed(policy.recompute, saving.accelerator));
   if (!fits(memory) || !host_fits(policy, pipeline, order, saving)) return;
-  const PlannedRun run = planned(policy.recompute, memory, step_time(policy, pipeline, order));
+  const Seconds step = question_.calibration.time.factor * step_time(policy, pipeline, order);
+  if (surely_ends_in_time(step) && keeper_->is_beaten(base_index_, memory, step)) return keeper_->count(0, 1);
+  const PlannedRun run = planned(policy.recompute, memory, step);
   if (!is_within_limits(run)) return;
   keeper_->count(0, 1);
   keeper_->take(run);
@@ -273,12 +275,17 @@ PlannedRun UnitSearch::planned(std::uint32_t recompute, Bytes memory, Seconds st
   PlannedRun run;
   run.choice = {base_index_, question_.layout, training.micro_batch, recompute, training.offload, training.cuda_graph};
   run.memory = memory;
-  run.step = question_.calibration.time.factor * step;
+  run.step = step;
   run.total = run.step * base_->steps;
   if (base_->clock) run.total = run.total / base_->clock->share(run.step, run.total);
   if (base_->dollars_an_hour) run.cost = *base_->dollars_an_hour * quantity::in_hours(run.total);
   if (base_->power) run.energy = *base_->power * run.total;
   return run;
+}
+
+bool UnitSearch::surely_ends_in_time(Seconds step) const {
+  const PlanLimits& limits = space_.question().limits;
+  return !limits.time && !limits.cost && (!base_->clock || base_->clock->surely_ends(step));
 }
 
 bool UnitSearch::is_within_limits(const PlannedRun& run) const {

@@ -74,6 +74,7 @@ class UnitSearch {
                  const memory::CheckpointNeeds& saving);
   memory::CheckpointNeeds saving_needs(PricedPolicy& policy, const Pipeline& pipeline, const Order& order);
   const memory::StageWalk& walk_of(PricedPolicy& policy, bool deferred);
+  bool surely_ends_in_time(quantity::Seconds step) const;
   PlannedRun planned(std::uint32_t recompute, quantity::Bytes memory, quantity::Seconds step) const;
   bool is_within_limits(const PlannedRun& run) const;
   const PricedWeights& weights_of(std::uint32_t recompute) const { return weights_[weight_slot_[recompute]]; }

@@ -1,6 +1,7 @@
 // From steps to days, GPU-hours, money, energy and carbon.
 #include "asking.hpp"
 #include "catch.hpp"
+#include "llmcalc/answer/wall_clock.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -62,6 +63,31 @@ TEST_CASE("a run that cannot outrun its failures has no length, no cost and a wa
   CHECK_FALSE(estimate.compute.footprint.has_value());
   CHECK(std::ranges::any_of(estimate.warnings,
                             [](const std::string& w) { return w.find("never finishes") != std::string::npos; }));
+}
+
+TEST_CASE("what surely ends does so after any number of steps, and takes the longer the longer a step is") {
+  answer::WallClock clock;
+  clock.restart = quantity::seconds(300.0);
+  clock.save = quantity::seconds(40.0);
+  clock.interval = quantity::seconds(1200.0);
+  int ending = 0;
+  for (const double hours : {0.01, 0.1, 0.2, 0.5, 1.0, 10.0, 1e4}) {
+    clock.mtbf = quantity::seconds(3600.0 * hours);
+    clock.long_run_ends = clock.share(clock.interval, quantity::seconds(1e12)) > 0.0;
+    ending += clock.long_run_ends ? 1 : 0;
+    for (const double steps : {1.0, 100.0, 1e5, 1e8}) {
+      double before = 0.0;
+      for (double step = 0.5; step < 5000.0; step *= 1.7) {
+        if (!clock.surely_ends(quantity::seconds(step))) continue;
+        const auto useful = quantity::seconds(step * steps);
+        const double share = clock.share(quantity::seconds(step), useful);
+        REQUIRE(share > 0.0);
+        CHECK(in_seconds(useful) / share > before);
+        before = in_seconds(useful) / share;
+      }
+    }
+  }
+  CHECK(ending == 6);  // all but a failure every 36 seconds
 }
 
 TEST_CASE("what trains nothing saves nothing") {

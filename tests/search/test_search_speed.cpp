@@ -81,7 +81,7 @@ TEST_CASE("an estimate in a search costs a small part of one made anew") {
     REQUIRE(whole == estimates);
     return whole;
   });
-  // 75 on the tree of 22 November 2026; a search of half that speed has 38.
+  // 89 on the tree of 23 November 2026; a search of half that speed has 45.
   INFO("an estimate anew takes as long as " << anew / searched << " in a search");
-  CHECK(anew > 50 * searched);
+  CHECK(anew > 60 * searched);
 }
