@@ -312,6 +312,17 @@ TEST_CASE("The cache is read by reference and by commit, and not beyond it") {
   std::ofstream(absent / "adapter_config.json");
   CHECK(cli::is_known_absent(some_model, "adapter_config.json", hub));
   CHECK_FALSE(cli::is_known_absent(some_model, "config.json", hub));
+  std::ofstream(absent / "model.safetensors.index.json");
+  fs::remove(repository / "snapshots" / commit / "config.json");
+  std::ofstream(repository / "snapshots" / commit / "tokenizer.json") << "{}";
+  CHECK_FALSE(cli::read_cached(some_model, hub).has_value());  // which holds some files and no model
+  const HttpServer server([](const std::string& request) {
+    return asks(request, "/org/name/resolve/main/config.json") ? response("200 OK", std::string(config)) : missing();
+  });
+  auto online = hub_at(server);
+  online.cache = root;
+  CHECK(cli::read_hub(some_model, online).config.has_value());
+  CHECK(server.requests().size() == 2);  // the configuration and the single file, not the index that is known absent
   fs::remove_all(root);
 }
 

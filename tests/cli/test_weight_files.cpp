@@ -3,6 +3,7 @@
 #include "catch.hpp"
 #include "cli/folder.hpp"
 #include "cli/things.hpp"
+#include "cli/variables.hpp"
 #include "llmcalc/quantity/error.hpp"
 
 #include <filesystem>
@@ -71,6 +72,22 @@ TEST_CASE("Any file of a split GGUF stands for all of them") {
   const auto later = cli::read_path(folder.path() + "/m-00002-of-00002.gguf");
   CHECK(later.weights->parameters == whole.weights->parameters);
   CHECK(later.config->json == whole.config->json);
+}
+
+// Ollama's store (server/manifest.go): manifests name layers, whose digests are names of files.
+TEST_CASE("A Modelfile's model is the blob that Ollama has of it") {
+  const Folder folder;
+  const auto file = test::small_llama();
+  write_sparse(folder, "models/blobs/sha256-abc", file.header(), file.size());
+  folder.write("models/manifests/registry.ollama.ai/library/mine/8b",
+               R"({"layers": [{"mediaType": "application/vnd.ollama.image.license", "digest": "sha256:no"},
+                              {"mediaType": "application/vnd.ollama.image.model", "digest": "sha256:abc"}]})");
+  const test::Variables variables({{"OLLAMA_MODELS", folder.path() + "/models"}});
+  const auto reading = cli::read_path(folder.write("Modelfile", "FROM mine:8b\nPARAMETER num_ctx 4096\n"));
+  REQUIRE(reading.weights.has_value());
+  CHECK(reading.weights->parameters == test::small_llama_parameters);
+  const auto other = cli::read_path(folder.write("Modelfile", "FROM mine\n"));  // of which there is no "latest"
+  CHECK_FALSE(other.weights.has_value());
 }
 
 TEST_CASE("Of a folder that holds its weights twice they count once") {
