@@ -8,6 +8,7 @@
 #include "read/launch/recognize.hpp"
 #include "read/servers/modelfile.hpp"
 #include "read/shell/containers.hpp"
+#include "read/shell/manifests.hpp"
 #include "read/shell/slurm.hpp"
 #include "read/shell/starters.hpp"
 
@@ -58,17 +59,7 @@ Reading Reader::file(std::string_view text, std::string_view place) const {
   if (const auto modelfile = parse_modelfile(text, place)) return settings(modelfile_format(), *modelfile, place);
   if (!begins_like_settings(text) && is_launch_command(text)) return command(text, place);
   const Node node = parse_settings(text, place);
-  std::optional<Reading> first;
-  const std::vector<LaunchCommand> containers = containers_in(node, place);
-  for (const LaunchCommand& launch : containers) {
-    const ShellCommand command{launch.words, {}};
-    if (!first) {
-      first = CommandReader(*this, find_, place).read(command, launch.launcher);
-    } else if (!is_replica(launch, containers.front())) {
-      name_further(command, place, *first);
-    }
-  }
-  if (first) return *std::move(first);
+  if (auto started = containers(node, place)) return *std::move(started);
   if (node.kind != Node::Kind::table) return command(text, place);
   if (auto model = model_file(node, text, place)) return *std::move(model);
   Settings settings = flat(node);
@@ -77,6 +68,26 @@ Reading Reader::file(std::string_view text, std::string_view place) const {
   if (format != nullptr) return this->settings(*format, settings, place);
   throw BadInput(std::string(place), "is a file of settings that no known trainer or server has",
                  std::string(known_things));
+}
+
+std::optional<Reading> Reader::containers(const Node& node, std::string_view place) const {
+  const auto written = files_in(node);
+  const FindFile find = [&](const std::string& path) -> std::optional<NamedFile> {
+    const auto file = written.find(std::string(base_name(path)));
+    return file == written.end() ? find_(path) : NamedFile{file->first, file->second};
+  };
+  const Reader reader(find, depth_);
+  std::optional<Reading> first;
+  const std::vector<LaunchCommand> all = containers_in(node, place);
+  for (const LaunchCommand& launch : all) {
+    const ShellCommand command{launch.words, {}};
+    if (!first) {
+      first = CommandReader(reader, find, place).read(command, launch.launcher);
+    } else if (!is_replica(launch, all.front())) {
+      name_further(command, place, *first);
+    }
+  }
+  return first;
 }
 
 Reading Reader::command(std::string_view text, std::string_view place) const {

@@ -11,6 +11,7 @@
 namespace llmcalc::read {
 
 struct Format;
+struct Node;
 class Settings;
 
 class Reader {
@@ -19,6 +20,8 @@ class Reader {
 
   Reading file(std::string_view text, std::string_view place) const;
   Reading command(std::string_view text, std::string_view place) const;
+  /// What the containers of a compose file or of manifests start; empty where that is nothing known.
+  std::optional<Reading> containers(const Node& node, std::string_view place) const;
 
   /// The file of that name, if it may be read.
   std::optional<Reading> file_named(const std::string& path) const;

@@ -106,7 +106,7 @@ std::string count_of(std::string text) {
 
 std::vector<ShellWord> container_words(const Node& container, std::string_view place) {
   std::vector<ShellWord> words;
-  add_words(container, "command", place, words);
+  for (const auto key : {"entrypoint", "command"}) add_words(container, key, place, words);
   add_words(container, "args", place, words);
   if (words.size() >= 3 && words[1].text.starts_with("-")) words[2].text = assignments(container) + words[2].text;
   return without_shell(std::move(words), place);
@@ -119,10 +119,12 @@ void take_variables(const Node& container, LaunchCommand& launch) {
 }
 
 void take_accelerators(const Node& container, LaunchCommand& launch) {
-  for (const auto amount : {"requests", "limits"}) {
-    for (const auto resource : {"nvidia.com/gpu", "amd.com/gpu"}) {
-      const Node* count = below(&container, {"resources", amount, resource});
-      if (count != nullptr) put(launch, "container.gpus", count_of(count->text), count->where);
+  for (const auto holder : {"resources", "resourcesPerNode"}) {
+    for (const auto amount : {"requests", "limits"}) {
+      for (const auto resource : {"nvidia.com/gpu", "amd.com/gpu"}) {
+        const Node* count = below(&container, {holder, amount, resource});
+        if (count != nullptr) put(launch, "container.gpus", count_of(count->text), count->where);
+      }
     }
   }
   const Node* devices = below(&container, {"deploy", "resources", "reservations", "devices"});

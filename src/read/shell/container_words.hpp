@@ -23,14 +23,15 @@ void put(LaunchCommand& launch, std::string_view key, std::string text, const st
 /// "2", "device=0,1", "'\"device=0,1\"'"; "all" says nothing.
 std::string count_of(std::string text);
 
-/// The words of `command` and `args`, with the container's variables in the place of "$(NAME)". Of a text for a shell
-/// the words of the program that is known, or else of its last command.
+/// The words of `entrypoint`, `command` and `args`, with the container's variables in the place of "$(NAME)". Of a text
+/// for a shell the words of the program that is known, or else of its last command.
 std::vector<ShellWord> container_words(const Node& container, std::string_view place);
 
 /// Variables as "NAME=value" in a list, as a table, or as Kubernetes' tables of name and value.
 void take_variables(const Node& container, LaunchCommand& launch);
 
-/// compose: deploy.resources.reservations.devices; Kubernetes: resources.limits, or else requests.
+/// compose: deploy.resources.reservations.devices; Kubernetes: resources.limits, or else requests; a TrainJob's
+/// resourcesPerNode.
 void take_accelerators(const Node& container, LaunchCommand& launch);
 
 }  // namespace llmcalc::read

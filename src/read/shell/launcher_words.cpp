@@ -44,11 +44,14 @@ std::int64_t value_of(const Setting& setting) { return quantity::parse_count(set
 
 /// "0,1,2" names three.
 void take_visible(Sheet& sheet) {
-  const Setting* list = sheet.find({"deepspeed.include", "environment.CUDA_VISIBLE_DEVICES"});
+  const Setting* list =
+      sheet.find({"deepspeed.include", "environment.CUDA_VISIBLE_DEVICES", "environment.NVIDIA_VISIBLE_DEVICES"});
   if (list == nullptr) return;
   const auto colon = list->text.rfind(':');
   const auto devices = colon == std::string::npos ? list->text : list->text.substr(colon + 1);
-  if (devices.empty() || devices.front() == '-') return;
+  if (devices.find_first_not_of("0123456789,") != std::string::npos && devices.find("GPU-") == std::string::npos)
+    return;
+  if (devices.empty()) return;
   sheet.say("gpus", std::to_string(1 + std::ranges::count(devices, ',')), *list);
 }
 

@@ -6,6 +6,7 @@
 #include "read/shell/kserve.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdint>
 #include <string>
@@ -39,6 +40,7 @@ void take_affinity(const Node& node, LaunchCommand& launch) {
 const Node* workers_of(const Node& node) {
   if (const Node* worker = below(&node, {"pytorchReplicaSpecs", "Worker", "replicas"})) return worker;
   if (const Node* size = below(&node, {"leaderWorkerTemplate", "size"})) return size;
+  if (const Node* nodes = node.find("numNodes")) return nodes;  // Kubeflow's TrainJob
   const Node* mode = node.find("completionMode");
   return mode != nullptr && mode->text == "Indexed" ? node.find("completions") : nullptr;
 }
@@ -46,8 +48,8 @@ const Node* workers_of(const Node& node) {
 void find_containers(const Node& node, Surroundings around, std::string_view place, std::vector<LaunchCommand>& found) {
   take_nodes(node, around);
   const Node* image = node.find("image");
-  const bool runs =
-      node.find("command") != nullptr || node.find("args") != nullptr || node.find("environment") != nullptr;
+  const bool runs = std::ranges::any_of(std::array{"entrypoint", "command", "args", "environment"},
+                                        [&](const char* key) { return node.find(key) != nullptr; });
   if (image != nullptr && image->kind == Node::Kind::value && runs) {
     const ShellWord name{image->text, line_of(image->where), {}};
     LaunchCommand launch = container_launch(name, container_words(node, place), place);
@@ -79,6 +81,19 @@ void add_surroundings(const Surroundings& around, LaunchCommand& launch) {
   constexpr std::int64_t most = 1'000'000;
   if (workers < 1 || workers > most) return;
   put(launch, "container.nodes", std::to_string(workers + (around.has_master ? 1 : 0)), around.replicas->where);
+}
+
+std::map<std::string, std::string> files_in(const Node& manifests) {
+  std::map<std::string, std::string> files;
+  const auto take = [&](const Node& object) {
+    const Node* kind = object.find("kind");
+    const Node* data = object.find("data");
+    if (kind == nullptr || kind->text != "ConfigMap" || data == nullptr) return;
+    for (const auto& [name, text] : data->members) files[name] = text.text;
+  };
+  take(manifests);
+  for (const Node& object : manifests.items) take(object);
+  return files;
 }
 
 std::vector<LaunchCommand> containers_in(const Node& file, std::string_view place) {

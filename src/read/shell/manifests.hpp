@@ -4,6 +4,9 @@
 #include "read/settings/node.hpp"
 #include "read/shell/command.hpp"
 
+#include <map>
+#include <string>
+
 namespace llmcalc::read {
 
 struct Surroundings {
@@ -12,6 +15,9 @@ struct Surroundings {
   const Node* replicas = nullptr;  ///< of a job whose workers train together
   bool has_master = false;         ///< which is one more machine
 };
+
+/// The files that ConfigMaps hold, which containers find in folders of their own.
+std::map<std::string, std::string> files_in(const Node& manifests);
 
 /// Those of an object on top of those around it.
 void take_nodes(const Node& node, Surroundings& around);
