@@ -18,7 +18,7 @@ constexpr MeasuredMemory of_memory[] = {
     {Framework::litgpt, Tuned::adapters, 0.06, 15, 0.20, 0},
     {Framework::litgpt, Tuned::four_bits, 0.06, 5, 0.20, 0},
     {Framework::litgpt, Tuned::whole, 0.06, 7, 0.20, 0},
-    {Framework::megatron, Tuned::whole, 0.03, 541, 0.19, 12},
+    {Framework::megatron, Tuned::whole, 0.04, 541, 0.19, 12},
     {Framework::ms_swift, Tuned::adapters, 0.06, 0, 1.56, 42},
     {Framework::ms_swift, Tuned::four_bits, 0.06, 0, 1.56, 6},
     {Framework::ms_swift, Tuned::whole, 0.06, 0, 1.56, 9},
