@@ -21,9 +21,11 @@ double Drafting::kept() const {
   return sum;
 }
 
-double Drafting::proposing(double judged, double sequences, double positions) const {
+double Drafting::proposing(const StepClock* own, double judged, double sequences, double positions) const {
+  if (proposed_ == 0) return 0.0;
   if (model_) return proposed_ * in_seconds(model_->decode(sequences, positions, 1.0).total());
   if (deployment_.draft) return proposed_ * in_seconds(ggml_times(*deployment_.draft, sequences, positions, 1).token);
+  if (own != nullptr) return proposed_ * in_seconds(own->propose(sequences, positions).total());
   return judged * proposed_ / static_cast<double>(deployment_.question.model.layer_count());
 }
 

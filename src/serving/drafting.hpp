@@ -20,9 +20,10 @@ class Drafting {
   /// the sum of the powers of the share that is accepted (Leviathan et al. 2023, arXiv:2211.17192 equation 1).
   double kept() const;
 
-  /// Seconds of all proposals of a step whose judgement takes `judged`. Each passes a layer of the model (MTP and EAGLE
-  /// have one), or a model of its own, one token after another.
-  double proposing(double judged, double sequences, double positions) const;
+  /// Seconds of all proposals of a step whose judgement takes `judged`. Each passes a layer of the model and its head
+  /// (MTP and EAGLE have one layer), or a model of its own, one token after another. \param own  of engines on torch:
+  /// the clock of the model that judges
+  double proposing(const StepClock* own, double judged, double sequences, double positions) const;
 
   /// Seconds that a proposing model takes for prompts, which it reads as well.
   double reading(double sequences, double positions) const;

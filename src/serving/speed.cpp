@@ -101,7 +101,7 @@ class LoadClock {
     if (!ggml_) pass.parts = clock_.decode(sequences, positions_, 1.0 + drafting_.proposed());
     const double judged =
         ggml_ ? in_seconds(ggml_times(deployment_, sequences, positions_, 1).token) : in_seconds(pass.parts.total());
-    pass.step = judged + drafting_.proposing(judged, sequences, positions_);
+    pass.step = judged + drafting_.proposing(ggml_ ? nullptr : &clock_, judged, sequences, positions_);
     return pass;
   }
 

@@ -70,6 +70,17 @@ StepTime StepClock::decode(double sequences, double positions, double tokens) co
   return time;
 }
 
+StepTime StepClock::propose(double sequences, double positions) const {
+  const StageWork& last = stages_.back();
+  const Step step{sequences, sequences, positions, true};
+  LayerWork layer = last.layers.back();
+  layer.layers = 1;
+  StepTime time;
+  add_layer(layer, last, step, time);
+  if (last.head) time.matrices += matrix(*last.head, step);
+  return time;
+}
+
 StepTime StepClock::prompt(double sequences, double positions) const {
   StepTime time;
   for (const StageWork& stage : stages_) time += pass(stage, {sequences, sequences * positions, positions, false});

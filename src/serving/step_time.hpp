@@ -29,6 +29,10 @@ class StepClock {
   /// \param tokens  of each sequence: more than one where drafts are judged
   StepTime decode(double sequences, double positions, double tokens) const;
 
+  /// A token of each sequence proposed by a layer of the model's own last kind (MTP, EAGLE), which is told the head's
+  /// word each time: the head is read as often as tokens are proposed.
+  StepTime propose(double sequences, double positions) const;
+
   /// So many prompts of a rank at once, through all stages.
   StepTime prompt(double sequences, double positions) const;
 

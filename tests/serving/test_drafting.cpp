@@ -59,6 +59,14 @@ TEST_CASE("a draft model of llama.cpp has a cache of its own in 16 bits") {
   CHECK(held(drafted.memory, "compute_draft") == 512LL * 4 * (128'256 + 4 * 2'048));
 }
 
+// vllm/v1/spec_decode/eagle.py, propose: logits of the whole vocabulary for each proposed token.
+TEST_CASE("each proposed token reads the head") {
+  const auto step_of = [](const char* draft) { return quantity::in_seconds(speed_of({"draft", draft}).decode_step); };
+  constexpr double head = 128'256.0 * 4096 * 2;
+  constexpr double bandwidth = 3.35e12;
+  CHECK(step_of("eagle:3") - step_of("eagle:2") > head / bandwidth);
+}
+
 // Leviathan et al. 2023, arXiv:2211.17192 equation 1, where every proposal is accepted.
 TEST_CASE("accepted proposals are that many tokens of one step") {
   const auto all = speed_of({"draft", "llama-3.2-1b:3", "accept", "1"});
