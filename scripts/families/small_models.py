@@ -7,7 +7,7 @@ VOCABULARY = 512
 
 # Where a configuration has the key, this is its value; a family below may say otherwise.
 SIZES = {
-    "hidden_size": 512, "n_embd": 512, "d_model": 512,
+    "hidden_size": 512, "n_embd": 512, "d_model": 512, "out_hidden_size": 512,
     "num_attention_heads": 8, "n_head": 8, "n_heads": 8, "num_heads": 8,
     "num_key_value_heads": 2, "head_dim": 64,
     "encoder_attention_heads": 8, "decoder_attention_heads": 8, "encoder_ffn_dim": 1152, "decoder_ffn_dim": 1152,
@@ -24,24 +24,32 @@ LAYER_KEYS = (
     "num_hidden_layers", "n_layer", "n_layers", "num_layers", "num_decoder_layers", "encoder_layers", "decoder_layers",
 )
 PATTERN_KEYS = (  # what the class derives from the number of layers
-    "layer_types", "mlp_layer_types", "layers_block_type", "no_rope_layers", "moe_layers", "attention_layers",
+    "layer_types", "mlp_layer_types", "indexer_types", "layers_block_type", "no_rope_layers", "moe_layers", "attention_layers",
     "per_layer_config", "hybrid_layer_ids",
 )
+
+TEXT_PARTS = ("text_config", "thinker_config", "encoder", "decoder")
+TOWERS = ("vision_config", "audio_config")
 
 LINEAR_AND_FULL = ["linear_attention", "full_attention"]
 ROBERTA = {"pad_token_id": 1}
 DUALITY = {"mamba_n_heads": 16, "mamba_d_head": 64, "mamba_d_state": 64}
+
+# Multimodal rotary embeddings have sections for heads of 128.
+WIDE_HEADS = {"num_attention_heads": 4, "num_key_value_heads": 2, "num_heads": 8}
+INDEXER = {"index_n_heads": 4, "index_head_dim": 64}
 
 # What differs by family; "layers": both counts, whose difference is a period of the layers' pattern;
 # "period": what a pattern repeats, where the class derives none.
 FAMILIES = {
     # Llama-like decoders
     "llama": {}, "mistral": {}, "ministral3": {}, "qwen2": {}, "qwen3": {}, "smollm3": {"layers": (4, 8)},
-    "seed_oss": {}, "arcee": {}, "apertus": {}, "cwm": {"layers": (4, 8)}, "helium": {}, "internlm3": {},
+    "ministral": {}, "seed_oss": {}, "arcee": {}, "apertus": {}, "cwm": {"layers": (4, 8)}, "helium": {}, "internlm3": {},
     "ernie4_5": {},
     "exaone4": {"layers": (4, 8)}, "hunyuan_v1_dense": {}, "granite": {}, "cohere": {}, "cohere2": {"layers": (4, 8)},
     "olmo": {}, "olmo2": {}, "olmo3": {"layers": (4, 8)}, "glm": {}, "glm4": {}, "phi3": {}, "phi": {}, "stablelm": {},
     "starcoder2": {}, "nemotron": {}, "persimmon": {}, "bitnet": {}, "nanochat": {}, "jais2": {},
+    "diffllama": {},
     # Gemma
     "gemma": {}, "gemma2": {}, "gemma3_text": {"layers": (6, 12)}, "vaultgemma": {},
     "gemma4_text": {"layers": (6, 12), "vocab_size_per_layer_input": VOCABULARY, "global_head_dim": 128},
@@ -55,15 +63,30 @@ FAMILIES = {
     "granitemoeshared": {"shared_intermediate_size": 448}, "gpt_oss": {}, "ernie4_5_moe": {"layers": (3, 5)},
     "glm4_moe": {"layers": (2, 4), "first_k_dense_replace": 1}, "dots1": {"first_k_dense_replace": 1},
     "hunyuan_v1_moe": {}, "minimax_m2": {}, "llama4_text": {"layers": (4, 8)}, "afmoe": {"layers": (4, 8)},
-    "solar_open": {},
+    "solar_open": {}, "mellum": {}, "aria_text": {},
+    "dbrx": {
+        "attn_config": {"kv_n_heads": 2, "clip_qkv": 8.0, "rope_theta": 10000.0},
+        "ffn_config": {"ffn_hidden_size": 320, "moe_num_experts": 8, "moe_top_k": 2},
+    },
     # latent attention
     "deepseek_v2": {"first_k_dense_replace": 1}, "deepseek_v3": {"first_k_dense_replace": 1},
-    "glm4_moe_lite": {"first_k_dense_replace": 1}, "minicpm3": {},
+    "glm4_moe_lite": {"first_k_dense_replace": 1}, "minicpm3": {}, "youtu": {},
+    "mistral4": {
+        "head_dim": 96,
+        "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 1 / 3,
+                            "original_max_position_embeddings": 8192, "llama_4_scaling_beta": 0.1},
+    },
+    "deepseek_v32": {"period": {"mlp_layer_types": ["dense", "sparse"]}, **INDEXER},
+    "glm_moe_dsa": {
+        "period": {"mlp_layer_types": ["dense", "sparse"], "indexer_types": ["full", "shared"]}, **INDEXER,
+    },
+    # Experts that do nothing take as many rows as the router happens to give them.
+    "longcat_flash": {"qk_head_dim": None, "expert_ffn_hidden_size": 320, "zero_expert_num": 0, "moe_topk": 2},
     # before Llama
     "gpt2": {}, "gpt_neox": {}, "gpt_bigcode": {}, "gpt_neo": {},
     "gptj": {"rotary_dim": 16}, "codegen": {"rotary_dim": 16}, "bloom": {}, "mpt": {},
     "opt": {"word_embed_proj_dim": 512},
-    "falcon": {}, "biogpt": {},
+    "falcon": {}, "biogpt": {}, "xglm": {},
     # states along the sequence, alone and beside attention
     "mamba": {"state_size": 16, "time_step_rank": 32, "intermediate_size": 1024},
     "falcon_mamba": {"state_size": 16, "time_step_rank": 32, "intermediate_size": 1024},
@@ -95,13 +118,25 @@ FAMILIES = {
         "layers": (3, 6), "lru_width": 512,
     },
     "rwkv": {"attention_hidden_size": 512, "context_length": 64},
+    "minimax": {"block_size": 32},
+    # beside towers
+    "mllama": {"layers": (4, 8), "cross_attention_layers": [1, 5]},
+    "qwen2_5_vl": WIDE_HEADS, "qwen2_5_omni_thinker": WIDE_HEADS, "qwen3_vl": {}, "qwen3_vl_moe": {},
+    "qwen3_omni_moe_thinker": {}, "glm4v": {},
+    "glm4v_moe": {"head_dim": 128, "num_attention_heads": 4, "partial_rotary_factor": 0.5, "first_k_dense_replace": 1},
+    "ernie4_5_vl_moe": {
+        "layers": (3, 5), "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 128,
+        "moe_intermediate_size": [320, 320],
+    },
+    "phi4_multimodal": {}, "lfm2_vl": {}, "aria": {}, "cohere2_vision": {"layers": (4, 8)},
     # encoders
     "bert": {}, "roberta": ROBERTA, "xlm-roberta": ROBERTA, "camembert": ROBERTA, "electra": {"embedding_size": 512},
     "distilbert": {"dim": 512, "hidden_dim": 1152},
-    "modernbert": {"layers": (3, 6), "local_attention": 256},
+    "modernbert": {"layers": (3, 6), "local_attention": 256}, "deberta-v2": {},
     # encoder-decoders
     "t5": {"d_kv": 64, "d_ff": 1152}, "mt5": {"d_kv": 64, "d_ff": 1152}, "umt5": {"d_kv": 64, "d_ff": 1152},
-    "bart": {}, "mbart": {}, "m2m_100": {"pad_token_id": 1}, "marian": {}, "pegasus": {},
+    "longt5": {}, "t5gemma": {"pad_token_id": 0},
+    "bart": {}, "florence2": {}, "mbart": {}, "m2m_100": {"pad_token_id": 1}, "marian": {}, "pegasus": {},
     "whisper": {"max_source_positions": POSITIONS, "max_target_positions": POSITIONS},
 }
 
@@ -120,6 +155,21 @@ def _layers(config, count):
             config["head_dim"] = config["qk_rope_head_dim"]
 
 
+def _shrink(config, count, special, periods):
+    """Of a wrapper the text model, or both stacks, has that many layers; a tower beside it has one."""
+    config.update({key: value for key, value in SIZES.items() if key in config and not isinstance(config[key], list)})
+    config.update({key: 0.0 for key, value in config.items() if "drop" in key and isinstance(value, float)})
+    _layers(config, count)
+    config.update(special)
+    config.update({key: (count * words)[:count] for key, words in periods.items()})
+    for part in TEXT_PARTS:
+        if isinstance(config.get(part), dict):
+            _shrink(config[part], count, {key: value for key, value in special.items() if key in config[part]}, periods)
+    for part in TOWERS:
+        if isinstance(config.get(part), dict):
+            _shrink(config[part], 1, {}, {})
+
+
 def configurations(model_type):
     """The two configurations of a family, which differ in their layers."""
     config_class = CONFIG_MAPPING[model_type]
@@ -127,9 +177,5 @@ def configurations(model_type):
     counts, periods = special.pop("layers", (2, 4)), special.pop("period", {})
     for count in counts:
         config = config_class().to_dict()
-        config.update({key: value for key, value in SIZES.items() if key in config})
-        config.update({key: 0.0 for key, value in config.items() if "drop" in key and isinstance(value, float)})
-        _layers(config, count)
-        config.update(special)
-        config.update({key: (count * words)[:count] for key, words in periods.items()})
+        _shrink(config, count, special, periods)
         yield config_class.from_dict(config)

@@ -39,6 +39,12 @@ Value BlockBuilder::saved_result(const Value& x, std::string_view name) {
   return y;
 }
 
+Value BlockBuilder::saved_input(const Value& x, std::string_view name) {
+  const Value y = value(name, x.rows, x.columns, x.width, x.needs_gradient);
+  append({.kind = OpKind::activation, .name = name, .inputs = {x.id}, .outputs = {y.id}, .saved = {x.id}});
+  return y;
+}
+
 /// where(x > 0, a x x + b x, (expm1(min(x, e)) - x) c + b x) with trained a and c: kept are x, a x, the exponential,
 /// the mask and, if c is trained, its other factor (transformers activations.py, XIELUActivation._xielu_python).
 Value BlockBuilder::chained_xielu(const Value& x, std::string_view name) {

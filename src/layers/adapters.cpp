@@ -15,7 +15,7 @@ struct TargetName {
   std::string_view matrix;
   std::string_view target;
 };
-constexpr std::array<TargetName, 42> target_names{{{"q projection", "q"},
+constexpr std::array<TargetName, 46> target_names{{{"q projection", "q"},
                                                    {"k projection", "k"},
                                                    {"v projection", "v"},
                                                    {"qkv projection", "q"},
@@ -56,6 +56,10 @@ constexpr std::array<TargetName, 42> target_names{{{"q projection", "q"},
                                                    {"stream predictions", "prediction_coefs"},
                                                    {"stream corrections", "correction_coefs"},
                                                    {"shared expert gate", "shared expert gate"},
+                                                   {"index queries", "wq_b"},
+                                                   {"index keys", "wk"},
+                                                   {"index weights", "weights_proj"},
+                                                   {"output gate", "output_gate"},
                                                    {"output head", "head"}}};
 
 constexpr std::string_view adapter_a = "adapter A";
@@ -229,6 +233,23 @@ Value BlockBuilder::adapted(const Value& x, const Value& y, const Matrix& matrix
   const bool scored = context_.training.method == spec::Method::adalora;
   if (scored) adapter_weight("singular values", 1, context_.adapter_rank, experts);
   return added_narrow(y, decomposed ? with_magnitude(base, high) : times_factor(high));
+}
+
+/// Where no gradient goes through, adapters run and keep nothing, and no step ever moves them (peft reaches the
+/// matrices of an indexer that runs under torch.no_grad()).
+Value BlockBuilder::adapted_constant(const Value& x, const Value& y, const Matrix& matrix) {
+  if (!is_adapted(matrix)) return y;
+  const std::size_t first = block_.ops.size();
+  const std::size_t tensors = block_.tensors.size();
+  const Value sum = adapted(x, y, matrix);
+  for (std::size_t i = first; i < block_.ops.size(); ++i) {
+    Op& op = block_.ops[i];
+    op.saved = {};
+    op.backward_input = op.backward_weight = quantity::flops(0);
+    op.moved_backward = quantity::bytes(0);
+  }
+  for (std::size_t i = tensors; i < block_.tensors.size(); ++i) block_.tensors[i].gradient = quantity::bytes(0);
+  return sum;
 }
 
 /// The function that runs q, k and v, or the MLP, writes the gradient of its input over the input, which it has read by

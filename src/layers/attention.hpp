@@ -10,8 +10,8 @@ namespace llmcalc::layers {
 /// \param memory  source of keys and values: x itself, or the encoder's output in cross-attention
 Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& attention, const Value& x, const Value& memory);
 
-/// What the towers of a model hand over to layers that attend to it. It is one tensor for all layers and is counted
-/// where it is made, so that a layer only refers to it.
+/// What the towers of a model hand over to layers that attend to it: like an encoder's output one tensor for all
+/// layers, which is counted where it is made, so that a layer only refers to it.
 Value tower_output(BlockBuilder& b);
 
 /// Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434 §2.1).
@@ -57,9 +57,16 @@ struct CoreAttention {
   bool causal = true;
   bool sinks = false;          ///< one learned score a head beside those of the positions
   std::int64_t keys = 0;       ///< positions of a sample that a query may see, where they are not its own sequence's
+  std::int64_t block = 0;      ///< positions that attend to themselves and as many on either side; 0: no blocks
   std::int64_t positions = 0;  ///< of a sample, that these heads have queries of; set by core_attention()
 };
 Value core_attention(BlockBuilder& b, CoreAttention core, const Heads& local);
+
+/// The same twice, over either half of the values.
+Value differential_attention(BlockBuilder& b, const CoreAttention& core, const Heads& heads);
+
+/// A norm without a weight over each head.
+Value unweighted_heads(BlockBuilder& b, const Value& x, std::int64_t head_dim, std::string_view name);
 
 /// True if one kernel does it, without scores in memory.
 bool fuses_attention(const Context& context);

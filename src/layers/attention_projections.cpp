@@ -25,6 +25,12 @@ Value with_own_term(BlockBuilder& b, const spec::GroupedAttention& a, const Valu
   return a.low_rank == 0 ? y : b.add(y, own_term(b, x, a.low_rank, y.columns * b.context().tp), "with own term");
 }
 
+/// torch.clamp keeps what it reads (transformers modeling_dbrx.py, DbrxAttention.forward, clip_qkv).
+Value clamped(BlockBuilder& b, const Value& qkv) {
+  if (!b.context().profile.kernels.transformers_modules || !b.context().shape().writing.clamps_qkv) return qkv;
+  return b.saved_input(qkv, "clamped q, k and v");
+}
+
 /// True if queries, keys and values are three equal parts of one product, each as it stands there.
 bool is_plain(const spec::GroupedAttention& a) {
   const bool own = !a.borrows_keys && !a.keys_are_values && a.value_dim == a.head_dim;
@@ -49,7 +55,7 @@ Heads fused_projection(BlockBuilder& b, const spec::GroupedAttention& a, const V
   const std::int64_t query_width = a.query_width();
   const std::int64_t tp = b.context().tp;
   const Value qkv =
-      b.linear(x, {"qkv projection", x.columns, query_width + 2 * a.key_width(), a.qkv_bias, Cut::columns});
+      clamped(b, b.linear(x, {"qkv projection", x.columns, query_width + 2 * a.key_width(), a.qkv_bias, Cut::columns}));
   return {columns_of(qkv, query_width / tp), columns_of(qkv, a.key_width() / tp), columns_of(qkv, a.key_width() / tp)};
 }
 

@@ -46,6 +46,20 @@ WeightId BlockBuilder::weight(const Weight& weight) {
   return static_cast<WeightId>(block_.weights.size() - 1);
 }
 
+WeightId BlockBuilder::table(std::string_view name, std::int64_t rows, std::int64_t columns, bool cut) {
+  Weight w;
+  w.name = name;
+  w.whole = w.active = quantity::product(rows, columns);
+  w.rows = cut ? rows / context_.tp : rows;
+  w.columns = columns;
+  w.elements = quantity::product(w.rows, columns);
+  w.dtype = context_.other_type;
+  w.trainable = context_.trains_base;
+  w.table = true;
+  w.split = cut ? Split::tensor : Split::replicated;
+  return weight(w);
+}
+
 WeightId BlockBuilder::vector(std::string_view name, std::int64_t elements, Cut cut) {
   Weight w;
   w.name = name;

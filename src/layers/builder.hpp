@@ -71,6 +71,8 @@ class BlockBuilder {
 
   Value value(std::string_view name, std::int64_t rows, std::int64_t columns, std::int64_t width, bool needs_gradient);
   WeightId weight(const Weight& weight);
+  /// A table whose rows are looked up, cut over tensor-parallel ranks by rows when `cut`.
+  WeightId table(std::string_view name, std::int64_t rows, std::int64_t columns, bool cut);
   /// A vector of parameters (norm, bias, sinks) of `elements` elements, or a slice of it a rank when cut.
   WeightId vector(std::string_view name, std::int64_t elements, Cut cut = Cut::none);
 
@@ -83,6 +85,7 @@ class BlockBuilder {
   Value inner_norm(const Value& x, std::string_view name);       ///< before the last product of a branch, or nothing
   Value activation(const Value& x, std::string_view name);       ///< GELU, ReLU, squared ReLU
   Value saved_result(const Value& x, std::string_view name);     ///< an operation that keeps its result, as sigmoid
+  Value saved_input(const Value& x, std::string_view name);      ///< one that keeps what it reads, as SiLU or clamp
   Value gated(const Value& gate, const Value& up);               ///< act(gate) * up
   Value gated_pair(const Value& gate, const Value& up);          ///< the same in one kernel on two matrices
   Value gated_fused(const Value& gate_and_up, std::int64_t f);   ///< the same on one concatenated matrix
@@ -103,6 +106,9 @@ class BlockBuilder {
 
   /// peft adds the adapter to a copy of the weight, which is then multiplied as if it were trained.
   bool merges_adapter(const Matrix& matrix) const;
+
+  /// What the adapters make of the product of a matrix that no gradient goes through, or that product.
+  Value adapted_constant(const Value& x, const Value& y, const Matrix& matrix);
 
   /// A trained tensor beside the model.
   WeightId adapter_weight(std::string_view name, std::int64_t rows, std::int64_t columns, const Copies& copies = {});

@@ -23,14 +23,17 @@ double share_behind_cache(const Context& c, const CoreAttention& core) {
 }
 
 /// Positions that a query of these heads may see, masked or not.
-std::int64_t seen(const Context& c, const CoreAttention& core) { return core.keys > 0 ? core.keys : c.attended; }
+std::int64_t seen(const Context& c, const CoreAttention& core) {
+  if (core.block > 0) return 3 * core.block;
+  return core.keys > 0 ? core.keys : c.attended;
+}
 
 /// The share of the s x s score square that the mask leaves: (s+1)/(2s) under a causal mask, (w/s)(1 - (w-1)/(2s))
 /// under a causal window of w positions, 1 without a mask. Exact counts of unmasked pairs; a learned prefix is seen by
 /// all. Of documents packed into a sequence each is a square of its own (flash-attention csrc/flash_attn/flash_api.cpp,
 /// mha_varlen_fwd).
 double unmasked_share(const Context& c, const CoreAttention& core) {
-  if (core.keys > 0) return 1.0;
+  if (core.keys > 0 || core.block > 0) return 1.0;
   if (core.causal && c.training.cached > 0) return share_behind_cache(c, core);
   const std::int64_t seq = c.attended - c.prefix;
   const std::int64_t documents = c.training.document_length;
@@ -142,6 +145,23 @@ Heads widened(BlockBuilder& b, const Heads& heads) {
   return {b.cast(heads.q, fp32_width, "queries (fp32)"), b.cast(heads.k, fp32_width, "keys (fp32)"), heads.v};
 }
 
+/// torch.max of two tensors keeps both (transformers modeling_xglm.py, XGLMAttention.forward).
+Value bounded(BlockBuilder& b, const Value& scores) {
+  if (!b.context().profile.kernels.transformers_modules || !b.context().shape().writing.bounds_scores) return scores;
+  return b.saved_input(scores, "bounded scores");
+}
+
+/// Positions are filled up to whole blocks, and the keys of each block stand beside those of its neighbours (LongT5
+/// modeling_longt5.py, LongT5LocalAttention.forward, _split_into_blocks and _concatenate_3_blocks).
+Heads in_blocks(BlockBuilder& b, const CoreAttention& core, const Heads& heads) {
+  const std::int64_t rows = product(b.context().batch, core.positions);
+  const auto copied = [&](const Value& x, std::string_view name, std::int64_t times) {
+    return b.rearrange(x, name, times * rows, x.columns, OpKind::permutation);
+  };
+  return {copied(heads.q, "queries in blocks", 1), copied(heads.k, "keys of three blocks", 3),
+          copied(heads.v, "values of three blocks", 3)};
+}
+
 /// Chains of tensor operations scale the scores and add the mask before the softmax, and after it cast and drop: two
 /// passes each of which reads and writes, backward one for the scale (transformers models/llama/modeling_llama.py,
 /// eager_attention_forward; karpathy/nanoGPT model.py, CausalSelfAttention).
@@ -152,9 +172,10 @@ Value softmax(BlockBuilder& b, const CoreAttention& core, const Value& scores) {
     b.pass_over("scale and mask", 2 * pass, c.differentiates ? pass : quantity::bytes(0));
     b.block().ops.back().eager = true;
   }
-  const Value seen = c.shape().writing.caps_scores ? b.capped(scores, "capped scores") : scores;
+  const Value capped = c.shape().writing.caps_scores ? b.capped(scores, "capped scores") : scores;
+  const Value seen = bounded(b, capped);
   if (core.sinks && c.profile.kernels.transformers_modules) return softmax_with_sinks(b, scores);
-  const bool narrow = c.profile.kernels.transformers_modules && c.shape().writing.narrow_softmax;
+  const bool narrow = c.profile.kernels.transformers_modules && c.shape().writing.narrow_softmax && core.block == 0;
   const std::int64_t width = narrow ? scores.width : c.profile.attention.softmax_in_fp32 ? fp32_width : c.width;
   const Value wide = b.value("softmax", scores.rows, scores.columns, width, scores.needs_gradient);
   b.append({.kind = OpKind::softmax, .name = "softmax", .inputs = {seen.id}, .outputs = {wide.id}, .saved = {wide.id}});
@@ -186,7 +207,7 @@ Value compiled_softmax(BlockBuilder& b, const Value& scores) {
 
 /// Scores, softmax, dropout and the weighted sum on a*s^2 tensors.
 Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Heads& heads) {
-  const auto [q, k, v] = widened(b, heads);
+  const auto [q, k, v] = widened(b, core.block > 0 ? in_blocks(b, core, heads) : heads);
   const Context& c = b.context();
   const std::int64_t rows = product(c.batch, core.heads, core.positions);
   const double square = square_flops(c, core);
@@ -206,7 +227,7 @@ Value unfused_attention(BlockBuilder& b, const CoreAttention& core, const Heads&
   const Value probabilities = compiled ? compiled_softmax(b, scores) : softmax(b, core, scores);
   const Value values = b.cast(v, std::max(v.width, probabilities.width), "values (fp32)");
 
-  const Value out = b.value("attention output", q.rows, core.heads * core.v_dim, v.width, q.needs_gradient);
+  const Value out = b.value("attention output", heads.q.rows, core.heads * core.v_dim, v.width, q.needs_gradient);
   Op weigh{.kind = OpKind::scores,
            .name = "weighted sum",
            .inputs = {probabilities.id, values.id},
@@ -252,6 +273,7 @@ Value core_attention(BlockBuilder& b, CoreAttention core, const Heads& local) {
   const Recomputed again(b, spec::RecomputeModule::core_attn, {local.q, local.k, local.v});
   const Context& c = b.context();
   core.positions = c.spreads_heads ? product(c.seq, c.cp) : c.seq;
+  if (core.block > 0) core.positions = quantity::ceil_to(core.positions, core.block);
   if (c.spreads_heads) core.heads /= c.cp;
   const Heads heads = c.spreads_heads ? exchange_positions(b, local) : local;
   const Value out = fuses_attention(c) ? flash_attention(b, core, heads) : unfused_attention(b, core, heads);

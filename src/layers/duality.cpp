@@ -35,7 +35,7 @@ Value duality(BlockBuilder& b, const StateShape& s, const Value& x) {
   const std::int64_t conv_width = s.width + 2 * s.groups * s.state;
   const Value all = b.linear(x, {"in projection", x.columns, s.width + conv_width + s.heads, s.bias, Cut::columns});
   const std::int64_t rank_width = rank.width + 2 * rank.groups * s.state;
-  const Value conv = convolved(b, s, view(all, rank_width), rank_width * b.context().tp);
+  const Value conv = convolved(b, {rank_width * b.context().tp, s.conv_kernel, s.conv_bias}, view(all, rank_width));
   b.vector("time step bias, decays and skip", 3 * s.heads, Cut::columns);
   keep_state(b, {quantity::product(rank.width, s.state), quantity::product(rank_width, s.conv_kernel - 1)});
   Value out = scanned(b, rank, {"state space duality", flops_a_state, conv, {all.id}, {all.id}, true});

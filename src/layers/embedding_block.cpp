@@ -1,24 +1,8 @@
 #include "layers/layer_inputs.hpp"
 #include "layers/learned.hpp"
-#include "layers/tables.hpp"
 #include "llmcalc/layers/blocks.hpp"
 
 namespace llmcalc::layers {
-
-WeightId table(BlockBuilder& b, std::string_view name, std::int64_t rows, std::int64_t columns, bool cut) {
-  const Context& c = b.context();
-  Weight w;
-  w.name = name;
-  w.whole = w.active = quantity::product(rows, columns);
-  w.rows = cut ? rows / c.tp : rows;
-  w.columns = columns;
-  w.elements = quantity::product(w.rows, columns);
-  w.dtype = c.other_type;
-  w.trainable = c.trains_base;
-  w.table = true;
-  w.split = cut ? Split::tensor : Split::replicated;
-  return b.weight(w);
-}
 
 namespace {
 
@@ -37,7 +21,7 @@ Value look_up(BlockBuilder& b, std::int64_t width) {
   const std::int64_t rows = (c.tokens - quantity::product(c.batch, c.prompt)) / c.sp;
   const Value x = b.value("embedded tokens", rows, width, c.autocast ? 4 : c.width, c.trains_base);
   Op op{.kind = OpKind::embedding, .name = "token embedding", .outputs = {x.id}};
-  op.weight = table(b, "token table", c.shape().vocab, width, true);
+  op.weight = b.table("token table", c.shape().vocab, width, true);
   b.block().weights.back().has_sharer = c.shares_table;
   exchange_rows(c, op, b.size(x.id));
   if (c.profile.loop.keeps_batch) {
@@ -59,8 +43,8 @@ void embedding_block(const Context& c, Block& block) {
   const std::int64_t inner = shape.embeds_narrow ? width : shape.hidden;
   Value x = look_up(b, width);
   if (width != inner) x = b.linear(x, {"embedding projection", width, shape.hidden});
-  if (shape.position_rows > 0) table(b, "position table", shape.position_rows, inner, false);
-  if (shape.token_types > 0) table(b, "token type table", shape.token_types, inner, false);
+  if (shape.position_rows > 0) b.table("position table", shape.position_rows, inner, false);
+  if (shape.token_types > 0) b.table("token type table", shape.token_types, inner, false);
   x = behind_prompt(b, x);
   if (shape.embedding_norm) x = b.norm(x, "embedding norm", shape.norm);
   if (inner != shape.hidden) x = b.linear(x, {"embedding projection", width, shape.hidden, true});

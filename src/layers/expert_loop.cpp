@@ -24,7 +24,15 @@ void take_turns(Block& block, const ExpertLoop& loop, TensorId end) {
   }
 }
 
+/// True if the family's class has parameters that a loop takes one after another (transformers modeling_dbrx.py,
+/// DbrxExperts.forward; modeling_longcat_flash.py, LongcatFlashExperts.forward).
+bool is_written_as_loop(const Context& c) {
+  return c.profile.kernels.transformers_modules && c.shape().writing.loops_over_experts;
+}
+
 }  // namespace
+
+bool loops_over_experts(const Context& c) { return c.profile.experts.run_in_loop || is_written_as_loop(c); }
 
 Value added_up(BlockBuilder& b, const Value& x, const Value& returned, const ExpertLoop& loop) {
   const Value weighted =
@@ -37,7 +45,7 @@ Value added_up(BlockBuilder& b, const Value& x, const Value& returned, const Exp
             .workspace_backward = x.needs_gradient ? b.size(x.id) : quantity::bytes(0)});
   const Value combined = b.value("combined experts", x.rows, x.columns, x.width, returned.needs_gradient);
   Op add{.kind = OpKind::permutation, .name = "add up", .inputs = {weighted.id}, .outputs = {combined.id}};
-  if (b.context().profile.experts.keeps_added_rows) add.saved.push_back(weighted.id);
+  if (b.context().profile.experts.keeps_added_rows || is_written_as_loop(b.context())) add.saved.push_back(weighted.id);
   b.append(add);
   take_turns(b.block(), loop, combined.id);
   return combined;

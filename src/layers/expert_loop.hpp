@@ -5,6 +5,9 @@
 
 namespace llmcalc::layers {
 
+/// True if experts run one after another: as modules of a framework, or as a family's class writes it.
+bool loops_over_experts(const Context& c);
+
 /// What is made between `first` and the end of a loop over so many experts.
 struct ExpertLoop {
   TensorId first = no_tensor;

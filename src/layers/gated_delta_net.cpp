@@ -63,20 +63,6 @@ DeltaInputs inputs(BlockBuilder& b, const spec::LinearAttentionShape& n, const V
   return apart(b, n, x, w, b.linear(x, {"qkvz projection", x.columns, w.convolved, false, Cut::columns}));
 }
 
-Value convolve(BlockBuilder& b, const spec::LinearAttentionShape& n, const Value& qkv, std::int64_t all) {
-  const Value conv = b.value("convolved qkv", qkv.rows, qkv.columns, qkv.width, qkv.needs_gradient);
-  Op op{.kind = OpKind::convolution,
-        .name = "causal convolution",
-        .inputs = {qkv.id},
-        .outputs = {conv.id},
-        .saved = {qkv.id}};
-  op.weight = b.vector("convolution", all * n.conv_kernel, Cut::columns);
-  op.forward = quantity::flops(2.0 * static_cast<double>(qkv.rows) * static_cast<double>(qkv.columns * n.conv_kernel));
-  op.backward_input = op.backward_weight = op.forward;
-  b.append(op);
-  return conv;
-}
-
 }  // namespace
 
 /// Projections of q, k, v and the output gate z, and of beta and the decay; a causal depthwise convolution over q, k,
@@ -90,7 +76,7 @@ Value gated_delta_net(BlockBuilder& b, const spec::GatedDeltaNet& net, const Val
   const std::int64_t values = n.value_heads * n.value_dim;
   const DeltaWidths widths{keys, values, 2 * keys + values};
   const DeltaInputs in = inputs(b, n, x, widths);
-  const Value conv = convolve(b, n, in.qkv, widths.convolved);
+  const Value conv = convolved(b, {widths.convolved, n.conv_kernel}, in.qkv);
   const Value mixed = delta_rule(b, n, conv, in);
   keep_state(b, {n.value_heads / tp * n.key_dim * n.value_dim, (n.conv_kernel - 1) * conv.columns});
   b.vector("decay and time-step bias", n.value_heads * (n.channel_decay ? 1 + n.key_dim : 2), Cut::columns);

@@ -69,7 +69,7 @@ Value gated_recurrence(BlockBuilder& b, const StateShape& s, const Value& x) {
   const StateShape rank = share_of(s, b.context().tp);
   const Value branch = b.activation(b.linear(x, {"y projection", x.columns, s.width, true, Cut::columns}), "y branch");
   const Value in = b.linear(x, {"x projection", x.columns, s.width, true, Cut::columns});
-  const Value conv = convolved(b, s, in, s.width);
+  const Value conv = convolved(b, {s.width, s.conv_kernel, s.conv_bias}, in);
   const Gates gates = gates_of(b, s, rank, conv);
   keep_state(b, {rank.width, product(rank.width, s.conv_kernel - 1)});
   const bool chained = b.context().profile.kernels.transformers_modules && b.context().differentiates;

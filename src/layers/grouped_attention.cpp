@@ -5,28 +5,25 @@ namespace llmcalc::layers {
 
 namespace {
 
-/// Weights over the heads' dimensions: one head's width shared by all (Qwen3), or all heads' together (OLMo 2).
-Value normalise_heads(BlockBuilder& b, const Value& x, std::int64_t head_dim, spec::QkNorm kind,
-                      std::string_view name) {
-  if (kind == spec::QkNorm::none) return x;
-  if (kind == spec::QkNorm::full_width) return b.norm(x, name, b.context().shape().norm);
-  Value by_head = x;
-  by_head.rows = x.rows * (x.columns / head_dim);
-  by_head.columns = head_dim;
-  Value y = b.norm(by_head, name, b.context().shape().norm);
+/// What is done to each head by itself.
+template <class Part>
+Value by_head(const Value& x, std::int64_t head_dim, const Part& part) {
+  Value heads = x;
+  heads.rows = x.rows * (x.columns / head_dim);
+  heads.columns = head_dim;
+  Value y = part(heads);
   y.rows = x.rows;
   y.columns = x.columns;
   return y;
 }
 
-Value unweighted_heads(BlockBuilder& b, const Value& x, std::int64_t head_dim, std::string_view name) {
-  Value by_head = x;
-  by_head.rows = x.rows * (x.columns / head_dim);
-  by_head.columns = head_dim;
-  Value y = b.unweighted_norm(by_head, name);
-  y.rows = x.rows;
-  y.columns = x.columns;
-  return y;
+/// Weights over the heads' dimensions: one head's width shared by all (Qwen3), or all heads' together (OLMo 2).
+Value normalise_heads(BlockBuilder& b, const Value& x, std::int64_t head_dim, spec::QkNorm kind,
+                      std::string_view name) {
+  const auto norm = b.context().shape().norm;
+  if (kind == spec::QkNorm::none) return x;
+  if (kind == spec::QkNorm::full_width) return b.norm(x, name, norm);
+  return by_head(x, head_dim, [&](const Value& head) { return b.norm(head, name, norm); });
 }
 
 /// transformers expands grouped keys and values to all query heads (modeling_llama.py, repeat_kv), except before
@@ -173,7 +170,16 @@ void gather_keys(BlockBuilder& b, const spec::GroupedAttention& a, Heads& h, boo
   h.v = repeat_heads(b, h.v, a.value_dim, a.heads * a.value_dim / c.tp, "repeated values");
 }
 
+/// In blocks as wide as the window (transformers modeling_longt5.py, LongT5LocalAttention, block_len).
+std::int64_t block_of(const Context& c, const spec::GroupedAttention& a) {
+  return c.shape().writing.local_blocks && !a.causal ? a.window : 0;
+}
+
 }  // namespace
+
+Value unweighted_heads(BlockBuilder& b, const Value& x, std::int64_t head_dim, std::string_view name) {
+  return by_head(x, head_dim, [&](const Value& head) { return b.unweighted_norm(head, name); });
+}
 
 Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, const Value& memory) {
   const Context& c = b.context();
@@ -192,7 +198,9 @@ Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& a, const 
   CoreAttention core{a.heads / c.tp, a.head_dim, a.value_dim, a.window, a.causal};
   if (a.reads_tower) core.keys = quantity::ceil_divide(h.k.rows, c.batch);
   core.sinks = a.sinks;
-  Value mixed = core_attention(b, core, h);
+  core.block = block_of(c, a);
+  const bool differs = c.shape().writing.differential;
+  Value mixed = differs ? differential_attention(b, core, h) : core_attention(b, core, h);
   if (c.profile.adapters.prompt_layers_start > 0 && c.differentiates) mixed = attend_to_prompt(b, h, mixed);
   if (a.output_gate) mixed = b.multiply(mixed, opened(b, gate), "gated attention output");
   return outputs(b, a, b.inner_norm(mixed, "inner attention norm"));

@@ -136,8 +136,7 @@ void layer_of_streams(BlockBuilder& b, const spec::LayerKind& kind, const Value&
   b.output(b.add(corrected, layer_input(b, scaled_first(b, corrected)), "with layer input"));
 }
 
-/// What a decoder attends to between its own positions and the MLP: the encoder's output or a tower's. That is one
-/// tensor for all layers and is counted where it is made, so the layer itself only refers to its width.
+/// What a decoder attends to between its own positions and the MLP: the encoder's output or a tower's.
 Value memory_of(BlockBuilder& b, const Value& x) {
   const Context& c = b.context();
   if (c.model.encoder_layers == 0) return tower_output(b);
@@ -152,7 +151,8 @@ Value cross_attend(BlockBuilder& b, const spec::LayerKind& kind, const Value& x)
   cross.reads_tower = b.context().model.encoder_layers == 0;
   const Value encoded = memory_of(b, x);
   const Value normed = b.norm(x, "cross-attention norm", shape.norm);
-  return b.dropout_add(x, grouped_attention(b, cross, normed, encoded), "cross-attention dropout");
+  const Value mixed = after(b, grouped_attention(b, cross, normed, encoded), "post-cross-attention norm");
+  return b.dropout_add(x, mixed, "cross-attention dropout");
 }
 
 void sequential_layer(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {

@@ -1,7 +1,5 @@
 #include "layers/layer_inputs.hpp"
 
-#include "layers/tables.hpp"
-
 namespace llmcalc::layers {
 
 namespace {
@@ -47,7 +45,7 @@ void make_layer_inputs(BlockBuilder& b, const Value& x) {
   const std::int64_t layers = c.model.layer_count();
   const Value found = b.value("layer embeddings", x.rows, layers * inputs.width, x.width, c.trains_base);
   Op look_up{.kind = OpKind::embedding, .name = "layer embeddings", .outputs = {found.id}};
-  look_up.weight = table(b, "layer input table", inputs.vocab, layers * inputs.width, true);
+  look_up.weight = b.table("layer input table", inputs.vocab, layers * inputs.width, true);
   b.append(look_up);
   Value projected = b.linear(x, {"projection to layer inputs", x.columns, layers * inputs.width});
   projected.rows *= layers;

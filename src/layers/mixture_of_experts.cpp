@@ -36,11 +36,13 @@ Value router_input(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
   return wide;
 }
 
-/// fp32 probabilities of every expert for every token.
+/// fp32 probabilities of every expert for every token. Of a linear layer it is the weight that is widened, past its
+/// adapters (modeling_longcat_flash.py, LongcatFlashTopkRouter.forward).
 Value route(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
   const Value in = router_input(b, moe, x);
-  const Value logits =
-      b.linear(in, {"router", x.columns, moe.experts, moe.router_bias, Cut::none, 1, 1, Resting::as_tables});
+  Matrix router{"router", x.columns, moe.experts, moe.router_bias, Cut::none, 1, 1, Resting::as_tables};
+  if (in.id != x.id && b.context().shape().writing.linear_router) router.multiplier = Multiplier::tensor;
+  const Value logits = b.linear(in, router);
   if (moe.correction_bias) b.vector("router correction bias", moe.experts);
   const Value probabilities = b.value("router probabilities", x.rows, moe.experts, 4, logits.needs_gradient);
   b.append({.kind = OpKind::routing,
@@ -162,7 +164,7 @@ Value routed_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x,
   for (std::size_t i = first; i < b.block().ops.size(); ++i) b.block().ops[i].routed = true;
   balance(c, moe, b.block(), first);
 
-  if (c.profile.experts.run_in_loop) return added_up(b, x, returned, {rows.sent.id, moe.experts / c.ep});
+  if (loops_over_experts(c)) return added_up(b, x, returned, {rows.sent.id, moe.experts / c.ep});
 
   const Value results =
       c.profile.experts.weighs_results_wide ? b.cast(returned, fp32_width, "results (fp32)") : returned;

@@ -98,15 +98,15 @@ void BlockBuilder::widen_norm(const Value& x) {
   block_.ops.back().eager = true;
 }
 
-/// One over the root of the mean square of each row; the square keeps `x`, the root itself.
+/// One over the root of the mean square of each row; the square keeps `x`, the root itself, where `x` has a gradient.
 Value BlockBuilder::reciprocal_root(const Value& x) {
   const Value root = value("reciprocal root", x.rows, 1, fp32_width, x.needs_gradient);
-  const Op square{.kind = OpKind::norm,
-                  .name = "mean square",
-                  .inputs = {x.id},
-                  .outputs = {root.id},
-                  .saved = {x.id, root.id},
-                  .workspace_forward = size(x.id)};
+  Op square{.kind = OpKind::norm,
+            .name = "mean square",
+            .inputs = {x.id},
+            .outputs = {root.id},
+            .workspace_forward = size(x.id)};
+  if (x.needs_gradient) square.saved = {x.id, root.id};
   set_passes(append(square), block_.tensors[x.id], square_passes);
   return root;
 }
@@ -114,11 +114,8 @@ Value BlockBuilder::reciprocal_root(const Value& x) {
 /// The product keeps both factors.
 Value BlockBuilder::normalised(const Value& x, const Value& root) {
   const Value y = value("normalised (fp32)", x.rows, x.columns, fp32_width, x.needs_gradient);
-  const Op normalise{.kind = OpKind::elementwise,
-                     .name = "normalise",
-                     .inputs = {x.id, root.id},
-                     .outputs = {y.id},
-                     .saved = {x.id, root.id}};
+  Op normalise{.kind = OpKind::elementwise, .name = "normalise", .inputs = {x.id, root.id}, .outputs = {y.id}};
+  if (x.needs_gradient) normalise.saved = {x.id, root.id};
   set_passes(append(normalise), block_.tensors[x.id], normalise_passes);
   return y;
 }

@@ -22,10 +22,15 @@ Value scanned(BlockBuilder& b, const spec::StateShape& s, const Scan& scan);
 /// extra_groups_for_head_shards; Megatron-LM core/ssm/mamba_mixer.py).
 spec::StateShape share_of(const spec::StateShape& whole, std::int64_t tp);
 
+struct Convolution {
+  std::int64_t channels = 0;  ///< of all ranks
+  std::int64_t kernel = 0;
+  bool bias = false;
+};
+
 /// A causal depthwise convolution over the positions, `kernel` multiply-adds a channel (causal-conv1d csrc/
 /// causal_conv1d.cpp). It keeps its input; the activation behind it is part of the kernel and computed again.
-/// \param all  channels of all ranks
-Value convolved(BlockBuilder& b, const spec::StateShape& s, const Value& in, std::int64_t all);
+Value convolved(BlockBuilder& b, const Convolution& convolution, const Value& in);
 
 /// The first columns of a matrix, as one tensor with it.
 Value view(const Value& whole, std::int64_t columns);
@@ -47,5 +52,8 @@ Value wkv(BlockBuilder& b, const spec::StateShape& s, const Value& x);
 
 /// mLSTM (Beck et al. 2025, arXiv:2503.13427); `state` is the width of a head's key.
 Value matrix_memory(BlockBuilder& b, const spec::StateShape& s, const Value& x);
+
+/// Lightning attention; `state` is the width of a head.
+Value lightning(BlockBuilder& b, const spec::StateShape& s, const Value& x);
 
 }  // namespace llmcalc::layers

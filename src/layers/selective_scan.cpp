@@ -39,7 +39,7 @@ void keep(BlockBuilder& b, const StateShape& rank) {
 Value in_one_kernel(BlockBuilder& b, const StateShape& s, const Value& x, const Value& both) {
   const StateShape rank = share_of(s, b.context().tp);
   const Value in = copied(b, both, "x and z by channel", both.columns);
-  const Value conv = convolved(b, s, view(in, rank.width), s.width);
+  const Value conv = convolved(b, {s.width, s.conv_kernel, s.conv_bias}, view(in, rank.width));
   const std::int64_t width = s.step_rank + 2 * s.state;
   Matrix parameters_of{"scan parameters", s.width, width, false, Cut::rows};
   parameters_of.multiplier = Multiplier::kernel;
@@ -71,7 +71,7 @@ Value normed_parameters(BlockBuilder& b, const StateShape& s, const Value& param
 /// modeling_jamba.py, JambaMambaMixer.forward, which multiplies by the weight of the steps' projection).
 Value one_after_the_other(BlockBuilder& b, const StateShape& s, const Value& x, const Value& both) {
   const StateShape rank = share_of(s, b.context().tp);
-  const Value conv = convolved(b, s, both, s.width);
+  const Value conv = convolved(b, {s.width, s.conv_kernel, s.conv_bias}, both);
   const Value parameters = b.linear(conv, {"scan parameters", s.width, s.step_rank + 2 * s.state, false, Cut::rows});
   Matrix steps_of{"time step projection", s.step_rank, s.width, true, Cut::columns};
   steps_of.multiplier = Multiplier::tensor;

@@ -15,19 +15,19 @@ StateShape share_of(const StateShape& whole, std::int64_t tp) {
   return share;
 }
 
-Value convolved(BlockBuilder& b, const StateShape& s, const Value& in, std::int64_t all) {
-  const std::int64_t channels = all / b.context().tp;
+Value convolved(BlockBuilder& b, const Convolution& convolution, const Value& in) {
+  const std::int64_t channels = convolution.channels / b.context().tp;
   const Value out = b.value("convolved", in.rows, channels, in.width, in.needs_gradient);
   Op op{.kind = OpKind::convolution,
         .name = "causal convolution",
         .inputs = {in.id},
         .outputs = {out.id},
         .saved = {in.id}};
-  op.weight = b.vector("convolution", product(all, s.conv_kernel), Cut::columns);
-  op.forward = quantity::flops(2.0 * static_cast<double>(in.rows) * static_cast<double>(channels * s.conv_kernel));
+  op.weight = b.vector("convolution", product(convolution.channels, convolution.kernel), Cut::columns);
+  op.forward = quantity::flops(2.0 * static_cast<double>(in.rows) * static_cast<double>(channels * convolution.kernel));
   op.backward_input = op.backward_weight = op.forward;
   b.append(op);
-  if (s.conv_bias) b.vector("convolution bias", all, Cut::columns);
+  if (convolution.bias) b.vector("convolution bias", convolution.channels, Cut::columns);
   return out;
 }
 
@@ -64,7 +64,7 @@ Value short_convolution(BlockBuilder& b, const StateShape& s, const Value& x) {
   const Value all = b.linear(x, {"in projection", x.columns, 3 * s.width, s.bias, Cut::columns});
   const std::int64_t width = s.width / b.context().tp;
   const Value in = b.multiply(view(all, width), view(all, width), "gated input");
-  const Value conv = convolved(b, s, in, s.width);
+  const Value conv = convolved(b, {s.width, s.conv_kernel, s.conv_bias}, in);
   keep_state(b, {0, product(width, s.conv_kernel - 1)});
   const Value out = b.multiply(conv, view(all, width), "gated output");
   return b.linear(out, {"out projection", s.width, x.columns, s.bias, Cut::rows});
@@ -84,6 +84,8 @@ Value state_space(BlockBuilder& b, const StateShape& state, const Value& x) {
       return wkv(b, state, x);
     case StateForm::matrix_memory:
       return matrix_memory(b, state, x);
+    case StateForm::lightning:
+      return lightning(b, state, x);
     case StateForm::selective_scan:
       break;
   }

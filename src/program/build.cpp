@@ -136,7 +136,7 @@ void build_program(const spec::Question& question, const frameworks::Profile& pr
   cut_chunks(question, program);
   const bool companions = has_companions(question.training);
   const std::vector<std::uint16_t> plain = companions ? program.sequence : std::vector<std::uint16_t>();
-  choose_recomputed_layers(question.training.recompute, kinds, first_open, program);
+  choose_recomputed_layers(by_module(question, profile), kinds, first_open, program);
   add_remainder(question, context.trains_base, program);
   program.companions.clear();
   if (companions) add_companions(question, profile, plain, program);

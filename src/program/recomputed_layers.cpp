@@ -85,6 +85,17 @@ void group_layers(std::uint32_t count, std::size_t kinds, Program& program) {
 
 }  // namespace
 
+spec::Recompute by_module(const spec::Question& question, const frameworks::Profile& profile) {
+  spec::Recompute recompute = question.training.recompute;
+  const std::int64_t sublayers = question.model.shape.writing.sublayers;
+  const bool takes_all =
+      recompute.policy == spec::RecomputePolicy::full && recompute.layers == spec::RecomputeLayers::all;
+  if (!takes_all || sublayers == 1 || !profile.kernels.transformers_modules) return recompute;
+  recompute.layers = spec::RecomputeLayers::uniform;
+  recompute.count = sublayers;
+  return recompute;
+}
+
 bool spares_layers(const spec::Recompute& recompute) {
   return recompute.policy == spec::RecomputePolicy::full &&
          (recompute.layers == spec::RecomputeLayers::every || recompute.layers == spec::RecomputeLayers::block);

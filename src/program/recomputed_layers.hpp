@@ -1,10 +1,15 @@
 // Which layers a run makes again in the backward pass, where it does not treat all alike.
 #pragma once
 
+#include "llmcalc/frameworks/profile.hpp"
 #include "llmcalc/program/program.hpp"
-#include "llmcalc/spec/training.hpp"
+#include "llmcalc/spec/question.hpp"
 
 namespace llmcalc::program {
+
+/// What the run asks, of whole modules where a family's class checkpoints several layers as one (transformers
+/// modeling_longcat_flash.py, LongcatFlashDecoderLayer).
+spec::Recompute by_module(const spec::Question& question, const frameworks::Profile& profile);
 
 /// True if some layers keep what they made beside others that are run again.
 bool spares_layers(const spec::Recompute& recompute);

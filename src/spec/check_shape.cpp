@@ -83,6 +83,7 @@ void check_state(const Shape& s) {
   check({"state_groups", state.groups, 1, most_heads});
   check({"state_conv_kernel", state.conv_kernel, 1, widest});
   check({"state_step_rank", state.step_rank, 0, widest});
+  check({"state_block", state.block, state.form == StateForm::lightning ? 1 : 0, most_positions});
 }
 
 void check_side(const Projection& matrix) {

@@ -51,8 +51,10 @@ LayersCost cost_of(const json& config, spec::Question question) {
   const auto program = program::build_program(question, profile);
   LayersCost sum;
   for (const auto index : program.sequence) {
-    const LayersCost one = cost_of(program.blocks[index]);
-    sum = {sum.kept + one.kept, sum.forward + one.forward, sum.both + one.both};
+    const layers::Block& block = program.blocks[index];
+    const LayersCost one = cost_of(block);
+    const bool first = block.group_end == 0 || block.group_first == index;  // of those that share a checkpoint
+    sum = {sum.kept + (first ? one.kept : 0), sum.forward + one.forward, sum.both + one.both};
   }
   return sum;
 }

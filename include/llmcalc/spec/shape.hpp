@@ -94,6 +94,7 @@ enum class StateForm : std::uint8_t {
   short_convolution,  ///< a gated causal convolution alone (LFM2)
   wkv,                ///< RWKV-4 (Peng et al. 2023, arXiv:2305.13048)
   matrix_memory,      ///< mLSTM (Beck et al. 2025, arXiv:2503.13427)
+  lightning,          ///< linear attention with a decay a head, block by block (Qin et al. 2024, arXiv:2401.04658)
 };
 
 struct StateShape {
@@ -104,6 +105,7 @@ struct StateShape {
   std::int64_t groups = 1;
   std::int64_t conv_kernel = 0;
   std::int64_t step_rank = 0;  ///< of the projection to the time step (selective scan)
+  std::int64_t block = 0;      ///< positions that are taken at once (lightning)
   bool conv_bias = false;
   bool bias = false;          ///< of the projections in and out
   bool norm = false;          ///< a gated norm behind the recurrence (duality)
@@ -189,7 +191,14 @@ struct Writing {
   bool norms_rotated = false;    ///< and so do rotated queries and keys of layers with a window (Llama 4)
   bool gate_apart = false;       ///< the output gate is made by a matrix apart from that of the queries (AFMoE)
   bool linear_router = false;    ///< the router is a linear layer beside experts that are parameters (HunYuan)
-  bool narrow_loss = false;      ///< before the library had a loss of its own, its own one did not widen the logits
+  bool differential = false;     ///< attention runs over either half of the values, and heads differ (DiffLlama)
+  bool clamps_qkv = false;       ///< what one matrix makes of q, k and v is clamped (DBRX)
+  bool bounds_scores = false;    ///< written-out scores are no less than the type's least number (XGLM)
+  bool local_blocks = false;     ///< layers with a window attend in blocks, each to itself and its neighbours (LongT5)
+  bool loops_over_experts = false;  ///< experts are parameters of a loop that adds up what each of them gives (DBRX)
+  bool hands_on_index = false;      ///< layers hand on the positions that their indexer chose (GLM-5)
+  bool narrow_loss = false;         ///< before the library had a loss of its own, its own one did not widen the logits
+  std::int64_t sublayers = 1;       ///< layers that are one module, which checkpoints take as a whole (LongCat-Flash)
 
   friend bool operator==(const Writing&, const Writing&) = default;
 };

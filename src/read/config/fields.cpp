@@ -58,6 +58,7 @@ constexpr std::array state_words = {
     StateWord{"short-convolution", spec::StateForm::short_convolution},
     StateWord{"wkv", spec::StateForm::wkv},
     StateWord{"matrix-memory", spec::StateForm::matrix_memory},
+    StateWord{"lightning", spec::StateForm::lightning},
 };
 
 bool set_state_form(Shape& shape, std::string_view word) {
@@ -138,6 +139,8 @@ constexpr NumberField numbers[] = {
     {"state_groups", "state_groups", always, {1, most_heads}, part_of<&Shape::state, &StateShape::groups>},
     {"state_conv_kernel", "state_conv_kernel", always, {1, 4096}, part_of<&Shape::state, &StateShape::conv_kernel>},
     {"state_step_rank", "state_step_rank", always, {1, most_width}, part_of<&Shape::state, &StateShape::step_rank>},
+    {"state_block", "state_block", always, {1, most_positions}, part_of<&Shape::state, &StateShape::block>},
+    {"writes_sublayers", "writes_sublayers", always, {1, 8}, part_of<&Shape::writing, &Writing::sublayers>},
     {"layer_input_width",
      "layer_input_width",
      always,
@@ -202,6 +205,12 @@ constexpr SwitchField switches[] = {
     {"writes_norm_of_values", part_of<&Shape::writing, &Writing::norms_values>},
     {"writes_norm_of_rotated", part_of<&Shape::writing, &Writing::norms_rotated>},
     {"writes_gate_apart", part_of<&Shape::writing, &Writing::gate_apart>},
+    {"writes_differential_attention", part_of<&Shape::writing, &Writing::differential>},
+    {"writes_clamped_qkv", part_of<&Shape::writing, &Writing::clamps_qkv>},
+    {"writes_bounded_scores", part_of<&Shape::writing, &Writing::bounds_scores>},
+    {"writes_local_blocks", part_of<&Shape::writing, &Writing::local_blocks>},
+    {"writes_expert_loop", part_of<&Shape::writing, &Writing::loops_over_experts>},
+    {"writes_handed_index", part_of<&Shape::writing, &Writing::hands_on_index>},
     {"writes_linear_router", part_of<&Shape::writing, &Writing::linear_router>},
     {"writes_narrow_loss", part_of<&Shape::writing, &Writing::narrow_loss>},
 };
