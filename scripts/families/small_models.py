@@ -73,8 +73,10 @@ FAMILIES = {
     "glm4_moe_lite": {"first_k_dense_replace": 1}, "minicpm3": {}, "youtu": {},
     "mistral4": {
         "head_dim": 96,
-        "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 1 / 3,
-                            "original_max_position_embeddings": 8192, "llama_4_scaling_beta": 0.1},
+        "rope_parameters": {
+            "rope_type": "yarn", "rope_theta": 10000.0, "factor": 128.0, "partial_rotary_factor": 1 / 3,
+            "original_max_position_embeddings": 8192, "llama_4_scaling_beta": 0.1,
+        },
     },
     "deepseek_v32": {"period": {"mlp_layer_types": ["dense", "sparse"]}, **INDEXER},
     "glm_moe_dsa": {

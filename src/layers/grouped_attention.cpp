@@ -27,13 +27,16 @@ Value normalise_heads(BlockBuilder& b, const Value& x, std::int64_t head_dim, sp
 }
 
 /// transformers expands grouped keys and values to all query heads (modeling_llama.py, repeat_kv), except before
-/// kernels that take them as they are: flash-attn's, and later PyTorch's too unless prefixes need a mask. A single head
-/// is expanded as a view (reshape copies only what strides cannot say), which fused kernels read and batched products
-/// copy (torch.matmul).
-Value repeat_heads(BlockBuilder& b, const Value& x, std::int64_t head_dim, std::int64_t width, std::string_view name) {
+/// kernels that take them as they are: flash-attn's, and later PyTorch's too unless prefixes or towers need a mask
+/// (integrations/sdpa_attention.py, use_gqa_in_sdpa). A single head is expanded as a view (reshape copies only what
+/// strides cannot say), which fused kernels read and batched products copy (torch.matmul).
+Value repeat_heads(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, std::int64_t head_dim,
+                   std::string_view name) {
   const Context& c = b.context();
   const bool flash = c.training.attention == spec::AttentionKernel::flash;
-  const bool kernel_groups = flash || (c.profile.attention.groups_in_kernel && fuses_attention(c) && c.prefix == 0);
+  const std::int64_t width = a.heads * head_dim / c.tp;
+  const bool masked = c.prefix > 0 || a.reads_tower;
+  const bool kernel_groups = flash || (c.profile.attention.groups_in_kernel && fuses_attention(c) && !masked);
   const bool stays_view = x.columns == head_dim && reads_views(c);
   if (!c.profile.attention.repeats_kv || kernel_groups || stays_view || x.columns == width) return x;
   return b.rearrange(x, name, x.rows, width, OpKind::permutation);
@@ -166,8 +169,8 @@ void gather_keys(BlockBuilder& b, const spec::GroupedAttention& a, Heads& h, boo
     h.v = behind_prefix(b, h.v, "values behind prefix");
   }
   if (!crosses) bias_by_position(b, a, h.q);
-  h.k = repeat_heads(b, h.k, a.head_dim, h.q.columns, "repeated keys");
-  h.v = repeat_heads(b, h.v, a.value_dim, a.heads * a.value_dim / c.tp, "repeated values");
+  h.k = repeat_heads(b, a, h.k, a.head_dim, "repeated keys");
+  h.v = repeat_heads(b, a, h.v, a.value_dim, "repeated values");
 }
 
 /// In blocks as wide as the window (transformers modeling_longt5.py, LongT5LocalAttention, block_len).

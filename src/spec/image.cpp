@@ -2,6 +2,7 @@
 
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/quantity.hpp"
+#include "spec/image_tiles.hpp"
 
 #include <fmt/format.h>
 
@@ -96,6 +97,24 @@ SeenImage tiled(const Tower& tower, const ImageRule& rule, ImageSize size) {
   return {all, tower.positions, all * rule.tokens};
 }
 
+/// The largest multiples of a factor that leave the aspect and the tokens (transformers models/gemma4/
+/// image_processing_gemma4.py, get_aspect_ratio_preserving_size).
+SeenImage within_budget(const ImageRule& rule, ImageSize size) {
+  const auto factor = static_cast<double>(rule.patch * rule.merge);
+  const auto width = static_cast<double>(size.width);
+  const auto height = static_cast<double>(size.height);
+  const double scale = std::sqrt(static_cast<double>(rule.tokens) * factor * factor / (width * height));
+  auto columns = static_cast<std::int64_t>(scale * width / factor);
+  auto rows = static_cast<std::int64_t>(scale * height / factor);
+  if (rows == 0) {
+    columns = std::min(size.width / size.height, rule.tokens);
+  } else if (columns == 0) {
+    rows = std::min(size.height / size.width, rule.tokens);
+  }
+  const std::int64_t tokens = std::max<std::int64_t>(rows, 1) * std::max<std::int64_t>(columns, 1);
+  return {1, tokens * rule.merge * rule.merge, tokens};
+}
+
 SeenImage fixed(const Tower& tower, const ImageRule& rule) {
   const std::int64_t merged = ceil_divide(tower.positions, std::max<std::int64_t>(tower.merged, 1));
   return {1, tower.positions, rule.tokens > 0 ? rule.tokens : merged};
@@ -111,6 +130,14 @@ SeenImage seen(const Tower& tower, const ImageRule& rule, ImageSize size) {
       return longest_edge(size, rule);
     case ImageFit::tiles:
       return tiled(tower, rule, size);
+    case ImageFit::rows:
+      return in_rows(tower, rule, size);
+    case ImageFit::canvas:
+      return on_canvas(tower, rule, size);
+    case ImageFit::grids:
+      return on_grid(tower, rule, size);
+    case ImageFit::budget:
+      return within_budget(rule, size);
     case ImageFit::fixed:
       return fixed(tower, rule);
     case ImageFit::unknown:

@@ -14,6 +14,10 @@ enum class ImageFit : std::uint8_t {
   native,        ///< to the nearest multiples of a factor, within a range of pixels (Qwen2-VL)
   longest_edge,  ///< to whole patches below a longest edge (Pixtral)
   tiles,         ///< cut into tiles of the tower's own size, with the whole image beside them (InternVL)
+  rows,          ///< the same of an image scaled to a longest edge, row by row, with words between them (Idefics3)
+  canvas,        ///< the same on the canvas of tiles that it fills without distortion (Llama 4)
+  grids,         ///< the same on one of some grids, of whose tokens padding is taken away (LLaVA-NeXT)
+  budget,        ///< to the largest multiples of a factor within so many tokens (Gemma 4)
 };
 
 /// How the processor in front of a tower fits images to it.

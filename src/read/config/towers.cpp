@@ -21,6 +21,10 @@ constexpr std::array fit_words = {
     FitWord{"native", spec::ImageFit::native},
     FitWord{"longest-edge", spec::ImageFit::longest_edge},
     FitWord{"tiles", spec::ImageFit::tiles},
+    FitWord{"rows", spec::ImageFit::rows},
+    FitWord{"canvas", spec::ImageFit::canvas},
+    FitWord{"grids", spec::ImageFit::grids},
+    FitWord{"budget", spec::ImageFit::budget},
 };
 
 [[noreturn]] void refuse_tower(const ConfigReader& text, const std::string& pointer, const std::string& problem) {
