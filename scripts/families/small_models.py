@@ -120,6 +120,10 @@ FAMILIES = {
         "layers": (3, 6), "lru_width": 512,
     },
     "rwkv": {"attention_hidden_size": 512, "context_length": 64},
+    "zamba": {
+        "layers": (6, 9), "period": {"layers_block_type": ["linear_attention", "linear_attention", "hybrid"]},
+        "num_key_value_heads": 8, "attention_hidden_size": 1024, "attention_head_dim": 128, "mamba_dt_rank": 32,
+    },
     "minimax": {"block_size": 32},
     # beside towers
     "mllama": {"layers": (4, 8), "cross_attention_layers": [1, 5]},

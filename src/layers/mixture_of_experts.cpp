@@ -36,12 +36,13 @@ Value router_input(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
   return wide;
 }
 
-/// fp32 probabilities of every expert for every token. Of a linear layer it is the weight that is widened, past its
+/// fp32 probabilities of every expert for every token. LongCat-Flash widens the weight of a linear layer, past its
 /// adapters (modeling_longcat_flash.py, LongcatFlashTopkRouter.forward).
 Value route(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
   const Value in = router_input(b, moe, x);
   Matrix router{"router", x.columns, moe.experts, moe.router_bias, Cut::none, 1, 1, Resting::as_tables};
-  if (in.id != x.id && b.context().shape().writing.linear_router) router.multiplier = Multiplier::tensor;
+  const auto& writing = b.context().shape().writing;
+  if (in.id != x.id && writing.linear_router && writing.loops_over_experts) router.multiplier = Multiplier::tensor;
   const Value logits = b.linear(in, router);
   if (moe.correction_bias) b.vector("router correction bias", moe.experts);
   const Value probabilities = b.value("router probabilities", x.rows, moe.experts, 4, logits.needs_gradient);

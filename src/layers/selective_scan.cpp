@@ -89,6 +89,42 @@ Value one_after_the_other(BlockBuilder& b, const StateShape& s, const Value& x, 
                   {"out projection", s.width, x.columns, s.bias, Cut::rows});
 }
 
+/// A product of each head with its own part of a parameter, which is copied for every sample (transformers
+/// modeling_zamba.py, ZambaMambaMixer.forward, x_proj_weight[:, None]).
+Value by_heads(BlockBuilder& b, const Value& x, const Matrix& parameter, std::int64_t columns) {
+  Value y = b.linear(x, parameter);
+  if (x.needs_gradient)
+    b.keep_for_backward("parameter of every sample", product(b.context().batch, parameter.rows), parameter.columns,
+                        x.width);
+  y.columns = columns;
+  return b.rearrange(y, parameter.name, y.rows, columns, OpKind::permutation);
+}
+
+/// Zamba's heads scan one after another: each keeps its result and a copy of its gate beside what all heads share.
+Value scanned_by_heads(BlockBuilder& b, const StateShape& s, const Value& x, const Value& both) {
+  const StateShape rank = share_of(s, b.context().tp);
+  const std::int64_t width = s.step_rank + 2 * s.state;
+  const Value conv = convolved(b, {s.width, s.conv_kernel, s.conv_bias}, copied(b, both, "x by channel", rank.width));
+  const Value in = copied(b, conv, "x of each sample and head", rank.width);
+  const Matrix parameters_of{"scan parameters of heads", s.width, width, false, Cut::rows};
+  const Value parameters = by_heads(b, in, parameters_of, product(rank.heads, width));
+  const Matrix steps_of{"time steps of heads", s.step_rank, s.width, true, Cut::columns};
+  const Value steps = by_heads(b, view(parameters, s.step_rank), steps_of, rank.width);
+  const Value gate = copied(b, both, "z by channel", rank.width);
+  decays(b, s, rank.width);
+  keep_states(b, rank, x);
+  keep(b, rank);
+  const Value out = scanned(b, rank,
+                            {name,
+                             flops_a_state,
+                             conv,
+                             {steps.id, gate.id, parameters.id},
+                             {conv.id, steps.id, gate.id, parameters.id},
+                             true});
+  return b.linear(copied(b, out, "results of heads", out.columns),
+                  {"out projection", s.width, x.columns, s.bias, Cut::rows});
+}
+
 }  // namespace
 
 /// Projections in and out, a convolution, and time steps, B and C that depend on the input (transformers
@@ -96,6 +132,7 @@ Value one_after_the_other(BlockBuilder& b, const StateShape& s, const Value& x, 
 /// model_executor/layers/mamba/mamba_mixer.py).
 Value selective_scan(BlockBuilder& b, const StateShape& s, const Value& x) {
   const Value both = b.linear(x, {"in projection", x.columns, 2 * s.width, s.bias, Cut::columns});
+  if (s.heads > 1 && b.context().profile.kernels.transformers_modules) return scanned_by_heads(b, s, x, both);
   return s.normed_steps ? one_after_the_other(b, s, x, both) : in_one_kernel(b, s, x, both);
 }
 
