@@ -62,15 +62,17 @@ spec::Shape with_second(spec::LayerPlan second) {
 }  // namespace
 
 /// transformers modeling_deepseek_v32.py, DeepseekV32Indexer: wq_b, wk, weights_proj and a LayerNorm with bias, whose
-/// forward pass stands under torch.no_grad().
-TEST_CASE("an indexer is neither trained by the model's loss nor kept for the backward pass") {
+/// forward pass stands under torch.no_grad(); DeepseekV32Attention.forward gives PyTorch's kernel a mask of its choice,
+/// which it keeps in the type of the scores.
+TEST_CASE("an indexer is not trained by the model's loss, and of it the mask alone is kept for the backward pass") {
   constexpr std::int64_t heads = 4, dim = 32;
   constexpr std::int64_t indexer = 256 * heads * dim + h * (dim + heads) + 2 * dim;
   const auto with = program::count_parameters(test::program_of(ask(latent(heads))));
   const auto without = program::count_parameters(test::program_of(ask(latent(0))));
   CHECK(with.total - without.total == layer_count * indexer);
   CHECK(with.trainable == without.trainable);
-  CHECK(kept(ask(latent(heads)), 1) == kept(ask(latent(0)), 1));
+  constexpr std::int64_t mask = seq * seq * 2;
+  CHECK(kept(ask(latent(heads)), 1) - kept(ask(latent(0)), 1) == mask);
 }
 
 /// transformers modeling_gemma3n.py, Gemma3nTextAttention: no k_proj and v_proj where is_kv_shared_layer.
