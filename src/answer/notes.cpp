@@ -41,7 +41,7 @@ std::vector<std::string> about_experts(const spec::Question& question) {
                                       : "the router is taken to be balanced; --moe-imbalance states a factor");
   }
   const timing::Network network(*question.gpu, question.layout);
-  if (!question.layout.node_dispatch && network.span(layers::Group::expert).nodes() > 1) {
+  if (!question.layout.node_dispatch && network.span(layers::RankGroup::expert).nodes() > 1) {
     lines.emplace_back("experts are sent a copy of a token each; --node-dispatch 1 sends a node one, as DeepEP does");
   }
   return lines;

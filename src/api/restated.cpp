@@ -46,7 +46,7 @@ std::vector<Given> words_with(const std::vector<Given>& said, const std::vector<
 bool is_of_preset(const std::vector<Given>& words, const std::vector<ChangedTerm>& said) {
   const auto concerns = [](std::string_view name) {
     const read::Term* term = read::find_term(name);
-    return term != nullptr && term->group == read::Group::model && term->name != "model";
+    return term != nullptr && term->group == read::TermGroup::model && term->name != "model";
   };
   const bool named = std::ranges::find(words, "model", &Given::term) != words.end();
   const auto word_concerns = [&](const Given& word) { return concerns(word.term) || word.term == "image_size"; };

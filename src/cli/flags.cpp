@@ -7,21 +7,21 @@
 namespace llmcalc::cli {
 namespace {
 
-std::string_view heading_of(read::Group group) {
+std::string_view heading_of(read::TermGroup group) {
   switch (group) {
-    case read::Group::model:
+    case read::TermGroup::model:
       return "Model";
-    case read::Group::run:
+    case read::TermGroup::run:
       return "Run";
-    case read::Group::engine:
+    case read::TermGroup::engine:
       return "Engine";
-    case read::Group::load:
+    case read::TermGroup::load:
       return "Load";
-    case read::Group::layout:
+    case read::TermGroup::layout:
       return "Layout";
-    case read::Group::hardware:
+    case read::TermGroup::hardware:
       return "Hardware";
-    case read::Group::answer:
+    case read::TermGroup::answer:
       return "Answer";
   }
   return {};

@@ -108,11 +108,11 @@ void Validator::compare_server(const read::MeasuredRun& run) {
                               .groups = groups_of(run)});
 }
 
-void Validator::judge_server(const read::MeasuredRun& run, const serving::Answer& server) {
-  if (server.verdict == serving::Verdict::no_accelerator) {
+void Validator::judge_server(const read::MeasuredRun& run, const serving::ServingAnswer& server) {
+  if (server.verdict == serving::ServingVerdict::no_accelerator) {
     return skipped_.add("a verdict needs an accelerator", run.place);
   }
-  const bool fits = server.verdict == serving::Verdict::fits;
+  const bool fits = server.verdict == serving::ServingVerdict::fits;
   const auto verdict = fits ? trust::VerdictKind::fits : trust::VerdictKind::does_not_fit;
   validation_.judged.push_back({run.id, run.place, trust::judgement_on(run.measure == spec::Measure::fits, verdict)});
 }

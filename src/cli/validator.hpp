@@ -26,7 +26,7 @@ class Validator {
  private:
   void compare(const read::MeasuredRun& run, const answer::Estimate& estimate);
   void compare_server(const read::MeasuredRun& run);
-  void judge_server(const read::MeasuredRun& run, const serving::Answer& server);
+  void judge_server(const read::MeasuredRun& run, const serving::ServingAnswer& server);
   void judge(const read::MeasuredRun& run, const answer::Verdict& verdict);
   std::vector<std::string> groups_of(const read::MeasuredRun& run) const;
 

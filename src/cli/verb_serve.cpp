@@ -65,11 +65,11 @@ Options setup(const Arguments& arguments, const Environment& environment) {
 
 /// Requests that wait are a warning: the server starts all the same.
 Outcome run(const Options& options, const render::ServingReport& report) {
-  if (report.answer.verdict == serving::Verdict::no_accelerator && (options.strict || options.quiet))
+  if (report.answer.verdict == serving::ServingVerdict::no_accelerator && (options.strict || options.quiet))
     refuse_no_verdict();
   Outcome outcome;
-  const bool waits = report.answer.capacity.queued > 0 && report.answer.verdict == serving::Verdict::fits;
-  if (report.answer.verdict == serving::Verdict::does_not_fit) outcome.code = ExitCode::does_not_fit;
+  const bool waits = report.answer.capacity.queued > 0 && report.answer.verdict == serving::ServingVerdict::fits;
+  if (report.answer.verdict == serving::ServingVerdict::does_not_fit) outcome.code = ExitCode::does_not_fit;
   const auto& answer = report.answer;
   const bool late = answer.speed && !serving::keeps_limits(answer.deployment.question.serving.load, *answer.speed);
   if (late) outcome.code = ExitCode::does_not_fit;

@@ -74,7 +74,7 @@ std::vector<std::string_view> able_to(std::string_view term, const Question& que
   const TrainingEngine engine = row_of(question.training.framework).engine;
   std::vector<std::string_view> words;
   const auto add = [&](bool relatives) {
-    for (const Row* row : rows()) {
+    for (const FrameworkRow* row : rows()) {
       if ((row->engine == engine) != relatives || row->states == StateRecipe::textbook) continue;
       if (demand->is_met(row->abilities, question) && words.size() < enough) words.push_back(row->words.front());
     }

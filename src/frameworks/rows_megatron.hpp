@@ -190,7 +190,7 @@ inline constexpr Abilities llm_c_abilities{
 
 inline constexpr Space llm_c_space{{Sharding::ddp, Sharding::zero1}, one_schedule, {Offload::none}, false};
 
-inline constexpr Row megatron_rows[] = {
+inline constexpr FrameworkRow megatron_rows[] = {
     {.framework = spec::Framework::megatron,
      .words = {"megatron", "megatron-lm", "megatron-core"},
      .title = "Megatron-LM",

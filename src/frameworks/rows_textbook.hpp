@@ -64,7 +64,7 @@ constexpr Space jax_space(List<Schedule> schedules, List<Offload> offloads) {
   return space;
 }
 
-inline constexpr Row textbook_rows[] = {
+inline constexpr FrameworkRow textbook_rows[] = {
     {.framework = spec::Framework::generic,
      .words = {"generic", "textbook"},
      .title = "the textbook",

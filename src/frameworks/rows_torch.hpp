@@ -228,7 +228,7 @@ struct TorchRow {
   std::string_view measured;
 };
 
-constexpr Row torch_row(const TorchRow& row) {
+constexpr FrameworkRow torch_row(const TorchRow& row) {
   return {.framework = row.framework,
           .words = row.words,
           .title = row.title,
@@ -245,13 +245,13 @@ constexpr Row torch_row(const TorchRow& row) {
 }
 
 /// LLaMA-Adapter's (litgpt/adapter.py).
-constexpr Row with_prompts(Row row) {
+constexpr FrameworkRow with_prompts(FrameworkRow row) {
   row.adapters_are_prompts = true;
   return row;
 }
 
 /// Recipes that begin with published weights.
-constexpr Row tuning(Row row) {
+constexpr FrameworkRow tuning(FrameworkRow row) {
   row.tunes_checkpoints = true;
   return row;
 }
@@ -265,7 +265,7 @@ inline constexpr Space torchtitan_space{.shardings = {Sharding::ddp, Sharding::f
                                         .schedules = all_schedules,
                                         .offloads = {Offload::none, Offload::params}};
 
-inline constexpr Row torch_rows[] = {
+inline constexpr FrameworkRow torch_rows[] = {
     tuning(with_prompts(torch_row({spec::Framework::litgpt,
                                    {"litgpt", "lit-gpt"},
                                    "LitGPT",

@@ -167,8 +167,8 @@ inline constexpr Default ms_swift_defaults[] = {
 /// PPO left trl before release 1; ORPO is experimental.
 inline constexpr Set<Algorithm> of_trl = all_algorithms.without({Algorithm::ppo});
 
-constexpr Row trainer_row(spec::Framework framework, List<std::string_view, 4> words, std::string_view title,
-                          Abilities abilities, std::span<const Default> defaults) {
+constexpr FrameworkRow trainer_row(spec::Framework framework, List<std::string_view, 4> words, std::string_view title,
+                                   Abilities abilities, std::span<const Default> defaults) {
   return {.framework = framework,
           .words = words,
           .title = title,
@@ -185,30 +185,30 @@ constexpr Row trainer_row(spec::Framework framework, List<std::string_view, 4> w
           .measured = {}};
 }
 
-constexpr Row measured_by(Row row, std::string_view runs) {
+constexpr FrameworkRow measured_by(FrameworkRow row, std::string_view runs) {
   row.measured = runs;
   return row;
 }
 
-constexpr Row halves(Row row, HalfPrecision half) {
+constexpr FrameworkRow halves(FrameworkRow row, HalfPrecision half) {
   row.half = half;
   return row;
 }
 
 /// Whose kernels stand in for the modules.
-constexpr Row with_profile(Row row, Profile (*profile)(const Run&)) {
+constexpr FrameworkRow with_profile(FrameworkRow row, Profile (*profile)(const Run&)) {
   row.profile = profile;
   return row;
 }
 
 /// FSDP2 is the only sharding of its own.
-constexpr Row sharded_by_fsdp2(Row row) {
+constexpr FrameworkRow sharded_by_fsdp2(FrameworkRow row) {
   row.abilities.shardings = replicas.with({Sharding::fsdp2});
   row.space.shardings = {Sharding::ddp, Sharding::fsdp2};
   return row;
 }
 
-inline constexpr Row trainer_rows[] = {
+inline constexpr FrameworkRow trainer_rows[] = {
     measured_by(trainer_row(spec::Framework::hf, {"hf", "transformers", "huggingface"}, "Hugging Face Trainer",
                             trainer_abilities, hf_defaults),
                 "fms-acceleration's benchmark, peft's method comparison"),

@@ -15,13 +15,13 @@ namespace {
 
 constexpr auto framework_count = static_cast<std::size_t>(spec::Framework::count);
 
-using Table = std::array<const Row*, framework_count>;
+using Table = std::array<const FrameworkRow*, framework_count>;
 
-constexpr void put(Table& table, std::span<const Row> rows) {
-  for (const Row& row : rows) table[static_cast<std::size_t>(row.framework)] = &row;
+constexpr void put(Table& table, std::span<const FrameworkRow> rows) {
+  for (const FrameworkRow& row : rows) table[static_cast<std::size_t>(row.framework)] = &row;
 }
 
-constexpr std::span<const Row> groups[] = {textbook_rows, trainer_rows, torch_rows, megatron_rows};
+constexpr std::span<const FrameworkRow> groups[] = {textbook_rows, trainer_rows, torch_rows, megatron_rows};
 
 constexpr Table assemble() {
   Table table{};
@@ -35,32 +35,32 @@ constexpr Table table = assemble();
 constexpr bool has_every_framework() {
   std::array<bool, framework_count> seen{};
   for (const auto rows : groups) {
-    for (const Row& row : rows) seen[static_cast<std::size_t>(row.framework)] = true;
+    for (const FrameworkRow& row : rows) seen[static_cast<std::size_t>(row.framework)] = true;
   }
   return std::ranges::find(seen, false) == seen.end();
 }
 static_assert(has_every_framework(), "a framework of the enumeration has no row");
 
 /// A search tries only what the framework can do.
-constexpr bool is_searchable(const Row& row) {
+constexpr bool is_searchable(const FrameworkRow& row) {
   bool can = true;
   for (const auto sharding : row.space.shardings) can = can && row.abilities.shardings.has(sharding);
   for (const auto schedule : row.space.schedules) can = can && row.abilities.schedules.has(schedule);
   for (const auto offload : row.space.offloads) can = can && row.abilities.offloads.has(offload);
   return can;
 }
-static_assert(std::ranges::all_of(table, [](const Row* row) { return is_searchable(*row); }));
+static_assert(std::ranges::all_of(table, [](const FrameworkRow* row) { return is_searchable(*row); }));
 
 constexpr std::size_t count_words() {
   std::size_t sum = 0;
-  for (const Row* row : table) sum += row->words.size();
+  for (const FrameworkRow* row : table) sum += row->words.size();
   return sum;
 }
 
 constexpr auto list_words() {
   std::array<spec::Named<spec::Framework>, count_words()> all{};
   std::size_t next = 0;
-  for (const Row* row : table) {
+  for (const FrameworkRow* row : table) {
     for (const std::string_view word : row->words) all[next++] = {row->framework, word};
   }
   return all;
@@ -70,7 +70,7 @@ constexpr auto words = list_words();
 
 }  // namespace
 
-const Row& row_of(spec::Framework framework) { return *table[static_cast<std::size_t>(framework)]; }
+const FrameworkRow& row_of(spec::Framework framework) { return *table[static_cast<std::size_t>(framework)]; }
 
 bool pretrains(const spec::Question& question) {
   const auto& training = question.training;
@@ -88,7 +88,7 @@ formats::Dtype gradients_of(const spec::Training& training, spec::Sharding shard
   return spec::zero_stage(sharding) <= 1 ? formats::Dtype::fp32 : formats::Dtype::bf16;
 }
 
-std::span<const Row* const> rows() { return table; }
+std::span<const FrameworkRow* const> rows() { return table; }
 
 }  // namespace llmcalc::frameworks
 

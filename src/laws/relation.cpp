@@ -176,7 +176,7 @@ void Solver::use(std::size_t number) {
                             std::string(relation.source)};
     double value = std::pow(product, -1.0 / unknown->power);
     if (solved == gpus) value = std::ceil(value * (1.0 - whole_gpu_slack));
-    set(solved, {value, Origin::derived, std::move(why)});
+    set(solved, {value, Standing::derived, std::move(why)});
   } else if (std::abs(product - 1.0) > rounding_of_published_figures) {
     const auto left = relation.factors.front().variable;
     throw q::BadInput(

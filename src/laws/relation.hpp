@@ -52,7 +52,7 @@ void require_positive(std::string_view name, std::optional<double> value);
 
 struct Known {
   double value = 0.0;
-  Origin origin = Origin::given;
+  Standing origin = Standing::given;
   answer::Explanation why;
 };
 

@@ -22,7 +22,7 @@ namespace q = quantity;
 
 template <class Optional, class Raw>
 void give(Solver& solver, Variable variable, const Optional& value, Raw raw) {
-  if (value) solver.set(variable, {static_cast<double>(raw(*value)), Origin::given, {}});
+  if (value) solver.set(variable, {static_cast<double>(raw(*value)), Standing::given, {}});
 }
 
 Solver given_values(const ScaleQuestion& question) {
@@ -60,7 +60,7 @@ void add_pflop_days(const Solver& solver, ScaleAnswer& answer) {
        "compute",
        value,
        q::format_number(value, 4) + " PFLOP-days",
-       Origin::derived,
+       Standing::derived,
        {"compute / 8.64e19", q::format_flops(work) + " / 8.64e19", "Brown et al. 2020, arXiv:2005.14165, appendix D"}});
 }
 
@@ -78,7 +78,7 @@ void add_repetition(const KnownRun& run, const Solver& solver, ScaleAnswer& answ
                           "worth in unique tokens",
                           worth,
                           q::format_tokens(q::tokens(worth)),
-                          Origin::derived,
+                          Standing::derived,
                           {std::string(formula), numbers, "Muennighoff et al. 2023, arXiv:2305.16264, equation 5"}});
 }
 
@@ -90,7 +90,7 @@ void add_loss(const ScaleQuestion& question, const KnownRun& run, ScaleAnswer& a
   const auto& law = facts(run.choice.law);
   const auto text = q::format_number(*run.loss, 4) + " nats per token";
   if (question.loss) {
-    answer.lines.push_back({"loss", "loss", *run.loss, text, Origin::given, {}});
+    answer.lines.push_back({"loss", "loss", *run.loss, text, Standing::given, {}});
     return;
   }
   const auto formula = run.optimal ? law.optimal_loss : law.formula;
@@ -98,7 +98,7 @@ void add_loss(const ScaleQuestion& question, const KnownRun& run, ScaleAnswer& a
                                               {"tokens", text_of(Variable::tokens, run.split.tokens)},
                                               {"compute", text_of(Variable::compute, run.split.compute())}});
   answer.lines.push_back(
-      {"loss", "loss", *run.loss, text, Origin::derived, {std::string(formula), numbers, std::string(law.source)}});
+      {"loss", "loss", *run.loss, text, Standing::derived, {std::string(formula), numbers, std::string(law.source)}});
 }
 
 std::string interval_text(const Interval& interval, Variable variable) {

@@ -22,13 +22,13 @@ constexpr double compute_optimal_ratio = 20.0;
 constexpr std::string_view hoffmann = "Hoffmann et al. 2022, arXiv:2203.15556, table 3";
 
 void set_derived(Solver& solver, Variable variable, double value, answer::Explanation why) {
-  solver.set(variable, {value, Origin::derived, std::move(why)});
+  solver.set(variable, {value, Standing::derived, std::move(why)});
   solver.propagate();
 }
 
 void set_usual(Solver& solver, Variable variable, double value, const Usual& usual, ScaleAnswer& answer) {
   const std::string text = text_of(variable, value);
-  solver.set(variable, {value, Origin::assumed, {"assumed", text, usual.source}});
+  solver.set(variable, {value, Standing::assumed, {"assumed", text, usual.source}});
   answer.assumptions.push_back(fmt::format("{} {} ({})", facts(variable).label, text, usual.source));
   solver.propagate();
 }
@@ -39,7 +39,7 @@ void assume_price(const ScaleQuestion& question, Solver& solver, ScaleAnswer& an
   const double usual = question.usual_price->value / q::seconds_per_hour;
   if (!solver.knows(price)) return set_usual(solver, price, usual, *question.usual_price, answer);
   constexpr double much = 0.05;  // as far as rounded figures may be apart
-  if (solver[price]->origin != Origin::derived || std::abs(solver[price]->value / usual - 1.0) <= much) return;
+  if (solver[price]->origin != Standing::derived || std::abs(solver[price]->value / usual - 1.0) <= much) return;
   answer.warnings.push_back(fmt::format("cost and GPU time make {}, but {} is usual ({})",
                                         text_of(price, solver[price]->value), text_of(price, usual),
                                         question.usual_price->source));
@@ -102,7 +102,7 @@ void follow_law(const LawChoice& choice, Solver& solver, ScaleAnswer& answer) {
 }
 
 void follow_rule_of_thumb(Solver& solver, ScaleAnswer& answer) {
-  solver.set(ratio, {compute_optimal_ratio, Origin::assumed, {"assumed", "20", std::string(hoffmann)}});
+  solver.set(ratio, {compute_optimal_ratio, Standing::assumed, {"assumed", "20", std::string(hoffmann)}});
   answer.assumptions.emplace_back("compute-optimal at 20 tokens a parameter (Hoffmann et al. 2022)");
   solver.propagate();
 }

@@ -26,7 +26,7 @@ std::string weight_text(const ScaleQuestion& question) {
 ScaleLine parameter_line(std::string_view id, std::string_view label, double value, answer::Explanation why) {
   if (!(value < facts(Variable::params).max)) throw q::BadInput("params", fmt::format("{:.4g} are too many", value));
   const double whole = std::floor(value);
-  return {id, label, whole, text_of(Variable::params, whole), Origin::derived, std::move(why)};
+  return {id, label, whole, text_of(Variable::params, whole), Standing::derived, std::move(why)};
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ void add_inference(const ScaleQuestion& question, double params, ScaleAnswer& an
                           "weights at inference",
                           weights,
                           q::format_number(weights / q::giga, 4) + " GB",
-                          Origin::derived,
+                          Standing::derived,
                           {"params x bytes of a weight", product, "definition"}});
   answer.assumptions.emplace_back("inference counts the weights alone: no KV cache, no activations, no runtime");
   if (!question.bandwidth || question.decode_rate) return;
@@ -86,7 +86,7 @@ void add_inference(const ScaleQuestion& question, double params, ScaleAnswer& an
        "decoding at most",
        rate,
        q::format_number(rate, 4) + " tokens/s",
-       Origin::derived,
+       Standing::derived,
        {"bandwidth / (params x bytes of a weight)", q::format_bandwidth(*question.bandwidth) + " / (" + product + ")",
         std::string(decode_bound)}});
 }

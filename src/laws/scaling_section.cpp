@@ -19,7 +19,7 @@ void Section::add(std::string_view id, std::string_view label, double value, std
                            label,
                            value,
                            std::move(text),
-                           Origin::derived,
+                           Standing::derived,
                            {std::string(formula), std::move(worked), source_},
                            section_});
 }

@@ -19,8 +19,8 @@ Value spread_over_heads(BlockBuilder& b, const Value& x, std::string_view name) 
 
 /// All ranks exchange `size` bytes each, in both passes; a copy of what is sent lies in the order of the exchange.
 void exchange(Op& op, quantity::Bytes size, bool needs_gradient) {
-  op.messages.push_back({Collective::all_to_all, Group::context, false, false, size});
-  if (needs_gradient) op.messages.push_back({Collective::all_to_all, Group::context, true, false, size});
+  op.messages.push_back({Collective::all_to_all, RankGroup::context, false, false, size});
+  if (needs_gradient) op.messages.push_back({Collective::all_to_all, RankGroup::context, true, false, size});
   op.workspace_forward = op.workspace_backward = size;
 }
 
@@ -34,8 +34,8 @@ void pass_round(const Context& c, const Heads& heads, const Value& out, Op& op) 
   const auto pair = size_of(heads.k) + size_of(heads.v);
   const auto once = (c.cp - 1) * pair;
   const std::int64_t in_backward = c.profile.attention.merges_ring_steps ? 1 + fp32_width / half_width : 2;
-  op.messages.push_back({Collective::ring, Group::context, false, true, once});
-  op.messages.push_back({Collective::ring, Group::context, true, true, in_backward * once});
+  op.messages.push_back({Collective::ring, RankGroup::context, false, true, once});
+  op.messages.push_back({Collective::ring, RankGroup::context, true, true, in_backward * once});
   op.workspace_forward += c.profile.attention.keeps_ring_steps ? c.cp * (pair + size_of(out)) : pair;
   op.workspace_backward += 4 * pair;
   if (c.profile.attention.keeps_ring_steps) op.workspace_backward += size_of(heads.q) + pair;

@@ -11,8 +11,8 @@ namespace {
 void exchange_rows(const Context& c, Op& op, quantity::Bytes embedded) {
   if (c.tp == 1) return;
   const auto kind = c.sp > 1 ? Collective::reduce_scatter : Collective::all_reduce;
-  op.messages.push_back({kind, Group::tensor, false, false, c.sp * embedded});
-  if (c.sp > 1) op.messages.push_back({Collective::all_gather, Group::tensor, true, false, c.sp * embedded});
+  op.messages.push_back({kind, RankGroup::tensor, false, false, c.sp * embedded});
+  if (c.sp > 1) op.messages.push_back({Collective::all_gather, RankGroup::tensor, true, false, c.sp * embedded});
 }
 
 /// Looks rows up; keeps the int64 token ids, 8 bytes a position, and nothing as wide as the hidden state.

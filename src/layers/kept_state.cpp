@@ -8,7 +8,7 @@ namespace {
 
 Value state(BlockBuilder& b, std::string_view name, std::int64_t columns, std::int64_t width) {
   const Value x = b.value(name, b.context().batch, columns, width, false);
-  b.block().tensors[x.id].kept = Kept::by_sample;
+  b.block().tensors[x.id].kept = Cached::by_sample;
   return x;
 }
 

@@ -72,7 +72,7 @@ Collective reverse(Collective kind) {
 /// Rows that change ranks, and their gradients that come back; the network's time is all that it takes.
 Value exchange(BlockBuilder& b, const Value& x, std::string_view name, std::int64_t rows, Collective kind) {
   const bool all_to_all = kind == Collective::all_to_all;
-  const Group group = all_to_all ? Group::expert : Group::expert_tensor;
+  const RankGroup group = all_to_all ? RankGroup::expert : RankGroup::expert_tensor;
   const std::int64_t copies = all_to_all ? b.context().row_copies() : 1;
   const Value y = b.rearrange(x, name, rows, x.columns, OpKind::permutation);
   Op& op = b.block().ops.back();

@@ -25,7 +25,7 @@ void BlockBuilder::exchange_around(Op& op, const Matrix& matrix, const Value& in
   const bool overlapped = context_.profile.exchange.overlaps_tensor;
   const bool overlaps_gradient = overlapped || context_.profile.exchange.overlaps_input_gradients;
   const auto message = [](Collective kind, bool backward, bool beside, quantity::Bytes size) {
-    return Message{kind, Group::tensor, backward, beside, size};
+    return Message{kind, RankGroup::tensor, backward, beside, size};
   };
   if (matrix.cut == Cut::rows) {
     const auto whole = bytes(product(out.rows, context_.sp, out.columns, out.width));
@@ -78,7 +78,7 @@ void BlockBuilder::copy_in_order(const Op& op) {
   constexpr std::int64_t passes = 2;
   std::array<quantity::Bytes, 2> moved{};
   for (const Message& m : op.messages) {
-    if (m.group == Group::tensor) moved[m.backward ? 1 : 0] += passes * m.size;
+    if (m.group == RankGroup::tensor) moved[m.backward ? 1 : 0] += passes * m.size;
   }
   if (moved[0] + moved[1] > bytes(0)) pass_over("copy in order", moved[0], moved[1]);
 }

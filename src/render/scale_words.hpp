@@ -7,13 +7,13 @@
 
 namespace llmcalc::render {
 
-constexpr std::string_view word_of(laws::Origin origin) {
+constexpr std::string_view word_of(laws::Standing origin) {
   switch (origin) {
-    case laws::Origin::given:
+    case laws::Standing::given:
       return "given";
-    case laws::Origin::derived:
+    case laws::Standing::derived:
       return "derived";
-    case laws::Origin::assumed:
+    case laws::Standing::assumed:
       return "assumed";
   }
   return {};

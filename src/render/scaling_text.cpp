@@ -36,7 +36,7 @@ std::string lines_text(const laws::ScaleAnswer& answer, const TextStyle& style) 
     const std::string indent = section == laws::ScaleSection::run ? "" : "  ";
     const bool marked = section == laws::ScaleSection::run;
     table.add_row({indent + std::string(line.label), line.text, marked ? std::string(word_of(line.origin)) : ""});
-    if (line.origin != laws::Origin::given) add_explanation(table, line.why, style);
+    if (line.origin != laws::Standing::given) add_explanation(table, line.why, style);
   }
   return table.render();
 }

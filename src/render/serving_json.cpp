@@ -10,15 +10,15 @@ namespace {
 
 using quantity::in_bytes;
 using serving::Candidate;
-using serving::Verdict;
+using serving::ServingVerdict;
 
-std::string_view word_of(Verdict verdict) {
+std::string_view word_of(ServingVerdict verdict) {
   switch (verdict) {
-    case Verdict::fits:
+    case ServingVerdict::fits:
       return "fits";
-    case Verdict::does_not_fit:
+    case ServingVerdict::does_not_fit:
       return "does_not_fit";
-    case Verdict::no_accelerator:
+    case ServingVerdict::no_accelerator:
       break;
   }
   return "no_accelerator";
@@ -39,7 +39,7 @@ Json engine_json(const serving::Deployment& deployment) {
           {"flash", setup.flash}};
 }
 
-Json part_json(const serving::Holding& holding) {
+Json part_json(const serving::MemoryLine& holding) {
   return {{"id", holding.id},
           {"label", holding.label},
           {"bytes", in_bytes(holding.size)},
@@ -55,7 +55,7 @@ Json rank_json(const serving::RankMemory& rank) {
           {"parts", json_list(rank.holdings, part_json)}};
 }
 
-Json memory_json(const serving::Answer& answer) {
+Json memory_json(const serving::ServingAnswer& answer) {
   const auto& memory = answer.memory;
   return {{"capacity_bytes", in_bytes(memory.capacity)}, {"limit_bytes", in_bytes(memory.limit)},
           {"held_bytes", in_bytes(memory.held())},       {"beside_bytes", in_bytes(memory.beside)},
@@ -75,7 +75,7 @@ Json group_json(const serving::BlockGroup& group) {
           {"page_bytes", in_bytes(group.page)}};
 }
 
-Json cache_json(const serving::Answer& answer) {
+Json cache_json(const serving::ServingAnswer& answer) {
   const auto& memory = answer.memory;
   return {{"bytes", in_bytes(memory.pool)},
           {"needed_bytes", in_bytes(memory.needed)},
@@ -95,7 +95,7 @@ Json capacity_json(const serving::Capacity& capacity) {
           {"binding", capacity.binding}};
 }
 
-Json load_json(const serving::Answer& answer) {
+Json load_json(const serving::ServingAnswer& answer) {
   const auto& load = answer.deployment.question.serving.load;
   return {{"prompt", load.prompt},
           {"output", load.output},
@@ -105,7 +105,7 @@ Json load_json(const serving::Answer& answer) {
           {"rate", load.rate ? finite(*load.rate) : Json(nullptr)}};
 }
 
-Json limits_json(const serving::Answer& answer) {
+Json limits_json(const serving::ServingAnswer& answer) {
   const auto& load = answer.deployment.question.serving.load;
   const auto limit = [](const std::optional<quantity::Seconds>& time) -> Json {
     return time ? finite(quantity::in_seconds(*time)) : Json(nullptr);
@@ -126,7 +126,7 @@ Json candidate_json(const Candidate& candidate) {
 }
 
 Json card_json(const serving::CardAnswer& card) {
-  return {{"gpu", card.gpu}, {"verdict", word_of(card.takes_it ? Verdict::fits : Verdict::does_not_fit)}};
+  return {{"gpu", card.gpu}, {"verdict", word_of(card.takes_it ? ServingVerdict::fits : ServingVerdict::does_not_fit)}};
 }
 
 Json cell_json(const serving::CapacityCell& cell) {

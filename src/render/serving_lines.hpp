@@ -9,13 +9,13 @@
 
 namespace llmcalc::render {
 
-Block serving_verdict(const ServingReport& report, const TextStyle& style);
-Block serving_memory(const ServingReport& report, const TextStyle& style);
-Block serving_capacity(const ServingReport& report, const TextStyle& style);
-Block serving_speed(const ServingReport& report, const TextStyle& style);
-Block serving_plans(const ServingReport& report, const TextStyle& style);
-Block serving_changes(const ServingReport& report, const TextStyle& style);
-Block serving_remarks(const ServingReport& report, const TextStyle& style);
+Paragraph serving_verdict(const ServingReport& report, const TextStyle& style);
+Paragraph serving_memory(const ServingReport& report, const TextStyle& style);
+Paragraph serving_capacity(const ServingReport& report, const TextStyle& style);
+Paragraph serving_speed(const ServingReport& report, const TextStyle& style);
+Paragraph serving_plans(const ServingReport& report, const TextStyle& style);
+Paragraph serving_changes(const ServingReport& report, const TextStyle& style);
+Paragraph serving_remarks(const ServingReport& report, const TextStyle& style);
 
 /// "12.34"
 std::string gib_text(quantity::Bytes size);

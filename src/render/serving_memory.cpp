@@ -11,7 +11,7 @@
 namespace llmcalc::render {
 namespace {
 
-using serving::Holding;
+using serving::MemoryLine;
 using serving::RankMemory;
 
 bool reserves(const ServingReport& report) {
@@ -22,14 +22,14 @@ bool reserves(const ServingReport& report) {
 std::string cache_words(const ServingReport& report) {
   const auto& answer = report.answer;
   const std::string type(spec::name_of(answer.deployment.setup.cache));
-  if (answer.verdict == serving::Verdict::no_accelerator) return type + ", " + load_words(report);
+  if (answer.verdict == serving::ServingVerdict::no_accelerator) return type + ", " + load_words(report);
   if (!reserves(report)) return fmt::format("{}, {} tokens", type, quantity::format_count(answer.capacity.context));
   if (answer.memory.pool <= quantity::bytes(0)) return "none left";
   return fmt::format("{}, {} tokens, {} blocks of {}", type, quantity::format_count(answer.capacity.cache_tokens),
                      quantity::format_count(answer.memory.blocks), answer.memory.block);
 }
 
-void explain(const Holding& holding, const TextStyle& style, Table& table) {
+void explain(const MemoryLine& holding, const TextStyle& style, Table& table) {
   if (!style.explain) return;
   table.add_prose(6, paint(holding.formula, Ink::dim, style));
   table.add_prose(6, paint(holding.source, Ink::dim, style));
@@ -67,17 +67,17 @@ std::string gib_text(quantity::Bytes size) {
   return fmt::format("{:.2f}", static_cast<double>(quantity::in_bytes(size)) / 1073741824.0);
 }
 
-Block serving_memory(const ServingReport& report, const TextStyle& style) {
+Paragraph serving_memory(const ServingReport& report, const TextStyle& style) {
   const RankMemory& memory = report.answer.memory;
   const bool all = style.full || style.explain;
   Table table({Align::left, Align::right, Align::left});
   table.add_row({paint("memory of one accelerator", Ink::heading, style), paint("GiB", Ink::heading, style), ""});
-  for (const Holding& holding : memory.holdings) {
+  for (const MemoryLine& holding : memory.holdings) {
     if (!all && gib_text(holding.size) == "0.00") continue;
     table.add_row({std::string(holding.label) + (holding.measured ? " *" : ""), gib_text(holding.size), ""});
     explain(holding, style, table);
   }
-  const bool takes_all = reserves(report) && report.answer.verdict != serving::Verdict::no_accelerator;
+  const bool takes_all = reserves(report) && report.answer.verdict != serving::ServingVerdict::no_accelerator;
   const auto cache = takes_all ? std::max(memory.pool, quantity::bytes(0)) : memory.needed;
   table.add_row({"KV cache", gib_text(cache), cache_words(report)});
   if (all) add_groups(report, table);
@@ -86,7 +86,7 @@ Block serving_memory(const ServingReport& report, const TextStyle& style) {
       {"total", gib_text(memory.held() + cache),
        memory.capacity > quantity::bytes(0) ? fmt::format("of {}", gib_text(memory.capacity)) : std::string()});
   if (memory.host > quantity::bytes(0)) table.add_row({"host memory", gib_text(memory.host), ""});
-  Block block{lines_of(table.render()), 0};
+  Paragraph block{lines_of(table.render()), 0};
   block.least = block.lines.size();
   return block;
 }

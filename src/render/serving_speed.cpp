@@ -71,8 +71,8 @@ std::string layout_of(const search::ServerPlan& plan) {
 
 }  // namespace
 
-Block serving_speed(const ServingReport& report, const TextStyle& style) {
-  Block block;
+Paragraph serving_speed(const ServingReport& report, const TextStyle& style) {
+  Paragraph block;
   if (!report.answer.speed) return block;
   const Speed& speed = *report.answer.speed;
   add_lines(block, labelled("speed", first_line(speed), style));
@@ -90,8 +90,8 @@ Block serving_speed(const ServingReport& report, const TextStyle& style) {
   return block;
 }
 
-Block serving_plans(const ServingReport& report, const TextStyle& style) {
-  Block block;
+Paragraph serving_plans(const ServingReport& report, const TextStyle& style) {
+  Paragraph block;
   if (!report.plans) return block;
   const auto counted =
       fmt::format("{} layouts, {} start, {} loads priced", quantity::format_count(report.plans->layouts),

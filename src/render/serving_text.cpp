@@ -17,15 +17,15 @@ namespace {
 
 using quantity::format_count;
 using serving::Candidate;
-using serving::Verdict;
+using serving::ServingVerdict;
 
 std::string verdict_word(const ServingReport& report, const TextStyle& style) {
   switch (report.answer.verdict) {
-    case Verdict::fits:
+    case ServingVerdict::fits:
       return paint("FITS", Ink::good, style);
-    case Verdict::does_not_fit:
+    case ServingVerdict::does_not_fit:
       return paint("DOES NOT FIT", Ink::bad, style);
-    case Verdict::no_accelerator:
+    case ServingVerdict::no_accelerator:
       break;
   }
   return paint("NO VERDICT", Ink::caution, style);
@@ -54,7 +54,7 @@ std::string server_of(const ServingReport& report) {
 }
 
 /// ", but the first token comes after 1.2 s, not within 1 s"
-std::string missed_limits(const serving::Answer& answer) {
+std::string missed_limits(const serving::ServingAnswer& answer) {
   const auto& load = answer.deployment.question.serving.load;
   if (!answer.speed) return {};
   std::string words;
@@ -70,8 +70,8 @@ std::string missed_limits(const serving::Answer& answer) {
 
 std::string start_of(const ServingReport& report) {
   const auto& answer = report.answer;
-  if (answer.verdict == Verdict::does_not_fit) return answer.reason;
-  if (answer.verdict == Verdict::no_accelerator) {
+  if (answer.verdict == ServingVerdict::does_not_fit) return answer.reason;
+  if (answer.verdict == ServingVerdict::no_accelerator) {
     return fmt::format("needs {} GiB of an accelerator for {}; --gpu names one for a verdict",
                        gib_text(answer.memory.held() + answer.memory.needed), load_words(report));
   }
@@ -129,7 +129,7 @@ std::string change_of(const Candidate& candidate) {
                      format_count(candidate.max_context));
 }
 
-Block table_of(const ServingReport& report, const TextStyle& style) {
+Paragraph table_of(const ServingReport& report, const TextStyle& style) {
   if (report.table.empty()) return {};
   std::vector<Align> columns{Align::right};
   std::vector<std::string> header{"context"};
@@ -150,7 +150,7 @@ Block table_of(const ServingReport& report, const TextStyle& style) {
     }
     table.add_row(std::move(cells));
   }
-  Block block{lines_of(table.render()), 0};
+  Paragraph block{lines_of(table.render()), 0};
   block.least = block.lines.size();
   return block;
 }
@@ -181,8 +181,8 @@ std::string echoed(const ServingReport& report, std::string_view term) {
   return found == report.question.end() ? std::string() : found->value;
 }
 
-Block serving_verdict(const ServingReport& report, const TextStyle& style) {
-  Block block;
+Paragraph serving_verdict(const ServingReport& report, const TextStyle& style) {
+  Paragraph block;
   constexpr std::size_t indent = 2;
   add_lines(block, lines_of(wrapped(verdict_word(report, style) + "  " + server_of(report), 0, indent)));
   add_lines(block, page_lines(start_of(report), indent));
@@ -190,9 +190,9 @@ Block serving_verdict(const ServingReport& report, const TextStyle& style) {
   return block;
 }
 
-Block serving_capacity(const ServingReport& report, const TextStyle& style) {
-  Block block;
-  if (report.answer.verdict != Verdict::no_accelerator) {
+Paragraph serving_capacity(const ServingReport& report, const TextStyle& style) {
+  Paragraph block;
+  if (report.answer.verdict != ServingVerdict::no_accelerator) {
     add_lines(block, labelled("longest", longest_of(report), style));
     add_lines(block, labelled("at once", at_once_of(report), style));
   }
@@ -202,8 +202,8 @@ Block serving_capacity(const ServingReport& report, const TextStyle& style) {
   return block;
 }
 
-Block serving_changes(const ServingReport& report, const TextStyle& style) {
-  Block block;
+Paragraph serving_changes(const ServingReport& report, const TextStyle& style) {
+  Paragraph block;
   for (const auto& candidate : report.found) {
     add_lines(block, labelled(block.lines.empty() ? "found" : "", change_of(candidate), style));
   }
@@ -216,8 +216,8 @@ Block serving_changes(const ServingReport& report, const TextStyle& style) {
   return block;
 }
 
-Block serving_remarks(const ServingReport& report, const TextStyle& style) {
-  Block block;
+Paragraph serving_remarks(const ServingReport& report, const TextStyle& style) {
+  Paragraph block;
   add_lines(block, labelled("notes", joined(report.answer.notes), style));
   add_lines(block, labelled("assumed", joined(report.assumptions), style));
   block.least = std::min<std::size_t>(1, block.lines.size());
@@ -226,8 +226,8 @@ Block serving_remarks(const ServingReport& report, const TextStyle& style) {
 }
 
 /// A short command, and that of what a search found, stay on any screen.
-Block serving_launch(const ServingReport& report, const TextStyle& style) {
-  Block block{command_lines(report.launch, style)};
+Paragraph serving_launch(const ServingReport& report, const TextStyle& style) {
+  Paragraph block{command_lines(report.launch, style)};
   block.trim = Trim::whole;
   block.adjoins = true;
   constexpr std::size_t few = 3;
@@ -238,7 +238,7 @@ Block serving_launch(const ServingReport& report, const TextStyle& style) {
 std::string to_text(const ServingReport& report, const TextStyle& style) {
   // What a search found takes the place of what the question's own layout holds.
   const bool searched = report.plans && !style.full && !style.explain;
-  std::array blocks{serving_verdict(report, style), searched ? Block() : serving_memory(report, style),
+  std::array blocks{serving_verdict(report, style), searched ? Paragraph() : serving_memory(report, style),
                     table_of(report, style),        serving_capacity(report, style),
                     serving_speed(report, style),   serving_plans(report, style),
                     serving_changes(report, style), serving_remarks(report, style),

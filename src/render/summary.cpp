@@ -11,7 +11,7 @@
 
 namespace llmcalc::render {
 
-void add_lines(Block& block, std::vector<std::string> lines) {
+void add_lines(Paragraph& block, std::vector<std::string> lines) {
   std::ranges::move(lines, std::back_inserter(block.lines));
 }
 namespace {
@@ -29,9 +29,9 @@ std::size_t lines_of_warnings(const Report& report) {
   return lines;
 }
 
-std::size_t lines_in(std::span<const Block> blocks) {
+std::size_t lines_in(std::span<const Paragraph> blocks) {
   std::size_t lines = 0;
-  for (const Block& block : blocks) lines += block.lines.size();
+  for (const Paragraph& block : blocks) lines += block.lines.size();
   return lines;
 }
 
@@ -41,7 +41,7 @@ void mark_as_cut(std::string& line) {
   line += mark;
 }
 
-void shorten(Block& block, std::size_t lines) {
+void shorten(Paragraph& block, std::size_t lines) {
   lines = std::max(lines, block.least);
   if (lines >= block.lines.size()) return;
   block.lines.resize(block.trim == Trim::whole ? block.least : lines);
@@ -49,7 +49,7 @@ void shorten(Block& block, std::size_t lines) {
 }
 
 /// Takes lines from the blocks that give way first, which are the last ones.
-void shorten(std::span<Block> blocks, std::size_t most) {
+void shorten(std::span<Paragraph> blocks, std::size_t most) {
   for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
     const std::size_t all = lines_in(blocks);
     const std::size_t excess = all - std::min(all, most);
@@ -75,11 +75,11 @@ std::string summary(const Report& report, const TextStyle& style) {
   return on_a_screen(blocks, screen);
 }
 
-std::string on_a_screen(std::span<Block> blocks, std::size_t lines) {
+std::string on_a_screen(std::span<Paragraph> blocks, std::size_t lines) {
   shorten(blocks, lines);
   auto gaps = lines - std::min(lines, lines_in(blocks));
   std::string text;
-  for (const Block& block : blocks) {
+  for (const Paragraph& block : blocks) {
     if (!text.empty() && !block.lines.empty() && !block.adjoins && gaps > 0) {
       text += '\n';
       --gaps;

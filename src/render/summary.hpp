@@ -17,32 +17,32 @@ enum class Trim {
   whole  ///< nothing: half of a command is none
 };
 
-struct Block {
+struct Paragraph {
   std::vector<std::string> lines;
   std::size_t least = 0;  ///< lines that stay however full the screen is
   Trim trim = Trim::rows;
   bool adjoins = false;  ///< never an empty line before it
 };
 
-void add_lines(Block& block, std::vector<std::string> lines);
+void add_lines(Paragraph& block, std::vector<std::string> lines);
 
 /// Verdict, model, method, sequence, batch and accelerators; how they are run; need, room and error bar.
-Block summary_verdict(const Report& report, const TextStyle& style);
+Paragraph summary_verdict(const Report& report, const TextStyle& style);
 
 /// The largest parts of the peak, and where it is.
-Block summary_memory(const Report& report, const TextStyle& style);
+Paragraph summary_memory(const Report& report, const TextStyle& style);
 
 /// A step, the run, what it costs.
-Block summary_time(const Report& report, const TextStyle& style);
+Paragraph summary_time(const Report& report, const TextStyle& style);
 
 /// What would make it fit, or how much more would.
-Block summary_change(const Report& report, const TextStyle& style);
+Paragraph summary_change(const Report& report, const TextStyle& style);
 
 /// What nobody said and the answer depends on.
-Block summary_assumed(const Report& report, const TextStyle& style);
+Paragraph summary_assumed(const Report& report, const TextStyle& style);
 
 /// Where the rest is.
-Block summary_more(const Report& report, const TextStyle& style);
+Paragraph summary_more(const Report& report, const TextStyle& style);
 
 /// At most style.lines lines of 80 columns, less those that the warnings beside them take.
 std::string summary(const Report& report, const TextStyle& style);
@@ -51,7 +51,7 @@ std::string summary(const Report& report, const TextStyle& style);
 std::string assumed_text(const std::vector<std::string>& assumptions, const TextStyle& style);
 
 /// The blocks one below the other with a blank line between them, shortened from the last on where the screen is full.
-std::string on_a_screen(std::span<Block> blocks, std::size_t lines);
+std::string on_a_screen(std::span<Paragraph> blocks, std::size_t lines);
 
 /// As many lines as there are, with every blank one.
 inline constexpr std::size_t blocks_without_end = 1'000'000;

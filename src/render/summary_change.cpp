@@ -107,14 +107,14 @@ std::string cards_of(const Report& report) {
   return words;
 }
 
-Block changes(const Report& report, const TextStyle& style) {
+Paragraph changes(const Report& report, const TextStyle& style) {
   constexpr std::size_t most = 4;
   const std::span<const Advice> advice = report.advised.changes;
   constexpr std::size_t label_and_indent = 12;
   if (advice.empty()) return {labelled("to fit", "no change that llmcalc knows is enough", style), 1};
   const auto unit = memory_unit_of(report.estimate, style);
   const std::string_view aim = is_tight(report) ? "to be sure that it fits" : "to make it fit";
-  Block block{labelled("cards", cut(cards_of(report), page_columns - label_and_indent), style), 0};
+  Paragraph block{labelled("cards", cut(cards_of(report), page_columns - label_and_indent), style), 0};
   block.lines.push_back("  " + paint(fmt::format("{}, {} then", aim, unit.name), Ink::heading, style));
   const auto lead = block.lines.size();
   std::ranges::move(change_lines(advice.first(std::min(most, advice.size())), unit, style),
@@ -125,7 +125,7 @@ Block changes(const Report& report, const TextStyle& style) {
 
 }  // namespace
 
-Block summary_change(const Report& report, const TextStyle& style) {
+Paragraph summary_change(const Report& report, const TextStyle& style) {
   const auto kind = report.estimate.verdict.kind;
   if (const auto& headroom = report.advised.headroom; headroom && kind == VerdictKind::fits) {
     const auto words = fmt::format("up to --micro-batch {}, or --seq {}", headroom->micro_batch, headroom->seq);

@@ -25,7 +25,7 @@ std::vector<LedgerLine> largest_first(std::vector<LedgerLine> ledger) {
 
 }  // namespace
 
-Block summary_memory(const Report& report, const TextStyle& style) {
+Paragraph summary_memory(const Report& report, const TextStyle& style) {
   const auto& memory = report.estimate.memory;
   const auto unit = memory_unit_of(report.estimate, style);
   const auto parts = largest_first(memory.ledger);
@@ -46,7 +46,7 @@ Block summary_memory(const Report& report, const TextStyle& style) {
     }
   }
   if (told < parts.size()) add(fmt::format("{} smaller ones", parts.size() - told), others);
-  Block block{lines_of(table.render()), 0};
+  Paragraph block{lines_of(table.render()), 0};
   std::ranges::move(page_lines(peak_words(memory), hanging), std::back_inserter(block.lines));
   constexpr std::size_t always = 4;  // the heading and three parts: the rest gives way where all else is needed
   block.least = std::min(always, block.lines.size());

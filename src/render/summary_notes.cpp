@@ -45,18 +45,18 @@ std::string assumed_text(const std::vector<std::string>& assumptions, const Text
   return text.empty() ? text : text + "\n";
 }
 
-Block summary_assumed(const Report& report, const TextStyle& style) {
+Paragraph summary_assumed(const Report& report, const TextStyle& style) {
   auto assumptions = report.assumptions;
   std::erase_if(assumptions, [](const std::string& assumption) {
     return assumption.starts_with("--framework ");  // the second line says so
   });
-  Block block{labelled("assumed", in_words(assumptions), style), 0, Trim::text};
+  Paragraph block{labelled("assumed", in_words(assumptions), style), 0, Trim::text};
   block.least = std::min<std::size_t>(2, block.lines.size());
   std::ranges::move(labelled("left out", left_out(report), style), std::back_inserter(block.lines));
   return block;
 }
 
-Block summary_more(const Report&, const TextStyle& style) {
+Paragraph summary_more(const Report&, const TextStyle& style) {
   return {labelled("more", "--full tables, --explain formulas, --timeline, --format json", style), 1};
 }
 

@@ -39,10 +39,10 @@ std::string length_of(const Report& report) {
 
 }  // namespace
 
-Block summary_time(const Report& report, const TextStyle& style) {
+Paragraph summary_time(const Report& report, const TextStyle& style) {
   const answer::TimeAnswer& time = report.estimate.compute;
   if (!report.estimate.timed) return {labelled("time", "needs an accelerator: name one with --gpu", style), 1};
-  Block block{labelled("step", step_of(time), style), 0};
+  Paragraph block{labelled("step", step_of(time), style), 0};
   std::ranges::move(labelled("run", length_of(report), style), std::back_inserter(block.lines));
   block.least = block.lines.size();
   return block;

@@ -121,9 +121,9 @@ std::string need_of(const Verdict& verdict, const MemoryUnit& unit, bool bar) {
 
 }  // namespace
 
-Block summary_verdict(const Report& report, const TextStyle& style) {
+Paragraph summary_verdict(const Report& report, const TextStyle& style) {
   const Verdict& verdict = report.estimate.verdict;
-  Block block;
+  Paragraph block;
   constexpr std::size_t indent = 2;
   add_lines(block, lines_of(wrapped(verdict_word(verdict.kind, style) + "  " + run_of(report), 0, indent)));
   add_lines(block, page_lines(manner_of(report, style), indent));

@@ -29,7 +29,7 @@ struct PricedProgram {
   ProgramKey key;
   program::Program program;
   std::vector<timing::BlockTime> times;
-  PerStages<std::vector<timing::StageWork>> work;  ///< of the pipeline's lists of stages
+  PerStages<std::vector<timing::StagePasses>> work;  ///< of the pipeline's lists of stages
 };
 
 /// Its blocks' memory under one way of making gradients.

@@ -152,7 +152,7 @@ Seconds UnitSearch::step_time(PricedPolicy& policy, const Pipeline& pipeline, co
     const PricedWeights& weights = weights_of(policy.recompute);
     const auto& own = profile(policy.recompute);
     const Stages stages = pipeline.stages[list];
-    const auto& sums = priced.work.get(list, [&](std::vector<timing::StageWork>& sum) {
+    const auto& sums = priced.work.get(list, [&](std::vector<timing::StagePasses>& sum) {
       timing::add_up_work(stages, priced.times, priced.program.companions, question_, own, sum);
     });
     const timing::StepPrices costs{priced.times, weights.exchanges, priced.program.sequence.back(),

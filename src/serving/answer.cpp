@@ -58,7 +58,7 @@ bool starts(const Deployment& deployment, const RankMemory& memory) {
 
 /// The smallest share with which one request of the context would start, in thousandths: of what it is a share is the
 /// engine's business, so the engine is asked.
-std::string smallest_fraction(const Answer& answer) {
+std::string smallest_fraction(const ServingAnswer& answer) {
   if (!row_of(answer.deployment.question.serving.engine).reserves) return {};
   Deployment changed = answer.deployment;
   const auto memory_at = [&](int thousandths) {
@@ -76,7 +76,7 @@ std::string smallest_fraction(const Answer& answer) {
   return fmt::format("; --memory-fraction {:.3f} would do", high / 1000.0);
 }
 
-std::string reason_of(const Answer& answer) {
+std::string reason_of(const ServingAnswer& answer) {
   const RankMemory& memory = answer.memory;
   if (finds_too_little(answer.deployment, memory)) {
     return fmt::format("free memory: {} asked for, {} free", quantity::format_gib(memory.limit),
@@ -90,10 +90,10 @@ std::string reason_of(const Answer& answer) {
                      quantity::format_gib(memory.needed), quantity::format_gib(memory.pool));
 }
 
-void judge(Answer& answer) {
+void judge(ServingAnswer& answer) {
   if (answer.memory.capacity == quantity::bytes(0)) return;
-  answer.verdict = starts(answer.deployment, answer.memory) ? Verdict::fits : Verdict::does_not_fit;
-  if (answer.verdict == Verdict::does_not_fit) answer.reason = reason_of(answer) + smallest_fraction(answer);
+  answer.verdict = starts(answer.deployment, answer.memory) ? ServingVerdict::fits : ServingVerdict::does_not_fit;
+  if (answer.verdict == ServingVerdict::does_not_fit) answer.reason = reason_of(answer) + smallest_fraction(answer);
 }
 
 /// Of the model on one rank: what several hold a copy of counts once.
@@ -115,7 +115,7 @@ Bytes used(const RankMemory& memory, bool reserves) {
   return memory.held() + (reserves ? std::max(memory.pool, memory.needed) : memory.needed) + memory.beside;
 }
 
-bool reserves(const Answer& answer) { return row_of(answer.deployment.question.serving.engine).reserves; }
+bool reserves(const ServingAnswer& answer) { return row_of(answer.deployment.question.serving.engine).reserves; }
 
 std::vector<RankMemory> all_ranks(const Deployment& deployment, const Demand& demand) {
   std::vector<RankMemory> ranks;
@@ -130,9 +130,9 @@ std::vector<RankMemory> all_ranks(const Deployment& deployment, const Demand& de
 
 }  // namespace
 
-Answer serve(const spec::Question& question) {
+ServingAnswer serve(const spec::Question& question) {
   check_abilities(question);
-  Answer answer;
+  ServingAnswer answer;
   answer.deployment = deploy(question);
   const Deployment& deployment = answer.deployment;
   const auto requests = question.gpu ? 1 : sequences_of_rank(question, question.serving.load.concurrency);
@@ -146,14 +146,14 @@ Answer serve(const spec::Question& question) {
   answer.bytes_per_token = bytes_per_token(groups, deployment.setup.cache);
   answer.state = states_of(deployment, groups, deployment.setup.slots);
   judge(answer);
-  if (answer.verdict == Verdict::fits && !uses_processor(question)) answer.speed = speed_of(deployment);
+  if (answer.verdict == ServingVerdict::fits && !uses_processor(question)) answer.speed = speed_of(deployment);
   answer.notes = notes_on(answer);
   return answer;
 }
 
-Bytes device_total(const Answer& answer) { return used(answer.memory, reserves(answer)); }
+Bytes device_total(const ServingAnswer& answer) { return used(answer.memory, reserves(answer)); }
 
-Bytes device_total_of_all(const Answer& answer) {
+Bytes device_total_of_all(const ServingAnswer& answer) {
   auto sum = quantity::bytes(0);
   const Demand demand{answer.deployment.setup.context, 1};
   const EngineRow& row = row_of(answer.deployment.question.serving.engine);

@@ -15,9 +15,9 @@ namespace llmcalc::serving {
 namespace {
 
 using formats::GgmlType;
+using layers::Cached;
 using layers::fp32_width;
 using layers::half_width;
-using layers::Kept;
 using spec::CacheType;
 
 /// Adds what the layer's own code keeps: in 16 bits, as the whole forward program, but for the matrices of a
@@ -25,8 +25,8 @@ using spec::CacheType;
 void add_kept(const program::Program& program, const layers::Block& block, LayerCache& layer) {
   for (const layers::Tensor& tensor : block.tensors) {
     const std::int64_t size = quantity::in_bytes(tensor.size);
-    if (tensor.kept == Kept::by_position) layer.elements += size / (half_width * program.tokens);
-    if (tensor.kept != Kept::by_sample) continue;
+    if (tensor.kept == Cached::by_position) layer.elements += size / (half_width * program.tokens);
+    if (tensor.kept != Cached::by_sample) continue;
     if (tensor.name == layers::recurrent_state) layer.state_elements += size / fp32_width;
     if (tensor.name == layers::convolution_state) layer.inputs_elements += size / half_width;
   }

@@ -34,9 +34,9 @@ std::span<const EngineRow> all_engines() {
 
 const EngineRow& row_of(spec::Engine engine) { return *std::ranges::find(all_engines(), engine, &EngineRow::engine); }
 
-Release parse_release(std::string_view text) {
+EngineRelease parse_release(std::string_view text) {
   while (!text.empty() && !is_digit(text.front())) text.remove_prefix(1);
-  Release release;
+  EngineRelease release;
   release.major = take_number(text);
   if (text.empty() || (text.front() != '.' && text.front() != '-')) return release;
   text.remove_prefix(1);
@@ -46,7 +46,7 @@ Release parse_release(std::string_view text) {
 
 Bytes RankMemory::held() const {
   auto sum = quantity::bytes(0);
-  for (const Holding& holding : holdings) sum += holding.size;
+  for (const MemoryLine& holding : holdings) sum += holding.size;
   return sum;
 }
 

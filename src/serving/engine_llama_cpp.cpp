@@ -14,15 +14,15 @@ using spec::CardSplit;
 
 namespace {
 
-constexpr Release newest{10000, 0};
-constexpr Release flash_by_default{6325, 0};        // common/common.h, flash_attn_type auto
-constexpr Release four_slots{7250, 0};              // tools/server: -np -1 is four slots of one cache
+constexpr EngineRelease newest{10000, 0};
+constexpr EngineRelease flash_by_default{6325, 0};  // common/common.h, flash_attn_type auto
+constexpr EngineRelease four_slots{7250, 0};        // tools/server: -np -1 is four slots of one cache
 constexpr std::int64_t first_build_of_2024 = 2800;  // b2800 is of May 2024, and about 235 follow a month
 constexpr std::int64_t builds_a_month = 235;
 
 /// Builds by number, or by the month they are known by.
-Release build_of(std::string_view version) {
-  const Release stated = parse_release(version);
+EngineRelease build_of(std::string_view version) {
+  const EngineRelease stated = parse_release(version);
   constexpr std::int64_t first_year = 2000;
   constexpr std::int64_t last_year = 2100;
   if (stated.major < first_year) return newest;
@@ -173,14 +173,14 @@ Setup llama_cpp_setup(const spec::Question& question) {
 Setup ollama_setup(const spec::Question& question) {
   const auto& options = question.serving.options;
   Setup setup = llama_cpp_setup(question);
-  const Release release = parse_release(question.serving.engine_version);
-  constexpr Release longer_context{0, 6};
+  const EngineRelease release = parse_release(question.serving.engine_version);
+  constexpr EngineRelease longer_context{0, 6};
   setup.release = newest;
   setup.slots = options.slots.value_or(1);
   setup.max_sequences = setup.slots;
   setup.flash = options.flash.value_or(true);
   if (question.serving.load.context > 0) return setup;
-  setup.context = release != Release{} && release < longer_context ? 2048 : 4096;
+  setup.context = release != EngineRelease{} && release < longer_context ? 2048 : 4096;
   setup.assumptions.push_back("--context " + std::to_string(setup.context) + ", Ollama's own: num_ctx says another");
   return setup;
 }

@@ -16,22 +16,22 @@ using quantity::product;
 namespace {
 
 /// Releases of vLLM at which what is accounted for here changed.
-constexpr Release larger_chunks{0, 7};      // of prompts beyond 32k: 2048 tokens instead of 512
-constexpr Release first_engine_v1{0, 8};    // one scheduler that always chunks prefills
-constexpr Release larger_share{0, 20};      // config/cache.py: 0.92 instead of 0.90
-constexpr Release estimates_graphs{0, 21};  // v1/worker/gpu_worker.py: captured graphs come out of the cache
-constexpr Release fused_sampler{0, 12};     // FlashInfer's sampler by default where it runs
-constexpr Release caches_states{0, 27};     // prefixes of hybrids are cached unasked (vllm pull 50991)
-constexpr Release exports_states{0, 33};    // kernels that hand out the state inside a prompt
-constexpr Release newest{0, 33};
+constexpr EngineRelease larger_chunks{0, 7};      // of prompts beyond 32k: 2048 tokens instead of 512
+constexpr EngineRelease first_engine_v1{0, 8};    // one scheduler that always chunks prefills
+constexpr EngineRelease larger_share{0, 20};      // config/cache.py: 0.92 instead of 0.90
+constexpr EngineRelease estimates_graphs{0, 21};  // v1/worker/gpu_worker.py: captured graphs come out of the cache
+constexpr EngineRelease fused_sampler{0, 12};     // FlashInfer's sampler by default where it runs
+constexpr EngineRelease caches_states{0, 27};     // prefixes of hybrids are cached unasked (vllm pull 50991)
+constexpr EngineRelease exports_states{0, 33};    // kernels that hand out the state inside a prompt
+constexpr EngineRelease newest{0, 33};
 
 /// Builds that are known by their month; releases are about one a month.
-Release release_of(const spec::Question& question) {
-  const Release stated = parse_release(question.serving.engine_version);
+EngineRelease release_of(const spec::Question& question) {
+  const EngineRelease stated = parse_release(question.serving.engine_version);
   constexpr std::int64_t first_year = 2000;
-  if (stated.major < first_year) return stated == Release{} || stated.major > 0 ? newest : stated;
-  if (stated < Release{2025, 4}) return {0, 6};
-  if (stated < Release{2025, 12}) return {0, 11};
+  if (stated.major < first_year) return stated == EngineRelease{} || stated.major > 0 ? newest : stated;
+  if (stated < EngineRelease{2025, 4}) return {0, 6};
+  if (stated < EngineRelease{2025, 12}) return {0, 11};
   return newest;
 }
 
@@ -40,7 +40,7 @@ constexpr std::int64_t largest_gib = 160;
 
 /// engine/arg_utils.py, EngineArgs.get_batch_defaults, of the API server. Before chunked prefill a step held the whole
 /// of the longest prompt.
-void set_batches(const spec::Question& question, const Release& release, Setup& setup) {
+void set_batches(const spec::Question& question, const EngineRelease& release, Setup& setup) {
   const Bytes memory = visible_memory(question) + question.serving.other_usage;
   const bool ampere = question.gpu && question.gpu->arch.starts_with("Ampere");
   const bool large = memory >= quantity::gib(large_gib) && !ampere;

@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t cell_padding = 256;
 
 /// Before May 2025 layers with a window kept all positions.
-constexpr Release windowed_cache{5427, 0};
+constexpr EngineRelease windowed_cache{5427, 0};
 
 bool is_quantized(spec::CacheType type) { return type >= spec::CacheType::q8_0; }
 

@@ -14,7 +14,7 @@ double number(Bytes size) { return static_cast<double>(quantity::in_bytes(size))
 /// The lines of the ledger whose names begin so.
 Bytes held(const RankMemory& memory, std::initializer_list<std::string_view> names) {
   auto sum = quantity::bytes(0);
-  for (const Holding& holding : memory.holdings) {
+  for (const MemoryLine& holding : memory.holdings) {
     for (const std::string_view name : names) {
       if (holding.id.starts_with(name)) sum += holding.size;
     }
@@ -24,7 +24,7 @@ Bytes held(const RankMemory& memory, std::initializer_list<std::string_view> nam
 
 /// What paged engines set aside on a rank, or what the sequences of the context take on all cards; llama.cpp logs the
 /// states of recurrent layers apart (src/llama-memory-recurrent.cpp, "RS buffer size").
-double cache_size(const Answer& answer) {
+double cache_size(const ServingAnswer& answer) {
   const EngineRow& row = row_of(answer.deployment.question.serving.engine);
   if (row.reserves) return number(answer.memory.pool);
   auto sum = quantity::bytes(0);
@@ -34,7 +34,7 @@ double cache_size(const Answer& answer) {
   return number(spec::reads_gguf(answer.deployment.question.serving.engine) ? sum - answer.state : sum);
 }
 
-std::optional<double> size_of(const Answer& answer, Measure measure, Scope scope) {
+std::optional<double> size_of(const ServingAnswer& answer, Measure measure, Scope scope) {
   const RankMemory& memory = answer.memory;
   switch (measure) {
     case Measure::weights:
@@ -66,7 +66,7 @@ std::optional<double> size_of(const Answer& answer, Measure measure, Scope scope
   }
 }
 
-std::optional<double> count_of(const Answer& answer, Measure measure) {
+std::optional<double> count_of(const ServingAnswer& answer, Measure measure) {
   switch (measure) {
     case Measure::kv_tokens:
       return static_cast<double>(answer.capacity.cache_tokens);
@@ -82,7 +82,7 @@ std::optional<double> count_of(const Answer& answer, Measure measure) {
 }
 
 /// What llama-bench shows of one request: tokens a second of its prompt, or of its answer.
-std::optional<double> measured_pace(const Answer& answer, Measure measure) {
+std::optional<double> measured_pace(const ServingAnswer& answer, Measure measure) {
   if (!answer.speed) return std::nullopt;
   const Speed& speed = *answer.speed;
   switch (measure) {
@@ -103,7 +103,7 @@ std::optional<double> measured_pace(const Answer& answer, Measure measure) {
 
 }  // namespace
 
-std::optional<double> predicted(const Answer& answer, Measure measure, Scope scope) {
+std::optional<double> predicted(const ServingAnswer& answer, Measure measure, Scope scope) {
   const bool needs_card = answer.memory.capacity > quantity::bytes(0);
   const bool of_card = measure == Measure::kv_cache || measure == Measure::device_total ||
                        measure == Measure::kv_tokens || measure == Measure::max_context ||

@@ -12,7 +12,7 @@ namespace {
 
 using Notes = std::vector<std::string>;
 
-void note_model(const spec::Question& question, const Answer& answer, Notes& notes) {
+void note_model(const spec::Question& question, const ServingAnswer& answer, Notes& notes) {
   const auto& shape = question.model.shape;
   const bool latent = shape.latent.kv_rank > 0;
   if (!latent && shape.kv_heads < question.layout.tp) {
@@ -56,7 +56,7 @@ bool leaves_experts(const spec::Question& question) {
   return question.serving.options.cpu_experts > 0 && question.model.shape.moe.experts > 0;
 }
 
-void note_load(const spec::Question& question, const Answer& answer, Notes& notes) {
+void note_load(const spec::Question& question, const ServingAnswer& answer, Notes& notes) {
   const auto& setup = answer.deployment.setup;
   const std::int64_t seats =
       quantity::product(setup.max_sequences, question.layout.dp, question.serving.layout.attention_dp);
@@ -84,7 +84,7 @@ bool uses_processor(const spec::Question& question) {
   return leaves_experts(question) || options.gpu_layers.value_or(all) < all;
 }
 
-std::vector<std::string> notes_on(const Answer& answer) {
+std::vector<std::string> notes_on(const ServingAnswer& answer) {
   const auto& question = answer.deployment.question;
   Notes notes;
   note_model(question, answer, notes);

@@ -5,7 +5,7 @@
 
 namespace llmcalc::serving {
 
-std::vector<std::string> notes_on(const Answer& answer);
+std::vector<std::string> notes_on(const ServingAnswer& answer);
 
 /// Whether what stays in host memory is multiplied there.
 bool uses_processor(const spec::Question& question);

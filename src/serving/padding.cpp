@@ -14,7 +14,7 @@ constexpr std::int64_t hidden_tile = 256;
 constexpr std::int64_t expert_tile = 128;
 
 /// gpt-oss-20b took 12.88 GiB, no tile more than it has, in the first release that served it (vllm issue 22331).
-constexpr Release first_padded{0, 11};
+constexpr EngineRelease first_padded{0, 11};
 
 bool is_padding(const std::string& version) { return version.empty() || parse_release(version) >= first_padded; }
 

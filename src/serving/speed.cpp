@@ -26,7 +26,7 @@ struct Pass {
   double shared_prompt = 0;  ///< of each where as many as fit into a step go together
   double step = 0;           ///< that makes one token of every running sequence
   double tokens = 1.0;       ///< that it makes of each, drafts counted
-  StepTime parts;
+  ServingStepTime parts;
 };
 
 /// Requests that run at once on one copy of the attention.
@@ -136,7 +136,7 @@ class LoadClock {
     return server + pace_.prompt * pass.own_prompt + waiting * pass.step;
   }
 
-  static std::vector<SpeedPart> parts_of(const StepTime& time) {
+  static std::vector<SpeedPart> parts_of(const ServingStepTime& time) {
     return {{"matrices", "matrix products", time.matrices},
             {"attention", "attention", time.attention},
             {"experts", "routed experts", time.experts},

@@ -42,7 +42,7 @@ struct StepClock::Step {
   bool decodes = false;
 };
 
-StepTime& StepTime::operator+=(const StepTime& more) {
+ServingStepTime& ServingStepTime::operator+=(const ServingStepTime& more) {
   matrices += more.matrices;
   attention += more.attention;
   experts += more.experts;
@@ -60,9 +60,9 @@ StepClock::StepClock(const Deployment& deployment, const timing::ServingKernels&
   narrow_cache_ = cache_width_ < 2.0;
 }
 
-StepTime StepClock::decode(double sequences, double positions, double tokens) const {
+ServingStepTime StepClock::decode(double sequences, double positions, double tokens) const {
   const double together = std::max(1.0, sequences / static_cast<double>(stages_.size()));
-  StepTime time;
+  ServingStepTime time;
   for (const StageWork& stage : stages_) time += pass(stage, {together, together * tokens, positions, true});
   const Overheads& beside = overheads();
   time.overhead += microseconds(beside.step_us + beside.request_us * sequences);
@@ -70,25 +70,25 @@ StepTime StepClock::decode(double sequences, double positions, double tokens) co
   return time;
 }
 
-StepTime StepClock::propose(double sequences, double positions) const {
+ServingStepTime StepClock::propose(double sequences, double positions) const {
   const StageWork& last = stages_.back();
   const Step step{sequences, sequences, positions, true};
   LayerWork layer = last.layers.back();
   layer.layers = 1;
-  StepTime time;
+  ServingStepTime time;
   add_layer(layer, last, step, time);
   if (last.head) time.matrices += matrix(*last.head, step);
   return time;
 }
 
-StepTime StepClock::prompt(double sequences, double positions) const {
-  StepTime time;
+ServingStepTime StepClock::prompt(double sequences, double positions) const {
+  ServingStepTime time;
   for (const StageWork& stage : stages_) time += pass(stage, {sequences, sequences * positions, positions, false});
   return time;
 }
 
-StepTime StepClock::pass(const StageWork& stage, const Step& step) const {
-  StepTime time;
+ServingStepTime StepClock::pass(const StageWork& stage, const Step& step) const {
+  ServingStepTime time;
   for (const LayerWork& layer : stage.layers) add_layer(layer, stage, step, time);
   if (stage.head) {
     Step last = step;
@@ -98,8 +98,9 @@ StepTime StepClock::pass(const StageWork& stage, const Step& step) const {
   return time;
 }
 
-void StepClock::add_layer(const LayerWork& layer, const StageWork& stage, const Step& step, StepTime& time) const {
-  StepTime one;
+void StepClock::add_layer(const LayerWork& layer, const StageWork& stage, const Step& step,
+                          ServingStepTime& time) const {
+  ServingStepTime one;
   for (const MatrixWork& each : layer.matrices) one.matrices += matrix(each, step);
   constexpr double launch_us = 2.5;  // as measured of kernels of training: presets/rates/unmeasured.json
   one.matrices += static_cast<double>(layer.activations) * microseconds(launch_us) +

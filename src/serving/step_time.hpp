@@ -8,7 +8,7 @@
 namespace llmcalc::serving {
 
 /// Where the time of a step goes.
-struct StepTime {
+struct ServingStepTime {
   quantity::Seconds matrices;   ///< of attention, dense MLP, shared experts and head
   quantity::Seconds attention;  ///< and recurrences
   quantity::Seconds experts;
@@ -16,7 +16,7 @@ struct StepTime {
   quantity::Seconds overhead;  ///< of the engine
 
   quantity::Seconds total() const { return matrices + attention + experts + exchange + overhead; }
-  StepTime& operator+=(const StepTime& more);
+  ServingStepTime& operator+=(const ServingStepTime& more);
 };
 
 /// Prices steps of one layout.
@@ -27,19 +27,19 @@ class StepClock {
   /// One pass over so many sequences of a rank, which have so many positions behind them (means of both). The sequences
   /// are spread over the pipeline's micro-batches, and a token goes through all stages.
   /// \param tokens  of each sequence: more than one where drafts are judged
-  StepTime decode(double sequences, double positions, double tokens) const;
+  ServingStepTime decode(double sequences, double positions, double tokens) const;
 
   /// A token of each sequence proposed by a layer of the model's own last kind (MTP, EAGLE), which is told the head's
   /// word each time: the head is read as often as tokens are proposed.
-  StepTime propose(double sequences, double positions) const;
+  ServingStepTime propose(double sequences, double positions) const;
 
   /// So many prompts of a rank at once, through all stages.
-  StepTime prompt(double sequences, double positions) const;
+  ServingStepTime prompt(double sequences, double positions) const;
 
  private:
   struct Step;
-  StepTime pass(const StageWork& stage, const Step& step) const;
-  void add_layer(const LayerWork& layer, const StageWork& stage, const Step& step, StepTime& time) const;
+  ServingStepTime pass(const StageWork& stage, const Step& step) const;
+  void add_layer(const LayerWork& layer, const StageWork& stage, const Step& step, ServingStepTime& time) const;
   quantity::Seconds matrix(const MatrixWork& matrix, const Step& step) const;
   quantity::Seconds mixer(const MixerWork& mixer, const Step& step) const;
   quantity::Seconds latent_or_grouped(const MixerWork& mixer, const Step& step) const;

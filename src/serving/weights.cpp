@@ -86,21 +86,21 @@ bool keeps_fp32(Role role) { return role == Role::router || role == Role::vector
 
 bool is_attention(Role role) { return role >= Role::query && role <= Role::attention_out; }
 
-Bytes* part_bytes(Part part, WeightBytes& sum) {
+Bytes* part_bytes(WeightPart part, WeightBytes& sum) {
   switch (part) {
-    case Part::table:
+    case WeightPart::table:
       return &sum.table;
-    case Part::lookups:
+    case WeightPart::lookups:
       return &sum.lookups;
-    case Part::head:
+    case WeightPart::head:
       return &sum.head;
-    case Part::attention:
+    case WeightPart::attention:
       return &sum.attention;
-    case Part::mlp:
+    case WeightPart::mlp:
       return &sum.mlp;
-    case Part::experts:
+    case WeightPart::experts:
       return &sum.experts;
-    case Part::other:
+    case WeightPart::other:
       break;
   }
   return &sum.other;
@@ -139,14 +139,14 @@ Role role_of(const Weight& weight) {
 
 bool is_expert(const Weight& weight) { return weight.split == layers::Split::expert; }
 
-Part part_of(const Weight& weight) {
+WeightPart part_of(const Weight& weight) {
   const Role role = role_of(weight);
-  if (role == Role::table) return Part::table;
-  if (role == Role::lookups) return Part::lookups;
-  if (role == Role::head) return Part::head;
-  if (is_attention(role)) return Part::attention;
-  if (is_expert(weight)) return Part::experts;
-  return is_layer_matrix(role) ? Part::mlp : Part::other;
+  if (role == Role::table) return WeightPart::table;
+  if (role == Role::lookups) return WeightPart::lookups;
+  if (role == Role::head) return WeightPart::head;
+  if (is_attention(role)) return WeightPart::attention;
+  if (is_expert(weight)) return WeightPart::experts;
+  return is_layer_matrix(role) ? WeightPart::mlp : WeightPart::other;
 }
 
 WeightBytes& WeightBytes::operator+=(const WeightBytes& more) {

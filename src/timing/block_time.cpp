@@ -7,9 +7,9 @@
 
 namespace llmcalc::timing {
 
-using layers::Group;
 using layers::Op;
 using layers::OpKind;
+using layers::RankGroup;
 using quantity::seconds;
 using quantity::Seconds;
 
@@ -22,14 +22,14 @@ formats::Dtype type_of(const Op& op, formats::Dtype compute) {
   return formats::is_narrow_float(compute) && !op.narrow ? formats::Dtype::bf16 : compute;
 }
 
-Seconds& part(PassTime& pass, Group group) {
+Seconds& part(PassTime& pass, RankGroup group) {
   switch (group) {
-    case Group::tensor:
+    case RankGroup::tensor:
       return pass.tensor;
-    case Group::context:
+    case RankGroup::context:
       return pass.context;
-    case Group::expert:
-    case Group::expert_tensor:
+    case RankGroup::expert:
+    case RankGroup::expert_tensor:
       return pass.expert;
   }
   return pass.tensor;

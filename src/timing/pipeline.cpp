@@ -10,7 +10,7 @@ using quantity::Seconds;
 /// The slowest stage sets the pace; the others cost their own time once. Interleaving divides it by the number of
 /// virtual stages (Narayanan et al. 2021, arXiv:2104.04473 §2.2.2); ZB-H1 fills it with weight gradients, one behind
 /// each of the two passes (Qi et al. 2023, arXiv:2401.10241 table 2: (p - 1)(T_F + T_B - T_W)).
-Seconds share_of_bubble(const Pace& stage, const spec::Layout& layout) {
+Seconds share_of_bubble(const MicroBatchTime& stage, const spec::Layout& layout) {
   if (layout.schedule == spec::Schedule::zero_bubble) {
     return std::max(seconds(0), stage.total - 2.0 * stage.weight_gradients);
   }

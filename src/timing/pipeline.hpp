@@ -19,11 +19,11 @@ struct StageTime {
   quantity::Seconds total() const {
     return forward.total() + recompute.total() + backward.total() + gathering + offloading;
   }
-  Pace pace() const { return {total(), weight_gradients}; }
+  MicroBatchTime pace() const { return {total(), weight_gradients}; }
 };
 
 /// What a micro-batch of a stage adds to the filling and draining of the pipeline.
-quantity::Seconds share_of_bubble(const Pace& stage, const spec::Layout& layout);
+quantity::Seconds share_of_bubble(const MicroBatchTime& stage, const spec::Layout& layout);
 
 /// Activations and their gradients between stages that nothing hides. \param hand_over  of one of them
 quantity::Seconds handing_on(const spec::Layout& layout, std::int64_t micro_batches, quantity::Seconds hand_over);

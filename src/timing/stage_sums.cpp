@@ -14,7 +14,7 @@ namespace {
 /// Frozen models run forward with each micro-batch, a value model is trained with it. Samples are made token by token,
 /// which no price of a whole pass says anything about.
 void add_companion(const program::Companion& companion, const StageGroup& group, std::span<const BlockTime> times,
-                   double pace, StageWork& stage) {
+                   double pace, StagePasses& stage) {
   if (companion.role == program::CompanionRole::generation) return;
   for (const program::BlockRun& run : group.runs) {
     const BlockTime& block = times[companion.runs[run.block]];
@@ -43,12 +43,12 @@ WeightTraffic weights_of(const StageGroup& stage, std::span<const WeightTraffic>
 
 void add_up_work(std::span<const StageGroup> stages, std::span<const BlockTime> times,
                  std::span<const program::Companion> companions, const spec::Question& question,
-                 const frameworks::Profile& profile, std::vector<StageWork>& work) {
+                 const frameworks::Profile& profile, std::vector<StagePasses>& work) {
   const double pace = pace_of_slowest(question.layout.gpus);
   const double forward_passes = profile.head.runs_forward_for_metrics ? 2.0 : 1.0;
   work.clear();
   for (const StageGroup& group : stages) {
-    StageWork& stage = work.emplace_back();
+    StagePasses& stage = work.emplace_back();
     for (const program::BlockRun& run : group.runs) {
       const BlockTime& block = times[run.block];
       const double n = pace * static_cast<double>(run.count);

@@ -53,7 +53,7 @@ class StepTimer {
   void time(const PricedStages& stages, PipelineTimes& times) const;
 
  private:
-  StageTime stage_time(const StageGroup& group, const StageWork& work, const StageTraffic& traffic) const;
+  StageTime stage_time(const StageGroup& group, const StagePasses& work, const StageTraffic& traffic) const;
   std::int64_t take_leaving(const program::BlockRun& run, std::int64_t& layers) const;
   Bytes leaving_of(const StageGroup& group) const;
   bool accumulates_apart() const;
@@ -121,10 +121,10 @@ Bytes StepTimer::leaving_of(const StageGroup& group) const {
   return saved;
 }
 
-StageTime StepTimer::stage_time(const StageGroup& group, const StageWork& work, const StageTraffic& traffic) const {
+StageTime StepTimer::stage_time(const StageGroup& group, const StagePasses& work, const StageTraffic& traffic) const {
   StageTime stage{work.forward, work.recompute, work.backward, work.weight_gradients, {}, {}};
   if (question_.layout.expert_overlap) {
-    hide_expert_exchanges(stage, prices_.network.span(layers::Group::expert).nodes() > 1);
+    hide_expert_exchanges(stage, prices_.network.span(layers::RankGroup::expert).nodes() > 1);
   }
   if (gathers_) {
     for (const program::BlockRun& run : group.runs) stage.gathering += gathering(run.block, run.count);
@@ -165,7 +165,7 @@ Seconds StepTimer::hand_over() const {
     return network.to_next_stage(costs_.handed_on);
   }
   const auto part = quantity::bytes(quantity::ceil_divide(in_bytes(costs_.handed_on), parts));
-  const GroupSpan group = network.span(layers::Group::tensor);
+  const GroupSpan group = network.span(layers::RankGroup::tensor);
   return network.to_next_stage(part) + network.collective(layers::Collective::all_gather, costs_.handed_on, group);
 }
 
@@ -181,7 +181,7 @@ void StepTimer::time(const PricedStages& stages, PipelineTimes& times) const {
     const StageTraffic& traffic = stages.traffic[i];
     const StageTime stage = stage_time(stages.groups[i], stages.work[i], traffic);
     times.groups.push_back({stage.pace(), stages.groups[i].stages});
-    const Pace& pace = times.groups.back().pace;
+    const MicroBatchTime& pace = times.groups.back().pace;
     if (pace.total > times.slowest.total) {
       slowest = stage;
       times.slowest = pace;
@@ -244,7 +244,7 @@ StepTime time_step(const program::Program& program, const spec::Question& questi
   std::vector<DataTraffic> blocks;
   time_traffic(weights, question, profile, prices, blocks);
   const auto groups = program::stage_groups(program);
-  std::vector<StageWork> work;
+  std::vector<StagePasses> work;
   add_up_work(groups, times, program.companions, question, profile, work);
   std::vector<StageTraffic> traffic;
   add_up_traffic(groups, weights, program.companions, question, profile, prices, traffic);

@@ -12,7 +12,7 @@ TEST_CASE("every framework has the row of its own place, and words that nobody e
   std::vector<std::string_view> words;
   for (std::size_t i = 0; i < static_cast<std::size_t>(spec::Framework::count); ++i) {
     const auto framework = static_cast<spec::Framework>(i);
-    const frameworks::Row& row = frameworks::row_of(framework);
+    const frameworks::FrameworkRow& row = frameworks::row_of(framework);
     CHECK(row.framework == framework);
     CHECK(row.words.size() > 0);
     CHECK(spec::name_of(framework) == row.words.front());

@@ -52,7 +52,7 @@ TEST_CASE("Without data, the model is compute-optimal at twenty tokens a paramet
   }
   const auto answer = scale(model(7));
   CHECK(value(answer, "tokens") == Approx(140e9));
-  CHECK(find_line(answer, "tokens_per_parameter")->origin == Origin::assumed);
+  CHECK(find_line(answer, "tokens_per_parameter")->origin == Standing::assumed);
   CHECK(find_line(answer, "compute_flops")->why.formula == "6 x params x tokens");
   CHECK(answer.assumptions.size() == 1);
 }
@@ -147,7 +147,7 @@ TEST_CASE("What is derived explains itself", "[scaling]") {
   CHECK(find_line(scale(budget), "params")->why.numbers == "sqrt(1.2e+22 FLOP / (6 x 20))");
   for (const auto& line : answer.lines) {
     CAPTURE(line.id);
-    CHECK((line.origin == Origin::given) == line.why.source.empty());
+    CHECK((line.origin == Standing::given) == line.why.source.empty());
     CHECK_FALSE(line.text.empty());
   }
 }

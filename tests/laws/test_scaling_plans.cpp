@@ -50,7 +50,7 @@ TEST_CASE("Money goes to the model that is best for it", "[scaling]") {
   CHECK(value(answer, "time_s") == Approx(2500 * 3600 / 8.0));
   CHECK(value(answer, "compute_flops") == Approx(2500 * 3600 * 0.4e15));
   CHECK(value(answer, "price_usd_per_hour") == Approx(4));
-  CHECK(find_line(answer, "mfu")->origin == Origin::assumed);
+  CHECK(find_line(answer, "mfu")->origin == Standing::assumed);
   const auto best = optimum_at({}, 3.6e21);
   CHECK(value(answer, "params") == Approx(best.split.params));
   CHECK(value(answer, "loss") == Approx(*best.loss));
@@ -93,7 +93,7 @@ TEST_CASE("A loss is reached at least compute", "[scaling]") {
   CHECK(value(scale(question), "compute_flops") == Approx(5.76e23).epsilon(1e-6));
   question.params = q::parameters(70'000'000'000);
   CHECK(value(scale(question), "tokens") == Approx(1.4e12).epsilon(0.03));
-  CHECK(find_line(scale(question), "loss")->origin == Origin::given);
+  CHECK(find_line(scale(question), "loss")->origin == Standing::given);
   question.tokens = q::tokens(1e12);
   CHECK_THROWS_WITH(scale(question), Contains("loss: follows"));
   question = budget(1e21);

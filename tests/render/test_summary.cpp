@@ -57,10 +57,10 @@ TEST_CASE("the screen is verdict, largest parts, time, room, what was assumed an
 
 TEST_CASE("a text that the screen cuts off says that it goes on, and a command is whole or not there") {
   const auto on_screen = [](std::size_t lines) {
-    Block table{{"table"}};
-    Block text{{"a text", "that goes on"}};
+    Paragraph table{{"table"}};
+    Paragraph text{{"a text", "that goes on"}};
     text.trim = Trim::text;
-    Block command{{"serve \\", "  --more"}};
+    Paragraph command{{"serve \\", "  --more"}};
     command.trim = Trim::whole;
     std::array blocks{table, text, command};
     return on_a_screen(blocks, lines);

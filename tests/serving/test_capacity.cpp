@@ -16,7 +16,7 @@ Words with(Words words, const Words& more) {
   return words;
 }
 
-serving::Answer ask(const Words& words) { return serving::serve(test::served(words)); }
+serving::ServingAnswer ask(const Words& words) { return serving::serve(test::served(words)); }
 
 const Words servers[] = {
     {"model", "llama-3-8b", "quant", "awq", "gpu", "rtx-4090", "max_position", "1000000"},
@@ -38,8 +38,8 @@ TEST_CASE("the longest context fits and one token more does not") {
     const auto first = ask(with(server, {"context", "4096"}));
     const std::int64_t longest = first.capacity.max_context;
     REQUIRE(longest > 4096);
-    CHECK(ask(with(server, {"context", std::to_string(longest)})).verdict == serving::Verdict::fits);
-    CHECK(ask(with(server, {"context", std::to_string(longest + 1)})).verdict == serving::Verdict::does_not_fit);
+    CHECK(ask(with(server, {"context", std::to_string(longest)})).verdict == serving::ServingVerdict::fits);
+    CHECK(ask(with(server, {"context", std::to_string(longest + 1)})).verdict == serving::ServingVerdict::does_not_fit);
   }
 }
 
@@ -58,7 +58,7 @@ TEST_CASE("advice does what it says") {
   const Words server{"model", "llama-3-70b", "gpu", "h100-sxm", "context", "8192", "concurrency", "8"};
   const auto question = test::served(server);
   const auto answer = serving::serve(question);
-  REQUIRE(answer.verdict == serving::Verdict::does_not_fit);
+  REQUIRE(answer.verdict == serving::ServingVerdict::does_not_fit);
   const auto advice = serving::advise(question, answer.capacity, [] { return std::optional<spec::Accelerator>(); });
   REQUIRE(!advice.empty());
   for (const auto& change : advice) {
@@ -79,7 +79,7 @@ TEST_CASE("advice does what it says") {
     }
     CAPTURE(change.change);
     CHECK(ask(changed).capacity.max_concurrency == change.max_concurrency);
-    CHECK(ask(changed).verdict == serving::Verdict::fits);
+    CHECK(ask(changed).verdict == serving::ServingVerdict::fits);
   }
 }
 

@@ -31,7 +31,7 @@ TEST_CASE("vLLM's log of an 8B and a 70B") {
   CHECK(gib(large, Measure::weights) == Approx(33.88).margin(0.005));
   CHECK(gib(large, Measure::activation_peak) == Approx(4.84).epsilon(0.03));
   CHECK(gib(large, Measure::kv_cache) == Approx(32.00).epsilon(0.02));
-  CHECK(serving::serve(on_h100("llama-3.3-70b", "fp8", "1")).verdict == serving::Verdict::does_not_fit);
+  CHECK(serving::serve(on_h100("llama-3.3-70b", "fp8", "1")).verdict == serving::ServingVerdict::does_not_fit);
 }
 
 TEST_CASE("vLLM before prefills were chunked profiles the whole context") {
@@ -43,8 +43,8 @@ TEST_CASE("vLLM before prefills were chunked profiles the whole context") {
   CHECK(gib(with("20000"), Measure::torch_peak) == Approx(17.06).epsilon(0.002));
   CHECK(gib(with("29000"), Measure::torch_peak) == Approx(17.98).epsilon(0.002));
   CHECK(gib(with("29000"), Measure::kv_cache) == Approx(2.89).epsilon(0.02));
-  CHECK(serving::serve(with("20000")).verdict == serving::Verdict::fits);
-  CHECK(serving::serve(with("29000")).verdict == serving::Verdict::does_not_fit);
+  CHECK(serving::serve(with("20000")).verdict == serving::ServingVerdict::fits);
+  CHECK(serving::serve(with("29000")).verdict == serving::ServingVerdict::does_not_fit);
 }
 
 // "PyTorch activation peak memory 1.26GiB" of Meta-Llama-3-8B on one H100 and on two: vllm pull 10511.
@@ -59,11 +59,11 @@ TEST_CASE("vLLM's first engine samples for all sequences on each rank when it pr
 }
 
 TEST_CASE("releases are read from versions and dates") {
-  CHECK(serving::parse_release("v0.11.2") == serving::Release{0, 11});
-  CHECK(serving::parse_release("0.5.9rc1") == serving::Release{0, 5});
-  CHECK(serving::parse_release("2024-12") == serving::Release{2024, 12});
-  CHECK(serving::parse_release("b6895") == serving::Release{6895, 0});
-  CHECK(serving::parse_release("nightly") == serving::Release{});
+  CHECK(serving::parse_release("v0.11.2") == serving::EngineRelease{0, 11});
+  CHECK(serving::parse_release("0.5.9rc1") == serving::EngineRelease{0, 5});
+  CHECK(serving::parse_release("2024-12") == serving::EngineRelease{2024, 12});
+  CHECK(serving::parse_release("b6895") == serving::EngineRelease{6895, 0});
+  CHECK(serving::parse_release("nightly") == serving::EngineRelease{});
 }
 
 // vllm config/cache.py: gpu_memory_utilization is 0.92 from 0.20.0 on, 0.9 before.
@@ -119,8 +119,8 @@ TEST_CASE("an engine starts with the share that it is told would do, and not wit
     const auto at = reason.find("--memory-fraction ");
     REQUIRE(at != std::string::npos);
     const double share = std::stod(reason.substr(at + std::string_view("--memory-fraction ").size()));
-    CHECK(with(share).verdict == serving::Verdict::fits);
-    CHECK(with(share - 0.001).verdict == serving::Verdict::does_not_fit);
+    CHECK(with(share).verdict == serving::ServingVerdict::fits);
+    CHECK(with(share - 0.001).verdict == serving::ServingVerdict::does_not_fit);
   }
 }
 
@@ -139,7 +139,7 @@ TEST_CASE("what nothing follows from is refused") {
 
 TEST_CASE("memory that others take stops vLLM before anything is loaded") {
   const auto answer = serving::serve(test::served({"model", "llama-3-8b", "gpu", "a100-80", "other_usage", "20GiB"}));
-  CHECK(answer.verdict == serving::Verdict::does_not_fit);
+  CHECK(answer.verdict == serving::ServingVerdict::does_not_fit);
   CHECK(answer.reason.starts_with("free memory"));
 }
 

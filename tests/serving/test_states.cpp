@@ -74,11 +74,11 @@ const std::string lfm2 =
     "conv_L_cache":3,"block_auto_adjust_ff_dim":false,"block_ff_dim":8192,
     "full_attn_idxs":[2,5,8,10,12,14]})";
 
-serving::Answer serve(const std::string& config, const std::vector<std::string>& words) {
+serving::ServingAnswer serve(const std::string& config, const std::vector<std::string>& words) {
   return serving::serve(test::served(words, config));
 }
 
-serving::Answer on_h100(const std::string& config, std::vector<std::string> words) {
+serving::ServingAnswer on_h100(const std::string& config, std::vector<std::string> words) {
   words.insert(words.end(), {"gpu", "h100-sxm", "context", "16384"});
   return serve(config, words);
 }

@@ -140,7 +140,7 @@ TEST_CASE("tensor-parallel groups over nodes have the adapters to themselves, da
   // With 200 Gbit/s adapters eight groups of one rank a node have 25 GB/s each, one group of eight has 200.
   const Network wide(a100(), spread_over(16, 16));
   const Network many(a100(), spread_over(16, 8));
-  const double alone = bus_bandwidth(wide, Collective::all_reduce, gib(1), wide.span(layers::Group::tensor));
+  const double alone = bus_bandwidth(wide, Collective::all_reduce, gib(1), wide.span(layers::RankGroup::tensor));
   const double shared = bus_bandwidth(many, Collective::all_reduce, gib(1), many.data());
   CHECK(alone == Approx(180).epsilon(0.02));
   CHECK(shared == Approx(22.5).epsilon(0.02));

@@ -6,7 +6,7 @@
 
 using namespace llmcalc;
 using namespace llmcalc::timing_test;
-using layers::Group;
+using layers::RankGroup;
 using timing::GroupSpan;
 using timing::Network;
 
@@ -23,14 +23,14 @@ void check(const GroupSpan& span, std::int64_t ranks, std::int64_t per_node, std
 TEST_CASE("16 ranks with tensor 2 and pipeline 4 lie as in Megatron's example") {
   // Tensor groups [g0, g1], ...; data groups [g0, g2], [g1, g3], ...; pipeline groups [g0, g4, g8, g12], ...
   const Network network(a100(), spread_over(16, 2, 4));
-  check(network.span(Group::tensor), 2, 2, 4);
+  check(network.span(RankGroup::tensor), 2, 2, 4);
   check(network.data(), 2, 2, 4);
 }
 
 TEST_CASE("a tensor group fills its node or spans whole nodes") {
-  check(Network(a100(), spread_over(64, 8)).span(Group::tensor), 8, 8, 1);
-  check(Network(a100(), spread_over(64, 16)).span(Group::tensor), 16, 8, 1);
-  check(Network(a100(), spread_over(64, 1)).span(Group::tensor), 1, 1, 1);
+  check(Network(a100(), spread_over(64, 8)).span(RankGroup::tensor), 8, 8, 1);
+  check(Network(a100(), spread_over(64, 16)).span(RankGroup::tensor), 16, 8, 1);
+  check(Network(a100(), spread_over(64, 1)).span(RankGroup::tensor), 1, 1, 1);
 }
 
 TEST_CASE("data-parallel groups lie between the tensor-parallel ones of a node") {
@@ -45,7 +45,7 @@ TEST_CASE("context-parallel ranks reduce gradients with the data-parallel ones")
   layout.cp = 4;
   layout.dp = 8;
   const Network network(a100(), layout);
-  check(network.span(Group::context), 4, 4, 2);
+  check(network.span(RankGroup::context), 4, 4, 2);
   check(network.data(), 32, 4, 2);
 }
 
@@ -53,13 +53,13 @@ TEST_CASE("experts are spread over data-parallel ranks that are neighbours") {
   auto layout = spread_over(64, 2);
   layout.ep = 8;
   const Network network(a100(), layout);
-  check(network.span(Group::expert), 8, 8, 1);
-  check(network.span(Group::expert_tensor), 1, 1, 1);
+  check(network.span(RankGroup::expert), 8, 8, 1);
+  check(network.span(RankGroup::expert_tensor), 1, 1, 1);
   check(network.expert_data(), 8, 1, 8);
   layout.etp = 2;
   const Network cut(a100(), layout);
-  check(cut.span(Group::expert), 8, 4, 2);
-  check(cut.span(Group::expert_tensor), 2, 2, 4);
+  check(cut.span(RankGroup::expert), 8, 4, 2);
+  check(cut.span(RankGroup::expert_tensor), 2, 2, 4);
   check(cut.expert_data(), 4, 1, 8);
 }
 
@@ -84,7 +84,7 @@ TEST_CASE("a rack of 72 holds 64 of 128 ranks, and its machines' adapters togeth
   auto layout = spread_over(128, 8);
   layout.nodes = 32;
   const Network network(gpu, layout);
-  check(network.span(Group::tensor), 8, 8, 8);
+  check(network.span(RankGroup::tensor), 8, 8, 8);
   check(network.data(), 16, 8, 8);
   // Eight data-parallel groups of a rack share 64 adapters of 400 Gbit/s: 360 GB/s each at nine tenths.
   const auto size = quantity::gib(4);

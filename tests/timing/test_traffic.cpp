@@ -238,7 +238,7 @@ TEST_CASE("sequence-parallel stages hand on their slices and gather nothing") {
   const auto whole = quantity::bytes(2LL * 2048 * 8192);
   const double part = in_seconds(network.to_next_stage(quantity::bytes(in_bytes(whole) / 8)));
   const double gather =
-      in_seconds(network.collective(layers::Collective::all_gather, whole, network.span(layers::Group::tensor)));
+      in_seconds(network.collective(layers::Collective::all_gather, whole, network.span(layers::RankGroup::tensor)));
   constexpr double times = 2 * (3 + 7);  // both ways, at each of three hops and between eight micro-batches
   CHECK(in_seconds(step_of(asked).pipeline) == Approx(times * part));
   CHECK(in_seconds(step_of(test::Asked(line + "0")).pipeline) == Approx(times * (part + gather)));

@@ -84,7 +84,7 @@ std::vector<read::Given> words_of(const read::MeasuredRun& run) {
 
 /// What memory says stays as it is while the constants change.
 struct Asked {
-  serving::Answer answer;
+  serving::ServingAnswer answer;
   spec::Measure measure;
 };
 

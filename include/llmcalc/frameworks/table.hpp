@@ -47,7 +47,7 @@ struct Space {
   bool splits_models = true;  ///< by tensor, pipeline, context or expert parallelism
 };
 
-struct Row {
+struct FrameworkRow {
   spec::Framework framework;
   List<std::string_view, 4> words;  ///< the first is the canonical one
   std::string_view title;           ///< for sentences: "Megatron-LM"
@@ -68,7 +68,7 @@ struct Row {
   std::string_view measured;  ///< whose runs of this very framework stand behind its estimates; empty: none do
 };
 
-const Row& row_of(spec::Framework framework);
+const FrameworkRow& row_of(spec::Framework framework);
 
 /// Whether a run makes a model from scratch, as opposed to tuning one that is published.
 bool pretrains(const spec::Question& question);
@@ -77,7 +77,7 @@ bool pretrains(const spec::Question& question);
 formats::Dtype gradients_of(const spec::Training& training, spec::Sharding sharding);
 
 /// All rows, in the order of the enumeration.
-std::span<const Row* const> rows();
+std::span<const FrameworkRow* const> rows();
 
 }  // namespace llmcalc::frameworks
 

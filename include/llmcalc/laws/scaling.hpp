@@ -73,7 +73,7 @@ struct ScaleQuestion {
   ScaleFollowUps follow_ups;
 };
 
-enum class Origin { given, derived, assumed };
+enum class Standing { given, derived, assumed };
 
 /// What a line is about: the run itself, or an answer to a follow-up.
 enum class ScaleSection { run, optimum, smaller, serving, serving_budget, batch };
@@ -83,7 +83,7 @@ struct ScaleLine {
   std::string_view label;  ///< "compute"
   double value = 0.0;      ///< in the unit of the id
   std::string text;        ///< "5.88e+21 FLOP"
-  Origin origin = Origin::given;
+  Standing origin = Standing::given;
   answer::Explanation why;  ///< of what was derived or assumed; empty for what was given
   ScaleSection section = ScaleSection::run;
 };

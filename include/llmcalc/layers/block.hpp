@@ -24,7 +24,7 @@ inline constexpr std::string_view recurrent_state = "recurrent state";
 inline constexpr std::string_view convolution_state = "convolution state";
 
 /// What generation keeps of a tensor from one step to the next: a part for each position, or for each sample.
-enum class Kept : std::uint8_t { nothing, by_position, by_sample };
+enum class Cached : std::uint8_t { nothing, by_position, by_sample };
 
 /// An activation of one micro-batch on this rank. Its identity is its index: saved by two operations it counts once.
 struct Tensor {
@@ -34,7 +34,7 @@ struct Tensor {
   bool survives_recompute = false;  ///< a checkpointed block keeps it instead of making it again
   bool discarded = false;           ///< given up after the forward pass though saved, until its group is run again
   bool kept_by_node = false;  ///< autograd's node holds it until the graph goes, not only until it has run backward
-  Kept kept = Kept::nothing;
+  Cached kept = Cached::nothing;
 };
 
 /// What an operation is; the time walk prices by it, the explanation names it.
@@ -68,12 +68,12 @@ struct Product {
 enum class Collective { all_reduce, all_gather, reduce_scatter, all_to_all, ring };
 
 /// Which ranks take part.
-enum class Group { tensor, context, expert, expert_tensor };
+enum class RankGroup { tensor, context, expert, expert_tensor };
 
 /// What an operation exchanges with the other ranks of a group.
 struct Message {
   Collective kind = Collective::all_reduce;
-  Group group = Group::tensor;
+  RankGroup group = RankGroup::tensor;
   bool backward = false;    ///< in the backward pass; otherwise forward, and again when the operation is recomputed
   bool overlapped = false;  ///< runs beside the operation's own work
   quantity::Bytes size;     ///< of the whole tensor; of a ring, what one rank passes on in all its steps

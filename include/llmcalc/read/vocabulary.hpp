@@ -13,12 +13,12 @@ struct Question;
 
 namespace llmcalc::read {
 
-enum class Group { model, run, engine, load, layout, hardware, answer };
+enum class TermGroup { model, run, engine, load, layout, hardware, answer };
 
 /// One term, written once: parsing, echo, help and documentation follow from it.
 struct Term {
   std::string_view name;  ///< "kv_heads"; the flag is --kv-heads
-  Group group;
+  TermGroup group;
   std::string_view values;                   ///< "integer", "0|1"; empty where `words` says it
   std::vector<std::string_view> (*words)();  ///< of a closed vocabulary; nullptr elsewhere
   std::string_view help;
@@ -44,7 +44,7 @@ std::string values_of(const Term& term);
 /// A word that stands for several terms, or for a term in another spelling; resolve() expands it.
 struct Shorthand {
   std::string_view name;
-  Group group;
+  TermGroup group;
   std::string_view values;
   std::string_view help;
 };

@@ -15,7 +15,7 @@ namespace llmcalc::render {
 /// Everything a renderer may print about one server.
 struct ServingReport {
   std::vector<EchoLine> question;
-  serving::Answer answer;
+  serving::ServingAnswer answer;
   std::vector<serving::Candidate> advice;    ///< changes that make it fit, or fit more
   std::vector<serving::Candidate> found;     ///< what --find compared, the chosen one marked by `carries`
   std::vector<serving::CardAnswer> cards;    ///< where no accelerator was named

@@ -10,10 +10,10 @@
 
 namespace llmcalc::serving {
 
-enum class Verdict { fits, does_not_fit, no_accelerator };
+enum class ServingVerdict { fits, does_not_fit, no_accelerator };
 
-struct Answer {
-  Verdict verdict = Verdict::no_accelerator;
+struct ServingAnswer {
+  ServingVerdict verdict = ServingVerdict::no_accelerator;
   std::string reason;  ///< why it does not start
   Deployment deployment;
   RankMemory memory;  ///< of the tightest rank with one request of the context; without an accelerator, with all
@@ -29,12 +29,12 @@ struct Answer {
 };
 
 /// \throws quantity::BadInput when the engine cannot run what was asked for
-Answer serve(const spec::Question& question);
+ServingAnswer serve(const spec::Question& question);
 
 /// What a tool would show for the card: holdings and cache, and what the engine adds behind the limit.
-quantity::Bytes device_total(const Answer& answer);
+quantity::Bytes device_total(const ServingAnswer& answer);
 
 /// Over all cards of one copy.
-quantity::Bytes device_total_of_all(const Answer& answer);
+quantity::Bytes device_total_of_all(const ServingAnswer& answer);
 
 }  // namespace llmcalc::serving

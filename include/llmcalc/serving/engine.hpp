@@ -17,17 +17,17 @@
 
 namespace llmcalc::serving {
 
-/// Release of an engine, or the month of a build that is known by its date.
-struct Release {
+/// What an engine calls its release, or the month of a build that is known by its date.
+struct EngineRelease {
   std::int64_t major = 0;
   std::int64_t minor = 0;
 
-  friend auto operator<=>(const Release&, const Release&) = default;
+  friend auto operator<=>(const EngineRelease&, const EngineRelease&) = default;
 };
 
 /// Options of an engine with nothing left open.
 struct Setup {
-  Release release;
+  EngineRelease release;
   spec::CacheType cache = spec::CacheType::bf16;
   std::int64_t context = 0;  ///< longest sequence that the server takes
   double memory_fraction = 1.0;
@@ -65,7 +65,7 @@ struct Demand {
 
 /// A line of the ledger. A measured one is a constant of the runtime, not a sum. Its words are literals: bisections put
 /// ledgers together by the hundred.
-struct Holding {
+struct MemoryLine {
   std::string_view id;
   std::string_view label;
   quantity::Bytes size;
@@ -86,7 +86,7 @@ struct BlockGroup {
 struct RankMemory {
   quantity::Bytes capacity;  ///< of the accelerator, as programs see it
   quantity::Bytes limit;     ///< what the engine lets holdings and cache take together
-  std::vector<Holding> holdings;
+  std::vector<MemoryLine> holdings;
   quantity::Bytes pool;     ///< set aside for the cache; negative where the holdings exceed the limit
   quantity::Bytes needed;   ///< of the cache for the demand
   quantity::Bytes host;     ///< in host memory
@@ -125,7 +125,7 @@ bool takes_options(const spec::Serving& serving);
 
 /// The releases of "0.11", "v0.11.2", "0.5.9rc1"; of "2024-12" and "2026-01-03" year and month. Zeros where no number
 /// is found.
-Release parse_release(std::string_view text);
+EngineRelease parse_release(std::string_view text);
 
 /// Builds the step program once and walks it. \pre the question was resolved and the engine can run it
 Deployment deploy(const spec::Question& question);

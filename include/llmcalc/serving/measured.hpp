@@ -12,6 +12,6 @@ namespace llmcalc::serving {
 enum class Scope { one_card, all_cards };
 
 /// In the unit of read::MeasuredRun::value; empty where the answer has no such figure.
-std::optional<double> predicted(const Answer& answer, spec::Measure measure, Scope scope);
+std::optional<double> predicted(const ServingAnswer& answer, spec::Measure measure, Scope scope);
 
 }  // namespace llmcalc::serving

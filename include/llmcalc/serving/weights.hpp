@@ -34,10 +34,10 @@ enum class Role {
 };
 
 /// The part of the ledger that a tensor belongs to.
-enum class Part { table, lookups, head, attention, mlp, experts, other };
+enum class WeightPart { table, lookups, head, attention, mlp, experts, other };
 
 Role role_of(const layers::Weight& weight);
-Part part_of(const layers::Weight& weight);
+WeightPart part_of(const layers::Weight& weight);
 
 /// True of a matrix of which every expert has its own.
 bool is_expert(const layers::Weight& weight);

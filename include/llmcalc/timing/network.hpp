@@ -30,7 +30,7 @@ class Network {
 
   /// Where a group lies when ranks are numbered tensor, context, data, pipeline, innermost first, and experts are
   /// spread over the data-parallel ranks (Megatron-LM core/parallel_state.py, order "tp-cp-ep-dp-pp").
-  GroupSpan span(layers::Group group) const { return groups_[static_cast<std::size_t>(group)]; }
+  GroupSpan span(layers::RankGroup group) const { return groups_[static_cast<std::size_t>(group)]; }
   GroupSpan data() const {
     return data_;
   }  ///< ranks that reduce gradients of the dense weights: data and context parallel

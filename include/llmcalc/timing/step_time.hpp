@@ -35,7 +35,7 @@ struct StepTime {
 };
 
 /// What one micro-batch takes on a stage.
-struct Pace {
+struct MicroBatchTime {
   quantity::Seconds total;
   quantity::Seconds weight_gradients;  ///< of these, what no other stage waits for
 };
@@ -45,11 +45,11 @@ struct Pace {
 struct PipelineTimes {
   /// Stages of one pace.
   struct Group {
-    Pace pace;
+    MicroBatchTime pace;
     std::int64_t stages = 1;
   };
   std::vector<Group> groups;
-  Pace slowest;
+  MicroBatchTime slowest;
   StepTime step;                ///< without pipeline and bubble
   quantity::Seconds passes;     ///< of the step
   quantity::Seconds hand_over;  ///< of one activation from a stage to the next
@@ -68,7 +68,7 @@ struct StepPrices {
 };
 
 /// What the blocks of a stage take for one micro-batch, however their weights are sharded and offloaded.
-struct StageWork {
+struct StagePasses {
   PassTime forward;
   PassTime recompute;
   PassTime backward;
@@ -88,7 +88,7 @@ struct StageTraffic {
 /// Sums over the blocks of each stage; `work` is overwritten, its storage reused.
 void add_up_work(std::span<const program::StageGroup> stages, std::span<const BlockTime> times,
                  std::span<const program::Companion> companions, const spec::Question& question,
-                 const frameworks::Profile& profile, std::vector<StageWork>& work);
+                 const frameworks::Profile& profile, std::vector<StagePasses>& work);
 
 /// The same of their weights.
 void add_up_traffic(std::span<const program::StageGroup> stages, std::span<const WeightTraffic> weights,
@@ -107,7 +107,7 @@ double pace_of_slowest(std::int64_t accelerators);
 /// The stages of a pipeline, and of each what was added up.
 struct PricedStages {
   std::span<const program::StageGroup> groups;
-  std::span<const StageWork> work;
+  std::span<const StagePasses> work;
   std::span<const StageTraffic> traffic;
 };
 

@@ -28,7 +28,7 @@ const OwnRuns* Catalogue::own_runs(spec::Framework framework) const {
   return found == own_runs_->end() ? nullptr : &*found;
 }
 
-void take_calibration(Draft& draft) {
+void take_calibration(QuestionDraft& draft) {
   const OwnRuns* own = draft.catalogue.own_runs(draft.training().framework);
   if (own == nullptr || draft.training().activations != spec::ActivationModel::program) return;
   draft.question.calibration = own->calibration;

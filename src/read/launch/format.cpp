@@ -11,7 +11,7 @@
 namespace llmcalc::read {
 namespace {
 
-bool is_named(const Row& row, std::string_view key) {
+bool is_named(const FormatRow& row, std::string_view key) {
   if (!row.key.ends_with('*')) return row.key == key;
   return key.starts_with(row.key.substr(0, row.key.size() - 1));
 }
@@ -23,7 +23,7 @@ bool is_off(const Setting& setting) {
 }
 
 /// A word that a trainer knows and we do not: what would have to be guessed.
-[[noreturn]] void refuse_word(const Row& row, const Setting& setting) {
+[[noreturn]] void refuse_word(const FormatRow& row, const Setting& setting) {
   std::string known;
   for (const auto& spelling : row.spellings) known.append(known.empty() ? "" : ", ").append(spelling.theirs);
   throw quantity::BadInput(
@@ -38,14 +38,14 @@ bool is_switch(std::string_view name) {
 }
 
 /// A switch in front of a variable that nobody set is on; whatever the variable holds is not read.
-void take_switch(const Row& row, const Setting& setting, Sheet& sheet) {
+void take_switch(const FormatRow& row, const Setting& setting, Sheet& sheet) {
   if (sheet.is_bare(setting.key)) {
     sheet.assume(setting.unknown + " (" + setting.where + ") is not known: options in it are not read");
   }
   if (const auto truth = sheet.truth(setting.key)) sheet.say(row.name, *truth ? "1" : "0", setting);
 }
 
-void take_term(const Row& row, const Setting& setting, Sheet& sheet) {
+void take_term(const FormatRow& row, const Setting& setting, Sheet& sheet) {
   if (is_switch(row.name)) return take_switch(row, setting, sheet);
   if (!setting.unknown.empty()) return sheet.take(row.name, setting);
   if (says_nothing(setting)) return;
@@ -58,9 +58,9 @@ void take_term(const Row& row, const Setting& setting, Sheet& sheet) {
 
 }  // namespace
 
-const Row* find_row(const Format& format, std::string_view key) {
+const FormatRow* find_row(const Format& format, std::string_view key) {
   for (const auto table : format.tables) {
-    const auto row = std::ranges::find_if(table, [&](const Row& each) { return is_named(each, key); });
+    const auto row = std::ranges::find_if(table, [&](const FormatRow& each) { return is_named(each, key); });
     if (row != table.end()) return &*row;
   }
   return nullptr;
@@ -68,7 +68,7 @@ const Row* find_row(const Format& format, std::string_view key) {
 
 void apply(const Format& format, Sheet& sheet) {
   for (const Setting& setting : sheet.settings().all()) {
-    const Row* row = find_row(format, setting.key);
+    const FormatRow* row = find_row(format, setting.key);
     if (row == nullptr) {
       sheet.reading().unread.push_back(setting.key + " (" + setting.where + ")");
     } else if (row->use == Use::term) {

@@ -25,7 +25,7 @@ struct Spelling {
 };
 
 /// A row of a format's table.
-struct Row {
+struct FormatRow {
   std::string_view key;  ///< "micro_batch_size"; "wandb_*" stands for all that begin so
   Use use = Use::harmless;
   std::string_view name = {};                ///< of the term; of an unmapped key, what is assumed instead
@@ -35,7 +35,7 @@ struct Row {
 struct Format {
   std::string_view name;       ///< "axolotl configuration"
   std::string_view framework;  ///< word of --framework or --engine; empty where the file does not decide it
-  std::span<const std::span<const Row>> tables;
+  std::span<const std::span<const FormatRow>> tables;
   /// True for a file of this format, by its keys.
   bool (*recognizes)(const Settings& settings);
   void (*rules)(Sheet& sheet);
@@ -44,7 +44,7 @@ struct Format {
   void (*rename)(Settings& settings) = nullptr;
 };
 
-const Row* find_row(const Format& format, std::string_view key);
+const FormatRow* find_row(const Format& format, std::string_view key);
 
 /// Takes over every setting that the tables know, and names those that they do not; then the rules.
 void apply(const Format& format, Sheet& sheet);

@@ -13,7 +13,7 @@ namespace llmcalc::read {
 namespace {
 
 /// Hugging Face's peft (config.py, tuners/lora/config.py).
-constexpr Row adapter_rows[] = {
+constexpr FormatRow adapter_rows[] = {
     {"base_model_name_or_path", Use::term, "model"},
     {"r", Use::term, "lora_rank"},
     {"lora_dropout", Use::term, "lora_dropout"},
@@ -23,7 +23,7 @@ constexpr Row adapter_rows[] = {
     {"use_dora", Use::rule},
     {"*"},
 };
-constexpr std::span<const Row> adapter_tables[] = {adapter_rows};
+constexpr std::span<const FormatRow> adapter_tables[] = {adapter_rows};
 
 constexpr Spelling adapters[] = {
     {"lora", "lora"}, {"adalora", "adalora"}, {"ia3", "ia3"}, {"prompt_tuning", "prompt"}, {"prefix_tuning", "prefix"}};

@@ -10,13 +10,13 @@ constexpr double micros_per_second = 1e6;
 constexpr double nanos_per_second = 1e9;
 
 /// Source of what the others say: checked, and kept for the person who reads the file.
-template <class Group>
-void for_the_reader(Group& /*group*/, const JsonPlace& value) {
+template <class TermGroup>
+void for_the_reader(TermGroup& /*group*/, const JsonPlace& value) {
   value.sentences();
 }
 
-template <auto member, class Group>
-void set_micros(Group& group, const JsonPlace& value) {
+template <auto member, class TermGroup>
+void set_micros(TermGroup& group, const JsonPlace& value) {
   group.*member = quantity::seconds(value.number() / micros_per_second);
 }
 

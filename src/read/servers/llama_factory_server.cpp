@@ -13,7 +13,7 @@ namespace {
 constexpr Spelling engines[] = {{"huggingface", "hf"}, {"hf", "hf"}, {"vllm", "vllm"}, {"sglang", "sglang"}};
 constexpr Spelling types[] = {{"float16", "f16"}, {"float32", "f32"}};
 
-constexpr Row rows[] = {
+constexpr FormatRow rows[] = {
     {"model_name_or_path", Use::term, "model"},
     {"infer_backend", Use::term, "engine", engines},
     {"adapter_name_or_path", Use::rule},
@@ -54,7 +54,7 @@ constexpr Row rows[] = {
     {"use_fast_tokenizer"},
 };
 
-constexpr std::span<const Row> tables[] = {rows};
+constexpr std::span<const FormatRow> tables[] = {rows};
 
 bool recognizes(const Settings& settings) {
   const bool trains = settings.has("stage") || settings.has("do_train") || settings.has("output_dir");

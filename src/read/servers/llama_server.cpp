@@ -13,7 +13,7 @@ constexpr Spelling caches[] = {{"f16", "fp16"},  {"bf16", "bf16"},   {"q8_0", "q
                                {"q5_0", "q5_1"}, {"iq4_nl", "q4_0"}, {"f32", ""}};
 constexpr Spelling splits[] = {{"layer", "layer"}, {"row", "row"}, {"none", ""}};
 
-constexpr Row rows[] = {
+constexpr FormatRow rows[] = {
     {"np", Use::term, "slots"},
     {"parallel", Use::term, "slots"},
     {"n_parallel", Use::term, "slots"},
@@ -134,7 +134,7 @@ constexpr Row rows[] = {
     {"positional*"},
 };
 
-constexpr std::span<const Row> tables[] = {rows};
+constexpr std::span<const FormatRow> tables[] = {rows};
 
 /// Layers beyond all there are stand for all (the usual 99 and 999).
 void take_layers(Sheet& sheet) {

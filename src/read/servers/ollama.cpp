@@ -5,7 +5,7 @@
 namespace llmcalc::read {
 namespace {
 
-constexpr Row modelfile_rows[] = {
+constexpr FormatRow modelfile_rows[] = {
     {"num_ctx", Use::term, "context"},
     {"num_gpu", Use::term, "gpu_layers"},
     {"num_batch", Use::term, "ubatch"},
@@ -16,7 +16,7 @@ constexpr Row modelfile_rows[] = {
 
 constexpr Spelling caches[] = {{"f16", ""}, {"q8_0", "q8_0"}, {"q4_0", "q4_0"}};
 
-constexpr Row command_rows[] = {
+constexpr FormatRow command_rows[] = {
     {"context_length", Use::term, "context"},
     {"num_parallel", Use::term, "slots"},
     {"kv_cache_type", Use::term, "kv_dtype", caches},
@@ -28,8 +28,8 @@ constexpr Row command_rows[] = {
     {"*"},
 };
 
-constexpr std::span<const Row> modelfile_tables[] = {modelfile_rows};
-constexpr std::span<const Row> command_tables[] = {command_rows};
+constexpr std::span<const FormatRow> modelfile_tables[] = {modelfile_rows};
+constexpr std::span<const FormatRow> command_tables[] = {command_rows};
 
 void modelfile_rules(Sheet& sheet) {
   take_served_model(sheet, {"from"});

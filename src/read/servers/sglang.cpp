@@ -28,7 +28,7 @@ constexpr Spelling quantizations[] = {{"awq", "awq"},
 constexpr Spelling caches[] = {{"auto", ""},     {"fp8_e5m2", "fp8"},  {"fp8_e4m3", "fp8"},
                                {"bf16", "bf16"}, {"bfloat16", "bf16"}, {"fp4_e2m1", "nvfp4"}};
 
-constexpr Row rows[] = {
+constexpr FormatRow rows[] = {
     {"mem_fraction_static", Use::term, "memory_fraction"},
     {"context_length", Use::term, "context"},
     {"chunked_prefill_size", Use::rule},
@@ -120,7 +120,7 @@ constexpr Row rows[] = {
     {"positional*"},
 };
 
-constexpr std::span<const Row> tables[] = {rows};
+constexpr std::span<const FormatRow> tables[] = {rows};
 
 bool recognizes(const Settings& settings) {
   return settings.has("model_path") &&

@@ -10,7 +10,7 @@ namespace {
 constexpr Spelling caches[] = {
     {"auto", ""}, {"fp8", "fp8"}, {"nvfp4", "nvfp4"}, {"bfloat16", "bf16"}, {"float16", "fp16"}};
 
-constexpr Row rows[] = {
+constexpr FormatRow rows[] = {
     {"tp_size", Use::rule},
     {"tensor_parallel_size", Use::rule},
     {"pp_size", Use::term, "pp"},
@@ -69,7 +69,7 @@ constexpr Row rows[] = {
     {"ray"},
 };
 
-constexpr std::span<const Row> tables[] = {rows};
+constexpr std::span<const FormatRow> tables[] = {rows};
 
 bool recognizes(const Settings& settings) { return settings.has("kv_cache_config.free_gpu_memory_fraction"); }
 

@@ -18,7 +18,7 @@ constexpr Spelling quantizations[] = {
 constexpr Spelling caches[] = {{"auto", ""},        {"fp8", "fp8"},       {"fp8_e4m3", "fp8"},
                                {"fp8_e5m2", "fp8"}, {"bfloat16", "bf16"}, {"nvfp4", "nvfp4"}};
 
-constexpr Row rows[] = {
+constexpr FormatRow rows[] = {
     {"tensor_parallel_size", Use::term, "tp"},
     {"tp", Use::term, "tp"},
     {"pipeline_parallel_size", Use::term, "pp"},
@@ -137,7 +137,7 @@ constexpr Row rows[] = {
     {"gdn_prefill_backend"},
 };
 
-constexpr std::span<const Row> tables[] = {rows};
+constexpr std::span<const FormatRow> tables[] = {rows};
 
 bool recognizes(const Settings& settings) {
   const bool sized = settings.has("max_model_len") || settings.has("gpu_memory_utilization");

@@ -7,7 +7,7 @@
 namespace llmcalc::read {
 namespace {
 
-constexpr Row rows[] = {
+constexpr FormatRow rows[] = {
     {"num_processes", Use::term, "gpus"},
     {"num_machines", Use::term, "nodes"},
     {"distributed_type", Use::rule},
@@ -52,7 +52,7 @@ constexpr Row rows[] = {
     {"kt_config*", Use::unmapped, "experts stay on the accelerator, which KTransformers keeps on the host"},
 };
 
-constexpr std::span<const Row> tables[] = {rows};
+constexpr std::span<const FormatRow> tables[] = {rows};
 
 bool recognizes(const Settings& settings) {
   return settings.has("distributed_type") || settings.has("compute_environment");

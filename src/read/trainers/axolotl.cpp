@@ -12,7 +12,7 @@ namespace {
 constexpr Spelling algorithms[] = {{"dpo", "dpo"}, {"ipo", "dpo"},   {"simpo", "orpo"}, {"orpo", "orpo"},
                                    {"kto", "kto"}, {"grpo", "grpo"}, {"gdpo", "grpo"}};
 
-constexpr Row rows[] = {
+constexpr FormatRow rows[] = {
     {"base_model", Use::term, "model"},
     {"micro_batch_size", Use::term, "micro_batch"},
     {"sequence_len", Use::term, "seq"},
@@ -159,7 +159,7 @@ constexpr Row rows[] = {
     {"cosine_*"},
 };
 
-const std::span<const Row> tables[] = {rows, trainer_rows(), harmless_rows()};
+const std::span<const FormatRow> tables[] = {rows, trainer_rows(), harmless_rows()};
 
 bool recognizes(const Settings& settings) { return settings.has("base_model"); }
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view bucket = "DeepSpeed's own bucket sizes are counted";
 
-constexpr Row rows[] = {
+constexpr FormatRow rows[] = {
     {"train_micro_batch_size_per_gpu", Use::term, "micro_batch"},
     {"gradient_accumulation_steps", Use::term, "grad_accum"},
     {"train_batch_size", Use::term, "global_batch"},
@@ -80,7 +80,7 @@ constexpr Row rows[] = {
     {"_comment"},
 };
 
-constexpr std::span<const Row> tables[] = {rows};
+constexpr std::span<const FormatRow> tables[] = {rows};
 
 bool recognizes(const Settings& settings) {
   for (const auto key : {"zero_optimization.stage", "train_micro_batch_size_per_gpu", "bf16.enabled", "fp16.enabled"}) {

@@ -16,7 +16,7 @@ namespace {
 constexpr Spelling stages[] = {{"pt", "sft"},  {"sft", "sft"}, {"rm", "orpo"},
                                {"dpo", "dpo"}, {"kto", "kto"}, {"ppo", "ppo"}};
 
-constexpr Row rows[] = {
+constexpr FormatRow rows[] = {
     {"cutoff_len", Use::term, "seq"},
     {"stage", Use::term, "algorithm", stages},
     {"lora_rank", Use::term, "lora_rank"},
@@ -112,7 +112,8 @@ constexpr Row rows[] = {
     {"max_new_tokens"},
 };
 
-const std::span<const Row> tables[] = {rows, trainer_rows(), harmless_rows(), megatron_rows(), megatron_quiet_rows()};
+const std::span<const FormatRow> tables[] = {rows, trainer_rows(), harmless_rows(), megatron_rows(),
+                                             megatron_quiet_rows()};
 
 bool recognizes(const Settings& settings) {
   for (const auto key : {"finetuning_type", "stage", "cutoff_len", "export_dir", "model_class"}) {

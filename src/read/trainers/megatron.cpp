@@ -16,7 +16,7 @@ constexpr Spelling exchanges[] = {
 constexpr Spelling optimizers[] = {{"adam", "adamw"}, {"sgd", "sgd"}, {"muon", "muon"}, {"dist_muon", "muon"}};
 constexpr Spelling impls[] = {{"transformer_engine", "transformer-engine"}, {"local", "local"}};
 
-constexpr Row rows[] = {
+constexpr FormatRow rows[] = {
     {"num_layers", Use::term, "layers"},
     {"hidden_size", Use::term, "hidden"},
     {"num_attention_heads", Use::term, "heads"},
@@ -99,7 +99,7 @@ constexpr Row rows[] = {
 };
 
 /// What moves neither bytes nor seconds, by the beginnings of its names.
-constexpr Row quiet_rows[] = {
+constexpr FormatRow quiet_rows[] = {
     {"lr*"},
     {"min_lr"},
     {"clip_grad"},
@@ -189,7 +189,7 @@ constexpr Row quiet_rows[] = {
     {"mtp_loss*"},
 };
 
-const std::span<const Row> tables[] = {rows, quiet_rows, megatron_yaml_rows()};
+const std::span<const FormatRow> tables[] = {rows, quiet_rows, megatron_yaml_rows()};
 
 bool recognizes(const Settings& settings) {
   if (settings.has("language_model.num_layers")) return true;
@@ -204,8 +204,8 @@ void rules(Sheet& sheet) {
 
 }  // namespace
 
-std::span<const Row> megatron_rows() { return rows; }
-std::span<const Row> megatron_quiet_rows() { return quiet_rows; }
+std::span<const FormatRow> megatron_rows() { return rows; }
+std::span<const FormatRow> megatron_quiet_rows() { return quiet_rows; }
 
 const Format& megatron_format() {
   static const Format format{"Megatron-LM arguments", "megatron", tables, recognizes, rules, false,

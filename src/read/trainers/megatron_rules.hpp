@@ -7,9 +7,9 @@
 
 namespace llmcalc::read {
 
-std::span<const Row> megatron_rows();
-std::span<const Row> megatron_quiet_rows();
-std::span<const Row> megatron_yaml_rows();
+std::span<const FormatRow> megatron_rows();
+std::span<const FormatRow> megatron_quiet_rows();
+std::span<const FormatRow> megatron_yaml_rows();
 
 /// The keys of --yaml-cfg as those of the command line; nothing where they are those already.
 void rename_megatron_yaml(Settings& settings);

@@ -44,7 +44,7 @@ void take_activation(Settings& settings) {
 }
 
 /// Keys that only the YAML has.
-constexpr Row yaml_rows[] = {
+constexpr FormatRow yaml_rows[] = {
     {"yaml_cfg"},
     {"activation_func", Use::rule},
     {"add_bias_linear", Use::rule},
@@ -112,6 +112,6 @@ void rename_megatron_yaml(Settings& settings) {
   settings = std::move(renamed);
 }
 
-std::span<const Row> megatron_yaml_rows() { return yaml_rows; }
+std::span<const FormatRow> megatron_yaml_rows() { return yaml_rows; }
 
 }  // namespace llmcalc::read

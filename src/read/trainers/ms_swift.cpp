@@ -23,7 +23,7 @@ constexpr Spelling algorithms[] = {{"dpo", "dpo"}, {"orpo", "orpo"}, {"simpo", "
 constexpr Spelling methods[] = {{"lora", "lora"}, {"full", "full"},     {"adalora", "adalora"}, {"longlora", "lora"},
                                 {"ia3", "ia3"},   {"prefix", "prefix"}, {"llamapro", "full"},   {"qlora", "qlora"}};
 
-constexpr Row own_rows[] = {
+constexpr FormatRow own_rows[] = {
     {"model", Use::term, "model"},
     {"model_id_or_path", Use::term, "model"},
     {"attn_impl", Use::term, "attention", attention_words},
@@ -91,9 +91,9 @@ constexpr Row own_rows[] = {
     {"mcore_*"},
 };
 
-const std::span<const Row> tables[] = {own_rows, trainer_rows(), harmless_rows()};
-const std::span<const Row> megatron_tables[] = {own_rows, megatron_rows(), megatron_quiet_rows(), trainer_rows(),
-                                                harmless_rows()};
+const std::span<const FormatRow> tables[] = {own_rows, trainer_rows(), harmless_rows()};
+const std::span<const FormatRow> megatron_tables[] = {own_rows, megatron_rows(), megatron_quiet_rows(), trainer_rows(),
+                                                      harmless_rows()};
 
 bool recognizes(const Settings& settings) { return settings.has("tuner_type") || settings.has("train_type"); }
 

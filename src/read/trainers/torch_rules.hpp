@@ -64,8 +64,8 @@ void assume_reward_model(Sheet& sheet, std::string_view key);
 void take_liger(Sheet& sheet, std::string_view key);
 
 /// Keys that all of them share.
-std::span<const Row> trainer_rows();   ///< of transformers' TrainingArguments
-std::span<const Row> harmless_rows();  ///< logging, saving, schedules, seeds
+std::span<const FormatRow> trainer_rows();   ///< of transformers' TrainingArguments
+std::span<const FormatRow> harmless_rows();  ///< logging, saving, schedules, seeds
 
 /// accelerate keeps what FSDP trains in fp32 under mixed precision, whatever it was loaded as (accelerator.py,
 /// _prepare_fsdp2; utils/fsdp_utils.py, fsdp2_prepare_model).

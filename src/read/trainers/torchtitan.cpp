@@ -14,7 +14,7 @@ namespace {
 
 constexpr Spelling optimizers[] = {{"adamw", "adamw"}, {"adam", "adamw"}};
 
-constexpr Row rows[] = {
+constexpr FormatRow rows[] = {
     {"training.local_batch_size", Use::term, "micro_batch"},
     {"training.batch_size", Use::term, "micro_batch"},
     {"training.global_batch_size", Use::rule},
@@ -70,7 +70,7 @@ constexpr Row rows[] = {
     {"positional*"},
 };
 
-constexpr std::span<const Row> tables[] = {rows};
+constexpr std::span<const FormatRow> tables[] = {rows};
 
 bool recognizes(const Settings& settings) {
   return settings.has("model.flavor") || (settings.has("training.seq_len") && settings.has("model.name"));

@@ -12,7 +12,7 @@
 namespace llmcalc::read {
 namespace {
 
-constexpr Row rows[] = {
+constexpr FormatRow rows[] = {
     {"batch_size", Use::term, "micro_batch"},
     {"gradient_accumulation_steps", Use::term, "grad_accum"},
     {"tokenizer.max_seq_len", Use::term, "seq"},
@@ -110,7 +110,7 @@ constexpr Row rows[] = {
     {"data_parallel_*"},
 };
 
-constexpr std::span<const Row> tables[] = {rows};
+constexpr std::span<const FormatRow> tables[] = {rows};
 
 bool recognizes(const Settings& settings) {
   return settings.has("model._component_") || settings.has("tokenizer._component_");

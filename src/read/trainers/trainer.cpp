@@ -11,7 +11,7 @@ namespace llmcalc::read {
 namespace {
 
 /// trl's ModelConfig (trainer/model_config.py) and the configurations of its trainers.
-constexpr Row rows[] = {
+constexpr FormatRow rows[] = {
     {"model", Use::term, "model"},
     {"lora_r", Use::term, "lora_rank"},
     {"lora_rank", Use::term, "lora_rank"},
@@ -65,7 +65,7 @@ constexpr Row rows[] = {
     {"top_k"},
 };
 
-const std::span<const Row> tables[] = {rows, trainer_rows(), harmless_rows()};
+const std::span<const FormatRow> tables[] = {rows, trainer_rows(), harmless_rows()};
 
 bool recognizes(const Settings& settings) {
   return settings.has("per_device_train_batch_size") || settings.has("deepspeed_config") ||

@@ -5,7 +5,7 @@
 namespace llmcalc::read {
 namespace {
 
-constexpr Row rows[] = {
+constexpr FormatRow rows[] = {
     {"model_name_or_path", Use::term, "model"},
     {"per_device_train_batch_size", Use::term, "micro_batch"},
     {"per_gpu_train_batch_size", Use::term, "micro_batch"},
@@ -59,7 +59,7 @@ constexpr Row rows[] = {
     {"torchao*", Use::unmapped, "it is not modelled"},
 };
 
-constexpr Row quiet_rows[] = {
+constexpr FormatRow quiet_rows[] = {
     {"output_dir"},
     {"logging_*"},
     {"log_*"},
@@ -151,7 +151,7 @@ constexpr Row quiet_rows[] = {
 
 }  // namespace
 
-std::span<const Row> trainer_rows() { return rows; }
-std::span<const Row> harmless_rows() { return quiet_rows; }
+std::span<const FormatRow> trainer_rows() { return rows; }
+std::span<const FormatRow> harmless_rows() { return quiet_rows; }
 
 }  // namespace llmcalc::read

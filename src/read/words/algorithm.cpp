@@ -40,7 +40,7 @@ bool implies_reference(const spec::Training& training) {
 
 }  // namespace
 
-void complete_algorithm(Draft& draft) {
+void complete_algorithm(QuestionDraft& draft) {
   spec::Training& training = draft.training();
   if (draft.given("reference") || !implies_reference(training)) return;
   training.reference = trains_adapters(training.method) ? Reference::base : Reference::model;
@@ -48,7 +48,7 @@ void complete_algorithm(Draft& draft) {
   draft.assume("reference", "algorithm " + std::string(spec::name_of(training.algorithm)), "--reference " + word);
 }
 
-void check_algorithm(const Draft& draft) {
+void check_algorithm(const QuestionDraft& draft) {
   const auto& training = draft.question.training;
   const bool trains = spec::has_backward_pass(training.method);
   if (training.algorithm != Algorithm::sft && !trains) draft.contradiction("algorithm", "method", "nothing is trained");

@@ -17,7 +17,7 @@ using spec::Method;
 
 /// Kernels that go from the hidden state to the loss read the head's matrix and know nothing of an adapter beside it
 /// (Liger-Kernel transformers/model/llama.py; apple/ml-cross-entropy transformers/llama.py: lm_head.weight).
-void check_loss(const Draft& draft) {
+void check_loss(const QuestionDraft& draft) {
   const auto& training = draft.question.training;
   const bool takes_head = training.loss == spec::Loss::fused_linear || training.loss == spec::Loss::cut;
   const auto& targets = training.adapter.targets;
@@ -25,7 +25,7 @@ void check_loss(const Draft& draft) {
   draft.contradiction("loss", "lora_targets", "its kernel reads the head's matrix alone", "--loss chunked");
 }
 
-void check_adapter(const Draft& draft) {
+void check_adapter(const QuestionDraft& draft) {
   const auto& training = draft.question.training;
   for (const auto term : {"lora_rank", "lora_targets"}) {
     if (spec::has_low_rank(training.method) || !draft.given(term)) continue;
@@ -43,7 +43,7 @@ void check_adapter(const Draft& draft) {
 /// Learned positions are the same on every rank, so that none can hold a part of the sequence. Prefixes are past keys
 /// and values, which checkpoints do not pass on (peft peft_model.py, "Prefix tuning does not work with gradient
 /// checkpointing").
-void check_virtual_tokens(const Draft& draft) {
+void check_virtual_tokens(const QuestionDraft& draft) {
   const auto& training = draft.question.training;
   if (!has_virtual_tokens(training.method)) return;
   const auto& layout = draft.question.layout;
@@ -54,7 +54,7 @@ void check_virtual_tokens(const Draft& draft) {
   }
 }
 
-void check_weights(const Draft& draft) {
+void check_weights(const QuestionDraft& draft) {
   const auto& training = draft.question.training;
   const bool quantized = formats::is_quantized(training.precision.weights);
   if (training.method == Method::qlora && !quantized) {
@@ -70,21 +70,21 @@ void check_weights(const Draft& draft) {
   }
 }
 
-void check_autocast(const Draft& draft) {
+void check_autocast(const QuestionDraft& draft) {
   const auto& precision = draft.question.training.precision;
   if (precision.autocast && precision.weights == precision.compute) {
     draft.contradiction("autocast", "weights", "there is nothing to cast: products are computed in that type");
   }
 }
 
-void check_moments(const Draft& draft) {
+void check_moments(const QuestionDraft& draft) {
   const auto& training = draft.question.training;
   const auto moments = quantized_moments(training.optimizer);
   if (!moments || *moments == training.precision.moments) return;
   draft.contradiction("optimizer_states", "optimizer", "its moments are " + std::string(spec::name_of(*moments)));
 }
 
-void check_optimizer(const Draft& draft) {
+void check_optimizer(const QuestionDraft& draft) {
   const auto& training = draft.question.training;
   if (draft.given("optimizer_rank") && default_projection_rank(training) == 0) {
     draft.contradiction("optimizer_rank", "optimizer", "only galore-adamw-8bit and apollo project gradients");
@@ -95,7 +95,7 @@ void check_optimizer(const Draft& draft) {
 }
 
 /// Megatron-LM core/transformer/transformer_config.py, __post_init__: modules that the model does not have are refused.
-void check_recompute_modules(const Draft& draft) {
+void check_recompute_modules(const QuestionDraft& draft) {
   using spec::RecomputeModule;
   const auto& shape = draft.question.model.shape;
   const auto& modules = draft.question.training.recompute.modules;
@@ -117,7 +117,7 @@ void check_recompute_modules(const Draft& draft) {
   }
 }
 
-void check_recompute(const Draft& draft) {
+void check_recompute(const QuestionDraft& draft) {
   if (draft.given("recompute_modules") &&
       draft.question.training.recompute.policy != spec::RecomputePolicy::selective) {
     draft.contradiction("recompute_modules", "recompute", "modules belong to selective recompute");
@@ -125,7 +125,7 @@ void check_recompute(const Draft& draft) {
   check_recompute_modules(draft);
 }
 
-void check_experts(const Draft& draft) {
+void check_experts(const QuestionDraft& draft) {
   const auto& shape = draft.question.model.shape;
   for (const auto term : {"top_k", "expert_ffn"}) {
     if (draft.given(term) && shape.moe.experts == 0) draft.contradiction(term, "experts", "the model has no experts");
@@ -138,7 +138,7 @@ void check_experts(const Draft& draft) {
   }
 }
 
-void check_sequence(const Draft& draft) {
+void check_sequence(const QuestionDraft& draft) {
   const auto& shape = draft.question.model.shape;
   if (shape.position == spec::Position::learned && draft.question.training.seq > shape.max_position) {
     draft.contradiction("seq", "max_position", "a learned position table has no more rows");
@@ -146,7 +146,7 @@ void check_sequence(const Draft& draft) {
 }
 
 /// What the framework cannot do is refused by name, with those that can.
-void check_abilities(const Draft& draft) {
+void check_abilities(const QuestionDraft& draft) {
   const auto framework = draft.question.training.framework;
   const auto term = frameworks::unable_to(framework, draft.question);
   if (term.empty()) return;
@@ -158,25 +158,25 @@ void check_abilities(const Draft& draft) {
   draft.contradiction(term, "framework", std::string(frameworks::row_of(framework).title) + " cannot do that", hint);
 }
 
-void check_layout(const Draft& draft) {
+void check_layout(const QuestionDraft& draft) {
   const auto& question = draft.question;
   const auto* rule = frameworks::broken_rule({question.model.shape, question.training, question.layout});
   if (rule != nullptr) draft.contradiction(rule->term, rule->other, rule->why, std::string(rule->hint));
 }
 
-void check_rank(const Draft& draft) {
+void check_rank(const QuestionDraft& draft) {
   const auto& question = draft.question;
   if (question.rank.kind != spec::RankChoice::Kind::stage || question.rank.stage < question.layout.pp) return;
   draft.contradiction("rank", "pp", "stages are counted from 0 to " + std::to_string(question.layout.pp - 1));
 }
 
 /// \throws quantity::BadInput where the accelerator multiplies in no type that carries this one
-void check_products(const Draft& draft) {
+void check_products(const QuestionDraft& draft) {
   const auto& question = draft.question;
   if (question.gpu) spec::matrix_peak(*question.gpu, question.training.precision.compute);
 }
 
-void check_offload(const Draft& draft) {
+void check_offload(const QuestionDraft& draft) {
   const auto& training = draft.question.training;
   if (draft.given("offload_layers") && training.offload != spec::Offload::activations) {
     draft.contradiction("offload_layers", "offload", "only activations leave layer by layer", "--offload activations");
@@ -188,7 +188,7 @@ void check_offload(const Draft& draft) {
 
 /// TransformerEngine pytorch/attention/dot_product_attention/utils.py, get_attention_backend: FP8 attention needs
 /// Hopper or newer.
-void check_narrow_parts(const Draft& draft) {
+void check_narrow_parts(const QuestionDraft& draft) {
   const auto& training = draft.question.training;
   const bool narrow = formats::is_narrow_float(training.precision.compute);
   for (const auto& [term, on] : {std::pair("fp8_attention", training.fp8_attention), {"fp8_head", training.fp8_head}}) {
@@ -201,13 +201,13 @@ void check_narrow_parts(const Draft& draft) {
   }
 }
 
-void check_documents(const Draft& draft) {
+void check_documents(const QuestionDraft& draft) {
   const auto& training = draft.question.training;
   if (training.document_length <= training.seq) return;
   draft.contradiction("document_length", "seq", "documents are packed into sequences");
 }
 
-void check_graphs(const Draft& draft) {
+void check_graphs(const QuestionDraft& draft) {
   const auto& training = draft.question.training;
   if (frameworks::row_of(training.framework).engine == frameworks::TrainingEngine::megatron_core) return;
   const auto refuse = [&](std::string_view term) {
@@ -217,7 +217,7 @@ void check_graphs(const Draft& draft) {
   if (!training.softmax_fusion) refuse("softmax_fusion");
 }
 
-void check_data(const Draft& draft) {
+void check_data(const QuestionDraft& draft) {
   for (const auto& [one, other] : {std::pair("samples", "tokens"), {"steps", "tokens"}, {"steps", "samples"}}) {
     if (draft.given(one) && draft.given(other)) draft.contradiction(one, other, "both say how much data there is");
   }
@@ -232,7 +232,7 @@ void check_data(const Draft& draft) {
 
 }  // namespace
 
-void check_combinations(const Draft& draft) {
+void check_combinations(const QuestionDraft& draft) {
   check_abilities(draft);
   check_adapter(draft);
   check_loss(draft);

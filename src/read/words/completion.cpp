@@ -27,21 +27,21 @@ constexpr std::int64_t adapter_width = 64;   // Houlsby et al. 2019, arXiv:1902.
 std::int64_t replica_size(const spec::Layout& layout) { return product(layout.tp, layout.pp, layout.cp); }
 
 /// One of the factors of a product that must come out exactly.
-std::int64_t exact_share(const Draft& draft, std::int64_t whole, std::int64_t part, std::string_view whole_term,
+std::int64_t exact_share(const QuestionDraft& draft, std::int64_t whole, std::int64_t part, std::string_view whole_term,
                          std::string_view part_term, std::string_view rule) {
   if (whole % part != 0 || whole < part) draft.contradiction(whole_term, part_term, rule);
   return whole / part;
 }
 
 /// The term to name when a product of layout degrees does not come out: the first that was given.
-std::string_view given_degree(const Draft& draft) {
+std::string_view given_degree(const QuestionDraft& draft) {
   for (const std::string_view term : {"tp", "pp", "cp"}) {
     if (draft.given(term)) return term;
   }
   return "dp";
 }
 
-void complete_sharding(Draft& draft) {
+void complete_sharding(QuestionDraft& draft) {
   take_default(draft, "sharding");
   const bool is_said = draft.given("sharding") || draft.layout().sharding != spec::Sharding::none;
   if (is_said || draft.layout().dp == 1) return;
@@ -51,7 +51,7 @@ void complete_sharding(Draft& draft) {
 
 constexpr std::string_view node_rule = "gpus = nodes x gpus_per_node";
 
-std::optional<std::int64_t> stated_per_node(Draft& draft) {
+std::optional<std::int64_t> stated_per_node(QuestionDraft& draft) {
   const Given* word = draft.words.find("gpus_per_node");
   if (word == nullptr) return std::nullopt;
   draft.set_origin("gpus_per_node", word->origin);
@@ -59,14 +59,14 @@ std::optional<std::int64_t> stated_per_node(Draft& draft) {
 }
 
 /// The accelerators of a run of which only the machines were said, or one of them.
-void count_machines(Draft& draft, std::int64_t per_node) {
+void count_machines(QuestionDraft& draft, std::int64_t per_node) {
   const Given& word = *draft.words.find(draft.given("nodes") ? "nodes" : "gpus_per_node");
   draft.layout().gpus =
       check_range(product(draft.layout().nodes, per_node), 1, max_dimension, word.text, word.origin.where);
   draft.derive("gpus", "nodes x gpus_per_node");
 }
 
-void complete_nodes(Draft& draft, std::optional<std::int64_t> per_node) {
+void complete_nodes(QuestionDraft& draft, std::optional<std::int64_t> per_node) {
   spec::Layout& layout = draft.layout();
   if (draft.given("nodes")) {
     if (per_node && product(layout.nodes, *per_node) != layout.gpus) {
@@ -86,11 +86,11 @@ void complete_nodes(Draft& draft, std::optional<std::int64_t> per_node) {
 constexpr std::string_view batch_rule = "global_batch = micro_batch x grad_accum x dp";
 
 /// Sequences of one optimizer step on one rank.
-std::int64_t batch_of_rank(const Draft& draft, const spec::Training& training, std::int64_t dp) {
+std::int64_t batch_of_rank(const QuestionDraft& draft, const spec::Training& training, std::int64_t dp) {
   return exact_share(draft, training.global_batch, dp, "global_batch", draft.given("dp") ? "dp" : "gpus", batch_rule);
 }
 
-void split_global_batch(Draft& draft) {
+void split_global_batch(QuestionDraft& draft) {
   spec::Training& training = draft.training();
   const auto of_rank = batch_of_rank(draft, training, draft.layout().dp);
   if (draft.given("grad_accum") && !draft.given("micro_batch")) {
@@ -113,7 +113,7 @@ void split_global_batch(Draft& draft) {
   training.grad_accum = accum;
 }
 
-void complete_low_rank(Draft& draft) {
+void complete_low_rank(QuestionDraft& draft) {
   spec::Training& training = draft.training();
   const bool starts_wider = training.method == Method::adalora;
   if (!starts_wider) take_default(draft, "lora_rank");
@@ -131,7 +131,7 @@ void complete_low_rank(Draft& draft) {
 
 /// Megatron-LM cuts experts as it cuts the rest where nobody says (core/parallel_state.py, initialize_model_parallel:
 /// None is the tensor-parallel size).
-void complete_expert_cut(Draft& draft) {
+void complete_expert_cut(QuestionDraft& draft) {
   spec::Layout& layout = draft.layout();
   const bool follows = frameworks::row_of(draft.training().framework).cuts_experts_as_layers;
   if (!follows || draft.shape().moe.experts == 0 || draft.given("etp") || layout.tp == 1) return;
@@ -141,7 +141,7 @@ void complete_expert_cut(Draft& draft) {
 
 }  // namespace
 
-void complete_sequence(Draft& draft) {
+void complete_sequence(QuestionDraft& draft) {
   auto& shape = draft.shape();
   auto& training = draft.training();
   take_default(draft, "seq");
@@ -163,11 +163,11 @@ void complete_sequence(Draft& draft) {
 }
 
 /// The models of presets and files say what theirs were trained with.
-void complete_dropout(Draft& draft) {
+void complete_dropout(QuestionDraft& draft) {
   if (!draft.given("model") && !draft.given("config")) take_default(draft, "dropout");
 }
 
-void complete_layout(Draft& draft) {
+void complete_layout(QuestionDraft& draft) {
   complete_expert_cut(draft);
   spec::Layout& layout = draft.layout();
   const auto replica = replica_size(layout);
@@ -188,12 +188,12 @@ void complete_layout(Draft& draft) {
   complete_sharding(draft);
 }
 
-void complete_pipeline(Draft& draft) {
+void complete_pipeline(QuestionDraft& draft) {
   if (!frameworks::counts_ends_as_layers({draft.shape(), draft.training(), draft.layout()})) return;
   draft.assumptions.emplace_back("embedding and loss each take a layer's place in the pipeline, as in Megatron-LM");
 }
 
-void complete_batch(Draft& draft) {
+void complete_batch(QuestionDraft& draft) {
   spec::Training& training = draft.training();
   if (draft.given("global_batch")) return split_global_batch(draft);
   const bool has_micro_batch = take_default(draft, "micro_batch");
@@ -203,7 +203,7 @@ void complete_batch(Draft& draft) {
   draft.derive("global_batch", "micro_batch x grad_accum x dp");
 }
 
-void complete_kernels(Draft& draft) {
+void complete_kernels(QuestionDraft& draft) {
   for (const auto term : {"recompute", "offload", "loss", "attention", "optimizer_impl", "fused_kernels", "compile",
                           "reshard", "sp", "node_dispatch"}) {
     take_default(draft, term);
@@ -211,7 +211,7 @@ void complete_kernels(Draft& draft) {
 }
 
 /// Nobody needs to hear of memory in which nothing rests.
-void complete_host(Draft& draft) {
+void complete_host(QuestionDraft& draft) {
   const auto capacity = spec::host_capacity_of(draft.question);
   if (draft.given("host_memory") || !capacity || !spec::uses_host(draft.question)) return;
   const auto& source = draft.question.gpu->host_memory_source;
@@ -220,7 +220,7 @@ void complete_host(Draft& draft) {
                            source.empty() ? "64 for each accelerator" : source));
 }
 
-void complete_optimizer(Draft& draft) {
+void complete_optimizer(QuestionDraft& draft) {
   spec::Training& training = draft.training();
   if (training.method == Method::galore && !draft.given("optimizer")) {
     training.optimizer = spec::Optimizer::galore_adamw_8bit;
@@ -235,7 +235,7 @@ void complete_optimizer(Draft& draft) {
   draft.assume("optimizer_rank", "default", "--optimizer-rank " + std::to_string(rank));
 }
 
-void complete_method(Draft& draft) {
+void complete_method(QuestionDraft& draft) {
   spec::Training& training = draft.training();
   if (!spec::has_backward_pass(training.method) && !draft.given("optimizer")) {
     training.optimizer = spec::Optimizer::none;

@@ -21,14 +21,14 @@ constexpr std::int64_t micro_batches_a_stage = 4;
 /// Enough to say how long tuning takes where nobody says on how much.
 constexpr double usual_steps = 1000.0;
 
-bool is_up_to_us(const Draft& draft) {
+bool is_up_to_us(const QuestionDraft& draft) {
   const auto& question = draft.question;
   const auto& training = question.training;
   return spec::accumulates(training) && !draft.given("grad_accum") && question.layout.gpus > 1 &&
          frameworks::row_of(training.framework).asks_for_batch && frameworks::pretrains(question);
 }
 
-void complete_samples(Draft& draft) {
+void complete_samples(QuestionDraft& draft) {
   take_default(draft, "packing");
   const auto& data = draft.question.pricing.data;
   const auto seq = draft.training().seq;
@@ -41,7 +41,7 @@ void complete_samples(Draft& draft) {
 
 }  // namespace
 
-void complete_accumulation(Draft& draft) {
+void complete_accumulation(QuestionDraft& draft) {
   if (!is_up_to_us(draft)) return;
   spec::Training& training = draft.training();
   const spec::Layout& layout = draft.layout();
@@ -59,7 +59,7 @@ std::int64_t usual_batch(const spec::Question& question) {
   return quantity::product(training.micro_batch, training.grad_accum, question.layout.dp);
 }
 
-void complete_data(Draft& draft) {
+void complete_data(QuestionDraft& draft) {
   if (draft.given("samples")) return complete_samples(draft);
   if (draft.given("tokens") || draft.given("steps")) return;
   if (frameworks::pretrains(draft.question)) {

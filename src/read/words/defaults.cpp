@@ -19,7 +19,7 @@ bool goes_without_saying(std::string_view term, std::string_view value) {
 
 }  // namespace
 
-bool take_default(Draft& draft, std::string_view term) {
+bool take_default(QuestionDraft& draft, std::string_view term) {
   if (draft.given(term)) return false;
   const frameworks::Default* found = frameworks::default_of(draft.question, term);
   const Term* row = find_term(term);
@@ -34,7 +34,7 @@ bool take_default(Draft& draft, std::string_view term) {
   return true;
 }
 
-void take_software(Draft& draft) {
+void take_software(QuestionDraft& draft) {
   const Given* word = draft.words.find("framework_version");
   if (word == nullptr) return;
   const spec::Software& software = draft.training().software;

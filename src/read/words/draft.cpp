@@ -14,7 +14,7 @@ std::string flag_of(std::string_view term) { return "--" + option_name(term); }
 
 }  // namespace
 
-void Draft::take(std::string_view term) {
+void QuestionDraft::take(std::string_view term) {
   const Given* word = words.find(term);
   const Term* row = find_term(term);
   if (word == nullptr || row == nullptr || row->apply == nullptr) return;
@@ -22,32 +22,32 @@ void Draft::take(std::string_view term) {
   set_origin(term, word->origin);
 }
 
-void Draft::set_origin(std::string_view term, Origin origin) {
+void QuestionDraft::set_origin(std::string_view term, Origin origin) {
   origins_.insert_or_assign(std::string(term), std::move(origin));
 }
 
-void Draft::derive(std::string_view term, std::string_view how) {
+void QuestionDraft::derive(std::string_view term, std::string_view how) {
   set_origin(term, {Source::default_value, std::string(how)});
 }
 
-void Draft::assume(std::string_view term, std::string_view how, std::string sentence) {
+void QuestionDraft::assume(std::string_view term, std::string_view how, std::string sentence) {
   set_origin(term, {Source::assumed, std::string(how)});
   const std::string option = flag_of(term) + " ";
   std::erase_if(assumptions, [&](const std::string& before) { return before.starts_with(option); });
   assumptions.push_back(std::move(sentence));
 }
 
-Origin Draft::origin(std::string_view term) const {
+Origin QuestionDraft::origin(std::string_view term) const {
   const auto found = origins_.find(term);
   return found == origins_.end() ? Origin{Source::default_value, "default"} : found->second;
 }
 
-std::string Draft::place(std::string_view term) const {
+std::string QuestionDraft::place(std::string_view term) const {
   const Given* word = words.find(term);
   return word == nullptr ? flag_of(term) : word->origin.where;
 }
 
-std::string Draft::said(std::string_view term) const {
+std::string QuestionDraft::said(std::string_view term) const {
   if (const Given* word = words.find(term)) {
     const bool by_name = word->origin.where == quantity::quoted(word->text);  // the place is the word itself
     if (by_name) return word->origin.where;
@@ -59,7 +59,8 @@ std::string Draft::said(std::string_view term) const {
   return std::string(term) + " " + (value.empty() ? "not given" : value + " (" + origin(term).where + ")");
 }
 
-void Draft::contradiction(std::string_view term, std::string_view other, std::string_view why, std::string hint) const {
+void QuestionDraft::contradiction(std::string_view term, std::string_view other, std::string_view why,
+                                  std::string hint) const {
   throw quantity::BadInput(place(term), said(term) + " contradicts " + said(other) + ": " + std::string(why),
                            std::move(hint));
 }

@@ -15,9 +15,9 @@
 
 namespace llmcalc::read {
 
-class Draft {
+class QuestionDraft {
  public:
-  Draft(const Words& given, const Catalogue& known, const Values& typed)
+  QuestionDraft(const Words& given, const Catalogue& known, const Values& typed)
       : words(given), catalogue(known), values(typed) {}
 
   const Words& words;

@@ -8,11 +8,11 @@ namespace llmcalc::read {
 namespace {
 
 /// A model that is no preset has a name for people, which is no word that could be typed again.
-bool is_echoed(const Draft& draft, const Term& term) { return term.name != "model" || draft.given("model"); }
+bool is_echoed(const QuestionDraft& draft, const Term& term) { return term.name != "model" || draft.given("model"); }
 
 }  // namespace
 
-void take_gpu(Draft& draft) {
+void take_gpu(QuestionDraft& draft) {
   const Given* word = draft.words.find("gpu");
   if (draft.values.gpu) {
     draft.question.gpu = draft.values.gpu;
@@ -25,7 +25,7 @@ void take_gpu(Draft& draft) {
   draft.set_origin("gpu", word->origin);
 }
 
-void build(Draft& draft) {
+void build(QuestionDraft& draft) {
   try {
     draft.question.model = spec::build_model(std::move(draft.shape()));
   } catch (const quantity::BadInput& error) {
@@ -37,7 +37,7 @@ void build(Draft& draft) {
   }
 }
 
-std::vector<Echo> echo(const Draft& draft, std::span<const Term> terms) {
+std::vector<Echo> echo(const QuestionDraft& draft, std::span<const Term> terms) {
   std::vector<Echo> lines;
   for (const Shorthand& shorthand : shorthands()) {
     const Given* word = draft.words.find(shorthand.name);

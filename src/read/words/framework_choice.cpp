@@ -10,32 +10,34 @@ namespace {
 
 using spec::Framework;
 
-bool is_rule(const Draft& draft) { return draft.question.training.activations != spec::ActivationModel::program; }
+bool is_rule(const QuestionDraft& draft) {
+  return draft.question.training.activations != spec::ActivationModel::program;
+}
 
-bool is_split(const Draft& draft) {
+bool is_split(const QuestionDraft& draft) {
   const spec::Layout& layout = draft.question.layout;
   return layout.tp > 1 || layout.pp > 1 || layout.cp > 1 || layout.ep > 1;
 }
 
-bool has_zero(const Draft& draft) {
+bool has_zero(const QuestionDraft& draft) {
   const auto sharding = draft.question.layout.sharding;
   return spec::zero_stage(sharding) > 0 && !spec::is_fsdp(sharding);
 }
 
-bool has_fsdp(const Draft& draft) { return spec::is_fsdp(draft.question.layout.sharding); }
+bool has_fsdp(const QuestionDraft& draft) { return spec::is_fsdp(draft.question.layout.sharding); }
 
 /// A model is known by its size, and each card holds all of it. By values and not by words: a default said aloud is
 /// one.
-bool is_size_alone(const Draft& draft) {
+bool is_size_alone(const QuestionDraft& draft) {
   return draft.question.stated_parameters && !is_split(draft) && !has_zero(draft) && !has_fsdp(draft);
 }
 
-bool is_plain(const Draft&) { return true; }
+bool is_plain(const QuestionDraft&) { return true; }
 
 /// What people use for a layout, most common first; the first that can do all that is asked is taken, or else the
 /// textbook, which can do everything.
 struct Usage {
-  bool (*holds)(const Draft& draft);
+  bool (*holds)(const QuestionDraft& draft);
   std::string_view why;
   frameworks::List<Framework> trainers;
 };
@@ -71,7 +73,7 @@ std::span<const spec::Framework> frameworks_of_search(const spec::Question& ques
   return cuts ? std::span<const Framework>(cutters) : std::span<const Framework>(tuners);
 }
 
-void choose_framework(Draft& draft) {
+void choose_framework(QuestionDraft& draft) {
   if (draft.given("framework")) return;
   const auto usage = std::ranges::find_if(usages, [&](const Usage& one) { return one.holds(draft); });
   const auto can = [&](Framework framework) { return frameworks::unable_to(framework, draft.question).empty(); };

@@ -20,7 +20,7 @@ spec::ImageSize read_size(std::string_view text, std::string_view place) {
 }
 
 /// The first tower that takes images, which are cut into patches.
-std::size_t tower_of_images(const Draft& draft) {
+std::size_t tower_of_images(const QuestionDraft& draft) {
   const auto& towers = draft.question.model.shape.towers;
   const auto found = std::ranges::find_if(towers, [](const spec::Tower& tower) { return tower.patch_inputs > 0; });
   if (found == towers.end()) {
@@ -30,14 +30,14 @@ std::size_t tower_of_images(const Draft& draft) {
   return static_cast<std::size_t>(found - towers.begin());
 }
 
-void check_that_images_are_seen(const Draft& draft) {
+void check_that_images_are_seen(const QuestionDraft& draft) {
   if (draft.question.training.towers == spec::TowerUse::absent) {
     draft.contradiction("image_size", "text_only", "the text part alone sees no image");
   }
   if (draft.given("patches")) draft.contradiction("image_size", "patches", "each says over how much the tower runs");
 }
 
-spec::SeenImage seen(const Draft& draft, std::size_t tower) {
+spec::SeenImage seen(const QuestionDraft& draft, std::size_t tower) {
   const Given& word = *draft.words.find("image_size");
   const spec::ImageRule rule = tower < draft.image_rules.size() ? draft.image_rules[tower] : spec::ImageRule{};
   try {
@@ -48,7 +48,7 @@ spec::SeenImage seen(const Draft& draft, std::size_t tower) {
   }
 }
 
-void check_room(const Draft& draft, std::int64_t tokens, std::string_view term, std::int64_t room) {
+void check_room(const QuestionDraft& draft, std::int64_t tokens, std::string_view term, std::int64_t room) {
   if (room == 0 || tokens <= room) return;
   throw quantity::BadInput(draft.place("image_size"),
                            fmt::format("makes {} tokens of the images of a sample, more than the {} of --{}",
@@ -58,7 +58,7 @@ void check_room(const Draft& draft, std::int64_t tokens, std::string_view term, 
 
 }  // namespace
 
-void complete_images(Draft& draft, std::string_view term, std::int64_t room) {
+void complete_images(QuestionDraft& draft, std::string_view term, std::int64_t room) {
   if (!draft.given("image_size")) return;
   const std::size_t tower = tower_of_images(draft);
   check_that_images_are_seen(draft);

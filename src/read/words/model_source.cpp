@@ -25,9 +25,9 @@ constexpr std::int64_t t5_buckets = 32;
 
 constexpr std::array<std::string_view, 4> needed_dimensions{"layers", "hidden", "heads", "vocab"};
 
-void set_model_origins(Draft& draft, const Origin& origin) {
+void set_model_origins(QuestionDraft& draft, const Origin& origin) {
   for (const Term& term : vocabulary()) {
-    if (term.group == Group::model) draft.set_origin(term.name, origin);
+    if (term.group == TermGroup::model) draft.set_origin(term.name, origin);
   }
 }
 
@@ -48,7 +48,7 @@ std::optional<formats::Quant> published_form(const ModelPreset& preset, std::str
   return said && !says_less ? said : preset.quant;
 }
 
-void take_preset(Draft& draft, const Given& word) {
+void take_preset(QuestionDraft& draft, const Given& word) {
   const ModelPreset preset = draft.catalogue.model(word.text, word.origin.where);
   draft.shape() = preset.shape;
   draft.shape().name = preset.id;
@@ -62,7 +62,7 @@ void take_preset(Draft& draft, const Given& word) {
   draft.published_quant = published_form(preset, word.text);
 }
 
-void take_config(Draft& draft, const ConfigText& config) {
+void take_config(QuestionDraft& draft, const ConfigText& config) {
   const Given* as = draft.words.find("as");
   const ConfigShape read =
       read_config(config.json, config.path, {as == nullptr ? "" : std::string(as->text), draft.catalogue.families()});
@@ -78,13 +78,13 @@ void take_config(Draft& draft, const ConfigText& config) {
 }
 
 template <class Kind>
-std::optional<std::int64_t> known(const Draft& draft, std::string_view term) {
+std::optional<std::int64_t> known(const QuestionDraft& draft, std::string_view term) {
   const Given* word = draft.words.find(term);
   if (word == nullptr) return std::nullopt;
   return Kind::read(word->text, word->origin.where);
 }
 
-void take_size(Draft& draft, const Given& word) {
+void take_size(QuestionDraft& draft, const Given& word) {
   const auto size = quantity::parse_parameters(word.text, word.origin.where);
   if (quantity::in_parameters(size) < fewest_assumed) {
     throw quantity::BadInput(word.origin.where,
@@ -98,7 +98,7 @@ void take_size(Draft& draft, const Given& word) {
 }
 
 /// An assumed shape follows the dimensions that were said, as far as it still makes the stated size.
-void settle_size(Draft& draft) {
+void settle_size(QuestionDraft& draft) {
   if (!draft.question.stated_parameters) return;
   const auto size = *draft.question.stated_parameters;
   Shape& shape = draft.shape();
@@ -120,7 +120,7 @@ void settle_size(Draft& draft) {
 }
 
 /// A shape that is given word by word starts as a Llama: SwiGLU, RMSNorm, RoPE, no bias, untied.
-void start_from_words(Draft& draft) {
+void start_from_words(QuestionDraft& draft) {
   for (const auto term : needed_dimensions) {
     if (draft.given(term)) continue;
     throw quantity::BadInput(draft.place(term), "is missing: a shape needs layers, hidden, heads and vocab",
@@ -130,19 +130,19 @@ void start_from_words(Draft& draft) {
   draft.shape().name = "custom";
 }
 
-bool any_dimension(const Draft& draft) {
+bool any_dimension(const QuestionDraft& draft) {
   return std::ranges::any_of(needed_dimensions, [&](std::string_view term) { return draft.given(term); });
 }
 
 /// A measured row states the parameter count for information; on the command line it is a model of its own.
-const Given* size_as_source(const Draft& draft, bool other_source) {
+const Given* size_as_source(const QuestionDraft& draft, bool other_source) {
   const Given* size = draft.words.find("params");
   if (size == nullptr) return nullptr;
   const bool informational = size->origin.source == Source::row && (other_source || any_dimension(draft));
   return informational ? nullptr : size;
 }
 
-void take_source(Draft& draft, const std::optional<ConfigText>& config) {
+void take_source(QuestionDraft& draft, const std::optional<ConfigText>& config) {
   const Given* preset = draft.words.find("model");
   const bool has_file = draft.given("config") || config.has_value();
   if (preset != nullptr && has_file) draft.contradiction("config", "model", "name one model");
@@ -168,7 +168,7 @@ void take_source(Draft& draft, const std::optional<ConfigText>& config) {
                            "--vocab");
 }
 
-std::int64_t hidden_per_head(const Draft& draft, const Shape& shape) {
+std::int64_t hidden_per_head(const QuestionDraft& draft, const Shape& shape) {
   if (shape.heads != 0 && shape.hidden % shape.heads == 0) return shape.hidden / shape.heads;
   throw quantity::BadInput(draft.place(draft.given("heads") ? "heads" : "hidden"),
                            draft.said("hidden") + " is not divisible by " + draft.said("heads"),
@@ -176,7 +176,7 @@ std::int64_t hidden_per_head(const Draft& draft, const Shape& shape) {
 }
 
 /// Heads that were not spelled out follow those that were.
-void follow_heads(Draft& draft, const Shape& base) {
+void follow_heads(QuestionDraft& draft, const Shape& base) {
   Shape& shape = draft.shape();
   const bool resized = shape.heads != base.heads || shape.hidden != base.hidden;
   if (!draft.given("head_dim") && (resized || shape.head_dim == 0)) {
@@ -189,7 +189,7 @@ void follow_heads(Draft& draft, const Shape& base) {
   }
 }
 
-void follow_ffn(Draft& draft) {
+void follow_ffn(QuestionDraft& draft) {
   Shape& shape = draft.shape();
   const bool all_mixtures = shape.moe.experts > 0 && shape.moe.dense_layers == 0 && shape.moe.every == 1;
   if (shape.ffn != 0 || all_mixtures || !shape.plan.empty()) return;
@@ -202,7 +202,7 @@ void follow_ffn(Draft& draft) {
 }
 
 /// Position tables grow with the positions; OPT's two extra rows stay.
-void follow_position(Draft& draft, const Shape& base) {
+void follow_position(QuestionDraft& draft, const Shape& base) {
   Shape& shape = draft.shape();
   const bool learned = shape.position == spec::Position::learned;
   const auto extra_rows = base.position_rows == 0 ? 0 : base.position_rows - base.max_position;
@@ -213,7 +213,7 @@ void follow_position(Draft& draft, const Shape& base) {
     shape.relative_buckets = t5_buckets;
 }
 
-void follow_experts(Draft& draft) {
+void follow_experts(QuestionDraft& draft) {
   spec::MoeShape& moe = draft.shape().moe;
   if (moe.experts == 0 || moe.expert_ffn != 0) return;
   moe.expert_ffn = draft.shape().ffn;
@@ -222,11 +222,11 @@ void follow_experts(Draft& draft) {
 
 }  // namespace
 
-void take_model(Draft& draft, const std::optional<ConfigText>& config) {
+void take_model(QuestionDraft& draft, const std::optional<ConfigText>& config) {
   take_source(draft, config);
   const Shape base = draft.shape();
   for (const Term& term : vocabulary()) {
-    if (term.group == Group::model) draft.take(term.name);
+    if (term.group == TermGroup::model) draft.take(term.name);
   }
   follow_heads(draft, base);
   settle_size(draft);

@@ -70,7 +70,7 @@ const Recipe& find_recipe(const Given& word) {
 }
 
 /// Without --dtype, the recipe that a measured run's type of resting weights belongs to.
-Precision implied(Draft& draft, StateRecipe states) {
+Precision implied(QuestionDraft& draft, StateRecipe states) {
   draft.take("weights");
   draft.take("autocast");
   const Precision said = draft.question.training.precision;
@@ -84,7 +84,7 @@ constexpr std::string_view knobs[] = {"weights",        "compute",     "autocast
                                       "master_weights", "master_type", "optimizer_states"};
 
 /// In frameworks whose switch for 16 bits means autocast, its word does too.
-Precision make(const Recipe& recipe, const Draft& draft) {
+Precision make(const Recipe& recipe, const QuestionDraft& draft) {
   using frameworks::HalfPrecision;
   const spec::Training& training = draft.question.training;
   const auto& row = frameworks::row_of(training.framework);
@@ -95,7 +95,7 @@ Precision make(const Recipe& recipe, const Draft& draft) {
 }
 
 /// Whether words for the resting weights stand against the recipe that nobody said.
-bool says_otherwise(Draft& draft, const Precision& recipe) {
+bool says_otherwise(QuestionDraft& draft, const Precision& recipe) {
   if (!draft.given("weights") && !draft.given("autocast")) return false;
   const Precision before = draft.training().precision;
   draft.training().precision = recipe;
@@ -106,7 +106,7 @@ bool says_otherwise(Draft& draft, const Precision& recipe) {
   return (!quantizes && said.weights != recipe.weights) || said.autocast != recipe.autocast;
 }
 
-Precision recipe_of(Draft& draft) {
+Precision recipe_of(QuestionDraft& draft) {
   const StateRecipe states = states_of(draft.training());
   const std::string framework(spec::name_of(draft.training().framework));
   if (const Given* word = draft.words.find("dtype")) {
@@ -124,7 +124,7 @@ Precision recipe_of(Draft& draft) {
 
 /// Adapters rest in fp32 whatever the base weights are: peft, autocast_adapter_dtype. The base needs no master copy.
 /// QLoRA keeps the base in NF4 with double quantization (arXiv:2305.14314 §3).
-void adapt(Draft& draft) {
+void adapt(QuestionDraft& draft) {
   Precision& precision = draft.training().precision;
   if (!trains_adapters(draft.training().method)) return;
   precision.grads = Dtype::fp32;
@@ -137,7 +137,7 @@ void adapt(Draft& draft) {
   if (!take_default(draft, "weights")) draft.derive("weights", "qlora default");
 }
 
-void quantize_moments(Draft& draft) {
+void quantize_moments(QuestionDraft& draft) {
   const auto optimizer = draft.training().optimizer;
   const auto moments = quantized_moments(optimizer);
   if (!moments) return;
@@ -146,7 +146,7 @@ void quantize_moments(Draft& draft) {
 }
 
 /// A sharding that nobody says is none of ZeRO's.
-void follow_sharding(Draft& draft) {
+void follow_sharding(QuestionDraft& draft) {
   const Dtype type = frameworks::gradients_of(draft.training(), draft.layout().sharding);
   if (draft.given("grads") || type == draft.training().precision.grads) return;
   draft.training().precision.grads = type;
@@ -154,7 +154,7 @@ void follow_sharding(Draft& draft) {
 }
 
 /// What follows from explicit words for the knobs that were left unsaid.
-void follow_weights(Draft& draft) {
+void follow_weights(QuestionDraft& draft) {
   Precision& precision = draft.training().precision;
   const bool narrow = formats::is_narrow_float(precision.weights);
   const bool half = is_half(precision.weights);
@@ -167,7 +167,7 @@ void follow_weights(Draft& draft) {
 
 /// Megatron's optimizer reads fp32 gradients: where they accumulate in fp16 it keeps an fp32 copy (20 bytes a
 /// parameter: Megatron-LM docs/user-guide/features/dist_optimizer.md); of bf16 ones it makes that copy in the step.
-void copy_gradients(Draft& draft) {
+void copy_gradients(QuestionDraft& draft) {
   Precision& precision = draft.training().precision;
   const bool narrow = precision.grads == Dtype::fp16 && precision.master;
   precision.grad_copy = narrow && states_of(draft.training()) == StateRecipe::megatron;
@@ -175,7 +175,7 @@ void copy_gradients(Draft& draft) {
 
 /// Megatron's precision-aware optimizer keeps narrow moments, and of the masters only what bf16 weights lack
 /// (core/optimizer/__init__.py, store_param_remainders).
-void keep_remainders(Draft& draft) {
+void keep_remainders(QuestionDraft& draft) {
   Precision& precision = draft.training().precision;
   const bool narrow_moments = formats::facts(precision.moments).bits < 32;
   precision.master_remainder = narrow_moments && precision.master && precision.weights == Dtype::bf16 &&
@@ -210,7 +210,7 @@ std::string meaning_of(const spec::Training& training) {
 }
 
 /// Says what the recipe means where one was taken; knobs that were said one by one mean what they say.
-void say_recipe(Draft& draft) {
+void say_recipe(QuestionDraft& draft) {
   const Given* word = draft.words.find("dtype");
   const bool by_knobs = word == nullptr && (draft.given("weights") || draft.given("autocast"));
   if (by_knobs) return;
@@ -221,7 +221,7 @@ void say_recipe(Draft& draft) {
 
 }  // namespace
 
-void take_precision(Draft& draft) {
+void take_precision(QuestionDraft& draft) {
   draft.training().precision = recipe_of(draft);
   adapt(draft);
   quantize_moments(draft);

@@ -9,15 +9,15 @@
 namespace llmcalc::read {
 namespace {
 
-void take_run(Draft& draft) {
+void take_run(QuestionDraft& draft) {
   for (const Term& term : vocabulary()) {
-    if (term.group != Group::model) draft.take(term.name);
+    if (term.group != TermGroup::model) draft.take(term.name);
   }
   choose_framework(draft);
 }
 
 /// Trainers start from published weights in the type that they are told to use.
-void say_published(Draft& draft) {
+void say_published(QuestionDraft& draft) {
   if (!draft.published_quant || !draft.given("config")) return;
   draft.assumptions.push_back("the checkpoint is quantized (" + std::string(spec::name_of(*draft.published_quant)) +
                               "); the precision of the run is the question's, not the file's");
@@ -29,7 +29,7 @@ std::vector<Given> words_of(const spec::Question& question) {
   const spec::Question untouched;
   std::vector<Given> words;
   for (const Term& term : vocabulary()) {
-    if (term.group == Group::model || term.apply == nullptr) continue;
+    if (term.group == TermGroup::model || term.apply == nullptr) continue;
     std::string value = term.show(question);
     if (value.empty() || value == term.show(untouched)) continue;
     words.push_back({std::string(term.name), std::move(value), {Source::flag, "--" + option_name(term.name)}});
@@ -40,7 +40,7 @@ std::vector<Given> words_of(const spec::Question& question) {
 Resolved resolve(const std::vector<Given>& given, const std::optional<ConfigText>& config, const Catalogue& catalogue,
                  const Values& values) {
   const Words words(given);
-  Draft draft(words, catalogue, values);
+  QuestionDraft draft(words, catalogue, values);
   take_gpu(draft);
   take_model(draft, config);
   say_published(draft);

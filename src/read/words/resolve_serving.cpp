@@ -21,15 +21,15 @@ using spec::Engine;
 constexpr std::int64_t usual_output = 256;
 
 /// By the type of the weights, or by the name of a repository of such files.
-bool asks_for_gguf(const Draft& draft) {
+bool asks_for_gguf(const QuestionDraft& draft) {
   if (draft.given("quant")) return formats::is_file_type(draft.question.serving.quant);
   const Given* model = draft.words.find("model");
   return model != nullptr && quantity::to_lower(model->text).find("gguf") != std::string::npos;
 }
 
-void take_server(Draft& draft) {
+void take_server(QuestionDraft& draft) {
   for (const Term& term : serving_vocabulary()) {
-    if (term.group != Group::model) draft.take(term.name);
+    if (term.group != TermGroup::model) draft.take(term.name);
   }
   draft.training().method = spec::Method::inference;
   if (draft.given("engine")) return;
@@ -46,7 +46,7 @@ void take_server(Draft& draft) {
 
 /// In which type the engine finds the weights: llama.cpp takes Q4_K_M of a repository where nobody says
 /// (common/arg.cpp, --hf-repo), as Ollama's library has models under their names; the others load what is published.
-void complete_weights(Draft& draft) {
+void complete_weights(QuestionDraft& draft) {
   auto& serving = draft.question.serving;
   const auto published = draft.published_quant;
   serving.from_mxfp4 = spec::reads_gguf(serving.engine) && published == formats::Quant::mxfp4;
@@ -68,7 +68,7 @@ void complete_weights(Draft& draft) {
 
 /// A model that proposes tokens is found by its name as the served one is, and has the weights that are published; of
 /// llama.cpp a file of the same type.
-void take_draft_model(Draft& draft) {
+void take_draft_model(QuestionDraft& draft) {
   auto& serving = draft.question.serving;
   const spec::Draft& asked = serving.options.draft;
   if (asked.kind != spec::DraftKind::model) return;
@@ -76,7 +76,7 @@ void take_draft_model(Draft& draft) {
   const std::vector<Given> name{{"model", asked.model, said.origin}};
   const Words words(name);
   const Values none;
-  Draft other(words, draft.catalogue, none);
+  QuestionDraft other(words, draft.catalogue, none);
   take_model(other, std::nullopt);
   build(other);
   const auto published = other.published_quant.value_or(formats::Quant::bf16);
@@ -102,7 +102,7 @@ bool places_layers(Engine engine) {
 }
 
 /// What the cards are for, where only their number was said: tensor parallelism, or layers side by side.
-void share_out(Draft& draft) {
+void share_out(QuestionDraft& draft) {
   spec::Layout& layout = draft.layout();
   const auto& serving = draft.question.serving;
   if (!draft.given("gpus") || draft.given("tp")) return;
@@ -117,7 +117,7 @@ void share_out(Draft& draft) {
   draft.assume("tp", "gpus / (attention_dp x pp)", "--tp " + std::to_string(layout.tp) + ", all the accelerators");
 }
 
-void complete_cards(Draft& draft) {
+void complete_cards(QuestionDraft& draft) {
   spec::Layout& layout = draft.layout();
   const std::int64_t one = product(layout.tp, layout.pp, draft.question.serving.layout.attention_dp);
   if (!draft.given("gpus")) {
@@ -131,7 +131,7 @@ void complete_cards(Draft& draft) {
   layout.dp = layout.gpus / one;
 }
 
-void complete_machines(Draft& draft) {
+void complete_machines(QuestionDraft& draft) {
   spec::Layout& layout = draft.layout();
   if (draft.given("nodes")) return;
   const Given* stated = draft.words.find("gpus_per_node");
@@ -142,7 +142,7 @@ void complete_machines(Draft& draft) {
 }
 
 /// expert_tp x ep = tp x attention_dp: the ranks of a layer share its experts, whole or cut.
-void complete_experts(Draft& draft) {
+void complete_experts(QuestionDraft& draft) {
   spec::Layout& layout = draft.layout();
   auto& serving = draft.question.serving.layout;
   const std::int64_t ranks = product(layout.tp, serving.attention_dp);
@@ -160,7 +160,7 @@ void complete_experts(Draft& draft) {
 }
 
 /// Prompt and answer fill a context that is said without them; a context that is not said holds both.
-void complete_load(Draft& draft) {
+void complete_load(QuestionDraft& draft) {
   spec::Load& load = draft.question.serving.load;
   const bool prompt = draft.given("prompt");
   const bool output = draft.given("output");
@@ -185,7 +185,7 @@ void complete_load(Draft& draft) {
 Resolved resolve_serving(const std::vector<Given>& given, const std::optional<ConfigText>& config,
                          const Catalogue& catalogue, const Values& values) {
   const Words words(given);
-  Draft draft(words, catalogue, values);
+  QuestionDraft draft(words, catalogue, values);
   check_words(given);
   take_gpu(draft);
   take_model(draft, config);

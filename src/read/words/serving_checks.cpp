@@ -19,7 +19,7 @@ bool has_attention(const spec::Model& model) {
 }
 
 /// Heads are cut whole; of keys and values each rank keeps a copy where there are fewer of them than ranks.
-void check_heads(const Draft& draft) {
+void check_heads(const QuestionDraft& draft) {
   const spec::Shape& shape = draft.question.model.shape;
   const std::int64_t tp = draft.question.layout.tp;
   if (!has_attention(draft.question.model)) return;
@@ -33,7 +33,7 @@ void check_heads(const Draft& draft) {
 }
 
 /// Heads of a recurrence are cut whole as well.
-void check_states(const Draft& draft) {
+void check_states(const QuestionDraft& draft) {
   const spec::Shape& shape = draft.question.model.shape;
   const std::int64_t tp = draft.question.layout.tp;
   if (shape.linear.key_heads % tp != 0 || shape.linear.value_heads % tp != 0) {
@@ -44,7 +44,7 @@ void check_states(const Draft& draft) {
   }
 }
 
-void check_experts(const Draft& draft) {
+void check_experts(const QuestionDraft& draft) {
   const spec::MoeShape& moe = draft.question.model.shape.moe;
   const spec::Layout& layout = draft.question.layout;
   if (moe.experts == 0) {
@@ -58,7 +58,7 @@ void check_experts(const Draft& draft) {
   }
 }
 
-void check_stages(const Draft& draft) {
+void check_stages(const QuestionDraft& draft) {
   if (draft.question.layout.pp > draft.question.model.layer_count()) {
     draft.contradiction("pp", "layers", "a stage has one layer at least");
   }
@@ -67,7 +67,7 @@ void check_stages(const Draft& draft) {
 /// Ranks that share a sequence's cache are some of those that share its heads (vLLM config/parallel.py:
 /// tensor_parallel_size must be divisible by decode_context_parallel_size), those that would hold the same ones
 /// (config/model.py, verify_with_parallel_config: at most tp / kv_heads).
-void check_context_ranks(const Draft& draft) {
+void check_context_ranks(const QuestionDraft& draft) {
   const std::int64_t tp = draft.question.layout.tp;
   const std::int64_t dcp = draft.question.serving.layout.dcp;
   if (tp % dcp != 0) {
@@ -80,7 +80,7 @@ void check_context_ranks(const Draft& draft) {
 }
 
 /// llama.cpp has no ranks: cards take layers, rows or tensors.
-void check_placement(const Draft& draft) {
+void check_placement(const QuestionDraft& draft) {
   const bool on_ggml = spec::reads_gguf(draft.question.serving.engine);
   const spec::Layout& layout = draft.question.layout;
   const std::pair<std::string_view, std::int64_t> ranks[] = {
@@ -95,7 +95,7 @@ void check_placement(const Draft& draft) {
 }
 
 /// Requests a second and requests in flight follow from each other; what is accepted is a share of what is proposed.
-void check_load(const Draft& draft) {
+void check_load(const QuestionDraft& draft) {
   if (draft.given("rate") && draft.given("concurrency")) {
     draft.contradiction("rate", "concurrency", "as many are in flight as come in the time that one takes");
   }
@@ -105,7 +105,7 @@ void check_load(const Draft& draft) {
 }
 
 /// As above, of the model that proposes tokens on the same ranks.
-void check_draft(const Draft& draft) {
+void check_draft(const QuestionDraft& draft) {
   const auto& serving = draft.question.serving;
   if (!serving.draft_model || spec::reads_gguf(serving.engine)) return;
   const std::int64_t tp = draft.question.layout.tp;
@@ -116,7 +116,7 @@ void check_draft(const Draft& draft) {
 
 }  // namespace
 
-void check_server(const Draft& draft) {
+void check_server(const QuestionDraft& draft) {
   check_heads(draft);
   check_states(draft);
   check_experts(draft);

@@ -8,6 +8,6 @@ namespace llmcalc::read {
 inline constexpr std::string_view expert_rule = "expert_tp x ep = tp x attention_dp";
 
 /// \throws quantity::BadInput naming the words that contradict each other
-void check_server(const Draft& draft);
+void check_server(const QuestionDraft& draft);
 
 }  // namespace llmcalc::read

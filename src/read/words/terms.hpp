@@ -189,7 +189,7 @@ constexpr auto words_of() -> std::vector<std::string_view> (*)() {
 
 /// A row of the vocabulary.
 template <class Kind, class Where>
-constexpr Term term(std::string_view name, Group group, std::string_view help) {
+constexpr Term term(std::string_view name, TermGroup group, std::string_view help) {
   return {name,
           group,
           Kind::values,

@@ -6,13 +6,15 @@ namespace llmcalc::read {
 namespace {
 
 constexpr Shorthand shorthand_rows[] = {
-    {"params", Group::model, "number, as 7B", "assume a Llama-like model of this size"},
-    {"config", Group::model, "file or folder", "shape from a Hugging Face config.json"},
-    {"as", Group::model, "model type", "read --config as this model type, as llama"},
-    {"image_size", Group::model, "1024x768", "pixels of an image: what --patches makes of it, by its processor's rule"},
-    {"dtype", Group::run, "fp32|bf16|fp16|mixed-bf16|mixed-fp16", "precision recipe: weights, gradients, optimizer"},
-    {"zero", Group::layout, "0|1|2|3", "ZeRO stage: --sharding zero1, zero2 or zero3"},
-    {"inter_node", Group::layout, "400Gbps|8x400Gbps|50GB/s", "network of one node, with its unit"},
+    {"params", TermGroup::model, "number, as 7B", "assume a Llama-like model of this size"},
+    {"config", TermGroup::model, "file or folder", "shape from a Hugging Face config.json"},
+    {"as", TermGroup::model, "model type", "read --config as this model type, as llama"},
+    {"image_size", TermGroup::model, "1024x768",
+     "pixels of an image: what --patches makes of it, by its processor's rule"},
+    {"dtype", TermGroup::run, "fp32|bf16|fp16|mixed-bf16|mixed-fp16",
+     "precision recipe: weights, gradients, optimizer"},
+    {"zero", TermGroup::layout, "0|1|2|3", "ZeRO stage: --sharding zero1, zero2 or zero3"},
+    {"inter_node", TermGroup::layout, "400Gbps|8x400Gbps|50GB/s", "network of one node, with its unit"},
 };
 
 /// Terms of a training run that say the same of a server.
@@ -20,7 +22,7 @@ constexpr std::string_view shared_terms[] = {
     "lora_rank", "gpus",  "nodes",  "gpus_per_node", "tp",         "pp",    "ep",  "inter_node_gbps",
     "gpu",       "price", "memory", "context_bytes", "nccl_bytes", "power", "pue", "carbon_intensity"};
 
-bool is_shared(const Term& row) { return row.group == Group::model || is_among(row.name, shared_terms); }
+bool is_shared(const Term& row) { return row.group == TermGroup::model || is_among(row.name, shared_terms); }
 
 std::vector<Term> training_rows() {
   std::vector<Term> rows;
@@ -34,7 +36,7 @@ std::vector<Term> training_rows() {
 /// Behind the model stand what the engine is told and the load, then hardware and answer.
 std::vector<Term> serving_rows() {
   std::vector<Term> rows;
-  const auto model = [](const Term& row) { return row.group == Group::model; };
+  const auto model = [](const Term& row) { return row.group == TermGroup::model; };
   std::ranges::copy_if(vocabulary(), std::back_inserter(rows), model);
   std::ranges::copy(serving_terms(), std::back_inserter(rows));
   const auto others = [&](const Term& row) { return is_shared(row) && !model(row); };
@@ -71,7 +73,7 @@ const Term* find_term(std::string_view name) {
 
 std::span<const Shorthand> shorthands() { return shorthand_rows; }
 
-bool describes_model(const Shorthand& shorthand) { return shorthand.group == Group::model; }
+bool describes_model(const Shorthand& shorthand) { return shorthand.group == TermGroup::model; }
 
 const Shorthand* find_shorthand(std::string_view name) {
   const auto* found = std::ranges::find_if(shorthand_rows, [&](const auto& row) { return same_name(name, row.name); });

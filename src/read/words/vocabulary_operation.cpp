@@ -97,21 +97,21 @@ struct GridIntensity {
 
 constexpr Term rows[] = {
     term<Maybe<TimeBetweenFailures>, InReliability<&Reliability::mtbf>>(
-        "mtbf", Group::answer, "mean time between failures of one accelerator; none: nothing fails"),
+        "mtbf", TermGroup::answer, "mean time between failures of one accelerator; none: nothing fails"),
     term<Maybe<Interval>, InReliability<&Reliability::checkpoint_interval>>(
-        "checkpoint_interval", Group::answer, "training between two checkpoints; default: the best"),
+        "checkpoint_interval", TermGroup::answer, "training between two checkpoints; default: the best"),
     term<Maybe<StorageBandwidth>, InReliability<&Reliability::checkpoint_bandwidth>>(
-        "checkpoint_bandwidth", Group::answer, "to storage, of all ranks together"),
+        "checkpoint_bandwidth", TermGroup::answer, "to storage, of all ranks together"),
     term<Maybe<StorageBandwidth>, InRuntime<&spec::Runtime::nvme>>(
-        "nvme_bandwidth", Group::answer, "of a node's drives, for --offload-to nvme; default: one drive's"),
-    term<Maybe<Duration>, InReliability<&Reliability::restart_time>>("restart_time", Group::answer,
+        "nvme_bandwidth", TermGroup::answer, "of a node's drives, for --offload-to nvme; default: one drive's"),
+    term<Maybe<Duration>, InReliability<&Reliability::restart_time>>("restart_time", TermGroup::answer,
                                                                      "from a failure to the next step"),
-    term<Maybe<Watts>, InElectricity<&Electricity::power>>("power", Group::answer,
+    term<Maybe<Watts>, InElectricity<&Electricity::power>>("power", TermGroup::answer,
                                                            "mean draw of one accelerator with its share of the server"),
-    term<Maybe<AtLeastOne>, InElectricity<&Electricity::pue>>("pue", Group::answer,
+    term<Maybe<AtLeastOne>, InElectricity<&Electricity::pue>>("pue", TermGroup::answer,
                                                               "draw of the building over that of its servers"),
     term<Maybe<GridIntensity>, InElectricity<&Electricity::carbon_intensity>>(
-        "carbon_intensity", Group::answer, "CO2e of a kilowatt-hour where the run is"),
+        "carbon_intensity", TermGroup::answer, "CO2e of a kilowatt-hour where the run is"),
 };
 
 }  // namespace
