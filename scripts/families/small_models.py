@@ -37,6 +37,13 @@ DUALITY = {"mamba_n_heads": 16, "mamba_d_head": 64, "mamba_d_state": 64}
 
 # Multimodal rotary embeddings have sections for heads of 128.
 WIDE_HEADS = {"num_attention_heads": 4, "num_key_value_heads": 2, "num_heads": 8}
+# Its features are those of two layers of the tower, which has one here.
+MOLMO = {
+    "adapter_config": {
+        "vision_feature_layer": [0, 0], "hidden_size": 512, "text_hidden_size": 512, "num_attention_heads": 8,
+        "num_key_value_heads": 8, "head_dim": 64, "intermediate_size": 1152,
+    },
+}
 INDEXER = {"index_n_heads": 4, "index_head_dim": 64}
 
 # What differs by family; "layers": both counts, whose difference is a period of the layers' pattern;
@@ -135,6 +142,7 @@ FAMILIES = {
         "moe_intermediate_size": [320, 320],
     },
     "phi4_multimodal": {}, "lfm2_vl": {}, "aria": {}, "cohere2_vision": {"layers": (4, 8)},
+    "molmo2": MOLMO,
     # encoders
     "bert": {}, "roberta": ROBERTA, "xlm-roberta": ROBERTA, "camembert": ROBERTA, "electra": {"embedding_size": 512},
     "distilbert": {"dim": 512, "hidden_dim": 1152},
