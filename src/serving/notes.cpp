@@ -1,10 +1,13 @@
 #include "serving/notes.hpp"
 
 #include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/quantity/format.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/question.hpp"
 
 #include <fmt/format.h>
+
+#include <variant>
 
 namespace llmcalc::serving {
 
@@ -28,6 +31,28 @@ void note_model(const spec::Question& question, const ServingAnswer& answer, Not
     notes.push_back(
         fmt::format("the model was built for {} positions: longer contexts need rope scaling", shape.max_position));
   }
+}
+
+/// In 16 bits, of all layers that attend to what a tower hands over: each request keeps them from its first step on
+/// (transformers modeling_mllama.py, MllamaTextCrossAttention.forward).
+std::int64_t tower_key_bytes(const spec::Model& model) {
+  constexpr std::int64_t half_width = 2;
+  std::int64_t bytes = 0;
+  for (const auto kind : model.layers) {
+    const auto* attention = std::get_if<spec::GroupedAttention>(&model.kinds[kind].mixer);
+    if (attention == nullptr || !attention->reads_tower) continue;
+    bytes += quantity::product(attention->key_width() + attention->value_width(), half_width);
+  }
+  return bytes;
+}
+
+void note_towers(const spec::Model& model, Notes& notes) {
+  const std::int64_t bytes = tower_key_bytes(model);
+  if (bytes == 0) return;
+  notes.push_back(
+      fmt::format("layers that attend to images keep {} bytes for each position of a request's images, "
+                  "which are not counted",
+                  quantity::format_count(bytes)));
 }
 
 /// Builds are known by numbers: a name without any is taken for the newest.
@@ -88,6 +113,7 @@ std::vector<std::string> notes_on(const ServingAnswer& answer) {
   const auto& question = answer.deployment.question;
   Notes notes;
   note_model(question, answer, notes);
+  note_towers(question.model, notes);
   note_release(question, notes);
   note_scheme(question, notes);
   note_load(question, answer, notes);

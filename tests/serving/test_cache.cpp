@@ -5,6 +5,8 @@
 #include "llmcalc/spec/model.hpp"
 #include "serving/questions.hpp"
 
+#include <algorithm>
+
 namespace {
 
 using namespace llmcalc;
@@ -90,6 +92,23 @@ TEST_CASE("vLLM's groups of layers draw blocks from one pool") {
   const std::int64_t window = (127 + 2048 + 15) / 16 + 1;
   const std::int64_t null_block = layer * 16;
   CHECK(in_bytes(answer.memory.needed) == layer * 131072 + layer * window * 16 + null_block);
+}
+
+// transformers modeling_mllama.py: eight of Llama 3.2 11B's forty layers attend to what its tower hands over, with keys
+// and values of 8 heads of 128 elements, 2 bytes each: 32,768 bytes a position. The others cache 131,072 a token.
+TEST_CASE("what layers keep of images is said where it is not counted") {
+  const auto question = test::served({"gpu", "h100-sxm"}, R"({"model_type": "mllama",
+    "text_config": {"model_type": "mllama_text_model", "hidden_size": 4096, "num_hidden_layers": 40,
+      "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256,
+      "cross_attention_layers": [3, 8, 13, 18, 23, 28, 33, 38], "tie_word_embeddings": false},
+    "vision_config": {"model_type": "mllama_vision_model"}})");
+  const auto notes = serving::serve(question).notes;
+  const auto said = std::ranges::count_if(notes, [](const std::string& note) {
+    return note.find("32,768 bytes for each position of a request's images") != std::string::npos;
+  });
+  CHECK(said == 1);
+  const auto plain = serving::serve(test::served({"model", "llama-3.1-8b", "gpu", "h100-sxm"})).notes;
+  CHECK(std::ranges::none_of(plain, [](const std::string& note) { return note.find("images") != std::string::npos; }));
 }
 
 }  // namespace
