@@ -24,6 +24,26 @@ Value softmax_with_sinks(BlockBuilder& b, const Value& scores) {
   return all;
 }
 
+/// What the softmax weighed without sinks is scaled by what they leave to it: the sum of exponentials keeps its scores
+/// and its result (transformers modeling_granite_swa.py, eager_attention_forward).
+Value scaled_by_sinks(BlockBuilder& b, const Value& scores, const Value& out) {
+  Value share = b.value("log-sum-exp", scores.rows, 1, scores.width, scores.needs_gradient);
+  b.append({.kind = OpKind::softmax,
+            .name = "log-sum-exp",
+            .inputs = {scores.id},
+            .outputs = {share.id},
+            .saved = {scores.id, share.id}});
+  share = b.saved_result(b.cast(share, fp32_width, "log-sum-exp (fp32)"), "share beside sinks");
+  share = b.cast(share, out.width, "share beside sinks (narrow)");
+  const Value scaled = b.value("scaled attention output", out.rows, out.columns, out.width, out.needs_gradient);
+  b.append({.kind = OpKind::elementwise,
+            .name = "scaled attention output",
+            .inputs = {out.id, share.id},
+            .outputs = {scaled.id},
+            .saved = {out.id, share.id}});
+  return scaled;
+}
+
 /// Queries and keys as they are multiplied (transformers modeling_gptj.py, GPTJAttention._attn).
 Heads widened(BlockBuilder& b, const Heads& heads) {
   const Context& c = b.context();
@@ -60,7 +80,8 @@ Value softmax(BlockBuilder& b, const CoreAttention& core, const Value& scores) {
   }
   const Value capped = c.shape().writing.caps_scores ? b.capped(scores, "capped scores") : scores;
   const Value seen = bounded(b, capped);
-  if (core.sinks && c.profile.kernels.transformers_modules) return softmax_with_sinks(b, scores);
+  if (core.sinks && c.profile.kernels.transformers_modules && !c.shape().writing.scales_by_sinks)
+    return softmax_with_sinks(b, scores);
   const bool narrow = c.profile.kernels.transformers_modules && c.shape().writing.narrow_softmax && core.block == 0;
   const std::int64_t width = narrow ? scores.width : c.profile.attention.softmax_in_fp32 ? fp32_width : c.width;
   const Value wide = b.value("softmax", scores.rows, scores.columns, width, scores.needs_gradient);
@@ -126,7 +147,8 @@ Value written_out_attention(BlockBuilder& b, const CoreAttention& core, const He
   if (out.needs_gradient) weigh.backward_input = flops(2.0 * square * share * (1.0 - qk_part));
   if (c.cp > 1 && !c.spreads_heads) pass_round(c, heads, out, weigh);
   b.append(weigh);
-  return out;
+  const bool scales = core.sinks && c.profile.kernels.transformers_modules && c.shape().writing.scales_by_sinks;
+  return scales ? scaled_by_sinks(b, scores, out) : out;
 }
 
 }  // namespace llmcalc::layers

@@ -196,6 +196,8 @@ struct Writing {
   bool bounds_scores = false;    ///< written-out scores are no less than the type's least number (XGLM)
   bool local_blocks = false;     ///< layers with a window attend in blocks, each to itself and its neighbours (LongT5)
   bool masks_images = false;     ///< attention has a mask by which tokens of an image see each other (Molmo 2)
+  bool scales_by_sinks =
+      false;  ///< sinks are no scores of the softmax: what it weighs is scaled by their share behind it
   bool loops_over_experts = false;  ///< experts are parameters of a loop that adds up what each of them gives (DBRX)
   bool hands_on_index = false;      ///< layers hand on the positions that their indexer chose (GLM-5)
   bool narrow_loss = false;         ///< before the library had a loss of its own, its own one did not widen the logits

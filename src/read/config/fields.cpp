@@ -208,6 +208,7 @@ constexpr SwitchField switches[] = {
     {"writes_differential_attention", part_of<&Shape::writing, &Writing::differential>},
     {"writes_clamped_qkv", part_of<&Shape::writing, &Writing::clamps_qkv>},
     {"writes_bounded_scores", part_of<&Shape::writing, &Writing::bounds_scores>},
+    {"writes_scale_of_sinks", part_of<&Shape::writing, &Writing::scales_by_sinks>},
     {"writes_image_masks", part_of<&Shape::writing, &Writing::masks_images>},
     {"writes_local_blocks", part_of<&Shape::writing, &Writing::local_blocks>},
     {"writes_expert_loop", part_of<&Shape::writing, &Writing::loops_over_experts>},
