@@ -46,6 +46,16 @@ MOLMO = {
 }
 INDEXER = {"index_n_heads": 4, "index_head_dim": 64}
 
+# Samples that are longer than the window of some layers, which PyTorch's kernels are then told by a mask.
+NARROW = ", narrow window"
+NARROW_WINDOWS = {
+    "sliding_window": (
+        "mistral", "ministral", "phi3", "starcoder2", "olmo3", "exaone4", "cohere2", "gemma2", "gemma3_text",
+        "gemma3n_text", "gemma4_text", "gpt_oss",
+    ),
+    "attention_chunk_size": ("llama4_text",), "local_attention": ("modernbert",),
+}
+
 # What differs by family; "layers": both counts, whose difference is a period of the layers' pattern;
 # "period": what a pattern repeats, where the class derives none.
 FAMILIES = {
@@ -70,7 +80,8 @@ FAMILIES = {
     "granitemoeshared": {"shared_intermediate_size": 448}, "gpt_oss": {}, "ernie4_5_moe": {"layers": (3, 5)},
     "glm4_moe": {"layers": (2, 4), "first_k_dense_replace": 1}, "dots1": {"first_k_dense_replace": 1},
     "hunyuan_v1_moe": {}, "minimax_m2": {}, "llama4_text": {"layers": (4, 8)}, "afmoe": {"layers": (4, 8)},
-    "solar_open": {}, "mellum": {}, "aria_text": {},
+    "solar_open": {}, "mellum": {}, "exaone_moe": {}, "hy_v3": {}, "mimo_v2_flash": {}, "kolibri1": {}, "cohere2_moe": {},
+    "granite_swa": {}, "granitemoe_swa": {}, "aria_text": {},
     "dbrx": {
         "attn_config": {"kv_n_heads": 2, "clip_qkv": 8.0, "rope_theta": 10000.0},
         "ffn_config": {"ffn_hidden_size": 320, "moe_num_experts": 8, "moe_top_k": 2},
@@ -142,9 +153,9 @@ FAMILIES = {
         "moe_intermediate_size": [320, 320],
     },
     "phi4_multimodal": {}, "lfm2_vl": {}, "aria": {}, "cohere2_vision": {"layers": (4, 8)},
-    "molmo2": MOLMO,
+    "molmo2": MOLMO, "gemma3": {"layers": (6, 12)}, "paligemma": {},
     # encoders
-    "bert": {}, "roberta": ROBERTA, "xlm-roberta": ROBERTA, "camembert": ROBERTA, "electra": {"embedding_size": 512},
+    "bert": {}, "rembert": {}, "roformer": {}, "eurobert": {}, "ernie": {}, "roberta": ROBERTA, "xlm-roberta": ROBERTA, "camembert": ROBERTA, "electra": {"embedding_size": 512},
     "distilbert": {"dim": 512, "hidden_dim": 1152},
     "modernbert": {"layers": (3, 6), "local_attention": 256}, "deberta-v2": {},
     # encoder-decoders
@@ -184,9 +195,14 @@ def _shrink(config, count, special, periods):
             _shrink(config[part], 1, {}, {})
 
 
+FAMILIES.update({
+    family + NARROW: {**FAMILIES[family], key: 24} for key, families in NARROW_WINDOWS.items() for family in families
+})
+
+
 def configurations(model_type):
     """The two configurations of a family, which differ in their layers."""
-    config_class = CONFIG_MAPPING[model_type]
+    config_class = CONFIG_MAPPING[model_type.removesuffix(NARROW)]
     special = dict(FAMILIES[model_type])
     counts, periods = special.pop("layers", (2, 4)), special.pop("period", {})
     for count in counts:

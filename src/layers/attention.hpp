@@ -58,6 +58,7 @@ struct CoreAttention {
   bool sinks = false;          ///< one learned score a head beside those of the positions
   std::int64_t keys = 0;       ///< positions of a sample that a query may see, where they are not its own sequence's
   std::int64_t block = 0;      ///< positions that attend to themselves and as many on either side; 0: no blocks
+  bool masked = false;         ///< a mask stands beside the heads, which the kernel reads and does not skip by
   std::int64_t positions = 0;  ///< of a sample, that these heads have queries of; set by core_attention()
 };
 Value core_attention(BlockBuilder& b, CoreAttention core, const Heads& local);

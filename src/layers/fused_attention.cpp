@@ -34,11 +34,12 @@ void quantize_heads(BlockBuilder& b, const Heads& heads, const Value& out) {
 
 /// A kernel writes its result as its queries lie; what lies head by head is copied behind it (pytorch aten/src/ATen/
 /// native/transformers/cuda/flash_attn/flash_api.cpp, mha_fwd: empty_like; transformers integrations/sdpa_attention.py,
-/// the contiguous transposition). Kernels for heads of two widths write by position (cuda/attention.cu,
-/// _efficient_attention_forward).
+/// the contiguous transposition). Kernels for heads of two widths and those that read a mask write by position
+/// (cuda/attention.cu, _efficient_attention_forward).
 bool copies_output(const Context& c, const CoreAttention& core) {
   if (c.profile.attention.copies_output) return c.batch > 1;
-  return c.profile.kernels.transformers_modules && c.shape().writing.rotates_by_head && core.qk_dim == core.v_dim;
+  const bool by_position = core.masked || core.qk_dim != core.v_dim;
+  return c.profile.kernels.transformers_modules && c.shape().writing.rotates_by_head && !by_position;
 }
 
 }  // namespace
@@ -64,6 +65,7 @@ Value fused_attention(BlockBuilder& b, const CoreAttention& core, const Heads& h
   const double share = unmasked_share(c, core);
   op.forward = flops(square * share);
   op.masked = flops(square * (1.0 - share));
+  op.computes_masked = core.masked;
   if (differentiates) {
     op.backward_input = flops(2.0 * square * share);
     // The backward kernel computes Q K^T again: five products instead of four (Dao 2023, arXiv:2307.08691 §3.1).

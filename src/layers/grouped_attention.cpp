@@ -26,23 +26,26 @@ Value normalise_heads(BlockBuilder& b, const Value& x, std::int64_t head_dim, sp
   return by_head(x, head_dim, [&](const Value& head) { return b.norm(head, name, norm); });
 }
 
-/// Tokens of an image see each other, which PyTorch's kernels are told by a mask (transformers modeling_molmo2.py,
-/// Molmo2Model.forward, create_causal_mask with or_mask_function).
-bool masks_images(const Context& c) {
+/// PyTorch's kernels are told by a mask what is neither causal nor everything: of windows and chunks that are no longer
+/// than the sample (transformers masking_utils.py, _ignore_causal_mask_sdpa), and of tokens of an image, which see each
+/// other (modeling_molmo2.py, Molmo2Model.forward; modeling_gemma3.py, create_masks_for_vision_model).
+bool makes_mask(const Context& c, const spec::GroupedAttention& a) {
   const bool takes_mask = fuses_attention(c) && c.training.attention != spec::AttentionKernel::flash;
-  return c.shape().writing.masks_images && c.profile.kernels.transformers_modules && takes_mask;
+  if (!takes_mask || !c.profile.kernels.transformers_modules || a.reads_tower) return false;
+  const bool sees_images = !c.shape().towers.empty() && c.training.towers != spec::TowerUse::absent;
+  return (a.window > 0 && c.attended >= a.window) || (c.shape().writing.masks_images && sees_images);
 }
 
 /// transformers expands grouped keys and values to all query heads (modeling_llama.py, repeat_kv), except before
-/// kernels that take them as they are: flash-attn's, and later PyTorch's too unless prefixes, towers or images need a
-/// mask (integrations/sdpa_attention.py, use_gqa_in_sdpa). A single head is expanded as a view (reshape copies only
-/// what strides cannot say), which fused kernels read and batched products copy (torch.matmul).
+/// kernels that take them as they are: flash-attn's, and later PyTorch's too unless prefixes, towers, windows or images
+/// need a mask (integrations/sdpa_attention.py, use_gqa_in_sdpa). A single head is expanded as a view (reshape copies
+/// only what strides cannot say), which fused kernels read and batched products copy (torch.matmul).
 Value repeat_heads(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, std::int64_t head_dim,
                    std::string_view name) {
   const Context& c = b.context();
   const bool flash = c.training.attention == spec::AttentionKernel::flash;
   const std::int64_t width = a.heads * head_dim / c.tp;
-  const bool masked = c.prefix > 0 || a.reads_tower || masks_images(c);
+  const bool masked = c.prefix > 0 || a.reads_tower || makes_mask(c, a);
   const bool kernel_groups = flash || (c.profile.attention.groups_in_kernel && fuses_attention(c) && !masked);
   const bool stays_view = x.columns == head_dim && reads_views(c);
   if (!c.profile.attention.repeats_kv || kernel_groups || stays_view || x.columns == width) return x;
@@ -167,8 +170,8 @@ void bias_by_position(BlockBuilder& b, const spec::GroupedAttention& a, const Va
 
 /// Of truth values, which each layer turns into numbers to add (pytorch
 /// aten/src/ATen/native/transformers/attention.cpp, convert_boolean_attn_mask).
-void mask_by_images(BlockBuilder& b, const Value& q) {
-  b.keep_for_backward("mask of images", q.rows, b.context().attended, q.width);
+void keep_mask(BlockBuilder& b, const Value& q) {
+  b.keep_for_backward("attention mask", q.rows, b.context().attended, q.width);
 }
 
 /// Keys and values of all positions and for all heads; the layer that borrowed ones are of keeps them.
@@ -182,7 +185,7 @@ void gather_keys(BlockBuilder& b, const spec::GroupedAttention& a, Heads& h, boo
     h.v = behind_prefix(b, h.v, "values behind prefix");
   }
   if (!crosses) bias_by_position(b, a, h.q);
-  if (masks_images(c)) mask_by_images(b, h.q);
+  if (makes_mask(c, a)) keep_mask(b, h.q);
   h.k = repeat_heads(b, a, h.k, a.head_dim, "repeated keys");
   h.v = repeat_heads(b, a, h.v, a.value_dim, "repeated values");
 }
@@ -216,6 +219,7 @@ Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& a, const 
   if (a.reads_tower) core.keys = quantity::ceil_divide(h.k.rows, c.batch);
   core.sinks = a.sinks;
   core.block = block_of(c, a);
+  core.masked = makes_mask(c, a);
   const bool differs = c.shape().writing.differential;
   Value mixed = differs ? differential_attention(b, core, h) : core_attention(b, core, h);
   if (c.profile.adapters.prompt_layers_start > 0 && c.differentiates) mixed = attend_to_prompt(b, h, mixed);

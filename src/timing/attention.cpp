@@ -79,7 +79,8 @@ quantity::Seconds KernelPrices::attention(const layers::Op& op, bool backward) c
   const layers::Product& heads = op.product;
   const double forward = quantity::in_flops(op.forward);
   const double unmasked = forward / (forward + quantity::in_flops(op.masked));
-  const double keys = static_cast<double>(heads.n) * unmasked;
+  const double computed = op.computes_masked ? 1.0 : unmasked;  // of the square of scores
+  const double keys = static_cast<double>(heads.n) * computed;
   const double queries = backward ? 0.5 * attention_.queries : attention_.queries;
   const double blocks = std::ceil(static_cast<double>(heads.m) / queries) * static_cast<double>(heads.count) / units_;
 
@@ -87,9 +88,10 @@ quantity::Seconds KernelPrices::attention(const layers::Op& op, bool backward) c
   const double rate = std::min(wide_rate_, compute_rate_) * attention_.share * occupied * keys /
                       (keys + attention_.fixed_keys) *
                       head_factor(static_cast<double>(heads.k), attention_.exponential, attention_type_);
-  if (!backward) return quantity::seconds(forward / rate);
+  const double executed = rate * unmasked / computed;
+  if (!backward) return quantity::seconds(forward / executed);
   const double work = quantity::in_flops(op.backward_input + op.kernel_recompute);
-  return quantity::seconds(work / (rate * backward_rate));
+  return quantity::seconds(work / (executed * backward_rate));
 }
 
 }  // namespace llmcalc::timing

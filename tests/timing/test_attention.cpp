@@ -37,6 +37,23 @@ TEST_CASE("attention reaches the measured rates") {
   CHECK(teraflops(h100, causal(16384, 32)) == Approx(672).epsilon(0.10));
 }
 
+// pytorch aten/src/ATen/native/transformers/cuda/mem_eff_attention/kernel_forward.h: blocks are skipped by the causal
+// flag alone, never by what a mask adds to their scores.
+TEST_CASE("a kernel that reads its mask takes as long as one without any") {
+  const Prices a100("a100-80-sxm");
+  layers::Op masked = causal(4096, 64);
+  layers::Op whole = masked;
+  masked.computes_masked = true;
+  whole.forward += whole.masked;
+  whole.masked = quantity::flops(0);
+  whole.backward_input = 2.0 * masked.backward_input;
+  whole.kernel_recompute = 2.0 * masked.kernel_recompute;
+  for (const bool backward : {false, true}) {
+    CHECK(quantity::in_seconds(a100.kernels.attention(masked, backward)) ==
+          Approx(quantity::in_seconds(a100.kernels.attention(whole, backward))));
+  }
+}
+
 // gau-nernst/learn-cuda, 07_attention/README.md: 4 x 8 heads, 4096 queries of 8192 keys without a mask on RTX 5090;
 // nothing was fitted to the runs with 400 W, which are as fast.
 TEST_CASE("attention hides its exponentials where products are slow") {

@@ -108,6 +108,7 @@ struct Op {
   bool narrow = false;                   ///< a product in the run's 8- or 4-bit type; others run in 16 bits beside it
   bool wide = false;                     ///< a product in fp32, which matrix units leave to the others
   bool eager = false;                    ///< one of PyTorch's own kernels, not one that was written for the purpose
+  bool computes_masked = false;          ///< an attention kernel that reads its mask saves nothing by it
   bool passes_gradient = false;          ///< the gradient of the output is the gradient of each input, without a copy
   bool gradient_in_place = false;        ///< the gradient of the input takes the storage of what was saved
   std::uint8_t recompute = 0;            ///< operations of one non-zero group are run again in the backward pass
