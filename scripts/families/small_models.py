@@ -56,6 +56,10 @@ NARROW_WINDOWS = {
     "attention_chunk_size": ("llama4_text",), "local_attention": ("modernbert",),
 }
 
+# Samples of several lengths, which a mask tells apart.
+PADDED = ", padded"
+PADDED_FAMILIES = ("llama", "qwen3", "mixtral", "gemma3_text", "gemma2", "phi3", "gpt2", "deepseek_v3", "bert", "bart")
+
 # What differs by family; "layers": both counts, whose difference is a period of the layers' pattern;
 # "period": what a pattern repeats, where the class derives none.
 FAMILIES = {
@@ -198,11 +202,12 @@ def _shrink(config, count, special, periods):
 FAMILIES.update({
     family + NARROW: {**FAMILIES[family], key: 24} for key, families in NARROW_WINDOWS.items() for family in families
 })
+FAMILIES.update({family + PADDED: FAMILIES[family] for family in PADDED_FAMILIES})
 
 
 def configurations(model_type):
     """The two configurations of a family, which differ in their layers."""
-    config_class = CONFIG_MAPPING[model_type.removesuffix(NARROW)]
+    config_class = CONFIG_MAPPING[model_type.partition(",")[0]]
     special = dict(FAMILIES[model_type])
     counts, periods = special.pop("layers", (2, 4)), special.pop("period", {})
     for count in counts:

@@ -63,6 +63,12 @@ struct CoreAttention {
 };
 Value core_attention(BlockBuilder& b, CoreAttention core, const Heads& local);
 
+/// PyTorch's kernels are told by a mask what is neither causal nor everything: of windows and chunks that are no longer
+/// than the sample, of samples of several lengths (transformers masking_utils.py, _ignore_causal_mask_sdpa), and of
+/// tokens of an image, which see each other (modeling_molmo2.py, Molmo2Model.forward; modeling_gemma3.py,
+/// create_masks_for_vision_model). What attends to a tower has a mask that its class makes.
+bool reads_mask(const Context& context, const CoreAttention& core);
+
 /// The same twice, over either half of the values.
 Value differential_attention(BlockBuilder& b, const CoreAttention& core, const Heads& heads);
 

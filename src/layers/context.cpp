@@ -32,6 +32,13 @@ bool casts_at_each_use(const spec::Question& question) {
   return question.training.precision.autocast && spec::zero_stage(question.layout.sharding) < 3;
 }
 
+/// Each batch is filled up to its longest sample (transformers data/data_collator.py).
+bool pads_samples(const spec::Question& question) {
+  const spec::DataBudget& data = question.pricing.data;
+  const bool shorter = data.sample_tokens && *data.sample_tokens < static_cast<double>(question.training.seq);
+  return shorter && !data.packing && question.training.sequences() > 1;
+}
+
 bool updates_base_weights(spec::Method method) {
   return method == spec::Method::full || method == spec::Method::galore;
 }
@@ -47,6 +54,7 @@ Context::Context(const spec::Question& question, const frameworks::Profile& chos
       prefix(question.training.method == spec::Method::prefix ? question.training.adapter.virtual_tokens : 0),
       seq(question.training.seq / question.layout.cp + prompt),
       attended(question.training.seq + prompt + prefix + question.training.cached),
+      pads(pads_samples(question)),
       tokens(quantity::product(batch, seq)),
       width(activation_width(question.training.precision.compute)),
       tp(question.layout.tp),

@@ -25,6 +25,14 @@ bool fuses_attention(const Context& c) {
   return c.training.attention != spec::AttentionKernel::eager && !c.profile.attention.writes_out_scores;
 }
 
+bool reads_mask(const Context& c, const CoreAttention& core) {
+  const bool takes_mask = fuses_attention(c) && c.training.attention != spec::AttentionKernel::flash;
+  if (!takes_mask || !c.profile.kernels.transformers_modules || core.keys > 0) return false;
+  const bool sees_images = !c.shape().towers.empty() && c.training.towers != spec::TowerUse::absent;
+  const bool outgrows_window = core.window > 0 && c.attended >= core.window;
+  return outgrows_window || c.pads || (c.shape().writing.masks_images && sees_images);
+}
+
 bool reads_views(const Context& c) { return fuses_attention(c) && !c.profile.attention.copies_heads; }
 
 Value cached(BlockBuilder& b, const Value& x, std::string_view name) {

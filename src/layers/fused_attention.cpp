@@ -32,6 +32,12 @@ void quantize_heads(BlockBuilder& b, const Heads& heads, const Value& out) {
               quantity::bytes(product(passes, inputs + elements(out))));
 }
 
+/// Of truth values, which each layer turns into numbers to add (pytorch
+/// aten/src/ATen/native/transformers/attention.cpp, convert_boolean_attn_mask).
+void keep_mask(BlockBuilder& b, const CoreAttention& core, const Value& q) {
+  b.keep_for_backward("attention mask", q.rows, seen(b.context(), core), q.width);
+}
+
 /// A kernel writes its result as its queries lie; what lies head by head is copied behind it (pytorch aten/src/ATen/
 /// native/transformers/cuda/flash_attn/flash_api.cpp, mha_fwd: empty_like; transformers integrations/sdpa_attention.py,
 /// the contiguous transposition). Kernels for heads of two widths and those that read a mask write by position
@@ -47,6 +53,7 @@ bool copies_output(const Context& c, const CoreAttention& core) {
 Value fused_attention(BlockBuilder& b, const CoreAttention& core, const Heads& heads) {
   const auto& [q, k, v] = heads;
   const Context& c = b.context();
+  if (core.masked) keep_mask(b, core, q);
   const bool differentiates = q.needs_gradient || k.needs_gradient || v.needs_gradient;
   const Value out = b.value("attention output", q.rows, core.heads * core.v_dim, q.width, differentiates);
   Op op{.kind = OpKind::attention,

@@ -26,26 +26,16 @@ Value normalise_heads(BlockBuilder& b, const Value& x, std::int64_t head_dim, sp
   return by_head(x, head_dim, [&](const Value& head) { return b.norm(head, name, norm); });
 }
 
-/// PyTorch's kernels are told by a mask what is neither causal nor everything: of windows and chunks that are no longer
-/// than the sample (transformers masking_utils.py, _ignore_causal_mask_sdpa), and of tokens of an image, which see each
-/// other (modeling_molmo2.py, Molmo2Model.forward; modeling_gemma3.py, create_masks_for_vision_model).
-bool makes_mask(const Context& c, const spec::GroupedAttention& a) {
-  const bool takes_mask = fuses_attention(c) && c.training.attention != spec::AttentionKernel::flash;
-  if (!takes_mask || !c.profile.kernels.transformers_modules || a.reads_tower) return false;
-  const bool sees_images = !c.shape().towers.empty() && c.training.towers != spec::TowerUse::absent;
-  return (a.window > 0 && c.attended >= a.window) || (c.shape().writing.masks_images && sees_images);
-}
-
 /// transformers expands grouped keys and values to all query heads (modeling_llama.py, repeat_kv), except before
 /// kernels that take them as they are: flash-attn's, and later PyTorch's too unless prefixes, towers, windows or images
 /// need a mask (integrations/sdpa_attention.py, use_gqa_in_sdpa). A single head is expanded as a view (reshape copies
 /// only what strides cannot say), which fused kernels read and batched products copy (torch.matmul).
-Value repeat_heads(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, std::int64_t head_dim,
+Value repeat_heads(BlockBuilder& b, const CoreAttention& core, const Value& x, std::int64_t head_dim,
                    std::string_view name) {
   const Context& c = b.context();
   const bool flash = c.training.attention == spec::AttentionKernel::flash;
-  const std::int64_t width = a.heads * head_dim / c.tp;
-  const bool masked = c.prefix > 0 || a.reads_tower || makes_mask(c, a);
+  const std::int64_t width = core.heads * head_dim;
+  const bool masked = c.prefix > 0 || core.keys > 0 || core.masked;
   const bool kernel_groups = flash || (c.profile.attention.groups_in_kernel && fuses_attention(c) && !masked);
   const bool stays_view = x.columns == head_dim && reads_views(c);
   if (!c.profile.attention.repeats_kv || kernel_groups || stays_view || x.columns == width) return x;
@@ -168,14 +158,8 @@ void bias_by_position(BlockBuilder& b, const spec::GroupedAttention& a, const Va
   if (a.causal) b.keep_for_backward("causal mask", c.seq, c.attended, 1);
 }
 
-/// Of truth values, which each layer turns into numbers to add (pytorch
-/// aten/src/ATen/native/transformers/attention.cpp, convert_boolean_attn_mask).
-void keep_mask(BlockBuilder& b, const Value& q) {
-  b.keep_for_backward("attention mask", q.rows, b.context().attended, q.width);
-}
-
 /// Keys and values of all positions and for all heads; the layer that borrowed ones are of keeps them.
-void gather_keys(BlockBuilder& b, const spec::GroupedAttention& a, Heads& h, bool crosses) {
+void gather_keys(BlockBuilder& b, const spec::GroupedAttention& a, const CoreAttention& core, Heads& h, bool crosses) {
   const Context& c = b.context();
   const bool own_positions = !a.borrows_keys && !a.reads_tower;
   if (own_positions) h.k = cached(b, h.k, "key cache");
@@ -185,14 +169,22 @@ void gather_keys(BlockBuilder& b, const spec::GroupedAttention& a, Heads& h, boo
     h.v = behind_prefix(b, h.v, "values behind prefix");
   }
   if (!crosses) bias_by_position(b, a, h.q);
-  if (makes_mask(c, a)) keep_mask(b, h.q);
-  h.k = repeat_heads(b, a, h.k, a.head_dim, "repeated keys");
-  h.v = repeat_heads(b, a, h.v, a.value_dim, "repeated values");
+  h.k = repeat_heads(b, core, h.k, a.head_dim, "repeated keys");
+  h.v = repeat_heads(b, core, h.v, a.value_dim, "repeated values");
 }
 
 /// In blocks as wide as the window (transformers modeling_longt5.py, LongT5LocalAttention, block_len).
 std::int64_t block_of(const Context& c, const spec::GroupedAttention& a) {
   return c.shape().writing.local_blocks && !a.causal ? a.window : 0;
+}
+
+CoreAttention core_of(const Context& c, const spec::GroupedAttention& a, const Value& keys) {
+  CoreAttention core{a.heads / c.tp, a.head_dim, a.value_dim, a.window, a.causal};
+  if (a.reads_tower) core.keys = quantity::ceil_divide(keys.rows, c.batch);
+  core.sinks = a.sinks;
+  core.block = block_of(c, a);
+  core.masked = reads_mask(c, core);
+  return core;
 }
 
 }  // namespace
@@ -212,14 +204,9 @@ Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& a, const 
   const Value gate = gate_of(b, a, x, h.q);
   h.q.columns = a.query_width() / c.tp;
   norm_and_rotate(b, a, h, fuse);
-  gather_keys(b, a, h, x.id != memory.id);
+  const CoreAttention core = core_of(c, a, h.k);
+  gather_keys(b, a, core, h, x.id != memory.id);
   head_parameters(b, a);
-
-  CoreAttention core{a.heads / c.tp, a.head_dim, a.value_dim, a.window, a.causal};
-  if (a.reads_tower) core.keys = quantity::ceil_divide(h.k.rows, c.batch);
-  core.sinks = a.sinks;
-  core.block = block_of(c, a);
-  core.masked = makes_mask(c, a);
   const bool differs = c.shape().writing.differential;
   Value mixed = differs ? differential_attention(b, core, h) : core_attention(b, core, h);
   if (c.profile.adapters.prompt_layers_start > 0 && c.differentiates) mixed = attend_to_prompt(b, h, mixed);

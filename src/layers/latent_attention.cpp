@@ -48,7 +48,9 @@ Value latent_attention(BlockBuilder& b, const spec::LatentAttention& a, const Va
   v = behind_prefix(b, v, "values behind prefix");
   again.discard({q, k, v});
 
-  const Value mixed = core_attention(b, {heads, a.qk_dim(), r.v_dim, 0, true}, {q, k, v});
+  CoreAttention core{heads, a.qk_dim(), r.v_dim, 0, true};
+  core.masked = reads_mask(c, core);
+  const Value mixed = core_attention(b, core, {q, k, v});
   again.remake();
   return b.linear(mixed, {"output projection", a.heads * r.v_dim, x.columns, false, Cut::rows});
 }

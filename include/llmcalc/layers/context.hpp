@@ -18,6 +18,7 @@ struct Context {
   std::int64_t prefix;          ///< learned keys and values in front of each sample's own (prefix tuning)
   std::int64_t seq;             ///< positions of a sample on this rank
   std::int64_t attended;        ///< positions that a query may see: the whole sample, wherever its parts are
+  bool pads;                    ///< samples of a micro-batch are of several lengths
   std::int64_t tokens;          ///< batch * seq
   std::int64_t width;           ///< bytes of an activation element
   std::int64_t tp;              ///< ranks over which matrices are cut
