@@ -158,6 +158,10 @@ FAMILIES = {
     },
     "phi4_multimodal": {}, "lfm2_vl": {}, "aria": {}, "cohere2_vision": {"layers": (4, 8)},
     "molmo2": MOLMO, "gemma3": {"layers": (6, 12)}, "paligemma": {},
+    "gemma4": {
+        "layers": (6, 12), "vocab_size_per_layer_input": VOCABULARY, "global_head_dim": 128,
+        "pad_token_id": 0,
+    },
     # encoders
     "bert": {}, "rembert": {}, "roformer": {}, "eurobert": {}, "ernie": {}, "roberta": ROBERTA, "xlm-roberta": ROBERTA, "camembert": ROBERTA, "electra": {"embedding_size": 512},
     "distilbert": {"dim": 512, "hidden_dim": 1152},

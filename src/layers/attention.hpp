@@ -63,6 +63,10 @@ struct CoreAttention {
 };
 Value core_attention(BlockBuilder& b, CoreAttention core, const Heads& local);
 
+/// True if FlashAttention has no kernel for these heads (flash-attention csrc/flash_attn/flash_api.cpp, mha_fwd;
+/// pytorch aten/src/ATen/native/transformers/cuda/sdp_utils.cpp, check_head_dim_size_flash).
+inline bool is_too_wide(const CoreAttention& core) { return core.qk_dim > 256; }
+
 /// PyTorch's kernels are told by a mask what is neither causal nor everything: of windows and chunks that are no longer
 /// than the sample, of samples of several lengths (transformers masking_utils.py, _ignore_causal_mask_sdpa), and of
 /// tokens of an image, which see each other (modeling_molmo2.py, Molmo2Model.forward; modeling_gemma3.py,

@@ -26,19 +26,24 @@ Value normalise_heads(BlockBuilder& b, const Value& x, std::int64_t head_dim, sp
   return by_head(x, head_dim, [&](const Value& head) { return b.norm(head, name, norm); });
 }
 
-/// transformers expands grouped keys and values to all query heads (modeling_llama.py, repeat_kv), except before
-/// kernels that take them as they are: flash-attn's, and later PyTorch's too unless prefixes, towers, windows or images
-/// need a mask (integrations/sdpa_attention.py, use_gqa_in_sdpa). A single head is expanded as a view (reshape copies
-/// only what strides cannot say), which fused kernels read and batched products copy (torch.matmul).
+/// Kernels take grouped keys and values as they are: flash-attn's, and later PyTorch's too unless there is a mask, or
+/// heads are of two widths or too wide (transformers integrations/sdpa_attention.py, use_gqa_in_sdpa).
+bool groups_in_kernel(const Context& c, const CoreAttention& core) {
+  if (c.training.attention == spec::AttentionKernel::flash) return true;
+  const bool masked = c.prefix > 0 || core.keys > 0 || core.masked;
+  const bool plain = core.qk_dim == core.v_dim && !is_too_wide(core) && !masked;
+  return c.profile.attention.groups_in_kernel && fuses_attention(c) && plain;
+}
+
+/// transformers expands grouped keys and values to all query heads before other kernels (modeling_llama.py, repeat_kv).
+/// A single head is expanded as a view (reshape copies only what strides cannot say), which fused kernels read and
+/// batched products copy (torch.matmul).
 Value repeat_heads(BlockBuilder& b, const CoreAttention& core, const Value& x, std::int64_t head_dim,
                    std::string_view name) {
   const Context& c = b.context();
-  const bool flash = c.training.attention == spec::AttentionKernel::flash;
   const std::int64_t width = core.heads * head_dim;
-  const bool masked = c.prefix > 0 || core.keys > 0 || core.masked;
-  const bool kernel_groups = flash || (c.profile.attention.groups_in_kernel && fuses_attention(c) && !masked);
   const bool stays_view = x.columns == head_dim && reads_views(c);
-  if (!c.profile.attention.repeats_kv || kernel_groups || stays_view || x.columns == width) return x;
+  if (!c.profile.attention.repeats_kv || groups_in_kernel(c, core) || stays_view || x.columns == width) return x;
   return b.rearrange(x, name, x.rows, width, OpKind::permutation);
 }
 
