@@ -1,18 +1,21 @@
 #include "read/shell/shell.hpp"
 
 #include "read/settings/node.hpp"
+#include "read/shell/shell_branches.hpp"
 #include "read/shell/shell_words.hpp"
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace llmcalc::read {
 namespace {
 
-constexpr std::array<std::string_view, 6> openers{"if", "for", "while", "until", "case", "select"};
+constexpr std::array<std::string_view, 4> loops{"for", "while", "until", "select"};
 constexpr std::array<std::string_view, 3> closers{"fi", "done", "esac"};
 constexpr std::array<std::string_view, 8> fillers{"then", "else", "elif", "do", "{", "}", "!", "time"};
 constexpr std::array<std::string_view, 4> declarations{"export", "declare", "local", "readonly"};
@@ -95,15 +98,42 @@ class Shell : private ShellWords {
       next();
     } else if (c == '#') {
       read_comment();
+    } else if (branches_.expects_pattern() && c != '\n') {
+      read_patterns();
     } else if (c == '<' || c == '>') {
       read_redirection();
     } else if (ends_word(c)) {
-      next();
-      if (c == '\n' && document_) read_document();
-      if (c != '&' || peek() != '>') finish_command();
+      end_command(next());
     } else {
       read_element();
     }
+  }
+
+  /// At ';', '&', '|', a parenthesis or the end of a line.
+  void end_command(char c) {
+    if (c == '\n' && document_) read_document();
+    if (c == '&' && peek() == '>') return;
+    const bool twice = peek() == c;
+    finish_command(twice && (c == '&' || c == '|') ? c : '\0');
+    if (twice && c == ';') branches_.end_clause();
+    if (twice && (c == ';' || c == '&' || c == '|')) next();
+  }
+
+  /// "a | b)" of a case.
+  void read_patterns() {
+    constexpr std::string_view end = "esac";
+    if (rest().starts_with(end)) {
+      skip(end.size());
+      return branches_.close();
+    }
+    Words patterns;
+    while (!at_end() && peek() != ')' && peek() != '\n') {
+      Words words = read_words();
+      if (words.empty()) next();
+      std::move(words.begin(), words.end(), std::back_inserter(patterns));
+    }
+    next();
+    branches_.take_patterns(patterns);
   }
 
   void read_comment() {
@@ -181,10 +211,37 @@ class Shell : private ShellWords {
 
   void add(ShellWord word) {
     const bool first = words_.empty();
+    if (first && word.text == "then") branches_.take_then();
+    if (first && word.text == "else") branches_.take_else();
+    if (first && word.text == "elif") branches_.start_condition();
     if (first && is_among(fillers, word.text)) return;
-    if (first && is_among(closers, word.text)) depth_ = std::max(0, depth_ - 1);
-    if (first && is_among(openers, word.text)) ++depth_;
+    if (first && is_among(closers, word.text)) branches_.close();
+    if (first && word.text == "if") branches_.open_if();
+    if (first && is_among(loops, word.text)) branches_.open_loop();
     words_.push_back(std::move(word));
+    if (words_.size() == 3 && words_[0].text == "case" && words_[2].text == "in") {
+      count(words_[1].text.size());
+      branches_.open_case(std::move(words_[1]));
+      words_.clear();
+    }
+  }
+
+  /// A branch that is not taken, and what stands behind a test and "&&".
+  Reach reach() const { return std::max(branches_.reach(), circuit_); }
+
+  /// "[ a = b ] && c": c runs where the test says so. In a condition the test counts for its branches.
+  void take_test(char joined) {
+    std::span<const ShellWord> test = words_;
+    if (!test.empty() && test.front().text == "if") test = test.subspan(1);
+    const bool condition = branches_.in_condition();
+    const auto truth = truth_of_test(test);
+    if (condition && !test.empty()) branches_.take_test(truth, joined_);
+    if (!condition && is_test(test)) {
+      const auto goes_on = joined == '|' && truth ? std::optional(!*truth) : truth;
+      circuit_ = !goes_on ? Reach::maybe : *goes_on ? Reach::runs : Reach::never;
+    }
+    if (joined == '\0') circuit_ = Reach::runs;
+    joined_ = joined;
   }
 
   void read_assignment(std::size_t length) {
@@ -209,7 +266,7 @@ class Shell : private ShellWords {
       longer.line = value.front().line;
       value.front() = std::move(longer);
     }
-    if (depth_ > 0) value = {{"", line(), name + ", which is set under a condition"}};
+    if (reach() == Reach::maybe) value = {{"", line(), name + ", which is set under a condition"}};
     pending_.emplace_back(std::move(name), std::move(value));
   }
 
@@ -250,7 +307,20 @@ class Shell : private ShellWords {
     }
   }
 
-  void finish_command() {
+  /// \param joined  '&' or '|' where "&&" or "||" follows
+  void finish_command(char joined = '\0') {
+    if (reach() == Reach::never) {
+      words_.clear();
+      pending_.clear();
+      written_.clear();
+      document_.reset();
+    }
+    run_command();
+    take_test(joined);
+    words_.clear();
+  }
+
+  void run_command() {
     hand_on_variables();
     keep_file();
     auto pending = std::exchange(pending_, {});
@@ -260,7 +330,7 @@ class Shell : private ShellWords {
         if (is_read(name)) environment_[name] = variables().at(name);
       }
     } else {
-      ShellCommand command{std::move(words_), environment_};
+      ShellCommand command{words_, environment_};
       for (auto& [name, value] : pending) {
         if (is_read(name)) command.environment[name] = value.front();
       }
@@ -268,10 +338,11 @@ class Shell : private ShellWords {
       script_.commands.push_back(std::move(command));
       if (script_.commands.size() > most_nodes) fail("holds too many commands");
     }
-    words_.clear();
   }
 
-  int depth_ = 0;  ///< of if, for, while and case
+  ShellBranches branches_;
+  Reach circuit_ = Reach::runs;  ///< behind a test and "&&" or "||"
+  char joined_ = '\0';           ///< what stands in front of the command at hand
   Words words_;
   std::vector<std::pair<std::string, Words>> pending_;
   std::map<std::string, ShellWord> environment_;  ///< variables set so far that launchers read

@@ -26,10 +26,13 @@ void mark(ShellWord& word, std::size_t at, const std::string& name) {
   }
 }
 
+/// Lists of short words grow faster than their text.
+constexpr std::size_t weight_of_word = 16;
+
 std::size_t size_of(const ShellWord& word) {
   std::size_t size = word.text.size();
   for (const ShellGap& gap : word.gaps) size += sizeof(ShellGap) + gap.name.size();
-  return size;
+  return size + weight_of_word;
 }
 
 }  // namespace
@@ -249,24 +252,35 @@ ShellWords::Words ShellWords::expand_command() {
   return value.known ? Words{{std::to_string(value.value), line_, {}}} : unknown("$(" + inner + ")");
 }
 
-/// NAME, NAME[@], NAME:-default, NAME-default.
+/// NAME, NAME[@], NAME:-default, NAME-default, NAME:+text.
 ShellWords::Words ShellWords::expand_braces(const std::string& inner) {
   std::size_t end = 0;
   while (end < inner.size() && is_name_char(inner[end])) ++end;
   const std::string name = inner.substr(0, end);
   const std::string_view tail = std::string_view(inner).substr(end);
-  if (name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0) return unknown("${" + inner + "}");
+  const bool argument = !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) != 0;
+  if (name.empty() || (argument && tail.empty())) return unknown("${" + inner + "}");
   if (tail.empty()) return value_of(name);
   if (tail == "[@]" || tail == "[*]") {
     quoted_list_ = tail == "[@]";
     return value_of(name);
   }
+  const bool if_set = tail.starts_with(":+") || tail.starts_with('+');
+  if (if_set && !argument) return expand_alternative(name, tail.substr(tail.find('+') + 1));
   const bool colon = tail.starts_with(":-") || tail.starts_with(":=");
   if (!colon && !tail.starts_with('-')) return unknown("${" + inner + "}");
   const auto found = variables_.find(name);
   const bool is_set = found != variables_.end();
   const bool says = is_set && !(colon && found->second.text.empty() && found->second.unknown.empty());
   return says ? value_of(name) : expand_default(tail.substr(colon ? 2 : 1));
+}
+
+/// NAME:+text: nothing where nobody set it.
+ShellWords::Words ShellWords::expand_alternative(const std::string& name, std::string_view text) {
+  const auto found = variables_.find(name);
+  if (found == variables_.end()) return {{"", line_, {}}};
+  if (!found->second.unknown.empty()) return unknown(found->second.unknown);
+  return found->second.text.empty() ? Words{{"", line_, {}}} : expand_default(text);
 }
 
 ShellWords::Cursor ShellWords::enter(std::string_view text) {
