@@ -127,13 +127,17 @@ Warning about_tightness(const spec::Question& question, const Estimate& estimate
          (retries ? "; before torch 2.1, without limit_all_gathers, they ran at a third of the speed" : "");
 }
 
-/// vLLM ends with "No available memory for the cache blocks" (vllm v1/core/kv_cache_utils.py).
+/// vLLM ends with "No available memory for the cache blocks" (vllm v1/core/kv_cache_utils.py), unless it shares its
+/// weights out over several accelerators (vllm_tensor_parallel_size).
 Warning about_engine(const spec::Question& question, const Estimate& estimate) {
   const auto engine = memory::colocated_engine(question);
   const auto weights = engine_weights(quantity::in_parameters(estimate.size.total));
   if (engine == quantity::Bytes{} || weights < engine) return std::nullopt;
-  return fmt::format("the colocated engine does not start: its weights take {}, --colocate-fraction {} gives it {}",
-                     quantity::format_gib(weights), question.training.colocate_fraction, quantity::format_gib(engine));
+  return fmt::format(
+      "the colocated engine does not start unless {} accelerators or more share its weights: they take {}, "
+      "--colocate-fraction {} gives it {} of each",
+      quantity::in_bytes(weights) / quantity::in_bytes(engine) + 1, quantity::format_gib(weights),
+      question.training.colocate_fraction, quantity::format_gib(engine));
 }
 
 /// In the order in which they are read.

@@ -81,9 +81,12 @@ std::optional<Reading> CommandReader::read(const ShellCommand& command, const Se
     start.options.settings.put({std::string(key), named->text, {}, named->where, named->unknown});
   }
   Settings settings = with_file(std::move(start.options), key);
-  if (start.starter != nullptr && !start.starter->algorithm.empty()) {
-    const ShellWord& program = launch.words.front();
-    settings.put({"algorithm", std::string(start.starter->algorithm), {}, place_of(place_, program, program.text), {}});
+  const ShellWord& program = launch.words.front();
+  const auto algorithm = start.starter != nullptr            ? start.starter->algorithm
+                         : start.format == &trainer_format() ? algorithm_named_in(program.text)
+                                                             : std::string_view();
+  if (!algorithm.empty()) {
+    settings.put({"algorithm", std::string(algorithm), {}, place_of(place_, program, program.text), {}});
   }
   for (const Setting& setting : launch.launcher.all()) add_variable(setting, settings);
   readings.push_back(reader_.settings(*start.format, settings, place_));

@@ -37,11 +37,15 @@ bool is_switch(std::string_view name) {
   return term != nullptr && term->values == "0|1";
 }
 
+/// "EXTRA_ARGS": what stands behind a key that may as well have a value, as "--save $FOLDER".
+bool holds_options(std::string_view variable) {
+  const std::string name = quantity::to_lower(variable.substr(0, variable.find(',')));
+  return name.find("arg") != name.npos || name.find("opt") != name.npos || name.find("flag") != name.npos;
+}
+
 /// A switch in front of a variable that nobody set is on; whatever the variable holds is not read.
 void take_switch(const FormatRow& row, const Setting& setting, Sheet& sheet) {
-  if (sheet.is_bare(setting.key)) {
-    sheet.assume(setting.unknown + " (" + setting.where + ") is not known: options in it are not read");
-  }
+  if (sheet.is_bare(setting.key)) sheet.assume_unread_options(setting);
   if (const auto truth = sheet.truth(setting.key)) sheet.say(row.name, *truth ? "1" : "0", setting);
 }
 
@@ -75,6 +79,8 @@ void apply(const Format& format, Sheet& sheet) {
       take_term(*row, setting, sheet);
     } else if (row->use == Use::unmapped ? !is_off(setting) : row->use == Use::size && !says_nothing(setting)) {
       sheet.assume(setting, row->name);
+    } else if (row->use == Use::harmless && sheet.is_bare(setting.key) && holds_options(setting.unknown)) {
+      sheet.assume_unread_options(setting);
     }
   }
   if (format.rules != nullptr) format.rules(sheet);

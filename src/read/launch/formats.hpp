@@ -14,6 +14,7 @@ const Format& llama_factory_format();
 const Format& megatron_format();
 const Format& ms_swift_format();
 const Format& ms_swift_megatron_format();
+const Format& nemo_format();
 const Format& torchtitan_format();
 const Format& torchtune_format();
 const Format& trainer_format();

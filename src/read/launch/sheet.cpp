@@ -51,8 +51,7 @@ bool Sheet::is_bare(std::string_view key) const {
 std::optional<bool> Sheet::truth(std::initializer_list<std::string_view> keys) const {
   const auto* const bare = std::ranges::find_if(keys, [&](std::string_view key) { return is_bare(key); });
   if (bare != keys.end()) {
-    const Setting& setting = said(*bare);
-    assume(fmt::format("{} ({}) is not known: options in it are not read", setting.unknown, setting.where));
+    assume_unread_options(said(*bare));
     return true;
   }
   const Setting* setting = find(keys);
@@ -81,8 +80,12 @@ void Sheet::say(std::string_view term, std::string text, const Setting& because)
 
 void Sheet::take(std::string_view term, const Setting& setting) {
   if (setting.unknown.empty()) return say(term, setting.text, setting);
+  leave_open(term, what_it_hangs_on(setting), setting);
+}
+
+void Sheet::leave_open(std::string_view term, std::string why, const Setting& because) {
   unsay(term);
-  reading_.open.push_back({std::string(term), what_it_hangs_on(setting), {Source::file, setting.where}});
+  reading_.open.push_back({std::string(term), std::move(why), {Source::file, because.where}});
 }
 
 void Sheet::take(std::string_view term, std::initializer_list<std::string_view> keys) {
@@ -119,6 +122,10 @@ bool Sheet::include(const Setting& file) {
 void Sheet::assume(std::string sentence) const {
   auto& all = reading_.assumptions;
   if (std::ranges::find(all, sentence) == all.end()) all.push_back(std::move(sentence));
+}
+
+void Sheet::assume_unread_options(const Setting& bare) const {
+  assume(fmt::format("{} ({}) is not known: options in it are not read", bare.unknown, bare.where));
 }
 
 void Sheet::assume(const Setting& because, std::string_view what) {

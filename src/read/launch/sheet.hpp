@@ -47,6 +47,8 @@ class Sheet {
   /// an option to say.
   void take(std::string_view term, std::initializer_list<std::string_view> keys);
   void take(std::string_view term, const Setting& setting);
+  /// Leaves a term to an option, where the setting says too little of it.
+  void leave_open(std::string_view term, std::string why, const Setting& because);
   /// A default of the format that the file leaves unsaid.
   void by_default(std::string_view term, std::string text, std::string_view whose);
   const Given* word(std::string_view term) const;
@@ -60,6 +62,7 @@ class Sheet {
 
   void assume(std::string sentence) const;
   void assume(const Setting& because, std::string_view what);  ///< "neftune_noise_alpha (axolotl.yaml:3): what"
+  void assume_unread_options(const Setting& bare) const;       ///< those of the variable behind a switch
 
  private:
   const Settings& settings_;

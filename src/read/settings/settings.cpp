@@ -40,6 +40,14 @@ void flatten(const std::string& key, const Node& node, Settings& settings) {
   }
 }
 
+/// "${.seq}" names a neighbour, as OmegaConf has it.
+std::string named_in(const Setting& setting, std::size_t begin, std::size_t end) {
+  const std::string name = with_underscores(setting.text.substr(begin + 2, end - begin - 2));
+  if (!name.starts_with('.')) return name;
+  const auto dot = setting.key.rfind('.');
+  return dot == std::string::npos ? name.substr(1) : setting.key.substr(0, dot) + name;
+}
+
 }  // namespace
 
 void Settings::put(Setting setting) {
@@ -82,7 +90,7 @@ void interpolate(Settings& settings) {
       const auto begin = setting.text.find("${");
       const auto end = begin == std::string::npos ? begin : setting.text.find('}', begin);
       if (end == std::string::npos) continue;
-      const Setting* value = settings.find(with_underscores(setting.text.substr(begin + 2, end - begin - 2)));
+      const Setting* value = settings.find(named_in(setting, begin, end));
       if (value == nullptr || setting.text.size() + value->text.size() > largest_settings) continue;
       setting.text.replace(begin, end + 1 - begin, value->text);
       changed = true;

@@ -21,6 +21,7 @@ constexpr Starter starters[] = {
     {"trl orpo", trainer_format, "orpo", "config"},
     {"trl rloo", trainer_format, "grpo", "config"},
     {"trl reward", trainer_format, "rm", "config"},
+    {"trl vllm-serve", vllm_format},
     {"swift/cli/sft.py", ms_swift_format, "sft", "config"},
     {"swift/cli/pt.py", ms_swift_format, "sft", "config"},
     {"swift/cli/rlhf.py", ms_swift_format, {}, "config"},
@@ -41,7 +42,11 @@ constexpr Starter starters[] = {
     {"torchtitan.train", torchtitan_format, {}, "job.config_file"},
     {"run_train.sh", torchtitan_format, {}, "job.config_file"},
     {"pretrain_gpt.py", megatron_format, {}, "yaml_cfg"},
+    {"megatron_gpt_pretraining.py", nemo_format, {}, "config_name"},
+    {"megatron_gpt_finetuning.py", nemo_format, {}, "config_name"},
+    {"megatron_gpt_peft_tuning.py", nemo_format, {}, "config_name"},
     {"pretrain_mamba.py", megatron_format},
+    {"pretrain_hybrid.py", megatron_format},
     {"pretrain_t5.py", megatron_format},
     {"pretrain_bert.py", megatron_format},
     {"vllm serve", vllm_format, {}, "config"},
@@ -56,6 +61,15 @@ constexpr Starter starters[] = {
     {"ollama run", ollama_format},
     {"ollama serve", ollama_format},
 };
+
+/// What programs that teach preferences have in their names, as examples/scripts of trl have them. CPO, like ORPO,
+/// needs no reference (trl experimental/cpo).
+struct AlgorithmWord {
+  std::string_view word;
+  std::string_view algorithm;
+};
+constexpr AlgorithmWord algorithm_words[] = {{"dpo", "dpo"},   {"kto", "kto"},   {"orpo", "orpo"}, {"cpo", "orpo"},
+                                             {"grpo", "grpo"}, {"rloo", "grpo"}, {"ppo", "ppo"}};
 
 /// "swift/cli/sft.py" is the end of a path, "sft.py" its last part.
 bool is_called(std::string_view word, std::string_view name) {
@@ -76,6 +90,19 @@ Started starter_of(const std::vector<ShellWord>& words) {
       name.remove_prefix(std::min(part.size() + 1, name.size()));
     }
     if (name.empty()) return {&starter, count};
+  }
+  return {};
+}
+
+std::string_view algorithm_named_in(std::string_view program) {
+  auto name = base_name(program);
+  if (!name.ends_with(".py")) return {};
+  while (!name.empty()) {
+    const auto part = name.substr(0, name.find_first_of("_-."));
+    for (const auto& [word, algorithm] : algorithm_words) {
+      if (part == word) return algorithm;
+    }
+    name.remove_prefix(std::min(part.size() + 1, name.size()));
   }
   return {};
 }

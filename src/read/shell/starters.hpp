@@ -24,4 +24,7 @@ struct Started {
 };
 Started starter_of(const std::vector<ShellWord>& words);
 
+/// The algorithm of "dpo_vlm.py" and "train_grpo.py"; empty where the name of a program says none.
+std::string_view algorithm_named_in(std::string_view program);
+
 }  // namespace llmcalc::read

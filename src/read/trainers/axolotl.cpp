@@ -1,10 +1,14 @@
 // axolotl's YAML (axolotl utils/schemas/config.py).
 #include "read/launch/formats.hpp"
+#include "read/trainers/engine_beside.hpp"
 #include "read/trainers/run_length.hpp"
 #include "read/trainers/torch_rules.hpp"
 #include "read/trainers/torch_words.hpp"
 
+#include <algorithm>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace llmcalc::read {
 namespace {
@@ -115,7 +119,7 @@ constexpr FormatRow rows[] = {
     {"model_type"},
     {"is_*"},
     {"datasets*"},
-    {"test_datasets*"},
+    {"test_datasets*", Use::rule},
     {"shuffle_*"},
     {"special_tokens*"},
     {"pad_to_sequence_len"},
@@ -151,7 +155,16 @@ constexpr FormatRow rows[] = {
     {"experimental_*"},
     {"added_tokens_overrides*"},
     {"load_in_*", Use::rule},
-    {"trl*", Use::unmapped, "what generates samples is not read"},
+    {"use_vllm", Use::rule},
+    {"vllm_mode", Use::rule},
+    {"vllm_gpu_memory_utilization", Use::rule},
+    {"vllm_enable_sleep_mode", Use::rule},
+    {"vllm_*", Use::unmapped, "the engine beside the trainer keeps its share, whatever it does with it"},
+    {"vllm.*", Use::unmapped, "of the server that llmcalc serve answers for"},
+    {"num_generations", Use::unmapped, "one sample a prompt is generated at once"},
+    {"max_prompt_len", Use::rule},
+    {"val_set_size", Use::rule},
+    {"trl.*"},
     {"unsloth_*"},
     {"torch_compile*"},
     {"ddp*"},
@@ -220,8 +233,36 @@ void take_mesh(Sheet& sheet) {
   sheet.say("sharding_group", std::to_string(shards), *sheet.find("dp_shard_size"));
 }
 
+/// It evaluates on a part of the data or on other data, with the batch of the training where no other is said
+/// (axolotl utils/config, normalize_config).
+bool validates(const Sheet& sheet) {
+  const Setting* share = sheet.find("val_set_size");
+  return (share != nullptr && share->text.find_first_of("123456789") != std::string::npos) ||
+         std::ranges::any_of(sheet.settings().all(),
+                             [](const Setting& setting) { return setting.key.starts_with("test_datasets"); });
+}
+
+/// Keys of the block `trl:` that trl's own files have at their top.
+void rename(Settings& settings) {
+  constexpr std::string_view block = "trl.";
+  Settings renamed;
+  for (Setting setting : settings.all()) {
+    const std::string_view key = std::string_view(setting.key).starts_with(block)
+                                     ? std::string_view(setting.key).substr(block.size())
+                                     : std::string_view();
+    const bool generates =
+        key == "use_vllm" || key.starts_with("vllm_") || key == "num_generations" || key == "max_completion_length";
+    if (generates) setting.key = std::string(key);
+    renamed.put(std::move(setting));
+  }
+  settings = std::move(renamed);
+}
+
 void rules(Sheet& sheet) {
   take_deepspeed(sheet, "deepspeed", "1");
+  take_engine_beside(sheet, trl_engine);
+  take_generated_length(sheet,
+                        sheet.find("max_prompt_len") != nullptr ? Lengths{"max_prompt_len", 256} : axolotl_lengths);
   take_adapter(sheet);
   take_precision(sheet, {"torch_dtype"}, Loads::half);
   if (sheet.is_on("fp8")) sheet.say("compute", "fp8-e4m3", sheet.said("fp8"));
@@ -233,6 +274,7 @@ void rules(Sheet& sheet) {
   take_mesh(sheet);
   widen_under_fsdp(sheet);
   take_plugins(sheet);
+  take_evaluation(sheet, validates(sheet), {}, "axolotl default");
   // utils/schemas/training.py, HyperparametersConfig
   take_length(sheet, {"max_steps", {"num_epochs"}, {"sample_packing"}, {}, {"1", "axolotl default"}});
   assume_full_sequences(sheet, {"sample_packing"});
@@ -241,7 +283,7 @@ void rules(Sheet& sheet) {
 }  // namespace
 
 const Format& axolotl_format() {
-  static const Format format{"axolotl configuration", "axolotl", tables, recognizes, rules};
+  static const Format format{"axolotl configuration", "axolotl", tables, recognizes, rules, false, rename};
   return format;
 }
 

@@ -1,5 +1,8 @@
 #include "read/trainers/engine_beside.hpp"
 
+#include "llmcalc/quantity/checked.hpp"
+
+#include <algorithm>
 #include <string>
 
 namespace llmcalc::read {
@@ -18,6 +21,31 @@ void take_engine_beside(Sheet& sheet, const UsualEngine& usual) {
   if (sheet.is_on("vllm_enable_sleep_mode") || sheet.count("sleep_level").value_or(0) > 0) {
     sheet.assume(uses, "the engine keeps its memory while the model is trained, though it may sleep");
   }
+}
+
+void take_generated_length(Sheet& sheet, const Lengths& lengths) {
+  const Given* algorithm = sheet.word("algorithm");
+  const Setting* generated = sheet.find("max_completion_length");
+  if (algorithm == nullptr || algorithm->text != "grpo") {
+    for (const auto key : {"max_prompt_length", "max_completion_length"}) {
+      if (const Setting* part = sheet.find(key)) sheet.assume(*part, "part of --seq");
+    }
+    return;
+  }
+  const auto prompt = sheet.count(lengths.prompt);
+  if (!prompt) {
+    if (generated != nullptr) sheet.assume(*generated, "part of --seq, with prompts as long as the data has them");
+    return;
+  }
+  auto length = quantity::checked_add(*prompt, sheet.count("max_completion_length").value_or(lengths.generated));
+  const Setting* most = sheet.find("vllm_max_model_len");  // the engine stops there
+  const auto limit = sheet.count("vllm_max_model_len");
+  const bool stops = limit && *limit < length;
+  if (stops) length = *limit;
+  sheet.say("seq", std::to_string(length),
+            stops                  ? *most
+            : generated != nullptr ? *generated
+                                   : *sheet.find(lengths.prompt));
 }
 
 }  // namespace llmcalc::read

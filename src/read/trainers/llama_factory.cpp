@@ -212,6 +212,7 @@ void rules(Sheet& sheet) {
   assume_reward_model(sheet, "stage");
   take_types(sheet);
   take_checkpointing(sheet);
+  take_evaluation(sheet, evaluates(sheet), "8", "transformers default");
   take_optimizer_impl(sheet);
   take_fsdp(sheet);
   take_liger(sheet, "enable_liger_kernel");

@@ -61,9 +61,6 @@ constexpr FormatRow rows[] = {
     {"padded_vocab_size", Use::term, "vocab"},
     {"train_iters", Use::rule},
     {"bf16", Use::rule},
-    {"deepspeed", Use::unmapped, "the states are Megatron-LM's: say --framework deepspeed"},
-    {"zero_stage", Use::unmapped, "the states are Megatron-LM's: say --framework deepspeed"},
-    {"deepspeed_config", Use::unmapped, "the file was not read: say --from"},
     {"fp16", Use::rule},
     {"fp8_format", Use::rule},
     {"grad_reduce_in_bf16", Use::rule},
@@ -81,6 +78,9 @@ constexpr FormatRow rows[] = {
     {"add_qkv_bias", Use::rule},
     {"qk_layernorm", Use::rule},
     {"moe_layer_freq", Use::rule},
+    {"hybrid_*", Use::rule},
+    {"encoder_num_layers", Use::rule},
+    {"decoder_num_layers", Use::rule},
     {"cross_entropy_loss_fusion", Use::rule},
     {"cross_entropy_fusion_impl", Use::rule},
     {"vocab_size", Use::rule},
@@ -187,9 +187,16 @@ constexpr FormatRow quiet_rows[] = {
     {"finetune"},
     {"context_parallel_*"},
     {"mtp_loss*"},
+    {"decoupled_*"},
+    {"calculate_per_token_loss"},
+    {"tiktoken_*"},
+    {"use_persistent_*"},
+    {"rerun_mode"},
+    {"encoder_seq_length"},
+    {"decoder_seq_length"},
 };
 
-const std::span<const FormatRow> tables[] = {rows, quiet_rows, megatron_yaml_rows()};
+const std::span<const FormatRow> tables[] = {rows, megatron_relative_rows(), quiet_rows, megatron_yaml_rows()};
 
 bool recognizes(const Settings& settings) {
   if (settings.has("language_model.num_layers")) return true;
@@ -200,6 +207,12 @@ bool recognizes(const Settings& settings) {
 void rules(Sheet& sheet) {
   take_megatron_model(sheet);
   take_megatron_run(sheet);
+  take_megatron_relatives(sheet);
+}
+
+void rename(Settings& settings) {
+  rename_megatron_yaml(settings);
+  rename_megatron_relatives(settings);
 }
 
 }  // namespace
@@ -208,8 +221,7 @@ std::span<const FormatRow> megatron_rows() { return rows; }
 std::span<const FormatRow> megatron_quiet_rows() { return quiet_rows; }
 
 const Format& megatron_format() {
-  static const Format format{"Megatron-LM arguments", "megatron", tables, recognizes, rules, false,
-                             rename_megatron_yaml};
+  static const Format format{"Megatron-LM arguments", "megatron", tables, recognizes, rules, false, rename};
   return format;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <optional>
 #include <string>
 
@@ -23,10 +24,29 @@ constexpr std::int64_t usual_head_dim = 128;
 /// Its place is that of what the arguments leave unsaid; its value may hang on a variable.
 const Setting* number_of_layers(const Sheet& sheet) { return sheet.settings().find("num_layers"); }
 
+/// Tokenizers whose vocabulary is always the same (training/tokenizer/tokenizer.py; the models' own files).
+struct Tokenizer {
+  std::string_view type;
+  std::int64_t vocabulary;
+};
+constexpr Tokenizer tokenizers[] = {
+    {"llama2tokenizer", 32'000}, {"bertwordpiecelowercase", 30'522}, {"bertwordpiececase", 28'996}};
+
+/// What the arguments or their tokenizer say. The one that reads numbers has one more, for the end of a document
+/// (tokenizer.py, _NullTokenizer).
+std::optional<std::int64_t> said_vocabulary(const Sheet& sheet) {
+  const std::string type = sheet.text("tokenizer_type");
+  if (const auto said = sheet.count("vocab_size")) {
+    return quantity::checked_add(*said, type == "nulltokenizer" ? 1 : 0);
+  }
+  const auto* found = std::ranges::find(tokenizers, type, &Tokenizer::type);
+  return found == std::end(tokenizers) ? std::nullopt : std::optional(found->vocabulary);
+}
+
 /// Of a table that is padded to a multiple of the ranks that share it (training/tokenizer, vocab_size_with_padding).
 void take_vocabulary(Sheet& sheet) {
   if (sheet.has("vocab")) return;
-  const auto said = sheet.count("vocab_size");
+  const auto said = said_vocabulary(sheet);
   const auto divisor = sheet.count("make_vocab_size_divisible_by").value_or(usual_divisor);
   const auto ranks = sheet.count("tensor_model_parallel_size").value_or(1);
   const Setting* because = sheet.find({"vocab_size", "tokenizer_type"});
@@ -76,7 +96,7 @@ void take_heads(Sheet& sheet) {
   if (groups && sheet.is_on("group_query_attention")) {
     sheet.say("kv_heads", std::to_string(*groups), *sheet.find("num_query_groups"));
   }
-  if (!sheet.is_on("multi_latent_attention")) return;
+  if (!sheet.is_on("multi_latent_attention") && sheet.find("kv_lora_rank") == nullptr) return;
   const auto take = [&](std::string_view key, std::string_view term, std::int64_t usual) {
     const Setting* setting = sheet.find(key);
     if (setting != nullptr) return sheet.say(term, setting->text, *setting);
@@ -101,6 +121,7 @@ std::optional<std::int64_t> leading_dense(std::string_view text) {
 }
 
 void take_experts(Sheet& sheet) {
+  if (sheet.has("experts")) sheet.by_default("top_k", "2", "Megatron-LM default");
   const Setting* frequency = sheet.find("moe_layer_freq");
   if (frequency == nullptr || !sheet.has("experts")) return;
   const bool digits = std::ranges::all_of(frequency->text, [](char c) { return c >= '0' && c <= '9'; });
@@ -115,10 +136,23 @@ void take_experts(Sheet& sheet) {
   }
 }
 
+/// Layers of several kinds, encoders beside decoders: what the other arguments say of the shape is not enough.
+bool take_foreign(Sheet& sheet) {
+  const Setting* foreign = sheet.find({"hybrid_layer_pattern", "hybrid_override_pattern", "hybrid_attention_ratio",
+                                       "hybrid_mlp_ratio", "encoder_num_layers"});
+  if (foreign == nullptr) return false;
+  for (const auto term : {"layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "max_position", "norm",
+                          "position", "dropout", "experts", "top_k", "expert_ffn", "shared_ffn", "vocab"}) {
+    sheet.unsay(term);
+  }
+  sheet.leave_open("model", foreign->key + ": layers of several kinds are not read from the arguments", *foreign);
+  return true;
+}
+
 }  // namespace
 
 void take_megatron_model(Sheet& sheet) {
-  if (number_of_layers(sheet) == nullptr) return;
+  if (take_foreign(sheet) || number_of_layers(sheet) == nullptr) return;
   take_vocabulary(sheet);
   take_mlp(sheet);
   take_switches(sheet);

@@ -65,13 +65,22 @@ constexpr FormatRow own_rows[] = {
     {"template*"},
     {"loss_scale"},
     {"num_labels"},
-    {"task_type"},
+    {"task_type", Use::rule},
+    {"val_dataset*", Use::rule},
+    {"cached_val_dataset", Use::rule},
+    {"cached_dataset"},
+    {"columns"},
+    {"external_plugins"},
+    {"enable_thinking"},
+    {"loss_type"},
+    {"use_chat_template"},
+    {"optimizer_offload_*", Use::unmapped, "all of the optimizer is in one place"},
     {"truncation_strategy"},
     {"response_*"},
     {"create_checkpoint_symlink"},
     {"lazy_tokenize"},
     {"load_from_cache_file"},
-    {"split_dataset_ratio"},
+    {"split_dataset_ratio", Use::rule},
     {"add_version"},
     {"agent_template"},
     {"use_vllm", Use::rule},
@@ -80,11 +89,33 @@ constexpr FormatRow own_rows[] = {
     {"sleep_level", Use::rule},
     {"vllm_*", Use::unmapped, "the engine beside the trainer keeps its share, whatever it does with it"},
     {"num_generations", Use::unmapped, "one sample a prompt is generated at once"},
+    {"num_iterations", Use::unmapped, "samples are trained on once"},
+    {"async_generate", Use::unmapped, "samples are generated between the steps"},
     {"reward_*"},
+    {"advantage_estimator"},
+    {"scale_rewards"},
+    {"epsilon*"},
+    {"delta"},
+    {"dynamic_sample"},
+    {"overlong_filter"},
+    {"soft_*"},
+    {"cosine_*"},
+    {"repetition_*"},
+    {"rpo_alpha"},
+    {"simpo_*"},
+    {"cpo_*"},
+    {"desirable_weight"},
+    {"undesirable_weight"},
+    {"teacher_model*", Use::unmapped, "no teacher beside the model"},
     {"beta"},
     {"rlhf_*"},
     {"max_pixels"},
     {"temperature"},
+    {"top_p"},
+    {"top_k"},
+    {"multi_turn_*"},
+    {"max_turns"},
+    {"importance_sampling_level"},
     {"model_kwargs*"},
     {"max_epochs", Use::rule},
     {"merge_lora"},
@@ -127,6 +158,21 @@ void take_method(Sheet& sheet, std::string_view usual) {
   if (is_old && !sheet.has("model")) sheet.take("model", {"model_type"});
 }
 
+/// It evaluates where it has something to evaluate on (swift/llm/argument/train_args.py).
+bool validates(const Sheet& sheet) {
+  const Setting* share = sheet.find("split_dataset_ratio");
+  const bool part = share != nullptr && share->text.find_first_of("123456789") != std::string::npos;
+  const bool has_data = part || sheet.find({"val_dataset", "cached_val_dataset"}) != nullptr;
+  return has_data && sheet.text({"eval_strategy", "evaluation_strategy"}) != "no";
+}
+
+/// Heads that give one number or a vector in the place of a word (swift/llm/argument/base_args: task_type).
+void assume_head(Sheet& sheet) {
+  const std::string task = sheet.text("task_type");
+  if (task.empty() || task == "causal_lm") return;
+  sheet.assume(*sheet.find("task_type"), "its head and loss are counted as the vocabulary's");
+}
+
 /// GaLore's states, a loss that is fused with the head, activations on the host.
 void take_savings(Sheet& sheet) {
   take_galore(sheet);
@@ -157,6 +203,7 @@ void rules(Sheet& sheet) {
   take_engine(sheet);
   take_method(sheet, "lora");
   take_engine_beside(sheet, swift_engine);
+  take_generated_length(sheet, swift_lengths);
   take_precision(sheet, {"torch_dtype"}, Loads::half);
   take_recompute(sheet, {"gradient_checkpointing"});
   sheet.by_default("recompute", "full", "ms-swift default");
@@ -165,6 +212,8 @@ void rules(Sheet& sheet) {
   take_liger(sheet, "use_liger_kernel");
   take_savings(sheet);
   assume_reward_model(sheet, "rlhf_type");
+  assume_head(sheet);
+  take_evaluation(sheet, validates(sheet), "1", "ms-swift default");
   if (sheet.count("sequence_parallel_size").value_or(1) > 1) {
     const Setting& ranks = *sheet.find("sequence_parallel_size");
     sheet.say("cp", ranks.text, ranks);
@@ -177,6 +226,7 @@ void rules(Sheet& sheet) {
 void megatron_rules(Sheet& sheet) {
   take_method(sheet, "full");
   take_engine_beside(sheet, swift_engine);
+  take_generated_length(sheet, swift_lengths);
   take_megatron_model(sheet);
   take_megatron_run(sheet);
   sheet.unsay("dtype");

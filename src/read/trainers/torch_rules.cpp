@@ -163,6 +163,20 @@ void take_accelerate_by_name(Sheet& sheet, std::string_view key) {
   take_zero_by_name(sheet, *file);
 }
 
+bool evaluates(const Sheet& sheet) {
+  const std::string strategy = sheet.text({"eval_strategy", "evaluation_strategy"});
+  return strategy == "steps" || strategy == "epoch" || sheet.is_on("do_eval");
+}
+
+void take_evaluation(Sheet& sheet, bool evaluates, std::string_view usual, std::string_view whose) {
+  if (!evaluates) return;
+  const Setting* batch = sheet.find({"per_device_eval_batch_size", "per_gpu_eval_batch_size", "eval_batch_size"});
+  if (batch != nullptr && !says_nothing(*batch)) return sheet.say("eval_batch", batch->text, *batch);
+  const Given* trained = sheet.word("micro_batch");
+  if (!usual.empty()) return sheet.by_default("eval_batch", std::string(usual), whose);
+  if (trained != nullptr) sheet.by_default("eval_batch", trained->text, whose);
+}
+
 void take_galore(Sheet& sheet) {
   if (!sheet.is_on("use_galore")) return;
   const Setting& galore = sheet.said("use_galore");

@@ -54,6 +54,13 @@ void take_accelerate_by_name(Sheet& sheet, std::string_view key);
 /// DeepSpeed's stage and what it moves away, under the keys that say so.
 void take_zero(Sheet& sheet, std::string_view stage, std::string_view optimizer, std::string_view params);
 
+/// The batch of an evaluation, where the run evaluates.
+/// \param usual  where the file does not say it; empty: that of the training
+void take_evaluation(Sheet& sheet, bool evaluates, std::string_view usual, std::string_view whose);
+
+/// Whether transformers' Trainer evaluates (training_args.py, eval_strategy).
+bool evaluates(const Sheet& sheet);
+
 /// use_galore.
 void take_galore(Sheet& sheet);
 

@@ -52,6 +52,8 @@ constexpr FormatRow rows[] = {
     {"vllm_gpu_memory_utilization", Use::rule},
     {"vllm_enable_sleep_mode", Use::rule},
     {"vllm_*", Use::unmapped, "the engine beside the trainer keeps its share, whatever it does with it"},
+    {"reward_funcs"},
+    {"reward_weights"},
     {"ref_model*", Use::unmapped, "the reference is a copy of the model"},
     {"reward_*", Use::unmapped, "the reward model is as large as the trained one"},
     {"router_aux_loss_coef"},
@@ -125,6 +127,7 @@ void rules(Sheet& sheet) {
   take_deepspeed(sheet, alone ? "deepspeed_config" : "deepspeed", alone ? "" : "8");
   take_algorithm(sheet);
   take_engine_beside(sheet, trl_engine);
+  take_generated_length(sheet, trl_lengths);
   take_method(sheet);
   take_parts(sheet);
   take_accelerate_by_name(sheet, "accelerate_config");
@@ -136,6 +139,7 @@ void rules(Sheet& sheet) {
   widen_under_fsdp(sheet);
   if (sheet.is_on("activation_offloading")) sheet.say("offload", "activations", sheet.said("activation_offloading"));
   take_liger(sheet, "use_liger_kernel");
+  take_evaluation(sheet, evaluates(sheet), "8", "transformers default");
   take_length(sheet, {"max_steps", {"num_train_epochs"}, {"packing"}, "max_train_samples", transformers_epochs});
   assume_full_sequences(sheet, {"packing"});
 }

@@ -98,8 +98,10 @@ PlanReader::PlanReader(const std::vector<Given>& given, const std::optional<Conf
 }
 
 void PlanReader::take(const Given& word) {
-  refuse(word);
   const auto name = canonical(word.term);
+  const bool of_file = word.origin.source != Source::flag;
+  if (name == "eval_batch" && of_file) return;  // which runs that trainer as well, between the steps
+  refuse(word);
   if (name == "recompute_modules") return;
   if (name == "zero" || is_choice(name)) return add_choices(word);
   vary(name == "gpu" ? accelerators(word) : is_among(name, varying_terms) ? parts_of(word) : std::vector{word});

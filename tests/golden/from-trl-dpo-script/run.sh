@@ -1,0 +1,12 @@
+accelerate launch --num_processes 4 examples/scripts/dpo_ultra.py \
+    --model_name_or_path Qwen/Qwen2.5-7B-Instruct \
+    --per_device_train_batch_size 2 \
+    --gradient_accumulation_steps 8 \
+    --gradient_checkpointing \
+    --max_prompt_length 512 \
+    --max_length 2048 \
+    --eval_strategy steps \
+    --eval_steps 50 \
+    --dtype bfloat16 \
+    --use_peft \
+    --lora_target_modules all-linear
