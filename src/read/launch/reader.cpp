@@ -9,6 +9,7 @@
 #include "read/servers/modelfile.hpp"
 #include "read/shell/containers.hpp"
 #include "read/shell/manifests.hpp"
+#include "read/shell/sky.hpp"
 #include "read/shell/slurm.hpp"
 #include "read/shell/starters.hpp"
 
@@ -25,7 +26,9 @@ constexpr int most_files_deep = 4;
 
 constexpr std::string_view known_things =
     "known are files of axolotl, LLaMA-Factory, trl, transformers, accelerate, DeepSpeed, ms-swift, torchtitan, "
-    "torchtune and Megatron-LM, commands and scripts that start them or a server, GGUF, safetensors and model folders";
+    "torchtune, NeMo and Megatron-LM, commands and scripts that start them or a server, manifests of Kubernetes, "
+    "compose "
+    "files and tasks of SkyPilot, GGUF, safetensors and model folders";
 
 /// The workers of a job run what its master runs.
 bool is_replica(const LaunchCommand& container, const LaunchCommand& of) {
@@ -59,6 +62,7 @@ Reading Reader::file(std::string_view text, std::string_view place) const {
   if (const auto modelfile = parse_modelfile(text, place)) return settings(modelfile_format(), *modelfile, place);
   if (!begins_like_settings(text) && is_launch_command(text)) return command(text, place);
   const Node node = parse_settings(text, place);
+  if (auto started = task(node, place)) return *std::move(started);
   if (auto started = containers(node, place)) return *std::move(started);
   if (node.kind != Node::Kind::table) return command(text, place);
   if (auto model = model_file(node, text, place)) return *std::move(model);
@@ -90,9 +94,24 @@ std::optional<Reading> Reader::containers(const Node& node, std::string_view pla
   return first;
 }
 
-Reading Reader::command(std::string_view text, std::string_view place) const {
+std::optional<Reading> Reader::task(const Node& node, std::string_view place) const {
+  const auto found = sky_task(node);
+  if (!found) return std::nullopt;
+  const FindFile find = [&](const std::string& path) {
+    auto file = find_(path);
+    return file || found->folder.empty() ? file : find_(found->folder + "/" + path);
+  };
+  Reading reading = Reader(find, depth_).command(found->script, place, found->machines);
+  reading.assumptions.insert(reading.assumptions.end(), found->assumed.begin(), found->assumed.end());
+  return reading;
+}
+
+Reading Reader::command(std::string_view text, std::string_view place) const { return command(text, place, {}); }
+
+Reading Reader::command(std::string_view text, std::string_view place, const Settings& machines) const {
   const Script script = parse_shell(text, place);
-  const Settings job = slurm_settings(script.directives, place);
+  Settings job = slurm_settings(script.directives, place);
+  for (const Setting& machine : machines.all()) job.put(machine);
   const FindFile find = [&](const std::string& path) -> std::optional<NamedFile> {
     const auto written = script.files.find(path);
     return written == script.files.end() ? find_(path) : NamedFile{path, written->second};

@@ -20,6 +20,10 @@ class Reader {
 
   Reading file(std::string_view text, std::string_view place) const;
   Reading command(std::string_view text, std::string_view place) const;
+  /// The same on machines that are said elsewhere.
+  Reading command(std::string_view text, std::string_view place, const Settings& machines) const;
+  /// A script with what stands around it: SkyPilot's tasks.
+  std::optional<Reading> task(const Node& node, std::string_view place) const;
   /// What the containers of a compose file or of manifests start; empty where that is nothing known.
   std::optional<Reading> containers(const Node& node, std::string_view place) const;
 

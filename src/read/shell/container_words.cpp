@@ -108,7 +108,8 @@ std::vector<ShellWord> container_words(const Node& container, std::string_view p
   std::vector<ShellWord> words;
   for (const auto key : {"entrypoint", "command"}) add_words(container, key, place, words);
   add_words(container, "args", place, words);
-  if (words.size() >= 3 && words[1].text.starts_with("-")) words[2].text = assignments(container) + words[2].text;
+  const bool script = words.size() >= 3 && base_name(words[0].text).ends_with("sh") && words[1].text.starts_with("-");
+  if (script) words[2].text = assignments(container) + words[2].text;
   return without_shell(std::move(words), place);
 }
 

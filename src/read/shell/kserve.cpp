@@ -7,6 +7,7 @@
 
 #include <charconv>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -23,11 +24,28 @@ void add_option(LaunchCommand& launch, std::string_view option, const Node* valu
   if (value != nullptr && !value->text.empty()) add_option(launch, option, value->text, *value);
 }
 
+/// Whether the arguments name a model; "/mnt/models" is where its weights are mounted.
+bool names_model(const LaunchCommand& launch) {
+  for (auto word = launch.words.begin(); word != launch.words.end(); ++word) {
+    if (!word->text.starts_with("--model")) continue;
+    const auto equals = word->text.find('=');
+    const auto next = std::next(word);
+    const std::string_view value = equals != std::string::npos  ? std::string_view(word->text).substr(equals + 1)
+                                   : next != launch.words.end() ? std::string_view(next->text)
+                                                                : std::string_view();
+    if (!value.empty() && !value.starts_with('/') && !word->text.starts_with("--model_name")) return true;
+  }
+  return false;
+}
+
 /// "hf://org/name": what lies in a bucket or on a volume has no name.
 void add_model(LaunchCommand& launch, const Node* uri) {
   constexpr std::string_view hub = "hf://";
-  if (uri == nullptr || !uri->text.starts_with(hub)) return;
-  add_option(launch, "--model", uri->text.substr(hub.size()), *uri);
+  if (uri == nullptr || uri->text.empty()) return;
+  if (uri->text.starts_with(hub)) return add_option(launch, "--model", uri->text.substr(hub.size()), *uri);
+  if (names_model(launch)) return;
+  add_option(launch, "--model", {}, *uri);
+  launch.words.push_back({{}, line_of(uri->where), uri->text});
 }
 
 std::int64_t number_in(const Node* node) {

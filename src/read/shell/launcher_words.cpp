@@ -98,7 +98,10 @@ void take_machines(const Settings& launcher, Reading& reading) {
   take_workers(sheet);
   if (sheet.has("gpus")) return;
   if (per_node != nullptr) {
-    const auto node_count = nodes == nullptr ? 1 : value_of(*nodes);
+    const Given* said = sheet.word("nodes");  // by the server's own --nnodes
+    const auto node_count = nodes != nullptr  ? value_of(*nodes)
+                            : said != nullptr ? quantity::parse_count(said->text, said->origin.where)
+                                              : 1;
     sheet.say("gpus", std::to_string(quantity::checked_multiply(value_of(*per_node), node_count)), *per_node);
   } else if (all != nullptr) {
     sheet.say("gpus", all->text, *all);

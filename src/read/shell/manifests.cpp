@@ -4,6 +4,7 @@
 #include "read/shell/container_words.hpp"
 #include "read/shell/containers.hpp"
 #include "read/shell/kserve.hpp"
+#include "read/shell/ray.hpp"
 
 #include <algorithm>
 #include <array>
@@ -45,6 +46,21 @@ const Node* workers_of(const Node& node) {
   return mode != nullptr && mode->text == "Indexed" ? node.find("completions") : nullptr;
 }
 
+/// A LeaderWorkerSet tells its containers how many they are (leaderworkerset.x-k8s.io, LWS_GROUP_SIZE).
+Node with_group_size(Node container, const Surroundings& around) {
+  if (around.replicas == nullptr) return container;
+  Node variable{Node::Kind::table, {}, around.replicas->where, {}, {}};
+  variable.members.push_back({"name", {Node::Kind::value, "LWS_GROUP_SIZE", around.replicas->where, {}, {}}});
+  variable.members.push_back({"value", *around.replicas});
+  const auto own = std::ranges::find(container.members, "env", &Member::key);
+  if (own != container.members.end()) {
+    own->value.items.push_back(std::move(variable));
+  } else {
+    container.members.push_back({"env", {Node::Kind::list, {}, around.replicas->where, {std::move(variable)}, {}}});
+  }
+  return container;
+}
+
 void find_containers(const Node& node, Surroundings around, std::string_view place, std::vector<LaunchCommand>& found) {
   take_nodes(node, around);
   const Node* image = node.find("image");
@@ -52,7 +68,7 @@ void find_containers(const Node& node, Surroundings around, std::string_view pla
                                         [&](const char* key) { return node.find(key) != nullptr; });
   if (image != nullptr && image->kind == Node::Kind::value && runs) {
     const ShellWord name{image->text, line_of(image->where), {}};
-    LaunchCommand launch = container_launch(name, container_words(node, place), place);
+    LaunchCommand launch = container_launch(name, container_words(with_group_size(node, around), place), place);
     take_variables(node, launch);
     take_accelerators(node, launch);
     add_surroundings(around, launch);
@@ -98,10 +114,11 @@ std::map<std::string, std::string> files_in(const Node& manifests) {
 
 std::vector<LaunchCommand> containers_in(const Node& file, std::string_view place) {
   const auto is_manifest = [](const Node& node) {
-    return node.find("services") != nullptr || node.find("kind") != nullptr;
+    return node.find("services") != nullptr || node.find("kind") != nullptr || node.find("applications") != nullptr;
   };
   if (!is_manifest(file) && std::ranges::none_of(file.items, is_manifest)) return {};
   std::vector<LaunchCommand> found = kserve_launches(file, place);
+  if (found.empty()) found = ray_launches(file, place);
   if (found.empty()) find_containers(file, {}, place, found);
   return found;
 }

@@ -1,0 +1,24 @@
+// SkyPilot's tasks (docs.skypilot.co, SkyPilot YAML): a script, the variables it finds and the machines it runs on.
+#pragma once
+
+#include "read/settings/node.hpp"
+#include "read/settings/settings.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmcalc::read {
+
+struct SkyTask {
+  std::string script;                ///< on the lines of the file
+  Settings machines;                 ///< "slurm.gpu", "slurm.gpus_per_node", "slurm.nodes": the words of a job
+  std::string folder;                ///< in which it runs, below that of the file
+  std::vector<std::string> assumed;  ///< of several types of accelerators the first
+};
+
+/// Nothing where a file is no task.
+std::optional<SkyTask> sky_task(const Node& file);
+
+}  // namespace llmcalc::read
