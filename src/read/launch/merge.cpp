@@ -171,6 +171,20 @@ void drop_unused_scales(std::vector<Given>& words) {
   std::erase_if(words, [](const Given& word) { return is_of_file(word) && word.term == "kv_dtype"; });
 }
 
+/// DeepSpeed's engine keeps copies in fp32 of its own beside weights in half (deepspeed runtime/bf16_optimizer.py),
+/// whatever the file of another trainer says of autocast above them.
+void take_engine_precision(Reading& all) {
+  constexpr std::string_view autocast = "mixed-";
+  const Given* framework = find(all.words, "framework");
+  Given* dtype = find(all.words, "dtype");
+  if (framework == nullptr || framework->text != "deepspeed" || dtype == nullptr) return;
+  if (!dtype->text.starts_with(autocast)) return;
+  dtype->text.erase(0, autocast.size());
+  std::erase_if(all.assumptions, [](const std::string& each) {
+    return each.find("weights are loaded in fp32, as transformers 4") != std::string::npos;
+  });
+}
+
 }  // namespace
 
 Reading merge(std::vector<Reading> readings) {
@@ -187,6 +201,7 @@ Reading merge(std::vector<Reading> readings) {
     if (all.usual_framework.empty()) all.usual_framework = next->usual_framework;
     all.serves = all.serves || next->serves;
   }
+  take_engine_precision(all);
   return all;
 }
 

@@ -119,10 +119,23 @@ LaunchCommand of_image(LaunchCommand launch, bool named, std::string_view place)
   return container;
 }
 
-/// "bash -c 'text'", where the text is known.
+/// "bash -c 'text'".
 bool runs_text(const std::vector<ShellWord>& words) {
-  return words.size() == 3 && words[1].text == "-c" && words[2].unknown.empty() &&
+  return words.size() == 3 && words[1].text == "-c" &&
          (program_name(words[0].text) == "bash" || program_name(words[0].text) == "sh");
+}
+
+/// A text for a shell, in which what is not known stays a variable that nobody set.
+std::string with_gaps(const ShellWord& word) {
+  std::string text = word.text;
+  auto gaps = word.gaps;
+  if (gaps.empty() && !word.unknown.empty()) gaps.push_back({0, word.unknown});
+  for (auto gap = gaps.rbegin(); gap != gaps.rend(); ++gap) {
+    const bool expands = gap->name.starts_with('$');
+    const auto name = gap->name.substr(0, gap->name.find(','));  // of "N, which is set under a condition"
+    text.insert(std::min(gap->at, text.size()), expands ? gap->name : "${" + name + "}");
+  }
+  return text;
 }
 
 LaunchCommand unwrapped(const ShellCommand& command, std::string_view place, int depth) {
@@ -159,7 +172,7 @@ LaunchCommand unwrapped(const ShellCommand& command, std::string_view place, int
   const auto rest =
       std::vector<ShellWord>(command.words.begin() + static_cast<std::ptrdiff_t>(at), command.words.end());
   if (runs_text(rest)) {
-    launch.words = without_shell(rest, place);
+    launch.words = without_shell({rest[0], rest[1], {with_gaps(rest[2]), rest[2].line}}, place);
     return within(std::move(launch), place, depth);
   }
   if (at < command.words.size() && program_name(command.words[at].text) == "python") {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace llmcalc::read {
 namespace {
@@ -32,6 +33,8 @@ struct Counted {
 
 constexpr Counted counted[] = {{"gres", "slurm.gpus_per_node"},
                                {"gpus_per_node", "slurm.gpus_per_node"},
+                               {"gpus_per_task", "slurm.gpus_per_task"},
+                               {"ntasks_per_node", "slurm.tasks_per_node"},
                                {"gpus", "slurm.gpus"},
                                {"G", "slurm.gpus"}};
 
@@ -48,6 +51,21 @@ void take(const Setting& option, Settings& settings) {
   if (!resource.type.empty()) settings.put({"slurm.gpu", resource.type, {}, option.where, {}});
 }
 
+/// Accelerators of each task, of which a machine runs one where nobody says.
+void take_tasks(Settings& settings) {
+  const Setting* each = settings.find("slurm.gpus_per_task");
+  if (each == nullptr || settings.has("slurm.gpus_per_node")) return;
+  const Setting* tasks = settings.find("slurm.tasks_per_node");
+  Setting all = *each;
+  all.key = "slurm.gpus_per_node";
+  if (tasks != nullptr && tasks->text != "1") {
+    const auto product = shell_arithmetic(each->text + " * " + tasks->text, {});
+    if (!product.known) return;
+    all.text = std::to_string(product.value);
+  }
+  settings.put(std::move(all));
+}
+
 }  // namespace
 
 Settings slurm_settings(const std::vector<ShellWord>& directives, std::string_view place) {
@@ -60,6 +78,7 @@ Settings slurm_settings(const std::vector<ShellWord>& directives, std::string_vi
     const Options options = options_of(words, 0, place);
     for (const Setting& option : options.settings.all()) take(option, settings);
   }
+  take_tasks(settings);
   return settings;
 }
 
