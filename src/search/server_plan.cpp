@@ -96,7 +96,7 @@ std::optional<serving::Speed> best_speed(const spec::Question& question, ServerP
 
 void consider(const spec::Question& question, ServerPlans& plans) {
   const auto& serving = question.serving;
-  if (!serving::row_of(serving.engine).runs(serving.quant) || !serving::takes_options(serving)) return;
+  if (!serving::can_run(question) || !serving::takes_options(serving)) return;
   if (auto speed = best_speed(question, plans)) {
     plans.best.push_back({question, std::move(*speed)});
     plans.best.back().question.serving.load.concurrency =

@@ -1,7 +1,6 @@
 #include "llmcalc/serving/answer.hpp"
 
 #include "llmcalc/program/count.hpp"
-#include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/format.hpp"
 #include "llmcalc/serving/forward.hpp"
 #include "llmcalc/spec/names.hpp"
@@ -16,36 +15,6 @@ namespace llmcalc::serving {
 using quantity::Bytes;
 
 namespace {
-
-/// Engines that can, for a person who named one that cannot.
-template <class Can>
-std::string others(const Can& can) {
-  std::string names;
-  for (const EngineRow& row : all_engines()) {
-    if (can(row)) names.append(names.empty() ? "" : ", ").append(spec::name_of(row.engine));
-  }
-  return names + " can";
-}
-
-void check_abilities(const spec::Question& question) {
-  const auto& serving = question.serving;
-  const EngineRow& row = row_of(serving.engine);
-  const std::string engine(spec::name_of(serving.engine));
-  if (!row.runs(serving.quant)) {
-    throw quantity::BadInput("--quant", fmt::format("{} does not run {}", engine, spec::name_of(serving.quant)),
-                             others([&](const EngineRow& other) { return other.runs(serving.quant); }));
-  }
-  if (serving.cache != spec::CacheType::automatic && !row.keeps(serving.cache)) {
-    throw quantity::BadInput("--kv-dtype", fmt::format("{} keeps no cache in {}", engine, spec::name_of(serving.cache)),
-                             others([&](const EngineRow& other) { return other.keeps(serving.cache); }));
-  }
-  check_options(serving);
-  const bool needs_cuda = serving.engine == spec::Engine::sglang || serving.engine == spec::Engine::trtllm;
-  if (question.gpu && question.gpu->vendor == "Apple" && needs_cuda) {
-    throw quantity::BadInput("--engine", engine + " does not run on " + question.gpu->id,
-                             "llama.cpp, ollama and hf can");
-  }
-}
 
 /// vLLM v1/worker/utils.py, request_memory: it refuses to start where others have taken what it would ask for.
 bool finds_too_little(const Deployment& deployment, const RankMemory& memory) {

@@ -27,21 +27,28 @@ bool keeps_in_pages(spec::CacheType type);
 bool keeps_in_ggml(spec::CacheType type);
 bool keeps_plain(spec::CacheType type);
 
-inline constexpr EngineRow vllm_row{spec::Engine::vllm, "vLLM",      "0.33.0",    &runs_on_torch,
-                                    &keeps_in_pages,    &vllm_setup, &vllm_memory};
-inline constexpr EngineRow sglang_row{spec::Engine::sglang, "SGLang",      "0.5.23",      &runs_on_torch,
-                                      &keeps_in_pages,      &sglang_setup, &sglang_memory};
-inline constexpr EngineRow trtllm_row{spec::Engine::trtllm, "TensorRT-LLM", "1.2",         &runs_in_trtllm,
-                                      &keeps_in_pages,      &trtllm_setup,  &trtllm_memory};
-inline constexpr EngineRow llama_cpp_row{spec::Engine::llama_cpp, "llama.cpp",      "2026-11",         &runs_on_ggml,
-                                         &keeps_in_ggml,          &llama_cpp_setup, &llama_cpp_memory, false};
-inline constexpr EngineRow ollama_row{spec::Engine::ollama, "Ollama",          "0.13", &runs_on_ggml, &keeps_in_ggml,
-                                      &ollama_setup,        &llama_cpp_memory, false};
-inline constexpr EngineRow transformers_row{spec::Engine::hf,      "transformers", "5.23.0",
-                                            &runs_in_transformers, &keeps_plain,   &transformers_setup,
-                                            &transformers_memory,  false};
+/// vLLM docs/getting_started/installation (Gaudi, TPU and Neuron by plug-ins); SGLang docs/platforms; TensorRT-LLM
+/// docs/source/legacy/reference/support-matrix.md; llama.cpp docs/build.md.
+inline constexpr std::string_view servers_on = "NVIDIA AMD Intel Google AWS";
+inline constexpr std::string_view ggml_on = "NVIDIA AMD Intel Apple";
+inline constexpr std::string_view torch_on = "NVIDIA AMD Intel Apple Google AWS";
 
-/// The weights of a stage, part by part, as lines of the ledger.
+inline constexpr EngineRow vllm_row{spec::Engine::vllm, "vLLM",          "0.33.0",    servers_on,
+                                    &runs_on_torch,     &keeps_in_pages, &vllm_setup, &vllm_memory};
+inline constexpr EngineRow sglang_row{spec::Engine::sglang, "SGLang",        "0.5.23",      servers_on,
+                                      &runs_on_torch,       &keeps_in_pages, &sglang_setup, &sglang_memory};
+inline constexpr EngineRow trtllm_row{spec::Engine::trtllm, "TensorRT-LLM",  "1.2",         "NVIDIA",
+                                      &runs_in_trtllm,      &keeps_in_pages, &trtllm_setup, &trtllm_memory};
+inline constexpr EngineRow llama_cpp_row{
+    spec::Engine::llama_cpp, "llama.cpp",      "2026-11",         ggml_on, &runs_on_ggml,
+    &keeps_in_ggml,          &llama_cpp_setup, &llama_cpp_memory, false};
+inline constexpr EngineRow ollama_row{
+    spec::Engine::ollama, "Ollama",          "0.13", ggml_on, &runs_on_ggml, &keeps_in_ggml,
+    &ollama_setup,        &llama_cpp_memory, false};
+inline constexpr EngineRow transformers_row{
+    spec::Engine::hf,    "transformers",       "5.23.0", torch_on, &runs_in_transformers, &keeps_plain,
+    &transformers_setup, &transformers_memory, false};
+
 /// A CUDA context with the kernels of PyTorch, of engines of which none was measured by itself: assumed, as of
 /// training.
 inline constexpr quantity::Bytes usual_context = quantity::mib(500);
@@ -50,6 +57,7 @@ inline constexpr quantity::Bytes usual_context = quantity::mib(500);
 /// 0.13 (llm-d-planner docs/empirical-vllm-memory-results.md).
 inline constexpr quantity::Bytes exchange_of_two = quantity::mib(430);
 
+/// The weights of a stage, part by part, as lines of the ledger.
 void hold_weights(const Deployment& deployment, const WeightBytes& weights, RankMemory& memory);
 
 /// Cosines and sines of the rotary embedding for every position that the model is built for: max_position x width of

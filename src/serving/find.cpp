@@ -60,6 +60,7 @@ std::vector<Candidate> find_engine(const Question& question) {
     if (!row.runs(changed.serving.quant)) {
       changed.serving.quant = spec::reads_gguf(row.engine) ? Quant::q4_k_m : Quant::awq;
     }
+    if (!can_run(changed)) continue;
     found.push_back(present(changed, fmt::format("--engine {} --quant {}", spec::name_of(row.engine),
                                                  spec::name_of(changed.serving.quant))));
   }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <variant>
 
 namespace llmcalc::serving {
@@ -33,21 +34,21 @@ void note_model(const spec::Question& question, const ServingAnswer& answer, Not
   }
 }
 
-/// In 16 bits, of all layers that attend to what a tower hands over: each request keeps them from its first step on
-/// (transformers modeling_mllama.py, MllamaTextCrossAttention.forward).
-std::int64_t tower_key_bytes(const spec::Model& model) {
-  constexpr std::int64_t half_width = 2;
+/// Of all layers that attend to what a tower hands over: each request keeps them from its first step on (transformers
+/// modeling_mllama.py, MllamaTextCrossAttention.forward).
+std::int64_t tower_key_bytes(const Deployment& deployment) {
+  const spec::Model& model = deployment.question.model;
   std::int64_t bytes = 0;
   for (const auto kind : model.layers) {
     const auto* attention = std::get_if<spec::GroupedAttention>(&model.kinds[kind].mixer);
     if (attention == nullptr || !attention->reads_tower) continue;
-    bytes += quantity::product(attention->key_width() + attention->value_width(), half_width);
+    bytes += quantity::in_bytes(cache_bytes(deployment.setup.cache, attention->key_width() + attention->value_width()));
   }
   return bytes;
 }
 
-void note_towers(const spec::Model& model, Notes& notes) {
-  const std::int64_t bytes = tower_key_bytes(model);
+void note_towers(const Deployment& deployment, Notes& notes) {
+  const std::int64_t bytes = tower_key_bytes(deployment);
   if (bytes == 0) return;
   notes.push_back(
       fmt::format("layers that attend to images keep {} bytes for each position of a request's images, "
@@ -75,6 +76,25 @@ void note_scheme(const spec::Question& question, Notes& notes) {
   if (eight_bit && question.gpu && question.gpu->vendor == "NVIDIA" && !question.gpu->peaks.fp8) {
     notes.push_back(question.gpu->id + " has no 8-bit products: weights rest in 8 bits and are multiplied in 16");
   }
+  const bool has_nvfp4 = question.gpu && question.gpu->vendor == "NVIDIA" && question.gpu->peaks.fp4;
+  if (serving.quant == formats::Quant::nvfp4 && question.gpu && !has_nvfp4) {
+    notes.push_back(question.gpu->id + " has no products of NVFP4: weights rest in 4 bits and are multiplied in 16");
+  }
+}
+
+/// Ollama has no option of its command for these (api/types.go, Options; docs/modelfile.md).
+void note_parameters(const spec::Serving& serving, Notes& notes) {
+  if (serving.engine != spec::Engine::ollama) return;
+  const auto& options = serving.options;
+  std::string said;
+  const auto add = [&](std::string_view name, std::optional<std::int64_t> value) {
+    if (value) said += fmt::format("{}'PARAMETER {} {}'", said.empty() ? "" : ", ", name, *value);
+  };
+  const bool drafts = options.draft.kind != spec::DraftKind::none;
+  add("num_gpu", options.gpu_layers);
+  add("num_batch", options.ubatch);
+  add("draft_num_predict", drafts ? std::optional(options.draft.tokens) : std::nullopt);
+  if (!said.empty()) notes.push_back(fmt::format("Ollama takes this from its Modelfile: {}", said));
 }
 
 bool leaves_experts(const spec::Question& question) {
@@ -113,9 +133,10 @@ std::vector<std::string> notes_on(const ServingAnswer& answer) {
   const auto& question = answer.deployment.question;
   Notes notes;
   note_model(question, answer, notes);
-  note_towers(question.model, notes);
+  note_towers(answer.deployment, notes);
   note_release(question, notes);
   note_scheme(question, notes);
+  note_parameters(question.serving, notes);
   note_load(question, answer, notes);
   return notes;
 }

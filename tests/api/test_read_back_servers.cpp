@@ -22,7 +22,7 @@ using Words = std::vector<read::Given>;
 Words given(const std::vector<std::string>& pairs) {
   Words words;
   for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) {
-    words.push_back({pairs[i], pairs[i + 1], {read::Source::flag, "--" + pairs[i]}});
+    words.push_back({pairs[i], pairs[i + 1], {read::Source::flag, "--" + std::string(read::option_name(pairs[i]))}});
   }
   return words;
 }
@@ -97,7 +97,13 @@ TEST_CASE("commands of servers read back ask for the same server") {
 namespace {
 
 /// Options that not every engine has, each with a value that is no engine's default.
-const std::vector<std::pair<std::string, std::string>> engine_options{
+struct EngineOption {
+  std::string term;
+  std::string value;
+  std::vector<std::string> beside = {};  ///< what it needs to mean something
+};
+
+const std::vector<EngineOption> engine_options{
     {"memory_fraction", "0.7"},
     {"kv_bytes", "4GiB"},
     {"batched_tokens", "256"},
@@ -115,12 +121,22 @@ const std::vector<std::pair<std::string, std::string>> engine_options{
     {"max_loras", "3"},
     {"split", "row"},
     {"shared_prefix", "1024"},
+    {"attention_dp", "2"},
+    {"dcp", "2", {"gpu", "h200-sxm:16", "tp", "16"}},
+    {"imatrix", "0", {"model", "llama-3.1-8b", "quant", "iq4_xs"}},
+    {"group_size", "64", {"quant", "awq"}},
 };
 
-Words asked_of(std::string_view engine, const std::vector<std::string>& more) {
-  std::vector<std::string> all{"engine",     std::string(engine), "model", "gpt-oss-120b", "gpu",
-                               "h200-sxm:2", "context",           "8k",    "concurrency",  "4"};
-  all.insert(all.end(), more.begin(), more.end());
+/// A question with words of its own in place of the usual ones.
+Words asked_of(std::string_view engine, const std::vector<std::string>& own) {
+  std::vector<std::string> all{"engine", std::string(engine)};
+  const std::vector<std::string> usual{"model",   "gpt-oss-120b", "gpu",         "h200-sxm:2",
+                                       "context", "8k",           "concurrency", "4"};
+  for (std::size_t i = 0; i < usual.size(); i += 2) {
+    const bool replaced = std::ranges::find(own, usual[i]) != own.end();
+    if (!replaced) all.insert(all.end(), {usual[i], usual[i + 1]});
+  }
+  all.insert(all.end(), own.begin(), own.end());
   return given(all);
 }
 
@@ -136,12 +152,13 @@ std::string told(const Words& words) {
 TEST_CASE("every engine heeds an option or refuses it by name") {
   for (const auto& row : serving::all_engines()) {
     const std::string engine(spec::name_of(row.engine));
-    const std::string usual = told(asked_of(engine, {}));
-    for (const auto& [term, value] : engine_options) {
+    for (const auto& [term, value, beside] : engine_options) {
       CAPTURE(engine, term);
+      auto said = beside;
+      said.insert(said.end(), {term, value});
       try {
-        const std::string changed = told(asked_of(engine, {term, value}));
-        CHECK(changed != usual);
+        const std::string changed = told(asked_of(engine, said));
+        CHECK(changed != told(asked_of(engine, beside)));
       } catch (const quantity::BadInput& refusal) {
         CHECK(refusal.place() == "--" + read::option_name(term));
         CHECK(std::string(refusal.what()).find(engine) != std::string::npos);

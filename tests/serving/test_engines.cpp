@@ -5,6 +5,8 @@
 #include "llmcalc/serving/measured.hpp"
 #include "serving/questions.hpp"
 
+#include <algorithm>
+
 namespace {
 
 using namespace llmcalc;
@@ -90,7 +92,36 @@ TEST_CASE("an engine that cannot run what is asked for names those that can") {
   CHECK(refused({"model", "llama-3-8b", "engine", "trtllm", "quant", "q4_k_m"}) == "llama.cpp, ollama can");
   CHECK(refused({"model", "llama-3-8b", "engine", "llama.cpp", "quant", "awq"}) == "vllm, sglang, trtllm, hf can");
   CHECK(!refused({"model", "llama-3-8b", "engine", "vllm", "kv_dtype", "q8_0"}).empty());
-  CHECK(!refused({"model", "llama-3-8b", "engine", "sglang", "gpu", "apple-m2-ultra"}).empty());
+  for (const char* engine : {"vllm", "sglang", "trtllm"}) {
+    CHECK(refused({"model", "llama-3-8b", "engine", engine, "gpu", "apple-m2-ultra"}) == "llama.cpp, ollama, hf can");
+  }
+  CHECK(refused({"model", "llama-3-8b", "engine", "trtllm", "gpu", "mi300x"}) ==
+        "vllm, sglang, llama.cpp, ollama, hf can");
+  CHECK(refused({"model", "llama-3-8b", "engine", "sglang", "quant", "nvfp4", "gpu", "mi355x"}) == "vllm can");
+}
+
+// vllm model_executor/kernels/linear/nvfp4/emulation.py: "Software emulation fallback for NVFP4 (dequant -> BF16
+// matmul)".
+TEST_CASE("products that a card does not have are said") {
+  const auto notes = [](const char* gpu, const char* quant) {
+    const auto answer = serving::serve(test::served({"model", "llama-3.1-8b", "gpu", gpu, "quant", quant}));
+    return answer.notes;
+  };
+  CHECK(notes("b200-sxm", "nvfp4").empty());
+  CHECK(notes("mi355x", "nvfp4") ==
+        std::vector<std::string>{"mi355x has no products of NVFP4: weights rest in 4 bits and are multiplied in 16"});
+  CHECK(notes("a100-80", "fp8").size() == 1);
+}
+
+TEST_CASE("an encoder makes no tokens to serve") {
+  CHECK_THROWS_AS(serving::serve(test::served({"model", "bert-base-uncased", "gpu", "l40s"})), quantity::BadInput);
+}
+
+TEST_CASE("what Ollama is told by a file alone is said") {
+  const auto answer = serving::serve(test::served({"model", "llama-3.1-8b", "engine", "ollama", "quant", "q4_k_m",
+                                                   "gpu", "rtx-4090", "gpu_layers", "20", "ubatch", "256"}));
+  const std::string said = "Ollama takes this from its Modelfile: 'PARAMETER num_gpu 20', 'PARAMETER num_batch 256'";
+  CHECK(std::ranges::find(answer.notes, said) != answer.notes.end());
 }
 
 TEST_CASE("what an engine would pass over is refused") {

@@ -106,6 +106,7 @@ struct EngineRow {
   spec::Engine engine;
   std::string_view program;  ///< its name for people
   std::string_view newest;   ///< the release that its defaults are those of
+  std::string_view vendors;  ///< whose accelerators it runs on
   bool (*runs)(formats::Quant quant);
   bool (*keeps)(spec::CacheType type);
   Setup (*setup)(const spec::Question& question);
@@ -119,6 +120,12 @@ std::span<const EngineRow> all_engines();
 /// Refuses what was said to an engine that has no such option, with what says the same there, or with the engines that
 /// have it: of options that not every engine has a table says who does. \throws quantity::BadInput at the option
 void check_options(const spec::Serving& serving);
+
+/// True if the engine runs these weights on this accelerator.
+bool can_run(const spec::Question& question);
+
+/// \throws quantity::BadInput at what the engine cannot run, with the engines that can
+void check_abilities(const spec::Question& question);
 
 /// True if the engine has every option that was said.
 bool takes_options(const spec::Serving& serving);

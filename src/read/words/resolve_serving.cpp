@@ -106,7 +106,7 @@ void share_out(QuestionDraft& draft) {
   spec::Layout& layout = draft.layout();
   const auto& serving = draft.question.serving;
   if (!draft.given("gpus") || draft.given("tp")) return;
-  if (serving.engine == Engine::hf && !draft.given("pp")) {
+  if (serving.engine == Engine::hf && !draft.given("pp") && serving.layout.attention_dp == 1) {
     layout.pp = layout.gpus;  // device_map="auto"
     return draft.derive("pp", "layers side by side on all the accelerators");
   }

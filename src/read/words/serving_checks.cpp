@@ -84,10 +84,11 @@ void check_placement(const QuestionDraft& draft) {
   const bool on_ggml = spec::reads_gguf(draft.question.serving.engine);
   const spec::Layout& layout = draft.question.layout;
   const std::pair<std::string_view, std::int64_t> ranks[] = {
+      {"dcp", draft.question.serving.layout.dcp},
+      {"attention_dp", draft.question.serving.layout.attention_dp},
       {"tp", layout.tp},
       {"pp", layout.pp},
-      {"ep", layout.ep},
-      {"attention_dp", draft.question.serving.layout.attention_dp}};
+      {"ep", layout.ep}};
   for (const auto& [term, count] : ranks) {
     if (!on_ggml || count == 1) continue;
     draft.contradiction(term, "engine", "it has no ranks", "--gpus with --split layer, row or tensor spreads a model");
@@ -117,12 +118,12 @@ void check_draft(const QuestionDraft& draft) {
 }  // namespace
 
 void check_server(const QuestionDraft& draft) {
+  check_placement(draft);
   check_heads(draft);
   check_states(draft);
   check_experts(draft);
   check_stages(draft);
   check_context_ranks(draft);
-  check_placement(draft);
   check_load(draft);
   check_draft(draft);
 }
