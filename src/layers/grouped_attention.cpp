@@ -163,12 +163,18 @@ void bias_by_position(BlockBuilder& b, const spec::GroupedAttention& a, const Va
   if (a.causal) b.keep_for_backward("causal mask", c.seq, c.attended, 1);
 }
 
+/// Later tokens read what a causal layer and what a decoder made of the encoder's output; an encoder is passed once
+/// (transformers modeling_t5.py, T5Attention.forward: past_key_values of the decoder alone).
+bool is_read_again(const spec::GroupedAttention& a, bool crosses) {
+  return !a.borrows_keys && !a.reads_tower && (a.causal || crosses);
+}
+
 /// Keys and values of all positions and for all heads; the layer that borrowed ones are of keeps them.
 void gather_keys(BlockBuilder& b, const spec::GroupedAttention& a, const CoreAttention& core, Heads& h, bool crosses) {
   const Context& c = b.context();
-  const bool own_positions = !a.borrows_keys && !a.reads_tower;
-  if (own_positions) h.k = cached(b, h.k, "key cache");
-  if (own_positions) h.v = cached(b, h.v, "value cache");
+  const bool keeps = is_read_again(a, crosses);
+  if (keeps) h.k = cached(b, h.k, "key cache");
+  if (keeps) h.v = cached(b, h.v, "value cache");
   if (has_prefix(c, a, crosses)) {
     h.k = behind_prefix(b, h.k, "keys behind prefix");
     h.v = behind_prefix(b, h.v, "values behind prefix");
