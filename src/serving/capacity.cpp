@@ -58,9 +58,9 @@ std::string binding_of(const Deployment& deployment, const Capacity& capacity) {
   return "memory for the cache";
 }
 
-/// Before 0.12 vLLM logged blocks over groups, which understates a pool that windows share (v1/core/kv_cache_utils.py).
+/// Before 0.21 vLLM logged blocks over groups, which understates a pool that windows share (v1/core/kv_cache_utils.py).
 bool counts_by_group(const Deployment& deployment) {
-  constexpr EngineRelease counts_by_length{0, 12};
+  constexpr EngineRelease counts_by_length{0, 21};
   return deployment.question.serving.engine == spec::Engine::vllm && deployment.setup.release < counts_by_length;
 }
 

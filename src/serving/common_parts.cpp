@@ -75,6 +75,14 @@ Bytes rotary_cache(const spec::Question& question) {
   return quantity::bytes(product(shape.max_position, width, half_width));
 }
 
+bool joins_widely(const spec::Question& question) {
+  constexpr double widest_bus = 64e9;  // PCIe 5, one direction; bridges of two cards are narrower
+  if (!question.gpu) return true;
+  return question.gpu->link && quantity::in_bytes_per_second(*question.gpu->link) > widest_bus;
+}
+
+Bytes exchange_of_pair(const spec::Question& question) { return quantity::mib(joins_widely(question) ? 430 : 123); }
+
 double mlp_width(const spec::Question& question) {
   const spec::Shape& shape = question.model.shape;
   const auto tp = static_cast<double>(question.layout.tp);

@@ -79,11 +79,11 @@ RankMemory tightest_rank(const Deployment& deployment, const Demand& demand) {
 }
 
 Bytes visible_memory(const spec::Question& question) {
-  // What cudaMemGetInfo calls total lacks of what nvidia-smi shows: 479 MiB of 81,559 (H100 SXM, llm-d-planner
-  // docs/empirical-vllm-memory-results.md), 430 of 24,576 (RTX 3090, vllm issue 10517), 465 of 23,034 (L4, log of
-  // vLLM). A size that a person states is what the engine sees.
+  // What cudaMemGetInfo calls total lacks of what nvidia-smi shows: 430 MiB of 24,576 (RTX 3090, vllm issue 10517), 465
+  // of 23,034 (L4, log of vLLM). A usable size that was read from a card is that total, as is what a person states.
   const Bytes driver = quantity::mib(450);
-  const bool keeps = question.gpu && question.gpu->vendor == "NVIDIA" && !question.pricing.memory;
+  const bool marketed = question.gpu && question.gpu->vendor == "NVIDIA" && !question.gpu->usable_verified;
+  const bool keeps = marketed && !question.pricing.memory;
   const Bytes card = question.pricing.memory.value_or(question.gpu ? question.gpu->memory_usable : quantity::bytes(0));
   return card - (keeps ? driver : quantity::bytes(0)) - question.serving.other_usage;
 }

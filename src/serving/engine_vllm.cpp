@@ -1,9 +1,10 @@
 // vLLM: everything that is left of a share of the accelerator after a profile run is cache, in blocks.
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "serving/encoder_run.hpp"
 #include "serving/engines.hpp"
 #include "serving/paged_cache.hpp"
+#include "serving/vllm_profile.hpp"
+#include "serving/vllm_releases.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,28 +12,17 @@
 namespace llmcalc::serving {
 
 using quantity::Bytes;
-using quantity::product;
 
 namespace {
-
-/// Releases of vLLM at which what is accounted for here changed.
-constexpr EngineRelease larger_chunks{0, 7};      // of prompts beyond 32k: 2048 tokens instead of 512
-constexpr EngineRelease first_engine_v1{0, 8};    // one scheduler that always chunks prefills
-constexpr EngineRelease larger_share{0, 20};      // config/cache.py: 0.92 instead of 0.90
-constexpr EngineRelease estimates_graphs{0, 21};  // v1/worker/gpu_worker.py: captured graphs come out of the cache
-constexpr EngineRelease fused_sampler{0, 12};     // FlashInfer's sampler by default where it runs
-constexpr EngineRelease caches_states{0, 27};     // prefixes of hybrids are cached unasked (vllm pull 50991)
-constexpr EngineRelease exports_states{0, 33};    // kernels that hand out the state inside a prompt
-constexpr EngineRelease newest{0, 33};
 
 /// Builds that are known by their month; releases are about one a month.
 EngineRelease release_of(const spec::Question& question) {
   const EngineRelease stated = parse_release(question.serving.engine_version);
   constexpr std::int64_t first_year = 2000;
-  if (stated.major < first_year) return stated == EngineRelease{} || stated.major > 0 ? newest : stated;
+  if (stated.major < first_year) return stated == EngineRelease{} || stated.major > 0 ? of_vllm::newest : stated;
   if (stated < EngineRelease{2025, 4}) return {0, 6};
   if (stated < EngineRelease{2025, 12}) return {0, 11};
-  return newest;
+  return of_vllm::newest;
 }
 
 constexpr std::int64_t large_gib = 70;
@@ -43,19 +33,20 @@ constexpr std::int64_t largest_gib = 160;
 void set_batches(const spec::Question& question, const EngineRelease& release, Setup& setup) {
   const Bytes memory = visible_memory(question) + question.serving.other_usage;
   const bool ampere = question.gpu && question.gpu->arch.starts_with("Ampere");
-  const bool large = memory >= quantity::gib(large_gib) && !ampere;
-  const bool largest = memory >= quantity::gib(largest_gib) && release >= larger_share;
+  const bool superchip = question.gpu && question.gpu->arch.ends_with("GB10") && release >= of_vllm::newest;
+  const bool large = memory >= quantity::gib(large_gib) && !ampere && !superchip;
+  const bool largest = memory >= quantity::gib(largest_gib) && release >= of_vllm::larger_share;
   setup.batched_tokens = largest ? 16384 : large ? 8192 : 2048;
-  setup.max_sequences = large && release >= first_engine_v1 ? 1024 : 256;
+  setup.max_sequences = large && release >= of_vllm::first_engine_v1 ? 1024 : 256;
 }
 
 /// Before the scheduler chunked every prefill, a step held the whole of the longest prompt, unless that was beyond 32k.
 std::int64_t step_tokens(const Deployment& deployment, const Demand& demand) {
   const bool stated = deployment.question.serving.options.batched_tokens.has_value();
-  if (stated || deployment.setup.release >= first_engine_v1) return deployment.setup.batched_tokens;
+  if (stated || deployment.setup.release >= of_vllm::first_engine_v1) return deployment.setup.batched_tokens;
   constexpr std::int64_t chunks_above = 32768;
   if (demand.length <= chunks_above) return std::max<std::int64_t>(demand.length, 2048);
-  return deployment.setup.release < larger_chunks ? 512 : 2048;
+  return deployment.setup.release < of_vllm::larger_chunks ? 512 : 2048;
 }
 
 /// config/vllm.py, _set_cudagraph_sizes.
@@ -72,11 +63,7 @@ std::int64_t graph_count(std::int64_t largest) {
   return 3 + small + large;
 }
 
-/// In use before the engine takes its first look at what is free, so that it lies outside its share: 426 MiB with
-/// kernels loaded (RTX 6000 Ada, pytorch issue 86509).
-Bytes cuda_context() { return quantity::mib(426); }
-
-bool estimates(const Deployment& deployment) { return deployment.setup.release >= estimates_graphs; }
+bool estimates(const Deployment& deployment) { return deployment.setup.release >= of_vllm::estimates_graphs; }
 
 /// Graphs of both modes: what logs of 8B to 70B models show, 0.17 to 1.03 GiB. The estimate is uncertain by half a GiB.
 Bytes graph_bytes(const Deployment& deployment) {
@@ -85,64 +72,9 @@ Bytes graph_bytes(const Deployment& deployment) {
   return quantity::mib(358) + quantity::mib(4) * (count / deployment.question.layout.tp);
 }
 
-/// Of T tokens three tensors as wide as the hidden state and three as the MLP, in 16 bits: 20,000 tokens of
-/// Llama-3.1-8B 2.06 GiB (2.07 logged), 29,000 2.99 (2.99), 512 0.05 (0.06) (vllm issue 10517).
-Bytes forward_peak(const Deployment& deployment, std::int64_t tokens) {
-  const double width =
-      3.0 * static_cast<double>(deployment.question.model.shape.hidden) + 3.0 * mlp_width(deployment.question);
-  return quantity::bytes(std::llround(2.0 * static_cast<double>(tokens) * width));
-}
-
-/// The sampler's warm-up sorts the logits of every sequence, whole on each rank: 38.5 bytes a logit (llm-d-planner
-/// docs/empirical-vllm-memory-results.md: gpt-oss, Qwen3 and Llama, at one and two ranks); 17 where a fused sampler
-/// runs (Mistral-Small-3.2, the same table). Before 0.8 as well: 256 sequences of Llama-3-8B peak at 1.26 GiB on one
-/// and on two ranks (vllm pull 10511), but in chunks of 512 tokens none is sampled: 0.06 GiB (vllm issue 10517).
-Bytes sampler_peak(const Deployment& deployment, std::int64_t tokens) {
-  if (deployment.setup.release < larger_chunks && tokens <= 512) return quantity::bytes(0);
-  const bool fused = deployment.setup.release >= fused_sampler;
-  const double logit = fused ? 17.0 : 38.5;
-  const std::int64_t rows = std::min(deployment.setup.max_sequences, tokens);
-  const std::int64_t logits = product(rows, deployment.question.model.shape.vocab);
-  return quantity::bytes(std::llround(logit * static_cast<double>(logits)));
-}
-
-/// What lies outside PyTorch's allocator: 0.35 GiB before 0.8 (vllm issue 10517); since then 0.13 GiB alone, 0.55 with
-/// NCCL and the custom all-reduce of two ranks (the same table); 0.03 for each further rank.
-void hold_non_torch(const Deployment& deployment, RankMemory& memory) {
-  const auto& runtime = deployment.question.runtime;
-  const std::int64_t ranks = product(deployment.question.layout.tp, deployment.question.layout.pp);
-  const Bytes alone = quantity::mib(deployment.setup.release < first_engine_v1 ? 358 : 133);
-  memory.holdings.push_back({"non_torch", "kernels' workspaces", runtime.context.value_or(alone), true, "0.13 GiB",
-                             "llm-d-planner docs/empirical-vllm-memory-results.md"});
-  if (ranks == 1) return;
-  const Bytes nccl = runtime.nccl.value_or(exchange_of_two + quantity::mib(31) * (ranks - 2));
-  memory.holdings.push_back({"nccl", "NCCL and custom all-reduce", nccl, true,
-                             "0.42 GiB + 0.03 for each rank above two",
-                             "llm-d-planner docs/empirical-vllm-memory-results.md"});
-}
-
-void hold_peak(const Deployment& deployment, std::int64_t tokens, RankMemory& memory) {
-  const Bytes forward = forward_peak(deployment, tokens);
-  const Bytes sampler = sampler_peak(deployment, tokens);
-  const bool sorts = sampler > forward;
-  // What an encoder made of its images lies beside the other two passes.
-  const EncoderRun encoder = encoder_run(deployment, tokens);
-  const Bytes text = encoder.outputs + std::max(forward, sampler);
-  if (encoder.peak > text) {
-    memory.holdings.push_back({"profile_run", "profile run: encoder", encoder.peak, false,
-                               "positions of as many images as a step takes x 2 x (3 width + 3 ffn / tp)",
-                               "vLLM v1/worker/gpu_model_runner.py, profile_run"});
-    return;
-  }
-  memory.holdings.push_back(
-      {"profile_run", sorts ? "profile run: sampler" : "profile run: forward pass", text, false,
-       sorts ? "max_seqs x vocab x bytes of the sampler a logit" : "batched_tokens x 2 x (3 hidden + 3 ffn / tp)",
-       "vLLM v1/worker/gpu_worker.py, determine_available_memory"});
-}
-
 /// Windows hold what is scheduled beyond them: one batch, or two where steps are scheduled ahead, or one a stage.
 std::int64_t in_flight(const Deployment& deployment, std::int64_t tokens) {
-  const std::int64_t ahead = deployment.setup.release >= larger_share ? 2 : 1;
+  const std::int64_t ahead = deployment.setup.release >= of_vllm::larger_share ? 2 : 1;
   return std::max(ahead, deployment.question.layout.pp) * tokens;
 }
 
@@ -165,8 +97,8 @@ std::int64_t states_held(const Deployment& deployment) {
   const auto& draft = deployment.question.serving.options.draft;
   const std::int64_t states = 1 + (draft.kind == spec::DraftKind::none ? 0 : draft.tokens);
   const bool caches = deployment.question.serving.options.prefix_cache.value_or(true);
-  if (!caches || deployment.setup.release < caches_states || !keeps_any_positions(deployment)) return states;
-  const bool exports = deployment.setup.release >= exports_states && hands_out_states(deployment.question);
+  if (!caches || deployment.setup.release < of_vllm::caches_states || !keeps_any_positions(deployment)) return states;
+  const bool exports = deployment.setup.release >= of_vllm::exports_states && hands_out_states(deployment.question);
   return states + (exports ? 2 : 1);
 }
 
@@ -174,12 +106,12 @@ void hold_all(const Deployment& deployment, const Stage& stage, std::int64_t tok
   hold_weights(deployment, stage.weights.whole, memory);
   memory.holdings.push_back({"rotary", "rotary table", rotary_cache(deployment.question), false,
                              "max_position x rotary width x 2", "vLLM rotary_embedding/base.py"});
-  hold_peak(deployment, tokens, memory);
+  hold_profile(deployment, stage, tokens, memory);
   if (estimates(deployment) && deployment.setup.graph_batch > 0) {
     memory.holdings.push_back({"cuda_graphs", "CUDA graphs", graph_bytes(deployment), true,
                                "350 MiB + 4 MiB a captured size / tp", "vLLM logs of 8B to 70B models, +-0.5 GiB"});
   }
-  hold_non_torch(deployment, memory);
+  hold_beside_torch(deployment, memory);
   if (stage.adapters > quantity::bytes(0)) {
     memory.holdings.push_back({"adapters", "LoRA adapters", stage.adapters, false,
                                "max_loras x rank x (inputs + outputs) x 2", "vLLM lora/layers"});
@@ -198,7 +130,7 @@ Setup vllm_setup(const spec::Question& question) {
   setup.release = release_of(question);
   setup.cache = usual_cache(question, setup.assumptions);
   setup.context = model_limit(question);
-  setup.memory_fraction = options.memory_fraction.value_or(setup.release >= larger_share ? 0.92 : 0.90);
+  setup.memory_fraction = options.memory_fraction.value_or(setup.release >= of_vllm::larger_share ? 0.92 : 0.90);
   set_batches(question, setup.release, setup);
   setup.batched_tokens = options.batched_tokens.value_or(setup.batched_tokens);
   setup.max_sequences = options.max_sequences.value_or(setup.max_sequences);
@@ -216,7 +148,8 @@ RankMemory vllm_memory(const Deployment& deployment, std::size_t rank, const Dem
   const std::int64_t tokens = step_tokens(deployment, demand);
   hold_all(deployment, stage, tokens, memory);
   memory.pool = deployment.question.serving.options.cache_bytes.value_or(memory.limit - memory.held());
-  memory.beside = cuda_context() + (estimates(deployment) ? quantity::bytes(0) : graph_bytes(deployment));
+  memory.beside = context_outside(deployment.setup.release);
+  if (!estimates(deployment)) memory.beside += graph_bytes(deployment);
   share_pool(deployment, stage, demand, {in_flight(deployment, tokens), states_held(deployment)}, memory);
   return memory;
 }

@@ -53,9 +53,14 @@ inline constexpr EngineRow transformers_row{
 /// training.
 inline constexpr quantity::Bytes usual_context = quantity::mib(500);
 
-/// Buffers of NCCL and of the custom all-reduce of two ranks: 0.55 GiB outside PyTorch's allocator where one rank has
-/// 0.13 (llm-d-planner docs/empirical-vllm-memory-results.md).
-inline constexpr quantity::Bytes exchange_of_two = quantity::mib(430);
+/// True where accelerators of a node are joined by more than a bus, or nobody said which they are: NCCL sets up
+/// channels by the link.
+bool joins_widely(const spec::Question& question);
+
+/// Buffers of NCCL and of the custom all-reduce of two ranks. Over NVLink 0.55 GiB outside PyTorch's allocator where
+/// one rank has 0.13 (llm-d-planner docs/empirical-vllm-memory-results.md); over PCIe 0.25 on two RTX 4090 (vllm issue
+/// 13061), 0.12 on four L40S and, in SGLang, 0.13 for four A10G alone.
+quantity::Bytes exchange_of_pair(const spec::Question& question);
 
 /// The weights of a stage, part by part, as lines of the ledger.
 void hold_weights(const Deployment& deployment, const WeightBytes& weights, RankMemory& memory);
