@@ -121,4 +121,14 @@ TEST_CASE("an encoder is passed once, and a decoder keeps what it made of it") {
   CHECK(in_bytes(answer.bytes_per_token) == 24 * 2 * (2 * 16 * 64) * 2);
 }
 
+// config.json of both: "sliding_window": null, 8 heads of 128 in 40 and 34 layers. transformers' MistralConfig has 4096
+// where nothing is said.
+TEST_CASE("a window that a config.json says is null is none") {
+  const auto token = [](const char* model) {
+    return in_bytes(serving::serve(test::served({"model", model, "gpu", "h100-sxm"})).bytes_per_token);
+  };
+  CHECK(token("mistral-small-3.2-24b") == 40 * 2 * 8 * 128 * 2);
+  CHECK(token("ministral-3-8b") == 34 * 2 * 8 * 128 * 2);
+}
+
 }  // namespace

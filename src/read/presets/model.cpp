@@ -45,11 +45,12 @@ void set_group(ModelPreset& preset, const JsonPlace& value) {
   read_fields(preset.*member, value, fields);
 }
 
-/// A variation says only the keys in which its config.json differs.
+/// A variation says only the keys in which its config.json differs. What a file says is null is not what it leaves out:
+/// a patch drops it (RFC 7396), a whole file keeps it.
 void merge_config(ModelPreset& preset, const JsonPlace& value) {
   value.keys();
-  auto merged = preset.config.empty() ? nlohmann::json::object() : nlohmann::json::parse(preset.config);
-  merged.merge_patch(value.value());
+  auto merged = preset.config.empty() ? value.value() : nlohmann::json::parse(preset.config);
+  if (!preset.config.empty()) merged.merge_patch(value.value());
   preset.config = merged.dump();
 }
 
