@@ -66,8 +66,10 @@ TEST_CASE("commands of servers read back ask for the same server") {
            {"engine", "trtllm", "model", "deepseek-v3", "draft", "mtp:3", "gpu", "b200-sxm:8", "tp", "8", "ep", "8"},
            {"engine", "trtllm", "model", "llama-3.1-8b", "draft", "llama-3.2-1b:4", "memory_fraction", "0.8"},
            {"engine", "trtllm", "model", "deepseek-v3", "gpu", "b200-sxm:8", "tp", "1", "attention_dp", "8", "ep", "8"},
+           {"engine", "trtllm", "model", "llama-3.1-8b", "graphs", "0", "block", "64"},
            {"engine", "llama.cpp", "model", "llama-3.1-8b", "draft", "llama-3.2-1b:8", "slots", "2", "kv_dtype",
             "q8_0"},
+           {"engine", "llama.cpp", "model", "llama-3.1-8b", "gpu", "l40s:2", "split", "tensor"},
        }) {
     auto words = given(asked);
     if (std::ranges::find(asked, "gpu") == asked.end())
@@ -89,6 +91,7 @@ TEST_CASE("commands of servers read back ask for the same server") {
     CHECK(again.load.context == first.load.context);
     CHECK(again.cache == first.cache);
     CHECK(again.layout.attention_dp == first.layout.attention_dp);
+    CHECK(again.layout.split == first.layout.split);
     if (asked[1] != "llama.cpp" && asked[1] != "trtllm") CHECK(again.quant == first.quant);
     check_same_options(again.options, first.options);
   }

@@ -11,7 +11,7 @@ namespace {
 constexpr Spelling caches[] = {{"f16", "fp16"},  {"bf16", "bf16"},   {"q8_0", "q8_0"},
                                {"q5_1", "q5_1"}, {"q4_0", "q4_0"},   {"q4_1", "q4_0"},
                                {"q5_0", "q5_1"}, {"iq4_nl", "q4_0"}, {"f32", ""}};
-constexpr Spelling splits[] = {{"layer", "layer"}, {"row", "row"}, {"none", ""}};
+constexpr Spelling splits[] = {{"layer", "layer"}, {"row", "row"}, {"tensor", "tensor"}, {"none", ""}};
 
 constexpr FormatRow rows[] = {
     {"np", Use::term, "slots"},

@@ -23,7 +23,8 @@ Setting setting_of(std::string key, const Node& node) {
 
 void flatten(const std::string& key, const Node& node, Settings& settings) {
   switch (node.kind) {
-    case Node::Kind::nothing:
+    case Node::Kind::nothing:  // a group of settings that is nothing is switched off
+      if (key.ends_with("_config")) settings.put({key, "null", {}, node.where, {}});
       return;
     case Node::Kind::value:
       return settings.put(setting_of(key, node));
