@@ -1,7 +1,5 @@
 #include "serving/step_time.hpp"
 
-#include "serving/pace.hpp"
-
 #include <algorithm>
 #include <cmath>
 
@@ -56,8 +54,12 @@ StepClock::StepClock(const Deployment& deployment, const timing::ServingKernels&
       stages_(step_work(deployment.question)),
       tp_(deployment.question.layout.tp),
       attention_dp_(deployment.question.serving.layout.attention_dp),
+      launching_(launching_of(deployment)),
       cache_width_(width_of(deployment.setup.cache)) {
   narrow_cache_ = cache_width_ < 2.0;
+  for (const StageWork& stage : stages_) {
+    for (const LayerWork& layer : stage.layers) layers_ += static_cast<double>(layer.layers);
+  }
 }
 
 ServingStepTime StepClock::decode(double sequences, double positions, double tokens) const {
@@ -65,9 +67,9 @@ ServingStepTime StepClock::decode(double sequences, double positions, double tok
   ServingStepTime time;
   for (const StageWork& stage : stages_) time += pass(stage, {together, together * tokens, positions, true});
   const Overheads& beside = overheads();
-  time.overhead += microseconds(beside.step_us + beside.request_us * sequences);
+  time.overhead += microseconds(beside.step_us + launching_.step_us + beside.request_us * sequences);
   if (tokens > 1.0) time.overhead += microseconds(beside.draft_step_us + beside.draft_request_us * sequences);
-  return time;
+  return launching_.all ? launched(time, layers_) : time;
 }
 
 ServingStepTime StepClock::propose(double sequences, double positions) const {
@@ -78,12 +80,19 @@ ServingStepTime StepClock::propose(double sequences, double positions) const {
   ServingStepTime time;
   add_layer(layer, last, step, time);
   if (last.head) time.matrices += matrix(*last.head, step);
-  return time;
+  return launching_.drafts ? launched(time, 1) : time;
 }
 
 ServingStepTime StepClock::prompt(double sequences, double positions) const {
   ServingStepTime time;
   for (const StageWork& stage : stages_) time += pass(stage, {sequences, sequences * positions, positions, false});
+  return launching_.all ? launched(time, layers_) : time;
+}
+
+/// The host launches the kernels of so many layers one by one: a shorter step waits for it.
+ServingStepTime StepClock::launched(ServingStepTime time, double layers) const {
+  const Seconds host = microseconds(launched_layer_us * layers);
+  if (host > time.total()) time.overhead += host - time.total();
   return time;
 }
 

@@ -3,6 +3,7 @@
 
 #include "llmcalc/quantity/quantity.hpp"
 #include "llmcalc/serving/engine.hpp"
+#include "serving/pace.hpp"
 #include "serving/step_work.hpp"
 
 namespace llmcalc::serving {
@@ -47,12 +48,15 @@ class StepClock {
   quantity::Seconds experts(const ExpertWork& experts, const StageWork& stage, const Step& step) const;
   quantity::Seconds exchange(const StageWork& stage, const LayerWork& layer, const Step& step) const;
   quantity::Seconds overhead(const LayerWork& layer) const;
+  ServingStepTime launched(ServingStepTime time, double layers) const;
 
   const timing::ServingKernels& kernels_;
   std::vector<StageWork> stages_;
   std::int64_t tp_ = 1;
   std::int64_t attention_dp_ = 1;
   bool narrow_cache_ = false;
+  Launching launching_;
+  double layers_ = 0;         ///< of all stages
   double cache_width_ = 2.0;  ///< bytes of an element
 };
 

@@ -21,15 +21,26 @@ double smooth_max(double a, double b) { return std::cbrt(a * a * a + b * b * b);
 constexpr std::array<std::string_view, 8> names{"half",  "fp8",          "fp8-block",     "int8",
                                                 "nvfp4", "half-by-int4", "half-by-mxfp4", "fp8-by-mxfp4"};
 
+/// Empty where a part has no products of these types.
+std::optional<quantity::FlopRate> rate_of(const spec::Accelerator& gpu, Operands operands) {
+  const auto& peaks = gpu.peaks;
+  switch (operands) {
+    case Operands::fp8:
+    case Operands::fp8_block:
+    case Operands::fp8_by_mxfp4:
+      return peaks.fp8;
+    case Operands::int8:
+      return peaks.int8;
+    case Operands::nvfp4:
+      return peaks.fp4;
+    default:
+      return spec::half_peak(gpu);
+  }
+}
+
 /// FLOP in a microsecond where multiplied in these types; as in 16 bits on parts without them.
 double peak_of(const spec::Accelerator& gpu, Operands operands) {
-  const auto& peaks = gpu.peaks;
-  std::optional<quantity::FlopRate> narrow;
-  if (operands == Operands::fp8 || operands == Operands::fp8_block || operands == Operands::fp8_by_mxfp4)
-    narrow = peaks.fp8;
-  if (operands == Operands::int8) narrow = peaks.int8;
-  if (operands == Operands::nvfp4) narrow = peaks.fp4;
-  return micro * quantity::in_flops_per_second(narrow.value_or(spec::half_peak(gpu)));
+  return micro * quantity::in_flops_per_second(rate_of(gpu, operands).value_or(spec::half_peak(gpu)));
 }
 
 /// The row of a part and a second word, or null.
@@ -67,16 +78,20 @@ ServingKernels::ServingKernels(const spec::Accelerator& gpu)
   take_links(gpu);
 }
 
-/// Types that were not measured on a part, because it has none or no engine a kernel, are widened: a product in 16 bits
-/// that reads the codes.
+/// Types that a part does not have, or that no engine has a kernel for, are widened: a product in 16 bits that reads
+/// the codes, by tiles of 16 rows (vLLM csrc/quantization/marlin/marlin.cu, thread_m_blocks).
 void ServingKernels::take_products(const spec::Accelerator& gpu) {
+  constexpr double marlin_rows = 16;
   for (std::size_t i = 0; i < kinds; ++i) {
-    const ProductCurve* own = nearest_row(product_curves(), measured_on_, &ProductCurve::format, names[i]);
+    const bool has = rate_of(gpu, static_cast<Operands>(i)).has_value();
+    const ProductCurve* own =
+        has ? nearest_row(product_curves(), measured_on_, &ProductCurve::format, names[i]) : nullptr;
     const auto operands = own == nullptr ? Operands::half : static_cast<Operands>(i);
     const ProductCurve& row =
         own != nullptr ? *own : *nearest_row(product_curves(), measured_on_, &ProductCurve::format, names[0]);
-    products_[i] = {row.floor,     row.tile,  bytes_ * row.bandwidth, peak_of(gpu, operands) * row.peak,
-                    row.half_rows, row.passes};
+    const double half_rows = own != nullptr ? row.half_rows : std::min(row.half_rows, marlin_rows);
+    products_[i] = {row.floor, row.tile,  bytes_ * row.bandwidth, peak_of(gpu, operands) * row.peak,
+                    half_rows, row.passes};
   }
 }
 
@@ -84,7 +99,9 @@ void ServingKernels::take_products(const spec::Accelerator& gpu) {
 void ServingKernels::take_mixtures(const spec::Accelerator& gpu) {
   for (std::size_t i = 0; i < kinds; ++i) {
     auto operands = static_cast<Operands>(i);
-    const MixtureCurve* row = nearest_row(mixture_curves(), measured_on_, &MixtureCurve::format, names[i]);
+    const bool has = rate_of(gpu, operands).has_value();
+    const MixtureCurve* row =
+        has ? nearest_row(mixture_curves(), measured_on_, &MixtureCurve::format, names[i]) : nullptr;
     if (row == nullptr) {
       operands = Operands::half_by_int4;
       row = nearest_row(mixture_curves(), measured_on_, &MixtureCurve::format, "half-by-int4");

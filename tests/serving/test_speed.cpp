@@ -56,6 +56,43 @@ TEST_CASE("times per token lie near the measured ones", "[speed]") {
   }
 }
 
+// Qwen2.5-Omni-7B's text model on A800: 22 to 23 ms a token without graphs (vllm-omni issue 7960); a 27B in 4 bits on
+// RTX 5090: 41.7, 45.0 and 43.9 ms a step of one, four and eight sequences (local-inference-lab/vllm pull 314).
+TEST_CASE("without graphs the host launches kernel by kernel", "[speed]") {
+  const auto step = [](const std::vector<std::string>& words) { return ms(speed_of(words).decode_step); };
+  const std::vector<std::string> omni{"model", "qwen2.5-7b", "gpu", "a800-80-sxm", "context", "2048", "graphs"};
+  CHECK(step(with(omni, {"0"})) == Approx(22.5).epsilon(0.15));
+  CHECK(step(with(omni, {"1"})) < 15);
+  for (const char* sequences : {"1", "4", "8"}) {
+    CAPTURE(sequences);
+    CHECK(step({"model", "qwen3-32b", "quant", "awq", "gpu", "rtx-5090", "context", "2048", "graphs", "0",
+                "concurrency", sequences}) == Approx(44).epsilon(0.15));
+  }
+}
+
+// The same pull with graphs: 16.0 ms a step of one sequence, of 27 billion parameters. RTX 3090 has no 8-bit products:
+// Marlin reads half the bytes (vllm pull 5975).
+TEST_CASE("types that a card does not multiply are read as they rest", "[speed]") {
+  const auto step = [](const char* model, const char* quant, const char* gpu) {
+    return ms(speed_of({"model", model, "quant", quant, "gpu", gpu, "memory", "60GiB", "context", "2048"}).decode_step);
+  };
+  CHECK(step("qwen3-32b", "awq", "rtx-5090") == Approx(16.0 * 32.8 / 27).epsilon(0.25));
+  CHECK(step("llama-3.1-8b", "fp8", "rtx-3090") < 0.65 * step("llama-3.1-8b", "bf16", "rtx-3090"));
+}
+
+// vllm pull 16035: 1.89 and 2.08 tokens a step at 175.49 and 165.65 tokens a second, so 0.9 ms a proposal; without
+// drafts 7.77 ms a token.
+TEST_CASE("vLLM 0.8 proposed without graphs, and its steps took longer", "[speed]") {
+  const std::vector<std::string> llama{"model", "llama-3-8b", "gpu", "h100-sxm", "context", "2048", "engine_version"};
+  const auto step = [&](const char* release, const std::vector<std::string>& more) {
+    return ms(speed_of(with(with(llama, {release}), more)).decode_step);
+  };
+  CHECK(step("0.8.4", {}) == Approx(7.77).epsilon(0.05));
+  const double proposal = (step("0.8.4", {"draft", "eagle:4"}) - step("0.8.4", {"draft", "eagle:2"})) / 2;
+  CHECK(proposal == Approx(0.9).epsilon(0.25));
+  CHECK(step("0.9.2", {}) < 7);
+}
+
 // XiongjieDai/GPU-Benchmarks-on-LLM-Inference README.md: 512 tokens generated from an empty cache; 512 of a prompt.
 TEST_CASE("llama.cpp's tokens a second lie near the measured ones", "[speed]") {
   struct Row {
