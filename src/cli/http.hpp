@@ -18,6 +18,7 @@ struct HttpResponse {
   std::string body;
   std::uint64_t size = 0;  ///< of the whole file, where a range says it
   std::string error_code;  ///< the Hub's own, X-Error-Code
+  std::string next;        ///< of a list in pages, where the next one is (RFC 8288)
 };
 
 /// The token goes to the endpoint's host alone: redirects are followed without it.

@@ -94,11 +94,20 @@ std::string_view value_of(std::string_view line, std::string_view name) {
   return line;
 }
 
+/// The address in "<https://host/list?cursor=x>; rel=\"next\"", alone or among other links.
+std::string_view next_link(std::string_view links) {
+  const auto relation = links.find("rel=\"next\"");
+  const auto end = relation == std::string_view::npos ? relation : links.rfind('>', relation);
+  const auto begin = end == std::string_view::npos ? end : links.rfind('<', end);
+  return begin == std::string_view::npos ? std::string_view() : links.substr(begin + 1, end - begin - 1);
+}
+
 std::size_t take_header(char* data, std::size_t, std::size_t count, void* into) {
   auto& transfer = *static_cast<Transfer*>(into);
   const std::string_view line(data, count);
   if (const auto code = value_of(line, "x-error-code"); !code.empty()) transfer.response.error_code = code;
   if (const auto url = value_of(line, "location"); !url.empty()) transfer.location = url;
+  if (const auto links = value_of(line, "link"); !links.empty()) transfer.response.next = next_link(links);
   if (const auto wait = value_of(line, "retry-after"); !wait.empty()) {
     std::from_chars(wait.data(), wait.data() + wait.size(), transfer.retry_after);
   }
@@ -183,6 +192,7 @@ HttpResponse http_get(const std::string& url, const HubEnvironment& hub, const H
       waited = true;
       std::this_thread::sleep_for(std::chrono::seconds(std::clamp(transfer.retry_after, 0L, longest_wait)));
     } else {
+      if (!transfer.response.next.empty()) transfer.response.next = absolute(transfer.response.next, at);
       return std::move(transfer.response);
     }
   }

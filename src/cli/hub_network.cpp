@@ -54,16 +54,15 @@ class Repository {
     }
   }
 
-  /// Names of files, from the Hub's list of them.
+  /// Names of files, from the Hub's list of them, which has pages of a thousand.
   std::vector<std::string> files() const {
-    const std::string url =
-        hub_.endpoint + "/api/models/" + name_.id + "/tree/" + escaped(name_.revision) + "?recursive=1";
-    const auto response = checked(http_get(url, hub_, {.most = largest_index}), "the list of files");
+    std::string url = hub_.endpoint + "/api/models/" + name_.id + "/tree/" + escaped(name_.revision) + "?recursive=1";
     std::vector<std::string> names;
-    const auto list = nlohmann::json::parse(response.body, nullptr, false);
-    if (!list.is_array()) throw BadInput(name_.id, "the Hub's list of files is none");
-    for (const auto& entry : list) {
-      if (entry.is_object() && entry.contains("path") && entry["path"].is_string()) names.push_back(entry["path"]);
+    for (int pages = 0; !url.empty(); ++pages) {
+      if (pages == most_pages) throw BadInput(name_.id, "the Hub's list of files does not end");
+      const auto response = checked(http_get(url, hub_, {.most = largest_index}), "the list of files");
+      add_names(response.body, names);
+      url = response.next;
     }
     return names;
   }
@@ -72,6 +71,15 @@ class Repository {
 
  private:
   static constexpr long not_found = 404;
+  static constexpr int most_pages = 100;
+
+  void add_names(const std::string& page, std::vector<std::string>& names) const {
+    const auto list = nlohmann::json::parse(page, nullptr, false);
+    if (!list.is_array()) throw BadInput(name_.id, "the Hub's list of files is none");
+    for (const auto& entry : list) {
+      if (entry.is_object() && entry.contains("path") && entry["path"].is_string()) names.push_back(entry["path"]);
+    }
+  }
 
   /// A revision is one step of a path, whatever slashes it holds.
   static std::string escaped(const std::string& revision) {

@@ -237,6 +237,22 @@ TEST_CASE("A repository of GGUF files is asked for one of them") {
   CHECK_THAT(problem_of(server), Contains("2 GGUF files"));
 }
 
+TEST_CASE("A list of files in pages is read to its end") {
+  const std::string list = "/api/models/org/name/tree/main?recursive=1";
+  const HttpServer server([&](const std::string& request) {
+    const std::string more = "Link: <" + list + "&cursor=a>; rel=\"first\", <" + list + "&cursor=b>; rel=\"next\"\r\n";
+    if (asks(request, list)) return response("200 OK", R"([{"path":"m-Q4_K_M.gguf"}])", more);
+    if (asks(request, list + "&cursor=b")) return response("200 OK", R"([{"path":"m-Q8_0.gguf"}])");
+    return missing();
+  });
+  CHECK_THAT(problem_of(server), Contains("2 GGUF files"));
+  const HttpServer circle([&](const std::string& request) {
+    if (!asks(request, list)) return missing();
+    return response("200 OK", "[]", "Link: <" + list + ">; rel=\"next\"\r\n");
+  });
+  CHECK_THAT(problem_of(circle), Contains("does not end"));
+}
+
 TEST_CASE("Of a split GGUF all files are asked for their headers") {
   const auto first = test::small_llama().count("split.count", 2);
   const auto second = test::GgufWriter().count("split.count", 2).tensor("blk.9.x", {32}, 0, 128);
