@@ -70,6 +70,10 @@ Reading Reader::file(std::string_view text, std::string_view place) const {
   interpolate(settings);
   const Format* format = format_of(settings);
   if (format != nullptr) return this->settings(*format, settings, place);
+  if (describes_containers(node)) {
+    throw BadInput(std::string(place), "describes no container whose command starts a trainer or server that is known",
+                   std::string(known_things));
+  }
   throw BadInput(std::string(place), "is a file of settings that no known trainer or server has",
                  std::string(known_things));
 }

@@ -97,6 +97,7 @@ constexpr FormatRow rows[] = {
     {"max_log_len"},
     {"ssl_*"},
     {"allowed_*"},
+    {"allow_credentials"},
     {"response_role"},
     {"lora_modules"},
     {"async_scheduling"},

@@ -58,8 +58,8 @@ LaunchCommand container_launch(const ShellWord& image, std::vector<ShellWord> wo
   LaunchCommand launch;
   const auto* known =
       std::ranges::find_if(images, [&](const Image& each) { return image.text.find(each.name) != std::string::npos; });
-  const bool is_program =
-      !words.empty() && !words.front().text.starts_with('-') && words.front().text.find('/') == std::string::npos;
+  const bool is_program = !words.empty() && words.front().unknown.empty() && !words.front().text.starts_with('-') &&
+                          words.front().text.find('/') == std::string::npos;
   const bool named = !words.empty() && (is_program || words.front().text.starts_with("/"));
   if (known != std::end(images) && !named) {
     for (auto& word : words_of(known->program, image.line)) launch.words.push_back(std::move(word));

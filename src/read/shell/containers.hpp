@@ -21,6 +21,9 @@ std::vector<ShellWord> without_shell(std::vector<ShellWord> words, std::string_v
 /// Of "docker run [options] image [command]", from behind the verb.
 LaunchCommand docker_launch(const std::vector<ShellWord>& words, std::size_t from, std::string_view place);
 
+/// True for a compose file and for Kubernetes manifests.
+bool describes_containers(const Node& file);
+
 /// The containers of a compose file or of Kubernetes manifests; none where a file is neither.
 std::vector<LaunchCommand> containers_in(const Node& file, std::string_view place);
 

@@ -112,11 +112,15 @@ std::map<std::string, std::string> files_in(const Node& manifests) {
   return files;
 }
 
-std::vector<LaunchCommand> containers_in(const Node& file, std::string_view place) {
+bool describes_containers(const Node& file) {
   const auto is_manifest = [](const Node& node) {
     return node.find("services") != nullptr || node.find("kind") != nullptr || node.find("applications") != nullptr;
   };
-  if (!is_manifest(file) && std::ranges::none_of(file.items, is_manifest)) return {};
+  return is_manifest(file) || std::ranges::any_of(file.items, is_manifest);
+}
+
+std::vector<LaunchCommand> containers_in(const Node& file, std::string_view place) {
+  if (!describes_containers(file)) return {};
   std::vector<LaunchCommand> found = kserve_launches(file, place);
   if (found.empty()) found = ray_launches(file, place);
   if (found.empty()) find_containers(file, {}, place, found);
