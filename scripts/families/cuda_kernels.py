@@ -6,12 +6,13 @@ _scaled_dot_product_flash_attention (query, key, value, output, fp32 logsumexp; 
 aten/src/ATen/native/transformers/cuda/flash_attn/flash_api.cpp, mha_fwd) and _scaled_dot_product_efficient_attention
 (the mask as attn_bias besides; the output lies by position: cuda/attention.cu). Which of the two runs is the choice of
 cuda/sdp_utils.cpp: flash without a mask, heads of up to 256 and of one width; else the other; and the products written
-out where heads of keys would have to be expanded.
+out where heads of keys would have to be expanded, or are grouped for a kernel that is not there.
 """
 import torch
 from torch.utils import flop_counter
 
 LARGEST_FLASH_HEAD = 256
+HAS_FLASH = True  # not on accelerators before Ampere
 EFFICIENT_ROWS = 32  # the logsumexp is padded to (cuda/attention.cu, kAlignLSE)
 
 
@@ -97,9 +98,13 @@ def scaled_dot_product_attention(
             query, key, value, attn_mask, dropout_p, is_causal, scale=scale
         )[0]
     equal = query.shape[-1] == key.shape[-1] == value.shape[-1] <= LARGEST_FLASH_HEAD
-    if attn_mask is None and equal:
+    if HAS_FLASH and attn_mask is None and equal and query.dtype != torch.float32:
         return torch.ops.cuda_like.flash(query, key, value)[0]
-    assert not enable_gqa, "no fused kernel groups heads beside a mask"
+    if enable_gqa and query.shape[1] != key.shape[1]:
+        assert attn_mask is None, "transformers groups no heads beside a mask"
+        return torch.ops.aten._scaled_dot_product_attention_math(
+            query, key, value, None, dropout_p, is_causal, scale=scale, enable_gqa=True
+        )[0]
     bias = attn_mask
     if bias is not None and bias.dtype == torch.bool:  # aten/src/ATen/native/transformers/attention.cpp
         bias = torch.zeros_like(bias, dtype=query.dtype).masked_fill(bias.logical_not(), float("-inf"))

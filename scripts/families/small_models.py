@@ -60,6 +60,13 @@ NARROW_WINDOWS = {
 PADDED = ", padded"
 PADDED_FAMILIES = ("llama", "qwen3", "mixtral", "gemma3_text", "gemma2", "phi3", "gpt2", "deepseek_v3", "bert", "bart")
 
+# Accelerators that FlashAttention has no kernels for.
+BEFORE_AMPERE = ", before Ampere"
+OLD_FAMILIES = ("llama", "qwen3", "mixtral", "gemma3_text", "phi3", "gpt2", "falcon", "deepseek_v3", "bert")
+
+# How the program is asked for the same.
+WORDS = {PADDED: "--samples 1k --sample-tokens 32", BEFORE_AMPERE: "--gpu t4"}
+
 # What differs by family; "layers": both counts, whose difference is a period of the layers' pattern;
 # "period": what a pattern repeats, where the class derives none.
 FAMILIES = {
@@ -207,6 +214,7 @@ FAMILIES.update({
     family + NARROW: {**FAMILIES[family], key: 24} for key, families in NARROW_WINDOWS.items() for family in families
 })
 FAMILIES.update({family + PADDED: FAMILIES[family] for family in PADDED_FAMILIES})
+FAMILIES.update({family + BEFORE_AMPERE: FAMILIES[family] for family in OLD_FAMILIES})
 
 
 def configurations(model_type):

@@ -3,6 +3,7 @@
 #include "llmcalc/answer/levels.hpp"
 #include "llmcalc/frameworks/release.hpp"
 #include "llmcalc/frameworks/table.hpp"
+#include "llmcalc/layers/context.hpp"
 #include "llmcalc/memory/communicators.hpp"
 #include "llmcalc/quantity/format.hpp"
 #include "llmcalc/spec/names.hpp"
@@ -92,6 +93,18 @@ Warning about_products(const spec::Question& question, const Estimate&) {
                      spec::name_of(compute), takes_fp16 ? ", --dtype fp16 runs on its matrix units" : "");
 }
 
+/// transformers issue 48633; pytorch aten/src/ATen/native/transformers/cuda/sdp_utils.cpp,
+/// can_use_mem_efficient_attention.
+Warning about_attention(const spec::Question& question, const Estimate&) {
+  const frameworks::Profile profile = profile_of(question);
+  const auto& shape = question.model.shape;
+  const bool asks_torch = question.training.attention == spec::AttentionKernel::sdpa;
+  const bool groups = profile.attention.groups_in_kernel && shape.kv_heads < shape.heads && asks_torch;
+  if (!groups || !layers::Context(question, profile).lacks_flash) return std::nullopt;
+  return "attention keeps its scores, in fp32: transformers hands grouped heads to PyTorch, whose only kernel for them "
+         "is FlashAttention's, in 16 bits from Ampere on";
+}
+
 /// No accelerator does more than its peak: either the MFU was given and leaves no room for what runs again, or the rate
 /// that products were measured at is above the peak that is published.
 Warning about_peak(const spec::Question& question, const Estimate& estimate) {
@@ -142,8 +155,8 @@ Warning about_engine(const spec::Question& question, const Estimate& estimate) {
 
 /// In the order in which they are read.
 constexpr Warning (*all_warnings[])(const spec::Question&, const Estimate&) = {
-    about_data,     about_positions, about_failures,     about_bubble,   about_peak,
-    about_products, about_engine,    about_other_stages, about_tightness};
+    about_data,     about_positions, about_failures, about_bubble,       about_peak,
+    about_products, about_attention, about_engine,   about_other_stages, about_tightness};
 
 }  // namespace
 

@@ -58,14 +58,20 @@ struct CoreAttention {
   bool sinks = false;          ///< one learned score a head beside those of the positions
   std::int64_t keys = 0;       ///< positions of a sample that a query may see, where they are not its own sequence's
   std::int64_t block = 0;      ///< positions that attend to themselves and as many on either side; 0: no blocks
+  bool grouped = false;        ///< keys and values are handed over for several query heads at once
   bool masked = false;         ///< a mask stands beside the heads, which the kernel reads and does not skip by
+  bool in_fp32 = false;        ///< PyTorch writes it out, having no kernel; set by core_attention()
   std::int64_t positions = 0;  ///< of a sample, that these heads have queries of; set by core_attention()
 };
 Value core_attention(BlockBuilder& b, CoreAttention core, const Heads& local);
 
-/// True if FlashAttention has no kernel for these heads (flash-attention csrc/flash_attn/flash_api.cpp, mha_fwd;
-/// pytorch aten/src/ATen/native/transformers/cuda/sdp_utils.cpp, check_head_dim_size_flash).
-inline bool is_too_wide(const CoreAttention& core) { return core.qk_dim > 256; }
+/// Of FlashAttention's kernels (pytorch aten/src/ATen/native/transformers/cuda/sdp_utils.cpp,
+/// check_head_dim_size_flash).
+inline constexpr std::int64_t widest_flash_head = 256;
+
+/// True if PyTorch has no FlashAttention for these heads: they are too wide or in 32 bits, or the accelerator is too
+/// old (pytorch aten/src/ATen/native/transformers/cuda/sdp_utils.cpp, use_flash_attention).
+bool lacks_flash(const Context& context, const CoreAttention& core);
 
 /// PyTorch's kernels are told by a mask what is neither causal nor everything: of windows and chunks that are no longer
 /// than the sample, of samples of several lengths (transformers masking_utils.py, _ignore_causal_mask_sdpa), and of

@@ -2,6 +2,7 @@
 
 #include "layers/context_exchange.hpp"
 #include "layers/recomputed.hpp"
+#include "llmcalc/layers/widths.hpp"
 
 namespace llmcalc::layers {
 
@@ -17,12 +18,23 @@ bool falls_back_to_eager(const Context& c) {
   return writing.eager_attention || (writing.caps_scores && c.profile.attention.sdpa_lacks_caps);
 }
 
+/// Of PyTorch's fused kernels FlashAttention's alone takes grouped heads, which transformers hands over whatever the
+/// accelerator and the type (sdp_utils.cpp, can_use_mem_efficient_attention; transformers issue 48633).
+bool falls_back_to_math(const Context& c, const CoreAttention& core) {
+  const bool asks_torch = c.profile.kernels.transformers_modules && c.training.attention == spec::AttentionKernel::sdpa;
+  return asks_torch && core.grouped && lacks_flash(c, core);
+}
+
 }  // namespace
 
 bool fuses_attention(const Context& c) {
   if (falls_back_to_eager(c)) return false;
   if (c.profile.attention.writes_out_capped_scores && c.shape().writing.caps_scores) return false;
   return c.training.attention != spec::AttentionKernel::eager && !c.profile.attention.writes_out_scores;
+}
+
+bool lacks_flash(const Context& c, const CoreAttention& core) {
+  return c.lacks_flash || core.qk_dim > widest_flash_head;
 }
 
 bool reads_mask(const Context& c, const CoreAttention& core) {
@@ -51,7 +63,9 @@ Value core_attention(BlockBuilder& b, CoreAttention core, const Heads& local) {
   if (core.block > 0) core.positions = quantity::ceil_to(core.positions, core.block);
   if (c.spreads_heads) core.heads /= c.cp;
   const Heads heads = c.spreads_heads ? exchange_positions(b, local) : local;
-  const Value out = fuses_attention(c) ? fused_attention(b, core, heads) : written_out_attention(b, core, heads);
+  core.in_fp32 = fuses_attention(c) && falls_back_to_math(c, core);
+  const bool fuses = fuses_attention(c) && !core.in_fp32;
+  const Value out = fuses ? fused_attention(b, core, heads) : written_out_attention(b, core, heads);
   return c.spreads_heads ? exchange_heads(b, out) : out;
 }
 

@@ -40,11 +40,11 @@ void keep_mask(BlockBuilder& b, const CoreAttention& core, const Value& q) {
 
 /// A kernel writes its result as its queries lie; what lies head by head is copied behind it (pytorch aten/src/ATen/
 /// native/transformers/cuda/flash_attn/flash_api.cpp, mha_fwd: empty_like; transformers integrations/sdpa_attention.py,
-/// the contiguous transposition). Kernels for heads of two widths, for wide ones and with a mask write by position
+/// the contiguous transposition). Kernels for what FlashAttention does not take, and with a mask, write by position
 /// (cuda/attention.cu, _efficient_attention_forward).
 bool copies_output(const Context& c, const CoreAttention& core) {
   if (c.profile.attention.copies_output) return c.batch > 1;
-  const bool by_position = core.masked || is_too_wide(core) || core.qk_dim != core.v_dim;
+  const bool by_position = core.masked || lacks_flash(c, core) || core.qk_dim != core.v_dim;
   return c.profile.kernels.transformers_modules && c.shape().writing.rotates_by_head && !by_position;
 }
 

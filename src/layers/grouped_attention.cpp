@@ -31,7 +31,7 @@ Value normalise_heads(BlockBuilder& b, const Value& x, std::int64_t head_dim, sp
 bool groups_in_kernel(const Context& c, const CoreAttention& core) {
   if (c.training.attention == spec::AttentionKernel::flash) return true;
   const bool masked = c.prefix > 0 || core.keys > 0 || core.masked;
-  const bool plain = core.qk_dim == core.v_dim && !is_too_wide(core) && !masked;
+  const bool plain = core.qk_dim == core.v_dim && core.qk_dim <= widest_flash_head && !masked;
   return c.profile.attention.groups_in_kernel && fuses_attention(c) && plain;
 }
 
@@ -43,7 +43,7 @@ Value repeat_heads(BlockBuilder& b, const CoreAttention& core, const Value& x, s
   const Context& c = b.context();
   const std::int64_t width = core.heads * head_dim;
   const bool stays_view = x.columns == head_dim && reads_views(c);
-  if (!c.profile.attention.repeats_kv || groups_in_kernel(c, core) || stays_view || x.columns == width) return x;
+  if (!c.profile.attention.repeats_kv || core.grouped || stays_view || x.columns == width) return x;
   return b.rearrange(x, name, x.rows, width, OpKind::permutation);
 }
 
@@ -195,6 +195,7 @@ CoreAttention core_of(const Context& c, const spec::GroupedAttention& a, const V
   core.sinks = a.sinks;
   core.block = block_of(c, a);
   core.masked = reads_mask(c, core);
+  core.grouped = a.kv_heads < a.heads && groups_in_kernel(c, core);
   return core;
 }
 

@@ -57,6 +57,16 @@ Value bounded(BlockBuilder& b, const Value& scores) {
   return b.saved_input(scores, "bounded scores");
 }
 
+/// Scaled queries, and keys and values of all query heads (pytorch aten/src/ATen/native/transformers/attention.cpp,
+/// _scaled_dot_product_attention_math).
+Heads expanded_in_fp32(BlockBuilder& b, const CoreAttention& core, const Heads& heads) {
+  const auto copied = [&](const Value& x, std::string_view name, std::int64_t head_dim) {
+    return b.rearrange(b.cast(x, fp32_width, name), name, x.rows, core.heads * head_dim, OpKind::elementwise);
+  };
+  return {copied(heads.q, "scaled queries (fp32)", core.qk_dim), copied(heads.k, "expanded keys (fp32)", core.qk_dim),
+          copied(heads.v, "expanded values (fp32)", core.v_dim)};
+}
+
 /// Positions are filled up to whole blocks, and the keys of each block stand beside those of its neighbours (LongT5
 /// modeling_longt5.py, LongT5LocalAttention.forward, _split_into_blocks and _concatenate_3_blocks).
 Heads in_blocks(BlockBuilder& b, const CoreAttention& core, const Heads& heads) {
@@ -68,12 +78,17 @@ Heads in_blocks(BlockBuilder& b, const CoreAttention& core, const Heads& heads) 
           copied(heads.v, "values of three blocks", 3)};
 }
 
+Heads operands(BlockBuilder& b, const CoreAttention& core, const Heads& heads) {
+  if (core.in_fp32) return expanded_in_fp32(b, core, heads);
+  return widened(b, core.block > 0 ? in_blocks(b, core, heads) : heads);
+}
+
 /// Chains of tensor operations scale the scores and add the mask before the softmax, and after it cast and drop: two
 /// passes each of which reads and writes, backward one for the scale (transformers models/llama/modeling_llama.py,
 /// eager_attention_forward; karpathy/nanoGPT model.py, CausalSelfAttention).
 Value softmax(BlockBuilder& b, const CoreAttention& core, const Value& scores) {
   const Context& c = b.context();
-  if (c.profile.attention.chains_softmax) {
+  if (c.profile.attention.chains_softmax && !core.in_fp32) {
     const quantity::Bytes pass = 2 * b.size(scores.id);
     b.pass_over("scale and mask", 2 * pass, c.differentiates ? pass : quantity::bytes(0));
     b.block().ops.back().eager = true;
@@ -86,7 +101,7 @@ Value softmax(BlockBuilder& b, const CoreAttention& core, const Value& scores) {
   const std::int64_t width = narrow ? scores.width : c.profile.attention.softmax_in_fp32 ? fp32_width : c.width;
   const Value wide = b.value("softmax", scores.rows, scores.columns, width, scores.needs_gradient);
   b.append({.kind = OpKind::softmax, .name = "softmax", .inputs = {seen.id}, .outputs = {wide.id}, .saved = {wide.id}});
-  const std::int64_t handed_on = narrow ? width : c.width;
+  const std::int64_t handed_on = narrow || core.in_fp32 ? width : c.width;
   return b.dropout(b.cast(wide, handed_on, "probabilities"), "attention dropout");
 }
 
@@ -115,7 +130,7 @@ Value compiled_softmax(BlockBuilder& b, const Value& scores) {
 }  // namespace
 
 Value written_out_attention(BlockBuilder& b, const CoreAttention& core, const Heads& heads) {
-  const auto [q, k, v] = widened(b, core.block > 0 ? in_blocks(b, core, heads) : heads);
+  const auto [q, k, v] = operands(b, core, heads);
   const Context& c = b.context();
   const std::int64_t rows = product(c.batch, core.heads, core.positions);
   const double square = square_flops(c, core);
@@ -125,6 +140,7 @@ Value written_out_attention(BlockBuilder& b, const CoreAttention& core, const He
   const Value scores = b.value("scores", rows, seen(c, core), q.width, q.needs_gradient);
   Op multiply{
       .kind = OpKind::scores, .name = "scores", .inputs = {q.id, k.id}, .outputs = {scores.id}, .saved = {q.id, k.id}};
+  multiply.wide = core.in_fp32;
   multiply.product = per_head(c, core);
   multiply.forward = flops(square * share * qk_part);
   multiply.masked = flops(square * (1.0 - share) * qk_part);
@@ -141,6 +157,7 @@ Value written_out_attention(BlockBuilder& b, const CoreAttention& core, const He
            .inputs = {probabilities.id, values.id},
            .outputs = {out.id},
            .saved = {probabilities.id, values.id}};
+  weigh.wide = core.in_fp32;
   weigh.product = {core.positions, core.v_dim, seen(c, core), product(c.batch, core.heads)};
   weigh.forward = flops(square * share * (1.0 - qk_part));
   weigh.masked = flops(square * (1.0 - share) * (1.0 - qk_part));
@@ -148,7 +165,7 @@ Value written_out_attention(BlockBuilder& b, const CoreAttention& core, const He
   if (c.cp > 1 && !c.spreads_heads) pass_round(c, heads, out, weigh);
   b.append(weigh);
   const bool scales = core.sinks && c.profile.kernels.transformers_modules && c.shape().writing.scales_by_sinks;
-  return scales ? scaled_by_sinks(b, scores, out) : out;
+  return scales ? scaled_by_sinks(b, scores, out) : b.cast(out, heads.v.width, "narrow attention output");
 }
 
 }  // namespace llmcalc::layers

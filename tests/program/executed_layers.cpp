@@ -61,9 +61,8 @@ LayersCost cost_of(const json& config, spec::Question question) {
 
 spec::Question question_of(const json& line, const Method& method) {
   const auto number = [&](const char* key) { return std::to_string(line.at(key).get<int>()); };
-  const std::string lengths = line.value("padded", false) ? " --samples 1k --sample-tokens 32 " : " ";
   return ask("--framework hf --model llama-3-8b --dtype bf16 --seq " + number("positions") + " --micro-batch " +
-             number("samples") + lengths + method.words)
+             number("samples") + " " + line.value("words", "") + " " + method.words)
       .question;
 }
 
