@@ -53,7 +53,8 @@ Bytes pooled(const spec::Question& question, const frameworks::Profile& profile,
 bool widens_all_logits(const spec::Question& question, const frameworks::HeadChoices& head) {
   using enum spec::Loss;
   const spec::Loss loss = question.training.loss;
-  const bool stays_narrow = head.narrow_by_family && question.model.shape.writing.narrow_loss;
+  const bool of_family = head.narrow_by_family && question.model.shape.writing.narrow_loss;
+  const bool stays_narrow = of_family || (head.in_own_type && !question.training.precision.autocast);
   return head.eager_loss && !head.narrow_loss_kernel && !head.fuses_loss && head.positions_at_once == 0 &&
          !stays_narrow && (loss == standard || loss == fused);
 }
@@ -106,7 +107,8 @@ Bytes in_one_pool(const spec::Question& question, const frameworks::Profile& pro
   const std::int64_t of_loss = quantity::product(loss_blocks(question, profile), logits_of(question));
   const Bytes of_passes = std::max(of_layers, forward.total() + bytes(of_loss));
   if (gathers) return of_passes + left_by_shards(question, memory);
-  return std::max(of_passes, highest_of(memory, Phase::optimizer).total());
+  const Bytes at_loading = memory.persistent.weights + memory.loading;
+  return std::max({of_passes, highest_of(memory, Phase::optimizer).total(), at_loading});
 }
 
 }  // namespace

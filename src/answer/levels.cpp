@@ -66,6 +66,7 @@ memory::StepMemory walk_stage(const memory::StepWalk& step, const spec::Question
   memory::StepMemory memory = every ? step.walk_worst() : step.walk(chosen_stage(question));
   if (question.training.eval_batch > 0) add_evaluation(question, memory);
   add_checkpoint(step.program(), question, memory);
+  add_loading(step.program(), step.profile().quantized.loading_bytes, memory);
   return memory;
 }
 

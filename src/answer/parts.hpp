@@ -34,6 +34,10 @@ void add_evaluation(const spec::Question& question, memory::StepMemory& memory);
 /// What is there while a checkpoint is written between two steps, where somebody asks.
 void add_checkpoint(const program::Program& program, const spec::Question& question, memory::StepMemory& memory);
 
+/// What was there for a moment when the model was made, in blocks that the allocator keeps.
+/// \param of_element  bytes for an element of a matrix that is quantized where it will be trained
+void add_loading(const program::Program& program, std::int64_t of_element, memory::StepMemory& memory);
+
 /// What this rank has in the memory of its machine, as labelled lines.
 std::vector<LedgerLine> host_ledger(const spec::Question& question, const Walks& walks);
 

@@ -21,6 +21,7 @@ Profile pax_profile(const Run& run);
 
 /// PyTorch's own operations, a chain where others have one kernel; gradients are made in each backward pass.
 Profile eager_profile(const Run& run);
+Profile own_loop_profile(const Run& run);
 Profile litgpt_profile(const Run& run);
 Profile torchtune_profile(const Run& run);
 Profile torchtitan_profile(const Run& run);
@@ -31,6 +32,7 @@ Profile deepspeed_profile(const Run& run);
 
 /// Models of transformers, with peft where adapters are trained.
 Profile transformers_profile(const Run& run);
+Profile accelerate_profile(const Run& run);
 Profile unsloth_profile(const Run& run);
 Profile liger_profile(const Run& run);
 

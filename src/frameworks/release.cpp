@@ -98,12 +98,24 @@ constexpr ReleaseChange changes[] = {
      {2026, 3, 23},
      "sdpa is cuDNN's on Hopper and Blackwell, where it was FlashAttention-2",
      "pytorch aten/src/ATen/native/transformers/cuda/sdp_utils.cpp, check_prefer_cudnn_attention"},
+    {Behaviour::nf4_made_in_chunks,
+     Library::torchao,
+     Release{0, 2, 0},
+     {2024, 5, 20},
+     "matrices are quantized to NF4 a chunk at a time",
+     "torchao dtypes/nf4tensor.py, CHUNK_SIZE; pull request 196"},
+    {Behaviour::torchtune_frees_logits,
+     Library::torchtune,
+     {},
+     {2024, 7, 27},
+     "recipes give up the logits before the backward pass",
+     "torchtune pull requests 1046 and 1235"},
     {Behaviour::torchtune_whole_logits,
      Library::torchtune,
      Release{0, 3, 0},
      {2024, 9, 18},
      "recipes drop the shifted copies of the logits",
-     "torchtune pull requests 1235 and 1390"},
+     "torchtune pull request 1390"},
     {Behaviour::torchtune_recipes,
      Library::torchtune,
      Release{0, 6, 0},
@@ -242,15 +254,16 @@ std::optional<Date> date_of(const Software::Part& part) {
   return latest;
 }
 
-/// When a run was, by what was said of it.
+/// When a run was, by what was said of it: a release of that year says more than a year alone.
 std::optional<Date> date_of(const Software& software) {
-  if (software.date) return software.date;
   std::optional<Date> latest;
   for (const auto& part : software.parts) {
     const auto date = date_of(part);
     if (date && (!latest || latest->ordinal() < date->ordinal())) latest = date;
   }
-  return latest;
+  if (!software.date) return latest;
+  const bool says_more = software.date->month == 0 && latest && latest->year == software.date->year;
+  return says_more ? latest : software.date;
 }
 
 }  // namespace

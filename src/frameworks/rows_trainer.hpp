@@ -215,8 +215,10 @@ inline constexpr FrameworkRow trainer_rows[] = {
     halves(trainer_row(spec::Framework::trl, {"trl"}, "TRL",
                        trainer_abilities_with(of_trl, by_tensors_and_context, of_trainer), trl_defaults),
            HalfPrecision::autocast),
-    trainer_row(spec::Framework::accelerate, {"accelerate"}, "accelerate",
-                trainer_abilities_with(next_token, by_tensors_and_context, all_optimizers), accelerate_defaults),
+    with_profile(
+        trainer_row(spec::Framework::accelerate, {"accelerate"}, "accelerate",
+                    trainer_abilities_with(next_token, by_tensors_and_context, all_optimizers), accelerate_defaults),
+        &accelerate_profile),
     trainer_row(spec::Framework::axolotl, {"axolotl"}, "axolotl",
                 trainer_abilities_with(of_trl, by_tensors_context_and_experts, of_trainer.with({Optimizer::muon})),
                 axolotl_defaults),

@@ -74,6 +74,14 @@ Profile eager_profile(const Run& run) {
   return p;
 }
 
+/// A training loop of one's own hands the logits to cross_entropy as they are, which keeps their type and is on the
+/// list of what autocast widens (pytorch aten/src/ATen/native/LossNLL.cpp; aten/src/ATen/autocast_mode.h).
+Profile own_loop_profile(const Run& run) {
+  Profile p = eager_profile(run);
+  p.head.in_own_type = true;
+  return p;
+}
+
 /// transformers with peft. Before PyTorch's fused attention it made its operands contiguous from release 4.48 to 4.55,
 /// and has not expanded grouped keys and values since 4.54 (integrations/sdpa_attention.py). peft casts the inputs of
 /// adapters beside whole matrices to the adapters' type (tuners/lora/layer.py, Linear.forward) and beside 4-bit ones,
@@ -98,6 +106,16 @@ Profile transformers_profile(const Run& run) {
   p.quantized.copies_outputs = rests_in_4bit(training.precision.weights) && !training.fused_kernels;
   p.adapters.widens_input =
       !is_quantized(training) && !training.fused_kernels && holds(Behaviour::adapters_widen_inputs, software);
+  return p;
+}
+
+/// A loop of one's own around such a model runs without autocast unless told to, and beside 4-bit matrices too inputs
+/// of adapters are then cast to their type (peft tuners/lora/bnb.py, Linear4bit.forward, requires_conversion).
+Profile accelerate_profile(const Run& run) {
+  const spec::Training& training = run.training;
+  Profile p = transformers_profile(run);
+  const bool casts = rests_in_4bit(training.precision.weights) && !training.precision.autocast;
+  if (casts && !training.fused_kernels) p.adapters.widens_input = true;
   return p;
 }
 
@@ -134,18 +152,23 @@ Profile litgpt_profile(const Run& run) {
 }
 
 /// torchtune/modules/transformer.py makes fp32 logits. Until release 0.3 of September 2024 the recipes shifted them
-/// into a copy, whose transpose the loss copied once more, and kept that through the backward pass (recipes/*.py; pull
-/// requests 1235 and 1390). NF4 is torchao's (dtypes/nf4tensor.py, get_original_weight): unless compiled it unpacks a
-/// matrix into two halves of int64 indices, two of values and two of scaled values beside the result, 4 + 4 + 1 + 1 +
-/// 1 + 1 + 2 bytes an element.
+/// into a copy, whose transpose the loss copied once more, and until July kept that through the backward pass
+/// (recipes/*.py; pull requests 1390 and 1235). NF4 is torchao's (dtypes/nf4tensor.py, get_original_weight): unless
+/// compiled it unpacks a matrix into two halves of int64 indices, two of values and two of scaled values beside the
+/// result, 4 + 4 + 1 + 1 + 1 + 1 + 2 bytes an element. The model is quantized where it trains, which until May 2024
+/// took for each element its distance from all 16 values, those distances without their sign and the int64 index of the
+/// least beside itself and its scaled copy (quantize_tensor_nearest; ao pull request 196 goes by chunks).
 Profile torchtune_profile(const Run& run) {
   const spec::Training& training = run.training;
   constexpr int unpacked_copies = 7;
+  constexpr std::int64_t whole_distances = 16 * (2 + 2) + 8 + 2 + 2;
   Profile p = eager_profile(run);
   p.attention.writes_out_capped_scores = true;
-  p.head.shifts_logits = p.head.holds_wide_logits = !holds(Behaviour::torchtune_whole_logits, training.software);
+  p.head.shifts_logits = !holds(Behaviour::torchtune_whole_logits, training.software);
+  p.head.holds_wide_logits = !holds(Behaviour::torchtune_frees_logits, training.software);
   p.quantized.scales = true;
   p.quantized.dequantized_copies = training.compile ? 1 : unpacked_copies;
+  if (!holds(Behaviour::nf4_made_in_chunks, training.software)) p.quantized.loading_bytes = whole_distances;
   return p;
 }
 
@@ -162,6 +185,7 @@ Profile torchtitan_profile(const Run& run) {
   p.head.holds_wide_logits = !holds(Behaviour::torchtitan_frees_logits, training.software);
   p.head.holds_narrow_logits = widens_in_loss;
   p.head.narrow_loss_kernel = training.compile && compiles_loss;
+  p.head.parts_softmax = true;
   p.allocator.pools_by_stream = widens_in_loss;
   p.kernels.saves_products = true;
   p.attention.rotates_complex = true;

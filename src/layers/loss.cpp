@@ -92,6 +92,7 @@ WideLogits wide_logits(BlockBuilder& b, const Value& x, const Matrix& head) {
   const auto& profile = b.context().profile;
   const Value logits = logits_of(b, x, head);
   if (profile.head.narrow_by_family && b.context().shape().writing.narrow_loss) return narrow_logits(b, logits, x);
+  if (profile.head.in_own_type && !b.context().training.precision.autocast) return {logits, {x.id, logits.id}};
   const Value wide = b.cast(logits, fp32_width, "logits (fp32)");
   WideLogits result{wide, {x.id, wide.id}};
   if (profile.head.holds_narrow_logits) result.held.push_back(logits.id);
@@ -121,6 +122,15 @@ void pass_over_logits(const BlockBuilder& b, const Value& wide, Op& op) {
   op.moved_backward = (log_softmax_passes + likelihood_passes) * b.size(wide.id);
 }
 
+/// Where tensor-parallel ranks have parts of a row each, the softmax is written out around their exchange of maximum
+/// and sum: what is left of the logits without the maximum lies beside them and the result, and backward the
+/// exponentials and their sum with the gradient of the likelihood (pytorch torch/distributed/tensor/parallel/loss.py,
+/// _log_softmax and _nll_loss_and_log_softmax_backward). Bytes a logit: 4 more either way.
+void part_softmax(const BlockBuilder& b, const Value& wide, Op& softmax) {
+  if (!b.context().profile.head.parts_softmax || b.context().tp == 1) return;
+  softmax.workspace_forward = softmax.workspace_backward = b.size(wide.id);
+}
+
 /// transformers loss/loss_utils.py, ForCausalLMLoss: logits.float(), then log_softmax and nll_loss, each with an fp32
 /// tensor of its own, the earlier ones held by local variables. Bytes a logit: 2+4+4 forward, 4 kept, 4+4+4 backward.
 void eager_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
@@ -134,6 +144,7 @@ void eager_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
              .outputs = {log_probabilities.id},
              .saved = {log_probabilities.id}};
   softmax.held = logits.held;
+  part_softmax(b, wide, softmax);
   pass_over_logits(b, wide, b.append(softmax));
   Op& likelihood =
       b.append({.kind = OpKind::loss, .name = "negative log-likelihood", .inputs = {log_probabilities.id}});

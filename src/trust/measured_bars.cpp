@@ -10,29 +10,34 @@ using frameworks::MemoryRuns;
 using spec::Framework;
 
 constexpr MeasuredMemory of_memory[] = {
-    {Framework::fsdp_qlora, Tuned::adapters, 0.06, 2, 0.22, 6},
-    {Framework::fsdp_qlora, Tuned::four_bits, 0.06, 0, 0.22, 6},
+    {Framework::accelerate, Tuned::adapters, 0.06, 2, 0.26, 2},
+    {Framework::accelerate, Tuned::four_bits, 0.06, 1, 0.26, 1},
+    {Framework::fsdp_qlora, Tuned::adapters, 0.06, 2, 0.26, 6},
+    {Framework::fsdp_qlora, Tuned::four_bits, 0.06, 0, 0.26, 6},
     {Framework::hf, Tuned::adapters, 0.06, 82, 0.08, 50},
     {Framework::hf, Tuned::four_bits, 0.06, 184, 0.17, 90},
     {Framework::hf, Tuned::whole, 0.06, 68, 0.16, 35},
-    {Framework::litgpt, Tuned::adapters, 0.06, 15, 0.20, 0},
-    {Framework::litgpt, Tuned::four_bits, 0.06, 5, 0.20, 0},
-    {Framework::litgpt, Tuned::whole, 0.06, 7, 0.20, 0},
-    {Framework::megatron, Tuned::whole, 0.04, 541, 0.19, 12},
+    {Framework::litgpt, Tuned::adapters, 0.06, 15, 0.26, 0},
+    {Framework::litgpt, Tuned::four_bits, 0.06, 5, 0.26, 0},
+    {Framework::litgpt, Tuned::whole, 0.06, 7, 0.26, 0},
+    {Framework::megatron, Tuned::whole, 0.04, 541, 0.22, 12},
     {Framework::ms_swift, Tuned::adapters, 0.06, 0, 1.56, 42},
     {Framework::ms_swift, Tuned::four_bits, 0.06, 0, 1.56, 6},
     {Framework::ms_swift, Tuned::whole, 0.06, 0, 1.56, 9},
-    {Framework::torchtitan, Tuned::whole, 0.06, 4, 0.20, 21},
-    {Framework::torchtune, Tuned::adapters, 0.18, 2, 0.20, 0},
-    {Framework::torchtune, Tuned::four_bits, 0.18, 1, 0.20, 0},
-    {Framework::torchtune, Tuned::whole, 0.18, 12, 0.20, 0},
+    {Framework::torch, Tuned::adapters, 0.06, 0, 0.26, 5},
+    {Framework::torch, Tuned::four_bits, 0.06, 0, 0.26, 5},
+    {Framework::torch, Tuned::whole, 0.06, 0, 0.26, 2},
+    {Framework::torchtitan, Tuned::whole, 0.06, 4, 0.26, 39},
+    {Framework::torchtune, Tuned::adapters, 0.06, 3, 0.26, 1},
+    {Framework::torchtune, Tuned::four_bits, 0.06, 2, 0.26, 1},
+    {Framework::torchtune, Tuned::whole, 0.18, 12, 0.26, 0},
     {Framework::unsloth, Tuned::four_bits, 0.06, 0, 0.98, 4},
 };
 
 constexpr FamilyMemory of_families[] = {
     {MemoryRuns::huggingface, 0.06, 334, 1.56, 236},
-    {MemoryRuns::megatron, 0.04, 541, 0.19, 12},
-    {MemoryRuns::other_torch, 0.18, 48, 0.22, 33},
+    {MemoryRuns::megatron, 0.04, 541, 0.22, 12},
+    {MemoryRuns::other_torch, 0.18, 53, 0.26, 68},
 };
 
 constexpr MeasuredTime of_time[] = {

@@ -28,3 +28,12 @@ TEST_CASE("a year alone is its middle: bitsandbytes 0.43.2 of July 2024 is not i
   CHECK_FALSE(frameworks::holds(Behaviour::quantized_inputs_dropped, at({2024, 0, 0})));
   CHECK(frameworks::holds(Behaviour::quantized_inputs_dropped, at({2024, 8, 0})));
 }
+
+TEST_CASE("a release of that year says more: torchtune 0.1 of April 2024 ran before torchao 0.2 of May") {
+  CHECK(frameworks::holds(Behaviour::nf4_made_in_chunks, at({2024, 0, 0})));
+  auto software = with(Library::torchtune, {0, 1, 0});
+  software.date = spec::Date{2024, 0, 0};
+  CHECK_FALSE(frameworks::holds(Behaviour::nf4_made_in_chunks, software));
+  software.date = spec::Date{2024, 6, 0};
+  CHECK(frameworks::holds(Behaviour::nf4_made_in_chunks, software));
+}

@@ -167,3 +167,21 @@ TEST_CASE("torchtitan's training loop held fp32 logits through the backward pass
   CHECK(per_logit(memory::walk_block(program.blocks.back(), {}).backward_peak) == Approx(16.0).margin(hidden_margin));
   CHECK(per_logit(program.blocks.back().held_by_loop) == Approx(4.0));
 }
+
+// As runs of Qwen3 32B had it on tensor-parallel ranks (torchtitan pull request 1690).
+TEST_CASE("between tensor-parallel ranks torchtitan's softmax is written out: 4 bytes a logit more either way") {
+  auto q = llama3(spec::Framework::torchtitan, spec::Loss::standard);
+  auto whole = llama3(spec::Framework::hf, spec::Loss::standard);
+  constexpr int ranks = 8;
+  q.layout.tp = q.layout.gpus = whole.layout.tp = whole.layout.gpus = ranks;
+  CHECK(ranks * per_logit(head_of(q).forward_peak - head_of(whole).forward_peak) == Approx(4.0));
+  CHECK(ranks * per_logit(head_of(q).backward_peak - head_of(whole).backward_peak) == Approx(4.0));
+}
+
+TEST_CASE("a loop of one's own has a loss in the type of its logits, which autocast alone widens") {
+  auto q = llama3(spec::Framework::torch, spec::Loss::standard);
+  CHECK(per_logit(head_of(q).forward_peak) == Approx(4.0).margin(hidden_margin));
+  CHECK(per_logit(head_of(q).backward_peak) == Approx(6.0).margin(hidden_margin));
+  q.training.precision.autocast = true;
+  CHECK(per_logit(head_of(q).backward_peak) >= 12.0);
+}

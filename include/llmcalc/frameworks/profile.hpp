@@ -83,11 +83,13 @@ struct HeadChoices {
   bool transforms_before = false;         ///< masked language models have BERT's whole head, not the encoder alone
   std::int64_t positions_at_once = 0;     ///< of each sample, on which head and loss run; 0: all
   bool shifts_logits = false;             ///< the loss works on a contiguous copy of all logits but the last position's
+  bool in_own_type = false;               ///< the loss has the type of the logits, which autocast alone widens
   bool narrow_by_family = false;          ///< families whose own loss did not widen the logits have that one
   bool holds_narrow_logits = true;        ///< the 16-bit logits stay referenced beside their fp32 copy
   bool holds_wide_logits = false;         ///< the training loop keeps the fp32 logits through the backward pass
   bool eager_loss = false;                ///< log_softmax and nll are separate fp32 tensors instead of in-place
   bool narrow_loss_kernel = false;        ///< one kernel keeps the 16-bit logits and makes their 16-bit gradient
+  bool parts_softmax = false;             ///< of cut logits, which a kernel for whole rows cannot take, it is a chain
   bool fuses_loss = false;                ///< the standard loss is one kernel, which reads the 16-bit logits
   quantity::Bytes loss_tile;              ///< of fp32 logits, that a fused linear loss has at once; 0: Liger-Kernel's
   bool loss_in_passes = false;            ///< the softmax of the loss passes over fp32 logits, operation by operation
@@ -106,11 +108,12 @@ struct AdapterChoices {
 
 /// Frozen weights of 8 and 4 bits that are widened at each use.
 struct QuantizedChoices {
-  bool head = false;            ///< the output head is quantized with the layers
-  bool scales = false;          ///< those of NF4 are always quantized again, and sharded with the codes
-  bool keeps_inputs = false;    ///< products with quantized matrices keep their input for the backward pass
-  int dequantized_copies = 1;   ///< 16-bit copies that a product with a quantized matrix makes of it at once
-  bool copies_outputs = false;  ///< what such a product made is copied before its adapters are added
+  bool head = false;               ///< the output head is quantized with the layers
+  bool scales = false;             ///< those of NF4 are always quantized again, and sharded with the codes
+  bool keeps_inputs = false;       ///< products with quantized matrices keep their input for the backward pass
+  int dequantized_copies = 1;      ///< 16-bit copies that a product with a quantized matrix makes of it at once
+  bool copies_outputs = false;     ///< what such a product made is copied before its adapters are added
+  std::int64_t loading_bytes = 0;  ///< of temporaries for an element of a matrix, when it is quantized to be trained
 };
 
 /// Products in 8 and 4 bits.

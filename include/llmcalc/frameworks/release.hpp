@@ -25,6 +25,8 @@ enum class Behaviour {
   quantized_inputs_dropped,
   fused_adamw,
   cudnn_attention,
+  nf4_made_in_chunks,
+  torchtune_frees_logits,
   torchtune_whole_logits,
   torchtune_recipes,
   torchtitan_frees_logits,

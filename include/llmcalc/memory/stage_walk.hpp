@@ -56,10 +56,11 @@ struct StepMemory {
   Moment persistent;                               ///< between steps
   std::array<PeakMoment, phase_count> steady;      ///< one peak a phase, in the order of Phase
   std::array<PeakMoment, phase_count> first_step;  ///< the same before the optimizer has made its states
-  quantity::Bytes host;    ///< what rests in the memory of the host instead: offloaded states and activations
-  quantity::Bytes nvme;    ///< what rests on drives
-  CheckpointNeeds saving;  ///< beside all that, while a checkpoint is written
-  quantity::Bytes paged;   ///< optimizer states in managed memory, on the accelerator only while it has room
+  quantity::Bytes host;     ///< what rests in the memory of the host instead: offloaded states and activations
+  quantity::Bytes nvme;     ///< what rests on drives
+  CheckpointNeeds saving;   ///< beside all that, while a checkpoint is written
+  quantity::Bytes loading;  ///< of temporaries that made the model, whose blocks the allocator has from then on
+  quantity::Bytes paged;    ///< optimizer states in managed memory, on the accelerator only while it has room
 
   const PeakMoment& peak() const;        ///< the highest of `steady`; the earliest of equals
   const PeakMoment& first_peak() const;  ///< the highest of `first_step`

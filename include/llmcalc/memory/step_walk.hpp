@@ -14,6 +14,7 @@ class StepWalk {
   StepWalk(const program::Program& program, const spec::Question& question, const frameworks::Profile& profile);
 
   const program::Program& program() const { return program_; }
+  const frameworks::Profile& profile() const { return profile_; }
 
   StepMemory walk(std::int64_t stage) const;
 
