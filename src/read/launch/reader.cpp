@@ -101,9 +101,11 @@ std::optional<Reading> Reader::containers(const Node& node, std::string_view pla
 std::optional<Reading> Reader::task(const Node& node, std::string_view place) const {
   const auto found = sky_task(node);
   if (!found) return std::nullopt;
-  const FindFile find = [&](const std::string& path) {
-    auto file = find_(path);
-    return file || found->folder.empty() ? file : find_(found->folder + "/" + path);
+  const FindFile find = [&](const std::string& path) -> std::optional<NamedFile> {
+    for (const std::string& name : places_of(path, *found)) {
+      if (auto file = find_(name)) return file;
+    }
+    return std::nullopt;
   };
   Reading reading = Reader(find, depth_).command(found->script, place, found->machines);
   reading.assumptions.insert(reading.assumptions.end(), found->assumed.begin(), found->assumed.end());

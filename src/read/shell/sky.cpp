@@ -93,6 +93,15 @@ void take_release(const Node* setup, SkyTask& task) {
 
 }  // namespace
 
+std::vector<std::string> places_of(const std::string& path, const SkyTask& task) {
+  std::vector<std::string> places{path};
+  if (!task.folder.empty()) places.push_back(task.folder + "/" + path);
+  for (const auto& [there, here] : task.mounts) {
+    if (path.starts_with(there + "/")) places.push_back(here + path.substr(there.size()));
+  }
+  return places;
+}
+
 std::optional<SkyTask> sky_task(const Node& file) {
   const Node* run = file.find("run");
   const bool task = run != nullptr && run->kind == Node::Kind::value &&
@@ -106,6 +115,11 @@ std::optional<SkyTask> sky_task(const Node& file) {
   take_release(file.find("setup"), found);
   const Node* folder = file.find("workdir");
   if (folder != nullptr && folder->kind == Node::Kind::value) found.folder = folder->text;
+  if (const Node* mounts = file.find("file_mounts")) {
+    for (const auto& [there, here] : mounts->members) {
+      if (here.kind == Node::Kind::value) found.mounts.emplace_back(there, here.text);
+    }
+  }
   found.script = variables(file, found, nodes == nullptr ? "1" : nodes->text) +
                  std::string(static_cast<std::size_t>(std::max(0, line_of(run->where))), '\n') + run->text;
   return found;

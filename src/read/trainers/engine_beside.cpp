@@ -11,7 +11,9 @@ void take_engine_beside(Sheet& sheet, const UsualEngine& usual) {
   if (!sheet.is_on("use_vllm")) return;
   const Setting& uses = *sheet.find("use_vllm");
   const std::string said = sheet.text("vllm_mode");
-  const std::string_view mode = said.empty() ? usual.mode : std::string_view(said);
+  // A share of the memory is asked for by a trainer that starts the engine itself, as ms-swift 3.4 did without a mode.
+  const bool shares = sheet.find("vllm_gpu_memory_utilization") != nullptr && sheet.find("vllm_server_host") == nullptr;
+  const std::string_view mode = !said.empty() ? std::string_view(said) : shares ? "colocate" : usual.mode;
   if (mode != "colocate") {
     return sheet.assume(uses, "the server is on accelerators of its own, which llmcalc serve answers for");
   }

@@ -88,6 +88,7 @@ constexpr FormatRow own_rows[] = {
     {"vllm_gpu_memory_utilization", Use::rule},
     {"sleep_level", Use::rule},
     {"vllm_*", Use::unmapped, "the engine beside the trainer keeps its share, whatever it does with it"},
+    {"tensor_parallel_size", Use::unmapped, "the engine beside the trainer keeps its share, whatever it does with it"},
     {"num_generations", Use::unmapped, "one sample a prompt is generated at once"},
     {"num_iterations", Use::unmapped, "samples are trained on once"},
     {"async_generate", Use::unmapped, "samples are generated between the steps"},
