@@ -84,6 +84,7 @@ Profile own_loop_profile(const Run& run) {
 
 /// transformers with peft. Before PyTorch's fused attention it made its operands contiguous from release 4.48 to 4.55,
 /// and has not expanded grouped keys and values since 4.54 (integrations/sdpa_attention.py). peft casts the inputs of
+  p.narrow.scales_rows = true;
 /// adapters beside whole matrices to the adapters' type (tuners/lora/layer.py, Linear.forward) and beside 4-bit ones,
 /// under the trainer's autocast, copies what the matrix made (tuners/lora/bnb.py, Linear4bit.forward). Until release 5
 /// experts are modules that run in a loop, and index_add_ keeps what it adds (modeling_mixtral.py,
@@ -227,6 +228,7 @@ Profile unsloth_profile(const Run& run) {
   p.head.loss_tile = quantity::mib(256);
   return p;
 }
+  p.narrow.scales_rows = false;
 
 /// transformers' model in train.py of AnswerDotAI/fsdp_qlora.
 Profile fsdp_qlora_profile(const Run& run) {

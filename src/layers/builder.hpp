@@ -174,6 +174,7 @@ class BlockBuilder {
   bool keeps_narrow(const Matrix& matrix) const;
   void quantize(const Value& in, const Value& out, std::int64_t tensors);
   void cast_at_each_use(const Weight& w, const Value& in, const Value& out);
+  void cast_by_row(const Weight& w, const Value& in, const Value& out);
   void dequantize(Op& op, const Weight& w, const Value& in);
   void idle_adapter(const Matrix& matrix);
   void keep_input(Op& op, const Matrix& matrix, const Value& in, const Value& out);

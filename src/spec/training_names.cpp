@@ -121,6 +121,14 @@ std::span<const Named<TransformerImpl>> vocabulary<TransformerImpl>() {
 }
 
 template <>
+std::span<const Named<Fp8Scaling>> vocabulary<Fp8Scaling>() {
+  using enum Fp8Scaling;
+  static constexpr Named<Fp8Scaling> words[] = {
+      {tensor, "tensor"}, {tensor, "tensorwise"}, {row, "row"}, {row, "rowwise"}};
+  return words;
+}
+
+template <>
 std::span<const Named<Loss>> vocabulary<Loss>() {
   using enum Loss;
   static constexpr Named<Loss> words[] = {

@@ -179,6 +179,8 @@ TEST_CASE("contradictions name both places") {
       {"--params 7B --gpus 8 --sharding-group 4 --sharding ddp", "--sharding-group", "--sharding ddp"},
       {"--params 7B --gpus 8 --sharding-group 3 --zero 3", "--sharding-group", "dp 8"},
       {"--params 7B --zero 3 --sharding ddp", "--sharding", "--zero"},
+      {"--params 7B --framework torchtitan --fp8-scaling row", "--fp8-scaling", "compute"},
+      {"--params 7B --framework megatron --compute fp8 --fp8-scaling row", "--fp8-scaling", "--framework megatron"},
       {"--model gpt2 --seq 2048", "--seq", "max_position 1024"},
       {"--params 7B --tokens 1T --samples 5", "--samples", "--tokens 1T"},
       {"--layers 2 --hidden 100 --heads 3 --vocab 10 --ffn 10", "--heads", "--hidden 100"},

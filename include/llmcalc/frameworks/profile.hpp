@@ -120,6 +120,7 @@ struct QuantizedChoices {
 struct NarrowChoices {
   bool keeps_inputs = false;  ///< narrow copies are kept (Transformer Engine) instead of made at each use (torchao)
   bool casts_in_one_pass = false;  ///< scales are those of earlier steps (Transformer Engine's delayed scaling)
+  bool scales_rows = false;   ///< by --fp8-scaling (torchao)
   std::int64_t layouts = 2;        ///< copies of a narrow weight: row-wise, and column-wise for gradients' products
 };
 

@@ -19,6 +19,7 @@ enum class CardSplit;
 enum class ContextExchange;
 enum class CudaGraph;
 enum class Engine;
+enum class Fp8Scaling;
 enum class Loss;
 enum class Measure;
 enum class Method;
@@ -79,6 +80,8 @@ template <>
 std::span<const Named<Offload>> vocabulary<Offload>();
 template <>
 std::span<const Named<CudaGraph>> vocabulary<CudaGraph>();
+template <>
+std::span<const Named<Fp8Scaling>> vocabulary<Fp8Scaling>();
 template <>
 std::span<const Named<OffloadTarget>> vocabulary<OffloadTarget>();
 template <>

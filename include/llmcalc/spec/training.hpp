@@ -115,6 +115,8 @@ enum class CudaGraph {
   scoped,  ///< attention, router and what prepares the dispatch (Megatron-LM --cuda-graph-scope)
   full     ///< the whole iteration (full_iteration)
 };
+/// What of an operand of 8-bit products has a scale of its own (torchao recipe_name: tensorwise, rowwise).
+enum class Fp8Scaling { tensor, row };
 /// Where what is offloaded rests.
 enum class OffloadTarget { host, nvme };
 /// How a checkpoint comes from the accelerators to the disk.
@@ -202,6 +204,7 @@ struct Training {
   std::optional<bool> deterministic;  ///< CUBLAS_WORKSPACE_CONFIG=:4096:8; empty: the framework's
   Loss loss = Loss::standard;
   CudaGraph cuda_graph = CudaGraph::none;
+  Fp8Scaling fp8_scaling = Fp8Scaling::tensor;
   bool fp8_attention = false;        ///< the attention kernel multiplies in 8 bits too
   bool fp8_head = false;             ///< and so does the output head
   bool softmax_fusion = true;        ///< unfused attention has one kernel for scale, mask and softmax (Megatron-LM)

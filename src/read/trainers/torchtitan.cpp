@@ -181,6 +181,9 @@ void take_types(Sheet& sheet) {
   if (converters == nullptr) return;
   if (converters->text.find("float8") != std::string::npos) sheet.say("compute", "fp8-e4m3", *converters);
   if (converters->text.find("mx") != std::string::npos) sheet.say("compute", "mxfp8", *converters);
+  for (const char* key : {"float8.recipe_name", "quantize.linear.float8.recipe_name"}) {
+    if (sheet.text(key) == "rowwise") sheet.say("fp8_scaling", "row", *sheet.find(key));
+  }
 }
 
 void take_schedule(Sheet& sheet) {

@@ -1,4 +1,5 @@
 #include "llmcalc/frameworks/layout_rules.hpp"
+#include "llmcalc/frameworks/profile.hpp"
 #include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/spec/names.hpp"
@@ -186,6 +187,17 @@ void check_offload(const QuestionDraft& draft) {
   }
 }
 
+/// torchao float8/config.py, Float8LinearRecipeName: of 8-bit products alone, MX and NVFP4 have blocks.
+void check_row_scaling(const QuestionDraft& draft) {
+  const auto& training = draft.question.training;
+  if (training.precision.compute != formats::Dtype::fp8_e4m3) {
+    draft.contradiction("fp8_scaling", "compute", "only products in fp8 have scales by row", "--compute fp8");
+  }
+  if (!frameworks::make_profile(training, draft.question.gpu).narrow.scales_rows) {
+    draft.contradiction("fp8_scaling", "framework", "only torchao scales by row", "--framework torchtitan");
+  }
+}
+
 /// TransformerEngine pytorch/attention/dot_product_attention/utils.py, get_attention_backend: FP8 attention needs
 /// Hopper or newer.
 void check_narrow_parts(const QuestionDraft& draft) {
@@ -194,6 +206,7 @@ void check_narrow_parts(const QuestionDraft& draft) {
   for (const auto& [term, on] : {std::pair("fp8_attention", training.fp8_attention), {"fp8_head", training.fp8_head}}) {
     if (on && !narrow) draft.contradiction(term, "compute", "products are in 16 bits or more", "--compute fp8");
   }
+  if (training.fp8_scaling == spec::Fp8Scaling::row) check_row_scaling(draft);
   const auto& gpu = draft.question.gpu;
   const bool older = gpu && (gpu->arch.starts_with("Ampere") || gpu->arch.starts_with("Ada"));
   if (training.fp8_attention && older) {

@@ -170,6 +170,8 @@ constexpr Term rows[] = {
         "grouped_experts", TermGroup::run, "a rank's experts as one grouped product (Megatron-LM --moe-grouped-gemm)"),
     term<Word<spec::CudaGraph>, InTraining<&Training::cuda_graph>>(
         "cuda_graph", TermGroup::run, "what runs without the host; scoped: attention and router (Megatron-LM)"),
+    term<Word<spec::Fp8Scaling>, InTraining<&Training::fp8_scaling>>(
+        "fp8_scaling", TermGroup::run, "of what 8-bit products share a scale (torchtitan --float8.recipe_name)"),
     term<Switch, InTraining<&Training::fp8_attention>>("fp8_attention", TermGroup::run,
                                                        "attention in 8 bits too (Transformer Engine fp8_dpa)"),
     term<Switch, InTraining<&Training::fp8_head>>("fp8_head", TermGroup::run,
