@@ -17,6 +17,7 @@ struct Run {
 
 /// What textbooks count, and programs of which no more is known.
 Profile textbook_profile(const Run& run);
+Profile maxtext_profile(const Run& run);
 Profile pax_profile(const Run& run);
 
 /// PyTorch's own operations, a chain where others have one kernel; gradients are made in each backward pass.

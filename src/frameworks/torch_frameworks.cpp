@@ -41,6 +41,18 @@ bool runs_forward_for_metrics(const spec::Training& training) {
   return !holds(Behaviour::composer_metrics_of_outputs, training.software);
 }
 
+/// PyTorch's checkpoints without reentrance end with the last tensor that autograd asks for, which is the input of a
+/// layer's last product: that product does not run again (torch/utils/checkpoint.py, _recomputation_hook).
+bool stops_early(const spec::Training& training) { return holds(Behaviour::checkpoints_stop_early, training.software); }
+
+/// LLaMA-Factory and Unsloth have checkpoints with reentrance whatever transformers has (LlamaFactory
+/// hparams/model_args.py, use_reentrant_gc; unsloth-zoo gradient_checkpointing.py, UnslothGradientCheckpointer).
+bool transformers_stops_early(const spec::Training& training) {
+  const bool own =
+      training.framework == spec::Framework::llama_factory || training.framework == spec::Framework::unsloth;
+  return !own && holds(Behaviour::checkpoints_without_reentrance, training.software) && stops_early(training);
+}
+
 }  // namespace
 
 /// DTensor waits for each exchange. torchao swaps nn.Linear, while experts are parameters (torchtitan models/moe.py).
@@ -64,6 +76,7 @@ Profile eager_profile(const Run& run) {
   p.attention.chains_softmax = true;
   p.experts.keeps_outputs = true;
   p.experts.narrow = false;
+  p.narrow.scales_rows = true;
   p.gradients.persistent = false;
   p.gradients.accumulation = Accumulation::apart;
   p.loop.keeps_batch = true;
@@ -84,7 +97,6 @@ Profile own_loop_profile(const Run& run) {
 
 /// transformers with peft. Before PyTorch's fused attention it made its operands contiguous from release 4.48 to 4.55,
 /// and has not expanded grouped keys and values since 4.54 (integrations/sdpa_attention.py). peft casts the inputs of
-  p.narrow.scales_rows = true;
 /// adapters beside whole matrices to the adapters' type (tuners/lora/layer.py, Linear.forward) and beside 4-bit ones,
 /// under the trainer's autocast, copies what the matrix made (tuners/lora/bnb.py, Linear4bit.forward). Until release 5
 /// experts are modules that run in a loop, and index_add_ keeps what it adds (modeling_mixtral.py,
@@ -99,6 +111,7 @@ Profile transformers_profile(const Run& run) {
   p.attention.copies_heads =
       holds(Behaviour::operands_made_contiguous, software) && !holds(Behaviour::operands_left_strided, software);
   p.attention.sdpa_lacks_caps = holds(Behaviour::capped_scores_written_out, software);
+  p.kernels.stops_recompute = transformers_stops_early(training);
   p.attention.groups_in_kernel = holds(Behaviour::grouped_heads_in_kernel, software);
   p.experts.run_in_loop = p.experts.keeps_added_rows = !holds(Behaviour::experts_in_one_product, software);
   p.head.holds_narrow_logits = holds(Behaviour::narrow_logits_stay, software);
@@ -135,6 +148,7 @@ Profile litgpt_profile(const Run& run) {
   Profile p = eager_profile(run);
   p.attention.fused_projections = true;
   p.attention.rotates_into_copies = true;
+  p.kernels.stops_recompute = stops_early(training);  // lightning/fabric/strategies/fsdp.py: NO_REENTRANT
   p.norm.weighs_wide = true;
   p.attention.writes_out_capped_scores = true;
   p.experts.run_in_loop = true;
@@ -164,6 +178,7 @@ Profile torchtune_profile(const Run& run) {
   constexpr int unpacked_copies = 7;
   constexpr std::int64_t whole_distances = 16 * (2 + 2) + 8 + 2 + 2;
   Profile p = eager_profile(run);
+  p.kernels.stops_recompute = stops_early(training);  // training/_activation_checkpointing.py: checkpoint_wrapper
   p.attention.writes_out_capped_scores = true;
   p.head.shifts_logits = !holds(Behaviour::torchtune_whole_logits, training.software);
   p.head.holds_wide_logits = !holds(Behaviour::torchtune_frees_logits, training.software);
@@ -189,6 +204,7 @@ Profile torchtitan_profile(const Run& run) {
   p.head.parts_softmax = true;
   p.allocator.pools_by_stream = widens_in_loss;
   p.kernels.saves_products = true;
+  p.kernels.stops_recompute = training.compile || !holds(Behaviour::torchtitan_recomputes_whole, training.software);
   p.attention.rotates_complex = true;
   p.exchange.overlaps_tensor_if_asked = true;  // config/job_config.py, enable_async_tensor_parallel
   p.experts.weighs_results_wide = !training.compile;
@@ -210,7 +226,9 @@ Profile composer_profile(const Run& run) {
   p.attention.fused_projections = true;
   p.head.narrow_loss_kernel = true;
   p.attention.library = AttentionLibrary::triton;
+  p.kernels.stops_recompute = stops_early(training);  // scripts/train/yamls: activation_checkpointing_reentrant: false
   p.narrow.casts_in_one_pass = true;
+  p.narrow.scales_rows = false;
   p.head.runs_forward_for_metrics = runs_forward_for_metrics(training);
   p.head.metric_bytes = one_metric * (p.head.runs_forward_for_metrics ? 1 : 2);  // two behind one of two passes
   return p;
@@ -228,13 +246,13 @@ Profile unsloth_profile(const Run& run) {
   p.head.loss_tile = quantity::mib(256);
   return p;
 }
-  p.narrow.scales_rows = false;
 
 /// transformers' model in train.py of AnswerDotAI/fsdp_qlora.
 Profile fsdp_qlora_profile(const Run& run) {
   const spec::Training& training = run.training;
   Profile p = transformers_profile(run);
   p.quantized.keeps_inputs = keeps_inputs_of_4bit_products(training);
+  p.kernels.stops_recompute = stops_early(training);  // train.py, reentrant_checkpointing is off
   return p;
 }
 
@@ -243,6 +261,7 @@ Profile fms_fsdp_profile(const Run& run) {
   Profile p = transformers_profile(run);
   p.kernels.transformers_modules = p.experts.run_in_loop = p.experts.keeps_added_rows = false;
   p.attention.copies_heads = p.attention.groups_in_kernel = false;
+  p.kernels.stops_recompute = stops_early(run.training);  // policies/ac_handler.py: NO_REENTRANT
   p.exchange.reduces_narrow = true;
   return p;
 }

@@ -172,6 +172,21 @@ void sequential_layer(BlockBuilder& b, const spec::LayerKind& kind, const Value&
   b.output(hidden);
 }
 
+/// Whether what an operation makes is kept, not only what it reads.
+bool keeps_result(const Op& op) {
+  return !op.outputs.empty() && std::ranges::find(op.saved, op.outputs[0]) != op.saved.end();
+}
+
+/// From the last operation that keeps something of its inputs alone, nothing is needed again.
+void end_recompute_early(Block& block) {
+  for (std::size_t i = block.ops.size(); i-- > 0;) {
+    Op& op = block.ops[i];
+    if (keeps_result(op)) return;
+    op.behind_kept = true;
+    if (!op.saved.empty()) return;
+  }
+}
+
 }  // namespace
 
 void layer_block(const Context& c, const spec::LayerKind& kind, bool input_needs_gradient, Block& block) {
@@ -192,6 +207,7 @@ void layer_block(const Context& c, const spec::LayerKind& kind, bool input_needs
     for (Weight& w : block.weights) w.tied = w.shared = w.name != matrix_beside;
   }
   block.checkpointed = c.training.recompute.policy == spec::RecomputePolicy::full || c.selects_operations;
+  if (block.checkpointed && c.profile.kernels.stops_recompute) end_recompute_early(block);
 }
 
 }  // namespace llmcalc::layers

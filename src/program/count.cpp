@@ -50,7 +50,7 @@ std::vector<std::int64_t> repetitions(const Program& program) {
 
 bool runs_again(const layers::Block& block, const layers::Op& op) {
   const bool kept = !op.outputs.empty() && block.tensors[op.outputs[0]].survives_recompute;
-  return op.recompute != 0 || (block.checkpointed && !kept);
+  return op.recompute != 0 || (block.checkpointed && !kept && !op.behind_kept);
 }
 
 Size count_parameters(const Program& program) {

@@ -70,6 +70,43 @@ TEST_CASE("full recomputation repeats the layers' forward work and not the head'
   CHECK(in_flops(work.forward - work.recompute) == Approx(2 * m.b * m.s * m.h * m.v).epsilon(1e-12));
 }
 
+TEST_CASE(
+    "checkpoints without reentrance leave out a layer's last product (counted on the Llama of transformers 5.23)") {
+  // FlopCounterMode over a step of 4 layers of 256 with 1,024 inside and 128 tokens: 4,697,620,480 with reentrance.
+  constexpr double reentrant = 4697620480.0, non_reentrant = 4429185024.0;
+  auto shape = test::llama2_7b_shape();
+  shape.layers = 4, shape.hidden = 256, shape.ffn = 1024, shape.heads = shape.kv_heads = 4, shape.head_dim = 64;
+  auto q = test::ask(shape, 128, 1);
+  q.training.recompute.policy = spec::RecomputePolicy::full;
+  const auto again = [&](spec::Framework framework, spec::Date date) {
+    q.training.framework = framework;
+    q.training.software.date = date;
+    return in_flops(program::count_work(test::program_of(q)).recompute);
+  };
+  const double whole = again(spec::Framework::megatron, {2026, 10, 0});
+  for (const auto framework : {spec::Framework::hf, spec::Framework::torchtune, spec::Framework::litgpt,
+                               spec::Framework::composer, spec::Framework::maxtext}) {
+    CHECK(whole - again(framework, {2026, 10, 0}) == reentrant - non_reentrant);
+  }
+  CHECK(again(spec::Framework::hf, {2025, 10, 0}) == whole);
+  CHECK(again(spec::Framework::llama_factory, {2026, 10, 0}) == whole);
+  CHECK(again(spec::Framework::composer, {2023, 5, 0}) == whole);
+}
+
+TEST_CASE("torchtitan's layers run again whole since August 2025, unless they are compiled") {
+  auto q = test::ask(test::llama2_7b_shape(), 1024, 1);
+  q.training.recompute.policy = spec::RecomputePolicy::full;
+  q.training.framework = spec::Framework::torchtitan;
+  const auto again = [&](spec::Date date, bool compiled) {
+    q.training.software.date = date;
+    q.training.compile = compiled;
+    return in_flops(program::count_work(test::program_of(q)).recompute);
+  };
+  const double last_product = 2.0 * 1024 * 4096 * 11008 * 32;
+  CHECK(again({2025, 9, 0}, false) - again({2025, 6, 0}, false) == last_product);
+  CHECK(again({2025, 9, 0}, true) == again({2025, 6, 0}, false));
+}
+
 TEST_CASE("printed MFU of Korthikanti et al. 2022, table 5, follows from the FLOPs") {
   // 22B: batch 4 on 8 A100 in 1.10 s, 41.5 %; 1T: batch 512 on 512 A100 in 71.49 s, 56.3 %.
   const double peak = 312e12;

@@ -18,6 +18,7 @@ struct Kernels {
   bool fuse_dropout_add = false;      ///< one kernel drops from a branch and adds the residual
   bool transformers_modules = false;  ///< each family's layers are written as transformers writes them
   bool saves_products = false;        ///< selective recompute keeps attention and every second matrix product's result
+  bool stops_recompute = false;       ///< a checkpointed layer runs again as far as something is kept, no further
   bool have_workspace = true;         ///< kernels have scratch memory of their own, as attention's backward has
 };
 
@@ -119,8 +120,8 @@ struct QuantizedChoices {
 /// Products in 8 and 4 bits.
 struct NarrowChoices {
   bool keeps_inputs = false;  ///< narrow copies are kept (Transformer Engine) instead of made at each use (torchao)
-  bool casts_in_one_pass = false;  ///< scales are those of earlier steps (Transformer Engine's delayed scaling)
   bool scales_rows = false;   ///< by --fp8-scaling (torchao)
+  bool casts_in_one_pass = false;  ///< scales are those of earlier steps (Transformer Engine's delayed scaling)
   std::int64_t layouts = 2;        ///< copies of a narrow weight: row-wise, and column-wise for gradients' products
 };
 
