@@ -15,7 +15,7 @@ namespace {
 using formats::Dtype;
 using quantity::BadInput;
 
-struct Options {
+struct DtypeRequest {
   std::optional<Dtype> dtype;
   std::optional<double> value;
   std::vector<double> list;
@@ -35,8 +35,8 @@ std::vector<double> number_list(std::string_view text, std::string_view place) {
   }
 }
 
-Options setup(const Arguments& arguments) {
-  Options options;
+DtypeRequest setup(const Arguments& arguments) {
+  DtypeRequest options;
   const auto& names = arguments.names(1);
   if (!names.empty()) options.dtype = find_dtype(names.front(), "dtype");
   const std::string* value = arguments.find("value");
@@ -52,24 +52,22 @@ Options setup(const Arguments& arguments) {
 }
 
 /// A format that was named must be able to hold the number; in the list of all, those that cannot are left blank.
-std::vector<render::FormatLine> format_lines(const Options& options) {
-  if (options.dtype) {
-    render::FormatLine line{*options.dtype, {}};
-    if (options.value) line.number = formats::encode(*options.dtype, *options.value);
-    return {line};
-  }
+std::vector<render::FormatLine> format_lines(const DtypeRequest& options) {
+  const auto line_of = [&](Dtype dtype, bool encodes) {
+    render::FormatLine line{dtype, {}};
+    if (options.value && encodes) line.number = formats::encode(dtype, *options.value);
+    return line;
+  };
+  if (options.dtype) return {line_of(*options.dtype, true)};
   const auto encodable = formats::encodable_dtypes();
   std::vector<render::FormatLine> lines;
   for (const auto& facts : formats::all_dtypes()) {
-    render::FormatLine line{facts.dtype, {}};
-    const bool holds = std::ranges::find(encodable, facts.dtype) != encodable.end();
-    if (options.value && holds) line.number = formats::encode(facts.dtype, *options.value);
-    lines.push_back(std::move(line));
+    lines.push_back(line_of(facts.dtype, std::ranges::find(encodable, facts.dtype) != encodable.end()));
   }
   return lines;
 }
 
-Outcome run(const Options& options) {
+Outcome run(const DtypeRequest& options) {
   if (options.list.empty()) return show(std::span<const render::FormatLine>(format_lines(options)), options.json);
   auto result = formats::quantize(options.list, options.scheme, options.dtype.value_or(Dtype::int8));
   return show(render::QuantizedList{options.list, std::move(result)}, options.json);

@@ -12,7 +12,7 @@
 namespace llmcalc::cli {
 namespace {
 
-struct Options {
+struct FitRequest {
   bool json = false;
   bool strict = false;
   bool quiet = false;
@@ -21,8 +21,8 @@ struct Options {
 
 constexpr std::array<std::string_view, 6> units{"GiB", "GB", "MiB", "MB", "TiB", "TB"};
 
-Options setup(const Arguments& arguments, const Environment& environment) {
-  Options options;
+FitRequest setup(const Arguments& arguments, const Environment& environment) {
+  FitRequest options;
   options.json = wants_json(arguments);
   options.quiet = arguments.has("quiet");
   options.strict = arguments.has("strict");
@@ -41,7 +41,7 @@ ExitCode exit_code(trust::VerdictKind verdict, bool strict) {
 }
 
 /// JSON carries its warnings inside; people find them on stderr.
-Outcome run(const Options& options, const render::Report& report) {
+Outcome run(const FitRequest& options, const render::Report& report) {
   const bool unjudged = report.estimate.verdict.kind == trust::VerdictKind::no_accelerator;
   if (unjudged && (options.strict || options.quiet)) refuse_no_verdict();
   Outcome outcome;

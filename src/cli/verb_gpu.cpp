@@ -11,7 +11,7 @@ render::AcceleratorCard card_of(const read::AcceleratorPreset& preset) {
   return {preset.aliases, preset.accelerator, preset.file};
 }
 
-std::vector<render::AcceleratorCard> cards_of(const PresetOptions& options, const read::Catalogue& catalogue) {
+std::vector<render::AcceleratorCard> accelerator_cards(const PresetOptions& options, const read::Catalogue& catalogue) {
   std::vector<render::AcceleratorCard> cards;
   for (const auto& preset : catalogue.accelerators()) {
     if (is_listed(options, {preset.accelerator.id, preset.accelerator.name, preset.accelerator.arch}))
@@ -27,7 +27,7 @@ Outcome gpu(const Arguments& arguments, const Environment& environment) try {
   const auto options = setup_preset_verb(arguments);
   const auto catalogue = open_catalogue(arguments, environment);
   if (options.name.empty())
-    return show(std::span<const render::AcceleratorCard>(cards_of(options, catalogue)), options.json);
+    return show(std::span<const render::AcceleratorCard>(accelerator_cards(options, catalogue)), options.json);
   return show(card_of(catalogue.accelerator(options.name, "gpu show")), options.json);
 } catch (const quantity::BadInput& error) {
   throw meant_action(setup_preset_verb(arguments), error);

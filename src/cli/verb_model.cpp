@@ -26,7 +26,7 @@ render::ModelCard card_of(const read::ModelPreset& preset) {
           .file = preset.file};
 }
 
-std::vector<render::ModelCard> cards_of(const PresetOptions& options, const read::Catalogue& catalogue) {
+std::vector<render::ModelCard> model_cards(const PresetOptions& options, const read::Catalogue& catalogue) {
   std::vector<render::ModelCard> cards;
   for (const auto& preset : catalogue.models()) {
     if (is_listed(options, {preset.id, preset.hf_id, preset.family})) cards.push_back(card_of(preset));
@@ -40,7 +40,8 @@ std::vector<render::ModelCard> cards_of(const PresetOptions& options, const read
 Outcome model(const Arguments& arguments, const Environment& environment) try {
   const auto options = setup_preset_verb(arguments);
   const auto catalogue = open_catalogue(arguments, environment);
-  if (options.name.empty()) return show(std::span<const render::ModelCard>(cards_of(options, catalogue)), options.json);
+  if (options.name.empty())
+    return show(std::span<const render::ModelCard>(model_cards(options, catalogue)), options.json);
   return show(card_of(catalogue.model(options.name, "model show")), options.json);
 } catch (const quantity::BadInput& error) {
   throw meant_action(setup_preset_verb(arguments), error);

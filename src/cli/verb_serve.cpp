@@ -14,7 +14,7 @@ namespace {
 
 using serving::Find;
 
-struct Options {
+struct ServeRequest {
   api::ServeOptions search;
   bool json = false;
   bool strict = false;
@@ -47,8 +47,8 @@ bool read_table(const Arguments& arguments) {
   throw quantity::BadInput("--table", "is of context,concurrency, not '" + *text + "'");
 }
 
-Options setup(const Arguments& arguments, const Environment& environment) {
-  Options options;
+ServeRequest setup(const Arguments& arguments, const Environment& environment) {
+  ServeRequest options;
   if (const std::string* what = arguments.find("find")) {
     options.search.layout = *what == "layout";
     if (!options.search.layout) options.search.find = read_find(*what);
@@ -64,7 +64,7 @@ Options setup(const Arguments& arguments, const Environment& environment) {
 }
 
 /// Requests that wait are a warning: the server starts all the same.
-Outcome run(const Options& options, const render::ServingReport& report) {
+Outcome run(const ServeRequest& options, const render::ServingReport& report) {
   if (report.answer.verdict == serving::ServingVerdict::no_accelerator && (options.strict || options.quiet))
     refuse_no_verdict();
   Outcome outcome;

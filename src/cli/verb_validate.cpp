@@ -30,7 +30,7 @@ struct Filter {
   }
 };
 
-struct Options {
+struct ValidateRequest {
   std::vector<std::string> files;
   std::vector<Filter> filters;
   std::vector<std::string> by;
@@ -55,8 +55,8 @@ std::string parse_group(const std::string& word) {
                  quantity::did_you_mean(word, group_columns));
 }
 
-Options setup(const Arguments& arguments) {
-  Options options;
+ValidateRequest setup(const Arguments& arguments) {
+  ValidateRequest options;
   options.files = arguments.names(std::numeric_limits<std::size_t>::max());
   if (options.files.empty()) throw BadInput("validate", "needs a file of measured runs", "llmcalc validate runs.csv");
   for (const auto& word : arguments.all("where")) options.filters.push_back(parse_filter(word));
@@ -65,7 +65,7 @@ Options setup(const Arguments& arguments) {
   return options;
 }
 
-std::vector<read::MeasuredRun> read_runs(const Options& options) {
+std::vector<read::MeasuredRun> read_runs(const ValidateRequest& options) {
   std::vector<read::MeasuredRun> runs;
   for (const auto& file : options.files) {
     for (auto& run : read::read_measured(read_file(file, "validate"), file)) {
@@ -125,7 +125,7 @@ std::vector<Flag> validate_flags() {
 }
 
 Outcome validate(const Arguments& arguments, const Environment& environment) {
-  Options options = setup(arguments);
+  ValidateRequest options = setup(arguments);
   const bool calibrates = arguments.has("calibrate");
   if (calibrates) options.by = {"framework"};
   const auto catalogue = open_catalogue(arguments, environment);

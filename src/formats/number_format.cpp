@@ -65,9 +65,9 @@ std::string_view remark_on(const EncodedNumber& number, const NumberRange& range
 }  // namespace
 
 std::vector<Dtype> encodable_dtypes() {
-  std::vector<Dtype> dtypes;
-  for (const auto& encoding : all_encodings()) dtypes.push_back(encoding.dtype);
-  return dtypes;
+  std::vector<Dtype> encodable;
+  for (const auto& encoding : all_encodings()) encodable.push_back(encoding.dtype);
+  return encodable;
 }
 
 double decode(Dtype dtype, std::uint64_t code) { return value_of_code(encoding_of(dtype), code); }

@@ -19,7 +19,7 @@ using enum Variable;
 
 // Hoffmann et al. 2022, table 3: 67B and 1.5T at Gopher's budget, 20 to 22 tokens a parameter over all budgets.
 constexpr double compute_optimal_ratio = 20.0;
-constexpr std::string_view hoffmann = "Hoffmann et al. 2022, arXiv:2203.15556, table 3";
+constexpr std::string_view ratio_source = "Hoffmann et al. 2022, arXiv:2203.15556, table 3";
 
 void set_derived(Solver& solver, Variable variable, double value, answer::Explanation why) {
   solver.set(variable, {value, Standing::derived, std::move(why)});
@@ -102,7 +102,7 @@ void follow_law(const LawChoice& choice, Solver& solver, ScaleAnswer& answer) {
 }
 
 void follow_rule_of_thumb(Solver& solver, ScaleAnswer& answer) {
-  solver.set(ratio, {compute_optimal_ratio, Standing::assumed, {"assumed", "20", std::string(hoffmann)}});
+  solver.set(ratio, {compute_optimal_ratio, Standing::assumed, {"assumed", "20", std::string(ratio_source)}});
   answer.assumptions.emplace_back("compute-optimal at 20 tokens a parameter (Hoffmann et al. 2022)");
   solver.propagate();
 }

@@ -9,7 +9,7 @@ using spec::StateShape;
 
 namespace {
 
-constexpr std::string_view name = "selective scan";
+constexpr std::string_view scan_name = "selective scan";
 /// For a channel and element of state: Gu & Dao 2023, arXiv:2312.00752, appendix D.
 constexpr double flops_a_state = 9.0;
 /// Between two states that the kernel keeps (mamba_ssm 2.3.2 csrc/selective_scan/selective_scan.cpp, n_chunks).
@@ -52,7 +52,8 @@ Value in_one_kernel(BlockBuilder& b, const StateShape& s, const Value& x, const 
   keep_states(b, rank, x);
   keep(b, rank);
   const Value out = scanned(
-      b, rank, {name, flops_a_state, conv, {steps.id, in.id, b_and_c.id}, {in.id, parameters.id, b_and_c.id}, true});
+      b, rank,
+      {scan_name, flops_a_state, conv, {steps.id, in.id, b_and_c.id}, {in.id, parameters.id, b_and_c.id}, true});
   Matrix last{"out projection", s.width, x.columns, s.bias, Cut::rows};
   last.multiplier = Multiplier::kernel;
   return b.linear(out, last);
@@ -82,9 +83,9 @@ Value one_after_the_other(BlockBuilder& b, const StateShape& s, const Value& x, 
   decays(b, s, rank.width);
   keep_states(b, rank, x);
   keep(b, rank);
-  const Value out =
-      scanned(b, rank,
-              {name, flops_a_state, in, {steps.id, gate.id, b_and_c.id}, {in.id, steps.id, gate.id, b_and_c.id}, true});
+  const Value out = scanned(
+      b, rank,
+      {scan_name, flops_a_state, in, {steps.id, gate.id, b_and_c.id}, {in.id, steps.id, gate.id, b_and_c.id}, true});
   return b.linear(copied(b, out, "gated scan output", out.columns),
                   {"out projection", s.width, x.columns, s.bias, Cut::rows});
 }
@@ -115,7 +116,7 @@ Value scanned_by_heads(BlockBuilder& b, const StateShape& s, const Value& x, con
   keep_states(b, rank, x);
   keep(b, rank);
   const Value out = scanned(b, rank,
-                            {name,
+                            {scan_name,
                              flops_a_state,
                              conv,
                              {steps.id, gate.id, parameters.id},

@@ -91,9 +91,9 @@ Seconds parse_duration(std::string_view text, std::string_view place) {
   if (rest.empty()) refuse(text, place, duration, "it is empty");
   double total = 0.0;
   while (!rest.empty()) {
-    const auto length = first_term(rest);
-    total += read_real(rest.substr(0, length), place, duration);
-    rest = trim(rest.substr(length));
+    const auto end = first_term(rest);
+    total += read_real(rest.substr(0, end), place, duration);
+    rest = trim(rest.substr(end));
   }
   return seconds(total);
 }

@@ -10,7 +10,7 @@ namespace {
 using quantity::in_seconds;
 using serving::Speed;
 
-Json part_json(const serving::SpeedPart& part) {
+Json speed_part_json(const serving::SpeedPart& part) {
   return {{"id", part.id}, {"label", part.label}, {"seconds", finite(in_seconds(part.time))}};
 }
 
@@ -58,7 +58,7 @@ Json speed_json(const Speed& speed) {
           {"prompt_tokens_per_s", finite(speed.prompt_tokens_per_s)},
           {"tokens_per_s_per_gpu", finite(speed.tokens_per_s_per_gpu)},
           {"tokens_per_s_per_user", finite(speed.tokens_per_s_per_user)},
-          {"parts", json_list(speed.parts, part_json)},
+          {"parts", json_list(speed.parts, speed_part_json)},
           {"error_bar", {{"ttft", bar_json(speed.ttft_bar)}, {"tpot", bar_json(speed.tpot_bar)}}},
           {"measured_on", text_or_null(speed.measured_on)},
           {"cost", cost_json(speed.cost)}};

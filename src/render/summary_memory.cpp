@@ -15,7 +15,6 @@ namespace {
 using answer::LedgerLine;
 
 constexpr std::size_t most_parts = 4;
-constexpr int bar_columns = 20;
 constexpr std::size_t hanging = 2;
 
 std::vector<LedgerLine> largest_first(std::vector<LedgerLine> ledger) {

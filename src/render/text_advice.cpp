@@ -17,7 +17,7 @@ std::string room_left(const search::Headroom& headroom, const TextStyle& style) 
   return table.render();
 }
 
-std::string changes(const Report& report, const TextStyle& style) {
+std::string advised_changes(const Report& report, const TextStyle& style) {
   const auto unit = memory_unit_of(report.estimate, style);
   Table table({Align::right, Align::left});
   table.wrap_last_column();
@@ -38,7 +38,7 @@ std::string advice_section(const Report& report, const TextStyle& style) {
   const auto kind = report.estimate.verdict.kind;
   const auto& headroom = report.advised.headroom;
   if (headroom && kind == VerdictKind::fits) return room_left(*headroom, style);
-  if (kind == VerdictKind::does_not_fit || kind == VerdictKind::tight) return changes(report, style);
+  if (kind == VerdictKind::does_not_fit || kind == VerdictKind::tight) return advised_changes(report, style);
   return {};
 }
 

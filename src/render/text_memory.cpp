@@ -19,8 +19,6 @@ using quantity::Bytes;
 /// The part of the total, or 0 where there is no total.
 double share_of(Bytes part, Bytes total) { return total == Bytes{} ? 0.0 : part / total; }
 
-constexpr int bar_columns = 20;
-
 void add_ledger_line(Table& table, const LedgerLine& line, Bytes total, const MemoryUnit& unit,
                      const TextStyle& style) {
   const double share = share_of(line.size, total);

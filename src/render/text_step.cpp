@@ -10,7 +10,6 @@
 namespace llmcalc::render {
 
 std::string step_section(const Report& report, const TextStyle& style) {
-  constexpr int bar_columns = 20;
   const answer::TimeAnswer& time = report.estimate.compute;
   if (time.step_parts.empty()) return {};
   Table table({Align::left, Align::right, Align::right, Align::left});

@@ -17,7 +17,7 @@ namespace {
 using answer::TimelinePoint;
 
 constexpr std::size_t most_rows = 40;
-constexpr int bar_columns = 28;
+constexpr int timeline_columns = 28;
 constexpr std::string_view layer_prefix = "layer ";
 
 /// Neighbouring layers of one phase, drawn as one row as high as the highest of them.
@@ -78,7 +78,7 @@ std::string timeline_section(const Report& report, const TextStyle& style) {
     table.add_row(
         {new_phase ? std::string(memory::name_of(row.first->phase)) : std::string(), place_of(row),
          in_unit(row.highest, unit),
-         paint(bar(share, bar_columns), Ink::dim, style) + (peak ? "  " + paint("peak", Ink::bad, style) : "")});
+         paint(bar(share, timeline_columns), Ink::dim, style) + (peak ? "  " + paint("peak", Ink::bad, style) : "")});
     before = row.last;
   }
   return table.render();

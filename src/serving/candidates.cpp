@@ -20,15 +20,15 @@ Candidate weigh(const Question& question, std::string change, std::string cost) 
 
 namespace {
 
-constexpr Quant on_torch[] = {Quant::bf16, Quant::fp8, Quant::awq};
-constexpr Quant on_ggml[] = {Quant::f16,    Quant::q8_0,   Quant::q6_k, Quant::q5_k_m,
-                             Quant::q4_k_m, Quant::q3_k_m, Quant::q2_k};
+constexpr Quant torch_ladder[] = {Quant::bf16, Quant::fp8, Quant::awq};
+constexpr Quant ggml_ladder[] = {Quant::f16,    Quant::q8_0,   Quant::q6_k, Quant::q5_k_m,
+                                 Quant::q4_k_m, Quant::q3_k_m, Quant::q2_k};
 
 }  // namespace
 
 std::span<const Quant> ladder(Engine engine) {
-  if (spec::reads_gguf(engine)) return on_ggml;
-  return on_torch;
+  if (spec::reads_gguf(engine)) return ggml_ladder;
+  return torch_ladder;
 }
 
 }  // namespace llmcalc::serving

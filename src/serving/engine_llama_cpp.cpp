@@ -14,7 +14,7 @@ using spec::CardSplit;
 
 namespace {
 
-constexpr EngineRelease newest{10000, 0};
+constexpr EngineRelease newest_build{10000, 0};
 constexpr EngineRelease flash_by_default{6325, 0};  // common/common.h, flash_attn_type auto
 constexpr EngineRelease four_slots{7250, 0};        // tools/server: -np -1 is four slots of one cache
 constexpr std::int64_t first_build_of_2024 = 2800;  // b2800 is of May 2024, and about 235 follow a month
@@ -25,7 +25,7 @@ EngineRelease build_of(std::string_view version) {
   const EngineRelease stated = parse_release(version);
   constexpr std::int64_t first_year = 2000;
   constexpr std::int64_t last_year = 2100;
-  if (stated.major < first_year) return newest;
+  if (stated.major < first_year) return newest_build;
   if (stated.major > last_year) return {stated.major, 0};
   const std::int64_t months = (stated.major - 2024) * 12 + stated.minor - 5;
   return {std::max<std::int64_t>(first_build_of_2024 + builds_a_month * months, 0), 0};
@@ -175,7 +175,7 @@ Setup ollama_setup(const spec::Question& question) {
   Setup setup = llama_cpp_setup(question);
   const EngineRelease release = parse_release(question.serving.engine_version);
   constexpr EngineRelease longer_context{0, 6};
-  setup.release = newest;
+  setup.release = newest_build;
   setup.slots = options.slots.value_or(1);
   setup.max_sequences = setup.slots;
   setup.flash = options.flash.value_or(true);

@@ -42,7 +42,7 @@ bool drafts(const Serving& serving) { return serving.options.draft.kind != spec:
 /// vLLM vllm/engine/arg_utils.py; SGLang python/sglang/srt/server_args.py; TensorRT-LLM tensorrt_llm/llmapi/llm_args.py
 /// and commands/serve.py; llama.cpp common/arg.cpp; Ollama api/types.go (Options) and envconfig/config.go.
 /// transformers' generate() is given a batch, and lays all it has on the accelerators.
-constexpr OptionRow rows[] = {
+constexpr OptionRow option_rows[] = {
     {"--memory-fraction",
      &has<&EngineOptions::memory_fraction>,
      {"--gpu-memory-utilization", "--mem-fraction-static", "--kv_cache_free_gpu_memory_fraction", "", "", ""},
@@ -107,15 +107,15 @@ std::string_view word_of(const OptionRow& row, Engine engine) { return row.words
 
 const OptionRow* unknown_option(const Serving& serving) {
   const auto* found = std::ranges::find_if(
-      rows, [&](const OptionRow& row) { return row.said(serving) && word_of(row, serving.engine).empty(); });
-  return found == std::end(rows) ? nullptr : found;
+      option_rows, [&](const OptionRow& row) { return row.said(serving) && word_of(row, serving.engine).empty(); });
+  return found == std::end(option_rows) ? nullptr : found;
 }
 
 /// "--slots (-np) is what it has", where there is such an option.
 std::string nearest(const OptionRow& row, Engine engine) {
   if (row.instead.empty()) return {};
-  const auto* other = std::ranges::find(rows, row.instead, &OptionRow::flag);
-  if (other == std::end(rows)) return fmt::format("{} is what it has", row.instead);
+  const auto* other = std::ranges::find(option_rows, row.instead, &OptionRow::flag);
+  if (other == std::end(option_rows)) return fmt::format("{} is what it has", row.instead);
   const auto word = word_of(*other, engine);
   return word.empty() ? std::string() : fmt::format("{} ({}) is what it has", row.instead, word);
 }

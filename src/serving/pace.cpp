@@ -9,19 +9,19 @@ namespace {
 
 /// Fitted, all rows together, to what tests/measured/serving has of vLLM, SGLang and TensorRT-LLM
 /// (scripts/fit-servers).
-constexpr Overheads common{.layer_us = 4.16,
-                           .mixture_us = 4.14,
-                           .head_norms_us = 12.3,
-                           .latents_us = 6.87,
-                           .recurrence_us = 5.98,
-                           .meeting_us = 3.39,
-                           .step_us = 126,
-                           .request_us = 14.4,
-                           .draft_step_us = 184,
-                           .draft_request_us = 197,
-                           .token_us = 10.6,
-                           .seat_ms = 0.561,
-                           .waited_steps = 3.34};
+constexpr Overheads common_overheads{.layer_us = 4.16,
+                                     .mixture_us = 4.14,
+                                     .head_norms_us = 12.3,
+                                     .latents_us = 6.87,
+                                     .recurrence_us = 5.98,
+                                     .meeting_us = 3.39,
+                                     .step_us = 126,
+                                     .request_us = 14.4,
+                                     .draft_step_us = 184,
+                                     .draft_request_us = 197,
+                                     .token_us = 10.6,
+                                     .seat_ms = 0.561,
+                                     .waited_steps = 3.34};
 
 constexpr Pace vllm{.first_ms = 13, .prompt = 1.12, .wave = 0.109, .drawn_wave = 0.158};
 /// SGLang works on all prompts that are there before it decodes again, so that requests of equal length come, and come
@@ -31,7 +31,7 @@ constexpr Pace trtllm{.first_ms = 53.7, .prompt = 1.3, .wave = 0.139, .drawn_wav
 
 }  // namespace
 
-const Overheads& overheads() { return common; }
+const Overheads& overheads() { return common_overheads; }
 
 /// transformers has no server of its own, and no measured rows: vLLM's stands for it.
 const Pace& pace_of(spec::Engine engine) {

@@ -12,7 +12,7 @@ namespace {
 
 using layers::Collective;
 
-constexpr double micro = 1e-6;
+constexpr double microsecond = 1e-6;
 constexpr std::int64_t most_measured = 8;
 
 /// Between measured sizes time grows in a straight line, which is exact for latency plus bytes over bandwidth; beyond
@@ -53,14 +53,14 @@ quantity::Seconds Links::collective(Collective kind, quantity::Bytes size, std::
   const auto measured = static_cast<double>(std::int64_t{2} << column);
   const double stretch = fabric.slowdown * ring_share(static_cast<double>(ring)) / ring_share(measured);
   const double least = curve.front() + growth(kind, groups, ranks);
-  return quantity::seconds(micro * (least + (at(curve, size) - curve.front()) * stretch));
+  return quantity::seconds(microsecond * (least + (at(curve, size) - curve.front()) * stretch));
 }
 
 /// Each of two ranks that exchange a tensor all-to-all sends half of it.
 quantity::Seconds Links::neighbours(quantity::Bytes size, std::int64_t ranks) const {
   const Fabric& fabric = among(ranks);
   const Curve& pair = fabric.curves->times[static_cast<std::size_t>(Collective::all_to_all)].front();
-  return quantity::seconds(micro * (pair.front() + (at(pair, 2 * size) - pair.front()) * fabric.slowdown));
+  return quantity::seconds(microsecond * (pair.front() + (at(pair, 2 * size) - pair.front()) * fabric.slowdown));
 }
 
 }  // namespace llmcalc::timing

@@ -1,5 +1,7 @@
 #include "llmcalc/trust/calibration.hpp"
 
+#include "trust/quantiles.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -8,7 +10,7 @@ namespace llmcalc::trust {
 
 namespace {
 
-constexpr double covered = 0.9;
+constexpr std::size_t covered_pct = 90;
 
 /// Bars below this are of runs that repeat one another.
 constexpr double narrowest = 0.01;
@@ -28,27 +30,16 @@ double ratio(const Comparison& row) {
   return inverted ? row.predicted / row.measured : row.measured / row.predicted;
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : 0.5 * (values[middle - 1] + values[middle]);
-}
-
-/// Nearest rank.
-double quantile(std::vector<double> values, double share) {
-  std::sort(values.begin(), values.end());
-  const double rank = std::ceil(share * static_cast<double>(values.size()));
-  return values[static_cast<std::size_t>(std::max(rank, 1.0)) - 1];
-}
-
 spec::Bias bias_of(const std::vector<double>& ratios) {
   if (static_cast<std::int64_t>(ratios.size()) < spec::Bias::fewest_runs) return {};
   std::vector<double> logarithms;
   for (const double each : ratios) logarithms.push_back(std::log(each));
+  std::ranges::sort(logarithms);
   const double factor = std::exp(median(logarithms));
   std::vector<double> off;
   for (const double each : ratios) off.push_back(std::abs(each / factor - 1.0));
-  return {factor, std::max(narrowest, quantile(off, covered)), static_cast<std::int64_t>(ratios.size())};
+  std::ranges::sort(off);
+  return {factor, std::max(narrowest, nearest_rank(off, covered_pct)), static_cast<std::int64_t>(ratios.size())};
 }
 
 struct Ratios {

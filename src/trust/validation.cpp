@@ -1,25 +1,12 @@
 #include "llmcalc/trust/validation.hpp"
 
+#include "trust/quantiles.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
 namespace llmcalc::trust {
-namespace {
-
-/// \pre sorted is not empty
-double median(const std::vector<double>& sorted) {
-  const std::size_t middle = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[middle] : 0.5 * (sorted[middle - 1] + sorted[middle]);
-}
-
-/// In whole percent: 0.95 is no binary number, and 0.95 * 20 may come out above 19.
-/// \pre sorted is not empty, 0 < percent <= 100
-double nearest_rank(const std::vector<double>& sorted, std::size_t percent) {
-  return sorted[(percent * sorted.size() + 99) / 100 - 1];
-}
-
-}  // namespace
 
 bool Comparison::inside_bar() const {
   return measured >= predicted * (1.0 - bar.below) && measured <= predicted * (1.0 + bar.above);

@@ -15,16 +15,6 @@ using namespace llmcalc;
 
 namespace {
 
-template <class E>
-std::vector<std::string> words_for() {
-  std::set<E> seen;
-  std::vector<std::string> words;
-  for (const auto& word : spec::vocabulary<E>()) {
-    if (seen.insert(word.value).second) words.emplace_back(word.name);
-  }
-  return words;
-}
-
 std::vector<std::string> models() {
   std::vector<std::string> names;
   for (const auto& preset : read::Catalogue().models()) names.push_back(preset.id);
@@ -52,8 +42,8 @@ bool is_answered(const std::string& line, bool with_advice) {
 }  // namespace
 
 TEST_CASE("every preset, framework and method is answered or refused by name", "[long]") {
-  const auto frameworks = words_for<spec::Framework>();
-  const auto methods = words_for<spec::Method>();
+  const auto frameworks = test::words_for<spec::Framework>();
+  const auto methods = test::words_for<spec::Method>();
   std::size_t answered = 0;
   std::size_t asked = 0;
   for (const auto& model : models()) {
@@ -70,7 +60,7 @@ TEST_CASE("every preset, framework and method is answered or refused by name", "
 }
 
 TEST_CASE("every accelerator answers for every framework", "[long]") {
-  const auto frameworks = words_for<spec::Framework>();
+  const auto frameworks = test::words_for<spec::Framework>();
   for (const auto& gpu : read::Catalogue().accelerators()) {
     for (const auto& framework : frameworks) {
       CHECK(is_answered("--model qwen2.5-0.5b --framework " + framework + " --gpu " + gpu.accelerator.id, false));
@@ -79,7 +69,7 @@ TEST_CASE("every accelerator answers for every framework", "[long]") {
 }
 
 TEST_CASE("every preset is advised whatever is trained of it", "[long]") {
-  const auto methods = words_for<spec::Method>();
+  const auto methods = test::words_for<spec::Method>();
   std::size_t turn = 0;
   for (const auto& model : models()) {
     const std::string method = methods[turn++ % methods.size()];

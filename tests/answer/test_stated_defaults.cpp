@@ -93,16 +93,6 @@ void check_assumptions(const std::string& line) try {
   CHECK_FALSE(error.place().empty());
 }
 
-template <class E>
-std::vector<std::string> words_for() {
-  std::set<E> seen;
-  std::vector<std::string> words;
-  for (const auto& word : spec::vocabulary<E>()) {
-    if (seen.insert(word.value).second) words.emplace_back(word.name);
-  }
-  return words;
-}
-
 const std::string runs[] = {
     "--model llama-3.2-1b --gpu h100-sxm:8",
     "--model llama-3.2-1b --gpu h100-sxm:8 --dtype bf16",
@@ -124,7 +114,7 @@ const std::string runs[] = {
 }  // namespace
 
 TEST_CASE("stating what is echoed leaves the answer as it is", "[long]") {
-  for (const auto& framework : words_for<spec::Framework>()) {
+  for (const auto& framework : test::words_for<spec::Framework>()) {
     for (const auto& run : runs) check(run + " --framework " + framework);
   }
 }
@@ -137,7 +127,7 @@ TEST_CASE("an assumption names the value that the answer has") {
   const std::string others[] = {"--model bert-base-uncased --gpu rtx-4090", "--model gpt2 --gpu h100-sxm",
                                 "--model llama-3.2-1b --method lora --global-batch 12 --gpu h100-sxm",
                                 "--model llama-3.2-1b --gpu h100-sxm --samples 5000"};
-  for (const auto& framework : words_for<spec::Framework>()) {
+  for (const auto& framework : test::words_for<spec::Framework>()) {
     for (const auto& run : runs) check_assumptions(run + " --framework " + framework);
     for (const auto& run : others) check_assumptions(run + " --framework " + framework);
   }
@@ -145,7 +135,7 @@ TEST_CASE("an assumption names the value that the answer has") {
 }
 
 TEST_CASE("stating what is echoed of a method leaves the answer as it is") {
-  for (const auto& method : words_for<spec::Method>()) {
+  for (const auto& method : test::words_for<spec::Method>()) {
     for (const char* framework : {"generic", "hf", "litgpt", "torchtune", "deepspeed", "megatron"}) {
       check("--model llama-3.2-1b --gpu h100-sxm:2 --method " + method + " --framework " + framework);
     }

@@ -17,7 +17,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-cli::Outcome run(const Words& words) { return cli::run(words, cli::Environment{}); }
+cli::Outcome said(const Words& words) { return cli::run(words, cli::Environment{}); }
 
 void check_columns(const std::string& text) {
   for (const auto& line : render::lines_of(text)) {
@@ -37,7 +37,7 @@ Words words_of(std::string_view text) {
 
 TEST_CASE("the short help of every verb is one screen, and names the long one") {
   for (const auto& verb : cli::verbs()) {
-    const auto text = run({std::string(verb.name), "-h"}).answer;
+    const auto text = said({std::string(verb.name), "-h"}).answer;
     INFO(text);
     CHECK(render::lines_of(text).size() <= 24);
     CHECK_THAT(text, Contains("llmcalc " + std::string(verb.name) + " --help"));
@@ -47,15 +47,15 @@ TEST_CASE("the short help of every verb is one screen, and names the long one") 
 
 TEST_CASE("the long help of every verb has every option") {
   for (const auto& verb : cli::verbs()) {
-    const auto text = run({std::string(verb.name), "--help"}).answer;
+    const auto text = said({std::string(verb.name), "--help"}).answer;
     for (const auto& flag : verb.flags()) CHECK_THAT(text, Contains("--" + flag.name));
     check_columns(text);
   }
 }
 
 TEST_CASE("no words at all print the short help, and are no question") {
-  const auto outcome = run({});
-  CHECK(outcome.answer == run({"-h"}).answer);
+  const auto outcome = said({});
+  CHECK(outcome.answer == said({"-h"}).answer);
   CHECK(outcome.code == ExitCode::bad_question);
   CHECK(render::lines_of(outcome.answer).size() <= 24);
 }
@@ -67,28 +67,28 @@ TEST_CASE("the examples of a verb are answered") {
       if (words[1] == "validate" || words[1] == "from") continue;  // their files are anybody's
       words.erase(words.begin());
       INFO(example);
-      CHECK(run(words).code != ExitCode::bad_question);
+      CHECK(said(words).code != ExitCode::bad_question);
     }
   }
 }
 
 TEST_CASE("lists and plans are no wider than a terminal") {
-  check_columns(run({"gpu", "list"}).answer);
-  check_columns(run({"model", "list"}).answer);
+  check_columns(said({"gpu", "list"}).answer);
+  check_columns(said({"model", "list"}).answer);
   check_columns(
-      run({"plan", "--model", "llama-3-8b", "--gpu", "h100-sxm:8", "--seq", "8k", "--global-batch", "64"}).answer);
+      said({"plan", "--model", "llama-3-8b", "--gpu", "h100-sxm:8", "--seq", "8k", "--global-batch", "64"}).answer);
 }
 
 TEST_CASE("every verb knows --color and --format") {
   for (const auto& verb : cli::verbs()) {
-    CHECK_THROWS_AS(run({std::string(verb.name), "--color", "blue"}), quantity::BadInput);
+    CHECK_THROWS_AS(said({std::string(verb.name), "--color", "blue"}), quantity::BadInput);
   }
   for (const Words& words :
        {Words{"gpu", "list"}, Words{"model", "list"}, Words{"dtype"}, Words{"scale", "--params", "7e9"}}) {
     auto coloured = words;
     coloured.insert(coloured.end(), {"--color", "never"});
-    CHECK(run(coloured).answer == run(words).answer);
+    CHECK(said(coloured).answer == said(words).answer);
     coloured.insert(coloured.end(), {"--format", "json"});
-    CHECK(run(coloured).answer.starts_with("{"));
+    CHECK(said(coloured).answer.starts_with("{"));
   }
 }

@@ -16,7 +16,7 @@ using test::Folder;
 
 namespace {
 
-cli::Outcome run(const std::vector<std::string>& words) { return cli::run(words, cli::Environment{}); }
+cli::Outcome outcome(const std::vector<std::string>& words) { return cli::run(words, cli::Environment{}); }
 
 const json own_gpu = json::parse(R"({"id": "own", "name": "Own", "vendor": "nvidia", "arch": "Hopper", "year": 2024,
   "memory": {"nominal_gb": 80, "usable_mib": 81559, "type": "HBM3", "bandwidth_gb_s": 3350},
@@ -29,7 +29,7 @@ const json own_gpu = json::parse(R"({"id": "own", "name": "Own", "vendor": "nvid
 cli::Outcome fit_with(const json& gpu) {
   const Folder folder;
   folder.write("accelerators/own.json", json::array({gpu}).dump());
-  return run({"fit", "--params", "1e9", "--gpu", "own:16", "--presets", folder.path(), "--format", "json"});
+  return outcome({"fit", "--params", "1e9", "--gpu", "own:16", "--presets", folder.path(), "--format", "json"});
 }
 
 const json own_rates = json::parse(R"({"id": "ours", "stands_for": {"arch": "Hopper"}, "measured": "ours",
@@ -52,8 +52,8 @@ const json own_rates = json::parse(R"({"id": "ours", "stands_for": {"arch": "Hop
 cli::Outcome fit_rated(const json& rates) {
   const Folder folder;
   folder.write("rates/rates.json", rates.dump());
-  return run({"fit", "--model", "llama-3.2-1b", "--framework", "torchtune", "--gpu", "h100-sxm", "--presets",
-              folder.path(), "--format", "json"});
+  return outcome({"fit", "--model", "llama-3.2-1b", "--framework", "torchtune", "--gpu", "h100-sxm", "--presets",
+                  folder.path(), "--format", "json"});
 }
 
 /// The pointers of all numbers.
@@ -118,17 +118,17 @@ TEST_CASE("rates that name operations nobody measured are refused by name") {
   const Folder folder;
   folder.write("rates/rates.json", rates.dump());
   CHECK_THROWS_WITH(
-      run({"serve", "--model", "llama-3-8b", "--gpu", "gh200-96", "--engine", "vllm", "--presets", folder.path()}),
+      outcome({"serve", "--model", "llama-3-8b", "--gpu", "gh200-96", "--engine", "vllm", "--presets", folder.path()}),
       Contains("none were measured") && Contains("h200-sxm"));
 }
 
 TEST_CASE("a folder that holds no presets is no folder of presets") {
   const Folder folder;
   folder.write("gpus/own.json", "[]");
-  CHECK_THROWS_WITH(run({"gpu", "list", "--presets", folder.path()}), Contains("has none of the folders models"));
-  CHECK_THROWS_WITH(run({"gpu", "list", "--presets", folder.path() + "/none"}), Contains("is no folder"));
+  CHECK_THROWS_WITH(outcome({"gpu", "list", "--presets", folder.path()}), Contains("has none of the folders models"));
+  CHECK_THROWS_WITH(outcome({"gpu", "list", "--presets", folder.path() + "/none"}), Contains("is no folder"));
   folder.write("models/own.json", "[]");
-  CHECK(run({"gpu", "list", "--presets", folder.path()}).code == cli::ExitCode::fits);
+  CHECK(outcome({"gpu", "list", "--presets", folder.path()}).code == cli::ExitCode::fits);
 }
 
 TEST_CASE("what a preset says of itself never reaches a terminal as a command") {
@@ -141,7 +141,7 @@ TEST_CASE("what a preset says of itself never reaches a terminal as a command") 
        {std::vector<std::string>{"gpu", "show", "own"}, {"gpu", "list"}, {"fit", "--params", "1e9", "--gpu", "own"}}) {
     auto all = words;
     all.insert(all.end(), {"--presets", folder.path()});
-    const auto text = run(all).answer;
+    const auto text = outcome(all).answer;
     CHECK(text.find('\x1B') == std::string::npos);
     CHECK(text.find('\x07') == std::string::npos);
   }

@@ -16,11 +16,11 @@ using nlohmann::json;
 
 namespace {
 
-std::string run(const std::vector<std::string>& words) { return cli::run(words, cli::Environment{}).answer; }
+std::string printed(const std::vector<std::string>& words) { return cli::run(words, cli::Environment{}).answer; }
 
 json answer(std::vector<std::string> words) {
   words.insert(words.end(), {"--format", "json"});
-  return json::parse(run(words));
+  return json::parse(printed(words));
 }
 
 const std::string runs = LLMCALC_TEST_DATA "/golden/validate-text/runs.csv";
@@ -101,7 +101,7 @@ TEST_CASE("rows of which none can be answered are no validation") {
   const std::string bad = "llama-3-8b,h100-sxm,8,8,8,step_time,1\n";
   const auto none = folder.write("none.csv", header + bad + bad);
   const auto some = folder.write("some.csv", header + bad + "llama-3-8b,h100-sxm,8,8,1,step_time,1\n");
-  CHECK_THROWS_WITH(run({"validate", none}), Contains("none of 2 rows can be answered"));
+  CHECK_THROWS_WITH(printed({"validate", none}), Contains("none of 2 rows can be answered"));
   CHECK(answer({"validate", some})["skipped"].size() == 1);
   CHECK(answer({"validate", some})["rows"].size() == 1);
 }
@@ -114,7 +114,7 @@ TEST_CASE("what a cell holds never reaches a terminal as a command") {
                                  "b,\x1B[2Jllama,h100-sxm,step_time,1,\xC2\x9B"
                                  "31m\n");
   for (const std::string format : {"text", "markdown"}) {
-    const auto text = run({"validate", file, "--by", "source", "--format", format});
+    const auto text = printed({"validate", file, "--by", "source", "--format", format});
     CHECK(text.find('\x1B') == std::string::npos);
     CHECK(text.find('\x07') == std::string::npos);
     CHECK(text.find("\xC2\x9B") == std::string::npos);
@@ -144,10 +144,10 @@ TEST_CASE("several files are one set of rows") {
 }
 
 TEST_CASE("what cannot be asked of a file is named") {
-  CHECK_THROWS_WITH(run({"validate"}), Contains("needs a file"));
-  CHECK_THROWS_WITH(run({"validate", "no such.csv"}), Contains("cannot read 'no such.csv'"));
-  CHECK_THROWS_WITH(run({"validate", runs, "--where", "quality"}), Contains("COLUMN=TEXT"));
-  CHECK_THROWS_WITH(run({"validate", runs, "--where", "qualty=A"}), Contains("did you mean 'quality'"));
-  CHECK_THROWS_WITH(run({"validate", runs, "--by", "methd"}), Contains("did you mean 'method'"));
-  CHECK_THROWS_WITH(run({"validate", runs, "--format", "yaml"}), Contains("text, json, markdown"));
+  CHECK_THROWS_WITH(printed({"validate"}), Contains("needs a file"));
+  CHECK_THROWS_WITH(printed({"validate", "no such.csv"}), Contains("cannot read 'no such.csv'"));
+  CHECK_THROWS_WITH(printed({"validate", runs, "--where", "quality"}), Contains("COLUMN=TEXT"));
+  CHECK_THROWS_WITH(printed({"validate", runs, "--where", "qualty=A"}), Contains("did you mean 'quality'"));
+  CHECK_THROWS_WITH(printed({"validate", runs, "--by", "methd"}), Contains("did you mean 'method'"));
+  CHECK_THROWS_WITH(printed({"validate", runs, "--format", "yaml"}), Contains("text, json, markdown"));
 }

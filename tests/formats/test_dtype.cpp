@@ -9,7 +9,7 @@ using llmcalc::quantity::in_bytes;
 
 namespace {
 
-std::int64_t stored(Dtype dtype, std::int64_t elements) { return in_bytes(storage_bytes(dtype, elements)); }
+std::int64_t stored_bytes(Dtype dtype, std::int64_t elements) { return in_bytes(storage_bytes(dtype, elements)); }
 double average(Dtype dtype) { return in_bits_per_element(average_bits(dtype)); }
 
 }  // namespace
@@ -28,23 +28,23 @@ TEST_CASE("Bits per weight are those the formats' own documents state", "[dtype]
 }
 
 TEST_CASE("Storage is exact to the byte, and partial blocks have whole scales", "[dtype]") {
-  CHECK(stored(Dtype::fp32, 1'000'000'000) == 4'000'000'000);
-  CHECK(stored(Dtype::int4, 3) == 2);
-  CHECK(stored(Dtype::nf4, 64) == 32 + 4);
-  CHECK(stored(Dtype::nf4, 65) == 33 + 8);
-  CHECK(stored(Dtype::nf4_dq, 64 * 256) == 8192 + 256 + 4);
-  CHECK(stored(Dtype::nf4_dq, 64 * 256 + 1) == 8193 + 257 + 8);
-  CHECK(stored(Dtype::int4_gptq, 128) == 64 + 2 + 1);
-  CHECK(stored(Dtype::int4_gptq, 256) == 128 + 4 + 1);
-  CHECK(stored(Dtype::mxfp4, 32) == 17);  // the block of gpt-oss checkpoints: 16 bytes of blocks, 1 of scales
-  CHECK(stored(Dtype::nvfp4, 16) == 8 + 1 + 4);
-  for (const auto& facts : all_dtypes()) CHECK(stored(facts.dtype, 0) == 0);
+  CHECK(stored_bytes(Dtype::fp32, 1'000'000'000) == 4'000'000'000);
+  CHECK(stored_bytes(Dtype::int4, 3) == 2);
+  CHECK(stored_bytes(Dtype::nf4, 64) == 32 + 4);
+  CHECK(stored_bytes(Dtype::nf4, 65) == 33 + 8);
+  CHECK(stored_bytes(Dtype::nf4_dq, 64 * 256) == 8192 + 256 + 4);
+  CHECK(stored_bytes(Dtype::nf4_dq, 64 * 256 + 1) == 8193 + 257 + 8);
+  CHECK(stored_bytes(Dtype::int4_gptq, 128) == 64 + 2 + 1);
+  CHECK(stored_bytes(Dtype::int4_gptq, 256) == 128 + 4 + 1);
+  CHECK(stored_bytes(Dtype::mxfp4, 32) == 17);  // the block of gpt-oss checkpoints: 16 bytes of blocks, 1 of scales
+  CHECK(stored_bytes(Dtype::nvfp4, 16) == 8 + 1 + 4);
+  for (const auto& facts : all_dtypes()) CHECK(stored_bytes(facts.dtype, 0) == 0);
 }
 
 TEST_CASE("A 65B model shrinks by double quantization as QLoRA says", "[dtype]") {
   const std::int64_t elements = 65'000'000'000;
   // QLoRA, section 3: about 3 GB saved for a 65B model.
-  CHECK(static_cast<double>(stored(Dtype::nf4, elements) - stored(Dtype::nf4_dq, elements)) ==
+  CHECK(static_cast<double>(stored_bytes(Dtype::nf4, elements) - stored_bytes(Dtype::nf4_dq, elements)) ==
         Approx(3.03e9).epsilon(0.002));
 }
 
@@ -57,8 +57,8 @@ TEST_CASE("What is trained is no code: 8-bit floats have master copies, NF4 and 
 
 TEST_CASE("Large tensors do not overflow on the way to a size that fits", "[dtype]") {
   constexpr auto largest = std::numeric_limits<std::int64_t>::max();
-  CHECK(stored(Dtype::int8, largest) == largest);
-  CHECK(stored(Dtype::bf16, largest / 2) == largest - 1);
+  CHECK(stored_bytes(Dtype::int8, largest) == largest);
+  CHECK(stored_bytes(Dtype::bf16, largest / 2) == largest - 1);
   CHECK_THROWS_AS(storage_bytes(Dtype::bf16, largest), llmcalc::quantity::Overflow);
 }
 

@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t h = 4096, f = 11008, a = 32, vocab = 32000;
 constexpr std::int64_t tokens = 1024;
 
-spec::Question ask(spec::Framework framework, spec::Method method) {
+spec::Question ask_llama2(spec::Framework framework, spec::Method method) {
   auto q = test::ask(test::llama2_7b_shape(), tokens, 1);
   q.training.framework = framework;
   q.training.method = method;
@@ -38,17 +38,17 @@ constexpr std::int64_t litgpt_frozen = 2 * (4 * h + 4) + 6 * h + 4 * h + 2 * h +
 
 TEST_CASE("a LoRA layer of litgpt keeps one dropped input and the padded result of q and v") {
   constexpr std::int64_t low_rank = 2 * 2 * 8;
-  const auto q = ask(spec::Framework::litgpt, spec::Method::lora);
+  const auto q = ask_llama2(spec::Framework::litgpt, spec::Method::lora);
   CHECK(kept_by_layer(q) == (litgpt_frozen + (2 + 1) * h + low_rank + 2 * 2 * h) * tokens);
 }
 
 TEST_CASE("litgpt's LoRA on q and v of Llama 2 7B trains 4,194,304 parameters (its tutorial prints that number)") {
-  const auto q = ask(spec::Framework::litgpt, spec::Method::lora);
+  const auto q = ask_llama2(spec::Framework::litgpt, spec::Method::lora);
   CHECK(program::count_parameters(test::program_of(q)).trainable == 4'194'304);
 }
 
 TEST_CASE("LLaMA-Adapter of Llama 2 7B trains 1,229,760 parameters in all layers but two (litgpt's tutorial)") {
-  const auto q = ask(spec::Framework::litgpt, spec::Method::adapter);
+  const auto q = ask_llama2(spec::Framework::litgpt, spec::Method::adapter);
   const auto program = test::program_of(q);
   CHECK(program::count_parameters(program).trainable == 1'229'760);
   CHECK(program::count_parameters(program).total == 6'738'415'616);
@@ -57,7 +57,7 @@ TEST_CASE("LLaMA-Adapter of Llama 2 7B trains 1,229,760 parameters in all layers
 }
 
 TEST_CASE("4-bit products kept their input before bitsandbytes 0.43.2") {
-  auto q = ask(spec::Framework::litgpt, spec::Method::adapter);
+  auto q = ask_llama2(spec::Framework::litgpt, spec::Method::adapter);
   q.training.precision.weights = formats::Dtype::nf4;
   CHECK(kept_by_layer(q) == (litgpt_frozen + 2 * h) * tokens);
   q.training.software = read::read_software("2023");
@@ -65,7 +65,7 @@ TEST_CASE("4-bit products kept their input before bitsandbytes 0.43.2") {
 }
 
 TEST_CASE("torchtitan's selective recompute keeps attention and every second product: 10h + 2f + 4a bytes a token") {
-  auto q = ask(spec::Framework::torchtitan, spec::Method::full);
+  auto q = ask_llama2(spec::Framework::torchtitan, spec::Method::full);
   q.training.recompute.policy = spec::RecomputePolicy::selective;
   CHECK(kept_by_layer(q) == (10 * h + 2 * f + 4 * a) * tokens);
   const auto work = program::count_work(test::program_of(q));
@@ -76,14 +76,14 @@ TEST_CASE("torchtitan's selective recompute keeps attention and every second pro
 }
 
 TEST_CASE("llm-foundry's loss kernel keeps 16-bit logits and makes a 16-bit gradient") {
-  const auto q = ask(spec::Framework::composer, spec::Method::full);
+  const auto q = ask_llama2(spec::Framework::composer, spec::Method::full);
   const auto head = memory::walk_block(test::program_of(q).blocks.back(), {});
   constexpr double hidden_margin = 0.6;  // hidden states of the head, a quarter of a byte a logit each
   CHECK(static_cast<double>(in_bytes(head.backward_peak)) / (tokens * vocab) == Approx(4.0).margin(hidden_margin));
 }
 
 TEST_CASE("generation keeps keys and values only, and the last position's logits") {
-  const auto q = ask(spec::Framework::hf, spec::Method::inference);
+  const auto q = ask_llama2(spec::Framework::hf, spec::Method::inference);
   CHECK(kept_by_layer(q) == 2 * 2 * h * tokens);
   const auto head = memory::walk_block(test::program_of(q).blocks.back(), {});
   CHECK(in_bytes(head.kept) == 0);
@@ -91,7 +91,7 @@ TEST_CASE("generation keeps keys and values only, and the last position's logits
 }
 
 TEST_CASE("litgpt's GPT has an output head of its own where the checkpoint ties it to the table") {
-  auto q = ask(spec::Framework::litgpt, spec::Method::lora);
+  auto q = ask_llama2(spec::Framework::litgpt, spec::Method::lora);
   q.model = spec::build_model([] {
     auto shape = test::llama2_7b_shape();
     shape.tied = true;
@@ -106,7 +106,7 @@ TEST_CASE("litgpt's GPT has an output head of its own where the checkpoint ties 
 /// 4.127 bits are read and 16 written (Dettmers et al. 2023, arXiv:2305.14314 section 3); litgpt casts the result once
 /// more.
 TEST_CASE("each pass reads a 4-bit matrix and writes it in 16 bits before the product") {
-  auto q = ask(spec::Framework::hf, spec::Method::qlora);
+  auto q = ask_llama2(spec::Framework::hf, spec::Method::qlora);
   q.training.precision.weights = formats::Dtype::nf4_dq;
   const auto moved_by = [&](std::string_view name) {
     std::array<std::int64_t, 2> moved{};
@@ -133,7 +133,7 @@ TEST_CASE("each pass reads a 4-bit matrix and writes it in 16 bits before the pr
 /// 4 bits, a byte for each 64 elements and 4 bytes for each 256 of those (Dettmers et al. 2023, arXiv:2305.14314
 /// section 3), all of it spread over the ranks by torchao, the scales left whole by bitsandbytes.
 TEST_CASE("torchtune quantizes NF4's scales again and shards them with the codes") {
-  auto q = ask(spec::Framework::torchtune, spec::Method::qlora);
+  auto q = ask_llama2(spec::Framework::torchtune, spec::Method::qlora);
   q.training.precision.weights = formats::Dtype::nf4;
   q.layout.sharding = spec::Sharding::fsdp2;
   q.layout.dp = q.layout.gpus = 8;

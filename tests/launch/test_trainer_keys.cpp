@@ -86,7 +86,7 @@ Keys keys_in(const std::string& command) {
   return keys;
 }
 
-constexpr std::string_view runs[] = {
+constexpr std::string_view key_runs[] = {
     "--method qlora --lora-rank 16 --seq 4096 --recompute full", "--method lora --lora-targets q,v --recompute none",
     "--method full --recompute full", "--method full --gpus 8 --recompute full --optimizer adamw-8bit"};
 
@@ -94,7 +94,7 @@ constexpr std::string_view runs[] = {
 
 TEST_CASE("a command for a trainer says only keys that the trainer documents") {
   for (const auto& [framework, source, keys] : trainers) {
-    for (const auto run : runs) {
+    for (const auto run : key_runs) {
       const std::string line = "--model llama-3.1-8b --gpu a100-80 --framework " + framework + " " + std::string(run);
       CAPTURE(line, source);
       try {

@@ -17,7 +17,7 @@ namespace q = llmcalc::quantity;
 
 namespace {
 
-ScaleQuestion run(double params, double tokens) {
+ScaleQuestion run_of(double params, double tokens) {
   ScaleQuestion question;
   question.params = q::parameters(std::llround(params));
   question.tokens = q::tokens(tokens);
@@ -74,7 +74,7 @@ TEST_CASE("What a run costs follows from its time", "[scaling]") {
   auto question = machine();
   question.time = q::days(30);
   CHECK(value(scale(question), "cost_usd") == Approx(8 * 720 * 4));
-  auto bought = run(7e9, 140e9);
+  auto bought = run_of(7e9, 140e9);
   bought.cost = q::dollars(100);
   CHECK_THROWS_WITH(scale(bought), Contains("cost: nothing follows from it alone") && Contains("price"));
 }
@@ -119,7 +119,7 @@ TEST_CASE("A law that is named closes the question", "[scaling]") {
   CHECK(value(llama, "tokens") == Approx(16.55e12).epsilon(1e-6));
   CHECK(find_line(llama, "loss") == nullptr);
   CHECK_THAT(llama.warnings.at(0), Contains("1e+22 FLOP"));
-  CHECK(scale(run(7e9, 140e9)).warnings.empty());  // inside the range of the fit
+  CHECK(scale(run_of(7e9, 140e9)).warnings.empty());  // inside the range of the fit
 }
 
 TEST_CASE("Unique data bounds what a run can learn", "[scaling]") {
@@ -140,7 +140,7 @@ TEST_CASE("Unique data bounds what a run can learn", "[scaling]") {
 }
 
 TEST_CASE("Two given, the best is shown beside them", "[scaling]") {
-  const auto over_trained = scale(run(8e9, 15e12));
+  const auto over_trained = scale(run_of(8e9, 15e12));
   CHECK(value(over_trained, "optimal_params") == Approx(optimum_at({}, 7.2e23).split.params));
   CHECK(value(over_trained, "optimal_loss") < value(over_trained, "loss"));
   const double least = value(over_trained, "least_compute_flops");
@@ -269,7 +269,7 @@ TEST_CASE("Batches and learning rates are those that were published", "[scaling]
   const auto price = batch_price(3e6, 2e6);
   CHECK((price.data - 1) * (price.steps - 1) == Approx(1));
 
-  auto question = run(7e9, 2e12);
+  auto question = run_of(7e9, 2e12);
   question.follow_ups.batch = q::tokens(4e6);
   question.follow_ups.hyperparameters = true;
   const auto answer = scale(question);

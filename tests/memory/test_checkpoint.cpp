@@ -1,5 +1,6 @@
-// What writing a checkpoint takes, counted by hand from the published sizes of Llama 3 8B: 8,030,261,248 parameters, of
-// which 525,336,576 each in the embedding and the head, 4,096 in the last norm and 218,112,000 in each of 32 layers.
+// What writing a checkpoint takes, counted by hand from the published sizes of Llama 3 8B: 8,030,261,248
+// all_parameters, of which 525,336,576 each in the embedding and the head, 4,096 in the last norm and 218,112,000 in
+// each of 32 layers.
 #include "asked.hpp"
 #include "catch.hpp"
 #include "llmcalc/answer/estimate.hpp"
@@ -11,7 +12,7 @@ using quantity::in_bytes;
 
 namespace {
 
-constexpr std::int64_t parameters = 8'030'261'248;
+constexpr std::int64_t all_parameters = 8'030'261'248;
 constexpr std::int64_t embedding = 525'336'576;
 constexpr std::int64_t outside_layers = 2 * embedding + 4'096;
 constexpr std::int64_t layer = 218'112'000;
@@ -29,14 +30,14 @@ answer::Estimate estimate(std::string_view words) {
 
 TEST_CASE("a full state dict is a clone of all weights beside the unit outside the layers, on every card") {
   const auto full = needs("--framework torch --sharding fsdp1 --save-checkpoint full");
-  CHECK(in_bytes(full.accelerator) == 2 * parameters + 2 * outside_layers);
+  CHECK(in_bytes(full.accelerator) == 2 * all_parameters + 2 * outside_layers);
   CHECK(in_bytes(full.host_of_first) == 2 * embedding);
 }
 
 TEST_CASE("with offload_to_cpu a unit is gathered at a time, and the first rank's host has the whole") {
   const auto gathered = needs("--framework accelerate --sharding fsdp1 --save-checkpoint framework");
-  CHECK(in_bytes(gathered.accelerator) == 4 * outside_layers);  // accelerate widens the weights to fp32
-  CHECK(in_bytes(gathered.host_of_first) == 8 * parameters);    // the moments, when the weights have gone
+  CHECK(in_bytes(gathered.accelerator) == 4 * outside_layers);    // accelerate widens the weights to fp32
+  CHECK(in_bytes(gathered.host_of_first) == 8 * all_parameters);  // the moments, when the weights have gone
   CHECK(in_bytes(gathered.host_of_each) == 0);
   CHECK(4 * outside_layers > 4 * layer);
 }
@@ -44,7 +45,7 @@ TEST_CASE("with offload_to_cpu a unit is gathered at a time, and the first rank'
 TEST_CASE("DeepSpeed gathers a module at a time for 16-bit weights, and writes its own flat fp32 shard") {
   const auto gathered = needs("--framework deepspeed --zero 3 --save-checkpoint full-cpu");
   CHECK(in_bytes(gathered.accelerator) == 2 * embedding);
-  CHECK(in_bytes(gathered.host_of_first) == 2 * parameters);
+  CHECK(in_bytes(gathered.host_of_first) == 2 * all_parameters);
   CHECK(in_bytes(gathered.host_of_each) == 4'000'000'000);  // of 4,015,130,624, a group of 1e9 elements
   CHECK(in_bytes(needs("--framework deepspeed --zero 3 --save-checkpoint framework").host_of_first) == 0);
 }
@@ -53,20 +54,20 @@ TEST_CASE("Megatron-LM copies a rank's shard before it writes: masters, moments 
   for (const auto* way : {"sharded", "async"}) {
     const auto staged = needs("--framework megatron --zero 1 --save-checkpoint " + std::string(way));
     CHECK(in_bytes(staged.accelerator) == 0);
-    CHECK(in_bytes(staged.host_of_each) == (12 + 2) * parameters / 8);
+    CHECK(in_bytes(staged.host_of_each) == (12 + 2) * all_parameters / 8);
   }
 }
 
 TEST_CASE("torchtitan writes tensor by tensor, and keeps its shard in host memory where it writes beside training") {
   CHECK(in_bytes(needs("--framework torchtitan --save-checkpoint framework").host_of_each) == 4 * embedding / 8);
   const auto staged = needs("--framework torchtitan --save-checkpoint async").host_of_each;
-  CHECK(in_bytes(staged) == (4 + 8) * parameters / 8);
+  CHECK(in_bytes(staged) == (4 + 8) * all_parameters / 8);
 }
 
 TEST_CASE("safetensors has all tensors of a file of at most 50 GB in host memory, on the rank that saves") {
   const auto saved = needs("--framework hf --sharding ddp --save-checkpoint framework");
   CHECK(in_bytes(saved.accelerator) == 0);
-  CHECK(in_bytes(saved.host_of_first) == 2 * parameters);
+  CHECK(in_bytes(saved.host_of_first) == 2 * all_parameters);
   const test::Asked large("--model llama-3-70b --framework hf --gpu h200-sxm --seq 1k --save-checkpoint framework");
   CHECK(in_bytes(memory::highest_checkpoint_needs(large.program, large.question).host_of_first) == 50'000'000'000);
 }
@@ -78,10 +79,11 @@ TEST_CASE("checkpoints that nobody asks for take nothing, and those that are ask
   CHECK(plain.memory.host_ledger.empty());
   CHECK(plain.memory.peak_allocated < full.memory.peak_allocated);
   CHECK(full.memory.peak_phase == Phase::checkpoint);
-  CHECK(full.memory.peak_allocated == plain.memory.persistent + quantity::bytes(2 * parameters + 2 * outside_layers));
+  CHECK(full.memory.peak_allocated ==
+        plain.memory.persistent + quantity::bytes(2 * all_parameters + 2 * outside_layers));
   const auto small = estimate(run + " --save-checkpoint full-cpu --host-memory 16GiB");
   CHECK(small.verdict.kind == trust::VerdictKind::does_not_fit);
-  CHECK(in_bytes(small.verdict.host_needed) == 4 * parameters);
+  CHECK(in_bytes(small.verdict.host_needed) == 4 * all_parameters);
 }
 
 TEST_CASE("a way to save that a framework does not have is refused with those that have it") {

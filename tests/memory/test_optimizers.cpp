@@ -23,7 +23,7 @@ spec::Training training(Optimizer optimizer) {
   return t;
 }
 
-std::int64_t states_of(const layers::Weight& w, Optimizer optimizer) {
+std::int64_t optimizer_states_of(const layers::Weight& w, Optimizer optimizer) {
   return in_bytes(program::optimizer_bytes(w, training(optimizer)));
 }
 
@@ -47,21 +47,23 @@ const std::string tiny_batch = "--model llama-2-7b --seq 1 --dtype bf16 --optimi
 
 TEST_CASE("Adagrad keeps one sum, LAMB two moments") {
   const auto w = matrix(1024, 4096);
-  CHECK(states_of(w, Optimizer::adagrad) == 4 * w.elements);
-  CHECK(states_of(w, Optimizer::lamb) == 8 * w.elements);
+  CHECK(optimizer_states_of(w, Optimizer::adagrad) == 4 * w.elements);
+  CHECK(optimizer_states_of(w, Optimizer::lamb) == 8 * w.elements);
 }
 
 TEST_CASE("SOAP keeps 2m^2 + 2n^2 beside Adam's moments (Vyas et al. 2024), sides beyond 10,000 have no factor") {
-  CHECK(states_of(matrix(1024, 4096), Optimizer::soap) == 4 * (2 * 1024 * 1024 + 2 * 4096 * 4096 + 2 * 1024 * 4096));
-  CHECK(states_of(matrix(4096, 11008), Optimizer::soap) == 4LL * (2 * 4096 * 4096 + 2LL * 4096 * 11008));
-  CHECK(states_of(matrix(1, 4096), Optimizer::soap) == 8 * 4096);
+  CHECK(optimizer_states_of(matrix(1024, 4096), Optimizer::soap) ==
+        4 * (2 * 1024 * 1024 + 2 * 4096 * 4096 + 2 * 1024 * 4096));
+  CHECK(optimizer_states_of(matrix(4096, 11008), Optimizer::soap) == 4LL * (2 * 4096 * 4096 + 2LL * 4096 * 11008));
+  CHECK(optimizer_states_of(matrix(1, 4096), Optimizer::soap) == 8 * 4096);
 }
 
 TEST_CASE("Shampoo keeps a factor and its root for each side of each block of 1,024") {
   constexpr std::int64_t square = 1024 * 1024;
-  CHECK(states_of(matrix(1024, 1024), Optimizer::shampoo) == 4 * (4 * square + 2 * square));
-  CHECK(states_of(matrix(2048, 3072), Optimizer::shampoo) == 6 * states_of(matrix(1024, 1024), Optimizer::shampoo));
-  CHECK(states_of(matrix(1124, 1024), Optimizer::shampoo) ==
+  CHECK(optimizer_states_of(matrix(1024, 1024), Optimizer::shampoo) == 4 * (4 * square + 2 * square));
+  CHECK(optimizer_states_of(matrix(2048, 3072), Optimizer::shampoo) ==
+        6 * optimizer_states_of(matrix(1024, 1024), Optimizer::shampoo));
+  CHECK(optimizer_states_of(matrix(1124, 1024), Optimizer::shampoo) ==
         4 * (2 * (square + 100 * 100 + 2 * square) + 2 * 1124 * 1024));
 }
 
@@ -90,7 +92,7 @@ TEST_CASE("transformers' Trainer keeps the 8-bit optimizers' moments of embeddin
   table.name = "output head";
   CHECK(states(spec::Framework::hf, "") == narrow);
   table.table = false;
-  CHECK(states_of(table, Optimizer::paged_adamw_8bit) == narrow);
+  CHECK(optimizer_states_of(table, Optimizer::paged_adamw_8bit) == narrow);
 }
 
 TEST_CASE("APOLLO's package keeps the projector that the paper makes again") {
@@ -124,7 +126,7 @@ TEST_CASE("LLaMA 7B: LOMO holds 12.55 GB of weights, 0.24 GB of gradients and no
 }
 
 TEST_CASE("AdaLomo keeps a row and a column vector a matrix, and no gradients either") {
-  CHECK(states_of(matrix(1024, 4096), Optimizer::adalomo) == 4 * (1024 + 4096));
+  CHECK(optimizer_states_of(matrix(1024, 4096), Optimizer::adalomo) == 4 * (1024 + 4096));
   const auto memory = test::Asked(tiny_batch + "adalomo").walk();
   CHECK(in_gib(memory.persistent.total()) == Approx(12.55).margin(0.02));
 }

@@ -11,7 +11,7 @@ using quantity::in_bytes;
 
 namespace {
 
-constexpr std::int64_t seq = 512;
+constexpr std::int64_t positions = 512;
 constexpr std::int64_t h = 1024, a = 8, layer_count = 2;
 
 spec::Shape shape() {
@@ -22,12 +22,12 @@ spec::Shape shape() {
   s.head_dim = h / a;
   s.ffn = 4 * h;
   s.vocab = 32000;
-  s.max_position = seq;
+  s.max_position = positions;
   return s;
 }
 
 spec::Question ask(spec::Shape s) {
-  auto q = test::ask(std::move(s), seq, 1);
+  auto q = test::ask(std::move(s), positions, 1);
   q.training.framework = spec::Framework::hf;
   q.training.attention = spec::AttentionKernel::sdpa;
   return q;
@@ -71,7 +71,7 @@ TEST_CASE("an indexer is not trained by the model's loss, and of it the mask alo
   const auto without = program::count_parameters(test::program_of(ask(latent(0))));
   CHECK(with.total - without.total == layer_count * indexer);
   CHECK(with.trainable == without.trainable);
-  constexpr std::int64_t mask = seq * seq * 2;
+  constexpr std::int64_t mask = positions * positions * 2;
   CHECK(kept(ask(latent(heads)), 1) - kept(ask(latent(0)), 1) == mask);
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("a layer that borrows keys and values neither makes nor keeps them") {
   const auto q = ask(with_second({.borrows_keys = true, .beside = {}}));
   const auto program = test::program_of(q);
   CHECK(elements(program.blocks[1]) - elements(program.blocks[2]) == 2 * h * h);
-  CHECK(kept(q, 1) - kept(q, 2) == 2 * seq * h * 2);
+  CHECK(kept(q, 1) - kept(q, 2) == 2 * positions * h * 2);
 }
 
 /// transformers modeling_gemma4.py, Gemma4TextAttention: no v_proj where use_alternative_attention.
@@ -88,7 +88,7 @@ TEST_CASE("one projection makes keys and values") {
   const auto q = ask(with_second({.keys_are_values = true, .beside = {}}));
   const auto program = test::program_of(q);
   CHECK(elements(program.blocks[1]) - elements(program.blocks[2]) == h * h);
-  CHECK(kept(q, 1) - kept(q, 2) == seq * h * 2);
+  CHECK(kept(q, 1) - kept(q, 2) == positions * h * 2);
 }
 
 /// transformers modeling_mimo_v2_flash.py, MiMoV2FlashAttention: v_proj and o_proj are v_head_dim wide a head.
@@ -96,14 +96,14 @@ TEST_CASE("values may be narrower than keys") {
   const auto q = ask(with_second({.value_dim = h / a / 2, .beside = {}}));
   const auto program = test::program_of(q);
   CHECK(elements(program.blocks[1]) - elements(program.blocks[2]) == 2 * h * h / 2);
-  CHECK(kept(q, 1) - kept(q, 2) == 2 * seq * h / 2 * 2);
+  CHECK(kept(q, 1) - kept(q, 2) == 2 * positions * h / 2 * 2);
 }
 
 TEST_CASE("a matrix beside reads what attention reads and keeps what it makes") {
   const auto q = ask(with_second({.beside = {{h, h / 4, false}}}));
   const auto program = test::program_of(q);
   CHECK(elements(program.blocks[2]) - elements(program.blocks[1]) == h * h / 4);
-  CHECK(kept(q, 2) - kept(q, 1) == seq * h / 4 * 2);
+  CHECK(kept(q, 2) - kept(q, 1) == positions * h / 4 * 2);
 }
 
 /// transformers modeling_mllama.py, MllamaTextCrossAttention: norms of queries and keys, each over a head, keep an fp32
@@ -117,5 +117,5 @@ TEST_CASE("a layer that attends to a tower makes keys and values of what that ha
   const auto q = ask(s);
   const auto program = test::program_of(q);
   CHECK(elements(program.blocks[2]) - elements(program.blocks[1]) == 2 * h / a);
-  CHECK(kept(q, 2) - kept(q, 1) == 2 * (patches - seq) * h * 2 + (seq + patches) * (6 * h + 4 * a));
+  CHECK(kept(q, 2) - kept(q, 1) == 2 * (patches - positions) * h * 2 + (positions + patches) * (6 * h + 4 * a));
 }

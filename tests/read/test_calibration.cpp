@@ -12,7 +12,7 @@ namespace {
 
 constexpr auto good = R"({"calibration": [{"framework": "hf", "memory": {"runs": 7, "factor": 1.25, "bar": 0.04}}]})";
 
-std::string mistake(const std::string& text) {
+std::string calibration_mistake(const std::string& text) {
   try {
     read::read_calibration(text, "mine.json");
   } catch (const quantity::BadInput& error) {
@@ -37,9 +37,9 @@ TEST_CASE("a calibration says of a framework how far its runs were off") {
 }
 
 TEST_CASE("what is no calibration is refused with its place") {
-  CHECK_THAT(mistake("[]"), Contains("mine.json: is no calibration"));
-  CHECK_THAT(mistake("{"), Contains("mine.json:byte"));
-  const auto one = [](const std::string& entry) { return mistake(R"({"calibration": [)" + entry + "]}"); };
+  CHECK_THAT(calibration_mistake("[]"), Contains("mine.json: is no calibration"));
+  CHECK_THAT(calibration_mistake("{"), Contains("mine.json:byte"));
+  const auto one = [](const std::string& entry) { return calibration_mistake(R"({"calibration": [)" + entry + "]}"); };
   CHECK_THAT(one(R"({"memory": {"runs": 7, "factor": 1, "bar": 0.1}})"), Contains("no \"framework\""));
   CHECK_THAT(one(R"({"framework": "hff"})"), Contains("mine.json:/calibration/0/framework"));
   CHECK_THAT(one(R"({"framework": "hf", "memory": {"runs": 4, "factor": 1, "bar": 0.1}})"), Contains("/memory/runs"));
@@ -47,5 +47,5 @@ TEST_CASE("what is no calibration is refused with its place") {
   CHECK_THAT(one(R"({"framework": "hf", "memory": {"runs": 9, "factor": 1}})"), Contains("no \"bar\""));
   CHECK_THAT(one(R"({"framework": "hf", "speed": {}})"), Contains("speed"));
   CHECK_THAT(one(R"({"framework": "hf"}, {"framework": "hf"})"), Contains("a second entry"));
-  CHECK_THAT(mistake(R"({"calibration": [], "bias": 1})"), Contains("bias"));
+  CHECK_THAT(calibration_mistake(R"({"calibration": [], "bias": 1})"), Contains("bias"));
 }

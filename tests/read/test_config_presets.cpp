@@ -17,7 +17,7 @@ namespace {
 
 Catalogue with_models(const std::string& json) { return Catalogue({{"mine.json", json}}, {}); }
 
-quantity::BadInput mistake(const std::string& json) {
+quantity::BadInput preset_mistake(const std::string& json) {
   try {
     with_models(json);
   } catch (const quantity::BadInput& error) {
@@ -86,12 +86,12 @@ TEST_CASE("a user's config is read by the user's families") {
 }
 
 TEST_CASE("mistakes in a preset's config are named with their place") {
-  const auto beside = mistake(R"([{"id": "m", "base": "ministral-3-3b", "layers": 3}])");
+  const auto beside = preset_mistake(R"([{"id": "m", "base": "ministral-3-3b", "layers": 3}])");
   CHECK(beside.place() == "mine.json:/0/layers");
   CHECK_THAT(beside.hint(), Contains("\"config\""));
-  CHECK(mistake(R"([{"id": "m", "config": 3}])").place() == "mine.json:/0/config");
-  const auto unknown = mistake(R"([{"id": "m", "config": {"model_type": "lama"}}])");
+  CHECK(preset_mistake(R"([{"id": "m", "config": 3}])").place() == "mine.json:/0/config");
+  const auto unknown = preset_mistake(R"([{"id": "m", "config": {"model_type": "lama"}}])");
   CHECK_THAT(unknown.place(), Contains("mine.json:/0/config"));
   CHECK_THAT(unknown.hint(), Contains("llama"));
-  CHECK_THAT(mistake(R"([{"id": "m", "config": {"model_type": "llama"}}])").problem(), Contains("hidden_size"));
+  CHECK_THAT(preset_mistake(R"([{"id": "m", "config": {"model_type": "llama"}}])").problem(), Contains("hidden_size"));
 }

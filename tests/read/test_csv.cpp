@@ -16,7 +16,7 @@ namespace {
 
 std::vector<read::CsvRow> rows_of(std::string_view text) { return read::read_csv(text, "f.csv"); }
 
-std::string quoted(const std::string& cell) {
+std::string in_quotes(const std::string& cell) {
   std::string text = "\"";
   for (const char c : cell) text.append(c == '"' ? 2 : 1, c);
   return text + "\"";
@@ -78,7 +78,7 @@ TEST_CASE("whatever stands in quotes comes back") {
     for (auto& row : written) {
       for (auto& cell : row) {
         for (int i = length(random); i > 0; --i) cell += alphabet[letter(random)];
-        text.append(&cell == &row.front() ? "" : ",").append(quoted(cell));
+        text.append(&cell == &row.front() ? "" : ",").append(in_quotes(cell));
       }
       text += "\r\n";
     }

@@ -13,7 +13,7 @@
 namespace llmcalc::render {
 namespace {
 
-const TextStyle plain{};
+const TextStyle short_style{};
 
 /// A report with the words of the question that the screen tells of.
 Report asked_report() {
@@ -27,12 +27,13 @@ Report asked_report() {
   return report;
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool has_text(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 
 TEST_CASE("the screen is verdict, largest parts, time, room, what was assumed and where more is") {
-  CHECK(to_text(asked_report(), plain) == R"(FITS  llama-3-8b, qlora rank 16, seq 8192, micro-batch 2 of 64, a100-80-sxm
+  CHECK(to_text(asked_report(), short_style) ==
+        R"(FITS  llama-3-8b, qlora rank 16, seq 8192, micro-batch 2 of 64, a100-80-sxm
   as hf runs it
   needs 51.33 of 79.15 GiB (65 %), 27.82 free; error bar 47.22 to 55.44
 
@@ -74,45 +75,45 @@ TEST_CASE("a text that the screen cuts off says that it goes on, and a command i
 TEST_CASE("an option with a list is an option, and words behind it are words") {
   auto report = asked_report();
   report.assumptions = {"--lora-targets q,v", "--lora-dropout 0.05", "--dtype bf16, adapters in fp32"};
-  CHECK(contains(to_text(report, plain), "--lora-targets q,v --lora-dropout 0.05; --dtype bf16"));
+  CHECK(has_text(to_text(report, short_style), "--lora-targets q,v --lora-dropout 0.05; --dtype bf16"));
 }
 
 TEST_CASE("memory is told in the unit that was asked for, 10^9 bytes to a GB") {
   TextStyle decimal;
   decimal.unit = "GB";
-  CHECK(contains(to_text(asked_report(), decimal), "needs 55.11 of 84.99 GB"));
+  CHECK(has_text(to_text(asked_report(), decimal), "needs 55.11 of 84.99 GB"));
 }
 
 TEST_CASE("what does not fit says by how much, and what would fit") {
-  const auto text = to_text(report_that_does_not_fit(), plain);
+  const auto text = to_text(report_that_does_not_fit(), short_style);
   CHECK(text.rfind("DOES NOT FIT", 0) == 0);
-  CHECK(contains(text, "needs 51.33 of 24.00 GiB, 27.33 short"));
-  CHECK(contains(text, "to make it fit"));
-  for (const auto& advice : report_that_does_not_fit().advised.changes) CHECK(contains(text, options_of(advice)));
+  CHECK(has_text(text, "needs 51.33 of 24.00 GiB, 27.33 short"));
+  CHECK(has_text(text, "to make it fit"));
+  for (const auto& advice : report_that_does_not_fit().advised.changes) CHECK(has_text(text, options_of(advice)));
 }
 
 TEST_CASE("without an accelerator the screen says how to get a verdict and a time") {
-  const auto text = to_text(report_without_accelerator(), plain);
+  const auto text = to_text(report_without_accelerator(), short_style);
   CHECK(text.rfind("NO VERDICT", 0) == 0);
-  CHECK(contains(text, "needs 51.33 GiB; name an accelerator with --gpu for a verdict"));
-  CHECK(contains(text, "time      needs an accelerator"));
+  CHECK(has_text(text, "needs 51.33 GiB; name an accelerator with --gpu for a verdict"));
+  CHECK(has_text(text, "time      needs an accelerator"));
 }
 
 TEST_CASE("a full screen loses gaps and the last assumptions before anything else") {
   auto report = asked_report();
   report.assumptions.assign(40, "that something which takes most of a line is as it usually is");
   report.estimate.warnings.assign(5, "look at this");
-  const auto text = to_text(report, plain);
+  const auto text = to_text(report, short_style);
   const auto lines = lines_of(text);
   CHECK(lines.size() == 24 - 5);
-  CHECK(contains(text, "  room      "));
-  CHECK(contains(lines.back(), "--full"));
+  CHECK(has_text(text, "  room      "));
+  CHECK(has_text(lines.back(), "--full"));
 }
 
 TEST_CASE("colour changes nothing but colour on the screen") {
   for (const auto& report : {asked_report(), report_that_does_not_fit()}) {
     auto coloured = lines_of(to_text(report, {.colour = true}));
-    const auto uncoloured = lines_of(to_text(report, plain));
+    const auto uncoloured = lines_of(to_text(report, short_style));
     REQUIRE(coloured.size() == uncoloured.size());
     for (std::size_t i = 0; i < coloured.size(); ++i) {
       CHECK(display_width(coloured[i]) == display_width(uncoloured[i]));

@@ -9,6 +9,12 @@
 
 namespace llmcalc::test {
 
+/// Words behind others.
+inline std::vector<std::string> with(std::vector<std::string> words, const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
 /// {"model", "llama-3-8b", "tp", "2"}
 /// \param config  the text of a config.json in place of a preset
 inline spec::Question served(const std::vector<std::string>& words, const std::string& config = {}) {

@@ -10,11 +10,7 @@ namespace {
 
 using namespace llmcalc;
 using Words = std::vector<std::string>;
-
-Words with(Words words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
+using test::with;
 
 serving::ServingAnswer ask(const Words& words) { return serving::serve(test::served(words)); }
 

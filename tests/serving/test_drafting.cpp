@@ -14,11 +14,7 @@ namespace {
 using namespace llmcalc;
 using quantity::in_bytes;
 using test::served;
-
-std::vector<std::string> with(std::vector<std::string> words, const std::vector<std::string>& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
+using test::with;
 
 std::int64_t held(const serving::RankMemory& memory, std::string_view id) {
   std::int64_t sum = 0;

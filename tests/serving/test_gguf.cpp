@@ -20,7 +20,7 @@ spec::Question file_of(const char* model, const char* type) {
 }
 
 /// Bits a weight of Llama-3.1-8B, of which there are 8,030,261,248 (llama.cpp tools/quantize/README.md).
-constexpr Published llama_8b[] = {
+constexpr Published llama_8b_bits[] = {
     {"IQ1_S", 2.0042},  {"IQ1_M", 2.1460},   {"IQ2_XXS", 2.3824}, {"IQ2_XS", 2.5882}, {"IQ2_S", 2.7403},
     {"IQ2_M", 2.9294},  {"IQ3_XXS", 3.2548}, {"IQ3_XS", 3.4977},  {"IQ3_S", 3.6606},  {"IQ3_M", 3.7628},
     {"Q2_K_S", 2.9697}, {"Q2_K", 3.1593},    {"Q3_K_S", 3.6429},  {"Q3_K_L", 4.2979}, {"Q4_K_S", 4.6672},
@@ -29,7 +29,7 @@ constexpr Published llama_8b[] = {
 };
 
 TEST_CASE("the tensors of a GGUF file follow from its type") {
-  for (const Published& file : llama_8b) {
+  for (const Published& file : llama_8b_bits) {
     CAPTURE(file.type);
     const auto bytes = quantity::in_bytes(serving::model_bytes(file_of("llama-3.1-8b", file.type)));
     CHECK(static_cast<double>(bytes) * 8.0 / 8030261248.0 == Approx(file.measured).margin(0.0001));

@@ -6,7 +6,7 @@ namespace llmcalc::read {
 namespace {
 
 /// Numbers of llama.cpp ggml/include/ggml.h, block sizes of ggml/src/ggml-common.h.
-constexpr GgufType types[] = {
+constexpr GgufType gguf_types[] = {
     {0, "F32", 1, 4},         {1, "F16", 1, 2},         {2, "Q4_0", 32, 18},      {3, "Q4_1", 32, 20},
     {6, "Q5_0", 32, 22},      {7, "Q5_1", 32, 24},      {8, "Q8_0", 32, 34},      {9, "Q8_1", 32, 36},
     {10, "Q2_K", 256, 84},    {11, "Q3_K", 256, 110},   {12, "Q4_K", 256, 144},   {13, "Q5_K", 256, 176},
@@ -35,8 +35,8 @@ constexpr FileType file_types[] = {
 }  // namespace
 
 const GgufType* gguf_type(std::uint32_t id) {
-  const auto* found = std::ranges::find(types, id, &GgufType::id);
-  return found == std::end(types) ? nullptr : found;
+  const auto* found = std::ranges::find(gguf_types, id, &GgufType::id);
+  return found == std::end(gguf_types) ? nullptr : found;
 }
 
 std::string_view gguf_file_type(std::uint64_t id) {

@@ -17,14 +17,13 @@ constexpr std::array<std::string_view, 6> dropouts = {"resid_pdrop", "hidden_dro
 constexpr std::array<std::string_view, 2> quantizations = {"quantization_config", "compression_config"};
 constexpr std::array<std::string_view, 1> latent_bias = {"attention_bias"};
 constexpr std::array<std::string_view, 2> uncounted_norms = {"qk_layernorm", "attn_config.qk_ln"};
-constexpr std::array<std::string_view, 4> towers = {"vision_config", "audio_config", "vision_tower", "mm_vision_tower"};
 
 }  // namespace
 
 void note_what_is_left_out(ConfigReader& reader) {
   const ConfigObject& root = reader.document().root();
   const ConfigObject& text = reader.object();
-  if (root.has(towers) && reader.shape().towers.empty()) {
+  if (root.has(tower_keys) && reader.shape().towers.empty()) {
     reader.note("the vision or audio tower and its projector are not counted");
   }
   if (const auto mtp = text.integer(mtp_layers, layer_counts); mtp && mtp->value > 0) {

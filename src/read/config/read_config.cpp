@@ -23,11 +23,9 @@ Family family_of(const Families& families, const ConfigDocument& document, const
 
 /// What no description covers is not left out in silence: a tower, or whatever stands around the text model.
 void refuse_unknown_wrapper(const Families& families, const ConfigReader& reader) {
-  constexpr std::array<std::string_view, 4> towers = {"vision_config", "audio_config", "vision_tower",
-                                                      "mm_vision_tower"};
   static constexpr std::array<std::string_view, 1> type_key = {"model_type"};
   const ConfigObject& root = reader.document().root();
-  for (const std::string_view key : towers) {
+  for (const std::string_view key : tower_keys) {
     const auto found = root.value(key);
     if (!found || found->value->is_null()) continue;
     refuse_wrapper(reader, found->pointer, "is a tower that no description of a family covers");

@@ -5,6 +5,9 @@
 #include "read/config/family.hpp"
 #include "read/config/reader.hpp"
 
+#include <array>
+#include <string_view>
+
 namespace llmcalc::read {
 
 /// Everything that the description of a family says of a shape.
@@ -18,6 +21,10 @@ void read_activation(ConfigReader& reader);
 /// Which layers differ from the others: windowed, mixture of experts, linear attention, state space, and in their
 /// sizes. As periods where the family says it so and one by one where it does not.
 void read_layers(ConfigReader& reader);
+
+/// Where files keep encoders of images and sound.
+constexpr std::array<std::string_view, 4> tower_keys = {"vision_config", "audio_config", "vision_tower",
+                                                        "mm_vision_tower"};
 
 /// The encoders of images and sound that a file describes beside its text model.
 /// \param text  whose shape gets the towers

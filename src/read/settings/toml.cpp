@@ -36,9 +36,9 @@ namespace {
 
 using quantity::BadInput;
 
-class Converter {
+class TomlConverter {
  public:
-  explicit Converter(std::string_view place) : place_(place) {}
+  explicit TomlConverter(std::string_view place) : place_(place) {}
 
   Node convert(const toml::node& from) {
     if (++nodes_ > most_nodes) throw BadInput(at(from), fmt::format("holds more than {} values", most_nodes));
@@ -78,7 +78,7 @@ Node parse_toml(std::string_view text, std::string_view place) {
   refuse_large(text, place);
   try {
     const toml::table table = toml::parse(text);
-    return Converter(place).convert(table);
+    return TomlConverter(place).convert(table);
   } catch (const BrokenToml&) {
     throw BadInput(std::string(place), "is not TOML");
   } catch (const toml::parse_error& error) {
