@@ -13,15 +13,6 @@ using trust::VerdictKind;
 
 namespace {
 
-/// A change that cannot be made, as one to numbers too large to count, is none.
-std::optional<Changed> apply(const Changed& run, const Change& change, Larger larger, std::size_t step) try {
-  Changed changed = run;
-  if (!change.apply(changed, larger, step)) return std::nullopt;
-  return changed;
-} catch (const std::exception&) {
-  return std::nullopt;
-}
-
 /// What spreads a run over more ranks leaves fewer to shard over, and what is offloaded passes through buffers.
 bool more_may_need_more(ChangeKind kind) {
   return kind == ChangeKind::offload || kind == ChangeKind::tensor || kind == ChangeKind::pipeline ||
@@ -41,24 +32,34 @@ std::optional<Combinations::Enough> Combinations::enough(const spec::Question& q
   return gains ? std::optional(Enough{need->accelerator, verdict}) : std::nullopt;
 }
 
+/// A change that cannot be made, as one to numbers too large to count, is none. What was made at a depth before makes
+/// room for this: most of a question is text, which is copied for a tenth of what new text costs.
+const Changed* Combinations::apply(const Changed& run, const Change& change, std::size_t step, std::size_t depth) try {
+  Changed& changed = made_[depth];
+  changed = run;
+  return change.apply(changed, larger_, step) ? &changed : nullptr;
+} catch (const std::exception&) {
+  return nullptr;
+}
+
 /// The edited question is a quick look; what counts is the one that its words ask.
-std::optional<Solution> Combinations::verify(Changed run) {
+std::optional<Solution> Combinations::verify(const Changed& run) {
   if (!enough(run.question)) return std::nullopt;
   auto restated = restate_(run.question, run.terms);
   const auto asked = restated ? enough(restated->question) : std::nullopt;
   if (!asked) return std::nullopt;
-  Advice advice{std::move(restated->terms), std::move(run.change), std::move(run.cost), asked->needed, asked->verdict};
+  Advice advice{std::move(restated->terms), run.change, run.cost, asked->needed, asked->verdict};
   return Solution{std::move(advice), std::move(restated->question)};
 }
 
 /// The last change is tried in every form: more of it need not need less.
-std::optional<Solution> Combinations::first_form(const Changed& run, const Change& last) {
+std::optional<Solution> Combinations::first_form(const Changed& run, const Change& last, std::size_t depth) {
   std::optional<Solution> tight;
   const auto steps = last.steps(run.question, larger_);
   for (std::size_t step = 0; step < steps; ++step) {
-    auto changed = apply(run, last, larger_, step);
-    if (!changed) continue;
-    auto advice = verify(std::move(*changed));
+    const Changed* changed = apply(run, last, step, depth);
+    if (changed == nullptr) continue;
+    auto advice = verify(*changed);
     if (advice && advice->verdict == VerdictKind::fits) return advice;
     if (advice && !tight) tight = std::move(advice);
   }
@@ -67,12 +68,12 @@ std::optional<Solution> Combinations::first_form(const Changed& run, const Chang
 
 /// The changes of a set, each but the last one in the furthest form that applies.
 std::optional<Solution> Combinations::strong_forms(const Changed& run, const Set& set, std::size_t at) {
-  if (at + 1 == set.size()) return first_form(run, *set.back());
+  if (at + 1 == set.size()) return first_form(run, *set.back(), at);
   const Change& change = *set[at];
   std::optional<Solution> tight;
   for (std::size_t step = change.steps(run.question, larger_); step-- > 0;) {
-    const auto changed = apply(run, change, larger_, step);
-    if (!changed) continue;
+    const Changed* changed = apply(run, change, step, at);
+    if (changed == nullptr) continue;
     auto advice = strong_forms(*changed, set, at + 1);
     if (advice && advice->verdict == VerdictKind::fits) return advice;
     if (advice && !tight) tight = std::move(advice);
@@ -84,13 +85,13 @@ std::optional<Solution> Combinations::strong_forms(const Changed& run, const Set
 /// From the dearest of the others down, each is taken no further than it must go.
 std::optional<Solution> Combinations::relaxed(const Set& set, std::size_t at, const Changed& run, VerdictKind verdict) {
   if (at + 1 == set.size()) {
-    auto advice = first_form(run, *set.back());
+    auto advice = first_form(run, *set.back(), at);
     return advice && advice->verdict == verdict ? advice : std::nullopt;
   }
   const auto steps = set[at]->steps(run.question, larger_);
   for (std::size_t step = 0; step < steps; ++step) {
-    const auto changed = apply(run, *set[at], larger_, step);
-    if (!changed) continue;
+    const Changed* changed = apply(run, *set[at], step, at);
+    if (changed == nullptr) continue;
     if (auto advice = relaxed(set, at + 1, *changed, verdict)) return advice;
   }
   return std::nullopt;
@@ -112,8 +113,8 @@ std::optional<Solution> Combinations::of(const Set& set) {
   const Set others(set.begin(), set.end() - 1);
   const auto steps = last.steps(start_.question, larger_);
   for (std::size_t step = 0; step < steps; ++step) {
-    const auto wider = apply(start_, last, larger_, step);
-    if (!wider) continue;
+    const Changed* wider = apply(start_, last, step, others.size());
+    if (wider == nullptr) continue;
     auto found = of(*wider, others);
     if (found && (!advice || found->verdict == VerdictKind::fits)) return found;
   }

@@ -5,6 +5,7 @@
 #include "llmcalc/search/probe.hpp"
 #include "search/changes.hpp"
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -45,8 +46,9 @@ class Combinations {
     trust::VerdictKind verdict;
   };
   std::optional<Enough> enough(const spec::Question& question);
-  std::optional<Solution> verify(Changed run);
-  std::optional<Solution> first_form(const Changed& run, const Change& last);
+  const Changed* apply(const Changed& run, const Change& change, std::size_t step, std::size_t depth);
+  std::optional<Solution> verify(const Changed& run);
+  std::optional<Solution> first_form(const Changed& run, const Change& last, std::size_t depth);
   std::optional<Solution> strong_forms(const Changed& run, const Set& set, std::size_t at = 0);
   std::optional<Solution> relaxed(const Set& set, std::size_t at, const Changed& run, trust::VerdictKind verdict);
   std::optional<Solution> of(const Changed& start, const Set& set);
@@ -57,6 +59,7 @@ class Combinations {
   bool extend(Set& set, std::size_t below, std::size_t missing, const Change& last);
 
   Changed start_;
+  std::array<Changed, most_together> made_;  ///< the run after each change of the set that is tried
   Larger larger_;
   const Restate& restate_;
   bool takes_tight_;
