@@ -21,6 +21,17 @@ bool covers(const PlannedRun& a, const PlannedRun& b) {
 
 bool equals(const PlannedRun& a, const PlannedRun& b) { return covers(a, b) && covers(b, a); }
 
+/// Whether one of the kept runs does it. That one moves forward: most runs are covered by what covered the one before.
+template <class Does>
+bool any_does(std::vector<PlannedRun>& kept, Does does) {
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    if (!does(kept[i])) continue;
+    std::swap(kept[i], kept[i / 2]);
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool Keeper::is_kept_out(const PlannedRun& run, const PlannedRun& by) const {
@@ -38,13 +49,9 @@ bool Keeper::is_beaten(std::uint32_t base, quantity::Bytes memory, quantity::Sec
   const bool is_ranked_by_step = space_.question().objective == Objective::step_time;
   if (!is_ranked_by_step || best.size() < space_.question().best) return false;
   if (!best.empty() && step <= best.back().step) return false;
-  auto& front = findings_.front;
-  for (std::size_t i = 0; i < front.size(); ++i) {
-    if (front[i].choice.base != base || front[i].memory > memory || front[i].step >= step) continue;
-    std::swap(front[i], front[i / 2]);
-    return true;
-  }
-  return false;
+  return any_does(findings_.front, [&](const PlannedRun& kept) {
+    return kept.choice.base == base && kept.memory <= memory && kept.step < step;
+  });
 }
 
 void Keeper::take_best(const PlannedRun& run) {
@@ -79,14 +86,9 @@ void Keeper::add_misses(const Findings& other) {
   findings_.unanswered += other.unanswered - 1;
 }
 
-/// Most runs are covered by the one that covered the run before.
 void Keeper::take_front(const PlannedRun& run) {
   auto& front = findings_.front;
-  for (std::size_t i = 0; i < front.size(); ++i) {
-    if (!is_kept_out(run, front[i])) continue;
-    if (i > 0) std::swap(front[i], front[i / 2]);
-    return;
-  }
+  if (any_does(front, [&](const PlannedRun& other) { return is_kept_out(run, other); })) return;
   std::erase_if(front, [&](const PlannedRun& other) { return is_kept_out(other, run); });
   front.push_back(run);
 }
