@@ -64,33 +64,50 @@ std::optional<Family> Families::wrapper_of(const ConfigDocument& document) const
   return family && family->description().contains("towers") ? family : std::nullopt;
 }
 
-Family Families::of(const ConfigDocument& document, std::string_view as) const {
-  if (!as.empty()) {
-    if (auto family = named(as)) return *std::move(family);
-    std::vector<std::string_view> names;
-    for (const auto& entry : embedded_families()) names.push_back(entry.id);
-    throw quantity::BadInput("--as", fmt::format("'{}' is not a model type we know", as),
-                             quantity::did_you_mean(as, names));
-  }
-  const auto inner = document.text_model().text(model_type_key);
-  const auto outer = document.root().text(model_type_key);
-  const auto wrapper = wrapper_of(document);
-  if (inner && document.is_nested()) {
-    if (auto family = named(inner->value)) return *std::move(family);
-  }
+namespace {
+
+Family asked_for(const Families& families, std::string_view as) {
+  if (auto family = families.named(as)) return *std::move(family);
+  std::vector<std::string_view> names;
+  for (const auto& entry : embedded_families()) names.push_back(entry.id);
+  throw quantity::BadInput("--as", fmt::format("'{}' is not a model type we know", as),
+                           quantity::did_you_mean(as, names));
+}
+
+/// What the text model of a file may be known by, the nearest name first.
+std::vector<std::string> names_of(const ConfigDocument& document, const std::optional<Family>& wrapper) {
+  std::vector<std::string> names;
+  const auto add = [&](const auto& found) {
+    if (found) names.push_back(found->value);
+  };
+  if (document.is_nested()) add(document.text_model().text(model_type_key));
   if (wrapper && wrapper->description().contains("text")) {
-    const auto name = wrapper->description().at("text").get<std::string>();
+    names.push_back(wrapper->description().at("text").get<std::string>());
+  }
+  add(document.root().text(model_type_key));
+  return names;
+}
+
+/// By the class that a file without a known type names; empty where none is known either.
+std::string_view class_family(const ConfigDocument& document) {
+  const auto classes = document.root().texts(architectures_key);
+  if (!classes) return {};
+  for (const auto& name : classes->value) {
+    if (const std::string_view id = family_of_class(name); !id.empty()) return id;
+  }
+  return {};
+}
+
+}  // namespace
+
+Family Families::of(const ConfigDocument& document, std::string_view as) const {
+  if (!as.empty()) return asked_for(*this, as);
+  for (const auto& name : names_of(document, wrapper_of(document))) {
     if (auto family = named(name)) return *std::move(family);
   }
-  if (outer) {
-    if (auto family = named(outer->value)) return *std::move(family);
-  }
-  if (const auto classes = document.root().texts(architectures_key)) {
-    for (const auto& name : classes->value) {
-      const auto id = family_of_class(name);
-      if (!id.empty()) return *named(id);
-    }
-  }
+  if (const auto id = class_family(document); !id.empty()) return *named(id);
+  const auto inner = document.text_model().text(model_type_key);
+  const auto outer = document.root().text(model_type_key);
   if (inner) refuse_unknown(*this, document, *inner);
   if (outer) refuse_unknown(*this, document, *outer);
   throw quantity::BadInput(document.at("/model_type"), "is missing, and no known class stands under 'architectures'",

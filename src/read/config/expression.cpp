@@ -7,11 +7,28 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <span>
 #include <vector>
 
 namespace llmcalc::read {
 namespace {
+
+struct Operator {
+  std::string_view sign;
+  double (*apply)(double a, double b);
+};
+constexpr std::array sums{
+    Operator{"+", [](double a, double b) { return a + b; }},
+    Operator{"-", [](double a, double b) { return a - b; }},
+};
+constexpr std::array products{
+    Operator{"*", [](double a, double b) { return a * b; }},
+    Operator{"//", [](double a, double b) { return std::floor(a / b); }},
+    Operator{"/", [](double a, double b) { return a / b; }},
+    Operator{"%", [](double a, double b) { return a - b * std::floor(a / b); }},
+};
 
 /// Reads and computes in one pass; parts that a condition rules out are read without being computed.
 class Evaluation {
@@ -84,35 +101,18 @@ class Evaluation {
     return truth(sign == "<=" ? a <= b : a >= b);
   }
 
-  Amount sum() {
-    Amount left = product();
+  /// Operands with operators of one rank between them, from the left on.
+  Amount chain(std::span<const Operator> operators, Amount (Evaluation::*operand)()) {
+    Amount left = (this->*operand)();
     for (;;) {
-      if (text_.take("+")) {
-        left = computed(left, product(), [](double a, double b) { return a + b; });
-      } else if (text_.take("-")) {
-        left = computed(left, product(), [](double a, double b) { return a - b; });
-      } else {
-        return left;
-      }
+      const auto next = std::ranges::find_if(operators, [&](const auto& each) { return text_.take(each.sign); });
+      if (next == operators.end()) return left;
+      left = computed(left, (this->*operand)(), next->apply);
     }
   }
 
-  Amount product() {
-    Amount left = factor();
-    for (;;) {
-      if (text_.take("*")) {
-        left = computed(left, factor(), [](double a, double b) { return a * b; });
-      } else if (text_.take("//")) {
-        left = computed(left, factor(), [](double a, double b) { return std::floor(a / b); });
-      } else if (text_.take("/")) {
-        left = computed(left, factor(), [](double a, double b) { return a / b; });
-      } else if (text_.take("%")) {
-        left = computed(left, factor(), [](double a, double b) { return a - b * std::floor(a / b); });
-      } else {
-        return left;
-      }
-    }
-  }
+  Amount sum() { return chain(sums, &Evaluation::product); }
+  Amount product() { return chain(products, &Evaluation::factor); }
 
   Amount factor() {
     constexpr int deepest = 200;

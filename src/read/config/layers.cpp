@@ -48,15 +48,16 @@ void check_layer_list(ConfigReader& reader) {
   const auto types = reader.object().texts(key);
   if (!types) return;
   reader.came_from("full_every", types->pointer);
-  const auto words = reader.field_value("layer_words");
+  const auto known = reader.field_value("layer_words");
+  const auto refuse = [&](const std::string& problem) { reader.refuse("full_every", problem); };
   const auto layers = reader.shape().layers;
   if (std::ssize(types->value) != layers) {
-    reader.refuse("full_every", fmt::format("lists {} layers, expected {}", types->value.size(), layers));
+    refuse(fmt::format("lists {} layers, expected {}", types->value.size(), layers));
   }
+  if (known.value == nullptr) return;
   for (const auto& type : types->value) {
-    if (words.value == nullptr || std::find(words.value->begin(), words.value->end(), type) != words.value->end())
-      continue;
-    reader.refuse("full_every", fmt::format("holds '{}', expected one of {}", type, words.value->dump()));
+    const bool found = std::find(known.value->begin(), known.value->end(), type) != known.value->end();
+    if (!found) refuse(fmt::format("holds '{}', expected one of {}", type, known.value->dump()));
   }
 }
 
@@ -113,35 +114,51 @@ std::vector<spec::Projection> matrices_beside(ConfigReader& reader, std::int64_t
   return found;
 }
 
+struct SizeField {
+  std::string_view name;
+  std::int64_t spec::LayerPlan::*size;
+};
+constexpr SizeField size_fields[] = {
+    {"heads", &spec::LayerPlan::heads},
+    {"kv_heads", &spec::LayerPlan::kv_heads},
+    {"head_dim", &spec::LayerPlan::head_dim},
+    {"value_dim", &spec::LayerPlan::value_dim},
+    {"input_width", &spec::LayerPlan::input_width},
+    {"query_rank", &spec::LayerPlan::query_rank},
+    {"output_rank", &spec::LayerPlan::output_rank},
+    {"output_groups", &spec::LayerPlan::output_groups},
+    {"low_rank", &spec::LayerPlan::low_rank},
+    {"mlp_low_rank", &spec::LayerPlan::mlp_low_rank},
+    {"ffn", &spec::LayerPlan::ffn},
+    {"expert_ffn", &spec::LayerPlan::expert_ffn},
+    {"extra", &spec::LayerPlan::extra},
+};
+
+struct MarkField {
+  std::string_view name;
+  bool spec::LayerPlan::*mark;
+};
+constexpr MarkField mark_fields[] = {
+    {"repeated", &spec::LayerPlan::repeated},
+    {"keys_are_values", &spec::LayerPlan::keys_are_values},
+    {"borrows_keys", &spec::LayerPlan::borrows_keys},
+    {"borrows_index", &spec::LayerPlan::borrows_index},
+    {"attends_to_tower", &spec::LayerPlan::attends_to_tower},
+    {"crosses_to_tower", &spec::LayerPlan::crosses_to_tower},
+    {"sparse_gate", &spec::LayerPlan::sparse_gate},
+    {"projects_behind", &spec::LayerPlan::projects_behind},
+};
+
 spec::LayerPlan planned(ConfigReader& reader, std::int64_t layer) {
   const spec::Shape& shape = reader.shape();
+  const auto is_true = [&](std::string_view name) { return reader.layer_value(name, layer).is_true(); };
   spec::LayerPlan plan;
   plan.mixer = mixer_of(reader, layer);
-  plan.windowed = shape.window.window > 0 &&
-                  (!reader.describes_layers("windowed") || reader.layer_value("windowed", layer).is_true());
-  plan.experts = shape.moe.experts > 0 && reader.layer_value("experts", layer).is_true();
-  plan.mlp = !reader.describes_layers("mlp") || reader.layer_value("mlp", layer).is_true();
-  plan.repeated = reader.layer_value("repeated", layer).is_true();
-  plan.heads = size_of(reader, "heads", layer);
-  plan.kv_heads = size_of(reader, "kv_heads", layer);
-  plan.head_dim = size_of(reader, "head_dim", layer);
-  plan.value_dim = size_of(reader, "value_dim", layer);
-  plan.input_width = size_of(reader, "input_width", layer);
-  plan.query_rank = size_of(reader, "query_rank", layer);
-  plan.output_rank = size_of(reader, "output_rank", layer);
-  plan.output_groups = size_of(reader, "output_groups", layer);
-  plan.keys_are_values = reader.layer_value("keys_are_values", layer).is_true();
-  plan.borrows_keys = reader.layer_value("borrows_keys", layer).is_true();
-  plan.borrows_index = reader.layer_value("borrows_index", layer).is_true();
-  plan.attends_to_tower = reader.layer_value("attends_to_tower", layer).is_true();
-  plan.crosses_to_tower = reader.layer_value("crosses_to_tower", layer).is_true();
-  plan.sparse_gate = reader.layer_value("sparse_gate", layer).is_true();
-  plan.low_rank = size_of(reader, "low_rank", layer);
-  plan.mlp_low_rank = size_of(reader, "mlp_low_rank", layer);
-  plan.projects_behind = reader.layer_value("projects_behind", layer).is_true();
-  plan.ffn = size_of(reader, "ffn", layer);
-  plan.expert_ffn = size_of(reader, "expert_ffn", layer);
-  plan.extra = size_of(reader, "extra", layer);
+  plan.windowed = shape.window.window > 0 && (!reader.describes_layers("windowed") || is_true("windowed"));
+  plan.experts = shape.moe.experts > 0 && is_true("experts");
+  plan.mlp = !reader.describes_layers("mlp") || is_true("mlp");
+  for (const auto& [name, mark] : mark_fields) plan.*mark = is_true(name);
+  for (const auto& [name, size] : size_fields) plan.*size = size_of(reader, name, layer);
   plan.beside = matrices_beside(reader, layer);
   return plan;
 }
