@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <optional>
 #include <utility>
 
 namespace llmcalc::read {
@@ -138,54 +139,82 @@ std::string with_gaps(const ShellWord& word) {
   return text;
 }
 
-LaunchCommand unwrapped(const ShellCommand& command, std::string_view place, int depth) {
-  LaunchCommand launch;
-  take_environment(command, place, launch.launcher);
-  std::size_t at = 0;
-  std::vector<ShellWord> name;
-  for (bool found = true; found;) {
-    found = false;
+/// Takes off a command what stands around the program that it runs, from the front on.
+class Unwrapper {
+ public:
+  Unwrapper(const ShellCommand& command, std::string_view place, int depth)
+      : words_(command.words), place_(place), depth_(depth) {
+    take_environment(command, place, launch_.launcher);
+  }
+
+  LaunchCommand unwrap() {
+    while (true) {
+      if (auto container = of_docker()) return within(std::move(*container), place_, depth_);
+      const Launcher* launcher = next_launcher();
+      if (launcher == nullptr) break;
+      const bool named = launcher->behind == Behind::named;
+      if (at_ < words_.size() && (named || launcher->behind == Behind::image)) {
+        launch_.words = rest();
+        return within(of_image(std::move(launch_), named, place_), place_, depth_);
+      }
+    }
+    const auto left = rest();
+    if (!runs_text(left)) return program();
+    launch_.words = without_shell({left[0], left[1], {with_gaps(left[2]), left[2].line}}, place_);
+    return within(std::move(launch_), place_, depth_);
+  }
+
+ private:
+  std::vector<ShellWord> rest() const { return {words_.begin() + static_cast<std::ptrdiff_t>(at_), words_.end()}; }
+
+  std::optional<LaunchCommand> of_docker() const {
     for (const auto docker : {"docker run", "podman run"}) {
-      if (const auto length = matched(docker, command.words, at); length > 0) {
-        LaunchCommand container = docker_launch(command.words, at + length, place);
-        add_around(launch.launcher, container);
-        return within(std::move(container), place, depth);
-      }
-    }
-    for (const Launcher& launcher : launchers()) {
-      const auto length = matched(launcher.name, command.words, at);
+      const auto length = matched(docker, words_, at_);
       if (length == 0) continue;
-      const auto begin = command.words.begin() + static_cast<std::ptrdiff_t>(at);
-      if (launcher.is_program) name.assign(begin, begin + static_cast<std::ptrdiff_t>(length));
-      at += length;
-      skip_options(launcher, command.words, place, at, launch.launcher);
-      const bool runs_image = launcher.behind == Behind::image || launcher.behind == Behind::named;
-      if (runs_image && at < command.words.size()) {
-        launch.words.assign(command.words.begin() + static_cast<std::ptrdiff_t>(at), command.words.end());
-        return within(of_image(std::move(launch), launcher.behind == Behind::named, place), place, depth);
-      }
-      if (launcher.behind == Behind::word && at < command.words.size()) ++at;
-      found = true;
-      break;
+      LaunchCommand container = docker_launch(words_, at_ + length, place_);
+      add_around(launch_.launcher, container);
+      return container;
     }
+    return std::nullopt;
   }
-  const auto rest =
-      std::vector<ShellWord>(command.words.begin() + static_cast<std::ptrdiff_t>(at), command.words.end());
-  if (runs_text(rest)) {
-    launch.words = without_shell({rest[0], rest[1], {with_gaps(rest[2]), rest[2].line}}, place);
-    return within(std::move(launch), place, depth);
+
+  /// Past the launcher that comes next, its options and its own word; null where the program comes.
+  const Launcher* next_launcher() {
+    for (const Launcher& launcher : launchers()) {
+      const auto length = matched(launcher.name, words_, at_);
+      if (length == 0) continue;
+      const auto begin = words_.begin() + static_cast<std::ptrdiff_t>(at_);
+      if (launcher.is_program) name_.assign(begin, begin + static_cast<std::ptrdiff_t>(length));
+      at_ += length;
+      skip_options(launcher, words_, place_, at_, launch_.launcher);
+      if (launcher.behind == Behind::word && at_ < words_.size()) ++at_;
+      return &launcher;
+    }
+    return nullptr;
   }
-  if (at < command.words.size() && program_name(command.words[at].text) == "python") {
-    ++at;
-    while (at < command.words.size() && is_option(command.words[at].text) && command.words[at].text != "-m") ++at;
+
+  /// What is left, without its interpreter.
+  LaunchCommand program() {
+    if (at_ < words_.size() && program_name(words_[at_].text) == "python") {
+      ++at_;
+      while (at_ < words_.size() && is_option(words_[at_].text) && words_[at_].text != "-m") ++at_;
+    }
+    if (at_ < words_.size() && (words_[at_].text == "-m" || words_[at_].text == "--module")) ++at_;
+    launch_.words = name_;
+    launch_.words.insert(launch_.words.end(), words_.begin() + static_cast<std::ptrdiff_t>(at_), words_.end());
+    return std::move(launch_);
   }
-  launch.words.assign(command.words.begin() + static_cast<std::ptrdiff_t>(std::min(at, command.words.size())),
-                      command.words.end());
-  if (!launch.words.empty() && (launch.words.front().text == "-m" || launch.words.front().text == "--module")) {
-    launch.words.erase(launch.words.begin());
-  }
-  launch.words.insert(launch.words.begin(), name.begin(), name.end());
-  return launch;
+
+  const std::vector<ShellWord>& words_;
+  std::string_view place_;
+  int depth_;
+  std::size_t at_ = 0;
+  std::vector<ShellWord> name_;  ///< of a launcher that is itself the program
+  LaunchCommand launch_;
+};
+
+LaunchCommand unwrapped(const ShellCommand& command, std::string_view place, int depth) {
+  return Unwrapper(command, place, depth).unwrap();
 }
 
 }  // namespace
