@@ -30,17 +30,16 @@ std::string source_of(const trust::ErrorBar& bar) {
 }  // namespace
 
 Verdict verdict(const spec::Question& question, const trust::Need& need) {
-  const Bytes needed = need.accelerator;
   const trust::ErrorBar bar = trust::error_bar(question);
   Verdict v;
   v.kind = trust::judge(question, need);
   v.capacity = trust::capacity_of(question).value_or(Bytes{});
-  v.needed = needed;
+  v.needed = need.accelerator;
   v.error = bar.allocated;
   v.error_source = source_of(bar);
   v.shown = bar.device;
-  v.low = around(needed, 1.0 - bar.allocated.below);
-  v.high = around(needed, 1.0 + bar.allocated.above);
+  v.low = around(v.needed, 1.0 - bar.allocated.below);
+  v.high = around(v.needed, 1.0 + bar.allocated.above);
   v.host_capacity = spec::host_capacity_of(question).value_or(Bytes{});
   v.host_needed = need.host;
   return v;
