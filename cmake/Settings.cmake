@@ -7,7 +7,8 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
     INTERFACE -Wall
               -Wextra
               -Wpedantic
-              -Wshadow
+              # Where files are compiled together, a name of one is in the way of another's.
+              $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>
               -Wconversion
               -Wsign-conversion
               -Wcast-qual
@@ -61,4 +62,5 @@ set(llmcalc_standard_headers
     <utility>
     <variant>
     <vector>
-    <fmt/format.h>)
+    <fmt/format.h>
+    ${llmcalc_headers_together})
