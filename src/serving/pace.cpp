@@ -1,8 +1,5 @@
 #include "serving/pace.hpp"
 
-#include "llmcalc/spec/question.hpp"
-#include "serving/vllm_releases.hpp"
-
 namespace llmcalc::serving {
 
 namespace {
@@ -37,14 +34,6 @@ const Overheads& overheads() { return common_overheads; }
 const Pace& pace_of(spec::Engine engine) {
   if (engine == spec::Engine::sglang) return sglang;
   return engine == spec::Engine::trtllm ? trtllm : vllm;
-}
-
-/// Steps of vLLM 0.8 take 1.1 to 1.3 ms longer than those of later releases (vllm pulls 16035 and 16937: 7.5 and 7.8 ms
-/// of Llama 8B on H100 with one request), and its EAGLE ran without graphs (v1/spec_decode/eagle.py).
-Launching launching_of(const Deployment& deployment) {
-  const Setup& setup = deployment.setup;
-  const bool early = deployment.question.serving.engine == spec::Engine::vllm && setup.release < of_vllm::leaner_steps;
-  return {setup.graph_batch == 0, early || setup.graph_batch == 0, early ? 1200.0 : 0.0};
 }
 
 double sustained(const spec::Accelerator& gpu) { return gpu.arch.starts_with("Hopper") ? 1.22 : 1.0; }

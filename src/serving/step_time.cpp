@@ -1,5 +1,7 @@
 #include "serving/step_time.hpp"
 
+#include "serving/pace.hpp"
+
 #include <algorithm>
 #include <cmath>
 

@@ -3,7 +3,6 @@
 
 #include "llmcalc/quantity/quantity.hpp"
 #include "llmcalc/serving/engine.hpp"
-#include "serving/pace.hpp"
 #include "serving/step_work.hpp"
 
 namespace llmcalc::serving {
@@ -19,6 +18,19 @@ struct ServingStepTime {
   quantity::Seconds total() const { return matrices + attention + experts + exchange + overhead; }
   ServingStepTime& operator+=(const ServingStepTime& more);
 };
+
+/// What the host does kernel by kernel, while the accelerator waits for it where it is faster.
+struct Launching {
+  bool all = false;      ///< no graph was captured (--graphs 0, transformers)
+  bool drafts = false;   ///< none of the layers that propose tokens
+  double step_us = 0.0;  ///< a step that is scheduled only after the one before
+};
+
+/// A layer whose kernels are launched one by one: 0.80 ms on A800 (28 layers in 22 to 23 ms, vllm-omni issue 7960),
+/// 0.65 on RTX 5090 (64 layers in 42 to 45 ms, of one sequence as of eight; local-inference-lab/vllm pull 314).
+inline constexpr double launched_layer_us = 725;
+
+Launching launching_of(const Deployment& deployment);
 
 /// Prices steps of one layout.
 class StepClock {

@@ -1,0 +1,16 @@
+// What it costs a host to launch the kernels of a step one by one.
+#include "llmcalc/spec/question.hpp"
+#include "serving/step_time.hpp"
+#include "serving/vllm_releases.hpp"
+
+namespace llmcalc::serving {
+
+/// Steps of vLLM 0.8 take 1.1 to 1.3 ms longer than those of later releases (vllm pulls 16035 and 16937: 7.5 and 7.8 ms
+/// of Llama 8B on H100 with one request), and its EAGLE ran without graphs (v1/spec_decode/eagle.py).
+Launching launching_of(const Deployment& deployment) {
+  const Setup& setup = deployment.setup;
+  const bool early = deployment.question.serving.engine == spec::Engine::vllm && setup.release < of_vllm::leaner_steps;
+  return {setup.graph_batch == 0, early || setup.graph_batch == 0, early ? 1200.0 : 0.0};
+}
+
+}  // namespace llmcalc::serving
