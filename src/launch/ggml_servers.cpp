@@ -29,6 +29,17 @@ std::string file_suffix(formats::Quant quant) {
 /// What Ollama's library has under a name without a type in its tag.
 bool is_usual(formats::Quant quant) { return quant == formats::Quant::q4_k_m || quant == formats::Quant::mxfp4_moe; }
 
+/// What no option of a command says (ollama docs/modelfile.md, PARAMETER; api/types.go, Options).
+std::string modelfile(const spec::EngineOptions& options, const std::string& model) {
+  std::string lines;
+  const auto add = [&](std::string_view name, std::optional<std::int64_t> value) {
+    if (value) lines += fmt::format("\\nPARAMETER {} {}", name, *value);
+  };
+  add("num_gpu", options.gpu_layers);
+  add("num_batch", options.ubatch);
+  return lines.empty() ? lines : fmt::format("printf \"FROM {}{}\\n\" > Modelfile; ", model, lines);
+}
+
 }  // namespace
 
 std::string llama_command(const serving::Deployment& d, const ServedNames& names) {
@@ -54,14 +65,17 @@ std::string llama_command(const serving::Deployment& d, const ServedNames& names
 }
 
 std::string ollama_command(const serving::Deployment& d, const ServedNames& names) {
-  std::string command = fmt::format("OLLAMA_CONTEXT_LENGTH={} ", d.setup.context);
+  const auto quant = d.question.serving.quant;
+  const std::string model =
+      is_usual(quant) ? names.model : fmt::format("{}:{}", names.model, formats::facts(quant).name);
+  const std::string file = modelfile(d.question.serving.options, model);
+  std::string command = file + fmt::format("OLLAMA_CONTEXT_LENGTH={} ", d.setup.context);
   if (d.setup.slots > 1) command += fmt::format("OLLAMA_NUM_PARALLEL={} ", d.setup.slots);
   if (d.setup.cache != CacheType::f16) {
     command += fmt::format("OLLAMA_FLASH_ATTENTION=1 OLLAMA_KV_CACHE_TYPE={} ", spec::name_of(d.setup.cache));
   }
-  command += fmt::format("ollama serve & ollama run {}", names.model);
-  const auto quant = d.question.serving.quant;
-  return is_usual(quant) ? command : command + fmt::format(":{}", formats::facts(quant).name);
+  if (file.empty()) return command + "ollama serve & ollama run " + model;
+  return command + "ollama serve & ollama create served -f Modelfile && ollama run served";
 }
 
 }  // namespace llmcalc::launch

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <optional>
 #include <variant>
 
 namespace llmcalc::serving {
@@ -82,19 +81,12 @@ void note_scheme(const spec::Question& question, Notes& notes) {
   }
 }
 
-/// Ollama has no option of its command for these (api/types.go, Options; docs/modelfile.md).
+/// Ollama's command has no option for it (api/types.go, Options; docs/modelfile.md).
 void note_parameters(const spec::Serving& serving, Notes& notes) {
-  if (serving.engine != spec::Engine::ollama) return;
-  const auto& options = serving.options;
-  std::string said;
-  const auto add = [&](std::string_view name, std::optional<std::int64_t> value) {
-    if (value) said += fmt::format("{}'PARAMETER {} {}'", said.empty() ? "" : ", ", name, *value);
-  };
-  const bool drafts = options.draft.kind != spec::DraftKind::none;
-  add("num_gpu", options.gpu_layers);
-  add("num_batch", options.ubatch);
-  add("draft_num_predict", drafts ? std::optional(options.draft.tokens) : std::nullopt);
-  if (!said.empty()) notes.push_back(fmt::format("Ollama takes this from its Modelfile: {}", said));
+  const spec::Draft& draft = serving.options.draft;
+  if (serving.engine != spec::Engine::ollama || draft.kind == spec::DraftKind::none) return;
+  notes.push_back(
+      fmt::format("Ollama takes drafts from its Modelfile: 'PARAMETER draft_num_predict {}'", draft.tokens));
 }
 
 bool leaves_experts(const spec::Question& question) {

@@ -100,4 +100,6 @@ TEST_CASE("the type of a GGUF is read back from the name of its file or from its
 TEST_CASE("Ollama's command read back has the same answer") {
   check_read_back({"--model", "llama-3.1-8b", "--gpu", "rtx-4090", "--quant", "q4_k_m"},
                   {"--engine", "ollama", "--context", "16384", "--slots", "2", "--kv-dtype", "q8_0"});
+  check_read_back({"--model", "llama-3.1-8b", "--gpu", "rtx-4090", "--quant", "q8_0"},
+                  {"--engine", "ollama", "--context", "8192", "--gpu-layers", "20", "--ubatch", "256"});
 }

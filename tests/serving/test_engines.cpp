@@ -117,10 +117,10 @@ TEST_CASE("an encoder makes no tokens to serve") {
   CHECK_THROWS_AS(serving::serve(test::served({"model", "bert-base-uncased", "gpu", "l40s"})), quantity::BadInput);
 }
 
-TEST_CASE("what Ollama is told by a file alone is said") {
-  const auto answer = serving::serve(test::served({"model", "llama-3.1-8b", "engine", "ollama", "quant", "q4_k_m",
-                                                   "gpu", "rtx-4090", "gpu_layers", "20", "ubatch", "256"}));
-  const std::string said = "Ollama takes this from its Modelfile: 'PARAMETER num_gpu 20', 'PARAMETER num_batch 256'";
+TEST_CASE("what Ollama is told of drafts by a file alone is said") {
+  const auto answer = serving::serve(test::served(
+      {"model", "llama-3.1-8b", "engine", "ollama", "quant", "q4_k_m", "gpu", "rtx-4090", "draft", "llama-3.2-1b:4"}));
+  const std::string said = "Ollama takes drafts from its Modelfile: 'PARAMETER draft_num_predict 4'";
   CHECK(std::ranges::find(answer.notes, said) != answer.notes.end());
 }
 

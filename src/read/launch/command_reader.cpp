@@ -3,6 +3,7 @@
 #include "llmcalc/quantity/text.hpp"
 #include "read/launch/formats.hpp"
 #include "read/launch/recognize.hpp"
+#include "read/servers/modelfile.hpp"
 #include "read/shell/launcher_words.hpp"
 #include "read/shell/starters.hpp"
 
@@ -145,15 +146,16 @@ Settings CommandReader::with_file(Options options, std::string_view key) {
 
 void CommandReader::add_file(const std::string& path, const std::string& where, std::vector<Settings>& files) {
   if (const auto file = find_(path)) {
-    files.push_back(flat(parse_settings(file->text, file->place)));
+    auto modelfile = parse_modelfile(file->text, file->place);
+    files.push_back(modelfile ? *std::move(modelfile) : flat(parse_settings(file->text, file->place)));
   } else {
     assumptions_.push_back(path + " (" + where + ") was not read: it is not there, or not in the folder; say --from " +
                            path);
   }
 }
 
-bool is_ollama_server(const ShellCommand& command) {
-  return command.words.size() >= 2 && base_name(command.words[0].text) == "ollama" && command.words[1].text == "serve";
+bool calls_ollama(const ShellCommand& command, std::string_view verb) {
+  return command.words.size() >= 2 && base_name(command.words[0].text) == "ollama" && command.words[1].text == verb;
 }
 
 void name_further(const ShellCommand& command, std::string_view place, Reading& first) {

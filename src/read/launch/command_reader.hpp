@@ -34,8 +34,8 @@ class CommandReader {
   std::vector<std::string> assumptions_;
 };
 
-/// `ollama serve`, which loads what `ollama run` names.
-bool is_ollama_server(const ShellCommand& command);
+/// `ollama serve`, which loads what `ollama run` names; `ollama create` names what a Modelfile says.
+bool calls_ollama(const ShellCommand& command, std::string_view verb);
 
 /// Of several programs that a file starts the first is asked about, and the others are named.
 void name_further(const ShellCommand& command, std::string_view place, Reading& first);

@@ -22,6 +22,7 @@ const Format& trainer_format();
 const Format& llama_factory_server_format();
 const Format& llama_server_format();
 const Format& modelfile_format();
+const Format& ollama_create_format();
 const Format& ollama_format();
 const Format& sglang_format();
 const Format& trtllm_format();

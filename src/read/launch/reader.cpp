@@ -124,13 +124,16 @@ Reading Reader::command(std::string_view text, std::string_view place, const Set
   };
   const Reader reader(find, depth_);
   std::optional<Reading> first;
+  bool created = false;                // a model from a Modelfile, which the next command runs
   std::optional<ShellCommand> server;  // `ollama serve`, in whose variables `ollama run` starts a model
   for (ShellCommand command : script.commands) {
     if (first) {
-      name_further(command, place, *first);
-    } else if (is_ollama_server(command)) {
+      const bool runs_created = created && calls_ollama(command, "run");
+      if (!runs_created) name_further(command, place, *first);
+    } else if (calls_ollama(command, "serve")) {
       server = std::move(command);
     } else {
+      created = calls_ollama(command, "create");
       if (server) command.environment.insert(server->environment.begin(), server->environment.end());
       first = CommandReader(reader, find, place).read(command, job);
     }

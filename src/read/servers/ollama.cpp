@@ -16,7 +16,7 @@ constexpr FormatRow modelfile_rows[] = {
 
 constexpr Spelling caches[] = {{"f16", ""}, {"q8_0", "q8_0"}, {"q4_0", "q4_0"}};
 
-constexpr FormatRow command_rows[] = {
+constexpr FormatRow server_rows[] = {
     {"context_length", Use::term, "context"},
     {"num_parallel", Use::term, "slots"},
     {"kv_cache_type", Use::term, "kv_dtype", caches},
@@ -25,11 +25,14 @@ constexpr FormatRow command_rows[] = {
     {"max_loaded_models", Use::unmapped, "one model at a time"},
     {"gpu_overhead", Use::term, "other_usage"},
     {"sched_spread"},
-    {"*"},
 };
 
+constexpr FormatRow further_rows[] = {{"*"}};
+
 constexpr std::span<const FormatRow> modelfile_tables[] = {modelfile_rows};
-constexpr std::span<const FormatRow> command_tables[] = {command_rows};
+constexpr std::span<const FormatRow> command_tables[] = {server_rows, further_rows};
+/// `ollama create NAME -f Modelfile`, behind `ollama serve` with its variables.
+constexpr std::span<const FormatRow> create_tables[] = {server_rows, modelfile_rows};
 
 void modelfile_rules(Sheet& sheet) {
   take_served_model(sheet, {"from"});
@@ -45,6 +48,11 @@ void command_rules(Sheet& sheet) {
 
 const Format& modelfile_format() {
   static constexpr Format format{"Ollama Modelfile", "ollama", modelfile_tables, nullptr, modelfile_rules, true};
+  return format;
+}
+
+const Format& ollama_create_format() {
+  static constexpr Format format{"ollama command", "ollama", create_tables, nullptr, modelfile_rules, true};
   return format;
 }
 

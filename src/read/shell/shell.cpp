@@ -30,6 +30,16 @@ bool is_among(const std::array<std::string_view, n>& names, std::string_view nam
   return std::ranges::find(names, name) != names.end();
 }
 
+/// What printf makes of a format without directives.
+std::string with_line_ends(std::string_view format) {
+  std::string text;
+  for (auto at = format.find("\\n"); at != format.npos; at = format.find("\\n")) {
+    text.append(format.substr(0, at)).append("\n");
+    format.remove_prefix(at + 2);
+  }
+  return text.append(format);
+}
+
 bool is_read(std::string_view name) {
   return is_among(read_variables, name) ||
          std::ranges::any_of(read_prefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
@@ -187,6 +197,7 @@ class Shell : private ShellWords {
     if (name.empty() || words_.empty()) return;
     const std::string& program = words_.front().text;
     if (program == "cat" && document) script_.files[name] = document->text;
+    if (program == "printf" && words_.size() == 2) script_.files[name] = with_line_ends(words_[1].text);
     if (program != "echo") return;
     std::string text;
     for (std::size_t i = 1; i < words_.size(); ++i) {

@@ -58,6 +58,7 @@ constexpr Starter starters[] = {
     {"trtllm-serve", trtllm_format, {}, "extra_llm_api_options"},
     {"llama-server", llama_server_format, {}, "models_preset"},
     {"llama_cpp.server", llama_server_format, {}, "config_file"},
+    {"ollama create", ollama_create_format, {}, "f"},
     {"ollama run", ollama_format},
     {"ollama serve", ollama_format},
 };
