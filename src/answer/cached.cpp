@@ -39,14 +39,15 @@ bool has_pools(const spec::Question& question, const frameworks::Profile& profil
   return profile.allocator.pools_by_stream && by_parameter && grows;
 }
 
-/// What the streams' pools hold: at the peak gathered weights are there, of the sharded gradients some, and in the
-/// pool of all else the place of the 16-bit logits that the eager loss has already let go.
+/// What the streams' pools hold: at the peak of all else, in whose pool is the place of the 16-bit logits that the
+/// eager loss has already let go, some sharded gradients are there, and nothing of what weights were gathered into
+/// before they were copied out: those outside the layers, and a layer's.
 Bytes pooled(const spec::Question& question, const frameworks::Profile& profile, const memory::StepMemory& memory) {
   const auto& alive = memory.peak().alive;
   const bool eager = profile.head.eager_loss && !profile.head.narrow_loss_kernel;
   const std::int64_t logits = eager ? logits_of(question) : 0;
   const Bytes gradients = std::max(bytes(0), highest_of(memory, Phase::optimizer).gradients - alive.gradients);
-  return alive.total() + gradients + bytes(quantity::product(logits, layers::half_width));
+  return alive.total() + gradients + memory.gathering + bytes(quantity::product(logits, layers::half_width));
 }
 
 /// Whether PyTorch's kernels make the loss of whole fp32 logits, each result in a tensor of its own.

@@ -206,6 +206,7 @@ Profile torchtitan_profile(const Run& run) {
   p.kernels.saves_products = true;
   p.kernels.stops_recompute = training.compile || !holds(Behaviour::torchtitan_recomputes_whole, training.software);
   p.attention.rotates_complex = true;
+  p.exchange.gathers_table_apart = holds(Behaviour::torchtitan_table_apart, training.software);
   p.exchange.overlaps_tensor_if_asked = true;  // config/job_config.py, enable_async_tensor_parallel
   p.experts.weighs_results_wide = !training.compile;
   p.head.eager = !compiles_loss;

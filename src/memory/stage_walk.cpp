@@ -213,11 +213,22 @@ std::array<PeakMoment, phase_count> StageWalk::phases(const Stage& stage, const 
   return peaks;
 }
 
+Bytes StageWalk::gathered_at_once(BlockRuns runs) const {
+  Bytes root, widest;
+  for (const auto& [block, count] : runs) {
+    if (!rules_.streams_weights) return {};
+    const Bytes whole = weights_of(block).gathered;
+    stays_whole(block) ? root += count* whole : widest = std::max(widest, whole);
+  }
+  return root + widest;
+}
+
 StepMemory StageWalk::walk(BlockRuns runs, std::int64_t index) const {
   Stage stage = lay_out(runs);
   place(stage, index);
   StepMemory memory;
   memory.stage = index;
+  memory.gathering = gathered_at_once(runs);
   Moment in_step = resident(stage);
   memory.persistent = in_step;
   memory.persistent.workspace = stage.between_steps;  // runs without fused accumulation have no scratch gradients

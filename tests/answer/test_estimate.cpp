@@ -180,3 +180,18 @@ TEST_CASE("adapters in a loop of one's own: 36, 43, 60 and 51 GB reserved within
   CHECK(reserved("gemma-2-9b") == Approx(60e9).epsilon(0.1));
   CHECK(reserved("gemma-7b") == Approx(51e9).epsilon(0.1));
 }
+
+// torchtitan pull request 808 and benchmarks/llama3_h100_202412_torchtitan.md: Llama 3.1 8B on 8 H100.
+TEST_CASE(
+    "torchtitan reserves what each stream gathers and reduces in a pool of its own: 47.65 and 83.9 GiB within 2 %") {
+  const auto reserved = [](const std::string& more) {
+    const auto run =
+        "--model llama-3.1-8b --framework torchtitan --dtype mixed-bf16 --gpus 8 --sharding fsdp2 "
+        "--micro-batch 1 --compile 1 --gpu h100-sxm-500w " +
+        more;
+    return quantity::in_gib(answer::estimate(question(run)).memory.peak_reserved);
+  };
+  CHECK(reserved("--seq 8192 --recompute selective --framework-version 2025-01") == Approx(47.65).epsilon(0.02));
+  CHECK(reserved("--seq 32768 --recompute full --compute fp8 --framework-version 2024-12") ==
+        Approx(83.9).epsilon(0.02));
+}

@@ -176,6 +176,7 @@ struct ExchangeChoices {
   bool overlaps_within_layer = false;     ///< one layer's exchanges run beside that layer, not beside its neighbours
   bool sends_by_owner = false;            ///< each rank sends its share of the updated weights alone, beside nothing
   bool reduces_whole_gradients = false;   ///< all data-parallel ranks reduce all, though each updates a share
+  bool gathers_table_apart = false;       ///< FSDP gives the token table back behind its lookup, as a layer's weights
   bool reduces_narrow = false;            ///< gradients travel in the type of the products, however they are added up
   int passes_around_reduction = 0;        ///< over the gradients, into the tensor that is reduced and back
   ZeroEngine zero;

@@ -35,6 +35,7 @@ enum class Behaviour {
   torchtitan_widens_in_loss,
   torchtitan_recomputes_whole,
   torchtitan_compiled_loss,
+  torchtitan_table_apart,
   torchtitan_chunked_loss,
   litgpt_shuffles,
   composer_metrics_of_outputs,

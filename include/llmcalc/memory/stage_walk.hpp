@@ -56,11 +56,12 @@ struct StepMemory {
   Moment persistent;                               ///< between steps
   std::array<PeakMoment, phase_count> steady;      ///< one peak a phase, in the order of Phase
   std::array<PeakMoment, phase_count> first_step;  ///< the same before the optimizer has made its states
-  quantity::Bytes host;     ///< what rests in the memory of the host instead: offloaded states and activations
-  quantity::Bytes nvme;     ///< what rests on drives
-  CheckpointNeeds saving;   ///< beside all that, while a checkpoint is written
-  quantity::Bytes loading;  ///< of temporaries that made the model, whose blocks the allocator has from then on
-  quantity::Bytes paged;    ///< optimizer states in managed memory, on the accelerator only while it has room
+  quantity::Bytes host;       ///< what rests in the memory of the host instead: offloaded states and activations
+  quantity::Bytes nvme;       ///< what rests on drives
+  CheckpointNeeds saving;     ///< beside all that, while a checkpoint is written
+  quantity::Bytes gathering;  ///< of weights made whole at once: those outside the layers, and a layer's
+  quantity::Bytes loading;    ///< of temporaries that made the model, whose blocks the allocator has from then on
+  quantity::Bytes paged;      ///< optimizer states in managed memory, on the accelerator only while it has room
 
   const PeakMoment& peak() const;        ///< the highest of `steady`; the earliest of equals
   const PeakMoment& first_peak() const;  ///< the highest of `first_step`
@@ -146,13 +147,15 @@ class StageWalk {
   bool is_layer(std::uint16_t block) const { return block != prices_.first && !is_head(block); }
   /// FSDP gathers the blocks outside the layers once, as one unit; DeepSpeed gathers tensor by tensor.
   bool is_root(std::uint16_t block) const {
-    return profile_.exchange.zero.prefetch_bucket == 0 && (block == prices_.first || is_head(block));
+    const bool is_table = block == prices_.first && !profile_.exchange.gathers_table_apart;
+    return profile_.exchange.zero.prefetch_bucket == 0 && (is_table || is_head(block));
   }
   /// Outside the layers, where weights are one unit, and everywhere if no layer gives its weights back.
   bool stays_whole(std::uint16_t block) const { return !question_.layout.reshard || is_root(block); }
   quantity::Bytes gathered(std::uint16_t block) const {
     return !rules_.streams_weights || stays_whole(block) ? quantity::Bytes{} : weights_of(block).gathered;
   }
+  quantity::Bytes gathered_at_once(BlockRuns runs) const;
   quantity::Bytes flat_gradients(std::uint16_t block) const {
     return rules_.keeps_whole_gradients() ? weights_of(block).flat_gradients : quantity::Bytes{};
   }
