@@ -35,7 +35,7 @@ std::vector<double> number_list(std::string_view text, std::string_view place) {
   }
 }
 
-DtypeRequest setup(const Arguments& arguments) {
+DtypeRequest dtype_request(const Arguments& arguments) {
   DtypeRequest options;
   const auto& names = arguments.names(1);
   if (!names.empty()) options.dtype = find_dtype(names.front(), "dtype");
@@ -83,6 +83,6 @@ std::vector<Flag> dtype_flags() {
   };
 }
 
-Outcome dtype(const Arguments& arguments, const Environment&) { return run(setup(arguments)); }
+Outcome dtype(const Arguments& arguments, const Environment&) { return run(dtype_request(arguments)); }
 
 }  // namespace llmcalc::cli

@@ -21,7 +21,7 @@ struct FitRequest {
 
 constexpr std::array<std::string_view, 6> units{"GiB", "GB", "MiB", "MB", "TiB", "TB"};
 
-FitRequest setup(const Arguments& arguments, const Environment& environment) {
+FitRequest fit_request(const Arguments& arguments, const Environment& environment) {
   FitRequest options;
   options.json = wants_json(arguments);
   options.quiet = arguments.has("quiet");
@@ -62,7 +62,7 @@ Outcome fit(const Arguments& arguments, const Environment& environment) {
   const AskedQuestion asked = ask(arguments, catalogue);
   if (!arguments.has("show-question") && asks_many(arguments, asked.words))
     return fit_many(arguments, asked, catalogue);
-  const auto options = setup(arguments, environment);
+  const auto options = fit_request(arguments, environment);
   if (arguments.has("show-question")) return show_question(asked, "fit", options.json);
   auto answer = api::fit(asked.words, asked.config, catalogue);
   const auto& assumed = asked.reading.assumptions;

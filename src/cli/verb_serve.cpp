@@ -47,7 +47,7 @@ bool read_table(const Arguments& arguments) {
   throw quantity::BadInput("--table", "is of context,concurrency, not '" + *text + "'");
 }
 
-ServeRequest setup(const Arguments& arguments, const Environment& environment) {
+ServeRequest serve_request(const Arguments& arguments, const Environment& environment) {
   ServeRequest options;
   if (const std::string* what = arguments.find("find")) {
     options.search.layout = *what == "layout";
@@ -96,7 +96,7 @@ std::vector<Flag> serve_flags() {
 }
 
 Outcome serve(const Arguments& arguments, const Environment& environment) {
-  const auto options = setup(arguments, environment);
+  const auto options = serve_request(arguments, environment);
   const auto catalogue = open_catalogue(arguments, environment);
   const auto asked = ask_server(arguments, catalogue);
   if (arguments.has("show-question")) return show_question(asked, "serve", options.json);

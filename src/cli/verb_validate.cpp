@@ -55,7 +55,7 @@ std::string parse_group(const std::string& word) {
                  quantity::did_you_mean(word, group_columns));
 }
 
-ValidateRequest setup(const Arguments& arguments) {
+ValidateRequest validate_request(const Arguments& arguments) {
   ValidateRequest options;
   options.files = arguments.names(std::numeric_limits<std::size_t>::max());
   if (options.files.empty()) throw BadInput("validate", "needs a file of measured runs", "llmcalc validate runs.csv");
@@ -125,7 +125,7 @@ std::vector<Flag> validate_flags() {
 }
 
 Outcome validate(const Arguments& arguments, const Environment& environment) {
-  ValidateRequest options = setup(arguments);
+  ValidateRequest options = validate_request(arguments);
   const bool calibrates = arguments.has("calibrate");
   if (calibrates) options.by = {"framework"};
   const auto catalogue = open_catalogue(arguments, environment);

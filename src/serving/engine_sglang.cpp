@@ -58,7 +58,7 @@ double usual_fraction(const spec::Question& question, const Setup& setup) {
 }
 
 /// Over NVLink a quarter of a GiB a rank: 1.77 to 2.01 on eight H200 before weights are loaded (sglang pull 11716).
-Bytes exchange_buffers(const spec::Question& question) {
+Bytes sglang_exchange_buffers(const spec::Question& question) {
   const std::int64_t ranks = quantity::product(question.layout.tp, question.layout.pp);
   return joins_widely(question) && ranks > 2 ? quantity::mib(256) * ranks : exchange_of_pair(question);
 }
@@ -66,7 +66,7 @@ Bytes exchange_buffers(const spec::Question& question) {
 /// Before the weights are loaded: the CUDA context, and NCCL's communicators.
 Bytes before_weights(const spec::Question& question) {
   const Bytes context = question.runtime.context.value_or(usual_context);
-  const Bytes nccl = question.runtime.nccl.value_or(exchange_buffers(question));
+  const Bytes nccl = question.runtime.nccl.value_or(sglang_exchange_buffers(question));
   return question.layout.tp * question.layout.pp > 1 ? context + nccl : context;
 }
 

@@ -30,7 +30,7 @@ Bytes activation_peak(const Deployment& deployment) {
 }
 
 /// The same table: none, 342, 392 and 392 MB at 1, 2, 4 and 8 ranks.
-Bytes exchange_buffers(const spec::Question& question) {
+Bytes trtllm_exchange_buffers(const spec::Question& question) {
   if (question.runtime.nccl) return *question.runtime.nccl;
   constexpr std::array<std::int64_t, 4> megabytes{0, 342, 392, 392};
   return quantity::bytes(megabytes.at(column_of(question.layout.tp)) * 1'000'000);
@@ -62,7 +62,7 @@ RankMemory trtllm_memory(const Deployment& deployment, std::size_t rank, const D
                              "batched_tokens x hidden x 2 x tensors of the peak", "aiconfigurator base_backend.py"});
   memory.holdings.push_back({"context", "CUDA context", question.runtime.context.value_or(quantity::mib(526)), true,
                              "551 MB", "aiconfigurator trtllm_backend.py"});
-  const Bytes nccl = exchange_buffers(question);
+  const Bytes nccl = trtllm_exchange_buffers(question);
   if (nccl > quantity::bytes(0)) {
     memory.holdings.push_back({"nccl", "NCCL", nccl, true, "by ranks", "aiconfigurator base_backend.py"});
   }
