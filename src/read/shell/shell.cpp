@@ -1,16 +1,12 @@
 #include "read/shell/shell.hpp"
 
 #include "read/settings/node.hpp"
-#include "read/shell/shell_branches.hpp"
-#include "read/shell/shell_words.hpp"
+#include "read/shell/shell_reader.hpp"
+#include "read/shell/shell_variables.hpp"
 
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <map>
-#include <optional>
-#include <span>
-#include <utility>
 
 namespace llmcalc::read {
 namespace {
@@ -20,56 +16,9 @@ constexpr std::array<std::string_view, 3> closers{"fi", "done", "esac"};
 constexpr std::array<std::string_view, 8> fillers{"then", "else", "elif", "do", "{", "}", "!", "time"};
 constexpr std::array<std::string_view, 4> declarations{"export", "declare", "local", "readonly"};
 
-/// The variables by which launchers and servers are told something; no others are looked at.
-constexpr std::array<std::string_view, 5> read_variables{"CUDA_VISIBLE_DEVICES", "NPROC_PER_NODE", "NNODES", "NGPU",
-                                                         "CONFIG_FILE"};
-constexpr std::array<std::string_view, 2> read_prefixes{"LLAMA_ARG_", "OLLAMA_"};
-
 template <std::size_t n>
 bool is_among(const std::array<std::string_view, n>& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
-}
-
-/// What printf makes of a format without directives.
-std::string with_line_ends(std::string_view format) {
-  std::string text;
-  for (auto at = format.find("\\n"); at != format.npos; at = format.find("\\n")) {
-    text.append(format.substr(0, at)).append("\n");
-    format.remove_prefix(at + 2);
-  }
-  return text.append(format);
-}
-
-bool is_read(std::string_view name) {
-  return is_among(read_variables, name) ||
-         std::ranges::any_of(read_prefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
-}
-
-/// What Slurm tells a script of its own directives (sbatch's manual, output environment variables).
-struct JobVariable {
-  std::string_view option;
-  std::string_view name;
-};
-constexpr JobVariable job_variables[] = {{"--nodes", "SLURM_NNODES"},
-                                         {"--nodes", "SLURM_JOB_NUM_NODES"},
-                                         {"-N", "SLURM_NNODES"},
-                                         {"-N", "SLURM_JOB_NUM_NODES"},
-                                         {"--gres", "SLURM_GPUS_ON_NODE"},
-                                         {"--gpus-per-node", "SLURM_GPUS_ON_NODE"},
-                                         {"--gpus-per-node", "SLURM_GPUS_PER_NODE"},
-                                         {"--ntasks-per-node", "SLURM_NTASKS_PER_NODE"}};
-
-/// "4" of "--nodes=4", "8" of "--gres=gpu:h100:8".
-std::string count_behind(std::string_view directive, std::string_view option) {
-  const auto at = directive.find(option);
-  if (at == std::string_view::npos || (at > 0 && directive[at - 1] != ' ')) return {};
-  auto value = directive.substr(at + option.size());
-  if (value.empty() || (value.front() != '=' && value.front() != ' ')) return {};
-  value.remove_prefix(1);
-  value = value.substr(0, value.find_first_of(" ,("));
-  if (option == "--gres" && !value.starts_with("gpu")) return {};
-  value.remove_prefix(value.rfind(':') + 1);
-  return std::string(value.substr(0, value.find_first_not_of("0123456789")));
 }
 
 /// The length of "NAME=" or "NAME+=" at the front of a text; 0 where there is none.
@@ -81,288 +30,141 @@ std::size_t assignment_at(std::string_view text) {
   return text.substr(end, 1) == "=" ? end + 1 : 0;
 }
 
-/// A here-document.
-struct Document {
-  std::string end;
-  bool expands = true;
-  std::string text;
-};
+}  // namespace
 
-class Shell : private ShellWords {
- public:
-  using ShellWords::ShellWords;
+Script Shell::read() && {
+  while (!at_end()) step();
+  finish_command();
+  return std::move(script_);
+}
 
-  Script read() && {
-    while (!at_end()) step();
-    finish_command();
-    return std::move(script_);
-  }
-
- private:
-  void step() {
-    const char c = peek();
-    if (continues_line()) {
-      while (next() != '\n') {
-      }
-    } else if (c == ' ' || c == '\t' || c == '\r') {
-      next();
-    } else if (c == '#') {
-      read_comment();
-    } else if (branches_.expects_pattern() && c != '\n') {
-      read_patterns();
-    } else if (c == '<' || c == '>') {
-      read_redirection();
-    } else if (ends_word(c)) {
-      end_command(next());
-    } else {
-      read_element();
+void Shell::step() {
+  const char c = peek();
+  if (continues_line()) {
+    while (next() != '\n') {
     }
-  }
-
-  /// At ';', '&', '|', a parenthesis or the end of a line.
-  void end_command(char c) {
-    if (c == '\n' && document_) read_document();
-    if (c == '&' && peek() == '>') return;
-    const bool twice = peek() == c;
-    finish_command(twice && (c == '&' || c == '|') ? c : '\0');
-    if (twice && c == ';') branches_.end_clause();
-    if (twice && (c == ';' || c == '&' || c == '|')) next();
-  }
-
-  /// "a | b)" of a case.
-  void read_patterns() {
-    constexpr std::string_view end = "esac";
-    if (rest().starts_with(end)) {
-      skip(end.size());
-      return branches_.close();
-    }
-    Words patterns;
-    while (!at_end() && peek() != ')' && peek() != '\n') {
-      Words words = read_words();
-      if (words.empty()) next();
-      std::move(words.begin(), words.end(), std::back_inserter(patterns));
-    }
+  } else if (c == ' ' || c == '\t' || c == '\r') {
     next();
-    branches_.take_patterns(patterns);
+  } else if (c == '#') {
+    read_comment();
+  } else if (branches_.expects_pattern() && c != '\n') {
+    read_patterns();
+  } else if (c == '<' || c == '>') {
+    read_redirection();
+  } else if (ends_word(c)) {
+    end_command(next());
+  } else {
+    read_element();
   }
+}
 
-  void read_comment() {
-    const auto comment = rest_of_line();
-    constexpr std::string_view directive = "#SBATCH";
-    if (comment.starts_with(directive)) {
-      script_.directives.push_back({std::string(comment.substr(directive.size())), line(), {}});
-      set_job_variables();
-    }
-    skip(comment.size());
+void Shell::end_command(char c) {
+  if (c == '\n' && document_) read_document();
+  if (c == '&' && peek() == '>') return;
+  const bool twice = peek() == c;
+  finish_command(twice && (c == '&' || c == '|') ? c : '\0');
+  if (twice && c == ';') branches_.end_clause();
+  if (twice && (c == ';' || c == '&' || c == '|')) next();
+}
+
+void Shell::read_comment() {
+  const auto comment = rest_of_line();
+  constexpr std::string_view directive = "#SBATCH";
+  if (comment.starts_with(directive)) {
+    script_.directives.push_back({std::string(comment.substr(directive.size())), line(), {}});
+    const ShellWord& said = script_.directives.back();
+    for (auto& [name, count] : job_variables(said.text)) set(name, {{count, said.line, {}}});
   }
+  skip(comment.size());
+}
 
-  void set_job_variables() {
-    const ShellWord& directive = script_.directives.back();
-    for (const auto& [option, name] : job_variables) {
-      const std::string count = count_behind(directive.text, option);
-      if (!count.empty()) set(std::string(name), {{count, directive.line, {}}});
-    }
+void Shell::read_patterns() {
+  constexpr std::string_view end = "esac";
+  if (rest().starts_with(end)) {
+    skip(end.size());
+    return branches_.close();
   }
-
-  /// ">file", "2>&1", "<<EOF", whose document begins on the next line.
-  void read_redirection() {
-    const bool here = peek() == '<' && peek(1) == '<' && peek(2) != '<';
-    const bool writes = peek() == '>' && peek(1) != '&';
-    while (peek() == '<' || peek() == '>' || peek() == '&' || peek() == '-') next();
-    while (peek() == ' ' || peek() == '\t') next();
-    const bool quoted = peek() == '\'' || peek() == '"' || peek() == '\\';
-    const Words target = read_words();
-    if (target.empty()) return;
-    if (writes) written_ = target.front().text;
-    if (here) document_ = Document{target.front().text, !quoted, {}};
+  Words patterns;
+  while (!at_end() && peek() != ')' && peek() != '\n') {
+    Words words = read_words();
+    if (words.empty()) next();
+    std::move(words.begin(), words.end(), std::back_inserter(patterns));
   }
+  next();
+  branches_.take_patterns(patterns);
+}
 
-  void read_document() {
-    std::string text;
-    while (!at_end()) {
-      const auto line = rest_of_line();
-      const auto indent = std::min(line.find_first_not_of('\t'), line.size());
-      skip(line.size() + 1);
-      if (line.substr(indent) == document_->end) break;
-      text.append(line).append("\n");
-    }
-    count(text.size());
-    document_->text = document_->expands ? expanded(text) : std::move(text);
+void Shell::read_element() {
+  const std::size_t length = assignment_at(rest());
+  if (length > 0 && (words_.empty() || declares())) return read_assignment(length);
+  for (ShellWord& word : read_words()) {
+    const bool channel = word.text.size() == 1 && word.text[0] >= '0' && word.text[0] <= '9';
+    if (!channel || (peek() != '>' && peek() != '<')) add(std::move(word));  // the 2 of "2>&1" is no word
   }
+}
 
-  /// What the command at hand writes into a file that a later one may name.
-  void keep_file() {
-    const std::string name = std::exchange(written_, {});
-    const auto document = std::exchange(document_, std::nullopt);
-    if (name.empty() || words_.empty()) return;
-    const std::string& program = words_.front().text;
-    if (program == "cat" && document) script_.files[name] = document->text;
-    if (program == "printf" && words_.size() == 2) script_.files[name] = with_line_ends(words_[1].text);
-    if (program != "echo") return;
-    std::string text;
-    for (std::size_t i = 1; i < words_.size(); ++i) {
-      if (i == 1 && (words_[i].text == "-e" || words_[i].text == "-n")) continue;
-      text.append(text.empty() ? "" : " ").append(words_[i].text);
-    }
-    count(text.size());
-    script_.files[name] = std::move(text);
-  }
-
-  bool declares() const { return !words_.empty() && is_among(declarations, words_.front().text); }
-
-  /// The next word of a command, or an assignment in front of it.
-  void read_element() {
-    const std::size_t length = assignment_at(rest());
-    if (length > 0 && (words_.empty() || declares())) return read_assignment(length);
-    for (ShellWord& word : read_words()) {
-      const bool channel = word.text.size() == 1 && word.text[0] >= '0' && word.text[0] <= '9';
-      if (!channel || (peek() != '>' && peek() != '<')) add(std::move(word));  // the 2 of "2>&1" is no word
-    }
-  }
-
-  void add(ShellWord word) {
-    const bool first = words_.empty();
-    if (first && word.text == "then") branches_.take_then();
-    if (first && word.text == "else") branches_.take_else();
-    if (first && word.text == "elif") branches_.start_condition();
-    if (first && is_among(fillers, word.text)) return;
-    if (first && is_among(closers, word.text)) branches_.close();
-    if (first && word.text == "if") branches_.open_if();
-    if (first && is_among(loops, word.text)) branches_.open_loop();
-    words_.push_back(std::move(word));
-    if (words_.size() == 3 && words_[0].text == "case" && words_[2].text == "in") {
-      count(words_[1].text.size());
-      branches_.open_case(std::move(words_[1]));
-      words_.clear();
-    }
-  }
-
-  /// A branch that is not taken, and what stands behind a test and "&&".
-  Reach reach() const { return std::max(branches_.reach(), circuit_); }
-
-  /// "[ a = b ] && c": c runs where the test says so. In a condition the test counts for its branches.
-  void take_test(char joined) {
-    std::span<const ShellWord> test = words_;
-    if (!test.empty() && test.front().text == "if") test = test.subspan(1);
-    const bool condition = branches_.in_condition();
-    const auto truth = truth_of_test(test);
-    if (condition && !test.empty()) branches_.take_test(truth, joined_);
-    if (!condition && is_test(test)) {
-      const auto goes_on = joined == '|' && truth ? std::optional(!*truth) : truth;
-      circuit_ = !goes_on ? Reach::maybe : *goes_on ? Reach::runs : Reach::never;
-    }
-    if (joined == '\0') circuit_ = Reach::runs;
-    joined_ = joined;
-  }
-
-  void read_assignment(std::size_t length) {
-    std::string name(rest().substr(0, length - 1));
-    const bool appends = name.ends_with('+');
-    if (appends) name.pop_back();
-    skip(length);
-    Words value;
-    const bool list = peek() == '(';
-    if (list) {
-      value = read_list();
-    } else if (!ends_word(peek())) {
-      value = read_words(false);
-    }
-    if (value.empty()) value.push_back({"", line(), {}});
-    const Words* earlier = ShellWords::list(name);
-    if (appends && earlier != nullptr && list) {
-      value.insert(value.begin(), earlier->begin(), earlier->end());
-    } else if (appends && earlier != nullptr) {
-      ShellWord longer = earlier->front();
-      append(longer, value.front());
-      longer.line = value.front().line;
-      value.front() = std::move(longer);
-    }
-    if (reach() == Reach::maybe) value = {{"", line(), name + ", which is set under a condition"}};
-    pending_.emplace_back(std::move(name), std::move(value));
-  }
-
-  Words read_list() {
-    next();
-    Words items;
-    while (peek() != ')') {
-      if (at_end()) fail("a list is not closed");
-      const char c = peek();
-      if (c == '#') {
-        read_comment();
-      } else if (ends_word(c) || continues_line()) {
-        next();
-      } else {
-        for (ShellWord& word : read_words()) items.push_back(std::move(word));
-      }
-    }
-    next();
-    return items;
-  }
-
-  /// "bash -c 'text $NAME'": a shell that is started finds the variables of this one (those that are exported, which
-  /// scripts do not always say).
-  void hand_on_variables() {
-    for (std::size_t at = 2; at < words_.size(); ++at) {
-      const std::string& option = words_[at - 1].text;
-      const bool starts = words_[at - 2].text.ends_with("sh") && option.starts_with('-') && option.ends_with('c');
-      if (!starts) continue;
-      std::string text;
-      for (const auto& [name, value] : variables()) {
-        const bool asked = words_[at].text.find("$" + name) != std::string::npos ||
-                           words_[at].text.find("${" + name) != std::string::npos;
-        const bool plain = value.unknown.empty() && value.text.find_first_of("'\n") == std::string::npos;
-        if (asked && plain) text.append(name).append("='").append(value.text).append("';");
-      }
-      count(text.size());
-      words_[at].text.insert(0, text);
-    }
-  }
-
-  /// \param joined  '&' or '|' where "&&" or "||" follows
-  void finish_command(char joined = '\0') {
-    if (reach() == Reach::never) {
-      words_.clear();
-      pending_.clear();
-      written_.clear();
-      document_.reset();
-    }
-    run_command();
-    take_test(joined);
+void Shell::add(ShellWord word) {
+  const bool first = words_.empty();
+  if (first && word.text == "then") branches_.take_then();
+  if (first && word.text == "else") branches_.take_else();
+  if (first && word.text == "elif") branches_.start_condition();
+  if (first && is_among(fillers, word.text)) return;
+  if (first && is_among(closers, word.text)) branches_.close();
+  if (first && word.text == "if") branches_.open_if();
+  if (first && is_among(loops, word.text)) branches_.open_loop();
+  words_.push_back(std::move(word));
+  if (words_.size() == 3 && words_[0].text == "case" && words_[2].text == "in") {
+    count(words_[1].text.size());
+    branches_.open_case(std::move(words_[1]));
     words_.clear();
   }
+}
 
-  void run_command() {
-    hand_on_variables();
-    keep_file();
-    auto pending = std::exchange(pending_, {});
-    if (words_.empty() || declares()) {
-      for (auto& [name, value] : pending) {
-        set(name, std::move(value));
-        if (is_read(name)) environment_[name] = variables().at(name);
-      }
+void Shell::read_assignment(std::size_t length) {
+  std::string name(rest().substr(0, length - 1));
+  const bool appends = name.ends_with('+');
+  if (appends) name.pop_back();
+  skip(length);
+  Words value;
+  const bool list = peek() == '(';
+  if (list) {
+    value = read_list();
+  } else if (!ends_word(peek())) {
+    value = read_words(false);
+  }
+  if (value.empty()) value.push_back({"", line(), {}});
+  const Words* earlier = ShellWords::list(name);
+  if (appends && earlier != nullptr && list) {
+    value.insert(value.begin(), earlier->begin(), earlier->end());
+  } else if (appends && earlier != nullptr) {
+    ShellWord longer = earlier->front();
+    append(longer, value.front());
+    longer.line = value.front().line;
+    value.front() = std::move(longer);
+  }
+  if (reach() == Reach::maybe) value = {{"", line(), name + ", which is set under a condition"}};
+  pending_.emplace_back(std::move(name), std::move(value));
+}
+
+ShellWords::Words Shell::read_list() {
+  next();
+  Words items;
+  while (peek() != ')') {
+    if (at_end()) fail("a list is not closed");
+    const char c = peek();
+    if (c == '#') {
+      read_comment();
+    } else if (ends_word(c) || continues_line()) {
+      next();
     } else {
-      ShellCommand command{words_, environment_};
-      for (auto& [name, value] : pending) {
-        if (is_read(name)) command.environment[name] = value.front();
-      }
-      for (const auto& [name, value] : command.environment) count(name.size() + value.text.size() + sizeof(ShellWord));
-      script_.commands.push_back(std::move(command));
-      if (script_.commands.size() > most_nodes) fail("holds too many commands");
+      for (ShellWord& word : read_words()) items.push_back(std::move(word));
     }
   }
+  next();
+  return items;
+}
 
-  ShellBranches branches_;
-  Reach circuit_ = Reach::runs;  ///< behind a test and "&&" or "||"
-  char joined_ = '\0';           ///< what stands in front of the command at hand
-  Words words_;
-  std::vector<std::pair<std::string, Words>> pending_;
-  std::map<std::string, ShellWord> environment_;  ///< variables set so far that launchers read
-  std::string written_;                           ///< what the output of the command at hand goes to
-  std::optional<Document> document_;              ///< that it is fed with
-  Script script_;
-};
-
-}  // namespace
+bool Shell::declares() const { return !words_.empty() && is_among(declarations, words_.front().text); }
 
 Script parse_shell(std::string_view text, std::string_view place) {
   refuse_large(text, place);
