@@ -94,7 +94,7 @@ TEST_CASE("JSON has the figures as numbers and the bytes as integers") {
 }
 
 TEST_CASE("errors of no rows are null in JSON") {
-  const auto object = json::parse(render::to_json({}, "1.2.3"));
+  const auto object = json::parse(render::to_json(trust::Validation{}, "1.2.3"));
   CHECK(object["summary"]["n"] == 0);
   CHECK(object["summary"]["mean_abs_pct"].is_null());
   CHECK(object["rows"] == json::array());
