@@ -33,18 +33,19 @@ Spread of_device(spec::Engine engine) {
 Spread server_error_bar(spec::Engine engine, Measure measure) {
   switch (measure) {
     case Measure::weights:
+      return even(spec::reads_gguf(engine) ? 0.013 : 0.026);
     case Measure::host_weights:
     case Measure::bits_per_weight:
       return even(0.013);
     case Measure::file_size:
-      return even(0.006);
+      return even(0.007);
     case Measure::kv_bytes_per_token:
     case Measure::recurrent_state:
       return even(0.001);
     case Measure::kv_cache:
       return even(spec::reads_gguf(engine) ? 0.001 : 0.18);
     case Measure::kv_tokens:
-      return even(0.20);
+      return even(0.21);
     case Measure::device_total:
       return of_device(engine);
     case Measure::activation_peak:
@@ -62,7 +63,7 @@ Spread server_error_bar(spec::Engine engine, Measure measure) {
     case Measure::decode_tok_s:
       return even(spec::reads_gguf(engine) ? 0.15 : 0.37);
     case Measure::prefill_tok_s:
-      return even(0.34);
+      return even(0.35);
     default:
       return even(0.05);
   }
