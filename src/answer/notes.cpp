@@ -72,10 +72,13 @@ std::vector<std::string> about_torch(const spec::Question& question) {
                      frameworks::row_of(training.framework).states != frameworks::StateRecipe::textbook;
   std::vector<std::string> lines;
   if (question.pricing.mfu) return lines;
-  if (casts && !profile.narrow.keeps_inputs && !profile.narrow.casts_in_one_pass) {
+  const bool by_row = training.fp8_scaling == spec::Fp8Scaling::row;
+  if (casts && !profile.narrow.keeps_inputs && !profile.narrow.casts_in_one_pass && !by_row) {
     lines.emplace_back(
-        "narrow products are cast by one scale a tensor; not modelled: torchao's scales a row, which are "
-        "slower");
+        profile.narrow.scales_rows
+            ? "narrow products are cast by one scale a tensor; --fp8-scaling row casts by a scale a row, "
+              "which is slower"
+            : "narrow products are cast by one scale a tensor");
   }
   if (profile.exchange.overlaps_tensor_if_asked && question.layout.tp > 1) {
     lines.emplace_back("tensor-parallel exchanges are waited for; not modelled: asynchronous ones, beside products");
