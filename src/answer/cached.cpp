@@ -1,5 +1,6 @@
 #include "answer/cached.hpp"
 
+#include "answer/parts.hpp"
 #include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/layers/widths.hpp"
 #include "llmcalc/quantity/error.hpp"
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace llmcalc::answer {
 
@@ -119,6 +121,19 @@ Bytes scaled(Bytes size, double factor) {
   constexpr double too_much = 9.2e18;  // 2^63 bytes, which an integer of 64 bits cannot hold
   if (product >= too_much) throw quantity::Overflow("a size beyond 2^63 bytes");
   return bytes(static_cast<std::int64_t>(product));
+}
+
+/// A freed block serves a tensor that fits it, so that the next matrix of the same size takes the same blocks, and a
+/// larger one new ones (pytorch c10/cuda/CUDACachingAllocator.cpp, get_free_block).
+void add_loading(const program::Program& program, std::int64_t of_element, memory::StepMemory& memory) {
+  if (of_element == 0) return;
+  std::set<std::int64_t> sizes;
+  for (const auto& run : program::blocks_of_stage(program, memory.stage)) {
+    for (const auto& weight : program.blocks[run.block].weights) {
+      if (formats::is_quantized(weight.dtype)) sizes.insert(quantity::product(weight.rows, weight.columns));
+    }
+  }
+  for (const std::int64_t size : sizes) memory.loading += quantity::bytes(quantity::product(size, of_element));
 }
 
 Bytes cached_level(const spec::Question& question, const frameworks::Profile& profile,

@@ -3,7 +3,7 @@
 #include "llmcalc/answer/levels.hpp"
 #include "llmcalc/frameworks/release.hpp"
 #include "llmcalc/frameworks/table.hpp"
-#include "llmcalc/layers/context.hpp"
+#include "llmcalc/layers/blocks.hpp"
 #include "llmcalc/memory/communicators.hpp"
 #include "llmcalc/quantity/format.hpp"
 #include "llmcalc/spec/names.hpp"
@@ -93,14 +93,10 @@ Warning about_products(const spec::Question& question, const Estimate&) {
                      spec::name_of(compute), takes_fp16 ? ", --dtype fp16 runs on its matrix units" : "");
 }
 
-/// transformers issue 48633; pytorch aten/src/ATen/native/transformers/cuda/sdp_utils.cpp,
-/// can_use_mem_efficient_attention.
 Warning about_attention(const spec::Question& question, const Estimate&) {
-  const frameworks::Profile profile = profile_of(question);
-  const auto& shape = question.model.shape;
-  const bool asks_torch = question.training.attention == spec::AttentionKernel::sdpa;
-  const bool groups = profile.attention.groups_in_kernel && shape.kv_heads < shape.heads && asks_torch;
-  if (!groups || !layers::Context(question, profile).lacks_flash) return std::nullopt;
+  const layers::Context run(question, profile_of(question));
+  const auto lacks = [&](const spec::LayerKind& kind) { return layers::lacks_kernel(run, kind); };
+  if (std::ranges::none_of(question.model.kinds, lacks)) return std::nullopt;
   return "attention keeps its scores, in fp32: transformers hands grouped heads to PyTorch, whose only kernel for them "
          "is FlashAttention's, in 16 bits from Ampere on";
 }

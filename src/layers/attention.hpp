@@ -73,6 +73,11 @@ inline constexpr std::int64_t widest_flash_head = 256;
 /// old (pytorch aten/src/ATen/native/transformers/cuda/sdp_utils.cpp, use_flash_attention).
 bool lacks_flash(const Context& context, const CoreAttention& core);
 
+/// True if PyTorch writes attention out, in fp32: of its fused kernels FlashAttention's alone takes grouped heads,
+/// which transformers hands over whatever the accelerator and the type (sdp_utils.cpp, can_use_mem_efficient_attention;
+/// transformers issue 48633).
+bool falls_back_to_math(const Context& context, const CoreAttention& core);
+
 /// PyTorch's kernels are told by a mask what is neither causal nor everything: of windows and chunks that are no longer
 /// than the sample, of samples of several lengths (transformers masking_utils.py, _ignore_causal_mask_sdpa), and of
 /// tokens of an image, which see each other (modeling_molmo2.py, Molmo2Model.forward; modeling_gemma3.py,

@@ -18,13 +18,6 @@ bool falls_back_to_eager(const Context& c) {
   return writing.eager_attention || (writing.caps_scores && c.profile.attention.sdpa_lacks_caps);
 }
 
-/// Of PyTorch's fused kernels FlashAttention's alone takes grouped heads, which transformers hands over whatever the
-/// accelerator and the type (sdp_utils.cpp, can_use_mem_efficient_attention; transformers issue 48633).
-bool falls_back_to_math(const Context& c, const CoreAttention& core) {
-  const bool asks_torch = c.profile.kernels.transformers_modules && c.training.attention == spec::AttentionKernel::sdpa;
-  return asks_torch && core.grouped && lacks_flash(c, core);
-}
-
 }  // namespace
 
 bool fuses_attention(const Context& c) {
@@ -35,6 +28,11 @@ bool fuses_attention(const Context& c) {
 
 bool lacks_flash(const Context& c, const CoreAttention& core) {
   return c.lacks_flash || core.qk_dim > widest_flash_head;
+}
+
+bool falls_back_to_math(const Context& c, const CoreAttention& core) {
+  const bool asks_torch = c.profile.kernels.transformers_modules && c.training.attention == spec::AttentionKernel::sdpa;
+  return asks_torch && core.grouped && lacks_flash(c, core);
 }
 
 bool reads_mask(const Context& c, const CoreAttention& core) {
@@ -63,7 +61,7 @@ Value core_attention(BlockBuilder& b, CoreAttention core, const Heads& local) {
   if (core.block > 0) core.positions = quantity::ceil_to(core.positions, core.block);
   if (c.spreads_heads) core.heads /= c.cp;
   const Heads heads = c.spreads_heads ? exchange_positions(b, local) : local;
-  core.in_fp32 = fuses_attention(c) && falls_back_to_math(c, core);
+  core.in_fp32 = falls_back_to_math(c, core);
   const bool fuses = fuses_attention(c) && !core.in_fp32;
   const Value out = fuses ? fused_attention(b, core, heads) : written_out_attention(b, core, heads);
   return c.spreads_heads ? exchange_heads(b, out) : out;

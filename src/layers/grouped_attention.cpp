@@ -1,5 +1,8 @@
 #include "layers/attention_projections.hpp"
 #include "layers/learned.hpp"
+#include "llmcalc/layers/blocks.hpp"
+
+#include <variant>
 
 namespace llmcalc::layers {
 
@@ -203,6 +206,12 @@ CoreAttention core_of(const Context& c, const spec::GroupedAttention& a, const V
 
 Value unweighted_heads(BlockBuilder& b, const Value& x, std::int64_t head_dim, std::string_view name) {
   return by_head(x, head_dim, [&](const Value& head) { return b.unweighted_norm(head, name); });
+}
+
+bool lacks_kernel(const Context& c, const spec::LayerKind& kind) {
+  const auto* attention = std::get_if<spec::GroupedAttention>(&kind.mixer);
+  if (attention == nullptr || attention->reads_tower) return false;
+  return falls_back_to_math(c, core_of(c, *attention, {}));
 }
 
 Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, const Value& memory) {

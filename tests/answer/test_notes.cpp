@@ -145,3 +145,19 @@ TEST_CASE("an answer says which of torchao's and torchtitan's ways it priced") {
   CHECK(says(run + "torchtitan --tp 8 --sp 1", "asynchronous"));
   CHECK_FALSE(says(run + "torch --tp 8 --sp 1", "asynchronous"));
 }
+
+// transformers issue 48633: a T4 runs PyTorch's math for grouped heads, and nothing else does where they are not
+// grouped, where a mask has them expanded first, or where the class has written-out attention anyway.
+TEST_CASE("an answer says where attention keeps its scores for want of a kernel, and only there") {
+  const auto warns = [](const std::string& words) {
+    const auto warnings = answer::estimate(test::question_of("--framework hf --gpu t4 --dtype fp16 " + words)).warnings;
+    return std::ranges::any_of(warnings, [](const auto& line) { return line.find("scores") != std::string::npos; });
+  };
+  CHECK(warns("--model llama-3.2-1b --seq 2048"));
+  CHECK(warns("--model mistral-7b --seq 2048"));
+  CHECK_FALSE(warns("--model mistral-7b --seq 8192"));  // its windows need a mask
+  CHECK_FALSE(warns("--model llama-3.2-1b --seq 2048 --micro-batch 4 --samples 1k --sample-tokens 300 --packing 0"));
+  CHECK_FALSE(warns("--model llama-3.2-1b --seq 2048 --attention eager"));
+  CHECK_FALSE(warns("--model gpt-oss-20b --seq 2048"));
+  CHECK_FALSE(warns("--model gpt2 --seq 512"));
+}

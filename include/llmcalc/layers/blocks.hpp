@@ -19,6 +19,9 @@ void head_block(const Context& context, bool input_needs_gradient, Block& block)
 /// The head of a reward or value model: one number a position, and its loss where the model is trained.
 void score_block(const Context& context, Block& block);
 
+/// True if PyTorch has no fused kernel for the attention of such a layer, which keeps its scores although nobody asked.
+bool lacks_kernel(const Context& context, const spec::LayerKind& kind);
+
 /// What stands between the stacks of an encoder-decoder: the encoder's final norm and the decoder's token embedding.
 void bridge_block(const Context& context, Block& block);
 
