@@ -1,7 +1,7 @@
 // fitted_servers FILE...: what `validate` predicts of the rows about servers with other constants. Prints a line "id
-// quantity measured dense|mixture" for each row that is answered, and an empty one; then reads lines "NAME NUMBER..."
-// with a row of src/serving/pace.cpp or ggml_rates.cpp each, and answers an empty line with the predictions of all
-// rows.
+// quantity measured dense|mixture room|queue" for each row that is answered (queue: its requests wait for room in the
+// cache), and an empty one; then reads lines "NAME NUMBER..." with a row of src/serving/pace.cpp or ggml_rates.cpp each,
+// and answers an empty line with the predictions of all rows.
 //
 // The functions that hand out the constants are defined here, so that the library's own are not linked.
 #include "llmcalc/quantity/error.hpp"
@@ -19,6 +19,7 @@
 #include <iterator>
 #include <map>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -64,10 +65,12 @@ void take(const std::string& text) {
     set_row(line, constants().engines[static_cast<std::size_t>(engine->second)]);
   } else if (const auto card = cards.find(name); card != cards.end()) {
     set_row(line, constants().cards[static_cast<std::size_t>(card->second)]);
-  } else if (name == "common") {
+  } else if (name == "common_overheads") {
     set_row(line, constants().overheads);
   } else if (name == "kernels") {
     set_row(line, constants().kernels);
+  } else {
+    throw std::invalid_argument("fitted_servers: there is no row " + name);
   }
 }
 
@@ -112,7 +115,8 @@ std::vector<Asked> read_rows(int count, char** files) {
         if (!row.answer.speed) continue;
         const bool mixture = row.answer.deployment.question.model.shape.moe.experts > 0;
         std::cout << run.id << ' ' << spec::name_of(run.measure) << ' ' << run.value << ' '
-                  << (mixture ? "mixture" : "dense") << '\n';
+                  << (mixture ? "mixture" : "dense") << ' ' << (row.answer.speed->queued > 0 ? "queue" : "room")
+                  << '\n';
         rows.push_back(std::move(row));
       } catch (const quantity::BadInput&) {
         continue;  // A row that validate leaves out as well.
