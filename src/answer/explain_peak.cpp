@@ -12,18 +12,13 @@ namespace {
 
 std::string_view reason(Phase phase) {
   switch (phase) {
-    case Phase::forward:
-      return "states + what the layers so far have saved + the widest moment of the one that runs";
-    case Phase::loss:
-      return "states + what all layers have saved + the logits in every copy that the loss makes";
+    case Phase::forward: return "states + what the layers so far have saved + the widest moment of the one that runs";
+    case Phase::loss: return "states + what all layers have saved + the logits in every copy that the loss makes";
     case Phase::backward:
       return "states and gradients so far + what the layers still to come have saved + the one that runs";
-    case Phase::optimizer:
-      return "states + all gradients + the temporaries of the step; activations are gone";
-    case Phase::evaluation:
-      return "what rests between steps + what a forward pass of --eval-batch has at once";
-    case Phase::checkpoint:
-      return "what rests between steps + the weights that are gathered for a checkpoint";
+    case Phase::optimizer: return "states + all gradients + the temporaries of the step; activations are gone";
+    case Phase::evaluation: return "what rests between steps + what a forward pass of --eval-batch has at once";
+    case Phase::checkpoint: return "what rests between steps + the weights that are gathered for a checkpoint";
   }
   return {};
 }

@@ -9,20 +9,13 @@ namespace {
 
 std::string_view heading_of(read::TermGroup group) {
   switch (group) {
-    case read::TermGroup::model:
-      return "Model";
-    case read::TermGroup::run:
-      return "Run";
-    case read::TermGroup::engine:
-      return "Engine";
-    case read::TermGroup::load:
-      return "Load";
-    case read::TermGroup::layout:
-      return "Layout";
-    case read::TermGroup::hardware:
-      return "Hardware";
-    case read::TermGroup::answer:
-      return "Answer";
+    case read::TermGroup::model: return "Model";
+    case read::TermGroup::run: return "Run";
+    case read::TermGroup::engine: return "Engine";
+    case read::TermGroup::load: return "Load";
+    case read::TermGroup::layout: return "Layout";
+    case read::TermGroup::hardware: return "Hardware";
+    case read::TermGroup::answer: return "Answer";
   }
   return {};
 }

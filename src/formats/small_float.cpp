@@ -40,12 +40,9 @@ std::uint64_t magnitude_code(const FloatFormat& format, double value) {
 std::uint64_t max_code(const FloatFormat& format) {
   const std::uint64_t all_ones = bit(format.width() - 1) - 1;
   switch (format.top) {
-    case TopExponent::special:
-      return infinity_code(format) - 1;
-    case TopExponent::one_nan:
-      return all_ones - 1;
-    case TopExponent::numbers:
-      break;
+    case TopExponent::special: return infinity_code(format) - 1;
+    case TopExponent::one_nan: return all_ones - 1;
+    case TopExponent::numbers: break;
   }
   return all_ones;
 }

@@ -25,12 +25,9 @@ quantity::Bytes product_workspaces(const Run& run) {
 int step_temporaries(const spec::Training& training) {
   if (training.optimizer_impl != spec::OptimizerImpl::foreach) return 0;
   switch (training.optimizer) {
-    case spec::Optimizer::adamw:
-      return 1;
-    case spec::Optimizer::adagrad:
-      return 2;
-    default:
-      return 0;
+    case spec::Optimizer::adamw: return 1;
+    case spec::Optimizer::adagrad: return 2;
+    default: return 0;
   }
 }
 

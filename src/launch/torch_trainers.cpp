@@ -34,10 +34,8 @@ std::string_view strategy_of(const spec::Layout& layout) {
   switch (layout.sharding) {
     case spec::Sharding::fsdp1:
     case spec::Sharding::fsdp2:
-    case spec::Sharding::hsdp:
-      return "fsdp";
-    default:
-      break;
+    case spec::Sharding::hsdp: return "fsdp";
+    default: break;
   }
   const int stage = spec::zero_stage(layout.sharding);
   if (stage == 1) return "deepspeed_stage_1";

@@ -271,22 +271,14 @@ void loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   switch (c.training.loss) {
     case spec::Loss::fused:
       return c.profile.head.eager_loss ? fused_loss_on_wide_logits(b, x, head) : fused_loss(b, x, head);
-    case spec::Loss::te_fused:
-      return fused_loss(b, x, head);
-    case spec::Loss::fused_linear:
-      return fused_linear_loss(b, x, head);
-    case spec::Loss::cut:
-      return cut_loss(b, x, head);
-    case spec::Loss::chunked:
-      return chunked_loss(b, x, head);
-    case spec::Loss::compiled:
-      return narrow_loss(b, x, head);
-    case spec::Loss::standard:
-      return standard_loss(b, x, head);
-    case spec::Loss::vocab_parallel:
-      return in_place_loss(b, x, head, false);
-    case spec::Loss::vocab_parallel_fused:
-      return in_place_loss(b, x, head, true);
+    case spec::Loss::te_fused: return fused_loss(b, x, head);
+    case spec::Loss::fused_linear: return fused_linear_loss(b, x, head);
+    case spec::Loss::cut: return cut_loss(b, x, head);
+    case spec::Loss::chunked: return chunked_loss(b, x, head);
+    case spec::Loss::compiled: return narrow_loss(b, x, head);
+    case spec::Loss::standard: return standard_loss(b, x, head);
+    case spec::Loss::vocab_parallel: return in_place_loss(b, x, head, false);
+    case spec::Loss::vocab_parallel_fused: return in_place_loss(b, x, head, true);
   }
 }
 

@@ -74,20 +74,13 @@ Value short_convolution(BlockBuilder& b, const StateShape& s, const Value& x) {
 
 Value state_space(BlockBuilder& b, const StateShape& state, const Value& x) {
   switch (state.form) {
-    case StateForm::duality:
-      return duality(b, state, x);
-    case StateForm::gated_recurrence:
-      return gated_recurrence(b, state, x);
-    case StateForm::short_convolution:
-      return short_convolution(b, state, x);
-    case StateForm::wkv:
-      return wkv(b, state, x);
-    case StateForm::matrix_memory:
-      return matrix_memory(b, state, x);
-    case StateForm::lightning:
-      return lightning(b, state, x);
-    case StateForm::selective_scan:
-      break;
+    case StateForm::duality: return duality(b, state, x);
+    case StateForm::gated_recurrence: return gated_recurrence(b, state, x);
+    case StateForm::short_convolution: return short_convolution(b, state, x);
+    case StateForm::wkv: return wkv(b, state, x);
+    case StateForm::matrix_memory: return matrix_memory(b, state, x);
+    case StateForm::lightning: return lightning(b, state, x);
+    case StateForm::selective_scan: break;
   }
   return selective_scan(b, state, x);
 }

@@ -115,12 +115,9 @@ Bytes Checkpoint::own_part(const Saved& saved) const {
   const bool by_group = spec::zero_stage(question_.layout.sharding) == 3;
   switch (saving_.writing) {
     case CheckpointWriting::by_tensor:
-    case CheckpointWriting::by_file:
-      return saved.largest_shard;
-    case CheckpointWriting::by_buffer:
-      return by_group ? std::min(saved.masters, largest_group) : saved.masters;
-    case CheckpointWriting::whole:
-      return saved.shard;
+    case CheckpointWriting::by_file: return saved.largest_shard;
+    case CheckpointWriting::by_buffer: return by_group ? std::min(saved.masters, largest_group) : saved.masters;
+    case CheckpointWriting::whole: return saved.shard;
   }
   return {};
 }

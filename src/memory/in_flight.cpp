@@ -46,12 +46,9 @@ Bytes activations_in_flight(const Kept& kept, const spec::Question& question, st
   const std::int64_t micro_batches = question.training.grad_accum;
   if (layout.pp == 1) return bytes(0);
   switch (layout.schedule) {
-    case spec::Schedule::gpipe:
-      return of_gpipe(kept, micro_batches);
-    case spec::Schedule::zero_bubble:
-      return of_zero_bubble(kept, layout, micro_batches, stage);
-    case spec::Schedule::one_f_one_b:
-      return of_one_f_one_b(kept, layout, micro_batches, stage);
+    case spec::Schedule::gpipe: return of_gpipe(kept, micro_batches);
+    case spec::Schedule::zero_bubble: return of_zero_bubble(kept, layout, micro_batches, stage);
+    case spec::Schedule::one_f_one_b: return of_one_f_one_b(kept, layout, micro_batches, stage);
   }
   return bytes(0);
 }

@@ -6,18 +6,12 @@ namespace llmcalc::memory {
 
 std::string_view name_of(Phase phase) {
   switch (phase) {
-    case Phase::forward:
-      return "forward";
-    case Phase::loss:
-      return "loss";
-    case Phase::backward:
-      return "backward";
-    case Phase::optimizer:
-      return "optimizer step";
-    case Phase::evaluation:
-      return "evaluation";
-    case Phase::checkpoint:
-      return "checkpoint";
+    case Phase::forward: return "forward";
+    case Phase::loss: return "loss";
+    case Phase::backward: return "backward";
+    case Phase::optimizer: return "optimizer step";
+    case Phase::evaluation: return "evaluation";
+    case Phase::checkpoint: return "checkpoint";
   }
   return {};
 }

@@ -56,18 +56,13 @@ ZeroBuffers zero_buffers(const program::Program& program, const spec::Question& 
   const Bytes flattened = bytes(product(std::min(engine.reduce_bucket, trained), gradient_width(question.training)));
   const Bytes gathered = bytes(product(std::min(engine.gather_bucket, trained), layers::half_width));
   switch (question.layout.sharding) {
-    case spec::Sharding::zero1:
-      buffers.step = std::max(flattened, gathered);
-      break;
+    case spec::Sharding::zero1: buffers.step = std::max(flattened, gathered); break;
     case spec::Sharding::zero2:
       buffers.backward = bucket;
       buffers.step = gathered;
       break;
-    case spec::Sharding::zero3:
-      buffers.always = bucket + persistent_tensors(program, engine.smallest_sharded);
-      break;
-    default:
-      break;
+    case spec::Sharding::zero3: buffers.always = bucket + persistent_tensors(program, engine.smallest_sharded); break;
+    default: break;
   }
   return buffers;
 }

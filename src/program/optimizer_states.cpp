@@ -118,36 +118,25 @@ Bytes optimizer_bytes(const layers::Weight& w, const spec::Training& training) {
   switch (training.optimizer) {
     case Optimizer::none:
     case Optimizer::sgd:
-    case Optimizer::lomo:
-      return bytes(0);
+    case Optimizer::lomo: return bytes(0);
     case Optimizer::sgd_momentum:
     case Optimizer::adagrad:
-    case Optimizer::lion:
-      return moment;
+    case Optimizer::lion: return moment;
     case Optimizer::adamw:
     case Optimizer::lamb:
-    case Optimizer::paged_adamw:
-      return 2 * moment;
+    case Optimizer::paged_adamw: return 2 * moment;
     case Optimizer::adamw_8bit:
-    case Optimizer::paged_adamw_8bit:
-      return adam_8bit(w, training);
-    case Optimizer::adamw_4bit:
-      return 2 * blockwise(w.elements, torchao_4bit);
+    case Optimizer::paged_adamw_8bit: return adam_8bit(w, training);
+    case Optimizer::adamw_4bit: return 2 * blockwise(w.elements, torchao_4bit);
     case Optimizer::adafactor:
-    case Optimizer::adalomo:
-      return factored(w);
-    case Optimizer::muon:
-      return is_hidden_matrix(w) ? moment : 2 * moment;
-    case Optimizer::shampoo:
-      return 2 * moment + shampoo_factors(w);
-    case Optimizer::soap:
-      return 2 * moment + soap_factors(w);
+    case Optimizer::adalomo: return factored(w);
+    case Optimizer::muon: return is_hidden_matrix(w) ? moment : 2 * moment;
+    case Optimizer::shampoo: return 2 * moment + shampoo_factors(w);
+    case Optimizer::soap: return 2 * moment + soap_factors(w);
     case Optimizer::galore_adamw_8bit:
       return is_hidden_matrix(w) ? galore(w, training) : 2 * blockwise(w.elements, bitsandbytes_8bit);
-    case Optimizer::apollo:
-      return is_hidden_matrix(w) ? apollo(w, training, training.optimizer_rank) : 2 * moment;
-    case Optimizer::apollo_mini:
-      return is_hidden_matrix(w) ? apollo(w, training, 1) : 2 * moment;
+    case Optimizer::apollo: return is_hidden_matrix(w) ? apollo(w, training, training.optimizer_rank) : 2 * moment;
+    case Optimizer::apollo_mini: return is_hidden_matrix(w) ? apollo(w, training, 1) : 2 * moment;
   }
   return bytes(0);
 }
@@ -165,8 +154,7 @@ Bytes newton_schulz(const layers::Weight& w) {
 
 Bytes update_scratch(const layers::Weight& w, const spec::Training& training) {
   switch (training.optimizer) {
-    case Optimizer::muon:
-      return is_hidden_matrix(w) ? newton_schulz(w) : bytes(0);
+    case Optimizer::muon: return is_hidden_matrix(w) ? newton_schulz(w) : bytes(0);
     case Optimizer::galore_adamw_8bit:
     case Optimizer::apollo:
     case Optimizer::apollo_mini:  // the update at full size: galore_projector.py, project_back; apollo.py, scaled_grad
@@ -176,8 +164,7 @@ Bytes update_scratch(const layers::Weight& w, const spec::Training& training) {
       return training.optimizer_impl == spec::OptimizerImpl::loop
                  ? 2 * formats::storage_bytes(training.precision.moments, w.elements)
                  : bytes(0);
-    default:
-      return bytes(0);
+    default: return bytes(0);
   }
 }
 

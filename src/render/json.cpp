@@ -16,14 +16,10 @@ using trust::VerdictKind;
 
 std::string_view word_of(VerdictKind kind) {
   switch (kind) {
-    case VerdictKind::fits:
-      return "fits";
-    case VerdictKind::tight:
-      return "tight";
-    case VerdictKind::does_not_fit:
-      return "does_not_fit";
-    case VerdictKind::no_accelerator:
-      break;
+    case VerdictKind::fits: return "fits";
+    case VerdictKind::tight: return "tight";
+    case VerdictKind::does_not_fit: return "does_not_fit";
+    case VerdictKind::no_accelerator: break;
   }
   return "no_accelerator";
 }

@@ -17,16 +17,11 @@ std::ptrdiff_t layers_that(const spec::Shape& shape, Predicate holds) {
 
 std::string_view word_of(MixerWord mixer) {
   switch (mixer) {
-    case MixerWord::attention:
-      return "softmax attention";
-    case MixerWord::linear:
-      return "linear attention";
-    case MixerWord::state_space:
-      return "state space";
-    case MixerWord::attention_and_state:
-      return "attention beside state space";
-    case MixerWord::none:
-      return "no mixer";
+    case MixerWord::attention: return "softmax attention";
+    case MixerWord::linear: return "linear attention";
+    case MixerWord::state_space: return "state space";
+    case MixerWord::attention_and_state: return "attention beside state space";
+    case MixerWord::none: return "no mixer";
   }
   return "";
 }

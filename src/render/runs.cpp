@@ -38,14 +38,10 @@ bool fails(const RunLine& line, bool strict) {
 std::string verdict_of(const RunLine& line) {
   if (!line.verdict) return "error";
   switch (line.verdict->kind) {
-    case VerdictKind::fits:
-      return "fits";
-    case VerdictKind::tight:
-      return "tight";
-    case VerdictKind::does_not_fit:
-      return "does not fit";
-    case VerdictKind::no_accelerator:
-      break;
+    case VerdictKind::fits: return "fits";
+    case VerdictKind::tight: return "tight";
+    case VerdictKind::does_not_fit: return "does not fit";
+    case VerdictKind::no_accelerator: break;
   }
   return "no accelerator";
 }

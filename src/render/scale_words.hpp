@@ -9,12 +9,9 @@ namespace llmcalc::render {
 
 constexpr std::string_view word_of(laws::Standing origin) {
   switch (origin) {
-    case laws::Standing::given:
-      return "given";
-    case laws::Standing::derived:
-      return "derived";
-    case laws::Standing::assumed:
-      return "assumed";
+    case laws::Standing::given: return "given";
+    case laws::Standing::derived: return "derived";
+    case laws::Standing::assumed: return "assumed";
   }
   return {};
 }
@@ -26,18 +23,13 @@ struct SectionWords {
 
 constexpr SectionWords words_of(laws::ScaleSection section) {
   switch (section) {
-    case laws::ScaleSection::run:
-      return {"run", ""};
-    case laws::ScaleSection::optimum:
-      return {"optimum", "the best for this compute"};
-    case laws::ScaleSection::smaller:
-      return {"smaller", "a smaller model with the same loss"};
-    case laws::ScaleSection::serving:
-      return {"serving", "the best to train and serve, with the same loss"};
+    case laws::ScaleSection::run: return {"run", ""};
+    case laws::ScaleSection::optimum: return {"optimum", "the best for this compute"};
+    case laws::ScaleSection::smaller: return {"smaller", "a smaller model with the same loss"};
+    case laws::ScaleSection::serving: return {"serving", "the best to train and serve, with the same loss"};
     case laws::ScaleSection::serving_budget:
       return {"serving_budget", "the best to train and serve, within the same budget"};
-    case laws::ScaleSection::batch:
-      return {"batch", "batch size and learning rate"};
+    case laws::ScaleSection::batch: return {"batch", "batch size and learning rate"};
   }
   return {};
 }

@@ -14,12 +14,9 @@ using serving::ServingVerdict;
 
 std::string_view word_of(ServingVerdict verdict) {
   switch (verdict) {
-    case ServingVerdict::fits:
-      return "fits";
-    case ServingVerdict::does_not_fit:
-      return "does_not_fit";
-    case ServingVerdict::no_accelerator:
-      break;
+    case ServingVerdict::fits: return "fits";
+    case ServingVerdict::does_not_fit: return "does_not_fit";
+    case ServingVerdict::no_accelerator: break;
   }
   return "no_accelerator";
 }

@@ -21,12 +21,9 @@ using serving::ServingVerdict;
 
 std::string verdict_word(const ServingReport& report, const TextStyle& style) {
   switch (report.answer.verdict) {
-    case ServingVerdict::fits:
-      return paint("FITS", Ink::good, style);
-    case ServingVerdict::does_not_fit:
-      return paint("DOES NOT FIT", Ink::bad, style);
-    case ServingVerdict::no_accelerator:
-      break;
+    case ServingVerdict::fits: return paint("FITS", Ink::good, style);
+    case ServingVerdict::does_not_fit: return paint("DOES NOT FIT", Ink::bad, style);
+    case ServingVerdict::no_accelerator: break;
   }
   return paint("NO VERDICT", Ink::caution, style);
 }

@@ -6,16 +6,11 @@ namespace {
 /// Select Graphic Rendition parameters (ECMA-48, 8.3.117).
 std::string_view sgr_of(Ink ink) {
   switch (ink) {
-    case Ink::heading:
-      return "1";
-    case Ink::dim:
-      return "2";
-    case Ink::good:
-      return "1;32";
-    case Ink::caution:
-      return "1;33";
-    case Ink::bad:
-      return "1;31";
+    case Ink::heading: return "1";
+    case Ink::dim: return "2";
+    case Ink::good: return "1;32";
+    case Ink::caution: return "1;33";
+    case Ink::bad: return "1;31";
   }
   return "0";
 }

@@ -43,14 +43,10 @@ std::string figure_text(double value) {
 
 std::string verdict_word(trust::VerdictKind kind, const TextStyle& style) {
   switch (kind) {
-    case trust::VerdictKind::fits:
-      return paint("FITS", Ink::good, style);
-    case trust::VerdictKind::tight:
-      return paint("TIGHT", Ink::caution, style);
-    case trust::VerdictKind::does_not_fit:
-      return paint("DOES NOT FIT", Ink::bad, style);
-    case trust::VerdictKind::no_accelerator:
-      break;
+    case trust::VerdictKind::fits: return paint("FITS", Ink::good, style);
+    case trust::VerdictKind::tight: return paint("TIGHT", Ink::caution, style);
+    case trust::VerdictKind::does_not_fit: return paint("DOES NOT FIT", Ink::bad, style);
+    case trust::VerdictKind::no_accelerator: break;
   }
   return paint("NO VERDICT", Ink::caution, style);
 }

@@ -22,16 +22,13 @@ std::string need_of_capacity(const Verdict& verdict, const MemoryUnit& unit) {
 
 std::string amounts(const Verdict& verdict, const MemoryUnit& unit) {
   switch (verdict.kind) {
-    case VerdictKind::fits:
-      return need_of_capacity(verdict, unit);
-    case VerdictKind::tight:
-      return need_of_capacity(verdict, unit) + ", inside the error bar";
+    case VerdictKind::fits: return need_of_capacity(verdict, unit);
+    case VerdictKind::tight: return need_of_capacity(verdict, unit) + ", inside the error bar";
     case VerdictKind::does_not_fit:
       if (verdict.needed <= verdict.capacity) return need_of_capacity(verdict, unit);
       return fmt::format("short by {}: needs {}", quantity::format_gib(verdict.needed - verdict.capacity),
                          need_of_capacity(verdict, unit));
-    case VerdictKind::no_accelerator:
-      break;
+    case VerdictKind::no_accelerator: break;
   }
   return fmt::format("needs {} {}, no accelerator was named", in_unit(verdict.needed, unit), unit.name);
 }

@@ -117,18 +117,12 @@ namespace {
 /// What the objective makes small.
 double figure(const PlanSpace& space, const PlannedRun& run) {
   switch (space.question().objective) {
-    case Objective::step_time:
-      return quantity::in_seconds(run.step);
-    case Objective::cost:
-      return quantity::in_dollars(*run.cost);
-    case Objective::energy:
-      return quantity::in_kilowatt_hours(*run.energy);
-    case Objective::memory:
-      return static_cast<double>(quantity::in_bytes(run.memory));
-    case Objective::gpus:
-      return static_cast<double>(space.question().bases[run.choice.base].layout.gpus);
-    case Objective::micro_batch:
-      return -static_cast<double>(run.choice.micro_batch);
+    case Objective::step_time: return quantity::in_seconds(run.step);
+    case Objective::cost: return quantity::in_dollars(*run.cost);
+    case Objective::energy: return quantity::in_kilowatt_hours(*run.energy);
+    case Objective::memory: return static_cast<double>(quantity::in_bytes(run.memory));
+    case Objective::gpus: return static_cast<double>(space.question().bases[run.choice.base].layout.gpus);
+    case Objective::micro_batch: return -static_cast<double>(run.choice.micro_batch);
   }
   return 0.0;
 }

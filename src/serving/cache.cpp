@@ -115,14 +115,10 @@ std::vector<CacheGroup> cache_groups(const spec::Question& question, const progr
 
 std::int64_t positions_read(const LayerCache& layer, std::int64_t length) {
   switch (layer.reach) {
-    case Reach::full:
-      return length;
-    case Reach::window:
-      return std::min(length, layer.window);
-    case Reach::chunk:
-      return length == 0 ? 0 : (length - 1) % layer.window + 1;
-    case Reach::state:
-      break;
+    case Reach::full: return length;
+    case Reach::window: return std::min(length, layer.window);
+    case Reach::chunk: return length == 0 ? 0 : (length - 1) % layer.window + 1;
+    case Reach::state: break;
   }
   return 0;
 }

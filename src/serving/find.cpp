@@ -74,16 +74,11 @@ std::vector<Candidate> find(const Question& question, Find what) {
   const Deployment deployment = deploy(question);
   const Capacity capacity = capacity_of(deployment);
   switch (what) {
-    case Find::concurrency:
-      return {present(question, fmt::format("--concurrency {}", capacity.max_concurrency))};
-    case Find::context:
-      return {present(question, fmt::format("--context {}", capacity.shared_context))};
-    case Find::gpus:
-      return find_gpus(question);
-    case Find::quant:
-      return find_quant(question);
-    case Find::engine:
-      break;
+    case Find::concurrency: return {present(question, fmt::format("--concurrency {}", capacity.max_concurrency))};
+    case Find::context: return {present(question, fmt::format("--context {}", capacity.shared_context))};
+    case Find::gpus: return find_gpus(question);
+    case Find::quant: return find_quant(question);
+    case Find::engine: break;
   }
   return find_engine(question);
 }

@@ -142,37 +142,26 @@ GgmlType wanted(const GgufModel& model, const GgufTensor& tensor) {
   if (model.quant == Quant::q8_0) return GgmlType::q8_0;
   switch (tensor.role) {
     case Role::value:
-    case Role::latent_up:
-      return value_type(model, tensor.place.attention);
+    case Role::latent_up: return value_type(model, tensor.place.attention);
     case Role::key:
-    case Role::query:
-      return key_type(model, tensor.role == Role::key);
-    case Role::attention_in:
-      return fused_type(model);
-    case Role::attention_out:
-      return output_type(model);
-    case Role::down:
-      return down_type(model, tensor.place.layer);
+    case Role::query: return key_type(model, tensor.role == Role::key);
+    case Role::attention_in: return fused_type(model);
+    case Role::attention_out: return output_type(model);
+    case Role::down: return down_type(model, tensor.place.layer);
     case Role::gate:
     case Role::up:
-    case Role::gate_up:
-      return gate_type(model, tensor.place.layer);
-    default:
-      return base(model);
+    case Role::gate_up: return gate_type(model, tensor.place.layer);
+    default: return base(model);
   }
 }
 
 /// What rows that do not come out in whole blocks of 256 get instead.
 GgmlType narrower_block(GgmlType type) {
   switch (type) {
-    case GgmlType::q4_k:
-      return GgmlType::q5_0;
-    case GgmlType::q5_k:
-      return GgmlType::q5_1;
-    case GgmlType::q6_k:
-      return GgmlType::q8_0;
-    default:
-      return GgmlType::iq4_nl;
+    case GgmlType::q4_k: return GgmlType::q5_0;
+    case GgmlType::q5_k: return GgmlType::q5_1;
+    case GgmlType::q6_k: return GgmlType::q8_0;
+    default: return GgmlType::iq4_nl;
   }
 }
 

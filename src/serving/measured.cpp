@@ -37,47 +37,30 @@ double cache_size(const ServingAnswer& answer) {
 std::optional<double> size_of(const ServingAnswer& answer, Measure measure, Scope scope) {
   const RankMemory& memory = answer.memory;
   switch (measure) {
-    case Measure::weights:
-      return number(held(memory, {"weights", "rotary"}));
-    case Measure::host_weights:
-      return number(memory.host);
-    case Measure::activation_peak:
-      return number(held(memory, {"profile_run"}));
-    case Measure::torch_peak:
-      return number(held(memory, {"weights", "rotary", "profile_run"}));
-    case Measure::non_torch:
-      return number(held(memory, {"non_torch", "nccl"}));
-    case Measure::cuda_graphs:
-      return number(held(memory, {"cuda_graphs"}));
-    case Measure::kv_cache:
-      return cache_size(answer);
-    case Measure::kv_bytes_per_token:
-      return number(answer.bytes_per_token);
-    case Measure::recurrent_state:
-      return number(answer.state);
-    case Measure::compute_buffer:
-      return number(held(memory, {"compute"}));
+    case Measure::weights: return number(held(memory, {"weights", "rotary"}));
+    case Measure::host_weights: return number(memory.host);
+    case Measure::activation_peak: return number(held(memory, {"profile_run"}));
+    case Measure::torch_peak: return number(held(memory, {"weights", "rotary", "profile_run"}));
+    case Measure::non_torch: return number(held(memory, {"non_torch", "nccl"}));
+    case Measure::cuda_graphs: return number(held(memory, {"cuda_graphs"}));
+    case Measure::kv_cache: return cache_size(answer);
+    case Measure::kv_bytes_per_token: return number(answer.bytes_per_token);
+    case Measure::recurrent_state: return number(answer.state);
+    case Measure::compute_buffer: return number(held(memory, {"compute"}));
     case Measure::device_total:
       return number(scope == Scope::one_card ? device_total(answer) : device_total_of_all(answer));
-    case Measure::file_size:
-      return number(answer.file);
-    default:
-      return std::nullopt;
+    case Measure::file_size: return number(answer.file);
+    default: return std::nullopt;
   }
 }
 
 std::optional<double> count_of(const ServingAnswer& answer, Measure measure) {
   switch (measure) {
-    case Measure::kv_tokens:
-      return static_cast<double>(answer.capacity.cache_tokens);
-    case Measure::max_context:
-      return static_cast<double>(answer.capacity.max_context);
-    case Measure::max_concurrency:
-      return static_cast<double>(answer.capacity.max_concurrency);
-    case Measure::bits_per_weight:
-      return 8.0 * number(answer.model) / static_cast<double>(answer.parameters);
-    default:
-      return std::nullopt;
+    case Measure::kv_tokens: return static_cast<double>(answer.capacity.cache_tokens);
+    case Measure::max_context: return static_cast<double>(answer.capacity.max_context);
+    case Measure::max_concurrency: return static_cast<double>(answer.capacity.max_concurrency);
+    case Measure::bits_per_weight: return 8.0 * number(answer.model) / static_cast<double>(answer.parameters);
+    default: return std::nullopt;
   }
 }
 
@@ -86,18 +69,13 @@ std::optional<double> measured_pace(const ServingAnswer& answer, Measure measure
   if (!answer.speed) return std::nullopt;
   const Speed& speed = *answer.speed;
   switch (measure) {
-    case Measure::ttft:
-      return quantity::in_seconds(speed.ttft);
-    case Measure::tpot:
-      return quantity::in_seconds(speed.tpot);
-    case Measure::decode_tok_s:
-      return speed.tokens_per_s_per_user;
+    case Measure::ttft: return quantity::in_seconds(speed.ttft);
+    case Measure::tpot: return quantity::in_seconds(speed.tpot);
+    case Measure::decode_tok_s: return speed.tokens_per_s_per_user;
     case Measure::prefill_tok_s:
       return static_cast<double>(answer.deployment.question.serving.load.prompt) / quantity::in_seconds(speed.prefill);
-    case Measure::throughput_tok_s:
-      return speed.tokens_per_s;
-    default:
-      return std::nullopt;
+    case Measure::throughput_tok_s: return speed.tokens_per_s;
+    default: return std::nullopt;
   }
 }
 

@@ -24,14 +24,10 @@ std::int64_t group_size(const std::vector<CacheGroup>& kinds) {
 /// Blocks that hold one sequence in one group; a windowed layer's first block is not its window's first position.
 std::int64_t blocks_of(const LayerCache& layer, std::int64_t length, const Holds& holds, std::int64_t block) {
   switch (layer.reach) {
-    case Reach::full:
-      return ceil_divide(length, block);
-    case Reach::window:
-      return ceil_divide(std::min(layer.window - 1 + holds.in_flight, length), block) + 1;
-    case Reach::chunk:
-      return ceil_divide(std::min(layer.window + holds.in_flight, length), block);
-    case Reach::state:
-      break;
+    case Reach::full: return ceil_divide(length, block);
+    case Reach::window: return ceil_divide(std::min(layer.window - 1 + holds.in_flight, length), block) + 1;
+    case Reach::chunk: return ceil_divide(std::min(layer.window + holds.in_flight, length), block);
+    case Reach::state: break;
   }
   return holds.states;
 }

@@ -24,22 +24,16 @@ double as_double(quantity::Bytes size) { return static_cast<double>(quantity::in
 /// model_executor/layers/fused_moe/oracle/mxfp4.py). What only rests in codes is widened everywhere.
 Operands quantized_operands(const spec::Question& question) {
   switch (question.serving.quant) {
-    case Quant::fp8:
-      return Operands::fp8;
-    case Quant::fp8_block:
-      return Operands::fp8_block;
-    case Quant::int8:
-      return Operands::int8;
-    case Quant::nvfp4:
-      return Operands::nvfp4;
+    case Quant::fp8: return Operands::fp8;
+    case Quant::fp8_block: return Operands::fp8_block;
+    case Quant::int8: return Operands::int8;
+    case Quant::nvfp4: return Operands::nvfp4;
     case Quant::mxfp4:
       return question.gpu && question.gpu->peaks.fp4 ? Operands::fp8_by_mxfp4 : Operands::half_by_mxfp4;
     case Quant::bf16:
     case Quant::f16:
-    case Quant::f32:
-      return Operands::half;
-    default:
-      return Operands::half_by_int4;
+    case Quant::f32: return Operands::half;
+    default: return Operands::half_by_int4;
   }
 }
 

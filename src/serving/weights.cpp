@@ -88,20 +88,13 @@ bool is_attention(Role role) { return role >= Role::query && role <= Role::atten
 
 Bytes* part_bytes(WeightPart part, WeightBytes& sum) {
   switch (part) {
-    case WeightPart::table:
-      return &sum.table;
-    case WeightPart::lookups:
-      return &sum.lookups;
-    case WeightPart::head:
-      return &sum.head;
-    case WeightPart::attention:
-      return &sum.attention;
-    case WeightPart::mlp:
-      return &sum.mlp;
-    case WeightPart::experts:
-      return &sum.experts;
-    case WeightPart::other:
-      break;
+    case WeightPart::table: return &sum.table;
+    case WeightPart::lookups: return &sum.lookups;
+    case WeightPart::head: return &sum.head;
+    case WeightPart::attention: return &sum.attention;
+    case WeightPart::mlp: return &sum.mlp;
+    case WeightPart::experts: return &sum.experts;
+    case WeightPart::other: break;
   }
   return &sum.other;
 }
@@ -166,14 +159,10 @@ WeightFormat::WeightFormat(const spec::Question& question)
 bool WeightFormat::quantizes(const layers::Block& block, const Weight& weight) const {
   const Role role = role_of(weight);
   switch (formats::facts(question_.serving.quant).covers) {
-    case Coverage::nothing:
-      return false;
-    case Coverage::experts:
-      return is_expert(weight) && weight.rows > 0;
-    case Coverage::layers:
-      return is_layer_matrix(role) && !(is_attention(role) && leaves_attention(question_, block));
-    case Coverage::file:
-      break;
+    case Coverage::nothing: return false;
+    case Coverage::experts: return is_expert(weight) && weight.rows > 0;
+    case Coverage::layers: return is_layer_matrix(role) && !(is_attention(role) && leaves_attention(question_, block));
+    case Coverage::file: break;
   }
   return role < Role::router;
 }

@@ -32,25 +32,17 @@ constexpr Order integer{&Peaks::int8, &Peaks::bf16, &Peaks::fp16, &Peaks::fp32_m
 
 const Order& order_of(formats::Dtype compute) {
   switch (compute) {
-    case formats::Dtype::fp64:
-      return double_precision;
-    case formats::Dtype::fp32:
-      return single_precision;
-    case formats::Dtype::tf32:
-      return tensor_float;
-    case formats::Dtype::fp16:
-      return half_precision;
+    case formats::Dtype::fp64: return double_precision;
+    case formats::Dtype::fp32: return single_precision;
+    case formats::Dtype::tf32: return tensor_float;
+    case formats::Dtype::fp16: return half_precision;
     case formats::Dtype::fp8_e4m3:
     case formats::Dtype::fp8_e5m2:
-    case formats::Dtype::mxfp8:
-      return eight_bit_float;
+    case formats::Dtype::mxfp8: return eight_bit_float;
     case formats::Dtype::mxfp4:
-    case formats::Dtype::nvfp4:
-      return four_bit_float;
-    case formats::Dtype::int8:
-      return integer;
-    case formats::Dtype::bf16:
-      return brain_float;
+    case formats::Dtype::nvfp4: return four_bit_float;
+    case formats::Dtype::int8: return integer;
+    case formats::Dtype::bf16: return brain_float;
     // Weight-only formats are widened to 16 bits before the product (QLoRA, arXiv:2305.14314 §3; GPTQ,
     // arXiv:2210.17323).
     case formats::Dtype::int4:
@@ -59,8 +51,7 @@ const Order& order_of(formats::Dtype compute) {
     case formats::Dtype::fp4:
     case formats::Dtype::fp4_dq:
     case formats::Dtype::int4_gptq:
-    case formats::Dtype::int8_gptq:
-      break;
+    case formats::Dtype::int8_gptq: break;
   }
   return either_half;
 }

@@ -124,24 +124,15 @@ SeenImage fixed(const Tower& tower, const ImageRule& rule) {
 
 SeenImage seen(const Tower& tower, const ImageRule& rule, ImageSize size) {
   switch (rule.fit) {
-    case ImageFit::native:
-      return native(size, rule);
-    case ImageFit::longest_edge:
-      return longest_edge(size, rule);
-    case ImageFit::tiles:
-      return tiled(tower, rule, size);
-    case ImageFit::rows:
-      return in_rows(tower, rule, size);
-    case ImageFit::canvas:
-      return on_canvas(tower, rule, size);
-    case ImageFit::grids:
-      return on_grid(tower, rule, size);
-    case ImageFit::budget:
-      return within_budget(rule, size);
-    case ImageFit::fixed:
-      return fixed(tower, rule);
-    case ImageFit::unknown:
-      break;
+    case ImageFit::native: return native(size, rule);
+    case ImageFit::longest_edge: return longest_edge(size, rule);
+    case ImageFit::tiles: return tiled(tower, rule, size);
+    case ImageFit::rows: return in_rows(tower, rule, size);
+    case ImageFit::canvas: return on_canvas(tower, rule, size);
+    case ImageFit::grids: return on_grid(tower, rule, size);
+    case ImageFit::budget: return within_budget(rule, size);
+    case ImageFit::fixed: return fixed(tower, rule);
+    case ImageFit::unknown: break;
   }
   throw quantity::BadInput("image_size",
                            fmt::format("no rule is known for images of this model's {} tower", tower.name),

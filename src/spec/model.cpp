@@ -52,16 +52,11 @@ LayerPlan plan_of(const Shape& s, std::int64_t layer, std::int64_t within_stack)
 
 Mixer mixer(const Shape& s, const LayerPlan& plan) {
   switch (plan.mixer) {
-    case MixerWord::linear:
-      return GatedDeltaNet{s.linear};
-    case MixerWord::state_space:
-      return StateSpace{s.state, std::nullopt};
-    case MixerWord::attention_and_state:
-      return StateSpace{s.state, grouped_attention(s, plan)};
-    case MixerWord::none:
-      return NoMixer{};
-    case MixerWord::attention:
-      break;
+    case MixerWord::linear: return GatedDeltaNet{s.linear};
+    case MixerWord::state_space: return StateSpace{s.state, std::nullopt};
+    case MixerWord::attention_and_state: return StateSpace{s.state, grouped_attention(s, plan)};
+    case MixerWord::none: return NoMixer{};
+    case MixerWord::attention: break;
   }
   if (s.latent.kv_rank > 0) return LatentAttention{plan.heads > 0 ? plan.heads : s.heads, s.latent, plan.borrows_index};
   return grouped_attention(s, plan);

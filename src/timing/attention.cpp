@@ -16,13 +16,10 @@ constexpr double flash_1_rate = 0.5;
 /// What a kernel reaches of FlashAttention-2's rate, or of the native kernel's.
 double rate_of(frameworks::AttentionLibrary library) {
   switch (library) {
-    case frameworks::AttentionLibrary::triton:
-      return triton_rate;
-    case frameworks::AttentionLibrary::flash_1:
-      return flash_1_rate;
+    case frameworks::AttentionLibrary::triton: return triton_rate;
+    case frameworks::AttentionLibrary::flash_1: return flash_1_rate;
     case frameworks::AttentionLibrary::native:
-    case frameworks::AttentionLibrary::flash_2:
-      break;
+    case frameworks::AttentionLibrary::flash_2: break;
   }
   return 1.0;
 }

@@ -24,13 +24,10 @@ formats::Dtype type_of(const Op& op, formats::Dtype compute) {
 
 Seconds& part(PassTime& pass, RankGroup group) {
   switch (group) {
-    case RankGroup::tensor:
-      return pass.tensor;
-    case RankGroup::context:
-      return pass.context;
+    case RankGroup::tensor: return pass.tensor;
+    case RankGroup::context: return pass.context;
     case RankGroup::expert:
-    case RankGroup::expert_tensor:
-      return pass.expert;
+    case RankGroup::expert_tensor: return pass.expert;
   }
   return pass.tensor;
 }

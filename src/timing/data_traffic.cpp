@@ -81,14 +81,10 @@ Bytes copied_around_exchange(const WeightTraffic& w, const spec::Layout& layout,
   if (gradients == bytes(0)) return {};
   const Bytes cast = gradients > weights ? weights + gradients : bytes(0);
   switch (layout.sharding) {
-    case spec::Sharding::fsdp1:
-      return 2 * weights + cast + 2 * gradients;
-    case spec::Sharding::fsdp2:
-      return 5 * weights + gradients;
-    case spec::Sharding::zero3:
-      return profile.exchange.zero.reduce_bucket > 0 ? 4 * weights + 4 * gradients : bytes(0);
-    default:
-      return {};
+    case spec::Sharding::fsdp1: return 2 * weights + cast + 2 * gradients;
+    case spec::Sharding::fsdp2: return 5 * weights + gradients;
+    case spec::Sharding::zero3: return profile.exchange.zero.reduce_bucket > 0 ? 4 * weights + 4 * gradients : bytes(0);
+    default: return {};
   }
 }
 

@@ -56,8 +56,7 @@ Seconds latency(Collective kind, const GroupSpan& span) {
     case Collective::reduce_scatter:
       return static_cast<double>(nodes - 1) * ring_hop + static_cast<double>(span.ranks - nodes) * link_hop;
     case Collective::all_to_all:
-    case Collective::ring:
-      break;
+    case Collective::ring: break;
   }
   return hop;
 }

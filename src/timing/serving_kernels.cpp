@@ -27,14 +27,10 @@ std::optional<quantity::FlopRate> rate_of(const spec::Accelerator& gpu, Operands
   switch (operands) {
     case Operands::fp8:
     case Operands::fp8_block:
-    case Operands::fp8_by_mxfp4:
-      return peaks.fp8;
-    case Operands::int8:
-      return peaks.int8;
-    case Operands::nvfp4:
-      return peaks.fp4;
-    default:
-      return spec::half_peak(gpu);
+    case Operands::fp8_by_mxfp4: return peaks.fp8;
+    case Operands::int8: return peaks.int8;
+    case Operands::nvfp4: return peaks.fp4;
+    default: return spec::half_peak(gpu);
   }
 }
 

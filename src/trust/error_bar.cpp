@@ -49,14 +49,10 @@ std::string_view name_of(Tuned tuned) {
 
 std::string_view name_of(MemoryRuns runs) {
   switch (runs) {
-    case MemoryRuns::huggingface:
-      return "Hugging Face";
-    case MemoryRuns::megatron:
-      return "Megatron";
-    case MemoryRuns::other_torch:
-      return "other PyTorch programs";
-    case MemoryRuns::textbook:
-      break;
+    case MemoryRuns::huggingface: return "Hugging Face";
+    case MemoryRuns::megatron: return "Megatron";
+    case MemoryRuns::other_torch: return "other PyTorch programs";
+    case MemoryRuns::textbook: break;
   }
   return "the textbook";
 }

@@ -10,12 +10,9 @@ namespace {
 /// (scripts/fit-servers --leave-out); an engine without measured runs is as far off as the furthest.
 constexpr double to_first_token(spec::Engine engine) {
   switch (engine) {
-    case spec::Engine::vllm:
-      return 0.55;
-    case spec::Engine::sglang:
-      return 0.60;
-    default:
-      return 0.85;
+    case spec::Engine::vllm: return 0.55;
+    case spec::Engine::sglang: return 0.60;
+    default: return 0.85;
   }
 }
 
@@ -32,40 +29,25 @@ Spread of_device(spec::Engine engine) {
 /// 0.17 to 1.03 GiB.
 Spread server_error_bar(spec::Engine engine, Measure measure) {
   switch (measure) {
-    case Measure::weights:
-      return even(spec::reads_gguf(engine) ? 0.013 : 0.026);
+    case Measure::weights: return even(spec::reads_gguf(engine) ? 0.013 : 0.026);
     case Measure::host_weights:
-    case Measure::bits_per_weight:
-      return even(0.013);
-    case Measure::file_size:
-      return even(0.007);
+    case Measure::bits_per_weight: return even(0.013);
+    case Measure::file_size: return even(0.007);
     case Measure::kv_bytes_per_token:
-    case Measure::recurrent_state:
-      return even(0.001);
-    case Measure::kv_cache:
-      return even(spec::reads_gguf(engine) ? 0.001 : 0.18);
-    case Measure::kv_tokens:
-      return even(0.21);
-    case Measure::device_total:
-      return of_device(engine);
+    case Measure::recurrent_state: return even(0.001);
+    case Measure::kv_cache: return even(spec::reads_gguf(engine) ? 0.001 : 0.18);
+    case Measure::kv_tokens: return even(0.21);
+    case Measure::device_total: return of_device(engine);
     case Measure::activation_peak:
-    case Measure::compute_buffer:
-      return even(0.16);
-    case Measure::cuda_graphs:
-      return {0.7, 2.0};
-    case Measure::non_torch:
-      return even(0.25);
-    case Measure::ttft:
-      return even(to_first_token(engine));
+    case Measure::compute_buffer: return even(0.16);
+    case Measure::cuda_graphs: return {0.7, 2.0};
+    case Measure::non_torch: return even(0.25);
+    case Measure::ttft: return even(to_first_token(engine));
     case Measure::tpot:
-    case Measure::throughput_tok_s:
-      return even(of_each_token(engine));
-    case Measure::decode_tok_s:
-      return even(spec::reads_gguf(engine) ? 0.15 : 0.37);
-    case Measure::prefill_tok_s:
-      return even(0.35);
-    default:
-      return even(0.05);
+    case Measure::throughput_tok_s: return even(of_each_token(engine));
+    case Measure::decode_tok_s: return even(spec::reads_gguf(engine) ? 0.15 : 0.37);
+    case Measure::prefill_tok_s: return even(0.35);
+    default: return even(0.05);
   }
 }
 

@@ -68,14 +68,10 @@ std::vector<RowGroup> group(std::span<const Comparison> rows, const std::vector<
 
 std::string_view id_of(Judgement judgement) {
   switch (judgement) {
-    case Judgement::true_fit:
-      return "true_fit";
-    case Judgement::false_fit:
-      return "false_fit";
-    case Judgement::true_miss:
-      return "true_miss";
-    case Judgement::false_miss:
-      return "false_miss";
+    case Judgement::true_fit: return "true_fit";
+    case Judgement::false_fit: return "false_fit";
+    case Judgement::true_miss: return "true_miss";
+    case Judgement::false_miss: return "false_miss";
   }
   return {};
 }

@@ -1,7 +1,7 @@
 // fitted_servers FILE...: what `validate` predicts of the rows about servers with other constants. Prints a line "id
 // quantity measured dense|mixture room|queue" for each row that is answered (queue: its requests wait for room in the
-// cache), and an empty one; then reads lines "NAME NUMBER..." with a row of src/serving/pace.cpp or ggml_rates.cpp each,
-// and answers an empty line with the predictions of all rows.
+// cache), and an empty one; then reads lines "NAME NUMBER..." with a row of src/serving/pace.cpp or ggml_rates.cpp
+// each, and answers an empty line with the predictions of all rows.
 //
 // The functions that hand out the constants are defined here, so that the library's own are not linked.
 #include "llmcalc/quantity/error.hpp"

@@ -11,17 +11,13 @@ namespace llmcalc::spec {
 constexpr int zero_stage(Sharding sharding) {
   switch (sharding) {
     case Sharding::none:
-    case Sharding::ddp:
-      return 0;
-    case Sharding::zero1:
-      return 1;
-    case Sharding::zero2:
-      return 2;
+    case Sharding::ddp: return 0;
+    case Sharding::zero1: return 1;
+    case Sharding::zero2: return 2;
     case Sharding::zero3:
     case Sharding::fsdp1:
     case Sharding::fsdp2:
-    case Sharding::hsdp:
-      return 3;
+    case Sharding::hsdp: return 3;
   }
   return 0;
 }

@@ -74,26 +74,16 @@ class Parser {
   double number(std::uint32_t type) {
     switch (type) {
       case u8:
-      case boolean:
-        return in_.u8();
-      case i8:
-        return static_cast<std::int8_t>(in_.u8());
-      case u16:
-        return in_.u16();
-      case i16:
-        return static_cast<std::int16_t>(in_.u16());
-      case u32:
-        return in_.u32();
-      case i32:
-        return static_cast<std::int32_t>(in_.u32());
-      case f32:
-        return static_cast<double>(std::bit_cast<float>(in_.u32()));
-      case u64:
-        return static_cast<double>(in_.u64());
-      case i64:
-        return static_cast<double>(static_cast<std::int64_t>(in_.u64()));
-      default:
-        return std::bit_cast<double>(in_.u64());
+      case boolean: return in_.u8();
+      case i8: return static_cast<std::int8_t>(in_.u8());
+      case u16: return in_.u16();
+      case i16: return static_cast<std::int16_t>(in_.u16());
+      case u32: return in_.u32();
+      case i32: return static_cast<std::int32_t>(in_.u32());
+      case f32: return static_cast<double>(std::bit_cast<float>(in_.u32()));
+      case u64: return static_cast<double>(in_.u64());
+      case i64: return static_cast<double>(static_cast<std::int64_t>(in_.u64()));
+      default: return std::bit_cast<double>(in_.u64());
     }
   }
 

@@ -25,10 +25,8 @@ std::string text_of(const ConfigObject& block, std::string_view key, Holds holds
       const auto flag = block.boolean(keys);
       return flag && flag->value ? "true" : "";
     }
-    case Holds::list:
-      return block.has(keys) ? "list" : "";
-    case Holds::word:
-      break;
+    case Holds::list: return block.has(keys) ? "list" : "";
+    case Holds::word: break;
   }
   const auto word = block.text(keys);
   return word ? word->value : std::string();

@@ -17,20 +17,13 @@ double factor_of(char suffix) {
   constexpr double kilo = 1e3;
   constexpr double kibi = 1024;
   switch (suffix) {
-    case 'k':
-      return kilo;
-    case 'm':
-      return kilo * kilo;
-    case 'g':
-      return kilo * kilo * kilo;
-    case 'K':
-      return kibi;
-    case 'M':
-      return kibi * kibi;
-    case 'G':
-      return kibi * kibi * kibi;
-    default:
-      return 0;
+    case 'k': return kilo;
+    case 'm': return kilo * kilo;
+    case 'g': return kilo * kilo * kilo;
+    case 'K': return kibi;
+    case 'M': return kibi * kibi;
+    case 'G': return kibi * kibi * kibi;
+    default: return 0;
   }
 }
 

@@ -26,8 +26,7 @@ void flatten(const std::string& key, const Node& node, Settings& settings) {
     case Node::Kind::nothing:  // a group of settings that is nothing is switched off
       if (key.ends_with("_config")) settings.put({key, "null", {}, node.where, {}});
       return;
-    case Node::Kind::value:
-      return settings.put(setting_of(key, node));
+    case Node::Kind::value: return settings.put(setting_of(key, node));
     case Node::Kind::list:
       if (holds_values(node)) return settings.put(setting_of(key, node));
       for (std::size_t i = 0; i < node.items.size(); ++i) {

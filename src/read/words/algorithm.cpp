@@ -18,14 +18,11 @@ enum class Comparison { never, optional, always };
 constexpr Comparison comparison_of(Algorithm algorithm) {
   switch (algorithm) {
     case Algorithm::sft:
-    case Algorithm::orpo:
-      return Comparison::never;
-    case Algorithm::grpo:
-      return Comparison::optional;
+    case Algorithm::orpo: return Comparison::never;
+    case Algorithm::grpo: return Comparison::optional;
     case Algorithm::dpo:
     case Algorithm::kto:
-    case Algorithm::ppo:
-      return Comparison::always;
+    case Algorithm::ppo: return Comparison::always;
   }
   return Comparison::never;
 }

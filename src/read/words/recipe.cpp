@@ -30,13 +30,10 @@ Precision pure(StateRecipe states, Dtype half) {
 /// Mixed precision (arXiv:1710.03740). Textbook: 16-bit weights beside an fp32 master, fp32 gradients (18 bytes).
 Precision mixed(StateRecipe states, Dtype half) {
   switch (states) {
-    case StateRecipe::textbook:
-      return {.weights = half, .compute = half, .grads = Dtype::fp32, .master = true};
-    case StateRecipe::torch:
-      return {.weights = Dtype::fp32, .compute = half, .grads = Dtype::fp32, .autocast = true};
+    case StateRecipe::textbook: return {.weights = half, .compute = half, .grads = Dtype::fp32, .master = true};
+    case StateRecipe::torch: return {.weights = Dtype::fp32, .compute = half, .grads = Dtype::fp32, .autocast = true};
     case StateRecipe::megatron:
-    case StateRecipe::deepspeed:
-      break;
+    case StateRecipe::deepspeed: break;
   }
   return pure(states, half);
 }

@@ -37,14 +37,11 @@ inline std::int64_t default_projection_rank(const spec::Training& training) {
   using spec::Optimizer;
   constexpr std::int64_t of_trainer = 128;
   switch (training.optimizer) {
-    case Optimizer::galore_adamw_8bit:
-      return of_trainer;
+    case Optimizer::galore_adamw_8bit: return of_trainer;
     case Optimizer::apollo:
       return frameworks::row_of(training.framework).engine == frameworks::TrainingEngine::trainer ? of_trainer : 256;
-    case Optimizer::apollo_mini:
-      return 1;
-    default:
-      return 0;
+    case Optimizer::apollo_mini: return 1;
+    default: return 0;
   }
 }
 
@@ -54,12 +51,9 @@ constexpr std::optional<formats::Dtype> quantized_moments(spec::Optimizer optimi
   switch (optimizer) {
     case Optimizer::adamw_8bit:
     case Optimizer::paged_adamw_8bit:
-    case Optimizer::galore_adamw_8bit:
-      return formats::Dtype::int8;
-    case Optimizer::adamw_4bit:
-      return formats::Dtype::int4;
-    default:
-      return std::nullopt;
+    case Optimizer::galore_adamw_8bit: return formats::Dtype::int8;
+    case Optimizer::adamw_4bit: return formats::Dtype::int4;
+    default: return std::nullopt;
   }
 }
 

@@ -84,14 +84,10 @@ struct Rank {
   }
   static std::string show(const spec::Question& question) {
     switch (question.rank.kind) {
-      case Kind::max:
-        return "max";
-      case Kind::first:
-        return "first";
-      case Kind::last:
-        return "last";
-      case Kind::stage:
-        return "pp=" + std::to_string(question.rank.stage);
+      case Kind::max: return "max";
+      case Kind::first: return "first";
+      case Kind::last: return "last";
+      case Kind::stage: return "pp=" + std::to_string(question.rank.stage);
     }
     return {};
   }
