@@ -5,10 +5,7 @@
 namespace llmcalc::layers {
 
 /// Compilers make one kernel of what is written operation by operation.
-bool BlockBuilder::writes(bool spec::Writing::*way) const {
-  const bool written = context_.profile.kernels.transformers_modules && context_.shape().writing.*way;
-  return written && !context_.training.compile;
-}
+bool BlockBuilder::writes(bool spec::Writing::*way) const { return context_.writes(way) && !context_.training.compile; }
 
 /// An operation on each element that keeps nothing.
 Value BlockBuilder::each(const Value& x, std::string_view name) {
@@ -16,31 +13,25 @@ Value BlockBuilder::each(const Value& x, std::string_view name) {
 }
 
 /// Keeps its result (pytorch tools/autograd/derivatives.yaml, tanh).
-Value BlockBuilder::tanh(const Value& x) {
-  const Value y = value("tanh", x.rows, x.columns, x.width, x.needs_gradient);
-  append({.kind = OpKind::activation, .name = "tanh", .inputs = {x.id}, .outputs = {y.id}, .saved = {y.id}});
-  return y;
-}
+Value BlockBuilder::tanh(const Value& x) { return saved_result(x, "tanh"); }
 
 /// 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), one operation after the other: the power keeps x, the tanh its
 /// result, the last product both of its factors (transformers activations.py, NewGELUActivation.forward).
 Value BlockBuilder::chained_gelu(const Value& x, std::string_view name) {
-  const Value cube = value("cube", x.rows, x.columns, x.width, x.needs_gradient);
-  append({.kind = OpKind::activation, .name = "cube", .inputs = {x.id}, .outputs = {cube.id}, .saved = {x.id}});
-  const Value bounded = tanh(add(x, cube, "tanh argument"));
+  const Value bounded = tanh(add(x, saved_input(x, "cube"), "tanh argument"));
   const Value half = each(x, "half");
   return multiply(half, each(bounded, "1 + tanh"), name);
 }
 
 /// An operation on each element that keeps its result, as exp and sigmoid do.
 Value BlockBuilder::saved_result(const Value& x, std::string_view name) {
-  const Value y = value(name, x.rows, x.columns, x.width, x.needs_gradient);
+  const Value y = like(x, name);
   append({.kind = OpKind::activation, .name = name, .inputs = {x.id}, .outputs = {y.id}, .saved = {y.id}});
   return y;
 }
 
 Value BlockBuilder::saved_input(const Value& x, std::string_view name) {
-  const Value y = value(name, x.rows, x.columns, x.width, x.needs_gradient);
+  const Value y = like(x, name);
   append({.kind = OpKind::activation, .name = name, .inputs = {x.id}, .outputs = {y.id}, .saved = {x.id}});
   return y;
 }
@@ -54,7 +45,7 @@ Value BlockBuilder::chained_xielu(const Value& x, std::string_view name) {
   const Value negative = each(difference, "negative part");
   if (context_.trains_base) block_.ops.back().saved.push_back(difference.id);
   const Value mask = value("mask of signs", x.rows, x.columns, 1, false);
-  const Value y = value(name, x.rows, x.columns, x.width, x.needs_gradient);
+  const Value y = like(x, name);
   append({.kind = OpKind::activation,
           .name = name,
           .inputs = {square.id, negative.id},
@@ -69,20 +60,20 @@ Value BlockBuilder::activation(const Value& x, std::string_view name) {
   const auto kind = context_.shape().mlp;
   if (writes(&spec::Writing::chained_gelu)) return chained_gelu(x, name);
   if (writes(&spec::Writing::xielu)) return chained_xielu(x, name);
-  const Value y = value(name, x.rows, x.columns, x.width, x.needs_gradient);
+  const Value y = like(x, name);
   Op op{.kind = OpKind::activation, .name = name, .inputs = {x.id}, .outputs = {y.id}};
   const bool keeps_result = kind == spec::Mlp::relu || kind == spec::Mlp::squared_relu || kind == spec::Mlp::reglu;
   op.saved.push_back(keeps_result ? y.id : x.id);
   append(op);
   if (kind != spec::Mlp::squared_relu) return y;
-  const Value squared = value("squared", x.rows, x.columns, x.width, x.needs_gradient);
+  const Value squared = like(x, "squared");
   append({.kind = OpKind::elementwise, .name = "square", .inputs = {y.id}, .outputs = {squared.id}, .saved = {y.id}});
   return squared;
 }
 
 Value BlockBuilder::gated(const Value& gate, const Value& up) {
   if (writes(&spec::Writing::chained_gelu)) return multiply(chained_gelu(gate, "activated gate"), up, "gated product");
-  const Value act = value("activated gate", gate.rows, gate.columns, gate.width, gate.needs_gradient);
+  const Value act = like(gate, "activated gate");
   append({.kind = OpKind::activation,
           .name = "activated gate",
           .inputs = {gate.id},
@@ -93,7 +84,7 @@ Value BlockBuilder::gated(const Value& gate, const Value& up) {
 
 /// One kernel on both factors keeps them and not what lies between (Liger-Kernel ops/swiglu.py).
 Value BlockBuilder::gated_pair(const Value& gate, const Value& up) {
-  const Value y = value("gated product", gate.rows, gate.columns, gate.width, gate.needs_gradient);
+  const Value y = like(gate, "gated product");
   append({.kind = OpKind::activation,
           .name = "gated product",
           .inputs = {gate.id, up.id},

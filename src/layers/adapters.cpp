@@ -85,9 +85,8 @@ bool BlockBuilder::is_reached_by_peft(const Matrix& matrix) const {
 }
 
 bool BlockBuilder::merges_adapter(const Matrix& matrix) const {
-  const auto& profile = context_.profile;
-  const bool parameters = profile.kernels.transformers_modules && !profile.experts.run_in_loop &&
-                          context_.shape().writing.merges_expert_adapters;
+  const bool parameters =
+      context_.writes(&spec::Writing::merges_expert_adapters) && !context_.profile.experts.run_in_loop;
   return parameters && is_plain_parameter(matrix) && is_adapted(matrix);
 }
 
@@ -188,7 +187,7 @@ Value BlockBuilder::adapter_input(const Value& x) {
 Value BlockBuilder::dropped_input(const Value& x) {
   const Value in = adapter_input(x);
   if (context_.training.adapter.dropout == 0.0) return in;
-  const Value dropped = value("dropped adapter input", in.rows, in.columns, in.width, in.needs_gradient);
+  const Value dropped = like(in, "dropped adapter input");
   Op op{.kind = OpKind::dropout, .name = "adapter dropout", .inputs = {in.id}, .outputs = {dropped.id}};
   if (context_.profile.adapters.fused) {
     op.saved.push_back(x.id);

@@ -14,9 +14,8 @@ Value borrowed(BlockBuilder& b, const Value& memory, std::int64_t columns, std::
 /// Queries from the hidden state, or from a normed bottleneck.
 Value queries(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, std::int64_t width) {
   if (a.query_rank == 0) return b.linear(x, {"q projection", x.columns, width, a.qkv_bias, Cut::columns});
-  const Value low = b.linear(x, {"q down projection", x.columns, a.query_rank, a.qkv_bias});
-  const Value normed = b.norm(low, "q latent norm", b.context().shape().norm);
-  return b.linear(normed, {"q up projection", a.query_rank, width, false, Cut::columns});
+  const Value low = b.norm(b.linear(x, {"q down projection", x.columns, a.query_rank, a.qkv_bias}), "q latent norm");
+  return b.linear(low, {"q up projection", a.query_rank, width, false, Cut::columns});
 }
 
 /// What a layer adds for itself to what a matrix makes that it shares with others (transformers modeling_zamba2.py,
@@ -39,14 +38,8 @@ bool is_plain(const spec::GroupedAttention& a) {
 
 }  // namespace
 
-Value columns_of(const Value& fused, std::int64_t columns) {
-  Value view = fused;
-  view.columns = columns;
-  return view;
-}
-
 bool fuses_projections(const Context& c, const spec::GroupedAttention& a) {
-  const bool written = c.profile.kernels.transformers_modules && c.shape().writing.fused_qkv;
+  const bool written = c.writes(&spec::Writing::fused_qkv);
   const bool separate_norms = a.qk_norm != spec::QkNorm::none && !c.shape().writing.fused_qkv;
   return is_plain(a) && !separate_norms && (c.profile.attention.fused_projections || written);
 }

@@ -5,9 +5,6 @@
 
 namespace llmcalc::layers {
 
-/// A view of some columns of a fused projection: the storage, and so the identity, stays that of the whole.
-Value columns_of(const Value& fused, std::int64_t columns);
-
 /// One matrix in the framework's own model, or in the family's as transformers writes it.
 bool fuses_projections(const Context& c, const spec::GroupedAttention& a);
 

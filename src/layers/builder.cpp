@@ -21,6 +21,11 @@ bool is_elementwise(OpKind kind) {
 
 }  // namespace
 
+Value columns_of(Value whole, std::int64_t columns) {
+  whole.columns = columns;
+  return whole;
+}
+
 BlockBuilder::BlockBuilder(const Context& context, Block& block) : context_(context), block_(block) {}
 
 Value BlockBuilder::value(std::string_view name, std::int64_t rows, std::int64_t columns, std::int64_t width,
@@ -30,9 +35,7 @@ Value BlockBuilder::value(std::string_view name, std::int64_t rows, std::int64_t
   return {static_cast<TensorId>(block_.tensors.size() - 1), rows, columns, width, needs_gradient};
 }
 
-bool BlockBuilder::adds_wide() const {
-  return context_.profile.kernels.transformers_modules && context_.shape().writing.wide_residual;
-}
+bool BlockBuilder::adds_wide() const { return context_.writes(&spec::Writing::wide_residual); }
 
 Value BlockBuilder::input(std::string_view name, std::int64_t rows, std::int64_t columns, bool needs_gradient) {
   const std::int64_t width = context_.autocast || adds_wide() ? fp32_width : context_.width;
@@ -105,11 +108,13 @@ Op& BlockBuilder::append(Op op) {
   return block_.ops.back();
 }
 
-Value BlockBuilder::cast(const Value& x, std::int64_t width, std::string_view name) {
-  if (x.width == width) return x;
-  const Value y = value(name, x.rows, x.columns, width, x.needs_gradient);
-  append({.kind = OpKind::cast, .name = name, .inputs = {x.id}, .outputs = {y.id}});
+Value BlockBuilder::derived(OpKind kind, const Value& x, const Value& y) {
+  append({.kind = kind, .name = block_.tensors[y.id].name, .inputs = {x.id}, .outputs = {y.id}});
   return y;
+}
+
+Value BlockBuilder::cast(const Value& x, std::int64_t width, std::string_view name) {
+  return x.width == width ? x : derived(OpKind::cast, x, value(name, x.rows, x.columns, width, x.needs_gradient));
 }
 
 void BlockBuilder::pass_over(std::string_view name, quantity::Bytes forward, quantity::Bytes backward) {

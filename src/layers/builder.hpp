@@ -21,6 +21,9 @@ struct Value {
   bool needs_gradient = false;
 };
 
+/// A view of the first columns of a matrix: the storage, and so the identity, stays that of the whole.
+Value columns_of(Value whole, std::int64_t columns);
+
 /// How tensor parallelism cuts a matrix (Shoeybi et al. 2019, arXiv:1909.08053 §3): by outputs, by inputs, or not.
 enum class Cut { none, columns, rows };
 
@@ -70,6 +73,9 @@ class BlockBuilder {
   void output(const Value& value) { block_.output = value.id; }
 
   Value value(std::string_view name, std::int64_t rows, std::int64_t columns, std::int64_t width, bool needs_gradient);
+  Value like(const Value& x, std::string_view name) {
+    return value(name, x.rows, x.columns, x.width, x.needs_gradient);
+  }
   WeightId weight(const Weight& weight);
   /// A table whose rows are looked up, cut over tensor-parallel ranks by rows when `cut`.
   WeightId table(std::string_view name, std::int64_t rows, std::int64_t columns, bool cut);
@@ -79,6 +85,7 @@ class BlockBuilder {
   Value linear(const Value& x, const Matrix& matrix);
   Value capped(const Value& x, std::string_view name);  ///< c tanh(x / c)
   Value norm(const Value& x, std::string_view name, spec::Norm kind);
+  Value norm(const Value& x, std::string_view name) { return norm(x, name, context_.shape().norm); }
   Value weighted_wide(const Value& x, std::string_view name);    ///< the chain of RMSNorm, its result in fp32
   Value weighted_narrow(const Value& x, std::string_view name);  ///< weighted when it is down in the type of `x`
   Value unweighted_norm(const Value& x, std::string_view name);  ///< RMSNorm without a weight
@@ -122,6 +129,8 @@ class BlockBuilder {
   /// Appends an operation that moves its inputs and outputs, and backward their gradients and what it kept; whoever
   /// knows better sets the moved bytes of what comes back.
   Op& append(Op op);
+  /// Appends the operation that makes `y` of `x` alone, called as `y` is, and keeps nothing.
+  Value derived(OpKind kind, const Value& x, const Value& y);
 
   /// A checkpointed block keeps the value instead of making it again.
   void keep_through_recompute(const Value& x) { block_.tensors[x.id].survives_recompute = true; }

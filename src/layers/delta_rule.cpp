@@ -69,7 +69,7 @@ namespace {
 
 /// One kernel, as servers and Megatron-LM have it.
 Value in_one_kernel(BlockBuilder& b, const LinearAttentionShape& n, const Value& mixed, const Value& gate) {
-  const Value gated = b.value("gated norm", mixed.rows, mixed.columns, mixed.width, mixed.needs_gradient);
+  const Value gated = b.like(mixed, "gated norm");
   Op norm{.kind = OpKind::norm,
           .name = "gated norm",
           .inputs = {mixed.id, gate.id},
@@ -82,7 +82,7 @@ Value in_one_kernel(BlockBuilder& b, const LinearAttentionShape& n, const Value&
 
 /// The gate goes up to fp32, through SiLU, which keeps it so, and so does the product its result.
 Value silu_of(BlockBuilder& b, const Value& wide) {
-  const Value y = b.value("SiLU of the gate", wide.rows, wide.columns, wide.width, wide.needs_gradient);
+  const Value y = b.like(wide, "SiLU of the gate");
   b.append({.kind = OpKind::activation, .name = "gate", .inputs = {wide.id}, .outputs = {y.id}, .saved = {wide.id}});
   return y;
 }

@@ -11,7 +11,7 @@ namespace {
 /// Reads the gate out of the projection. Its kernel keeps of itself one over the root of the mean square, for each row
 /// and group (mamba_ssm/ops/triton/layernorm_gated.py, _layer_norm_fwd).
 Value gated_norm(BlockBuilder& b, const StateShape& s, std::int64_t groups, const Value& x, const Value& gate) {
-  const Value normed = b.value("gated norm", x.rows, x.columns, x.width, x.needs_gradient);
+  const Value normed = b.like(x, "gated norm");
   const Value roots = b.value("norm statistics", x.rows, groups, fp32_width, false);
   Op op{.kind = OpKind::norm,
         .name = "gated norm",
@@ -35,7 +35,8 @@ Value duality(BlockBuilder& b, const StateShape& s, const Value& x) {
   const std::int64_t conv_width = s.width + 2 * s.groups * s.state;
   const Value all = b.linear(x, {"in projection", x.columns, s.width + conv_width + s.heads, s.bias, Cut::columns});
   const std::int64_t rank_width = rank.width + 2 * rank.groups * s.state;
-  const Value conv = convolved(b, {rank_width * b.context().tp, s.conv_kernel, s.conv_bias}, view(all, rank_width));
+  const Value conv =
+      convolved(b, {rank_width * b.context().tp, s.conv_kernel, s.conv_bias}, columns_of(all, rank_width));
   b.vector("time step bias, decays and skip", 3 * s.heads, Cut::columns);
   keep_state(b, {quantity::product(rank.width, s.state), quantity::product(rank_width, s.conv_kernel - 1)});
   Value out = scanned(b, rank, {"state space duality", flops_a_state, conv, {all.id}, {all.id}, true});

@@ -10,7 +10,7 @@ namespace llmcalc::layers {
 Value BlockBuilder::dropout(const Value& x, std::string_view name) {
   if (context_.dropout() == 0.0) return x;
   const Value mask = value("dropout mask", x.rows, x.columns, 1, false);
-  const Value y = value(name, x.rows, x.columns, x.width, x.needs_gradient);
+  const Value y = like(x, name);
   append({.kind = OpKind::dropout,
           .name = name,
           .inputs = {x.id},
@@ -56,7 +56,7 @@ Value BlockBuilder::multiply(const Value& a, const Value& b, std::string_view na
 }
 
 Value BlockBuilder::gate_rows(const Value& x, std::string_view name) {
-  const Value y = value(name, x.rows, x.columns, x.width, x.needs_gradient);
+  const Value y = like(x, name);
   append({.kind = OpKind::elementwise, .name = name, .inputs = {x.id}, .outputs = {y.id}, .saved = {x.id}});
   return y;
 }
@@ -70,9 +70,7 @@ void BlockBuilder::keep_for_backward(std::string_view name, std::int64_t rows, s
 
 Value BlockBuilder::rearrange(const Value& x, std::string_view name, std::int64_t rows, std::int64_t columns,
                               OpKind kind) {
-  const Value y = value(name, rows, columns, x.width, x.needs_gradient);
-  append({.kind = kind, .name = name, .inputs = {x.id}, .outputs = {y.id}});
-  return y;
+  return derived(kind, x, value(name, rows, columns, x.width, x.needs_gradient));
 }
 
 }  // namespace llmcalc::layers

@@ -46,7 +46,7 @@ void embedding_block(const Context& c, Block& block) {
   if (shape.position_rows > 0) b.table("position table", shape.position_rows, inner, false);
   if (shape.token_types > 0) b.table("token type table", shape.token_types, inner, false);
   x = behind_prompt(b, x);
-  if (shape.embedding_norm) x = b.norm(x, "embedding norm", shape.norm);
+  if (shape.embedding_norm) x = b.norm(x, "embedding norm");
   if (inner != shape.hidden) x = b.linear(x, {"embedding projection", width, shape.hidden, true});
   if (shape.extra > 0) b.vector("other parameters", shape.extra);
   make_layer_inputs(b, x);
@@ -58,7 +58,7 @@ void bridge_block(const Context& c, Block& block) {
   block.name = "decoder embedding";
   BlockBuilder b(c, block);
   const Value encoded = b.input("encoder hidden state", c.tokens / c.sp, shape.hidden, c.trains_base);
-  const Value normed = shape.final_norm ? b.norm(encoded, "encoder final norm", shape.norm) : encoded;
+  const Value normed = shape.final_norm ? b.norm(encoded, "encoder final norm") : encoded;
   const Value x = b.value("embedded targets", c.tokens / c.sp, shape.hidden, encoded.width, c.trains_base);
   b.append({.kind = OpKind::embedding,
             .name = "target embedding",

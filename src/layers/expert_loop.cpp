@@ -26,17 +26,14 @@ void take_turns(Block& block, const ExpertLoop& loop, TensorId end) {
 
 /// True if the family's class has parameters that a loop takes one after another (transformers modeling_dbrx.py,
 /// DbrxExperts.forward; modeling_longcat_flash.py, LongcatFlashExperts.forward).
-bool is_written_as_loop(const Context& c) {
-  return c.profile.kernels.transformers_modules && c.shape().writing.loops_over_experts;
-}
+bool is_written_as_loop(const Context& c) { return c.writes(&spec::Writing::loops_over_experts); }
 
 }  // namespace
 
 bool loops_over_experts(const Context& c) { return c.profile.experts.run_in_loop || is_written_as_loop(c); }
 
 Value added_up(BlockBuilder& b, const Value& x, const Value& returned, const ExpertLoop& loop) {
-  const Value weighted =
-      b.value("weighted results", returned.rows, returned.columns, returned.width, returned.needs_gradient);
+  const Value weighted = b.like(returned, "weighted results");
   b.append({.kind = OpKind::elementwise,
             .name = "weigh results",
             .inputs = {returned.id},

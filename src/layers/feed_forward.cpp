@@ -21,10 +21,8 @@ struct Projected {
 /// In the framework's own model, or in the family's as transformers writes it. Of experts, which are one matrix there
 /// anyway, only adapters tell.
 bool fuses_gate_and_up(const BlockBuilder& b, const MlpMatrices& mlp, const Matrix& fused) {
-  const Context& c = b.context();
-  if (c.profile.mlp.fused_gate_and_up) return true;
-  if (mlp.experts > 1) return b.merges_adapter(fused);
-  return c.profile.kernels.transformers_modules && c.shape().writing.fused_gate_and_up;
+  if (b.context().profile.mlp.fused_gate_and_up) return true;
+  return mlp.experts > 1 ? b.merges_adapter(fused) : b.context().writes(&spec::Writing::fused_gate_and_up);
 }
 
 /// What lies so many deviations above the mean of its row, and zeros: the deviation keeps its input and itself, the
@@ -79,13 +77,10 @@ Value activated_halves(BlockBuilder& b, const Value& both) {
 }
 
 Value activated(BlockBuilder& b, const Projected& x) {
-  const auto& profile = b.context().profile;
   if (!spec::is_gated(b.context().shape().mlp)) return b.activation(x.up, "activated");
   if (x.gate.id == x.up.id) return activated_halves(b, x.gate);
-  if (profile.kernels.transformers_modules && b.context().shape().writing.clamped_gate) {
-    return b.gated_clamped(x.gate, x.up);
-  }
-  return profile.mlp.fused_glu ? b.gated_pair(x.gate, x.up) : b.gated(x.gate, x.up);
+  if (b.context().writes(&spec::Writing::clamped_gate)) return b.gated_clamped(x.gate, x.up);
+  return b.context().profile.mlp.fused_glu ? b.gated_pair(x.gate, x.up) : b.gated(x.gate, x.up);
 }
 
 /// peft rescales what the down projection reads, in the type of the learned vector.
@@ -101,7 +96,7 @@ Value activate(BlockBuilder& b, const MlpMatrices& mlp, const Projected& x) {
 /// per_token_scale; core/fusions/fused_bias_swiglu.py, weighted_bias_swiglu_impl).
 Value weighted(BlockBuilder& b, const Value& x) {
   if (!b.context().profile.experts.weighs_activations || spec::is_gated(b.context().shape().mlp)) return x;
-  const Value y = b.value("weighted activation", x.rows, x.columns, x.width, x.needs_gradient);
+  const Value y = b.like(x, "weighted activation");
   const auto wide = quantity::bytes(quantity::product(x.rows, x.columns, fp32_width));
   b.append({.kind = OpKind::elementwise,
             .name = "weigh",

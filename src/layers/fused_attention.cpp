@@ -45,7 +45,7 @@ void keep_mask(BlockBuilder& b, const CoreAttention& core, const Value& q) {
 bool copies_output(const Context& c, const CoreAttention& core) {
   if (c.profile.attention.copies_output) return c.batch > 1;
   const bool by_position = core.masked || lacks_flash(c, core) || core.qk_dim != core.v_dim;
-  return c.profile.kernels.transformers_modules && c.shape().writing.rotates_by_head && !by_position;
+  return c.writes(&spec::Writing::rotates_by_head) && !by_position;
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ Value chained_recurrence(BlockBuilder& b, const Gates& gates, const Value& conv)
   const Value root = b.rearrange(rest, "multiplier", conv.rows, conv.columns, OpKind::elementwise);
   b.block().ops.back().saved.push_back(rest.id);
   const Value in = b.multiply(b.multiply(conv, opened, "gated input"), root, "normalised input");
-  const Value out = b.value("states", conv.rows, conv.columns, conv.width, conv.needs_gradient);
+  const Value out = b.like(conv, "states");
   const Value steps = b.value("steps in fp32", conv.rows, 2 * conv.columns, fp32_width, false);
   const Value last = b.value("last state", b.context().batch, conv.columns, fp32_width, false);
   b.keep_through_recompute(last);

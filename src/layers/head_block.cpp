@@ -27,10 +27,9 @@ void pool(BlockBuilder& b, const Value& x) {
 /// (Devlin et al. 2018, arXiv:1810.04805; Megatron-LM core/models/bert/bert_lm_head.py). It leads back to the width of
 /// a narrow token table (Lan et al. 2019, arXiv:1909.11942).
 Value transformed(BlockBuilder& b, const Value& x) {
-  const auto& shape = b.context().shape();
-  const std::int64_t width = shape.embedding_width > 0 ? shape.embedding_width : x.columns;
-  const Value dense = b.linear(x, {"head transform", x.columns, width, true});
-  return b.norm(b.activation(dense, "transformed"), "head norm", b.context().shape().norm);
+  const std::int64_t narrow = b.context().shape().embedding_width;
+  const Value dense = b.linear(x, {"head transform", x.columns, narrow > 0 ? narrow : x.columns, true});
+  return b.norm(b.activation(dense, "transformed"), "head norm");
 }
 
 }  // namespace
@@ -40,7 +39,7 @@ void head_block(const Context& c, bool input_needs_gradient, Block& block) {
   block.name = "head";
   BlockBuilder b(c, block);
   Value x = b.input("hidden state", c.tokens / c.sp, shape.hidden, input_needs_gradient);
-  if (shape.final_norm) x = b.norm(x, "final norm", shape.norm);
+  if (shape.final_norm) x = b.norm(x, "final norm");
   if (shape.pooler) pool(b, x);
   const bool transforms = shape.head_transform || (shape.pooler && c.profile.head.transforms_before);
   if (transforms) x = transformed(b, x);
@@ -70,7 +69,7 @@ void score_block(const Context& c, Block& block) {
   block.name = "score";
   BlockBuilder b(c, block);
   Value x = b.input("hidden state", c.tokens / c.sp, shape.hidden, c.differentiates);
-  if (shape.final_norm) x = b.norm(x, "final norm", shape.norm);
+  if (shape.final_norm) x = b.norm(x, "final norm");
   const Value score = b.linear(x, {"score", shape.hidden, 1, false, Cut::none, 1, 1, Resting::as_tables});
   if (c.differentiates) {
     b.append({.kind = OpKind::loss, .name = "value loss", .inputs = {score.id}, .saved = {score.id}});

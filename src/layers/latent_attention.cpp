@@ -16,9 +16,7 @@ Value latent_queries(BlockBuilder& b, const spec::LatentAttention& a, const Valu
 /// or not (transformers modeling_deepseek_v3.py, DeepseekV3Attention.forward; torchtitan models/deepseek_v3/model.py).
 Value values_of(BlockBuilder& b, const Value& up, std::int64_t width) {
   if (!reads_views(b.context())) return b.rearrange(up, "values", up.rows, width, OpKind::permutation);
-  Value view = up;
-  view.columns = width;
-  return view;
+  return columns_of(up, width);
 }
 
 }  // namespace

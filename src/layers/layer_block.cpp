@@ -74,9 +74,8 @@ Value mixed_input(BlockBuilder& b, const spec::LayerKind& kind, const Value& hid
 }
 
 Value mix(BlockBuilder& b, const spec::LayerKind& kind, const Value& hidden) {
-  const Value x = mixed_input(b, kind, hidden);
   const bool product_follows = !std::holds_alternative<spec::LatentAttention>(kind.mixer);
-  return behind_norm(b, x, "input norm", product_follows,
+  return behind_norm(b, mixed_input(b, kind, hidden), "input norm", product_follows,
                      [&](const Value& normed) { return mix_positions(b, kind, normed); });
 }
 
@@ -94,15 +93,13 @@ Value transform(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {
 
 /// The second pair of norms of a sandwich layer (Gemma 2, GLM-4-0414) stands behind attention and MLP.
 Value after(BlockBuilder& b, const Value& x, std::string_view name) {
-  const auto& shape = b.context().shape();
-  return shape.norms_per_layer >= 4 ? b.norm(x, name, shape.norm) : x;
+  return b.context().shape().norms_per_layer >= 4 ? b.norm(x, name) : x;
 }
 
 /// Attention and MLP read the same hidden state, through one shared norm or one each (GPT-J, Falcon, PaLM, Command R).
 void parallel_layer(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {
-  const auto& shape = b.context().shape();
-  const Value first = b.norm(x, "input norm", shape.norm);
-  const Value second = shape.norms_per_layer >= 2 ? b.norm(x, "mlp norm", shape.norm) : first;
+  const Value first = b.norm(x, "input norm");
+  const Value second = b.context().shape().norms_per_layer >= 2 ? b.norm(x, "mlp norm") : first;
   const Value mixed = b.dropout(bottleneck(b, mix_positions(b, kind, first)), "attention dropout");
   const Value transformed = b.dropout(bottleneck(b, feed_forward(b, kind.mlp, second)), "mlp dropout");
   b.output(b.add(b.add(mixed, transformed, "branches"), x, "residual"));
@@ -113,7 +110,7 @@ void parallel_layer(BlockBuilder& b, const spec::LayerKind& kind, const Value& x
 Value scaled_first(BlockBuilder& b, const Value& streams) {
   const Value first = first_stream(b, streams);
   const Value copy = b.rearrange(first, "first stream", first.rows, first.columns, OpKind::permutation);
-  const Value scaled = b.value("scaled stream", copy.rows, copy.columns, copy.width, copy.needs_gradient);
+  const Value scaled = b.like(copy, "scaled stream");
   Op scale{.kind = OpKind::elementwise, .name = "scaled stream", .inputs = {copy.id}, .outputs = {scaled.id}};
   scale.weight = b.vector("stream scale", copy.columns);
   if (b.context().trains_base) scale.saved.push_back(copy.id);
@@ -126,7 +123,7 @@ void layer_of_streams(BlockBuilder& b, const spec::LayerKind& kind, const Value&
   const auto& shape = b.context().shape();
   const Value predicted = predicted_streams(b, all);
   const Value active = first_stream(b, predicted);
-  const Value normed = b.norm(active, "input norm", shape.norm);
+  const Value normed = b.norm(active, "input norm");
   const Value residual = low_rank_residual(b, normed);
   const Value mixed = after(b, mix_positions(b, kind, normed), "post-attention norm");
   const Value hidden = b.add(b.add(active, mixed, "residual"), residual, "residuals");
@@ -144,13 +141,12 @@ Value memory_of(BlockBuilder& b, const Value& x) {
 }
 
 Value cross_attend(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {
-  const auto& shape = b.context().shape();
   spec::GroupedAttention cross = std::get<spec::GroupedAttention>(kind.mixer);
   cross.causal = false;
   cross.relative_buckets = 0;
   cross.reads_tower = b.context().model.encoder_layers == 0;
   const Value encoded = memory_of(b, x);
-  const Value normed = b.norm(x, "cross-attention norm", shape.norm);
+  const Value normed = b.norm(x, "cross-attention norm");
   const Value mixed = after(b, grouped_attention(b, cross, normed, encoded), "post-cross-attention norm");
   return b.dropout_add(x, mixed, "cross-attention dropout");
 }

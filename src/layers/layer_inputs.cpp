@@ -29,7 +29,7 @@ Value layer_input(BlockBuilder& b, const Value& x) {
   const Value gated = b.gated(gate, own);
   gather_gradients(b, own);
   const Value projected = b.linear(gated, {"layer input projection", width, x.columns});
-  return b.norm(projected, "layer input norm", c.shape().norm);
+  return b.norm(projected, "layer input norm");
 }
 
 Value with_layer_input(BlockBuilder& b, const Value& x) {
@@ -50,7 +50,7 @@ void make_layer_inputs(BlockBuilder& b, const Value& x) {
   Value projected = b.linear(x, {"projection to layer inputs", x.columns, layers * inputs.width});
   projected.rows *= layers;
   projected.columns = inputs.width;
-  Value normed = b.norm(projected, "layer input norm", c.shape().norm);
+  Value normed = b.norm(projected, "layer input norm");
   normed.rows = x.rows;
   normed.columns = layers * inputs.width;
   const Value sum = b.add(normed, found, "layer inputs");

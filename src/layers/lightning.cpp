@@ -123,7 +123,7 @@ Value lightning(BlockBuilder& b, const StateShape& s, const Value& x) {
                                    {parts.k.id, parts.v.id},
                                    {parts.q.id, parts.k.id, parts.v.id}});
   keep_state(b, {product(rank.width, rank.state), 0});
-  const Value normed = b.norm(out, "heads norm", b.context().shape().norm);
+  const Value normed = b.norm(out, "heads norm");
   const Value gate = b.linear(x, {"output gate", x.columns, s.width, s.bias, Cut::columns});
   const Value gated = b.multiply(b.saved_result(gate, "sigmoid of the gate"), normed, "gated");
   return b.linear(gated, {"out projection", s.width, x.columns, s.bias, Cut::rows});

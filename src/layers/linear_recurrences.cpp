@@ -10,7 +10,7 @@ namespace {
 /// A position mixed with the one before it, by a learned share a channel, for whose gradient both are kept
 /// (transformers modeling_rwkv.py, RwkvSelfAttention.extract_key_value).
 Value mixed(BlockBuilder& b, const Value& x, const Value& before, std::string_view name) {
-  const Value y = b.value(name, x.rows, x.columns, x.width, x.needs_gradient);
+  const Value y = b.like(x, name);
   Op op{.kind = OpKind::elementwise, .name = name, .inputs = {x.id, before.id}, .outputs = {y.id}};
   if (b.context().trains_base) op.saved = {x.id, before.id};
   op.weight = b.vector("share", x.columns);
@@ -68,7 +68,7 @@ Value matrix_memory(BlockBuilder& b, const StateShape& s, const Value& x) {
   b.linear(x, {"input and forget gates", x.columns, 2 * s.heads, true});
   const Value read = scanned(b, rank, {"matrix memory", flops_a_state, q, {k.id, v.id}, {q.id, k.id, v.id}});
   keep_state(b, {s.state * rank.width + rank.heads * (s.state + 1), 0});
-  const Value normed = b.norm(read, "heads norm", b.context().shape().norm);
+  const Value normed = b.norm(read, "heads norm");
   return b.linear(b.multiply(b.activation(gate, "gate"), normed, "gated"),
                   {"out projection", s.width, x.columns, s.bias, Cut::rows});
 }

@@ -136,8 +136,7 @@ void part_softmax(const BlockBuilder& b, const Value& wide, Op& softmax) {
 void eager_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
   const WideLogits logits = wide_logits(b, x, head);
   const Value& wide = logits.shifted;
-  const Value log_probabilities =
-      b.value("log-probabilities", wide.rows, wide.columns, wide.width, wide.needs_gradient);
+  const Value log_probabilities = b.like(wide, "log-probabilities");
   Op softmax{.kind = OpKind::softmax,
              .name = "log-softmax",
              .inputs = {wide.id},
@@ -196,8 +195,7 @@ void split_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
 /// A kernel that overwrites the 16-bit logits with their gradient (Liger-Kernel ops/cross_entropy.py; TransformerEngine
 /// pytorch/triton/cross_entropy.py): 2 bytes a logit.
 void fused_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
-  const Value logits = logits_of(b, x, head);
-  Op op = loss_on(logits, "cross-entropy");
+  Op op = loss_on(logits_of(b, x, head), "cross-entropy");
   op.gradient_in_place = true;
   append_kernel(b, op);
 }

@@ -26,7 +26,7 @@ Value shared_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x)
 /// (modeling_deepseek_v3.py, DeepseekV3TopkRouter.forward).
 Value router_input(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
   const Context& c = b.context();
-  const bool widens = c.profile.kernels.transformers_modules && c.shape().writing.wide_router;
+  const bool widens = c.writes(&spec::Writing::wide_router);
   if (!widens || x.width == fp32_width) return x;
   const Value wide = b.cast(x, fp32_width, "router input (fp32)");
   const Value weight = b.value("router weight (fp32)", x.columns, moe.experts, fp32_width, false);
@@ -187,7 +187,7 @@ Value mixture_of_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value
   const bool shares = moe.shared_ffn > 0;
   RoutedRows rows;
   const Value ahead = shares && holds ? shared_experts(b, moe, x) : x;
-  const bool runs_all = c.profile.kernels.transformers_modules && c.shape().writing.runs_all_experts && c.ep == 1;
+  const bool runs_all = c.writes(&spec::Writing::runs_all_experts) && c.ep == 1;
   Value out = runs_all ? all_experts(b, moe, x) : routed_experts(b, moe, x, rows);
   if (shares) out = b.add(out, holds ? ahead : shared_experts(b, moe, x), "routed and shared");
   if (holds) b.block().ops.back().held = {rows.sent.id, rows.received.id, rows.returning.id};

@@ -32,9 +32,6 @@ struct Convolution {
 /// causal_conv1d.cpp). It keeps its input; the activation behind it is part of the kernel and computed again.
 Value convolved(BlockBuilder& b, const Convolution& convolution, const Value& in);
 
-/// The first columns of a matrix, as one tensor with it.
-Value view(const Value& whole, std::int64_t columns);
-
 /// A copy in another order, or of some columns; servers read the whole where it lies.
 Value copied(BlockBuilder& b, const Value& x, std::string_view name, std::int64_t columns);
 

@@ -39,14 +39,14 @@ void keep(BlockBuilder& b, const StateShape& rank) {
 Value in_one_kernel(BlockBuilder& b, const StateShape& s, const Value& x, const Value& both) {
   const StateShape rank = share_of(s, b.context().tp);
   const Value in = copied(b, both, "x and z by channel", both.columns);
-  const Value conv = convolved(b, {s.width, s.conv_kernel, s.conv_bias}, view(in, rank.width));
+  const Value conv = convolved(b, {s.width, s.conv_kernel, s.conv_bias}, columns_of(in, rank.width));
   const std::int64_t width = s.step_rank + 2 * s.state;
   Matrix parameters_of{"scan parameters", s.width, width, false, Cut::rows};
   parameters_of.multiplier = Multiplier::kernel;
   const Value parameters = b.linear(conv, parameters_of);
   Matrix steps_of{"time step projection", s.step_rank, s.width, true, Cut::columns};
   steps_of.multiplier = Multiplier::kernel_twice;
-  const Value steps = b.linear(view(parameters, s.step_rank), steps_of);
+  const Value steps = b.linear(columns_of(parameters, s.step_rank), steps_of);
   const Value b_and_c = copied(b, parameters, "B and C", 2 * s.state);
   decays(b, s, rank.width);
   keep_states(b, rank, x);
@@ -61,10 +61,9 @@ Value in_one_kernel(BlockBuilder& b, const StateShape& s, const Value& x, const 
 
 /// What goes through norms of its own, in the order in which it lies.
 Value normed_parameters(BlockBuilder& b, const StateShape& s, const Value& parameters) {
-  const auto kind = b.context().shape().norm;
-  const Value steps = b.norm(view(parameters, s.step_rank), "time step norm", kind);
-  b.norm(view(parameters, s.state), "B norm", kind);
-  b.norm(view(parameters, s.state), "C norm", kind);
+  const Value steps = b.norm(columns_of(parameters, s.step_rank), "time step norm");
+  b.norm(columns_of(parameters, s.state), "B norm");
+  b.norm(columns_of(parameters, s.state), "C norm");
   return steps;
 }
 
@@ -110,7 +109,7 @@ Value scanned_by_heads(BlockBuilder& b, const StateShape& s, const Value& x, con
   const Matrix parameters_of{"scan parameters of heads", s.width, width, false, Cut::rows};
   const Value parameters = by_heads(b, in, parameters_of, product(rank.heads, width));
   const Matrix steps_of{"time steps of heads", s.step_rank, s.width, true, Cut::columns};
-  const Value steps = by_heads(b, view(parameters, s.step_rank), steps_of, rank.width);
+  const Value steps = by_heads(b, columns_of(parameters, s.step_rank), steps_of, rank.width);
   const Value gate = copied(b, both, "z by channel", rank.width);
   decays(b, s, rank.width);
   keep_states(b, rank, x);

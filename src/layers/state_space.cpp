@@ -31,14 +31,9 @@ Value convolved(BlockBuilder& b, const Convolution& convolution, const Value& in
   return out;
 }
 
-Value view(const Value& whole, std::int64_t columns) {
-  Value part = whole;
-  part.columns = columns;
-  return part;
-}
-
 Value copied(BlockBuilder& b, const Value& x, std::string_view name, std::int64_t columns) {
-  return b.context().differentiates ? b.rearrange(x, name, x.rows, columns, OpKind::permutation) : view(x, columns);
+  return b.context().differentiates ? b.rearrange(x, name, x.rows, columns, OpKind::permutation)
+                                    : columns_of(x, columns);
 }
 
 /// The scan keeps what it reads, not its states, which backward are computed again chunk by chunk (state-spaces/mamba
@@ -63,10 +58,10 @@ namespace {
 Value short_convolution(BlockBuilder& b, const StateShape& s, const Value& x) {
   const Value all = b.linear(x, {"in projection", x.columns, 3 * s.width, s.bias, Cut::columns});
   const std::int64_t width = s.width / b.context().tp;
-  const Value in = b.multiply(view(all, width), view(all, width), "gated input");
+  const Value in = b.multiply(columns_of(all, width), columns_of(all, width), "gated input");
   const Value conv = convolved(b, {s.width, s.conv_kernel, s.conv_bias}, in);
   keep_state(b, {0, product(width, s.conv_kernel - 1)});
-  const Value out = b.multiply(conv, view(all, width), "gated output");
+  const Value out = b.multiply(conv, columns_of(all, width), "gated output");
   return b.linear(out, {"out projection", s.width, x.columns, s.bias, Cut::rows});
 }
 

@@ -11,7 +11,7 @@ namespace {
 /// How much of each stream there is, as a router says of one of them (transformers modeling_gemma3n.py,
 /// Gemma3nTextAltUp.compute_router_modalities).
 Value modalities(BlockBuilder& b, const Value& x) {
-  const Value normed = b.norm(x, "router norm", b.context().shape().norm);
+  const Value normed = b.norm(x, "router norm");
   const Value scaled = b.rearrange(normed, "router input", x.rows, x.columns, OpKind::elementwise);
   const Value routed = b.linear(scaled, {"stream router", x.columns, b.context().shape().streams.count});
   const Value wide = b.saved_result(b.cast(routed, fp32_width, "routed (fp32)"), "tanh");
@@ -42,7 +42,7 @@ Value predicted_streams(BlockBuilder& b, const Value& all) {
   const std::int64_t count = b.context().shape().streams.count;
   const Value active = first_stream(b, all);
   const Value coefficients = b.linear(modalities(b, active), {"stream predictions", count, count * count});
-  const Value mixed = b.value("mixed streams", all.rows, all.columns, all.width, all.needs_gradient);
+  const Value mixed = b.like(all, "mixed streams");
   Op mix{.kind = OpKind::scores,
          .name = "mixed streams",
          .inputs = {all.id, coefficients.id},
@@ -65,8 +65,7 @@ Value corrected_streams(BlockBuilder& b, const Value& predicted, const Value& ac
   const Value coefficients = b.rearrange(made, "correction coefficients", made.rows, count, OpKind::elementwise);
   const Value change = b.add(activated, first_stream(b, predicted), "change");
   const Value repeated = b.rearrange(change, "repeated change", predicted.rows, predicted.columns, OpKind::permutation);
-  const Value corrected =
-      b.value("corrected streams", predicted.rows, predicted.columns, predicted.width, predicted.needs_gradient);
+  const Value corrected = b.like(predicted, "corrected streams");
   b.append({.kind = OpKind::elementwise,
             .name = "corrected streams",
             .inputs = {repeated.id, coefficients.id, predicted.id},
@@ -80,7 +79,7 @@ Value low_rank_residual(BlockBuilder& b, const Value& normed) {
   const std::int64_t rank = b.context().shape().streams.residual_rank;
   const Value low = b.linear(normed, {matrix_beside, normed.columns, rank});
   const Value made = b.linear(low, {matrix_beside, rank, normed.columns});
-  return b.add(normed, b.norm(made, "residual norm", b.context().shape().norm), "low-rank residual");
+  return b.add(normed, b.norm(made, "residual norm"), "low-rank residual");
 }
 
 }  // namespace llmcalc::layers

@@ -35,7 +35,7 @@ Value scaled_by_sinks(BlockBuilder& b, const Value& scores, const Value& out) {
             .saved = {scores.id, share.id}});
   share = b.saved_result(b.cast(share, fp32_width, "log-sum-exp (fp32)"), "share beside sinks");
   share = b.cast(share, out.width, "share beside sinks (narrow)");
-  const Value scaled = b.value("scaled attention output", out.rows, out.columns, out.width, out.needs_gradient);
+  const Value scaled = b.like(out, "scaled attention output");
   b.append({.kind = OpKind::elementwise,
             .name = "scaled attention output",
             .inputs = {out.id, share.id},
@@ -97,7 +97,7 @@ Value softmax(BlockBuilder& b, const CoreAttention& core, const Value& scores) {
   const Value seen = bounded(b, capped);
   if (core.sinks && c.profile.kernels.transformers_modules && !c.shape().writing.scales_by_sinks)
     return softmax_with_sinks(b, scores);
-  const bool narrow = c.profile.kernels.transformers_modules && c.shape().writing.narrow_softmax && core.block == 0;
+  const bool narrow = c.writes(&spec::Writing::narrow_softmax) && core.block == 0;
   const std::int64_t width = narrow ? scores.width : c.profile.attention.softmax_in_fp32 ? fp32_width : c.width;
   const Value wide = b.value("softmax", scores.rows, scores.columns, width, scores.needs_gradient);
   b.append({.kind = OpKind::softmax, .name = "softmax", .inputs = {seen.id}, .outputs = {wide.id}, .saved = {wide.id}});
@@ -164,7 +164,7 @@ Value written_out_attention(BlockBuilder& b, const CoreAttention& core, const He
   if (out.needs_gradient) weigh.backward_input = flops(2.0 * square * share * (1.0 - qk_part));
   if (c.cp > 1 && !c.spreads_heads) pass_round(c, heads, out, weigh);
   b.append(weigh);
-  const bool scales = core.sinks && c.profile.kernels.transformers_modules && c.shape().writing.scales_by_sinks;
+  const bool scales = core.sinks && c.writes(&spec::Writing::scales_by_sinks);
   return scales ? scaled_by_sinks(b, scores, out) : b.cast(out, heads.v.width, "narrow attention output");
 }
 

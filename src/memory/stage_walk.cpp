@@ -92,8 +92,7 @@ bool StageWalk::last_leaves(const Passes& stage, std::size_t run) const {
 
 StageWalk::Growth StageWalk::left_by(std::uint16_t block) const {
   const BlockWalk& walk = walk_of(block);
-  const bool retains = rules_.retains_inputs && !is_root(block);
-  const Bytes retained = retains ? walk.kept + walk.input_gradient : bytes(0);
+  const Bytes retained = rules_.retains_inputs && !is_root(block) ? walk.kept + walk.input_gradient : bytes(0);
   return {retained + walk.deferred, gradients_left_by(block), walk.held_by_loop};
 }
 

@@ -48,6 +48,8 @@ struct Context {
   const spec::Shape& shape() const { return model.shape; }
   std::int64_t row_copies() const { return node_dispatch ? model.shape.moe.top_k : 1; }
   double dropout() const { return model.shape.dropout; }
+  /// Layers run as the family's class in transformers is written, and it is written so.
+  bool writes(bool spec::Writing::*way) const { return profile.kernels.transformers_modules && shape().writing.*way; }
 };
 
 }  // namespace llmcalc::layers
