@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 namespace llmcalc::render {
@@ -18,20 +19,24 @@ using serving::Speed;
 std::string bar_text(const trust::Spread& bar) { return fmt::format("±{:.0f} %", 100.0 * bar.above); }
 
 std::string rate_text(double rate) {
-  return rate < 10 ? quantity::format_number(rate, 2) : quantity::format_count(static_cast<std::int64_t>(rate));
+  return rate < 10 ? quantity::format_number(rate, 2) : quantity::format_count(std::llround(rate));
 }
 
 std::string first_line(const Speed& speed) {
-  return fmt::format("first token {} {}; then {} a token {}", format_duration(speed.ttft), bar_text(speed.ttft_bar),
-                     format_duration(speed.tpot), bar_text(speed.tpot_bar));
+  const auto first =
+      speed.saturated ? "ever later" : fmt::format("{} {}", format_duration(speed.ttft), bar_text(speed.ttft_bar));
+  return fmt::format("first token {}; then {} a token {}", first, format_duration(speed.tpot),
+                     bar_text(speed.tpot_bar));
 }
 
 std::string throughput_line(const Speed& speed) {
   auto words = fmt::format("{} tokens/s at {} at once, {} an accelerator, {} a user", rate_text(speed.tokens_per_s),
                            rate_text(speed.running), rate_text(speed.tokens_per_s_per_gpu),
                            rate_text(speed.tokens_per_s_per_user));
-  if (speed.saturated) words += "; requests come faster than they are answered";
-  if (speed.queued > 0 && speed.admission > quantity::seconds(0)) {
+  if (speed.saturated) {
+    words +=
+        fmt::format("; requests come faster than the {} a second that it answers", rate_text(speed.requests_per_s));
+  } else if (speed.queued > 0 && speed.admission > quantity::seconds(0)) {
     words += fmt::format("; {} wait {} for room", rate_text(speed.queued), format_duration(speed.admission));
   }
   return words;

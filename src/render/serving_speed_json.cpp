@@ -4,11 +4,16 @@
 #include "llmcalc/spec/names.hpp"
 #include "render/json_list.hpp"
 
+#include <cmath>
+
 namespace llmcalc::render {
 namespace {
 
 using quantity::in_seconds;
 using serving::Speed;
+
+/// Null where requests come faster than they are answered: nothing of it is ever steady.
+Json steady(double figure) { return std::isinf(figure) ? Json() : finite(figure); }
 
 Json speed_part_json(const serving::SpeedPart& part) {
   return {{"id", part.id}, {"label", part.label}, {"seconds", finite(in_seconds(part.time))}};
@@ -43,16 +48,16 @@ Json plan_json(const search::ServerPlan& plan) {
 }  // namespace
 
 Json speed_json(const Speed& speed) {
-  return {{"concurrency", finite(speed.concurrency)},
+  return {{"concurrency", steady(speed.concurrency)},
           {"running", finite(speed.running)},
-          {"queued", finite(speed.queued)},
+          {"queued", steady(speed.queued)},
           {"saturated", speed.saturated},
           {"prefill_s", finite(in_seconds(speed.prefill))},
           {"decode_step_s", finite(in_seconds(speed.decode_step))},
-          {"ttft_s", finite(in_seconds(speed.ttft))},
+          {"ttft_s", steady(in_seconds(speed.ttft))},
           {"tpot_s", finite(in_seconds(speed.tpot))},
-          {"admission_s", finite(in_seconds(speed.admission))},
-          {"request_s", finite(in_seconds(speed.request))},
+          {"admission_s", steady(in_seconds(speed.admission))},
+          {"request_s", steady(in_seconds(speed.request))},
           {"requests_per_s", finite(speed.requests_per_s)},
           {"tokens_per_s", finite(speed.tokens_per_s)},
           {"prompt_tokens_per_s", finite(speed.prompt_tokens_per_s)},

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 
 namespace llmcalc::render {
@@ -57,8 +58,10 @@ std::string missed_limits(const serving::ServingAnswer& answer) {
   std::string words;
   const auto add = [&](std::string_view what, quantity::Seconds takes, const std::optional<quantity::Seconds>& limit) {
     if (!limit || takes <= *limit) return;
-    words += fmt::format("{} {} after {}, not within {}", words.empty() ? ", but" : " and", what,
-                         quantity::format_duration(takes), quantity::format_duration(*limit));
+    const bool never = std::isinf(quantity::in_seconds(takes));
+    const auto when = never ? "ever later" : "after " + quantity::format_duration(takes);
+    words += fmt::format("{} {} {}, not within {}", words.empty() ? ", but" : " and", what, when,
+                         quantity::format_duration(*limit));
   };
   add("the first token comes", answer.speed->ttft, load.ttft);
   add("each later one", answer.speed->tpot, load.tpot);

@@ -18,6 +18,12 @@ namespace {
 
 Candidate present(const Question& question, std::string change) { return weigh(question, std::move(change), {}); }
 
+/// The option with the most that the server takes of it, unless it takes none.
+std::vector<Candidate> find_most(const Question& question, std::string_view option, std::int64_t most) {
+  if (most < 1) return {};
+  return {present(question, fmt::format("{} {}", option, most))};
+}
+
 std::vector<Candidate> find_gpus(const Question& question) {
   std::vector<Candidate> found;
   constexpr std::int64_t most = 64;
@@ -74,8 +80,8 @@ std::vector<Candidate> find(const Question& question, Find what) {
   const Deployment deployment = deploy(question);
   const Capacity capacity = capacity_of(deployment);
   switch (what) {
-    case Find::concurrency: return {present(question, fmt::format("--concurrency {}", capacity.max_concurrency))};
-    case Find::context: return {present(question, fmt::format("--context {}", capacity.shared_context))};
+    case Find::concurrency: return find_most(question, "--concurrency", capacity.max_concurrency);
+    case Find::context: return find_most(question, "--context", capacity.shared_context);
     case Find::gpus: return find_gpus(question);
     case Find::quant: return find_quant(question);
     case Find::engine: break;

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace llmcalc::serving {
 
@@ -159,6 +160,13 @@ class LoadClock {
   double shared_prompt_ = 0;
 };
 
+/// A queue that grows as long as requests come has no length to wait for.
+void wait_for_ever(Speed& speed) {
+  constexpr double never = std::numeric_limits<double>::infinity();
+  speed.concurrency = speed.queued = never;
+  speed.admission = speed.ttft = speed.request = seconds(never);
+}
+
 /// Little's law: requests in flight are their rate times what one takes, which grows with them.
 Speed at_rate(const LoadClock& clock, double rate) {
   constexpr int most = 40;
@@ -172,6 +180,7 @@ Speed at_rate(const LoadClock& clock, double rate) {
     speed = clock.at(concurrency);
   }
   speed.saturated = speed.requests_per_s < 0.9 * rate && rate * in_seconds(speed.request) > 1.0;
+  if (speed.saturated) wait_for_ever(speed);
   return speed;
 }
 

@@ -79,6 +79,12 @@ TEST_CASE("advice does what it says") {
   }
 }
 
+TEST_CASE("what a server takes none of is not found") {
+  const auto tight = test::served({"model", "gemma-3-27b", "gpu", "l40s"});
+  CHECK(serving::find(tight, serving::Find::context).empty());
+  CHECK(serving::find(tight, serving::Find::concurrency).empty());
+}
+
 TEST_CASE("a search for accelerators ends with the first number that carries the load") {
   const auto found =
       serving::find(test::served({"model", "llama-3-70b", "gpu", "h100-sxm", "context", "8192"}), serving::Find::gpus);

@@ -173,7 +173,16 @@ TEST_CASE("a rate leads to the concurrency at which requests leave as fast as th
   CHECK(speed.concurrency == Approx(5 * quantity::in_seconds(speed.request)).epsilon(0.02));
   CHECK(speed.requests_per_s == Approx(5).epsilon(0.02));
   CHECK_FALSE(speed.saturated);
-  CHECK(speed_of(with(llama_70b, {"tp", "4", "rate", "500"})).saturated);
+}
+
+TEST_CASE("a rate that is never answered leaves a queue without end, and all else as it is", "[speed]") {
+  const auto speed = speed_of(with(llama_70b, {"tp", "4", "rate", "500"}));
+  CHECK(speed.saturated);
+  CHECK(std::isinf(quantity::in_seconds(speed.ttft)));
+  CHECK(std::isinf(speed.queued));
+  const auto full = speed_of(with(llama_70b, {"tp", "4", "concurrency", "100000"}));
+  CHECK(speed.requests_per_s == Approx(full.requests_per_s).epsilon(0.01));
+  CHECK(quantity::in_seconds(speed.tpot) == Approx(quantity::in_seconds(full.tpot)).epsilon(0.01));
 }
 
 TEST_CASE("what finds no room in the cache waits for the first token, not for the others", "[speed]") {

@@ -34,8 +34,8 @@ struct TokenCost {
 struct Speed {
   double concurrency = 0.0;  ///< requests in flight over the deployment: asked for, or what the rate leads to
   double running = 0.0;
-  double queued = 0.0;        ///< that wait for room in the cache
-  bool saturated = false;     ///< requests come faster than they can be answered: nothing below is a steady state
+  double queued = 0.0;     ///< that wait for room in the cache
+  bool saturated = false;  ///< requests come faster than they are answered: what waits, and for how long, is infinite
   quantity::Seconds prefill;  ///< of one prompt alone
   quantity::Seconds decode_step;
   quantity::Seconds ttft;
