@@ -1,5 +1,7 @@
 #include "quantity/decimal.hpp"
 
+#include "llmcalc/quantity/text.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -14,8 +16,6 @@ __extension__ using Wide = unsigned __int128;
 constexpr Wide max_count = std::numeric_limits<std::int64_t>::max();
 constexpr int max_power_of_ten = 38;    // 10^38 < 2^128
 constexpr int exponent_limit = 100000;  // far outside every type; keeps sums of exponents inside an int
-
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string_view take_digits(std::string_view& text) {
   const auto end = std::ranges::find_if_not(text, is_digit);

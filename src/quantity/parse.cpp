@@ -1,5 +1,6 @@
 #include "llmcalc/quantity/parse.hpp"
 
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "quantity/written.hpp"
 
@@ -101,8 +102,8 @@ bool parse_bool(std::string_view text, std::string_view place) {
   static constexpr std::array<std::string_view, 4> yes{"1", "true", "yes", "on"};
   static constexpr std::array<std::string_view, 4> no{"0", "false", "no", "off"};
   const std::string word = to_lower(trim(text));
-  if (std::ranges::find(yes, word) != yes.end()) return true;
-  if (std::ranges::find(no, word) != no.end()) return false;
+  if (contains(yes, word)) return true;
+  if (contains(no, word)) return false;
   refuse(text, place, Kind{"yes or no", "1, true, yes, on or 0, false, no, off", {}}, "no such word");
 }
 

@@ -99,9 +99,8 @@ Seconds parse_duration(std::string_view text, std::string_view place) {
 }
 
 std::variant<Flops, AcceleratorTime> parse_compute(std::string_view text, std::string_view place) {
-  const bool is_time = read(text, place, compute).unit->name.starts_with("gpu-");
   const double value = read_real(text, place, compute);
-  if (is_time) return AcceleratorTime{seconds(value)};
+  if (read(text, place, compute).unit->name.starts_with("gpu-")) return AcceleratorTime{seconds(value)};
   return flops(value);
 }
 

@@ -10,6 +10,8 @@ std::string to_lower(std::string_view text) {
   return lower;
 }
 
+bool is_number(std::string_view text) { return !text.empty() && std::ranges::all_of(text, is_digit); }
+
 std::string quoted(std::string_view text) {
   constexpr std::size_t longest = 60;
   const auto is_continued = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };

@@ -1,6 +1,7 @@
 #include "quantity/written.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/text.hpp"
 
 #include <fmt/format.h>
@@ -14,20 +15,16 @@ namespace llmcalc::quantity {
 namespace {
 
 std::string known_units(const Kind& kind) {
-  std::vector<std::string_view> names;
-  for (const auto& unit : kind.units) {
-    if (!unit.name.empty()) names.push_back(unit.name);
-  }
-  return names.empty() ? "no unit" : fmt::format("{}", fmt::join(names, ", "));
+  const auto names = mapped_if(kind.units, &Unit::name, [](const Unit& unit) { return !unit.name.empty(); });
+  return names.empty() ? "no unit" : joined(names, ", ");
 }
 
 std::string_view why_no_number(std::string_view text) {
   if (text.empty()) return "it is empty";
   if (text.starts_with('-')) return "it is negative";
-  if (text.find(',') != std::string_view::npos) {
-    return "a comma may only separate thousands, the decimal point is '.'";
-  }
-  return "it does not begin with a number";
+  const bool has_comma = text.find(',') != std::string_view::npos;
+  return has_comma ? "a comma may only separate thousands, the decimal point is '.'"
+                   : "it does not begin with a number";
 }
 
 }  // namespace
@@ -59,9 +56,8 @@ std::int64_t read_whole(std::string_view text, std::string_view place, const Kin
 
 double read_real(std::string_view text, std::string_view place, const Kind& kind) {
   const auto written = read(text, place, kind);
-  const auto value = nearest_double(written.number, written.unit->scale);
-  if (!value) refuse(text, place, kind, "it is outside the range of numbers that can be computed with");
-  return *value;
+  if (const auto value = nearest_double(written.number, written.unit->scale)) return *value;
+  refuse(text, place, kind, "it is outside the range of numbers that can be computed with");
 }
 
 }  // namespace llmcalc::quantity

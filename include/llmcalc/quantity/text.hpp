@@ -8,6 +8,11 @@ namespace llmcalc::quantity {
 
 constexpr char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Digits and nothing else.
+bool is_number(std::string_view text);
+
 /// ASCII letters in lower case, whatever the locale.
 std::string to_lower(std::string_view text);
 

@@ -1,5 +1,6 @@
 #include "llmcalc/read/calibration.hpp"
 
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "read/presets/json.hpp"
@@ -66,7 +67,7 @@ std::vector<OwnRuns> read_calibration(std::string_view text, std::string_view fi
   }
   for (const std::string& key : root.keys()) {
     constexpr std::string_view known[] = {"calibration", "llmcalc_version"};
-    if (std::ranges::find(known, key) == std::end(known)) fail_unknown_key(root, key, known);
+    if (!quantity::contains(known, key)) fail_unknown_key(root, key, known);
   }
   const JsonPlace list = root.member("calibration");
   std::vector<OwnRuns> all;

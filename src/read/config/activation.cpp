@@ -1,3 +1,4 @@
+#include "llmcalc/quantity/lists.hpp"
 #include "read/config/reader.hpp"
 #include "read/config/steps.hpp"
 
@@ -38,11 +39,8 @@ constexpr std::string_view chained_gelu = "gelu_new";
 constexpr std::string_view gate_prefix = "gated-";  // T5's feed_forward_proj
 
 std::string names_of_activations(bool gated) {
-  std::string names;
-  for (const auto& one : activations) {
-    if (gated ? one.gated : one.plain) names += names.empty() ? one.name : fmt::format(", {}", one.name);
-  }
-  return names;
+  const auto can = [&](const Activation& one) { return (gated ? one.gated : one.plain).has_value(); };
+  return quantity::joined(quantity::mapped_if(activations, &Activation::name, can), ", ");
 }
 
 }  // namespace
@@ -57,8 +55,8 @@ void read_activation(ConfigReader& reader) {
   std::string_view name = amount.word;
   const bool gated = reader.field_value("gated").is_true();
   if (name.starts_with(gate_prefix)) name.remove_prefix(gate_prefix.size());
-  const auto known = std::ranges::find(activations, name, &Activation::name);
-  const auto mlp = known == activations.end() ? std::nullopt : gated ? known->gated : known->plain;
+  const auto* known = quantity::find_or_null(activations, name, &Activation::name);
+  const auto mlp = known == nullptr ? std::nullopt : gated ? known->gated : known->plain;
   if (!mlp) {
     reader.refuse("mlp", fmt::format("is '{}', expected an activation for {} MLP: {}", amount.word,
                                      gated ? "a gated" : "an ungated", names_of_activations(gated)));

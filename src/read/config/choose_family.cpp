@@ -1,5 +1,6 @@
 // Which family a file belongs to.
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/suggest.hpp"
 #include "read/config/document.hpp"
 #include "read/config/expression.hpp"
@@ -25,10 +26,9 @@ bool is_class_of(std::string_view class_name, std::string_view architecture) {
 }
 
 std::string_view family_of_class(std::string_view class_name) {
-  for (const auto& entry : embedded_families()) {
-    if (is_class_of(class_name, entry.architecture)) return entry.id;
-  }
-  return {};
+  const auto is_of_it = [&](const auto& entry) { return is_class_of(class_name, entry.architecture); };
+  const auto* entry = quantity::find_if_or_null(embedded_families(), is_of_it);
+  return entry == nullptr ? std::string_view() : entry->id;
 }
 
 /// What a Llama-like decoder must say: the keys of its file, each with what it holds.
@@ -68,8 +68,7 @@ namespace {
 
 Family asked_for(const Families& families, std::string_view as) {
   if (auto family = families.named(as)) return *std::move(family);
-  std::vector<std::string_view> names;
-  for (const auto& entry : embedded_families()) names.push_back(entry.id);
+  const auto names = quantity::mapped(embedded_families(), [](const auto& entry) { return entry.id; });
   throw quantity::BadInput("--as", fmt::format("'{}' is not a model type we know", as),
                            quantity::did_you_mean(as, names));
 }

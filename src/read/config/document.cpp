@@ -1,6 +1,7 @@
 #include "read/config/document.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "read/json_text.hpp"
 #include "read/presets/json.hpp"
 
@@ -40,13 +41,9 @@ auto look_up(const JsonPlace& object, Keys keys, Convert convert) -> std::option
   return std::nullopt;
 }
 
-std::vector<std::int64_t> integers_at(const JsonPlace& place, Range range) {
-  if (!place.value().is_array()) place.fail("expected a list of whole numbers");
-  std::vector<std::int64_t> list;
-  for (std::size_t i = 0; i < place.value().size(); ++i) {
-    list.push_back(place.item(i).integer(range.most, range.least));
-  }
-  return list;
+std::vector<std::int64_t> integers_at(const JsonPlace& list, Range range) {
+  if (!list.value().is_array()) list.fail("expected a list of whole numbers");
+  return quantity::mapped(list.items(), [&](const JsonPlace& item) { return item.integer(range.most, range.least); });
 }
 
 ConfigObject innermost_text_model(ConfigObject object) {

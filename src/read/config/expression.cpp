@@ -1,6 +1,7 @@
 #include "read/config/expression.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "read/config/expression_text.hpp"
 
 #include <fmt/format.h>
@@ -83,11 +84,9 @@ class Evaluation {
 
   Amount comparison() {
     Amount left = sum();
-    for (const std::string_view sign : {"==", "!=", "<=", ">=", "<", ">"}) {
-      if (!text_.take(sign)) continue;
-      return compared(left, sign, sum());
-    }
-    return left;
+    constexpr std::string_view signs[] = {"==", "!=", "<=", ">=", "<", ">"};
+    const auto* sign = quantity::find_if_or_null(signs, [&](std::string_view each) { return text_.take(each); });
+    return sign == nullptr ? left : compared(left, *sign, sum());
   }
 
   Amount compared(const Amount& left, std::string_view sign, const Amount& right) {
@@ -105,8 +104,8 @@ class Evaluation {
   Amount chain(std::span<const Operator> operators, Amount (Evaluation::*operand)()) {
     Amount left = (this->*operand)();
     for (;;) {
-      const auto next = std::ranges::find_if(operators, [&](const auto& each) { return text_.take(each.sign); });
-      if (next == operators.end()) return left;
+      const auto* next = quantity::find_if_or_null(operators, [&](const auto& each) { return text_.take(each.sign); });
+      if (next == nullptr) return left;
       left = computed(left, (this->*operand)(), next->apply);
     }
   }
@@ -189,9 +188,8 @@ class Evaluation {
 
   Amount summed(const Amount& list) {
     if (!list.is_list()) return {};
-    double total = 0.0;
-    for (const auto& one : *list.value) total += number(Amount::of(one, list.pointer));
-    return Amount::of(total);
+    const auto amount = [&](const auto& one) { return number(Amount::of(one, list.pointer)); };
+    return Amount::of(quantity::sum_of(*list.value, amount));
   }
 
   /// Of a list; any other value stands for each of them.

@@ -1,6 +1,7 @@
 #include "read/config/family.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "read/config/fields.hpp"
 #include "read/presets/embedded_presets.hpp"
 #include "read/presets/fields.hpp"
@@ -28,7 +29,7 @@ void check_fields(const JsonPlace& entry, const std::string& part, std::span<con
   if (!entry.has(part)) return;
   const JsonPlace fields = entry.member(part);
   for (const std::string& name : fields.keys()) {
-    if (std::ranges::find(known, name) == known.end()) fail_unknown_key(fields, name, known);
+    if (!quantity::contains(known, name)) fail_unknown_key(fields, name, known);
   }
 }
 
@@ -38,11 +39,12 @@ bool is_called(const Families::Entry& entry, std::string_view name) {
 }
 
 std::optional<Families::Entry> embedded_entry(std::string_view name) {
-  for (const auto& entry : embedded_families()) {
-    if (!PresetNames{entry.id, split_aliases(entry.aliases), {}}.contains(name)) continue;
-    return Families::Entry{std::string(entry.id), {}, std::string(entry.file), json::parse(entry.json)};
-  }
-  return std::nullopt;
+  const auto is_it = [&](const auto& each) {
+    return PresetNames{each.id, split_aliases(each.aliases), {}}.contains(name);
+  };
+  const auto* entry = quantity::find_if_or_null(embedded_families(), is_it);
+  if (entry == nullptr) return std::nullopt;
+  return Families::Entry{std::string(entry->id), {}, std::string(entry->file), json::parse(entry->json)};
 }
 
 /// What an entry says on top of what it inherits: its fields one by one, other parts as a whole.
@@ -81,7 +83,7 @@ Family Family::with(const Family& around) const {
 
 Families::Entry read_family_entry(const JsonPlace& entry) {
   for (const std::string& part : entry.keys()) {
-    if (std::ranges::find(parts, part) == parts.end()) fail_unknown_key(entry, part, parts);
+    if (!quantity::contains(parts, part)) fail_unknown_key(entry, part, parts);
   }
   if (!entry.has("id")) entry.fail("the family needs an \"id\": its model_type");
   check_fields(entry, "shape", shape_field_names());
@@ -101,9 +103,8 @@ Families::Families(const std::vector<PresetFile>& users) {
 
 /// The latest of the user's comes first, so that it overrides.
 std::optional<Families::Entry> Families::entry(std::string_view name) const {
-  const auto found =
-      std::find_if(users_.rbegin(), users_.rend(), [name](const Entry& one) { return is_called(one, name); });
-  return found != users_.rend() ? std::optional(*found) : embedded_entry(name);
+  const auto* own = quantity::find_last_if_or_null(users_, [name](const Entry& one) { return is_called(one, name); });
+  return own != nullptr ? std::optional(*own) : embedded_entry(name);
 }
 
 std::optional<Family> Families::named(std::string_view model_type) const {

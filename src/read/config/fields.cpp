@@ -1,5 +1,6 @@
 #include "read/config/fields.hpp"
 
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/spec/names.hpp"
 
 #include <algorithm>
@@ -30,68 +31,53 @@ auto& part_of(Shape& shape) {
 }
 
 /// spec::NormForm in descriptions.
-struct FormWord {
-  std::string_view word;
-  spec::NormForm form;
-};
-constexpr std::array form_words = {
-    FormWord{"plain", spec::NormForm::plain},           FormWord{"offset", spec::NormForm::offset},
-    FormWord{"widened", spec::NormForm::widened},       FormWord{"chained", spec::NormForm::chained},
-    FormWord{"unweighted", spec::NormForm::unweighted}, FormWord{"narrow-product", spec::NormForm::narrow_product},
+constexpr spec::Named<spec::NormForm> norm_forms[] = {
+    {spec::NormForm::plain, "plain"},           {spec::NormForm::offset, "offset"},
+    {spec::NormForm::widened, "widened"},       {spec::NormForm::chained, "chained"},
+    {spec::NormForm::unweighted, "unweighted"}, {spec::NormForm::narrow_product, "narrow-product"},
 };
 
-bool set_form(Shape& shape, std::string_view word) {
-  const auto known = std::ranges::find(form_words, word, &FormWord::word);
-  if (known == form_words.end()) return false;
-  shape.writing.norm = known->form;
-  return true;
+constexpr spec::Named<spec::StateForm> state_forms[] = {
+    {spec::StateForm::selective_scan, "selective-scan"},
+    {spec::StateForm::duality, "duality"},
+    {spec::StateForm::gated_recurrence, "gated-recurrence"},
+    {spec::StateForm::short_convolution, "short-convolution"},
+    {spec::StateForm::wkv, "wkv"},
+    {spec::StateForm::matrix_memory, "matrix-memory"},
+    {spec::StateForm::lightning, "lightning"},
+};
+
+constexpr spec::Named<spec::DeltaProjections> delta_projections[] = {
+    {spec::DeltaProjections::joined, "joined"},
+    {spec::DeltaProjections::parts, "parts"},
+    {spec::DeltaProjections::apart, "apart"},
+};
+
+/// Sets the member to the value of the word; false if there is no such word.
+template <class E>
+bool set(E& member, const spec::Named<E>* known) {
+  if (known != nullptr) member = known->value;
+  return known != nullptr;
 }
 
-struct StateWord {
-  std::string_view word;
-  spec::StateForm form;
-};
-constexpr std::array state_words = {
-    StateWord{"selective-scan", spec::StateForm::selective_scan},
-    StateWord{"duality", spec::StateForm::duality},
-    StateWord{"gated-recurrence", spec::StateForm::gated_recurrence},
-    StateWord{"short-convolution", spec::StateForm::short_convolution},
-    StateWord{"wkv", spec::StateForm::wkv},
-    StateWord{"matrix-memory", spec::StateForm::matrix_memory},
-    StateWord{"lightning", spec::StateForm::lightning},
-};
+template <class E>
+bool set(E& member, std::span<const spec::Named<E>> names, std::string_view word) {
+  return set(member, quantity::find_or_null(names, word, &spec::Named<E>::name));
+}
+
+bool set_form(Shape& shape, std::string_view word) { return set<spec::NormForm>(shape.writing.norm, norm_forms, word); }
 
 bool set_state_form(Shape& shape, std::string_view word) {
-  const auto known = std::ranges::find(state_words, word, &StateWord::word);
-  if (known == state_words.end()) return false;
-  shape.state.form = known->form;
-  return true;
+  return set<spec::StateForm>(shape.state.form, state_forms, word);
 }
 
-struct ProjectionsWord {
-  std::string_view word;
-  spec::DeltaProjections projections;
-};
-constexpr std::array projections_words = {
-    ProjectionsWord{"joined", spec::DeltaProjections::joined},
-    ProjectionsWord{"parts", spec::DeltaProjections::parts},
-    ProjectionsWord{"apart", spec::DeltaProjections::apart},
-};
-
 bool set_projections(Shape& shape, std::string_view word) {
-  const auto known = std::ranges::find(projections_words, word, &ProjectionsWord::word);
-  if (known == projections_words.end()) return false;
-  shape.writing.projections = known->projections;
-  return true;
+  return set<spec::DeltaProjections>(shape.writing.projections, delta_projections, word);
 }
 
 template <auto member>
 bool set_word(Shape& shape, std::string_view word) {
-  using Word = std::remove_reference_t<decltype(shape.*member)>;
-  const auto* known = spec::find_name<Word>(word);
-  if (known == nullptr) return false;
-  shape.*member = known->value;
-  return true;
+  return set(shape.*member, spec::find_name<std::remove_reference_t<decltype(shape.*member)>>(word));
 }
 
 using enum FieldGroup;
@@ -269,13 +255,11 @@ std::span<const SwitchField> switch_fields() { return switches; }
 std::span<const WordField> word_fields() { return words; }
 
 const NumberField* number_field(std::string_view name) {
-  const auto* found = std::ranges::find(numbers, name, &NumberField::name);
-  return found == std::end(numbers) ? nullptr : found;
+  return quantity::find_or_null(numbers, name, &NumberField::name);
 }
 
 const SwitchField* switch_field(std::string_view name) {
-  const auto* found = std::ranges::find(switches, name, &SwitchField::name);
-  return found == std::end(switches) ? nullptr : found;
+  return quantity::find_or_null(switches, name, &SwitchField::name);
 }
 
 std::span<const std::string_view> shape_field_names() {

@@ -1,4 +1,5 @@
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "read/config/reader.hpp"
 #include "read/config/steps.hpp"
 
@@ -76,11 +77,8 @@ constexpr std::array mixer_names = {
 spec::MixerWord mixer_of(ConfigReader& reader, std::int64_t layer) {
   const Amount amount = reader.layer_value("mixer", layer);
   if (amount.is_absent()) return spec::MixerWord::attention;
-  const auto known = std::ranges::find(mixer_names, amount.word, &MixerName::word);
-  if (known == mixer_names.end()) {
-    throw quantity::BadInput(reader.family().at("layer", "mixer"), fmt::format("'{}' is no mixer", amount.word));
-  }
-  return known->mixer;
+  if (const auto* known = quantity::find_or_null(mixer_names, amount.word, &MixerName::word)) return known->mixer;
+  throw quantity::BadInput(reader.family().at("layer", "mixer"), fmt::format("'{}' is no mixer", amount.word));
 }
 
 std::int64_t whole_of(ConfigReader& reader, const Amount& amount, std::string_view name, std::int64_t layer) {

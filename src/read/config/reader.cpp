@@ -1,6 +1,7 @@
 #include "read/config/reader.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "read/config/expression_text.hpp"
 #include "read/presets/json.hpp"
 
@@ -92,11 +93,7 @@ Amount ConfigReader::layer_computed(const nlohmann::json& expression, std::int64
 
 void ConfigReader::remember_origin(std::string_view term, const Amount& amount) {
   const std::string& pointer = amount.pointer.empty() ? first_pointer_ : amount.pointer;
-  if (pointer.empty()) {
-    by_default(term);
-  } else {
-    came_from(term, pointer);
-  }
+  came_from(term, pointer.empty() ? std::string(default_origin) : pointer);
 }
 
 /// A number as it stands in the file is held to its range there; what was computed of several, at the file.
@@ -159,8 +156,8 @@ void ConfigReader::refuse_missing() const {
 }
 
 void ConfigReader::refuse(std::string_view term, std::string problem) const {
-  const auto origin = std::ranges::find(origins_, term, &KeyOrigin::term);
-  const bool in_file = origin != origins_.end() && origin->pointer != default_origin;
+  const auto* origin = quantity::find_or_null(origins_, term, &KeyOrigin::term);
+  const bool in_file = origin != nullptr && origin->pointer != default_origin;
   if (in_file) throw quantity::BadInput(document_.at(origin->pointer), std::move(problem));
   // Nothing in the file can be pointed at: the value follows from other keys, so its name has to say what is meant.
   const bool says_it = problem.starts_with(term);
@@ -168,12 +165,9 @@ void ConfigReader::refuse(std::string_view term, std::string problem) const {
 }
 
 void ConfigReader::came_from(std::string_view term, std::string pointer) {
-  const auto known = std::ranges::find(origins_, term, &KeyOrigin::term);
-  if (known != origins_.end()) {
-    known->pointer = std::move(pointer);
-  } else {
-    origins_.push_back({std::string(term), std::move(pointer)});
-  }
+  auto* known = quantity::find_or_null(origins_, term, &KeyOrigin::term);
+  if (known == nullptr) known = &origins_.emplace_back(KeyOrigin{std::string(term), {}});
+  known->pointer = std::move(pointer);
 }
 
 void ConfigReader::by_default(std::string_view term) { came_from(term, std::string(default_origin)); }

@@ -1,4 +1,5 @@
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "read/config/steps.hpp"
 
 #include <fmt/format.h>
@@ -108,8 +109,8 @@ class TowerReader {
       return field == described.end() ? otherwise : whole(reader_.computed(*field, place("image")), name);
     };
     const auto word = described.value("fit", std::string());
-    const auto known = std::ranges::find(fit_words, word, &FitWord::word);
-    if (known == fit_words.end()) throw quantity::BadInput(place("image"), "'" + word + "' is no fit of images");
+    const auto* known = quantity::find_or_null(fit_words, word, &FitWord::word);
+    if (known == nullptr) throw quantity::BadInput(place("image"), "'" + word + "' is no fit of images");
     return {known->fit,      size("patch", 0),      size("merge", 1), size("least_pixels", 0), size("most_pixels", 0),
             size("edge", 0), size("most_tiles", 1), size("tokens", 0)};
   }

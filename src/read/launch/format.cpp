@@ -1,6 +1,7 @@
 #include "read/launch/format.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "llmcalc/read/vocabulary.hpp"
 
@@ -24,11 +25,10 @@ bool is_off(const Setting& setting) {
 
 /// A word that a trainer knows and we do not: what would have to be guessed.
 [[noreturn]] void refuse_word(const FormatRow& row, const Setting& setting) {
-  std::string known;
-  for (const auto& spelling : row.spellings) known.append(known.empty() ? "" : ", ").append(spelling.theirs);
   throw quantity::BadInput(
       setting.where,
-      fmt::format("{} {} is none that is modelled: {}", setting.key, quantity::quoted(setting.text), known),
+      fmt::format("{} {} is none that is modelled: {}", setting.key, quantity::quoted(setting.text),
+                  quantity::joined(quantity::mapped(row.spellings, &Spelling::theirs), ", ")),
       fmt::format("leave it out and say --{}, if another stands for it", row.name));
 }
 
@@ -64,8 +64,8 @@ void take_term(const FormatRow& row, const Setting& setting, Sheet& sheet) {
 
 const FormatRow* find_row(const Format& format, std::string_view key) {
   for (const auto table : format.tables) {
-    const auto row = std::ranges::find_if(table, [&](const FormatRow& each) { return is_named(each, key); });
-    if (row != table.end()) return &*row;
+    const auto is_it = [&](const FormatRow& each) { return is_named(each, key); };
+    if (const auto* row = quantity::find_if_or_null(table, is_it)) return row;
   }
   return nullptr;
 }

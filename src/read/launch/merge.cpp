@@ -1,5 +1,6 @@
 // Several readings as one, and the words of a command line on top.
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/read/launch.hpp"
 #include "llmcalc/read/vocabulary.hpp"
 
@@ -16,8 +17,11 @@ namespace {
 bool is_default(const Given& word) { return word.origin.source == Source::default_value; }
 
 Given* find(std::vector<Given>& words, std::string_view term) {
-  const auto found = std::ranges::find(words, term, &Given::term);
-  return found == words.end() ? nullptr : &*found;
+  return quantity::find_or_null(words, term, &Given::term);
+}
+
+bool has(const std::vector<Given>& words, std::string_view term) {
+  return quantity::contains(words, term, &Given::term);
 }
 
 /// An engine that keeps masters has one recipe for both names.
@@ -45,7 +49,7 @@ std::string dashed(std::string term) {
 constexpr std::string_view amounts[] = {"samples", "tokens", "steps"};
 
 void drop_other_amount(const Given& word, Reading& into) {
-  if (std::ranges::find(amounts, word.term) == std::end(amounts)) return;
+  if (!quantity::contains(amounts, word.term)) return;
   for (const auto amount : amounts) {
     const Given* other = amount == word.term ? nullptr : find(into.words, amount);
     if (other == nullptr) continue;
@@ -72,18 +76,15 @@ void take_word(Given word, Reading& into) {
 
 /// A value that nobody knows replaces one that an earlier file says, and the other way round.
 void take_open(std::vector<Given>&& open, const std::vector<Given>& said, Reading& into) {
-  const auto is_in = [](const std::vector<Given>& words) {
-    return [&words](const Given& each) { return std::ranges::find(words, each.term, &Given::term) != words.end(); };
-  };
-  std::erase_if(into.words, is_in(open));
-  std::erase_if(into.open, is_in(said));
-  for (Given& word : open) into.open.push_back(std::move(word));
+  std::erase_if(into.words, [&](const Given& each) { return has(open, each.term); });
+  std::erase_if(into.open, [&](const Given& each) { return has(said, each.term); });
+  std::ranges::move(open, std::back_inserter(into.open));
 }
 
 template <class T>
 void append_new(std::vector<T>&& from, std::vector<T>& to) {
   for (auto& item : from) {
-    if (std::ranges::find(to, item) == to.end()) to.push_back(std::move(item));
+    if (!quantity::contains(to, item)) to.push_back(std::move(item));
   }
 }
 
@@ -143,10 +144,6 @@ void make_room(const Given& option, std::vector<Given>& words) {
   }
 }
 
-bool has(const std::vector<Given>& words, std::string_view term) {
-  return std::ranges::find(words, term, &Given::term) != words.end();
-}
-
 bool is_of_file(const Given& word) { return word.origin.source != Source::flag; }
 
 void refuse_open(const std::vector<Given>& open) {
@@ -159,9 +156,8 @@ void refuse_open(const std::vector<Given>& open) {
 void drop_unused_data(std::vector<Given>& words) {
   if (has(words, "samples")) return;
   constexpr std::string_view about_samples[] = {"epochs", "sample_tokens", "packing"};
-  std::erase_if(words, [&](const Given& word) {
-    return is_of_file(word) && std::ranges::find(about_samples, word.term) != std::end(about_samples);
-  });
+  const auto is_about_them = [&](const Given& word) { return quantity::contains(about_samples, word.term); };
+  std::erase_if(words, [&](const Given& word) { return is_of_file(word) && is_about_them(word); });
 }
 
 /// Transformers keeps keys and values in the type of the model, whatever scales a checkpoint has for them.
@@ -223,9 +219,9 @@ std::vector<Given> with_options(const Reading& reading, const std::vector<Given>
 }
 
 std::vector<std::string> unused_data(const Reading& reading, const std::vector<Given>& words) {
-  const auto epochs = std::ranges::find(reading.words, "epochs", &Given::term);
-  const bool said = epochs != reading.words.end() && !is_default(*epochs);
-  if (!said || has(words, "samples") || has(words, "steps") || has(words, "tokens")) return {};
+  const auto* epochs = quantity::find_or_null(reading.words, "epochs", &Given::term);
+  if (epochs == nullptr || is_default(*epochs) || has(words, "samples") || has(words, "steps") || has(words, "tokens"))
+    return {};
   return {fmt::format("epochs {} ({}): the number of samples is not known without the data: say --samples or --tokens",
                       epochs->text, epochs->origin.where)};
 }

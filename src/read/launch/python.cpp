@@ -1,6 +1,7 @@
 #include "read/launch/python.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/text.hpp"
 
 #include <algorithm>
@@ -44,17 +45,13 @@ std::string literal_of(std::string_view text, std::string_view key) {
   return {};
 }
 
-bool is_count(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
-
 /// Whose programs name themselves: unsloth's also name trl, whose trainers they call.
 constexpr std::string_view libraries[] = {"unsloth", "trl"};
 
 std::string_view framework_of(std::string_view text) {
-  const auto* found =
-      std::ranges::find_if(libraries, [&](std::string_view library) { return text.find(library) != text.npos; });
-  return found == std::end(libraries) ? "hf" : *found;
+  const auto is_named = [&](std::string_view library) { return text.find(library) != text.npos; };
+  const auto* found = quantity::find_if_or_null(libraries, is_named);
+  return found == nullptr ? "hf" : *found;
 }
 
 /// An option and the argument that says its number.
@@ -71,12 +68,13 @@ constexpr Count counts[] = {{"--lora-rank", "r"},
 std::string suggestion(std::string_view text) {
   std::string command = "llmcalc fit --framework " + std::string(framework_of(text));
   const std::string model = literal_of(text, "model_name");
-  command += " --model " + (model.empty() || is_count(model) ? "NAME" : model);
+  command += " --model " + (model.empty() || quantity::is_number(model) ? "NAME" : model);
   const bool quantized = literal_of(text, "load_in_4bit") == "True";
-  if (quantized || is_count(literal_of(text, "r"))) command += quantized ? " --method qlora" : " --method lora";
+  if (quantized || quantity::is_number(literal_of(text, "r")))
+    command += quantized ? " --method qlora" : " --method lora";
   for (const auto& [option, key] : counts) {
     const std::string value = literal_of(text, key);
-    if (is_count(value)) command.append(" ").append(option).append(" ").append(value);
+    if (quantity::is_number(value)) command.append(" ").append(option).append(" ").append(value);
   }
   return command + " --gpu NAME";
 }

@@ -1,5 +1,6 @@
 #include "read/launch/recognize.hpp"
 
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "read/launch/formats.hpp"
 #include "read/settings/settings.hpp"
@@ -60,10 +61,9 @@ Node parse_settings(std::string_view text, std::string_view place) {
 }
 
 const Format* format_of(const Settings& settings) {
-  for (const Format* format : file_formats()) {
-    if (format->recognizes(settings)) return format;
-  }
-  return nullptr;
+  const auto* format =
+      quantity::find_if_or_null(file_formats(), [&](const Format* each) { return each->recognizes(settings); });
+  return format == nullptr ? nullptr : *format;
 }
 
 }  // namespace llmcalc::read

@@ -1,6 +1,7 @@
 #include "read/launch/sheet.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/parse.hpp"
 #include "llmcalc/quantity/text.hpp"
 
@@ -57,8 +58,8 @@ std::optional<bool> Sheet::truth(std::initializer_list<std::string_view> keys) c
   const Setting* setting = find(keys);
   if (setting == nullptr) return std::nullopt;
   const std::string word = quantity::to_lower(setting->text);
-  if (std::ranges::find(yes, word) != yes.end()) return true;
-  if (std::ranges::find(no, word) != no.end()) return false;
+  if (quantity::contains(yes, word)) return true;
+  if (quantity::contains(no, word)) return false;
   return std::nullopt;
 }
 
@@ -89,10 +90,9 @@ void Sheet::leave_open(std::string_view term, std::string why, const Setting& be
 }
 
 void Sheet::take(std::string_view term, std::initializer_list<std::string_view> keys) {
-  for (const auto key : keys) {
-    const Setting* setting = settings_.find(key);
-    if (setting != nullptr && !(setting->text.empty() && setting->unknown.empty())) return take(term, *setting);
-  }
+  const auto says = [](const Setting* s) { return s != nullptr && !(s->text.empty() && s->unknown.empty()); };
+  const auto* key = std::ranges::find_if(keys, [&](std::string_view each) { return says(settings_.find(each)); });
+  if (key != keys.end()) take(term, *settings_.find(*key));
 }
 
 void Sheet::by_default(std::string_view term, std::string text, std::string_view whose) {
@@ -101,8 +101,7 @@ void Sheet::by_default(std::string_view term, std::string text, std::string_view
 }
 
 const Given* Sheet::word(std::string_view term) const {
-  const auto found = std::ranges::find(reading_.words, term, &Given::term);
-  return found == reading_.words.end() ? nullptr : &*found;
+  return quantity::find_or_null(reading_.words, term, &Given::term);
 }
 
 void Sheet::unsay(std::string_view term) {
@@ -121,7 +120,7 @@ bool Sheet::include(const Setting& file) {
 
 void Sheet::assume(std::string sentence) const {
   auto& all = reading_.assumptions;
-  if (std::ranges::find(all, sentence) == all.end()) all.push_back(std::move(sentence));
+  if (!quantity::contains(all, sentence)) all.push_back(std::move(sentence));
 }
 
 void Sheet::assume_unread_options(const Setting& bare) const {

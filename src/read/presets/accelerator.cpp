@@ -1,3 +1,4 @@
+#include "llmcalc/quantity/lists.hpp"
 #include "read/presets/entry.hpp"
 #include "read/presets/fields.hpp"
 
@@ -23,9 +24,7 @@ void set_usable(Accelerator& gpu, const JsonPlace& value) {
 void set_usable_evidence(Accelerator& gpu, const JsonPlace& value) {
   constexpr std::string_view words[] = {"verified", "unverified", "heuristic"};
   const std::string word = value.string();
-  if (std::ranges::find(words, word) == std::end(words)) {
-    value.fail("unknown word '" + word + "'", quantity::did_you_mean(word, words));
-  }
+  if (!quantity::contains(words, word)) value.fail("unknown word '" + word + "'", quantity::did_you_mean(word, words));
   gpu.usable_verified = word == words[0];
 }
 

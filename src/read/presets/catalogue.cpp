@@ -1,4 +1,5 @@
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/suggest.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "llmcalc/read/presets.hpp"
@@ -45,10 +46,9 @@ struct Kind<AcceleratorPreset> {
                                         card_without_capacity};
   /// A capacity that is a part of a known name is right; only one that was left out to find it has to be compared.
   static bool agrees(const AcceleratorPreset& preset, std::string_view wanted) {
-    const auto capacity = capacity_in(wanted);
-    const auto& aliases = preset.aliases;
     const auto is_whole = [&](const std::string& alias) { return card_spelling(alias) == card_spelling(wanted); };
-    if (std::ranges::any_of(aliases, is_whole)) return true;
+    if (std::ranges::any_of(preset.aliases, is_whole)) return true;
+    const auto capacity = capacity_in(wanted);
     return capacity == 0 || quantity::gib(capacity) == preset.accelerator.memory_nominal;
   }
 };
@@ -85,9 +85,9 @@ std::vector<std::string_view> nearest_presets(const std::vector<Named>& presets,
   constexpr std::size_t looked_at = 16;
   std::vector<std::string_view> ids;
   for (const auto near : quantity::nearest_names(name, known, looked_at)) {
-    const auto owner = std::ranges::find_if(
-        presets, [&](const Named& preset) { return std::ranges::find(preset.names, near) != preset.names.end(); });
-    if (std::ranges::find(ids, owner->id) == ids.end()) ids.push_back(owner->id);
+    const auto owner =
+        std::ranges::find_if(presets, [&](const Named& preset) { return quantity::contains(preset.names, near); });
+    if (!quantity::contains(ids, owner->id)) ids.push_back(owner->id);
   }
   const auto lower = quantity::to_lower(name);
   const auto size = size_in(lower);
@@ -103,12 +103,10 @@ std::vector<std::string_view> presets_of(const std::vector<Named>& presets, std:
   for (const auto& preset : presets) {
     const auto has = [&](std::string_view own) { return has_words(own, words); };
     const bool is_one = std::ranges::any_of(preset.names, has);
-    if (is_one && std::ranges::find(ids, preset.id) == ids.end()) ids.push_back(preset.id);
+    if (is_one && !quantity::contains(ids, preset.id)) ids.push_back(preset.id);
   }
-  std::stable_partition(ids.begin(), ids.end(), [&](std::string_view id) {
-    const auto own = name_words(id);
-    return std::ranges::find(own, words.back()) != own.end();
-  });
+  std::stable_partition(ids.begin(), ids.end(),
+                        [&](std::string_view id) { return quantity::contains(name_words(id), words.back()); });
   return ids;
 }
 
@@ -136,12 +134,9 @@ template <class Preset>
   throw quantity::BadInput(std::string(place), "no " + kind + " is called " + quantity::quoted(name), hint);
 }
 
-/// The latest first, so that it overrides.
 template <class Preset>
 const Preset* find_user(const std::vector<Preset>& users, std::string_view name) {
-  const auto found = std::find_if(users.rbegin(), users.rend(),
-                                  [name](const Preset& preset) { return names_of(preset).contains(name); });
-  return found == users.rend() ? nullptr : &*found;
+  return quantity::find_last_if_or_null(users, [&](const Preset& preset) { return names_of(preset).contains(name); });
 }
 
 /// An embedded preset, or what the user put in its place, whichever of its names was asked for.
@@ -162,9 +157,9 @@ std::optional<Preset> find_spelled(const std::vector<Preset>& users, std::string
       preset.append_to(names);
       return std::ranges::any_of(names, [&](std::string_view known) { return spelling(known) == wanted; });
     };
-    const auto user =
-        std::find_if(users.rbegin(), users.rend(), [&](const auto& preset) { return is_meant(names_of(preset)); });
-    if (user != users.rend() && Kind<Preset>::agrees(*user, name)) return *user;
+    const auto is_it = [&](const auto& preset) { return is_meant(names_of(preset)); };
+    const auto* user = quantity::find_last_if_or_null(users, is_it);
+    if (user != nullptr && Kind<Preset>::agrees(*user, name)) return *user;
     const EmbeddedPreset* meant = nullptr;
     for (const auto& entry : Kind<Preset>::embedded()) {
       if (!is_meant(names_of(entry))) continue;

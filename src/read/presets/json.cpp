@@ -1,6 +1,7 @@
 #include "read/presets/json.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/suggest.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "read/json_text.hpp"
@@ -31,7 +32,7 @@ std::string escaped(const std::string& key) {
 
 std::string quoted(const json& value) {
   const std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
-  return text.size() <= longest_quote ? text : text.substr(0, longest_quote) + "...";
+  return text.size() <= longest_quote ? text : text.substr(0, longest_quote).append("...");
 }
 
 }  // namespace
@@ -79,35 +80,29 @@ std::string JsonPlace::string() const {
   return quantity::printable(value_->get<std::string>());
 }
 
-std::vector<std::string> JsonPlace::strings() const {
-  if (!value_->is_array()) fail("expected a list of texts, not " + quoted(*value_));
-  std::vector<std::string> texts;
-  for (std::size_t i = 0; i < value_->size(); ++i) texts.push_back(item(i).string());
-  return texts;
+std::vector<JsonPlace> JsonPlace::items() const {
+  std::vector<JsonPlace> items;
+  for (std::size_t i = 0; i < value_->size(); ++i) items.push_back(item(i));
+  return items;
 }
 
-std::string JsonPlace::sentences() const {
-  if (value_->is_string()) return string();
-  std::string joined;
-  for (const auto& sentence : strings()) joined += (joined.empty() ? "" : "; ") + sentence;
-  return joined;
+std::vector<std::string> JsonPlace::strings() const {
+  if (!value_->is_array()) fail("expected a list of texts, not " + quoted(*value_));
+  return quantity::mapped(items(), &JsonPlace::string);
 }
+
+std::string JsonPlace::sentences() const { return value_->is_string() ? string() : quantity::joined(strings(), "; "); }
 
 std::vector<std::string> JsonPlace::keys() const {
   if (!value_->is_object()) fail("expected an object in braces, not " + quoted(*value_));
-  std::vector<std::string> keys;
-  for (const auto& [key, value] : value_->items()) keys.push_back(key);
-  return keys;
+  return quantity::mapped(value_->items(), [](const auto& member) { return member.key(); });
 }
 
 PresetDocument::PresetDocument(std::string_view json, std::string_view file)
     : value_(parse_json(json, file)), file_(file) {}
 
 std::vector<JsonPlace> PresetDocument::entries() const {
-  if (!value_.is_array()) return {root()};
-  std::vector<JsonPlace> entries;
-  for (std::size_t i = 0; i < value_.size(); ++i) entries.push_back(root().item(i));
-  return entries;
+  return value_.is_array() ? root().items() : std::vector{root()};
 }
 
 void fail_unknown_key(const JsonPlace& object, const std::string& key, std::span<const std::string_view> known) {

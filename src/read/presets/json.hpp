@@ -26,6 +26,7 @@ class JsonPlace {
   const std::string& pointer() const { return pointer_; }
   JsonPlace member(const std::string& key) const;
   JsonPlace item(std::size_t index) const;
+  std::vector<JsonPlace> items() const;  ///< of a list
   bool has(std::string_view key) const { return value_->is_object() && value_->contains(key); }
 
   /// "my-models.json:/0/layers"

@@ -1,5 +1,6 @@
 #include "read/presets/no_card.hpp"
 
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "read/shell/accelerator_labels.hpp"
 
@@ -33,8 +34,7 @@ bool is_size(std::string_view name) {
 
 std::string hint_for_card(std::string_view name) {
   const std::string lower = quantity::to_lower(name);
-  const auto* const known = std::ranges::find(no_cards, std::string_view(lower), &NoCard::name);
-  if (known != std::end(no_cards)) return std::string(known->hint);
+  if (const auto* known = quantity::find_or_null(no_cards, lower, &NoCard::name)) return std::string(known->hint);
   const auto instance = gpu_of_label("instance-type", lower);  // "p4d.24xlarge"
   if (!instance.empty()) return "its cards are " + std::string(instance);
   return is_size(lower) ? "a size alone is --memory " + std::string(name) : std::string();

@@ -1,4 +1,5 @@
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/suggest.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "read/presets/embedded_presets.hpp"
@@ -27,17 +28,12 @@ spec::Rates rates_of(const EmbeddedRates& entry) {
   return {entry.numbers, std::string(entry.id), std::string(entry.measured), std::string(entry.operations)};
 }
 
-/// The latest first, so that it overrides.
 const RatesPreset* find_user(const std::vector<RatesPreset>& users, std::string_view name) {
-  const auto found =
-      std::find_if(users.rbegin(), users.rend(), [&](const auto& entry) { return same_name(entry.rates.id, name); });
-  return found == users.rend() ? nullptr : &*found;
+  return quantity::find_last_if_or_null(users, [&](const auto& entry) { return same_name(entry.rates.id, name); });
 }
 
 const EmbeddedRates* find_embedded(std::string_view name) {
-  const auto found =
-      std::ranges::find_if(embedded_rates(), [&](const auto& entry) { return same_name(entry.id, name); });
-  return found == embedded_rates().end() ? nullptr : &*found;
+  return quantity::find_if_or_null(embedded_rates(), [&](const auto& entry) { return same_name(entry.id, name); });
 }
 
 [[noreturn]] void fail_unknown(const std::vector<RatesPreset>& users, std::string_view name, std::string_view place) {
@@ -75,17 +71,15 @@ std::vector<RatesPreset> read_rates(const std::vector<PresetFile>& files) {
 
 spec::Rates named_rates(const std::vector<RatesPreset>& users, std::string_view name, std::string_view place) {
   if (const auto* user = find_user(users, name)) return user->rates;
-  const auto* entry = find_embedded(name);
-  if (entry == nullptr) fail_unknown(users, name, place);
-  return rates_of(*entry);
+  if (const auto* entry = find_embedded(name)) return rates_of(*entry);
+  fail_unknown(users, name, place);
 }
 
 spec::Rates rates_for(const std::vector<RatesPreset>& users, const spec::Accelerator& gpu) {
   const auto stands = [&](const auto& entry) { return stands_for(entry, gpu); };
-  const auto user = std::find_if(users.rbegin(), users.rend(), stands);
-  if (user != users.rend()) return user->rates;
-  const auto entry = std::ranges::find_if(embedded_rates(), stands);
-  return named_rates(users, entry == embedded_rates().end() ? usual_rates : entry->id, "rates");
+  if (const auto* user = quantity::find_last_if_or_null(users, stands)) return user->rates;
+  const auto* entry = quantity::find_if_or_null(embedded_rates(), stands);
+  return named_rates(users, entry == nullptr ? usual_rates : entry->id, "rates");
 }
 
 }  // namespace llmcalc::read

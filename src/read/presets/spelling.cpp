@@ -1,5 +1,6 @@
 #include "read/presets/spelling.hpp"
 
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "read/presets/names.hpp"
 
@@ -10,7 +11,8 @@
 namespace llmcalc::read {
 namespace {
 
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+using quantity::is_digit;
+
 constexpr bool is_separator(char c) { return c == '-' || c == '_' || c == ' ' || c == '/' || c == ':'; }
 
 /// What stands around the name of a card and does not tell it from another.
@@ -73,17 +75,14 @@ FileName file_name(std::string_view name) {
   const auto at = std::min(name.find_last_of("-:."), name.size());
   const auto last = name.substr(std::min(at + 1, name.size()));
   const bool is_block = last.starts_with('q') || last.starts_with("iq") || last.starts_with("tq");
-  const auto all = formats::all_quants();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const auto& facts) { return facts.name == last; });
-  return is_block && found != all.end() ? FileName{name.substr(0, at), &*found} : FileName{whole, nullptr};
+  const auto* type = quantity::find_or_null(formats::all_quants(), last, &formats::QuantFacts::name);
+  return is_block && type != nullptr ? FileName{name.substr(0, at), type} : FileName{whole, nullptr};
 }
 
 std::string without(std::string_view name, auto const& words) {
   const std::string lower = quantity::to_lower(name);
   std::string rest;
-  for (const auto word : words_of(lower)) {
-    if (std::ranges::find(words, word) == words.end()) rest += word;
-  }
+  for (const auto word : words_of(lower)) rest += quantity::contains(words, word) ? std::string_view() : word;
   return rest;
 }
 
@@ -95,7 +94,7 @@ std::string card_without_series(std::string_view name) {
   std::string rest;
   for (const auto word : words_of(name)) {
     const auto lower = quantity::to_lower(word);
-    if (std::ranges::find(card_series, lower) == card_series.end()) rest.append(rest.empty() ? "" : "-").append(lower);
+    if (!quantity::contains(card_series, lower)) rest.append(rest.empty() ? "" : "-").append(lower);
   }
   const auto spelling = card_spelling(rest);
   const bool is_number = spelling.find_first_not_of("0123456789") == std::string::npos;
@@ -112,10 +111,10 @@ std::int64_t capacity_in(std::string_view name) {
 }
 
 std::string card_without_capacity(std::string_view name) {
-  const auto spelling = card_spelling(name);
   const auto capacity = capacity_in(name);
-  if (capacity == 0) return spelling;
-  return spelling.substr(0, spelling.size() - std::to_string(capacity).size() - unit.size());
+  auto spelling = card_spelling(name);
+  if (capacity != 0) spelling.resize(spelling.size() - std::to_string(capacity).size() - unit.size());
+  return spelling;
 }
 
 std::string card_with_bare_capacity(std::string_view name) {
@@ -131,19 +130,16 @@ std::string model_spelling(std::string_view name) {
 std::optional<formats::Quant> packing_in(std::string_view name) {
   const std::string lower = quantity::to_lower(without_organisation(name));
   if (const auto* type = file_name(lower).type) return type->quant;
-  const auto words = words_of(lower);
-  const auto says = [&](std::string_view word) { return std::ranges::find(words, word) != words.end(); };
-  for (const auto& [word, quant] : packings) {
-    if (says(word)) return quant;
-  }
-  return std::nullopt;
+  const auto is_said = [words = words_of(lower)](const Packing& each) { return quantity::contains(words, each.word); };
+  const auto* packing = quantity::find_if_or_null(packings, is_said);
+  return packing == nullptr ? std::nullopt : std::optional(packing->quant);
 }
 
 std::vector<std::string> name_words(std::string_view name) {
   std::vector<std::string> words;
   const std::string lower = quantity::to_lower(without_organisation(name));
   for (auto word : words_of(lower)) {
-    if (std::ranges::find(model_words, word) != model_words.end()) continue;
+    if (quantity::contains(model_words, word)) continue;
     const auto digit = std::min(word.find_first_of("0123456789"), word.size());
     if (digit > 0) words.emplace_back(word.substr(0, digit));
     if (digit < word.size()) words.emplace_back(word.substr(digit));

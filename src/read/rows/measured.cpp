@@ -1,6 +1,7 @@
 #include "llmcalc/read/measured.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/parse.hpp"
 #include "llmcalc/quantity/suggest.hpp"
 #include "llmcalc/read/csv.hpp"
@@ -32,13 +33,13 @@ std::vector<std::string> read_header(const CsvRow& row, std::string_view file) {
   std::vector<std::string> columns;
   for (const auto& written : row.cells) {
     auto column = column_name(written, place);
-    if (std::ranges::find(columns, column) != columns.end()) {
+    if (quantity::contains(columns, column)) {
       throw BadInput(place, "the column '" + column + "' is there twice");
     }
     columns.push_back(std::move(column));
   }
   for (const char* needed : {"quantity", "value"}) {
-    if (std::ranges::find(columns, needed) == columns.end()) {
+    if (!quantity::contains(columns, needed)) {
       throw BadInput(place, "the column '" + std::string(needed) + "' is missing");
     }
   }

@@ -1,5 +1,6 @@
 // LLaMA-Factory's files of inference (llamafactory-cli api, chat, webchat): an engine with that trainer's own defaults
 // (src/llamafactory/hparams/model_args.py, chat/vllm_engine.py, chat/sglang_engine.py).
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "read/launch/formats.hpp"
 #include "read/servers/server_rules.hpp"
@@ -56,11 +57,13 @@ constexpr FormatRow rows[] = {
 
 constexpr std::span<const FormatRow> tables[] = {rows};
 
+constexpr std::string_view of_servers[] = {"infer_backend",      "infer_dtype",   "vllm_maxlen",        "vllm_gpu_util",
+                                           "vllm_enforce_eager", "sglang_maxlen", "sglang_mem_fraction"};
+
 bool recognizes(const Settings& settings) {
-  const bool trains = settings.has("stage") || settings.has("do_train") || settings.has("output_dir");
   const auto has = [&](std::string_view key) { return settings.has(key); };
-  return !trains && (has("infer_backend") || has("infer_dtype") || has("vllm_maxlen") || has("vllm_gpu_util") ||
-                     has("vllm_enforce_eager") || has("sglang_maxlen") || has("sglang_mem_fraction"));
+  constexpr std::string_view of_training[] = {"stage", "do_train", "output_dir"};
+  return std::ranges::none_of(of_training, has) && std::ranges::any_of(of_servers, has);
 }
 
 /// A key that the file has, or the default of LLaMA-Factory.
@@ -95,8 +98,8 @@ void take_weights(Sheet& sheet, bool quantizes) {
   if (quantizes && (bits == 4 || bits == 8)) {
     return sheet.say("quant", bits == 4 ? "bnb-nf4" : "bnb-int8", *sheet.find("quantization_bit"));
   }
-  const auto* type = std::ranges::find(types, sheet.text("infer_dtype"), &Spelling::theirs);
-  if (type != std::end(types)) sheet.say("quant", std::string(type->ours), *sheet.find("infer_dtype"));
+  const auto* type = quantity::find_or_null(types, sheet.text("infer_dtype"), &Spelling::theirs);
+  if (type != nullptr) sheet.say("quant", std::string(type->ours), *sheet.find("infer_dtype"));
 }
 
 void rules(Sheet& sheet) {

@@ -145,9 +145,9 @@ constexpr std::span<const FormatRow> tables[] = {rows};
 void take_layers(Sheet& sheet) {
   const Setting* layers = sheet.find({"ngl", "gpu_layers", "n_gpu_layers"});
   if (layers == nullptr || quantity::to_lower(layers->text) == "auto") return;
-  const bool digits = layers->text.find_first_not_of("0123456789") == std::string::npos;
   constexpr std::int64_t beyond = 99;
-  const bool all = !digits || sheet.count({"ngl", "gpu_layers", "n_gpu_layers"}).value_or(0) >= beyond;
+  const bool all =
+      !quantity::is_number(layers->text) || sheet.count({"ngl", "gpu_layers", "n_gpu_layers"}).value_or(0) >= beyond;
   sheet.say("gpu_layers", all ? "all" : layers->text, *layers);
 }
 

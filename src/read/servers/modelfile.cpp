@@ -1,5 +1,6 @@
 #include "read/servers/modelfile.hpp"
 
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/text.hpp"
 
 #include <fmt/format.h>
@@ -55,7 +56,7 @@ std::optional<Settings> parse_modelfile(std::string_view text, std::string_view 
     }
     const auto [name, argument] = instruction_of(line);
     if (name.empty() || name.starts_with('#')) continue;
-    const bool known = std::ranges::find(instructions, name) != std::end(instructions);
+    const bool known = quantity::contains(instructions, name);
     if (settings.all().empty() && (!known || argument.empty())) return std::nullopt;
     in_text = opens_text(argument);
     const std::string where = fmt::format("{}:{}", place, line_number);

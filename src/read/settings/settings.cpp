@@ -1,6 +1,7 @@
 #include "read/settings/settings.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -13,12 +14,9 @@ bool holds_values(const Node& list) {
 }
 
 Setting setting_of(std::string key, const Node& node) {
-  Setting setting{std::move(key), node.text, {}, node.where};
-  for (const auto& item : node.items) {
-    setting.text.append(setting.items.empty() ? "" : ",").append(item.text);
-    setting.items.push_back(item.text);
-  }
-  return setting;
+  auto items = quantity::mapped(node.items, &Node::text);
+  auto text = node.text + quantity::joined(items, ",");
+  return {std::move(key), std::move(text), std::move(items), node.where};
 }
 
 void flatten(const std::string& key, const Node& node, Settings& settings) {
@@ -65,10 +63,7 @@ void Settings::remove(std::string_view key) {
   std::erase_if(all_, [&](const Setting& setting) { return setting.key == key; });
 }
 
-const Setting* Settings::find(std::string_view key) const {
-  const auto found = std::ranges::find(all_, key, &Setting::key);
-  return found == all_.end() ? nullptr : &*found;
-}
+const Setting* Settings::find(std::string_view key) const { return quantity::find_or_null(all_, key, &Setting::key); }
 
 std::string with_underscores(std::string_view name) {
   std::string result(name);
@@ -100,8 +95,8 @@ void interpolate(Settings& settings) {
 }
 
 const Node* Node::find(std::string_view key) const {
-  const auto found = std::ranges::find(members, key, &Member::key);
-  return found == members.end() ? nullptr : &found->value;
+  const auto* member = quantity::find_or_null(members, key, &Member::key);
+  return member == nullptr ? nullptr : &member->value;
 }
 
 void refuse_large(std::string_view text, std::string_view place) {

@@ -1,5 +1,6 @@
 #include "read/shell/container_words.hpp"
 
+#include "llmcalc/quantity/text.hpp"
 #include "read/shell/containers.hpp"
 #include "read/shell/shell_words.hpp"
 
@@ -51,7 +52,7 @@ std::string with_variables(std::string text, const Node& container) {
 std::string assignments(const Node& container) {
   std::string text;
   each_variable(container, [&](const std::string& name, const Node& value) {
-    const bool plain = !name.empty() && std::ranges::all_of(name, is_name_char) && !(name[0] >= '0' && name[0] <= '9');
+    const bool plain = !name.empty() && std::ranges::all_of(name, is_name_char) && !quantity::is_digit(name[0]);
     if (!plain || value.text.find_first_of("'\n") != std::string::npos) return;
     text.append(name).append("='").append(value.text).append("';");
   });
@@ -99,9 +100,8 @@ void put(LaunchCommand& launch, std::string_view key, std::string text, const st
 
 std::string count_of(std::string text) {
   std::erase_if(text, [](char c) { return c == '"' || c == '\''; });
-  constexpr std::string_view devices = "device=";
-  if (text.starts_with(devices)) return std::to_string(1 + std::ranges::count(text, ','));
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos ? text : std::string();
+  if (text.starts_with("device=")) return std::to_string(1 + std::ranges::count(text, ','));
+  return quantity::is_number(text) ? text : std::string();
 }
 
 std::vector<ShellWord> container_words(const Node& container, std::string_view place) {

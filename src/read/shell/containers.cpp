@@ -1,5 +1,6 @@
 #include "read/shell/containers.hpp"
 
+#include "llmcalc/quantity/text.hpp"
 #include "read/shell/container_words.hpp"
 #include "read/shell/starters.hpp"
 
@@ -36,8 +37,6 @@ std::vector<ShellWord> words_of(std::string_view text, int line) {
   return words;
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 /// "v0.7.2" behind the colon is a release, and so it is in "vllm-openai_v0.7.2.sif"; "latest" is none.
 std::string version_of(const std::string& image) {
   auto at = image.rfind(':');
@@ -46,7 +45,7 @@ std::string version_of(const std::string& image) {
   if (at == std::string::npos) return {};
   std::string tag = image.substr(at + 1);
   if (tag.starts_with('v')) tag.erase(0, 1);
-  if (tag.empty() || !is_digit(tag.front()) || tag.find('.') == std::string::npos) return {};
+  if (tag.empty() || !quantity::is_digit(tag.front()) || tag.find('.') == std::string::npos) return {};
   constexpr std::string_view file = ".sif";
   tag = tag.substr(0, tag.find_first_of("-_+"));
   return tag.ends_with(file) ? tag.substr(0, tag.size() - file.size()) : tag;

@@ -2,6 +2,7 @@
 
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/parse.hpp"
+#include "llmcalc/quantity/text.hpp"
 #include "read/launch/reader.hpp"
 #include "read/launch/sheet.hpp"
 
@@ -18,9 +19,8 @@ const FindFile nothing_to_find = [](const std::string&) { return std::optional<N
 /// A whole number above zero; words such as "gpu" and "auto" say nothing.
 const Setting* counted(const Sheet& sheet, std::initializer_list<std::string_view> keys) {
   const Setting* setting = sheet.find(keys);
-  const bool digits = setting != nullptr && !setting->text.empty() &&
-                      std::ranges::all_of(setting->text, [](char c) { return c >= '0' && c <= '9'; });
-  return digits && sheet.count(keys).value_or(0) > 0 ? setting : nullptr;
+  const bool is_number = setting != nullptr && quantity::is_number(setting->text);
+  return is_number && sheet.count(keys).value_or(0) > 0 ? setting : nullptr;
 }
 
 /// A number that hangs on a shell variable leaves the accelerators open, for an option to say.

@@ -1,5 +1,7 @@
 #include "read/shell/shell.hpp"
 
+#include "llmcalc/quantity/lists.hpp"
+#include "llmcalc/quantity/text.hpp"
 #include "read/settings/node.hpp"
 #include "read/shell/shell_reader.hpp"
 #include "read/shell/shell_variables.hpp"
@@ -18,14 +20,14 @@ constexpr std::array<std::string_view, 4> declarations{"export", "declare", "loc
 
 template <std::size_t n>
 bool is_among(const std::array<std::string_view, n>& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
+  return quantity::contains(names, name);
 }
 
 /// The length of "NAME=" or "NAME+=" at the front of a text; 0 where there is none.
 std::size_t assignment_at(std::string_view text) {
   std::size_t end = 0;
   while (end < text.size() && is_name_char(text[end])) ++end;
-  if (end == 0 || (text[0] >= '0' && text[0] <= '9')) return 0;
+  if (end == 0 || quantity::is_digit(text[0])) return 0;
   if (text.substr(end, 2) == "+=") return end + 2;
   return text.substr(end, 1) == "=" ? end + 1 : 0;
 }
@@ -98,7 +100,7 @@ void Shell::read_element() {
   const std::size_t length = assignment_at(rest());
   if (length > 0 && (words_.empty() || declares())) return read_assignment(length);
   for (ShellWord& word : read_words()) {
-    const bool channel = word.text.size() == 1 && word.text[0] >= '0' && word.text[0] <= '9';
+    const bool channel = word.text.size() == 1 && quantity::is_digit(word.text[0]);
     if (!channel || (peek() != '>' && peek() != '<')) add(std::move(word));  // the 2 of "2>&1" is no word
   }
 }

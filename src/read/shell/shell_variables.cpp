@@ -45,10 +45,8 @@ bool is_read_by_launchers(std::string_view variable) {
 
 std::vector<std::pair<std::string, std::string>> job_variables(std::string_view directive) {
   std::vector<std::pair<std::string, std::string>> variables;
-  for (const auto& [option, name] : told_of_directives) {
-    std::string count = count_behind(directive, option);
-    if (!count.empty()) variables.emplace_back(name, std::move(count));
-  }
+  for (const auto& [option, name] : told_of_directives) variables.emplace_back(name, count_behind(directive, option));
+  std::erase_if(variables, [](const auto& variable) { return variable.second.empty(); });
   return variables;
 }
 

@@ -19,11 +19,8 @@ std::vector<ShellGap> gaps_of(const ShellWord& word) {
 /// Of several unknowns in one place the last is named, so that there are no more gaps than there is text.
 void mark(ShellWord& word, std::size_t at, const std::string& name) {
   word.unknown = name;
-  if (!word.gaps.empty() && word.gaps.back().at == at) {
-    word.gaps.back().name = name;
-  } else {
-    word.gaps.push_back({at, name});
-  }
+  if (word.gaps.empty() || word.gaps.back().at != at) word.gaps.push_back({at, {}});
+  word.gaps.back().name = name;
 }
 
 /// Lists of short words grow faster than their text.

@@ -59,7 +59,7 @@ void take_accelerators(const Node& file, SkyTask& task) {
 bool is_plain(std::string_view name, std::string_view value) {
   const bool letters =
       !name.empty() && std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
-  return letters && !(name.front() >= '0' && name.front() <= '9') && value.find_first_of("'\n") == value.npos;
+  return letters && !quantity::is_digit(name.front()) && value.find_first_of("'\n") == value.npos;
 }
 
 /// What the script finds set: the task's own variables, and SkyPilot's.

@@ -1,5 +1,6 @@
 #include "read/shell/slurm.hpp"
 
+#include "llmcalc/quantity/text.hpp"
 #include "read/shell/command.hpp"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ Resource resource_of(std::string text) {
   const auto colon = text.rfind(':');
   Resource resource{colon == std::string::npos ? std::string() : text.substr(0, colon),
                     colon == std::string::npos ? text : text.substr(colon + 1)};
-  const bool digits = !resource.count.empty() && resource.count.find_first_not_of("0123456789") == std::string::npos;
+  const bool digits = quantity::is_number(resource.count);
   return digits ? resource : Resource{};
 }
 

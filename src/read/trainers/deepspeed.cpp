@@ -4,6 +4,7 @@
 #include "read/trainers/torch_rules.hpp"
 #include "read/trainers/torch_words.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace llmcalc::read {
@@ -83,10 +84,10 @@ constexpr FormatRow rows[] = {
 constexpr std::span<const FormatRow> tables[] = {rows};
 
 bool recognizes(const Settings& settings) {
-  for (const auto key : {"zero_optimization.stage", "train_micro_batch_size_per_gpu", "bf16.enabled", "fp16.enabled"}) {
-    if (settings.has(key)) return true;
-  }
-  return settings.has("train_batch_size") && settings.has("optimizer.type");
+  constexpr std::string_view own[] = {"zero_optimization.stage", "train_micro_batch_size_per_gpu", "bf16.enabled",
+                                      "fp16.enabled"};
+  const bool has_own = std::ranges::any_of(own, [&](std::string_view key) { return settings.has(key); });
+  return has_own || (settings.has("train_batch_size") && settings.has("optimizer.type"));
 }
 
 /// MiCS shards within groups; the old switch of stage 2 moved its optimizer to the host.

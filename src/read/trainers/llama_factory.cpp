@@ -8,6 +8,7 @@
 #include "read/trainers/torch_rules.hpp"
 #include "read/trainers/torch_words.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace llmcalc::read {
@@ -116,10 +117,8 @@ const std::span<const FormatRow> tables[] = {rows, trainer_rows(), harmless_rows
                                              megatron_quiet_rows()};
 
 bool recognizes(const Settings& settings) {
-  for (const auto key : {"finetuning_type", "stage", "cutoff_len", "export_dir", "model_class"}) {
-    if (settings.has(key)) return true;
-  }
-  return false;
+  constexpr std::string_view own[] = {"finetuning_type", "stage", "cutoff_len", "export_dir", "model_class"};
+  return std::ranges::any_of(own, [&](std::string_view key) { return settings.has(key); });
 }
 
 /// `llamafactory-cli export` and runs that only predict take files of the same form.

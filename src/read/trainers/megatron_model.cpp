@@ -1,6 +1,8 @@
 // The model of Megatron-LM's arguments; defaults are those of megatron/training/arguments.py and of
 // core/transformer/transformer_config.py.
 #include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/quantity/lists.hpp"
+#include "llmcalc/quantity/text.hpp"
 #include "read/trainers/megatron_rules.hpp"
 
 #include <algorithm>
@@ -36,11 +38,10 @@ constexpr Tokenizer tokenizers[] = {
 /// (tokenizer.py, _NullTokenizer).
 std::optional<std::int64_t> said_vocabulary(const Sheet& sheet) {
   const std::string type = sheet.text("tokenizer_type");
-  if (const auto said = sheet.count("vocab_size")) {
-    return quantity::checked_add(*said, type == "nulltokenizer" ? 1 : 0);
-  }
-  const auto* found = std::ranges::find(tokenizers, type, &Tokenizer::type);
-  return found == std::end(tokenizers) ? std::nullopt : std::optional(found->vocabulary);
+  const auto said = sheet.count("vocab_size");
+  if (said) return quantity::checked_add(*said, type == "nulltokenizer" ? 1 : 0);
+  const auto* found = quantity::find_or_null(tokenizers, type, &Tokenizer::type);
+  return found == nullptr ? std::nullopt : std::optional(found->vocabulary);
 }
 
 /// Of a table that is padded to a multiple of the ranks that share it (training/tokenizer, vocab_size_with_padding).
@@ -124,7 +125,7 @@ void take_experts(Sheet& sheet) {
   if (sheet.has("experts")) sheet.by_default("top_k", "2", "Megatron-LM default");
   const Setting* frequency = sheet.find("moe_layer_freq");
   if (frequency == nullptr || !sheet.has("experts")) return;
-  const bool digits = std::ranges::all_of(frequency->text, [](char c) { return c >= '0' && c <= '9'; });
+  const bool digits = quantity::is_number(frequency->text);
   std::string text = frequency->text;
   std::erase(text, ' ');
   if (digits) {

@@ -161,8 +161,7 @@ void take_checkpointing(Sheet& sheet) {
   const Setting* mode = sheet.find("activation_checkpoint.mode");
   if (mode == nullptr) return;
   const std::string option = sheet.text("activation_checkpoint.selective_ac_option");
-  const bool counts = !option.empty() && option.find_first_not_of("0123456789") == std::string::npos;
-  const bool some = quantity::to_lower(mode->text) == "selective" && counts;
+  const bool some = quantity::to_lower(mode->text) == "selective" && quantity::is_number(option);
   sheet.say("recompute", some ? "every-" + option : quantity::to_lower(mode->text), *mode);
 }
 

@@ -1,5 +1,6 @@
 // transformers' TrainingArguments and trl's configurations, as YAML, JSON or options of a script.
 #include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "read/launch/formats.hpp"
 #include "read/trainers/engine_beside.hpp"
 #include "read/trainers/run_length.hpp"
@@ -86,10 +87,9 @@ void take_trl(Sheet& sheet) {
 
 /// The switch that puts adapters on the model: trl's, LLaVA's.
 const Setting* adapter_switch(const Sheet& sheet) {
-  for (const auto key : {"use_dora", "use_peft", "lora_enable"}) {
-    if (sheet.is_on(key)) return &sheet.said(key);
-  }
-  return nullptr;
+  constexpr std::string_view switches[] = {"use_dora", "use_peft", "lora_enable"};
+  const auto* key = quantity::find_if_or_null(switches, [&](std::string_view each) { return sheet.is_on(each); });
+  return key == nullptr ? nullptr : &sheet.said(*key);
 }
 
 void take_method(Sheet& sheet) {

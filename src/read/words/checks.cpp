@@ -2,6 +2,7 @@
 #include "llmcalc/frameworks/profile.hpp"
 #include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "read/words/draft_steps.hpp"
 #include "read/words/training_rules.hpp"
@@ -21,8 +22,7 @@ using spec::Method;
 void check_loss(const QuestionDraft& draft) {
   const auto& training = draft.question.training;
   const bool takes_head = training.loss == spec::Loss::fused_linear || training.loss == spec::Loss::cut;
-  const auto& targets = training.adapter.targets;
-  if (!takes_head || std::ranges::find(targets, "head") == targets.end()) return;
+  if (!takes_head || !quantity::contains(training.adapter.targets, "head")) return;
   draft.contradiction("loss", "lora_targets", "its kernel reads the head's matrix alone", "--loss chunked");
 }
 
@@ -73,9 +73,8 @@ void check_weights(const QuestionDraft& draft) {
 
 void check_autocast(const QuestionDraft& draft) {
   const auto& precision = draft.question.training.precision;
-  if (precision.autocast && precision.weights == precision.compute) {
-    draft.contradiction("autocast", "weights", "there is nothing to cast: products are computed in that type");
-  }
+  if (!precision.autocast || precision.weights != precision.compute) return;
+  draft.contradiction("autocast", "weights", "there is nothing to cast: products are computed in that type");
 }
 
 void check_moments(const QuestionDraft& draft) {
@@ -141,9 +140,8 @@ void check_experts(const QuestionDraft& draft) {
 
 void check_sequence(const QuestionDraft& draft) {
   const auto& shape = draft.question.model.shape;
-  if (shape.position == spec::Position::learned && draft.question.training.seq > shape.max_position) {
-    draft.contradiction("seq", "max_position", "a learned position table has no more rows");
-  }
+  if (shape.position != spec::Position::learned || draft.question.training.seq <= shape.max_position) return;
+  draft.contradiction("seq", "max_position", "a learned position table has no more rows");
 }
 
 /// What the framework cannot do is refused by name, with those that can.

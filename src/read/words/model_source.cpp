@@ -1,5 +1,6 @@
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/format.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/parse.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "read/presets/embedded_presets.hpp"
@@ -33,10 +34,9 @@ void set_model_origins(QuestionDraft& draft, const Origin& origin) {
 
 /// How the public code of a family writes its layers, of a shape that no config.json described.
 spec::Writing writing_of_family(std::string_view id) {
-  for (const auto& family : embedded_families()) {
-    if (same_name(family.id, id)) return family.writing;
-  }
-  return {};
+  const auto is_it = [&](const auto& family) { return same_name(family.id, id); };
+  const auto* family = quantity::find_if_or_null(embedded_families(), is_it);
+  return family == nullptr ? spec::Writing() : family->writing;
 }
 
 /// In which type the weights are published: as the name says that was asked for, or else as the preset does. "FP8"

@@ -1,6 +1,7 @@
 #include "read/words/network_rate.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/text.hpp"
 #include "read/words/terms.hpp"
 
 namespace llmcalc::read {
@@ -50,7 +51,7 @@ double parse_network_rate(std::string_view text, std::string_view place) {
   double adapters = 1.0;
   if (times != std::string_view::npos) {
     const auto count = quantity::trim(text.substr(0, times));
-    if (count.empty() || count.find_first_not_of("0123456789") != std::string_view::npos) refuse(text, place);
+    if (!quantity::is_number(count)) refuse(text, place);
     adapters = quantity::parse_number(count, place);
     rate = quantity::trim(text.substr(times + 1));
   }

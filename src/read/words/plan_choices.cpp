@@ -1,5 +1,6 @@
 #include "read/words/plan_choices.hpp"
 
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/read/plan_words.hpp"
 #include "llmcalc/read/vocabulary.hpp"
 #include "llmcalc/spec/question.hpp"
@@ -41,8 +42,6 @@ std::string_view canonical(std::string_view word) {
   return term == nullptr ? word : term->name;
 }
 
-bool is_choice(std::string_view term) {
-  return std::ranges::find(terms, canonical(term), &ChoiceTerm::name) != std::ranges::end(terms);
-}
+bool is_choice(std::string_view term) { return quantity::contains(terms, canonical(term), &ChoiceTerm::name); }
 
 }  // namespace llmcalc::read

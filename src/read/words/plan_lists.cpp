@@ -1,6 +1,7 @@
 #include "read/words/plan_lists.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "read/words/plan_choices.hpp"
 #include "read/words/terms.hpp"
@@ -10,12 +11,11 @@ namespace {
 
 /// "2,048": as the other verbs read it one number, whose groups are of three digits.
 bool is_grouped_number(std::string_view text) {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   const auto comma = text.find(',');
   if (comma == std::string_view::npos || comma == 0 || comma > 3) return false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const bool separates = i >= comma && (i - comma) % 4 == 0;
-    if (separates ? text[i] != ',' : !is_digit(text[i])) return false;
+    if (separates ? text[i] != ',' : !quantity::is_digit(text[i])) return false;
   }
   return (text.size() - comma) % 4 == 0;
 }
@@ -42,10 +42,8 @@ void refuse_grouped_number(const Given& word) {
 
 std::vector<Given> parts_of(const Given& word) {
   refuse_grouped_number(word);
-  std::vector<Given> parts;
-  for (auto& text : split_list(word.text, word.origin.where))
-    parts.push_back({word.term, std::move(text), word.origin});
-  return parts;
+  const auto part = [&](const std::string& text) { return Given{word.term, text, word.origin}; };
+  return quantity::mapped(split_list(word.text, word.origin.where), part);
 }
 
 }  // namespace llmcalc::read

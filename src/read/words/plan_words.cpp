@@ -2,6 +2,7 @@
 
 #include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "llmcalc/read/vocabulary.hpp"
 #include "llmcalc/read/words.hpp"
@@ -129,11 +130,12 @@ bool can_train(const spec::Accelerator& gpu) { return gpu.peaks.bf16 || gpu.peak
 
 std::vector<Given> PlanReader::accelerators(const Given& word) const {
   if (word.text != "any") return parts_of(word);
-  std::vector<Given> all;
-  for (const auto& preset : catalogue_.accelerators()) {
-    if (can_train(preset.accelerator)) all.push_back({word.term, preset.accelerator.id, word.origin});
-  }
-  return all;
+  return quantity::mapped_if(
+      catalogue_.accelerators(),
+      [&](const auto& preset) {
+        return Given{word.term, preset.accelerator.id, word.origin};
+      },
+      [](const auto& preset) { return can_train(preset.accelerator); });
 }
 
 /// Megatron-LM reduces gradients behind the backward pass unless it is told to do it meanwhile, which the command that
@@ -209,7 +211,7 @@ PlanBase PlanReader::base_of(const std::vector<Given>& variant) const {
   std::vector<Given> late;
   for (const Given& word : variant) {
     (is_among(canonical(word.term), late_terms) ? late : now).push_back(word);
-    if (std::ranges::find(varied_, word.term) != varied_.end()) base.varied.push_back(word);
+    if (quantity::contains(varied_, word.term)) base.varied.push_back(word);
   }
   const bool is_unsaid = !Words(now).has("framework");
   if (is_unsaid) now.push_back(framework_of(now));

@@ -1,5 +1,6 @@
 #include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "read/words/draft_steps.hpp"
 #include "read/words/terms.hpp"
@@ -55,15 +56,12 @@ constexpr Recipe recipes[] = {
 const Recipe& find_recipe(const Given& word) {
   const auto* dtype = spec::find_name<Dtype>(quantity::to_lower(word.text));
   const std::string name = dtype != nullptr ? std::string(spec::name_of(dtype->value)) : quantity::to_lower(word.text);
-  const auto found = std::ranges::find(recipes, name, &Recipe::name);
-  if (found != std::end(recipes)) return *found;
+  if (const auto* found = quantity::find_or_null(recipes, name, &Recipe::name)) return *found;
   if (dtype != nullptr && formats::is_narrow_float(dtype->value)) {
     throw quantity::BadInput(word.origin.where, quantity::quoted(word.text) + " is no recipe but a type of products",
                              "--dtype bf16 --compute " + name);
   }
-  std::vector<std::string_view> names;
-  for (const Recipe& recipe : recipes) names.push_back(recipe.name);
-  throw_unknown_word(word.text, word.origin.where, names);
+  throw_unknown_word(word.text, word.origin.where, quantity::mapped(recipes, &Recipe::name));
 }
 
 /// Without --dtype, the recipe that a measured run's type of resting weights belongs to.
@@ -136,10 +134,10 @@ void adapt(QuestionDraft& draft) {
 
 void quantize_moments(QuestionDraft& draft) {
   const auto optimizer = draft.training().optimizer;
-  const auto moments = quantized_moments(optimizer);
-  if (!moments) return;
-  draft.training().precision.moments = *moments;
-  draft.derive("optimizer_states", spec::name_of(optimizer));
+  if (const auto moments = quantized_moments(optimizer)) {
+    draft.training().precision.moments = *moments;
+    draft.derive("optimizer_states", spec::name_of(optimizer));
+  }
 }
 
 /// A sharding that nobody says is none of ZeRO's.

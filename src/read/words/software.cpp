@@ -1,5 +1,6 @@
 #include "read/words/software.hpp"
 
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/text.hpp"
 
 #include <algorithm>
@@ -86,7 +87,7 @@ std::vector<std::string> words_of(std::string_view text) {
 
 /// "core_v0.12.0" and "transformers-4.40.0" are a library and its release in one word.
 std::vector<std::string> split_releases(const std::vector<std::string>& words) {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  using quantity::is_digit;
   std::vector<std::string> parts;
   for (const std::string& word : words) {
     const auto cut = word.find_last_of("_-");
@@ -106,8 +107,7 @@ std::vector<std::string> split_releases(const std::vector<std::string>& words) {
 }
 
 const LibraryWord* find_library(std::string_view word) {
-  const auto found = std::ranges::find(library_words, word, &LibraryWord::word);
-  return found == std::end(library_words) ? nullptr : &*found;
+  return quantity::find_or_null(library_words, word, &LibraryWord::word);
 }
 
 /// Reads a number at the start of `text` and takes it off; false if there is none.
@@ -216,9 +216,8 @@ std::string two_digits(int number) { return (number < 10 ? "0" : "") + std::to_s
 
 std::string write(const Release& release, bool is_calendar) {
   const std::string minor = is_calendar ? two_digits(release.minor) : std::to_string(release.minor);
-  std::string text = std::to_string(release.major) + "." + minor;
-  if (release.patch != 0) text += "." + std::to_string(release.patch);
-  return text;
+  const std::string text = std::to_string(release.major) + "." + minor;
+  return release.patch == 0 ? text : text + "." + std::to_string(release.patch);
 }
 
 std::string write(const Date& date) {

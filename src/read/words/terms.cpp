@@ -1,13 +1,14 @@
 #include "read/words/terms.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/suggest.hpp"
 #include "llmcalc/quantity/text.hpp"
 
 namespace llmcalc::read {
 
 bool is_among(std::string_view name, std::span<const std::string_view> names) {
-  return std::ranges::find(names, name) != names.end();
+  return quantity::contains(names, name);
 }
 
 std::vector<std::string> split_list(std::string_view text, std::string_view place) {
@@ -56,10 +57,9 @@ constexpr Astray astray[] = {
 
 std::string hint_for(std::string_view text, const std::vector<std::string_view>& known) {
   const std::string word = quantity::to_lower(text);
-  const auto* const row = std::ranges::find_if(astray, [&](const Astray& each) {
-    return each.word == word && std::ranges::find(known, each.among) != known.end();
-  });
-  return row == std::end(astray) ? quantity::did_you_mean(text, known) : std::string(row->hint);
+  const auto is_it = [&](const Astray& each) { return each.word == word && is_among(each.among, known); };
+  const auto* row = quantity::find_if_or_null(astray, is_it);
+  return row == nullptr ? quantity::did_you_mean(text, known) : std::string(row->hint);
 }
 
 }  // namespace

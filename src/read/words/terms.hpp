@@ -3,6 +3,7 @@
 //   term<Word<spec::Mlp>, InShape<&spec::Shape::mlp>>("mlp", Group::model, "...")
 #pragma once
 
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/parse.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "llmcalc/read/vocabulary.hpp"
@@ -129,11 +130,8 @@ struct FreeText {
 /// The first word of every value: the others are spellings that people bring from elsewhere.
 template <class E>
 std::vector<std::string_view> canonical_words() {
-  std::vector<std::string_view> words;
-  for (const auto& word : spec::vocabulary<E>()) {
-    if (spec::name_of(word.value) == word.name) words.push_back(word.name);
-  }
-  return words;
+  const auto is_first = [](const spec::Named<E>& word) { return spec::name_of(word.value) == word.name; };
+  return quantity::mapped_if(spec::vocabulary<E>(), &spec::Named<E>::name, is_first);
 }
 
 /// A closed vocabulary.

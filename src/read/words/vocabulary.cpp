@@ -1,5 +1,6 @@
 #include "llmcalc/read/vocabulary.hpp"
 
+#include "llmcalc/quantity/lists.hpp"
 #include "read/words/terms.hpp"
 
 namespace llmcalc::read {
@@ -50,8 +51,7 @@ bool same_name(std::string_view flag, std::string_view name) {
 }
 
 const Term* find_row(std::span<const Term> rows, std::string_view name) {
-  const auto found = std::ranges::find_if(rows, [&](const Term& row) { return same_name(name, row.name); });
-  return found == rows.end() ? nullptr : &*found;
+  return quantity::find_if_or_null(rows, [&](const Term& row) { return same_name(name, row.name); });
 }
 
 }  // namespace
@@ -76,8 +76,7 @@ std::span<const Shorthand> shorthands() { return shorthand_rows; }
 bool describes_model(const Shorthand& shorthand) { return shorthand.group == TermGroup::model; }
 
 const Shorthand* find_shorthand(std::string_view name) {
-  const auto* found = std::ranges::find_if(shorthand_rows, [&](const auto& row) { return same_name(name, row.name); });
-  return found == std::end(shorthand_rows) ? nullptr : found;
+  return quantity::find_if_or_null(shorthand_rows, [&](const auto& row) { return same_name(name, row.name); });
 }
 
 std::string option_name(std::string_view term) {
@@ -94,10 +93,8 @@ std::vector<std::string_view> all_term_names() {
 }
 
 std::string values_of(const Term& term) {
-  std::string text(term.values);
-  if (term.words == nullptr) return text;
-  for (const auto word : term.words()) text.append(text.empty() ? "" : "|").append(word);
-  return text;
+  return term.words == nullptr ? std::string(term.values)
+                               : std::string(term.values) + quantity::joined(term.words(), "|");
 }
 
 }  // namespace llmcalc::read

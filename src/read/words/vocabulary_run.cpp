@@ -1,6 +1,7 @@
 // The terms that describe how a run trains.
 #include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "read/words/software.hpp"
 #include "read/words/terms.hpp"
 
@@ -30,11 +31,10 @@ struct Targets {
   static constexpr std::string_view values = "list of q,k,v,o,gate,up,down,fc1,fc2,embed,head, or all-linear";
   static std::vector<std::string> read(std::string_view text, std::string_view place) {
     auto targets = split_list(quantity::to_lower(text), place);
-    for (const auto& target : targets) {
-      if (std::ranges::find(target_names, target) != std::end(target_names)) continue;
-      throw_unknown_word(target, place, {std::begin(target_names), std::end(target_names)});
-    }
-    return targets;
+    const auto is_known = [](const std::string& target) { return is_among(target, target_names); };
+    const auto unknown = std::ranges::find_if_not(targets, is_known);
+    if (unknown == targets.end()) return targets;
+    throw_unknown_word(*unknown, place, {std::begin(target_names), std::end(target_names)});
   }
   static std::string write(const std::vector<std::string>& targets) { return join_list(targets); }
 };
@@ -43,11 +43,8 @@ struct Targets {
 struct Modules {
   static constexpr std::string_view values = "list of core_attn,mlp,moe,shared_experts,moe_act,layernorm,mla_up_proj";
   static std::vector<spec::RecomputeModule> read(std::string_view text, std::string_view place) {
-    std::vector<spec::RecomputeModule> modules;
-    for (const auto& word : split_list(text, place)) {
-      modules.push_back(Word<spec::RecomputeModule>::read(word, place));
-    }
-    return modules;
+    const auto module = [&](const std::string& word) { return Word<spec::RecomputeModule>::read(word, place); };
+    return quantity::mapped(split_list(text, place), module);
   }
   static std::string write(const std::vector<spec::RecomputeModule>& modules) {
     std::vector<std::string> words;

@@ -3,6 +3,7 @@
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/parse.hpp"
 #include "llmcalc/quantity/suggest.hpp"
+#include "llmcalc/quantity/text.hpp"
 #include "read/words/network_rate.hpp"
 #include "read/words/terms.hpp"
 
@@ -20,9 +21,8 @@ std::string_view canonical_name(const Given& word) {
                            quantity::did_you_mean(word.term, names));
 }
 
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-bool all_digits(std::string_view text) { return !text.empty() && std::ranges::all_of(text, is_digit); }
+using quantity::is_digit;
+using quantity::is_number;
 
 struct CountedGpu {
   std::string_view name;
@@ -38,13 +38,13 @@ CountedGpu split_gpu(std::string_view text) {
   if (const auto times = text.find_first_of("xX"); times != std::string_view::npos) {
     const auto count = quantity::trim(text.substr(0, times));
     const auto name = quantity::trim(text.substr(times + 1));
-    if (all_digits(count) && !name.empty()) return {name, count};
+    if (is_number(count) && !name.empty()) return {name, count};
   }
   if (const auto times = text.find_last_of("xX"); times != std::string_view::npos && times > 0) {
     const auto name = quantity::trim(text.substr(0, times));
     const auto count = quantity::trim(text.substr(times + 1));
     const bool ends_in_number = is_digit(name.empty() ? ' ' : name.back());  // "rx7600" is no card of 7600
-    if (all_digits(count) && ends_in_number) return {name, count};
+    if (is_number(count) && ends_in_number) return {name, count};
   }
   return {text, {}};
 }
