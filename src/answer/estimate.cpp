@@ -21,9 +21,7 @@ program::Work work_of_model(const spec::Question& question, const program::Progr
 
 std::vector<memory::StagePeak> peaks_of_stages(const memory::StepWalk& step, std::int64_t stages) {
   std::vector<memory::StagePeak> peaks;
-  for (std::int64_t stage = 0; stage < stages; ++stage) {
-    peaks.push_back({stage, step.walk(stage).peak().alive.total()});
-  }
+  for (std::int64_t i = 0; i < stages; ++i) peaks.push_back({i, step.walk(i).peak().alive.total()});
   return peaks;
 }
 

@@ -6,6 +6,7 @@
 #include "llmcalc/layers/blocks.hpp"
 #include "llmcalc/memory/communicators.hpp"
 #include "llmcalc/quantity/format.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/spec/names.hpp"
 
 #include <fmt/format.h>
@@ -106,7 +107,7 @@ Warning about_attention(const spec::Question& question, const Estimate&) {
 Warning about_peak(const spec::Question& question, const Estimate& estimate) {
   constexpr std::string_view measured[] = {"model", "hardware"};
   for (const FlopFigure& figure : estimate.compute.flops) {
-    if (std::ranges::find(measured, figure.id) == std::end(measured) || figure.utilization <= 1.0) continue;
+    if (!quantity::contains(measured, figure.id) || figure.utilization <= 1.0) continue;
     const char* why = question.pricing.mfu ? "no run does that: --mfu is too high for it"
                                            : "the time of a step is shorter than the published peak allows";
     return fmt::format("{} come to {:.0f} % of the peak of {}: {}", figure.label, 100.0 * figure.utilization,

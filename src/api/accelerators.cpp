@@ -1,5 +1,7 @@
 #include "api/accelerators.hpp"
 
+#include "llmcalc/quantity/lists.hpp"
+
 #include <array>
 #include <string_view>
 #include <utility>
@@ -31,9 +33,7 @@ std::vector<spec::Accelerator> usual_cards(const read::Catalogue& catalogue) {
   constexpr std::array<std::string_view, 10> names{
       "rtx-4060", "rtx-3060-12", "rtx-5060-ti-16",         "rtx-4090", "rtx-5090",
       "l40s",     "h100-sxm",    "rtx-pro-6000-blackwell", "h200-sxm", "b200-sxm"};
-  std::vector<spec::Accelerator> cards;
-  for (const auto name : names) cards.push_back(catalogue.accelerator(name, "--gpu").accelerator);
-  return cards;
+  return quantity::mapped(names, [&](auto name) { return catalogue.accelerator(name, "--gpu").accelerator; });
 }
 
 }  // namespace llmcalc::api

@@ -1,5 +1,7 @@
 #include "api/echo.hpp"
 
+#include "llmcalc/quantity/lists.hpp"
+
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -9,8 +11,7 @@ namespace llmcalc::api {
 namespace {
 
 void add_absent(std::string_view term, std::vector<render::EchoLine>& lines) {
-  const bool is_there = std::ranges::find(lines, term, &render::EchoLine::term) != lines.end();
-  if (!is_there) lines.push_back({std::string(term), {}, {}, {}});
+  if (!quantity::contains(lines, term, &render::EchoLine::term)) lines.push_back({std::string(term), {}, {}, {}});
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include "api/restated.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/read/vocabulary.hpp"
+#include "llmcalc/read/words.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -16,7 +18,7 @@ using search::ChangedTerm;
 using search::Restated;
 
 bool names(const std::vector<ChangedTerm>& terms, std::string_view term) {
-  return std::ranges::find(terms, term, &ChangedTerm::term) != terms.end();
+  return quantity::contains(terms, term, &ChangedTerm::term);
 }
 
 /// The changed terms, and those that were said and that the change moves without naming them.
@@ -33,10 +35,9 @@ std::vector<ChangedTerm> terms_to_say(const std::vector<Given>& words, const spe
 
 /// What was said, with the changed terms in its place.
 std::vector<Given> words_with(const std::vector<Given>& said, const std::vector<ChangedTerm>& terms) {
-  std::vector<Given> words;
-  for (const auto& [term, value] : terms) {
-    words.push_back({term, value, {read::Source::flag, "--" + read::option_name(term)}});
-  }
+  auto words = quantity::mapped(terms, [](const ChangedTerm& changed) {
+    return Given{changed.term, changed.value, {read::Source::flag, "--" + read::option_name(changed.term)}};
+  });
   std::ranges::copy_if(said, std::back_inserter(words), [&](const Given& word) { return !names(terms, word.term); });
   return words;
 }
@@ -48,7 +49,7 @@ bool is_of_preset(const std::vector<Given>& words, const std::vector<ChangedTerm
     const read::Term* term = read::find_term(name);
     return term != nullptr && term->group == read::TermGroup::model && term->name != "model";
   };
-  const bool named = std::ranges::find(words, "model", &Given::term) != words.end();
+  const bool named = read::has_word(words, "model");
   const auto word_concerns = [&](const Given& word) { return concerns(word.term) || word.term == "image_size"; };
   return named && std::ranges::none_of(words, word_concerns) &&
          std::ranges::none_of(

@@ -4,6 +4,7 @@
 #include "api/echo.hpp"
 #include "llmcalc/launch/server.hpp"
 #include "llmcalc/llmcalc.hpp"
+#include "llmcalc/read/words.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -16,8 +17,7 @@ launch::ServedNames served_names(const std::vector<read::Given>& words, const sp
                                  const read::Catalogue& catalogue) {
   launch::ServedNames names{.model = "MODEL", .published = question.serving.quant, .draft = {}};
   const auto id_of = [](const auto& preset) { return preset.hf_id.empty() ? preset.id : preset.hf_id; };
-  const auto named = std::ranges::find(words, "model", &read::Given::term);
-  if (named != words.end()) {
+  if (const auto* named = read::find_word(words, "model")) {
     const auto preset = catalogue.model(named->text, named->origin.where);
     names.model = id_of(preset);
     names.published = preset.quant.value_or(formats::Quant::bf16);
@@ -29,11 +29,9 @@ launch::ServedNames served_names(const std::vector<read::Given>& words, const sp
 
 /// What a person said is kept, what nobody said is searched.
 search::ServerPlans plans_for(const std::vector<read::Given>& words, const spec::Question& question) {
-  const auto said = [&](std::string_view term) {
-    return std::ranges::find(words, term, &read::Given::term) != words.end();
-  };
+  const auto open = [&](std::string_view term) { return !read::has_word(words, term); };
   constexpr std::size_t shown = 5;
-  return search::plan_server(question, {.engines = !said("engine"), .quants = !said("quant")}, shown);
+  return search::plan_server(question, {.engines = open("engine"), .quants = open("quant")}, shown);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "cli/arguments.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/parse.hpp"
 #include "llmcalc/quantity/suggest.hpp"
 #include "llmcalc/read/synonyms.hpp"
@@ -79,7 +80,7 @@ Arguments::Arguments(const std::vector<Flag>& flags, std::span<const std::string
 void Arguments::take(const Flag& flag, const std::vector<std::string>& given) {
   const auto place = dashed(flag.name);
   if (given.size() > 1 && !flag.repeats) throw BadInput(place, "is given more than once");
-  if (std::ranges::find(given, "") != given.end()) throw BadInput(place, "needs a value: " + flag.values);
+  if (quantity::contains(given, "")) throw BadInput(place, "needs a value: " + flag.values);
   if (!flag.is_switch() || quantity::parse_bool(given.front(), place)) values_[flag.name] = given;
 }
 
@@ -94,12 +95,10 @@ std::vector<std::string> Arguments::all(std::string_view flag) const {
 }
 
 const std::vector<std::string>& Arguments::names(std::size_t most) const {
-  if (names_.size() > most) {
-    const std::string joined = most == 0 ? std::string() : names_[most - 1] + "-" + names_[most];
-    throw BadInput("'" + names_[most] + "'", "is one word too many",
-                   joined.empty() ? "" : "a name is one word, as '" + joined + "'; all else is said by options");
-  }
-  return names_;
+  if (names_.size() <= most) return names_;
+  const std::string joined = most == 0 ? std::string() : names_[most - 1] + "-" + names_[most];
+  throw BadInput("'" + names_[most] + "'", "is one word too many",
+                 joined.empty() ? "" : "a name is one word, as '" + joined + "'; all else is said by options");
 }
 
 std::string_view Arguments::choice(std::string_view flag, std::span<const std::string_view> words) const {
@@ -107,8 +106,7 @@ std::string_view Arguments::choice(std::string_view flag, std::span<const std::s
   if (value == nullptr) return words.front();
   const auto found = std::ranges::find(words, *value);
   if (found != words.end()) return *found;
-  std::string expected;
-  for (const auto word : words) expected.append(expected.empty() ? "" : ", ").append(word);
+  const auto expected = quantity::joined(words, ", ");
   throw BadInput(dashed(flag), "'" + *value + "' is not one of " + expected, quantity::did_you_mean(*value, words));
 }
 

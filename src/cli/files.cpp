@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <system_error>
 
 namespace llmcalc::cli {
 namespace {
@@ -27,6 +28,20 @@ using File = std::unique_ptr<std::FILE, Close>;
 }
 
 }  // namespace
+
+bool is_file(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error);
+}
+
+bool is_folder(const std::filesystem::path& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error);
+}
+
+std::filesystem::path folder_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
 
 std::string read_file(const std::filesystem::path& path, std::string_view place) {
   const File file(std::fopen(path.c_str(), "rb"));

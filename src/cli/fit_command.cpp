@@ -1,7 +1,9 @@
 #include "cli/fit_command.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/read/vocabulary.hpp"
+#include "llmcalc/read/words.hpp"
 
 #include <algorithm>
 
@@ -27,7 +29,7 @@ bool goes_without_saying(std::string_view term, std::string_view value) {
   if (term == "micro_batch") return false;
   if (term == "cuda_graph") return value == "none";
   constexpr std::array<std::string_view, 3> plainest{"1", "0", "ring"};
-  return value.empty() || (term == "sp" ? value == "0" : std::ranges::find(plainest, value) != plainest.end());
+  return value.empty() || (term == "sp" ? value == "0" : quantity::contains(plainest, value));
 }
 
 class Command {
@@ -51,12 +53,10 @@ class Command {
 };
 
 void Command::say(std::string_view term, std::string text) {
-  const auto said = std::ranges::find(words_, term, &Given::term);
-  if (said != words_.end()) {
-    said->text = std::move(text);
-  } else {
-    words_.push_back({std::string(term), std::move(text), {read::Source::flag, "--" + read::option_name(term)}});
-  }
+  auto* said = quantity::find_or_null(words_, term, &Given::term);
+  const read::Origin origin{read::Source::flag, "--" + read::option_name(term)};
+  if (said == nullptr) said = &words_.emplace_back(Given{std::string(term), {}, origin});
+  said->text = std::move(text);
 }
 
 void Command::say_of_question(std::string_view term) {
@@ -105,8 +105,8 @@ std::string fit_command(const AskedWords& asked, const std::vector<Given>& varie
   for (const Given& word : asked.words) {
     if (read::is_choice(word.term) || word.term == "zero" || word.term == "recompute_modules") continue;
     if (word.term == "gpu" || word.term == "gpus") continue;
-    const auto own = std::ranges::find(varied, word.term, &Given::term);
-    command.say(word.term, own == varied.end() ? word.text : own->text);
+    const auto* own = read::find_word(varied, word.term);
+    command.say(word.term, own == nullptr ? word.text : own->text);
   }
   command.say_of_question("framework");
   for (const auto term : chosen_terms) {

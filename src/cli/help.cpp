@@ -1,5 +1,7 @@
 #include "cli/help.hpp"
 
+#include "llmcalc/quantity/lists.hpp"
+
 #include <algorithm>
 
 namespace llmcalc::cli {
@@ -82,7 +84,7 @@ std::string verb_help(const Verb& verb, const std::vector<Flag>& flags) {
   auto text = lead_of(verb);
   std::vector<std::string_view> groups;
   for (const Flag& flag : flags) {
-    if (std::ranges::find(groups, flag.group) == groups.end()) groups.push_back(flag.group);
+    if (!quantity::contains(groups, flag.group)) groups.push_back(flag.group);
   }
   for (const auto group : groups) {
     text += "\n" + std::string(group) + "\n";

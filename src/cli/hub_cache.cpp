@@ -26,19 +26,17 @@ bool is_commit(std::string_view text) {
 
 /// The commit of a revision, which may be one itself.
 std::optional<std::string> commit_of(const fs::path& repository, const std::string& revision) {
-  std::error_code error;
-  std::string commit = revision;
   const auto reference = repository / "refs" / revision;
-  if (fs::is_regular_file(reference, error)) commit = quantity::trim(read_file(reference, "--from"));
+  std::string commit = revision;
+  if (is_file(reference)) commit = quantity::trim(read_file(reference, "--from"));
   return is_commit(commit) ? std::optional(commit) : std::nullopt;
 }
 
 std::optional<fs::path> snapshot(const fs::path& repository, const std::string& revision) {
-  std::error_code error;
   const auto commit = commit_of(repository, revision);
   if (!commit) return std::nullopt;
   const auto folder = repository / "snapshots" / *commit;
-  return fs::is_directory(folder, error) ? std::optional(folder) : std::nullopt;
+  return is_folder(folder) ? std::optional(folder) : std::nullopt;
 }
 
 /// The GGUF of that quantization, as file names say it.

@@ -1,6 +1,7 @@
 #include "cli/hub_environment.hpp"
 
 #include "cli/files.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/text.hpp"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ std::string variable(const char* name) {
 
 bool is_yes(const char* name) {
   constexpr std::array<std::string_view, 4> yes{"1", "on", "yes", "true"};
-  return std::ranges::find(yes, quantity::to_lower(variable(name))) != yes.end();
+  return quantity::contains(yes, quantity::to_lower(variable(name)));
 }
 
 bool is_name_char(char c) {
@@ -61,11 +62,10 @@ fs::path home() {
 }
 
 fs::path cache_folder() {
-  for (const auto* name : {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"}) {
-    if (const auto said = variable(name); !said.empty()) return expanded(said);
+  for (const auto& said : {variable("HF_HUB_CACHE"), variable("HUGGINGFACE_HUB_CACHE")}) {
+    if (!said.empty()) return expanded(said);
   }
-  const auto folder = home();
-  return folder.empty() ? folder : folder / "hub";
+  return home().empty() ? fs::path() : home() / "hub";
 }
 
 /// One that holds anything but printable letters would break out of its header.

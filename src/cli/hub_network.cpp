@@ -3,8 +3,10 @@
 #include "cli/hub.hpp"
 #include "cli/weight_files.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "llmcalc/read/checkpoint.hpp"
+#include "llmcalc/read/words.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -162,7 +164,7 @@ void add_weights(const Repository& repository, read::Reading& reading) {
 void add_modelopt(const Repository& repository, const HubName& name, read::Reading& reading) {
   const std::string id = quantity::to_lower(name.id);
   const bool named = id.find("fp8") != std::string::npos || id.find("fp4") != std::string::npos;
-  const bool said = std::ranges::find(reading.words, "quant", &read::Given::term) != reading.words.end();
+  const bool said = read::has_word(reading.words, "quant");
   if (!named || said) return;
   constexpr const char* file = "hf_quant_config.json";
   if (const auto text = repository.text(file, largest_config)) {
@@ -184,7 +186,7 @@ std::vector<std::string> gguf_files(const std::vector<std::string>& files, const
 
 read::Reading gguf_reading(const Repository& repository, const HubName& name) {
   const auto all = repository.files();
-  const auto has = [&](std::string_view file) { return std::ranges::find(all, file) != all.end(); };
+  const auto has = [&](std::string_view file) { return quantity::contains(all, file); };
   if (has("model_index.json")) throw BadInput(name.id, "holds a diffusion pipeline, which is not modelled");
   const auto files = gguf_files(all, name);
   if (files.empty()) throw BadInput(name.id, "holds no config.json and no GGUF that is asked for");

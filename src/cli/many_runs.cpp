@@ -5,9 +5,11 @@
 #include "llmcalc/answer/estimate.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "llmcalc/read/resolve.hpp"
 #include "llmcalc/read/run_rows.hpp"
+#include "llmcalc/read/words.hpp"
 #include "llmcalc/render/runs.hpp"
 
 #include <algorithm>
@@ -31,20 +33,20 @@ constexpr std::array<std::string_view, 5> formats{"text", "json", "csv", "markdo
 
 constexpr std::array<std::string_view, 3> model_sources{"model", "config", "params"};
 
-bool is_model_source(const std::string& term) { return std::ranges::find(model_sources, term) != model_sources.end(); }
+bool is_model_source(const std::string& term) { return quantity::contains(model_sources, term); }
 
 /// Takes the place of what was said of the same; one model that of another.
 void put(std::vector<Given>& words, Given word) {
-  std::erase_if(words, [&](const Given& other) {
-    return other.term == word.term || (is_model_source(other.term) && is_model_source(word.term));
-  });
+  const bool is_source = is_model_source(word.term);
+  const auto replaces = [&](const Given& other) { return is_source && is_model_source(other.term); };
+  std::erase_if(words, [&](const Given& other) { return other.term == word.term || replaces(other); });
   words.push_back(std::move(word));
 }
 
 /// A question for each accelerator of "a100,h100:8,4090".
 std::vector<NamedRun> for_each_gpu(const std::vector<Given>& words) {
-  const auto list = std::ranges::find(words, "gpu", &Given::term);
-  if (list == words.end()) return {{"run", words}};
+  const auto* list = read::find_word(words, "gpu");
+  if (list == nullptr) return {{"run", words}};
   std::vector<NamedRun> asked;
   std::string_view rest = list->text;
   while (true) {
@@ -73,8 +75,8 @@ render::RunLine line_of(const NamedRun& asked, const std::optional<read::ConfigT
                         const read::Catalogue& catalogue) {
   render::RunLine line{asked.name, {}, {}, {}};
   try {
-    const auto named = std::ranges::find(asked.words, "config", &Given::term);
-    const bool is_same = named != asked.words.end() && named->origin.source != read::Source::row;
+    const auto* named = read::find_word(asked.words, "config");
+    const bool is_same = named != nullptr && named->origin.source != read::Source::row;
     const auto resolved = read::resolve(asked.words, is_same ? config : read_config_text(asked.words), catalogue);
     const auto estimate = answer::estimate(resolved.question);
     line.verdict = estimate.verdict;
@@ -102,8 +104,8 @@ bool has_no_answer(const render::RunLine& line, bool needs_verdict) {
 }  // namespace
 
 bool asks_many(const Arguments& arguments, const std::vector<Given>& words) {
-  const auto gpu = std::ranges::find(words, "gpu", &Given::term);
-  const bool several = gpu != words.end() && gpu->text.find(',') != std::string::npos;
+  const auto* gpu = read::find_word(words, "gpu");
+  const bool several = gpu != nullptr && gpu->text.find(',') != std::string::npos;
   const auto format = arguments.choice("format", formats);
   return several || arguments.has("rows") || (format != "text" && format != "json");
 }

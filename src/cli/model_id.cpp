@@ -3,6 +3,7 @@
 #include "cli/hub.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/text.hpp"
+#include "llmcalc/read/words.hpp"
 
 #include <algorithm>
 #include <array>
@@ -72,17 +73,14 @@ std::optional<Named> preset_behind(const std::string& id, const read::Catalogue&
 
 /// GGUF's mixture with MXFP4 experts, which files call "mxfp4" (llama.cpp llama.h, LLAMA_FTYPE_MOSTLY_MXFP4_MOE).
 bool is_gguf_mixture(const read::Reading& reading, std::string_view quant) {
-  const auto engine = std::ranges::find(reading.words, "engine", &Given::term);
-  const bool ggml = engine != reading.words.end() && (engine->text == "llama.cpp" || engine->text == "ollama");
-  return ggml && quant == "mxfp4";
+  const auto* engine = read::find_word(reading.words, "engine");
+  return quant == "mxfp4" && engine != nullptr && (engine->text == "llama.cpp" || engine->text == "ollama");
 }
 
 void take_quant(read::Reading& reading, std::string quant, read::Origin origin) {
+  if (quant.empty() || !reading.serves || read::has_word(reading.words, "quant")) return;
   if (is_gguf_mixture(reading, quant)) quant = "mxfp4_moe";
-  const bool said = std::ranges::find(reading.words, "quant", &Given::term) != reading.words.end();
-  if (!quant.empty() && reading.serves && !said) {
-    reading.words.push_back({"quant", std::move(quant), std::move(origin)});
-  }
+  reading.words.push_back({"quant", std::move(quant), std::move(origin)});
 }
 
 void take_preset(read::Reading& reading, Given& word, Named named) {
@@ -108,7 +106,7 @@ void take_found(read::Reading& reading, read::Reading found) {
   reading.weights = std::move(found.weights);
   if (!reading.config) reading.kind = std::move(found.kind);  // an adapter, which is no model by itself
   for (Given& word : found.words) {
-    const bool said = std::ranges::find(reading.words, word.term, &Given::term) != reading.words.end();
+    const bool said = read::has_word(reading.words, word.term);
     if (!said) reading.words.push_back(std::move(word));
   }
   reading.assumptions.insert(reading.assumptions.end(), found.assumptions.begin(), found.assumptions.end());

@@ -3,6 +3,7 @@
 #include "cli/question_words.hpp"
 #include "cli/verb.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/parse.hpp"
 #include "llmcalc/quantity/suggest.hpp"
 #include "llmcalc/read/vocabulary.hpp"
@@ -82,22 +83,27 @@ std::vector<std::string> table_of(const Arguments& arguments) {
   return terms;
 }
 
+struct Range {
+  std::int64_t most;
+  std::string_view words;
+};
+
+/// A number from 1 to the most that makes sense, or what is usual.
+std::size_t count_of(const Arguments& arguments, std::string_view flag, const Range& range, std::size_t usual) {
+  const std::string* text = arguments.find(flag);
+  if (text == nullptr) return usual;
+  const std::string place = "--" + std::string(flag);
+  const auto count = quantity::parse_count(*text, place);
+  if (count >= 1 && count <= range.most) return static_cast<std::size_t>(count);
+  throw BadInput(place, fmt::format("expected {}, found '{}'", range.words, *text));
+}
+
 unsigned threads_of(const Arguments& arguments) {
-  const std::string* text = arguments.find("threads");
-  if (text == nullptr) return default_threads();
-  constexpr std::int64_t most = 1024;
-  const auto threads = quantity::parse_count(*text, "--threads");
-  if (threads < 1 || threads > most) throw BadInput("--threads", "expected 1 to 1024, found '" + *text + "'");
-  return static_cast<unsigned>(threads);
+  return static_cast<unsigned>(count_of(arguments, "threads", {1024, "1 to 1024"}, default_threads()));
 }
 
 std::size_t best_of(const Arguments& arguments) {
-  const std::string* text = arguments.find("top");
-  if (text == nullptr) return PlanOptions().best;
-  constexpr std::int64_t most = 100'000;
-  const auto best = quantity::parse_count(*text, "--top");
-  if (best < 1 || best > most) throw BadInput("--top", "expected 1 to 100,000, found '" + *text + "'");
-  return static_cast<std::size_t>(best);
+  return count_of(arguments, "top", {100'000, "1 to 100,000"}, PlanOptions().best);
 }
 
 void take_largest(const Arguments& arguments, PlanOptions& options) {
@@ -153,13 +159,11 @@ PlanOptions plan_options(const Arguments& arguments, const Environment& environm
 }
 
 Objective objective_of(std::string_view word) {
-  const auto found = std::ranges::find(objectives, word, &ObjectiveWord::word);
-  if (found != std::end(objectives)) return found->objective;
-  std::vector<std::string_view> words;
-  for (const auto& row : objectives) words.push_back(row.word);
+  if (const auto* found = quantity::find_or_null(objectives, word, &ObjectiveWord::word)) return found->objective;
+  const auto words = quantity::mapped(objectives, &ObjectiveWord::word);
   auto hint = quantity::did_you_mean(word, words);
   throw BadInput("--objective", "there is no objective '" + std::string(word) + "'",
-                 hint.empty() ? fmt::format("the objectives are {}", fmt::join(words, ", ")) : std::move(hint));
+                 hint.empty() ? "the objectives are " + quantity::joined(words, ", ") : std::move(hint));
 }
 
 std::string_view word_of(Objective objective) {

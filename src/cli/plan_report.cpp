@@ -3,7 +3,9 @@
 #include "cli/flags.hpp"
 #include "cli/plan_options.hpp"
 #include "llmcalc/answer/estimate.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/read/vocabulary.hpp"
+#include "llmcalc/read/words.hpp"
 #include "llmcalc/spec/names.hpp"
 
 #include <algorithm>
@@ -39,10 +41,8 @@ class ReportBuilder {
 };
 
 std::vector<std::string> ReportBuilder::terms() const {
-  std::vector<std::string> terms;
-  for (const Given& word : plan_.bases.front().varied) {
-    if (std::ranges::find(row_terms, word.term) == row_terms.end()) terms.push_back(word.term);
-  }
+  const auto is_of_base = [](const Given& word) { return !quantity::contains(row_terms, word.term); };
+  auto terms = quantity::mapped_if(plan_.bases.front().varied, &Given::term, is_of_base);
   terms.insert(terms.end(), row_terms.begin(), row_terms.end());
   return terms;
 }
@@ -50,9 +50,8 @@ std::vector<std::string> ReportBuilder::terms() const {
 std::string ReportBuilder::value_of(const std::string& term, const search::Choice& choice,
                                     const spec::Question& question) const {
   const auto& varied = plan_.bases[choice.base].varied;
-  const bool by_row = std::ranges::find(row_terms, term) != row_terms.end();
-  const auto word = std::ranges::find(varied, term, &Given::term);
-  if (!by_row && word != varied.end()) return word->text;
+  const auto* word = read::find_word(varied, term);
+  if (word != nullptr && !quantity::contains(row_terms, term)) return word->text;
   const read::Term* row = read::find_term(term);
   return row == nullptr ? std::string() : row->show(question);
 }

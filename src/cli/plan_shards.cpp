@@ -3,6 +3,7 @@
 #include "cli/files.hpp"
 #include "llmcalc/frameworks/layout_rules.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/read/vocabulary.hpp"
 #include "llmcalc/spec/names.hpp"
 
@@ -57,20 +58,15 @@ Json write(const std::vector<PlannedRun>& runs) {
 template <class Enum>
 Enum enum_of(const Json& json) {
   const auto value = static_cast<Enum>(json.get<int>());
-  const auto words = spec::vocabulary<Enum>();
-  if (std::ranges::find(words, value, &spec::Named<Enum>::value) == words.end()) {
-    throw BadInput("--merge", "a part has a word number " + json.dump() + ", which there is not");
-  }
-  return value;
+  if (quantity::contains(spec::vocabulary<Enum>(), value, &spec::Named<Enum>::value)) return value;
+  throw BadInput("--merge", "a part has a word number " + json.dump() + ", which there is not");
 }
 
 Shard read_shard(const Json& json) {
   constexpr std::int64_t most = 1'000'000;
   const Shard shard{json.at(0), json.at(1)};
-  if (shard.of < 1 || shard.of > most || shard.index < 0 || shard.index >= shard.of) {
-    throw BadInput("--merge", "there is no part " + json.dump());
-  }
-  return shard;
+  if (shard.of >= 1 && shard.of <= most && shard.index >= 0 && shard.index < shard.of) return shard;
+  throw BadInput("--merge", "there is no part " + json.dump());
 }
 
 template <class T>

@@ -6,8 +6,10 @@
 #include "llmcalc/answer/model_size.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/format.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/read/config.hpp"
 #include "llmcalc/read/vocabulary.hpp"
+#include "llmcalc/read/words.hpp"
 #include "llmcalc/render/understood.hpp"
 
 #include <fmt/format.h>
@@ -55,9 +57,9 @@ void add_weights(const read::Checkpoint& weights, const std::optional<read::Conf
                                               weights.parameters, size));
   notes.insert(notes.end(), weights.notes.begin(), weights.notes.end());
   if (!config || !weights.counts_all) return;
-  const auto as = std::ranges::find(words, "as", &Given::term);
+  const auto* as = read::find_word(words, "as");
   const auto shape =
-      read::read_config(config->json, config->path, {as == words.end() ? "" : std::string(as->text), {}}).shape;
+      read::read_config(config->json, config->path, {as == nullptr ? "" : std::string(as->text), {}}).shape;
   const auto counted = quantity::in_parameters(answer::model_size(shape).total);
   const auto difference = static_cast<std::int64_t>(weights.parameters) - counted;
   if (difference == 0) return;
@@ -76,7 +78,7 @@ void take_name(const Arguments& arguments, std::vector<Given>& words, std::vecto
     things.insert(things.begin(), name);
     return;
   }
-  if (std::ranges::any_of(words, [](const Given& word) { return word.term == "model"; })) {
+  if (read::has_word(words, "model")) {
     throw quantity::BadInput("'" + name + "'", "names a model, and so does --model");
   }
   words.push_back({"model", name, {Source::flag, "'" + name + "'"}});
@@ -84,7 +86,7 @@ void take_name(const Arguments& arguments, std::vector<Given>& words, std::vecto
 
 bool is_among(std::span<const read::Term> terms, const Given& word) {
   const read::Term* term = read::find_term(word.term);
-  return term != nullptr && std::ranges::find(terms, term->name, &read::Term::name) != terms.end();
+  return term != nullptr && quantity::contains(terms, term->name, &read::Term::name);
 }
 
 /// A word of a server in a question of training: how a file's weights are quantized.
@@ -100,9 +102,11 @@ bool is_of_training(const Given& word) {
 
 /// An assumption ends with the option that would replace it: nobody has to be told what was said.
 void drop_answered(std::vector<std::string>& assumptions, const std::vector<Given>& options) {
+  const auto asks = [](const std::string& sentence, const Given& option) {
+    return sentence.ends_with(": say " + read::option_name(option.term));
+  };
   std::erase_if(assumptions, [&](const std::string& sentence) {
-    return std::ranges::any_of(
-        options, [&](const Given& option) { return sentence.ends_with(": say " + read::option_name(option.term)); });
+    return std::ranges::any_of(options, [&](const Given& option) { return asks(sentence, option); });
   });
 }
 
@@ -120,8 +124,8 @@ AskedQuestion understood(const std::vector<std::string>& things, const std::vect
   for (auto& sentence : unused_data(question.reading, question.words)) {
     question.reading.assumptions.push_back(std::move(sentence));
   }
-  const auto config = std::ranges::find(question.words, "config", &Given::term);
-  const bool by_file = config != question.words.end() && config->origin.source == Source::file;
+  const auto* config = read::find_word(question.words, "config");
+  const bool by_file = config != nullptr && config->origin.source == Source::file;
   question.config = by_file ? question.reading.config : read_config_text(question.words);
   return question;
 }
@@ -154,15 +158,11 @@ AskedQuestion asked(const Arguments& arguments, Verbal verb, const read::Catalog
 
 std::vector<std::string> AskedQuestion::notes() const {
   std::vector<std::string> notes;
-  std::string said;
-  for (const Given& word : words) {
-    if (word.origin.source != Source::flag) said.append(said.empty() ? "" : ", ").append(shown(word));
-  }
+  const auto is_of_thing = [](const Given& word) { return word.origin.source != Source::flag; };
+  const auto said = quantity::joined(quantity::mapped_if(words, shown, is_of_thing), ", ");
   if (!said.empty()) notes.push_back("from " + reading.kind + ": " + said);
   if (reading.weights) add_weights(*reading.weights, config, words, notes);
-  std::string unread;
-  for (const auto& key : reading.unread) unread.append(unread.empty() ? "" : ", ").append(key);
-  if (!unread.empty()) notes.push_back("not read: " + unread);
+  if (!reading.unread.empty()) notes.push_back("not read: " + quantity::joined(reading.unread, ", "));
   return notes;
 }
 
@@ -198,17 +198,15 @@ bool holds_gguf(const AskedQuestion& asked) {
 }
 
 void add_usual_engine(AskedQuestion& asked) {
-  const bool said = std::ranges::find(asked.words, "engine", &Given::term) != asked.words.end();
-  if (holds_gguf(asked) && !said) {
-    asked.words.push_back({"engine", "llama.cpp", {Source::default_value, asked.reading.kind}});
-  }
+  if (!holds_gguf(asked) || read::has_word(asked.words, "engine")) return;
+  asked.words.push_back({"engine", "llama.cpp", {Source::default_value, asked.reading.kind}});
 }
 
 void drop_words_of_servers(std::vector<Given>& words) { std::erase_if(words, is_of_server); }
 
 std::vector<Given> searched_words(const AskedQuestion& asked) {
   std::vector<Given> words = asked.words;
-  const auto has = [&](std::string_view term) { return std::ranges::find(words, term, &Given::term) != words.end(); };
+  const auto has = [&](std::string_view term) { return read::has_word(words, term); };
   std::erase_if(words, [&](const Given& word) {
     const bool by_file = word.origin.source == Source::file || word.origin.source == Source::default_value;
     return by_file && (word.term == "grad_accum" || (word.term == "dp" && has("gpus")));

@@ -2,6 +2,7 @@
 
 #include "cli/files.hpp"
 #include "llmcalc/read/vocabulary.hpp"
+#include "llmcalc/read/words.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -35,11 +36,10 @@ std::vector<read::Given> serving_words_of(const Arguments& arguments) {
 }
 
 std::optional<read::ConfigText> read_config_text(const std::vector<read::Given>& words) {
-  const auto named = std::ranges::find(words, "config", &read::Given::term);
-  if (named == words.end()) return std::nullopt;
+  const auto* named = read::find_word(words, "config");
+  if (named == nullptr) return std::nullopt;
   std::filesystem::path path = named->text;
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) path /= "config.json";
+  if (is_folder(path)) path /= "config.json";
   return read::ConfigText{path.string(), read_file(path, "--config")};
 }
 

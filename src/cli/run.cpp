@@ -4,6 +4,7 @@
 #include "cli/synonyms.hpp"
 #include "cli/verb.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -48,7 +49,7 @@ std::vector<std::string> as_server(std::span<const std::string> words) {
 }
 
 bool plans_server(std::span<const std::string> words) {
-  return words.front() == "plan" && std::ranges::find(words, "--serve") != words.end();
+  return words.front() == "plan" && quantity::contains(words, "--serve");
 }
 
 }  // namespace

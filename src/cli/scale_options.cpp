@@ -3,6 +3,7 @@
 #include "cli/dtype_name.hpp"
 #include "cli/verb.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/parse.hpp"
 #include "llmcalc/quantity/suggest.hpp"
 #include "llmcalc/read/words.hpp"
@@ -21,11 +22,9 @@ using laws::ScaleQuestion;
 
 void read_tokens(ScaleQuestion& question, std::string_view text, std::string_view place) {
   const auto amount = quantity::parse_tokens(text, place);
-  if (const auto* total = std::get_if<quantity::Tokens>(&amount)) {
-    question.tokens = *total;
-  } else {
-    question.tokens_per_parameter = std::get<quantity::TokensPerParameter>(amount).ratio;
-  }
+  if (const auto* total = std::get_if<quantity::Tokens>(&amount)) question.tokens = *total;
+  if (const auto* each = std::get_if<quantity::TokensPerParameter>(&amount))
+    question.tokens_per_parameter = each->ratio;
 }
 
 /// Tokens in a place where a number for each parameter would mean nothing.
@@ -38,11 +37,8 @@ quantity::Tokens whole_tokens(std::string_view text, std::string_view place) {
 
 void read_compute(ScaleQuestion& question, std::string_view text, std::string_view place) {
   const auto amount = quantity::parse_compute(text, place);
-  if (const auto* work = std::get_if<quantity::Flops>(&amount)) {
-    question.compute = *work;
-  } else {
-    question.gpu_time = std::get<quantity::AcceleratorTime>(amount).time;
-  }
+  if (const auto* work = std::get_if<quantity::Flops>(&amount)) question.compute = *work;
+  if (const auto* used = std::get_if<quantity::AcceleratorTime>(&amount)) question.gpu_time = used->time;
 }
 
 quantity::Money dollars(std::string_view text, std::string_view place) {
@@ -52,15 +48,14 @@ quantity::Money dollars(std::string_view text, std::string_view place) {
 
 void read_law(ScaleQuestion& question, std::string_view text, std::string_view place) {
   const auto laws = laws::scaling_laws();
-  const auto found = std::ranges::find(laws, text, &laws::LawFacts::name);
-  if (found == laws.end()) {
-    std::vector<std::string_view> names;
-    for (const auto& law : laws) names.push_back(law.name);
-    auto hint = quantity::did_you_mean(text, names);
-    throw quantity::BadInput(std::string(place), "there is no law '" + std::string(text) + "'",
-                             hint.empty() ? fmt::format("the laws are {}", fmt::join(names, ", ")) : std::move(hint));
+  if (const auto* found = quantity::find_or_null(laws, text, &laws::LawFacts::name)) {
+    question.law = found->law;
+    return;
   }
-  question.law = found->law;
+  const auto names = quantity::mapped(laws, &laws::LawFacts::name);
+  auto hint = quantity::did_you_mean(text, names);
+  throw quantity::BadInput(std::string(place), "there is no law '" + std::string(text) + "'",
+                           hint.empty() ? "the laws are " + quantity::joined(names, ", ") : std::move(hint));
 }
 
 /// An option that sets one value of the question.

@@ -1,6 +1,7 @@
 #include "cli/streams.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "llmcalc/render/error.hpp"
 
@@ -39,8 +40,8 @@ void print_error(const quantity::BadInput& error, std::span<const std::string> w
   print_error(error.what());
   const auto format = std::ranges::find(words, "--format");
   const bool apart = format != words.end() && std::next(format) != words.end() && *std::next(format) == "json";
-  const bool joined = std::ranges::find(words, "--format=json") != words.end();
-  const bool quiet = std::ranges::find(words, "--quiet") != words.end();
+  const bool joined = quantity::contains(words, "--format=json");
+  const bool quiet = quantity::contains(words, "--quiet");
   if (quiet || (!apart && !joined)) return;
   const auto object = render::to_json(error, LLMCALC_VERSION);
   std::fwrite(object.data(), 1, object.size(), stdout);

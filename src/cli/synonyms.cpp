@@ -1,5 +1,6 @@
 #include "cli/synonyms.hpp"
 
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/read/synonyms.hpp"
 
 #include <algorithm>
@@ -8,7 +9,7 @@ namespace llmcalc::cli {
 namespace {
 
 bool is_flag(const std::vector<Flag>& flags, std::string_view name) {
-  return std::ranges::find(flags, name, &Flag::name) != flags.end();
+  return quantity::contains(flags, name, &Flag::name);
 }
 
 /// The one of our options that a name of another program stands for under this verb.

@@ -6,6 +6,7 @@
 #include "cli/weight_files.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/text.hpp"
+#include "llmcalc/read/words.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -31,8 +32,8 @@ bool is_below(const fs::path& folder, const fs::path& path) {
 }
 
 Reading read_text_file(const fs::path& path) {
-  const auto folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  return read::read_launch_file(read_file(path, "--from"), path.filename().string(), files_below(folder.string()));
+  const auto folder = folder_of(path).string();
+  return read::read_launch_file(read_file(path, "--from"), path.filename().string(), files_below(folder));
 }
 
 /// The one GGUF of a folder, or the first of a split one.
@@ -54,11 +55,9 @@ std::optional<fs::path> gguf_in(const fs::path& folder) {
 
 /// What lies beside a model's config.json.
 void add_model_folder(const fs::path& folder, const fs::path& config, Reading& reading) {
-  std::error_code error;
   reading.config->path = config.string();
-  const bool said = std::ranges::find(reading.words, "quant", &read::Given::term) != reading.words.end();
   const auto quantization = folder / "hf_quant_config.json";
-  if (!said && fs::is_regular_file(quantization, error)) {
+  if (!read::has_word(reading.words, "quant") && is_file(quantization)) {
     read::add_stored_quant(read_file(quantization, "--from"), quantization.filename().string(), reading);
   }
   reading.weights = read_weight_folder(folder);
@@ -70,7 +69,7 @@ Reading read_folder(const fs::path& folder) {
     throw BadInput("--from", "'" + folder.string() + "' holds a diffusion pipeline, which is not modelled");
   }
   for (const auto* name : {"config.json", "adapter_config.json"}) {
-    if (!fs::is_regular_file(folder / name, error)) continue;
+    if (!is_file(folder / name)) continue;
     Reading reading = read_text_file(folder / name);
     if (reading.config) add_model_folder(folder, folder / name, reading);
     return reading;
@@ -84,10 +83,8 @@ Reading read_folder(const fs::path& folder) {
 /// A safetensors file lies beside the configuration that says what its tensors are.
 Reading read_weights(const fs::path& path, WeightFile kind) {
   auto weights = read_weight_file(path, kind);
-  std::error_code error;
   const auto config = path.parent_path() / "config.json";
-  if (kind == WeightFile::gguf || !fs::is_regular_file(config, error))
-    return weights_alone(std::move(weights), path.filename().string());
+  if (kind == WeightFile::gguf || !is_file(config)) return weights_alone(std::move(weights), path.filename().string());
   Reading reading = read_text_file(config);
   if (reading.config) reading.config->path = config.string();
   reading.weights = std::move(weights);
@@ -99,8 +96,8 @@ std::optional<Reading> model_beside(const std::string& name, const fs::path& fol
   std::error_code error;
   std::optional<fs::path> file = (folder / name).lexically_normal();
   const bool below = is_below(folder, *file) && !fs::equivalent(folder, *file, error);
-  if (below && fs::is_directory(*file, error) && holds_model(*file)) return read_folder(*file);
-  if (!below || !fs::is_regular_file(*file, error)) file = ollama_model(name);
+  if (below && is_folder(*file) && holds_model(*file)) return read_folder(*file);
+  if (!below || !is_file(*file)) file = ollama_model(name);
   if (!file || weight_file(*file) != WeightFile::gguf) return std::nullopt;
   return read_weights(*file, WeightFile::gguf);
 }
@@ -127,17 +124,15 @@ Reading with_model_file(Reading reading, const fs::path& folder) {
 read::FindFile files_below(const std::string& folder) {
   return [folder](const std::string& name) -> std::optional<read::NamedFile> {
     const auto path = fs::path(folder) / name;
-    std::error_code error;
-    if (!fs::is_regular_file(path, error) || !is_below(folder, path)) return std::nullopt;
+    if (!is_file(path) || !is_below(folder, path)) return std::nullopt;
     return read::NamedFile{fs::path(name).filename().string(), read_file(path, "--from")};
   };
 }
 
 bool is_thing(const std::string& word) {
-  std::error_code error;
-  const bool is_command =
-      word.find(' ') != std::string::npos && (word.find("--") != std::string::npos || read::is_launch_command(word));
-  return word.find('/') != std::string::npos || is_command || fs::is_regular_file(word, error);
+  const bool has_blank = word.find(' ') != std::string::npos;
+  const bool is_command = has_blank && (word.find("--") != std::string::npos || read::is_launch_command(word));
+  return word.find('/') != std::string::npos || is_command || is_file(word);
 }
 
 bool holds_model(const fs::path& folder) {
@@ -151,12 +146,10 @@ bool holds_model(const fs::path& folder) {
 }
 
 Reading read_path(const fs::path& path) {
-  std::error_code error;
-  if (fs::is_directory(path, error)) return read_folder(path);
-  if (is_shard_index(path)) return read_folder(path.has_parent_path() ? path.parent_path() : fs::path("."));
+  if (is_folder(path)) return read_folder(path);
+  if (is_shard_index(path)) return read_folder(folder_of(path));
   if (const auto kind = weight_file(path); kind != WeightFile::none) return read_weights(path, kind);
-  const auto folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  return with_model_file(read_text_file(path), folder);
+  return with_model_file(read_text_file(path), folder_of(path));
 }
 
 Reading read_thing(const std::string& thing) {

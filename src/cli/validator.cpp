@@ -46,10 +46,9 @@ std::vector<read::Given> server_words(const read::MeasuredRun& run) {
 
 /// Numbers of several cards are of one of them where their notes say so, and of all otherwise.
 serving::Scope scope_of(const read::MeasuredRun& run) {
-  const auto notes = read::cell(run, "notes");
-  const auto says = [&](std::string_view words) { return notes.find(words) != std::string_view::npos; };
-  return says("one rank") || says("one card") || says("per card") ? serving::Scope::one_card
-                                                                  : serving::Scope::all_cards;
+  constexpr std::string_view of_one[] = {"one rank", "one card", "per card"};
+  const auto is_said = [notes = read::cell(run, "notes")](auto words) { return notes.find(words) != notes.npos; };
+  return std::ranges::any_of(of_one, is_said) ? serving::Scope::one_card : serving::Scope::all_cards;
 }
 
 }  // namespace
@@ -79,7 +78,7 @@ trust::Validation Validator::finish() && {
 }
 
 void Validator::compare(const read::MeasuredRun& run, const answer::Estimate& estimate) {
-  if (is_verdict(run.measure)) return judge(run, estimate.verdict);
+  if (is_verdict(run.measure)) return judge(run, estimate.verdict.kind);
   const auto predicted = answer::predicted(estimate, run.measure, run.step);
   if (!predicted) return skipped_.add("a time needs an accelerator", run.place);
   validation_.rows.push_back({.id = run.id,
@@ -109,20 +108,15 @@ void Validator::compare_server(const read::MeasuredRun& run) {
 }
 
 void Validator::judge_server(const read::MeasuredRun& run, const serving::ServingAnswer& server) {
-  if (server.verdict == serving::ServingVerdict::no_accelerator) {
-    return skipped_.add("a verdict needs an accelerator", run.place);
-  }
-  const bool fits = server.verdict == serving::ServingVerdict::fits;
-  const auto verdict = fits ? trust::VerdictKind::fits : trust::VerdictKind::does_not_fit;
-  validation_.judged.push_back({run.id, run.place, trust::judgement_on(run.measure == spec::Measure::fits, verdict)});
+  using serving::ServingVerdict;
+  if (server.verdict == ServingVerdict::no_accelerator) return judge(run, trust::VerdictKind::no_accelerator);
+  judge(run, server.verdict == ServingVerdict::fits ? trust::VerdictKind::fits : trust::VerdictKind::does_not_fit);
 }
 
-void Validator::judge(const read::MeasuredRun& run, const answer::Verdict& verdict) {
-  if (verdict.kind == trust::VerdictKind::no_accelerator) {
-    return skipped_.add("a verdict needs an accelerator", run.place);
-  }
-  const auto judgement = trust::judgement_on(run.measure == spec::Measure::fits, verdict.kind);
-  validation_.judged.push_back({run.id, run.place, judgement});
+void Validator::judge(const read::MeasuredRun& run, trust::VerdictKind verdict) {
+  using trust::VerdictKind;
+  if (verdict == VerdictKind::no_accelerator) return skipped_.add("a verdict needs an accelerator", run.place);
+  validation_.judged.push_back({run.id, run.place, trust::judgement_on(run.measure == spec::Measure::fits, verdict)});
 }
 
 std::vector<std::string> Validator::groups_of(const read::MeasuredRun& run) const {

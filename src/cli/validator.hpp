@@ -27,7 +27,7 @@ class Validator {
   void compare(const read::MeasuredRun& run, const answer::Estimate& estimate);
   void compare_server(const read::MeasuredRun& run);
   void judge_server(const read::MeasuredRun& run, const serving::ServingAnswer& server);
-  void judge(const read::MeasuredRun& run, const answer::Verdict& verdict);
+  void judge(const read::MeasuredRun& run, trust::VerdictKind verdict);
   std::vector<std::string> groups_of(const read::MeasuredRun& run) const;
 
   const read::Catalogue& catalogue_;

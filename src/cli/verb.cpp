@@ -3,6 +3,7 @@
 #include "cli/flags.hpp"
 #include "cli/scale_options.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/suggest.hpp"
 
 #include <algorithm>
@@ -126,19 +127,15 @@ constexpr Called calls[] = {
     {"flops", "say llmcalc scale, or llmcalc fit"},
 };
 
-std::string hint_for_verb(std::string_view name, const std::vector<std::string_view>& names) {
-  const auto* found = std::ranges::find(calls, name, &Called::theirs);
-  if (found != std::end(calls)) return std::string(found->hint);
-  auto hint = quantity::did_you_mean(name, names);
+std::string hint_for_verb(std::string_view name) {
+  if (const auto* found = quantity::find_or_null(calls, name, &Called::theirs)) return std::string(found->hint);
+  auto hint = quantity::did_you_mean(name, quantity::mapped(rows, &Verb::name));
   return hint.empty() ? "see llmcalc --help" : hint;
 }
 
 const Verb& find_verb(std::string_view name) {
-  const auto found = std::ranges::find(rows, name, &Verb::name);
-  if (found != std::end(rows)) return *found;
-  std::vector<std::string_view> names;
-  for (const Verb& verb : rows) names.push_back(verb.name);
-  throw quantity::BadInput({}, "there is no verb '" + std::string(name) + "'", hint_for_verb(name, names));
+  if (const auto* found = quantity::find_or_null(rows, name, &Verb::name)) return *found;
+  throw quantity::BadInput({}, "there is no verb '" + std::string(name) + "'", hint_for_verb(name));
 }
 
 }  // namespace llmcalc::cli

@@ -3,6 +3,7 @@
 #include "cli/preset_verb.hpp"
 #include "cli/verb.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/parse.hpp"
 #include "llmcalc/render/numbers.hpp"
 
@@ -62,7 +63,7 @@ std::vector<render::FormatLine> format_lines(const DtypeRequest& options) {
   const auto encodable = formats::encodable_dtypes();
   std::vector<render::FormatLine> lines;
   for (const auto& facts : formats::all_dtypes()) {
-    lines.push_back(line_of(facts.dtype, std::ranges::find(encodable, facts.dtype) != encodable.end()));
+    lines.push_back(line_of(facts.dtype, quantity::contains(encodable, facts.dtype)));
   }
   return lines;
 }

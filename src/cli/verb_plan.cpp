@@ -23,11 +23,8 @@ using read::Given;
 
 template <class Report>
 std::string show(const Report& report, const PlanOptions& options) {
-  switch (options.format) {
-    case PlanFormat::json: return render::to_json(report);
-    case PlanFormat::csv: return render::to_csv(report);
-    case PlanFormat::text: break;
-  }
+  if (options.format == PlanFormat::json) return render::to_json(report);
+  if (options.format == PlanFormat::csv) return render::to_csv(report);
   return render::to_text(report, options.style);
 }
 

@@ -4,6 +4,7 @@
 #include "cli/verb.hpp"
 #include "llmcalc/api/serve.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/suggest.hpp"
 
 #include <algorithm>
@@ -32,19 +33,16 @@ constexpr std::array find_words{FindWord{"concurrency", Find::concurrency}, Find
                                 FindWord{"engine", Find::engine}};
 
 Find read_find(const std::string& text) {
-  const auto* found = std::ranges::find(find_words, text, &FindWord::word);
-  if (found != find_words.end()) return found->what;
-  std::vector<std::string_view> words;
-  for (const auto& row : find_words) words.push_back(row.word);
+  if (const auto* found = quantity::find_or_null(find_words, text, &FindWord::word)) return found->what;
   throw quantity::BadInput("--find", "finds concurrency, context, gpus, quant, engine or layout, not '" + text + "'",
-                           quantity::did_you_mean(text, words));
+                           quantity::did_you_mean(text, quantity::mapped(find_words, &FindWord::word)));
 }
 
 bool read_table(const Arguments& arguments) {
   const std::string* text = arguments.find("table");
-  if (text == nullptr) return false;
-  if (*text == "context,concurrency" || *text == "concurrency,context") return true;
-  throw quantity::BadInput("--table", "is of context,concurrency, not '" + *text + "'");
+  const bool known = text == nullptr || *text == "context,concurrency" || *text == "concurrency,context";
+  if (!known) throw quantity::BadInput("--table", "is of context,concurrency, not '" + *text + "'");
+  return text != nullptr;
 }
 
 ServeRequest serve_request(const Arguments& arguments, const Environment& environment) {

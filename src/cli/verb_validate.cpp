@@ -4,6 +4,7 @@
 #include "cli/validator.hpp"
 #include "cli/verb.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/suggest.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "llmcalc/render/validation.hpp"
@@ -48,9 +49,8 @@ Filter parse_filter(const std::string& word) {
 }
 
 std::string parse_group(const std::string& word) {
-  if (std::ranges::find(group_columns, word) != group_columns.end()) return word;
-  std::string columns;
-  for (const auto column : group_columns) columns.append(columns.empty() ? "" : ", ").append(column);
+  if (quantity::contains(group_columns, word)) return word;
+  const auto columns = quantity::joined(group_columns, ", ");
   throw BadInput("--by", "there are no groups by " + quantity::quoted(word) + ", but by " + columns,
                  quantity::did_you_mean(word, group_columns));
 }

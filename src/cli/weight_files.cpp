@@ -1,6 +1,7 @@
 #include "cli/weight_files.hpp"
 
 #include "cli/file_head.hpp"
+#include "cli/files.hpp"
 #include "llmcalc/quantity/error.hpp"
 
 #include <system_error>
@@ -34,8 +35,7 @@ Checkpoint read_one(const fs::path& path, WeightFile kind) {
 }  // namespace
 
 WeightFile weight_file(const fs::path& path) {
-  std::error_code error;
-  if (!fs::is_regular_file(path, error)) return WeightFile::none;
+  if (!is_file(path)) return WeightFile::none;
   if (lfs_size(path)) {
     throw BadInput(path.filename().string(), "is a pointer of Git LFS and not the file itself",
                    "git lfs pull --include " + path.filename().string());

@@ -46,9 +46,8 @@ void check_counts(const spec::Question& question) {
 
 void check_products(const spec::Question& question) {
   const spec::Layout& l = question.layout;
-  if (quantity::product(l.dp, l.tp, l.pp, l.cp) != l.gpus) {
-    throw BadInput("gpus", fmt::format("{} are not dp x tp x pp x cp", l.gpus));
-  }
+  if (quantity::product(l.dp, l.tp, l.pp, l.cp) == l.gpus) return;
+  throw BadInput("gpus", fmt::format("{} are not dp x tp x pp x cp", l.gpus));
 }
 
 void check_rates(const spec::Question& question) {

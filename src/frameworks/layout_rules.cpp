@@ -2,6 +2,7 @@
 
 #include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/spec/traits.hpp"
 
 #include <span>
@@ -88,12 +89,9 @@ constexpr LayoutRule rules[] = {
 
 template <class IsAsked>
 const LayoutRule* first_broken(const LayoutUse& use, const IsAsked& is_asked) {
-  for (const std::span<const LayoutRule> asked : {std::span<const LayoutRule>(rules), spec::layout_rules()}) {
-    for (const LayoutRule& rule : asked) {
-      if (is_asked(rule) && rule.broken(use)) return &rule;
-    }
-  }
-  return nullptr;
+  const auto breaks = [&](const LayoutRule& rule) { return is_asked(rule) && rule.broken(use); };
+  const LayoutRule* own = quantity::find_if_or_null(rules, breaks);
+  return own != nullptr ? own : quantity::find_if_or_null(spec::layout_rules(), breaks);
 }
 
 }  // namespace

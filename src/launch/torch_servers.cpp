@@ -1,5 +1,6 @@
 // vLLM, SGLang and TensorRT-LLM.
 #include "launch/servers.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/spec/question.hpp"
 
 #include <algorithm>
@@ -43,8 +44,8 @@ struct Served {
 };
 
 Served served(Quant quant, const ServedNames& names, std::string_view SchemeWord::*word) {
-  const auto* const scheme = std::ranges::find(schemes, quant, &SchemeWord::quant);
-  if (quant == names.published || scheme == schemes.end()) return {names.model, {}};
+  const auto* scheme = quantity::find_or_null(schemes, quant, &SchemeWord::quant);
+  if (quant == names.published || scheme == nullptr) return {names.model, {}};
   if (word != nullptr && !(scheme->*word).empty()) return {names.model, scheme->*word};
   return {names.model.substr(names.model.rfind('/') + 1).append(scheme->suffix), {}};
 }

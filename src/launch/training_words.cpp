@@ -1,5 +1,7 @@
 #include "launch/training_words.hpp"
 
+#include "llmcalc/quantity/lists.hpp"
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -39,11 +41,7 @@ bool adapts_all_linear(const spec::Training& training) {
 
 std::string module_names(const spec::Training& training, std::string_view between) {
   if (adapts_all_linear(training)) return std::string(all_linear);
-  std::string names;
-  for (const auto& target : training.adapter.targets) {
-    names.append(names.empty() ? "" : between).append(module_of(target));
-  }
-  return names;
+  return quantity::joined(quantity::mapped(training.adapter.targets, module_of), between);
 }
 
 }  // namespace llmcalc::launch

@@ -2,6 +2,7 @@
 
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/format.hpp"
+#include "llmcalc/quantity/lists.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -63,8 +64,7 @@ std::string plain(double value) { return q::format_number(value, 4); }
 std::string hours_text(double seconds) {
   constexpr double fraction_matters_below = 100.0;
   const double hours = seconds / q::seconds_per_hour;
-  const auto text = hours < fraction_matters_below ? plain(hours) : q::format_count(std::llround(hours));
-  return text + " GPU-hours";
+  return (hours < fraction_matters_below ? plain(hours) : q::format_count(std::llround(hours))) + " GPU-hours";
 }
 
 constexpr double any_double = 1e300;
@@ -150,11 +150,8 @@ void Solver::propagate() {
 }
 
 std::vector<Variable> Solver::unknown_in(std::size_t relation) const {
-  std::vector<Variable> unknown;
-  for (const auto& factor : relations.at(relation).factors) {
-    if (!known_[index(factor.variable)]) unknown.push_back(factor.variable);
-  }
-  return unknown;
+  const auto is_unknown = [&](const Factor& factor) { return !known_[index(factor.variable)]; };
+  return quantity::mapped_if(relations.at(relation).factors, &Factor::variable, is_unknown);
 }
 
 void Solver::use(std::size_t number) {
@@ -203,18 +200,16 @@ void Solver::check_all_used() const {
 bool Solver::takes_part(Variable variable) const {
   for (std::size_t i = 0; i < relations.size(); ++i) {
     const bool used = (used_ >> i & 1) != 0;
-    if (used && std::ranges::count(relations.at(i).factors, variable, &Factor::variable) > 0) return true;
+    if (used && quantity::contains(relations.at(i).factors, variable, &Factor::variable)) return true;
   }
   return false;
 }
 
 std::vector<std::string_view> Solver::unknown_costs(Variable unused) const {
-  std::vector<std::string_view> names;
-  for (const auto variable : {compute, gpus, time, peak, mfu, price}) {
-    if (variable == price && unused != cost) continue;
-    if (!known_[index(variable)]) names.push_back(facts(variable).name);
-  }
-  return names;
+  constexpr Variable costs[] = {compute, gpus, time, peak, mfu, price};
+  const auto is_unknown = [&](Variable v) { return (v != price || unused == cost) && !known_[index(v)]; };
+  return quantity::mapped_if(
+      costs, [](Variable v) { return facts(v).name; }, is_unknown);
 }
 
 }  // namespace llmcalc::laws

@@ -7,6 +7,7 @@
 #include "laws/scaling_inference.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/format.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/spec/question.hpp"
 
 #include <fmt/format.h>
@@ -151,11 +152,10 @@ bool states_budget(const ScaleQuestion& question) {
 
 /// A best size that nobody built is easier to judge beside half of it and twice it.
 void add_frontier(const ScaleQuestion& question, const KnownRun& run, ScaleAnswer& answer) {
-  if (const auto kind = question.follow_ups.frontier) {
-    answer.frontier = {*kind, frontier(*kind, run)};
-  } else if (run.budget && facts(run.choice.law).surface) {
-    answer.frontier = {Frontier::sizes, neighbours(run)};
-  }
+  const auto& asked = question.follow_ups.frontier;
+  if (asked) answer.frontier = {*asked, frontier(*asked, run)};
+  const bool shows_sizes = !asked && run.budget && facts(run.choice.law).surface;
+  if (shows_sizes) answer.frontier = {Frontier::sizes, neighbours(run)};
 }
 
 }  // namespace
@@ -191,8 +191,7 @@ ScaleAnswer scale(const ScaleQuestion& question) {
 }
 
 const ScaleLine* find_line(const ScaleAnswer& answer, std::string_view id) {
-  const auto found = std::ranges::find(answer.lines, id, &ScaleLine::id);
-  return found == answer.lines.end() ? nullptr : &*found;
+  return quantity::find_or_null(answer.lines, id, &ScaleLine::id);
 }
 
 }  // namespace llmcalc::laws

@@ -1,5 +1,6 @@
 // `llmcalc gpu` for people.
 #include "llmcalc/quantity/format.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/render/presets.hpp"
 #include "render/accelerator_peaks.hpp"
 #include "render/card.hpp"
@@ -40,8 +41,7 @@ void add_memory(Card& card, const Accelerator& gpu) {
 void add_peaks(Card& card, const Accelerator& gpu) {
   card.add_heading("dense peaks");
   for (const auto& peak : named_peaks) {
-    const auto& rate = gpu.peaks.*peak.rate;
-    if (rate) card.add(peak.name, quantity::format_rate(*rate));
+    if (const auto& rate = gpu.peaks.*peak.rate) card.add(peak.name, quantity::format_rate(*rate));
   }
 }
 
@@ -89,7 +89,7 @@ std::string to_text(const AcceleratorCard& preset) {
   add_links(card, gpu);
   add_rates(card, gpu.rates);
   card.add_heading("preset");
-  card.add("names", joined(preset.aliases));
+  card.add("names", quantity::joined(preset.aliases, ", "));
   card.add("sources", gpu.sources);
   card.add("verification", verification_text(gpu.verification));
   card.add("notes", gpu.notes);

@@ -18,12 +18,6 @@ void Card::add_heading(std::string_view heading) {
   table_.add_line("  " + std::string(heading));
 }
 
-std::string joined(const std::vector<std::string>& items) {
-  std::string text;
-  for (const auto& item : items) text.append(text.empty() ? "" : ", ").append(item);
-  return text;
-}
-
 std::string unless_zero(std::int64_t value) { return value == 0 ? std::string() : std::to_string(value); }
 
 }  // namespace llmcalc::render

@@ -22,8 +22,6 @@ class Card {
   Table table_;
 };
 
-std::string joined(const std::vector<std::string>& items);
-
 /// The number as text; empty for 0, which stands for "does not apply".
 std::string unless_zero(std::int64_t value);
 

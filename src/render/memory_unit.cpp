@@ -1,5 +1,7 @@
 #include "render/memory_unit.hpp"
 
+#include "llmcalc/quantity/lists.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -27,21 +29,15 @@ constexpr std::array decimal_units{
 }  // namespace
 
 std::optional<MemoryUnit> find_memory_unit(std::string_view name) {
-  for (const auto& unit : binary_units) {
-    if (unit.name == name) return unit;
-  }
-  for (const auto& unit : decimal_units) {
-    if (unit.name == name) return unit;
-  }
-  return std::nullopt;
+  const auto* unit = quantity::find_or_null(binary_units, name, &MemoryUnit::name);
+  if (unit == nullptr) unit = quantity::find_or_null(decimal_units, name, &MemoryUnit::name);
+  return unit == nullptr ? std::nullopt : std::optional(*unit);
 }
 
 MemoryUnit memory_unit_for(Bytes largest) {
-  MemoryUnit chosen = binary_units.front();
-  for (const auto& unit : binary_units) {
-    if (unit.size <= largest) chosen = unit;
-  }
-  return chosen;
+  const auto fills = [&](const MemoryUnit& unit) { return unit.size <= largest; };
+  const auto* unit = quantity::find_last_if_or_null(binary_units, fills);
+  return unit == nullptr ? binary_units.front() : *unit;
 }
 
 std::string in_unit(Bytes value, const MemoryUnit& unit) { return fmt::format("{:.2f}", value / unit.size); }

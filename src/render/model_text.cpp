@@ -4,6 +4,7 @@
 //     parameters  8,030,261,248 (8.03B)
 //     published   8,030,261,248, exact
 #include "llmcalc/quantity/format.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/render/presets.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "render/card.hpp"
@@ -29,7 +30,7 @@ std::string published_text(const ModelCard& card) {
 
 void add_size(Card& card, const ModelCard& model) {
   card.add("parameters", count_text(model.size.total));
-  if (model.size.active != model.size.total) card.add("active", count_text(model.size.active));
+  card.add("active", model.size.active == model.size.total ? std::string() : count_text(model.size.active));
   card.add("in tables", count_text(model.size.embedding));
   card.add("published", published_text(model));
   card.add("source", model.published_source);
@@ -41,7 +42,7 @@ std::string biases(const spec::Shape& shape) {
   if (shape.out_bias) names.emplace_back("attention output");
   if (shape.mlp_bias) names.emplace_back("MLP");
   if (shape.head_bias) names.emplace_back("head");
-  return names.empty() ? "none" : joined(names);
+  return names.empty() ? "none" : quantity::joined(names, ", ");
 }
 
 std::string experts_text(const spec::MoeShape& moe) {
@@ -104,7 +105,7 @@ std::string to_text(const ModelCard& model) {
   add_dimensions(card, model.shape);
   add_structure(card, model.shape);
   card.add_heading("preset");
-  card.add("names", joined(model.aliases));
+  card.add("names", quantity::joined(model.aliases, ", "));
   card.add("hugging face", model.hf_id);
   card.add("family", model.family);
   card.add("license", model.license);

@@ -1,5 +1,6 @@
 // `llmcalc dtype` for people.
 #include "llmcalc/quantity/format.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/render/numbers.hpp"
 #include "render/card.hpp"
 
@@ -39,8 +40,7 @@ void add_number(Card& card, const formats::EncodedNumber& number) {
 }
 
 void add_range(Card& card, formats::Dtype dtype) {
-  const auto formats = formats::encodable_dtypes();
-  if (std::ranges::find(formats, dtype) == formats.end()) return;
+  if (!quantity::contains(formats::encodable_dtypes(), dtype)) return;
   const auto range = formats::number_range(dtype);
   card.add("range", fmt::format("{:.9g} to {:.9g}", range.lowest, range.max));
   if (range.min_normal) card.add("smallest normal", fmt::format("{:.9g}", *range.min_normal));

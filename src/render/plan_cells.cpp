@@ -1,5 +1,7 @@
 #include "render/plan_cells.hpp"
 
+#include "llmcalc/quantity/lists.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -17,10 +19,8 @@ bool is_told(std::string_view term, std::string_view value) {
   static constexpr std::array<std::string_view, 2> always{"micro_batch", "dp"};
   static constexpr std::array<std::string_view, 2> never{"gpu", "gpus"};
   static constexpr std::array<std::string_view, 6> unused{"", "0", "1", "none", "1f1b", "ring"};
-  const auto is_among = [](std::string_view word, std::span<const std::string_view> words) {
-    return std::ranges::find(words, word) != words.end();
-  };
-  return is_among(term, always) || is_switched_on(term, value) || (!is_among(term, never) && !is_among(value, unused));
+  using quantity::contains;
+  return contains(always, term) || is_switched_on(term, value) || (!contains(never, term) && !contains(unused, value));
 }
 
 std::string short_name(std::string_view term) {
@@ -41,9 +41,9 @@ Json run_object(const search::PlannedRun& run) {
 
 std::string csv_field(std::string_view text) {
   if (text.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(text);
-  std::string quoted = "\"";
+  std::string quoted;
   for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
-  return quoted + "\"";
+  return '"' + quoted + '"';
 }
 
 std::string exact(double value) { return fmt::format("{}", value); }

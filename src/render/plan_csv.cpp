@@ -31,8 +31,7 @@ std::string lines(const std::vector<PlanRow>& rows, std::string_view list) {
 std::string to_csv(const PlanReport& report) {
   std::string text = "list,place";
   for (const auto& term : report.terms) text.append(",").append(csv_field(term));
-  text.append(figures);
-  return text + lines(report.best, "best") + lines(report.each, "each") + lines(report.front, "front");
+  return text.append(figures) + lines(report.best, "best") + lines(report.each, "each") + lines(report.front, "front");
 }
 
 std::string to_csv(const PlanTable& table) {

@@ -1,5 +1,6 @@
 #include "render/plan_layout.hpp"
 
+#include "llmcalc/quantity/lists.hpp"
 #include "render/plan_cells.hpp"
 
 #include <algorithm>
@@ -14,10 +15,8 @@ constexpr std::array<std::string_view, 6> unused{"", "0", "1", "none", "1f1b", "
 /// Values that say by themselves what they are of.
 constexpr std::array<std::string_view, 5> plain{"schedule", "cp_exchange", "sharding", "model", "gpu"};
 
-bool is_one_of(std::string_view word, auto const& words) { return std::ranges::find(words, word) != words.end(); }
-
 std::string degree_words(std::string_view term, const std::string& value) {
-  if (is_one_of(term, plain)) return value;
+  if (quantity::contains(plain, term)) return value;
   if (term == "sp") return "sp";
   if (term == "node_dispatch") return "dispatch by node";
   if (term == "expert_overlap") return "experts overlap";
@@ -28,7 +27,7 @@ std::string degree_words(std::string_view term, const std::string& value) {
 /// What belongs to the word before it: "tp 4 sp", "pp 4 vpp 2", "8 x a100-80".
 bool is_part_of_last(std::string_view term) {
   constexpr std::array<std::string_view, 6> parts{"gpus", "sp", "vpp", "schedule", "cp_exchange", "etp"};
-  return is_one_of(term, parts);
+  return quantity::contains(parts, term);
 }
 
 }  // namespace
@@ -51,7 +50,7 @@ std::string layout_words(const PlanReport& report, const PlanRow& row, const std
     const auto& term = report.terms[i];
     const auto& value = row.values[i];
     const bool always = term == "micro_batch" || term == "gpus" || is_switched_on(term, value);
-    if (!always && is_one_of(value, unused)) continue;
+    if (!always && quantity::contains(unused, value)) continue;
     if (!words.empty()) words += is_part_of_last(term) ? " " : ", ";
     words += degree_words(term, value);
   }

@@ -1,5 +1,6 @@
 // The answer about a server for people: on one screen, or with --full all of it.
 #include "llmcalc/quantity/format.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "render/serving_lines.hpp"
 #include "render/style.hpp"
@@ -168,17 +169,11 @@ std::vector<std::string> command_lines(std::string command, const TextStyle& sty
   return lines;
 }
 
-std::string joined(const std::vector<std::string>& texts) {
-  std::string all;
-  for (const auto& text : texts) all.append(all.empty() ? "" : "; ").append(text);
-  return all;
-}
-
 }  // namespace
 
 std::string echoed(const ServingReport& report, std::string_view term) {
-  const auto found = std::ranges::find(report.question, term, &EchoLine::term);
-  return found == report.question.end() ? std::string() : found->value;
+  const auto* line = quantity::find_or_null(report.question, term, &EchoLine::term);
+  return line == nullptr ? std::string() : line->value;
 }
 
 Paragraph serving_verdict(const ServingReport& report, const TextStyle& style) {
@@ -218,8 +213,8 @@ Paragraph serving_changes(const ServingReport& report, const TextStyle& style) {
 
 Paragraph serving_remarks(const ServingReport& report, const TextStyle& style) {
   Paragraph block;
-  add_lines(block, labelled("notes", joined(report.answer.notes), style));
-  add_lines(block, labelled("assumed", joined(report.assumptions), style));
+  add_lines(block, labelled("notes", quantity::joined(report.answer.notes, "; "), style));
+  add_lines(block, labelled("assumed", quantity::joined(report.assumptions, "; "), style));
   block.least = std::min<std::size_t>(1, block.lines.size());
   block.trim = Trim::text;
   return block;

@@ -1,4 +1,5 @@
 #include "llmcalc/quantity/format.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "render/style.hpp"
 #include "render/summary.hpp"
 #include "render/text_common.hpp"
@@ -45,8 +46,8 @@ std::string batch_of(const Report& report) {
 
 std::string accelerators_of(const Report& report) {
   const auto gpu = echoed(report, "gpu");
-  if (gpu.empty()) return {};
   const auto gpus = echoed(report, "gpus");
+  if (gpu.empty()) return {};
   return gpus.empty() || gpus == "1" ? ", " + gpu : fmt::format(", {} x {}", gpus, gpu);
 }
 
@@ -92,8 +93,8 @@ std::string trainers_of(const Report& report, const TextStyle& style) {
 
 /// "as hf runs it: dp 8, zero3"; where nobody named it, the layout did, and the name of another is asked for.
 std::string manner_of(const Report& report, const TextStyle& style) {
-  const auto line = std::ranges::find(report.question, "framework", &EchoLine::term);
-  if (line == report.question.end()) return {};
+  const auto* line = quantity::find_or_null(report.question, "framework", &EchoLine::term);
+  if (line == nullptr) return {};
   const bool is_named = line->origin != "assumed";
   const auto layout = layout_of(report);
   auto words = line->value == "generic" ? std::string("the textbook's memory") : "as " + line->value + " runs it";

@@ -1,6 +1,7 @@
 #include "render/text_common.hpp"
 
 #include "llmcalc/quantity/format.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "render/style.hpp"
 
 #include <fmt/format.h>
@@ -52,8 +53,8 @@ std::string verdict_word(trust::VerdictKind kind, const TextStyle& style) {
 }
 
 std::string echoed(const Report& report, std::string_view term) {
-  const auto line = std::ranges::find(report.question, term, &EchoLine::term);
-  return line == report.question.end() ? std::string() : line->value;
+  const auto* line = quantity::find_or_null(report.question, term, &EchoLine::term);
+  return line == nullptr ? std::string() : line->value;
 }
 
 std::string host_need_words(const answer::Verdict& verdict) {

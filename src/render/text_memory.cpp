@@ -1,3 +1,4 @@
+#include "llmcalc/quantity/lists.hpp"
 #include "render/bar.hpp"
 #include "render/style.hpp"
 #include "render/text_common.hpp"
@@ -42,9 +43,8 @@ Stages telling_stages(const MemoryAnswer& memory) {
   const auto lowest = std::ranges::min_element(stages, {}, &memory::StagePeak::allocated)->stage;
   const std::array telling{stages.front().stage, stages.back().stage, lowest, highest_of(stages), memory.stage};
   Stages few;
-  std::ranges::copy_if(stages, std::back_inserter(few), [&](const memory::StagePeak& peak) {
-    return std::ranges::find(telling, peak.stage) != telling.end();
-  });
+  std::ranges::copy_if(stages, std::back_inserter(few),
+                       [&](const memory::StagePeak& peak) { return quantity::contains(telling, peak.stage); });
   return few;
 }
 

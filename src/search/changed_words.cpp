@@ -1,5 +1,7 @@
 #include "search/changed_words.hpp"
 
+#include "llmcalc/quantity/lists.hpp"
+
 #include <algorithm>
 #include <string>
 
@@ -7,12 +9,8 @@ namespace llmcalc::search {
 
 void say(Changed& run, const std::vector<ChangedTerm>& terms, std::string_view change, std::string_view cost) {
   for (const ChangedTerm& said : terms) {
-    const auto before = std::ranges::find(run.terms, said.term, &ChangedTerm::term);
-    if (before == run.terms.end()) {
-      run.terms.push_back(said);
-    } else {
-      before->value = said.value;
-    }
+    auto* before = quantity::find_or_null(run.terms, said.term, &ChangedTerm::term);
+    (before == nullptr ? run.terms.emplace_back() : *before) = said;
   }
   const auto append = [](std::string& text, std::string_view separator, std::string_view more) {
     if (!text.empty()) text.append(separator);

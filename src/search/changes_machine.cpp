@@ -2,6 +2,7 @@
 #include "llmcalc/frameworks/layout_rules.hpp"
 #include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/quantity/format.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/spec/layout_rules.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/node.hpp"
@@ -41,11 +42,11 @@ constexpr ShardingStage stages[sharding_stages] = {
 std::vector<ShardingStage> stages_of(const spec::Question& question) {
   std::vector<ShardingStage> known;
   for (const spec::Sharding sharding : frameworks::row_of(question.training.framework).space.shardings) {
-    const auto* stage = std::ranges::find(stages, sharding, &ShardingStage::sharding);
+    const auto* stage = quantity::find_or_null(stages, sharding, &ShardingStage::sharding);
     spec::Layout layout = question.layout;
     layout.sharding = sharding;
     const bool is_legal = frameworks::broken_rule({question.model.shape, question.training, layout}) == nullptr;
-    if (stage != std::end(stages) && is_legal) known.push_back(*stage);
+    if (stage != nullptr && is_legal) known.push_back(*stage);
   }
   return known;
 }

@@ -1,6 +1,7 @@
 #include "llmcalc/frameworks/layout_rules.hpp"
 #include "llmcalc/frameworks/saving.hpp"
 #include "llmcalc/frameworks/table.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "search/change_kinds.hpp"
 #include "search/changed_words.hpp"
@@ -41,7 +42,7 @@ std::vector<Leaving> ways_of(const spec::Question& question) {
     spec::Training training = question.training;
     training.offload = way.offload;
     const bool is_legal = frameworks::broken_rule({question.model.shape, training, question.layout}) == nullptr;
-    if (is_legal && std::ranges::find(can, way.offload) != can.end()) known.push_back(way);
+    if (is_legal && quantity::contains(can, way.offload)) known.push_back(way);
   }
   return known;
 }
@@ -67,7 +68,7 @@ bool spread_checkpoint(Changed& run, Larger, std::size_t step) {
   const auto way = step == 0 ? SaveCheckpoint::full_cpu : SaveCheckpoint::sharded;
   const auto& savings = frameworks::row_of(run.question.training.framework).abilities.savings;
   const bool gathers_less = step == 0 ? present->way == SaveCheckpoint::full : present->way != way;
-  if (!gathers_less || std::ranges::find(savings, way, &frameworks::Saving::way) == savings.end()) return false;
+  if (!gathers_less || !quantity::contains(savings, way, &frameworks::Saving::way)) return false;
   run.question.training.save_checkpoint = way;
   say(run, {{"save_checkpoint", std::string(spec::name_of(way))}},
       step == 0 ? "checkpoints are gathered in the first rank's host memory" : "each rank writes its own checkpoint",

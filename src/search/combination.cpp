@@ -2,6 +2,7 @@
 
 #include "llmcalc/frameworks/abilities.hpp"
 #include "llmcalc/frameworks/layout_rules.hpp"
+#include "llmcalc/quantity/lists.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -123,10 +124,8 @@ std::optional<Solution> Combinations::of(const Set& set) {
 
 /// A set that holds one that is enough by itself tells nothing new.
 bool Combinations::is_known(const Set& set) const {
-  return std::ranges::any_of(found_, [&](const Set& known) {
-    return std::ranges::all_of(known,
-                               [&](const Change* change) { return std::ranges::find(set, change) != set.end(); });
-  });
+  const auto is_used = [&](const Change* change) { return quantity::contains(set, change); };
+  return std::ranges::any_of(found_, [&](const Set& known) { return std::ranges::all_of(known, is_used); });
 }
 
 /// Whether a set has forms that the strongest ones do not stand for.

@@ -132,11 +132,10 @@ std::vector<std::int64_t> divisors(std::int64_t n) {
 }
 
 /// The stated values that divide `n`, or all divisors.
-std::vector<std::int64_t> degrees(const std::vector<std::int64_t>& stated, std::int64_t n) {
+std::vector<std::int64_t> degrees(std::vector<std::int64_t> stated, std::int64_t n) {
   if (stated.empty()) return divisors(n);
-  std::vector<std::int64_t> found;
-  std::ranges::copy_if(stated, std::back_inserter(found), [&](std::int64_t value) { return n % value == 0; });
-  return found;
+  std::erase_if(stated, [&](std::int64_t value) { return n % value != 0; });
+  return stated;
 }
 
 void add_units(std::uint32_t base, const spec::Question& question, const spec::RunChoices& choices,

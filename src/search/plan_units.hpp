@@ -11,7 +11,7 @@ namespace llmcalc::search {
 std::vector<std::int64_t> divisors(std::int64_t n);
 
 /// The stated values that divide `n`, or all divisors.
-std::vector<std::int64_t> degrees(const std::vector<std::int64_t>& stated, std::int64_t n);
+std::vector<std::int64_t> degrees(std::vector<std::int64_t> stated, std::int64_t n);
 
 /// Appends the units of one base.
 void add_units(std::uint32_t base, const spec::Question& question, const spec::RunChoices& choices,

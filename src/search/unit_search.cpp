@@ -4,6 +4,7 @@
 #include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/memory/communicators.hpp"
 #include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/spec/traits.hpp"
 #include "llmcalc/trust/verdict_kind.hpp"
 
@@ -117,7 +118,7 @@ void UnitSearch::search_pipeline(const Pipeline& pipeline) try {
   layout.pp = pipeline.pp;
   layout.dp = layout.gpus / replica;
   const auto& allowed = space_.question().choices.dp;
-  if (!allowed.empty() && std::ranges::find(allowed, layout.dp) == allowed.end()) return;
+  if (!allowed.empty() && !quantity::contains(allowed, layout.dp)) return;
   const std::int64_t at_once = product(layout.dp, training.micro_batch);
   if (training.global_batch % at_once != 0) return;
   training.grad_accum = training.global_batch / at_once;
@@ -166,9 +167,9 @@ void UnitSearch::search_offloads(const Pipeline& pipeline) {
 
 bool UnitSearch::may_split_sequence(bool split) const {
   const auto& stated = space_.question().choices.sp;
-  if (!stated.empty() && std::ranges::find(stated, split) == stated.end()) return false;
-  const auto& can = frameworks::row_of(question_.training.framework).abilities;
-  return !split || can.splits.has(frameworks::Parallelism::sequence);
+  if (!stated.empty() && !quantity::contains(stated, split)) return false;
+  return !split ||
+         frameworks::row_of(question_.training.framework).abilities.splits.has(frameworks::Parallelism::sequence);
 }
 
 bool UnitSearch::list_legal_orders(const Pipeline& pipeline) {

@@ -1,5 +1,6 @@
 // The words of serving; see names.cpp for the rule of the order.
 #include "llmcalc/formats/quant.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/spec/measurement.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/serving.hpp"
@@ -65,8 +66,8 @@ constexpr Named<formats::Quant> other_words[] = {{formats::Quant::bf16, "none"},
                                                  {formats::Quant::q5_k_m, "q5_k"}};
 
 std::vector<Named<formats::Quant>> all_words() {
-  std::vector<Named<formats::Quant>> words;
-  for (const formats::QuantFacts& f : formats::all_quants()) words.push_back({f.quant, f.name});
+  const auto word = [](const formats::QuantFacts& facts) { return Named<formats::Quant>{facts.quant, facts.name}; };
+  auto words = quantity::mapped(formats::all_quants(), word);
   words.insert(words.end(), std::begin(other_words), std::end(other_words));
   return words;
 }

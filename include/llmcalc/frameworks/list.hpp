@@ -1,6 +1,7 @@
 // A list of fixed room in a row of a table, known when the program is compiled.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <initializer_list>
@@ -23,10 +24,7 @@ class List {
   constexpr const T& front() const { return items_.front(); }
   constexpr std::span<const T> span() const { return {items_.data(), size_}; }
   constexpr bool has(const T& item) const {
-    for (const T& mine : *this) {
-      if (mine == item) return true;
-    }
-    return false;
+    return std::any_of(begin(), end(), [&](const T& mine) { return mine == item; });
   }
 
  private:

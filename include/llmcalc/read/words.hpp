@@ -11,6 +11,12 @@
 
 namespace llmcalc::read {
 
+/// The first word of a term in a list that may say it twice, or nullptr.
+const Given* find_word(const std::vector<Given>& words, std::string_view term);
+inline bool has_word(const std::vector<Given>& words, std::string_view term) {
+  return find_word(words, term) != nullptr;
+}
+
 class Words {
  public:
   /// \throws quantity::BadInput for an unknown term, and for two words that set one term to different values

@@ -3,6 +3,7 @@
 #include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/read/launch.hpp"
 #include "llmcalc/read/vocabulary.hpp"
+#include "llmcalc/read/words.hpp"
 
 #include <fmt/format.h>
 
@@ -18,10 +19,6 @@ bool is_default(const Given& word) { return word.origin.source == Source::defaul
 
 Given* find(std::vector<Given>& words, std::string_view term) {
   return quantity::find_or_null(words, term, &Given::term);
-}
-
-bool has(const std::vector<Given>& words, std::string_view term) {
-  return quantity::contains(words, term, &Given::term);
 }
 
 /// An engine that keeps masters has one recipe for both names.
@@ -76,8 +73,8 @@ void take_word(Given word, Reading& into) {
 
 /// A value that nobody knows replaces one that an earlier file says, and the other way round.
 void take_open(std::vector<Given>&& open, const std::vector<Given>& said, Reading& into) {
-  std::erase_if(into.words, [&](const Given& each) { return has(open, each.term); });
-  std::erase_if(into.open, [&](const Given& each) { return has(said, each.term); });
+  std::erase_if(into.words, [&](const Given& each) { return has_word(open, each.term); });
+  std::erase_if(into.open, [&](const Given& each) { return has_word(said, each.term); });
   std::ranges::move(open, std::back_inserter(into.open));
 }
 
@@ -154,7 +151,7 @@ void refuse_open(const std::vector<Given>& open) {
 
 /// Words of files about samples, whose number nobody says.
 void drop_unused_data(std::vector<Given>& words) {
-  if (has(words, "samples")) return;
+  if (has_word(words, "samples")) return;
   constexpr std::string_view about_samples[] = {"epochs", "sample_tokens", "packing"};
   const auto is_about_them = [&](const Given& word) { return quantity::contains(about_samples, word.term); };
   std::erase_if(words, [&](const Given& word) { return is_of_file(word) && is_about_them(word); });
@@ -212,15 +209,16 @@ std::vector<Given> with_options(const Reading& reading, const std::vector<Given>
   words.insert(words.end(), options.begin(), options.end());
   drop_unused_data(words);
   drop_unused_scales(words);
-  if (!reading.usual_framework.empty() && !has(words, "framework")) {
+  if (!reading.usual_framework.empty() && !has_word(words, "framework")) {
     words.push_back({"framework", std::string(reading.usual_framework), {Source::default_value, reading.kind}});
   }
   return words;
 }
 
 std::vector<std::string> unused_data(const Reading& reading, const std::vector<Given>& words) {
-  const auto* epochs = quantity::find_or_null(reading.words, "epochs", &Given::term);
-  if (epochs == nullptr || is_default(*epochs) || has(words, "samples") || has(words, "steps") || has(words, "tokens"))
+  const auto* epochs = find_word(reading.words, "epochs");
+  if (epochs == nullptr || is_default(*epochs) || has_word(words, "samples") || has_word(words, "steps") ||
+      has_word(words, "tokens"))
     return {};
   return {fmt::format("epochs {} ({}): the number of samples is not known without the data: say --samples or --tokens",
                       epochs->text, epochs->origin.where)};

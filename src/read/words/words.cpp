@@ -1,6 +1,7 @@
 #include "llmcalc/read/words.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/parse.hpp"
 #include "llmcalc/quantity/suggest.hpp"
 #include "llmcalc/quantity/text.hpp"
@@ -86,10 +87,11 @@ Words::Words(const std::vector<Given>& given) {
   }
 }
 
-const Given* Words::find(std::string_view term) const {
-  const auto found = std::ranges::find(words_, term, &Given::term);
-  return found == words_.end() ? nullptr : &*found;
+const Given* find_word(const std::vector<Given>& words, std::string_view term) {
+  return quantity::find_or_null(words, term, &Given::term);
 }
+
+const Given* Words::find(std::string_view term) const { return find_word(words_, term); }
 
 std::string_view Words::typed(const Given& word) const {
   const auto other = typed_.find(word.term);
