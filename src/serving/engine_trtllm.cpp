@@ -49,6 +49,7 @@ Setup trtllm_setup(const spec::Question& question) {
   setup.max_sequences = options.max_sequences.value_or(2048);
   setup.block = options.block.value_or(32);
   setup.graph_batch = options.graphs.value_or(true) ? 128 : 0;
+  setup.admits_whole = true;  // llmapi/llm_args.py, SchedulerConfig: GUARANTEED_NO_EVICT
   return setup;
 }
 

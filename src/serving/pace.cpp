@@ -16,15 +16,19 @@ constexpr Overheads common_overheads{.layer_us = 4.16,
                                      .request_us = 14.4,
                                      .draft_step_us = 184,
                                      .draft_request_us = 197,
-                                     .token_us = 10.6,
-                                     .seat_ms = 0.561,
-                                     .waited_steps = 3.34};
+                                     .token_us = 14.9,
+                                     .seat_ms = 0.765,
+                                     .waited_steps = 2.45};
 
-constexpr Pace vllm{.first_ms = 13, .prompt = 1.12, .wave = 0.109, .drawn_wave = 0.158};
+constexpr Pace vllm{.first_ms = 15.5};
+constexpr Pace sglang{.first_ms = 104};
+constexpr Pace trtllm{.first_ms = 7.87};
+
+/// vLLM and TensorRT-LLM mix prompts into the steps of running sequences.
+constexpr Turns mixed{.companions = 1.13, .wave = 0.0992, .drawn_wave = 0.128};
 /// SGLang works on all prompts that are there before it decodes again, so that requests of equal length come, and come
 /// back, at once (srt/managers/scheduler.py, get_next_batch_to_run): the wave is its rule, not fitted.
-constexpr Pace sglang{.first_ms = 70, .prompt = 2.17, .wave = 1.0, .drawn_wave = 0.363};
-constexpr Pace trtllm{.first_ms = 53.7, .prompt = 1.3, .wave = 0.139, .drawn_wave = 0.0739};
+constexpr Turns prompts_first{.companions = 0, .wave = 1, .drawn_wave = 0.402};
 
 }  // namespace
 
@@ -35,6 +39,8 @@ const Pace& pace_of(spec::Engine engine) {
   if (engine == spec::Engine::sglang) return sglang;
   return engine == spec::Engine::trtllm ? trtllm : vllm;
 }
+
+const Turns& turns_of(spec::Engine engine) { return engine == spec::Engine::sglang ? prompts_first : mixed; }
 
 double sustained(const spec::Accelerator& gpu) { return gpu.arch.starts_with("Hopper") ? 1.22 : 1.0; }
 

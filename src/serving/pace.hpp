@@ -27,15 +27,22 @@ struct Overheads {
 
 const Overheads& overheads();
 
-/// How an engine takes up new requests.
+/// What an engine adds of its own.
 struct Pace {
-  double first_ms = 0;    ///< a request before its prompt and after its first token: server
-  double prompt = 0;      ///< passes of its own prompt
-  double wave = 0;        ///< of the prompts in front of it, had all requests come at once: requests of equal length
-  double drawn_wave = 0;  ///< the same of requests whose lengths are drawn, which soon part
+  double first_ms = 0;  ///< a request before its prompt and after its first token: server
 };
 
 const Pace& pace_of(spec::Engine engine);
+
+/// Whose prompts come before a request's own. Requests of equal length whose prompts shared a step also end in one and
+/// come back together; those whose lengths are drawn part.
+struct Turns {
+  double companions = 0;  ///< passes of others' prompts, of equal length
+  double wave = 0;        ///< of the prompts in front of it, had all requests come at once: requests of equal length
+  double drawn_wave = 0;  ///< the same of requests whose lengths are drawn
+};
+
+const Turns& turns_of(spec::Engine engine);
 
 /// How much longer prompts take one after another than their kernels do one by one. A closed loop of c requests takes
 /// output steps and c prompts a cycle, TTFT + output TPOT; where prompts are more than a third of it they take 1.2 to

@@ -49,11 +49,12 @@ class LoadClock {
         kernels_(*deployment.question.gpu),
         clock_(deployment, kernels_),
         drafting_(deployment, kernels_),
-        pace_(pace_of(deployment.question.serving.engine)),
+        turns_(turns_of(deployment.question.serving.engine)),
         ggml_(spec::reads_gguf(deployment.question.serving.engine)),
         output_(std::max(mean_length(load_.output, load_), 1.0)) {
     positions_ = mean_length(load_.prompt, load_) + output_ / 2;
-    const auto length = std::max<std::int64_t>(std::llround(positions_), 1);
+    const double kept = positions_ + (deployment.setup.admits_whole ? output_ / 2 : 0.0);
+    const auto length = std::max<std::int64_t>(std::llround(kept), 1);
     const RankMemory rank = tightest_rank(deployment, {length, 1});
     room_ = std::min(rank.sequences_in_pool, static_cast<double>(deployment.setup.max_sequences));
     prompt();
@@ -88,10 +89,9 @@ class LoadClock {
       return;
     }
     const double together = std::max(1.0, std::floor(static_cast<double>(deployment_.setup.batched_tokens) / length));
-    const double slower = sustained(*deployment_.question.gpu);
-    own_prompt_ = slower * (in_seconds(clock_.prompt(1, length).total()) + drafting_.reading(1, length));
+    own_prompt_ = in_seconds(clock_.prompt(1, length).total()) + drafting_.reading(1, length);
     const double all = in_seconds(clock_.prompt(together, length).total()) + drafting_.reading(together, length);
-    shared_prompt_ = slower * all / together;
+    shared_prompt_ = all / together;
   }
 
   Pass at_once(double sequences) const {
@@ -111,7 +111,7 @@ class LoadClock {
   /// them to finish, each as long as it takes to answer one.
   void compose(const Pass& pass, const Running& running, Speed& speed) const {
     const double others = std::max(0.0, running.admitted - 1) * pass.shared_prompt;
-    const double in_front = (ggml_ ? 1.0 : wave()) / 2 * others;
+    const double in_front = std::min(others, ggml_ ? others / 2 : before(running.admitted, others));
     const double first = first_token(pass, running.admitted) + in_front;
     const double tpot = pass.step / pass.tokens + (others - in_front) / output_;
     const double waiting = (running.asked / running.admitted - 1.0) * (first + output_ * tpot);
@@ -125,16 +125,20 @@ class LoadClock {
     speed.parts = parts_of(pass.parts);
   }
 
-  /// Requests of equal length finish together, and come back together.
-  double wave() const { return load_.range_ratio < 1.0 ? pace_.drawn_wave : pace_.wave; }
+  /// What of the others' prompts comes before one's own.
+  double before(double admitted, double others) const {
+    if (load_.range_ratio < 1.0) return turns_.drawn_wave / 2 * others;
+    return turns_.wave / 2 * others + std::min(turns_.companions, admitted - 1) * own_prompt_;
+  }
 
   /// As if no other prompt were in front of it.
   double first_token(const Pass& pass, double admitted) const {
     if (ggml_) return pass.own_prompt + pass.step;
     const Overheads& beside = overheads();
-    const double server = 1e-3 * (pace_.first_ms + beside.seat_ms * admitted) + 1e-6 * beside.token_us * prompt_tokens_;
+    const double first_ms = pace_of(deployment_.question.serving.engine).first_ms;
+    const double server = 1e-3 * (first_ms + beside.seat_ms * admitted) + 1e-6 * beside.token_us * prompt_tokens_;
     const double waiting = beside.waited_steps + deployment_.question.serving.options.wait_steps;
-    return server + pace_.prompt * pass.own_prompt + waiting * pass.step;
+    return server + pass.own_prompt + waiting * pass.step;
   }
 
   static std::vector<SpeedPart> parts_of(const ServingStepTime& time) {
@@ -150,7 +154,7 @@ class LoadClock {
   timing::ServingKernels kernels_;
   StepClock clock_;
   Drafting drafting_;
-  const Pace& pace_;
+  const Turns& turns_;
   bool ggml_ = false;
   double output_ = 1;
   double positions_ = 0;

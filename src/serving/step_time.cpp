@@ -51,12 +51,18 @@ ServingStepTime& ServingStepTime::operator+=(const ServingStepTime& more) {
   return *this;
 }
 
+ServingStepTime& ServingStepTime::operator*=(double factor) {
+  for (Seconds* part : {&matrices, &attention, &experts, &exchange, &overhead}) *part = factor * *part;
+  return *this;
+}
+
 StepClock::StepClock(const Deployment& deployment, const timing::ServingKernels& kernels)
     : kernels_(kernels),
       stages_(step_work(deployment.question)),
       tp_(deployment.question.layout.tp),
       attention_dp_(deployment.question.serving.layout.attention_dp),
       launching_(launching_of(deployment)),
+      sustained_(sustained(*deployment.question.gpu)),
       cache_width_(width_of(deployment.setup.cache)) {
   narrow_cache_ = cache_width_ < 2.0;
   for (const StageWork& stage : stages_) {
@@ -88,7 +94,8 @@ ServingStepTime StepClock::propose(double sequences, double positions) const {
 ServingStepTime StepClock::prompt(double sequences, double positions) const {
   ServingStepTime time;
   for (const StageWork& stage : stages_) time += pass(stage, {sequences, sequences * positions, positions, false});
-  return launching_.all ? launched(time, layers_) : time;
+  time *= sustained_;
+  return sequences * positions > launching_.replayed ? launched(time, layers_) : time;
 }
 
 /// The host launches the kernels of so many layers one by one: a shorter step waits for it.

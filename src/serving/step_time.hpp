@@ -17,6 +17,7 @@ struct ServingStepTime {
 
   quantity::Seconds total() const { return matrices + attention + experts + exchange + overhead; }
   ServingStepTime& operator+=(const ServingStepTime& more);
+  ServingStepTime& operator*=(double factor);
 };
 
 /// What the host does kernel by kernel, while the accelerator waits for it where it is faster.
@@ -24,6 +25,7 @@ struct Launching {
   bool all = false;      ///< no graph was captured (--graphs 0, transformers)
   bool drafts = false;   ///< none of the layers that propose tokens
   double step_us = 0.0;  ///< a step that is scheduled only after the one before
+  double replayed = 0;   ///< tokens of prompts up to which a step replays a graph
 };
 
 /// A layer whose kernels are launched one by one: 0.80 ms on A800 (28 layers in 22 to 23 ms, vllm-omni issue 7960),
@@ -46,7 +48,7 @@ class StepClock {
   /// word each time: the head is read as often as tokens are proposed.
   ServingStepTime propose(double sequences, double positions) const;
 
-  /// So many prompts of a rank at once, through all stages.
+  /// So many prompts of a rank at once, through all stages, while others follow.
   ServingStepTime prompt(double sequences, double positions) const;
 
  private:
@@ -68,6 +70,7 @@ class StepClock {
   std::int64_t attention_dp_ = 1;
   bool narrow_cache_ = false;
   Launching launching_;
+  double sustained_ = 1.0;
   double layers_ = 0;         ///< of all stages
   double cache_width_ = 2.0;  ///< bytes of an element
 };

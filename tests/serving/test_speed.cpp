@@ -196,6 +196,65 @@ TEST_CASE("what finds no room in the cache waits for the first token, not for th
   CHECK(many.running + many.queued == Approx(256));
 }
 
+// ai-dynamo/aiconfigurator silicon_sample.csv, rows s1424, s1532, s1592 and s1610: what TensorRT-LLM lets wait until
+// the whole answer of a request has room, where the part that is written in the mean would have let all 128 in.
+TEST_CASE("TensorRT-LLM admits a request where all of its answer will have room", "[speed]") {
+  struct Row {
+    const char* quant;
+    const char* prompt;
+    const char* output;
+    double measured_s;
+  };
+  const std::vector<Row> rows{{"fp8", "1024", "8192", 136.6},
+                              {"nvfp4", "1024", "8192", 67.2},
+                              {"nvfp4", "8192", "1024", 22.8},
+                              {"fp8", "8192", "1024", 47.1}};
+  for (const Row& row : rows) {
+    INFO(row.quant << ' ' << row.prompt);
+    const std::vector<std::string> words{
+        "engine",  "trtllm", "model",    "llama-3.1-70b", "gpu",      "b200-sxm",    "kv_dtype", "fp8",         "quant",
+        row.quant, "prompt", row.prompt, "output",        row.output, "range_ratio", "0.8",      "concurrency", "128"};
+    const auto speed = speed_of(words);
+    CHECK(quantity::in_seconds(speed.ttft) == Approx(row.measured_s).epsilon(0.15));
+  }
+}
+
+// ai-dynamo/aiconfigurator silicon_sample.csv, rows of Qwen3 32B at 8 and 16 requests at once: 3.5 prompts of their own
+// until the first token, whatever the length of prompt and answer.
+TEST_CASE("requests of equal length come back together, drawn ones part", "[speed]") {
+  struct Row {
+    std::vector<std::string> words;
+    double measured_ms;
+  };
+  const std::vector<Row> rows{
+      {{"engine", "trtllm", "quant", "fp8", "prompt", "1024", "output", "128", "concurrency", "8"}, 272},
+      {{"engine", "trtllm", "quant", "fp8", "prompt", "2048", "output", "512", "concurrency", "8"}, 502},
+      {{"engine", "trtllm", "quant", "fp8", "prompt", "2048", "output", "128", "concurrency", "16"}, 571},
+  };
+  for (const Row& row : rows) {
+    INFO(row.measured_ms);
+    const auto words = with(row.words, {"model", "qwen3-32b", "gpu", "h100-sxm"});
+    const auto together = speed_of(words);
+    CHECK(ms(together.ttft) == Approx(row.measured_ms).epsilon(0.2));
+    const auto drawn = speed_of(with(words, {"range_ratio", "0.999"}));
+    CHECK(ms(together.ttft) > ms(drawn.ttft) + 0.9 * ms(drawn.prefill));
+    CHECK(together.tpot < drawn.tpot);
+  }
+}
+
+// The same constant as of decoding without graphs, which is measured there: no graph is of prompts, but vLLM's of up to
+// 512 tokens.
+TEST_CASE("the host launches the kernels of a prompt one by one", "[speed]") {
+  const auto prefill = [](const char* engine, const char* prompt) {
+    return ms(speed_of({"model", "llama-3.1-8b", "gpu", "h100-sxm", "engine", engine, "prompt", prompt}).prefill);
+  };
+  constexpr double layers = 32;
+  CHECK(prefill("trtllm", "100") == Approx(0.725 * layers).epsilon(1e-6));
+  CHECK(prefill("sglang", "200") == Approx(0.725 * layers).epsilon(1e-6));
+  CHECK(prefill("vllm", "100") < 0.5 * prefill("trtllm", "100"));
+  CHECK(prefill("vllm", "8000") == Approx(prefill("trtllm", "8000")).epsilon(1e-6));
+}
+
 // A decoding step cannot be shorter than reading the weights once at the data sheet's bandwidth: 8.03e9 parameters in 2
 // bytes at 3.35 TB/s, less the token table (Llama-3.1-8B, 128256 x 4096).
 TEST_CASE("no step is faster than memory", "[speed]") {

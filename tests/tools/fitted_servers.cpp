@@ -30,6 +30,8 @@ namespace {
 struct Constants {
   serving::Overheads overheads;
   std::array<serving::Pace, 3> engines;
+  serving::Turns mixed;
+  serving::Turns prompts_first;
   std::array<serving::GgmlPace, 9> cards;
   serving::GgmlKernels kernels;
   double sustained = 1.22;
@@ -65,6 +67,10 @@ void take(const std::string& text) {
     set_row(line, constants().engines[static_cast<std::size_t>(engine->second)]);
   } else if (const auto card = cards.find(name); card != cards.end()) {
     set_row(line, constants().cards[static_cast<std::size_t>(card->second)]);
+  } else if (name == "mixed") {
+    set_row(line, constants().mixed);
+  } else if (name == "prompts_first") {
+    set_row(line, constants().prompts_first);
   } else if (name == "common_overheads") {
     set_row(line, constants().overheads);
   } else if (name == "kernels") {
@@ -135,6 +141,10 @@ const Overheads& overheads() { return constants().overheads; }
 const Pace& pace_of(spec::Engine engine) {
   if (engine == spec::Engine::sglang) return constants().engines[1];
   return constants().engines[engine == spec::Engine::trtllm ? 2 : 0];
+}
+
+const Turns& turns_of(spec::Engine engine) {
+  return engine == spec::Engine::sglang ? constants().prompts_first : constants().mixed;
 }
 
 double sustained(const spec::Accelerator& gpu) { return gpu.arch.starts_with("Hopper") ? constants().sustained : 1.0; }

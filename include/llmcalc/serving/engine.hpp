@@ -37,6 +37,7 @@ struct Setup {
   std::int64_t graph_batch = 0;     ///< the largest captured batch; 0: no graphs
   std::int64_t slots = 1;           ///< sequences that share what was set aside
   bool flash = true;
+  bool admits_whole = false;             ///< a sequence runs only where all of its answer will have room
   std::vector<std::string> assumptions;  ///< defaults that move the answer and are not the engine's alone
 };
 
