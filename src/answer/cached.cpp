@@ -116,9 +116,10 @@ Bytes in_one_pool(const spec::Question& question, const frameworks::Profile& pro
 
 }  // namespace
 
+constexpr double too_much = 9.2e18;  // 2^63 bytes, which an integer of 64 bits cannot hold
+
 Bytes scaled(Bytes size, double factor) {
   const double product = std::ceil(static_cast<double>(in_bytes(size)) * factor);
-  constexpr double too_much = 9.2e18;  // 2^63 bytes, which an integer of 64 bits cannot hold
   if (product >= too_much) throw quantity::Overflow("a size beyond 2^63 bytes");
   return bytes(static_cast<std::int64_t>(product));
 }

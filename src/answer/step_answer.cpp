@@ -62,9 +62,8 @@ std::string numbers_of_recompute(const StepTime& step, const spec::Question& que
 
 std::string numbers_of_pipeline(const StepTime&, const spec::Question& question) {
   const auto& layout = question.layout;
-  return fmt::format("{} stages{}, {}", layout.pp,
-                     layout.vpp > 1 ? fmt::format(" of {} virtual ones each", layout.vpp) : std::string(),
-                     micro_batches(question));
+  const auto parts = layout.vpp > 1 ? fmt::format(" of {} virtual ones each", layout.vpp) : std::string();
+  return fmt::format("{} stages{}, {}", layout.pp, parts, micro_batches(question));
 }
 
 std::string numbers_of_data(const StepTime&, const spec::Question& question) {

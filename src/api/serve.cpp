@@ -4,6 +4,7 @@
 #include "api/echo.hpp"
 #include "llmcalc/launch/server.hpp"
 #include "llmcalc/llmcalc.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/read/words.hpp"
 
 #include <algorithm>
@@ -59,7 +60,7 @@ render::ServingReport serve(const std::vector<read::Given>& words, const std::op
                         : launch::server_command(report.answer.deployment, names);
   report.assumptions = std::move(resolved.assumptions);
   const auto& defaults = report.answer.deployment.setup.assumptions;
-  report.assumptions.insert(report.assumptions.end(), defaults.begin(), defaults.end());
+  quantity::append(report.assumptions, defaults);
   report.version = version();
   return report;
 }

@@ -2,6 +2,7 @@
 
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/lists.hpp"
+#include "llmcalc/quantity/text.hpp"
 #include "llmcalc/read/vocabulary.hpp"
 #include "llmcalc/read/words.hpp"
 
@@ -15,8 +16,7 @@ using read::Given;
 /// A word as a shell reads it back.
 std::string quoted(const std::string& text) {
   const auto is_plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("-_=./:,+%@").find(c) != std::string_view::npos;
+    return quantity::is_name_char(c) || std::string_view("-=./:,+%@").find(c) != std::string_view::npos;
   };
   if (!text.empty() && std::ranges::all_of(text, is_plain)) return text;
   std::string safe = "'";
@@ -28,8 +28,7 @@ std::string quoted(const std::string& text) {
 bool goes_without_saying(std::string_view term, std::string_view value) {
   if (term == "micro_batch") return false;
   if (term == "cuda_graph") return value == "none";
-  constexpr std::array<std::string_view, 3> plainest{"1", "0", "ring"};
-  return value.empty() || (term == "sp" ? value == "0" : quantity::contains(plainest, value));
+  return value.empty() || (term == "sp" ? value == "0" : value == "1" || value == "0" || value == "ring");
 }
 
 class Command {

@@ -26,10 +26,6 @@ bool is_yes(const char* name) {
   return quantity::contains(yes, quantity::to_lower(variable(name)));
 }
 
-bool is_name_char(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 /// "$NAME" and "${NAME}" as Python's os.path.expandvars reads them: what nobody set stays as it is.
 std::string with_variables(std::string_view text) {
   std::string result;
@@ -37,7 +33,7 @@ std::string with_variables(std::string_view text) {
     const bool braces = text.starts_with("${");
     const std::size_t begin = braces ? 2 : text.starts_with('$') ? 1 : 0;
     std::size_t end = begin;
-    while (begin > 0 && end < text.size() && is_name_char(text[end])) ++end;
+    while (begin > 0 && end < text.size() && quantity::is_name_char(text[end])) ++end;
     const char* value = end > begin ? std::getenv(std::string(text.substr(begin, end - begin)).c_str()) : nullptr;
     const bool closed = !braces || (end < text.size() && text[end] == '}');
     const bool known = value != nullptr && closed;

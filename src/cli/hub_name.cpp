@@ -8,12 +8,9 @@ namespace llmcalc::cli {
 namespace {
 
 bool is_plain(std::string_view text) {
-  const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-           c == '.';
-  };
-  return !text.empty() && std::ranges::all_of(text, plain) && text.find("..") == std::string_view::npos &&
-         text.front() != '.' && text.front() != '-';
+  const auto plain = [](char c) { return quantity::is_name_char(c) || c == '-' || c == '.'; };
+  const bool apart = text.starts_with('.') || text.starts_with('-') || text.find("..") != std::string_view::npos;
+  return !text.empty() && std::ranges::all_of(text, plain) && !apart;
 }
 
 /// A branch, a tag (which may hold slashes) or a commit.

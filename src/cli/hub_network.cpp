@@ -34,9 +34,8 @@ class Repository {
 
   std::optional<std::string> text(const std::string& file, std::uint64_t most) const {
     if (is_known_absent(name_, file, hub_)) return std::nullopt;
-    const auto response = get(file, {.most = most});
-    if (response.status == not_found) return std::nullopt;
-    return response.body;
+    auto response = get(file, {.most = most});
+    return response.status == not_found ? std::nullopt : std::optional(std::move(response.body));
   }
 
   /// A weight file's header, read further where it turns out to be longer; empty where there is no such file.
@@ -78,9 +77,9 @@ class Repository {
   void add_names(const std::string& page, std::vector<std::string>& names) const {
     const auto list = nlohmann::json::parse(page, nullptr, false);
     if (!list.is_array()) throw BadInput(name_.id, "the Hub's list of files is none");
-    for (const auto& entry : list) {
-      if (entry.is_object() && entry.contains("path") && entry["path"].is_string()) names.push_back(entry["path"]);
-    }
+    const auto has_path = [](const auto& e) { return e.is_object() && e.contains("path") && e["path"].is_string(); };
+    const auto path = [](const auto& e) { return e["path"].template get<std::string>(); };
+    quantity::append(names, quantity::mapped_if(list, path, has_path));
   }
 
   /// A revision is one step of a path, whatever slashes it holds.

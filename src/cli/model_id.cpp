@@ -2,6 +2,7 @@
 
 #include "cli/hub.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "llmcalc/read/words.hpp"
 
@@ -109,7 +110,7 @@ void take_found(read::Reading& reading, read::Reading found) {
     const bool said = read::has_word(reading.words, word.term);
     if (!said) reading.words.push_back(std::move(word));
   }
-  reading.assumptions.insert(reading.assumptions.end(), found.assumptions.begin(), found.assumptions.end());
+  quantity::append(reading.assumptions, found.assumptions);
 }
 
 /// A mistake of the network is one of the line that names the model.

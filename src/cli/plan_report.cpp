@@ -43,7 +43,7 @@ class ReportBuilder {
 std::vector<std::string> ReportBuilder::terms() const {
   const auto is_of_base = [](const Given& word) { return !quantity::contains(row_terms, word.term); };
   auto terms = quantity::mapped_if(plan_.bases.front().varied, &Given::term, is_of_base);
-  terms.insert(terms.end(), row_terms.begin(), row_terms.end());
+  quantity::append(terms, row_terms);
   return terms;
 }
 
@@ -86,7 +86,7 @@ render::PlanReport ReportBuilder::build(const search::Findings& findings) const 
   const search::Choice& choice = findings.best.front().choice;
   const spec::Question question = space_.question_of(choice);
   report.estimate = answer::estimate(question);
-  report.warnings.insert(report.warnings.end(), report.estimate->warnings.begin(), report.estimate->warnings.end());
+  quantity::append(report.warnings, report.estimate->warnings);
   report.fit_command = fit_command(asked_, plan_.bases[choice.base].varied, question);
   report.launch = launch::launches(question);
   return report;

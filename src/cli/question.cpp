@@ -55,7 +55,7 @@ void add_weights(const read::Checkpoint& weights, const std::optional<read::Conf
   notes.push_back(types.empty() ? fmt::format("weights: {} tensors, {}", weights.tensors, size)
                                 : fmt::format("weights: {} tensors ({}), {} parameters, {}", weights.tensors, types,
                                               weights.parameters, size));
-  notes.insert(notes.end(), weights.notes.begin(), weights.notes.end());
+  quantity::append(notes, weights.notes);
   if (!config || !weights.counts_all) return;
   const auto* as = read::find_word(words, "as");
   const auto shape =

@@ -18,8 +18,7 @@ bool is_short_help(const std::string& word) { return word == "-h"; }
 
 std::vector<Flag> all_flags(const Verb& verb) {
   auto flags = verb.flags();
-  const auto common = common_flags(verb.formats);
-  flags.insert(flags.end(), common.begin(), common.end());
+  quantity::append(flags, common_flags(verb.formats));
   return flags;
 }
 

@@ -2,10 +2,12 @@
 #include "cli/file_head.hpp"
 #include "cli/files.hpp"
 #include "cli/weight_files.hpp"
+#include "llmcalc/quantity/lists.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -48,8 +50,7 @@ Shards shards_of(const fs::path& folder) {
 
 std::string some_of(const std::vector<std::string>& names) {
   constexpr std::size_t shown = 3;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), shown); ++i) text += (i > 0 ? ", " : "") + names[i];
+  const auto text = quantity::joined(std::span(names).first(std::min(names.size(), shown)), ", ");
   return names.size() > shown ? text + fmt::format(" and {} more", names.size() - shown) : text;
 }
 

@@ -75,8 +75,7 @@ const FrameworkRow& row_of(spec::Framework framework) { return *table[static_cas
 bool pretrains(const spec::Question& question) {
   const auto& training = question.training;
   const bool makes_all = training.method == spec::Method::full && training.algorithm == spec::Algorithm::sft;
-  const bool is_published = !question.stated_parameters;
-  return makes_all && !(row_of(training.framework).tunes_checkpoints && is_published);
+  return makes_all && (question.stated_parameters || !row_of(training.framework).tunes_checkpoints);
 }
 
 /// Elsewhere it does not depend on the sharding: DeepSpeed itself widened them without sharding until 0.17, and takes

@@ -36,8 +36,9 @@ Bytes weight_bytes(const layers::Weight& w, std::int64_t shards) {
 }
 
 /// Transformer Engine's FusedAdam, store_param_remainders: bf16 weights are the high half of their fp32 masters.
+constexpr std::int64_t remainder_width = 2;
+
 Bytes master_bytes(const layers::Weight& w, const spec::Precision& precision) {
-  constexpr std::int64_t remainder_width = 2;
   if (!precision.master) return bytes(0);
   if (precision.master_remainder) return bytes(product(w.elements, remainder_width));
   return formats::storage_bytes(precision.master_type, w.elements);

@@ -58,4 +58,24 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
+std::string_view without_start(std::string_view text, std::string_view start) {
+  return text.starts_with(start) ? text.substr(start.size()) : text;
+}
+
+std::string_view without_end(std::string_view text, std::string_view end) {
+  return text.ends_with(end) ? text.substr(0, text.size() - end.size()) : text;
+}
+
+std::string_view take_until(std::string_view& text, std::string_view separators) {
+  const auto taken = text.substr(0, text.find_first_of(separators));
+  text.remove_prefix(std::min(taken.size() + 1, text.size()));
+  return taken;
+}
+
+std::vector<std::string_view> pieces_of(std::string_view text, std::string_view separators) {
+  std::vector<std::string_view> pieces;
+  while (!text.empty()) pieces.push_back(take_until(text, separators));
+  return pieces;
+}
+
 }  // namespace llmcalc::quantity

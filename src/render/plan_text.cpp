@@ -6,6 +6,7 @@
 //   1  9.84 s  71.20  dp 2, tp 8 sp, pp 4, mb 1
 //   2  9.91 s  64.00  dp 4, tp 8, pp 2, mb 1
 #include "llmcalc/quantity/format.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/render/plan.hpp"
 #include "render/memory_unit.hpp"
 #include "render/plan_layout.hpp"
@@ -191,7 +192,7 @@ std::string to_text(const PlanTable& table, const TextStyle& style) {
   aligns.front() = Align::left;
   Table grid(aligns);
   std::vector<std::string> head{table.row_term + " \\ " + table.column_term};
-  head.insert(head.end(), table.columns.begin(), table.columns.end());
+  quantity::append(head, table.columns);
   for (auto& cell : head) cell = paint(cell, Ink::dim, style);
   grid.add_row(head);
   for (std::size_t r = 0; r < table.rows.size(); ++r) {

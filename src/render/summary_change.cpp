@@ -17,9 +17,10 @@ namespace {
 using search::Advice;
 using trust::VerdictKind;
 
+constexpr double noticed = 0.01;
+
 /// "a third slower", "2.1 x as fast"; empty where the change is not to be seen.
 std::string speed_of(const Advice& advice) {
-  constexpr double noticed = 0.01;
   const double speed = advice.speed.value_or(1.0);
   if (std::abs(speed - 1.0) < noticed) return {};
   return speed < 1.0 ? fmt::format("{:.0f} % slower", 100.0 * (1.0 - speed)) : fmt::format("{:.3g} x as fast", speed);

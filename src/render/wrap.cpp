@@ -1,5 +1,7 @@
 #include "render/wrap.hpp"
 
+#include "llmcalc/quantity/lists.hpp"
+#include "llmcalc/quantity/text.hpp"
 #include "render/width.hpp"
 
 #include <algorithm>
@@ -10,8 +12,7 @@ std::string wrapped(std::string_view text, std::size_t start, std::size_t indent
   std::string result;
   std::size_t column = start;
   while (!text.empty()) {
-    const auto word = text.substr(0, std::min(text.find(' '), text.size()));
-    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    const auto word = quantity::take_until(text, " ");
     const auto width = display_width(word);
     if (!result.empty() && column + 1 + width > end) {
       result.append("\n").append(indent, ' ');
@@ -27,13 +28,7 @@ std::string wrapped(std::string_view text, std::size_t start, std::size_t indent
 }
 
 std::vector<std::string> lines_of(std::string_view text) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    lines.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
+  return quantity::mapped(quantity::pieces_of(text, "\n"), [](std::string_view line) { return std::string(line); });
 }
 
 std::vector<std::string> page_lines(std::string_view text, std::size_t indent) {

@@ -68,7 +68,7 @@ constexpr Named<formats::Quant> other_words[] = {{formats::Quant::bf16, "none"},
 std::vector<Named<formats::Quant>> all_words() {
   const auto word = [](const formats::QuantFacts& facts) { return Named<formats::Quant>{facts.quant, facts.name}; };
   auto words = quantity::mapped(formats::all_quants(), word);
-  words.insert(words.end(), std::begin(other_words), std::end(other_words));
+  quantity::append(words, other_words);
   return words;
 }
 

@@ -37,6 +37,12 @@ TEST_CASE("a list is made of another one, whole or in part") {
   CHECK(mapped_if(parts, &Part::held, is_weights) == std::vector<std::int64_t>{3, 5});
 }
 
+TEST_CASE("a list is put behind another one") {
+  std::vector<std::int64_t> all{1};
+  append(all, std::array<std::int64_t, 2>{2, 3});
+  CHECK(all == std::vector<std::int64_t>{1, 2, 3});
+}
+
 TEST_CASE("sums begin at nothing and keep the unit") {
   CHECK(sum_of(parts, &Part::held) == 10);
   CHECK(sum_of(std::vector<Part>(), [](const Part& part) { return bytes(part.held); }) == bytes(0));

@@ -27,3 +27,26 @@ TEST_CASE("a long text is quoted by its beginning, whole characters of it") {
   CHECK(llmcalc::quantity::quoted(std::string(61, 'x')) == "'" + std::string(60, 'x') + "...'");
   CHECK(llmcalc::quantity::quoted(std::string(59, 'x') + "\xC3\xA4\xC3\xA4") == "'" + std::string(59, 'x') + "...'");
 }
+
+TEST_CASE("a text is taken apart at its separators, an empty piece at its end left out") {
+  CHECK(pieces_of("a|b||c|", "|") == std::vector<std::string_view>{"a", "b", "", "c"});
+  CHECK(pieces_of("", "|").empty());
+  std::string_view rest = "dp 8, tp 2";
+  CHECK(take_until(rest, ",") == "dp 8");
+  CHECK(take_until(rest, ",") == " tp 2");
+  CHECK(take_until(rest, ",").empty());
+}
+
+TEST_CASE("what a text begins or ends with is left out where it is there") {
+  CHECK(without_start("torch.bfloat16", "torch.") == "bfloat16");
+  CHECK(without_start("bfloat16", "torch.") == "bfloat16");
+  CHECK(without_end("llama.gguf", ".gguf") == "llama");
+  CHECK(without_end("llama", ".gguf") == "llama");
+}
+
+TEST_CASE("a number is digits alone, and at least one") {
+  CHECK(is_number("2048"));
+  CHECK_FALSE(is_number(""));
+  CHECK_FALSE(is_number("-1"));
+  CHECK_FALSE(is_number("1.5"));
+}

@@ -63,6 +63,11 @@ constexpr auto sum_of(const Range& range, Of of) {
   return sum;
 }
 
+template <class T, class Range>
+void append(std::vector<T>& list, const Range& more) {
+  list.insert(list.end(), std::ranges::begin(more), std::ranges::end(more));
+}
+
 /// The texts of a list, one behind the other.
 template <class Range>
 std::string joined(const Range& texts, std::string_view between) {

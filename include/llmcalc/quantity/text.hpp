@@ -3,12 +3,18 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace llmcalc::quantity {
 
 constexpr char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// What names in programs are made of.
+constexpr bool is_name_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
+}
 
 /// Digits and nothing else.
 bool is_number(std::string_view text);
@@ -24,5 +30,15 @@ std::string printable(std::string_view text);
 
 /// Without the white space around it.
 std::string_view trim(std::string_view text);
+
+/// Without what it may begin or end with.
+std::string_view without_start(std::string_view text, std::string_view start);
+std::string_view without_end(std::string_view text, std::string_view end);
+
+/// What stands before the first of the separators, or all; both are taken off the text.
+std::string_view take_until(std::string_view& text, std::string_view separators);
+
+/// All that stands between separators, empty texts too.
+std::vector<std::string_view> pieces_of(std::string_view text, std::string_view separators);
 
 }  // namespace llmcalc::quantity

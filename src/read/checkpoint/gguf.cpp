@@ -218,10 +218,10 @@ const GgufValue* Gguf::find(std::string_view key) const {
 }
 
 std::optional<std::uint64_t> Gguf::count(std::string_view key) const {
-  const GgufValue* value = find(key);
   constexpr double most = 9e15;
-  if (value == nullptr || !value->number || !(*value->number >= 0 && *value->number < most)) return std::nullopt;
-  return static_cast<std::uint64_t>(*value->number);
+  const GgufValue* value = find(key);
+  const double number = value == nullptr ? -1.0 : value->number.value_or(-1.0);
+  return number >= 0 && number < most ? std::optional(static_cast<std::uint64_t>(number)) : std::nullopt;
 }
 
 std::string Gguf::text(std::string_view key) const {

@@ -1,4 +1,5 @@
 #include "llmcalc/quantity/lists.hpp"
+#include "llmcalc/quantity/text.hpp"
 #include "read/config/reader.hpp"
 #include "read/config/steps.hpp"
 
@@ -52,9 +53,8 @@ void read_activation(ConfigReader& reader) {
   } else {
     reader.came_from("mlp", amount.pointer);
   }
-  std::string_view name = amount.word;
+  const auto name = quantity::without_start(amount.word, gate_prefix);
   const bool gated = reader.field_value("gated").is_true();
-  if (name.starts_with(gate_prefix)) name.remove_prefix(gate_prefix.size());
   const auto* known = quantity::find_or_null(activations, name, &Activation::name);
   const auto mlp = known == nullptr ? std::nullopt : gated ? known->gated : known->plain;
   if (!mlp) {

@@ -11,19 +11,9 @@ bool Amount::is_true() const {
   return kind == Kind::word ? !word.empty() : kind == Kind::json && !value->empty();
 }
 
-Amount Amount::of(double number) {
-  Amount amount;
-  amount.kind = Kind::number;
-  amount.number = number;
-  return amount;
-}
+Amount Amount::of(double number) { return {.kind = Kind::number, .number = number, .word = {}, .pointer = {}}; }
 
-Amount Amount::of(std::string word) {
-  Amount amount;
-  amount.kind = Kind::word;
-  amount.word = std::move(word);
-  return amount;
-}
+Amount Amount::of(std::string word) { return {.kind = Kind::word, .word = std::move(word), .pointer = {}}; }
 
 Amount Amount::of(const nlohmann::json& value, std::string pointer) {
   Amount amount;

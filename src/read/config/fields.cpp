@@ -242,9 +242,9 @@ constexpr std::array<std::string_view, 26> layer_fields = {"mixer",
 
 std::vector<std::string_view> all_names() {
   std::vector<std::string_view> names(others.begin(), others.end());
-  for (const auto& field : numbers) names.push_back(field.name);
-  for (const auto& field : switches) names.push_back(field.name);
-  for (const auto& field : words) names.push_back(field.name);
+  quantity::append(names, quantity::mapped(numbers, &NumberField::name));
+  quantity::append(names, quantity::mapped(switches, &SwitchField::name));
+  quantity::append(names, quantity::mapped(words, &WordField::name));
   return names;
 }
 

@@ -1,5 +1,6 @@
 #include "read/launch/command_reader.hpp"
 
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "read/launch/formats.hpp"
 #include "read/launch/recognize.hpp"
@@ -95,7 +96,7 @@ std::optional<Reading> CommandReader::read(const ShellCommand& command, const Se
   take_machines(launch.launcher, all);
   all.kind = std::string(start.format->name);
   all.place = place_;
-  all.assumptions.insert(all.assumptions.end(), assumptions_.begin(), assumptions_.end());
+  quantity::append(all.assumptions, assumptions_);
   return all;
 }
 

@@ -206,7 +206,7 @@ std::vector<Given> with_options(const Reading& reading, const std::vector<Given>
     make_room(option, open);
   }
   refuse_open(open);
-  words.insert(words.end(), options.begin(), options.end());
+  quantity::append(words, options);
   drop_unused_data(words);
   drop_unused_scales(words);
   if (!reading.usual_framework.empty() && !has_word(words, "framework")) {

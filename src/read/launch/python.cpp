@@ -11,24 +11,19 @@
 namespace llmcalc::read {
 namespace {
 
-bool is_name_char(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 bool is_python(std::string_view text) {
-  while (!text.empty()) {
-    const auto line = text.substr(0, text.find('\n'));
-    if (line.starts_with("import ") || (line.starts_with("from ") && line.find(" import ") != line.npos)) return true;
-    if (line.starts_with("def ") || line.starts_with("#!/usr/bin/env python")) return true;
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-  }
-  return false;
+  const auto is_telling = [](std::string_view line) {
+    const bool imports = line.starts_with("from ") && line.find(" import ") != line.npos;
+    return imports || line.starts_with("import ") || line.starts_with("def ") ||
+           line.starts_with("#!/usr/bin/env python");
+  };
+  return std::ranges::any_of(quantity::pieces_of(text, "\n"), is_telling);
 }
 
 /// What stands behind "key =" as a number, a word or a text in quotes; empty where it is anything else.
 std::string literal_of(std::string_view text, std::string_view key) {
   for (auto at = text.find(key); at != text.npos; at = text.find(key, at + 1)) {
-    if (at > 0 && is_name_char(text[at - 1])) continue;
+    if (at > 0 && quantity::is_name_char(text[at - 1])) continue;
     auto rest = text.substr(at + key.size());
     while (rest.starts_with(' ')) rest.remove_prefix(1);
     if (!rest.starts_with('=')) continue;
@@ -37,8 +32,8 @@ std::string literal_of(std::string_view text, std::string_view key) {
     const bool quoted = rest.starts_with('"') || rest.starts_with('\'');
     if (quoted) rest.remove_prefix(1);
     std::size_t end = 0;
-    while (end < rest.size() &&
-           (is_name_char(rest[end]) || (quoted && std::string_view("/.-").find(rest[end]) != std::string_view::npos)))
+    while (end < rest.size() && (quantity::is_name_char(rest[end]) ||
+                                 (quoted && std::string_view("/.-").find(rest[end]) != std::string_view::npos)))
       ++end;
     if (end > 0 && end < 100) return std::string(rest.substr(0, end));
   }

@@ -1,6 +1,7 @@
 #include "read/launch/reader.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "read/launch/command_reader.hpp"
 #include "read/launch/formats.hpp"
 #include "read/launch/model_files.hpp"
@@ -108,7 +109,7 @@ std::optional<Reading> Reader::task(const Node& node, std::string_view place) co
     return std::nullopt;
   };
   Reading reading = Reader(find, depth_).command(found->script, place, found->machines);
-  reading.assumptions.insert(reading.assumptions.end(), found->assumed.begin(), found->assumed.end());
+  quantity::append(reading.assumptions, found->assumed);
   return reading;
 }
 
@@ -144,8 +145,7 @@ Reading Reader::command(std::string_view text, std::string_view place, const Set
 }
 
 std::optional<Reading> Reader::file_named(const std::string& path) const {
-  if (depth_ >= most_files_deep) return std::nullopt;
-  const auto found = find_(path);
+  const auto found = depth_ < most_files_deep ? find_(path) : std::nullopt;
   if (!found) return std::nullopt;
   return Reader(find_, depth_ + 1).file(found->text, found->place);
 }

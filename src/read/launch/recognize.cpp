@@ -14,9 +14,7 @@ namespace {
 /// The next line, trimmed, that is no comment; false at the end of the text.
 bool take_line(std::string_view& text, std::string_view& line) {
   while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    line = quantity::trim(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
+    line = quantity::trim(quantity::take_until(text, "\n"));
     if (!line.empty() && !line.starts_with('#')) return true;
   }
   return false;

@@ -69,6 +69,11 @@ std::optional<std::int64_t> Sheet::count(std::initializer_list<std::string_view>
   return quantity::parse_count(setting->text, setting->where);
 }
 
+bool Sheet::is_above_zero(std::string_view key) const {
+  const Setting* setting = settings_.find(key);
+  return setting != nullptr && setting->text.find_first_of("123456789") != std::string::npos;
+}
+
 std::string Sheet::text(std::initializer_list<std::string_view> keys) const {
   const Setting* setting = find(keys);
   return setting == nullptr ? std::string() : quantity::to_lower(setting->text);

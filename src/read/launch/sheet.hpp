@@ -32,6 +32,8 @@ class Sheet {
   std::optional<bool> truth(std::initializer_list<std::string_view> keys) const;
   std::optional<bool> truth(std::string_view key) const { return truth({key}); }
   bool is_bare(std::string_view key) const;
+  /// A number or a share that is more than nothing.
+  bool is_above_zero(std::string_view key) const;
   bool is_on(std::string_view key) const { return truth(key).value_or(false); }
   /// The setting of a switch that is on, whatever hangs on a variable behind it.
   const Setting& said(std::string_view key) const { return *settings_.find(key); }

@@ -81,7 +81,7 @@ std::vector<Named> all_named(const std::vector<Preset>& users) {
 /// The presets that have a name near `name`, each once and by its id, those of the same size first.
 std::vector<std::string_view> nearest_presets(const std::vector<Named>& presets, std::string_view name) {
   std::vector<std::string_view> known;
-  for (const auto& preset : presets) known.insert(known.end(), preset.names.begin(), preset.names.end());
+  for (const auto& preset : presets) quantity::append(known, preset.names);
   constexpr std::size_t looked_at = 16;
   std::vector<std::string_view> ids;
   for (const auto near : quantity::nearest_names(name, known, looked_at)) {

@@ -1,3 +1,4 @@
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/read/config.hpp"
 #include "read/presets/entry.hpp"
 #include "read/presets/fields.hpp"
@@ -72,7 +73,7 @@ constexpr Field<ModelPreset> record_fields[] = {
 
 std::vector<Field<ModelPreset>> all_fields() {
   std::vector<Field<ModelPreset>> fields(std::begin(record_fields), std::end(record_fields));
-  fields.insert(fields.end(), shape_fields().begin(), shape_fields().end());
+  quantity::append(fields, shape_fields());
   return fields;
 }
 

@@ -1,8 +1,10 @@
 #include "read/presets/names.hpp"
 
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/text.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace llmcalc::read {
 namespace {
@@ -18,15 +20,7 @@ std::string_view without_organisation(std::string_view hf_id) {
   return slash == std::string_view::npos ? hf_id : hf_id.substr(slash + 1);
 }
 
-std::vector<std::string_view> split_aliases(std::string_view joined) {
-  std::vector<std::string_view> aliases;
-  while (!joined.empty()) {
-    const auto length = std::min(joined.find('|'), joined.size());
-    aliases.push_back(joined.substr(0, length));
-    joined.remove_prefix(std::min(length + 1, joined.size()));
-  }
-  return aliases;
-}
+std::vector<std::string_view> split_aliases(std::string_view joined) { return quantity::pieces_of(joined, "|"); }
 
 bool PresetNames::contains(std::string_view name) const {
   const auto same = [name](std::string_view mine) { return same_name(mine, name); };
@@ -36,10 +30,8 @@ bool PresetNames::contains(std::string_view name) const {
 
 void PresetNames::append_to(std::vector<std::string_view>& names) const {
   names.push_back(id);
-  names.insert(names.end(), aliases.begin(), aliases.end());
-  if (hf_id.empty()) return;
-  names.push_back(hf_id);
-  names.push_back(without_organisation(hf_id));
+  quantity::append(names, aliases);
+  if (!hf_id.empty()) quantity::append(names, std::array{std::string_view(hf_id), without_organisation(hf_id)});
 }
 
 }  // namespace llmcalc::read

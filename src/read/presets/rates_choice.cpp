@@ -37,9 +37,8 @@ const EmbeddedRates* find_embedded(std::string_view name) {
 }
 
 [[noreturn]] void fail_unknown(const std::vector<RatesPreset>& users, std::string_view name, std::string_view place) {
-  std::vector<std::string_view> known;
-  for (const auto& entry : users) known.push_back(entry.rates.id);
-  for (const auto& entry : embedded_rates()) known.push_back(entry.id);
+  auto known = quantity::mapped(users, [](const auto& entry) { return std::string_view(entry.rates.id); });
+  quantity::append(known, quantity::mapped(embedded_rates(), [](const auto& entry) { return entry.id; }));
   throw quantity::BadInput(std::string(place), "no rates are called " + quantity::quoted(name),
                            quantity::did_you_mean(name, known));
 }

@@ -113,7 +113,7 @@ std::string column_name(std::string_view written, std::string_view place) {
   if (const Term* term = find_term(written)) return std::string(term->name);
   if (is_among(written, other_columns) || is_among(written, shorthand_columns)) return std::string(written);
   std::vector<std::string_view> names(std::begin(other_columns), std::end(other_columns));
-  names.insert(names.end(), std::begin(shorthand_columns), std::end(shorthand_columns));
+  quantity::append(names, shorthand_columns);
   for (const Term& term : vocabulary()) names.push_back(term.name);
   for (const Term& term : serving_vocabulary()) names.push_back(term.name);
   throw BadInput(std::string(place), "there is no column '" + std::string(written) + "' in the measured-run schema",

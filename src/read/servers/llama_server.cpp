@@ -185,8 +185,7 @@ void take_file(Sheet& sheet) {
 void take_draft(Sheet& sheet) {
   const Setting* file = sheet.find({"md", "model_draft"});
   if (file == nullptr) return;
-  std::string name = file->text;
-  if (name.ends_with(".gguf")) name.resize(name.size() - std::string_view(".gguf").size());
+  const std::string name(quantity::without_end(file->text, ".gguf"));
   sheet.say("draft", name + ":" + std::to_string(sheet.count({"draft_max", "draft"}).value_or(16)), *file);
 }
 

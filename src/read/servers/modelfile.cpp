@@ -47,8 +47,7 @@ std::optional<Settings> parse_modelfile(std::string_view text, std::string_view 
   int line_number = 0;
   bool in_text = false;
   while (!text.empty()) {
-    const auto line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const auto line = quantity::take_until(text, "\n");
     ++line_number;
     if (in_text) {
       in_text = line.find("\"\"\"") == std::string_view::npos;

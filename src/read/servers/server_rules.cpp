@@ -1,6 +1,7 @@
 #include "read/servers/server_rules.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "read/settings/node.hpp"
 
@@ -74,10 +75,8 @@ Speculation speculation_of(const Sheet& sheet, const Setting& setting, const std
 }  // namespace
 
 void take_weight_type(Sheet& sheet) {
-  const std::string word = sheet.text("dtype");
-  for (const auto& [theirs, ours] : weight_types) {
-    if (word == theirs && !sheet.has("quant")) sheet.say("quant", std::string(ours), *sheet.find("dtype"));
-  }
+  const auto* type = quantity::find_or_null(weight_types, sheet.text("dtype"), &Spelling::theirs);
+  if (type != nullptr && !sheet.has("quant")) sheet.say("quant", std::string(type->ours), *sheet.find("dtype"));
 }
 
 void take_speculation(Sheet& sheet, std::string_view key) {

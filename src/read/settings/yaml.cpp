@@ -1,5 +1,6 @@
 // YAML by yaml-cpp's events, so that the bounds hold while the file is read and not behind it.
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "read/settings/node.hpp"
 
 #include <fmt/format.h>
@@ -16,10 +17,8 @@ namespace {
 using quantity::BadInput;
 
 std::size_t size_of(const Node& node) {
-  std::size_t size = 1;
-  for (const auto& item : node.items) size += size_of(item);
-  for (const auto& [key, member] : node.members) size += size_of(member);
-  return size;
+  const auto of_member = [](const Member& member) { return size_of(member.value); };
+  return 1 + quantity::sum_of(node.items, size_of) + quantity::sum_of(node.members, of_member);
 }
 
 int depth_of(const Node& node) {

@@ -1,6 +1,7 @@
 #include "read/shell/command.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/text.hpp"
 #include "read/shell/containers.hpp"
 #include "read/shell/launchers.hpp"
 
@@ -15,9 +16,7 @@
 namespace llmcalc::read {
 namespace {
 
-bool is_number(std::string_view text) {
-  return text.size() > 1 && (std::isdigit(static_cast<unsigned char>(text[1])) != 0 || text[1] == '.');
-}
+bool is_number(std::string_view text) { return text.size() > 1 && (quantity::is_digit(text[1]) || text[1] == '.'); }
 
 bool is_option(std::string_view text) { return text.starts_with('-') && text.size() > 1 && !is_number(text); }
 
@@ -37,20 +36,17 @@ std::size_t matched(std::string_view name, const std::vector<ShellWord>& words, 
   std::size_t count = 0;
   while (!name.empty()) {
     if (from + count >= words.size()) return 0;
-    const auto part = name.substr(0, name.find(' '));
-    if (program_name(words[from + count].text) != part) return 0;
+    if (program_name(words[from + count].text) != quantity::take_until(name, " ")) return 0;
     ++count;
-    name.remove_prefix(std::min(part.size() + 1, name.size()));
   }
   return count;
 }
 
 /// Whether a word can only be a variable in front of a command: NAME=value.
 bool is_assignment(std::string_view text) {
+  const auto is_of_name = [](char c) { return quantity::is_name_char(c) || c == '.'; };
   const auto equals = text.find('=');
-  return equals != std::string_view::npos && equals > 0 &&
-         std::ranges::all_of(text.substr(0, equals),
-                             [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; });
+  return equals != text.npos && equals > 0 && std::ranges::all_of(text.substr(0, equals), is_of_name);
 }
 
 /// Takes a launcher's own options, up to what it starts.

@@ -1,5 +1,6 @@
 #include "read/shell/containers.hpp"
 
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "read/shell/container_words.hpp"
 #include "read/shell/starters.hpp"
@@ -28,13 +29,8 @@ constexpr std::array<std::string_view, 11> bare_options{
     "-d", "--detach", "--rm", "-it", "-i", "-t", "--init", "--tty", "--privileged", "--interactive", "-ti"};
 
 std::vector<ShellWord> words_of(std::string_view text, int line) {
-  std::vector<ShellWord> words;
-  while (!text.empty()) {
-    const auto word = text.substr(0, text.find(' '));
-    words.push_back({std::string(word), line, {}});
-    text.remove_prefix(std::min(word.size() + 1, text.size()));
-  }
-  return words;
+  const auto word = [&](std::string_view piece) { return ShellWord{std::string(piece), line, {}}; };
+  return quantity::mapped(quantity::pieces_of(text, " "), word);
 }
 
 /// "v0.7.2" behind the colon is a release, and so it is in "vllm-openai_v0.7.2.sif"; "latest" is none.
@@ -46,9 +42,8 @@ std::string version_of(const std::string& image) {
   std::string tag = image.substr(at + 1);
   if (tag.starts_with('v')) tag.erase(0, 1);
   if (tag.empty() || !quantity::is_digit(tag.front()) || tag.find('.') == std::string::npos) return {};
-  constexpr std::string_view file = ".sif";
   tag = tag.substr(0, tag.find_first_of("-_+"));
-  return tag.ends_with(file) ? tag.substr(0, tag.size() - file.size()) : tag;
+  return std::string(quantity::without_end(tag, ".sif"));
 }
 
 }  // namespace

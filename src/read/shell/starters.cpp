@@ -1,5 +1,7 @@
 #include "read/shell/starters.hpp"
 
+#include "llmcalc/quantity/lists.hpp"
+#include "llmcalc/quantity/text.hpp"
 #include "read/launch/formats.hpp"
 #include "read/shell/command.hpp"
 
@@ -96,14 +98,11 @@ Started starter_of(const std::vector<ShellWord>& words) {
 }
 
 std::string_view algorithm_named_in(std::string_view program) {
-  auto name = base_name(program);
+  const auto name = base_name(program);
   if (!name.ends_with(".py")) return {};
-  while (!name.empty()) {
-    const auto part = name.substr(0, name.find_first_of("_-."));
-    for (const auto& [word, algorithm] : algorithm_words) {
-      if (part == word) return algorithm;
-    }
-    name.remove_prefix(std::min(part.size() + 1, name.size()));
+  for (const auto part : quantity::pieces_of(name, "_-.")) {
+    if (const auto* named = quantity::find_or_null(algorithm_words, part, &AlgorithmWord::word))
+      return named->algorithm;
   }
   return {};
 }

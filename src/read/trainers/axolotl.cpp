@@ -236,10 +236,8 @@ void take_mesh(Sheet& sheet) {
 /// It evaluates on a part of the data or on other data, with the batch of the training where no other is said
 /// (axolotl utils/config, normalize_config).
 bool validates(const Sheet& sheet) {
-  const Setting* share = sheet.find("val_set_size");
-  return (share != nullptr && share->text.find_first_of("123456789") != std::string::npos) ||
-         std::ranges::any_of(sheet.settings().all(),
-                             [](const Setting& setting) { return setting.key.starts_with("test_datasets"); });
+  const auto names_data = [](const Setting& setting) { return setting.key.starts_with("test_datasets"); };
+  return sheet.is_above_zero("val_set_size") || std::ranges::any_of(sheet.settings().all(), names_data);
 }
 
 /// Keys of the block `trl:` that trl's own files have at their top.

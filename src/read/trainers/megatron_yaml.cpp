@@ -1,5 +1,6 @@
 // Megatron-LM's arguments as YAML (--yaml-cfg; megatron/training/yaml_arguments.py): what its core's configurations
 // hold stands in two blocks under the names of core, the rest under those of the options.
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "read/trainers/megatron_rules.hpp"
 
@@ -18,12 +19,8 @@ constexpr Spelling names[] = {{"num_moe_experts", "num_experts"},
                               {"virtual_pipeline_model_parallel_size", "num_virtual_stages_per_pipeline_rank"}};
 
 void rename_key(std::string& key) {
-  for (const auto block : blocks) {
-    if (key.starts_with(block)) key.erase(0, block.size());
-  }
-  for (const auto& [core, option] : names) {
-    if (key == core) key = option;
-  }
+  for (const auto block : blocks) key.erase(0, key.starts_with(block) ? block.size() : 0);
+  if (const auto* renamed = quantity::find_or_null(names, key, &Spelling::theirs)) key = renamed->ours;
 }
 
 void put(Settings& settings, std::string_view key, const Setting& because) {

@@ -161,9 +161,8 @@ void take_method(Sheet& sheet, std::string_view usual) {
 
 /// It evaluates where it has something to evaluate on (swift/llm/argument/train_args.py).
 bool validates(const Sheet& sheet) {
-  const Setting* share = sheet.find("split_dataset_ratio");
-  const bool part = share != nullptr && share->text.find_first_of("123456789") != std::string::npos;
-  const bool has_data = part || sheet.find({"val_dataset", "cached_val_dataset"}) != nullptr;
+  const bool has_data =
+      sheet.is_above_zero("split_dataset_ratio") || sheet.find({"val_dataset", "cached_val_dataset"}) != nullptr;
   return has_data && sheet.text({"eval_strategy", "evaluation_strategy"}) != "no";
 }
 

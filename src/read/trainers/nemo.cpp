@@ -1,6 +1,7 @@
 // NeMo 1's files for Hydra (nemo examples/nlp/language_modeling/conf, NeMo-Framework-Launcher): Megatron-LM's arguments
 // below `model`, Lightning's below `trainer`.
 #include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "read/launch/formats.hpp"
 #include "read/trainers/megatron_rules.hpp"
@@ -94,8 +95,7 @@ void rename(Settings& settings) {
   Settings all;
   for (Setting setting : settings.all()) {
     if (setting.key.starts_with(block)) setting.key.erase(0, block.size());
-    const auto* found = std::ranges::find(renamed, setting.key, &Spelling::theirs);
-    if (found != std::end(renamed)) setting.key = found->ours;
+    if (const auto* found = quantity::find_or_null(renamed, setting.key, &Spelling::theirs)) setting.key = found->ours;
     if (setting.text == "???") setting.text.clear();  // OmegaConf: to be said on the command line
     all.put(std::move(setting));
   }

@@ -1,6 +1,7 @@
 #include "read/trainers/run_length.hpp"
 
 #include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/text.hpp"
 
 #include <algorithm>
@@ -31,12 +32,9 @@ std::optional<std::int64_t> cut_in_name(std::string_view name) {
 }
 
 std::vector<std::string> data_sets(const Setting& setting) {
-  std::vector<std::string> names;
-  for (std::string_view rest = setting.text; !rest.empty();) {
-    const auto name = quantity::trim(rest.substr(0, rest.find(',')));
-    rest.remove_prefix(std::min(rest.find(',') == rest.npos ? rest.size() : rest.find(',') + 1, rest.size()));
-    if (!name.empty()) names.emplace_back(name);
-  }
+  const auto name = [](std::string_view piece) { return std::string(quantity::trim(piece)); };
+  auto names = quantity::mapped(quantity::pieces_of(setting.text, ","), name);
+  std::erase(names, std::string());
   return names;
 }
 

@@ -12,11 +12,10 @@ namespace {
 
 /// "torch.bfloat16", "bfloat16", "bf16": the last.
 std::string_view half_or_single(std::string_view name) {
-  if (name.starts_with("torch.")) name.remove_prefix(std::string_view("torch.").size());
+  name = quantity::without_start(name, "torch.");
   if (name == "bfloat16" || name == "bf16") return "bf16";
   if (name == "float16" || name == "fp16" || name == "half") return "fp16";
-  if (name == "float32" || name == "fp32" || name == "float") return "fp32";
-  return {};
+  return name == "float32" || name == "fp32" || name == "float" ? "fp32" : "";
 }
 
 /// A switch that also says "auto" (bf16 where the accelerator has it) or "full".

@@ -1,4 +1,5 @@
 // Which projections carry an adapter, by the names of modules or a pattern of them.
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "read/trainers/torch_rules.hpp"
 
@@ -57,25 +58,17 @@ constexpr Projection projections[] = {
 
 constexpr std::array<std::string_view, 4> everything{"all", "all-linear", "all_linear", "linear"};
 
-bool is_name_char(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 /// What a pattern of names ends with, each of its choices: "q_proj" and "v_proj" of ".*\.(q|v)_proj$".
 std::string names_of_pattern(std::string_view pattern) {
-  for (const std::string_view tail : {"$", ".*"}) {
-    if (pattern.ends_with(tail)) pattern.remove_suffix(tail.size());
-  }
+  pattern = quantity::without_end(quantity::without_end(pattern, "$"), ".*");
   auto begin = pattern.size();
-  while (begin > 0 && is_name_char(pattern[begin - 1])) --begin;
+  while (begin > 0 && quantity::is_name_char(pattern[begin - 1])) --begin;
   const auto end = pattern.substr(begin);
   const auto group = begin > 0 && pattern[begin - 1] == ')' ? pattern.rfind('(', begin - 1) : std::string_view::npos;
   if (group == std::string_view::npos) return std::string(end);
   std::string names;
-  for (auto choices = pattern.substr(group + 1, begin - group - 2); !choices.empty();) {
-    const auto choice = choices.substr(0, choices.find('|'));
+  for (const auto choice : quantity::pieces_of(pattern.substr(group + 1, begin - group - 2), "|")) {
     names.append(choice).append(end).append(",");
-    choices.remove_prefix(std::min(choice.size() + 1, choices.size()));
   }
   return names;
 }
@@ -103,13 +96,11 @@ void take_targets(Sheet& sheet, std::initializer_list<std::string_view> keys) {
   std::string targets;
   std::string unknown;
   for (const auto& name : names_in(*setting)) {
-    if (std::ranges::find(everything, name) != everything.end())
-      return sheet.say("lora_targets", "all-linear", *setting);
+    if (quantity::contains(everything, name)) return sheet.say("lora_targets", "all-linear", *setting);
     const std::string_view last = std::string_view(name).substr(name.rfind('.') + 1);
-    const auto* found = std::ranges::find(projections, last, &Projection::name);
-    const bool known = found != std::end(projections);
-    auto& list = known ? targets : unknown;
-    list.append(list.empty() ? "" : ",").append(known ? found->targets : std::string_view(name));
+    const auto* found = quantity::find_or_null(projections, last, &Projection::name);
+    auto& list = found == nullptr ? unknown : targets;
+    list.append(list.empty() ? "" : ",").append(found == nullptr ? std::string_view(name) : found->targets);
   }
   if (!unknown.empty()) {
     sheet.assume(*setting, targets.empty() ? "all linear layers, for which --lora-targets may say others"

@@ -1,5 +1,6 @@
 #include "read/trainers/torchtitan_model.hpp"
 
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "read/launch/format.hpp"
 
@@ -49,9 +50,7 @@ constexpr Flavor flavors[] = {
 /// Flavors that attend by another kernel, or in chunks, have the shape of those without; names of functions have '_'
 /// where flavors have '-' or '.'.
 std::string_view plain_flavor(std::string_view flavor) {
-  for (const std::string_view kernel : {"_flex_attn", "_flex", "_varlen", "_irope"}) {
-    if (flavor.ends_with(kernel)) flavor.remove_suffix(kernel.size());
-  }
+  for (const auto kernel : {"_flex_attn", "_flex", "_varlen", "_irope"}) flavor = quantity::without_end(flavor, kernel);
   return flavor;
 }
 
@@ -88,9 +87,9 @@ void take_torchtitan_model(Sheet& sheet) {
     sheet.say("compute", std::string(product), *name);
   }
   flavor = plain_flavor(flavor);
-  const auto* found = std::ranges::find_if(
-      flavors, [&](const Flavor& each) { return each.model == module && is_flavor(flavor, each.flavor); });
-  if (found != std::end(flavors)) return sheet.say("model", std::string(found->preset), *name);
+  const auto is_it = [&](const Flavor& each) { return each.model == module && is_flavor(flavor, each.flavor); };
+  if (const auto* found = quantity::find_if_or_null(flavors, is_it))
+    return sheet.say("model", std::string(found->preset), *name);
   sheet.assume(*name, "no public model is known by that name: say --model or the shape");
 }
 

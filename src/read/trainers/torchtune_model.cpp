@@ -3,6 +3,7 @@
 #include "read/trainers/torchtune_model.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "read/launch/format.hpp"
 
@@ -64,10 +65,7 @@ constexpr Spelling losses[] = {
 
 /// Tunings of a model have its shape.
 std::string_view without_tuning(std::string_view name) {
-  for (const std::string_view tuning : {"_instruct", "_base"}) {
-    if (name.ends_with(tuning)) name.remove_suffix(tuning.size());
-  }
-  return name;
+  return quantity::without_end(quantity::without_end(name, "_instruct"), "_base");
 }
 
 /// Other recipes have files of the same form: those that generate, evaluate and quantize train nothing.
@@ -88,8 +86,8 @@ void take_loss(Sheet& sheet) {
   const bool in_chunks =
       loss->text.find("Chunked") != std::string::npos || loss->text.find("LinearCrossEntropy") != std::string::npos;
   if (in_chunks) sheet.say("loss", "chunked", *loss);
-  const auto* found = std::ranges::find(losses, component_name(*loss), &Spelling::theirs);
-  if (found != std::end(losses)) sheet.say("algorithm", std::string(found->ours), *loss);
+  const auto* found = quantity::find_or_null(losses, component_name(*loss), &Spelling::theirs);
+  if (found != nullptr) sheet.say("algorithm", std::string(found->ours), *loss);
 }
 
 /// recipes/ppo_full_finetune_single_device.py: an update takes ppo_batch_size samples, in as many parts as gradients
@@ -118,8 +116,7 @@ void take_torchtune_model(Sheet& sheet) {
   const bool quantized = name.starts_with("qlora_") || sheet.is_on("model.quantize_base");
   const bool adapts = quantized || name.starts_with("lora_");
   if (adapts && name.find("lora_") != std::string::npos) name.erase(0, name.find("lora_") + 5);
-  const auto* found = std::ranges::find(builders, without_tuning(name), &Builder::name);
-  if (found != std::end(builders)) {
+  if (const auto* found = quantity::find_or_null(builders, without_tuning(name), &Builder::name)) {
     sheet.say("model", std::string(found->preset), *component);
   } else {
     sheet.assume(*component, "no public model is known by that name: say --model");

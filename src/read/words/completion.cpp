@@ -1,5 +1,6 @@
 #include "llmcalc/frameworks/layout_rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/spec/layout_rules.hpp"
 #include "llmcalc/spec/node.hpp"
 #include "read/words/draft_steps.hpp"
@@ -35,10 +36,9 @@ std::int64_t exact_share(const QuestionDraft& draft, std::int64_t whole, std::in
 
 /// The term to name when a product of layout degrees does not come out: the first that was given.
 std::string_view given_degree(const QuestionDraft& draft) {
-  for (const std::string_view term : {"tp", "pp", "cp"}) {
-    if (draft.given(term)) return term;
-  }
-  return "dp";
+  constexpr std::string_view degrees[] = {"tp", "pp", "cp"};
+  const auto* given = quantity::find_if_or_null(degrees, [&](std::string_view term) { return draft.given(term); });
+  return given == nullptr ? "dp" : *given;
 }
 
 void complete_sharding(QuestionDraft& draft) {
@@ -203,11 +203,11 @@ void complete_batch(QuestionDraft& draft) {
   draft.derive("global_batch", "micro_batch x grad_accum x dp");
 }
 
+constexpr std::string_view terms_of_kernels[] = {"recompute",     "offload", "loss",    "attention", "optimizer_impl",
+                                                 "fused_kernels", "compile", "reshard", "sp",        "node_dispatch"};
+
 void complete_kernels(QuestionDraft& draft) {
-  for (const auto term : {"recompute", "offload", "loss", "attention", "optimizer_impl", "fused_kernels", "compile",
-                          "reshard", "sp", "node_dispatch"}) {
-    take_default(draft, term);
-  }
+  for (const auto term : terms_of_kernels) take_default(draft, term);
 }
 
 /// Nobody needs to hear of memory in which nothing rests.

@@ -12,8 +12,9 @@ namespace llmcalc::read {
 namespace {
 
 /// "1024x768", or one number for a square.
+using Side = Whole<1, 65'535>;  // what a JPEG can have (ITU-T T.81, table B.2)
+
 spec::ImageSize read_size(std::string_view text, std::string_view place) {
-  using Side = Whole<1, 65'535>;  // what a JPEG can have (ITU-T T.81, table B.2)
   const auto times = text.find_first_of("xX");
   const std::int64_t width = Side::read(text.substr(0, times), place);
   return {width, times == std::string_view::npos ? width : Side::read(text.substr(times + 1), place)};

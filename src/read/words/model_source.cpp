@@ -74,7 +74,7 @@ void take_config(QuestionDraft& draft, const ConfigText& config) {
     const bool is_key = key.pointer.starts_with('/');
     draft.set_origin(key.term, {Source::config, is_key ? config.path + ":" + key.pointer : key.pointer});
   }
-  draft.assumptions.insert(draft.assumptions.end(), read.notes.begin(), read.notes.end());
+  quantity::append(draft.assumptions, read.notes);
 }
 
 template <class Kind>

@@ -11,12 +11,12 @@ namespace llmcalc::read {
 namespace {
 
 /// False of models whose layers are recurrences alone.
-bool has_attention(const spec::Model& model) {
-  return std::ranges::any_of(model.kinds, [](const spec::LayerKind& kind) {
-    const auto* state = std::get_if<spec::StateSpace>(&kind.mixer);
-    return state != nullptr ? state->beside.has_value() : !std::holds_alternative<spec::NoMixer>(kind.mixer);
-  });
+bool attends(const spec::LayerKind& kind) {
+  const auto* state = std::get_if<spec::StateSpace>(&kind.mixer);
+  return state != nullptr ? state->beside.has_value() : !std::holds_alternative<spec::NoMixer>(kind.mixer);
 }
+
+bool has_attention(const spec::Model& model) { return std::ranges::any_of(model.kinds, attends); }
 
 /// Heads are cut whole; of keys and values each rank keeps a copy where there are fewer of them than ranks.
 void check_heads(const QuestionDraft& draft) {
@@ -97,12 +97,10 @@ void check_placement(const QuestionDraft& draft) {
 
 /// Requests a second and requests in flight follow from each other; what is accepted is a share of what is proposed.
 void check_load(const QuestionDraft& draft) {
-  if (draft.given("rate") && draft.given("concurrency")) {
+  if (draft.given("rate") && draft.given("concurrency"))
     draft.contradiction("rate", "concurrency", "as many are in flight as come in the time that one takes");
-  }
-  if (draft.given("accept") && draft.question.serving.options.draft.kind == spec::DraftKind::none) {
+  if (draft.given("accept") && draft.question.serving.options.draft.kind == spec::DraftKind::none)
     draft.contradiction("accept", "draft", "nothing is proposed");
-  }
 }
 
 /// As above, of the model that proposes tokens on the same ranks.

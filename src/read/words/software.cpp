@@ -75,14 +75,9 @@ constexpr std::array<std::string_view, 12> months{"jan", "feb", "mar", "apr", "m
 
 /// Words between separators; a comparison and "@" separate a library from its release.
 std::vector<std::string> words_of(std::string_view text) {
-  constexpr std::string_view separators = " \t\n,;()[]'\"+/=<>~@:&|";
-  std::vector<std::string> words;
-  while (!text.empty()) {
-    const auto end = std::min(text.find_first_of(separators), text.size());
-    if (end > 0) words.push_back(quantity::to_lower(text.substr(0, end)));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return words;
+  const auto lower = [](std::string_view word) { return quantity::to_lower(word); };
+  const auto is_word = [](std::string_view word) { return !word.empty(); };
+  return quantity::mapped_if(quantity::pieces_of(text, " \t\n,;()[]'\"+/=<>~@:&|"), lower, is_word);
 }
 
 /// "core_v0.12.0" and "transformers-4.40.0" are a library and its release in one word.

@@ -12,22 +12,13 @@ bool is_among(std::string_view name, std::span<const std::string_view> names) {
 }
 
 std::vector<std::string> split_list(std::string_view text, std::string_view place) {
-  std::vector<std::string> items;
-  while (true) {
-    const auto comma = text.find(',');
-    const auto item = text.substr(0, comma);
-    if (item.empty()) throw quantity::BadInput(std::string(place), "a list may not have an empty item");
-    items.emplace_back(item);
-    if (comma == std::string_view::npos) return items;
-    text.remove_prefix(comma + 1);
-  }
+  const auto items = quantity::pieces_of(text, ",");
+  const bool has_empty = text.empty() || text.ends_with(',') || quantity::contains(items, "");
+  if (has_empty) throw quantity::BadInput(std::string(place), "a list may not have an empty item");
+  return {items.begin(), items.end()};
 }
 
-std::string join_list(const std::vector<std::string>& items) {
-  std::string text;
-  for (const auto& item : items) text.append(text.empty() ? "" : ",").append(item);
-  return text;
-}
+std::string join_list(const std::vector<std::string>& items) { return quantity::joined(items, ","); }
 
 namespace {
 

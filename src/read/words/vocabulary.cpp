@@ -28,9 +28,8 @@ bool is_shared(const Term& row) { return row.group == TermGroup::model || is_amo
 std::vector<Term> training_rows() {
   std::vector<Term> rows;
   for (const auto group :
-       {model_terms(), structure_terms(), run_terms(), layout_terms(), answer_terms(), operation_terms()}) {
-    rows.insert(rows.end(), group.begin(), group.end());
-  }
+       {model_terms(), structure_terms(), run_terms(), layout_terms(), answer_terms(), operation_terms()})
+    quantity::append(rows, group);
   return rows;
 }
 
@@ -86,9 +85,8 @@ std::string option_name(std::string_view term) {
 }
 
 std::vector<std::string_view> all_term_names() {
-  std::vector<std::string_view> names;
-  for (const Term& row : vocabulary()) names.push_back(row.name);
-  for (const Shorthand& row : shorthand_rows) names.push_back(row.name);
+  auto names = quantity::mapped(vocabulary(), &Term::name);
+  quantity::append(names, quantity::mapped(shorthand_rows, &Shorthand::name));
   return names;
 }
 
