@@ -29,11 +29,12 @@ std::vector<spec::Accelerator> larger_than(const std::optional<spec::Accelerator
   return larger;
 }
 
+constexpr std::array<std::string_view, 10> usual_names{
+    "rtx-4060", "rtx-3060-12", "rtx-5060-ti-16",         "rtx-4090", "rtx-5090",
+    "l40s",     "h100-sxm",    "rtx-pro-6000-blackwell", "h200-sxm", "b200-sxm"};
+
 std::vector<spec::Accelerator> usual_cards(const read::Catalogue& catalogue) {
-  constexpr std::array<std::string_view, 10> names{
-      "rtx-4060", "rtx-3060-12", "rtx-5060-ti-16",         "rtx-4090", "rtx-5090",
-      "l40s",     "h100-sxm",    "rtx-pro-6000-blackwell", "h200-sxm", "b200-sxm"};
-  return quantity::mapped(names, [&](auto name) { return catalogue.accelerator(name, "--gpu").accelerator; });
+  return quantity::mapped(usual_names, [&](auto name) { return catalogue.accelerator(name, "--gpu").accelerator; });
 }
 
 }  // namespace llmcalc::api

@@ -12,11 +12,12 @@ namespace {
 
 using read::Checkpoint;
 
+constexpr std::string_view first_of_three = "-00001-of-00003.gguf";
+
 /// "model-00001-of-00003.gguf" as the part in front of its number; empty where it is no split.
 std::string split_prefix(const std::string& name) {
-  constexpr std::string_view like = "-00001-of-00003.gguf";
-  if (name.size() <= like.size() || !name.ends_with(".gguf")) return {};
-  const auto at = name.size() - like.size();
+  if (name.size() <= first_of_three.size() || !name.ends_with(".gguf")) return {};
+  const auto at = name.size() - first_of_three.size();
   return name.compare(at + 6, 4, "-of-") == 0 ? name.substr(0, at) : std::string();
 }
 

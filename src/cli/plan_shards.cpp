@@ -62,10 +62,11 @@ Enum enum_of(const Json& json) {
   throw BadInput("--merge", "a part has a word number " + json.dump() + ", which there is not");
 }
 
+constexpr std::int64_t most_shards = 1'000'000;
+
 Shard read_shard(const Json& json) {
-  constexpr std::int64_t most = 1'000'000;
   const Shard shard{json.at(0), json.at(1)};
-  if (shard.of >= 1 && shard.of <= most && shard.index >= 0 && shard.index < shard.of) return shard;
+  if (shard.of >= 1 && shard.of <= most_shards && shard.index >= 0 && shard.index < shard.of) return shard;
   throw BadInput("--merge", "there is no part " + json.dump());
 }
 

@@ -24,10 +24,11 @@ constexpr std::int64_t longest_sequence = std::int64_t{1} << 24;
 
 /// Sizes grow in steps of a hundredth of a power of ten, 2.3 %, from 10 million to 100 trillion parameters.
 constexpr std::int64_t size_steps = 700;
+constexpr double smallest_exponent = 7.0;
+constexpr double steps_of_ten = 100.0;
+
 std::int64_t size_of(std::int64_t step) {
-  constexpr double smallest = 7.0;
-  constexpr double steps_of_ten = 100.0;
-  const double exact = std::pow(10.0, smallest + static_cast<double>(step) / steps_of_ten);
+  const double exact = std::pow(10.0, smallest_exponent + static_cast<double>(step) / steps_of_ten);
   const double digits = std::pow(10.0, std::floor(std::log10(exact)) - 2.0);
   return static_cast<std::int64_t>(std::llround(exact / digits) * std::llround(digits));
 }

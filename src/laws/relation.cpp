@@ -205,11 +205,12 @@ bool Solver::takes_part(Variable variable) const {
   return false;
 }
 
+constexpr Variable parts_of_cost[] = {compute, gpus, time, peak, mfu, price};
+
 std::vector<std::string_view> Solver::unknown_costs(Variable unused) const {
-  constexpr Variable costs[] = {compute, gpus, time, peak, mfu, price};
   const auto is_unknown = [&](Variable v) { return (v != price || unused == cost) && !known_[index(v)]; };
   return quantity::mapped_if(
-      costs, [](Variable v) { return facts(v).name; }, is_unknown);
+      parts_of_cost, [](Variable v) { return facts(v).name; }, is_unknown);
 }
 
 }  // namespace llmcalc::laws

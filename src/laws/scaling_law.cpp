@@ -24,13 +24,14 @@ double chinchilla_loss(const Allocation& split, double /*unique_tokens*/) {
 Allocation chinchilla_optimum(double compute, double /*unique_tokens*/) { return optimum(chinchilla_refit, compute); }
 
 // Kaplan et al. 2020, table 2: the joint fit of L(N, D).
+constexpr double kaplan_alpha_n = 0.076;
+constexpr double kaplan_alpha_d = 0.103;
+constexpr double kaplan_critical_params = 6.4e13;
+constexpr double kaplan_critical_tokens = 1.8e13;
+
 double kaplan_loss(const Allocation& split, double /*unique_tokens*/) {
-  constexpr double alpha_n = 0.076;
-  constexpr double alpha_d = 0.103;
-  constexpr double critical_params = 6.4e13;
-  constexpr double critical_tokens = 1.8e13;
-  return std::pow(std::pow(critical_params / split.params, alpha_n / alpha_d) + critical_tokens / split.tokens,
-                  alpha_d);
+  const double by_size = std::pow(kaplan_critical_params / split.params, kaplan_alpha_n / kaplan_alpha_d);
+  return std::pow(by_size + kaplan_critical_tokens / split.tokens, kaplan_alpha_d);
 }
 
 // Kaplan et al. 2020, table 6: N = 1.3e9 C^0.73 with C in PFLOP-days, at batches far below the critical one.

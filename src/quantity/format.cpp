@@ -65,25 +65,22 @@ std::string with_three_digits(double value, std::span<const Step> largest_first)
   return three_digits(value / step.one) + std::string(step.name);
 }
 
+constexpr Step count_steps[] = {{1e13, 1e12, "T", 1}, {1e12, 1e12, "T", 2}, {1e10, 1e9, "B", 1},
+                                {1e9, 1e9, "B", 2},   {1e7, 1e6, "M", 1},   {1e6, 1e6, "M", 2},
+                                {1e4, 1e3, "k", 1},   {1e3, 1e3, "k", 2},   {0, 1, "", 0}};
+
 /// 8.03B, 124.4M: two decimals below ten, one above.
-std::string short_count(double value) {
-  static constexpr Step steps[] = {{1e13, 1e12, "T", 1}, {1e12, 1e12, "T", 2}, {1e10, 1e9, "B", 1},
-                                   {1e9, 1e9, "B", 2},   {1e7, 1e6, "M", 1},   {1e6, 1e6, "M", 2},
-                                   {1e4, 1e3, "k", 1},   {1e3, 1e3, "k", 2},   {0, 1, "", 0}};
-  return with_step(value, steps);
-}
+std::string short_count(double value) { return with_step(value, count_steps); }
 
 }  // namespace
 
-std::string format_gib(Bytes b) {
-  static constexpr double kib = 1024.0;
-  static constexpr Step steps[] = {{kib * kib * kib * kib, kib * kib * kib * kib, " TiB", 1},
-                                   {kib * kib * kib, kib * kib * kib, " GiB", 2},
-                                   {kib * kib, kib * kib, " MiB", 1},
-                                   {kib, kib, " KiB", 1},
-                                   {0, 1, " B", 0}};
-  return with_step(static_cast<double>(in_bytes(b)), steps);
-}
+constexpr Step binary_steps[] = {{0x1p40, 0x1p40, " TiB", 1},
+                                 {0x1p30, 0x1p30, " GiB", 2},
+                                 {0x1p20, 0x1p20, " MiB", 1},
+                                 {0x1p10, 0x1p10, " KiB", 1},
+                                 {0, 1, " B", 0}};
+
+std::string format_gib(Bytes b) { return with_step(static_cast<double>(in_bytes(b)), binary_steps); }
 
 std::string format_gigabytes(Bytes b) { return three_digits(in_gigabytes(b)) + " GB"; }
 
@@ -100,14 +97,13 @@ std::string format_tokens(Tokens t) { return short_count(in_tokens(t)); }
 
 std::string format_flops(Flops f) { return fmt::format("{:.3g} FLOP", in_flops(f)); }
 
-std::string format_rate(FlopRate r) {
-  static constexpr Step steps[] = {{1e19, 1e18, " EFLOP/s", 0},
-                                   {1e16, 1e15, " PFLOP/s", 0},
-                                   {1e12, 1e12, " TFLOP/s", 0},
-                                   {1e9, 1e9, " GFLOP/s", 0},
-                                   {0, 1, " FLOP/s", 0}};
-  return with_three_digits(in_flops_per_second(r), steps);
-}
+constexpr Step rate_steps[] = {{1e19, 1e18, " EFLOP/s", 0},
+                               {1e16, 1e15, " PFLOP/s", 0},
+                               {1e12, 1e12, " TFLOP/s", 0},
+                               {1e9, 1e9, " GFLOP/s", 0},
+                               {0, 1, " FLOP/s", 0}};
+
+std::string format_rate(FlopRate r) { return with_three_digits(in_flops_per_second(r), rate_steps); }
 
 std::string format_bandwidth(Bandwidth b) {
   static constexpr Step steps[] = {
@@ -115,19 +111,19 @@ std::string format_bandwidth(Bandwidth b) {
   return with_three_digits(in_bytes_per_second(b), steps);
 }
 
-std::string format_duration(Seconds s) {
-  static constexpr double minute = 60.0;
-  static constexpr Step steps[] = {{2 * seconds_per_day, seconds_per_day, " days", 0},
-                                   {2 * seconds_per_hour, seconds_per_hour, " h", 0},
-                                   {2 * minute, minute, " min", 0},
-                                   {1, 1, " s", 0},
-                                   {1e-3, 1e-3, " ms", 0},
-                                   {0, 1e-6, " us", 0}};
-  return with_three_digits(in_seconds(s), steps);
-}
+constexpr double minute = 60.0;
+constexpr Step time_steps[] = {{2 * seconds_per_day, seconds_per_day, " days", 0},
+                               {2 * seconds_per_hour, seconds_per_hour, " h", 0},
+                               {2 * minute, minute, " min", 0},
+                               {1, 1, " s", 0},
+                               {1e-3, 1e-3, " ms", 0},
+                               {0, 1e-6, " us", 0}};
+
+std::string format_duration(Seconds s) { return with_three_digits(in_seconds(s), time_steps); }
+
+constexpr double cents_matter_below = 100.0;
 
 std::string format_money(Money m) {
-  constexpr double cents_matter_below = 100.0;
   const double value = in_dollars(m);
   if (std::abs(value) < cents_matter_below) return fmt::format("{}${:.2f}", value < 0 ? "-" : "", std::abs(value));
   return (value < 0 ? "-$" : "$") + fixed(std::abs(value), 0);

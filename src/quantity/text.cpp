@@ -23,14 +23,16 @@ std::string quoted(std::string_view text) {
 
 namespace {
 
+constexpr unsigned char lead_of_second = 0xC2;
+constexpr unsigned char last_of_second = 0x9F;
+
 /// The controls from U+0080 to U+009F in UTF-8, of which terminals obey some like an escape (ECMA-48 section 5.3): two
 /// bytes, the first of which is no other letter's.
 bool is_second_control(std::string_view text, std::size_t at) {
-  constexpr unsigned char lead = 0xC2;
-  constexpr unsigned char last = 0x9F;
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const bool begins = byte(at) == lead && at + 1 < text.size() && byte(at + 1) >= 0x80 && byte(at + 1) <= last;
-  return begins || (at > 0 && byte(at - 1) == lead && byte(at) >= 0x80 && byte(at) <= last);
+  const bool begins =
+      byte(at) == lead_of_second && at + 1 < text.size() && byte(at + 1) >= 0x80 && byte(at + 1) <= last_of_second;
+  return begins || (at > 0 && byte(at - 1) == lead_of_second && byte(at) >= 0x80 && byte(at) <= last_of_second);
 }
 
 }  // namespace
@@ -51,8 +53,9 @@ std::string printable(std::string_view text) {
   return line;
 }
 
+constexpr std::string_view blanks = " \t\r\n";
+
 std::string_view trim(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r\n";
   text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
   text.remove_suffix(text.size() - std::min(text.find_last_not_of(blanks) + 1, text.size()));
   return text;

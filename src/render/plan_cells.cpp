@@ -15,12 +15,14 @@ bool is_switched_on(std::string_view term, std::string_view value) {
   return value == "1" && (term == "node_dispatch" || term == "expert_overlap");
 }
 
+constexpr std::array<std::string_view, 2> always_told{"micro_batch", "dp"};
+constexpr std::array<std::string_view, 2> never_told{"gpu", "gpus"};
+constexpr std::array<std::string_view, 6> unused_values{"", "0", "1", "none", "1f1b", "ring"};
+
 bool is_told(std::string_view term, std::string_view value) {
-  static constexpr std::array<std::string_view, 2> always{"micro_batch", "dp"};
-  static constexpr std::array<std::string_view, 2> never{"gpu", "gpus"};
-  static constexpr std::array<std::string_view, 6> unused{"", "0", "1", "none", "1f1b", "ring"};
   using quantity::contains;
-  return contains(always, term) || is_switched_on(term, value) || (!contains(never, term) && !contains(unused, value));
+  return contains(always_told, term) || is_switched_on(term, value) ||
+         (!contains(never_told, term) && !contains(unused_values, value));
 }
 
 std::string short_name(std::string_view term) {

@@ -41,9 +41,10 @@ std::string lines_text(const laws::ScaleAnswer& answer, const TextStyle& style) 
   return table.render();
 }
 
+constexpr int loss_columns = 24;
+
 /// A bar from the lowest loss of the table (none) to the highest (full).
 std::string loss_bar(const FrontierPoint& point, const std::vector<FrontierPoint>& points) {
-  constexpr int loss_columns = 24;
   const auto [least, most] = std::ranges::minmax(points, {}, [](const auto& p) { return p.loss.value_or(0.0); });
   if (!point.loss || !(*most.loss > *least.loss)) return {};
   return bar((*point.loss - *least.loss) / (*most.loss - *least.loss), loss_columns);

@@ -34,12 +34,13 @@ void add_explanation(Table& table, const answer::Explanation& why, const TextSty
   add("source: ", why.source);
 }
 
+constexpr double whole_from = 1e3;    // below, decimals carry information
+constexpr double whole_until = 1e15;  // from there on an exponent reads better than six groups of figure_digits
+constexpr int figure_digits = 3;
+
 std::string figure_text(double value) {
-  constexpr double whole_from = 1e3;    // below, decimals carry information
-  constexpr double whole_until = 1e15;  // from there on an exponent reads better than six groups of digits
-  constexpr int digits = 3;
   if (value >= whole_from && value < whole_until) return quantity::format_count(std::llround(value));
-  return quantity::format_number(value, digits);
+  return quantity::format_number(value, figure_digits);
 }
 
 std::string verdict_word(trust::VerdictKind kind, const TextStyle& style) {

@@ -23,11 +23,12 @@ struct Sample {
   double excess = 0.0;
 };
 
+constexpr double unreachable = 1e18;
+
 /// The value at which the line through two samples crosses the capacity.
 std::int64_t crossing(const Sample& a, const Sample& b) {
   const double slope = (b.excess - a.excess) / static_cast<double>(b.at - a.at);
   const double at = static_cast<double>(a.at) - a.excess / slope;
-  constexpr double unreachable = 1e18;
   return slope > 0.0 && at < unreachable ? static_cast<std::int64_t>(at) : std::numeric_limits<std::int64_t>::max();
 }
 

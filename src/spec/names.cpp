@@ -10,139 +10,144 @@
 
 namespace llmcalc::spec {
 
+constexpr Named<formats::Dtype> dtype_words[] = {
+    {formats::Dtype::fp64, "fp64"},
+    {formats::Dtype::fp64, "float64"},
+    {formats::Dtype::fp64, "double"},
+    {formats::Dtype::fp32, "fp32"},
+    {formats::Dtype::fp32, "float32"},
+    {formats::Dtype::fp32, "float"},
+    {formats::Dtype::tf32, "tf32"},
+    {formats::Dtype::tf32, "tensorfloat32"},
+    {formats::Dtype::fp16, "fp16"},
+    {formats::Dtype::fp16, "float16"},
+    {formats::Dtype::fp16, "half"},
+    {formats::Dtype::bf16, "bf16"},
+    {formats::Dtype::bf16, "bfloat16"},
+    {formats::Dtype::fp8_e4m3, "fp8-e4m3"},
+    {formats::Dtype::fp8_e4m3, "fp8"},
+    {formats::Dtype::fp8_e4m3, "e4m3"},
+    {formats::Dtype::fp8_e4m3, "float8_e4m3fn"},
+    {formats::Dtype::fp8_e4m3, "fp8_e4m3"},
+    {formats::Dtype::fp8_e5m2, "fp8-e5m2"},
+    {formats::Dtype::fp8_e5m2, "e5m2"},
+    {formats::Dtype::fp8_e5m2, "float8_e5m2"},
+    {formats::Dtype::fp8_e5m2, "fp8_e5m2"},
+    {formats::Dtype::int8, "int8"},
+    {formats::Dtype::int8, "i8"},
+    {formats::Dtype::int4, "int4"},
+    {formats::Dtype::int4, "i4"},
+    {formats::Dtype::nf4, "nf4"},
+    {formats::Dtype::nf4_dq, "nf4-dq"},
+    {formats::Dtype::nf4_dq, "nf4_dq"},
+    {formats::Dtype::fp4, "fp4"},
+    {formats::Dtype::fp4_dq, "fp4-dq"},
+    {formats::Dtype::fp4_dq, "fp4_dq"},
+    {formats::Dtype::int4_gptq, "int4-gptq"},
+    {formats::Dtype::int4_gptq, "gptq"},
+    {formats::Dtype::int4_gptq, "int4-awq"},
+    {formats::Dtype::int4_gptq, "awq"},
+    {formats::Dtype::int8_gptq, "int8-gptq"},
+    {formats::Dtype::mxfp8, "mxfp8"},
+    {formats::Dtype::mxfp4, "mxfp4"},
+    {formats::Dtype::nvfp4, "nvfp4"},
+};
+
 template <>
 std::span<const Named<formats::Dtype>> vocabulary<formats::Dtype>() {
-  using enum formats::Dtype;
-  static constexpr Named<formats::Dtype> words[] = {
-      {fp64, "fp64"},
-      {fp64, "float64"},
-      {fp64, "double"},
-      {fp32, "fp32"},
-      {fp32, "float32"},
-      {fp32, "float"},
-      {tf32, "tf32"},
-      {tf32, "tensorfloat32"},
-      {fp16, "fp16"},
-      {fp16, "float16"},
-      {fp16, "half"},
-      {bf16, "bf16"},
-      {bf16, "bfloat16"},
-      {fp8_e4m3, "fp8-e4m3"},
-      {fp8_e4m3, "fp8"},
-      {fp8_e4m3, "e4m3"},
-      {fp8_e4m3, "float8_e4m3fn"},
-      {fp8_e4m3, "fp8_e4m3"},
-      {fp8_e5m2, "fp8-e5m2"},
-      {fp8_e5m2, "e5m2"},
-      {fp8_e5m2, "float8_e5m2"},
-      {fp8_e5m2, "fp8_e5m2"},
-      {int8, "int8"},
-      {int8, "i8"},
-      {int4, "int4"},
-      {int4, "i4"},
-      {nf4, "nf4"},
-      {nf4_dq, "nf4-dq"},
-      {nf4_dq, "nf4_dq"},
-      {fp4, "fp4"},
-      {fp4_dq, "fp4-dq"},
-      {fp4_dq, "fp4_dq"},
-      {int4_gptq, "int4-gptq"},
-      {int4_gptq, "gptq"},
-      {int4_gptq, "int4-awq"},
-      {int4_gptq, "awq"},
-      {int8_gptq, "int8-gptq"},
-      {mxfp8, "mxfp8"},
-      {mxfp4, "mxfp4"},
-      {nvfp4, "nvfp4"},
-  };
-  return words;
+  return dtype_words;
 }
+
+constexpr Named<Stack> stack_words[] = {
+    {Stack::decoder, "decoder"}, {Stack::encoder, "encoder"}, {Stack::encoder_decoder, "encoder-decoder"}};
 
 template <>
 std::span<const Named<Stack>> vocabulary<Stack>() {
-  using enum Stack;
-  static constexpr Named<Stack> words[] = {
-      {decoder, "decoder"}, {encoder, "encoder"}, {encoder_decoder, "encoder-decoder"}};
-  return words;
+  return stack_words;
 }
+
+constexpr Named<Mlp> mlp_words[] = {
+    {Mlp::gelu, "gelu"},          {Mlp::relu, "relu"},     {Mlp::squared_relu, "squared-relu"},
+    {Mlp::squared_relu, "relu2"}, {Mlp::swiglu, "swiglu"}, {Mlp::geglu, "geglu"},
+    {Mlp::reglu, "reglu"}};
 
 template <>
 std::span<const Named<Mlp>> vocabulary<Mlp>() {
-  using enum Mlp;
-  static constexpr Named<Mlp> words[] = {{gelu, "gelu"},          {relu, "relu"},     {squared_relu, "squared-relu"},
-                                         {squared_relu, "relu2"}, {swiglu, "swiglu"}, {geglu, "geglu"},
-                                         {reglu, "reglu"}};
-  return words;
+  return mlp_words;
 }
+
+constexpr Named<Norm> norm_words[] = {{Norm::layernorm, "layernorm"},
+                                      {Norm::layernorm_no_bias, "layernorm-no-bias"},
+                                      {Norm::layernorm_no_bias, "layernorm_nobias"},
+                                      {Norm::rmsnorm, "rmsnorm"},
+                                      {Norm::nonparametric, "nonparametric"}};
 
 template <>
 std::span<const Named<Norm>> vocabulary<Norm>() {
-  using enum Norm;
-  static constexpr Named<Norm> words[] = {{layernorm, "layernorm"},
-                                          {layernorm_no_bias, "layernorm-no-bias"},
-                                          {layernorm_no_bias, "layernorm_nobias"},
-                                          {rmsnorm, "rmsnorm"},
-                                          {nonparametric, "nonparametric"}};
-  return words;
+  return norm_words;
 }
+
+constexpr Named<Position> position_words[] = {{Position::learned, "learned"},   {Position::learned, "absolute"},
+                                              {Position::rope, "rope"},         {Position::alibi, "alibi"},
+                                              {Position::relative, "relative"}, {Position::relative, "relative_bias"},
+                                              {Position::none, "none"},         {Position::none, "nope"}};
 
 template <>
 std::span<const Named<Position>> vocabulary<Position>() {
-  using enum Position;
-  static constexpr Named<Position> words[] = {{learned, "learned"}, {learned, "absolute"},  {rope, "rope"},
-                                              {alibi, "alibi"},     {relative, "relative"}, {relative, "relative_bias"},
-                                              {none, "none"},       {none, "nope"}};
-  return words;
+  return position_words;
 }
+
+constexpr Named<QkNorm> qk_norm_words[] = {{QkNorm::none, "none"},
+                                           {QkNorm::per_head, "per-head"},
+                                           {QkNorm::per_head, "head"},
+                                           {QkNorm::full_width, "full-width"},
+                                           {QkNorm::full_width, "full"}};
 
 template <>
 std::span<const Named<QkNorm>> vocabulary<QkNorm>() {
-  using enum QkNorm;
-  static constexpr Named<QkNorm> words[] = {
-      {none, "none"}, {per_head, "per-head"}, {per_head, "head"}, {full_width, "full-width"}, {full_width, "full"}};
-  return words;
+  return qk_norm_words;
 }
+
+constexpr Named<Measure> measure_words[] = {{Measure::peak_allocated, "peak_allocated"},
+                                            {Measure::peak_reserved, "peak_reserved"},
+                                            {Measure::nvidia_smi, "nvidia_smi"},
+                                            {Measure::persistent, "persistent"},
+                                            {Measure::fits, "fits"},
+                                            {Measure::oom, "oom"},
+                                            {Measure::step_time, "step_time"},
+                                            {Measure::tokens_per_gpu, "tokens_per_gpu"},
+                                            {Measure::weights, "weights"},
+                                            {Measure::host_weights, "host_weights"},
+                                            {Measure::activation_peak, "activation_peak"},
+                                            {Measure::torch_peak, "torch_peak"},
+                                            {Measure::non_torch, "non_torch"},
+                                            {Measure::cuda_graphs, "cuda_graphs"},
+                                            {Measure::kv_cache, "kv_cache"},
+                                            {Measure::kv_bytes_per_token, "kv_bytes_per_token"},
+                                            {Measure::recurrent_state, "recurrent_state"},
+                                            {Measure::compute_buffer, "compute_buffer"},
+                                            {Measure::device_total, "device_total"},
+                                            {Measure::file_size, "file_size"},
+                                            {Measure::kv_tokens, "kv_tokens"},
+                                            {Measure::max_context, "max_context"},
+                                            {Measure::max_concurrency, "max_concurrency"},
+                                            {Measure::bits_per_weight, "bits_per_weight"},
+                                            {Measure::ttft, "ttft"},
+                                            {Measure::tpot, "tpot"},
+                                            {Measure::decode_tok_s, "decode_tok_s"},
+                                            {Measure::prefill_tok_s, "prefill_tok_s"},
+                                            {Measure::throughput_tok_s, "throughput_tok_s"}};
 
 template <>
 std::span<const Named<Measure>> vocabulary<Measure>() {
-  using enum Measure;
-  static constexpr Named<Measure> words[] = {{peak_allocated, "peak_allocated"},
-                                             {peak_reserved, "peak_reserved"},
-                                             {nvidia_smi, "nvidia_smi"},
-                                             {persistent, "persistent"},
-                                             {fits, "fits"},
-                                             {oom, "oom"},
-                                             {step_time, "step_time"},
-                                             {tokens_per_gpu, "tokens_per_gpu"},
-                                             {weights, "weights"},
-                                             {host_weights, "host_weights"},
-                                             {activation_peak, "activation_peak"},
-                                             {torch_peak, "torch_peak"},
-                                             {non_torch, "non_torch"},
-                                             {cuda_graphs, "cuda_graphs"},
-                                             {kv_cache, "kv_cache"},
-                                             {kv_bytes_per_token, "kv_bytes_per_token"},
-                                             {recurrent_state, "recurrent_state"},
-                                             {compute_buffer, "compute_buffer"},
-                                             {device_total, "device_total"},
-                                             {file_size, "file_size"},
-                                             {kv_tokens, "kv_tokens"},
-                                             {max_context, "max_context"},
-                                             {max_concurrency, "max_concurrency"},
-                                             {bits_per_weight, "bits_per_weight"},
-                                             {ttft, "ttft"},
-                                             {tpot, "tpot"},
-                                             {decode_tok_s, "decode_tok_s"},
-                                             {prefill_tok_s, "prefill_tok_s"},
-                                             {throughput_tok_s, "throughput_tok_s"}};
-  return words;
+  return measure_words;
 }
+
+constexpr Named<Step> step_words[] = {{Step::steady, "steady"}, {Step::first, "first"}};
 
 template <>
 std::span<const Named<Step>> vocabulary<Step>() {
-  using enum Step;
-  static constexpr Named<Step> words[] = {{steady, "steady"}, {first, "first"}};
-  return words;
+  return step_words;
 }
 
 }  // namespace llmcalc::spec

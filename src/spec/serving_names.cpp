@@ -7,36 +7,40 @@
 
 namespace llmcalc::spec {
 
+constexpr Named<Engine> engine_words[] = {{Engine::vllm, "vllm"},           {Engine::sglang, "sglang"},
+                                          {Engine::trtllm, "trtllm"},       {Engine::trtllm, "tensorrt-llm"},
+                                          {Engine::trtllm, "tensorrt"},     {Engine::llama_cpp, "llama.cpp"},
+                                          {Engine::llama_cpp, "llama-cpp"}, {Engine::llama_cpp, "llamacpp"},
+                                          {Engine::llama_cpp, "llama_cpp"}, {Engine::llama_cpp, "ik_llama.cpp"},
+                                          {Engine::llama_cpp, "lmstudio"},  {Engine::llama_cpp, "lm-studio"},
+                                          {Engine::ollama, "ollama"},       {Engine::hf, "hf"},
+                                          {Engine::hf, "transformers"}};
+
 template <>
 std::span<const Named<Engine>> vocabulary<Engine>() {
-  using enum Engine;
-  static constexpr Named<Engine> words[] = {{vllm, "vllm"},           {sglang, "sglang"},
-                                            {trtllm, "trtllm"},       {trtllm, "tensorrt-llm"},
-                                            {trtllm, "tensorrt"},     {llama_cpp, "llama.cpp"},
-                                            {llama_cpp, "llama-cpp"}, {llama_cpp, "llamacpp"},
-                                            {llama_cpp, "llama_cpp"}, {llama_cpp, "ik_llama.cpp"},
-                                            {llama_cpp, "lmstudio"},  {llama_cpp, "lm-studio"},
-                                            {ollama, "ollama"},       {hf, "hf"},
-                                            {hf, "transformers"}};
-  return words;
+  return engine_words;
 }
+
+constexpr Named<CacheType> cache_type_words[] = {
+    {CacheType::automatic, "auto"}, {CacheType::bf16, "bf16"},    {CacheType::bf16, "bfloat16"},
+    {CacheType::f16, "fp16"},       {CacheType::f16, "f16"},      {CacheType::f16, "float16"},
+    {CacheType::f32, "fp32"},       {CacheType::f32, "f32"},      {CacheType::fp8, "fp8"},
+    {CacheType::fp8, "fp8_e4m3"},   {CacheType::fp8, "fp8_e5m2"}, {CacheType::int8, "int8"},
+    {CacheType::nvfp4, "nvfp4"},    {CacheType::q8_0, "q8_0"},    {CacheType::q5_1, "q5_1"},
+    {CacheType::q5_0, "q5_0"},      {CacheType::q4_1, "q4_1"},    {CacheType::q4_0, "q4_0"},
+    {CacheType::iq4_nl, "iq4_nl"}};
 
 template <>
 std::span<const Named<CacheType>> vocabulary<CacheType>() {
-  using enum CacheType;
-  static constexpr Named<CacheType> words[] = {
-      {automatic, "auto"}, {bf16, "bf16"}, {bf16, "bfloat16"}, {f16, "fp16"},     {f16, "f16"},
-      {f16, "float16"},    {f32, "fp32"},  {f32, "f32"},       {fp8, "fp8"},      {fp8, "fp8_e4m3"},
-      {fp8, "fp8_e5m2"},   {int8, "int8"}, {nvfp4, "nvfp4"},   {q8_0, "q8_0"},    {q5_1, "q5_1"},
-      {q5_0, "q5_0"},      {q4_1, "q4_1"}, {q4_0, "q4_0"},     {iq4_nl, "iq4_nl"}};
-  return words;
+  return cache_type_words;
 }
+
+constexpr Named<CardSplit> card_split_words[] = {
+    {CardSplit::layer, "layer"}, {CardSplit::row, "row"}, {CardSplit::tensor, "tensor"}};
 
 template <>
 std::span<const Named<CardSplit>> vocabulary<CardSplit>() {
-  using enum CardSplit;
-  static constexpr Named<CardSplit> words[] = {{layer, "layer"}, {row, "row"}, {tensor, "tensor"}};
-  return words;
+  return card_split_words;
 }
 
 namespace {

@@ -4,187 +4,213 @@
 
 namespace llmcalc::spec {
 
+constexpr Named<Method> method_words[] = {
+    {Method::full, "full"},     {Method::lora, "lora"},           {Method::qlora, "qlora"},
+    {Method::dora, "dora"},     {Method::adalora, "adalora"},     {Method::ia3, "ia3"},
+    {Method::prompt, "prompt"}, {Method::prefix, "prefix"},       {Method::adapter, "adapter"},
+    {Method::galore, "galore"}, {Method::inference, "inference"}, {Method::forward_only, "forward-only"},
+};
+
 template <>
 std::span<const Named<Method>> vocabulary<Method>() {
-  using enum Method;
-  static constexpr Named<Method> words[] = {
-      {full, "full"},       {lora, "lora"},     {qlora, "qlora"},         {dora, "dora"},
-      {adalora, "adalora"}, {ia3, "ia3"},       {prompt, "prompt"},       {prefix, "prefix"},
-      {adapter, "adapter"}, {galore, "galore"}, {inference, "inference"}, {forward_only, "forward-only"},
-  };
-  return words;
+  return method_words;
 }
+
+constexpr Named<Algorithm> algorithm_words[] = {{Algorithm::sft, "sft"},   {Algorithm::dpo, "dpo"},
+                                                {Algorithm::orpo, "orpo"}, {Algorithm::kto, "kto"},
+                                                {Algorithm::ppo, "ppo"},   {Algorithm::grpo, "grpo"}};
 
 template <>
 std::span<const Named<Algorithm>> vocabulary<Algorithm>() {
-  using enum Algorithm;
-  static constexpr Named<Algorithm> words[] = {{sft, "sft"}, {dpo, "dpo"}, {orpo, "orpo"},
-                                               {kto, "kto"}, {ppo, "ppo"}, {grpo, "grpo"}};
-  return words;
+  return algorithm_words;
 }
+
+constexpr Named<Reference> reference_words[] = {{Reference::none, "none"},
+                                                {Reference::model, "model"},
+                                                {Reference::base, "base"},
+                                                {Reference::precomputed, "precomputed"}};
 
 template <>
 std::span<const Named<Reference>> vocabulary<Reference>() {
-  using enum Reference;
-  static constexpr Named<Reference> words[] = {
-      {none, "none"}, {model, "model"}, {base, "base"}, {precomputed, "precomputed"}};
-  return words;
+  return reference_words;
 }
+
+constexpr Named<Optimizer> optimizer_words[] = {
+    {Optimizer::adamw, "adamw"},
+    {Optimizer::adamw, "adam"},
+    {Optimizer::adamw, "adamw_torch"},
+    {Optimizer::adamw, "adamw_torch_fused"},
+    {Optimizer::adamw_8bit, "adamw-8bit"},
+    {Optimizer::adamw_8bit, "adamw8bit"},
+    {Optimizer::adamw_8bit, "adamw_8bit"},
+    {Optimizer::adamw_8bit, "adamw_bnb_8bit"},
+    {Optimizer::adamw_4bit, "adamw-4bit"},
+    {Optimizer::adamw_4bit, "adamw4bit"},
+    {Optimizer::paged_adamw, "paged-adamw"},
+    {Optimizer::paged_adamw, "paged_adamw"},
+    {Optimizer::paged_adamw, "paged_adamw_32bit"},
+    {Optimizer::paged_adamw_8bit, "paged-adamw-8bit"},
+    {Optimizer::paged_adamw_8bit, "paged_adamw_8bit"},
+    {Optimizer::sgd, "sgd"},
+    {Optimizer::sgd_momentum, "sgd-momentum"},
+    {Optimizer::muon, "muon"},
+    {Optimizer::adafactor, "adafactor"},
+    {Optimizer::lion, "lion"},
+    {Optimizer::galore_adamw_8bit, "galore-adamw-8bit"},
+    {Optimizer::galore_adamw_8bit, "galore_adamw_8bit"},
+    {Optimizer::adagrad, "adagrad"},
+    {Optimizer::lamb, "lamb"},
+    {Optimizer::shampoo, "shampoo"},
+    {Optimizer::soap, "soap"},
+    {Optimizer::apollo, "apollo"},
+    {Optimizer::apollo_mini, "apollo-mini"},
+    {Optimizer::apollo_mini, "apollo_mini"},
+    {Optimizer::lomo, "lomo"},
+    {Optimizer::adalomo, "adalomo"},
+    {Optimizer::none, "none"},
+};
 
 template <>
 std::span<const Named<Optimizer>> vocabulary<Optimizer>() {
-  using enum Optimizer;
-  static constexpr Named<Optimizer> words[] = {
-      {adamw, "adamw"},
-      {adamw, "adam"},
-      {adamw, "adamw_torch"},
-      {adamw, "adamw_torch_fused"},
-      {adamw_8bit, "adamw-8bit"},
-      {adamw_8bit, "adamw8bit"},
-      {adamw_8bit, "adamw_8bit"},
-      {adamw_8bit, "adamw_bnb_8bit"},
-      {adamw_4bit, "adamw-4bit"},
-      {adamw_4bit, "adamw4bit"},
-      {paged_adamw, "paged-adamw"},
-      {paged_adamw, "paged_adamw"},
-      {paged_adamw, "paged_adamw_32bit"},
-      {paged_adamw_8bit, "paged-adamw-8bit"},
-      {paged_adamw_8bit, "paged_adamw_8bit"},
-      {sgd, "sgd"},
-      {sgd_momentum, "sgd-momentum"},
-      {muon, "muon"},
-      {adafactor, "adafactor"},
-      {lion, "lion"},
-      {galore_adamw_8bit, "galore-adamw-8bit"},
-      {galore_adamw_8bit, "galore_adamw_8bit"},
-      {adagrad, "adagrad"},
-      {lamb, "lamb"},
-      {shampoo, "shampoo"},
-      {soap, "soap"},
-      {apollo, "apollo"},
-      {apollo_mini, "apollo-mini"},
-      {apollo_mini, "apollo_mini"},
-      {lomo, "lomo"},
-      {adalomo, "adalomo"},
-      {none, "none"},
-  };
-  return words;
+  return optimizer_words;
 }
+
+constexpr Named<OptimizerImpl> optimizer_impl_words[] = {{OptimizerImpl::foreach, "foreach"},
+                                                         {OptimizerImpl::fused, "fused"},
+                                                         {OptimizerImpl::loop, "loop"},
+                                                         {OptimizerImpl::loop, "for-loop"}};
 
 template <>
 std::span<const Named<OptimizerImpl>> vocabulary<OptimizerImpl>() {
-  using enum OptimizerImpl;
-  static constexpr Named<OptimizerImpl> words[] = {
-      {foreach, "foreach"}, {fused, "fused"}, {loop, "loop"}, {loop, "for-loop"}};
-  return words;
+  return optimizer_impl_words;
 }
+
+constexpr Named<RecomputePolicy> recompute_policy_words[] = {
+    {RecomputePolicy::none, "none"}, {RecomputePolicy::selective, "selective"}, {RecomputePolicy::full, "full"}};
 
 template <>
 std::span<const Named<RecomputePolicy>> vocabulary<RecomputePolicy>() {
-  using enum RecomputePolicy;
-  static constexpr Named<RecomputePolicy> words[] = {{none, "none"}, {selective, "selective"}, {full, "full"}};
-  return words;
+  return recompute_policy_words;
 }
+
+constexpr Named<RecomputeLayers> recompute_layers_words[] = {{RecomputeLayers::all, "all"},
+                                                             {RecomputeLayers::every, "every"},
+                                                             {RecomputeLayers::uniform, "uniform"},
+                                                             {RecomputeLayers::block, "block"}};
 
 template <>
 std::span<const Named<RecomputeLayers>> vocabulary<RecomputeLayers>() {
-  using enum RecomputeLayers;
-  static constexpr Named<RecomputeLayers> words[] = {
-      {all, "all"}, {every, "every"}, {uniform, "uniform"}, {block, "block"}};
-  return words;
+  return recompute_layers_words;
 }
+
+constexpr Named<RecomputeModule> recompute_module_words[] = {{RecomputeModule::core_attn, "core_attn"},
+                                                             {RecomputeModule::mlp, "mlp"},
+                                                             {RecomputeModule::moe, "moe"},
+                                                             {RecomputeModule::shared_experts, "shared_experts"},
+                                                             {RecomputeModule::moe_act, "moe_act"},
+                                                             {RecomputeModule::layernorm, "layernorm"},
+                                                             {RecomputeModule::mla_up_proj, "mla_up_proj"}};
 
 template <>
 std::span<const Named<RecomputeModule>> vocabulary<RecomputeModule>() {
-  using enum RecomputeModule;
-  static constexpr Named<RecomputeModule> words[] = {
-      {core_attn, "core_attn"},           {mlp, "mlp"},         {moe, "moe"},
-      {shared_experts, "shared_experts"}, {moe_act, "moe_act"}, {layernorm, "layernorm"},
-      {mla_up_proj, "mla_up_proj"}};
-  return words;
+  return recompute_module_words;
 }
+
+constexpr Named<AttentionKernel> attention_kernel_words[] = {{AttentionKernel::flash, "flash"},
+                                                             {AttentionKernel::flash, "flash-attention"},
+                                                             {AttentionKernel::flash, "flash_attention_2"},
+                                                             {AttentionKernel::sdpa, "sdpa"},
+                                                             {AttentionKernel::eager, "eager"}};
 
 template <>
 std::span<const Named<AttentionKernel>> vocabulary<AttentionKernel>() {
-  using enum AttentionKernel;
-  static constexpr Named<AttentionKernel> words[] = {
-      {flash, "flash"}, {flash, "flash-attention"}, {flash, "flash_attention_2"}, {sdpa, "sdpa"}, {eager, "eager"}};
-  return words;
+  return attention_kernel_words;
 }
+
+constexpr Named<TransformerImpl> transformer_impl_words[] = {
+    {TransformerImpl::transformer_engine, "transformer-engine"},
+    {TransformerImpl::transformer_engine, "transformer_engine"},
+    {TransformerImpl::local, "local"}};
 
 template <>
 std::span<const Named<TransformerImpl>> vocabulary<TransformerImpl>() {
-  using enum TransformerImpl;
-  static constexpr Named<TransformerImpl> words[] = {
-      {transformer_engine, "transformer-engine"}, {transformer_engine, "transformer_engine"}, {local, "local"}};
-  return words;
+  return transformer_impl_words;
 }
+
+constexpr Named<Fp8Scaling> fp8_scaling_words[] = {{Fp8Scaling::tensor, "tensor"},
+                                                   {Fp8Scaling::tensor, "tensorwise"},
+                                                   {Fp8Scaling::row, "row"},
+                                                   {Fp8Scaling::row, "rowwise"}};
 
 template <>
 std::span<const Named<Fp8Scaling>> vocabulary<Fp8Scaling>() {
-  using enum Fp8Scaling;
-  static constexpr Named<Fp8Scaling> words[] = {
-      {tensor, "tensor"}, {tensor, "tensorwise"}, {row, "row"}, {row, "rowwise"}};
-  return words;
+  return fp8_scaling_words;
 }
+
+constexpr Named<Loss> loss_words[] = {
+    {Loss::standard, "standard"},         {Loss::fused, "fused"},
+    {Loss::fused_linear, "fused-linear"}, {Loss::cut, "cut"},
+    {Loss::cut, "cut-cross-entropy"},     {Loss::chunked, "chunked"},
+    {Loss::compiled, "compiled"},         {Loss::vocab_parallel, "vocab-parallel"},
+    {Loss::te_fused, "te-fused"},         {Loss::vocab_parallel_fused, "vocab-parallel-fused"},
+};
 
 template <>
 std::span<const Named<Loss>> vocabulary<Loss>() {
-  using enum Loss;
-  static constexpr Named<Loss> words[] = {
-      {standard, "standard"},         {fused, "fused"},
-      {fused_linear, "fused-linear"}, {cut, "cut"},
-      {cut, "cut-cross-entropy"},     {chunked, "chunked"},
-      {compiled, "compiled"},         {vocab_parallel, "vocab-parallel"},
-      {te_fused, "te-fused"},         {vocab_parallel_fused, "vocab-parallel-fused"},
-  };
-  return words;
+  return loss_words;
 }
+
+constexpr Named<Offload> offload_words[] = {{Offload::none, "none"},
+                                            {Offload::optimizer, "optimizer"},
+                                            {Offload::optimizer_gradients, "optimizer+gradients"},
+                                            {Offload::optimizer_gradients, "gradients+optimizer"},
+                                            {Offload::params, "params"},
+                                            {Offload::params_optimizer, "params+optimizer"},
+                                            {Offload::params_optimizer, "optimizer+params"},
+                                            {Offload::activations, "activations"}};
 
 template <>
 std::span<const Named<Offload>> vocabulary<Offload>() {
-  using enum Offload;
-  static constexpr Named<Offload> words[] = {{none, "none"},
-                                             {optimizer, "optimizer"},
-                                             {optimizer_gradients, "optimizer+gradients"},
-                                             {optimizer_gradients, "gradients+optimizer"},
-                                             {params, "params"},
-                                             {params_optimizer, "params+optimizer"},
-                                             {params_optimizer, "optimizer+params"},
-                                             {activations, "activations"}};
-  return words;
+  return offload_words;
 }
+
+constexpr Named<CudaGraph> cuda_graph_words[] = {{CudaGraph::none, "none"},
+                                                 {CudaGraph::scoped, "scoped"},
+                                                 {CudaGraph::full, "full"},
+                                                 {CudaGraph::full, "full-iteration"},
+                                                 {CudaGraph::full, "full_iteration"}};
 
 template <>
 std::span<const Named<CudaGraph>> vocabulary<CudaGraph>() {
-  using enum CudaGraph;
-  static constexpr Named<CudaGraph> words[] = {
-      {none, "none"}, {scoped, "scoped"}, {full, "full"}, {full, "full-iteration"}, {full, "full_iteration"}};
-  return words;
+  return cuda_graph_words;
 }
+
+constexpr Named<OffloadTarget> offload_target_words[] = {
+    {OffloadTarget::host, "host"}, {OffloadTarget::host, "cpu"}, {OffloadTarget::nvme, "nvme"}};
 
 template <>
 std::span<const Named<OffloadTarget>> vocabulary<OffloadTarget>() {
-  using enum OffloadTarget;
-  static constexpr Named<OffloadTarget> words[] = {{host, "host"}, {host, "cpu"}, {nvme, "nvme"}};
-  return words;
+  return offload_target_words;
 }
+
+constexpr Named<SaveCheckpoint> save_checkpoint_words[] = {
+    {SaveCheckpoint::none, "none"},         {SaveCheckpoint::framework, "framework"},
+    {SaveCheckpoint::full, "full"},         {SaveCheckpoint::full_cpu, "full-cpu"},
+    {SaveCheckpoint::full_cpu, "full_cpu"}, {SaveCheckpoint::sharded, "sharded"},
+    {SaveCheckpoint::async, "async"}};
 
 template <>
 std::span<const Named<SaveCheckpoint>> vocabulary<SaveCheckpoint>() {
-  using enum SaveCheckpoint;
-  static constexpr Named<SaveCheckpoint> words[] = {
-      {none, "none"},         {framework, "framework"}, {full, "full"},  {full_cpu, "full-cpu"},
-      {full_cpu, "full_cpu"}, {sharded, "sharded"},     {async, "async"}};
-  return words;
+  return save_checkpoint_words;
 }
+
+constexpr Named<ActivationModel> activation_model_words[] = {{ActivationModel::program, "program"},
+                                                             {ActivationModel::none, "none"},
+                                                             {ActivationModel::rule_of_thumb, "rule-of-thumb"}};
 
 template <>
 std::span<const Named<ActivationModel>> vocabulary<ActivationModel>() {
-  using enum ActivationModel;
-  static constexpr Named<ActivationModel> words[] = {
-      {program, "program"}, {none, "none"}, {rule_of_thumb, "rule-of-thumb"}};
-  return words;
+  return activation_model_words;
 }
 
 }  // namespace llmcalc::spec

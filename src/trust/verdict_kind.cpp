@@ -31,8 +31,9 @@ bool saturates(const spec::Question& question, Bytes needed, Bytes capacity) {
          static_cast<double>(in_bytes(needed)) * cached >= static_cast<double>(in_bytes(capacity));
 }
 
+constexpr double with_buffers = 1.5;
+
 double host_excess(const spec::Question& question, Bytes of_machine) {
-  constexpr double with_buffers = 1.5;
   const auto capacity = spec::host_capacity_of(question);
   if (!capacity || of_machine == Bytes{}) return -std::numeric_limits<double>::infinity();
   return with_buffers * static_cast<double>(in_bytes(of_machine)) - static_cast<double>(in_bytes(*capacity));

@@ -217,11 +217,12 @@ const GgufValue* Gguf::find(std::string_view key) const {
   return found == metadata.end() ? nullptr : &found->second;
 }
 
+constexpr double most_countable = 9e15;
+
 std::optional<std::uint64_t> Gguf::count(std::string_view key) const {
-  constexpr double most = 9e15;
   const GgufValue* value = find(key);
   const double number = value == nullptr ? -1.0 : value->number.value_or(-1.0);
-  return number >= 0 && number < most ? std::optional(static_cast<std::uint64_t>(number)) : std::nullopt;
+  return number >= 0 && number < most_countable ? std::optional(static_cast<std::uint64_t>(number)) : std::nullopt;
 }
 
 std::string Gguf::text(std::string_view key) const {

@@ -149,10 +149,11 @@ void refuse_open(const std::vector<Given>& open) {
                            fmt::format("say --{}, or write the value out", dashed(open.front().term)));
 }
 
+constexpr std::string_view about_samples[] = {"epochs", "sample_tokens", "packing"};
+
 /// Words of files about samples, whose number nobody says.
 void drop_unused_data(std::vector<Given>& words) {
   if (has_word(words, "samples")) return;
-  constexpr std::string_view about_samples[] = {"epochs", "sample_tokens", "packing"};
   const auto is_about_them = [&](const Given& word) { return quantity::contains(about_samples, word.term); };
   std::erase_if(words, [&](const Given& word) { return is_of_file(word) && is_about_them(word); });
 }

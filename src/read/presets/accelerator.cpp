@@ -20,12 +20,14 @@ void set_usable(Accelerator& gpu, const JsonPlace& value) {
   gpu.memory_usable = quantity::mib(value.integer(most_gib * quantity::kibi));
 }
 
+constexpr std::string_view evidence_words[] = {"verified", "unverified", "heuristic"};
+
 /// "verified": read in nvidia-smi's or the framework's own output; otherwise "unverified" or "heuristic".
 void set_usable_evidence(Accelerator& gpu, const JsonPlace& value) {
-  constexpr std::string_view words[] = {"verified", "unverified", "heuristic"};
   const std::string word = value.string();
-  if (!quantity::contains(words, word)) value.fail("unknown word '" + word + "'", quantity::did_you_mean(word, words));
-  gpu.usable_verified = word == words[0];
+  if (!quantity::contains(evidence_words, word))
+    value.fail("unknown word '" + word + "'", quantity::did_you_mean(word, evidence_words));
+  gpu.usable_verified = word == evidence_words[0];
 }
 
 constexpr Field<Accelerator> memory_fields[] = {

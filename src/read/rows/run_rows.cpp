@@ -65,9 +65,10 @@ std::vector<RunRow> rows_of_yaml(std::string_view text, const std::string& place
 
 }  // namespace
 
+constexpr std::array<std::string_view, 3> endings_of_yaml{".yaml", ".yml", ".json"};
+
 std::vector<RunRow> read_run_rows(std::string_view text, std::string_view place) {
-  constexpr std::array<std::string_view, 3> yaml{".yaml", ".yml", ".json"};
-  const bool is_yaml = std::ranges::any_of(yaml, [&](auto ending) { return place.ends_with(ending); });
+  const bool is_yaml = std::ranges::any_of(endings_of_yaml, [&](auto ending) { return place.ends_with(ending); });
   const std::string path(place);
   return is_yaml ? rows_of_yaml(text, path) : rows_of_csv(text, path);
 }

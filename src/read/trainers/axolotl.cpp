@@ -187,13 +187,14 @@ void take_adapter(Sheet& sheet) {
   if (sheet.is_on("lora_target_linear")) sheet.say("lora_targets", "all-linear", sheet.said("lora_target_linear"));
 }
 
+constexpr Spelling attention_switches[] = {{"flash_attention", "flash"},
+                                           {"sdp_attention", "sdpa"},
+                                           {"eager_attention", "eager"},
+                                           {"xformers_attention", "flash"},
+                                           {"flex_attention", "sdpa"}};
+
 void take_attention(Sheet& sheet) {
-  constexpr Spelling switches[] = {{"flash_attention", "flash"},
-                                   {"sdp_attention", "sdpa"},
-                                   {"eager_attention", "eager"},
-                                   {"xformers_attention", "flash"},
-                                   {"flex_attention", "sdpa"}};
-  for (const auto& [key, kernel] : switches) {
+  for (const auto& [key, kernel] : attention_switches) {
     if (sheet.is_on(key)) return sheet.say("attention", std::string(kernel), sheet.said(key));
   }
 }

@@ -83,10 +83,11 @@ constexpr FormatRow rows[] = {
 
 constexpr std::span<const FormatRow> tables[] = {rows};
 
+constexpr std::string_view own_keys[] = {"zero_optimization.stage", "train_micro_batch_size_per_gpu", "bf16.enabled",
+                                         "fp16.enabled"};
+
 bool recognizes(const Settings& settings) {
-  constexpr std::string_view own[] = {"zero_optimization.stage", "train_micro_batch_size_per_gpu", "bf16.enabled",
-                                      "fp16.enabled"};
-  const bool has_own = std::ranges::any_of(own, [&](std::string_view key) { return settings.has(key); });
+  const bool has_own = std::ranges::any_of(own_keys, [&](std::string_view key) { return settings.has(key); });
   return has_own || (settings.has("train_batch_size") && settings.has("optimizer.type"));
 }
 
