@@ -1,6 +1,7 @@
 // libcurl is loaded when the first request is made: a run that needs no network does not pay for it.
 #include "cli/http.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/text.hpp"
 
 #include <fmt/format.h>
 
@@ -102,22 +103,22 @@ std::string_view next_link(std::string_view links) {
   return begin == std::string_view::npos ? std::string_view() : links.substr(begin + 1, end - begin - 1);
 }
 
+/// Leaves the number as it is where the text says none.
+template <class Number>
+void read_number(std::string_view text, Number& number) {
+  number = quantity::take_number<Number>(text).value_or(number);
+}
+
 std::size_t take_header(char* data, std::size_t, std::size_t count, void* into) {
   auto& transfer = *static_cast<Transfer*>(into);
   const std::string_view line(data, count);
   if (const auto code = value_of(line, "x-error-code"); !code.empty()) transfer.response.error_code = code;
   if (const auto url = value_of(line, "location"); !url.empty()) transfer.location = url;
   if (const auto links = value_of(line, "link"); !links.empty()) transfer.response.next = next_link(links);
-  if (const auto wait = value_of(line, "retry-after"); !wait.empty()) {
-    std::from_chars(wait.data(), wait.data() + wait.size(), transfer.retry_after);
-  }
-  if (const auto length = value_of(line, "content-length"); !length.empty()) {
-    std::from_chars(length.data(), length.data() + length.size(), transfer.length);
-  }
-  if (const auto range = value_of(line, "content-range"); !range.empty()) {
-    const auto whole = range.substr(range.find('/') + 1);
-    std::from_chars(whole.data(), whole.data() + whole.size(), transfer.response.size);
-  }
+  read_number(value_of(line, "retry-after"), transfer.retry_after);
+  read_number(value_of(line, "content-length"), transfer.length);
+  const auto range = value_of(line, "content-range");
+  read_number(range.substr(range.find('/') + 1), transfer.response.size);
   return count;
 }
 
@@ -127,6 +128,21 @@ std::string_view host_of(std::string_view url) {
   return url.substr(0, url.find('/', scheme + 3));
 }
 
+/// The token is the Hub's alone.
+curl_slist* own_headers(const std::string& url, const HubEnvironment& hub) {
+  const bool is_hub = host_of(url) == host_of(hub.endpoint);
+  return hub.token.empty() || !is_hub ? nullptr
+                                      : curl().append(nullptr, ("Authorization: Bearer " + hub.token).c_str());
+}
+
+void set_protocols(const auto& set) {
+#if LIBCURL_VERSION_NUM >= 0x075500
+  set(CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+  set(CURLOPT_PROTOCOLS, long{CURLPROTO_HTTP | CURLPROTO_HTTPS});
+#endif
+}
+
 /// One request without following redirects.
 Transfer perform(const std::string& url, const HubEnvironment& hub, const HttpRequest& request) {
   const Curl& library = curl();
@@ -134,20 +150,12 @@ Transfer perform(const std::string& url, const HubEnvironment& hub, const HttpRe
   if (!handle) throw BadInput("network", "libcurl does not start");
   Transfer transfer;
   transfer.most = request.most;
-  curl_slist* list = nullptr;
-  if (!hub.token.empty() && host_of(url) == host_of(hub.endpoint)) {
-    list = library.append(list, ("Authorization: Bearer " + hub.token).c_str());
-  }
-  const std::unique_ptr<curl_slist, decltype(library.free_list)> headers(list, library.free_list);
+  const std::unique_ptr<curl_slist, decltype(library.free_list)> headers(own_headers(url, hub), library.free_list);
   const std::string range = fmt::format("0-{}", request.most - 1);
   constexpr long slowest = 1;  // bytes a second over the whole time-out
   const auto set = [&](CURLoption option, auto value) { library.set(handle.get(), option, value); };
   set(CURLOPT_URL, url.c_str());
-#if LIBCURL_VERSION_NUM >= 0x075500
-  set(CURLOPT_PROTOCOLS_STR, "http,https");
-#else
-  set(CURLOPT_PROTOCOLS, long{CURLPROTO_HTTP | CURLPROTO_HTTPS});
-#endif
+  set_protocols(set);
   set(CURLOPT_USERAGENT, "llmcalc");
   set(CURLOPT_HTTPHEADER, headers.get());
   set(CURLOPT_CONNECTTIMEOUT, hub.timeout);

@@ -83,11 +83,11 @@ std::string token() {
 }
 
 long seconds(const char* name, long otherwise) {
-  const auto text = variable(name);
-  long value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
   constexpr long longest = 3600;
-  return read.ec == std::errc() && value > 0 && value <= longest ? value : otherwise;
+  const std::string said = variable(name);
+  std::string_view text = said;
+  const long value = quantity::take_number<long>(text).value_or(0);
+  return value > 0 && value <= longest ? value : otherwise;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "llmcalc/serving/engine.hpp"
 
+#include "llmcalc/quantity/text.hpp"
 #include "llmcalc/serving/forward.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "serving/engines.hpp"
@@ -15,15 +16,7 @@ using quantity::Bytes;
 
 namespace {
 
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 /// The number at the beginning, which is then dropped; 0 where there is none.
-std::int64_t take_number(std::string_view& text) {
-  std::int64_t number = 0;
-  const auto* end = std::from_chars(text.data(), text.data() + text.size(), number).ptr;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return number;
-}
 
 }  // namespace
 
@@ -35,12 +28,12 @@ std::span<const EngineRow> all_engines() {
 const EngineRow& row_of(spec::Engine engine) { return *std::ranges::find(all_engines(), engine, &EngineRow::engine); }
 
 EngineRelease parse_release(std::string_view text) {
-  while (!text.empty() && !is_digit(text.front())) text.remove_prefix(1);
+  while (!text.empty() && !quantity::is_digit(text.front())) text.remove_prefix(1);
   EngineRelease release;
-  release.major = take_number(text);
+  release.major = quantity::take_number<std::int64_t>(text).value_or(0);
   if (text.empty() || (text.front() != '.' && text.front() != '-')) return release;
   text.remove_prefix(1);
-  release.minor = take_number(text);
+  release.minor = quantity::take_number<std::int64_t>(text).value_or(0);
   return release;
 }
 

@@ -50,3 +50,11 @@ TEST_CASE("a number is digits alone, and at least one") {
   CHECK_FALSE(is_number("-1"));
   CHECK_FALSE(is_number("1.5"));
 }
+
+TEST_CASE("a number is taken off the beginning of a text") {
+  std::string_view text = "128GB";
+  CHECK(take_number<int>(text) == 128);
+  CHECK(text == "GB");
+  CHECK_FALSE(take_number<int>(text));
+  CHECK(text == "GB");
+}

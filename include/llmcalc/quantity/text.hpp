@@ -1,8 +1,11 @@
 // Letters of what people write, before anything is read into them.
 #pragma once
 
+#include <charconv>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace llmcalc::quantity {
@@ -37,6 +40,16 @@ std::string_view without_end(std::string_view text, std::string_view end);
 
 /// What stands before the first of the separators, or all; both are taken off the text.
 std::string_view take_until(std::string_view& text, std::string_view separators);
+
+/// The number that a text begins with, taken off it; nothing where it begins with none.
+template <class Number>
+std::optional<Number> take_number(std::string_view& text) {
+  Number number{};
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (read.ec != std::errc()) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()));
+  return number;
+}
 
 /// All that stands between separators, empty texts too.
 std::vector<std::string_view> pieces_of(std::string_view text, std::string_view separators);

@@ -1,5 +1,6 @@
 // The model that GGUF's metadata describes: its keys are those of config.json under other names
 // (llama.cpp src/llama-arch.cpp, convert_hf_to_gguf.py), so the families of config.json say the rest.
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "read/checkpoint/gguf.hpp"
 
@@ -95,12 +96,11 @@ bool varies(const Gguf& file, const std::string& key) {
 }
 
 bool has_tensor(const Gguf& file, std::string_view name) {
-  return std::ranges::any_of(file.tensors, [&](const GgufTensor& tensor) { return tensor.name == name; });
+  return quantity::contains(file.tensors, name, &GgufTensor::name);
 }
 
 const GgufTensor* embedding(const Gguf& file) {
-  const auto found = std::ranges::find(file.tensors, "token_embd.weight", &GgufTensor::name);
-  return found == file.tensors.end() ? nullptr : &*found;
+  return quantity::find_or_null(file.tensors, "token_embd.weight", &GgufTensor::name);
 }
 
 /// Rows of the token table; of a shard without it the tokens of the vocabulary.
@@ -128,8 +128,8 @@ std::string model_type_of(const std::string& architecture, const Gguf& file) {
   if (architecture == "deepseek2") {
     return file.count(architecture + ".attention.q_lora_rank").value_or(0) > 0 ? "deepseek_v3" : "deepseek_v2";
   }
-  const auto* found = std::ranges::find(architectures, std::string_view(architecture), &Architecture::gguf);
-  return found == std::end(architectures) ? std::string() : std::string(found->model_type);
+  const auto* found = quantity::find_or_null(architectures, architecture, &Architecture::gguf);
+  return found == nullptr ? std::string() : std::string(found->model_type);
 }
 
 }  // namespace

@@ -1,8 +1,12 @@
 #include "read/checkpoint/tensor_names.hpp"
 
+#include "llmcalc/quantity/lists.hpp"
+#include "llmcalc/quantity/text.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <utility>
 
 namespace llmcalc::read {
 namespace {
@@ -43,20 +47,58 @@ bool is_beside(std::string_view name) {
 }
 
 const StoredTensor* ending_with(const std::vector<StoredTensor>& tensors, std::string_view ending) {
-  const auto found = std::ranges::find_if(tensors, [&](const auto& tensor) { return tensor.name.ends_with(ending); });
-  return found == tensors.end() ? nullptr : &*found;
+  return quantity::find_if_or_null(tensors, [&](const auto& tensor) { return tensor.name.ends_with(ending); });
 }
+
+constexpr std::uint64_t most_layers = 100'000;
 
 /// The number behind "layers." in a name, and one more.
 std::uint64_t layers_until(std::string_view name) {
   constexpr std::string_view layers = "layers.";
   const auto at = name.find(layers);
   if (at == std::string_view::npos) return 0;
-  const auto digits = name.substr(at + layers.size());
-  std::uint64_t index = 0;
-  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), index);
-  constexpr std::uint64_t most = 100'000;
-  return read.ec == std::errc() && index < most ? index + 1 : 0;
+  name.remove_prefix(at + layers.size());
+  const auto index = quantity::take_number<std::uint64_t>(name);
+  return index && *index < most_layers ? *index + 1 : 0;
+}
+
+const Packing* packing_of(const StoredTensor& tensor) {
+  const auto is_it = [&](const Packing& each) {
+    return tensor.type == each.type && tensor.name.ends_with(each.ending);
+  };
+  return quantity::find_if_or_null(packings, is_it);
+}
+
+bool is_matrix(const StoredTensor* tensor) { return tensor != nullptr && tensor->shape.size() == 2; }
+
+/// The tensors of a layer as Llama and its heirs call them.
+struct LlamaTensors {
+  explicit LlamaTensors(const std::vector<StoredTensor>& tensors);
+  /// All are there, and heads of that width divide them.
+  bool tell_shape() const;
+
+  std::uint64_t layers = 0;
+  const StoredTensor* table;
+  const StoredTensor* query;
+  const StoredTensor* key;
+  const StoredTensor* gate;
+  const StoredTensor* norm;  ///< of each query
+  std::uint64_t head = 128;  ///< Llama 2 and 3, Mistral, Qwen: where no norm says it, the names do not either
+};
+
+LlamaTensors::LlamaTensors(const std::vector<StoredTensor>& tensors)
+    : table(ending_with(tensors, "embed_tokens.weight")),
+      query(ending_with(tensors, "self_attn.q_proj.weight")),
+      key(ending_with(tensors, "self_attn.k_proj.weight")),
+      gate(ending_with(tensors, "mlp.gate_proj.weight")),
+      norm(ending_with(tensors, "self_attn.q_norm.weight")) {
+  for (const auto& tensor : tensors) layers = std::max(layers, layers_until(tensor.name));
+  if (norm != nullptr && norm->shape.size() == 1) head = norm->shape[0];
+}
+
+bool LlamaTensors::tell_shape() const {
+  const bool there = layers > 0 && is_matrix(table) && is_matrix(query) && is_matrix(key) && is_matrix(gate);
+  return there && head > 0 && query->shape[0] % head == 0 && key->shape[0] % head == 0;
 }
 
 }  // namespace
@@ -64,50 +106,29 @@ std::uint64_t layers_until(std::string_view name) {
 std::optional<std::uint64_t> parameters_of(const StoredTensor& tensor) {
   if (is_beside(tensor.name)) return 0;
   if (tensor.type == "F4") return tensor.elements;
-  for (const Packing& packing : packings) {
-    if (tensor.type == packing.type && tensor.name.ends_with(packing.ending)) return tensor.elements * packing.weights;
-  }
+  if (const Packing* packing = packing_of(tensor)) return tensor.elements * packing->weights;
   const bool packed = tensor.type == "I32" || tensor.type == "U8" || tensor.type == "I64";
   return packed ? std::nullopt : std::optional(tensor.elements);
 }
 
 std::vector<Given> shape_words(const std::vector<StoredTensor>& tensors, std::string_view place) {
-  std::uint64_t layers = 0;
-  for (const auto& tensor : tensors) layers = std::max(layers, layers_until(tensor.name));
-  const StoredTensor* table = ending_with(tensors, "embed_tokens.weight");
-  const StoredTensor* query = ending_with(tensors, "self_attn.q_proj.weight");
-  const StoredTensor* key = ending_with(tensors, "self_attn.k_proj.weight");
-  const StoredTensor* gate = ending_with(tensors, "mlp.gate_proj.weight");
-  const auto is_matrix = [](const StoredTensor* tensor) { return tensor != nullptr && tensor->shape.size() == 2; };
-  if (layers == 0 || !is_matrix(table) || !is_matrix(query) || !is_matrix(key) || !is_matrix(gate)) return {};
-
-  constexpr std::uint64_t usual_head = 128;  // Llama 2 and 3, Mistral, Qwen: the names do not say it
-  const StoredTensor* norm = ending_with(tensors, "self_attn.q_norm.weight");
-  const std::uint64_t head = norm != nullptr && norm->shape.size() == 1 ? norm->shape[0] : usual_head;
-  if (head == 0 || query->shape[0] % head != 0 || key->shape[0] % head != 0) return {};
-
+  const LlamaTensors of(tensors);
+  if (!of.tell_shape()) return {};
   std::vector<Given> words;
-  const auto say = [&](std::string_view term, std::uint64_t value, const StoredTensor& because) {
-    words.push_back(
-        {std::string(term), std::to_string(value), {Source::file, std::string(place) + ":" + because.name}});
+  const auto say = [&](std::string_view term, std::string text, const StoredTensor& because) {
+    words.push_back({std::string(term), std::move(text), {Source::file, std::string(place) + ":" + because.name}});
   };
-  say("layers", layers, *query);
-  say("hidden", table->shape[1], *table);
-  say("heads", query->shape[0] / head, *query);
-  say("kv_heads", key->shape[0] / head, *key);
-  say("head_dim", head, norm == nullptr ? *query : *norm);
-  say("ffn", gate->shape[0], *gate);
-  say("vocab", table->shape[0], *table);
+  say("layers", std::to_string(of.layers), *of.query);
+  say("hidden", std::to_string(of.table->shape[1]), *of.table);
+  say("heads", std::to_string(of.query->shape[0] / of.head), *of.query);
+  say("kv_heads", std::to_string(of.key->shape[0] / of.head), *of.key);
+  say("head_dim", std::to_string(of.head), of.norm == nullptr ? *of.query : *of.norm);
+  say("ffn", std::to_string(of.gate->shape[0]), *of.gate);
+  say("vocab", std::to_string(of.table->shape[0]), *of.table);
   const StoredTensor* output = ending_with(tensors, "lm_head.weight");
-  say("tied", output == nullptr ? 1 : 0, output == nullptr ? *table : *output);
-  if (norm != nullptr) {
-    say("qk_norm", 0, *norm);
-    words.back().text = "per-head";
-  }
-  if (const StoredTensor* bias = ending_with(tensors, "self_attn.q_proj.bias")) {
-    say("bias", 0, *bias);
-    words.back().text = "qkv";
-  }
+  say("tied", output == nullptr ? "1" : "0", output == nullptr ? *of.table : *output);
+  if (of.norm != nullptr) say("qk_norm", "per-head", *of.norm);
+  if (const StoredTensor* bias = ending_with(tensors, "self_attn.q_proj.bias")) say("bias", "qkv", *bias);
   return words;
 }
 

@@ -1,6 +1,7 @@
 #include "read/shell/command.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/text.hpp"
 #include "read/shell/containers.hpp"
 #include "read/shell/launchers.hpp"
@@ -213,12 +214,27 @@ LaunchCommand unwrapped(const ShellCommand& command, std::string_view place, int
   return Unwrapper(command, place, depth).unwrap();
 }
 
+/// Behind a value, a variable that nobody set may hold options, or nothing.
+bool is_value(const ShellWord& word, bool is_first) {
+  const bool holds_any = !word.text.empty() || word.unknown.empty();
+  return !is_option(word.text) && (is_first || (holds_any && !is_assignment(word.text)));
+}
+
+/// The values behind an option, of which there may be several; without any it is a switch.
+void take_values(const std::vector<ShellWord>& words, std::size_t& at, Setting& setting) {
+  while (at + 1 < words.size() && is_value(words[at + 1], setting.items.empty())) {
+    const ShellWord& value = words[++at];
+    setting.items.push_back(value.text);
+    if (!value.unknown.empty()) setting.unknown = value.unknown;
+  }
+  setting.text = setting.items.empty() ? "true" : quantity::joined(setting.items, ",");
+  if (setting.items.size() < 2) setting.items.clear();
+}
+
 }  // namespace
 
 std::string_view base_name(std::string_view path) {
-  const auto name = path.substr(path.rfind('/') + 1);
-  constexpr std::string_view windows = ".exe";
-  return name.ends_with(windows) ? name.substr(0, name.size() - windows.size()) : name;
+  return quantity::without_end(path.substr(path.rfind('/') + 1), ".exe");
 }
 
 std::string place_of(std::string_view place, const ShellWord& word, std::string_view flag) {
@@ -232,31 +248,15 @@ Options options_of(const std::vector<ShellWord>& words, std::size_t from, std::s
   Options options;
   for (std::size_t at = from; at < words.size(); ++at) {
     const ShellWord& word = words[at];
-    const auto equals = word.text.find('=');
-    const bool option = is_option(word.text);
-    if (!option && (equals == std::string::npos || !is_assignment(word.text))) {
+    if (!is_option(word.text) && !is_assignment(word.text)) {
       options.positional.push_back(word);
       continue;
     }
+    const auto equals = word.text.find('=');
     const std::string flag = word.text.substr(0, equals);
     Setting setting{with_underscores(without_dashes(flag)), {}, {}, place_of(place, word, flag), word.unknown};
-    if (equals != std::string::npos) {
-      setting.text = word.text.substr(equals + 1);
-    } else {
-      // Behind a value, a variable that nobody set may hold options, or nothing.
-      const auto is_value = [&](const ShellWord& next) {
-        const bool any = !next.text.empty() || next.unknown.empty();
-        return !is_option(next.text) && (setting.items.empty() || (any && !is_assignment(next.text)));
-      };
-      while (at + 1 < words.size() && is_value(words[at + 1])) {
-        const ShellWord& value = words[++at];
-        setting.text.append(setting.items.empty() ? "" : ",").append(value.text);
-        setting.items.push_back(value.text);
-        if (!value.unknown.empty()) setting.unknown = value.unknown;
-      }
-      if (setting.items.empty()) setting.text = "true";
-      if (setting.items.size() < 2) setting.items.clear();
-    }
+    if (equals == std::string::npos) take_values(words, at, setting);
+    if (equals != std::string::npos) setting.text = word.text.substr(equals + 1);
     options.settings.put(std::move(setting));
   }
   return options;

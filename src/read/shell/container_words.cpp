@@ -89,9 +89,8 @@ const Node* below(const Node* node, std::initializer_list<std::string_view> keys
 
 int line_of(const std::string& where) {
   const auto colon = where.rfind(':');
-  int line = 0;
-  if (colon != std::string::npos) std::from_chars(where.data() + colon + 1, where.data() + where.size(), line);
-  return line;
+  auto line = std::string_view(where).substr(colon == std::string::npos ? where.size() : colon + 1);
+  return quantity::take_number<int>(line).value_or(0);
 }
 
 void put(LaunchCommand& launch, std::string_view key, std::string text, const std::string& where) {

@@ -46,16 +46,42 @@ std::string version_of(const std::string& image) {
   return std::string(quantity::without_end(tag, ".sif"));
 }
 
+/// "NAME=value" as a variable of the container.
+void put_variable(std::string_view text, const std::string& where, Settings& options) {
+  const auto equals = text.find('=');
+  if (equals == std::string_view::npos) return;
+  const std::string value(text.substr(equals + 1));
+  options.put({"environment." + std::string(text.substr(0, equals)), value, {}, where, {}});
+}
+
+/// What stands behind "=", or in the next word, which is taken with it.
+std::string docker_value(const std::vector<ShellWord>& words, std::size_t flag_size, std::size_t& at) {
+  const std::string& text = words[at].text;
+  if (flag_size < text.size()) return text.substr(flag_size + 1);
+  const bool bare = quantity::contains(bare_options, text);
+  return bare || at + 1 >= words.size() ? std::string() : words[++at].text;
+}
+
+void take_docker_option(const std::vector<ShellWord>& words, std::string_view place, std::size_t& at,
+                        Settings& options) {
+  const std::string flag = words[at].text.substr(0, words[at].text.find('='));
+  const std::string where = place_of(place, words[at], flag);
+  const std::string value = docker_value(words, flag.size(), at);
+  if (flag == "-e" || flag == "--env") put_variable(value, where, options);
+  if (flag == "--gpus") options.put({"container.gpus", count_of(value), {}, where, {}});
+  ++at;
+}
+
 }  // namespace
 
 LaunchCommand container_launch(const ShellWord& image, std::vector<ShellWord> words, std::string_view place) {
   LaunchCommand launch;
-  const auto* known =
-      std::ranges::find_if(images, [&](const Image& each) { return image.text.find(each.name) != std::string::npos; });
+  const auto* known = quantity::find_if_or_null(
+      images, [&](const Image& each) { return image.text.find(each.name) != std::string::npos; });
   const bool is_program = !words.empty() && words.front().unknown.empty() && !words.front().text.starts_with('-') &&
                           words.front().text.find('/') == std::string::npos;
   const bool named = !words.empty() && (is_program || words.front().text.starts_with("/"));
-  if (known != std::end(images) && !named) {
+  if (known != nullptr && !named) {
     for (auto& word : words_of(known->program, image.line)) launch.words.push_back(std::move(word));
   }
   for (auto& word : words) launch.words.push_back(std::move(word));
@@ -80,23 +106,7 @@ std::vector<ShellWord> without_shell(std::vector<ShellWord> words, std::string_v
 LaunchCommand docker_launch(const std::vector<ShellWord>& words, std::size_t from, std::string_view place) {
   Settings options;
   std::size_t at = from;
-  while (at < words.size() && words[at].text.starts_with('-')) {
-    const std::string flag = words[at].text.substr(0, words[at].text.find('='));
-    const std::string where = place_of(place, words[at], flag);
-    const bool bare = std::ranges::find(bare_options, words[at].text) != bare_options.end();
-    std::string value;
-    if (flag.size() < words[at].text.size()) {
-      value = words[at].text.substr(flag.size() + 1);
-    } else if (!bare && at + 1 < words.size()) {
-      value = words[++at].text;
-    }
-    const bool sets = (flag == "-e" || flag == "--env") && value.find('=') != std::string::npos;
-    if (sets)
-      options.put(
-          {"environment." + value.substr(0, value.find('=')), value.substr(value.find('=') + 1), {}, where, {}});
-    if (flag == "--gpus") options.put({"container.gpus", count_of(value), {}, where, {}});
-    ++at;
-  }
+  while (at < words.size() && words[at].text.starts_with('-')) take_docker_option(words, place, at, options);
   if (at >= words.size()) return {};
   LaunchCommand launch =
       container_launch(words[at], {words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end()}, place);

@@ -80,12 +80,17 @@ std::string_view image_of_format(const Node& model) {
   return known ? "vllm" : "";
 }
 
+/// The image of a container as a word of a command, or what runs without one.
+ShellWord image_word(const Node* image, std::string_view otherwise, const Node& because) {
+  if (image != nullptr) return {image->text, line_of(image->where), {}};
+  return {std::string(otherwise), line_of(because.where), {}};
+}
+
 /// A runtime's arguments come first, the service's own behind them (pkg/controller/v1beta1/inferenceservice/utils,
 /// MergeRuntimeContainers).
 LaunchCommand model_launch(const Node& predictor, const Node& model, const Node* runtime, std::string_view place) {
   const Node* image = runtime == nullptr ? nullptr : runtime->find("image");
-  const ShellWord name = image == nullptr ? ShellWord{std::string(image_of_format(model)), line_of(model.where), {}}
-                                          : ShellWord{image->text, line_of(image->where), {}};
+  const ShellWord name = image_word(image, image_of_format(model), model);
   if (name.text.empty()) return {};
   auto words = runtime == nullptr ? std::vector<ShellWord>() : container_words(*runtime, place);
   for (auto& word : container_words(model, place)) words.push_back(std::move(word));
@@ -101,27 +106,28 @@ LaunchCommand model_launch(const Node& predictor, const Node& model, const Node*
   return launch;
 }
 
-/// config/llmisvcconfig: `vllm serve`, with how it is spread and what VLLM_ADDITIONAL_ARGS adds.
-LaunchCommand llm_launch(const Node& spec, std::string_view place) {
+const Node& first_container(const Node& spec) {
+  static const Node none;
   const Node* containers = below(&spec, {"template", "containers"});
-  const Node none;
-  const Node& container = containers == nullptr || containers->items.empty() ? none : containers->items.front();
-  const Node* image = container.find("image");
-  const ShellWord name =
-      image == nullptr ? ShellWord{"vllm", line_of(spec.where), {}} : ShellWord{image->text, line_of(image->where), {}};
-  LaunchCommand launch = container_launch(name, container_words(container, place), place);
-  take_variables(container, launch);
-  take_accelerators(container, launch);
-  if (const Setting* added = launch.launcher.find("environment.VLLM_ADDITIONAL_ARGS")) {
-    for (auto& command : parse_shell(added->text, place).commands) {
-      for (auto& word : command.words) launch.words.push_back({std::move(word.text), line_of(added->where), {}});
-    }
+  return containers == nullptr || containers->items.empty() ? none : containers->items.front();
+}
+
+void add_words_of_variable(LaunchCommand& launch, std::string_view variable, std::string_view place) {
+  const Setting* added = launch.launcher.find(variable);
+  if (added == nullptr) return;
+  for (auto& command : parse_shell(added->text, place).commands) {
+    for (auto& word : command.words) launch.words.push_back({std::move(word.text), line_of(added->where), {}});
   }
-  const Node* model = spec.find("model");
+}
+
+/// A name with an organisation is the Hub's; what a storage holds is only called by one.
+void add_named_model(LaunchCommand& launch, const Node* model) {
   const Node* called = below(model, {"name"});
   if (called != nullptr && called->text.find('/') != std::string::npos) add_option(launch, "--model", called);
   add_model(launch, below(model, {"uri"}));
-  const Node* ranks = spec.find("parallelism");
+}
+
+void add_parallelism(LaunchCommand& launch, const Node* ranks) {
   add_option(launch, "--tensor-parallel-size", below(ranks, {"tensor"}));
   add_option(launch, "--pipeline-parallel-size", below(ranks, {"pipeline"}));
   add_option(launch, "--data-parallel-size", below(ranks, {"data"}));
@@ -130,6 +136,18 @@ LaunchCommand llm_launch(const Node& spec, std::string_view place) {
   const auto copies = number_in(below(ranks, {"data"}));
   const auto local = number_in(below(ranks, {"dataLocal"}));
   if (local > 0 && copies > local) put(launch, "container.nodes", std::to_string(copies / local), ranks->where);
+}
+
+/// config/llmisvcconfig: `vllm serve`, with how it is spread and what VLLM_ADDITIONAL_ARGS adds.
+LaunchCommand llm_launch(const Node& spec, std::string_view place) {
+  const Node& container = first_container(spec);
+  const ShellWord name = image_word(container.find("image"), "vllm", spec);
+  LaunchCommand launch = container_launch(name, container_words(container, place), place);
+  take_variables(container, launch);
+  take_accelerators(container, launch);
+  add_words_of_variable(launch, "environment.VLLM_ADDITIONAL_ARGS", place);
+  add_named_model(launch, spec.find("model"));
+  add_parallelism(launch, spec.find("parallelism"));
   return launch;
 }
 

@@ -23,12 +23,10 @@ bool take_steps(Sheet& sheet, std::string_view key) {
 
 /// The n of "name#n", as ms-swift cuts a data set (docs, command-line parameters: dataset).
 std::optional<std::int64_t> cut_in_name(std::string_view name) {
-  const auto hash = name.rfind('#');
-  if (hash == std::string_view::npos) return std::nullopt;
-  std::int64_t count = 0;
-  const auto* end = name.data() + name.size();
-  const auto read = std::from_chars(name.data() + hash + 1, end, count);
-  return read.ec == std::errc() && read.ptr == end && count > 0 ? std::optional(count) : std::nullopt;
+  if (name.find('#') == std::string_view::npos) return std::nullopt;
+  name.remove_prefix(name.rfind('#') + 1);
+  const auto count = quantity::take_number<std::int64_t>(name);
+  return name.empty() && count > 0 ? count : std::nullopt;
 }
 
 std::vector<std::string> data_sets(const Setting& setting) {
