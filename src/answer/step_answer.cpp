@@ -146,6 +146,36 @@ namespace {
 /// Six FLOPs a parameter and token are those of a run that trains them all; with frozen weights there are fewer.
 bool trains_all(const program::Size& size) { return size.trainable >= size.total; }
 
+void take_mfu(double mfu, quantity::Seconds at_peak, TimeAnswer& answer) {
+  answer.mfu = mfu;
+  answer.mfu_source = "as given";
+  answer.step = at_peak / mfu;
+}
+
+void take_bar(const spec::Question& question, TimeAnswer& answer) {
+  const trust::TimeErrorBar bar = trust::time_error_bar(question);
+  answer.error_share = bar.share;
+  answer.error_source = source_of(bar, question.calibration.time);
+}
+
+void take_step(const spec::Question& question, const Walks& walks, quantity::Seconds at_peak, TimeAnswer& answer) {
+  const timing::StepTime time = step_time(question, walks);
+  const double bias = question.calibration.time.factor;
+  answer.step = bias * time.total();
+  answer.step_parts = step_parts(time, question);
+  for (StepPart& part : answer.step_parts) part.time = bias * part.time;
+  take_bar(question, answer);
+  answer.mfu = at_peak / answer.step;
+  answer.mfu_source = "model FLOPs over peak, in the time of the step";
+}
+
+void utilize(const Walks& walks, TimeAnswer& answer) {
+  for (FlopFigure& figure : answer.flops) {
+    if (figure.id == "six_pd" && !trains_all(walks.size)) continue;
+    figure.utilization = answer.tokens_per_gpu * in_flops(figure.per_token) / in_flops_per_second(answer.peak);
+  }
+}
+
 }  // namespace
 
 double step_tokens(const spec::Question& question) { return static_cast<double>(question.training.step_tokens()); }
@@ -158,26 +188,12 @@ void clock_step(const spec::Question& question, const Walks& walks, TimeAnswer& 
   const auto gpus = static_cast<double>(question.layout.gpus);
   const quantity::Seconds at_peak = work / (gpus * answer.peak);
   if (question.pricing.mfu) {
-    answer.mfu = *question.pricing.mfu;
-    answer.mfu_source = "as given";
-    answer.step = at_peak / answer.mfu;
+    take_mfu(*question.pricing.mfu, at_peak, answer);
   } else {
-    const timing::StepTime time = step_time(question, walks);
-    const double bias = question.calibration.time.factor;
-    answer.step = bias * time.total();
-    answer.step_parts = step_parts(time, question);
-    for (StepPart& part : answer.step_parts) part.time = bias * part.time;
-    const trust::TimeErrorBar bar = trust::time_error_bar(question);
-    answer.error_share = bar.share;
-    answer.error_source = source_of(bar, question.calibration.time);
-    answer.mfu = at_peak / answer.step;
-    answer.mfu_source = "model FLOPs over peak, in the time of the step";
+    take_step(question, walks, at_peak, answer);
   }
   answer.tokens_per_gpu = tokens / (gpus * in_seconds(answer.step));
-  for (FlopFigure& figure : answer.flops) {
-    if (figure.id == "six_pd" && !trains_all(walks.size)) continue;
-    figure.utilization = answer.tokens_per_gpu * in_flops(figure.per_token) / in_flops_per_second(answer.peak);
-  }
+  utilize(walks, answer);
 }
 
 }  // namespace llmcalc::answer

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 namespace llmcalc::launch {
 
@@ -63,8 +64,8 @@ constexpr std::array caches{CacheWord{CacheType::fp8, "fp8", "fp8_e4m3", "fp8"},
 
 /// Empty for the type that the engine takes by itself.
 std::string_view cache_word(CacheType type, std::string_view CacheWord::*word) {
-  const auto* const found = std::ranges::find(caches, type, &CacheWord::type);
-  return found == caches.end() ? std::string_view() : found->*word;
+  const auto* found = quantity::find_or_null(caches, type, &CacheWord::type);
+  return found == nullptr ? std::string_view() : found->*word;
 }
 
 /// Narrow weights bring a narrow cache, whose type is said as well.
@@ -125,16 +126,15 @@ std::string waiting_entry(double steps) {
 std::string trtllm_file(const Deployment& d, const ServedNames& names) {
   const auto& serving = d.question.serving;
   const auto& options = serving.options;
-  std::string file;
   const std::string attention = serving.layout.attention_dp > 1 ? "enable_attention_dp: true" : "";
   const std::string graphs = options.graphs.value_or(true) ? "" : "cuda_graph_config: null";
   const std::string loras =
       options.max_loras > 0 ? fmt::format("lora_config: {{max_loras: {}}}", options.max_loras) : std::string();
-  for (const std::string& entry : {attention, cache_entry(serving), graphs, waiting_entry(options.wait_steps), loras,
-                                   draft_entry(options.draft, names)}) {
-    if (!entry.empty()) file += (file.empty() ? "" : ", ") + entry;
-  }
-  return file.empty() ? file : "{" + file + "}";
+  std::vector<std::string> entries{attention, cache_entry(serving),
+                                   graphs,    waiting_entry(options.wait_steps),
+                                   loras,     draft_entry(options.draft, names)};
+  std::erase(entries, std::string());
+  return entries.empty() ? std::string() : "{" + quantity::joined(entries, ", ") + "}";
 }
 
 std::optional<std::int64_t> whole_bytes(const std::optional<quantity::Bytes>& size) {
@@ -145,6 +145,14 @@ std::optional<std::int64_t> whole_bytes(const std::optional<quantity::Bytes>& si
 std::optional<std::int64_t> copies(const Deployment& d) {
   const std::int64_t attention = d.question.serving.layout.attention_dp;
   return above_one(attention > 1 || d.question.layout.ep > 1 ? attention : d.question.layout.dp);
+}
+
+void add_loras(const spec::Question& question, std::string_view most, CommandText& command) {
+  const std::int64_t loras = question.serving.options.max_loras;
+  if (loras == 0) return;
+  command.flag("--enable-lora");
+  command.option(most, loras);
+  if (const auto rank = question.training.adapter.rank; rank > 0) command.option("--max-lora-rank", rank);
 }
 
 }  // namespace
@@ -172,11 +180,7 @@ std::string vllm_command(const Deployment& d, const ServedNames& names) {
       command);
   if (!options.graphs.value_or(true)) command.flag("--enforce-eager");
   if (!options.prefix_cache.value_or(true)) command.flag("--no-enable-prefix-caching");
-  if (options.max_loras > 0) {
-    command.flag("--enable-lora");
-    command.option("--max-loras", options.max_loras);
-    if (const auto rank = d.question.training.adapter.rank; rank > 0) command.option("--max-lora-rank", rank);
-  }
+  add_loras(d.question, "--max-loras", command);
   add_vllm_draft(options.draft, names, command);
   return command.text();
 }
@@ -205,11 +209,7 @@ std::string sglang_command(const Deployment& d, const ServedNames& names) {
   if (!options.graphs.value_or(true)) command.flag("--disable-cuda-graph");
   if (!options.prefix_cache.value_or(true)) command.flag("--disable-radix-cache");
   if (options.wait_steps > 0) command.option("--scheduler-recv-interval", std::llround(2 * options.wait_steps + 1));
-  if (options.max_loras > 0) {
-    command.flag("--enable-lora");
-    command.option("--max-loras-per-batch", options.max_loras);
-    if (const auto rank = d.question.training.adapter.rank; rank > 0) command.option("--max-lora-rank", rank);
-  }
+  add_loras(d.question, "--max-loras-per-batch", command);
   add_sglang_draft(options.draft, names, command);
   return command.text();
 }

@@ -65,6 +65,18 @@ void add_variable(const Setting& variable, Settings& settings) {
   }
 }
 
+/// torchtitan run_train.sh
+void take_config_of_environment(const LaunchCommand& launch, Start& start) {
+  const Setting* named = launch.launcher.find("environment.CONFIG_FILE");
+  if (named == nullptr || start.format != &torchtitan_format() || start.options.settings.has(start.config)) return;
+  start.options.settings.put({std::string(start.config), named->text, {}, named->where, named->unknown});
+}
+
+std::string_view algorithm_of(const Start& start, std::string_view program) {
+  if (start.starter != nullptr) return start.starter->algorithm;
+  return start.format == &trainer_format() ? algorithm_named_in(program) : std::string_view();
+}
+
 }  // namespace
 
 std::optional<Reading> CommandReader::read(const ShellCommand& command, const Settings& job) {
@@ -77,17 +89,10 @@ std::optional<Reading> CommandReader::read(const ShellCommand& command, const Se
   std::vector<Reading> readings(1);
   take_processes(launch.launcher, readings.front());
   take_accelerate(launch.launcher, readings);
-  const std::string_view key = start.config;
-  const Setting* named = launch.launcher.find("environment.CONFIG_FILE");  // torchtitan run_train.sh
-  if (named != nullptr && start.format == &torchtitan_format() && !start.options.settings.has(key)) {
-    start.options.settings.put({std::string(key), named->text, {}, named->where, named->unknown});
-  }
-  Settings settings = with_file(std::move(start.options), key);
+  take_config_of_environment(launch, start);
+  Settings settings = with_file(std::move(start.options), start.config);
   const ShellWord& program = launch.words.front();
-  const auto algorithm = start.starter != nullptr            ? start.starter->algorithm
-                         : start.format == &trainer_format() ? algorithm_named_in(program.text)
-                                                             : std::string_view();
-  if (!algorithm.empty()) {
+  if (const auto algorithm = algorithm_of(start, program.text); !algorithm.empty()) {
     settings.put({"algorithm", std::string(algorithm), {}, place_of(place_, program, program.text), {}});
   }
   for (const Setting& setting : launch.launcher.all()) add_variable(setting, settings);

@@ -64,40 +64,50 @@ double read_value(Measure measure, std::string_view text, const std::string& pla
   return check_limits(value, std::numeric_limits<double>::min(), max_amount, text, place);
 }
 
+std::string place_of(const MeasuredRun& run, std::string_view column) { return run.place + ":" + std::string(column); }
+
+void refuse_ragged(const std::vector<std::string>& columns, const CsvRow& row, const std::string& place) {
+  if (row.cells.size() == columns.size()) return;
+  throw BadInput(place, "the row has " + std::to_string(row.cells.size()) + " cells and the header " +
+                            std::to_string(columns.size()));
+}
+
+void take_cell(MeasuredRun& run, const std::string& column, const std::string& text) {
+  if (text.empty()) return;
+  if (!is_among(column, other_columns)) run.question.push_back({column, text, {Source::row, place_of(run, column)}});
+  run.cells.push_back({column, text});
+}
+
+/// A server that did not start is written as "fits 0".
+bool did_not_start(const MeasuredRun& run) {
+  return run.measure == Measure::fits && cell(run, "value") == "0" && !cell(run, "engine").empty();
+}
+
+MeasuredRun as_failed(MeasuredRun run) {
+  run.measure = Measure::oom;
+  run.value = 1.0;
+  return run;
+}
+
 MeasuredRun read_run(const std::vector<std::string>& columns, const CsvRow& row, std::string_view file) {
   MeasuredRun run;
   run.place = std::string(file) + ":" + std::to_string(row.line);
-  if (row.cells.size() != columns.size()) {
-    throw BadInput(run.place, "the row has " + std::to_string(row.cells.size()) + " cells and the header " +
-                                  std::to_string(columns.size()));
-  }
-  const auto place_of = [&](std::string_view column) { return run.place + ":" + std::string(column); };
-  for (std::size_t i = 0; i < row.cells.size(); ++i) {
-    const std::string& column = columns[i];
-    const std::string text = quantity::printable(row.cells[i]);
-    if (text.empty()) continue;
-    if (!is_among(column, other_columns)) run.question.push_back({column, text, {Source::row, place_of(column)}});
-    run.cells.push_back({column, text});
-  }
+  refuse_ragged(columns, row, run.place);
+  for (std::size_t i = 0; i < row.cells.size(); ++i) take_cell(run, columns[i], quantity::printable(row.cells[i]));
   run.id = cell(run, "id");
-  run.measure = Word<Measure>::read(cell(run, "quantity"), place_of("quantity"));
-  // A server that did not start is written as "fits 0".
-  if (run.measure == Measure::fits && cell(run, "value") == "0" && !cell(run, "engine").empty()) {
-    run.measure = Measure::oom;
-    run.value = 1.0;
-    return run;
-  }
-  run.value = read_value(run.measure, cell(run, "value"), place_of("value"));
+  run.measure = Word<Measure>::read(cell(run, "quantity"), place_of(run, "quantity"));
+  if (did_not_start(run)) return as_failed(std::move(run));
+  run.value = read_value(run.measure, cell(run, "value"), place_of(run, "value"));
   const auto step = cell(run, "step");
-  if (!step.empty()) run.step = Word<spec::Step>::read(step, place_of("step"));
+  if (!step.empty()) run.step = Word<spec::Step>::read(step, place_of(run, "step"));
   return run;
 }
 
 }  // namespace
 
 std::string_view cell(const MeasuredRun& run, std::string_view column) {
-  const auto found = std::ranges::find(run.cells, column, &Cell::column);
-  return found == run.cells.end() ? std::string_view() : std::string_view(found->text);
+  const auto* found = quantity::find_or_null(run.cells, column, &Cell::column);
+  return found == nullptr ? std::string_view() : std::string_view(found->text);
 }
 
 std::string configuration(const MeasuredRun& run) {
