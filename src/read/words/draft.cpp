@@ -16,8 +16,8 @@ std::string flag_of(std::string_view term) { return "--" + option_name(term); }
 
 void QuestionDraft::take(std::string_view term) {
   const Given* word = words.find(term);
-  const Term* row = find_term(term);
-  if (word == nullptr || row == nullptr || row->apply == nullptr) return;
+  const Term* row = word == nullptr ? nullptr : find_term(term);
+  if (row == nullptr || row->apply == nullptr) return;
   row->apply(question, word->text, word->origin.where);
   set_origin(term, word->origin);
 }
