@@ -59,7 +59,10 @@ class UnitSearch {
   void be_plain(const Pipeline& pipeline);
   void make_rules();
   void price_weights(const Pipeline& pipeline);
-  void take(const Order& order);
+  void take(const Order& order) {
+    question_.layout.schedule = order.schedule;
+    question_.layout.vpp = order.cut->vpp;
+  }
   bool may_split_sequence(bool split) const;
   bool states_fit(const Pipeline& pipeline, std::uint32_t list);
   ProgramKey key_of(std::uint32_t recompute, const Pipeline& pipeline) const;

@@ -5,6 +5,7 @@
 #include "llmcalc/read/presets.hpp"
 #include "read/presets/embedded_presets.hpp"
 #include "read/presets/entry.hpp"
+#include "read/presets/name_hints.hpp"
 #include "read/presets/names.hpp"
 #include "read/presets/no_card.hpp"
 #include "read/presets/rates.hpp"
@@ -60,15 +61,9 @@ Preset parse_embedded(const EmbeddedPreset& entry) {
   return Kind<Preset>::read(document.root(), nullptr, {});
 }
 
-/// A preset and all that it is called.
-struct Named {
-  std::string_view id;
-  std::vector<std::string_view> names;
-};
-
 template <class Preset>
-std::vector<Named> all_named(const std::vector<Preset>& users) {
-  std::vector<Named> presets;
+std::vector<KnownPreset> all_named(const std::vector<Preset>& users) {
+  std::vector<KnownPreset> presets;
   const auto add = [&](const PresetNames& names) {
     presets.push_back({names.id, {}});
     names.append_to(presets.back().names);
@@ -78,58 +73,11 @@ std::vector<Named> all_named(const std::vector<Preset>& users) {
   return presets;
 }
 
-/// The presets that have a name near `name`, each once and by its id, those of the same size first.
-std::vector<std::string_view> nearest_presets(const std::vector<Named>& presets, std::string_view name) {
-  std::vector<std::string_view> known;
-  for (const auto& preset : presets) quantity::append(known, preset.names);
-  constexpr std::size_t looked_at = 16;
-  std::vector<std::string_view> ids;
-  for (const auto near : quantity::nearest_names(name, known, looked_at)) {
-    const auto owner =
-        std::ranges::find_if(presets, [&](const Named& preset) { return quantity::contains(preset.names, near); });
-    if (!quantity::contains(ids, owner->id)) ids.push_back(owner->id);
-  }
-  const auto lower = quantity::to_lower(name);
-  const auto size = size_in(lower);
-  if (!size.empty())
-    std::stable_partition(ids.begin(), ids.end(), [&](std::string_view id) { return size_in(id) == size; });
-  return ids;
-}
-
-/// The presets of which `name` says a part: what "llama3" may mean, those of that very version first.
-std::vector<std::string_view> presets_of(const std::vector<Named>& presets, std::string_view name) {
-  const auto words = name_words(name);
-  std::vector<std::string_view> ids;
-  for (const auto& preset : presets) {
-    const auto has = [&](std::string_view own) { return has_words(own, words); };
-    const bool is_one = std::ranges::any_of(preset.names, has);
-    if (is_one && !quantity::contains(ids, preset.id)) ids.push_back(preset.id);
-  }
-  std::stable_partition(ids.begin(), ids.end(),
-                        [&](std::string_view id) { return quantity::contains(name_words(id), words.back()); });
-  return ids;
-}
-
-/// "which of a, b and c?"
-std::string which_of(const std::vector<std::string_view>& ids) {
-  constexpr std::size_t most = 12;
-  const auto told = std::min(ids.size(), most);
-  std::string question = "which of ";
-  for (std::size_t i = 0; i < told; ++i) {
-    const bool last = i + 1 == told && told == ids.size();
-    question.append(i == 0 ? "" : last ? " and " : ", ").append(ids[i]);
-  }
-  return question + (told < ids.size() ? " and " + std::to_string(ids.size() - told) + " more?" : "?");
-}
-
 template <class Preset>
 [[noreturn]] void fail_unknown(const std::vector<Preset>& users, std::string_view name, std::string_view place) {
   const std::string kind(Kind<Preset>::name);
-  const auto presets = all_named(users);
-  const auto meant = presets_of(presets, name);
   std::string hint = kind == "gpu" ? hint_for_card(name) : std::string();
-  if (hint.empty()) hint = meant.size() > 1 ? which_of(meant) : quantity::one_of(meant);
-  if (hint.empty()) hint = quantity::one_of(nearest_presets(presets, name));
+  if (hint.empty()) hint = hint_for_name(all_named(users), name);
   if (hint.empty()) hint = "`llmcalc " + kind + " list` shows all of them";
   throw quantity::BadInput(std::string(place), "no " + kind + " is called " + quantity::quoted(name), hint);
 }
