@@ -31,14 +31,16 @@ std::int64_t logits_of(const spec::Question& question) {
   return quantity::product(tokens, question.model.shape.vocab / question.layout.tp);
 }
 
+bool shards_by_parameter(spec::Sharding sharding) {
+  return sharding == spec::Sharding::fsdp2 || sharding == spec::Sharding::hsdp;
+}
+
 /// Per-parameter sharding allocates what it gathers and reduces on streams of its own, and blocks never change streams
 /// (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_all_gather and foreach_reduce). Segments that
 /// grow exist on CUDA alone (c10/cuda/CUDACachingAllocator.cpp, PYTORCH_C10_DRIVER_API_SUPPORTED).
 bool has_pools(const spec::Question& question, const frameworks::Profile& profile) {
-  const auto sharding = question.layout.sharding;
-  const bool by_parameter = sharding == spec::Sharding::fsdp2 || sharding == spec::Sharding::hsdp;
   const bool grows = !question.gpu || question.gpu->vendor == "NVIDIA";
-  return profile.allocator.pools_by_stream && by_parameter && grows;
+  return profile.allocator.pools_by_stream && shards_by_parameter(question.layout.sharding) && grows;
 }
 
 /// What the streams' pools hold: at the peak of all else, in whose pool is the place of the 16-bit logits that the

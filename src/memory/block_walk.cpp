@@ -1,5 +1,6 @@
 #include "llmcalc/memory/block_walk.hpp"
 
+#include "llmcalc/quantity/lists.hpp"
 #include "memory/gradients.hpp"
 #include "memory/liveness.hpp"
 
@@ -217,10 +218,8 @@ ForwardResult forward_walk(const Block& block, const Lifetimes& lifetimes) {
 
 /// A checkpointed block has run without a graph, and what it makes again goes with its own backward pass.
 Bytes kept_by_nodes(const Block& block) {
-  Bytes sum = bytes(0);
-  if (block.checkpointed) return sum;
-  for (const auto& tensor : block.tensors) sum += tensor.kept_by_node ? tensor.size : bytes(0);
-  return sum;
+  if (block.checkpointed) return bytes(0);
+  return quantity::sum_of(block.tensors, [](const auto& t) { return t.kept_by_node ? t.size : bytes(0); });
 }
 
 }  // namespace

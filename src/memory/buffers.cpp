@@ -1,6 +1,7 @@
 #include "memory/buffers.hpp"
 
 #include "llmcalc/layers/widths.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/spec/question.hpp"
 
 #include <algorithm>
@@ -60,8 +61,7 @@ StageTensors stage_tensors(const spec::Question& question, const frameworks::Pro
 
 Bytes flat_gradient(const layers::Block& block) {
   if (std::ranges::none_of(block.weights, &layers::Weight::trainable)) return bytes(0);
-  std::int64_t elements = 0;
-  for (const auto& weight : block.weights) elements += weight.shared ? 0 : weight.elements;
+  const auto elements = quantity::sum_of(block.weights, [](const auto& w) { return w.shared ? 0 : w.elements; });
   return bytes(product(elements, layers::half_width));
 }
 

@@ -20,10 +20,9 @@ using trust::VerdictKind;
 
 /// The model as it was named: a preset, a file, or the size that was given.
 std::string model_of(const Report& report) {
-  for (const std::string_view term : {"model", "config"}) {
-    if (auto name = echoed(report, term); !name.empty()) return name;
-  }
-  return quantity::format_parameters(report.estimate.size.total) + " parameters";
+  auto name = echoed(report, "model");
+  if (name.empty()) name = echoed(report, "config");
+  return name.empty() ? quantity::format_parameters(report.estimate.size.total) + " parameters" : name;
 }
 
 /// "qlora rank 8", "training", "dpo with lora rank 16"

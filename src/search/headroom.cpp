@@ -23,6 +23,10 @@ struct Sample {
   double excess = 0.0;
 };
 
+double bytes_above(quantity::Bytes needed, quantity::Bytes capacity) {
+  return static_cast<double>(in_bytes(needed)) - static_cast<double>(in_bytes(capacity));
+}
+
 constexpr double unreachable = 1e18;
 
 /// The value at which the line through two samples crosses the capacity.
@@ -121,10 +125,7 @@ class HeadroomSearch {
 
   /// Without the error bar, which a tight run is already inside of.
   double likely_excess(const trust::Need& need) const {
-    const auto over = [](quantity::Bytes needed, quantity::Bytes capacity) {
-      return static_cast<double>(in_bytes(needed)) - static_cast<double>(in_bytes(capacity));
-    };
-    return std::max(over(need.accelerator, verdict_.capacity), over(need.host, verdict_.host_capacity));
+    return std::max(bytes_above(need.accelerator, verdict_.capacity), bytes_above(need.host, verdict_.host_capacity));
   }
 
   spec::Question changed_;

@@ -2,6 +2,7 @@
 
 #include "llmcalc/program/count.hpp"
 #include "llmcalc/quantity/format.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/serving/forward.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/question.hpp"
@@ -74,10 +75,9 @@ std::int64_t parameters_of(const spec::Question& question) {
 }
 
 Bytes states_of(const Deployment& deployment, const std::vector<CacheGroup>& groups, std::int64_t sequences) {
-  auto sum = quantity::bytes(0);
-  for (const CacheGroup& group : groups)
-    sum += state_bytes(deployment.question, group.layer) * (group.layers * sequences);
-  return sum;
+  return quantity::sum_of(groups, [&](const CacheGroup& group) {
+    return state_bytes(deployment.question, group.layer) * (group.layers * sequences);
+  });
 }
 
 Bytes used(const RankMemory& memory, bool reserves) {

@@ -11,10 +11,8 @@ using quantity::Seconds;
 /// virtual stages (Narayanan et al. 2021, arXiv:2104.04473 §2.2.2); ZB-H1 fills it with weight gradients, one behind
 /// each of the two passes (Qi et al. 2023, arXiv:2401.10241 table 2: (p - 1)(T_F + T_B - T_W)).
 Seconds share_of_bubble(const MicroBatchTime& stage, const spec::Layout& layout) {
-  if (layout.schedule == spec::Schedule::zero_bubble) {
-    return std::max(seconds(0), stage.total - 2.0 * stage.weight_gradients);
-  }
-  return stage.total / static_cast<double>(layout.vpp);
+  if (layout.schedule != spec::Schedule::zero_bubble) return stage.total / static_cast<double>(layout.vpp);
+  return std::max(seconds(0), stage.total - 2.0 * stage.weight_gradients);
 }
 
 /// While the pipeline fills and drains each hop is waited for, and between two micro-batches a stage of 1F1B waits for

@@ -112,10 +112,12 @@ std::map<std::string, std::string> files_in(const Node& manifests) {
   return files;
 }
 
+bool is_manifest(const Node& node) {
+  constexpr std::string_view keys[] = {"services", "kind", "applications"};
+  return std::ranges::any_of(keys, [&](std::string_view key) { return node.find(key) != nullptr; });
+}
+
 bool describes_containers(const Node& file) {
-  const auto is_manifest = [](const Node& node) {
-    return node.find("services") != nullptr || node.find("kind") != nullptr || node.find("applications") != nullptr;
-  };
   return is_manifest(file) || std::ranges::any_of(file.items, is_manifest);
 }
 

@@ -63,13 +63,10 @@ bool is_flavor(std::string_view written, std::string_view flavor) {
 constexpr Spelling products[] = {{"_mxfp8", "mxfp8"}, {"_float8", "fp8-e4m3"}};
 
 /// Without the module in front, whose '_' names of functions may leave out ("qwen35_4b" of qwen3_5).
-std::string without_module(std::string flavor, std::string module) {
-  const std::string whole = module + "_";
+std::string without_module(const std::string& flavor, std::string module) {
+  const auto rest = quantity::without_start(flavor, module + "_");
   std::erase(module, '_');
-  for (const auto& prefix : {whole, module + "_"}) {
-    if (flavor.starts_with(prefix)) return flavor.substr(prefix.size());
-  }
-  return flavor;
+  return std::string(rest.size() < flavor.size() ? rest : quantity::without_start(flavor, module + "_"));
 }
 
 }  // namespace
