@@ -42,18 +42,19 @@ std::vector<Given> words_with(const std::vector<Given>& said, const std::vector<
   return words;
 }
 
+/// Says something of the model beside its name.
+bool concerns_shape(std::string_view name) {
+  const read::Term* term = read::find_term(name);
+  return term != nullptr && term->group == read::TermGroup::model && term->name != "model";
+}
+
 /// Whether the shape is what a preset says, as nothing else on the line touches a model: then it need not be read
 /// again.
 bool is_of_preset(const std::vector<Given>& words, const std::vector<ChangedTerm>& said) {
-  const auto concerns = [](std::string_view name) {
-    const read::Term* term = read::find_term(name);
-    return term != nullptr && term->group == read::TermGroup::model && term->name != "model";
-  };
-  const bool named = read::has_word(words, "model");
-  const auto word_concerns = [&](const Given& word) { return concerns(word.term) || word.term == "image_size"; };
-  return named && std::ranges::none_of(words, word_concerns) &&
-         std::ranges::none_of(
-             said, [&](const ChangedTerm& change) { return concerns(change.term) || change.term == "model"; });
+  const auto word_concerns = [](const Given& word) { return concerns_shape(word.term) || word.term == "image_size"; };
+  const auto change_concerns = [](const ChangedTerm& c) { return concerns_shape(c.term) || c.term == "model"; };
+  return read::has_word(words, "model") && std::ranges::none_of(words, word_concerns) &&
+         std::ranges::none_of(said, change_concerns);
 }
 
 }  // namespace

@@ -100,13 +100,15 @@ bool is_of_training(const Given& word) {
   return !is_among(read::serving_vocabulary(), word) && !(shorthand != nullptr && describes_model(*shorthand));
 }
 
-/// An assumption ends with the option that would replace it: nobody has to be told what was said.
+/// An assumption ends with the option that would replace it.
+bool answers(const Given& option, const std::string& assumption) {
+  return assumption.ends_with(": say " + read::option_name(option.term));
+}
+
+/// Nobody has to be told what was said.
 void drop_answered(std::vector<std::string>& assumptions, const std::vector<Given>& options) {
-  const auto asks = [](const std::string& sentence, const Given& option) {
-    return sentence.ends_with(": say " + read::option_name(option.term));
-  };
   std::erase_if(assumptions, [&](const std::string& sentence) {
-    return std::ranges::any_of(options, [&](const Given& option) { return asks(sentence, option); });
+    return std::ranges::any_of(options, [&](const Given& option) { return answers(option, sentence); });
   });
 }
 

@@ -119,6 +119,11 @@ Reading with_model_file(Reading reading, const fs::path& folder) {
   return reading;
 }
 
+bool is_of_model(const fs::directory_entry& entry) {
+  const auto name = entry.path().filename().string();
+  return name == "config.json" || name == "adapter_config.json" || name.ends_with(".gguf");
+}
+
 }  // namespace
 
 read::FindFile files_below(const std::string& folder) {
@@ -137,12 +142,8 @@ bool is_thing(const std::string& word) {
 
 bool holds_model(const fs::path& folder) {
   std::error_code error;
-  const auto is_model = [](const fs::directory_entry& entry) {
-    const auto name = entry.path().filename().string();
-    return name == "config.json" || name == "adapter_config.json" || name.ends_with(".gguf");
-  };
   const fs::directory_iterator entries(folder, error);
-  return !error && std::any_of(begin(entries), end(entries), is_model);
+  return !error && std::any_of(begin(entries), end(entries), is_of_model);
 }
 
 Reading read_path(const fs::path& path) {

@@ -63,10 +63,8 @@ std::uint64_t layers_until(std::string_view name) {
 }
 
 const Packing* packing_of(const StoredTensor& tensor) {
-  const auto is_it = [&](const Packing& each) {
-    return tensor.type == each.type && tensor.name.ends_with(each.ending);
-  };
-  return quantity::find_if_or_null(packings, is_it);
+  const auto packs = [&](const Packing& p) { return tensor.type == p.type && tensor.name.ends_with(p.ending); };
+  return quantity::find_if_or_null(packings, packs);
 }
 
 bool is_matrix(const StoredTensor* tensor) { return tensor != nullptr && tensor->shape.size() == 2; }

@@ -38,10 +38,12 @@ bool is_called(const Families::Entry& entry, std::string_view name) {
   return same(entry.id) || std::ranges::any_of(entry.aliases, same);
 }
 
+bool is_called(const EmbeddedFamily& entry, std::string_view name) {
+  return PresetNames{entry.id, split_aliases(entry.aliases), {}}.contains(name);
+}
+
 std::optional<Families::Entry> embedded_entry(std::string_view name) {
-  const auto is_it = [&](const auto& each) {
-    return PresetNames{each.id, split_aliases(each.aliases), {}}.contains(name);
-  };
+  const auto is_it = [&](const EmbeddedFamily& each) { return is_called(each, name); };
   const auto* entry = quantity::find_if_or_null(embedded_families(), is_it);
   if (entry == nullptr) return std::nullopt;
   return Families::Entry{std::string(entry->id), {}, std::string(entry->file), json::parse(entry->json)};

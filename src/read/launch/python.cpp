@@ -11,13 +11,14 @@
 namespace llmcalc::read {
 namespace {
 
+bool is_line_of_python(std::string_view line) {
+  const bool imports = line.starts_with("from ") && line.find(" import ") != line.npos;
+  const bool defines = line.starts_with("def ") || line.starts_with("#!/usr/bin/env python");
+  return imports || defines || line.starts_with("import ");
+}
+
 bool is_python(std::string_view text) {
-  const auto is_telling = [](std::string_view line) {
-    const bool imports = line.starts_with("from ") && line.find(" import ") != line.npos;
-    return imports || line.starts_with("import ") || line.starts_with("def ") ||
-           line.starts_with("#!/usr/bin/env python");
-  };
-  return std::ranges::any_of(quantity::pieces_of(text, "\n"), is_telling);
+  return std::ranges::any_of(quantity::pieces_of(text, "\n"), is_line_of_python);
 }
 
 /// What stands behind "key =" as a number, a word or a text in quotes; empty where it is anything else.

@@ -61,15 +61,17 @@ Preset parse_embedded(const EmbeddedPreset& entry) {
   return Kind<Preset>::read(document.root(), nullptr, {});
 }
 
+KnownPreset known(const PresetNames& names) {
+  KnownPreset preset{names.id, {}};
+  names.append_to(preset.names);
+  return preset;
+}
+
 template <class Preset>
 std::vector<KnownPreset> all_named(const std::vector<Preset>& users) {
-  std::vector<KnownPreset> presets;
-  const auto add = [&](const PresetNames& names) {
-    presets.push_back({names.id, {}});
-    names.append_to(presets.back().names);
-  };
-  for (const auto& preset : users) add(names_of(preset));
-  for (const auto& entry : Kind<Preset>::embedded()) add(names_of(entry));
+  auto presets = quantity::mapped(users, [](const Preset& preset) { return known(names_of(preset)); });
+  quantity::append(presets,
+                   quantity::mapped(Kind<Preset>::embedded(), [](const auto& e) { return known(names_of(e)); }));
   return presets;
 }
 
