@@ -70,7 +70,8 @@ std::string_view without_end(std::string_view text, std::string_view end) {
 }
 
 std::string_view take_until(std::string_view& text, std::string_view separators) {
-  const auto taken = text.substr(0, text.find_first_of(separators));
+  const bool is_one = separators.size() == 1;  // which memchr finds
+  const auto taken = text.substr(0, is_one ? text.find(separators.front()) : text.find_first_of(separators));
   text.remove_prefix(std::min(taken.size() + 1, text.size()));
   return taken;
 }
