@@ -46,6 +46,7 @@ class GgmlClock {
       : deployment_(deployment),
         gpu_(*deployment.question.gpu),
         pace_(ggml_pace_of(card_of(gpu_))),
+        prompts_(ggml_prompts_of(card_of(gpu_))),
         bandwidth_(quantity::in_bytes_per_second(gpu_.memory_bandwidth)),
         peak_(peak_of(gpu_)),
         quantized_(!formats::is_plain(deployment.question.serving.quant)),
@@ -71,16 +72,16 @@ class GgmlClock {
     const double chunks = std::ceil(length / chunk);
     const GgmlWork all = ggml_work(deployment_, {chunk, length / 2});
     constexpr double streamed = 0.9;  // of the bandwidth, by a chunk that reads all 16-bit weights: assumed
-    double time = length * products(all) + pace_.activations * length * all.activations / bandwidth_ +
-                  chunks * all.layers * pace_.chunk_us * micro;
+    double time = length * products(all) + prompts_.activations * length * all.activations / bandwidth_ +
+                  chunks * all.layers * prompts_.chunk_us * micro;
     if (!quantized_) time += chunks * all.bytes / (streamed * bandwidth_);
     if (deployment_.setup.flash) {
       time += length * all.pairs / (quantity::in_flops_per_second(spec::half_peak(gpu_)) * ggml_kernels().fused_prompt);
     } else {
-      time += pace_.scores * all.scores * length * length / 2 / bandwidth_;
+      time += prompts_.scores * all.scores * length * length / 2 / bandwidth_;
     }
     if (together_ > 1) return time / together_;
-    return cards_ > 1 ? time * (chunks + cards_ - 1) / (chunks * cards_) * pace_.cards : time;
+    return cards_ > 1 ? time * (chunks + cards_ - 1) / (chunks * cards_) * prompts_.cards : time;
   }
 
  private:
@@ -93,13 +94,14 @@ class GgmlClock {
 
   /// Of the products of a token, many at once.
   double products(const GgmlWork& sums) const {
-    const double rate = peak_ * (quantized_ ? pace_.prompt : pace_.prompt_half);
+    const double rate = peak_ * (quantized_ ? prompts_.prompt : prompts_.prompt_half);
     return (sums.flops + sums.expert_flops / ggml_kernels().expert_prompt) / rate;
   }
 
   const Deployment& deployment_;
   const spec::Accelerator& gpu_;
   const GgmlPace& pace_;
+  const GgmlPrompts& prompts_;
   double bandwidth_;
   double peak_;
   bool quantized_;

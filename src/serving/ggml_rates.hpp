@@ -7,13 +7,28 @@ namespace llmcalc::serving {
 enum class GgmlCard { gddr, ada, lpddr, pascal, volta, ampere, hopper, blackwell, apple };
 
 struct GgmlPace {
-  double half = 0;         ///< share of the bandwidth that products with one row reach, of 16-bit weights
-  double codes = 0;        ///< and of quantized ones
-  double unpacked = 0;     ///< TB/s of quantized weights that a card unpacks at most, whatever its bandwidth; 0: any
-  double cache = 0;        ///< share of the bandwidth that attention without a fused kernel reaches
-  double layer_us = 0;     ///< a layer's launches
-  double token_ms = 0;     ///< a token: sampling, and the graph
-  double card_ms = 0;      ///< each card more that a token passes
+  double half = 0;      ///< share of the bandwidth that products with one row reach, of 16-bit weights
+  double codes = 0;     ///< and of quantized ones
+  double unpacked = 0;  ///< TB/s of quantized weights that a card unpacks at most, whatever its bandwidth; 0: any
+  double cache = 0;     ///< share of the bandwidth that attention without a fused kernel reaches
+  double layer_us = 0;  ///< a layer's launches
+  double token_ms = 0;  ///< a token: sampling, and the graph
+  double card_ms = 0;   ///< each card more that a token passes
+};
+
+const GgmlPace& ggml_pace_of(GgmlCard card);
+
+/// Cards of whose prompts one was measured for all.
+enum class GgmlPromptKind { gddr, lpddr, hbm, apple };
+
+constexpr GgmlPromptKind prompts_like(GgmlCard card) {
+  if (card == GgmlCard::lpddr) return GgmlPromptKind::lpddr;
+  if (card == GgmlCard::apple) return GgmlPromptKind::apple;
+  const bool hbm = card == GgmlCard::ampere || card == GgmlCard::hopper || card == GgmlCard::blackwell;
+  return hbm ? GgmlPromptKind::hbm : GgmlPromptKind::gddr;
+}
+
+struct GgmlPrompts {
   double prompt_half = 0;  ///< share of the peak that prompts reach with 16-bit weights
   double prompt = 0;       ///< and with quantized ones
   double scores = 0;       ///< passes over fp32 scores, which attention without a fused kernel writes out
@@ -22,7 +37,7 @@ struct GgmlPace {
   double chunk_us = 0;     ///< a layer's launches for a chunk of a prompt
 };
 
-const GgmlPace& ggml_pace_of(GgmlCard card);
+const GgmlPrompts& ggml_prompts_of(GgmlCard card);
 
 /// The same everywhere; all but the first and the third measured on one card alone (DGX Spark).
 struct GgmlKernels {

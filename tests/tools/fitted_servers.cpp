@@ -18,6 +18,7 @@
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -33,6 +34,7 @@ struct Constants {
   serving::Turns mixed;
   serving::Turns prompts_first;
   std::array<serving::GgmlPace, 9> cards;
+  std::array<serving::GgmlPrompts, 4> prompts;
   serving::GgmlKernels kernels;
   double sustained = 1.22;
 };
@@ -55,18 +57,35 @@ void set_row(std::istream& line, Row& row) {
   std::copy(values.begin(), values.end(), reinterpret_cast<double*>(&row));
 }
 
-void take(const std::string& text) {
+const std::map<std::string, int> cards{{"gddr", 0},   {"ada", 1},    {"lpddr", 2},     {"pascal", 3}, {"volta", 4},
+                                       {"ampere", 5}, {"hopper", 6}, {"blackwell", 7}, {"apple", 8}};
+const std::map<std::string, int> prompts{
+    {"gddr_prompts", 0}, {"lpddr_prompts", 1}, {"hbm_prompts", 2}, {"apple_prompts", 3}};
+
+/// Constants that were not found stay 0, which no fit would notice.
+void refuse_missing(const std::set<std::string>& taken) {
+  const auto expect = [&](const auto& rows) {
+    for (const auto& [name, row] : rows) {
+      if (!taken.contains(name)) throw std::invalid_argument("fitted_servers: no numbers for the row " + name);
+    }
+  };
+  if (!taken.contains("kernels")) return;  // the servers' rows alone
+  expect(cards);
+  expect(prompts);
+}
+
+void take(const std::string& text, std::set<std::string>& taken) {
   static const std::map<std::string, int> engines{{"vllm", 0}, {"sglang", 1}, {"trtllm", 2}};
-  static const std::map<std::string, int> cards{{"gddr", 0},   {"ada", 1},       {"lpddr", 2},
-                                                {"pascal", 3}, {"volta", 4},     {"ampere", 5},
-                                                {"hopper", 6}, {"blackwell", 7}, {"apple", 8}};
   std::istringstream line(text);
   std::string name;
   line >> name;
+  taken.insert(name);
   if (const auto engine = engines.find(name); engine != engines.end()) {
     set_row(line, constants().engines[static_cast<std::size_t>(engine->second)]);
   } else if (const auto card = cards.find(name); card != cards.end()) {
     set_row(line, constants().cards[static_cast<std::size_t>(card->second)]);
+  } else if (const auto prompt = prompts.find(name); prompt != prompts.end()) {
+    set_row(line, constants().prompts[static_cast<std::size_t>(prompt->second)]);
   } else if (name == "mixed") {
     set_row(line, constants().mixed);
   } else if (name == "prompts_first") {
@@ -151,6 +170,10 @@ double sustained(const spec::Accelerator& gpu) { return gpu.arch.starts_with("Ho
 
 const GgmlPace& ggml_pace_of(GgmlCard card) { return constants().cards[static_cast<std::size_t>(card)]; }
 
+const GgmlPrompts& ggml_prompts_of(GgmlCard card) {
+  return constants().prompts[static_cast<std::size_t>(prompts_like(card))];
+}
+
 const GgmlKernels& ggml_kernels() { return constants().kernels; }
 
 }  // namespace llmcalc::serving
@@ -159,11 +182,13 @@ int main(int count, char** arguments) {
   std::ios::sync_with_stdio(false);
   std::vector<Asked> rows = read_rows(count, arguments);
   std::cout << std::endl;
+  std::set<std::string> taken;
   for (std::string line; std::getline(std::cin, line);) {
     if (line.empty()) {
+      refuse_missing(taken);
       answer(rows);
     } else {
-      take(line);
+      take(line, taken);
     }
   }
 }
