@@ -68,9 +68,8 @@ namespace {
 
 Family asked_for(const Families& families, std::string_view as) {
   if (auto family = families.named(as)) return *std::move(family);
-  const auto names = quantity::mapped(embedded_families(), [](const auto& entry) { return entry.id; });
   throw quantity::BadInput("--as", fmt::format("'{}' is not a model type we know", as),
-                           quantity::did_you_mean(as, names));
+                           quantity::did_you_mean(as, quantity::mapped(embedded_families(), &EmbeddedFamily::id)));
 }
 
 /// What the text model of a file may be known by, the nearest name first.
