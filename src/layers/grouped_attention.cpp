@@ -2,21 +2,24 @@
 #include "layers/learned.hpp"
 #include "llmcalc/layers/blocks.hpp"
 
+#include <algorithm>
 #include <variant>
 
 namespace llmcalc::layers {
 
 namespace {
 
-/// What is done to each head by itself.
+/// What is done to each head by itself. Ranks among which one head was cut gather it first (Megatron-LM
+/// core/transformer/attention.py, get_query_key_value_tensors).
 template <class Part>
 Value by_head(const Value& x, std::int64_t head_dim, const Part& part) {
+  const std::int64_t heads_of_rank = std::max<std::int64_t>(1, x.columns / head_dim);
   Value heads = x;
-  heads.rows = x.rows * (x.columns / head_dim);
+  heads.rows = x.rows * heads_of_rank;
   heads.columns = head_dim;
   Value y = part(heads);
   y.rows = x.rows;
-  y.columns = x.columns;
+  y.columns = heads_of_rank * head_dim;
   return y;
 }
 
