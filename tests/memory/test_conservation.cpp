@@ -46,6 +46,26 @@ std::int64_t bytes_of(const layers::Weight& w, spec::Optimizer optimizer) {
   return in_bytes(program::optimizer_bytes(w, training));
 }
 
+/// Equal blocks of a run on one rank and on two stand at the same places, as do their tensors.
+void check_tensors(const std::string& line, int& checked) try {
+  const test::Asked one(line + " --tp 1");
+  const test::Asked two(line + " --tp 2 --sp 0");
+  if (one.program.blocks.size() != two.program.blocks.size()) return;
+  for (std::size_t b = 0; b < one.program.blocks.size(); ++b) {
+    const auto& alone = one.program.blocks[b].tensors;
+    const auto& shared = two.program.blocks[b].tensors;
+    if (one.program.blocks[b].name == "head" || alone.size() != shared.size()) continue;
+    for (std::size_t t = 0; t < alone.size(); ++t) {
+      CAPTURE(line, std::string(one.program.blocks[b].name), std::string(alone[t].name), in_bytes(alone[t].size),
+              in_bytes(shared[t].size));
+      CHECK(shared[t].size <= alone[t].size);
+      CHECK(2 * shared[t].size >= alone[t].size);
+      ++checked;
+    }
+  }
+} catch (const quantity::BadInput&) {  // the model cannot be cut so
+}
+
 }  // namespace
 
 TEST_CASE("the slices of all ranks are the weights of the model") {
@@ -62,6 +82,18 @@ TEST_CASE("the slices of all ranks are the weights of the model") {
 
 // Rajbhandari et al. 2020, arXiv:1910.02054 section 5.1: a state is on one of the ranks that hold the same weights.
 // What tensor parallelism does not cut, each of its ranks has.
+/// Shoeybi et al. 2019, arXiv:1909.08053, section 3: what is not cut among tensor-parallel ranks each of them has
+/// whole.
+/// Of what is made of both, more than half: the groups of state spaces that all ranks share.
+TEST_CASE("a rank of two has half of a tensor at least, and all of it at most") {
+  int checked = 0;
+  for (const auto& preset : read::Catalogue().models()) {
+    check_tensors("--model " + preset.id + " --framework megatron-bridge --seq 64 --micro-batch 2 --recompute none",
+                  checked);
+  }
+  CHECK(checked > 1000);
+}
+
 TEST_CASE("ZeRO keeps each state of the optimizer once among all ranks") {
   const std::string run = "--model mixtral-8x7b --framework megatron --dtype bf16 --seq 256 --gpus 16 --zero 1 ";
   for (const char* cut : {"--tp 2 --ep 4 --etp 1", "--tp 2 --ep 2 --etp 2", "--tp 4 --ep 2 --etp 1",

@@ -103,6 +103,24 @@ TEST_CASE("offloaded checkpoints: L x 2Th on the host, two on the accelerator") 
   CHECK(in_bytes(test::at(kept, Phase::forward).activations) == 31 * checkpoint);
 }
 
+// 1F1B: a stage holds as many micro-batches as stages follow it, itself counted (Narayanan et al. 2021, section 2.2).
+TEST_CASE("offloaded checkpoints of all micro-batches in flight are on the host") {
+  const std::string run =
+      "--model llama-2-7b --seq 4096 --dtype bf16 --recompute full --pp 4 --gpus 4 --grad-accum 8 --offload "
+      "activations";
+  constexpr std::int64_t checkpoint = 2LL * 4096 * 4096;
+  const test::Asked asked(run);
+  const memory::StepWalk step(asked.program, asked.question, asked.profile);
+  // The last has what its loss keeps there as well.
+  for (std::int64_t stage = 0; stage < 3; ++stage) {
+    CAPTURE(stage);
+    const auto memory = step.walk(stage);
+    CHECK(in_bytes(memory.host) >= (4 - stage) * 8 * checkpoint);
+    CHECK(in_bytes(memory.host) <= (4 - stage) * 9 * checkpoint);
+    CHECK(in_bytes(test::at(memory, Phase::forward).activations) <= 2 * checkpoint);
+  }
+}
+
 TEST_CASE("DeepSpeed offloads weights in stage 3 only") {
   CHECK_THROWS_AS(test::Asked("--params 1e9 --framework deepspeed --dp 2 --sharding zero2 --offload params"),
                   quantity::BadInput);

@@ -24,6 +24,8 @@ constexpr std::string_view runs[] = {
     "--model llama-3-8b --gpus 4 --framework hf --method lora --sharding fsdp1 --grad-accum 2",
     "--model t5-11b --gpus 1 --framework hf",
     "--model llama-2-7b --gpus 1 --framework torch --optimizer lomo",
+    "--model llama-3-70b --tp 8 --pp 4 --gpus 32 --framework generic --grad-accum 8 --recompute full --offload "
+    "activations",
 };
 
 }  // namespace
@@ -54,6 +56,18 @@ TEST_CASE("the worst of the stages that differ is the worst of all stages") {
       highest = std::max(highest, step.walk(stage).peak().alive.total());
     }
     CHECK(in_bytes(step.walk_worst().peak().alive.total()) == in_bytes(highest));
+  }
+}
+
+TEST_CASE("the most that the host of any stage holds is what its walk holds there") {
+  for (const auto line : runs) {
+    CAPTURE(line);
+    const test::Asked asked(line);
+    const memory::StepWalk step(asked.program, asked.question, asked.profile);
+    auto highest = quantity::bytes(0);
+    for (std::int64_t stage = 0; stage < asked.question.layout.pp; ++stage)
+      highest = std::max(highest, step.walk(stage).host);
+    CHECK(in_bytes(step.highest_host()) == in_bytes(highest));
   }
 }
 

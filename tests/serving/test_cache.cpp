@@ -74,6 +74,19 @@ TEST_CASE("llama.cpp's cache has a cell for each position of each layer with key
   CHECK(in_bytes(answer.state) == 627572736);
 }
 
+// llama.cpp src/llama-context.cpp: "V cache quantization requires flash_attn".
+TEST_CASE("builds without the fused kernel by default use it for quantized keys and values") {
+  const auto is_fused = [](const char* version, const char* cache) {
+    return serving::deploy(test::served({"model", "llama-3-8b", "engine", "llama.cpp", "engine_version", version,
+                                         "quant", "q4_k_m", "kv_dtype", cache}))
+        .setup.flash;
+  };
+  CHECK_FALSE(is_fused("b4000", "fp16"));
+  CHECK(is_fused("b4000", "q8_0"));
+  CHECK(is_fused("b4000", "q4_0"));
+  CHECK(is_fused("b7000", "fp16"));
+}
+
 TEST_CASE("llama.cpp's buffers grow by what a cell takes") {
   // Twice 131,072 cells in q4_0 take 2,944 MiB more (sudoingX/qwen38-mtp, RTX 5090, 24,441 to 27,385 MiB).
   const auto total = [](const char* context) {

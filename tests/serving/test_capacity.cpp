@@ -79,6 +79,18 @@ TEST_CASE("advice does what it says") {
   }
 }
 
+// vLLM's sampler keeps counts and logits of each sequence that may run at once; SGLang's has no such pool.
+TEST_CASE("fewer sequences make room under vLLM alone") {
+  const auto advised = [](const char* engine) {
+    const auto question = test::served({"model", "qwen3-32b", "gpu", "h100-sxm", "context", "37000", "engine", engine});
+    const auto capacity = serving::serve(question).capacity;
+    const auto advice = serving::advise(question, capacity, [] { return std::optional<spec::Accelerator>(); });
+    return std::ranges::find(advice, "--max-seqs 256", &serving::Candidate::change) != advice.end();
+  };
+  CHECK(advised("vllm"));
+  CHECK_FALSE(advised("sglang"));
+}
+
 TEST_CASE("what a server takes none of is not found") {
   const auto tight = test::served({"model", "gemma-3-27b", "gpu", "l40s"});
   CHECK(serving::find(tight, serving::Find::context).empty());

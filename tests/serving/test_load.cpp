@@ -4,6 +4,7 @@
 #include "llmcalc/serving/speed.hpp"
 #include "serving/questions.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -47,4 +48,16 @@ TEST_CASE("SGLang runs five times as many recurrent requests where it keeps no p
     return answer.memory.seats.value();
   };
   CHECK(seats("1") == seats("0") / 5);
+}
+
+// vLLM v1/core/sched/scheduler.py: no request is scheduled while max_num_seqs of them run.
+TEST_CASE("requests beyond the engine's seats wait, and only they") {
+  const auto note = [](const char* concurrency) {
+    const auto answer = serving::serve(served(
+        {"model", "llama-3-8b", "gpu", "h100-sxm", "context", "1024", "max_seqs", "16", "concurrency", concurrency}));
+    const auto says = [](const std::string& words) { return words.find("16 sequences at most") != std::string::npos; };
+    return std::ranges::any_of(answer.notes, says);
+  };
+  CHECK_FALSE(note("16"));
+  CHECK(note("17"));
 }

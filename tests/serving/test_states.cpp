@@ -74,6 +74,12 @@ const std::string lfm2 =
     "conv_L_cache":3,"block_auto_adjust_ff_dim":false,"block_ff_dim":8192,
     "full_attn_idxs":[2,5,8,10,12,14]})";
 
+/// NX-AI/xLSTM-7b config.json.
+const std::string xlstm_7b =
+    R"({"model_type":"xlstm","hidden_size":4096,"embedding_dim":4096,"num_heads":8,"num_blocks":32,
+    "num_hidden_layers":32,"qk_dim_factor":0.5,"v_dim_factor":1.0,"ffn_proj_factor":2.667,"vocab_size":50304,
+    "tie_word_embeddings":false,"use_bias":false,"add_out_norm":true})";
+
 serving::ServingAnswer serve(const std::string& config, const std::vector<std::string>& words) {
   return serving::serve(test::served(words, config));
 }
@@ -125,6 +131,14 @@ TEST_CASE("vLLM holds as many states of a sequence as its cache mode asks for") 
   CHECK(blocks(jamba, {}) == 2);
   CHECK(blocks(mamba_3b, {}) == 1);
   CHECK(blocks(qwen_4b, {"engine_version", "0.19.1", "draft", "mtp:2"}) == 3);
+}
+
+// transformers models/xlstm/modeling_xlstm.py, xLSTMCache: of each of 8 heads a memory of 256 x 512, a normalizer of
+// 256 and a stabilizer, in 32 bits.
+TEST_CASE("transformers keeps the memory, the normalizer and the stabilizer of each head of an mLSTM") {
+  const auto answer = serve(xlstm_7b, {"engine", "hf", "gpu", "h100-sxm", "context", "4096"});
+  CHECK(in_bytes(answer.state) == 32 * 8 * 4 * (256 * 512 + 256 + 1));
+  CHECK(in_bytes(answer.bytes_per_token) == 0);
 }
 
 // "RS buffer size = 50.25 MiB (1 cells, 32 layers, 1 seqs), R (f32): 2.25 MiB, S (f32): 48.00 MiB" with every fourth
