@@ -3,6 +3,7 @@
 #include "llmcalc/frameworks/profile.hpp"
 #include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/quantity/format.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "llmcalc/timing/kernels.hpp"
@@ -18,21 +19,38 @@ namespace llmcalc::answer {
 
 namespace {
 
+using Lines = std::vector<std::string>;
+
+Lines line_if(bool holds, std::string_view sentence) { return holds ? Lines{std::string(sentence)} : Lines(); }
+
 /// Nobody knows the other traffic of a cluster, so that much is said beside what the prices rest on.
-std::string communication(const spec::Accelerator& gpu, const spec::Layout& layout) {
-  return fmt::format("communication {}; congestion is not modelled", timing::network_source(gpu, layout));
+Lines about_links(const spec::Question& question) {
+  if (question.layout.gpus == 1) return {};
+  const auto source = timing::network_source(*question.gpu, question.layout);
+  return {fmt::format("communication {}; congestion is not modelled", source)};
 }
 
+/// What products are priced by, where no MFU says the time.
+Lines about_products(const spec::Question& question) {
+  return question.pricing.mfu ? Lines() : Lines{timing::matrix_source(*question.gpu)};
+}
+
+bool is_delta_net(const spec::LayerKind& kind) { return std::holds_alternative<spec::GatedDeltaNet>(kind.mixer); }
+
 /// The recurrence of a linear attention is passed on between the ranks of a sample; the program has no tensors for it.
-bool passes_recurrence_on(const spec::Question& question) {
-  return question.layout.cp > 1 && std::ranges::any_of(question.model.kinds, [](const spec::LayerKind& kind) {
-           return std::holds_alternative<spec::GatedDeltaNet>(kind.mixer);
-         });
+Lines about_recurrence(const spec::Question& question) {
+  const bool passes_on = question.layout.cp > 1 && std::ranges::any_of(question.model.kinds, is_delta_net);
+  return line_if(passes_on, "not modelled: what context-parallel ranks exchange in linear attention");
+}
+
+Lines about_servers(const spec::Question& question) {
+  return line_if(question.training.method == spec::Method::inference,
+                 "not modelled: the pools, blocks and batches of a server, which llmcalc serve answers for");
 }
 
 /// What experts that are spread over ranks leave open.
-std::vector<std::string> about_experts(const spec::Question& question) {
-  std::vector<std::string> lines;
+Lines about_experts(const spec::Question& question) {
+  Lines lines;
   if (question.layout.ep == 1) return lines;
   const double overload = frameworks::make_profile(question.training, question.gpu).measured.router_overload;
   if (!question.training.moe_imbalance) {
@@ -48,7 +66,7 @@ std::vector<std::string> about_experts(const spec::Question& question) {
 }
 
 /// How much slower than its mean a large run is because it waits for the slowest of its accelerators.
-std::vector<std::string> about_jitter(const spec::Question& question) {
+Lines about_jitter(const spec::Question& question) {
   constexpr double noticed = 0.01;
   const double slower = timing::pace_of_slowest(question.layout.gpus) - 1.0;
   if (question.pricing.mfu || slower < noticed) return {};
@@ -59,18 +77,18 @@ std::vector<std::string> about_jitter(const spec::Question& question) {
 }
 
 /// How fast what is offloaded to drives comes back, where nobody said.
-std::vector<std::string> about_drives(const spec::Question& question) {
+Lines about_drives(const spec::Question& question) {
   if (question.training.offload_to != spec::OffloadTarget::nvme || question.runtime.nvme) return {};
   return {"drives are taken to be one a node, at 3 GB/s; --nvme-bandwidth states more"};
 }
 
 /// What PyTorch's own parallelism and torchao can do in another way than was priced.
-std::vector<std::string> about_torch(const spec::Question& question) {
+Lines about_torch(const spec::Question& question) {
   const auto& training = question.training;
   const frameworks::Profile profile = frameworks::make_profile(training, question.gpu);
   const bool casts = formats::is_narrow_float(training.precision.compute) &&
                      frameworks::row_of(training.framework).states != frameworks::StateRecipe::textbook;
-  std::vector<std::string> lines;
+  Lines lines;
   if (question.pricing.mfu) return lines;
   const bool by_row = training.fp8_scaling == spec::Fp8Scaling::row;
   if (casts && !profile.narrow.keeps_inputs && !profile.narrow.casts_in_one_pass && !by_row) {
@@ -87,40 +105,38 @@ std::vector<std::string> about_torch(const spec::Question& question) {
 }
 
 /// What a run keeps elsewhere than on the accelerator.
-std::vector<std::string> kept_elsewhere(const memory::StepMemory& memory) {
-  std::vector<std::string> lines;
-  if (quantity::in_bytes(memory.paged) > 0) {
-    lines.push_back(
-        fmt::format("paged optimizer states, not counted above because the driver may move them to the host: {}",
-                    quantity::format_gib(memory.paged)));
+Lines kept_elsewhere(const memory::StepMemory& memory) {
+  if (memory.paged == quantity::bytes(0)) return {};
+  return {fmt::format("paged optimizer states, not counted above because the driver may move them to the host: {}",
+                      quantity::format_gib(memory.paged))};
+}
+
+Lines about_accelerators(const spec::Question& question) {
+  Lines lines;
+  if (!question.gpu) return lines;
+  for (const auto about : {about_products, about_links, about_experts, about_jitter, about_drives, about_torch}) {
+    quantity::append(lines, about(question));
   }
   return lines;
+}
+
+Lines about_algorithm(const spec::Question& question) {
+  if (question.training.algorithm == spec::Algorithm::sft) return {};
+  return {fmt::format("the error bar is of runs that learn the next token; none of algorithm {} was measured",
+                      spec::name_of(question.training.algorithm))};
+}
+
+Lines about_samples(const spec::Question& question) {
+  return line_if(question.training.makes_samples(),
+                 "not modelled: the time that samples take to make, and an inference engine with weights of its own");
 }
 
 }  // namespace
 
 std::vector<std::string> notes(const spec::Question& question, const Walks& walks) {
-  std::vector<std::string> lines = kept_elsewhere(walks.memory);
-  if (passes_recurrence_on(question)) {
-    lines.emplace_back("not modelled: what context-parallel ranks exchange in linear attention");
-  }
-  if (question.training.method == spec::Method::inference) {
-    lines.emplace_back("not modelled: the pools, blocks and batches of a server, which llmcalc serve answers for");
-  }
-  if (question.gpu && !question.pricing.mfu) lines.push_back(timing::matrix_source(*question.gpu));
-  if (question.gpu && question.layout.gpus > 1) lines.push_back(communication(*question.gpu, question.layout));
-  if (question.gpu) {
-    for (const auto about : {about_experts, about_jitter, about_drives, about_torch}) {
-      std::ranges::move(about(question), std::back_inserter(lines));
-    }
-  }
-  if (question.training.algorithm != spec::Algorithm::sft) {
-    lines.push_back(fmt::format("the error bar is of runs that learn the next token; none of algorithm {} was measured",
-                                spec::name_of(question.training.algorithm)));
-  }
-  if (question.training.makes_samples()) {
-    lines.emplace_back(
-        "not modelled: the time that samples take to make, and an inference engine with weights of its own");
+  Lines lines = kept_elsewhere(walks.memory);
+  for (const auto about : {about_recurrence, about_servers, about_accelerators, about_algorithm, about_samples}) {
+    quantity::append(lines, about(question));
   }
   return lines;
 }

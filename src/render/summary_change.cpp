@@ -1,3 +1,4 @@
+#include "llmcalc/quantity/lists.hpp"
 #include "render/style.hpp"
 #include "render/summary.hpp"
 #include "render/text_common.hpp"
@@ -10,6 +11,7 @@
 #include <cmath>
 #include <iterator>
 #include <span>
+#include <vector>
 
 namespace llmcalc::render {
 namespace {
@@ -26,28 +28,30 @@ std::string speed_of(const Advice& advice) {
   return speed < 1.0 ? fmt::format("{:.0f} % slower", 100.0 * (1.0 - speed)) : fmt::format("{:.3g} x as fast", speed);
 }
 
+bool costs_time(std::string_view cost) {
+  return cost.starts_with("time: ") || cost.starts_with("nothing") || cost.starts_with("little");
+}
+
+/// Without its source, and without the word in front that says what kind of cost it is.
+std::string_view plain_cost(std::string_view cost) {
+  cost = cost.substr(0, cost.find(" ("));
+  const auto kind = cost.find(": ");
+  return kind != std::string_view::npos && kind < cost.find(' ') ? cost.substr(kind + 2) : cost;
+}
+
 /// What it costs in a few words: the tables name the source. What costs time alone says how much.
 std::string cost_of(const Advice& advice) {
-  std::string words = advice.verdict == trust::VerdictKind::tight ? "tight" : "";
-  const auto add = [&](std::string_view more) {
-    if (!more.empty()) words.append(words.empty() ? "" : ", ").append(more);
-  };
-  const auto speed = speed_of(advice);
-  add(speed);
+  std::vector<std::string> words{advice.verdict == trust::VerdictKind::tight ? "tight" : "", speed_of(advice)};
   std::string_view rest = advice.cost;
   while (!rest.empty()) {
     const auto end = std::min(rest.find("; "), rest.size());
-    auto cost = rest.substr(0, end);
+    const auto cost = rest.substr(0, end);
     rest.remove_prefix(std::min(end + 2, rest.size()));
-    cost = cost.substr(0, cost.find(" ("));
-    const bool is_time = cost.starts_with("time: ") || cost.starts_with("nothing") || cost.starts_with("little");
-    if (is_time && (advice.speed || rest.empty() == false)) continue;
-    if (const auto kind = cost.find(": "); kind != std::string_view::npos && kind < cost.find(' ')) {
-      cost.remove_prefix(kind + 2);
-    }
-    add(cost);
+    const bool says_enough = advice.speed || !rest.empty();
+    if (!costs_time(cost) || !says_enough) words.emplace_back(plain_cost(cost));
   }
-  return words;
+  std::erase(words, std::string());
+  return quantity::joined(words, ", ");
 }
 
 /// The text, or its beginning where a line has no room for all of it.

@@ -11,6 +11,7 @@
 #include <array>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 namespace llmcalc::render {
 namespace {
@@ -54,30 +55,30 @@ std::string run_of(const Report& report) {
   return fmt::format("{}, {}, {}{}", model_of(report), method_of(report), batch_of(report), accelerators_of(report));
 }
 
+struct SpreadTerm {
+  std::string_view term;
+  std::string_view word;   ///< before the value
+  std::string_view plain;  ///< the value that nobody needs to hear of
+};
+constexpr std::array spread_terms{
+    SpreadTerm{"dp", "dp ", "1"},
+    SpreadTerm{"tp", "tp ", "1"},
+    SpreadTerm{"pp", "pp ", "1"},
+    SpreadTerm{"cp", "cp ", "1"},
+    SpreadTerm{"ep", "ep ", "1"},
+    SpreadTerm{"sharding", "", "none"},
+    SpreadTerm{"recompute", "recompute ", "none"},
+    SpreadTerm{"offload", "offload ", "none"},
+};
+
 /// The ways in which a run is spread that are in use, and what else it does unlike a plain one.
 std::string layout_of(const Report& report) {
-  struct SpreadTerm {
-    std::string_view term;
-    std::string_view word;   ///< before the value
-    std::string_view plain;  ///< the value that nobody needs to hear of
-  };
-  constexpr std::array choices{
-      SpreadTerm{"dp", "dp ", "1"},
-      SpreadTerm{"tp", "tp ", "1"},
-      SpreadTerm{"pp", "pp ", "1"},
-      SpreadTerm{"cp", "cp ", "1"},
-      SpreadTerm{"ep", "ep ", "1"},
-      SpreadTerm{"sharding", "", "none"},
-      SpreadTerm{"recompute", "recompute ", "none"},
-      SpreadTerm{"offload", "offload ", "none"},
-  };
-  std::string words;
-  for (const auto& [term, word, plain] : choices) {
+  std::vector<std::string> words;
+  for (const auto& [term, word, plain] : spread_terms) {
     const auto value = echoed(report, term);
-    if (value.empty() || value == plain) continue;
-    words.append(words.empty() ? "" : ", ").append(word).append(value);
+    if (!value.empty() && value != plain) words.push_back(std::string(word) + value);
   }
-  return words;
+  return quantity::joined(words, ", ");
 }
 
 /// "; trainers need hf 15.2, deepspeed 22.1 GiB"
