@@ -23,9 +23,8 @@ std::string place_of(const Walks& walks, const memory::PeakMoment& peak) {
 
 std::string place_of(const Walks& walks, const memory::BlockPeak& point) {
   if (point.phase == Phase::optimizer) return "all weights";
-  const auto position = static_cast<std::size_t>(point.position);
-  const auto& block = walks.program.blocks[walks.program.sequence[position]];
-  return block.name == "layer" ? fmt::format("layer {}", position) : std::string(block.name);
+  const auto& block = walks.program.blocks[walks.program.sequence[static_cast<std::size_t>(point.position)]];
+  return block.name == "layer" ? fmt::format("layer {}", point.position) : std::string(block.name);
 }
 
 /// Every step has the phases of one, a run that says so evaluations and checkpoints between them.
