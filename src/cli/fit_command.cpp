@@ -14,13 +14,13 @@ namespace {
 using read::Given;
 
 /// A shell does nothing with it.
-bool is_plain(char c) {
+bool is_plain_to_shell(char c) {
   return quantity::is_name_char(c) || std::string_view("-=./:,+%@").find(c) != std::string_view::npos;
 }
 
 /// A word as a shell reads it back.
 std::string quoted(const std::string& text) {
-  if (!text.empty() && std::ranges::all_of(text, is_plain)) return text;
+  if (!text.empty() && std::ranges::all_of(text, is_plain_to_shell)) return text;
   std::string safe = "'";
   for (const char c : text) safe += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return safe + "'";

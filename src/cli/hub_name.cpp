@@ -15,13 +15,8 @@ bool is_plain(std::string_view text) {
 
 /// A branch, a tag (which may hold slashes) or a commit.
 bool is_revision(std::string_view text) {
-  while (!text.empty()) {
-    const auto part = text.substr(0, text.find('/'));
-    if (!is_plain(part)) return false;
-    if (part.size() == text.size()) return true;
-    text.remove_prefix(part.size() + 1);
-  }
-  return false;
+  const auto parts = quantity::pieces_of(text, "/");
+  return !parts.empty() && !text.ends_with('/') && std::ranges::all_of(parts, is_plain);
 }
 
 }  // namespace

@@ -123,37 +123,37 @@ read::Reading fetched(const HubName& name, const Given& word, bool offline) {
   }
 }
 
+bool names_model(const Given& word) { return word.term == "model" || word.term == "config" || word.term == "params"; }
+
+/// A preset of that name, or the one that the name of something published can only mean; false where neither is.
+bool take_known(read::Reading& reading, Given& word, const std::string& id, const read::Catalogue& catalogue) {
+  std::string rest = quantity::to_lower(word.text);
+  const bool names_file = !take_quant(rest).empty();
+  if (!names_file && is_preset(id, catalogue)) {
+    word.text = id;
+    return true;
+  }
+  auto named = reading.kind == hub_kind ? std::nullopt : preset_behind(word.text, catalogue);
+  if (named) take_preset(reading, word, *std::move(named));
+  return named.has_value();
+}
+
 /// What the model's name stands for; whether that names another model, as an adapter names its base.
 bool follow_name(read::Reading& reading, const std::vector<Given>& options, const read::Catalogue& catalogue,
                  Lookup lookup) {
-  const auto names_model = [](const Given& word) {
-    return word.term == "model" || word.term == "config" || word.term == "params";
-  };
-  const auto word = std::ranges::find(reading.words, "model", &Given::term);
-  if (word == reading.words.end() || reading.config) return false;
+  auto* word = quantity::find_or_null(reading.words, "model", &Given::term);
+  if (word == nullptr || reading.config) return false;
   if (std::ranges::any_of(options, names_model)) {
     take_quant(reading, quant_in(word->text), word->origin);
     return false;
   }
   const auto name = hub_name(word->text);
-  const bool by_itself = reading.kind == hub_kind;
-  const bool follows = lookup.answers || by_itself;
   auto cached = name ? read_cached(*name, read_hub_environment(lookup.offline)) : std::nullopt;
-  if (!cached) {
-    std::string rest = quantity::to_lower(word->text);
-    const bool names_file = !take_quant(rest).empty();
-    if (!names_file && is_preset(name && name->quant.empty() ? name->id : word->text, catalogue)) {
-      if (name && name->quant.empty()) word->text = name->id;
-      return false;
-    }
-    if (auto named = by_itself ? std::nullopt : preset_behind(word->text, catalogue)) {
-      take_preset(reading, *word, *std::move(named));
-      return false;
-    }
-  }
+  const std::string id = name && name->quant.empty() ? name->id : word->text;
+  if (!cached && take_known(reading, *word, id, catalogue)) return false;
   if (!name) return false;
   reading.hub_name = word->text;
-  if (!follows) return false;
+  if (!lookup.answers && reading.kind != hub_kind) return false;
   take_found(reading, cached ? *std::move(cached) : fetched(*name, *word, lookup.offline));
   return !reading.config;
 }

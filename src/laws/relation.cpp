@@ -114,6 +114,22 @@ std::string expression(const Relation& relation, Variable unknown, Text text) {
   return power == 2 ? "sqrt(" + quotient + ")" : quotient;
 }
 
+template <class Text>
+answer::Explanation explained(const Relation& relation, Variable solved, Text text) {
+  return {expression(relation, solved, name_of), expression(relation, solved, text), std::string(relation.source)};
+}
+
+/// \param made  what the other factors make of the first one
+template <class Text>
+[[noreturn]] void refuse(const Relation& relation, double made, Text text) {
+  const auto left = relation.factors.front().variable;
+  throw q::BadInput(
+      name_of(left),
+      fmt::format("{} contradicts {} = {}, which makes {}", text(left), expression(relation, left, name_of),
+                  expression(relation, left, text), text_of(left, made)),
+      "leave one of them out");
+}
+
 }  // namespace
 
 const VariableFacts& facts(Variable variable) { return variables.at(static_cast<std::size_t>(variable)); }
@@ -169,18 +185,12 @@ void Solver::use(std::size_t number) {
   const auto text = [this](Variable v) { return text_of(v, known_[index(v)]->value); };
   if (unknown) {
     const auto solved = unknown->variable;
-    answer::Explanation why{expression(relation, solved, name_of), expression(relation, solved, text),
-                            std::string(relation.source)};
     double value = std::pow(product, -1.0 / unknown->power);
     if (solved == gpus) value = std::ceil(value * (1.0 - whole_gpu_slack));
-    set(solved, {value, Standing::derived, std::move(why)});
+    set(solved, {value, Standing::derived, explained(relation, solved, text)});
   } else if (std::abs(product - 1.0) > rounding_of_published_figures) {
     const auto left = relation.factors.front().variable;
-    throw q::BadInput(
-        name_of(left),
-        fmt::format("{} contradicts {} = {}, which makes {}", text(left), expression(relation, left, name_of),
-                    expression(relation, left, text), text_of(left, known_[index(left)]->value * product)),
-        "leave one of them out");
+    refuse(relation, known_[index(left)]->value * product, text);
   }
 }
 

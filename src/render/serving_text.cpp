@@ -13,6 +13,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <span>
 
 namespace llmcalc::render {
 namespace {
@@ -130,27 +131,34 @@ std::string change_of(const Candidate& candidate) {
                      format_count(candidate.max_context));
 }
 
-Paragraph table_of(const ServingReport& report, const TextStyle& style) {
-  if (report.table.empty()) return {};
-  std::vector<Align> columns{Align::right};
+std::vector<std::string> header_of(std::span<const serving::CapacityCell> cells) {
   std::vector<std::string> header{"context"};
-  for (const auto& cell : report.table) {
-    if (cell.context != report.table.front().context) break;
-    columns.push_back(Align::right);
+  for (const auto& cell : cells) {
+    if (cell.context != cells.front().context) break;
     header.push_back(std::to_string(cell.concurrency));
   }
-  Table table(columns);
+  return header;
+}
+
+std::string share_of_cache(const serving::CapacityCell& cell) {
+  return cell.fits ? fmt::format("{:.0f} %", 100.0 * cell.cache_share) : "-";
+}
+
+std::vector<std::string> row_of(std::span<const serving::CapacityCell> cells) {
+  std::vector<std::string> row{format_count(cells.front().context)};
+  quantity::append(row, quantity::mapped(cells, share_of_cache));
+  return row;
+}
+
+Paragraph table_of(const ServingReport& report, const TextStyle& style) {
+  const std::span<const serving::CapacityCell> cells(report.table);
+  if (cells.empty()) return {};
+  const auto header = header_of(cells);
   const std::size_t width = header.size() - 1;
+  Table table(std::vector<Align>(header.size(), Align::right));
   table.add_line("  " + paint("share of the cache, by context and concurrency; -: does not fit", Ink::heading, style));
   table.add_row(header);
-  for (std::size_t row = 0; row + width <= report.table.size(); row += width) {
-    std::vector<std::string> cells{format_count(report.table[row].context)};
-    for (std::size_t i = row; i < row + width; ++i) {
-      const auto& cell = report.table[i];
-      cells.push_back(cell.fits ? fmt::format("{:.0f} %", 100.0 * cell.cache_share) : "-");
-    }
-    table.add_row(std::move(cells));
-  }
+  for (std::size_t row = 0; row + width <= cells.size(); row += width) table.add_row(row_of(cells.subspan(row, width)));
   Paragraph block{lines_of(table.render()), 0};
   block.least = block.lines.size();
   return block;
