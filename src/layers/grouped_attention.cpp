@@ -32,13 +32,17 @@ Value normalise_heads(BlockBuilder& b, const Value& x, std::int64_t head_dim, sp
   return by_head(x, head_dim, [&](const Value& head) { return b.norm(head, name, norm); });
 }
 
+/// Heads of one width that is not too wide, and no mask.
+bool suits_grouping(const Context& c, const CoreAttention& core) {
+  const bool masked = c.prefix > 0 || core.keys > 0 || core.masked;
+  return core.qk_dim == core.v_dim && core.qk_dim <= widest_flash_head && !masked;
+}
+
 /// Kernels take grouped keys and values as they are: flash-attn's, and later PyTorch's too unless there is a mask, or
 /// heads are of two widths or too wide (transformers integrations/sdpa_attention.py, use_gqa_in_sdpa).
 bool groups_in_kernel(const Context& c, const CoreAttention& core) {
   if (c.training.attention == spec::AttentionKernel::flash) return true;
-  const bool masked = c.prefix > 0 || core.keys > 0 || core.masked;
-  const bool plain = core.qk_dim == core.v_dim && core.qk_dim <= widest_flash_head && !masked;
-  return c.profile.attention.groups_in_kernel && fuses_attention(c) && plain;
+  return c.profile.attention.groups_in_kernel && fuses_attention(c) && suits_grouping(c, core);
 }
 
 /// transformers expands grouped keys and values to all query heads before other kernels (modeling_llama.py, repeat_kv).
