@@ -35,8 +35,19 @@ GgmlCard card_of(const spec::Accelerator& gpu) {
   if (gpu.vendor == "Apple") return GgmlCard::apple;
   if (gpu.memory_type.starts_with("HBM")) return on_hbm(gpu);
   if (gpu.memory_type.starts_with("LPDDR")) return GgmlCard::lpddr;
-  const bool newer = gpu.arch.starts_with("Ada") || gpu.arch.starts_with("Blackwell");
-  return newer ? GgmlCard::ada : GgmlCard::gddr;
+  if (gpu.arch.starts_with("Blackwell")) return GgmlCard::gddr7;
+  return gpu.arch.starts_with("Ada") ? GgmlCard::ada : GgmlCard::gddr;
+}
+
+/// Builds of November 2025 and later add, normalize, gate and multiply in fewer kernels (llama.cpp pulls 15631 and
+/// 16715; b6900). Ollama's releases have other numbers, and are taken for later ones.
+bool fuses_kernels(const spec::Question& question) {
+  if (question.gpu->vendor != "NVIDIA" && question.gpu->vendor != "Apple") return false;
+  const std::string_view version = question.serving.engine_version;
+  const EngineRelease release = parse_release(version);
+  if (version.starts_with('b')) return release.major >= 6900;
+  constexpr std::int64_t first_year = 2023;
+  return release.major < first_year || release >= EngineRelease{2025, 11};
 }
 
 /// One card's part of the question, with what its kernels reach.
@@ -51,7 +62,8 @@ class GgmlClock {
         peak_(peak_of(gpu_)),
         quantized_(!formats::is_plain(deployment.question.serving.quant)),
         cards_(static_cast<double>(deployment.question.layout.gpus)),
-        together_(deployment.question.serving.layout.split == spec::CardSplit::layer ? 1.0 : cards_) {}
+        together_(deployment.question.serving.layout.split == spec::CardSplit::layer ? 1.0 : cards_),
+        layer_us_(fuses_kernels(deployment.question) ? pace_.fused_us : pace_.layer_us) {}
 
   /// A step of several sequences multiplies as a prompt does, and sorts its rows by their experts.
   double token(double sequences, double positions) const {
@@ -59,10 +71,9 @@ class GgmlClock {
     const GgmlWork one = ggml_work(deployment_, {sequences, positions});
     const double cached = deployment_.setup.flash ? kernels.fused_cache : pace_.cache;
     double time = one.bytes / (reading() * together_) + sequences * one.cache / (bandwidth_ * cached * together_) +
-                  (one.layers + kernels.expert_layer * one.mixtures) * pace_.layer_us * micro +
-                  milli * (pace_.token_ms + pace_.card_ms * (cards_ - 1));
+                  launching(one) * micro + milli * (pace_.token_ms + pace_.card_ms * (cards_ - 1));
     if (sequences > 1) time += sequences * products(one) + one.mixtures * kernels.sorting_us * micro;
-    return time;
+    return time + (is_served() ? milli * kernels.sampled_ms : 0.0);
   }
 
   /// Cards that hold layers work at the same time on the chunks of a prompt, u chunks behind each other through n cards
@@ -85,6 +96,15 @@ class GgmlClock {
   }
 
  private:
+  /// Microseconds of all layers' launches.
+  double launching(const GgmlWork& sums) const {
+    const GgmlKernels& kernels = ggml_kernels();
+    return (sums.layers + kernels.expert_layer * sums.mixtures) * layer_us_ + kernels.recurrent_us * sums.recurrences;
+  }
+
+  /// Without a prompt it is llama-bench that generates, which draws nothing.
+  bool is_served() const { return deployment_.question.serving.load.prompt > 0; }
+
   /// Bytes of weights a second, one row at a time.
   double reading() const {
     if (!quantized_) return bandwidth_ * pace_.half;
@@ -107,6 +127,7 @@ class GgmlClock {
   bool quantized_;
   double cards_;
   double together_;  ///< cards that work on one layer at the same time
+  double layer_us_;  ///< a layer's launches
 };
 
 }  // namespace

@@ -4,7 +4,7 @@
 namespace llmcalc::serving {
 
 /// By memory, and by the chips that stand on it.
-enum class GgmlCard { gddr, ada, lpddr, pascal, volta, ampere, hopper, blackwell, apple };
+enum class GgmlCard { gddr, ada, gddr7, lpddr, pascal, volta, ampere, hopper, blackwell, apple };
 
 struct GgmlPace {
   double half = 0;      ///< share of the bandwidth that products with one row reach, of 16-bit weights
@@ -12,6 +12,7 @@ struct GgmlPace {
   double unpacked = 0;  ///< TB/s of quantized weights that a card unpacks at most, whatever its bandwidth; 0: any
   double cache = 0;     ///< share of the bandwidth that attention without a fused kernel reaches
   double layer_us = 0;  ///< a layer's launches
+  double fused_us = 0;  ///< and since several kernels were made one
   double token_ms = 0;  ///< a token: sampling, and the graph
   double card_ms = 0;   ///< each card more that a token passes
 };
@@ -47,6 +48,8 @@ struct GgmlKernels {
   double sorting_us = 0;     ///< and where several rows are sorted by their experts, a layer
   double alike = 0;          ///< as many as b to this power choose their experts independently
   double expert_prompt = 0;  ///< of the rate of other products in a prompt, by routed experts
+  double recurrent_us = 0;   ///< launches that a recurrence adds to a layer's
+  double sampled_ms = 0;     ///< a token that a server draws from the vocabulary on the host, and sends
 };
 
 const GgmlKernels& ggml_kernels();

@@ -20,6 +20,7 @@ double reached(const ExpertWork& experts, double tokens) {
 void add_attention(const LayerWork& layer, const Deployment& deployment, double positions, GgmlWork& sums) {
   const auto layers = static_cast<double>(layer.layers);
   sums.cache += 2 * layers * layer.mixer.state_bytes;
+  if (layer.mixer.state_bytes > 0) sums.recurrences += layers;
   const LayerCache& kept = layer.mixer.kept;
   if (kept.reach == Reach::state) return;
   constexpr double wide = 4.0;

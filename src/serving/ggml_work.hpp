@@ -15,7 +15,8 @@ struct GgmlWork {
   double pairs = 0;         ///< FLOPs of one query with the keys that it sees
   double activations = 0;   ///< bytes of fp32 activations of a token
   double layers = 0;
-  double mixtures = 0;  ///< layers with routed experts
+  double mixtures = 0;     ///< layers with routed experts
+  double recurrences = 0;  ///< layers with a recurrence
 };
 
 /// How many rows of a step there are, and how far behind it its sequences reach.

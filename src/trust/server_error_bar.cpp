@@ -46,7 +46,7 @@ Spread server_error_bar(spec::Engine engine, Measure measure) {
     case Measure::ttft: return to_first_token(engine);
     case Measure::tpot:
     case Measure::throughput_tok_s: return even(of_each_token(engine));
-    case Measure::decode_tok_s: return even(spec::reads_gguf(engine) ? 0.15 : 0.37);
+    case Measure::decode_tok_s: return even(spec::reads_gguf(engine) ? 0.16 : 0.37);
     case Measure::prefill_tok_s: return even(0.35);
     default: return even(0.05);
   }

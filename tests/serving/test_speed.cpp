@@ -93,6 +93,44 @@ TEST_CASE("vLLM 0.8 proposed without graphs, and its steps took longer", "[speed
   CHECK(step("0.9.2", {}) < 7);
 }
 
+// geerlingguy/ai-benchmarks README.md (December 2025) and llama.cpp pull 19053 (January 2026).
+TEST_CASE("builds of llama.cpp that fuse kernels launch fewer", "[speed]") {
+  struct Row {
+    const char* model;
+    const char* quant;
+    const char* gpu;
+    double tokens;
+  };
+  const std::vector<Row> rows{{"llama-3.2-3b", "Q4_K_M", "rtx-4090", 334.67},
+                              {"qwen2.5-14b", "Q4_K_M", "rtx-4070-ti", 49.74},
+                              {"gpt-oss-20b", "MXFP4_MOE", "rtx-4090", 279.65},
+                              {"llama-3.1-8b", "Q4_0", "rtx-6000-ada", 168.87},
+                              {"gpt-oss-20b", "MXFP4_MOE", "rtx-pro-6000-blackwell", 352.58}};
+  const auto tokens = [](const Row& row, const char* build) {
+    return speed_of({"engine", "llama.cpp", "engine_version", build, "model", row.model, "quant", row.quant, "gpu",
+                     row.gpu, "context", "4096", "prompt", "0", "output", "128"})
+        .tokens_per_s_per_user;
+  };
+  for (const Row& row : rows) {
+    INFO(row.model << ' ' << row.gpu);
+    CHECK(tokens(row, "2026-01") == Approx(row.tokens).epsilon(0.07));
+    CHECK(tokens(row, "b7340") == tokens(row, "2026-01"));
+    CHECK(tokens(row, "b6899") == tokens(row, "2025-10"));
+    CHECK(tokens(row, "2025-10") < 0.95 * tokens(row, "2026-01"));
+  }
+  const Row radeon{"llama-3.1-8b", "Q4_K_M", "rx-7900-xtx", 105.75};
+  CHECK(tokens(radeon, "2026-01") == tokens(radeon, "2025-10"));
+}
+
+TEST_CASE("a server of llama.cpp draws its tokens on the host, llama-bench draws none", "[speed]") {
+  const auto step = [](const char* prompt) {
+    return ms(speed_of({"engine", "llama.cpp", "model", "llama-3.2-3b", "quant", "Q4_K_M", "gpu", "rtx-4090", "prompt",
+                        prompt, "output", "256"})
+                  .decode_step);
+  };
+  CHECK(step("1") - step("0") == Approx(0.5).epsilon(0.02));
+}
+
 // XiongjieDai/GPU-Benchmarks-on-LLM-Inference README.md: 512 tokens generated from an empty cache; 512 of a prompt.
 TEST_CASE("llama.cpp's tokens a second lie near the measured ones", "[speed]") {
   struct Row {

@@ -33,7 +33,7 @@ struct Constants {
   std::array<serving::Pace, 3> engines;
   serving::Turns mixed;
   serving::Turns prompts_first;
-  std::array<serving::GgmlPace, 9> cards;
+  std::array<serving::GgmlPace, 10> cards;
   std::array<serving::GgmlPrompts, 4> prompts;
   serving::GgmlKernels kernels;
   double sustained = 1.22;
@@ -57,8 +57,8 @@ void set_row(std::istream& line, Row& row) {
   std::copy(values.begin(), values.end(), reinterpret_cast<double*>(&row));
 }
 
-const std::map<std::string, int> cards{{"gddr", 0},   {"ada", 1},    {"lpddr", 2},     {"pascal", 3}, {"volta", 4},
-                                       {"ampere", 5}, {"hopper", 6}, {"blackwell", 7}, {"apple", 8}};
+const std::map<std::string, int> cards{{"gddr", 0},  {"ada", 1},    {"gddr7", 2},  {"lpddr", 3},     {"pascal", 4},
+                                       {"volta", 5}, {"ampere", 6}, {"hopper", 7}, {"blackwell", 8}, {"apple", 9}};
 const std::map<std::string, int> prompts{
     {"gddr_prompts", 0}, {"lpddr_prompts", 1}, {"hbm_prompts", 2}, {"apple_prompts", 3}};
 
