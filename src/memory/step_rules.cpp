@@ -33,6 +33,13 @@ bool has_gradient_buffer(const spec::Question& question, const Profile& profile)
   return profile.gradients.persistent || partitioned;
 }
 
+/// Units that hook the inputs of frozen weights. FSDP2 and DeepSpeed put a function before a module instead, which
+/// saves no tensor (torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py, RegisterPostBackwardFunction; deepspeed
+/// runtime/zero/parameter_offload.py, PostBackwardFunctionModule).
+bool has_fsdp1_units(spec::Sharding sharding) {
+  return sharding == spec::Sharding::fsdp1 || sharding == spec::Sharding::hsdp;
+}
+
 /// trl dpo_trainer.py, get_batch_loss_metrics, and kto_trainer.py run the policy first and then the reference; PPO and
 /// GRPO ask it when the samples have been made (ppo_trainer.py, train; grpo_trainer.py,
 /// _generate_and_score_completions).
@@ -56,7 +63,7 @@ StepRules step_rules(const spec::Question& question, const Profile& profile) {
   rules.streams_weights = rules.sharding.gathers_weights() || rules.offload.weights;
   rules.flat_gradients =
       profile.gradients.accumulates_whole && rules.sharding.gathers_weights() && several_micro_batches;
-  rules.retains_inputs = profile.adapters.retains_frozen_inputs && rules.sharding.gathers_weights();
+  rules.retains_inputs = profile.adapters.retains_frozen_inputs && has_fsdp1_units(question.layout.sharding);
   rules.counts_slack = profile.allocator.allocates_tensors;
   rules.asks_in_loss = asks_in_loss(question.training.algorithm);
   rules.gradients = gradient_policy(question.training, profile, rules);

@@ -114,3 +114,18 @@ TEST_CASE("AdaLoRA keeps three scores of each parameter beside AdamW's moments")
   const auto size = program::count_parameters(Asked(short_llama + "--framework hf --method adalora").program);
   CHECK(in_bytes(states.optimizer) == size.trainable * (8 + 3 * 4));
 }
+
+// torch/distributed/fsdp/_runtime_utils.py, _register_post_backward_reshard_only_hook, holds the input of each frozen
+// layer and its gradient until all backward passes have run; FSDP2 and DeepSpeed save no tensor there.
+TEST_CASE("the inputs of checkpointed frozen layers wait under FSDP1 alone") {
+  const auto last_layer_back = [](const std::string& sharding) {
+    const Asked run("--framework hf --method lora --recompute full --dp 4 --sharding " + sharding + " " + short_llama);
+    const auto points = memory::StepWalk(run.program, run.question, run.profile).timeline(0);
+    const auto at = std::ranges::find_if(
+        points, [](const auto& p) { return p.phase == memory::Phase::backward && p.position == 1; });
+    return in_bytes(at->allocated);
+  };
+  const std::int64_t of_a_layer = 2 * 2 * tokens * width;  // input and gradient, in 16 bits
+  CHECK(last_layer_back("fsdp1") - last_layer_back("fsdp2") >= (depth - 2) * of_a_layer);
+  CHECK(last_layer_back("zero3") <= last_layer_back("fsdp2"));
+}
