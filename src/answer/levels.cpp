@@ -52,7 +52,8 @@ constexpr Bytes unlimited = bytes(std::numeric_limits<std::int64_t>::max());
 }  // namespace
 
 frameworks::Profile profile_of(const spec::Question& question) {
-  frameworks::Profile profile = frameworks::make_profile(question.training, question.gpu);
+  const spec::Sharding sharding = question.layout.sharding;
+  frameworks::Profile profile = frameworks::make_profile(question.training, question.gpu, sharding);
   const spec::Runtime& given = question.runtime;
   profile.measured.context = given.context.value_or(profile.measured.context);
   profile.measured.needed_bias = question.calibration.memory.factor;

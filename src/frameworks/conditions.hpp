@@ -33,6 +33,9 @@ inline constexpr Condition low_rank_on_several = [](const spec::Question& q) {
 inline constexpr Condition full_under_fsdp = [](const spec::Question& q) {
   return is_full(q) && spec::is_fsdp(q.layout.sharding);
 };
+inline constexpr Condition full_under_fsdp1 = [](const spec::Question& q) {
+  return full_under_fsdp(q) && q.layout.sharding != spec::Sharding::fsdp2;
+};
 inline constexpr Condition cuts_tensors = [](const spec::Question& q) { return q.layout.tp > 1; };
 inline constexpr Condition has_stages = [](const spec::Question& q) {
   return q.layout.pp > 1 && spec::is_fsdp(q.layout.sharding);

@@ -1,5 +1,6 @@
 #include "llmcalc/frameworks/profile.hpp"
 
+#include "frameworks/profiles.hpp"
 #include "frameworks/workspaces.hpp"
 #include "llmcalc/frameworks/release.hpp"
 #include "llmcalc/frameworks/table.hpp"
@@ -40,8 +41,11 @@ void update_in_backward(Profile& p) {
 
 }  // namespace
 
-Profile make_profile(const spec::Training& training, const std::optional<spec::Accelerator>& gpu) {
-  Profile p = row_of(training.framework).profile({training, gpu});
+Profile make_profile(const spec::Training& training, const std::optional<spec::Accelerator>& gpu,
+                     spec::Sharding sharding) {
+  const FrameworkRow& row = row_of(training.framework);
+  Profile p = row.profile({training, gpu});
+  if (hands_to_deepspeed(training, sharding)) apply_deepspeed({training, gpu}, p);
   if (training.attention == spec::AttentionKernel::sdpa) p.attention.library = library_of_torch(training, gpu);
   if (training.compile) p.mlp.fused_glu = true;
   if (training.compile || training.fused_kernels) {

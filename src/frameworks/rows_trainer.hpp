@@ -96,7 +96,8 @@ inline constexpr Default accelerate_defaults[] = {
 constexpr std::string_view axolotl_file = "axolotl 0.19.0 utils/schemas";
 
 inline constexpr Default axolotl_defaults[] = {
-    {"dtype", "mixed-bf16", "axolotl 0.19.0: bf16 auto, and accelerate 1.15.0 upcasts under FSDP", full_under_fsdp},
+    // Its own fsdp2_prepare_model (axolotl 0.19.0 monkeypatch/accelerate/fsdp2.py) upcasts nothing.
+    {"dtype", "mixed-bf16", "axolotl 0.19.0: bf16 auto, and accelerate 1.15.0 upcasts under FSDP1", full_under_fsdp1},
     {"dtype", "bf16", "axolotl 0.19.0 utils/schemas/config.py: bf16 auto"},
     {"seq", "512", axolotl_file},
     {"micro_batch", "1", axolotl_file},
@@ -175,7 +176,7 @@ constexpr FrameworkRow trainer_row(spec::Framework framework, List<std::string_v
           .states = StateRecipe::torch,
           .engine = TrainingEngine::trainer,
           .profile = &transformers_profile,
-          .space = unsplit(torch_space),
+          .space = trainer_space,
           .abilities = abilities,
           .defaults = defaults,
           .half = HalfPrecision::pure,
@@ -204,7 +205,6 @@ constexpr FrameworkRow with_profile(FrameworkRow row, Profile (*profile)(const R
 /// FSDP2 is the only sharding of its own.
 constexpr FrameworkRow sharded_by_fsdp2(FrameworkRow row) {
   row.abilities.shardings = replicas.with({Sharding::fsdp2});
-  row.space.shardings = {Sharding::ddp, Sharding::fsdp2};
   return row;
 }
 

@@ -26,6 +26,10 @@ inline constexpr Space torch_space{{Sharding::ddp, Sharding::zero1, Sharding::ze
                                    all_schedules,
                                    {Offload::none, Offload::params, Offload::activations}};
 
+/// transformers' trainers; their ZeRO is DeepSpeed's, with states of its own, and is searched where it is asked for.
+inline constexpr Space trainer_space{
+    {Sharding::ddp, Sharding::fsdp2}, one_schedule, {Offload::none, Offload::params, Offload::activations}, false};
+
 /// The distributed optimizer, and --optimizer-cpu-offload.
 inline constexpr Space megatron_space{
     {Sharding::ddp, Sharding::zero1}, one_schedule, {Offload::none, Offload::optimizer}};

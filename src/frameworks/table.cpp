@@ -87,6 +87,30 @@ formats::Dtype gradients_of(const spec::Training& training, spec::Sharding shard
   return spec::zero_stage(sharding) <= 1 ? formats::Dtype::fp32 : formats::Dtype::bf16;
 }
 
+/// accelerate/utils/dataclasses.py, DeepSpeedPlugin; transformers/integrations/deepspeed.py.
+bool hands_to_deepspeed(const spec::Training& training, spec::Sharding sharding) {
+  const bool is_zero = spec::zero_stage(sharding) > 0 && !spec::is_fsdp(sharding);
+  return is_zero && row_of(training.framework).engine == TrainingEngine::trainer;
+}
+
+/// Its engine casts the whole module and leaves autocast off (runtime/engine.py, _configure_distributed_model); what is
+/// trained has fp32 masters and moments whatever the trainer would have had (runtime/zero/stage_1_and_2.py,
+/// single_partition_of_fp32_groups; stage3.py, _create_fp32_partitions).
+spec::Precision precision_under(const spec::Training& training, spec::Sharding sharding) {
+  using formats::Dtype;
+  spec::Precision precision = training.precision;
+  const bool is_half = precision.compute == Dtype::bf16 || precision.compute == Dtype::fp16;
+  const bool rests_wider = precision.weights == Dtype::fp32 && !precision.autocast;
+  if (!hands_to_deepspeed(training, sharding) || !is_half || rests_wider) return precision;
+  if (precision.autocast) precision.weights = precision.compute;
+  precision.autocast = false;
+  if (training.method != spec::Method::full) return precision;
+  precision.grads = precision.compute;
+  precision.master = true;
+  if (formats::facts(precision.moments).bits == 16) precision.moments = Dtype::fp32;
+  return precision;
+}
+
 std::span<const FrameworkRow* const> rows() { return table; }
 
 }  // namespace llmcalc::frameworks

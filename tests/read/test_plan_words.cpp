@@ -94,3 +94,18 @@ TEST_CASE("a plan says what it needs and what it finds itself") {
   CHECK_THROWS_WITH(plan({{"model", "llama-3-8b"}, {"gpu", "h100-sxm"}, {"gpus", many}, {"global_batch", many}}),
                     Contains("10,000"));
 }
+
+TEST_CASE("a plan of transformers' trainers under ZeRO has DeepSpeed's states, and no others beside them") {
+  const auto base = [](const Pairs& words) {
+    return plan(with(words)).bases.at(0).resolved.question.training.precision;
+  };
+  for (const std::string stage : {"1", "2", "3"}) {
+    const auto precision = base({{"framework", "hf"}, {"method", "full"}, {"zero", stage}});
+    CHECK(precision.master);
+    CHECK(precision.moments == formats::Dtype::fp32);
+  }
+  CHECK_FALSE(base({{"framework", "hf"}, {"method", "full"}, {"sharding", "ddp,fsdp2"}}).master);
+  CHECK_FALSE(base({{"framework", "hf"}, {"method", "full"}, {"zero", "2"}, {"master_weights", "0"}}).master);
+  CHECK_THROWS_WITH(plan(with({{"framework", "hf"}, {"method", "full"}, {"sharding", "fsdp2,zero3"}})),
+                    Contains("--framework deepspeed"));
+}

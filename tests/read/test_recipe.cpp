@@ -50,6 +50,35 @@ TEST_CASE("recipes keep what the framework keeps") {
   }
 }
 
+// 16 bytes a parameter (arXiv:1910.02054 section 3.1) whatever the trainer keeps without it; of frozen weights two.
+TEST_CASE("transformers' trainers hand ZeRO to DeepSpeed, which has masters and no autocast") {
+  for (const std::string trainer : {"hf", "trl", "accelerate", "axolotl", "llama-factory", "ms-swift", "liger"}) {
+    const std::string run = "--framework " + trainer + " --dp 4 --sharding ";
+    for (const std::string stage : {"zero1", "zero2", "zero3"}) {
+      INFO(trainer << ' ' << stage);
+      const auto p = precision(run + stage + " --method full --dtype bf16");
+      CHECK(bytes_per_parameter(p) == 16);
+      CHECK_FALSE(p.autocast);
+      CHECK(precision(run + stage + " --method lora --dtype mixed-bf16").weights == formats::Dtype::bf16);
+      CHECK_FALSE(precision(run + stage + " --method full --dtype fp32").master);
+    }
+    CHECK_FALSE(precision(run + "fsdp2 --method full --dtype bf16").master);
+    CHECK_FALSE(precision(run + "zero2 --method full --dtype bf16 --master-weights 0").master);
+  }
+  CHECK(bytes_per_parameter(precision("--framework hf --dp 4 --zero 2 --method full --optimizer adamw-8bit")) == 10);
+  CHECK_FALSE(precision("--framework composer --dp 4 --sharding zero2 --dtype bf16").master);
+}
+
+// accelerate upcasts under FSDP; axolotl's own fsdp2_prepare_model does not (monkeypatch/accelerate/fsdp2.py).
+TEST_CASE("under FSDP2 axolotl keeps the 16 bits that accelerate widens") {
+  const auto unasked = [](const std::string& framework, const std::string& sharding) {
+    return precision("--framework " + framework + " --method full --dp 4 --sharding " + sharding).weights;
+  };
+  CHECK(unasked("axolotl", "fsdp2") == formats::Dtype::bf16);
+  CHECK(unasked("axolotl", "fsdp1") == formats::Dtype::fp32);
+  CHECK(unasked("accelerate", "fsdp2") == formats::Dtype::fp32);
+}
+
 TEST_CASE("explicit words override the recipe") {
   const auto p = precision("--dtype mixed-bf16 --grads bf16 --optimizer-states bf16 --master-weights 0");
   CHECK(p.grads == formats::Dtype::bf16);

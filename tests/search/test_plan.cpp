@@ -141,6 +141,7 @@ class BruteForce {
     if (framework == spec::Framework::torchtitan || framework == spec::Framework::hf) {
       shardings.back() = Sharding::fsdp2;
       offloads = {Offload::none, Offload::params, Offload::activations};
+      if (framework == spec::Framework::hf) shardings = {Sharding::ddp, Sharding::fsdp2};
     } else if (framework == spec::Framework::megatron) {
       shardings.resize(2);
       offloads.resize(2);

@@ -5,6 +5,7 @@
 
 #include "llmcalc/quantity/quantity.hpp"
 #include "llmcalc/spec/accelerator.hpp"
+#include "llmcalc/spec/layout.hpp"
 #include "llmcalc/spec/training.hpp"
 
 #include <cstdint>
@@ -233,6 +234,8 @@ struct Profile {
 
 /// The profile of a framework with the run's own switches (fused kernels, compile, optimizer implementation) applied.
 /// \param gpu  decides the workspace size; empty: the value of current data-centre parts
-Profile make_profile(const spec::Training& training, const std::optional<spec::Accelerator>& gpu);
+/// \param sharding  decides whether DeepSpeed runs what a trainer was told
+Profile make_profile(const spec::Training& training, const std::optional<spec::Accelerator>& gpu,
+                     spec::Sharding sharding = spec::Sharding::none);
 
 }  // namespace llmcalc::frameworks

@@ -76,6 +76,12 @@ bool pretrains(const spec::Question& question);
 /// The type in which gradients accumulate where nobody says.
 formats::Dtype gradients_of(const spec::Training& training, spec::Sharding sharding);
 
+/// Whether the run is DeepSpeed's: transformers' trainers have no ZeRO of their own.
+bool hands_to_deepspeed(const spec::Training& training, spec::Sharding sharding);
+
+/// The types of a run in 16 bits where DeepSpeed runs it; those of the training otherwise.
+spec::Precision precision_under(const spec::Training& training, spec::Sharding sharding);
+
 /// All rows, in the order of the enumeration.
 std::span<const FrameworkRow* const> rows();
 

@@ -56,6 +56,25 @@ bool is_about_choice(const std::string& assumption) {
   return term != nullptr && (is_choice(term->name) || term->name == "grad_accum");
 }
 
+bool types_are_said(const Words& words) {
+  const auto has = [&](std::string_view knob) { return words.has(knob); };
+  return std::ranges::any_of(std::array{"weights", "autocast", "grads", "master_weights", "optimizer_states"}, has);
+}
+
+/// A search compares layouts of one kind of states.
+void follow_deepspeed(const spec::RunChoices& choices, const Words& words, Question& base) {
+  const auto is_zero = [&](spec::Sharding s) { return frameworks::hands_to_deepspeed(base.training, s); };
+  const auto zeros = std::ranges::count_if(choices.sharding, is_zero);
+  if (zeros == 0) return;
+  if (static_cast<std::size_t>(zeros) < choices.sharding.size()) {
+    throw BadInput("--sharding", "ZeRO of transformers' trainers is DeepSpeed's, whose states are others",
+                   "a plan of its own, or --framework deepspeed");
+  }
+  base.layout.sharding = choices.sharding.front();
+  if (!types_are_said(words))
+    base.training.precision = frameworks::precision_under(base.training, base.layout.sharding);
+}
+
 /// A search prices steps of full sequences.
 void refuse_short_sequences(const Question& question) {
   const auto& data = question.pricing.data;
@@ -222,6 +241,7 @@ PlanBase PlanReader::base_of(const std::vector<Given>& variant) const {
   refuse_impossible(question);
   refuse_short_sequences(question);
   overlap_exchange(question);
+  follow_deepspeed(plan_.choices, Words(now), question);
   question.training.global_batch = usual_batch(question);
   for (const Given& word : late) apply(word, question);
   if (!Words(late).has("global_batch")) {

@@ -117,6 +117,13 @@ Precision recipe_of(QuestionDraft& draft) {
   return says_otherwise(draft, precision) ? implied(draft, states) : precision;
 }
 
+/// The recipe of a trainer that hands ZeRO on.
+void follow_deepspeed(QuestionDraft& draft) {
+  if (!frameworks::hands_to_deepspeed(draft.training(), draft.layout().sharding)) return;
+  draft.training().precision = frameworks::precision_under(draft.training(), draft.layout().sharding);
+  for (const auto knob : knobs) draft.derive(knob, "DeepSpeed, which runs ZeRO");
+}
+
 /// Adapters rest in fp32 whatever the base weights are: peft, autocast_adapter_dtype. The base needs no master copy.
 /// QLoRA keeps the base in NF4 with double quantization (arXiv:2305.14314 §3).
 void adapt(QuestionDraft& draft) {
@@ -218,6 +225,7 @@ void say_recipe(QuestionDraft& draft) {
 
 void take_precision(QuestionDraft& draft) {
   draft.training().precision = recipe_of(draft);
+  follow_deepspeed(draft);
   adapt(draft);
   quantize_moments(draft);
   for (const auto knob : knobs) draft.take(knob);
