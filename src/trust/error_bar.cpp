@@ -76,6 +76,12 @@ ErrorBar calibrated(ErrorBar bar, const spec::Bias& bias) {
   return bar;
 }
 
+/// Whose runs stand for it: what DeepSpeed runs was measured of no trainer.
+spec::Framework measured_as(const spec::Question& question) {
+  const bool handed_on = frameworks::hands_to_deepspeed(question.training, question.layout.sharding);
+  return handed_on ? spec::Framework::deepspeed : question.training.framework;
+}
+
 ErrorBar family_bar(MemoryRuns runs) {
   const auto rows = family_memory();
   const auto row = std::ranges::find(rows, runs, &FamilyMemory::runs);
@@ -88,7 +94,7 @@ ErrorBar error_bar(const spec::Question& question) {
   if (question.training.activations != spec::ActivationModel::program) {
     return {"textbook totals", {}, 0, {}, "no error is claimed"};
   }
-  const auto framework = question.training.framework;
+  const auto framework = measured_as(question);
   const MemoryRuns runs = frameworks::row_of(framework).memory_runs;
   const bool several = question.layout.gpus > 1;
   if (runs == MemoryRuns::textbook) return calibrated(textbook(several), question.calibration.memory);

@@ -25,6 +25,15 @@ TEST_CASE("what nobody measured is no better known than the worst known of its f
   CHECK(trust::error_bar(asked("--framework litgpt")).allocated.above < unmeasured);
 }
 
+TEST_CASE("ZeRO of transformers' trainers is as well known as DeepSpeed, which runs it") {
+  const auto bar = [](const std::string& words) { return trust::error_bar(asked(words + " --method full --gpus 4")); };
+  for (const std::string trainer : {"hf", "trl", "llama-factory", "ms-swift", "axolotl"}) {
+    const auto handed_on = bar("--sharding zero3 --framework " + trainer);
+    CHECK(handed_on.allocated.above == bar("--sharding zero3 --framework deepspeed").allocated.above);
+    CHECK(handed_on.allocated.above > bar("--sharding fsdp1 --framework " + trainer).allocated.above);
+  }
+}
+
 /// Of 61 runs of Hugging Face that ran out of memory the estimate of four lies up to 5 % below the capacity.
 TEST_CASE("a bar of Hugging Face reaches the runs that were measured to run out of memory") {
   CHECK(trust::error_bar(asked("--framework hf")).allocated.above >= 0.05);
