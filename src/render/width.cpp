@@ -65,6 +65,7 @@ std::size_t colour_code_bytes(std::string_view text) {
 }
 
 std::size_t columns_of(char32_t c) {
+  if (c < zero_ranges.front().first) return 1;  // what nearly all text is
   if (contains(zero_ranges, c)) return 0;
   return contains(wide_ranges, c) ? 2 : 1;
 }
