@@ -16,7 +16,6 @@ namespace llmcalc::cli {
 namespace {
 
 using read::Given;
-using read::Source;
 
 bool is_preset(const std::string& name, const read::Catalogue& catalogue) {
   try {
@@ -134,8 +133,9 @@ bool take_known(read::Reading& reading, Given& word, const std::string& id, cons
     return true;
   }
   auto named = reading.kind == hub_kind ? std::nullopt : preset_behind(word.text, catalogue);
-  if (named) take_preset(reading, word, *std::move(named));
-  return named.has_value();
+  if (!named) return false;
+  take_preset(reading, word, *std::move(named));
+  return true;
 }
 
 /// What the model's name stands for; whether that names another model, as an adapter names its base.
