@@ -168,6 +168,7 @@ class BlockBuilder {
   bool is_plain_parameter(const Matrix& matrix) const;
   bool is_reached_by_peft(const Matrix& matrix) const;
   void merge_adapter(Op& op, const Matrix& matrix, const Weight& w);
+  void pass_through_fp32(const Value& x);
   Value dropped_input(const Value& x);
   Value times_factor(const Value& x);
   Value added_narrow(const Value& y, const Value& adapter);
@@ -182,9 +183,11 @@ class BlockBuilder {
   bool narrows(const Matrix& matrix) const;
   bool keeps_narrow(const Matrix& matrix) const;
   void quantize(const Value& in, const Value& out, std::int64_t tensors);
-  void cast_at_each_use(const Weight& w, const Value& in, const Value& out);
-  void cast_by_row(const Weight& w, const Value& in, const Value& out);
+  void cast_at_each_use(const Weight& w, const Value& in, const Value& out, std::int64_t rows);
+  void cast_by_row(const Weight& w, const Value& in, const Value& out, std::int64_t rows);
   void dequantize(Op& op, const Weight& w, const Value& in);
+  bool unpacks_by_steps(const Weight& w) const;
+  void unpack_by_steps(const Weight& w);
   void idle_adapter(const Matrix& matrix);
   void keep_input(Op& op, const Matrix& matrix, const Value& in, const Value& out);
   void keep_cast_weight(Op& op, const Weight& w);

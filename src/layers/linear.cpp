@@ -143,7 +143,7 @@ void BlockBuilder::narrow_operands(const Op& op, const Linear& linear) {
   if (keeps_narrow(linear.matrix)) {
     quantize(linear.in, linear.out, op.kernels);
   } else if (op.narrow) {
-    cast_at_each_use(linear.weight, linear.in, linear.out);
+    cast_at_each_use(linear.weight, linear.in, linear.out, linear.rows);
   }
 }
 

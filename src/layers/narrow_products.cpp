@@ -110,7 +110,7 @@ void BlockBuilder::cast_at_each_use(const Weight& w, const Value& in, const Valu
     block_.ops.back().eager = false;
     return;
   }
-  if (context_.training.fp8_scaling == spec::Fp8Scaling::row) return cast_by_row(w, in, out);
+  if (context_.training.fp8_scaling == spec::Fp8Scaling::row) return cast_by_row(w, in, out, rows);
   const bool compiled = context_.training.compile;
   const std::int64_t reads = compiled ? 1 : 2;
   const bool shared = std::exchange(narrowed_, in.id) == in.id && compiled;
@@ -124,8 +124,9 @@ void BlockBuilder::cast_at_each_use(const Weight& w, const Value& in, const Valu
 /// makes the other layout of that; a weight is transposed in a kernel of its own (pytorch/ao
 /// torchao/testing/training/roofline_utils.py, get_tensor_memory_traffic_ovhd_s, rowwise). The kernel that multiplies
 /// by row is slow with exact sums, which both gradients have: cuBLAS makes them unscaled, and another kernel scales
-/// them (torchao/float8/float8_ops.py, addmm_float8_unwrapped, post_inverse_scale).
-void BlockBuilder::cast_by_row(const Weight& w, const Value& in, const Value& out) {
+/// them (torchao/float8/float8_ops.py, addmm_float8_unwrapped, post_inverse_scale). Between tensor-parallel ranks all
+/// positions are there before they are cast.
+void BlockBuilder::cast_by_row(const Weight& w, const Value& in, const Value& out, std::int64_t rows) {
   const std::int64_t wide = context_.width;
   const auto type = context_.training.precision.compute;
   const auto passes = [&](std::int64_t elements, std::int64_t in_16_bits, std::int64_t in_8_bits) {
@@ -134,10 +135,11 @@ void BlockBuilder::cast_by_row(const Weight& w, const Value& in, const Value& ou
   const bool compiled = context_.training.compile;
   const std::int64_t copies = compiled ? 2 : 3;  // what made the tensor has its rows at hand where it is compiled
   const bool shared = std::exchange(narrowed_, in.id) == in.id && compiled;
-  const std::int64_t inputs = product(in.rows, in.columns);
+  const std::int64_t inputs = product(rows, in.columns);
+  const std::int64_t gradients = product(rows, out.columns);
   const auto input = shared ? bytes(0) : passes(inputs, copies, 2);
   const auto scaled = passes(inputs + w.elements, 2, 0);
-  const auto back = passes(product(out.rows, out.columns), copies, 2) + passes(w.elements, 3, 1) + scaled;
+  const auto back = passes(gradients, copies, 2) + passes(w.elements, 3, 1) + scaled;
   pass_over("cast", input + passes(w.elements, 1, 1), context_.differentiates ? back : bytes(0));
 }
 

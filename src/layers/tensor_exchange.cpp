@@ -17,7 +17,8 @@ using quantity::product;
 /// §4.2.2). In the backward pass a column-cut matrix exchanges beside its two products (Megatron-LM
 /// core/tensor_parallel/layers.py, LinearWithGradAccumulationAndAsyncCommunication). A DTensor is kept gathered, so
 /// that only what is not made again anyway is gathered once more; torchao casts before it gathers
-/// (float8_tensor_parallel.py, Float8ColwiseParallel).
+/// (float8_tensor_parallel.py, Float8ColwiseParallel), but for scales by row, whose input is gathered in 16 bits
+/// (torchtitan models/llama3/infra/parallelize.py, apply_tp, enable_float8_tensorwise_tp).
 void BlockBuilder::exchange_around(Op& op, const Matrix& matrix, const Value& in, const Value& out) {
   const bool expert = matrix.experts > 1;
   if (matrix.cut == Cut::none || expert || context_.tp == 1) return;
@@ -66,7 +67,8 @@ void BlockBuilder::keep_gathered(Op& op, const Value& slice, bool first) {
 /// All positions of a slice, in the type in which it travels.
 quantity::Bytes BlockBuilder::gathered_bytes(const Op& op, const Value& slice) const {
   const std::int64_t elements = product(slice.rows, context_.sp, slice.columns);
-  const bool narrow = op.narrow && context_.profile.exchange.keeps_gathered_inputs;
+  const bool by_row = context_.training.fp8_scaling == spec::Fp8Scaling::row;
+  const bool narrow = op.narrow && context_.profile.exchange.keeps_gathered_inputs && !by_row;
   return narrow ? formats::storage_bytes(context_.training.precision.compute, elements)
                 : bytes(product(elements, slice.width));
 }

@@ -284,7 +284,7 @@ TEST_CASE("a framework may reduce gradients in a narrower type than it adds them
 
 /// pytorch torch/distributed/_functional_collectives.py, all_gather_tensor: what is gathered along the second dimension
 /// is cut along the first and put together again; pytorch/ao torchao/float8/float8_tensor_parallel.py: 8-bit inputs are
-/// cast before they are gathered.
+/// cast before they are gathered; torchtitan models/llama3/infra/parallelize.py: but for scales by row.
 TEST_CASE("a DTensor's positions are copied in order, and it stays gathered for the backward pass") {
   const std::string run =
       "--model llama-3-8b --seq 4096 --micro-batch 2 --weights bf16 --recompute none --gpu h100-sxm:8 --tp 8 --sp 1 ";
@@ -309,6 +309,7 @@ TEST_CASE("a DTensor's positions are copied in order, and it stays gathered for 
   CHECK(torch.second == Approx(2 * 2 * tensor));  // gradients of the two row-cut matrices alone
   CHECK(gathered(test::Asked(line + "megatron --dtype bf16")).second == Approx(4 * 2 * tensor));
   CHECK(gathered(test::Asked(narrow + "torchtitan")).first == Approx(2 * 1 * tensor));
+  CHECK(gathered(test::Asked(narrow + "torchtitan --fp8-scaling row")).first == Approx(2 * 2 * tensor));
 
   double kept = 0.0;
   for (const layers::Tensor& t : titan.program.blocks[1].tensors) {

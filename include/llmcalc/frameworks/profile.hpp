@@ -102,6 +102,7 @@ struct HeadChoices {
 struct AdapterChoices {
   bool fused = false;                    ///< low-rank adapters run in kernels that also keep the layer's own input
   bool widens_input = false;             ///< inputs of fp32 adapters are cast to fp32, and their products run in it
+  bool through_fp32 = false;             ///< inputs of fp32 adapters are cast to fp32, and narrowed by each product
   bool in_place = false;                 ///< kernels of q, k, v and of the MLP write gradients over what they kept
   bool pads_output = false;              ///< one adapter serves q, k and v, padded for those that have none
   bool retains_frozen_inputs = false;    ///< sharded frozen layers keep inputs and their gradients to the pass's end
@@ -115,6 +116,7 @@ struct QuantizedChoices {
   bool keeps_inputs = false;       ///< products with quantized matrices keep their input for the backward pass
   int dequantized_copies = 1;      ///< 16-bit copies that a product with a quantized matrix makes of it at once
   bool copies_outputs = false;     ///< what such a product made is copied before its adapters are added
+  bool unpacks_by_steps = false;   ///< codes of GPTQ become weights in PyTorch's own kernels, one after another
   std::int64_t loading_bytes = 0;  ///< of temporaries for an element of a matrix, when it is quantized to be trained
 };
 

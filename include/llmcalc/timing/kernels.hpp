@@ -78,6 +78,7 @@ class KernelPrices {
   formats::Dtype compute_;
   double wide_rate_;       ///< FLOP/s of products in 16 bit
   double compute_rate_;    ///< FLOP/s of products in `compute_`
+  double row_kernel_;      ///< speed of forward products whose operands have a scale a row, over that with one scale
   double bandwidth_;       ///< bytes per second that kernels reach
   double eager_;           ///< and PyTorch's own ones
   double cached_;          ///< and those on what the cache holds
