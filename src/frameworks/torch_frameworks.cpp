@@ -97,10 +97,11 @@ Profile own_loop_profile(const Run& run) {
 
 /// transformers with peft. Before PyTorch's fused attention it made its operands contiguous from release 4.48 to 4.55,
 /// and has not expanded grouped keys and values since 4.54 (integrations/sdpa_attention.py). peft casts the inputs of
-/// adapters beside whole matrices to the adapters' type (tuners/lora/layer.py, Linear.forward) and beside 4-bit ones,
-/// under the trainer's autocast, copies what the matrix made (tuners/lora/bnb.py, Linear4bit.forward). Until release 5
-/// experts are modules that run in a loop, and index_add_ keeps what it adds (modeling_mixtral.py,
-/// MixtralSparseMoeBlock.forward; pytorch derivatives.yaml, index_add).
+/// adapters beside whole matrices to the adapters' type (tuners/lora/layer.py, Linear.forward), which the trainer's
+/// autocast narrows again where fused kernels run beside them, and beside 4-bit ones, under that autocast, copies what
+/// the matrix made (tuners/lora/bnb.py, Linear4bit.forward). Until release 5 experts are modules that run in a loop,
+/// and index_add_ keeps what it adds (modeling_mixtral.py, MixtralSparseMoeBlock.forward; pytorch derivatives.yaml,
+/// index_add).
 Profile transformers_profile(const Run& run) {
   const spec::Training& training = run.training;
   Profile p = eager_profile(run);
@@ -120,6 +121,8 @@ Profile transformers_profile(const Run& run) {
   p.quantized.copies_outputs = rests_in_4bit(training.precision.weights) && !training.fused_kernels;
   p.adapters.widens_input =
       !is_quantized(training) && !training.fused_kernels && holds(Behaviour::adapters_widen_inputs, software);
+  p.adapters.through_fp32 = !is_quantized(training) && training.fused_kernels && !training.compile;
+  p.quantized.unpacks_by_steps = !training.fused_kernels && !training.compile;
   return p;
 }
 

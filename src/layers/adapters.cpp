@@ -181,11 +181,22 @@ Value BlockBuilder::adapter_input(const Value& x) {
   return widens ? cast(x, fp32_width, "adapter input (fp32)") : x;
 }
 
+/// Where the trainer's autocast narrows what peft has widened, only time sees the casts there and back, and that
+/// dropout ran in fp32 between them (peft tuners/lora/layer.py, Linear.forward; pytorch aten/src/ATen/autocast_mode.h).
+void BlockBuilder::pass_through_fp32(const Value& x) {
+  if (!context_.profile.adapters.through_fp32 || context_.adapter_type != formats::Dtype::fp32) return;
+  const std::int64_t cast = fp32_width + x.width;
+  const std::int64_t dropped = context_.training.adapter.dropout > 0.0 ? 2 * (fp32_width - x.width) : 0;
+  const auto moved = quantity::bytes(quantity::product(x.rows, x.columns, 2 * cast + dropped));
+  pass_over("adapter input (through fp32)", moved, x.needs_gradient ? moved : quantity::bytes(0));
+}
+
 /// What the first adapter matrix sees: each adapted matrix drops elements of its own copy of the input, so that q, k
 /// and v share nothing (peft tuners/lora/layer.py, Linear.forward). Fused kernels draw the mask again instead of
 /// keeping it.
 Value BlockBuilder::dropped_input(const Value& x) {
   const Value in = adapter_input(x);
+  pass_through_fp32(in);
   if (context_.training.adapter.dropout == 0.0) return in;
   const Value dropped = like(in, "dropped adapter input");
   Op op{.kind = OpKind::dropout, .name = "adapter dropout", .inputs = {in.id}, .outputs = {dropped.id}};
@@ -200,8 +211,10 @@ Value BlockBuilder::dropped_input(const Value& x) {
   return dropped;
 }
 
-/// The result of the adapter times its factor, in a kernel of its own where nothing puts kernels together.
+/// The result of the adapter times its factor, in a kernel of its own where nothing puts kernels together; those that
+/// are put together beside it leave it alone, and only time sees it.
 Value BlockBuilder::times_factor(const Value& x) {
+  if (context_.profile.adapters.through_fp32) pass_over("adapter factor", 2 * size(x.id), 2 * size(x.id));
   if (!context_.profile.kernels.eager) return x;
   const Value y = value("scaled adapter", x.rows, x.columns, x.width, true);
   append({.kind = OpKind::elementwise, .name = "adapter factor", .inputs = {x.id}, .outputs = {y.id}});

@@ -88,9 +88,30 @@ void BlockBuilder::dequantize(Op& op, const Weight& w, const Value& in) {
   op.workspace_forward += of_one_matrix;
   op.workspace_backward += of_one_matrix;
   if (context_.profile.quantized.keeps_inputs && in.needs_gradient) keep_in_node(op, in);
+  if (unpacks_by_steps(w)) return unpack_by_steps(w);
   const auto moved =
       formats::storage_bytes(w.dtype, w.elements) + bytes(product(2 * copies - 1, w.elements, context_.width));
   pass_over("dequantization", moved, in.needs_gradient ? moved : bytes(0));
+}
+
+bool BlockBuilder::unpacks_by_steps(const Weight& w) const {
+  const bool packed = w.dtype == formats::Dtype::int4_gptq || w.dtype == formats::Dtype::int8_gptq;
+  return packed && context_.profile.quantized.unpacks_by_steps;
+}
+
+/// AutoGPTQ's layers that can be trained shift the packed codes apart in 32 bits, narrow, mask, subtract zero points
+/// and multiply by scales, each in a kernel of PyTorch's, as do five for the zero points. The weights that come out are
+/// kept for the input's gradient (auto_gptq nn_modules/qlinear/qlinear_cuda_old.py, QuantLinear.forward with
+/// trainable=True, which optimum takes where exllama is off).
+void BlockBuilder::unpack_by_steps(const Weight& w) {
+  constexpr std::int64_t shifted = 4;
+  constexpr std::int32_t kernels = 5 + 5;
+  const std::int64_t code = w.dtype == formats::Dtype::int4_gptq ? 1 : 2;  // bytes once it is apart
+  const std::int64_t narrowed_masked_subtracted = shifted + code + 4 * code;
+  const std::int64_t moved = shifted + narrowed_masked_subtracted + code + context_.width;
+  const auto bytes_moved = formats::storage_bytes(w.dtype, w.elements) + bytes(product(moved, w.elements));
+  pass_over("dequantization", bytes_moved, bytes(0));
+  block_.ops.back().kernels = kernels;
 }
 
 /// torchao casts an input to both layouts at once, a weight to one before the forward product and to the other before
@@ -99,7 +120,7 @@ void BlockBuilder::dequantize(Op& op, const Weight& w, const Value& in) {
 /// input share its copy (pytorch/ao torchao/testing/training/roofline_utils.py, get_tensor_memory_traffic_ovhd_s,
 /// tensorwise). Delayed scaling knows the scale beforehand and makes both layouts of each in one kernel
 /// (TransformerEngine docs/features/low_precision_training/fp8_delayed_scaling; common/transpose/cast_transpose.cu).
-void BlockBuilder::cast_at_each_use(const Weight& w, const Value& in, const Value& out) {
+void BlockBuilder::cast_at_each_use(const Weight& w, const Value& in, const Value& out, std::int64_t rows) {
   const auto type = context_.training.precision.compute;
   const auto cast = [&](std::int64_t elements, std::int64_t reads, std::int64_t writes) {
     return bytes(product(reads, elements, context_.width)) + writes * formats::storage_bytes(type, elements);

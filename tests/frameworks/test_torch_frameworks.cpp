@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::int64_t h = 4096, f = 11008, a = 32, vocab = 32000;
 constexpr std::int64_t tokens = 1024;
+constexpr double matrices = 4.0 * h * h + 3.0 * h * f;
 
 spec::Question ask_llama2(spec::Framework framework, spec::Method method) {
   auto q = test::ask(test::llama2_7b_shape(), tokens, 1);
@@ -103,31 +104,60 @@ TEST_CASE("litgpt's GPT has an output head of its own where the checkpoint ties 
   CHECK(is_shared(test::program_of(q)));
 }
 
+std::array<std::int64_t, 2> moved_by(std::string_view name, const spec::Question& q) {
+  std::array<std::int64_t, 2> moved{};
+  const auto program = test::program_of(q);
+  for (const auto& op : program.blocks[1].ops) {
+    if (op.name != name) continue;
+    moved[0] += in_bytes(op.moved_forward);
+    moved[1] += in_bytes(op.moved_backward);
+  }
+  return moved;
+}
+
 /// 4.127 bits are read and 16 written (Dettmers et al. 2023, arXiv:2305.14314 section 3); litgpt casts the result once
 /// more.
 TEST_CASE("each pass reads a 4-bit matrix and writes it in 16 bits before the product") {
   auto q = ask_llama2(spec::Framework::hf, spec::Method::qlora);
   q.training.precision.weights = formats::Dtype::nf4_dq;
-  const auto moved_by = [&](std::string_view name) {
-    std::array<std::int64_t, 2> moved{};
-    const auto program = test::program_of(q);
-    for (const auto& op : program.blocks[1].ops) {
-      if (op.name != name) continue;
-      moved[0] += in_bytes(op.moved_forward);
-      moved[1] += in_bytes(op.moved_backward);
-    }
-    return moved;
-  };
-  constexpr double matrices = 4.0 * h * h + 3.0 * h * f;
-  const auto [forward, backward] = moved_by("dequantization");
+  const auto [forward, backward] = moved_by("dequantization", q);
   CHECK(static_cast<double>(forward) == Approx(matrices * (4.127 / 8 + 2)).epsilon(1e-4));
   CHECK(backward == forward);
-  CHECK(moved_by("copy")[0] == 2 * 2 * 2 * h * tokens);  // what q and v made, read and written (peft, bnb.py)
+  CHECK(moved_by("copy", q)[0] == 2 * 2 * 2 * h * tokens);  // what q and v made, read and written (peft, bnb.py)
   q.training.framework = spec::Framework::litgpt;
-  CHECK(static_cast<double>(moved_by("dequantization")[0]) == Approx(matrices * (4.127 / 8 + 2 + 4)).epsilon(1e-4));
-  CHECK(moved_by("copy")[0] == 0);
+  CHECK(static_cast<double>(moved_by("dequantization", q)[0]) == Approx(matrices * (4.127 / 8 + 2 + 4)).epsilon(1e-4));
+  CHECK(moved_by("copy", q)[0] == 0);
   q.training.precision.weights = formats::Dtype::bf16;
-  CHECK(moved_by("dequantization")[0] == 0);
+  CHECK(moved_by("dequantization", q)[0] == 0);
+}
+
+/// Of the packed word 32 bits are written shifted, read again and narrowed to 8, which a mask, a subtraction and a
+/// product with the scales each read and the first two write; autograd keeps the 16 bits that come out
+/// (auto_gptq nn_modules/qlinear/qlinear_cuda_old.py, QuantLinear.forward with trainable=True).
+TEST_CASE("trainable GPTQ layers unpack their codes in one kernel after another, once") {
+  auto q = ask_llama2(spec::Framework::hf, spec::Method::qlora);
+  q.training.precision.weights = formats::Dtype::int4_gptq;
+  const auto [forward, backward] = moved_by("dequantization", q);
+  CHECK(static_cast<double>(forward) == Approx(matrices * (4.15625 / 8 + 4 + 4 + 1 + 2 + 2 + 1 + 2)).epsilon(1e-4));
+  CHECK(backward == 0);
+  q.training.fused_kernels = true;
+  CHECK(moved_by("dequantization", q)[1] > 0);
+}
+
+/// peft tuners/lora/layer.py, Linear.forward: x.to(lora_A.weight.dtype), of which autocast casts what the product reads
+/// back to 16 bits (pytorch aten/src/ATen/autocast_mode.h, cached_cast), and result + lora_B(...) * scaling.
+TEST_CASE("inputs of fp32 adapters go through fp32 and back beside fused kernels") {
+  auto q = ask_llama2(spec::Framework::hf, spec::Method::lora);
+  q.training.precision.grads = formats::Dtype::fp32;
+  q.training.fused_kernels = true;
+  q.training.adapter.dropout = 0.0;
+  constexpr std::int64_t there_and_back = (2 + 4) + (4 + 2);
+  const auto [forward, backward] = moved_by("adapter input (through fp32)", q);
+  CHECK(forward == 2 * there_and_back * h * tokens);
+  CHECK(backward == forward);
+  CHECK(moved_by("adapter factor", q)[0] == 2 * 2 * 2 * h * tokens);
+  q.training.precision.grads = formats::Dtype::bf16;
+  CHECK(moved_by("adapter input (through fp32)", q)[0] == 0);
 }
 
 /// 4 bits, a byte for each 64 elements and 4 bytes for each 256 of those (Dettmers et al. 2023, arXiv:2305.14314
