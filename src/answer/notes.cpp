@@ -67,11 +67,11 @@ Lines about_experts(const spec::Question& question) {
 
 /// How much slower than its mean a large run is because it waits for the slowest of its accelerators.
 Lines about_jitter(const spec::Question& question) {
-  constexpr double noticed = 0.01;
+  constexpr double noticed = 0.03;
   const double slower = timing::pace_of_slowest(question.layout.gpus) - 1.0;
   if (question.pricing.mfu || slower < noticed) return {};
   return {
-      fmt::format("the slowest of {} accelerators is taken to be {:.1f} % slower than that of a node of eight "
+      fmt::format("the slowest of {} accelerators is taken to be {:.1f} % slower than their mean "
                   "(Sinha et al. 2022, arXiv:2208.11035)",
                   quantity::format_count(question.layout.gpus), 100.0 * slower)};
 }

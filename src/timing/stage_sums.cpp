@@ -3,6 +3,8 @@
 #include "llmcalc/timing/step_time.hpp"
 #include "timing/data_traffic.hpp"
 
+#include <algorithm>
+
 namespace llmcalc::timing {
 
 using program::StageGroup;
@@ -11,19 +13,33 @@ using quantity::Seconds;
 
 namespace {
 
+/// A slower accelerator lets the host get further ahead, unless the host waits for each kernel.
+struct Pace {
+  double of_slowest;
+  bool hands_over_ahead;
+
+  PassTime operator()(const PassTime& pass, double times) const {
+    PassTime slower = of_slowest * pass;
+    const Seconds later = (slower.total() - slower.host) - (pass.total() - pass.host);
+    slower.host = hands_over_ahead ? std::max(seconds(0), pass.host - later) : pass.host;
+    slower.dispatch = pass.dispatch;
+    return times * slower;
+  }
+};
+
 /// Frozen models run forward with each micro-batch, a value model is trained with it. Samples are made token by token,
 /// which no price of a whole pass says anything about.
 void add_companion(const program::Companion& companion, const StageGroup& group, std::span<const BlockTime> times,
-                   double pace, StagePasses& stage) {
+                   const Pace& pace, StagePasses& stage) {
   if (companion.role == program::CompanionRole::generation) return;
   for (const program::BlockRun& run : group.runs) {
     const BlockTime& block = times[companion.runs[run.block]];
-    const double n = pace * static_cast<double>(run.count);
-    stage.forward += n * block.forward;
+    const auto n = static_cast<double>(run.count);
+    stage.forward += pace(block.forward, n);
     if (!companion.is_trained()) continue;
-    stage.recompute += n * block.recompute;
-    stage.backward += n * block.backward;
-    stage.weight_gradients += n * block.weight_gradients;
+    stage.recompute += pace(block.recompute, n);
+    stage.backward += pace(block.backward, n);
+    stage.weight_gradients += n * pace.of_slowest * block.weight_gradients;
   }
 }
 
@@ -44,18 +60,18 @@ WeightTraffic weights_of(const StageGroup& stage, std::span<const WeightTraffic>
 void add_up_work(std::span<const StageGroup> stages, std::span<const BlockTime> times,
                  std::span<const program::Companion> companions, const spec::Question& question,
                  const frameworks::Profile& profile, std::vector<StagePasses>& work) {
-  const double pace = pace_of_slowest(question.layout.gpus);
+  const Pace pace{pace_of_slowest(question.layout.gpus), !profile.host.waits_for_kernels};
   const double forward_passes = profile.head.runs_forward_for_metrics ? 2.0 : 1.0;
   work.clear();
   for (const StageGroup& group : stages) {
     StagePasses& stage = work.emplace_back();
     for (const program::BlockRun& run : group.runs) {
       const BlockTime& block = times[run.block];
-      const double n = pace * static_cast<double>(run.count);
-      stage.forward += forward_passes * n * block.forward;
-      stage.recompute += n * block.recompute;
-      stage.backward += n * block.backward;
-      stage.weight_gradients += n * block.weight_gradients;
+      const auto n = static_cast<double>(run.count);
+      stage.forward += pace(block.forward, forward_passes * n);
+      stage.recompute += pace(block.recompute, n);
+      stage.backward += pace(block.backward, n);
+      stage.weight_gradients += n * pace.of_slowest * block.weight_gradients;
     }
     for (const program::Companion& companion : companions) add_companion(companion, group, times, pace, stage);
   }

@@ -16,9 +16,9 @@ using quantity::Seconds;
 
 double pace_of_slowest(std::int64_t accelerators) {
   constexpr double deviation = 0.08 / 6.0;
-  constexpr double priced = 8.0;
-  const auto slowest = [](double n) { return std::sqrt(2.0 * std::log(n)); };
-  return 1.0 + deviation * std::max(0.0, slowest(static_cast<double>(accelerators)) - slowest(priced));
+  const auto n = static_cast<double>(accelerators);
+  const double below = (n - 0.375) / (n + 0.25);
+  return 1.0 + deviation * std::max(0.0, (std::pow(below, 0.135) - std::pow(1.0 - below, 0.135)) / 0.1975);
 }
 
 namespace {

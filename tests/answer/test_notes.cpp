@@ -60,7 +60,7 @@ TEST_CASE("an answer says which router its experts have, and what crosses nodes 
 }
 
 TEST_CASE("an answer states by how much the slowest of many accelerators is slower, and how fast a drive is") {
-  CHECK(says("--gpu h100-sxm:1024", "the slowest of 1,024 accelerators is taken to be 2.2 % slower"));
+  CHECK(says("--gpu h100-sxm:1024", "the slowest of 1,024 accelerators is taken to be 4.3 % slower than their mean"));
   CHECK_FALSE(says("--gpu h100-sxm:8", "the slowest of"));
   const std::string drives = "--gpu h100-sxm --framework deepspeed --zero 3 --offload optimizer --offload-to nvme";
   CHECK(says(drives, "3 GB/s"));

@@ -318,13 +318,14 @@ TEST_CASE("power for each FLOP sets the pace of Blackwell's products") {
   CHECK(faster == Approx(1036.0 / 842.0).epsilon(0.08));
 }
 
-// Of 0.936 and 0.81 of the peak alone; 0.90 inside any run and 0.90 for large products following each other.
+// Of 0.936 and 0.81 of the peak alone; 0.90 inside any run and 0.92 for large products following each other on the
+// slowest of eight accelerators.
 TEST_CASE("large products are held back inside a run, small ones less") {
   const auto slowed = [](const char* gpu, const layers::Product& p) {
     return Prices(gpu).product_us(p) / test::alone_us(gpu, p);
   };
-  CHECK(slowed("a100-80-sxm", {16384, 16384, 16384}) == Approx(1.0 / (0.90 * 0.92)).epsilon(0.005));
-  CHECK(slowed("h100-sxm", {16384, 16384, 16384}) == Approx(1.0 / (0.90 * 0.92)).epsilon(0.005));
+  CHECK(slowed("a100-80-sxm", {16384, 16384, 16384}) == Approx(1.0 / (0.90 * 0.92) / 1.019).epsilon(0.005));
+  CHECK(slowed("h100-sxm", {16384, 16384, 16384}) == Approx(1.0 / (0.90 * 0.92) / 1.019).epsilon(0.005));
   CHECK(slowed("a100-80-sxm", {2048, 1024, 1024}) < 1.0 / 0.89);
 }
 

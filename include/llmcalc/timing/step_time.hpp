@@ -100,8 +100,9 @@ void time_traffic(std::span<const WeightTraffic> weights, const spec::Question& 
                   const frameworks::Profile& profile, const Prices& prices, std::vector<DataTraffic>& traffic);
 
 /// Accelerators of one kind differ in speed by 8 % over a system of some hundred (Sinha et al. 2022, arXiv:2208.11035,
-/// matrix products), which is six standard deviations, and a step waits for the slowest: of n normal draws it is the
-/// square root of 2 ln n deviations off. What a node of eight has of it is in the prices.
+/// matrix products), which is six standard deviations, and a step waits for the slowest. The largest of n normal draws
+/// is expected at the quantile (n - 3/8) / (n + 1/4) (Blom 1958), for which Tukey's lambda distribution stands (Ramberg
+/// and Schmeiser 1972).
 double pace_of_slowest(std::int64_t accelerators);
 
 /// The stages of a pipeline, and of each what was added up.
