@@ -70,13 +70,13 @@ TEST_CASE("who runs a plan is who can, most common first") {
   CHECK(size.bases.at(0).resolved.question.training.framework == Framework::generic);
 }
 
-TEST_CASE("any accelerator is each that can train in 16 bits") {
+TEST_CASE("any accelerator is each that can multiply in 16 bits or fp32") {
   const auto words = plan({{"model", "llama-3-8b"}, {"gpu", "any"}, {"global_batch", "64"}});
   CHECK(words.bases.size() > 30);
   CHECK_FALSE(words.counts_accelerators);
   CHECK(std::ranges::all_of(words.bases, [](const auto& base) {
     const auto& peaks = base.resolved.question.gpu->peaks;
-    return peaks.bf16 || peaks.fp16;
+    return peaks.bf16 || peaks.fp16 || peaks.fp32;
   }));
 }
 

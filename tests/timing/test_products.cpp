@@ -274,6 +274,16 @@ TEST_CASE("bf16 without matrix units that take it is no faster than fp32") {
   }
 }
 
+// torch.mm of 4096^3 in fp16: 8.8 TFLOP/s on P100 SXM2, 8.4 on P100 PCIe; on a P4 4.25, 0.77 of its peak in fp32, which
+// P40 and GTX 1080 Ti have more of (zzc0721/torch-performance-test-data issues 180, 177, 9).
+TEST_CASE("without matrix units products in fp16 run at the pace of fp32") {
+  const layers::Product large{4096, 4096, 4096};
+  const double flops = 2.0 * 4096 * 4096 * 4096 / 1e6;
+  CHECK(flops / test::alone_us("p100-sxm2-16", large) == Approx(8.8).epsilon(0.15));
+  CHECK(flops / test::alone_us("p100-pcie-16", large) == Approx(8.4).epsilon(0.20));
+  CHECK(flops / test::alone_us("p40", large) == Approx(0.77 * 11.8).epsilon(0.10));
+}
+
 // Markidis et al. 2018, arXiv:1803.04014: at best 83 of 112 TFLOP/s on V100 PCIe. One die of MI250X reached 147 and 127
 // of 191.5 (stas00/ml-engineering issue 76).
 TEST_CASE("other boards of a measured die follow their power") {

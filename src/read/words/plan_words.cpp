@@ -145,7 +145,7 @@ void PlanReader::add_choices(const Given& word) {
 }
 
 /// \throws quantity::BadInput never: a part that has no such peak is no candidate
-bool can_train(const spec::Accelerator& gpu) { return gpu.peaks.bf16 || gpu.peaks.fp16; }
+bool can_train(const spec::Accelerator& gpu) { return gpu.peaks.bf16 || gpu.peaks.fp16 || gpu.peaks.fp32; }
 
 std::vector<Given> PlanReader::accelerators(const Given& word) const {
   if (word.text != "any") return parts_of(word);
