@@ -119,6 +119,7 @@ std::string cards_of(const ServingReport& report) {
 std::string bytes_of(const ServingReport& report) {
   const auto& answer = report.answer;
   auto words = fmt::format("{} bytes a token on a rank", format_count(quantity::in_bytes(answer.bytes_per_token)));
+  if (answer.reach > 0) words += fmt::format(" for the last {}", format_count(answer.reach));
   if (answer.state > quantity::bytes(0)) {
     words += fmt::format("; states of recurrent layers {}", quantity::format_gib(answer.state));
   }

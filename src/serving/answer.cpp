@@ -84,6 +84,14 @@ Bytes used(const RankMemory& memory, bool reserves) {
   return memory.held() + (reserves ? std::max(memory.pool, memory.needed) : memory.needed) + memory.beside;
 }
 
+/// Where all layers have windows a token takes room until it is out of their reach.
+void take_bytes_per_token(const std::vector<CacheGroup>& groups, spec::CacheType type, ServingAnswer& answer) {
+  answer.bytes_per_token = bytes_per_token(groups, type);
+  if (answer.bytes_per_token > quantity::bytes(0)) return;
+  answer.bytes_per_token = bytes_within_windows(groups, type);
+  for (const CacheGroup& group : groups) answer.reach = std::max(answer.reach, group.layer.window);
+}
+
 bool reserves(const ServingAnswer& answer) { return row_of(answer.deployment.question.serving.engine).reserves; }
 
 std::vector<RankMemory> all_ranks(const Deployment& deployment, const Demand& demand) {
@@ -112,7 +120,7 @@ ServingAnswer serve(const spec::Question& question) {
   answer.model = model_bytes(question);
   if (spec::reads_gguf(question.serving.engine)) answer.file = file_bytes(question);
   const auto& groups = deployment.stages.front().cache;
-  answer.bytes_per_token = bytes_per_token(groups, deployment.setup.cache);
+  take_bytes_per_token(groups, deployment.setup.cache, answer);
   answer.state = states_of(deployment, groups, deployment.setup.slots);
   judge(answer);
   if (answer.verdict == ServingVerdict::fits && !uses_processor(question)) answer.speed = speed_of(deployment);

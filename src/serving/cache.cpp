@@ -4,6 +4,7 @@
 #include "llmcalc/layers/widths.hpp"
 #include "llmcalc/program/stage_blocks.hpp"
 #include "llmcalc/quantity/checked.hpp"
+#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/spec/question.hpp"
 
 #include <algorithm>
@@ -132,11 +133,16 @@ quantity::Bytes cache_bytes(CacheType type, std::int64_t elements) {
 }
 
 quantity::Bytes bytes_per_token(const std::vector<CacheGroup>& groups, CacheType type) {
-  auto sum = quantity::bytes(0);
-  for (const CacheGroup& group : groups) {
-    if (group.layer.reach == Reach::full) sum += group.layers * cache_bytes(type, group.layer.elements);
-  }
-  return sum;
+  return quantity::sum_of(groups, [&](const CacheGroup& group) {
+    return group.layer.reach == Reach::full ? group.layers * cache_bytes(type, group.layer.elements)
+                                            : quantity::bytes(0);
+  });
+}
+
+quantity::Bytes bytes_within_windows(const std::vector<CacheGroup>& groups, CacheType type) {
+  return quantity::sum_of(groups, [&](const CacheGroup& group) {
+    return group.layer.window > 0 ? group.layers * cache_bytes(type, group.layer.elements) : quantity::bytes(0);
+  });
 }
 
 }  // namespace llmcalc::serving

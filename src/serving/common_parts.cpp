@@ -53,6 +53,19 @@ bool keeps_in_ggml(CacheType type) { return keeps_plain(type) || type >= CacheTy
 
 bool keeps_plain(CacheType type) { return type <= CacheType::f32; }
 
+namespace {
+
+/// vLLM and SGLang load the vision tower of a checkpoint that has one with its text, unquantized, cut like it, on the
+/// first stage (vLLM model_executor/models/qwen3_5.py, visual).
+Bytes tower_beside(const Deployment& deployment, const WeightBytes& weights) {
+  const auto& serving = deployment.question.serving;
+  const bool loads = serving.engine == spec::Engine::vllm || serving.engine == spec::Engine::sglang;
+  if (!loads || weights.table == quantity::bytes(0)) return quantity::bytes(0);
+  return quantity::bytes(product(serving.beside_text, half_width) / deployment.question.layout.tp);
+}
+
+}  // namespace
+
 void hold_weights(const Deployment& deployment, const WeightBytes& weights, RankMemory& memory) {
   constexpr std::size_t usual_lines = 12;
   memory.holdings.reserve(usual_lines);
@@ -61,7 +74,8 @@ void hold_weights(const Deployment& deployment, const WeightBytes& weights, Rank
       {"weights_attention", "weights: attention", weights.attention + weights.other},
       {"weights_mlp", "weights: MLP", weights.mlp},
       {"weights_experts", "weights: experts", weights.experts},
-      {"weights_ends", "weights: embedding and head", weights.table + weights.lookups + weights.head}};
+      {"weights_ends", "weights: embedding and head", weights.table + weights.lookups + weights.head},
+      {"weights_tower", "weights: vision tower", tower_beside(deployment, weights)}};
   for (const LedgerPart& part : parts) {
     if (part.size == quantity::bytes(0)) continue;
     memory.holdings.push_back({part.id, part.label, part.size, false, tensors, scheme});

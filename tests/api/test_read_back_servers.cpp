@@ -120,7 +120,7 @@ const std::vector<EngineOption> engine_options{
     {"flash", "0"},
     {"prefix_cache", "0"},
     {"wait_steps", "4"},
-    {"draft", "mtp:2"},
+    {"draft", "mtp:2", {"model", "qwen3.5-9b"}},
     {"max_loras", "3"},
     {"split", "row"},
     {"shared_prefix", "1024"},

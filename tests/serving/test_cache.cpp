@@ -30,6 +30,31 @@ TEST_CASE("keys and values of a token take what engines logged") {
   CHECK(token_bytes({"model", "deepseek-v3.2", "tp", "8"}) == 70272 + 2 * 128 * 61);
 }
 
+// Mistral 7B v0.1: 2 x 32 layers x 8 heads x 128 x 2 bytes, which each of them keeps of 4,096 positions (its
+// config.json).
+TEST_CASE("where all layers have windows a token takes room while it is in reach") {
+  const auto answer = serving::serve(test::served({"model", "mistral-7b-v0.1", "gpu", "h100-sxm"}));
+  CHECK(in_bytes(answer.bytes_per_token) == 131072);
+  CHECK(answer.reach == 4096);
+  CHECK(serving::serve(test::served({"model", "llama-3.1-8b", "gpu", "h100-sxm"})).reach == 0);
+}
+
+// Qwen/Qwen3.5-9B: 9,653,104,368 published elements less 8,953,803,264 of the text and 243,290,624 of a layer that
+// proposes tokens.
+TEST_CASE("vLLM and SGLang load the vision tower of a checkpoint with its text") {
+  const auto tower = [](const char* engine, const char* ranks) {
+    const auto answer = serving::serve(
+        test::served({"model", "qwen3.5-9b", "engine", engine, "gpu", "h100-sxm", "gpus", ranks, "context", "8192"}));
+    std::int64_t bytes = 0;
+    for (const auto& line : answer.memory.holdings) bytes += line.id == "weights_tower" ? in_bytes(line.size) : 0;
+    return bytes;
+  };
+  CHECK(tower("vllm", "1") == 2LL * (9653104368 - 8953803264 - 243290624));
+  CHECK(tower("sglang", "2") == tower("vllm", "1") / 2);
+  CHECK(tower("hf", "1") == 0);
+  CHECK(tower("llama.cpp", "1") == 0);
+}
+
 // Gemma 2 9B: 42 layers with 2 x 8 heads of 256 in 16 bits, every other one windowed, whose pool SGLang makes 0.8 times
 // as long as the others' (server_args.py, swa_full_tokens_ratio).
 TEST_CASE("SGLang keeps four fifths of the positions for windowed layers") {

@@ -90,4 +90,7 @@ TEST_CASE("a draft that is no model, or cannot be cut over the ranks, is refused
   CHECK(place(with(llama_8b, {"draft", "llama-3.2-1"})) == "--draft");
   CHECK(place(with(llama_8b, {"draft", "llama-3.2-1b:65"})) == "--draft");
   CHECK(place({"model", "llama-3.1-70b", "gpu", "h100-sxm:4", "tp", "4", "draft", "qwen2.5-0.5b"}) == "--tp");
+  CHECK(place(with(llama_8b, {"draft", "mtp:2"})) == "--draft");
+  CHECK(place({"model", "qwen3.5-9b", "gpu", "h100-sxm", "draft", "mtp:2"}).empty());
+  CHECK(place({"model", "deepseek-v3", "gpu", "h200-sxm:8", "tp", "8", "draft", "mtp:1"}).empty());
 }

@@ -66,4 +66,7 @@ quantity::Bytes cache_bytes(spec::CacheType type, std::int64_t elements);
 /// Bytes of a position in all layers that keep positions, in groups that look back without limit.
 quantity::Bytes bytes_per_token(const std::vector<CacheGroup>& groups, spec::CacheType type);
 
+/// The same in groups with a window: what a position takes while it is in reach.
+quantity::Bytes bytes_within_windows(const std::vector<CacheGroup>& groups, spec::CacheType type);
+
 }  // namespace llmcalc::serving

@@ -25,6 +25,7 @@ class QuestionDraft {
   const Values& values;
   spec::Question question;
   std::optional<formats::Quant> published_quant;  ///< of the weights of the model that was named, where not in 16 bits
+  std::string family;                             ///< of the preset that was named; else empty
   std::vector<std::string> assumptions;
   std::vector<spec::ImageRule> image_rules;  ///< of each tower of a model that a file describes
 

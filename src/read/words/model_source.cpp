@@ -57,6 +57,10 @@ void take_preset(QuestionDraft& draft, const Given& word) {
   }
   if (preset.config.empty()) draft.shape().writing = writing_of_family(preset.family);
   draft.image_rules = preset.images;
+  draft.family = preset.family;
+  if (draft.shape().towers.empty()) {
+    draft.question.serving.beside_text = preset.checkpoint.vision_and_projector.value_or(0);
+  }
   set_model_origins(draft, {preset.file.starts_with("presets/") ? Source::preset : Source::user_preset, preset.id});
   draft.set_origin("model", word.origin);
   draft.published_quant = published_form(preset, word.text);

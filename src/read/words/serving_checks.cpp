@@ -4,6 +4,7 @@
 #include "llmcalc/spec/names.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <variant>
 
@@ -103,8 +104,22 @@ void check_load(const QuestionDraft& draft) {
     draft.contradiction("accept", "draft", "nothing is proposed");
 }
 
+/// Families whose checkpoints hold layers that propose tokens, or come with some (vLLM config/speculative.py,
+/// MTPModelTypes; llama.cpp src/llama-arch.cpp, the nextn tensors). MiniMax-M2's config.json names three.
+constexpr std::array<std::string_view, 11> proposing_families{
+    "deepseek_v3",  "deepseek_v32",     "glm4_moe",   "glm4_moe_lite", "glm_moe_dsa",        "qwen3_next",
+    "qwen3_5_text", "qwen3_5_moe_text", "minimax_m2", "gemma4_text",   "gemma4_unified_text"};
+
+void check_own_layers(const QuestionDraft& draft) {
+  if (draft.question.serving.options.draft.kind != spec::DraftKind::mtp || draft.family.empty()) return;
+  if (std::ranges::find(proposing_families, draft.family) != proposing_families.end()) return;
+  draft.contradiction("draft", "model", "its checkpoint has no layers of its own that propose tokens",
+                      "--draft eagle:N names layers trained beside it, --draft MODEL:N a smaller model");
+}
+
 /// As above, of the model that proposes tokens on the same ranks.
 void check_draft(const QuestionDraft& draft) {
+  check_own_layers(draft);
   const auto& serving = draft.question.serving;
   if (!serving.draft_model || spec::reads_gguf(serving.engine)) return;
   const std::int64_t tp = draft.question.layout.tp;
