@@ -14,4 +14,11 @@ bool keeps_random_projector(const spec::Training& training) {
   return row_of(training.framework).states != StateRecipe::textbook;
 }
 
+formats::Dtype adapters_rest_in(const spec::Training& training) {
+  const bool as_model =
+      training.framework == spec::Framework::torchtune || training.framework == spec::Framework::litgpt;
+  const spec::Precision& precision = training.precision;
+  return as_model && !precision.autocast ? precision.compute : formats::Dtype::fp32;
+}
+
 }  // namespace llmcalc::frameworks

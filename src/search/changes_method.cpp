@@ -1,4 +1,5 @@
 // Changes to what is trained: adapters, beside weights in 16 or in 4 bits.
+#include "llmcalc/frameworks/optimizer.hpp"
 #include "search/change_kinds.hpp"
 #include "search/changed_words.hpp"
 
@@ -11,16 +12,15 @@ namespace {
 
 constexpr std::int64_t advised_rank = 16;
 
-/// Adapters rest in fp32 and the base needs no master copy (peft, autocast_adapter_dtype); without them the base is the
-/// reference.
+/// The base needs no master copy, and without adapters it is the reference.
 void train_adapters(spec::Training& training, spec::Method method) {
   training.method = method;
   if (training.reference == spec::Reference::model) training.reference = spec::Reference::base;
   training.adapter.rank = advised_rank;
   training.adapter.targets = {"all-linear"};
   auto& precision = training.precision;
-  precision.grads = formats::Dtype::fp32;
-  if (!formats::is_quantized(precision.moments)) precision.moments = formats::Dtype::fp32;
+  precision.grads = frameworks::adapters_rest_in(training);
+  if (!formats::is_quantized(precision.moments)) precision.moments = precision.grads;
   precision.master = precision.grad_copy = false;
 }
 

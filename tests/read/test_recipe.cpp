@@ -69,6 +69,20 @@ TEST_CASE("transformers' trainers hand ZeRO to DeepSpeed, which has masters and 
   CHECK_FALSE(precision("--framework composer --dp 4 --sharding zero2 --dtype bf16").master);
 }
 
+// peft's adapters are fp32 (autocast_adapter_dtype); torchtune makes the whole model under set_default_dtype.
+TEST_CASE("adapters rest in fp32 where peft makes them, and in the model's type elsewhere") {
+  const auto of = [](const std::string& run) { return precision("--lora-rank 8 " + run); };
+  for (const std::string run : {"--method lora --framework torchtune", "--method qlora --framework torchtune",
+                                "--method lora --framework litgpt --dtype bf16"}) {
+    INFO(run);
+    CHECK(of(run).grads == formats::Dtype::bf16);
+    CHECK(of(run).moments == formats::Dtype::bf16);
+  }
+  CHECK(of("--method lora --framework torchtune --dtype fp32").grads == formats::Dtype::fp32);
+  CHECK(of("--method lora --framework litgpt --dtype mixed-bf16").grads == formats::Dtype::fp32);
+  CHECK(of("--method lora --framework hf --dtype bf16").moments == formats::Dtype::fp32);
+}
+
 // accelerate upcasts under FSDP; axolotl's own fsdp2_prepare_model does not (monkeypatch/accelerate/fsdp2.py).
 TEST_CASE("under FSDP2 axolotl keeps the 16 bits that accelerate widens") {
   const auto unasked = [](const std::string& framework, const std::string& sharding) {

@@ -1,3 +1,4 @@
+#include "llmcalc/frameworks/optimizer.hpp"
 #include "llmcalc/frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/lists.hpp"
@@ -124,18 +125,18 @@ void follow_deepspeed(QuestionDraft& draft) {
   for (const auto knob : knobs) draft.derive(knob, "DeepSpeed, which runs ZeRO");
 }
 
-/// Adapters rest in fp32 whatever the base weights are: peft, autocast_adapter_dtype. The base needs no master copy.
-/// QLoRA keeps the base in NF4 with double quantization (arXiv:2305.14314 §3).
+/// The base needs no master copy. QLoRA keeps the base in NF4 with double quantization (arXiv:2305.14314 §3).
 void adapt(QuestionDraft& draft) {
   Precision& precision = draft.training().precision;
   if (!trains_adapters(draft.training().method)) return;
-  precision.grads = Dtype::fp32;
-  precision.moments = Dtype::fp32;
+  const bool quantizes = draft.training().method == Method::qlora;
+  precision.autocast = precision.autocast && !quantizes;
+  precision.grads = precision.moments = frameworks::adapters_rest_in(draft.training());
   precision.master = false;
-  for (const auto knob : {"grads", "optimizer_states"}) draft.derive(knob, "adapters rest in fp32");
-  if (draft.training().method != Method::qlora) return;
+  const std::string rests = "adapters rest in " + std::string(spec::name_of(precision.grads));
+  for (const auto knob : {"grads", "optimizer_states"}) draft.derive(knob, rests);
+  if (!quantizes) return;
   precision.weights = Dtype::nf4_dq;
-  precision.autocast = false;
   if (!take_default(draft, "weights")) draft.derive("weights", "qlora default");
 }
 
@@ -191,7 +192,8 @@ std::string meaning_of(const spec::Training& training) {
   const Method method = training.method;
   const std::string weights(spec::name_of(precision.weights));
   if (trains_adapters(method)) {
-    return formats::is_quantized(precision.weights) ? "adapters in fp32" : weights + " base, adapters in fp32";
+    const std::string adapters = "adapters in " + std::string(spec::name_of(precision.grads));
+    return formats::is_quantized(precision.weights) ? adapters : weights + " base, " + adapters;
   }
   if (!spec::has_backward_pass(method)) return "weights in " + weights;
   if (precision.autocast)
