@@ -9,7 +9,6 @@ namespace llmcalc::serving {
 
 using quantity::Seconds;
 using quantity::seconds;
-using timing::Operands;
 
 namespace {
 
