@@ -79,6 +79,18 @@ TEST_CASE("advice does what it says") {
   }
 }
 
+TEST_CASE("twice the ranks are advised where heads can be cut so often") {
+  const auto advised = [](const char* model, const char* ranks, const std::string& change) {
+    const auto question =
+        test::served({"model", model, "gpu", "rtx-3070", "gpus", ranks, "tp", ranks, "context", "8k"});
+    const auto capacity = serving::serve(question).capacity;
+    const auto advice = serving::advise(question, capacity, [] { return std::optional<spec::Accelerator>(); });
+    return std::ranges::find(advice, change, &serving::Candidate::change) != advice.end();
+  };
+  CHECK(advised("llama-3.1-8b", "2", "--gpus 4 --tp 4"));
+  CHECK_FALSE(advised("qwen2.5-32b", "8", "--gpus 16 --tp 16"));  // 40 heads
+}
+
 // vLLM's sampler keeps counts and logits of each sequence that may run at once; SGLang's has no such pool.
 TEST_CASE("fewer sequences make room under vLLM alone") {
   const auto advised = [](const char* engine) {

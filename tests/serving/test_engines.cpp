@@ -36,6 +36,17 @@ TEST_CASE("vLLM's log of an 8B and a 70B") {
   CHECK(serving::serve(on_h100("llama-3.3-70b", "fp8", "1")).verdict == serving::ServingVerdict::does_not_fit);
 }
 
+TEST_CASE("without a card what needs none is predicted, and what it is a share of is not") {
+  const auto answer = serving::serve(test::served({"model", "llama-3.1-8b"}));
+  const auto says = [&](Measure measure) { return serving::predicted(answer, measure, serving::Scope::one_card); };
+  CHECK(says(Measure::weights).has_value());
+  CHECK(says(Measure::kv_bytes_per_token).has_value());
+  for (const auto measure : {Measure::kv_cache, Measure::kv_tokens, Measure::max_context, Measure::max_concurrency,
+                             Measure::activation_peak, Measure::device_total}) {
+    CHECK_FALSE(says(measure).has_value());
+  }
+}
+
 TEST_CASE("vLLM before prefills were chunked profiles the whole context") {
   // vllm issue 10517, RTX 3090 of 23.58 GiB: 29,000 tokens do not start, 20,000 do.
   const auto with = [](const char* context) {

@@ -1,0 +1,93 @@
+// No server is faster than its accelerator: reading all weights for each token, and multiplying them by each token of a
+// prompt, take their time at the data sheet's rates (Pope et al. 2022, arXiv:2211.05102, section 2).
+#include "catch.hpp"
+#include "llmcalc/program/build.hpp"
+#include "llmcalc/program/count.hpp"
+#include "llmcalc/read/presets.hpp"
+#include "llmcalc/serving/answer.hpp"
+#include "serving/questions.hpp"
+
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace llmcalc;
+using quantity::in_seconds;
+
+constexpr std::int64_t prompt = 8192;
+
+/// Text models: what a tower has, a text prompt does not meet, and an encoder's half of the layers reads it.
+std::vector<std::string> text_models() {
+  std::vector<std::string> ids;
+  for (const auto& preset : read::Catalogue().models()) {
+    const auto shape = test::served({"model", preset.id, "gpu", "h100-sxm"}).model.shape;
+    if (shape.stack == spec::Stack::decoder && shape.towers.empty()) ids.push_back(preset.id);
+  }
+  return ids;
+}
+
+struct Served {
+  program::Size size;
+  serving::ServingAnswer answer;
+  double bandwidth = 0;  ///< bytes a second
+  double peak = 0;       ///< FLOP a second in 16 bits
+
+  double layers() const { return static_cast<double>(size.active - size.tables); }
+  double decode() const { return in_seconds(answer.speed->decode_step); }
+  double prefill() const { return in_seconds(answer.speed->prefill); }
+};
+
+Served serve(const std::string& model, const std::string& engine, const std::string& quant) {
+  const auto question = test::served({"model", model, "engine", engine, "quant", quant, "gpu", "h100-sxm", "memory",
+                                      "4000GiB", "prompt", std::to_string(prompt), "output", "64"});
+  auto training = question;
+  training.layout = {};
+  Served served{program::count_parameters(program::build_program(training, {})), serving::serve(question)};
+  served.bandwidth = quantity::in_bytes_per_second(question.gpu->memory_bandwidth);
+  served.peak = quantity::in_flops_per_second(spec::half_peak(*question.gpu));
+  return served;
+}
+
+TEST_CASE("no token comes before the weights are read and no prompt before they are multiplied") {
+  for (const std::string& model : text_models()) {
+    CAPTURE(model);
+    const auto served = serve(model, "vllm", "bf16");
+    REQUIRE(served.answer.speed.has_value());
+    CHECK(served.decode() >= 2 * served.layers() / served.bandwidth);
+    CHECK(served.prefill() >= 2 * served.layers() * prompt / served.peak);
+  }
+}
+
+TEST_CASE("dense models of some size are bound by little else") {
+  for (const char* model : {"llama-3.1-8b", "llama-3-70b", "qwen3-32b", "gemma-2-27b", "mistral-7b-v0.1"}) {
+    CAPTURE(model);
+    const auto served = serve(model, "vllm", "bf16");
+    CHECK(served.decode() <= 1.8 * 2 * served.layers() / served.bandwidth);
+    CHECK(served.prefill() <= 2.5 * 2 * served.layers() * prompt / served.peak);
+  }
+}
+
+TEST_CASE("mixtures read the experts of a token and multiply by those of a prompt") {
+  for (const char* model : {"mixtral-8x7b", "qwen3-30b-a3b", "deepseek-v3", "gpt-oss-120b"}) {
+    CAPTURE(model);
+    const auto served = serve(model, "vllm", "bf16");
+    CHECK(served.decode() <= 4 * 2 * served.layers() / served.bandwidth);
+    CHECK(served.prefill() <= 8 * 2 * served.layers() * prompt / served.peak);
+  }
+}
+
+TEST_CASE("llama.cpp reads a file's layers for each token") {
+  for (const char* model : {"llama-3.1-8b", "llama-3-70b", "qwen3-32b", "mistral-7b-v0.1"}) {
+    CAPTURE(model);
+    const auto served = serve(model, "llama.cpp", "q4_k_m");
+    const double bits = 8.0 * static_cast<double>(quantity::in_bytes(served.answer.model)) /
+                        static_cast<double>(served.answer.parameters);
+    CHECK(served.decode() >= bits / 8 * served.layers() / served.bandwidth);
+    CHECK(served.decode() <= 4.5 * bits / 8 * served.layers() / served.bandwidth);
+    CHECK(served.prefill() >= 2 * served.layers() * prompt / served.peak);
+    CHECK(served.prefill() <= 8 * 2 * served.layers() * prompt / served.peak);
+  }
+}
+
+}  // namespace
