@@ -30,6 +30,7 @@ bool is_answered(const std::string& line, bool with_advice) {
     const bool counts =
         estimate.memory.peak_needed > quantity::bytes(0) && std::isfinite(in_seconds(estimate.compute.step));
     if (!counts) FAIL_CHECK("an answer without a figure");
+    if (estimate.compute.mfu > 1.0) FAIL_CHECK("a step faster than the accelerator multiplies");
     return counts;
   } catch (const quantity::BadInput& error) {
     if (error.place().empty() || error.problem().empty()) FAIL_CHECK(error.what());

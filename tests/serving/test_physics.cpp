@@ -59,22 +59,21 @@ TEST_CASE("no token comes before the weights are read and no prompt before they 
   }
 }
 
+/// Times reading and multiplying alone.
+void check_bound(const std::string& model, double decode, double prefill) {
+  CAPTURE(model);
+  const auto served = serve(model, "vllm", "bf16");
+  CHECK(served.decode() <= decode * 2 * served.layers() / served.bandwidth);
+  CHECK(served.prefill() <= prefill * 2 * served.layers() * prompt / served.peak);
+}
+
 TEST_CASE("dense models of some size are bound by little else") {
-  for (const char* model : {"llama-3.1-8b", "llama-3-70b", "qwen3-32b", "gemma-2-27b", "mistral-7b-v0.1"}) {
-    CAPTURE(model);
-    const auto served = serve(model, "vllm", "bf16");
-    CHECK(served.decode() <= 1.8 * 2 * served.layers() / served.bandwidth);
-    CHECK(served.prefill() <= 2.5 * 2 * served.layers() * prompt / served.peak);
-  }
+  for (const char* model : {"llama-3.1-8b", "llama-3-70b", "qwen3-32b", "gemma-2-27b", "mistral-7b-v0.1"})
+    check_bound(model, 1.8, 2.5);
 }
 
 TEST_CASE("mixtures read the experts of a token and multiply by those of a prompt") {
-  for (const char* model : {"mixtral-8x7b", "qwen3-30b-a3b", "deepseek-v3", "gpt-oss-120b"}) {
-    CAPTURE(model);
-    const auto served = serve(model, "vllm", "bf16");
-    CHECK(served.decode() <= 4 * 2 * served.layers() / served.bandwidth);
-    CHECK(served.prefill() <= 8 * 2 * served.layers() * prompt / served.peak);
-  }
+  for (const char* model : {"mixtral-8x7b", "qwen3-30b-a3b", "deepseek-v3", "gpt-oss-120b"}) check_bound(model, 4, 8);
 }
 
 TEST_CASE("llama.cpp reads a file's layers for each token") {
