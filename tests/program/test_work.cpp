@@ -35,6 +35,21 @@ program::Work preset_work(const char* name, std::int64_t seq) {
 
 }  // namespace
 
+/// torch.utils.flop_counter, conv_flop_count: twice the kernel for each channel and position.
+TEST_CASE("a causal convolution multiplies each of its weights for each token") {
+  constexpr std::int64_t tokens = 512;
+  const auto run = test::program_of(test::ask(read::Catalogue().model("granite-4.0-h-micro", "test").shape, tokens, 1));
+  int convolutions = 0;
+  for (const auto& block : run.blocks) {
+    for (const auto& op : block.ops) {
+      if (op.kind != layers::OpKind::convolution) continue;
+      CHECK(in_flops(op.forward) == 2.0 * tokens * static_cast<double>(block.weights[op.weight].elements));
+      ++convolutions;
+    }
+  }
+  CHECK(convolutions > 0);
+}
+
 TEST_CASE("without a backward pass there are forward FLOPs alone") {
   for (const auto kernel : {spec::AttentionKernel::flash, spec::AttentionKernel::eager}) {
     for (const auto method : {spec::Method::forward_only, spec::Method::inference}) {
