@@ -1,10 +1,10 @@
 // What one estimate of memory and time of a parallel run costs in microseconds, program built anew and every pipeline
 // stage walked.
 
-#include "llmcalc/memory/step_walk.hpp"
-#include "llmcalc/program/build.hpp"
-#include "llmcalc/read/presets.hpp"
-#include "llmcalc/timing/step_time.hpp"
+#include "memory/step_walk.hpp"
+#include "program/build.hpp"
+#include "read/presets.hpp"
+#include "timing/step_time.hpp"
 
 #include <fmt/format.h>
 

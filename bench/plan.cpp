@@ -1,8 +1,8 @@
 // How many full estimates, of memory and time, one core makes in a second of a search. Nothing is left out because it
 // does not fit: accelerators and machines have as much memory as it takes.
 
-#include "llmcalc/search/plan.hpp"
-#include "llmcalc/read/presets.hpp"
+#include "search/plan.hpp"
+#include "read/presets.hpp"
 
 #include <fmt/format.h>
 

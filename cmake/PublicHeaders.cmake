@@ -1,5 +1,5 @@
 # llmcalc_public_headers(<result> <header>...): the headers named and all of ours that they include, as absolute paths.
-# These are installed; the other headers under include/ are for our own rooms.
+# These are installed; nothing else stands under include/.
 
 function(llmcalc_public_headers result)
   set(root "${PROJECT_SOURCE_DIR}/include")

@@ -1,12 +1,12 @@
-#include "answer/cached.hpp"
+#include "answer/inner/cached.hpp"
 
-#include "answer/parts.hpp"
-#include "llmcalc/frameworks/table.hpp"
-#include "llmcalc/layers/widths.hpp"
+#include "answer/inner/parts.hpp"
+#include "frameworks/table.hpp"
+#include "layers/widths.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "llmcalc/spec/traits.hpp"
-#include "llmcalc/trust/error_bar.hpp"
+#include "spec/traits.hpp"
+#include "trust/error_bar.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 // What a run needs while it writes a checkpoint, and what it has in the memory of its host.
-#include "answer/parts.hpp"
-#include "llmcalc/frameworks/saving.hpp"
-#include "llmcalc/quantity/format.hpp"
+#include "answer/inner/parts.hpp"
+#include "frameworks/saving.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "quantity/format.hpp"
 
 namespace llmcalc::answer {
 

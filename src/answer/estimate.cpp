@@ -1,8 +1,8 @@
 #include "llmcalc/answer/estimate.hpp"
 
-#include "answer/parts.hpp"
-#include "llmcalc/answer/model_size.hpp"
-#include "llmcalc/frameworks/check_question.hpp"
+#include "answer/inner/parts.hpp"
+#include "answer/model_size.hpp"
+#include "frameworks/check_question.hpp"
 #include "llmcalc/spec/question.hpp"
 
 namespace llmcalc::answer {

@@ -1,4 +1,4 @@
-#include "answer/parts.hpp"
+#include "answer/inner/parts.hpp"
 #include "llmcalc/spec/question.hpp"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
-#include "llmcalc/timing/goodput.hpp"
+#include "timing/goodput.hpp"
 
-#include "answer/parts.hpp"
-#include "llmcalc/answer/wall_clock.hpp"
-#include "llmcalc/quantity/format.hpp"
+#include "answer/inner/parts.hpp"
+#include "answer/wall_clock.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "quantity/format.hpp"
 
 #include <fmt/format.h>
 

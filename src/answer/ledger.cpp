@@ -1,7 +1,7 @@
-#include "answer/ledger.hpp"
+#include "answer/inner/ledger.hpp"
 
-#include "llmcalc/layers/widths.hpp"
-#include "llmcalc/quantity/format.hpp"
+#include "layers/widths.hpp"
+#include "quantity/format.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // The ledger's lines of what rests between steps: the model's own states and those of models beside it.
-#include "answer/ledger.hpp"
-#include "answer/optimizer_source.hpp"
-#include "llmcalc/spec/names.hpp"
+#include "answer/inner/ledger.hpp"
+#include "answer/inner/optimizer_source.hpp"
+#include "spec/names.hpp"
 
 #include <fmt/format.h>
 

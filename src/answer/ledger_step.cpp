@@ -1,9 +1,9 @@
 // The ledger's lines of what a step makes, and of what the runtime takes beside it.
-#include "answer/ledger.hpp"
-#include "llmcalc/frameworks/saving.hpp"
-#include "llmcalc/memory/communicators.hpp"
-#include "llmcalc/quantity/format.hpp"
-#include "llmcalc/spec/names.hpp"
+#include "answer/inner/ledger.hpp"
+#include "frameworks/saving.hpp"
+#include "memory/communicators.hpp"
+#include "quantity/format.hpp"
+#include "spec/names.hpp"
 
 #include <fmt/format.h>
 

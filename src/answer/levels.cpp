@@ -1,14 +1,14 @@
-#include "llmcalc/answer/levels.hpp"
+#include "answer/levels.hpp"
 
-#include "answer/cached.hpp"
-#include "answer/parts.hpp"
-#include "llmcalc/layers/widths.hpp"
-#include "llmcalc/memory/communicators.hpp"
+#include "answer/inner/cached.hpp"
+#include "answer/inner/parts.hpp"
+#include "layers/widths.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/spec/node.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "llmcalc/spec/traits.hpp"
-#include "llmcalc/trust/error_bar.hpp"
+#include "memory/communicators.hpp"
+#include "spec/node.hpp"
+#include "spec/traits.hpp"
+#include "trust/error_bar.hpp"
 
 #include <fmt/format.h>
 

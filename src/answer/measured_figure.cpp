@@ -1,4 +1,4 @@
-#include "llmcalc/answer/measured_figure.hpp"
+#include "answer/measured_figure.hpp"
 
 namespace llmcalc::answer {
 

@@ -1,7 +1,7 @@
-#include "llmcalc/answer/model_size.hpp"
+#include "answer/model_size.hpp"
 
-#include "llmcalc/program/build.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "program/build.hpp"
 
 namespace llmcalc::answer {
 

@@ -1,14 +1,14 @@
 // What the model of a run leaves out, and what its figures rest on.
-#include "answer/parts.hpp"
-#include "llmcalc/frameworks/profile.hpp"
-#include "llmcalc/frameworks/table.hpp"
-#include "llmcalc/quantity/format.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/spec/names.hpp"
+#include "answer/inner/parts.hpp"
+#include "frameworks/profile.hpp"
+#include "frameworks/table.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "llmcalc/timing/kernels.hpp"
-#include "llmcalc/timing/network.hpp"
-#include "llmcalc/timing/step_time.hpp"
+#include "quantity/format.hpp"
+#include "quantity/lists.hpp"
+#include "spec/names.hpp"
+#include "timing/kernels.hpp"
+#include "timing/network.hpp"
+#include "timing/step_time.hpp"
 
 #include <fmt/format.h>
 

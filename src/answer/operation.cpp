@@ -1,10 +1,10 @@
 // From the steps of a run to its wall time, money and energy.
 #include "llmcalc/answer/operation.hpp"
 
-#include "answer/parts.hpp"
-#include "llmcalc/quantity/format.hpp"
+#include "answer/inner/parts.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "llmcalc/timing/energy.hpp"
+#include "quantity/format.hpp"
+#include "timing/energy.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "answer/optimizer_source.hpp"
+#include "answer/inner/optimizer_source.hpp"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
-#include "answer/parts.hpp"
-#include "llmcalc/program/sharding.hpp"
-#include "llmcalc/quantity/format.hpp"
-#include "llmcalc/spec/names.hpp"
+#include "answer/inner/parts.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "llmcalc/timing/step_time.hpp"
-#include "llmcalc/trust/time_error_bar.hpp"
+#include "program/sharding.hpp"
+#include "quantity/format.hpp"
+#include "spec/names.hpp"
+#include "timing/step_time.hpp"
+#include "trust/time_error_bar.hpp"
 
 #include <fmt/format.h>
 

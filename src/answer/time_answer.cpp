@@ -1,5 +1,5 @@
-#include "answer/parts.hpp"
-#include "llmcalc/quantity/format.hpp"
+#include "answer/inner/parts.hpp"
+#include "quantity/format.hpp"
 
 #include <fmt/format.h>
 

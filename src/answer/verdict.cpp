@@ -1,7 +1,7 @@
-#include "answer/parts.hpp"
-#include "llmcalc/spec/node.hpp"
+#include "answer/inner/parts.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "llmcalc/trust/error_bar.hpp"
+#include "spec/node.hpp"
+#include "trust/error_bar.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
-#include "llmcalc/answer/wall_clock.hpp"
+#include "answer/wall_clock.hpp"
 
 #include "llmcalc/spec/question.hpp"
-#include "llmcalc/timing/goodput.hpp"
+#include "timing/goodput.hpp"
 
 #include <algorithm>
 

@@ -1,13 +1,13 @@
 // What the person who asked should look at.
-#include "answer/parts.hpp"
-#include "llmcalc/answer/levels.hpp"
-#include "llmcalc/frameworks/release.hpp"
-#include "llmcalc/frameworks/table.hpp"
-#include "llmcalc/layers/blocks.hpp"
-#include "llmcalc/memory/communicators.hpp"
-#include "llmcalc/quantity/format.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/spec/names.hpp"
+#include "answer/inner/parts.hpp"
+#include "answer/levels.hpp"
+#include "frameworks/release.hpp"
+#include "frameworks/table.hpp"
+#include "layers/blocks.hpp"
+#include "memory/communicators.hpp"
+#include "quantity/format.hpp"
+#include "quantity/lists.hpp"
+#include "spec/names.hpp"
 
 #include <fmt/format.h>
 

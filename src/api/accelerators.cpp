@@ -1,6 +1,6 @@
-#include "api/accelerators.hpp"
+#include "api/inner/accelerators.hpp"
 
-#include "llmcalc/quantity/lists.hpp"
+#include "quantity/lists.hpp"
 
 #include <array>
 #include <string_view>

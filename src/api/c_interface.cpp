@@ -1,7 +1,7 @@
 #include "llmcalc/llmcalc.h"
 #include "llmcalc/llmcalc.hpp"
 #include "llmcalc/quantity/checked.hpp"
-#include "llmcalc/render/error.hpp"
+#include "render/error.hpp"
 
 #include <nlohmann/json.hpp>
 

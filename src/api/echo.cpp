@@ -1,6 +1,6 @@
-#include "api/echo.hpp"
+#include "api/inner/echo.hpp"
 
-#include "llmcalc/quantity/lists.hpp"
+#include "quantity/lists.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,9 +1,9 @@
-#include "llmcalc/api/fit.hpp"
+#include "api/fit.hpp"
 
-#include "api/accelerators.hpp"
-#include "api/echo.hpp"
-#include "api/restated.hpp"
-#include "llmcalc/search/probe.hpp"
+#include "api/inner/accelerators.hpp"
+#include "api/inner/echo.hpp"
+#include "api/inner/restated.hpp"
+#include "search/probe.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,6 +1,6 @@
 #include "llmcalc/llmcalc.hpp"
 
-#include "llmcalc/api/fit.hpp"
+#include "api/fit.hpp"
 
 namespace llmcalc {
 

@@ -1,9 +1,9 @@
-#include "api/restated.hpp"
+#include "api/inner/restated.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/read/vocabulary.hpp"
-#include "llmcalc/read/words.hpp"
+#include "quantity/lists.hpp"
+#include "read/vocabulary.hpp"
+#include "read/words.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,11 +1,11 @@
-#include "llmcalc/api/serve.hpp"
+#include "api/serve.hpp"
 
-#include "api/accelerators.hpp"
-#include "api/echo.hpp"
-#include "llmcalc/launch/server.hpp"
+#include "api/inner/accelerators.hpp"
+#include "api/inner/echo.hpp"
+#include "launch/server.hpp"
 #include "llmcalc/llmcalc.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/read/words.hpp"
+#include "quantity/lists.hpp"
+#include "read/words.hpp"
 
 #include <algorithm>
 #include <utility>

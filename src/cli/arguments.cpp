@@ -2,10 +2,10 @@
 #include "cli/arguments.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/parse.hpp"
-#include "llmcalc/quantity/suggest.hpp"
-#include "llmcalc/read/synonyms.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/parse.hpp"
+#include "quantity/suggest.hpp"
+#include "read/synonyms.hpp"
 
 #include <CLI/CLI.hpp>
 

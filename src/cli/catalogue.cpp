@@ -2,7 +2,7 @@
 
 #include "cli/files.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/calibration.hpp"
+#include "read/calibration.hpp"
 
 namespace llmcalc::cli {
 

@@ -3,7 +3,7 @@
 
 #include "cli/arguments.hpp"
 #include "cli/environment.hpp"
-#include "llmcalc/read/presets.hpp"
+#include "read/presets.hpp"
 
 namespace llmcalc::cli {
 

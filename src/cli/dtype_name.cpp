@@ -1,8 +1,8 @@
 #include "cli/dtype_name.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/suggest.hpp"
-#include "llmcalc/spec/names.hpp"
+#include "quantity/suggest.hpp"
+#include "spec/names.hpp"
 
 namespace llmcalc::cli {
 

@@ -1,7 +1,7 @@
 // The beginning of a large file, a part at a time.
 #pragma once
 
-#include "llmcalc/read/checkpoint.hpp"
+#include "read/checkpoint.hpp"
 
 #include <cstdint>
 #include <filesystem>

@@ -1,7 +1,7 @@
 // Files that the user names.
 #pragma once
 
-#include "llmcalc/read/presets.hpp"
+#include "read/presets.hpp"
 
 #include <filesystem>
 #include <string>

@@ -1,10 +1,10 @@
 #include "cli/fit_command.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/text.hpp"
-#include "llmcalc/read/vocabulary.hpp"
-#include "llmcalc/read/words.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
+#include "read/vocabulary.hpp"
+#include "read/words.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // The command that answers, typed as it is printed, with a run that a search found.
 #pragma once
 
-#include "llmcalc/read/plan_words.hpp"
+#include "read/plan_words.hpp"
 
 #include <array>
 #include <optional>

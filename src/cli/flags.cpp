@@ -1,6 +1,6 @@
 #include "cli/flags.hpp"
 
-#include "llmcalc/read/vocabulary.hpp"
+#include "read/vocabulary.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "cli/help.hpp"
 
-#include "llmcalc/quantity/lists.hpp"
+#include "quantity/lists.hpp"
 
 #include <algorithm>
 

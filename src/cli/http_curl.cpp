@@ -1,7 +1,7 @@
 // libcurl is loaded when the first request is made: a run that needs no network does not pay for it.
 #include "cli/http.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/text.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/hub_environment.hpp"
-#include "llmcalc/read/launch.hpp"
+#include "read/launch.hpp"
 
 #include <optional>
 #include <string>

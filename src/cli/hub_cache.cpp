@@ -3,7 +3,7 @@
 #include "cli/files.hpp"
 #include "cli/hub.hpp"
 #include "cli/things.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/text.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,8 +1,8 @@
 #include "cli/hub_environment.hpp"
 
 #include "cli/files.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "cli/hub.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/text.hpp"
 
 #include <algorithm>
 

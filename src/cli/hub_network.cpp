@@ -3,10 +3,10 @@
 #include "cli/hub.hpp"
 #include "cli/weight_files.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/text.hpp"
-#include "llmcalc/read/checkpoint.hpp"
-#include "llmcalc/read/words.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
+#include "read/checkpoint.hpp"
+#include "read/words.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

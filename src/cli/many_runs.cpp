@@ -5,12 +5,12 @@
 #include "llmcalc/answer/estimate.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/text.hpp"
-#include "llmcalc/read/resolve.hpp"
-#include "llmcalc/read/run_rows.hpp"
-#include "llmcalc/read/words.hpp"
-#include "llmcalc/render/runs.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
+#include "read/resolve.hpp"
+#include "read/run_rows.hpp"
+#include "read/words.hpp"
+#include "render/runs.hpp"
 
 #include <algorithm>
 #include <array>

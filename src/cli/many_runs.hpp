@@ -4,8 +4,8 @@
 #include "cli/arguments.hpp"
 #include "cli/outcome.hpp"
 #include "cli/question.hpp"
-#include "llmcalc/read/given.hpp"
-#include "llmcalc/read/presets.hpp"
+#include "read/given.hpp"
+#include "read/presets.hpp"
 
 #include <vector>
 

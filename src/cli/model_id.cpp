@@ -2,9 +2,9 @@
 
 #include "cli/hub.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/text.hpp"
-#include "llmcalc/read/words.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
+#include "read/words.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 // The model that a file names: in the Hub's cache, a preset, or on the Hub.
 #pragma once
 
-#include "llmcalc/read/launch.hpp"
-#include "llmcalc/read/presets.hpp"
+#include "read/launch.hpp"
+#include "read/presets.hpp"
 
 #include <vector>
 

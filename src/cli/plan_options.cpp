@@ -3,10 +3,10 @@
 #include "cli/question_words.hpp"
 #include "cli/verb.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/parse.hpp"
-#include "llmcalc/quantity/suggest.hpp"
-#include "llmcalc/read/vocabulary.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/parse.hpp"
+#include "quantity/suggest.hpp"
+#include "read/vocabulary.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -4,9 +4,9 @@
 #include "cli/arguments.hpp"
 #include "cli/environment.hpp"
 #include "cli/plan_pool.hpp"
-#include "llmcalc/read/given.hpp"
 #include "llmcalc/render/report.hpp"
-#include "llmcalc/search/plan.hpp"
+#include "read/given.hpp"
+#include "search/plan.hpp"
 
 #include <optional>
 #include <string>

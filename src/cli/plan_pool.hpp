@@ -1,7 +1,7 @@
 // A search on all cores.
 #pragma once
 
-#include "llmcalc/search/plan.hpp"
+#include "search/plan.hpp"
 
 #include <cstdint>
 

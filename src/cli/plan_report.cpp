@@ -3,10 +3,10 @@
 #include "cli/flags.hpp"
 #include "cli/plan_options.hpp"
 #include "llmcalc/answer/estimate.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/read/vocabulary.hpp"
-#include "llmcalc/read/words.hpp"
-#include "llmcalc/spec/names.hpp"
+#include "quantity/lists.hpp"
+#include "read/vocabulary.hpp"
+#include "read/words.hpp"
+#include "spec/names.hpp"
 
 #include <algorithm>
 #include <array>

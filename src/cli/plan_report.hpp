@@ -2,9 +2,9 @@
 #pragma once
 
 #include "cli/fit_command.hpp"
-#include "llmcalc/read/plan_words.hpp"
-#include "llmcalc/render/plan.hpp"
-#include "llmcalc/search/plan.hpp"
+#include "read/plan_words.hpp"
+#include "render/plan.hpp"
+#include "search/plan.hpp"
 
 namespace llmcalc::cli {
 

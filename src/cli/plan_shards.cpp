@@ -1,11 +1,11 @@
 #include "cli/plan_shards.hpp"
 
 #include "cli/files.hpp"
-#include "llmcalc/frameworks/layout_rules.hpp"
+#include "frameworks/layout_rules.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/read/vocabulary.hpp"
-#include "llmcalc/spec/names.hpp"
+#include "quantity/lists.hpp"
+#include "read/vocabulary.hpp"
+#include "spec/names.hpp"
 
 #include <nlohmann/json.hpp>
 

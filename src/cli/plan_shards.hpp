@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/plan_options.hpp"
-#include "llmcalc/search/plan.hpp"
+#include "search/plan.hpp"
 
 #include <string>
 #include <vector>

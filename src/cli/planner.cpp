@@ -1,8 +1,8 @@
 #include "cli/planner.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/vocabulary.hpp"
-#include "llmcalc/spec/node.hpp"
+#include "read/vocabulary.hpp"
+#include "spec/node.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 
 #include "cli/fit_command.hpp"
 #include "cli/plan_options.hpp"
-#include "llmcalc/read/plan_words.hpp"
+#include "read/plan_words.hpp"
 
 #include <functional>
 #include <optional>

@@ -2,8 +2,8 @@
 
 #include "cli/verb.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/suggest.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/suggest.hpp"
+#include "quantity/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,16 +1,16 @@
 #include "cli/question.hpp"
 
+#include "answer/model_size.hpp"
 #include "cli/model_id.hpp"
 #include "cli/question_words.hpp"
 #include "cli/things.hpp"
-#include "llmcalc/answer/model_size.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/format.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/read/config.hpp"
-#include "llmcalc/read/vocabulary.hpp"
-#include "llmcalc/read/words.hpp"
-#include "llmcalc/render/understood.hpp"
+#include "quantity/format.hpp"
+#include "quantity/lists.hpp"
+#include "read/config.hpp"
+#include "read/vocabulary.hpp"
+#include "read/words.hpp"
+#include "render/understood.hpp"
 
 #include <fmt/format.h>
 

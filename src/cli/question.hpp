@@ -4,10 +4,10 @@
 #include "cli/arguments.hpp"
 #include "cli/environment.hpp"
 #include "cli/outcome.hpp"
-#include "llmcalc/read/launch.hpp"
-#include "llmcalc/read/presets.hpp"
-#include "llmcalc/read/resolve.hpp"
 #include "llmcalc/render/report.hpp"
+#include "read/launch.hpp"
+#include "read/presets.hpp"
+#include "read/resolve.hpp"
 
 #include <optional>
 #include <string>

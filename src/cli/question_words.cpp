@@ -1,8 +1,8 @@
 #include "cli/question_words.hpp"
 
 #include "cli/files.hpp"
-#include "llmcalc/read/vocabulary.hpp"
-#include "llmcalc/read/words.hpp"
+#include "read/vocabulary.hpp"
+#include "read/words.hpp"
 
 #include <algorithm>
 #include <filesystem>

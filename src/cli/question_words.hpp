@@ -2,8 +2,8 @@
 #pragma once
 
 #include "cli/arguments.hpp"
-#include "llmcalc/read/given.hpp"
-#include "llmcalc/read/resolve.hpp"
+#include "read/given.hpp"
+#include "read/resolve.hpp"
 
 #include <optional>
 #include <vector>

@@ -4,7 +4,7 @@
 #include "cli/synonyms.hpp"
 #include "cli/verb.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
+#include "quantity/lists.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -3,10 +3,10 @@
 #include "cli/dtype_name.hpp"
 #include "cli/verb.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/parse.hpp"
-#include "llmcalc/quantity/suggest.hpp"
-#include "llmcalc/read/words.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/parse.hpp"
+#include "quantity/suggest.hpp"
+#include "read/words.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

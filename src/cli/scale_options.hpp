@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/arguments.hpp"
-#include "llmcalc/laws/scaling.hpp"
+#include "laws/scaling.hpp"
 
 #include <string>
 #include <vector>

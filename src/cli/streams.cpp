@@ -1,9 +1,9 @@
 #include "cli/streams.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/text.hpp"
-#include "llmcalc/render/error.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
+#include "render/error.hpp"
 
 #include <algorithm>
 #include <cerrno>

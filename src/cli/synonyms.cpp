@@ -1,7 +1,7 @@
 #include "cli/synonyms.hpp"
 
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/read/synonyms.hpp"
+#include "quantity/lists.hpp"
+#include "read/synonyms.hpp"
 
 #include <algorithm>
 

@@ -5,8 +5,8 @@
 #include "cli/ollama.hpp"
 #include "cli/weight_files.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/text.hpp"
-#include "llmcalc/read/words.hpp"
+#include "quantity/text.hpp"
+#include "read/words.hpp"
 
 #include <algorithm>
 #include <filesystem>

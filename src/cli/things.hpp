@@ -1,7 +1,7 @@
 // What --from names: a file, a folder, a command, a model of the Hub. Bytes are read here; what they mean is read's.
 #pragma once
 
-#include "llmcalc/read/launch.hpp"
+#include "read/launch.hpp"
 
 #include <filesystem>
 #include <string>

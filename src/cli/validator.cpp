@@ -1,12 +1,12 @@
 #include "cli/validator.hpp"
 
-#include "llmcalc/answer/measured_figure.hpp"
+#include "answer/measured_figure.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/resolve.hpp"
-#include "llmcalc/serving/measured.hpp"
-#include "llmcalc/spec/names.hpp"
-#include "llmcalc/trust/server_error_bar.hpp"
+#include "read/resolve.hpp"
+#include "serving/measured.hpp"
+#include "spec/names.hpp"
+#include "trust/server_error_bar.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "llmcalc/answer/estimate.hpp"
-#include "llmcalc/read/measured.hpp"
-#include "llmcalc/read/presets.hpp"
-#include "llmcalc/serving/answer.hpp"
-#include "llmcalc/trust/validation.hpp"
+#include "read/measured.hpp"
+#include "read/presets.hpp"
+#include "serving/answer.hpp"
+#include "trust/validation.hpp"
 
 #include <string>
 #include <vector>

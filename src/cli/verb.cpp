@@ -3,8 +3,8 @@
 #include "cli/flags.hpp"
 #include "cli/scale_options.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/suggest.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/suggest.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,9 +3,9 @@
 #include "cli/preset_verb.hpp"
 #include "cli/verb.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/parse.hpp"
-#include "llmcalc/render/numbers.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/parse.hpp"
+#include "render/numbers.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,9 @@
 // llmcalc fit: does this run fit, how long does it take, what does it cost?
+#include "api/fit.hpp"
 #include "cli/catalogue.hpp"
 #include "cli/many_runs.hpp"
 #include "cli/question.hpp"
 #include "cli/verb.hpp"
-#include "llmcalc/api/fit.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/render/report.hpp"
 

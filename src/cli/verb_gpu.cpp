@@ -2,7 +2,7 @@
 #include "cli/catalogue.hpp"
 #include "cli/preset_verb.hpp"
 #include "cli/verb.hpp"
-#include "llmcalc/render/presets.hpp"
+#include "render/presets.hpp"
 
 namespace llmcalc::cli {
 namespace {

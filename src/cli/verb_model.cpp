@@ -1,9 +1,9 @@
 // llmcalc model list [PART] | [show] NAME
+#include "answer/model_size.hpp"
 #include "cli/catalogue.hpp"
 #include "cli/preset_verb.hpp"
 #include "cli/verb.hpp"
-#include "llmcalc/answer/model_size.hpp"
-#include "llmcalc/render/presets.hpp"
+#include "render/presets.hpp"
 
 namespace llmcalc::cli {
 namespace {

@@ -8,8 +8,8 @@
 #include "cli/question_words.hpp"
 #include "cli/verb.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/format.hpp"
-#include "llmcalc/read/vocabulary.hpp"
+#include "quantity/format.hpp"
+#include "read/vocabulary.hpp"
 
 #include <array>
 #include <sstream>

@@ -2,10 +2,10 @@
 #include "cli/catalogue.hpp"
 #include "cli/scale_options.hpp"
 #include "cli/verb.hpp"
-#include "llmcalc/laws/usual_mfu.hpp"
+#include "laws/usual_mfu.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/quantity.hpp"
-#include "llmcalc/render/scaling.hpp"
+#include "render/scaling.hpp"
 
 namespace llmcalc::cli {
 namespace {

@@ -1,11 +1,11 @@
 // llmcalc serve: does this server start, how long a context, how many requests at once?
+#include "api/serve.hpp"
 #include "cli/catalogue.hpp"
 #include "cli/question.hpp"
 #include "cli/verb.hpp"
-#include "llmcalc/api/serve.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/suggest.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/suggest.hpp"
 
 #include <algorithm>
 #include <array>

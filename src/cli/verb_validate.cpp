@@ -4,10 +4,10 @@
 #include "cli/validator.hpp"
 #include "cli/verb.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/suggest.hpp"
-#include "llmcalc/quantity/text.hpp"
-#include "llmcalc/render/validation.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/suggest.hpp"
+#include "quantity/text.hpp"
+#include "render/validation.hpp"
 
 #include <algorithm>
 #include <array>

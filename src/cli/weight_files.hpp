@@ -1,8 +1,8 @@
 // Weight files by their headers: some megabytes of what may be hundreds of gigabytes.
 #pragma once
 
-#include "llmcalc/read/checkpoint.hpp"
-#include "llmcalc/read/launch.hpp"
+#include "read/checkpoint.hpp"
+#include "read/launch.hpp"
 
 #include <cstdint>
 #include <filesystem>

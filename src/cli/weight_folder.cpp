@@ -2,7 +2,7 @@
 #include "cli/file_head.hpp"
 #include "cli/files.hpp"
 #include "cli/weight_files.hpp"
-#include "llmcalc/quantity/lists.hpp"
+#include "quantity/lists.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "llmcalc/formats/dtype.hpp"
 
-#include "formats/table_order.hpp"
+#include "formats/inner/table_order.hpp"
 
 #include <array>
 

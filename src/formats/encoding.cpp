@@ -1,4 +1,4 @@
-#include "formats/encoding.hpp"
+#include "formats/inner/encoding.hpp"
 
 #include "llmcalc/quantity/error.hpp"
 

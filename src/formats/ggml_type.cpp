@@ -1,6 +1,6 @@
 #include "llmcalc/formats/ggml_type.hpp"
 
-#include "formats/table_order.hpp"
+#include "formats/inner/table_order.hpp"
 #include "llmcalc/quantity/checked.hpp"
 
 #include <array>

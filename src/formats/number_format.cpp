@@ -1,6 +1,6 @@
-#include "llmcalc/formats/number_format.hpp"
+#include "formats/number_format.hpp"
 
-#include "formats/encoding.hpp"
+#include "formats/inner/encoding.hpp"
 
 #include <algorithm>
 #include <array>

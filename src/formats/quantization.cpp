@@ -1,4 +1,4 @@
-#include "llmcalc/formats/quantization.hpp"
+#include "formats/quantization.hpp"
 
 #include "llmcalc/quantity/error.hpp"
 

@@ -1,4 +1,4 @@
-#include "formats/small_float.hpp"
+#include "formats/inner/small_float.hpp"
 
 #include <algorithm>
 #include <cmath>

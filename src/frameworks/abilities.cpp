@@ -1,6 +1,6 @@
-#include "llmcalc/frameworks/abilities.hpp"
+#include "frameworks/abilities.hpp"
 
-#include "llmcalc/frameworks/table.hpp"
+#include "frameworks/table.hpp"
 
 #include <algorithm>
 #include <iterator>

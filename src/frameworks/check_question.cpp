@@ -1,6 +1,6 @@
-#include "llmcalc/frameworks/check_question.hpp"
+#include "frameworks/check_question.hpp"
 
-#include "llmcalc/frameworks/layout_rules.hpp"
+#include "frameworks/layout_rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/spec/question.hpp"

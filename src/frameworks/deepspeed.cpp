@@ -1,5 +1,5 @@
-#include "frameworks/profiles.hpp"
-#include "frameworks/workspaces.hpp"
+#include "frameworks/inner/profiles.hpp"
+#include "frameworks/inner/workspaces.hpp"
 
 namespace llmcalc::frameworks {
 

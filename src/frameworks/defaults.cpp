@@ -1,7 +1,7 @@
-#include "llmcalc/frameworks/defaults.hpp"
+#include "frameworks/defaults.hpp"
 
-#include "llmcalc/frameworks/table.hpp"
-#include "llmcalc/quantity/lists.hpp"
+#include "frameworks/table.hpp"
+#include "quantity/lists.hpp"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
-#include "llmcalc/frameworks/layout_rules.hpp"
+#include "frameworks/layout_rules.hpp"
 
-#include "llmcalc/frameworks/table.hpp"
+#include "frameworks/table.hpp"
 #include "llmcalc/quantity/checked.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/spec/traits.hpp"
+#include "quantity/lists.hpp"
+#include "spec/traits.hpp"
 
 #include <span>
 

@@ -1,6 +1,6 @@
-#include "frameworks/profiles.hpp"
-#include "frameworks/workspaces.hpp"
-#include "llmcalc/frameworks/release.hpp"
+#include "frameworks/inner/profiles.hpp"
+#include "frameworks/inner/workspaces.hpp"
+#include "frameworks/release.hpp"
 
 namespace llmcalc::frameworks {
 

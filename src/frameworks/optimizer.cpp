@@ -1,7 +1,7 @@
-#include "llmcalc/frameworks/optimizer.hpp"
+#include "frameworks/optimizer.hpp"
 
-#include "llmcalc/frameworks/release.hpp"
-#include "llmcalc/frameworks/table.hpp"
+#include "frameworks/release.hpp"
+#include "frameworks/table.hpp"
 
 namespace llmcalc::frameworks {
 

@@ -1,9 +1,9 @@
-#include "llmcalc/frameworks/profile.hpp"
+#include "frameworks/profile.hpp"
 
-#include "frameworks/profiles.hpp"
-#include "frameworks/workspaces.hpp"
-#include "llmcalc/frameworks/release.hpp"
-#include "llmcalc/frameworks/table.hpp"
+#include "frameworks/inner/profiles.hpp"
+#include "frameworks/inner/workspaces.hpp"
+#include "frameworks/release.hpp"
+#include "frameworks/table.hpp"
 
 namespace llmcalc::frameworks {
 

@@ -1,4 +1,4 @@
-#include "llmcalc/frameworks/release.hpp"
+#include "frameworks/release.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,6 +1,6 @@
-#include "llmcalc/frameworks/saving.hpp"
+#include "frameworks/saving.hpp"
 
-#include "llmcalc/frameworks/table.hpp"
+#include "frameworks/table.hpp"
 #include "llmcalc/spec/question.hpp"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
-#include "llmcalc/frameworks/table.hpp"
+#include "frameworks/table.hpp"
 
-#include "frameworks/rows_megatron.hpp"
-#include "frameworks/rows_textbook.hpp"
-#include "frameworks/rows_torch.hpp"
-#include "frameworks/rows_trainer.hpp"
-#include "llmcalc/spec/traits.hpp"
+#include "frameworks/inner/rows_megatron.hpp"
+#include "frameworks/inner/rows_textbook.hpp"
+#include "frameworks/inner/rows_torch.hpp"
+#include "frameworks/inner/rows_trainer.hpp"
+#include "spec/traits.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
-#include "frameworks/profiles.hpp"
-#include "llmcalc/frameworks/release.hpp"
+#include "frameworks/inner/profiles.hpp"
+#include "frameworks/release.hpp"
 
 namespace llmcalc::frameworks {
 

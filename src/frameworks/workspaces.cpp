@@ -1,4 +1,4 @@
-#include "frameworks/workspaces.hpp"
+#include "frameworks/inner/workspaces.hpp"
 
 namespace llmcalc::frameworks {
 

@@ -1,7 +1,7 @@
 // The configuration of DeepSpeed: runtime/config.py and runtime/zero/config.py.
-#include "launch/launchers.hpp"
+#include "launch/inner/launchers.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "llmcalc/spec/traits.hpp"
+#include "spec/traits.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // llama.cpp common/arg.cpp and ollama envconfig/config.go.
-#include "launch/servers.hpp"
-#include "llmcalc/spec/names.hpp"
+#include "launch/inner/servers.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "spec/names.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -1,8 +1,8 @@
-#include "llmcalc/launch/launch.hpp"
+#include "launch/launch.hpp"
 
-#include "launch/launchers.hpp"
-#include "llmcalc/spec/names.hpp"
+#include "launch/inner/launchers.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "spec/names.hpp"
 
 #include <string_view>
 

@@ -1,8 +1,8 @@
 // The options of Megatron-LM: megatron/training/arguments.py.
-#include "launch/command_text.hpp"
-#include "launch/launchers.hpp"
+#include "launch/inner/command_text.hpp"
+#include "launch/inner/launchers.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "llmcalc/spec/traits.hpp"
+#include "spec/traits.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
-#include "llmcalc/launch/server.hpp"
+#include "launch/server.hpp"
 
-#include "launch/servers.hpp"
+#include "launch/inner/servers.hpp"
 #include "llmcalc/spec/question.hpp"
 
 namespace llmcalc::launch {

@@ -1,7 +1,7 @@
 // vLLM, SGLang and TensorRT-LLM.
-#include "launch/servers.hpp"
-#include "llmcalc/quantity/lists.hpp"
+#include "launch/inner/servers.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "quantity/lists.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,12 +1,12 @@
 // What is typed to train with LitGPT, torchtune and Lightning. $MODEL stands for a folder or a recipe's model, $DATA
 // for a data set.
-#include "launch/command_text.hpp"
-#include "launch/launchers.hpp"
-#include "launch/training_words.hpp"
+#include "launch/inner/command_text.hpp"
+#include "launch/inner/launchers.hpp"
+#include "launch/inner/training_words.hpp"
 #include "llmcalc/formats/dtype.hpp"
-#include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "llmcalc/spec/traits.hpp"
+#include "spec/names.hpp"
+#include "spec/traits.hpp"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
 // The options of torchtitan: torchtitan/config/job_config.py.
-#include "launch/command_text.hpp"
-#include "launch/launchers.hpp"
-#include "llmcalc/program/sharding.hpp"
-#include "llmcalc/spec/names.hpp"
+#include "launch/inner/command_text.hpp"
+#include "launch/inner/launchers.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "llmcalc/spec/traits.hpp"
+#include "program/sharding.hpp"
+#include "spec/names.hpp"
+#include "spec/traits.hpp"
 
 #include <fmt/format.h>
 

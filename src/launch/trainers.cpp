@@ -1,12 +1,12 @@
 // What is typed to fine-tune with trl, axolotl, LLaMA-Factory, unsloth and ms-swift, whose options are those of
 // transformers and peft. $MODEL stands for a hub id or a folder, $DATA for a data set.
-#include "launch/command_text.hpp"
-#include "launch/launchers.hpp"
-#include "launch/training_words.hpp"
+#include "launch/inner/command_text.hpp"
+#include "launch/inner/launchers.hpp"
+#include "launch/inner/training_words.hpp"
 #include "llmcalc/formats/dtype.hpp"
-#include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "llmcalc/spec/traits.hpp"
+#include "spec/names.hpp"
+#include "spec/traits.hpp"
 
 #include <fmt/format.h>
 

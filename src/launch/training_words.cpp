@@ -1,6 +1,6 @@
-#include "launch/training_words.hpp"
+#include "launch/inner/training_words.hpp"
 
-#include "llmcalc/quantity/lists.hpp"
+#include "quantity/lists.hpp"
 
 #include <algorithm>
 #include <array>

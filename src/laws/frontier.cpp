@@ -1,5 +1,5 @@
 // The neighbours of a run's optimum.
-#include "laws/scaling_follow_ups.hpp"
+#include "laws/inner/scaling_follow_ups.hpp"
 #include "llmcalc/quantity/error.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "laws/hyperparameters.hpp"
+#include "laws/inner/hyperparameters.hpp"
 
 #include <cmath>
 

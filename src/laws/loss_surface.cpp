@@ -1,4 +1,4 @@
-#include "laws/loss_surface.hpp"
+#include "laws/inner/loss_surface.hpp"
 
 #include <cmath>
 

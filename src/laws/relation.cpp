@@ -1,8 +1,8 @@
-#include "laws/relation.hpp"
+#include "laws/inner/relation.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/format.hpp"
-#include "llmcalc/quantity/lists.hpp"
+#include "quantity/format.hpp"
+#include "quantity/lists.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

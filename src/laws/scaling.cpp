@@ -1,14 +1,14 @@
-#include "llmcalc/laws/scaling.hpp"
+#include "laws/scaling.hpp"
 
-#include "laws/formula_text.hpp"
-#include "laws/relation.hpp"
-#include "laws/scaling_close.hpp"
-#include "laws/scaling_follow_ups.hpp"
-#include "laws/scaling_inference.hpp"
+#include "laws/inner/formula_text.hpp"
+#include "laws/inner/relation.hpp"
+#include "laws/inner/scaling_close.hpp"
+#include "laws/inner/scaling_follow_ups.hpp"
+#include "laws/inner/scaling_inference.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/format.hpp"
-#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "quantity/format.hpp"
+#include "quantity/lists.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

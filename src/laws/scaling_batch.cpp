@@ -1,7 +1,7 @@
-#include "laws/hyperparameters.hpp"
-#include "laws/scaling_follow_ups.hpp"
-#include "laws/scaling_section.hpp"
-#include "llmcalc/quantity/format.hpp"
+#include "laws/inner/hyperparameters.hpp"
+#include "laws/inner/scaling_follow_ups.hpp"
+#include "laws/inner/scaling_section.hpp"
+#include "quantity/format.hpp"
 
 #include <cmath>
 

@@ -1,9 +1,9 @@
-#include "laws/scaling_close.hpp"
+#include "laws/inner/scaling_close.hpp"
 
-#include "laws/formula_text.hpp"
+#include "laws/inner/formula_text.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/format.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "quantity/format.hpp"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
-#include "laws/scaling_inference.hpp"
+#include "laws/inner/scaling_inference.hpp"
 
-#include "laws/relation.hpp"
+#include "laws/inner/relation.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/format.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "quantity/format.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
-#include "llmcalc/laws/scaling_law.hpp"
+#include "laws/scaling_law.hpp"
 
-#include "laws/log_search.hpp"
-#include "laws/loss_surface.hpp"
+#include "laws/inner/log_search.hpp"
+#include "laws/inner/loss_surface.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
-#include "laws/scaling_section.hpp"
+#include "laws/inner/scaling_section.hpp"
 
-#include "laws/formula_text.hpp"
+#include "laws/inner/formula_text.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/format.hpp"
+#include "quantity/format.hpp"
 
 #include <fmt/format.h>
 

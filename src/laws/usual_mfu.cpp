@@ -1,4 +1,4 @@
-#include "llmcalc/laws/usual_mfu.hpp"
+#include "laws/usual_mfu.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // Activations of MLPs and caps on scores, and what autograd keeps for them.
 
-#include "layers/builder.hpp"
+#include "layers/inner/builder.hpp"
 
 namespace llmcalc::layers {
 

@@ -1,7 +1,7 @@
 // Low-rank adapters beside frozen matrices.
 
-#include "layers/builder.hpp"
-#include "llmcalc/layers/widths.hpp"
+#include "layers/inner/builder.hpp"
+#include "layers/widths.hpp"
 
 #include <algorithm>
 #include <array>

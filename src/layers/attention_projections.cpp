@@ -1,6 +1,6 @@
-#include "layers/attention_projections.hpp"
+#include "layers/inner/attention_projections.hpp"
 
-#include "layers/feed_forward.hpp"
+#include "layers/inner/feed_forward.hpp"
 
 namespace llmcalc::layers {
 

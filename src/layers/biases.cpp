@@ -1,5 +1,5 @@
 // Biases of matrices, and who adds up their gradients.
-#include "layers/builder.hpp"
+#include "layers/inner/builder.hpp"
 
 namespace llmcalc::layers {
 

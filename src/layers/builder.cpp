@@ -1,6 +1,6 @@
-#include "layers/builder.hpp"
+#include "layers/inner/builder.hpp"
 
-#include "llmcalc/layers/widths.hpp"
+#include "layers/widths.hpp"
 
 #include <algorithm>
 #include <utility>

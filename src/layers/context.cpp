@@ -1,6 +1,6 @@
-#include "llmcalc/layers/context.hpp"
+#include "layers/context.hpp"
 
-#include "llmcalc/spec/traits.hpp"
+#include "spec/traits.hpp"
 
 namespace llmcalc::layers {
 

@@ -1,6 +1,6 @@
-#include "layers/context_exchange.hpp"
+#include "layers/inner/context_exchange.hpp"
 
-#include "llmcalc/layers/widths.hpp"
+#include "layers/widths.hpp"
 
 namespace llmcalc::layers {
 

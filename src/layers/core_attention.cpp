@@ -1,8 +1,8 @@
-#include "layers/core_attention.hpp"
+#include "layers/inner/core_attention.hpp"
 
-#include "layers/context_exchange.hpp"
-#include "layers/recomputed.hpp"
-#include "llmcalc/layers/widths.hpp"
+#include "layers/inner/context_exchange.hpp"
+#include "layers/inner/recomputed.hpp"
+#include "layers/widths.hpp"
 
 namespace llmcalc::layers {
 

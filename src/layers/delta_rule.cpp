@@ -1,6 +1,6 @@
-#include "layers/delta_rule.hpp"
+#include "layers/inner/delta_rule.hpp"
 
-#include "llmcalc/layers/widths.hpp"
+#include "layers/widths.hpp"
 
 namespace llmcalc::layers {
 

@@ -1,5 +1,5 @@
 // Differential attention (Ye et al. 2024, arXiv:2410.05258).
-#include "layers/attention.hpp"
+#include "layers/inner/attention.hpp"
 
 namespace llmcalc::layers {
 

@@ -1,8 +1,8 @@
 // Weights decomposed into magnitude and direction, as peft computes them (tuners/lora/dora.py,
 // DoraLinearLayer.forward).
 
-#include "layers/builder.hpp"
-#include "llmcalc/layers/widths.hpp"
+#include "layers/inner/builder.hpp"
+#include "layers/widths.hpp"
 
 namespace llmcalc::layers {
 

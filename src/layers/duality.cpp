@@ -1,6 +1,6 @@
 // Mamba-2: one projection, one kernel from its result to that of the layer, or nearly.
-#include "layers/recurrence.hpp"
-#include "llmcalc/layers/widths.hpp"
+#include "layers/inner/recurrence.hpp"
+#include "layers/widths.hpp"
 
 namespace llmcalc::layers {
 

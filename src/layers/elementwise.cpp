@@ -1,6 +1,6 @@
 // Operations on each element by itself, and what autograd keeps for them.
 
-#include "layers/builder.hpp"
+#include "layers/inner/builder.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
-#include "layers/layer_inputs.hpp"
-#include "layers/learned.hpp"
-#include "llmcalc/layers/blocks.hpp"
+#include "layers/blocks.hpp"
+#include "layers/inner/layer_inputs.hpp"
+#include "layers/inner/learned.hpp"
 
 namespace llmcalc::layers {
 

@@ -1,4 +1,4 @@
-#include "layers/expert_loop.hpp"
+#include "layers/inner/expert_loop.hpp"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
-#include "layers/feed_forward.hpp"
+#include "layers/inner/feed_forward.hpp"
 
-#include "layers/learned.hpp"
-#include "layers/recomputed.hpp"
-#include "llmcalc/layers/widths.hpp"
+#include "layers/inner/learned.hpp"
+#include "layers/inner/recomputed.hpp"
+#include "layers/widths.hpp"
 
 namespace llmcalc::layers {
 

@@ -1,6 +1,6 @@
 // Linear attention by a gated delta rule: Qwen3-Next's, and Kimi's with a decay a channel.
-#include "layers/delta_rule.hpp"
-#include "layers/recurrence.hpp"
+#include "layers/inner/delta_rule.hpp"
+#include "layers/inner/recurrence.hpp"
 
 namespace llmcalc::layers {
 

@@ -1,6 +1,6 @@
 // RG-LRU (De et al. 2024, arXiv:2402.19427).
-#include "layers/recurrence.hpp"
-#include "llmcalc/layers/widths.hpp"
+#include "layers/inner/recurrence.hpp"
+#include "layers/widths.hpp"
 
 namespace llmcalc::layers {
 

@@ -1,6 +1,6 @@
-#include "layers/attention_projections.hpp"
-#include "layers/learned.hpp"
-#include "llmcalc/layers/blocks.hpp"
+#include "layers/blocks.hpp"
+#include "layers/inner/attention_projections.hpp"
+#include "layers/inner/learned.hpp"
 
 #include <algorithm>
 #include <variant>

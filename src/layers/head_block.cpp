@@ -1,6 +1,6 @@
-#include "layers/builder.hpp"
-#include "layers/loss.hpp"
-#include "llmcalc/layers/blocks.hpp"
+#include "layers/blocks.hpp"
+#include "layers/inner/builder.hpp"
+#include "layers/inner/loss.hpp"
 
 namespace llmcalc::layers {
 

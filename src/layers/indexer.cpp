@@ -1,5 +1,5 @@
-#include "layers/attention.hpp"
-#include "llmcalc/layers/widths.hpp"
+#include "layers/inner/attention.hpp"
+#include "layers/widths.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // What a recurrent layer keeps of each sequence from one step of generation to the next.
-#include "layers/attention.hpp"
-#include "llmcalc/layers/widths.hpp"
+#include "layers/inner/attention.hpp"
+#include "layers/widths.hpp"
 
 namespace llmcalc::layers {
 

@@ -1,6 +1,6 @@
-#include "layers/attention.hpp"
-#include "layers/learned.hpp"
-#include "layers/recomputed.hpp"
+#include "layers/inner/attention.hpp"
+#include "layers/inner/learned.hpp"
+#include "layers/inner/recomputed.hpp"
 
 namespace llmcalc::layers {
 

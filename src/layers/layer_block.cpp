@@ -1,10 +1,10 @@
-#include "layers/attention.hpp"
-#include "layers/feed_forward.hpp"
-#include "layers/layer_inputs.hpp"
-#include "layers/learned.hpp"
-#include "layers/recomputed.hpp"
-#include "layers/streams.hpp"
-#include "llmcalc/layers/blocks.hpp"
+#include "layers/blocks.hpp"
+#include "layers/inner/attention.hpp"
+#include "layers/inner/feed_forward.hpp"
+#include "layers/inner/layer_inputs.hpp"
+#include "layers/inner/learned.hpp"
+#include "layers/inner/recomputed.hpp"
+#include "layers/inner/streams.hpp"
 
 #include <algorithm>
 

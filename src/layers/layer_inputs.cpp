@@ -1,4 +1,4 @@
-#include "layers/layer_inputs.hpp"
+#include "layers/inner/layer_inputs.hpp"
 
 namespace llmcalc::layers {
 

@@ -1,4 +1,4 @@
-#include "layers/learned.hpp"
+#include "layers/inner/learned.hpp"
 
 namespace llmcalc::layers {
 

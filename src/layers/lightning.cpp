@@ -1,5 +1,5 @@
 // Lightning attention (Qin et al. 2024, arXiv:2401.04658): linear attention with a fixed decay a head, block by block.
-#include "layers/recurrence.hpp"
+#include "layers/inner/recurrence.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Recurrences without a convolution: RWKV and mLSTM.
-#include "layers/recurrence.hpp"
+#include "layers/inner/recurrence.hpp"
 
 namespace llmcalc::layers {
 

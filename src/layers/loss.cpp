@@ -1,8 +1,8 @@
-#include "layers/loss.hpp"
+#include "layers/inner/loss.hpp"
 
-#include "layers/loss_without_logits.hpp"
-#include "llmcalc/layers/blocks.hpp"
-#include "llmcalc/layers/widths.hpp"
+#include "layers/blocks.hpp"
+#include "layers/inner/loss_without_logits.hpp"
+#include "layers/widths.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
-#include "layers/loss_without_logits.hpp"
+#include "layers/inner/loss_without_logits.hpp"
 
-#include "llmcalc/layers/widths.hpp"
+#include "layers/widths.hpp"
 
 #include <algorithm>
 #include <bit>

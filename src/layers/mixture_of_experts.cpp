@@ -1,7 +1,7 @@
-#include "layers/expert_loop.hpp"
-#include "layers/feed_forward.hpp"
-#include "layers/recomputed.hpp"
-#include "llmcalc/layers/widths.hpp"
+#include "layers/inner/expert_loop.hpp"
+#include "layers/inner/feed_forward.hpp"
+#include "layers/inner/recomputed.hpp"
+#include "layers/widths.hpp"
 
 #include <cmath>
 #include <utility>

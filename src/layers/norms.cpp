@@ -1,7 +1,7 @@
 // Normalisation, in one kernel or as a chain of tensor operations.
 
-#include "layers/builder.hpp"
-#include "llmcalc/layers/widths.hpp"
+#include "layers/inner/builder.hpp"
+#include "layers/widths.hpp"
 
 namespace llmcalc::layers {
 

@@ -1,4 +1,4 @@
-#include "layers/recomputed.hpp"
+#include "layers/inner/recomputed.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "layers/core_attention.hpp"
+#include "layers/inner/core_attention.hpp"
 
 #include <algorithm>
 

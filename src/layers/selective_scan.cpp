@@ -1,6 +1,6 @@
 // Mamba: a convolution, and time steps, B and C that depend on the input, in one kernel or one after the other.
-#include "layers/recurrence.hpp"
-#include "llmcalc/layers/widths.hpp"
+#include "layers/inner/recurrence.hpp"
+#include "layers/widths.hpp"
 
 namespace llmcalc::layers {
 

@@ -1,5 +1,5 @@
 // Layers that carry a state along the sequence behind a convolution: what they share, and a gated convolution alone.
-#include "layers/recurrence.hpp"
+#include "layers/inner/recurrence.hpp"
 
 namespace llmcalc::layers {
 

@@ -1,6 +1,6 @@
-#include "layers/streams.hpp"
+#include "layers/inner/streams.hpp"
 
-#include "llmcalc/layers/widths.hpp"
+#include "layers/widths.hpp"
 
 namespace llmcalc::layers {
 

@@ -1,5 +1,5 @@
 // What tensor- and sequence-parallel ranks exchange around a matrix, and what they hold gathered for it.
-#include "layers/builder.hpp"
+#include "layers/inner/builder.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
-#include "llmcalc/layers/tower_blocks.hpp"
+#include "layers/tower_blocks.hpp"
 
-#include "layers/attention.hpp"
+#include "layers/inner/attention.hpp"
 
 namespace llmcalc::layers {
 

@@ -1,6 +1,6 @@
-#include "layers/context_exchange.hpp"
-#include "layers/core_attention.hpp"
-#include "llmcalc/layers/widths.hpp"
+#include "layers/inner/context_exchange.hpp"
+#include "layers/inner/core_attention.hpp"
+#include "layers/widths.hpp"
 
 #include <algorithm>
 

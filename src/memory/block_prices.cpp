@@ -1,11 +1,11 @@
-#include "llmcalc/memory/block_prices.hpp"
+#include "memory/block_prices.hpp"
 
-#include "llmcalc/program/allocator.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "memory/buffers.hpp"
-#include "memory/liveness.hpp"
-#include "memory/recompute_groups.hpp"
-#include "memory/zero_buffers.hpp"
+#include "memory/inner/buffers.hpp"
+#include "memory/inner/liveness.hpp"
+#include "memory/inner/recompute_groups.hpp"
+#include "memory/inner/zero_buffers.hpp"
+#include "program/allocator.hpp"
 
 namespace llmcalc::memory {
 

@@ -1,8 +1,8 @@
-#include "llmcalc/memory/block_walk.hpp"
+#include "memory/block_walk.hpp"
 
-#include "llmcalc/quantity/lists.hpp"
-#include "memory/gradients.hpp"
-#include "memory/liveness.hpp"
+#include "memory/inner/gradients.hpp"
+#include "memory/inner/liveness.hpp"
+#include "quantity/lists.hpp"
 
 #include <bitset>
 

@@ -1,8 +1,8 @@
-#include "memory/buffers.hpp"
+#include "memory/inner/buffers.hpp"
 
-#include "llmcalc/layers/widths.hpp"
-#include "llmcalc/quantity/lists.hpp"
+#include "layers/widths.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "quantity/lists.hpp"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
-#include "llmcalc/memory/checkpoint.hpp"
+#include "memory/checkpoint.hpp"
 
-#include "llmcalc/frameworks/saving.hpp"
-#include "llmcalc/program/states.hpp"
+#include "frameworks/saving.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "llmcalc/spec/traits.hpp"
+#include "program/states.hpp"
+#include "spec/traits.hpp"
 
 #include <algorithm>
 

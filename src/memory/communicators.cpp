@@ -1,4 +1,4 @@
-#include "llmcalc/memory/communicators.hpp"
+#include "memory/communicators.hpp"
 
 #include "llmcalc/spec/question.hpp"
 

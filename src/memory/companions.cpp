@@ -1,4 +1,4 @@
-#include "memory/companions.hpp"
+#include "memory/inner/companions.hpp"
 
 #include <algorithm>
 

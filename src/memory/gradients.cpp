@@ -1,4 +1,4 @@
-#include "memory/gradients.hpp"
+#include "memory/inner/gradients.hpp"
 
 #include <utility>
 

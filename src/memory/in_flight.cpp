@@ -1,4 +1,4 @@
-#include "memory/in_flight.hpp"
+#include "memory/inner/in_flight.hpp"
 
 #include "llmcalc/spec/question.hpp"
 

@@ -1,4 +1,4 @@
-#include "memory/liveness.hpp"
+#include "memory/inner/liveness.hpp"
 
 #include <limits>
 

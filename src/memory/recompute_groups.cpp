@@ -1,4 +1,4 @@
-#include "memory/recompute_groups.hpp"
+#include "memory/inner/recompute_groups.hpp"
 
 namespace llmcalc::memory {
 

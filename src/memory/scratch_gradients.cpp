@@ -1,7 +1,7 @@
-#include "llmcalc/memory/scratch_gradients.hpp"
+#include "memory/scratch_gradients.hpp"
 
-#include "llmcalc/layers/widths.hpp"
-#include "llmcalc/program/optimizer_states.hpp"
+#include "layers/widths.hpp"
+#include "program/optimizer_states.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,8 +1,8 @@
-#include "memory/stage.hpp"
+#include "memory/inner/stage.hpp"
 
-#include "llmcalc/layers/widths.hpp"
-#include "memory/buffers.hpp"
-#include "memory/in_flight.hpp"
+#include "layers/widths.hpp"
+#include "memory/inner/buffers.hpp"
+#include "memory/inner/in_flight.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,7 +1,7 @@
 // What a stage takes by its place in the pipeline, once its blocks have been walked, and which stage takes most.
-#include "memory/buffers.hpp"
-#include "memory/in_flight.hpp"
-#include "memory/stage.hpp"
+#include "memory/inner/buffers.hpp"
+#include "memory/inner/in_flight.hpp"
+#include "memory/inner/stage.hpp"
 
 #include <algorithm>
 

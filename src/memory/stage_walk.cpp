@@ -1,7 +1,7 @@
-#include "llmcalc/memory/stage_walk.hpp"
+#include "memory/stage_walk.hpp"
 
-#include "llmcalc/layers/widths.hpp"
-#include "memory/stage.hpp"
+#include "layers/widths.hpp"
+#include "memory/inner/stage.hpp"
 
 #include <algorithm>
 

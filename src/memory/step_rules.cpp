@@ -1,7 +1,7 @@
-#include "llmcalc/memory/step_rules.hpp"
+#include "memory/step_rules.hpp"
 
 #include "llmcalc/spec/question.hpp"
-#include "llmcalc/spec/traits.hpp"
+#include "spec/traits.hpp"
 
 namespace llmcalc::memory {
 

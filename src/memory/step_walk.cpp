@@ -1,4 +1,4 @@
-#include "llmcalc/memory/step_walk.hpp"
+#include "memory/step_walk.hpp"
 
 #include "llmcalc/spec/question.hpp"
 

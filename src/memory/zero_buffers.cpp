@@ -1,6 +1,6 @@
-#include "memory/zero_buffers.hpp"
+#include "memory/inner/zero_buffers.hpp"
 
-#include "llmcalc/layers/widths.hpp"
+#include "layers/widths.hpp"
 #include "llmcalc/spec/question.hpp"
 
 #include <algorithm>

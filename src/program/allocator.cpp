@@ -1,4 +1,4 @@
-#include "llmcalc/program/allocator.hpp"
+#include "program/allocator.hpp"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
-#include "llmcalc/program/build.hpp"
+#include "program/build.hpp"
 
-#include "llmcalc/frameworks/layout_rules.hpp"
-#include "llmcalc/layers/blocks.hpp"
+#include "frameworks/layout_rules.hpp"
+#include "layers/blocks.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "program/companions.hpp"
-#include "program/recomputed_layers.hpp"
-#include "program/towers.hpp"
+#include "program/inner/companions.hpp"
+#include "program/inner/recomputed_layers.hpp"
+#include "program/inner/towers.hpp"
 
 #include <algorithm>
 

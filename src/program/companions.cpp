@@ -1,6 +1,6 @@
-#include "program/companions.hpp"
+#include "program/inner/companions.hpp"
 
-#include "llmcalc/layers/blocks.hpp"
+#include "layers/blocks.hpp"
 #include "llmcalc/spec/question.hpp"
 
 namespace llmcalc::program {

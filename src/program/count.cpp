@@ -1,4 +1,4 @@
-#include "llmcalc/program/count.hpp"
+#include "program/count.hpp"
 
 #include <vector>
 

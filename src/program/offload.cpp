@@ -1,8 +1,8 @@
-#include "llmcalc/program/offload.hpp"
+#include "program/offload.hpp"
 
-#include "llmcalc/layers/widths.hpp"
+#include "layers/widths.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "llmcalc/spec/traits.hpp"
+#include "spec/traits.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,9 +1,9 @@
-#include "llmcalc/program/optimizer_states.hpp"
+#include "program/optimizer_states.hpp"
 
-#include "llmcalc/frameworks/optimizer.hpp"
-#include "llmcalc/layers/blocks.hpp"
-#include "llmcalc/layers/widths.hpp"
-#include "llmcalc/spec/traits.hpp"
+#include "frameworks/optimizer.hpp"
+#include "layers/blocks.hpp"
+#include "layers/widths.hpp"
+#include "spec/traits.hpp"
 
 #include <algorithm>
 

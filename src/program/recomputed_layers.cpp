@@ -1,4 +1,4 @@
-#include "program/recomputed_layers.hpp"
+#include "program/inner/recomputed_layers.hpp"
 
 #include "llmcalc/quantity/error.hpp"
 

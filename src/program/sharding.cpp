@@ -1,6 +1,6 @@
-#include "llmcalc/program/sharding.hpp"
+#include "program/sharding.hpp"
 
-#include "llmcalc/spec/traits.hpp"
+#include "spec/traits.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "llmcalc/program/stage_blocks.hpp"
+#include "program/stage_blocks.hpp"
 
 #include <algorithm>
 #include <utility>

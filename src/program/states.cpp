@@ -1,6 +1,6 @@
-#include "llmcalc/program/states.hpp"
+#include "program/states.hpp"
 
-#include "llmcalc/layers/widths.hpp"
+#include "layers/widths.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
-#include "program/towers.hpp"
+#include "program/inner/towers.hpp"
 
-#include "llmcalc/layers/blocks.hpp"
-#include "llmcalc/layers/tower_blocks.hpp"
+#include "layers/blocks.hpp"
+#include "layers/tower_blocks.hpp"
 #include "llmcalc/spec/question.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-#include "quantity/decimal.hpp"
+#include "quantity/inner/decimal.hpp"
 
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/text.hpp"
 
 #include <algorithm>
 #include <charconv>

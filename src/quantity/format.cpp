@@ -1,4 +1,4 @@
-#include "llmcalc/quantity/format.hpp"
+#include "quantity/format.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
-#include "llmcalc/quantity/parse.hpp"
+#include "quantity/parse.hpp"
 
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/text.hpp"
-#include "quantity/written.hpp"
+#include "quantity/inner/written.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // The parsers of compound units: durations, amounts of compute and rates.
-#include "llmcalc/quantity/parse.hpp"
-#include "llmcalc/quantity/text.hpp"
-#include "quantity/written.hpp"
+#include "quantity/inner/written.hpp"
+#include "quantity/parse.hpp"
+#include "quantity/text.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
-#include "llmcalc/quantity/suggest.hpp"
+#include "quantity/suggest.hpp"
 
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/text.hpp"
 
 #include <algorithm>
 #include <optional>

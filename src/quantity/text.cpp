@@ -1,4 +1,4 @@
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/text.hpp"
 
 #include <algorithm>
 

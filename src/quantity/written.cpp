@@ -1,8 +1,8 @@
-#include "quantity/written.hpp"
+#include "quantity/inner/written.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

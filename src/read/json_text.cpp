@@ -1,4 +1,4 @@
-#include "read/json_text.hpp"
+#include "read/inner/json_text.hpp"
 
 #include "llmcalc/quantity/error.hpp"
 

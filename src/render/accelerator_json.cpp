@@ -1,7 +1,7 @@
 // `llmcalc gpu` for programs; docs/json.md says what each key means.
-#include "llmcalc/render/presets.hpp"
-#include "render/accelerator_peaks.hpp"
-#include "render/json_list.hpp"
+#include "render/inner/accelerator_peaks.hpp"
+#include "render/inner/json_list.hpp"
+#include "render/presets.hpp"
 
 namespace llmcalc::render {
 namespace {

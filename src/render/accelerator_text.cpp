@@ -1,10 +1,10 @@
 // `llmcalc gpu` for people.
-#include "llmcalc/quantity/format.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/render/presets.hpp"
-#include "render/accelerator_peaks.hpp"
-#include "render/card.hpp"
-#include "render/memory_unit.hpp"
+#include "quantity/format.hpp"
+#include "quantity/lists.hpp"
+#include "render/inner/accelerator_peaks.hpp"
+#include "render/inner/card.hpp"
+#include "render/inner/memory_unit.hpp"
+#include "render/presets.hpp"
 
 #include <fmt/format.h>
 

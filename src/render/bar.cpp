@@ -1,4 +1,4 @@
-#include "render/bar.hpp"
+#include "render/inner/bar.hpp"
 
 #include <algorithm>
 #include <array>

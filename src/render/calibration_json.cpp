@@ -1,5 +1,5 @@
-#include "llmcalc/render/validation.hpp"
-#include "render/json_values.hpp"
+#include "render/inner/json_values.hpp"
+#include "render/validation.hpp"
 
 #include <nlohmann/json.hpp>
 

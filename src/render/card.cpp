@@ -1,4 +1,4 @@
-#include "render/card.hpp"
+#include "render/inner/card.hpp"
 
 #include <utility>
 

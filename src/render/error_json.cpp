@@ -1,5 +1,5 @@
-#include "llmcalc/render/error.hpp"
-#include "render/json_values.hpp"
+#include "render/error.hpp"
+#include "render/inner/json_values.hpp"
 
 #include <nlohmann/json.hpp>
 

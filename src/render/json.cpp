@@ -1,9 +1,9 @@
 // The JSON of `fit`; docs/json.md says what each key means, docs/llmcalc.schema.json is held against it by a test.
 #include "llmcalc/render/report.hpp"
-#include "render/json_list.hpp"
-#include "render/json_question.hpp"
-#include "render/text_common.hpp"
-#include "render/time_json.hpp"
+#include "render/inner/json_list.hpp"
+#include "render/inner/json_question.hpp"
+#include "render/inner/text_common.hpp"
+#include "render/inner/time_json.hpp"
 
 namespace llmcalc::render {
 namespace {

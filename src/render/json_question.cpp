@@ -1,4 +1,4 @@
-#include "render/json_question.hpp"
+#include "render/inner/json_question.hpp"
 
 #include <nlohmann/json.hpp>
 

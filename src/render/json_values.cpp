@@ -1,4 +1,4 @@
-#include "render/json_values.hpp"
+#include "render/inner/json_values.hpp"
 
 #include <nlohmann/json.hpp>
 

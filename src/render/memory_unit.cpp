@@ -1,6 +1,6 @@
-#include "render/memory_unit.hpp"
+#include "render/inner/memory_unit.hpp"
 
-#include "llmcalc/quantity/lists.hpp"
+#include "quantity/lists.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // `llmcalc model` for programs; docs/json.md says what each key means.
-#include "llmcalc/render/presets.hpp"
-#include "llmcalc/spec/names.hpp"
-#include "render/json_list.hpp"
+#include "render/inner/json_list.hpp"
+#include "render/presets.hpp"
+#include "spec/names.hpp"
 
 namespace llmcalc::render {
 namespace {

@@ -1,4 +1,4 @@
-#include "render/model_layers.hpp"
+#include "render/inner/model_layers.hpp"
 
 #include <fmt/format.h>
 

@@ -3,12 +3,12 @@
 //   llama-3-8b
 //     parameters  8,030,261,248 (8.03B)
 //     published   8,030,261,248, exact
-#include "llmcalc/quantity/format.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/render/presets.hpp"
-#include "llmcalc/spec/names.hpp"
-#include "render/card.hpp"
-#include "render/model_layers.hpp"
+#include "quantity/format.hpp"
+#include "quantity/lists.hpp"
+#include "render/inner/card.hpp"
+#include "render/inner/model_layers.hpp"
+#include "render/presets.hpp"
+#include "spec/names.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // `llmcalc dtype` for programs; docs/json.md says what each key means.
-#include "llmcalc/render/numbers.hpp"
-#include "render/json_list.hpp"
+#include "render/inner/json_list.hpp"
+#include "render/numbers.hpp"
 
 #include <cmath>
 

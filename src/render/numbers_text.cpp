@@ -1,8 +1,8 @@
 // `llmcalc dtype` for people.
-#include "llmcalc/quantity/format.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/render/numbers.hpp"
-#include "render/card.hpp"
+#include "quantity/format.hpp"
+#include "quantity/lists.hpp"
+#include "render/inner/card.hpp"
+#include "render/numbers.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
-#include "render/plan_cells.hpp"
+#include "render/inner/plan_cells.hpp"
 
-#include "llmcalc/quantity/lists.hpp"
+#include "quantity/lists.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 // `llmcalc plan` for spreadsheets.
-#include "llmcalc/render/plan.hpp"
-#include "render/plan_cells.hpp"
+#include "render/inner/plan_cells.hpp"
+#include "render/plan.hpp"
 
 namespace llmcalc::render {
 namespace {

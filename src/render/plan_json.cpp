@@ -1,7 +1,7 @@
 // `llmcalc plan` for programs; docs/json.md says what each key means.
-#include "llmcalc/render/plan.hpp"
-#include "render/json_list.hpp"
-#include "render/plan_cells.hpp"
+#include "render/inner/json_list.hpp"
+#include "render/inner/plan_cells.hpp"
+#include "render/plan.hpp"
 
 namespace llmcalc::render {
 namespace {

@@ -1,7 +1,7 @@
-#include "render/plan_layout.hpp"
+#include "render/inner/plan_layout.hpp"
 
-#include "llmcalc/quantity/lists.hpp"
-#include "render/plan_cells.hpp"
+#include "quantity/lists.hpp"
+#include "render/inner/plan_cells.hpp"
 
 #include <algorithm>
 #include <array>

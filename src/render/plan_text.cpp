@@ -5,15 +5,15 @@
 //      step    GiB    layout
 //   1  9.84 s  71.20  dp 2, tp 8 sp, pp 4, mb 1
 //   2  9.91 s  64.00  dp 4, tp 8, pp 2, mb 1
-#include "llmcalc/quantity/format.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/render/plan.hpp"
-#include "render/memory_unit.hpp"
-#include "render/plan_layout.hpp"
-#include "render/style.hpp"
-#include "render/summary.hpp"
-#include "render/table.hpp"
-#include "render/wrap.hpp"
+#include "quantity/format.hpp"
+#include "quantity/lists.hpp"
+#include "render/inner/memory_unit.hpp"
+#include "render/inner/plan_layout.hpp"
+#include "render/inner/style.hpp"
+#include "render/inner/summary.hpp"
+#include "render/inner/table.hpp"
+#include "render/inner/wrap.hpp"
+#include "render/plan.hpp"
 
 #include <fmt/format.h>
 

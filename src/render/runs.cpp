@@ -1,11 +1,11 @@
-#include "llmcalc/render/runs.hpp"
+#include "render/runs.hpp"
 
-#include "llmcalc/quantity/format.hpp"
-#include "render/json_list.hpp"
-#include "render/memory_unit.hpp"
-#include "render/plan_cells.hpp"
-#include "render/run_cells.hpp"
-#include "render/table.hpp"
+#include "quantity/format.hpp"
+#include "render/inner/json_list.hpp"
+#include "render/inner/memory_unit.hpp"
+#include "render/inner/plan_cells.hpp"
+#include "render/inner/run_cells.hpp"
+#include "render/inner/table.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,6 @@
 // Reports that other programs show: Markdown in a review, JUnit XML in a pipeline.
-#include "llmcalc/quantity/text.hpp"
-#include "render/run_cells.hpp"
+#include "quantity/text.hpp"
+#include "render/inner/run_cells.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // `llmcalc scale` for programs; docs/json.md says what each key means.
-#include "llmcalc/render/scaling.hpp"
-#include "render/json_list.hpp"
-#include "render/scale_words.hpp"
+#include "render/inner/json_list.hpp"
+#include "render/inner/scale_words.hpp"
+#include "render/scaling.hpp"
 
 namespace llmcalc::render {
 namespace {

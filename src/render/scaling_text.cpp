@@ -6,12 +6,12 @@
 //
 //   parameters  tokens  tokens per parameter  loss   compute for the loss of the best
 //        0.88B   1.1T                   1250  2.31                                 x 4
-#include "llmcalc/quantity/format.hpp"
-#include "llmcalc/render/scaling.hpp"
-#include "render/bar.hpp"
-#include "render/scale_words.hpp"
-#include "render/summary.hpp"
-#include "render/text_common.hpp"
+#include "quantity/format.hpp"
+#include "render/inner/bar.hpp"
+#include "render/inner/scale_words.hpp"
+#include "render/inner/summary.hpp"
+#include "render/inner/text_common.hpp"
+#include "render/scaling.hpp"
 
 #include <algorithm>
 #include <cmath>

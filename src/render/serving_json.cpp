@@ -1,9 +1,9 @@
 // The JSON of `serve`; docs/json.md says what each key means.
-#include "llmcalc/render/serving.hpp"
-#include "llmcalc/spec/names.hpp"
-#include "render/json_list.hpp"
-#include "render/json_question.hpp"
-#include "render/serving_speed_json.hpp"
+#include "render/inner/json_list.hpp"
+#include "render/inner/json_question.hpp"
+#include "render/inner/serving_speed_json.hpp"
+#include "render/serving.hpp"
+#include "spec/names.hpp"
 
 namespace llmcalc::render {
 namespace {

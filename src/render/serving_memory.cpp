@@ -1,10 +1,10 @@
 // What a server holds: the tightest accelerator's ledger, the cache and how it is cut.
-#include "llmcalc/quantity/format.hpp"
-#include "llmcalc/spec/names.hpp"
-#include "render/serving_lines.hpp"
-#include "render/style.hpp"
-#include "render/table.hpp"
-#include "render/wrap.hpp"
+#include "quantity/format.hpp"
+#include "render/inner/serving_lines.hpp"
+#include "render/inner/style.hpp"
+#include "render/inner/table.hpp"
+#include "render/inner/wrap.hpp"
+#include "spec/names.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // How fast a server answers: the lines of the text answer, and what a search found.
-#include "llmcalc/quantity/format.hpp"
-#include "llmcalc/spec/names.hpp"
-#include "render/serving_lines.hpp"
-#include "render/style.hpp"
+#include "quantity/format.hpp"
+#include "render/inner/serving_lines.hpp"
+#include "render/inner/style.hpp"
+#include "spec/names.hpp"
 
 #include <fmt/format.h>
 

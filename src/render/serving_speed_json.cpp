@@ -1,8 +1,8 @@
 // The speed of a server in JSON; docs/json.md says what each key means.
-#include "render/serving_speed_json.hpp"
+#include "render/inner/serving_speed_json.hpp"
 
-#include "llmcalc/spec/names.hpp"
-#include "render/json_list.hpp"
+#include "render/inner/json_list.hpp"
+#include "spec/names.hpp"
 
 #include <cmath>
 

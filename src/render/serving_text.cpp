@@ -1,11 +1,11 @@
 // The answer about a server for people: on one screen, or with --full all of it.
-#include "llmcalc/quantity/format.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/spec/names.hpp"
-#include "render/serving_lines.hpp"
-#include "render/style.hpp"
-#include "render/table.hpp"
-#include "render/wrap.hpp"
+#include "quantity/format.hpp"
+#include "quantity/lists.hpp"
+#include "render/inner/serving_lines.hpp"
+#include "render/inner/style.hpp"
+#include "render/inner/table.hpp"
+#include "render/inner/wrap.hpp"
+#include "spec/names.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "render/style.hpp"
+#include "render/inner/style.hpp"
 
 namespace llmcalc::render {
 namespace {

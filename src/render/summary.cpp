@@ -1,8 +1,8 @@
-#include "render/summary.hpp"
+#include "render/inner/summary.hpp"
 
-#include "render/style.hpp"
-#include "render/width.hpp"
-#include "render/wrap.hpp"
+#include "render/inner/style.hpp"
+#include "render/inner/width.hpp"
+#include "render/inner/wrap.hpp"
 
 #include <algorithm>
 #include <array>

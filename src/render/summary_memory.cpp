@@ -1,8 +1,8 @@
-#include "render/bar.hpp"
-#include "render/style.hpp"
-#include "render/summary.hpp"
-#include "render/text_common.hpp"
-#include "render/wrap.hpp"
+#include "render/inner/bar.hpp"
+#include "render/inner/style.hpp"
+#include "render/inner/summary.hpp"
+#include "render/inner/text_common.hpp"
+#include "render/inner/wrap.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
-#include "render/style.hpp"
-#include "render/summary.hpp"
-#include "render/wrap.hpp"
+#include "render/inner/style.hpp"
+#include "render/inner/summary.hpp"
+#include "render/inner/wrap.hpp"
 
 #include <fmt/format.h>
 

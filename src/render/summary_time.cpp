@@ -1,8 +1,8 @@
-#include "llmcalc/quantity/format.hpp"
-#include "render/memory_unit.hpp"
-#include "render/style.hpp"
-#include "render/summary.hpp"
-#include "render/text_common.hpp"
+#include "quantity/format.hpp"
+#include "render/inner/memory_unit.hpp"
+#include "render/inner/style.hpp"
+#include "render/inner/summary.hpp"
+#include "render/inner/text_common.hpp"
 
 #include <fmt/format.h>
 

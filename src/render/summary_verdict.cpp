@@ -1,9 +1,9 @@
-#include "llmcalc/quantity/format.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "render/style.hpp"
-#include "render/summary.hpp"
-#include "render/text_common.hpp"
-#include "render/wrap.hpp"
+#include "quantity/format.hpp"
+#include "quantity/lists.hpp"
+#include "render/inner/style.hpp"
+#include "render/inner/summary.hpp"
+#include "render/inner/text_common.hpp"
+#include "render/inner/wrap.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
-#include "render/table.hpp"
+#include "render/inner/table.hpp"
 
-#include "render/width.hpp"
-#include "render/wrap.hpp"
+#include "render/inner/width.hpp"
+#include "render/inner/wrap.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -7,8 +7,8 @@
 //     weights (bf16)      14.96   21 %  █████
 //     ...
 //     total               71.30  100 %
-#include "render/summary.hpp"
-#include "render/text_sections.hpp"
+#include "render/inner/summary.hpp"
+#include "render/inner/text_sections.hpp"
 
 #include <array>
 

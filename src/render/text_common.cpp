@@ -1,8 +1,8 @@
-#include "render/text_common.hpp"
+#include "render/inner/text_common.hpp"
 
-#include "llmcalc/quantity/format.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "render/style.hpp"
+#include "quantity/format.hpp"
+#include "quantity/lists.hpp"
+#include "render/inner/style.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
-#include "llmcalc/quantity/lists.hpp"
-#include "render/bar.hpp"
-#include "render/style.hpp"
-#include "render/text_common.hpp"
-#include "render/text_sections.hpp"
+#include "quantity/lists.hpp"
+#include "render/inner/bar.hpp"
+#include "render/inner/style.hpp"
+#include "render/inner/text_common.hpp"
+#include "render/inner/text_sections.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
-#include "render/style.hpp"
-#include "render/text_sections.hpp"
-#include "render/wrap.hpp"
+#include "render/inner/style.hpp"
+#include "render/inner/text_sections.hpp"
+#include "render/inner/wrap.hpp"
 
 namespace llmcalc::render {
 namespace {

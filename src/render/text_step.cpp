@@ -1,9 +1,9 @@
-#include "llmcalc/quantity/format.hpp"
-#include "render/bar.hpp"
-#include "render/memory_unit.hpp"
-#include "render/style.hpp"
-#include "render/text_common.hpp"
-#include "render/text_sections.hpp"
+#include "quantity/format.hpp"
+#include "render/inner/bar.hpp"
+#include "render/inner/memory_unit.hpp"
+#include "render/inner/style.hpp"
+#include "render/inner/text_common.hpp"
+#include "render/inner/text_sections.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
-#include "llmcalc/quantity/format.hpp"
-#include "render/style.hpp"
-#include "render/text_common.hpp"
-#include "render/text_sections.hpp"
+#include "quantity/format.hpp"
+#include "render/inner/style.hpp"
+#include "render/inner/text_common.hpp"
+#include "render/inner/text_sections.hpp"
 
 #include <fmt/format.h>
 

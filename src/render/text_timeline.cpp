@@ -4,10 +4,10 @@
 //   forward   embedding         8.21  ████▎
 //             layer 1 to 4     12.75  ██████▋
 //   loss      head             51.33  ██████████████████████████▉  peak
-#include "render/bar.hpp"
-#include "render/style.hpp"
-#include "render/text_common.hpp"
-#include "render/text_sections.hpp"
+#include "render/inner/bar.hpp"
+#include "render/inner/style.hpp"
+#include "render/inner/text_common.hpp"
+#include "render/inner/text_sections.hpp"
 
 #include <algorithm>
 

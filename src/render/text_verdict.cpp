@@ -1,8 +1,8 @@
-#include "llmcalc/quantity/format.hpp"
-#include "render/style.hpp"
-#include "render/text_common.hpp"
-#include "render/text_sections.hpp"
-#include "render/wrap.hpp"
+#include "quantity/format.hpp"
+#include "render/inner/style.hpp"
+#include "render/inner/text_common.hpp"
+#include "render/inner/text_sections.hpp"
+#include "render/inner/wrap.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
-#include "render/time_json.hpp"
+#include "render/inner/time_json.hpp"
 
-#include "render/json_list.hpp"
+#include "render/inner/json_list.hpp"
 
 #include <cmath>
 

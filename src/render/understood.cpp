@@ -1,7 +1,7 @@
-#include "llmcalc/render/understood.hpp"
+#include "render/understood.hpp"
 
-#include "render/json_question.hpp"
-#include "render/wrap.hpp"
+#include "render/inner/json_question.hpp"
+#include "render/inner/wrap.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
-#include "render/validation_cells.hpp"
+#include "render/inner/validation_cells.hpp"
 
-#include "llmcalc/spec/names.hpp"
-#include "render/memory_unit.hpp"
+#include "render/inner/memory_unit.hpp"
+#include "spec/names.hpp"
 
 #include <fmt/format.h>
 

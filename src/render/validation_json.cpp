@@ -1,7 +1,7 @@
 // `llmcalc validate` for programs; docs/json.md says what each key means.
-#include "llmcalc/render/validation.hpp"
-#include "llmcalc/spec/names.hpp"
-#include "render/json_list.hpp"
+#include "render/inner/json_list.hpp"
+#include "render/validation.hpp"
+#include "spec/names.hpp"
 
 namespace llmcalc::render {
 namespace {

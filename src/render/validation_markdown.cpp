@@ -1,6 +1,6 @@
 // `llmcalc validate` for docs/accuracy.md.
-#include "llmcalc/render/validation.hpp"
-#include "render/validation_cells.hpp"
+#include "render/inner/validation_cells.hpp"
+#include "render/validation.hpp"
 
 #include <fmt/format.h>
 

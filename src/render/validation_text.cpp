@@ -5,9 +5,9 @@
 //
 //   by    n  mean %  median %  p95 %  max %  bias %  in bar %
 //   all   1    0.00      0.00   0.00   0.00    0.00    100.00
-#include "llmcalc/render/validation.hpp"
-#include "render/table.hpp"
-#include "render/validation_cells.hpp"
+#include "render/inner/table.hpp"
+#include "render/inner/validation_cells.hpp"
+#include "render/validation.hpp"
 
 namespace llmcalc::render {
 namespace {

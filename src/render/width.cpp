@@ -1,4 +1,4 @@
-#include "render/width.hpp"
+#include "render/inner/width.hpp"
 
 #include <algorithm>
 #include <array>

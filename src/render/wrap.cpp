@@ -1,8 +1,8 @@
-#include "render/wrap.hpp"
+#include "render/inner/wrap.hpp"
 
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/text.hpp"
-#include "render/width.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
+#include "render/inner/width.hpp"
 
 #include <algorithm>
 

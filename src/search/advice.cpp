@@ -1,10 +1,10 @@
-#include "llmcalc/search/advice.hpp"
+#include "search/advice.hpp"
 
 #include "llmcalc/answer/estimate.hpp"
-#include "llmcalc/search/probe.hpp"
-#include "search/changes.hpp"
-#include "search/combination.hpp"
-#include "search/headroom.hpp"
+#include "search/inner/changes.hpp"
+#include "search/inner/combination.hpp"
+#include "search/inner/headroom.hpp"
+#include "search/probe.hpp"
 
 #include <algorithm>
 #include <iterator>

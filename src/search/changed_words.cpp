@@ -1,6 +1,6 @@
-#include "search/changed_words.hpp"
+#include "search/inner/changed_words.hpp"
 
-#include "llmcalc/quantity/lists.hpp"
+#include "quantity/lists.hpp"
 
 #include <algorithm>
 #include <string>

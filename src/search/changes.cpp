@@ -1,6 +1,6 @@
-#include "search/changes.hpp"
+#include "search/inner/changes.hpp"
 
-#include "search/change_kinds.hpp"
+#include "search/inner/change_kinds.hpp"
 
 namespace llmcalc::search {
 

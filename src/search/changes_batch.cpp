@@ -1,7 +1,7 @@
 // Changes to what a micro-batch is, and to the states beside it.
-#include "llmcalc/spec/traits.hpp"
-#include "search/change_kinds.hpp"
-#include "search/changed_words.hpp"
+#include "search/inner/change_kinds.hpp"
+#include "search/inner/changed_words.hpp"
+#include "spec/traits.hpp"
 
 #include <algorithm>
 #include <string>

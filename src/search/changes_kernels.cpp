@@ -1,7 +1,7 @@
 // Changes to kernels: the same result from operations that hold less at once.
-#include "llmcalc/frameworks/table.hpp"
-#include "search/change_kinds.hpp"
-#include "search/changed_words.hpp"
+#include "frameworks/table.hpp"
+#include "search/inner/change_kinds.hpp"
+#include "search/inner/changed_words.hpp"
 
 namespace llmcalc::search {
 

@@ -1,14 +1,14 @@
 // Changes to how states are sharded, and to the accelerators that they are sharded over.
-#include "llmcalc/frameworks/layout_rules.hpp"
-#include "llmcalc/frameworks/table.hpp"
-#include "llmcalc/quantity/format.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/spec/layout_rules.hpp"
-#include "llmcalc/spec/names.hpp"
-#include "llmcalc/spec/node.hpp"
-#include "llmcalc/spec/traits.hpp"
-#include "search/change_kinds.hpp"
-#include "search/changed_words.hpp"
+#include "frameworks/layout_rules.hpp"
+#include "frameworks/table.hpp"
+#include "quantity/format.hpp"
+#include "quantity/lists.hpp"
+#include "search/inner/change_kinds.hpp"
+#include "search/inner/changed_words.hpp"
+#include "spec/layout_rules.hpp"
+#include "spec/names.hpp"
+#include "spec/node.hpp"
+#include "spec/traits.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // Changes to what is trained: adapters, beside weights in 16 or in 4 bits.
-#include "llmcalc/frameworks/optimizer.hpp"
-#include "search/change_kinds.hpp"
-#include "search/changed_words.hpp"
+#include "frameworks/optimizer.hpp"
+#include "search/inner/change_kinds.hpp"
+#include "search/inner/changed_words.hpp"
 
 #include <string>
 #include <vector>

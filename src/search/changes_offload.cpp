@@ -1,10 +1,10 @@
-#include "llmcalc/frameworks/layout_rules.hpp"
-#include "llmcalc/frameworks/saving.hpp"
-#include "llmcalc/frameworks/table.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/spec/names.hpp"
-#include "search/change_kinds.hpp"
-#include "search/changed_words.hpp"
+#include "frameworks/layout_rules.hpp"
+#include "frameworks/saving.hpp"
+#include "frameworks/table.hpp"
+#include "quantity/lists.hpp"
+#include "search/inner/change_kinds.hpp"
+#include "search/inner/changed_words.hpp"
+#include "spec/names.hpp"
 
 #include <algorithm>
 #include <string>

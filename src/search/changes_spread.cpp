@@ -1,8 +1,8 @@
-#include "llmcalc/frameworks/table.hpp"
+#include "frameworks/table.hpp"
 #include "llmcalc/quantity/checked.hpp"
-#include "llmcalc/spec/traits.hpp"
-#include "search/change_kinds.hpp"
-#include "search/changed_words.hpp"
+#include "search/inner/change_kinds.hpp"
+#include "search/inner/changed_words.hpp"
+#include "spec/traits.hpp"
 
 #include <fmt/format.h>
 

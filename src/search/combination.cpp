@@ -1,8 +1,8 @@
-#include "search/combination.hpp"
+#include "search/inner/combination.hpp"
 
-#include "llmcalc/frameworks/abilities.hpp"
-#include "llmcalc/frameworks/layout_rules.hpp"
-#include "llmcalc/quantity/lists.hpp"
+#include "frameworks/abilities.hpp"
+#include "frameworks/layout_rules.hpp"
+#include "quantity/lists.hpp"
 
 #include <algorithm>
 #include <exception>

@@ -1,5 +1,5 @@
 // What a search keeps: the best runs in order, and those that no other run beats in memory, time and cost at once.
-#include "search/findings.hpp"
+#include "search/inner/findings.hpp"
 
 #include <algorithm>
 #include <limits>

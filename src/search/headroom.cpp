@@ -1,7 +1,7 @@
-#include "search/headroom.hpp"
+#include "search/inner/headroom.hpp"
 
-#include "llmcalc/frameworks/layout_rules.hpp"
-#include "llmcalc/spec/node.hpp"
+#include "frameworks/layout_rules.hpp"
+#include "spec/node.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
-#include "llmcalc/search/plan.hpp"
+#include "search/plan.hpp"
 
-#include "search/findings.hpp"
-#include "search/unit_search.hpp"
+#include "search/inner/findings.hpp"
+#include "search/inner/unit_search.hpp"
 
 namespace llmcalc::search {
 

@@ -1,4 +1,4 @@
-#include "search/plan_prices.hpp"
+#include "search/inner/plan_prices.hpp"
 
 namespace llmcalc::search {
 

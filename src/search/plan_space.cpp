@@ -1,15 +1,15 @@
-#include "search/plan_space.hpp"
+#include "search/inner/plan_space.hpp"
 
-#include "llmcalc/answer/levels.hpp"
-#include "llmcalc/answer/run_length.hpp"
-#include "llmcalc/frameworks/layout_rules.hpp"
-#include "llmcalc/frameworks/table.hpp"
-#include "llmcalc/program/build.hpp"
-#include "llmcalc/program/count.hpp"
+#include "answer/levels.hpp"
+#include "answer/run_length.hpp"
+#include "frameworks/layout_rules.hpp"
+#include "frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/spec/traits.hpp"
 #include "llmcalc/trust/verdict_kind.hpp"
-#include "search/plan_units.hpp"
+#include "program/build.hpp"
+#include "program/count.hpp"
+#include "search/inner/plan_units.hpp"
+#include "spec/traits.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,7 +1,7 @@
-#include "search/plan_units.hpp"
+#include "search/inner/plan_units.hpp"
 
-#include "llmcalc/frameworks/layout_rules.hpp"
-#include "llmcalc/frameworks/table.hpp"
+#include "frameworks/layout_rules.hpp"
+#include "frameworks/table.hpp"
 
 #include <algorithm>
 #include <iterator>

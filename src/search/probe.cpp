@@ -1,8 +1,8 @@
-#include "llmcalc/search/probe.hpp"
+#include "search/probe.hpp"
 
-#include "llmcalc/answer/levels.hpp"
-#include "llmcalc/program/build.hpp"
-#include "llmcalc/program/count.hpp"
+#include "answer/levels.hpp"
+#include "program/build.hpp"
+#include "program/count.hpp"
 
 #include <exception>
 

@@ -1,7 +1,7 @@
-#include "llmcalc/search/server_plan.hpp"
+#include "search/server_plan.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/serving/capacity.hpp"
+#include "serving/capacity.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "search/stage_prices.hpp"
+#include "search/inner/stage_prices.hpp"
 
 #include <algorithm>
 

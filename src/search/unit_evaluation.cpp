@@ -1,6 +1,6 @@
 // One layout after another: what it takes, and whether it is worth keeping.
 #include "llmcalc/trust/verdict_kind.hpp"
-#include "search/unit_search.hpp"
+#include "search/inner/unit_search.hpp"
 
 #include <algorithm>
 #include <cmath>

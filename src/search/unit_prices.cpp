@@ -1,9 +1,9 @@
 // What the search over a unit prices, and when. unit_search.cpp goes through what is chosen.
-#include "llmcalc/answer/levels.hpp"
-#include "llmcalc/spec/node.hpp"
-#include "llmcalc/spec/traits.hpp"
+#include "answer/levels.hpp"
 #include "llmcalc/trust/verdict_kind.hpp"
-#include "search/unit_search.hpp"
+#include "search/inner/unit_search.hpp"
+#include "spec/node.hpp"
+#include "spec/traits.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,12 +1,12 @@
-#include "search/unit_search.hpp"
+#include "search/inner/unit_search.hpp"
 
-#include "llmcalc/frameworks/layout_rules.hpp"
-#include "llmcalc/frameworks/table.hpp"
-#include "llmcalc/memory/communicators.hpp"
+#include "frameworks/layout_rules.hpp"
+#include "frameworks/table.hpp"
 #include "llmcalc/quantity/checked.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/spec/traits.hpp"
 #include "llmcalc/trust/verdict_kind.hpp"
+#include "memory/communicators.hpp"
+#include "quantity/lists.hpp"
+#include "spec/traits.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 // What an engine can run: weights, caches and accelerators, and what is no model for it.
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "serving/engines.hpp"
+#include "serving/inner/engines.hpp"
+#include "spec/names.hpp"
 
 #include <fmt/format.h>
 

@@ -1,13 +1,13 @@
-#include "llmcalc/serving/answer.hpp"
+#include "serving/answer.hpp"
 
-#include "llmcalc/program/count.hpp"
-#include "llmcalc/quantity/format.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/serving/forward.hpp"
-#include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "serving/engines.hpp"
-#include "serving/notes.hpp"
+#include "program/count.hpp"
+#include "quantity/format.hpp"
+#include "quantity/lists.hpp"
+#include "serving/forward.hpp"
+#include "serving/inner/engines.hpp"
+#include "serving/inner/notes.hpp"
+#include "spec/names.hpp"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
-#include "llmcalc/serving/cache.hpp"
+#include "serving/cache.hpp"
 
+#include "layers/widths.hpp"
 #include "llmcalc/formats/ggml_type.hpp"
-#include "llmcalc/layers/widths.hpp"
-#include "llmcalc/program/stage_blocks.hpp"
 #include "llmcalc/quantity/checked.hpp"
-#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "program/stage_blocks.hpp"
+#include "quantity/lists.hpp"
 
 #include <algorithm>
 #include <array>

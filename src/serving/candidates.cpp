@@ -1,4 +1,4 @@
-#include "serving/candidates.hpp"
+#include "serving/inner/candidates.hpp"
 
 #include "llmcalc/spec/question.hpp"
 

@@ -1,8 +1,8 @@
-#include "llmcalc/serving/capacity.hpp"
+#include "serving/capacity.hpp"
 
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "serving/engines.hpp"
+#include "serving/inner/engines.hpp"
 
 #include <algorithm>
 

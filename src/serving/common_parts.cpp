@@ -1,8 +1,8 @@
-#include "llmcalc/layers/widths.hpp"
+#include "layers/widths.hpp"
 #include "llmcalc/quantity/checked.hpp"
-#include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "serving/engines.hpp"
+#include "serving/inner/engines.hpp"
+#include "spec/names.hpp"
 
 #include <algorithm>
 #include <variant>

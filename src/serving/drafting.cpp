@@ -1,7 +1,7 @@
-#include "serving/drafting.hpp"
+#include "serving/inner/drafting.hpp"
 
 #include "llmcalc/spec/question.hpp"
-#include "serving/ggml_pace.hpp"
+#include "serving/inner/ggml_pace.hpp"
 
 namespace llmcalc::serving {
 

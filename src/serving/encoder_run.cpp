@@ -1,6 +1,6 @@
-#include "serving/encoder_run.hpp"
+#include "serving/inner/encoder_run.hpp"
 
-#include "llmcalc/layers/widths.hpp"
+#include "layers/widths.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
 

@@ -1,10 +1,10 @@
-#include "llmcalc/serving/engine.hpp"
+#include "serving/engine.hpp"
 
-#include "llmcalc/quantity/text.hpp"
-#include "llmcalc/serving/forward.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "serving/engines.hpp"
-#include "serving/extras.hpp"
+#include "quantity/text.hpp"
+#include "serving/forward.hpp"
+#include "serving/inner/engines.hpp"
+#include "serving/inner/extras.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 // llama.cpp and what wraps it: layers are placed on cards one after another, with their part of the cache.
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "serving/engines.hpp"
-#include "serving/ggml_buffers.hpp"
+#include "serving/inner/engines.hpp"
+#include "serving/inner/ggml_buffers.hpp"
 
 #include <algorithm>
 

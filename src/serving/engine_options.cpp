@@ -1,7 +1,7 @@
 // What each engine is told, and what it calls it: options that not every engine has.
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/serving/engine.hpp"
-#include "llmcalc/spec/names.hpp"
+#include "serving/engine.hpp"
+#include "spec/names.hpp"
 
 #include <fmt/format.h>
 

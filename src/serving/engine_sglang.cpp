@@ -1,8 +1,8 @@
 // SGLang: what it reserves for activations and graphs follows from the accelerator's memory, the rest is cache.
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "serving/engines.hpp"
-#include "serving/paged_cache.hpp"
+#include "serving/inner/engines.hpp"
+#include "serving/inner/paged_cache.hpp"
 
 #include <algorithm>
 #include <cmath>

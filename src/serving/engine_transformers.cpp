@@ -1,8 +1,8 @@
 // transformers' generate: the cache grows with the sequences, and prompts go through all at once.
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "serving/engines.hpp"
-#include "serving/paged_cache.hpp"
+#include "serving/inner/engines.hpp"
+#include "serving/inner/paged_cache.hpp"
 
 #include <algorithm>
 #include <cmath>

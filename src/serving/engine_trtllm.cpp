@@ -1,8 +1,8 @@
 // TensorRT-LLM's PyTorch backend: a share of what a profile run leaves free is cache.
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "serving/engines.hpp"
-#include "serving/paged_cache.hpp"
+#include "serving/inner/engines.hpp"
+#include "serving/inner/paged_cache.hpp"
 
 #include <algorithm>
 #include <array>

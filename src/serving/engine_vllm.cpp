@@ -1,10 +1,10 @@
 // vLLM: everything that is left of a share of the accelerator after a profile run is cache, in blocks.
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "serving/engines.hpp"
-#include "serving/paged_cache.hpp"
-#include "serving/vllm_profile.hpp"
-#include "serving/vllm_releases.hpp"
+#include "serving/inner/engines.hpp"
+#include "serving/inner/paged_cache.hpp"
+#include "serving/inner/vllm_profile.hpp"
+#include "serving/inner/vllm_releases.hpp"
 
 #include <algorithm>
 #include <cmath>

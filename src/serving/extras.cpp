@@ -1,10 +1,10 @@
-#include "serving/extras.hpp"
+#include "serving/inner/extras.hpp"
 
-#include "llmcalc/layers/widths.hpp"
-#include "llmcalc/program/stage_blocks.hpp"
+#include "layers/widths.hpp"
 #include "llmcalc/quantity/checked.hpp"
-#include "llmcalc/spec/draft_model.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "program/stage_blocks.hpp"
+#include "spec/draft_model.hpp"
 
 #include <algorithm>
 

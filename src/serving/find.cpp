@@ -1,8 +1,8 @@
-#include "llmcalc/serving/advice.hpp"
-#include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "serving/candidates.hpp"
-#include "serving/engines.hpp"
+#include "serving/advice.hpp"
+#include "serving/inner/candidates.hpp"
+#include "serving/inner/engines.hpp"
+#include "spec/names.hpp"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
-#include "llmcalc/serving/forward.hpp"
+#include "serving/forward.hpp"
 
-#include "llmcalc/frameworks/profile.hpp"
-#include "llmcalc/program/build.hpp"
+#include "frameworks/profile.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "program/build.hpp"
 
 #include <algorithm>
 #include <numeric>

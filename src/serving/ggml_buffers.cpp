@@ -1,8 +1,8 @@
-#include "serving/ggml_buffers.hpp"
+#include "serving/inner/ggml_buffers.hpp"
 
-#include "llmcalc/layers/widths.hpp"
+#include "layers/widths.hpp"
 #include "llmcalc/quantity/checked.hpp"
-#include "serving/engines.hpp"
+#include "serving/inner/engines.hpp"
 
 #include <algorithm>
 

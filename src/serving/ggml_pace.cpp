@@ -1,8 +1,8 @@
-#include "serving/ggml_pace.hpp"
+#include "serving/inner/ggml_pace.hpp"
 
 #include "llmcalc/spec/question.hpp"
-#include "serving/ggml_rates.hpp"
-#include "serving/ggml_work.hpp"
+#include "serving/inner/ggml_rates.hpp"
+#include "serving/inner/ggml_work.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "serving/ggml_rates.hpp"
+#include "serving/inner/ggml_rates.hpp"
 
 namespace llmcalc::serving {
 

@@ -1,8 +1,8 @@
-#include "serving/ggml_work.hpp"
+#include "serving/inner/ggml_work.hpp"
 
-#include "llmcalc/serving/forward.hpp"
-#include "serving/ggml_rates.hpp"
-#include "serving/step_work.hpp"
+#include "serving/forward.hpp"
+#include "serving/inner/ggml_rates.hpp"
+#include "serving/inner/step_work.hpp"
 
 #include <algorithm>
 #include <cmath>

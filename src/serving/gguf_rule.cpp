@@ -1,4 +1,4 @@
-#include "serving/gguf_rule.hpp"
+#include "serving/inner/gguf_rule.hpp"
 
 #include <optional>
 

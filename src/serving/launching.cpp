@@ -1,7 +1,7 @@
 // What it costs a host to launch the kernels of a step one by one.
 #include "llmcalc/spec/question.hpp"
-#include "serving/step_time.hpp"
-#include "serving/vllm_releases.hpp"
+#include "serving/inner/step_time.hpp"
+#include "serving/inner/vllm_releases.hpp"
 
 namespace llmcalc::serving {
 

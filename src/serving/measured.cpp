@@ -1,4 +1,4 @@
-#include "llmcalc/serving/measured.hpp"
+#include "serving/measured.hpp"
 
 #include <initializer_list>
 

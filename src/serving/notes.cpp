@@ -1,9 +1,9 @@
-#include "serving/notes.hpp"
+#include "serving/inner/notes.hpp"
 
 #include "llmcalc/quantity/checked.hpp"
-#include "llmcalc/quantity/format.hpp"
-#include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "quantity/format.hpp"
+#include "spec/names.hpp"
 
 #include <fmt/format.h>
 

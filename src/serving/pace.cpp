@@ -1,4 +1,4 @@
-#include "serving/pace.hpp"
+#include "serving/inner/pace.hpp"
 
 namespace llmcalc::serving {
 

@@ -1,9 +1,9 @@
-#include "serving/padding.hpp"
+#include "serving/inner/padding.hpp"
 
 #include "llmcalc/quantity/checked.hpp"
-#include "llmcalc/serving/engine.hpp"
-#include "llmcalc/serving/weights.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "serving/engine.hpp"
+#include "serving/weights.hpp"
 
 namespace llmcalc::serving {
 

@@ -1,7 +1,7 @@
-#include "serving/paged_cache.hpp"
+#include "serving/inner/paged_cache.hpp"
 
 #include "llmcalc/quantity/checked.hpp"
-#include "serving/engines.hpp"
+#include "serving/inner/engines.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,13 +1,13 @@
-#include "llmcalc/serving/speed.hpp"
+#include "serving/speed.hpp"
 
 #include "llmcalc/spec/question.hpp"
-#include "llmcalc/timing/energy.hpp"
-#include "llmcalc/timing/serving_kernels.hpp"
-#include "llmcalc/trust/server_error_bar.hpp"
-#include "serving/drafting.hpp"
-#include "serving/ggml_pace.hpp"
-#include "serving/pace.hpp"
-#include "serving/step_time.hpp"
+#include "serving/inner/drafting.hpp"
+#include "serving/inner/ggml_pace.hpp"
+#include "serving/inner/pace.hpp"
+#include "serving/inner/step_time.hpp"
+#include "timing/energy.hpp"
+#include "timing/serving_kernels.hpp"
+#include "trust/server_error_bar.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
-#include "serving/step_time.hpp"
+#include "serving/inner/step_time.hpp"
 
-#include "serving/pace.hpp"
+#include "serving/inner/pace.hpp"
 
 #include <algorithm>
 #include <cmath>

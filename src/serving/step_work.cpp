@@ -1,11 +1,11 @@
-#include "serving/step_work.hpp"
+#include "serving/inner/step_work.hpp"
 
-#include "llmcalc/layers/widths.hpp"
-#include "llmcalc/program/stage_blocks.hpp"
-#include "llmcalc/serving/forward.hpp"
-#include "llmcalc/serving/weights.hpp"
+#include "layers/widths.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "serving/engines.hpp"
+#include "program/stage_blocks.hpp"
+#include "serving/forward.hpp"
+#include "serving/inner/engines.hpp"
+#include "serving/weights.hpp"
 
 #include <algorithm>
 #include <variant>

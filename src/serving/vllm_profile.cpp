@@ -1,11 +1,11 @@
-#include "serving/vllm_profile.hpp"
+#include "serving/inner/vllm_profile.hpp"
 
-#include "llmcalc/layers/widths.hpp"
+#include "layers/widths.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "serving/encoder_run.hpp"
-#include "serving/engines.hpp"
-#include "serving/vllm_releases.hpp"
+#include "serving/inner/encoder_run.hpp"
+#include "serving/inner/engines.hpp"
+#include "serving/inner/vllm_releases.hpp"
 
 #include <algorithm>
 #include <array>

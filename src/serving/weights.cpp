@@ -1,12 +1,12 @@
-#include "llmcalc/serving/weights.hpp"
+#include "serving/weights.hpp"
 
-#include "llmcalc/layers/widths.hpp"
-#include "llmcalc/program/stage_blocks.hpp"
+#include "layers/widths.hpp"
 #include "llmcalc/quantity/checked.hpp"
-#include "llmcalc/serving/forward.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "serving/gguf_rule.hpp"
-#include "serving/padding.hpp"
+#include "program/stage_blocks.hpp"
+#include "serving/forward.hpp"
+#include "serving/inner/gguf_rule.hpp"
+#include "serving/inner/padding.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -2,7 +2,7 @@
 
 #include "llmcalc/formats/dtype.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/spec/names.hpp"
+#include "spec/names.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "spec/check_shape.hpp"
+#include "spec/inner/check_shape.hpp"
 
 #include "llmcalc/quantity/error.hpp"
 

@@ -1,8 +1,8 @@
-#include "llmcalc/spec/image.hpp"
+#include "spec/image.hpp"
 
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/quantity.hpp"
-#include "spec/image_tiles.hpp"
+#include "spec/inner/image_tiles.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "spec/image_tiles.hpp"
+#include "spec/inner/image_tiles.hpp"
 
 #include "llmcalc/quantity/quantity.hpp"
 

@@ -1,6 +1,6 @@
 // The words for how a run is spread; see names.cpp for the rule of the order.
 #include "llmcalc/spec/layout.hpp"
-#include "llmcalc/spec/names.hpp"
+#include "spec/names.hpp"
 
 namespace llmcalc::spec {
 

@@ -1,7 +1,7 @@
-#include "llmcalc/spec/layout_rules.hpp"
+#include "spec/layout_rules.hpp"
 
 #include "llmcalc/quantity/checked.hpp"
-#include "llmcalc/spec/traits.hpp"
+#include "spec/traits.hpp"
 
 namespace llmcalc::spec {
 

@@ -1,7 +1,7 @@
 #include "llmcalc/spec/model.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "spec/check_shape.hpp"
+#include "spec/inner/check_shape.hpp"
 
 #include <utility>
 

@@ -1,12 +1,12 @@
 // Canonical words first: those of the measured-run schema, which the command line shares. Behind each stand the
 // spellings of the frameworks and of habit. A word that could mean two values ("fsdp") is left out on purpose, so
 // that it is asked back instead of guessed.
-#include "llmcalc/spec/names.hpp"
+#include "spec/names.hpp"
 
 #include "llmcalc/formats/dtype.hpp"
 #include "llmcalc/formats/quant.hpp"
-#include "llmcalc/spec/measurement.hpp"
 #include "llmcalc/spec/shape.hpp"
+#include "spec/measurement.hpp"
 
 namespace llmcalc::spec {
 

@@ -1,8 +1,8 @@
-#include "llmcalc/spec/node.hpp"
+#include "spec/node.hpp"
 
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "llmcalc/spec/traits.hpp"
+#include "spec/traits.hpp"
 
 namespace llmcalc::spec {
 

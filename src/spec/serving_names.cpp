@@ -1,9 +1,9 @@
 // The words of serving; see names.cpp for the rule of the order.
 #include "llmcalc/formats/quant.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/spec/measurement.hpp"
-#include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/serving.hpp"
+#include "quantity/lists.hpp"
+#include "spec/measurement.hpp"
+#include "spec/names.hpp"
 
 namespace llmcalc::spec {
 

@@ -1,6 +1,6 @@
 // The words for how a model is trained; see names.cpp for the rule of the order.
-#include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/training.hpp"
+#include "spec/names.hpp"
 
 namespace llmcalc::spec {
 

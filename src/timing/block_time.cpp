@@ -1,6 +1,6 @@
-#include "llmcalc/timing/block_time.hpp"
+#include "timing/block_time.hpp"
 
-#include "llmcalc/program/count.hpp"
+#include "program/count.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "timing/chip.hpp"
+#include "timing/inner/chip.hpp"
 
 #include <algorithm>
 #include <cmath>

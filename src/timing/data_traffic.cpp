@@ -1,7 +1,7 @@
-#include "timing/data_traffic.hpp"
+#include "timing/inner/data_traffic.hpp"
 
-#include "llmcalc/program/sharding.hpp"
-#include "llmcalc/spec/traits.hpp"
+#include "program/sharding.hpp"
+#include "spec/traits.hpp"
 
 #include <algorithm>
 

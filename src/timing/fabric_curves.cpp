@@ -1,4 +1,4 @@
-#include "timing/fabric_curves.hpp"
+#include "timing/inner/fabric_curves.hpp"
 
 namespace llmcalc::timing {
 namespace {

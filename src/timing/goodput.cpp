@@ -1,6 +1,6 @@
-#include "llmcalc/timing/goodput.hpp"
+#include "timing/goodput.hpp"
 
-#include "llmcalc/program/states.hpp"
+#include "program/states.hpp"
 
 #include <cmath>
 #include <vector>

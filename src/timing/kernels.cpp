@@ -1,6 +1,6 @@
-#include "llmcalc/timing/kernels.hpp"
+#include "timing/kernels.hpp"
 
-#include "timing/chip.hpp"
+#include "timing/inner/chip.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
-#include "llmcalc/timing/links.hpp"
+#include "timing/links.hpp"
 
-#include "timing/fabric_curves.hpp"
+#include "timing/inner/fabric_curves.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,7 @@
-#include "llmcalc/timing/network.hpp"
+#include "timing/network.hpp"
 
-#include "llmcalc/program/sharding.hpp"
-#include "timing/fabric_curves.hpp"
+#include "program/sharding.hpp"
+#include "timing/inner/fabric_curves.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,5 @@
-#include "llmcalc/timing/network.hpp"
-#include "timing/fabric_curves.hpp"
+#include "timing/inner/fabric_curves.hpp"
+#include "timing/network.hpp"
 
 #include <fmt/format.h>
 

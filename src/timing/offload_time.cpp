@@ -1,7 +1,7 @@
-#include "timing/offload_time.hpp"
+#include "timing/inner/offload_time.hpp"
 
-#include "llmcalc/layers/widths.hpp"
-#include "timing/fabric_curves.hpp"
+#include "layers/widths.hpp"
+#include "timing/inner/fabric_curves.hpp"
 
 #include <algorithm>
 

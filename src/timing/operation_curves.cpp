@@ -1,8 +1,8 @@
-#include "timing/operation_curves.hpp"
+#include "timing/inner/operation_curves.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/suggest.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/suggest.hpp"
+#include "quantity/text.hpp"
 
 #include <algorithm>
 #include <iterator>

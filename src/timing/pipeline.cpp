@@ -1,4 +1,4 @@
-#include "timing/pipeline.hpp"
+#include "timing/inner/pipeline.hpp"
 
 #include <algorithm>
 

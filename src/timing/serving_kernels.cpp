@@ -1,7 +1,7 @@
-#include "llmcalc/timing/serving_kernels.hpp"
+#include "timing/serving_kernels.hpp"
 
-#include "timing/fabric_curves.hpp"
-#include "timing/operation_curves.hpp"
+#include "timing/inner/fabric_curves.hpp"
+#include "timing/inner/operation_curves.hpp"
 
 #include <algorithm>
 #include <cmath>

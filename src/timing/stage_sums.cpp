@@ -1,7 +1,7 @@
 // What the stages of a pipeline take that a search adds up once: the work of their blocks, the traffic of their
 // weights.
-#include "llmcalc/timing/step_time.hpp"
-#include "timing/data_traffic.hpp"
+#include "timing/inner/data_traffic.hpp"
+#include "timing/step_time.hpp"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
-#include "llmcalc/timing/step_time.hpp"
+#include "timing/step_time.hpp"
 
-#include "llmcalc/program/offload.hpp"
-#include "timing/offload_time.hpp"
-#include "timing/pipeline.hpp"
+#include "program/offload.hpp"
+#include "timing/inner/offload_time.hpp"
+#include "timing/inner/pipeline.hpp"
 
 #include <algorithm>
 #include <cmath>

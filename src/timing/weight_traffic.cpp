@@ -1,7 +1,7 @@
-#include "llmcalc/timing/weight_traffic.hpp"
+#include "timing/weight_traffic.hpp"
 
-#include "llmcalc/program/optimizer_states.hpp"
-#include "llmcalc/program/states.hpp"
+#include "program/optimizer_states.hpp"
+#include "program/states.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
-#include "llmcalc/trust/calibration.hpp"
+#include "trust/calibration.hpp"
 
-#include "trust/quantiles.hpp"
+#include "trust/inner/quantiles.hpp"
 
 #include <algorithm>
 #include <cmath>

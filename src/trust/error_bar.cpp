@@ -1,8 +1,8 @@
-#include "llmcalc/trust/error_bar.hpp"
+#include "trust/error_bar.hpp"
 
-#include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "trust/measured_bars.hpp"
+#include "spec/names.hpp"
+#include "trust/inner/measured_bars.hpp"
 
 #include <algorithm>
 #include <array>

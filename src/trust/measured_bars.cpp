@@ -1,6 +1,6 @@
 // Written by scripts/update-error-bars, which says how; do not edit.
 // clang-format off
-#include "trust/measured_bars.hpp"
+#include "trust/inner/measured_bars.hpp"
 
 namespace llmcalc::trust {
 

@@ -1,4 +1,4 @@
-#include "llmcalc/trust/server_error_bar.hpp"
+#include "trust/server_error_bar.hpp"
 
 namespace llmcalc::trust {
 

@@ -1,7 +1,7 @@
-#include "llmcalc/trust/time_error_bar.hpp"
+#include "trust/time_error_bar.hpp"
 
 #include "llmcalc/spec/question.hpp"
-#include "trust/measured_bars.hpp"
+#include "trust/inner/measured_bars.hpp"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 #include "llmcalc/trust/verdict_kind.hpp"
 
-#include "llmcalc/spec/node.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "llmcalc/spec/traits.hpp"
-#include "llmcalc/trust/error_bar.hpp"
+#include "spec/node.hpp"
+#include "spec/traits.hpp"
+#include "trust/error_bar.hpp"
 
 #include <algorithm>
 #include <limits>

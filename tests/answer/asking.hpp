@@ -2,8 +2,8 @@
 #pragma once
 
 #include "llmcalc/answer/estimate.hpp"
-#include "llmcalc/spec/names.hpp"
 #include "read/typed.hpp"
+#include "spec/names.hpp"
 
 #include <set>
 #include <string>

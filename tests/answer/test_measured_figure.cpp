@@ -1,6 +1,6 @@
 // Which figure of an estimate a measurement is held against.
+#include "answer/measured_figure.hpp"
 #include "catch.hpp"
-#include "llmcalc/answer/measured_figure.hpp"
 
 using namespace llmcalc;
 using answer::error_bar;

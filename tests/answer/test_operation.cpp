@@ -1,7 +1,7 @@
 // From steps to days, GPU-hours, money, energy and carbon.
+#include "answer/wall_clock.hpp"
 #include "asking.hpp"
 #include "catch.hpp"
-#include "llmcalc/answer/wall_clock.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // How long a run is that is counted in samples, epochs or steps.
+#include "answer/run_length.hpp"
 #include "asking.hpp"
 #include "catch.hpp"
-#include "llmcalc/answer/run_length.hpp"
 #include "llmcalc/quantity/error.hpp"
 
 using namespace llmcalc;

@@ -3,8 +3,8 @@
 #include "asking.hpp"
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/vocabulary.hpp"
-#include "llmcalc/spec/names.hpp"
+#include "read/vocabulary.hpp"
+#include "spec/names.hpp"
 
 #include <optional>
 #include <set>

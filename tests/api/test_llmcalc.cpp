@@ -1,7 +1,7 @@
 // The front door says what the command line says, whichever way it is asked.
 #include "catch.hpp"
 #include "llmcalc/llmcalc.hpp"
-#include "llmcalc/read/presets.hpp"
+#include "read/presets.hpp"
 
 using namespace llmcalc;
 using quantity::BadInput;

@@ -1,12 +1,12 @@
 // The command that the program prints for a server, read back with --from, asks for the same server.
+#include "api/serve.hpp"
 #include "catch.hpp"
-#include "llmcalc/api/serve.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/launch.hpp"
-#include "llmcalc/read/resolve.hpp"
-#include "llmcalc/read/vocabulary.hpp"
-#include "llmcalc/serving/engine.hpp"
-#include "llmcalc/spec/names.hpp"
+#include "read/launch.hpp"
+#include "read/resolve.hpp"
+#include "read/vocabulary.hpp"
+#include "serving/engine.hpp"
+#include "spec/names.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -3,8 +3,8 @@
 #include "cli/run.hpp"
 #include "cli/verb.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "render/width.hpp"
-#include "render/wrap.hpp"
+#include "render/inner/width.hpp"
+#include "render/inner/wrap.hpp"
 
 #include <string>
 #include <vector>

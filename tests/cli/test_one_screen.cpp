@@ -3,9 +3,9 @@
 #include "cli/catalogue.hpp"
 #include "cli/run.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/presets.hpp"
-#include "render/width.hpp"
-#include "render/wrap.hpp"
+#include "read/presets.hpp"
+#include "render/inner/width.hpp"
+#include "render/inner/wrap.hpp"
 
 #include <random>
 #include <string>

@@ -2,7 +2,7 @@
 #include "catch.hpp"
 #include "cli/run.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/presets.hpp"
+#include "read/presets.hpp"
 
 #include <nlohmann/json.hpp>
 

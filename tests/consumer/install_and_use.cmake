@@ -19,7 +19,7 @@ run("" "${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}" -B "${SCRATCH}/build" -
     "-DCMAKE_CXX_COMPILER=${COMPILER}" "-DCMAKE_PREFIX_PATH=${prefix}")
 run("" "${CMAKE_COMMAND}" --build "${SCRATCH}/build")
 run("^fits, a step takes [0-9.]+ s\n70B: 1, [0-9]+ bytes of JSON, ${VERSION}\n" "${SCRATCH}/build/consumer")
-if(EXISTS "${prefix}/include/llmcalc/memory/step_walk.hpp")
+if(EXISTS "${prefix}/src/memory/step_walk.hpp")
   message(FATAL_ERROR "a header of our own rooms was installed")
 endif()
 run("${VERSION}" "${prefix}/bin/llmcalc" --version)

@@ -1,5 +1,5 @@
 #include "catch.hpp"
-#include "llmcalc/formats/number_format.hpp"
+#include "formats/number_format.hpp"
 #include "llmcalc/quantity/error.hpp"
 
 #include <bit>

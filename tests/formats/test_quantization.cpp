@@ -1,5 +1,5 @@
 #include "catch.hpp"
-#include "llmcalc/formats/quantization.hpp"
+#include "formats/quantization.hpp"
 #include "llmcalc/quantity/error.hpp"
 
 #include <cmath>

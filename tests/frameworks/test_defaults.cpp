@@ -1,7 +1,7 @@
 // What trainers do unasked and what they cannot do, against their own files.
 #include "catch.hpp"
-#include "llmcalc/frameworks/abilities.hpp"
-#include "llmcalc/frameworks/table.hpp"
+#include "frameworks/abilities.hpp"
+#include "frameworks/table.hpp"
 
 #include <algorithm>
 #include <string>

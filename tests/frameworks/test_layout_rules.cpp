@@ -1,8 +1,8 @@
 // Every rule of layouts, with a layout on its edge that is legal and the step beyond it that is not.
 #include "catch.hpp"
-#include "llmcalc/frameworks/layout_rules.hpp"
-#include "llmcalc/read/vocabulary.hpp"
+#include "frameworks/layout_rules.hpp"
 #include "read/typed.hpp"
+#include "read/vocabulary.hpp"
 
 #include <set>
 #include <string>

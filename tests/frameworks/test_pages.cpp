@@ -1,8 +1,8 @@
 // The manual's tables of frameworks and releases are those that the program goes by.
 #include "catch.hpp"
-#include "llmcalc/frameworks/release.hpp"
-#include "llmcalc/frameworks/table.hpp"
-#include "llmcalc/spec/names.hpp"
+#include "frameworks/release.hpp"
+#include "frameworks/table.hpp"
+#include "spec/names.hpp"
 
 #include <algorithm>
 #include <fstream>

@@ -1,6 +1,6 @@
 // Since when what holds, against the releases on PyPI.
 #include "catch.hpp"
-#include "llmcalc/frameworks/release.hpp"
+#include "frameworks/release.hpp"
 
 using namespace llmcalc;
 using frameworks::Behaviour;

@@ -1,7 +1,7 @@
 // The one table of frameworks: complete, and of one mind.
 #include "catch.hpp"
-#include "llmcalc/frameworks/table.hpp"
-#include "llmcalc/spec/traits.hpp"
+#include "frameworks/table.hpp"
+#include "spec/traits.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -2,9 +2,9 @@
 
 #include "../program/questions.hpp"
 #include "catch.hpp"
-#include "llmcalc/memory/block_walk.hpp"
-#include "llmcalc/program/count.hpp"
-#include "llmcalc/program/states.hpp"
+#include "memory/block_walk.hpp"
+#include "program/count.hpp"
+#include "program/states.hpp"
 #include "read/words/software.hpp"
 
 #include <array>

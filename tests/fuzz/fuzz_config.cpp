@@ -2,8 +2,8 @@
 // happens.
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/config.hpp"
 #include "llmcalc/spec/model.hpp"
+#include "read/config.hpp"
 
 #include <cstddef>
 #include <cstdint>

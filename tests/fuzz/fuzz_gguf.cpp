@@ -1,7 +1,7 @@
 // Any bytes as the beginning of a gguf file, which may be longer than they are; and as one that is read in parts.
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/checkpoint.hpp"
-#include "llmcalc/read/config.hpp"
+#include "read/checkpoint.hpp"
+#include "read/config.hpp"
 
 #include <cstddef>
 #include <cstdint>

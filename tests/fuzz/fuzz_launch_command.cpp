@@ -1,7 +1,7 @@
 // Any text as a command or a script: nothing is executed, and nothing but BadInput comes out of what is none.
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/launch.hpp"
+#include "read/launch.hpp"
 
 #include <cstddef>
 #include <cstdint>

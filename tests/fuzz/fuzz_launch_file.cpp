@@ -1,7 +1,7 @@
 // Any text as a file of a trainer or server: it becomes words of a question, or is refused with BadInput.
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/launch.hpp"
+#include "read/launch.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,8 +2,8 @@
 
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/measured.hpp"
-#include "llmcalc/read/resolve.hpp"
+#include "read/measured.hpp"
+#include "read/resolve.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,9 +1,9 @@
 // Any bytes, read as lines of "term=text", are planned or refused; of a large space only the start is searched.
-#include "llmcalc/launch/launch.hpp"
+#include "launch/launch.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/plan_words.hpp"
-#include "llmcalc/search/plan.hpp"
+#include "read/plan_words.hpp"
+#include "search/plan.hpp"
 #include "words.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // Any text as a user's preset file: it is read, or refused with BadInput, and nothing else happens.
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/calibration.hpp"
-#include "llmcalc/read/presets.hpp"
+#include "read/calibration.hpp"
+#include "read/presets.hpp"
 
 #include <cstddef>
 #include <cstdint>

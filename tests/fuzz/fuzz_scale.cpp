@@ -1,8 +1,8 @@
 // Any bytes, read as lines of "field=number", are a scaling question that is answered in finite numbers or refused.
-#include "llmcalc/laws/scaling.hpp"
+#include "laws/scaling.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/parse.hpp"
-#include "llmcalc/render/scaling.hpp"
+#include "quantity/parse.hpp"
+#include "render/scaling.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // Any text as the index of a checkpoint's shards.
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/checkpoint.hpp"
+#include "read/checkpoint.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 #include "../answer/asking.hpp"
 #include "catch.hpp"
-#include "llmcalc/launch/launch.hpp"
+#include "launch/launch.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -2,10 +2,10 @@
 
 #include "../answer/asking.hpp"
 #include "catch.hpp"
-#include "llmcalc/launch/launch.hpp"
+#include "launch/launch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/launch.hpp"
-#include "llmcalc/read/resolve.hpp"
+#include "read/launch.hpp"
+#include "read/resolve.hpp"
 
 #include <algorithm>
 #include <optional>

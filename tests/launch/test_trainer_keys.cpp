@@ -1,7 +1,7 @@
 // Every key that a printed command or file says is one that its trainer documents, as the packages have them.
 #include "../answer/asking.hpp"
 #include "catch.hpp"
-#include "llmcalc/launch/launch.hpp"
+#include "launch/launch.hpp"
 #include "llmcalc/quantity/error.hpp"
 
 #include <cctype>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "catch.hpp"
-#include "llmcalc/laws/scaling.hpp"
+#include "laws/scaling.hpp"
 
 #include <string_view>
 

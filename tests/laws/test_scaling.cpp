@@ -1,6 +1,6 @@
 #include "catch.hpp"
+#include "laws/scaling.hpp"
 #include "llmcalc/formats/dtype.hpp"
-#include "llmcalc/laws/scaling.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "scale_value.hpp"
 

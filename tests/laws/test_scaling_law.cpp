@@ -1,7 +1,7 @@
 #include "catch.hpp"
-#include "laws/log_search.hpp"
-#include "laws/loss_surface.hpp"
-#include "llmcalc/laws/scaling_law.hpp"
+#include "laws/inner/log_search.hpp"
+#include "laws/inner/loss_surface.hpp"
+#include "laws/scaling_law.hpp"
 
 #include <cmath>
 #include <utility>

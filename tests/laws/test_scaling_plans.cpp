@@ -1,10 +1,10 @@
 // Budgets, losses and what is asked about a run once it is known.
 #include "catch.hpp"
-#include "laws/hyperparameters.hpp"
-#include "laws/loss_surface.hpp"
-#include "laws/serving.hpp"
-#include "llmcalc/laws/scaling.hpp"
-#include "llmcalc/laws/usual_mfu.hpp"
+#include "laws/inner/hyperparameters.hpp"
+#include "laws/inner/loss_surface.hpp"
+#include "laws/inner/serving.hpp"
+#include "laws/scaling.hpp"
+#include "laws/usual_mfu.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "scale_value.hpp"
 

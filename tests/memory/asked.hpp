@@ -1,7 +1,7 @@
 // The memory of a step, asked as on the command line.
 #pragma once
 
-#include "llmcalc/memory/step_walk.hpp"
+#include "memory/step_walk.hpp"
 #include "read/typed.hpp"
 
 #include <string_view>

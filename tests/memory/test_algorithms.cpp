@@ -2,8 +2,8 @@
 
 #include "asked.hpp"
 #include "catch.hpp"
-#include "llmcalc/program/count.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "program/count.hpp"
 
 using namespace llmcalc;
 using memory::Phase;

@@ -2,7 +2,7 @@
 
 #include "asked.hpp"
 #include "catch.hpp"
-#include "llmcalc/memory/communicators.hpp"
+#include "memory/communicators.hpp"
 
 using namespace llmcalc;
 

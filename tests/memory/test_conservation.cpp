@@ -2,8 +2,8 @@
 #include "asked.hpp"
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/presets.hpp"
-#include "timing/pipeline.hpp"
+#include "read/presets.hpp"
+#include "timing/inner/pipeline.hpp"
 
 #include <string>
 

@@ -2,7 +2,7 @@
 
 #include "asked.hpp"
 #include "catch.hpp"
-#include "llmcalc/program/count.hpp"
+#include "program/count.hpp"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // Buffers of gradients that tensors share, and what waits for deferred weight gradients, on blocks of a few tensors.
 #include "asked.hpp"
 #include "catch.hpp"
-#include "memory/gradients.hpp"
-#include "timing/pipeline.hpp"
+#include "memory/inner/gradients.hpp"
+#include "timing/inner/pipeline.hpp"
 
 using namespace llmcalc;
 using quantity::bytes;

@@ -2,8 +2,8 @@
 
 #include "../program/questions.hpp"
 #include "catch.hpp"
-#include "llmcalc/memory/block_walk.hpp"
-#include "llmcalc/program/count.hpp"
+#include "memory/block_walk.hpp"
+#include "program/count.hpp"
 #include "read/words/software.hpp"
 
 using namespace llmcalc;

@@ -2,7 +2,7 @@
 
 #include "asked.hpp"
 #include "catch.hpp"
-#include "llmcalc/memory/block_walk.hpp"
+#include "memory/block_walk.hpp"
 
 using namespace llmcalc;
 using quantity::in_bytes;

@@ -2,8 +2,8 @@
 
 #include "asked.hpp"
 #include "catch.hpp"
-#include "llmcalc/memory/step_rules.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "memory/step_rules.hpp"
 #include "read/words/software.hpp"
 
 using namespace llmcalc;

@@ -2,9 +2,9 @@
 
 #include "../program/questions.hpp"
 #include "catch.hpp"
-#include "llmcalc/memory/block_walk.hpp"
-#include "llmcalc/memory/step_walk.hpp"
-#include "llmcalc/program/count.hpp"
+#include "memory/block_walk.hpp"
+#include "memory/step_walk.hpp"
+#include "program/count.hpp"
 
 #include <vector>
 

@@ -3,8 +3,8 @@
 #include "../program/questions.hpp"
 #include "asked.hpp"
 #include "catch.hpp"
-#include "llmcalc/memory/step_walk.hpp"
-#include "llmcalc/read/presets.hpp"
+#include "memory/step_walk.hpp"
+#include "read/presets.hpp"
 
 using namespace llmcalc;
 using formats::Dtype;

@@ -2,7 +2,7 @@
 
 #include "../program/questions.hpp"
 #include "catch.hpp"
-#include "llmcalc/memory/step_walk.hpp"
+#include "memory/step_walk.hpp"
 #include "read/words/software.hpp"
 
 using namespace llmcalc;

@@ -1,9 +1,9 @@
 #include "executed_layers.hpp"
 
-#include "llmcalc/memory/block_walk.hpp"
-#include "llmcalc/program/build.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/config.hpp"
+#include "memory/block_walk.hpp"
+#include "program/build.hpp"
+#include "read/config.hpp"
 #include "read/typed.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
 // Questions for tests, written as the worked examples state them.
 #pragma once
 
-#include "llmcalc/program/build.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "program/build.hpp"
 
 #include <cstdint>
 

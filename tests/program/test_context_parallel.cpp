@@ -1,10 +1,10 @@
 // Context parallelism: what ring and all-to-all exchange, keep and hold meanwhile.
 
 #include "catch.hpp"
-#include "llmcalc/memory/block_walk.hpp"
-#include "llmcalc/program/count.hpp"
-#include "llmcalc/read/presets.hpp"
+#include "memory/block_walk.hpp"
+#include "program/count.hpp"
 #include "questions.hpp"
+#include "read/presets.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // What kinds of layers hold and keep that differ from plain attention by a word of their description.
 #include "catch.hpp"
-#include "llmcalc/memory/block_walk.hpp"
-#include "llmcalc/program/count.hpp"
+#include "memory/block_walk.hpp"
+#include "program/count.hpp"
 #include "questions.hpp"
 
 #include <utility>

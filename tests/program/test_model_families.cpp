@@ -3,8 +3,8 @@
 // (transformers 4.44, litgpt 0.4.13, torchtune 0.3.1 under saved_tensors_hooks) gave the same ones.
 
 #include "catch.hpp"
-#include "llmcalc/memory/block_walk.hpp"
-#include "llmcalc/program/count.hpp"
+#include "memory/block_walk.hpp"
+#include "program/count.hpp"
 #include "questions.hpp"
 #include "read/words/software.hpp"
 

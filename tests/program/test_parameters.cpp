@@ -1,10 +1,10 @@
 // Every preset's parameter count against what was published for that model.
 
 #include "catch.hpp"
-#include "llmcalc/program/count.hpp"
-#include "llmcalc/quantity/parse.hpp"
-#include "llmcalc/read/presets.hpp"
+#include "program/count.hpp"
+#include "quantity/parse.hpp"
 #include "questions.hpp"
+#include "read/presets.hpp"
 
 #include <cmath>
 #include <cstdlib>

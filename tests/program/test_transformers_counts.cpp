@@ -1,11 +1,11 @@
 // Parameters of every model type against transformers' own models: class defaults and random legal variations, counted
 // on PyTorch's meta device by scripts/compare-families, which wrote the file.
 #include "catch.hpp"
-#include "llmcalc/frameworks/profile.hpp"
-#include "llmcalc/program/count.hpp"
+#include "frameworks/profile.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/config.hpp"
+#include "program/count.hpp"
 #include "questions.hpp"
+#include "read/config.hpp"
 
 #include <nlohmann/json.hpp>
 

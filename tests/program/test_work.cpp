@@ -1,9 +1,9 @@
 // FLOPs of published models against the closed forms and the printed numbers of their papers.
 
 #include "catch.hpp"
-#include "llmcalc/program/count.hpp"
-#include "llmcalc/read/presets.hpp"
+#include "program/count.hpp"
 #include "questions.hpp"
+#include "read/presets.hpp"
 
 using namespace llmcalc;
 using quantity::in_flops;

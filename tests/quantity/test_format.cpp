@@ -1,6 +1,6 @@
 #include "catch.hpp"
-#include "llmcalc/quantity/format.hpp"
-#include "llmcalc/quantity/parse.hpp"
+#include "quantity/format.hpp"
+#include "quantity/parse.hpp"
 
 #include <cmath>
 #include <limits>

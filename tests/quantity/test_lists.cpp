@@ -1,6 +1,6 @@
 #include "catch.hpp"
-#include "llmcalc/quantity/lists.hpp"
 #include "llmcalc/quantity/quantity.hpp"
+#include "quantity/lists.hpp"
 
 #include <array>
 

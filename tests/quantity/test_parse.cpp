@@ -1,6 +1,6 @@
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/parse.hpp"
+#include "quantity/parse.hpp"
 
 #include <cmath>
 #include <string>

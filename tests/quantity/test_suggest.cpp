@@ -1,5 +1,5 @@
 #include "catch.hpp"
-#include "llmcalc/quantity/suggest.hpp"
+#include "quantity/suggest.hpp"
 
 #include <array>
 

@@ -1,5 +1,5 @@
 #include "catch.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/text.hpp"
 
 using namespace llmcalc::quantity;
 

@@ -1,8 +1,8 @@
 // A calibration is read as it was written, and refused with its place otherwise.
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/calibration.hpp"
-#include "llmcalc/read/presets.hpp"
+#include "read/calibration.hpp"
+#include "read/presets.hpp"
 #include "read/typed.hpp"
 
 using namespace llmcalc;

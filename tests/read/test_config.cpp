@@ -2,10 +2,10 @@
 // presets' parameter counts are proved against published integers, so equal shapes prove the reader's counts too.
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/config.hpp"
-#include "llmcalc/read/presets.hpp"
-#include "llmcalc/spec/names.hpp"
+#include "read/config.hpp"
+#include "read/presets.hpp"
 #include "read/shape_difference.hpp"
+#include "spec/names.hpp"
 
 #include <algorithm>
 #include <filesystem>

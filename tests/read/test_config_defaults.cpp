@@ -1,6 +1,6 @@
 // Keys that a config.json leaves out have the defaults of the class that would read it.
 #include "catch.hpp"
-#include "llmcalc/read/config.hpp"
+#include "read/config.hpp"
 
 #include <string>
 

@@ -1,8 +1,8 @@
 // Model presets that carry the model's public config.json: read as such a file of a person is.
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/config.hpp"
-#include "llmcalc/read/presets.hpp"
+#include "read/config.hpp"
+#include "read/presets.hpp"
 #include "read/presets/embedded_presets.hpp"
 #include "read/presets/names.hpp"
 #include "read/shape_difference.hpp"

@@ -1,6 +1,6 @@
 // Peaks are those of dense products: vendors print twice as much where two of four elements are zero.
 #include "catch.hpp"
-#include "llmcalc/read/presets.hpp"
+#include "read/presets.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
 // Keys of trainers' and servers' own files and commands, each with the term of a run that their documentation says.
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/launch.hpp"
+#include "read/launch.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,5 +1,5 @@
 // Whose trainer a question is about that names none.
-#include "llmcalc/frameworks/table.hpp"
+#include "frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "read/typed.hpp"
 

@@ -1,8 +1,8 @@
 #include "catch.hpp"
 #include "gguf_writer.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/checkpoint.hpp"
-#include "llmcalc/read/config.hpp"
+#include "read/checkpoint.hpp"
+#include "read/config.hpp"
 
 #include <algorithm>
 

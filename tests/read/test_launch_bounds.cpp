@@ -1,7 +1,7 @@
 // Commands that nobody wrote are refused before they take time or memory.
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/launch.hpp"
+#include "read/launch.hpp"
 
 #include <algorithm>
 #include <optional>

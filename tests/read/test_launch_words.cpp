@@ -2,7 +2,7 @@
 // each names.
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/launch.hpp"
+#include "read/launch.hpp"
 
 #include <algorithm>
 #include <optional>

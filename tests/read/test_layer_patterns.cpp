@@ -1,7 +1,7 @@
 // Which layers of a model see everything, layer by layer as the models' own code has it.
 #include "catch.hpp"
-#include "llmcalc/read/presets.hpp"
 #include "llmcalc/spec/model.hpp"
+#include "read/presets.hpp"
 
 #include <string>
 #include <variant>

@@ -1,6 +1,6 @@
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/presets.hpp"
+#include "read/presets.hpp"
 #include "read/presets/embedded_presets.hpp"
 #include "read/presets/entry.hpp"
 

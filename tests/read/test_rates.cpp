@@ -1,7 +1,7 @@
 // Which measured rates an accelerator gets, and what a user can put in their place.
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/presets.hpp"
+#include "read/presets.hpp"
 
 #include <string>
 

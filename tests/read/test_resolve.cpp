@@ -1,7 +1,7 @@
 // From words to the effective question: sources of the model, completion and contradictions.
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/resolve.hpp"
+#include "read/resolve.hpp"
 #include "read/typed.hpp"
 #include "read/words/network_rate.hpp"
 

@@ -1,6 +1,6 @@
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/checkpoint.hpp"
+#include "read/checkpoint.hpp"
 
 #include <algorithm>
 

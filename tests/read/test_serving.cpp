@@ -1,8 +1,8 @@
 // The words of a server: defaults, contradictions and what is refused.
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/resolve.hpp"
-#include "llmcalc/read/vocabulary.hpp"
+#include "read/resolve.hpp"
+#include "read/vocabulary.hpp"
 
 #include <algorithm>
 #include <string>

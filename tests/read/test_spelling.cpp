@@ -1,8 +1,8 @@
 // Names of cards and models as drivers, shops and hubs spell them.
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/presets.hpp"
-#include "llmcalc/read/synonyms.hpp"
+#include "read/presets.hpp"
+#include "read/synonyms.hpp"
 
 #include <string>
 #include <tuple>

@@ -1,8 +1,8 @@
 // The vocabulary is the measured-run schema plus what a command line needs; every row reads what it shows.
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/vocabulary.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "read/vocabulary.hpp"
 
 #include <algorithm>
 #include <set>

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "catch.hpp"
-#include "llmcalc/frameworks/table.hpp"
-#include "llmcalc/read/resolve.hpp"
-#include "llmcalc/spec/names.hpp"
+#include "frameworks/table.hpp"
+#include "read/resolve.hpp"
+#include "spec/names.hpp"
 
 #include <algorithm>
 #include <string>

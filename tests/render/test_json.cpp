@@ -1,5 +1,5 @@
 #include "catch.hpp"
-#include "render/json_values.hpp"
+#include "render/inner/json_values.hpp"
 #include "render/sample_report.hpp"
 
 #include <fmt/format.h>

@@ -1,10 +1,10 @@
 // The answer on one screen.
 #include "catch.hpp"
+#include "render/inner/summary.hpp"
+#include "render/inner/text_common.hpp"
+#include "render/inner/width.hpp"
+#include "render/inner/wrap.hpp"
 #include "render/sample_report.hpp"
-#include "render/summary.hpp"
-#include "render/text_common.hpp"
-#include "render/width.hpp"
-#include "render/wrap.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "catch.hpp"
-#include "render/table.hpp"
-#include "render/width.hpp"
+#include "render/inner/table.hpp"
+#include "render/inner/width.hpp"
 
 namespace llmcalc::render {
 

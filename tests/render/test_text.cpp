@@ -1,10 +1,10 @@
 #include "catch.hpp"
 #include "llmcalc/quantity/quantity.hpp"
-#include "render/memory_unit.hpp"
+#include "render/inner/memory_unit.hpp"
+#include "render/inner/text_common.hpp"
+#include "render/inner/width.hpp"
+#include "render/inner/wrap.hpp"
 #include "render/sample_report.hpp"
-#include "render/text_common.hpp"
-#include "render/width.hpp"
-#include "render/wrap.hpp"
 
 #include <limits>
 #include <regex>

@@ -2,9 +2,9 @@
 #include "../answer/asking.hpp"
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/search/advice.hpp"
-#include "llmcalc/search/probe.hpp"
-#include "search/changes.hpp"
+#include "search/advice.hpp"
+#include "search/inner/changes.hpp"
+#include "search/probe.hpp"
 
 #include <random>
 

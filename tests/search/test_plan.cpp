@@ -2,9 +2,9 @@
 
 #include "../answer/asking.hpp"
 #include "catch.hpp"
-#include "llmcalc/frameworks/abilities.hpp"
-#include "llmcalc/frameworks/layout_rules.hpp"
-#include "llmcalc/search/plan.hpp"
+#include "frameworks/abilities.hpp"
+#include "frameworks/layout_rules.hpp"
+#include "search/plan.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 
 #include "../answer/asking.hpp"
 #include "catch.hpp"
-#include "llmcalc/search/plan.hpp"
+#include "search/plan.hpp"
 
 #include <string>
 

@@ -1,11 +1,11 @@
 // A search makes each layout from what others share with it. How much that saves is a ratio of two times in one run,
 // which no machine and no load of it changes much: a part that is made anew for every layout shows here.
 #include "catch.hpp"
-#include "llmcalc/memory/step_walk.hpp"
-#include "llmcalc/program/build.hpp"
-#include "llmcalc/read/presets.hpp"
-#include "llmcalc/search/plan.hpp"
-#include "llmcalc/timing/step_time.hpp"
+#include "memory/step_walk.hpp"
+#include "program/build.hpp"
+#include "read/presets.hpp"
+#include "search/plan.hpp"
+#include "timing/step_time.hpp"
 
 #include <algorithm>
 #include <ctime>

@@ -1,7 +1,7 @@
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/search/server_plan.hpp"
-#include "llmcalc/serving/answer.hpp"
+#include "search/server_plan.hpp"
+#include "serving/answer.hpp"
 #include "serving/questions.hpp"
 
 using namespace llmcalc;

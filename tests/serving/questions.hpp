@@ -1,7 +1,7 @@
 // Questions of a server as a person types them.
 #pragma once
 
-#include "llmcalc/read/resolve.hpp"
+#include "read/resolve.hpp"
 
 #include <optional>
 #include <string>

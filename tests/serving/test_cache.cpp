@@ -1,8 +1,8 @@
 // What is kept of sequences, against logs and formulas that others published.
 #include "catch.hpp"
-#include "llmcalc/serving/answer.hpp"
-#include "llmcalc/serving/measured.hpp"
 #include "llmcalc/spec/model.hpp"
+#include "serving/answer.hpp"
+#include "serving/measured.hpp"
 #include "serving/questions.hpp"
 
 #include <algorithm>

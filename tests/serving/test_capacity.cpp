@@ -1,7 +1,7 @@
 // Printed capacities, asked again, fit; one more does not.
 #include "catch.hpp"
-#include "llmcalc/serving/advice.hpp"
-#include "llmcalc/serving/answer.hpp"
+#include "serving/advice.hpp"
+#include "serving/answer.hpp"
 #include "serving/questions.hpp"
 
 #include <string>

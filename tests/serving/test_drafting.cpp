@@ -1,9 +1,9 @@
 // A model that proposes tokens beside the one that is served.
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/serving/answer.hpp"
-#include "llmcalc/serving/speed.hpp"
+#include "serving/answer.hpp"
 #include "serving/questions.hpp"
+#include "serving/speed.hpp"
 
 #include <algorithm>
 #include <string>

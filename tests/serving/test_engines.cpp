@@ -1,8 +1,8 @@
 // What engines set aside beside weights and cache, against their logs.
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/serving/answer.hpp"
-#include "llmcalc/serving/measured.hpp"
+#include "serving/answer.hpp"
+#include "serving/measured.hpp"
 #include "serving/questions.hpp"
 
 #include <algorithm>

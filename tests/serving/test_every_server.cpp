@@ -1,9 +1,9 @@
 // What every engine says of every preset: printed capacities hold when they are asked again, and more takes more.
 #include "catch.hpp"
-#include "llmcalc/read/presets.hpp"
-#include "llmcalc/serving/capacity.hpp"
-#include "llmcalc/spec/names.hpp"
+#include "read/presets.hpp"
+#include "serving/capacity.hpp"
 #include "serving/questions.hpp"
+#include "spec/names.hpp"
 
 #include <string>
 #include <vector>

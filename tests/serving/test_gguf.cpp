@@ -1,8 +1,8 @@
 // File types of llama.cpp against files that people published.
 #include "catch.hpp"
-#include "llmcalc/serving/forward.hpp"
-#include "llmcalc/serving/weights.hpp"
+#include "serving/forward.hpp"
 #include "serving/questions.hpp"
+#include "serving/weights.hpp"
 
 #include <string>
 

@@ -1,8 +1,8 @@
 // How requests come: lengths that are drawn, servers that let them wait, prefixes that are kept.
 #include "catch.hpp"
-#include "llmcalc/serving/answer.hpp"
-#include "llmcalc/serving/speed.hpp"
+#include "serving/answer.hpp"
 #include "serving/questions.hpp"
+#include "serving/speed.hpp"
 
 #include <algorithm>
 #include <string>

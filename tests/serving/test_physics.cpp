@@ -1,10 +1,10 @@
 // No server is faster than its accelerator: reading all weights for each token, and multiplying them by each token of a
 // prompt, take their time at the data sheet's rates (Pope et al. 2022, arXiv:2211.05102, section 2).
 #include "catch.hpp"
-#include "llmcalc/program/build.hpp"
-#include "llmcalc/program/count.hpp"
-#include "llmcalc/read/presets.hpp"
-#include "llmcalc/serving/answer.hpp"
+#include "program/build.hpp"
+#include "program/count.hpp"
+#include "read/presets.hpp"
+#include "serving/answer.hpp"
 #include "serving/questions.hpp"
 
 #include <string>

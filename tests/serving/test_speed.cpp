@@ -1,7 +1,7 @@
 #include "catch.hpp"
-#include "llmcalc/serving/answer.hpp"
-#include "llmcalc/serving/speed.hpp"
+#include "serving/answer.hpp"
 #include "serving/questions.hpp"
+#include "serving/speed.hpp"
 
 #include <cmath>
 #include <string>

@@ -1,6 +1,6 @@
 // States of recurrent layers and the blocks that hold them, against logs that people published.
 #include "catch.hpp"
-#include "llmcalc/serving/answer.hpp"
+#include "serving/answer.hpp"
 #include "serving/questions.hpp"
 
 #include <algorithm>

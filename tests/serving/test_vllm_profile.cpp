@@ -1,6 +1,6 @@
 // The peak of vLLM's profile run by release, and what lies outside PyTorch, against its logs.
 #include "catch.hpp"
-#include "llmcalc/serving/answer.hpp"
+#include "serving/answer.hpp"
 #include "serving/questions.hpp"
 
 #include <string>

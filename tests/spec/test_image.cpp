@@ -1,7 +1,7 @@
 // What processors make of images against transformers' own, which scripts/compare-images ran and wrote the file of.
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/spec/image.hpp"
+#include "spec/image.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,8 +1,8 @@
 // Shapes that cannot be built are refused by the name of what is wrong.
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/presets.hpp"
 #include "llmcalc/spec/model.hpp"
+#include "read/presets.hpp"
 
 using namespace llmcalc;
 

@@ -1,10 +1,10 @@
 #include "catch.hpp"
 #include "llmcalc/formats/dtype.hpp"
 #include "llmcalc/spec/layout.hpp"
-#include "llmcalc/spec/measurement.hpp"
-#include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/shape.hpp"
 #include "llmcalc/spec/training.hpp"
+#include "spec/measurement.hpp"
+#include "spec/names.hpp"
 
 #include <set>
 #include <string>

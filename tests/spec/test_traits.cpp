@@ -1,8 +1,8 @@
 // Kinds of words against the words themselves and the sources that say what they mean.
 #include "catch.hpp"
-#include "llmcalc/spec/names.hpp"
-#include "llmcalc/spec/node.hpp"
-#include "llmcalc/spec/traits.hpp"
+#include "spec/names.hpp"
+#include "spec/node.hpp"
+#include "spec/traits.hpp"
 
 using namespace llmcalc::spec;
 

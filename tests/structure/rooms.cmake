@@ -2,7 +2,9 @@
 #
 # A file includes its own room and what the rooms upstream of it publish; read hangs on spec, and only the command line
 # sees all.
-# A public header shows neither a private header nor a library we use. Only the command line does input and output.
+# A room publishes the headers that stand directly in its folder; those in folders within are its own. A published header
+# shows neither of these nor a library we use, and an installed one (include/llmcalc) installed ones alone. Only the
+# command line does input and output.
 
 cmake_minimum_required(VERSION 3.25)
 
@@ -29,23 +31,27 @@ set(include_line "^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"]+)[>\"]")
 set(libraries "^(fmt|nlohmann|CLI)/")
 set(effects "^(iostream|fstream|filesystem|cstdio|chrono|ctime|random|thread|unistd.h)$")
 
-# reason_against(<room> <is_public> <included> <result>): why a file of that room may not include this; empty if it may.
-function(reason_against room is_public included result)
+# reason_against(<room> <is_installed> <is_public> <included> <result>): why a file of that room may not include this; empty if it may.
+function(reason_against room is_installed is_public included result)
   set(reason "")
-  string(REGEX MATCH "^(llmcalc/)?([a-z]+)/[a-z_0-9/]+\\.[a-z]+$" in_room "${included}")
-  set(public_prefix "${CMAKE_MATCH_1}")
+  string(REGEX MATCH "^(llmcalc/)?([a-z]+)/([a-z_0-9]+/)*[a-z_0-9]+\\.[a-z]+$" in_room "${included}")
+  string(COMPARE NOTEQUAL "${CMAKE_MATCH_1}" "" target_is_installed)
   set(target "${CMAKE_MATCH_2}")
+  string(COMPARE EQUAL "${CMAKE_MATCH_3}" "" target_is_published)
   if(included STREQUAL "llmcalc/llmcalc.hpp")  # the front door
     set(in_room TRUE)
-    set(public_prefix "llmcalc/")
+    set(target_is_installed TRUE)
+    set(target_is_published TRUE)
     set(target api)
   endif()
   if(in_room AND DEFINED upstream_of_${target})
     if(NOT target STREQUAL room AND NOT target IN_LIST upstream_of_${room})
       set(reason "${room} is not downstream of ${target}")
-    elseif(is_public AND public_prefix STREQUAL "")
-      set(reason "a public header must not need a private one")
-    elseif(NOT target STREQUAL room AND public_prefix STREQUAL "")
+    elseif(is_installed AND NOT target_is_installed)
+      set(reason "an installed header must not need one that is not")
+    elseif(is_public AND NOT target_is_published)
+      set(reason "a published header must not need a private one")
+    elseif(NOT target STREQUAL room AND NOT target_is_published)
       set(reason "what ${target} does not publish is its own")
     endif()
   elseif(included MATCHES "^CLI/" AND NOT room STREQUAL "cli")
@@ -70,7 +76,11 @@ foreach(file IN LISTS files)
     set(room api)
     set(CMAKE_MATCH_1 "include/llmcalc")
   endif()
-  string(COMPARE EQUAL "${CMAKE_MATCH_1}" "include/llmcalc" is_public)
+  string(COMPARE EQUAL "${CMAKE_MATCH_1}" "include/llmcalc" is_installed)
+  set(is_public ${is_installed})
+  if(file MATCHES "^src/[a-z]+/[a-z_0-9]+\\.hpp$")
+    set(is_public TRUE)
+  endif()
   if(NOT DEFINED upstream_of_${room})
     message(SEND_ERROR "${file} stands in no room")
     continue()
@@ -79,7 +89,7 @@ foreach(file IN LISTS files)
   foreach(line IN LISTS lines)
     string(REGEX MATCH "${include_line}" found "${line}")
     set(included "${CMAKE_MATCH_1}")
-    reason_against("${room}" ${is_public} "${included}" reason)
+    reason_against("${room}" ${is_installed} ${is_public} "${included}" reason)
     if(reason)
       message(SEND_ERROR "${file} includes ${included}: ${reason}")
     endif()

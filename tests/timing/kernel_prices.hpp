@@ -1,8 +1,8 @@
 // Prices of a part that ships, in a run of given words.
 #pragma once
 
-#include "llmcalc/timing/kernels.hpp"
 #include "memory/asked.hpp"
+#include "timing/kernels.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,8 +1,8 @@
 // The time of one step of a run of given words.
 #pragma once
 
-#include "llmcalc/timing/step_time.hpp"
 #include "memory/asked.hpp"
+#include "timing/step_time.hpp"
 
 #include <string>
 

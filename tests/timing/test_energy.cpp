@@ -1,7 +1,7 @@
 // Against the energy that was published for GPT-3, BLOOM and Llama 3.1.
 #include "catch.hpp"
 #include "llmcalc/spec/operation.hpp"
-#include "llmcalc/timing/energy.hpp"
+#include "timing/energy.hpp"
 
 using namespace llmcalc;
 using quantity::grams_per_kilowatt_hour;

@@ -1,7 +1,7 @@
 // What a step takes more or less because of how a framework or a project runs it.
 
 #include "catch.hpp"
-#include "llmcalc/memory/block_walk.hpp"
+#include "memory/block_walk.hpp"
 #include "timing/steps.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // failure.
 #include "../memory/asked.hpp"
 #include "catch.hpp"
-#include "llmcalc/timing/goodput.hpp"
+#include "timing/goodput.hpp"
 
 #include <cmath>
 #include <limits>

@@ -1,8 +1,8 @@
 // Prices of collectives against measured bus bandwidths: nccl-tests defines those as bytes over time, times 2(n-1)/n
 // for an all-reduce and (n-1)/n for the others.
 #include "catch.hpp"
-#include "llmcalc/timing/network.hpp"
 #include "parts.hpp"
+#include "timing/network.hpp"
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 #include "catch.hpp"
-#include "llmcalc/timing/serving_kernels.hpp"
 #include "timing/kernel_prices.hpp"
+#include "timing/serving_kernels.hpp"
 
 #include <cmath>
 #include <string>

@@ -1,8 +1,8 @@
 // Where groups lie, with ranks numbered as Megatron-LM does: the expected groups are those of the examples in
 // core/parallel_state.py, initialize_model_parallel.
 #include "catch.hpp"
-#include "llmcalc/timing/network.hpp"
 #include "parts.hpp"
+#include "timing/network.hpp"
 
 using namespace llmcalc;
 using namespace llmcalc::timing_test;

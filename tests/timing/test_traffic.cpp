@@ -1,8 +1,8 @@
 // What moves beside the operations: the update's states, data-parallel traffic, and what goes to the host.
 
 #include "catch.hpp"
-#include "timing/data_traffic.hpp"
-#include "timing/offload_time.hpp"
+#include "timing/inner/data_traffic.hpp"
+#include "timing/inner/offload_time.hpp"
 #include "timing/steps.hpp"
 
 using namespace llmcalc;

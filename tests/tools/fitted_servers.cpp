@@ -5,13 +5,13 @@
 //
 // The functions that hand out the constants are defined here, so that the library's own are not linked.
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/measured.hpp"
-#include "llmcalc/read/resolve.hpp"
-#include "llmcalc/serving/measured.hpp"
-#include "llmcalc/serving/speed.hpp"
-#include "llmcalc/spec/names.hpp"
-#include "serving/ggml_rates.hpp"
-#include "serving/pace.hpp"
+#include "read/measured.hpp"
+#include "read/resolve.hpp"
+#include "serving/inner/ggml_rates.hpp"
+#include "serving/inner/pace.hpp"
+#include "serving/measured.hpp"
+#include "serving/speed.hpp"
+#include "spec/names.hpp"
 
 #include <array>
 #include <fstream>

@@ -2,9 +2,9 @@
 
 #include "../read/typed.hpp"
 #include "catch.hpp"
-#include "llmcalc/trust/error_bar.hpp"
-#include "llmcalc/trust/time_error_bar.hpp"
-#include "trust/measured_bars.hpp"
+#include "trust/error_bar.hpp"
+#include "trust/inner/measured_bars.hpp"
+#include "trust/time_error_bar.hpp"
 
 using namespace llmcalc;
 

@@ -2,8 +2,8 @@
 
 #include "../answer/asking.hpp"
 #include "catch.hpp"
-#include "llmcalc/spec/node.hpp"
 #include "llmcalc/trust/verdict_kind.hpp"
+#include "spec/node.hpp"
 
 #include <string>
 

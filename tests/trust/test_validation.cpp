@@ -1,6 +1,6 @@
 // Statistics of errors against values worked out by hand, and the rules that hold for any rows.
 #include "catch.hpp"
-#include "llmcalc/trust/validation.hpp"
+#include "trust/validation.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,10 @@
-#include "llmcalc/read/calibration.hpp"
+#include "read/calibration.hpp"
 
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/text.hpp"
-#include "llmcalc/spec/names.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 #include "read/presets/json.hpp"
 #include "read/words/terms.hpp"
+#include "spec/names.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,6 +1,6 @@
-#include "llmcalc/quantity/format.hpp"
-#include "llmcalc/read/calibration.hpp"
-#include "llmcalc/read/presets.hpp"
+#include "quantity/format.hpp"
+#include "read/calibration.hpp"
+#include "read/presets.hpp"
 #include "read/words/draft_steps.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Little-endian values from the beginning of a file, each checked against what the file holds.
 #pragma once
 
-#include "llmcalc/read/checkpoint.hpp"
+#include "read/checkpoint.hpp"
 
 #include <bit>
 #include <cstdint>

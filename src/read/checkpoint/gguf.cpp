@@ -1,7 +1,7 @@
 #include "read/checkpoint/gguf.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/text.hpp"
 #include "read/checkpoint/byte_reader.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // A GGUF header as it stands in the file (ggml docs/gguf.md; llama.cpp ggml/src/gguf.cpp).
 #pragma once
 
-#include "llmcalc/read/checkpoint.hpp"
+#include "read/checkpoint.hpp"
 
 #include <array>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // The model that GGUF's metadata describes: its keys are those of config.json under other names
 // (llama.cpp src/llama-arch.cpp, convert_hf_to_gguf.py), so the families of config.json say the rest.
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 #include "read/checkpoint/gguf.hpp"
 
 #include <nlohmann/json.hpp>

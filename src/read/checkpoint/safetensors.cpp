@@ -1,7 +1,7 @@
 // safetensors: eight bytes of length, that much JSON, then the tensors without holes
 // (huggingface/safetensors README.md; safetensors/src/tensor.rs).
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/text.hpp"
 #include "read/checkpoint/byte_reader.hpp"
 #include "read/checkpoint/tensor_names.hpp"
 

@@ -1,7 +1,7 @@
 // Checkpoints in several files, and text that stands where weights should be.
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/checkpoint.hpp"
-#include "read/json_text.hpp"
+#include "read/checkpoint.hpp"
+#include "read/inner/json_text.hpp"
 #include "read/presets/json.hpp"
 
 #include <nlohmann/json.hpp>

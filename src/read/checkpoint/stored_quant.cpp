@@ -1,6 +1,6 @@
 #include "read/checkpoint/stored_quant.hpp"
 
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/text.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,5 +1,5 @@
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 #include "read/config/reader.hpp"
 #include "read/config/steps.hpp"
 

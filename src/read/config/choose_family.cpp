@@ -1,7 +1,7 @@
 // Which family a file belongs to.
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/suggest.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/suggest.hpp"
 #include "read/config/document.hpp"
 #include "read/config/expression.hpp"
 #include "read/config/expression_text.hpp"

@@ -1,8 +1,8 @@
 #include "read/config/document.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "read/json_text.hpp"
+#include "quantity/lists.hpp"
+#include "read/inner/json_text.hpp"
 #include "read/presets/json.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 #include "read/config/expression.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
+#include "quantity/lists.hpp"
 #include "read/config/expression_text.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "read/config/family.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
+#include "quantity/lists.hpp"
 #include "read/config/fields.hpp"
 #include "read/presets/embedded_presets.hpp"
 #include "read/presets/fields.hpp"

@@ -4,8 +4,8 @@
 // that is "like" another says only what differs. Only the entries that a file needs are parsed.
 #pragma once
 
-#include "llmcalc/read/presets.hpp"
 #include "llmcalc/spec/shape.hpp"
+#include "read/presets.hpp"
 
 #include <nlohmann/json.hpp>
 

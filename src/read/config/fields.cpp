@@ -1,7 +1,7 @@
 #include "read/config/fields.hpp"
 
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/spec/names.hpp"
+#include "quantity/lists.hpp"
+#include "spec/names.hpp"
 
 #include <algorithm>
 #include <array>

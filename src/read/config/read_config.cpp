@@ -1,5 +1,5 @@
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/config.hpp"
+#include "read/config.hpp"
 #include "read/config/steps.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 #include "read/config/reader.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
+#include "quantity/lists.hpp"
 #include "read/config/expression_text.hpp"
 #include "read/presets/json.hpp"
 

@@ -1,7 +1,7 @@
 // Evaluates the description of a family over a file, and remembers where each value came from.
 #pragma once
 
-#include "llmcalc/read/config.hpp"
+#include "read/config.hpp"
 #include "read/config/document.hpp"
 #include "read/config/expression.hpp"
 #include "read/config/family.hpp"

@@ -1,5 +1,5 @@
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
+#include "quantity/lists.hpp"
 #include "read/config/steps.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "read/launch/command_reader.hpp"
 
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 #include "read/launch/formats.hpp"
 #include "read/launch/recognize.hpp"
 #include "read/servers/modelfile.hpp"

@@ -1,9 +1,9 @@
 #include "read/launch/format.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/text.hpp"
-#include "llmcalc/read/vocabulary.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
+#include "read/vocabulary.hpp"
 
 #include <fmt/format.h>
 

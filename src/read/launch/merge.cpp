@@ -1,9 +1,9 @@
 // Several readings as one, and the words of a command line on top.
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/read/launch.hpp"
-#include "llmcalc/read/vocabulary.hpp"
-#include "llmcalc/read/words.hpp"
+#include "quantity/lists.hpp"
+#include "read/launch.hpp"
+#include "read/vocabulary.hpp"
+#include "read/words.hpp"
 
 #include <fmt/format.h>
 

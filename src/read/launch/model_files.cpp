@@ -1,7 +1,7 @@
 #include "read/launch/model_files.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/text.hpp"
 #include "read/checkpoint/stored_quant.hpp"
 #include "read/launch/formats.hpp"
 #include "read/settings/settings.hpp"

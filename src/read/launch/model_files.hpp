@@ -1,7 +1,7 @@
 // Files of a model itself among the things that a person may name: its config.json, the adapter_config.json of peft.
 #pragma once
 
-#include "llmcalc/read/launch.hpp"
+#include "read/launch.hpp"
 #include "read/settings/node.hpp"
 
 #include <optional>

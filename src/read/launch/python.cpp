@@ -1,8 +1,8 @@
 #include "read/launch/python.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,7 +1,7 @@
 #include "read/launch/reader.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
+#include "quantity/lists.hpp"
 #include "read/launch/command_reader.hpp"
 #include "read/launch/formats.hpp"
 #include "read/launch/model_files.hpp"

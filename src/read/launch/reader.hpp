@@ -1,7 +1,7 @@
 // What reads one thing after the other, where they name each other: an axolotl file its DeepSpeed file, a command both.
 #pragma once
 
-#include "llmcalc/read/launch.hpp"
+#include "read/launch.hpp"
 
 #include <optional>
 #include <string>

@@ -1,7 +1,7 @@
 // One file or command while it is being understood: its settings, and the words that they have become.
 #pragma once
 
-#include "llmcalc/read/launch.hpp"
+#include "read/launch.hpp"
 #include "read/launch/reader.hpp"
 #include "read/settings/settings.hpp"
 

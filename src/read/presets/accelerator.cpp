@@ -1,4 +1,4 @@
-#include "llmcalc/quantity/lists.hpp"
+#include "quantity/lists.hpp"
 #include "read/presets/entry.hpp"
 #include "read/presets/fields.hpp"
 

@@ -1,7 +1,7 @@
 // One entry of a preset file -> a preset.
 #pragma once
 
-#include "llmcalc/read/presets.hpp"
+#include "read/presets.hpp"
 #include "read/presets/json.hpp"
 #include "read/presets/names.hpp"
 

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "llmcalc/quantity/quantity.hpp"
-#include "llmcalc/quantity/suggest.hpp"
-#include "llmcalc/spec/names.hpp"
+#include "quantity/suggest.hpp"
 #include "read/presets/json.hpp"
 #include "read/words/numbers.hpp"
+#include "spec/names.hpp"
 
 #include <limits>
 #include <optional>

@@ -1,10 +1,10 @@
 #include "read/presets/json.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/suggest.hpp"
-#include "llmcalc/quantity/text.hpp"
-#include "read/json_text.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/suggest.hpp"
+#include "quantity/text.hpp"
+#include "read/inner/json_text.hpp"
 
 namespace llmcalc::read {
 namespace {

@@ -1,5 +1,5 @@
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/read/config.hpp"
+#include "quantity/lists.hpp"
+#include "read/config.hpp"
 #include "read/presets/entry.hpp"
 #include "read/presets/fields.hpp"
 #include "read/presets/shape.hpp"

@@ -1,8 +1,8 @@
 #include "read/presets/name_hints.hpp"
 
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/suggest.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/suggest.hpp"
+#include "quantity/text.hpp"
 #include "read/presets/spelling.hpp"
 
 #include <algorithm>

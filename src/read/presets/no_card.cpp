@@ -1,7 +1,7 @@
 #include "read/presets/no_card.hpp"
 
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 #include "read/shell/accelerator_labels.hpp"
 
 #include <algorithm>

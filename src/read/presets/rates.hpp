@@ -1,7 +1,7 @@
 // Which measured rates stand for an accelerator: of the user's entries and of those that ship.
 #pragma once
 
-#include "llmcalc/read/presets.hpp"
+#include "read/presets.hpp"
 
 #include <string_view>
 #include <vector>

@@ -1,7 +1,7 @@
 // The fields of a model preset that describe its shape.
 #pragma once
 
-#include "llmcalc/read/presets.hpp"
+#include "read/presets.hpp"
 #include "read/presets/json.hpp"
 
 namespace llmcalc::read {

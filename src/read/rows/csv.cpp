@@ -1,4 +1,4 @@
-#include "llmcalc/read/csv.hpp"
+#include "read/csv.hpp"
 
 #include "llmcalc/quantity/error.hpp"
 

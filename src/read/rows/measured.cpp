@@ -1,11 +1,11 @@
-#include "llmcalc/read/measured.hpp"
+#include "read/measured.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/parse.hpp"
-#include "llmcalc/quantity/suggest.hpp"
-#include "llmcalc/read/csv.hpp"
-#include "llmcalc/read/vocabulary.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/parse.hpp"
+#include "quantity/suggest.hpp"
+#include "read/csv.hpp"
+#include "read/vocabulary.hpp"
 #include "read/words/terms.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-#include "llmcalc/read/run_rows.hpp"
+#include "read/run_rows.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/read/csv.hpp"
+#include "read/csv.hpp"
 #include "read/settings/node.hpp"
 #include "read/settings/settings.hpp"
 

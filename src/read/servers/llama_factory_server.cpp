@@ -1,7 +1,7 @@
 // LLaMA-Factory's files of inference (llamafactory-cli api, chat, webchat): an engine with that trainer's own defaults
 // (src/llamafactory/hparams/model_args.py, chat/vllm_engine.py, chat/sglang_engine.py).
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 #include "read/launch/formats.hpp"
 #include "read/servers/server_rules.hpp"
 

@@ -1,5 +1,5 @@
 // llama-server (llama.cpp common/arg.cpp) and its variables LLAMA_ARG_*.
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/text.hpp"
 #include "read/launch/formats.hpp"
 #include "read/servers/server_rules.hpp"
 

@@ -1,8 +1,8 @@
 #include "read/servers/server_rules.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 #include "read/settings/node.hpp"
 
 #include <charconv>

@@ -1,6 +1,6 @@
 // vLLM's server (vllm/engine/arg_utils.py), by command, configuration file and container.
 #include "llmcalc/quantity/checked.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/text.hpp"
 #include "read/launch/formats.hpp"
 #include "read/servers/server_rules.hpp"
 

@@ -1,5 +1,5 @@
 #include "llmcalc/quantity/error.hpp"
-#include "read/json_text.hpp"
+#include "read/inner/json_text.hpp"
 #include "read/presets/json.hpp"
 #include "read/settings/node.hpp"
 

@@ -1,7 +1,7 @@
 #include "read/settings/settings.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
+#include "quantity/lists.hpp"
 
 #include <algorithm>
 #include <utility>

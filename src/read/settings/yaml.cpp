@@ -1,6 +1,6 @@
 // YAML by yaml-cpp's events, so that the bounds hold while the file is read and not behind it.
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
+#include "quantity/lists.hpp"
 #include "read/settings/node.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "read/shell/accelerator_labels.hpp"
 
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/text.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,8 +1,8 @@
 #include "read/shell/command.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 #include "read/shell/containers.hpp"
 #include "read/shell/launchers.hpp"
 

@@ -1,6 +1,6 @@
 #include "read/shell/container_words.hpp"
 
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/text.hpp"
 #include "read/shell/containers.hpp"
 #include "read/shell/shell_words.hpp"
 

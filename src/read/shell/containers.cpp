@@ -1,7 +1,7 @@
 #include "read/shell/containers.hpp"
 
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 #include "read/shell/container_words.hpp"
 #include "read/shell/starters.hpp"
 

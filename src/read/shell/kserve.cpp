@@ -1,6 +1,6 @@
 #include "read/shell/kserve.hpp"
 
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/text.hpp"
 #include "read/shell/container_words.hpp"
 #include "read/shell/containers.hpp"
 #include "read/shell/manifests.hpp"

@@ -1,8 +1,8 @@
 #include "read/shell/launcher_words.hpp"
 
 #include "llmcalc/quantity/checked.hpp"
-#include "llmcalc/quantity/parse.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/parse.hpp"
+#include "quantity/text.hpp"
 #include "read/launch/reader.hpp"
 #include "read/launch/sheet.hpp"
 

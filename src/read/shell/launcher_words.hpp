@@ -1,7 +1,7 @@
 // How many processes a launcher starts, as words of the question.
 #pragma once
 
-#include "llmcalc/read/launch.hpp"
+#include "read/launch.hpp"
 #include "read/settings/settings.hpp"
 
 namespace llmcalc::read {

@@ -1,7 +1,7 @@
 #include "read/shell/shell.hpp"
 
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 #include "read/settings/node.hpp"
 #include "read/shell/shell_reader.hpp"
 #include "read/shell/shell_variables.hpp"

@@ -1,5 +1,5 @@
 // What a dollar sign and backticks stand for.
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/text.hpp"
 #include "read/settings/node.hpp"
 #include "read/shell/shell_words.hpp"
 

@@ -1,6 +1,6 @@
 #include "read/shell/sky.hpp"
 
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/text.hpp"
 #include "read/shell/accelerator_labels.hpp"
 #include "read/shell/container_words.hpp"
 

@@ -1,6 +1,6 @@
 #include "read/shell/slurm.hpp"
 
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/text.hpp"
 #include "read/shell/command.hpp"
 
 #include <algorithm>

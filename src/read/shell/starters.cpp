@@ -1,7 +1,7 @@
 #include "read/shell/starters.hpp"
 
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 #include "read/launch/formats.hpp"
 #include "read/shell/command.hpp"
 

@@ -1,6 +1,6 @@
 // PyTorch FSDP as transformers, accelerate and axolotl name it. Numbers and defaults of strategies:
 // accelerate utils/dataclasses.py, FullyShardedDataParallelPlugin; without a version it is 1 (ibid.).
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/text.hpp"
 #include "read/trainers/torch_rules.hpp"
 
 #include <array>

@@ -1,6 +1,6 @@
 // LLaMA-Factory's YAML and options (src/llamafactory/hparams): the Trainer's keys and its own.
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/text.hpp"
 #include "read/launch/formats.hpp"
 #include "read/trainers/llama_factory_v1.hpp"
 #include "read/trainers/megatron_rules.hpp"

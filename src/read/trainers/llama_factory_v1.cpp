@@ -1,6 +1,6 @@
 #include "read/trainers/llama_factory_v1.hpp"
 
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/text.hpp"
 #include "read/launch/format.hpp"
 
 #include <algorithm>

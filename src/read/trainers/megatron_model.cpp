@@ -1,8 +1,8 @@
 // The model of Megatron-LM's arguments; defaults are those of megatron/training/arguments.py and of
 // core/transformer/transformer_config.py.
 #include "llmcalc/quantity/checked.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 #include "read/trainers/megatron_rules.hpp"
 
 #include <algorithm>

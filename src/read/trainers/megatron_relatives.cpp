@@ -1,7 +1,7 @@
 // What is built on Megatron-LM and has arguments of its own: Megatron-DeepSpeed (megatron/arguments.py), MindSpeed-LLM
 // (mindspeed_llm/training/arguments.py), Pai-Megatron-Patch (megatron_patch/arguments.py), and Megatron-LM of 2021.
 #include "llmcalc/quantity/checked.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/text.hpp"
 #include "read/trainers/megatron_rules.hpp"
 #include "read/trainers/torch_rules.hpp"
 

@@ -1,7 +1,7 @@
 // Megatron-LM's arguments as YAML (--yaml-cfg; megatron/training/yaml_arguments.py): what its core's configurations
 // hold stands in two blocks under the names of core, the rest under those of the options.
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 #include "read/trainers/megatron_rules.hpp"
 
 #include <array>

@@ -1,8 +1,8 @@
 // NeMo 1's files for Hydra (nemo examples/nlp/language_modeling/conf, NeMo-Framework-Launcher): Megatron-LM's arguments
 // below `model`, Lightning's below `trainer`.
 #include "llmcalc/quantity/checked.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 #include "read/launch/formats.hpp"
 #include "read/trainers/megatron_rules.hpp"
 

@@ -1,8 +1,8 @@
 #include "read/trainers/run_length.hpp"
 
 #include "llmcalc/quantity/checked.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 
 #include <algorithm>
 #include <charconv>

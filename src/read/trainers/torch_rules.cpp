@@ -1,6 +1,6 @@
 #include "read/trainers/torch_rules.hpp"
 
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/text.hpp"
 
 #include <fmt/format.h>
 

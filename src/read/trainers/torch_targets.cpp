@@ -1,6 +1,6 @@
 // Which projections carry an adapter, by the names of modules or a pattern of them.
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 #include "read/trainers/torch_rules.hpp"
 
 #include <algorithm>

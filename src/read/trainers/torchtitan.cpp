@@ -1,6 +1,6 @@
 // torchtitan: the TOML of releases up to 0.2 and the options of later ones, whose keys are the same
 // (torchtitan/config/job_config.py, config/manager.py).
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/text.hpp"
 #include "read/launch/formats.hpp"
 #include "read/trainers/run_length.hpp"
 #include "read/trainers/torch_rules.hpp"

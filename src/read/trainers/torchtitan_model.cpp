@@ -1,7 +1,7 @@
 #include "read/trainers/torchtitan_model.hpp"
 
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 #include "read/launch/format.hpp"
 
 #include <algorithm>

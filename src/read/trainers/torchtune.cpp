@@ -1,6 +1,6 @@
 // torchtune's YAML (recipes/configs) and the overrides of `tune run`.
 #include "llmcalc/quantity/checked.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/text.hpp"
 #include "read/launch/formats.hpp"
 #include "read/trainers/run_length.hpp"
 #include "read/trainers/torch_rules.hpp"

@@ -3,8 +3,8 @@
 #include "read/trainers/torchtune_model.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 #include "read/launch/format.hpp"
 
 #include <algorithm>

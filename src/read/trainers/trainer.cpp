@@ -1,6 +1,6 @@
 // transformers' TrainingArguments and trl's configurations, as YAML, JSON or options of a script.
 #include "llmcalc/quantity/checked.hpp"
-#include "llmcalc/quantity/lists.hpp"
+#include "quantity/lists.hpp"
 #include "read/launch/formats.hpp"
 #include "read/trainers/engine_beside.hpp"
 #include "read/trainers/run_length.hpp"

@@ -1,6 +1,6 @@
-#include "llmcalc/spec/names.hpp"
 #include "read/words/draft_steps.hpp"
 #include "read/words/training_rules.hpp"
+#include "spec/names.hpp"
 
 #include <string>
 

@@ -1,11 +1,11 @@
-#include "llmcalc/frameworks/layout_rules.hpp"
-#include "llmcalc/frameworks/profile.hpp"
-#include "llmcalc/frameworks/table.hpp"
+#include "frameworks/layout_rules.hpp"
+#include "frameworks/profile.hpp"
+#include "frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/spec/names.hpp"
+#include "quantity/lists.hpp"
 #include "read/words/draft_steps.hpp"
 #include "read/words/training_rules.hpp"
+#include "spec/names.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,11 +1,11 @@
-#include "llmcalc/frameworks/layout_rules.hpp"
+#include "frameworks/layout_rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/spec/layout_rules.hpp"
-#include "llmcalc/spec/node.hpp"
+#include "quantity/lists.hpp"
 #include "read/words/draft_steps.hpp"
 #include "read/words/terms.hpp"
 #include "read/words/training_rules.hpp"
+#include "spec/layout_rules.hpp"
+#include "spec/node.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // How much data a step and a run see where nobody says.
-#include "llmcalc/frameworks/table.hpp"
+#include "frameworks/table.hpp"
 #include "llmcalc/quantity/checked.hpp"
-#include "llmcalc/spec/traits.hpp"
 #include "read/words/draft_steps.hpp"
+#include "spec/traits.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,8 +1,8 @@
 #include "read/words/draft.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/text.hpp"
-#include "llmcalc/read/vocabulary.hpp"
+#include "quantity/text.hpp"
+#include "read/vocabulary.hpp"
 
 #include <algorithm>
 #include <utility>

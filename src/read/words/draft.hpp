@@ -1,12 +1,12 @@
 // The question while it is being put together: every part of resolve() adds to it and says where a value is from.
 #pragma once
 
-#include "llmcalc/read/given.hpp"
-#include "llmcalc/read/presets.hpp"
-#include "llmcalc/read/resolve.hpp"
-#include "llmcalc/read/words.hpp"
-#include "llmcalc/spec/image.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "read/given.hpp"
+#include "read/presets.hpp"
+#include "read/resolve.hpp"
+#include "read/words.hpp"
+#include "spec/image.hpp"
 
 #include <map>
 #include <string>

@@ -2,8 +2,8 @@
 // that it shares.
 #pragma once
 
-#include "llmcalc/read/resolve.hpp"
-#include "llmcalc/read/vocabulary.hpp"
+#include "read/resolve.hpp"
+#include "read/vocabulary.hpp"
 #include "read/words/draft.hpp"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
-#include "llmcalc/frameworks/table.hpp"
-#include "llmcalc/spec/traits.hpp"
+#include "frameworks/table.hpp"
 #include "read/words/draft_steps.hpp"
 #include "read/words/training_rules.hpp"
+#include "spec/traits.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/format.hpp"
+#include "quantity/format.hpp"
 #include "read/words/draft_steps.hpp"
 #include "read/words/terms.hpp"
 

@@ -1,14 +1,14 @@
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/format.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/parse.hpp"
-#include "llmcalc/spec/names.hpp"
+#include "quantity/format.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/parse.hpp"
 #include "read/presets/embedded_presets.hpp"
 #include "read/presets/names.hpp"
 #include "read/presets/spelling.hpp"
 #include "read/words/assumed_shape.hpp"
 #include "read/words/draft_steps.hpp"
 #include "read/words/terms.hpp"
+#include "spec/names.hpp"
 
 #include <array>
 #include <utility>

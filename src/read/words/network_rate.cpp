@@ -1,7 +1,7 @@
 #include "read/words/network_rate.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/text.hpp"
 #include "read/words/terms.hpp"
 
 namespace llmcalc::read {

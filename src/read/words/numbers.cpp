@@ -1,7 +1,7 @@
 #include "read/words/numbers.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/text.hpp"
 
 #include <charconv>
 #include <iterator>

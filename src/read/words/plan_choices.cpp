@@ -1,9 +1,9 @@
 #include "read/words/plan_choices.hpp"
 
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/read/plan_words.hpp"
-#include "llmcalc/read/vocabulary.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "quantity/lists.hpp"
+#include "read/plan_words.hpp"
+#include "read/vocabulary.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // The terms that a search chooses.
 #pragma once
 
-#include "llmcalc/spec/run_choices.hpp"
+#include "spec/run_choices.hpp"
 
 #include <span>
 #include <string_view>

@@ -1,8 +1,8 @@
 #include "read/words/plan_lists.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 #include "read/words/plan_choices.hpp"
 #include "read/words/terms.hpp"
 

@@ -1,7 +1,7 @@
 // Words of a plan that hold several values: "1,2,4".
 #pragma once
 
-#include "llmcalc/read/given.hpp"
+#include "read/given.hpp"
 
 #include <vector>
 

@@ -1,8 +1,8 @@
-#include "llmcalc/read/resolve.hpp"
+#include "read/resolve.hpp"
 
-#include "llmcalc/read/vocabulary.hpp"
-#include "llmcalc/spec/names.hpp"
+#include "read/vocabulary.hpp"
 #include "read/words/draft_steps.hpp"
+#include "spec/names.hpp"
 
 #include <utility>
 

@@ -1,14 +1,14 @@
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/text.hpp"
-#include "llmcalc/read/resolve.hpp"
-#include "llmcalc/spec/draft_model.hpp"
-#include "llmcalc/spec/layout_rules.hpp"
-#include "llmcalc/spec/names.hpp"
-#include "llmcalc/spec/node.hpp"
+#include "quantity/text.hpp"
+#include "read/resolve.hpp"
 #include "read/words/draft_steps.hpp"
 #include "read/words/serving_checks.hpp"
 #include "read/words/terms.hpp"
+#include "spec/draft_model.hpp"
+#include "spec/layout_rules.hpp"
+#include "spec/names.hpp"
+#include "spec/node.hpp"
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 #include "read/words/serving_checks.hpp"
 
-#include "llmcalc/spec/draft_model.hpp"
-#include "llmcalc/spec/names.hpp"
+#include "spec/draft_model.hpp"
+#include "spec/names.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "llmcalc/read/synonyms.hpp"
+#include "read/synonyms.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,9 +1,9 @@
 #include "read/words/terms.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/suggest.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/suggest.hpp"
+#include "quantity/text.hpp"
 
 namespace llmcalc::read {
 

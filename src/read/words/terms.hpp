@@ -3,13 +3,13 @@
 //   term<Word<spec::Mlp>, InShape<&spec::Shape::mlp>>("mlp", Group::model, "...")
 #pragma once
 
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/parse.hpp"
-#include "llmcalc/quantity/text.hpp"
-#include "llmcalc/read/vocabulary.hpp"
-#include "llmcalc/spec/names.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/parse.hpp"
+#include "quantity/text.hpp"
+#include "read/vocabulary.hpp"
 #include "read/words/numbers.hpp"
+#include "spec/names.hpp"
 
 #include <algorithm>
 #include <array>

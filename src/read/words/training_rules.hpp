@@ -1,8 +1,8 @@
 // What follows from a framework, a method or an optimizer by its name.
 #pragma once
 
-#include "llmcalc/frameworks/table.hpp"
-#include "llmcalc/spec/traits.hpp"
+#include "frameworks/table.hpp"
+#include "spec/traits.hpp"
 
 #include <cstdint>
 #include <optional>

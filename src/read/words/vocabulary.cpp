@@ -1,6 +1,6 @@
-#include "llmcalc/read/vocabulary.hpp"
+#include "read/vocabulary.hpp"
 
-#include "llmcalc/quantity/lists.hpp"
+#include "quantity/lists.hpp"
 #include "read/words/terms.hpp"
 
 namespace llmcalc::read {

@@ -1,6 +1,6 @@
 // The terms that are not properties of a run but of the answer asked for.
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/text.hpp"
 #include "read/words/terms.hpp"
 
 namespace llmcalc::read {

@@ -1,7 +1,7 @@
 // The terms that say how a run is operated: failures, checkpoints, electricity.
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/suggest.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/suggest.hpp"
+#include "quantity/text.hpp"
 #include "read/words/terms.hpp"
 
 #include <cmath>

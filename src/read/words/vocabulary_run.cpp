@@ -1,7 +1,7 @@
 // The terms that describe how a run trains.
-#include "llmcalc/frameworks/table.hpp"
+#include "frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
+#include "quantity/lists.hpp"
 #include "read/words/software.hpp"
 #include "read/words/terms.hpp"
 

@@ -1,10 +1,10 @@
-#include "llmcalc/read/words.hpp"
+#include "read/words.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "llmcalc/quantity/lists.hpp"
-#include "llmcalc/quantity/parse.hpp"
-#include "llmcalc/quantity/suggest.hpp"
-#include "llmcalc/quantity/text.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/parse.hpp"
+#include "quantity/suggest.hpp"
+#include "quantity/text.hpp"
 #include "read/words/network_rate.hpp"
 #include "read/words/terms.hpp"
 

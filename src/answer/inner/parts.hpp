@@ -1,0 +1,80 @@
+// The parts of an estimate, one function each; estimate() is their table of contents.
+#pragma once
+
+#include "answer/levels.hpp"
+#include "answer/run_length.hpp"
+#include "llmcalc/answer/estimate.hpp"
+#include "memory/step_walk.hpp"
+#include "program/build.hpp"
+#include "program/count.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace llmcalc::answer {
+
+/// The walks over one program, done once and read by every part.
+struct Walks {
+  frameworks::Profile profile;
+  program::Program program;
+  program::Size size;
+  program::Work work;
+  memory::StepMemory memory;  ///< of the stage that the question is about
+  std::vector<memory::BlockPeak> timeline;
+  std::vector<memory::StagePeak> stages;  ///< the peak of each pipeline stage
+  quantity::Bytes host;                   ///< what the ranks of one machine have in its memory together
+  Levels levels;
+};
+
+Walks walk(const spec::Question& question);
+
+/// What an evaluation between two steps has at its highest moment, beside what rests there.
+void add_evaluation(const spec::Question& question, memory::StepMemory& memory);
+
+/// What is there while a checkpoint is written between two steps, where somebody asks.
+void add_checkpoint(const program::Program& program, const spec::Question& question, memory::StepMemory& memory);
+
+/// What was there for a moment when the model was made, in blocks that the allocator keeps.
+/// \param of_element  bytes for an element of a matrix that is quantized where it will be trained
+void add_loading(const program::Program& program, std::int64_t of_element, memory::StepMemory& memory);
+
+/// What this rank has in the memory of its machine, as labelled lines.
+std::vector<LedgerLine> host_ledger(const spec::Question& question, const Walks& walks);
+
+MemoryAnswer memory_answer(const spec::Question& question, const Walks& walks);
+
+TimeAnswer time_answer(const spec::Question& question, const Walks& walks);
+
+/// What the engine of an online algorithm holds of the model: its weights in 16 bits.
+quantity::Bytes engine_weights(std::int64_t parameters);
+
+/// Of one optimizer step over all data-parallel ranks.
+double step_tokens(const spec::Question& question);
+
+/// The time of a step and what follows from it: by the given MFU, or by the program.
+/// \pre an accelerator is named; flops and peak are filled
+void clock_step(const spec::Question& question, const Walks& walks, TimeAnswer& answer);
+
+/// From the steps to the wall: goodput, time, money, energy.
+/// \pre the accelerator, `answer.step` and `answer.useful` are known
+void operate(const spec::Question& question, const Walks& walks, TimeAnswer& answer);
+
+/// Checkpoints are made between steps, of which all together take `useful`.
+Goodput goodput(const spec::Question& question, const program::Program& program, quantity::Seconds step,
+                quantity::Seconds useful);
+
+Verdict verdict(const spec::Question& question, const trust::Need& need);
+
+/// What is alive at the peak as labelled lines that sum to the device total.
+std::vector<LedgerLine> ledger(const spec::Question& question, const Walks& walks, const MemoryAnswer& memory);
+
+/// Why the peak is where it is.
+Explanation explain_peak(const Walks& walks);
+
+/// What the model of this run leaves out.
+std::vector<std::string> notes(const spec::Question& question, const Walks& walks);
+
+/// What the person should look at.
+std::vector<std::string> warnings(const spec::Question& question, const Estimate& estimate);
+
+}  // namespace llmcalc::answer

@@ -1,0 +1,16 @@
+// From words to everything that is said about one run: what the command line and the library share.
+#pragma once
+
+#include "llmcalc/llmcalc.hpp"
+#include "read/resolve.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace llmcalc::api {
+
+/// \throws quantity::BadInput naming the place of what is wrong or missing
+Answer fit(const std::vector<read::Given>& words, const std::optional<read::ConfigText>& config,
+           const read::Catalogue& catalogue, const read::Values& values = {});
+
+}  // namespace llmcalc::api

@@ -1,0 +1,95 @@
+// The one table of frameworks: what people call each, whose states it keeps, what it allocates, what it does unasked,
+// what it can do at all, and which measured runs stand behind its estimates. Everybody who asks what kind of framework
+// one is asks here.
+#pragma once
+
+#include "frameworks/abilities.hpp"
+#include "frameworks/defaults.hpp"
+#include "frameworks/list.hpp"
+#include "frameworks/profile.hpp"
+#include "llmcalc/spec/layout.hpp"
+#include "llmcalc/spec/training.hpp"
+#include "spec/named.hpp"
+
+#include <span>
+#include <string_view>
+
+namespace llmcalc::frameworks {
+
+struct Run;
+
+/// Who keeps which copies of weights, gradients and moments.
+enum class StateRecipe {
+  textbook,
+  torch,      ///< states follow the parameter's type: torch/optim/adamw.py, zeros_like(p); mixed is torch.autocast
+  megatron,   ///< 16-bit weights, fp32 master and fp32 main gradients: Megatron-LM, dist_optimizer.md
+  deepspeed,  ///< 2 + 2 + 4 + 8: ZeRO, arXiv:1910.02054 section 3.1; llm.c has the same (train_gpt2.cu)
+};
+
+/// Whose loop takes the steps, where others share it.
+enum class TrainingEngine {
+  own,
+  trainer,        ///< transformers' Trainer, or one that is derived from it
+  deepspeed,      ///< DeepSpeed's engine, which shards the states
+  megatron_core,  ///< Megatron-LM's training loop and optimizer
+};
+
+/// The measured runs from which an error bar of memory is taken.
+enum class MemoryRuns { huggingface, megatron, other_torch, textbook };
+/// The same of time.
+enum class TimeRuns { megatron, torch, few };
+
+/// What a search tries where nobody says.
+struct Space {
+  List<spec::Sharding> shardings;  ///< weakest first
+  List<spec::Schedule> schedules;
+  List<spec::Offload> offloads;
+  bool splits_models = true;  ///< by tensor, pipeline, context or expert parallelism
+};
+
+struct FrameworkRow {
+  spec::Framework framework;
+  List<std::string_view, 4> words;  ///< the first is the canonical one
+  std::string_view title;           ///< for sentences: "Megatron-LM"
+  StateRecipe states;
+  TrainingEngine engine;
+  Profile (*profile)(const Run& run);
+  Space space;
+  Abilities abilities;
+  std::span<const Default> defaults;  ///< of two for one term the first that holds counts
+  HalfPrecision half;
+  bool cuts_experts_as_layers = false;  ///< experts are tensor-parallel as all else is where nobody says
+  bool adapters_are_prompts = false;    ///< the adapters of its users are learned prompts, not bottlenecks
+  bool tunes_checkpoints = false;       ///< who names a model there starts from its published weights
+  bool widens_gradients = false;        ///< bf16 gradients add up in fp32 up to stage 1 of ZeRO
+  bool asks_for_batch = false;          ///< its user has to say how many sequences a step has
+  MemoryRuns memory_runs;
+  TimeRuns time_runs;
+  std::string_view measured;  ///< whose runs of this very framework stand behind its estimates; empty: none do
+};
+
+const FrameworkRow& row_of(spec::Framework framework);
+
+/// Whether a run makes a model from scratch, as opposed to tuning one that is published.
+bool pretrains(const spec::Question& question);
+
+/// The type in which gradients accumulate where nobody says.
+formats::Dtype gradients_of(const spec::Training& training, spec::Sharding sharding);
+
+/// Whether the run is DeepSpeed's: transformers' trainers have no ZeRO of their own.
+bool hands_to_deepspeed(const spec::Training& training, spec::Sharding sharding);
+
+/// The types of a run in 16 bits where DeepSpeed runs it; those of the training otherwise.
+spec::Precision precision_under(const spec::Training& training, spec::Sharding sharding);
+
+/// All rows, in the order of the enumeration.
+std::span<const FrameworkRow* const> rows();
+
+}  // namespace llmcalc::frameworks
+
+namespace llmcalc::spec {
+
+template <>
+std::span<const Named<Framework>> vocabulary<Framework>();
+
+}  // namespace llmcalc::spec

@@ -1,0 +1,28 @@
+// The blocks of a program: embedding, one per kind of layer, head with loss.
+#pragma once
+
+#include "layers/block.hpp"
+#include "layers/context.hpp"
+
+namespace llmcalc::layers {
+
+/// The matrix from hidden state to vocabulary.
+inline constexpr std::string_view output_head = "output head";
+
+/// The weight beside the layers that brings an assumed shape to its stated size.
+inline constexpr std::string_view remainder_name = "remainder of the stated size";
+
+void embedding_block(const Context& context, Block& block);
+void layer_block(const Context& context, const spec::LayerKind& kind, bool input_needs_gradient, Block& block);
+void head_block(const Context& context, bool input_needs_gradient, Block& block);
+
+/// The head of a reward or value model: one number a position, and its loss where the model is trained.
+void score_block(const Context& context, Block& block);
+
+/// True if PyTorch has no fused kernel for the attention of such a layer, which keeps its scores although nobody asked.
+bool lacks_kernel(const Context& context, const spec::LayerKind& kind);
+
+/// What stands between the stacks of an encoder-decoder: the encoder's final norm and the decoder's token embedding.
+void bridge_block(const Context& context, Block& block);
+
+}  // namespace llmcalc::layers

@@ -1,0 +1,55 @@
+// What every block builder knows of the run: local sizes and choices, computed once a program.
+#pragma once
+
+#include "frameworks/profile.hpp"
+#include "llmcalc/spec/question.hpp"
+
+#include <cstdint>
+
+namespace llmcalc::layers {
+
+struct Context {
+  const spec::Model& model;
+  const spec::Training& training;
+  frameworks::Profile profile;
+
+  std::int64_t batch;           ///< samples in a micro-batch
+  std::int64_t prompt;          ///< learned positions in front of each sample (prompt tuning)
+  std::int64_t prefix;          ///< learned keys and values in front of each sample's own (prefix tuning)
+  std::int64_t seq;             ///< positions of a sample on this rank
+  std::int64_t attended;        ///< positions that a query may see: the whole sample, wherever its parts are
+  bool pads;                    ///< samples of a micro-batch are of several lengths
+  std::int64_t tokens;          ///< batch * seq
+  std::int64_t width;           ///< bytes of an activation element
+  bool lacks_flash;             ///< PyTorch has no FlashAttention for heads in 32 bits and accelerators before Ampere
+  std::int64_t tp;              ///< ranks over which matrices are cut
+  std::int64_t sp;              ///< ranks over which the positions between cut matrices are spread: tp or 1
+  std::int64_t cp;              ///< ranks over which the positions of a sample are spread
+  bool spreads_heads;           ///< in attention those ranks have all positions of some heads instead
+  std::int64_t ep;              ///< ranks over which experts are spread
+  bool fuses_experts;           ///< a rank's experts are one kernel, biases and all
+  bool node_dispatch;           ///< of a token's copies for several experts one is sent to a node
+  std::int64_t etp;             ///< ranks over which one expert's matrices are cut
+  std::int64_t stages;          ///< pipeline ranks
+  bool shares_table;            ///< the output head is the token table
+  bool autocast;                ///< weights rest in fp32, products run in 16 bits
+  bool differentiates;          ///< a backward pass follows
+  bool selects_operations;      ///< recompute spares attention and every second matrix product
+  bool trains_base;             ///< the model's own weights receive gradients
+  formats::Dtype matrix_type;   ///< in which the matrices of the layers rest
+  formats::Dtype other_type;    ///< in which norms, biases, tables, router and head rest
+  bool narrow_products;         ///< of 8- and 4-bit floats
+  bool dequantizes;             ///< each product makes a 16-bit copy of its matrix first
+  std::int64_t adapter_rank;    ///< 0: no adapters
+  formats::Dtype adapter_type;  ///< in which adapters rest
+
+  Context(const spec::Question& question, const frameworks::Profile& chosen);
+
+  const spec::Shape& shape() const { return model.shape; }
+  std::int64_t row_copies() const { return node_dispatch ? model.shape.moe.top_k : 1; }
+  double dropout() const { return model.shape.dropout; }
+  /// Layers run as the family's class in transformers is written, and it is written so.
+  bool writes(bool spec::Writing::*way) const { return profile.kernels.transformers_modules && shape().writing.*way; }
+};
+
+}  // namespace llmcalc::layers

@@ -1,0 +1,99 @@
+// The ways a layer mixes positions. Each takes the normalised hidden state and returns the projected result.
+#pragma once
+
+#include "layers/inner/builder.hpp"
+
+namespace llmcalc::layers {
+
+/// Multi-head, grouped-query and multi-query attention.
+/// \param x       normalised hidden state, source of the queries
+/// \param memory  source of keys and values: x itself, or the encoder's output in cross-attention
+Value grouped_attention(BlockBuilder& b, const spec::GroupedAttention& attention, const Value& x, const Value& memory);
+
+/// What the towers of a model hand over to layers that attend to it: like an encoder's output one tensor for all
+/// layers, which is counted where it is made, so that a layer only refers to it.
+Value tower_output(BlockBuilder& b);
+
+/// Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434 §2.1).
+Value latent_attention(BlockBuilder& b, const spec::LatentAttention& attention, const Value& x);
+
+/// Of one sequence on a rank, in elements.
+struct KeptState {
+  std::int64_t matrices = 0;  ///< of a recurrence
+  std::int64_t inputs = 0;    ///< that its convolution still needs
+};
+
+/// Generation keeps the matrices of a recurrence in fp32 and the last inputs of its convolution in place of keys and
+/// values (transformers cache_utils.py, LinearAttentionLayer). In training nothing is kept.
+void keep_state(BlockBuilder& b, const KeptState& kept);
+
+/// The indexer of latent attention (DeepSeek-V3.2-Exp): which positions it attends to. \param q_latent  normed
+void choose_positions(BlockBuilder& b, const spec::LatentAttention& attention, const Value& x, const Value& q_latent);
+
+/// Gated DeltaNet (Yang et al. 2024, arXiv:2412.06464), as Qwen3-Next places it.
+Value gated_delta_net(BlockBuilder& b, const spec::GatedDeltaNet& net, const Value& x);
+
+/// What stands for an MLP behind RWKV's recurrence: each position mixed with the one before it, and a gate on what it
+/// gives.
+Value channel_mix(BlockBuilder& b, std::int64_t width, const Value& x);
+
+/// Mamba, Mamba-2, RG-LRU, and a gated convolution alone.
+Value state_space(BlockBuilder& b, const spec::StateShape& state, const Value& x);
+
+/// In generation a copy of `x` for all positions so far, which the layer keeps; `x` itself in training.
+Value cached(BlockBuilder& b, const Value& x, std::string_view name);
+
+/// What attention works on: some heads of some positions.
+struct Heads {
+  Value q, k, v;
+};
+
+/// The core that both softmax forms share: queries, keys and values of `heads` heads in, their mix out.
+struct CoreAttention {
+  std::int64_t heads = 0;
+  std::int64_t qk_dim = 0;
+  std::int64_t v_dim = 0;
+  std::int64_t window = 0;
+  bool causal = true;
+  bool sinks = false;          ///< one learned score a head beside those of the positions
+  std::int64_t keys = 0;       ///< positions of a sample that a query may see, where they are not its own sequence's
+  std::int64_t block = 0;      ///< positions that attend to themselves and as many on either side; 0: no blocks
+  bool grouped = false;        ///< keys and values are handed over for several query heads at once
+  bool masked = false;         ///< a mask stands beside the heads, which the kernel reads and does not skip by
+  bool in_fp32 = false;        ///< PyTorch writes it out, having no kernel; set by core_attention()
+  std::int64_t positions = 0;  ///< of a sample, that these heads have queries of; set by core_attention()
+};
+Value core_attention(BlockBuilder& b, CoreAttention core, const Heads& local);
+
+/// Of FlashAttention's kernels (pytorch aten/src/ATen/native/transformers/cuda/sdp_utils.cpp,
+/// check_head_dim_size_flash).
+inline constexpr std::int64_t widest_flash_head = 256;
+
+/// True if PyTorch has no FlashAttention for these heads: they are too wide or in 32 bits, or the accelerator is too
+/// old (pytorch aten/src/ATen/native/transformers/cuda/sdp_utils.cpp, use_flash_attention).
+bool lacks_flash(const Context& context, const CoreAttention& core);
+
+/// True if PyTorch writes attention out, in fp32: of its fused kernels FlashAttention's alone takes grouped heads,
+/// which transformers hands over whatever the accelerator and the type (sdp_utils.cpp, can_use_mem_efficient_attention;
+/// transformers issue 48633).
+bool falls_back_to_math(const Context& context, const CoreAttention& core);
+
+/// PyTorch's kernels are told by a mask what is neither causal nor everything: of windows and chunks that are no longer
+/// than the sample, of samples of several lengths (transformers masking_utils.py, _ignore_causal_mask_sdpa), and of
+/// tokens of an image, which see each other (modeling_molmo2.py, Molmo2Model.forward; modeling_gemma3.py,
+/// create_masks_for_vision_model). What attends to a tower has a mask that its class makes.
+bool reads_mask(const Context& context, const CoreAttention& core);
+
+/// The same twice, over either half of the values.
+Value differential_attention(BlockBuilder& b, const CoreAttention& core, const Heads& heads);
+
+/// A norm without a weight over each head.
+Value unweighted_heads(BlockBuilder& b, const Value& x, std::int64_t head_dim, std::string_view name);
+
+/// True if one kernel does it, without scores in memory.
+bool fuses_attention(const Context& context);
+
+/// True if that kernel takes parts of larger tensors and expanded heads as they are; batched products copy them.
+bool reads_views(const Context& context);
+
+}  // namespace llmcalc::layers

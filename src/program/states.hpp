@@ -1,0 +1,42 @@
+// What training keeps for each parameter between steps: weights, master copy, gradients, optimizer states.
+#pragma once
+
+#include "llmcalc/spec/training.hpp"
+#include "program/allocator.hpp"
+#include "program/optimizer_states.hpp"
+#include "program/program.hpp"
+#include "program/sharding.hpp"
+
+#include <cstdint>
+
+namespace llmcalc::program {
+
+struct States {
+  quantity::Bytes weights;         ///< of the model, with the narrow copies that products keep of them
+  quantity::Bytes adapters;        ///< trained tensors beside the model
+  quantity::Bytes master;          ///< fp32 copies of narrower weights, or the 16 bits that bf16 weights lack of them
+  quantity::Bytes gradients;       ///< of all trained weights, whether persistent or made in the backward pass
+  quantity::Bytes wide_gradients;  ///< of these, fp32 copies that the optimizer keeps of narrower ones
+  quantity::Bytes optimizer;
+  quantity::Bytes paged;               ///< optimizer states in managed memory: no need of the accelerator that fills up
+  quantity::Bytes moment_temporaries;  ///< one tensor in the moments' type per trained parameter
+  quantity::Bytes gradient_copies;     ///< fp32 copies of narrower gradients, for optimizers that make them in the step
+  quantity::Bytes update_scratch;      ///< of the tensor whose update takes most; a sum of states keeps the largest
+  AllocatorSlack slack;                ///< beyond weights, adapters and master weights, if each tensor is by itself
+  AllocatorSlack moment_slack;         ///< and beyond the optimizer's states
+
+  States& operator+=(const States& other) { return add(other, 1); }
+  /// The states of `count` equal blocks.
+  States& add(const States& other, std::int64_t count);
+};
+
+/// A weight of several experts is so many tensors on its rank.
+std::int64_t tensors_of(const layers::Weight& weight);
+
+/// The states of one weight on its rank. A weight whose storage is another block's has none.
+States weight_states(const layers::Weight& weight, const spec::Training& training, const StateSharding& sharding);
+
+/// The states of all weights of a block, and what the allocator's blocks hold beyond them.
+States block_states(const layers::Block& block, const spec::Training& training, const StateSharding& sharding);
+
+}  // namespace llmcalc::program

@@ -1,0 +1,76 @@
+// What the headers of weight files say: GGUF and safetensors, of which nothing but the beginning is looked at.
+#pragma once
+
+#include "read/given.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmcalc::read {
+
+/// At least `count` bytes of a file from an offset on, which stay until the next are asked for.
+using FilePart = std::function<std::string_view(std::uint64_t from, std::uint64_t count)>;
+
+/// The beginning of a file. Where it does not reach, the rest is asked for; without it a reader says how much it needs.
+struct FileHead {
+  std::string_view bytes;
+  std::uint64_t size = 0;  ///< of the whole file
+  FilePart further = {};
+};
+
+/// The tensors of one type.
+struct StoredType {
+  std::string name;  ///< "BF16", "Q4_K"
+  std::uint64_t tensors = 0;
+  std::uint64_t bytes = 0;
+
+  friend bool operator==(const StoredType&, const StoredType&) = default;
+};
+
+struct Checkpoint {
+  std::string kind;  ///< "GGUF v3", "safetensors"
+  std::uint64_t tensors = 0;
+  std::uint64_t bytes = 0;       ///< of all tensors
+  std::uint64_t parameters = 0;  ///< their elements, packed ones unpacked, without scales and zero points
+  bool counts_all = true;        ///< false where a tensor's type or packing is not known
+  std::vector<StoredType> types;
+  std::string quantization;          ///< word of --quant, where the file says one
+  std::optional<ConfigText> config;  ///< the shape, as the config.json of its family would say it
+  std::vector<Given> words;          ///< the shape of a family that nobody knows, dimension by dimension
+  std::vector<std::string> notes;
+  std::uint64_t shards = 1;  ///< files that the whole is split into
+};
+
+/// Either the checkpoint, or how many bytes of the file must be at hand to read on.
+struct CheckpointRead {
+  std::optional<Checkpoint> checkpoint;
+  std::uint64_t needs = 0;
+};
+
+bool is_gguf(std::string_view head);
+/// \throws quantity::BadInput at "PLACE:byte N" for what no GGUF holds, and by name for a file that is no model
+CheckpointRead read_gguf(const FileHead& file, std::string_view place);
+
+/// True for eight bytes of length and a brace, with a length that the file has room for.
+bool is_safetensors(const FileHead& file);
+CheckpointRead read_safetensors(const FileHead& file, std::string_view place);
+
+/// The files that model.safetensors.index.json names, each once, and the size of all tensors that it states.
+struct ShardIndex {
+  std::vector<std::string> files;
+  std::uint64_t tensors = 0;
+  std::optional<std::uint64_t> total_size;
+};
+ShardIndex read_shard_index(std::string_view json, std::string_view place);
+
+/// Shards of one checkpoint, counted together; the first says what the model is.
+Checkpoint join(std::vector<Checkpoint> shards);
+
+/// The size that a Git LFS pointer stands for; empty where the text is none.
+std::optional<std::uint64_t> lfs_pointer_size(std::string_view text);
+
+}  // namespace llmcalc::read

@@ -1,0 +1,151 @@
+// Models and accelerators by name: the embedded presets and those of the user's directory.
+#pragma once
+
+#include "llmcalc/formats/quant.hpp"
+#include "llmcalc/spec/accelerator.hpp"
+#include "llmcalc/spec/shape.hpp"
+#include "spec/image.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmcalc::spec {
+enum class Framework;
+}
+
+namespace llmcalc::read {
+
+struct OwnRuns;
+
+/// What is published about a model's size, and how far our count agrees with it.
+struct PublishedSize {
+  std::optional<std::int64_t> exact;    ///< the integer that the computed count must equal
+  std::optional<std::int64_t> counted;  ///< where no integer is published: what the shape amounts to
+  std::optional<std::int64_t> active;   ///< parameters that one token passes through, where they are fewer
+  std::string text;                     ///< the rounded number where no integer is published: "175B"
+  std::string active_text;              ///< the active parameters as published: "17B"
+  std::string check;                    ///< "exact", "matches rounded 125M", or the known cause of the difference
+  std::string source;
+  std::vector<std::string> evidence;  ///< files and tables that hold the integer
+};
+
+/// What a published checkpoint holds beside the text model, in elements.
+struct CheckpointSize {
+  std::optional<std::int64_t> total;
+  std::optional<std::int64_t> vision_and_projector;
+  std::optional<std::int64_t> mtp_unique;       ///< multi-token-prediction layers without shared tables
+  std::optional<std::int64_t> mtp_with_copies;  ///< the same with their copies of embedding and head
+  std::optional<std::int64_t> fp8_scales;
+};
+
+/// How the published weights were trained.
+struct TrainingRecord {
+  std::optional<double> tokens;
+  std::string source;
+  std::string hardware;
+  std::optional<double> gpu_hours;
+  std::string gpu_hours_source;
+  std::string verification;  ///< whether somebody read the number at its source
+};
+
+/// Where the shape comes from.
+struct ShapeSources {
+  std::vector<std::string> read;         ///< files it was read from
+  std::vector<std::string> cited;        ///< files said to hold it
+  std::vector<std::string> disagreeing;  ///< values that another file gives
+};
+
+struct ModelPreset {
+  std::string id;
+  std::vector<std::string> aliases;
+  std::string hf_id;
+  std::string family;
+  std::string license;
+  spec::Shape shape;
+  std::string config;                   ///< its public config.json, where that describes the shape; else empty
+  std::vector<spec::ImageRule> images;  ///< of each tower that it describes
+  std::optional<formats::Quant> quant;  ///< of the published weights, where they are not in 16 bits
+  PublishedSize published;
+  CheckpointSize checkpoint;
+  TrainingRecord training;
+  ShapeSources sources;
+  std::string notes;
+  std::string base;  ///< the preset it was derived from, if any
+  std::string file;  ///< the preset file that defines it: "presets/models/llama.json" or a user's path
+
+  /// Whether that is one of its names; otherwise it was found by a name that is spelled like one.
+  bool is_called(std::string_view name) const;
+};
+
+struct AcceleratorPreset {
+  std::vector<std::string> aliases;
+  spec::Accelerator accelerator;
+  std::string base;  ///< the preset it was derived from, if any
+  std::string file;
+  std::string rates;        ///< the entry of presets/rates that it names; empty: found by what the entries stand for
+  std::string rates_place;  ///< where it does
+};
+
+/// What was measured of one accelerator, and for which others that stands: all whose architecture begins so, of those
+/// only the ones that meet the other conditions; none where there is no architecture.
+struct RatesPreset {
+  spec::Rates rates = {};
+  std::string arch = {};
+  std::string name = {};              ///< with which the part's name begins
+  double bf16_over_fp32_below = 0.0;  ///< dense bf16 peak over that of the vector units in fp32; 0: any
+  quantity::Bandwidth bandwidth_from = {};
+  std::string base = {};
+};
+
+/// A preset file of the user, already read: the catalogue itself does no I/O.
+struct PresetFile {
+  std::string path;
+  std::string text;
+};
+
+/// Finds presets by id, alias or Hugging Face id, without regard to case, and by other spellings of those that only one
+/// preset can mean (presets/README.md). User files add and override.
+/// An accelerator comes with the rates that were measured of it or of a relative.
+/// Entries are parsed when they are asked for: a look-up costs one small JSON object, not the catalogue.
+class Catalogue {
+ public:
+  Catalogue() = default;
+  /// \throws quantity::BadInput with file and JSON pointer when a user file is malformed
+  Catalogue(const std::vector<PresetFile>& model_files, const std::vector<PresetFile>& accelerator_files,
+            std::vector<PresetFile> family_files = {}, const std::vector<PresetFile>& rates_files = {});
+
+  /// \throws quantity::BadInput at `place` with the nearest names when there is no such preset
+  ModelPreset model(std::string_view name, std::string_view place) const;
+  AcceleratorPreset accelerator(std::string_view name, std::string_view place) const;
+
+  /// The same of an accelerator that was put together by hand.
+  void add_rates(spec::Accelerator& gpu) const;
+
+  std::vector<ModelPreset> models() const;              ///< all, in the order of the files
+  std::vector<AcceleratorPreset> accelerators() const;  ///< all, in the order of the files
+  /// Ids of those of one make on stacked memory (HBM) with more of it, the smallest first: none of what ships is parsed
+  /// for that.
+  std::vector<std::string_view> on_stacks(std::string_view vendor, quantity::Bytes above) const;
+  /// A user's descriptions of families, which are parsed when a config.json is read.
+  const std::vector<PresetFile>& families() const { return user_families_; }
+
+  /// Estimates of the frameworks of these runs go by them from now on.
+  void calibrate(std::vector<OwnRuns> runs);
+  const OwnRuns* own_runs(spec::Framework framework) const;  ///< nullptr: none are known
+
+ private:
+  AcceleratorPreset rated(AcceleratorPreset preset) const;
+  std::vector<AcceleratorPreset> rated(std::vector<AcceleratorPreset> presets) const;
+
+  std::vector<ModelPreset> user_models_;
+  std::vector<AcceleratorPreset> user_accelerators_;
+  std::vector<PresetFile> user_families_;
+  std::vector<RatesPreset> user_rates_;
+  std::shared_ptr<const std::vector<OwnRuns>> own_runs_;
+};
+
+}  // namespace llmcalc::read

@@ -1,0 +1,41 @@
+// From the words that were given to the effective question, with the origin of every value.
+#pragma once
+
+#include "llmcalc/spec/question.hpp"
+#include "read/config.hpp"
+#include "read/given.hpp"
+#include "read/presets.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace llmcalc::read {
+
+/// What a program has as a value, where a person would name a preset or a file.
+struct Values {
+  std::optional<spec::Shape> shape;
+  std::optional<spec::Accelerator> gpu;
+};
+
+/// The words with which a typed question says what it says: one for each member that was not left as constructed, but
+/// for the shape and the accelerator, which are values.
+std::vector<Given> words_of(const spec::Question& question);
+
+struct Resolved {
+  spec::Question question;
+  std::vector<Echo> echo;                ///< every term of the vocabulary that applies, in its order
+  std::vector<std::string> assumptions;  ///< what nobody said and the answer depends on
+};
+
+/// Order of precedence: given words, config.json, preset, the framework's defaults, assumed shape of --params.
+/// Shorthands (params, dtype, zero, gpu with a count) are expanded here.
+/// \throws quantity::BadInput naming the place of what is wrong or missing
+Resolved resolve(const std::vector<Given>& given, const std::optional<ConfigText>& config, const Catalogue& catalogue,
+                 const Values& values = {});
+
+/// The same of a server: model, engine, load, layout and accelerator. Layout::dp are copies of the whole deployment.
+Resolved resolve_serving(const std::vector<Given>& given, const std::optional<ConfigText>& config,
+                         const Catalogue& catalogue, const Values& values = {});
+
+}  // namespace llmcalc::read

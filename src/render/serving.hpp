@@ -1,0 +1,34 @@
+// The answer of `serve` in every form.
+#pragma once
+
+#include "llmcalc/render/report.hpp"
+#include "search/server_plan.hpp"
+#include "serving/advice.hpp"
+#include "serving/answer.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace llmcalc::render {
+
+/// Everything a renderer may print about one server.
+struct ServingReport {
+  std::vector<EchoLine> question;
+  serving::ServingAnswer answer;
+  std::vector<serving::Candidate> advice;    ///< changes that make it fit, or fit more
+  std::vector<serving::Candidate> found;     ///< what --find compared, the chosen one marked by `carries`
+  std::vector<serving::CardAnswer> cards;    ///< where no accelerator was named
+  std::vector<serving::CapacityCell> table;  ///< of --table
+  std::optional<search::ServerPlans> plans;  ///< of --find layout
+  std::string launch;                        ///< the command that starts this server
+  std::vector<std::string> assumptions;
+  std::string version;  ///< of the tool; JSON names it
+};
+
+std::string to_text(const ServingReport& report, const TextStyle& style);
+
+/// One JSON object; schema in docs/llmcalc.schema.json.
+std::string to_json(const ServingReport& report);
+
+}  // namespace llmcalc::render

@@ -1,0 +1,73 @@
+// Sets of changes with which a run fits, the smallest set and the gentlest forms first.
+#pragma once
+
+#include "search/advice.hpp"
+#include "search/inner/changes.hpp"
+#include "search/probe.hpp"
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace llmcalc::search {
+
+/// A set of changes with which a run fits, and the run that its words ask for.
+struct Solution : Advice {
+  spec::Question question;
+};
+
+/// Which forms of the changes of a set are tried, where there are more than two of them.
+enum class Forms {
+  strongest,  ///< of all but the last the strongest, and gentler ones where those are enough
+  every       ///< of those as well of which more may need more
+};
+
+class Combinations {
+ public:
+  /// \param takes_tight  whether a fit inside the error bar is a gain
+  Combinations(const spec::Question& question, Larger larger, const Restate& restate, bool takes_tight, Probe& probe)
+      : start_{question, {}, {}, {}}, larger_(larger), restate_(restate), takes_tight_(takes_tight), probe_(probe) {}
+
+  /// The smallest set that fits of those in which the change at `last` is the dearest, at most four together, and
+  /// before it the smallest that is tight, if that is another. Every set is verified by a walk of the run as it is
+  /// asked for.
+  std::vector<Solution> with_last(std::size_t last, Forms forms);
+
+ private:
+  using Set = std::vector<const Change*>;
+  static constexpr std::size_t most_together = 4;
+  static constexpr std::size_t all_forms_up_to = 2;  ///< changes: more of them have too many forms to walk
+
+  /// The verdict on a run where it is enough to advise it, with what the run needs.
+  struct Enough {
+    quantity::Bytes needed;
+    trust::VerdictKind verdict;
+  };
+  std::optional<Enough> enough(const spec::Question& question);
+  const Changed* apply(const Changed& run, const Change& change, std::size_t step, std::size_t depth);
+  std::optional<Solution> verify(const Changed& run);
+  std::optional<Solution> first_form(const Changed& run, const Change& last, std::size_t depth);
+  std::optional<Solution> strong_forms(const Changed& run, const Set& set, std::size_t at = 0);
+  std::optional<Solution> relaxed(const Set& set, std::size_t at, const Changed& run, trust::VerdictKind verdict);
+  std::optional<Solution> of(const Changed& start, const Set& set);
+  std::optional<Solution> of(const Set& set);
+  bool is_known(const Set& set) const;
+  bool has_other_forms(const Set& set) const;
+  bool take(const Set& set);
+  bool extend(Set& set, std::size_t below, std::size_t missing, const Change& last);
+
+  Changed start_;
+  std::array<Changed, most_together> made_;  ///< the run after each change of the set that is tried
+  Larger larger_;
+  const Restate& restate_;
+  bool takes_tight_;
+  Probe& probe_;
+  Forms forms_ = Forms::strongest;
+  std::span<const Change> changes_ = all_changes();
+  std::vector<Set> found_;  ///< what fits, of all that was handed out
+  std::vector<Solution> told_;
+};
+
+}  // namespace llmcalc::search

@@ -1,0 +1,35 @@
+// The search for how to serve a model on given accelerators: every layout, engine and format of the weights.
+#pragma once
+
+#include "llmcalc/spec/question.hpp"
+#include "serving/speed.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace llmcalc::search {
+
+/// What may differ from the question; otherwise its own value is kept.
+struct ServerSpace {
+  bool engines = true;
+  bool quants = true;
+};
+
+/// One way to serve, at the concurrency that answers most tokens a second within the limits.
+struct ServerPlan {
+  spec::Question question;
+  serving::Speed speed;
+};
+
+struct ServerPlans {
+  std::vector<ServerPlan> best;  ///< most tokens for a dollar first; accelerators are all the same price
+  std::int64_t layouts = 0;      ///< that were priced
+  std::int64_t starting = 0;     ///< of which so many start
+  std::int64_t estimates = 0;
+};
+
+/// Goes through all of tp x pp x attention-dp x ep x engine x quantization that use the question's accelerators, copies
+/// of what is smaller included, and of each through concurrencies in powers of two.
+ServerPlans plan_server(const spec::Question& question, const ServerSpace& space, std::size_t most);
+
+}  // namespace llmcalc::search

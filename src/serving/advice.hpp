@@ -1,0 +1,60 @@
+// Other ways to serve the same model: what would make it fit or fit more, and what a search for one choice found.
+#pragma once
+
+#include "serving/capacity.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmcalc::serving {
+
+/// A change of the question and what comes of it.
+struct Candidate {
+  std::string change;  ///< "--kv-dtype fp8", as it is typed
+  std::string cost;    ///< what it costs; empty where it costs nothing that is known
+  bool starts = false;
+  std::int64_t max_context = 0;
+  std::int64_t max_concurrency = 0;
+  bool carries = false;  ///< the whole concurrency that was asked for, at once
+};
+
+/// Changes with which the server starts, if need be with shorter requests, or carries the concurrency that it does not
+/// carry as asked.
+/// \param next_larger  accelerators to consider in place of the question's, one after another
+std::vector<Candidate> advise(const spec::Question& question, const Capacity& capacity,
+                              const std::function<std::optional<spec::Accelerator>()>& next_larger);
+
+/// Whether an accelerator takes the whole load at once.
+struct CardAnswer {
+  std::string gpu;
+  bool takes_it = false;
+};
+
+/// \param cards  to ask in the place of the accelerator that nobody named; those that the engine does not run on are
+/// left
+///     out
+std::vector<CardAnswer> ask_cards(const spec::Question& question, const std::vector<spec::Accelerator>& cards);
+
+/// What --find compares.
+enum class Find { concurrency, context, gpus, quant, engine };
+
+/// The largest concurrency or context as a change of the question; the fewest accelerators, the widest weights or
+/// every engine with what it takes, the first that carries the load in front.
+std::vector<Candidate> find(const spec::Question& question, Find what);
+
+/// A cell of the matrix of contexts and concurrencies.
+struct CapacityCell {
+  std::int64_t context = 0;
+  std::int64_t concurrency = 0;
+  bool fits = false;
+  double cache_share = 0.0;  ///< of what is left for the cache
+};
+
+/// Powers of two of both, as far as anything fits.
+std::vector<CapacityCell> capacity_cells(const spec::Question& question);
+
+}  // namespace llmcalc::serving

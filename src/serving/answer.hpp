@@ -1,0 +1,41 @@
+// The whole answer about a server: does it start, what does it hold, how much can it take.
+#pragma once
+
+#include "serving/capacity.hpp"
+#include "serving/speed.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace llmcalc::serving {
+
+enum class ServingVerdict { fits, does_not_fit, no_accelerator };
+
+struct ServingAnswer {
+  ServingVerdict verdict = ServingVerdict::no_accelerator;
+  std::string reason;  ///< why it does not start
+  Deployment deployment;
+  RankMemory memory;  ///< of the tightest rank with one request of the context; without an accelerator, with all
+  std::vector<RankMemory> ranks;  ///< of all pipeline stages or cards, in order; empty where there is one
+  Capacity capacity;
+  std::int64_t parameters = 0;
+  quantity::Bytes model;            ///< all tensors of the model, wherever they are
+  quantity::Bytes file;             ///< of a GGUF file; zero for other checkpoints
+  quantity::Bytes bytes_per_token;  ///< on the tightest rank, of layers that see everything, or else of windows
+  std::int64_t reach = 0;           ///< tokens for which these layers keep so many; 0: all
+  quantity::Bytes state;            ///< on it, of recurrent layers, of all sequences side by side
+  std::optional<Speed> speed;       ///< empty where the server does not start
+  std::vector<std::string> notes;
+};
+
+/// \throws quantity::BadInput when the engine cannot run what was asked for
+ServingAnswer serve(const spec::Question& question);
+
+/// What a tool would show for the card: holdings and cache, and what the engine adds behind the limit.
+quantity::Bytes device_total(const ServingAnswer& answer);
+
+/// Over all cards of one copy.
+quantity::Bytes device_total_of_all(const ServingAnswer& answer);
+
+}  // namespace llmcalc::serving

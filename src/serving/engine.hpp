@@ -1,0 +1,150 @@
+// An engine, one row and one file each: what it is called, what it can run, its defaults, and what it allocates.
+#pragma once
+
+#include "llmcalc/quantity/quantity.hpp"
+#include "llmcalc/spec/question.hpp"
+#include "program/program.hpp"
+#include "serving/cache.hpp"
+#include "serving/weights.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmcalc::serving {
+
+/// What an engine calls its release, or the month of a build that is known by its date.
+struct EngineRelease {
+  std::int64_t major = 0;
+  std::int64_t minor = 0;
+
+  friend auto operator<=>(const EngineRelease&, const EngineRelease&) = default;
+};
+
+/// Options of an engine with nothing left open.
+struct Setup {
+  EngineRelease release;
+  spec::CacheType cache = spec::CacheType::bf16;
+  std::int64_t context = 0;  ///< longest sequence that the server takes
+  double memory_fraction = 1.0;
+  std::int64_t batched_tokens = 0;  ///< of one engine step
+  std::int64_t max_sequences = 0;   ///< of one engine step
+  std::int64_t block = 1;           ///< positions of a cache block
+  std::int64_t graph_batch = 0;     ///< the largest captured batch; 0: no graphs
+  std::int64_t slots = 1;           ///< sequences that share what was set aside
+  bool flash = true;
+  bool admits_whole = false;             ///< a sequence runs only where all of its answer will have room
+  std::vector<std::string> assumptions;  ///< defaults that move the answer and are not the engine's alone
+};
+
+/// What one pipeline stage holds, whatever the engine.
+struct Stage {
+  StageWeights weights;
+  std::vector<CacheGroup> cache;
+  quantity::Bytes adapters;  ///< resident low-rank adapters
+  quantity::Bytes draft;     ///< layers that propose tokens, on the last stage
+};
+
+/// A question with what its walks over the step program found.
+struct Deployment {
+  spec::Question question;
+  Setup setup;
+  std::vector<Stage> stages;
+  std::vector<LayerCache> layers_kept;      ///< by kind of layer
+  std::shared_ptr<const Deployment> draft;  ///< of a model that proposes tokens, alone on one stage
+};
+
+/// So many sequences of such a length at once, on one copy of the attention part.
+struct Demand {
+  std::int64_t length = 0;
+  std::int64_t sequences = 1;
+};
+
+/// A line of the ledger. A measured one is a constant of the runtime, not a sum. Its words are literals: bisections put
+/// ledgers together by the hundred.
+struct MemoryLine {
+  std::string_view id;
+  std::string_view label;
+  quantity::Bytes size;
+  bool measured = false;
+  std::string_view formula;
+  std::string_view source;
+};
+
+/// Where positions of a sequence are kept in blocks that all groups of layers draw from one pool.
+struct BlockGroup {
+  CacheGroup group;
+  std::int64_t pages = 0;   ///< blocks of the pool that one block of positions takes
+  std::int64_t blocks = 0;  ///< that a sequence of the demanded length takes
+  quantity::Bytes page;     ///< of a block in one layer, or of a state
+};
+
+/// What is on one accelerator while a demand is met.
+struct RankMemory {
+  quantity::Bytes capacity;  ///< of the accelerator, as programs see it
+  quantity::Bytes limit;     ///< what the engine lets holdings and cache take together
+  std::vector<MemoryLine> holdings;
+  quantity::Bytes pool;     ///< set aside for the cache; negative where the holdings exceed the limit
+  quantity::Bytes needed;   ///< of the cache for the demand
+  quantity::Bytes host;     ///< in host memory
+  quantity::Bytes beside;   ///< on the accelerator beyond the limit: what comes after the cache was sized
+  std::int64_t block = 1;   ///< positions
+  std::int64_t blocks = 0;  ///< of the pool
+  std::vector<BlockGroup> groups;
+  double sequences_in_pool = 0.0;     ///< of the demanded length
+  std::optional<std::int64_t> seats;  ///< sequences that a pool of recurrent states has room for; empty: there is none
+  bool seated = true;                 ///< the demanded sequences are no more than those
+
+  quantity::Bytes held() const;
+  bool fits() const { return seated && needed <= pool; }
+};
+
+struct EngineRow {
+  spec::Engine engine;
+  std::string_view program;  ///< its name for people
+  std::string_view newest;   ///< the release that its defaults are those of
+  std::string_view vendors;  ///< whose accelerators it runs on
+  bool (*runs)(formats::Quant quant);
+  bool (*keeps)(spec::CacheType type);
+  Setup (*setup)(const spec::Question& question);
+  RankMemory (*memory)(const Deployment& deployment, std::size_t rank, const Demand& demand);
+  bool reserves = true;  ///< takes all of its limit for the cache, whatever the demand
+};
+
+const EngineRow& row_of(spec::Engine engine);
+std::span<const EngineRow> all_engines();
+
+/// Refuses what was said to an engine that has no such option, with what says the same there, or with the engines that
+/// have it: of options that not every engine has a table says who does. \throws quantity::BadInput at the option
+void check_options(const spec::Serving& serving);
+
+/// True if the engine runs these weights on this accelerator.
+bool can_run(const spec::Question& question);
+
+/// \throws quantity::BadInput at what the engine cannot run, with the engines that can
+void check_abilities(const spec::Question& question);
+
+/// True if the engine has every option that was said.
+bool takes_options(const spec::Serving& serving);
+
+/// The releases of "0.11", "v0.11.2", "0.5.9rc1"; of "2024-12" and "2026-01-03" year and month. Zeros where no number
+/// is found.
+EngineRelease parse_release(std::string_view text);
+
+/// Builds the step program once and walks it. \pre the question was resolved and the engine can run it
+Deployment deploy(const spec::Question& question);
+
+/// Accelerators whose memory differs: pipeline stages, or the cards that llama.cpp places layers on.
+std::size_t rank_count(const Deployment& deployment);
+
+/// The rank that has least room for the demand.
+RankMemory tightest_rank(const Deployment& deployment, const Demand& demand);
+
+/// What the driver leaves of the accelerator for programs, less what others take; or what a person said.
+quantity::Bytes visible_memory(const spec::Question& question);
+
+}  // namespace llmcalc::serving

@@ -1,0 +1,78 @@
+// The time of an engine step: a walk over the work of its layers that prices each kernel.
+#pragma once
+
+#include "llmcalc/quantity/quantity.hpp"
+#include "serving/engine.hpp"
+#include "serving/inner/step_work.hpp"
+
+namespace llmcalc::serving {
+
+/// Where the time of a step goes.
+struct ServingStepTime {
+  quantity::Seconds matrices;   ///< of attention, dense MLP, shared experts and head
+  quantity::Seconds attention;  ///< and recurrences
+  quantity::Seconds experts;
+  quantity::Seconds exchange;  ///< between ranks
+  quantity::Seconds overhead;  ///< of the engine
+
+  quantity::Seconds total() const { return matrices + attention + experts + exchange + overhead; }
+  ServingStepTime& operator+=(const ServingStepTime& more);
+  ServingStepTime& operator*=(double factor);
+};
+
+/// What the host does kernel by kernel, while the accelerator waits for it where it is faster.
+struct Launching {
+  bool all = false;      ///< no graph was captured (--graphs 0, transformers)
+  bool drafts = false;   ///< none of the layers that propose tokens
+  double step_us = 0.0;  ///< a step that is scheduled only after the one before
+  double replayed = 0;   ///< tokens of prompts up to which a step replays a graph
+};
+
+/// A layer whose kernels are launched one by one: 0.80 ms on A800 (28 layers in 22 to 23 ms, vllm-omni issue 7960),
+/// 0.65 on RTX 5090 (64 layers in 42 to 45 ms, of one sequence as of eight; local-inference-lab/vllm pull 314).
+inline constexpr double launched_layer_us = 725;
+
+Launching launching_of(const Deployment& deployment);
+
+/// Prices steps of one layout.
+class StepClock {
+ public:
+  StepClock(const Deployment& deployment, const timing::ServingKernels& kernels);
+
+  /// One pass over so many sequences of a rank, which have so many positions behind them (means of both). The sequences
+  /// are spread over the pipeline's micro-batches, and a token goes through all stages.
+  /// \param tokens  of each sequence: more than one where drafts are judged
+  ServingStepTime decode(double sequences, double positions, double tokens) const;
+
+  /// A token of each sequence proposed by a layer of the model's own last kind (MTP, EAGLE), which is told the head's
+  /// word each time: the head is read as often as tokens are proposed.
+  ServingStepTime propose(double sequences, double positions) const;
+
+  /// So many prompts of a rank at once, through all stages, while others follow.
+  ServingStepTime prompt(double sequences, double positions) const;
+
+ private:
+  struct Step;
+  ServingStepTime pass(const StageWork& stage, const Step& step) const;
+  void add_layer(const LayerWork& layer, const StageWork& stage, const Step& step, ServingStepTime& time) const;
+  quantity::Seconds matrix(const MatrixWork& matrix, const Step& step) const;
+  quantity::Seconds mixer(const MixerWork& mixer, const Step& step) const;
+  quantity::Seconds latent_or_grouped(const MixerWork& mixer, const Step& step) const;
+  quantity::Seconds recurrence(const MixerWork& mixer, const Step& step) const;
+  quantity::Seconds experts(const ExpertWork& experts, const StageWork& stage, const Step& step) const;
+  quantity::Seconds exchange(const StageWork& stage, const LayerWork& layer, const Step& step) const;
+  quantity::Seconds overhead(const LayerWork& layer) const;
+  ServingStepTime launched(ServingStepTime time, double layers) const;
+
+  const timing::ServingKernels& kernels_;
+  std::vector<StageWork> stages_;
+  std::int64_t tp_ = 1;
+  std::int64_t attention_dp_ = 1;
+  bool narrow_cache_ = false;
+  Launching launching_;
+  double sustained_ = 1.0;
+  double layers_ = 0;         ///< of all stages
+  double cache_width_ = 2.0;  ///< bytes of an element
+};
+
+}  // namespace llmcalc::serving

@@ -1,0 +1,70 @@
+// What the layers of a rank do for each token of a step, read off the step program's own operations, so that steps of
+// any size are priced without building the program again.
+#pragma once
+
+#include "llmcalc/spec/question.hpp"
+#include "program/program.hpp"
+#include "serving/cache.hpp"
+#include "serving/weights.hpp"
+#include "timing/serving_kernels.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace llmcalc::serving {
+
+/// A matrix that every token of a step meets.
+struct MatrixWork {
+  double n = 0;
+  double k = 0;
+  double bytes = 0;  ///< at rest
+  timing::Operands operands = timing::Operands::half;
+  Role role = Role::up;
+
+  /// In decoding, what leads up from latents is applied to queries and results instead of to the cache.
+  bool absorbed() const { return role == Role::latent_up; }
+};
+
+/// What a layer mixes positions with.
+struct MixerWork {
+  LayerCache kept;
+  double flops_per_read = 0;        ///< of one query position with one cached position
+  double flops_per_pair = 0;        ///< of the same in a prompt, where latents are expanded
+  double moved_per_position = 0;    ///< bytes of q, k, v and output of a prompt's position
+  double state_bytes = 0;           ///< of a recurrence, of a sequence
+  double scanned_per_position = 0;  ///< bytes that it reads of a prompt's position
+  double index_elements = 0;        ///< that an indexer reads of each cached position
+  std::int64_t head_dim = 128;
+};
+
+/// The routed experts of a layer.
+struct ExpertWork {
+  double experts = 0;   ///< of the whole layer
+  double local = 0;     ///< on this rank
+  double chosen = 0;    ///< by each token
+  double elements = 0;  ///< of one expert on this rank
+  double bytes = 0;     ///< of one expert on this rank
+  timing::Operands operands = timing::Operands::half;
+};
+
+struct LayerWork {
+  std::int64_t layers = 0;
+  std::vector<MatrixWork> matrices;
+  MixerWork mixer;
+  std::optional<ExpertWork> experts;
+  double activation_bytes = 0;  ///< that kernels between the matrices move for a token
+  int activations = 0;          ///< such kernels
+  bool norms_heads = false;     ///< queries and keys have norms of their own
+};
+
+struct StageWork {
+  std::vector<LayerWork> layers;
+  std::optional<MatrixWork> head;  ///< applied to the last position of each sequence
+  double hidden_bytes = 0;         ///< of one token's hidden state, in 16 bits
+};
+
+/// Every pipeline stage of a copy of the model. \pre the question was resolved
+std::vector<StageWork> step_work(const spec::Question& question);
+
+}  // namespace llmcalc::serving

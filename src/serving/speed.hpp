@@ -1,0 +1,67 @@
+// How fast a server is under a load: time to first token, time of each later one, throughput, and what tokens cost.
+#pragma once
+
+#include "llmcalc/quantity/energy.hpp"
+#include "llmcalc/quantity/quantity.hpp"
+#include "llmcalc/trust/verdict_kind.hpp"
+#include "serving/engine.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmcalc::serving {
+
+/// A part of a decoding step.
+struct SpeedPart {
+  std::string_view id;
+  std::string_view label;
+  quantity::Seconds time;
+};
+
+/// Of a million tokens; input and output share an hour by the time that each takes of a step.
+struct TokenCost {
+  std::optional<quantity::Money> input;
+  std::optional<quantity::Money> output;
+  std::optional<quantity::Money> all;      ///< of a million tokens of output with their prompts
+  std::optional<quantity::Energy> energy;  ///< of a million tokens of output with their prompts
+  std::string source;                      ///< of the price
+};
+
+struct Speed {
+  double concurrency = 0.0;  ///< requests in flight over the deployment: asked for, or what the rate leads to
+  double running = 0.0;
+  double queued = 0.0;     ///< that wait for room in the cache
+  bool saturated = false;  ///< requests come faster than they are answered: what waits, and for how long, is infinite
+  quantity::Seconds prefill;  ///< of one prompt alone
+  quantity::Seconds decode_step;
+  quantity::Seconds ttft;
+  quantity::Seconds tpot;
+  quantity::Seconds admission;  ///< of ttft, waiting for room in the cache
+  quantity::Seconds request;    ///< from its arrival to its last token
+  double tokens_per_s = 0.0;    ///< of output, over the deployment
+  double prompt_tokens_per_s = 0.0;
+  double tokens_per_s_per_gpu = 0.0;
+  double tokens_per_s_per_user = 0.0;
+  double requests_per_s = 0.0;
+  std::vector<SpeedPart> parts;  ///< of the decoding step
+  TokenCost cost;
+  trust::Spread ttft_bar;
+  trust::Spread tpot_bar;
+  std::string measured_on;   ///< the part whose kernels were measured
+  bool is_relative = false;  ///< it stands for another, of its generation
+};
+
+/// Whether the first token and each later one come as soon as the load asks.
+bool keeps_limits(const spec::Load& load, const Speed& speed);
+
+/// Under the load of the question. Empty without an accelerator, or where not one request runs.
+std::optional<Speed> speed_of(const Deployment& deployment);
+
+/// Under so many requests at once, one after another: what a search asks of one layout. Empty likewise.
+std::vector<Speed> speeds_at(const Deployment& deployment, std::span<const std::int64_t> concurrencies);
+
+}  // namespace llmcalc::serving

@@ -1,0 +1,99 @@
+// What the weights of a rank take at rest under a quantization scheme: a walk over the tensors of its step program.
+#pragma once
+
+#include "llmcalc/quantity/quantity.hpp"
+#include "llmcalc/spec/question.hpp"
+#include "program/program.hpp"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace llmcalc::serving {
+
+/// What a tensor is for: schemes choose by it what they quantize, and how.
+enum class Role {
+  table,    ///< token embedding
+  lookups,  ///< embeddings that each layer has for itself
+  head,     ///< hidden state to vocabulary
+  query,
+  key,
+  value,
+  attention_in,  ///< several of these in one matrix, or the projections of a gated delta net
+  recurrence,    ///< into a state-space layer and out of it
+  latent_down,   ///< down to the latents of MLA, which every rank has whole
+  latent_up,     ///< up to its keys and values
+  attention_out,
+  gate,
+  up,
+  gate_up,
+  down,
+  router,
+  whole,   ///< a matrix that no scheme narrows
+  vector,  ///< norms, biases, positions, convolutions
+};
+
+/// The part of the ledger that a tensor belongs to.
+enum class WeightPart { table, lookups, head, attention, mlp, experts, other };
+
+Role role_of(const layers::Weight& weight);
+WeightPart part_of(const layers::Weight& weight);
+
+/// True of a matrix of which every expert has its own.
+bool is_expert(const layers::Weight& weight);
+
+/// Bytes of parts.
+struct WeightBytes {
+  quantity::Bytes table;
+  quantity::Bytes lookups;
+  quantity::Bytes head;
+  quantity::Bytes attention;
+  quantity::Bytes mlp;
+  quantity::Bytes experts;
+  quantity::Bytes other;
+
+  quantity::Bytes total() const { return table + lookups + head + attention + mlp + experts + other; }
+  WeightBytes& operator+=(const WeightBytes& more);
+};
+
+/// Where a layer stands, which decides what file types of llama.cpp do with its tensors.
+struct LayerPlace {
+  std::int64_t layer = 0;      ///< of all layers
+  std::int64_t attention = 0;  ///< of those that keep keys and values
+};
+
+/// How one model's tensors rest.
+class WeightFormat {
+ public:
+  explicit WeightFormat(const spec::Question& question);
+
+  /// Bytes of one tensor on its rank; of a scheme that is not one of llama.cpp's the place does not matter.
+  quantity::Bytes bytes(const layers::Block& block, const layers::Weight& weight, const LayerPlace& place = {}) const;
+
+  /// Whether the scheme quantizes a tensor of this block, or leaves it alone.
+  bool quantizes(const layers::Block& block, const layers::Weight& weight) const;
+
+ private:
+  quantity::Bytes matrix_bytes(const layers::Weight& weight) const;
+
+  const spec::Question& question_;
+  std::int64_t attention_layers_ = 0;
+};
+
+/// The tensors of every block that a pipeline stage runs, in forward order: embedding, layers, head.
+struct StageWeights {
+  std::vector<WeightBytes> layers;
+  WeightBytes ends;   ///< embedding and head, as far as the stage has them
+  WeightBytes whole;  ///< layers and ends
+};
+
+/// \param program  forward_program() of the same question
+StageWeights stage_weights(const spec::Question& question, const program::Program& program, std::int64_t stage);
+
+/// All tensors of the model, on no particular rank.
+quantity::Bytes model_bytes(const spec::Question& question);
+
+/// The size of the GGUF file that holds them, tokenizer included.
+quantity::Bytes file_bytes(const spec::Question& question);
+
+}  // namespace llmcalc::serving

@@ -1,0 +1,103 @@
+// What kernels take on one accelerator: matrix products, attention, and everything that only moves bytes.
+#pragma once
+
+#include "frameworks/profile.hpp"
+#include "llmcalc/spec/accelerator.hpp"
+#include "llmcalc/spec/training.hpp"
+#include "program/program.hpp"
+
+#include <string>
+
+namespace llmcalc::timing {
+
+/// Which of the three products of a linear operation: Y = X W, its dX = dY W^T, its dW = X^T dY; the last one also
+/// where the second factor is no weight.
+enum class Pass { forward, backward_input, backward_weight, backward_factor };
+
+/// How fast the library multiplies matrices inside a run: as in spec::ProductRates.
+struct MatrixRates {
+  double share;    ///< of the dense peak of the type, that one tile reaches
+  double ceiling;  ///< that large products reach as a whole
+  double fill;
+  double whole_waves;
+  double narrow;
+  double four_bits;
+};
+
+struct Chip;
+
+/// The prices of one accelerator for one run, looked up once. \pre the accelerator outlives it
+class KernelPrices {
+ public:
+  /// \throws quantity::BadInput when the accelerator has no peak that can carry the compute type
+  KernelPrices(const spec::Accelerator& gpu, const spec::Training& training, const frameworks::Profile& profile);
+
+  /// One call of the library. \param product  of the forward pass; that of a gradient follows from it
+  quantity::Seconds product(const layers::Product& product, formats::Dtype compute, Pass pass) const;
+
+  /// One in fp32 that memory does not bound.
+  quantity::Seconds wide_product(quantity::Flops flops) const;
+
+  /// What products take longer that are a call each.
+  quantity::Seconds further_calls(std::int64_t calls) const;
+  /// What it takes to start further kernels.
+  quantity::Seconds further_starts(std::int64_t kernels) const;
+
+  /// A fused attention kernel on `op.product`, with the masked share of the scores left out.
+  quantity::Seconds attention(const layers::Op& op, bool backward) const;
+
+  /// A kernel that is bound by memory: reads and writes so many bytes.
+  quantity::Seconds stream(quantity::Bytes moved) const;
+
+  /// The same of one of PyTorch's own kernels.
+  quantity::Seconds eager_stream(quantity::Bytes moved) const;
+
+  /// The same of any whose operands the cache holds.
+  quantity::Seconds cached_stream(quantity::Bytes moved) const;
+  bool caches(quantity::Bytes operands) const { return operands <= cache_; }
+
+  /// The same of one that puts rows in another order.
+  quantity::Seconds permutation(quantity::Bytes moved) const;
+
+  /// What the host needs to hand one operation to the accelerator; it works ahead while the accelerator is busy.
+  quantity::Seconds dispatch(const layers::Op& op, bool backward) const;
+
+  /// How long the accelerator, which works for `busy`, waits for a host that needs `dispatch` to hand that work over.
+  quantity::Seconds waiting(quantity::Seconds dispatch, quantity::Seconds busy) const;
+
+ private:
+  KernelPrices(const spec::Accelerator& gpu, const spec::Training& training, const frameworks::Profile& profile,
+               const Chip& chip);
+
+  double peak(formats::Dtype compute) const;
+  double waves(std::int64_t count) const;
+
+  const spec::Accelerator* gpu_;
+  double start_;         ///< seconds of a kernel beside its work
+  double further_call_;  ///< and of each further product of one operation
+  formats::Dtype compute_;
+  double wide_rate_;       ///< FLOP/s of products in 16 bit
+  double compute_rate_;    ///< FLOP/s of products in `compute_`
+  double row_kernel_;      ///< speed of forward products whose operands have a scale a row, over that with one scale
+  double bandwidth_;       ///< bytes per second that kernels reach
+  double eager_;           ///< and PyTorch's own ones
+  double cached_;          ///< and those on what the cache holds
+  double permuting_;       ///< share that kernels reach which put rows in another order
+  quantity::Bytes cache_;  ///< what it holds
+  double units_;           ///< that work on tiles at the same time
+  double sum_width_;       ///< bytes of the element that the product of a weight gradient adds to; 0: it adds to none
+  MatrixRates matrix_;
+  spec::AttentionRates attention_;
+  double host_operation_;        ///< seconds of the host for an operation of the forward pass
+  double host_module_;           ///< and for a product
+  double host_launch_;           ///< and for each further kernel of the same operation
+  double host_backward_;         ///< over forward
+  double attention_type_ = 1.0;  ///< rate of attention's products over that of 16-bit ones
+  bool hands_over_ahead_;
+  spec::CudaGraph graphs_;
+};
+
+/// What the prices of matrix products rest on: a measurement of the part, of a relative, or of the median of all.
+std::string matrix_source(const spec::Accelerator& gpu);
+
+}  // namespace llmcalc::timing
