@@ -3,6 +3,7 @@
 #include "api/inner/accelerators.hpp"
 #include "api/inner/echo.hpp"
 #include "api/inner/restated.hpp"
+#include "read/words.hpp"
 #include "search/probe.hpp"
 
 #include <algorithm>
@@ -37,8 +38,9 @@ std::vector<render::TrainerNeed> trainers(const spec::Question& question, const 
 
 }  // namespace
 
-Answer fit(const std::vector<read::Given>& words, const std::optional<read::ConfigText>& config,
+Answer fit(const std::vector<read::Given>& said, const std::optional<read::ConfigText>& config,
            const read::Catalogue& catalogue, const read::Values& values) {
+  const auto words = read::in_order(said);
   auto resolved = resolve(words, config, catalogue, values);
   Answer answer;
   answer.question = echo_lines(std::move(resolved.echo), read::vocabulary());

@@ -10,7 +10,7 @@
 namespace llmcalc::api {
 
 /// \throws quantity::BadInput naming the place of what is wrong or missing
-Answer fit(const std::vector<read::Given>& words, const std::optional<read::ConfigText>& config,
+Answer fit(const std::vector<read::Given>& said, const std::optional<read::ConfigText>& config,
            const read::Catalogue& catalogue, const read::Values& values = {});
 
 }  // namespace llmcalc::api

@@ -1,6 +1,7 @@
 #include "llmcalc/llmcalc.hpp"
 
 #include "api/fit.hpp"
+#include "read/vocabulary.hpp"
 
 namespace llmcalc {
 
@@ -11,7 +12,8 @@ bool Answer::fits() const {
 
 Answer ask(std::span<const Word> words) {
   std::vector<read::Given> given;
-  for (const Word& word : words) given.push_back({word.term, word.text, {read::Source::flag, "--" + word.term}});
+  for (const Word& word : words)
+    given.push_back({word.term, word.text, {read::Source::flag, "--" + read::option_name(word.term)}});
   return api::fit(given, std::nullopt, read::Catalogue());
 }
 

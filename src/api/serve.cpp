@@ -37,8 +37,9 @@ search::ServerPlans plans_for(const std::vector<read::Given>& words, const spec:
 
 }  // namespace
 
-render::ServingReport serve(const std::vector<read::Given>& words, const std::optional<read::ConfigText>& config,
+render::ServingReport serve(const std::vector<read::Given>& said, const std::optional<read::ConfigText>& config,
                             const read::Catalogue& catalogue, const ServeOptions& options) {
+  const auto words = read::in_order(said);
   auto resolved = resolve_serving(words, config, catalogue);
   const auto& question = resolved.question;
   render::ServingReport report;

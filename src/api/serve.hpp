@@ -16,7 +16,7 @@ struct ServeOptions {
 };
 
 /// \throws quantity::BadInput naming the place of what is wrong or missing
-render::ServingReport serve(const std::vector<read::Given>& words, const std::optional<read::ConfigText>& config,
+render::ServingReport serve(const std::vector<read::Given>& said, const std::optional<read::ConfigText>& config,
                             const read::Catalogue& catalogue, const ServeOptions& options = {});
 
 }  // namespace llmcalc::api

@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
     cli::print(outcome);
     code = outcome.code;
   } catch (const quantity::BadInput& error) {
-    cli::print_error(error, words);
+    cli::print_error(error, cli::spelled_out(words));
   } catch (const quantity::Overflow& error) {
     cli::print_error(error.what());
   } catch (const std::exception& error) {

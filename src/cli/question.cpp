@@ -36,14 +36,6 @@ std::string shown(const Given& word) {
   return read::option_name(word.term) + " " + word.text + " (" + word.origin.where + ")";
 }
 
-/// As the vocabulary has them.
-std::vector<Given> in_order(std::vector<Given> words) {
-  const auto names = read::all_term_names();
-  const auto place = [&](const Given& word) { return std::ranges::find(names, word.term) - names.begin(); };
-  std::ranges::stable_sort(words, {}, place);
-  return words;
-}
-
 /// How many parameters the file holds, and how many its shape counts.
 void add_weights(const read::Checkpoint& weights, const std::optional<read::ConfigText>& config,
                  const std::vector<Given>& words, std::vector<std::string>& notes) {
@@ -184,7 +176,7 @@ Outcome show_question(const AskedQuestion& asked, std::string_view verb, bool js
   render::Understood question;
   question.kind = asked.reading.kind;
   question.verb = verb;
-  for (const Given& word : in_order(asked.words)) {
+  for (const Given& word : read::in_order(asked.words)) {
     const auto option = option_for(word, asked.reading);
     const bool by_hub = option == "from" && !asked.reading.hub_name.empty();
     question.words.push_back(echo_line(std::string(option), by_hub ? asked.reading.hub_name : word.text, word.origin));

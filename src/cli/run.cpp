@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 #include <vector>
 
 namespace llmcalc::cli {
@@ -51,9 +52,34 @@ bool plans_server(std::span<const std::string> words) {
   return words.front() == "plan" && quantity::contains(words, "--serve");
 }
 
+/// An option as many programs have it.
+struct Customary {
+  std::string_view theirs;
+  std::string_view option;
+  std::string_view value;  ///< empty: of a switch
+};
+
+constexpr Customary customary[] = {{"-V", "--version", {}},
+                                   {"-q", "--quiet", {}},
+                                   {"--json", "--format", "json"},
+                                   {"--no-color", "--color", "never"},
+                                   {"--no-colour", "--color", "never"}};
+
 }  // namespace
 
-Outcome run(std::span<const std::string> words, const Environment& environment) {
+std::vector<std::string> spelled_out(std::span<const std::string> words) {
+  std::vector<std::string> full;
+  for (const auto& word : words) {
+    const auto* found = quantity::find_or_null(customary, word, &Customary::theirs);
+    full.emplace_back(found == nullptr ? word : found->option);
+    if (found != nullptr && !found->value.empty()) full.emplace_back(found->value);
+  }
+  return full;
+}
+
+Outcome run(std::span<const std::string> typed, const Environment& environment) {
+  const auto all = spelled_out(typed);
+  const std::span<const std::string> words(all);
   if (words.empty()) return {.answer = program_help(), .code = ExitCode::bad_question};  // no question, no answer
   if (is_long_help(words.front()) || is_short_help(words.front())) return help({});
   if (words.front() == "help") return help(words.subspan(1));

@@ -98,7 +98,7 @@ Json room(const std::optional<search::Headroom>& headroom) {
 }
 
 Json memory_object(const answer::MemoryAnswer& memory, const Verdict& verdict) {
-  const bool has_machine = verdict.kind != VerdictKind::no_accelerator;
+  const bool has_machine = verdict.host_capacity > quantity::Bytes{};
   return {{"ledger", json_list(memory.ledger, ledger_line)},
           {"phases", json_list(memory.phases, phase_peak)},
           {"peak_phase", identifier(memory::name_of(memory.peak_phase))},

@@ -5,6 +5,8 @@
 #include "render/serving.hpp"
 #include "spec/names.hpp"
 
+#include <algorithm>
+
 namespace llmcalc::render {
 namespace {
 
@@ -74,7 +76,7 @@ Json group_json(const serving::BlockGroup& group) {
 
 Json cache_json(const serving::ServingAnswer& answer) {
   const auto& memory = answer.memory;
-  return {{"bytes", in_bytes(memory.pool)},
+  return {{"bytes", in_bytes(std::max(memory.pool, quantity::bytes(0)))},
           {"needed_bytes", in_bytes(memory.needed)},
           {"bytes_per_token", in_bytes(answer.bytes_per_token)},
           {"state_bytes", in_bytes(answer.state)},

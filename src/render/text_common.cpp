@@ -63,8 +63,7 @@ std::string host_need_words(const answer::Verdict& verdict) {
   if (needed == quantity::Bytes{}) return {};
   const auto gib = quantity::in_gib;
   auto words = fmt::format("host needs {:.2f}", gib(needed));
-  if (capacity == quantity::Bytes{} && verdict.kind == trust::VerdictKind::no_accelerator)
-    return words + " GiB a machine";
+  if (capacity == quantity::Bytes{}) return words + " GiB a machine";
   words += fmt::format(" of {:.2f} GiB a machine", gib(capacity));
   return needed > capacity ? fmt::format("{}, {:.2f} short", words, gib(needed - capacity)) : words;
 }

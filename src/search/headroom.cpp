@@ -125,7 +125,9 @@ class HeadroomSearch {
 
   /// Without the error bar, which a tight run is already inside of.
   double likely_excess(const trust::Need& need) const {
-    return std::max(bytes_above(need.accelerator, verdict_.capacity), bytes_above(need.host, verdict_.host_capacity));
+    const double excess = bytes_above(need.accelerator, verdict_.capacity);
+    const bool has_machine = verdict_.host_capacity > quantity::Bytes{};
+    return has_machine ? std::max(excess, bytes_above(need.host, verdict_.host_capacity)) : excess;
   }
 
   spec::Question changed_;

@@ -61,7 +61,7 @@ std::string reason_of(const ServingAnswer& answer) {
 }
 
 void judge(ServingAnswer& answer) {
-  if (answer.memory.capacity == quantity::bytes(0)) return;
+  if (total_memory(answer.deployment.question) == quantity::bytes(0)) return;
   answer.verdict = starts(answer.deployment, answer.memory) ? ServingVerdict::fits : ServingVerdict::does_not_fit;
   if (answer.verdict == ServingVerdict::does_not_fit) answer.reason = reason_of(answer) + smallest_fraction(answer);
 }

@@ -71,14 +71,18 @@ RankMemory tightest_rank(const Deployment& deployment, const Demand& demand) {
   return tightest;
 }
 
-Bytes visible_memory(const spec::Question& question) {
+Bytes total_memory(const spec::Question& question) {
   // What cudaMemGetInfo calls total lacks of what nvidia-smi shows: 430 MiB of 24,576 (RTX 3090, vllm issue 10517), 465
   // of 23,034 (L4, log of vLLM). A usable size that was read from a card is that total, as is what a person states.
   const Bytes driver = quantity::mib(450);
   const bool marketed = question.gpu && question.gpu->vendor == "NVIDIA" && !question.gpu->usable_verified;
   const bool keeps = marketed && !question.pricing.memory;
   const Bytes card = question.pricing.memory.value_or(question.gpu ? question.gpu->memory_usable : quantity::bytes(0));
-  return card - (keeps ? driver : quantity::bytes(0)) - question.serving.other_usage;
+  return card - (keeps ? driver : quantity::bytes(0));
+}
+
+Bytes visible_memory(const spec::Question& question) {
+  return std::max(total_memory(question) - question.serving.other_usage, quantity::bytes(0));
 }
 
 }  // namespace llmcalc::serving

@@ -144,7 +144,10 @@ std::size_t rank_count(const Deployment& deployment);
 /// The rank that has least room for the demand.
 RankMemory tightest_rank(const Deployment& deployment, const Demand& demand);
 
-/// What the driver leaves of the accelerator for programs, less what others take; or what a person said.
+/// What the driver leaves of the accelerator for programs, or what a person said; 0 without either.
+quantity::Bytes total_memory(const spec::Question& question);
+
+/// That less what others take.
 quantity::Bytes visible_memory(const spec::Question& question);
 
 }  // namespace llmcalc::serving

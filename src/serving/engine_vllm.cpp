@@ -31,7 +31,7 @@ constexpr std::int64_t largest_gib = 160;
 /// engine/arg_utils.py, EngineArgs.get_batch_defaults, of the API server. Before chunked prefill a step held the whole
 /// of the longest prompt.
 void set_batches(const spec::Question& question, const EngineRelease& release, Setup& setup) {
-  const Bytes memory = visible_memory(question) + question.serving.other_usage;
+  const Bytes memory = total_memory(question);
   const bool ampere = question.gpu && question.gpu->arch.starts_with("Ampere");
   const bool superchip = question.gpu && question.gpu->arch.ends_with("GB10") && release >= of_vllm::newest;
   const bool large = memory >= quantity::gib(large_gib) && !ampere && !superchip;
@@ -143,7 +143,7 @@ RankMemory vllm_memory(const Deployment& deployment, std::size_t rank, const Dem
   const Stage& stage = deployment.stages[rank];
   RankMemory memory;
   memory.capacity = visible_memory(deployment.question);
-  const auto total = static_cast<double>(quantity::in_bytes(memory.capacity + deployment.question.serving.other_usage));
+  const auto total = static_cast<double>(quantity::in_bytes(total_memory(deployment.question)));
   memory.limit = quantity::bytes(std::llround(std::ceil(total * deployment.setup.memory_fraction)));
   const std::int64_t tokens = step_tokens(deployment, demand);
   hold_all(deployment, stage, tokens, memory);

@@ -51,6 +51,33 @@ TEST_CASE("a lecture's figures are those on its slides, in its unit") {
   CHECK_THAT(lecture("--params 20e9 --weights int4 --method inference"), Contains("needs 10.00 GB"));
 }
 
+TEST_CASE("options are also what most programs call them") {
+  CHECK(typed("-V").answer == typed("--version").answer);
+  CHECK(typed("fit --params 70e9 --gpu h100 -q").answer.empty());
+  CHECK(typed("fit --params 70e9 --gpu h100 -q").code == ExitCode::does_not_fit);
+  CHECK(typed("gpu show h100 --json").answer == typed("gpu show h100 --format json").answer);
+  CHECK(typed("fit --params 1e9 --no-color").answer == typed("fit --params 1e9 --color never").answer);
+}
+
+TEST_CASE("an amount of memory without an accelerator says nothing of its machine") {
+  const auto answer = answered("fit --params 7b --memory 80GiB --offload optimizer");
+  CHECK(answer["verdict"] == "fits");
+  CHECK(answer["memory"]["host_capacity_bytes"].is_null());
+  CHECK(answer["memory"]["host_needed_bytes"] > 0);
+  CHECK_THAT(typed("fit --params 7b --memory 80GiB --offload optimizer").answer, !Contains("of 0.00 GiB"));
+}
+
+TEST_CASE("nothing is negative of a server without an accelerator") {
+  for (const std::string engine : {"vllm", "sglang", "trtllm", "llama.cpp", "ollama", "hf"}) {
+    CAPTURE(engine);
+    const auto answer = answered("serve phi-3-small --other-usage 1GiB --engine " + engine);
+    CHECK(answer["verdict"] == "no_accelerator");
+    CHECK(answer["kv"]["bytes"] >= 0);
+    CHECK(answer["memory"]["capacity_bytes"] >= 0);
+  }
+  CHECK(answered("serve phi-3-small --gpu h100 --other-usage 81GiB")["verdict"] == "does_not_fit");
+}
+
 TEST_CASE("a unit that there is not is answered with those that there are") {
   CHECK_THROWS_WITH(typed("fit --params 1e9 --unit gigs"), Contains("GiB, GB"));
 }

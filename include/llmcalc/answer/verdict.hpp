@@ -16,7 +16,7 @@ struct Verdict {
   trust::Spread shown;       ///< the same for what nvidia-smi shows, which counts blocks that are only cached
   quantity::Bytes low;
   quantity::Bytes high;
-  quantity::Bytes host_capacity;  ///< of one machine; 0 where no accelerator is named
+  quantity::Bytes host_capacity;  ///< of one machine; 0 where nobody says it and no accelerator is named
   quantity::Bytes host_needed;    ///< by its ranks together, for what is offloaded
 };
 

@@ -8,15 +8,22 @@
 #include "read/words/network_rate.hpp"
 #include "read/words/terms.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace llmcalc::read {
 namespace {
 
+/// Empty for what is in no vocabulary.
+std::string_view name_in_vocabulary(std::string_view word) {
+  if (const Term* term = find_term(word)) return term->name;
+  const Shorthand* shorthand = find_shorthand(word);
+  return shorthand == nullptr ? std::string_view() : shorthand->name;
+}
+
 /// The canonical name of a term or a shorthand.
 std::string_view canonical_name(const Given& word) {
-  if (const Term* term = find_term(word.term)) return term->name;
-  if (const Shorthand* shorthand = find_shorthand(word.term)) return shorthand->name;
+  if (const auto name = name_in_vocabulary(word.term); !name.empty()) return name;
   const auto names = all_term_names();
   throw quantity::BadInput(word.origin.where, "there is no '" + word.term + "' in the vocabulary of a run",
                            quantity::did_you_mean(word.term, names));
@@ -103,6 +110,16 @@ std::string_view word_of(Source source) {
 
 const Given* find_word(const std::vector<Given>& words, std::string_view term) {
   return quantity::find_or_null(words, term, &Given::term);
+}
+
+std::vector<Given> in_order(std::vector<Given> words) {
+  for (Given& word : words) {
+    if (const auto name = name_in_vocabulary(word.term); !name.empty()) word.term = name;
+  }
+  const auto names = all_term_names();
+  const auto place = [&](const Given& word) { return std::ranges::find(names, word.term) - names.begin(); };
+  std::ranges::stable_sort(words, {}, place);
+  return words;
 }
 
 const Given* Words::find(std::string_view term) const { return find_word(words_, term); }
