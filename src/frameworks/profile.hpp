@@ -106,6 +106,7 @@ struct AdapterChoices {
   bool in_place = false;                 ///< kernels of q, k, v and of the MLP write gradients over what they kept
   bool pads_output = false;              ///< one adapter serves q, k and v, padded for those that have none
   bool retains_frozen_inputs = false;    ///< sharded frozen layers keep inputs and their gradients to the pass's end
+  bool own_units = false;                ///< each adapter is gathered by itself, apart from its layer
   std::int64_t prompt_layers_start = 0;  ///< layers below have no adaption prompt (LLaMA-Adapter), so no gradients
 };
 

@@ -99,15 +99,17 @@ Profile own_loop_profile(const Run& run) {
 /// and has not expanded grouped keys and values since 4.54 (integrations/sdpa_attention.py). peft casts the inputs of
 /// adapters beside whole matrices to the adapters' type (tuners/lora/layer.py, Linear.forward), which the trainer's
 /// autocast narrows again where fused kernels run beside them, and beside 4-bit ones, under that autocast, copies what
-/// the matrix made (tuners/lora/bnb.py, Linear4bit.forward). Until release 5 experts are modules that run in a loop,
-/// and index_add_ keeps what it adds (modeling_mixtral.py, MixtralSparseMoeBlock.forward; pytorch derivatives.yaml,
-/// index_add).
+/// the matrix made (tuners/lora/bnb.py, Linear4bit.forward). Its policy for FSDP makes each
+/// adapter a unit (utils/other.py, fsdp_auto_wrap_policy, taken by transformers trainer.py,
+/// _fsdp_qlora_plugin_updates). Until release 5 experts are modules that run in a loop, and index_add_ keeps what it
+/// adds (modeling_mixtral.py, MixtralSparseMoeBlock.forward; pytorch derivatives.yaml, index_add).
 Profile transformers_profile(const Run& run) {
   const spec::Training& training = run.training;
   Profile p = eager_profile(run);
   const spec::Software& software = training.software;
   p.adapters.fused = training.fused_kernels && is_quantized(training);
-  p.adapters.retains_frozen_inputs = has_adapter_modules(training.method) && is_checkpointed(training);
+  p.adapters.own_units = has_adapter_modules(training.method);
+  p.adapters.retains_frozen_inputs = p.adapters.own_units && is_checkpointed(training);
   p.kernels.transformers_modules = true;
   p.attention.copies_heads =
       holds(Behaviour::operands_made_contiguous, software) && !holds(Behaviour::operands_left_strided, software);

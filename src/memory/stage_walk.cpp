@@ -155,7 +155,7 @@ void StageWalk::backward(const Passes& stage, Alive alive, Visits visits, const 
       grow(moment, growth, n);
       part<&Moment::activations>(moment) -= std::min(n, staying) * walk.kept;
       part<&Moment::activations>(moment) += next.activations;
-      part<&Moment::temporaries>(moment) += next.weights;
+      if (rules_.fetches_next_layer) part<&Moment::temporaries>(moment) += next.weights;
       visit(Phase::backward, last - n, moment);
     });
     last -= count;

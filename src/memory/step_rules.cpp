@@ -40,6 +40,13 @@ bool has_fsdp1_units(spec::Sharding sharding) {
   return sharding == spec::Sharding::fsdp1 || sharding == spec::Sharding::hsdp;
 }
 
+/// FSDP1 gathers ahead of the backward pass the one unit that ran before the one at hand
+/// (torch/distributed/fsdp/_exec_order_utils.py, get_handle_to_backward_prefetch): where adapters are units, an adapter
+/// of the layer, and the layer before it only when the first of them is reached, at the end of the layer's pass.
+bool fetches_adapters(const Profile& profile, spec::Sharding sharding) {
+  return profile.adapters.own_units && has_fsdp1_units(sharding);
+}
+
 /// trl dpo_trainer.py, get_batch_loss_metrics, and kto_trainer.py run the policy first and then the reference; PPO and
 /// GRPO ask it when the samples have been made (ppo_trainer.py, train; grpo_trainer.py,
 /// _generate_and_score_completions).
@@ -63,6 +70,7 @@ StepRules step_rules(const spec::Question& question, const Profile& profile) {
   rules.streams_weights = rules.sharding.gathers_weights() || rules.offload.weights;
   rules.flat_gradients =
       profile.gradients.accumulates_whole && rules.sharding.gathers_weights() && several_micro_batches;
+  rules.fetches_next_layer = !fetches_adapters(profile, question.layout.sharding);
   rules.retains_inputs = profile.adapters.retains_frozen_inputs && has_fsdp1_units(question.layout.sharding);
   rules.counts_slack = profile.allocator.allocates_tensors;
   rules.asks_in_loss = asks_in_loss(question.training.algorithm);

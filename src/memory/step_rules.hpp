@@ -18,6 +18,7 @@ struct StepRules {
   bool flat_gradients = false;     ///< sharded gradients stay whole between micro-batches
   bool asks_in_loss = false;       ///< companions run when the loss is computed, otherwise when samples are made
   bool keeps_last_graph = false;   ///< of the micro-batch before, until the loss of the next one is there
+  bool fetches_next_layer = true;  ///< while a layer runs backward, the weights of the one before it are gathered
   bool retains_inputs = false;     ///< checkpointed inputs and their gradients stay to the end of the backward pass
   bool counts_slack = false;       ///< what the allocator's blocks hold beyond kept tensors is counted with them
 
