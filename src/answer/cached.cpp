@@ -88,21 +88,27 @@ bool gathers_layers(const spec::Question& question) {
   return spec::is_fsdp(question.layout.sharding) && question.layout.dp > 1;
 }
 
+/// The gradients and temporaries of the update that the passes have not.
+Bytes made_by_step(const memory::StepMemory& memory) {
+  const auto& step = highest_of(memory, Phase::optimizer);
+  return std::max(bytes(0), step.gradients + step.temporaries - highest_of(memory, Phase::backward).gradients);
+}
+
 /// What sharded runs leave in blocks that no activation fits: gradients and temporaries of the step, which are as small
 /// as shards, and quantized weights, which the first rank has whole before they are sharded (transformers
 /// quantizers/quantizer_bnb_4bit.py, update_device_map).
 Bytes left_by_shards(const spec::Question& question, const memory::StepMemory& memory) {
-  const auto& step = highest_of(memory, Phase::optimizer);
-  const Bytes during = highest_of(memory, Phase::backward).gradients;
-  const Bytes of_step = std::max(bytes(0), step.gradients + step.temporaries - during);
   const bool transformers = frameworks::row_of(question.training.framework).memory_runs == MemoryRuns::huggingface;
   const bool loads_whole = transformers && formats::is_quantized(question.training.precision.weights);
-  return of_step + (loads_whole ? (question.layout.dp - 1) * memory.persistent.weights : bytes(0));
+  return made_by_step(memory) + (loads_whole ? (question.layout.dp - 1) * memory.persistent.weights : bytes(0));
 }
 
-/// The blocks of one pool whose sizes vary: those of the passes, then those of the loss that none of a layer's serves.
-Bytes in_one_pool(const spec::Question& question, const frameworks::Profile& profile,
-                  const memory::StepMemory& memory) {
+/// The blocks of one pool whose sizes vary: those of the passes, those of the loss that none of a layer's serves, and
+/// those of the update, whose tensors are as large as weights and fit none of either. Where the card has no room for
+/// all of them the allocator gives back what is free and begins anew (pytorch c10/cuda/CUDACachingAllocator.cpp,
+/// release_cached_blocks).
+Bytes in_one_pool(const spec::Question& question, const frameworks::Profile& profile, const memory::StepMemory& memory,
+                  Bytes room) {
   const bool gathers = gathers_layers(question);
   const auto& forward = highest_of(memory, Phase::forward);
   const auto& backward = highest_of(memory, Phase::backward);
@@ -113,7 +119,8 @@ Bytes in_one_pool(const spec::Question& question, const frameworks::Profile& pro
   const Bytes of_passes = std::max(of_layers, forward.total() + bytes(of_loss));
   if (gathers) return of_passes + left_by_shards(question, memory);
   const Bytes at_loading = memory.persistent.weights + memory.loading;
-  return std::max({of_passes, highest_of(memory, Phase::optimizer).total(), at_loading});
+  const Bytes all = of_passes + made_by_step(memory);
+  return std::max(at_loading, all <= room ? all : std::max(of_passes, highest_of(memory, Phase::optimizer).total()));
 }
 
 }  // namespace
@@ -139,8 +146,8 @@ void add_loading(const program::Program& program, std::int64_t of_element, memor
   for (const std::int64_t size : sizes) memory.loading += quantity::bytes(quantity::product(size, of_element));
 }
 
-Bytes cached_level(const spec::Question& question, const frameworks::Profile& profile,
-                   const memory::StepMemory& memory) {
+Bytes cached_level(const spec::Question& question, const frameworks::Profile& profile, const memory::StepMemory& memory,
+                   Bytes room) {
   const Bytes allocated = memory.peak().alive.total();
   const double ratio = question.runtime.reserved_ratio.value_or(profile.measured.reserved_over_allocated);
   const Bytes by_ratio = scaled(allocated, ratio);
@@ -148,9 +155,8 @@ Bytes cached_level(const spec::Question& question, const frameworks::Profile& pr
   if (has_pools(question, profile)) return pooled(question, profile, memory);
   const double measured = trust::error_bar(question).cached;
   if (measured == 0.0) return by_ratio;
-  const bool known = question.layout.gpus == 1 || gathers_layers(question);
   const bool trains = spec::has_backward_pass(question.training.method);
-  return std::max(by_ratio, known && trains ? in_one_pool(question, profile, memory) : scaled(allocated, measured));
+  return std::max(by_ratio, trains ? in_one_pool(question, profile, memory, room) : scaled(allocated, measured));
 }
 
 }  // namespace llmcalc::answer

@@ -93,8 +93,9 @@ Levels levels(const spec::Question& question, const frameworks::Profile& profile
   const Bytes beside = memory::beside_trainer(question);
   const Bytes needed = needed_level(profile, allocated, beside);
   const Bytes outside = beside + profile.measured.context;
-  const Bytes cached = cached_level(question, profile, memory);
-  const Bytes device = std::max(needed, std::min(cached + outside, trust::capacity_of(question).value_or(unlimited)));
+  const Bytes capacity = trust::capacity_of(question).value_or(unlimited);
+  const Bytes cached = cached_level(question, profile, memory, capacity - outside);
+  const Bytes device = std::max(needed, std::min(cached + outside, capacity));
   return {allocated, device - outside, device, needed};
 }
 

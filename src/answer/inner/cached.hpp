@@ -14,8 +14,8 @@ namespace llmcalc::answer {
 /// \throws quantity::Overflow
 quantity::Bytes scaled(quantity::Bytes size, double factor);
 
-/// Torch's max_memory_reserved on an accelerator without a limit.
+/// Torch's max_memory_reserved where nothing but `room` limits it.
 quantity::Bytes cached_level(const spec::Question& question, const frameworks::Profile& profile,
-                             const memory::StepMemory& memory);
+                             const memory::StepMemory& memory, quantity::Bytes room);
 
 }  // namespace llmcalc::answer
