@@ -91,6 +91,21 @@ std::string trainers_of(const Report& report, const TextStyle& style) {
   return words.empty() ? words : fmt::format("{} {}", words, unit.name);
 }
 
+bool is_of_batch(const search::ChangedTerm& changed) {
+  return changed.term == "micro_batch" || changed.term == "grad_accum" || changed.term == "global_batch";
+}
+
+/// "; fits with --micro-batch 2 --grad-accum 4" where nothing but a batch that nobody said keeps the run from fitting.
+std::string smaller_batch_of(const Report& report) {
+  const auto* line = quantity::find_or_null(report.question, "micro_batch", &EchoLine::term);
+  const bool is_said = line == nullptr || line->origin != "assumed";
+  if (is_said || report.estimate.verdict.kind != VerdictKind::does_not_fit) return {};
+  const auto* advice = quantity::find_if_or_null(report.advised.changes, [](const search::Advice& one) {
+    return std::ranges::all_of(one.terms, is_of_batch) && !one.terms.empty();
+  });
+  return advice == nullptr ? std::string() : "; fits with " + options_of(*advice);
+}
+
 /// "as hf runs it: dp 8, zero3"; where nobody named it, the layout did, and the name of another is asked for.
 std::string manner_of(const Report& report, const TextStyle& style) {
   const auto* line = quantity::find_or_null(report.question, "framework", &EchoLine::term);
@@ -100,7 +115,7 @@ std::string manner_of(const Report& report, const TextStyle& style) {
   auto words = line->value == "generic" ? std::string("the textbook's memory") : "as " + line->value + " runs it";
   if (!is_named) words += " (name yours with --framework)";
   if (!layout.empty()) words += ": " + layout;
-  return words + trainers_of(report, style);
+  return words + smaller_batch_of(report) + trainers_of(report, style);
 }
 
 /// "needs 44.90 of 23.99 GiB, 20.91 short; likely range 42.21 to 47.60"

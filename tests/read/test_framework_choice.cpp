@@ -18,8 +18,8 @@ std::string chosen_for(std::string_view line) {
 }  // namespace
 
 TEST_CASE("without a framework the layout decides") {
-  CHECK(chosen_for("--model llama-3-8b --gpu h100-sxm") == "hf");
-  CHECK(chosen_for("--model llama-3-8b --gpu h100-sxm:8") == "hf");
+  CHECK(chosen_for("--model llama-3-8b --gpu h100-sxm") == "accelerate");
+  CHECK(chosen_for("--model llama-3-8b --gpu h100-sxm:8") == "accelerate");
   CHECK(chosen_for("--model llama-3-8b --gpu h100-sxm:8 --zero 2") == "deepspeed");
   CHECK(chosen_for("--model llama-3-8b --gpu h100-sxm:8 --sharding fsdp2") == "torchtitan");
   CHECK(chosen_for("--model llama-3-8b --gpu h100-sxm:8 --tp 8") == "megatron");
@@ -29,8 +29,21 @@ TEST_CASE("without a framework the layout decides") {
   CHECK(chosen_for("--model llama-3-8b --activations rule-of-thumb") == "generic");
 }
 
+/// Without a layout, with several cards and with their states shared out; of a size as of a name.
+TEST_CASE("adapters are asked as a tuner's trainer runs them") {
+  for (const std::string model : {"--model llama-3.1-8b", "--params 13b"}) {
+    for (const std::string method : {"lora", "qlora", "dora", "ia3", "prompt", "prefix", "adalora"}) {
+      for (const std::string layout : {"", ":8", ":8 --zero 3"}) {
+        const auto line = model + " --method " + method + " --gpu h100-sxm" + layout;
+        CAPTURE(line);
+        CHECK(chosen_for(line) == "trl");
+      }
+    }
+  }
+}
+
 TEST_CASE("the first framework that can do all that is asked is taken") {
-  CHECK(chosen_for("--model llama-3-8b --gpu h100-sxm:8 --sharding fsdp2 --method qlora") == "accelerate");
+  CHECK(chosen_for("--model llama-3-8b --gpu h100-sxm:8 --sharding fsdp2 --method qlora") == "trl");
   CHECK(chosen_for("--model llama-3-8b --gpu h100-sxm:8 --tp 8 --method lora") == "megatron-bridge");
   CHECK(chosen_for("--model llama-3-8b --gpu h100-sxm --algorithm dpo") == "trl");
   CHECK(chosen_for("--model llama-3-8b --gpu h100-sxm --algorithm ppo") == "llama-factory");

@@ -62,10 +62,10 @@ TEST_CASE("who runs a plan is who can, most common first") {
   using spec::Framework;
   CHECK(framework({}) == Framework::megatron);
   CHECK(framework({{"optimizer", "lomo"}}) != Framework::megatron);
-  CHECK(framework({{"method", "qlora"}}) == Framework::hf);
+  CHECK(framework({{"method", "qlora"}}) == Framework::trl);
   CHECK(framework({{"framework", "generic"}}) == Framework::generic);
   const auto one = plan({{"model", "llama-3-8b"}, {"gpu", "rtx-4090"}});
-  CHECK(one.bases.at(0).resolved.question.training.framework == Framework::hf);
+  CHECK(one.bases.at(0).resolved.question.training.framework == Framework::accelerate);
   const auto size = plan({{"params", "7e9"}, {"gpu", "h100-sxm:8"}});
   CHECK(size.bases.at(0).resolved.question.training.framework == Framework::generic);
 }

@@ -26,10 +26,13 @@ bool has_zero(const QuestionDraft& draft) {
 
 bool has_fsdp(const QuestionDraft& draft) { return spec::is_fsdp(draft.question.layout.sharding); }
 
+bool has_adapters(const QuestionDraft& draft) { return trains_adapters(draft.question.training.method); }
+
 /// A model is known by its size, and each card holds all of it. By values and not by words: a default said aloud is
-/// one.
+/// one. Nobody tunes adapters as a textbook does.
 bool is_size_alone(const QuestionDraft& draft) {
-  return draft.question.stated_parameters && !is_split(draft) && !has_zero(draft) && !has_fsdp(draft);
+  const bool spread = is_split(draft) || has_zero(draft) || has_fsdp(draft);
+  return draft.question.stated_parameters && !spread && !has_adapters(draft);
 }
 
 bool is_plain(const QuestionDraft&) { return true; }
@@ -48,20 +51,24 @@ constexpr Usage usages[] = {
     {is_split,
      "tp, pp, cp or ep",
      {Framework::megatron, Framework::megatron_bridge, Framework::nemo, Framework::deepspeed, Framework::hf}},
+    {has_adapters, "adapters", {Framework::trl, Framework::hf, Framework::llama_factory, Framework::accelerate}},
     {has_zero, "ZeRO", {Framework::deepspeed, Framework::hf}},
     {has_fsdp, "FSDP", {Framework::torchtitan, Framework::accelerate, Framework::hf, Framework::trl}},
     {is_plain,
      "whole models on each card",
-     {Framework::hf, Framework::trl, Framework::llama_factory, Framework::accelerate}},
+     {Framework::accelerate, Framework::hf, Framework::trl, Framework::llama_factory}},
 };
 
 /// Of several cards a search may cut a model in every direction, which few programs can.
 constexpr Framework cutters[] = {Framework::megatron,  Framework::megatron_bridge, Framework::nemo,
                                  Framework::deepspeed, Framework::torchtitan,      Framework::hf};
 
-/// Adapters, and what runs on one card.
-constexpr Framework tuners[] = {Framework::hf,         Framework::trl,       Framework::llama_factory,
+constexpr Framework tuners[] = {Framework::trl,        Framework::hf,        Framework::llama_factory,
                                 Framework::accelerate, Framework::deepspeed, Framework::megatron_bridge};
+
+/// All weights on one card.
+constexpr Framework alone[] = {Framework::accelerate, Framework::hf, Framework::trl, Framework::llama_factory,
+                               Framework::deepspeed};
 
 }  // namespace
 
@@ -69,8 +76,8 @@ std::span<const spec::Framework> frameworks_of_search(const spec::Question& ques
   static constexpr Framework textbook[] = {Framework::generic};
   const auto& training = question.training;
   if (training.framework == Framework::generic) return textbook;
-  const bool cuts = on_several && !trains_adapters(training.method);
-  return cuts ? std::span<const Framework>(cutters) : std::span<const Framework>(tuners);
+  if (trains_adapters(training.method)) return tuners;
+  return on_several ? std::span<const Framework>(cutters) : std::span<const Framework>(alone);
 }
 
 void choose_framework(QuestionDraft& draft) {
