@@ -13,11 +13,10 @@ namespace llmcalc::quantity {
 constexpr char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 /// What names in programs are made of.
-constexpr bool is_name_char(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
-}
+constexpr bool is_name_char(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
 
 /// Digits and nothing else.
 bool is_number(std::string_view text);

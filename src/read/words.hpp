@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,8 +37,16 @@ class Words {
  private:
   void put(Given word, std::string_view typed = {});
   void put_gpu(const Given& word);
+  bool put_instance(const Given& word);
+
+  /// Cards of the machine that a cloud rents, where it was named and nobody counted others.
+  struct Rented {
+    std::int64_t cards;
+    Origin origin;
+  };
 
   std::vector<Given> words_;
+  std::optional<Rented> rented_;
   std::map<std::string, std::string, std::less<>> typed_;  ///< of the terms that were said in other words
 };
 

@@ -103,6 +103,69 @@ TEST_CASE("the layout is completed from the number of accelerators") {
   CHECK(ask("--params 7B --gpu h100-sxm:8").question.layout.sharding == spec::Sharding::ddp);
 }
 
+TEST_CASE("cards are counted as people write it") {
+  struct Counted {
+    std::string_view typed;
+    std::string_view gpu;
+    std::int64_t gpus = 1;
+    std::int64_t nodes = 1;
+  };
+  // Numbers of accelerators: the clouds' own lists, as beside the table.
+  for (const Counted& each : {Counted{"8x NVIDIA H100 80GB HBM3", "h100-sxm", 8},
+                              {"4090 x2", "rtx-4090", 2},
+                              {"4090x2", "rtx-4090", 2},
+                              {"2x4090", "rtx-4090", 2},
+                              {"2x titan rtx", "titan-rtx", 2},
+                              {"8h100", "h100-sxm", 8},
+                              {"7900xt", "rx-7900-xt"},
+                              {"7900xtx x2", "rx-7900-xtx", 2},
+                              {"rx 7600", "rx-7600"},
+                              {"3090ti", "rtx-3090-ti"},
+                              {"p5.48xlarge", "h100-sxm", 8},
+                              {"2x p5.48xlarge", "h100-sxm", 16, 2},
+                              {"P4de.24xlarge:2", "a100-80-sxm", 16, 2},
+                              {"g5.xlarge", "a10g"},
+                              {"g6e.12xlarge", "l40s", 4},
+                              {"a3-highgpu-2g", "h100-sxm", 2},
+                              {"g2-standard-48", "l4", 4},
+                              {"Standard_ND96isr_H100_v5", "h100-sxm", 8},
+                              {"Standard_NC48ads_A100_v4", "a100-80-pcie", 2},
+                              {"BM.GPU.MI300X.8", "mi300x", 8},
+                              {"gpu_8x_h100_sxm5", "h100-sxm", 8},
+                              {"trn1.32xlarge", "trainium1", 16},
+                              {"v5e-8", "tpu-v5e", 8},
+                              {"v5p-8", "tpu-v5p", 4},
+                              {"v6e", "tpu-v6e"}}) {
+    INFO(each.typed);
+    const auto question =
+        resolve({{"params", "1B", {}}, {"gpu", std::string(each.typed), {}}}, std::nullopt, read::Catalogue()).question;
+    CHECK(question.gpu->id == each.gpu);
+    CHECK(question.layout.gpus == each.gpus);
+    CHECK(question.layout.nodes == each.nodes);
+  }
+  CHECK(ask("--params 1B --gpu p5.48xlarge --gpus 16").question.layout.nodes == 2);
+  CHECK_THROWS_AS(ask("--params 1B --gpu p5.48xlarge --gpus 4"), BadInput);
+  CHECK(ask("--params 1B --gpu p5.48xlarge --nodes 4").question.layout.gpus == 32);
+}
+
+/// NVIDIA Multi-Instance GPU User Guide, "Supported MIG Profiles": memory and share of the multiprocessors.
+TEST_CASE("a slice of an accelerator has its part of memory, bandwidth and multiprocessors") {
+  const auto whole = ask("--params 1B --gpu a100-40").question.gpu.value();
+  const auto slice = ask("--params 1B --gpu a100-40-mig-3g.20gb").question.gpu.value();
+  CHECK(quantity::in_gib(slice.memory_usable) == Approx(19.62).epsilon(0.01));
+  CHECK(quantity::in_gib(ask("--params 1B --gpu a100-40-mig-1g.5gb").question.gpu->memory_usable) ==
+        Approx(4.75).epsilon(0.01));
+  CHECK(slice.peaks.bf16.value() / whole.peaks.bf16.value() == Approx(3.0 / 7.0));
+  CHECK(slice.memory_bandwidth / whole.memory_bandwidth == Approx(0.5));
+  CHECK_FALSE(slice.link);
+  CHECK(ask("--params 1B --gpu " + slice.id).question.gpu->memory_usable == slice.memory_usable);
+  CHECK_NOTHROW(ask("--params 1B --gpu h100-nvl-mig-1g.12gb"));
+  CHECK_NOTHROW(ask("--params 1B --gpu h200-mig-2g.35gb"));
+  CHECK_THROWS_AS(ask("--params 1B --gpu a100-40-mig-3g.40gb:x"), BadInput);
+  CHECK_THROWS_AS(ask("--params 1B --gpu h100-sxm-mig-3g.47gb"), BadInput);
+  CHECK_THROWS_AS(ask("--params 1B --gpu h100-sxm-mig-8g.80gb"), BadInput);
+}
+
 TEST_CASE("the batch is completed in every direction") {
   const auto batch = [](std::string_view line) {
     return ask("--params 7B --dp 4 " + std::string(line)).question.training;

@@ -9,6 +9,7 @@
 #include "read/presets/names.hpp"
 #include "read/presets/no_card.hpp"
 #include "read/presets/rates.hpp"
+#include "read/presets/slices.hpp"
 #include "read/presets/spelling.hpp"
 
 #include <algorithm>
@@ -201,7 +202,16 @@ AcceleratorPreset Catalogue::rated(AcceleratorPreset preset) const {
 }
 
 AcceleratorPreset Catalogue::accelerator(std::string_view name, std::string_view place) const {
-  return rated(find(user_accelerators_, name, place));
+  const auto slice = find_slice(name);
+  if (!slice) return rated(find(user_accelerators_, name, place));
+  if (slice->whole.empty()) {
+    throw quantity::BadInput(std::string(place),
+                             quantity::quoted(name) + " does not say of which accelerator it is a slice",
+                             "h100-sxm-mig-" + slice->profile);
+  }
+  auto preset = rated(find(user_accelerators_, slice->whole, place));
+  preset.accelerator = cut(preset.accelerator, *slice, place);
+  return preset;
 }
 
 void Catalogue::add_rates(spec::Accelerator& gpu) const {

@@ -2,7 +2,6 @@
 
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
-#include "read/shell/accelerator_labels.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -35,8 +34,6 @@ bool is_size(std::string_view name) {
 std::string hint_for_card(std::string_view name) {
   const std::string lower = quantity::to_lower(name);
   if (const auto* known = quantity::find_or_null(no_cards, lower, &NoCard::name)) return std::string(known->hint);
-  const auto instance = gpu_of_label("instance-type", lower);  // "p4d.24xlarge"
-  if (!instance.empty()) return "its cards are " + std::string(instance);
   return is_size(lower) ? "a size alone is --memory " + std::string(name) : std::string();
 }
 

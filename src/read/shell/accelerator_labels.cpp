@@ -1,10 +1,10 @@
 #include "read/shell/accelerator_labels.hpp"
 
 #include "quantity/text.hpp"
+#include "read/presets/instances.hpp"
 
 #include <algorithm>
 #include <iterator>
-#include <span>
 #include <string>
 
 namespace llmcalc::read {
@@ -47,45 +47,16 @@ constexpr Label products[] = {{"gb200", "gb200"},
                               {"mi325x", "mi325x"},
                               {"mi300x", "mi300x"}};
 
-/// node.kubernetes.io/instance-type: aws.amazon.com/ec2/instance-types, cloud.google.com/compute/docs/gpus,
-/// learn.microsoft.com/azure/virtual-machines/sizes.
-constexpr Label instances[] = {{"p6-b200", "b200"},
-                               {"p5en.", "h200"},
-                               {"p5e.", "h200"},
-                               {"p5.", "h100-sxm"},
-                               {"p4de.", "a100-80"},
-                               {"p4d.", "a100-40"},
-                               {"p3.", "v100-16"},
-                               {"g6e.", "l40s"},
-                               {"g6.", "l4"},
-                               {"g5.", "a10g"},
-                               {"g4dn.", "t4"},
-                               {"a4-highgpu", "b200"},
-                               {"a3-ultragpu", "h200"},
-                               {"a3-", "h100-sxm"},
-                               {"a2-ultragpu", "a100-80"},
-                               {"a2-", "a100-40"},
-                               {"g2-", "l4"},
-                               {"_h200_", "h200"},
-                               {"_h100_", "h100-sxm"},
-                               {"ads_a100_", "a100-80"},
-                               {"amsr_a100_", "a100-80"},
-                               {"asr_v4", "a100-40"},
-                               {"_mi300x_", "mi300x"}};
-
-std::string_view gpu_in(std::span<const Label> labels, std::string_view text) {
-  const auto found =
-      std::ranges::find_if(labels, [&](const Label& label) { return text.find(label.part) != text.npos; });
-  return found == labels.end() ? std::string_view() : found->gpu;
-}
-
 }  // namespace
 
 std::string_view gpu_of_label(std::string_view key, std::string_view value) {
-  const std::string text = quantity::to_lower(value);
-  if (key.find("instance-type") != key.npos) return gpu_in(instances, text);
+  if (key.find("instance-type") != key.npos) return find_instance(value).value_or(Instance{}).gpu;
   const bool about_gpu = key.find("gpu") != key.npos || key.find("accelerator") != key.npos;
-  return about_gpu ? gpu_in(products, text) : std::string_view();
+  if (!about_gpu) return {};
+  const std::string text = quantity::to_lower(value);
+  const auto* found =
+      std::ranges::find_if(products, [&](const Label& label) { return text.find(label.part) != text.npos; });
+  return found == std::end(products) ? std::string_view() : found->gpu;
 }
 
 }  // namespace llmcalc::read

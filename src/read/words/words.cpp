@@ -5,6 +5,7 @@
 #include "quantity/parse.hpp"
 #include "quantity/suggest.hpp"
 #include "quantity/text.hpp"
+#include "read/presets/instances.hpp"
 #include "read/words/network_rate.hpp"
 #include "read/words/terms.hpp"
 
@@ -30,31 +31,58 @@ std::string_view canonical_name(const Given& word) {
 }
 
 using quantity::is_digit;
+using quantity::is_letter;
 using quantity::is_number;
 
 struct CountedGpu {
   std::string_view name;
-  std::string_view count;  ///< empty when only a name was given
+  std::string_view count = {};  ///< empty when only a name was given
 };
 
-/// "h100-sxm", "h100-sxm:8", "8x h100-sxm", "h100x8".
+/// A card's name has a number and some letters, or is that number: "h100", "titan rtx", but no "tx" of "7900xtx".
+bool may_name_card(std::string_view text) {
+  constexpr std::size_t shortest = 4;
+  return text.size() >= shortest || std::ranges::any_of(text, is_digit);
+}
+
+/// "4090x2" as "2x4090": the number of cards is the shorter one.
+CountedGpu counted(std::string_view count, std::string_view name) {
+  const bool swapped = is_number(name) && name.size() < count.size();
+  return swapped ? CountedGpu{count, name} : CountedGpu{name, count};
+}
+
+/// "8h100": no card begins with so few digits and a letter behind them.
+CountedGpu split_joined(std::string_view text) {
+  constexpr std::size_t most_digits = 3;
+  const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const auto name = text.substr(digits);
+  const bool is_joined = digits > 0 && digits <= most_digits && !name.empty() && is_letter(name.front()) &&
+                         std::ranges::any_of(name, is_digit);
+  return is_joined ? CountedGpu{name, text.substr(0, digits)} : CountedGpu{text};
+}
+
+/// The words before and behind an "x".
+CountedGpu at_times(std::string_view text, std::size_t times) {
+  return {quantity::trim(text.substr(0, times)), quantity::trim(text.substr(times + 1))};
+}
+
+/// "h100-sxm", "h100-sxm:8", "8x h100-sxm", "h100x8", "8h100".
 CountedGpu split_gpu(std::string_view text) {
   text = quantity::trim(text);
   if (const auto colon = text.rfind(':'); colon != std::string_view::npos) {
     return {quantity::trim(text.substr(0, colon)), quantity::trim(text.substr(colon + 1))};
   }
-  if (const auto times = text.find_first_of("xX"); times != std::string_view::npos) {
-    const auto count = quantity::trim(text.substr(0, times));
-    const auto name = quantity::trim(text.substr(times + 1));
-    if (is_number(count) && !name.empty()) return {name, count};
+  const auto last = text.find_last_of("xX");
+  const auto behind = last == std::string_view::npos || last == 0 ? CountedGpu{} : at_times(text, last);
+  const bool apart = !behind.name.empty() && text[last - 1] == ' ';  // "7900 xtx x2"
+  if (apart && is_number(behind.count)) return behind;
+  if (const auto first = text.find_first_of("xX"); first != std::string_view::npos) {
+    const auto before = at_times(text, first);
+    if (is_number(before.name) && may_name_card(before.count)) return counted(before.name, before.count);
   }
-  if (const auto times = text.find_last_of("xX"); times != std::string_view::npos && times > 0) {
-    const auto name = quantity::trim(text.substr(0, times));
-    const auto count = quantity::trim(text.substr(times + 1));
-    const bool ends_in_number = is_digit(name.empty() ? ' ' : name.back());  // "rx7600" is no card of 7600
-    if (is_number(count) && ends_in_number) return {name, count};
-  }
-  return {text, {}};
+  const bool ends_in_number = !behind.name.empty() && is_digit(behind.name.back());  // "rx7600" is no card of 7600
+  if (ends_in_number && is_number(behind.count)) return behind;
+  return split_joined(text);
 }
 
 constexpr std::string_view zero_stages[] = {"none", "zero1", "zero2", "zero3"};
@@ -92,6 +120,7 @@ Words::Words(const std::vector<Given>& given) {
       put({std::string(name), word.text, word.origin});
     }
   }
+  if (rented_ && !has("gpus") && !has("nodes")) put({"gpus", std::to_string(rented_->cards), rented_->origin});
 }
 
 std::string_view word_of(Source source) {
@@ -140,7 +169,21 @@ void Words::put(Given word, std::string_view typed) {
   words_.push_back(std::move(word));
 }
 
+/// "p5.48xlarge" is eight h100-sxm to a node, "2x p5.48xlarge" two such nodes.
+bool Words::put_instance(const Given& word) {
+  const auto whole = find_instance(word.text);
+  const auto [name, count] = whole ? CountedGpu{word.text} : split_gpu(word.text);
+  const auto instance = whole ? whole : find_instance(name);
+  if (!instance) return false;
+  put({"gpu", std::string(instance->gpu), word.origin}, word.text);
+  put({"gpus_per_node", std::to_string(instance->cards), word.origin}, word.text);
+  if (!count.empty()) put({"nodes", std::string(count), word.origin}, word.text);
+  rented_ = {instance->cards, word.origin};
+  return true;
+}
+
 void Words::put_gpu(const Given& word) {
+  if (put_instance(word)) return;
   const auto [name, count] = split_gpu(word.text);
   if (name.empty() || (count.empty() && name.size() != quantity::trim(word.text).size())) {
     throw quantity::BadInput(word.origin.where, "'" + word.text +
