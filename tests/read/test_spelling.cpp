@@ -172,7 +172,7 @@ TEST_CASE("a name of several models or cards is answered with them") {
   }
   CHECK_THAT(hint(card, "a100 pcie"), Contains("which of a100-80-pcie and a100-40-pcie?") ||
                                           Contains("which of a100-40-pcie and a100-80-pcie?"));
-  CHECK_THAT(hint(card, "trilium"), Contains("did you mean 'tpu-v6e'?"));
+  CHECK_THAT(hint(card, "ironwod"), Contains("did you mean 'tpu-v7'?"));
 }
 
 TEST_CASE("a distilled model is not the model it was distilled from") {
