@@ -2,8 +2,8 @@
 
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
-#include "quantity/text.hpp"
 #include "render/error.hpp"
+#include "render/foreign.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -16,7 +16,8 @@ namespace llmcalc::cli {
 namespace {
 
 void print_line(std::string_view kind, std::string_view message) {
-  const std::string line = "llmcalc: " + std::string(kind) + ": " + quantity::printable(message) + "\n";
+  const std::string line =
+      "llmcalc: " + std::string(kind) + ": " + render::shown(render::shortened(message), render::Medium::line) + "\n";
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

@@ -14,41 +14,71 @@ bool is_number(std::string_view text) { return !text.empty() && std::ranges::all
 
 std::string quoted(std::string_view text) {
   constexpr std::size_t longest = 60;
-  const auto is_continued = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; };
   if (text.size() <= longest) return "'" + std::string(text) + "'";
   std::size_t end = longest;
-  while (end > 0 && is_continued(text[end])) --end;  // inside a character of UTF-8
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;  // inside a character of UTF-8
   return "'" + std::string(text.substr(0, end)) + "...'";
 }
 
 namespace {
 
-constexpr unsigned char lead_of_second = 0xC2;
-constexpr unsigned char last_of_second = 0x9F;
+struct Range {
+  char32_t first;
+  char32_t last;
+};
 
-/// The controls from U+0080 to U+009F in UTF-8, of which terminals obey some like an escape (ECMA-48 section 5.3): two
-/// bytes, the first of which is no other letter's.
-bool is_second_control(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const bool begins =
-      byte(at) == lead_of_second && at + 1 < text.size() && byte(at + 1) >= 0x80 && byte(at + 1) <= last_of_second;
-  return begins || (at > 0 && byte(at - 1) == lead_of_second && byte(at) >= 0x80 && byte(at) <= last_of_second);
+constexpr Range obeyed_ranges[] = {
+    {0x00, 0x1F},      {0x7F, 0x9F},      // C0 and C1: terminals obey some of the latter like an escape (ECMA-48, 5.3)
+    {0x061C, 0x061C},  {0x200E, 0x200F},  // Arabic letter mark, marks of direction
+    {0x2028, 0x202E},                     // separators of lines and paragraphs, embeddings and overrides
+    {0x2066, 0x2069},                     // isolates
+    {0xFDD0, 0xFDEF},  {0xFEFF, 0xFEFF},  // noncharacters, byte order mark
+    {0xFFFE, 0xFFFF},                     // noncharacters, which XML refuses
+    {0xE0000, 0xE007F}                    // tags, which nothing shows
+};
+
+bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
+
+bool is_shortest(char32_t value, std::size_t bytes) {
+  constexpr char32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = value >= 0xD800 && value <= 0xDFFF;
+  return value >= least[bytes] && value <= 0x10FFFF && !surrogate;
 }
 
 }  // namespace
 
-std::string printable(std::string_view text) {
+CodePoint first_code_point(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text.front());
+  if (lead < 0x80) return {lead, 1, true};
+  const std::size_t bytes = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  const auto tail = text.substr(1, bytes - 1);
+  const bool whole = lead >= 0xC0 && lead < 0xF8 && tail.size() + 1 == bytes;
+  if (!whole || !std::ranges::all_of(tail, is_continuation)) return {lead, 1, false};
+  char32_t value = lead & (0xFFU >> (bytes + 1));
+  for (const char c : tail) value = (value << 6U) | (static_cast<unsigned char>(c) & 0x3FU);
+  return is_shortest(value, bytes) ? CodePoint{value, bytes, true} : CodePoint{lead, 1, false};
+}
+
+bool is_obeyed(char32_t character) {
+  return std::ranges::any_of(obeyed_ranges, [&](Range r) { return r.first <= character && character <= r.last; });
+}
+
+std::string escaped(CodePoint character) {
   constexpr std::string_view digits = "0123456789ABCDEF";
-  constexpr unsigned char first_letter = 0x20;
-  constexpr unsigned char erase = 0x7F;
+  const bool byte = !character.valid || character.value < 0x80;
+  const unsigned width = byte ? 2 : character.value < 0x10000 ? 4 : 8;
+  std::string text = width == 2 ? "\\x" : width == 4 ? "\\u" : "\\U";
+  for (unsigned digit = width; digit-- > 0;) text += digits[(character.value >> (4 * digit)) & 0xFU];
+  return text;
+}
+
+std::string printable(std::string_view text) {
   std::string line;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if (byte < first_letter || byte == erase || is_second_control(text, i)) {
-      line.append("\\x").append({digits[byte >> 4U], digits[byte & 0xFU]});
-    } else {
-      line += text[i];
-    }
+  while (!text.empty()) {
+    const auto character = first_code_point(text);
+    const bool shown = character.valid && !is_obeyed(character.value);
+    line.append(shown ? std::string(text.substr(0, character.bytes)) : escaped(character));
+    text.remove_prefix(character.bytes);
   }
   return line;
 }

@@ -27,8 +27,26 @@ std::string to_lower(std::string_view text);
 /// In quotes for a message about it, of a long one the beginning.
 std::string quoted(std::string_view text);
 
-/// On one line whatever it holds: control bytes, which a terminal would obey, are written as \x1B.
+/// A character of UTF-8.
+struct CodePoint {
+  char32_t value;
+  std::size_t bytes;
+  bool valid;
+};
+
+/// The first character (RFC 3629, section 4); a byte that begins none stands for itself.
+/// \pre text is not empty
+CodePoint first_code_point(std::string_view text);
+
+/// Of characters that what shows them would obey or refuse: controls, the marks that turn the direction of writing
+/// (Unicode UAX #9, section 2), line separators, and noncharacters.
+bool is_obeyed(char32_t character);
+
+/// On one line whatever it holds: what would be obeyed, and bytes that are not UTF-8, are written as \x1B and \u202E.
 std::string printable(std::string_view text);
+
+/// The character as `printable` writes it, and as a shell reads it within $'...'.
+std::string escaped(CodePoint character);
 
 /// Without the white space around it.
 std::string_view trim(std::string_view text);

@@ -1,6 +1,7 @@
 // `llmcalc gpu` for people.
 #include "quantity/format.hpp"
 #include "quantity/lists.hpp"
+#include "render/foreign.hpp"
 #include "render/inner/accelerator_peaks.hpp"
 #include "render/inner/card.hpp"
 #include "render/inner/memory_unit.hpp"
@@ -94,7 +95,7 @@ std::string to_text(const AcceleratorCard& preset) {
   card.add("verification", verification_text(gpu.verification));
   card.add("notes", gpu.notes);
   card.add("file", preset.file);
-  return card.render();
+  return on_screen(card.render());
 }
 
 std::string to_text(std::span<const AcceleratorCard> presets) {
@@ -110,7 +111,7 @@ std::string to_text(std::span<const AcceleratorCard> presets) {
          gpu.peaks.bf16 ? quantity::format_number(quantity::in_flops_per_second(*gpu.peaks.bf16) / 1e12, digits) : "",
          gpu.price_per_hour ? fmt::format("{:.2f}", quantity::in_dollars(*gpu.price_per_hour)) : "", gpu.arch});
   }
-  return table.render();
+  return on_screen(table.render());
 }
 
 }  // namespace llmcalc::render

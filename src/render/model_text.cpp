@@ -5,6 +5,7 @@
 //     published   8,030,261,248, exact
 #include "quantity/format.hpp"
 #include "quantity/lists.hpp"
+#include "render/foreign.hpp"
 #include "render/inner/card.hpp"
 #include "render/inner/model_layers.hpp"
 #include "render/presets.hpp"
@@ -115,7 +116,7 @@ std::string to_text(const ModelCard& model) {
   }
   card.add("notes", model.notes);
   card.add("file", model.file);
-  return card.render();
+  return on_screen(card.render());
 }
 
 std::string to_text(std::span<const ModelCard> models) {
@@ -127,7 +128,7 @@ std::string to_text(std::span<const ModelCard> models) {
                    sparse ? quantity::format_parameters(model.size.active) : "", unless_zero(model.shape.max_position),
                    model.family});
   }
-  return table.render();
+  return on_screen(table.render());
 }
 
 }  // namespace llmcalc::render

@@ -3,7 +3,6 @@
 #include "quantity/lists.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -29,23 +28,6 @@ std::string short_name(std::string_view term) {
   if (term == "micro_batch") return "mb";
   if (term == "cuda_graph") return "graphs";
   return std::string(term);
-}
-
-Json run_object(const search::PlannedRun& run) {
-  Json object;
-  object["needed_bytes"] = quantity::in_bytes(run.memory);
-  object["step_seconds"] = finite(quantity::in_seconds(run.step));
-  object["total_seconds"] = finite(quantity::in_seconds(run.total));
-  object["cost_usd"] = run.cost ? finite(quantity::in_dollars(*run.cost)) : Json();
-  object["energy_kwh"] = run.energy ? finite(quantity::in_kilowatt_hours(*run.energy)) : Json();
-  return object;
-}
-
-std::string csv_field(std::string_view text) {
-  if (text.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(text);
-  std::string quoted;
-  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
-  return '"' + quoted + '"';
 }
 
 std::string exact(double value) { return fmt::format("{}", value); }

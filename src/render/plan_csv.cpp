@@ -1,4 +1,5 @@
 // `llmcalc plan` for spreadsheets.
+#include "render/foreign.hpp"
 #include "render/inner/plan_cells.hpp"
 #include "render/plan.hpp"
 
@@ -20,7 +21,7 @@ std::string lines(const std::vector<PlanRow>& rows, std::string_view list) {
   std::string text;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     text.append(list).append(",").append(std::to_string(i + 1));
-    for (const auto& value : rows[i].values) text.append(",").append(csv_field(value));
+    for (const auto& value : rows[i].values) text.append(",").append(shown(value, Medium::csv));
     text.append(figures_of(rows[i].run));
   }
   return text;
@@ -30,17 +31,18 @@ std::string lines(const std::vector<PlanRow>& rows, std::string_view list) {
 
 std::string to_csv(const PlanReport& report) {
   std::string text = "list,place";
-  for (const auto& term : report.terms) text.append(",").append(csv_field(term));
+  for (const auto& term : report.terms) text.append(",").append(shown(term, Medium::csv));
   return text.append(figures) + lines(report.best, "best") + lines(report.each, "each") + lines(report.front, "front");
 }
 
 std::string to_csv(const PlanTable& table) {
-  std::string text = csv_field(table.row_term) + "," + csv_field(table.column_term);
+  std::string text = shown(table.row_term, Medium::csv) + "," + shown(table.column_term, Medium::csv);
   text.append(figures);
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
       const auto& run = table.cells[r * table.columns.size() + c];
-      text += csv_field(table.rows[r]) + "," + csv_field(table.columns[c]) + (run ? figures_of(*run) : ",,,,,\n");
+      text += shown(table.rows[r], Medium::csv) + "," + shown(table.columns[c], Medium::csv) +
+              (run ? figures_of(*run) : ",,,,,\n");
     }
   }
   return text;

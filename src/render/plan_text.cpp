@@ -7,6 +7,7 @@
 //   2  9.91 s  64.00  dp 4, tp 8, pp 2, mb 1
 #include "quantity/format.hpp"
 #include "quantity/lists.hpp"
+#include "render/foreign.hpp"
 #include "render/inner/memory_unit.hpp"
 #include "render/inner/plan_layout.hpp"
 #include "render/inner/style.hpp"
@@ -174,7 +175,7 @@ std::string to_text(const PlanReport& report, const TextStyle& style) {
   answer += front_text(report, text, style);
   answer += "\n" + paint("the best in full", Ink::heading, style) + "\n" + continued(report.fit_command) + "\n" +
             launch_text(report, style);
-  return answer + assumed_text(report.assumptions, style);
+  return on_screen(answer + assumed_text(report.assumptions, style), style);
 }
 
 namespace {
@@ -202,7 +203,8 @@ std::string to_text(const PlanTable& table, const TextStyle& style) {
     }
     grid.add_row(std::move(cells));
   }
-  return "time of a step and memory of the best layout by " + table.objective + "\n\n" + grid.render();
+  return on_screen("time of a step and memory of the best layout by " + table.objective + "\n\n" + grid.render(),
+                   style);
 }
 
 }  // namespace llmcalc::render

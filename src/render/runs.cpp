@@ -1,30 +1,30 @@
 #include "render/runs.hpp"
 
 #include "quantity/format.hpp"
-#include "render/inner/json_list.hpp"
+#include "render/foreign.hpp"
 #include "render/inner/memory_unit.hpp"
 #include "render/inner/plan_cells.hpp"
 #include "render/inner/run_cells.hpp"
 #include "render/inner/table.hpp"
 
-#include <nlohmann/json.hpp>
+#include <algorithm>
 
 namespace llmcalc::render {
 namespace {
 
 using trust::VerdictKind;
 
-Json run_json(const RunLine& line) {
-  Json object;
-  object["name"] = line.name;
-  object["verdict"] = line.verdict ? identifier(verdict_of(line)) : "error";
-  object["needed_bytes"] = line.verdict ? Json(quantity::in_bytes(line.verdict->needed)) : Json();
-  object["high_bytes"] = line.verdict ? Json(quantity::in_bytes(line.verdict->high)) : Json();
+std::string csv_line(const RunLine& line) {
   const bool judged = line.verdict && line.verdict->kind != VerdictKind::no_accelerator;
-  object["capacity_bytes"] = judged ? Json(quantity::in_bytes(line.verdict->capacity)) : Json();
-  object["step_seconds"] = line.step ? finite(quantity::in_seconds(*line.step)) : Json();
-  object["error"] = text_or_null(line.error);
-  return object;
+  const auto of = [&](bool known, quantity::Bytes answer::Verdict::*figure) {
+    return known ? std::to_string(quantity::in_bytes((*line.verdict).*figure)) : std::string();
+  };
+  std::string verdict = verdict_of(line);
+  std::ranges::replace(verdict, ' ', '_');
+  return shown(line.name, Medium::csv) + "," + verdict + "," + of(line.verdict.has_value(), &answer::Verdict::needed) +
+         "," + of(line.verdict.has_value(), &answer::Verdict::high) + "," + of(judged, &answer::Verdict::capacity) +
+         "," + (line.step ? exact(quantity::in_seconds(*line.step)) : std::string()) + "," +
+         shown(line.error, Medium::csv) + "\n";
 }
 
 }  // namespace
@@ -65,26 +65,13 @@ std::string to_text(const Runs& runs) {
   table.wrap_last_column();
   table.add_row(run_heads());
   for (const RunLine& line : runs.lines) table.add_row(run_cells(line));
-  return table.render();
+  return on_screen(table.render());
 }
 
 std::string to_csv(const Runs& runs) {
   std::string text = "run,verdict,needed_bytes,high_bytes,capacity_bytes,step_seconds,error\n";
-  for (const RunLine& line : runs.lines) {
-    const auto object = run_json(line);
-    text += csv_field(line.name) + "," + object["verdict"].get<std::string>();
-    for (const auto* key : {"needed_bytes", "high_bytes", "capacity_bytes", "step_seconds"}) {
-      text += "," + (object[key].is_null() ? std::string() : object[key].dump());
-    }
-    text += "," + csv_field(line.error) + "\n";
-  }
+  for (const RunLine& line : runs.lines) text += csv_line(line);
   return text;
-}
-
-std::string to_json(const Runs& runs) {
-  auto answer = json_answer("runs", runs.version);
-  answer["runs"] = json_list(runs.lines, run_json);
-  return dump(answer);
 }
 
 }  // namespace llmcalc::render

@@ -1,5 +1,5 @@
 // Reports that other programs show: Markdown in a review, JUnit XML in a pipeline.
-#include "quantity/text.hpp"
+#include "render/foreign.hpp"
 #include "render/inner/run_cells.hpp"
 
 #include <fmt/format.h>
@@ -11,32 +11,14 @@ namespace {
 
 std::string markdown_row(const std::vector<std::string>& cells) {
   std::string row = "|";
-  for (const auto& cell : cells) {
-    row += ' ';
-    for (const char c : cell) row.append(c == '|' ? "\\|" : std::string(1, c));
-    row += " |";
-  }
+  for (const auto& cell : cells) row += " " + shown(cell, Medium::markdown) + " |";
   return row + "\n";
 }
 
-/// Text inside of an attribute (XML 1.0, section 2.4); control bytes, which XML cannot hold, are written out.
-std::string attribute(std::string_view text) {
-  std::string safe;
-  for (const char c : quantity::printable(text)) {
-    switch (c) {
-      case '&': safe += "&amp;"; break;
-      case '<': safe += "&lt;"; break;
-      case '>': safe += "&gt;"; break;
-      case '"': safe += "&quot;"; break;
-      default: safe += c;
-    }
-  }
-  return safe;
-}
-
 std::string test_case(const RunLine& line, bool strict) {
-  const auto head = fmt::format("  <testcase classname=\"llmcalc\" name=\"{}\"", attribute(line.name));
-  if (!line.verdict) return fmt::format("{}><error message=\"{}\"/></testcase>\n", head, attribute(line.error));
+  const auto head = fmt::format("  <testcase classname=\"llmcalc\" name=\"{}\"", shown(line.name, Medium::xml));
+  if (!line.verdict)
+    return fmt::format("{}><error message=\"{}\"/></testcase>\n", head, shown(shortened(line.error), Medium::xml));
   if (!fails(line, strict)) return head + "/>\n";
   const auto cells = run_cells(line);
   return fmt::format("{}><failure message=\"{}: needs {} of {} GiB, at most {}\"/></testcase>\n", head, cells[1],

@@ -7,6 +7,7 @@
 //   parameters  tokens  tokens per parameter  loss   compute for the loss of the best
 //        0.88B   1.1T                   1250  2.31                                 x 4
 #include "quantity/format.hpp"
+#include "render/foreign.hpp"
 #include "render/inner/bar.hpp"
 #include "render/inner/scale_words.hpp"
 #include "render/inner/summary.hpp"
@@ -105,8 +106,9 @@ std::string frontier_text(const laws::FrontierTable& frontier, const TextStyle& 
 }  // namespace
 
 std::string to_text(const laws::ScaleAnswer& answer, const TextStyle& style) {
-  return lines_text(answer, style) + (answer.frontier ? frontier_text(*answer.frontier, style) : "") +
-         assumed_text(answer.assumptions, style);
+  return on_screen(lines_text(answer, style) + (answer.frontier ? frontier_text(*answer.frontier, style) : "") +
+                       assumed_text(answer.assumptions, style),
+                   style);
 }
 
 }  // namespace llmcalc::render

@@ -1,6 +1,7 @@
 // The answer about a server for people: on one screen, or with --full all of it.
 #include "quantity/format.hpp"
 #include "quantity/lists.hpp"
+#include "render/foreign.hpp"
 #include "render/inner/serving_lines.hpp"
 #include "render/inner/style.hpp"
 #include "render/inner/table.hpp"
@@ -182,7 +183,7 @@ std::vector<std::string> command_lines(std::string command, const TextStyle& sty
 
 std::string echoed(const ServingReport& report, std::string_view term) {
   const auto* line = quantity::find_or_null(report.question, term, &EchoLine::term);
-  return line == nullptr ? std::string() : line->value;
+  return line == nullptr ? std::string() : shown(line->value, Medium::line);
 }
 
 Paragraph serving_verdict(const ServingReport& report, const TextStyle& style) {
@@ -248,7 +249,7 @@ std::string to_text(const ServingReport& report, const TextStyle& style) {
                     serving_changes(report, style), serving_remarks(report, style),
                     serving_launch(report, style)};
   const bool whole = style.full || style.explain || !report.table.empty();
-  return on_a_screen(blocks, whole ? blocks_without_end : style.lines);
+  return on_screen(on_a_screen(blocks, whole ? blocks_without_end : style.lines), style);
 }
 
 }  // namespace llmcalc::render

@@ -1,5 +1,6 @@
 #include "render/inner/table.hpp"
 
+#include "render/foreign.hpp"
 #include "render/inner/width.hpp"
 #include "render/inner/wrap.hpp"
 
@@ -18,6 +19,7 @@ Table::Table(std::vector<Align> columns, std::string indent)
 
 void Table::add_row(std::vector<std::string> cells) {
   while (!cells.empty() && cells.back().empty()) cells.pop_back();
+  for (auto& cell : cells) cell = one_line(cell);
   lines_.emplace_back(std::move(cells));
 }
 

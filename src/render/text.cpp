@@ -7,6 +7,7 @@
 //     weights (bf16)      14.96   21 %  █████
 //     ...
 //     total               71.30  100 %
+#include "render/foreign.hpp"
 #include "render/inner/summary.hpp"
 #include "render/inner/text_sections.hpp"
 
@@ -15,7 +16,7 @@
 namespace llmcalc::render {
 
 std::string to_text(const Report& report, const TextStyle& style) {
-  if (!style.full && !style.explain && !style.timeline) return summary(report, style);
+  if (!style.full && !style.explain && !style.timeline) return on_screen(summary(report, style), style);
   constexpr std::array sections{verdict_section, ledger_section, phases_section, timeline_section, advice_section,
                                 compute_section, step_section,   time_section,   notes_section};
   std::string text;
@@ -24,7 +25,7 @@ std::string to_text(const Report& report, const TextStyle& style) {
     if (!text.empty() && !part.empty()) text += '\n';
     text += part;
   }
-  return text;
+  return on_screen(text, style);
 }
 
 }  // namespace llmcalc::render

@@ -2,6 +2,7 @@
 
 #include "quantity/format.hpp"
 #include "quantity/lists.hpp"
+#include "render/foreign.hpp"
 #include "render/inner/style.hpp"
 
 #include <fmt/format.h>
@@ -55,7 +56,7 @@ std::string verdict_word(trust::VerdictKind kind, const TextStyle& style) {
 
 std::string echoed(const Report& report, std::string_view term) {
   const auto* line = quantity::find_or_null(report.question, term, &EchoLine::term);
-  return line == nullptr ? std::string() : line->value;
+  return line == nullptr ? std::string() : shown(line->value, Medium::line);
 }
 
 std::string host_need_words(const answer::Verdict& verdict) {

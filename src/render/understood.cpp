@@ -1,19 +1,19 @@
 #include "render/understood.hpp"
 
-#include "render/inner/json_question.hpp"
+#include "quantity/text.hpp"
+#include "render/foreign.hpp"
 #include "render/inner/wrap.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
 namespace llmcalc::render {
 namespace {
 
-/// In single quotes where a shell would read anything into it.
+/// Quoted where a shell would read anything into it; what a terminal would obey is spelled out for the shell to read.
 std::string quoted_word(const std::string& text) {
   constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,+=@%";
   if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
+  if (quantity::printable(text) != text) return "$'" + shown(text, Medium::shell) + "'";
   std::string word = "'";
   for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return word + "'";
@@ -49,23 +49,13 @@ std::string to_text(const Understood& question) {
   const auto said = [](const EchoLine& word) { return option_of(word.term).substr(2) + " " + word.value; };
   for (const auto& word : question.words) width = std::max(width, said(word).size());
   width = std::min(width, std::size_t{36});
-  if (!question.words.empty()) text += "\n  " + question.kind + "\n";
+  if (!question.words.empty()) text += "\n  " + shown(question.kind, Medium::line) + "\n";
   for (const auto& word : question.words) {
-    std::string line = said(word);
+    std::string line = shown(said(word), Medium::line);
     line.append(line.size() < width ? width - line.size() : 0, ' ');
-    text.append("  ").append(line).append("  ").append(word.where).append("\n");
+    text.append("  ").append(line).append("  ").append(shown(word.where, Medium::line)).append("\n");
   }
-  return text + list("assumed", question.assumptions) + list("not read", question.unread);
-}
-
-std::string to_json(const Understood& question) {
-  Json object = json_answer("from", question.version);
-  object["read"] = question.kind;
-  object["command"] = command_of(question);
-  object["question"] = question_json(question.words);
-  object["assumptions"] = question.assumptions;
-  object["not_read"] = question.unread;
-  return dump(object);
+  return on_screen(text + list("assumed", question.assumptions) + list("not read", question.unread));
 }
 
 }  // namespace llmcalc::render

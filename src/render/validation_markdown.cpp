@@ -1,4 +1,5 @@
 // `llmcalc validate` for docs/accuracy.md.
+#include "render/foreign.hpp"
 #include "render/inner/validation_cells.hpp"
 #include "render/validation.hpp"
 
@@ -11,16 +12,9 @@
 namespace llmcalc::render {
 namespace {
 
-/// A bar would end the cell.
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) result.append(c == '|' ? "\\" : "").push_back(c);
-  return result;
-}
-
 std::string line(const Cells& cells) {
   std::string text = "|";
-  for (const auto& cell : cells) text += " " + escaped(cell) + " |";
+  for (const auto& cell : cells) text += " " + shown(cell, Medium::markdown) + " |";
   return text + "\n";
 }
 
@@ -49,8 +43,10 @@ std::vector<Cells> furthest_rows(const std::vector<trust::Comparison>& rows) {
 std::string to_markdown(const trust::Validation& validation) {
   std::vector<std::string> parts;
   if (!validation.rows.empty()) parts.push_back(table(summary_header(), summary_rows(validation)));
-  if (!validation.judged.empty()) parts.push_back("Verdicts: " + verdict_sentence(validation.judged) + ".\n");
-  for (const auto& skipped : validation.skipped) parts.push_back("Not compared, " + skipped_sentence(skipped) + ".\n");
+  if (!validation.judged.empty())
+    parts.push_back("Verdicts: " + shown(verdict_sentence(validation.judged), Medium::markdown) + ".\n");
+  for (const auto& skipped : validation.skipped)
+    parts.push_back("Not compared, " + shown(skipped_sentence(skipped), Medium::markdown) + ".\n");
   if (!validation.rows.empty())
     parts.push_back("Furthest off:\n\n" + table(row_header(), furthest_rows(validation.rows)));
   return fmt::format("{}", fmt::join(parts, "\n"));

@@ -5,6 +5,7 @@
 //
 //   by    n  mean %  median %  p95 %  max %  bias %  in bar %
 //   all   1    0.00      0.00   0.00   0.00    0.00    100.00
+#include "render/foreign.hpp"
 #include "render/inner/table.hpp"
 #include "render/inner/validation_cells.hpp"
 #include "render/validation.hpp"
@@ -33,9 +34,9 @@ std::string summary_table(const trust::Validation& validation) {
 std::string to_text(const trust::Validation& validation) {
   std::string text;
   if (!validation.rows.empty()) text = row_table(validation) + "\n" + summary_table(validation) + "\n";
-  if (!validation.judged.empty()) text += "  verdicts: " + verdict_sentence(validation.judged) + "\n";
-  for (const auto& skipped : validation.skipped) text += "  skipped " + skipped_sentence(skipped) + "\n";
-  return text.empty() ? "  no rows\n" : text;
+  if (!validation.judged.empty()) text += "  verdicts: " + one_line(verdict_sentence(validation.judged)) + "\n";
+  for (const auto& skipped : validation.skipped) text += "  skipped " + one_line(skipped_sentence(skipped)) + "\n";
+  return text.empty() ? "  no rows\n" : on_screen(text);
 }
 
 }  // namespace llmcalc::render

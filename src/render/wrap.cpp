@@ -2,6 +2,7 @@
 
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
+#include "render/foreign.hpp"
 #include "render/inner/width.hpp"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ std::string wrapped(std::string_view text, std::size_t start, std::size_t indent
   std::string result;
   std::size_t column = start;
   while (!text.empty()) {
-    const auto word = quantity::take_until(text, " ");
+    const auto word = one_line(quantity::take_until(text, " "));
     const auto width = display_width(word);
     if (!result.empty() && column + 1 + width > end) {
       result.append("\n").append(indent, ' ');

@@ -18,7 +18,7 @@ TEST_CASE("what a terminal would obey is spelled out, letters of any script are 
   CHECK(printable("\x1B[31mred\n\x7F") == "\\x1B[31mred\\x0A\\x7F");
   CHECK(printable("h100 \xC3\xA4") == "h100 \xC3\xA4");
   CHECK(printable("a\xC2\x9B"
-                  "31m\xC2\xA0") == "a\\xC2\\x9B31m\xC2\xA0");
+                  "31m\xC2\xA0") == "a\\u009B31m\xC2\xA0");
 }
 
 TEST_CASE("a long text is quoted by its beginning, whole characters of it") {

@@ -1,5 +1,4 @@
 #include "catch.hpp"
-#include "render/inner/json_values.hpp"
 #include "render/sample_report.hpp"
 
 #include <fmt/format.h>
@@ -10,6 +9,8 @@
 
 namespace llmcalc::render {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 Json parsed(const Report& report) { return Json::parse(to_json(report)); }
 
@@ -252,6 +253,16 @@ TEST_CASE("a price that is not known is null beside a time that is") {
   CHECK(time["cost_usd"].is_null());
   CHECK(time["gpu_hours"] == 816.0);
   CHECK(time["total_seconds"] == 34 * 86400.0);
+}
+
+TEST_CASE("a run that never ends has a price an hour and no cost") {
+  auto report = sample_report();
+  const auto time = [&] { return parsed(report).at("time"); };
+  report.estimate.compute.price = quantity::dollars(2.0);
+  CHECK(time().at("cost_usd") == 1234.0);
+  report.estimate.compute.cost.reset();
+  CHECK(time().at("price_usd_per_gpu_hour") == 2.0);
+  CHECK(time().at("cost_usd").is_null());
 }
 
 TEST_CASE("goodput, energy and carbon stand beside the time they follow from") {

@@ -55,8 +55,8 @@ TEST_CASE("the text has the rows, the summary, the verdicts and what was left ou
 }
 
 TEST_CASE("without rows there is no table of zeros") {
-  CHECK(render::to_text({}) == "  no rows\n");
-  CHECK(render::to_markdown({}).empty());
+  CHECK(render::to_text(trust::Validation{}) == "  no rows\n");
+  CHECK(render::to_markdown(trust::Validation{}).empty());
   trust::Validation verdicts;
   verdicts.judged = {{"died", "runs.csv:5", Judgement::true_miss}};
   CHECK(render::to_text(verdicts) == "  verdicts: 0 true fits, 0 false fits, 1 true miss, 0 false misses\n");

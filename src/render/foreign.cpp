@@ -1,0 +1,82 @@
+#include "render/foreign.hpp"
+
+#include "quantity/text.hpp"
+#include "render/inner/style.hpp"
+
+#include <fmt/format.h>
+
+namespace llmcalc::render {
+namespace {
+
+using quantity::CodePoint;
+
+/// What a medium has its own way to write; empty where it has none.
+std::string_view own_writing(char32_t character, Medium medium) {
+  if (medium == Medium::markdown) return character == '|' ? "\\|" : character == '\\' ? "\\\\" : "";
+  if (medium == Medium::shell) return character == '\'' ? "\\'" : character == '\\' ? "\\\\" : "";
+  if (medium == Medium::csv) return character == '"' ? "\"\"" : character == '\n' ? "\n" : "";
+  if (medium == Medium::screen || medium == Medium::colours) return character == '\n' ? "\n" : "";
+  constexpr std::string_view names = "\"\\\b\f\n\r\t";
+  constexpr std::string_view json[] = {"\\\"", "\\\\", "\\b", "\\f", "\\n", "\\r", "\\t"};
+  const auto at = character < 0x80 ? names.find(static_cast<char>(character)) : std::string_view::npos;
+  if (medium == Medium::json) return at == std::string_view::npos ? "" : json[at];
+  if (medium != Medium::xml) return {};
+  return character == '&'   ? "&amp;"
+         : character == '<' ? "&lt;"
+         : character == '>' ? "&gt;"
+         : character == '"' ? "&quot;"
+                            : "";
+}
+
+/// What may not stand there as it is.
+std::string written_out(CodePoint character, Medium medium) {
+  if (medium != Medium::json) return quantity::escaped(character);
+  if (!character.valid) return "\uFFFD";
+  if (character.value < 0x10000) return fmt::format("\\u{:04x}", static_cast<unsigned>(character.value));
+  const auto pair = static_cast<unsigned>(character.value) - 0x10000;  // RFC 8259, section 7
+  return fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + (pair >> 10U), 0xDC00 + (pair & 0x3FFU));
+}
+
+}  // namespace
+
+std::string shown(std::string_view text, Medium medium) {
+  std::string safe;
+  const bool quotes = medium == Medium::csv && text.find_first_of(",\"\n\r") != std::string_view::npos;
+  if (quotes) safe += '"';
+  while (!text.empty()) {
+    const auto character = quantity::first_code_point(text);
+    const auto colour = medium == Medium::colours ? colour_at(text) : std::string_view();
+    const auto own = own_writing(character.value, medium);
+    const auto plain = text.substr(0, colour.empty() ? character.bytes : colour.size());
+    text.remove_prefix(plain.size());
+    const bool obeyed = colour.empty() && (!character.valid || quantity::is_obeyed(character.value));
+    if (!own.empty()) {
+      safe += own;
+    } else if (obeyed) {
+      safe += written_out(character, medium);
+    } else {
+      safe += plain;
+    }
+  }
+  if (quotes) safe += '"';
+  return safe;
+}
+
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) line.append(c == '\n' ? "\\x0A" : std::string_view(&c, 1));
+  return line;
+}
+
+std::string on_screen(std::string_view text, const TextStyle& style) {
+  return shown(text, style.colour ? Medium::colours : Medium::screen);
+}
+
+std::string shortened(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return std::string(text);
+  std::size_t end = most;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;  // inside a character of UTF-8
+  return fmt::format("{}... ({} bytes more)", text.substr(0, end), text.size() - end);
+}
+
+}  // namespace llmcalc::render

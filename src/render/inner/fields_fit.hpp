@@ -1,0 +1,236 @@
+// `fit` and what other answers share with it, described.
+#pragma once
+
+#include "llmcalc/render/report.hpp"
+#include "quantity/lists.hpp"
+#include "render/inner/fields_time.hpp"
+#include "render/inner/text_common.hpp"
+
+#include <array>
+#include <vector>
+
+namespace llmcalc::render {
+
+inline constexpr std::array<std::string_view, 5> verdict_ids{"fits", "tight", "does_not_fit", "no_accelerator",
+                                                             "error"};
+
+inline OneOf verdict_of(trust::VerdictKind kind) {
+  return {verdict_ids[static_cast<std::size_t>(kind)], std::span(verdict_ids).first(4)};
+}
+
+inline Word<memory::Phase> phase_of(memory::Phase phase) { return {phase, memory::Phase::checkpoint, memory::name_of}; }
+
+/// A term of the effective question.
+struct Echo {
+  std::string_view value;
+  std::string_view origin;
+  std::string_view where;
+};
+
+inline constexpr std::array<std::string_view, 8> origins{"flag",   "row",         "file",    "preset",
+                                                         "config", "user_preset", "assumed", "default"};
+
+template <class Fields>
+void describe(Fields& field, const Echo& echo) {
+  field.is("echo", "One effective value and where it came from; null where the term does not apply.");
+  field("value", Text{echo.value}, "the word as it could be typed again");
+  field("origin", OneOf{echo.origin, origins, true}, "who said it");
+  field("where", Text{echo.where}, "the flag, the file with its JSON pointer, or the name of the default");
+}
+
+/// A member a term; of one that is said twice the last.
+inline std::vector<Keyed<Echo>> echoes(const std::vector<EchoLine>& lines) {
+  std::vector<Keyed<Echo>> terms;
+  for (const auto& line : lines) {
+    auto said = std::ranges::find(terms, line.term, &Keyed<Echo>::key);
+    if (said == terms.end()) said = terms.insert(said, {line.term, {}});
+    said->value = {line.value, line.origin, line.where};
+  }
+  return terms;
+}
+
+template <class Fields>
+void describe(Fields& field, const search::CardVerdict& card) {
+  field.is("card", "What another accelerator makes of the run as it was asked.");
+  field("gpu", card.gpu, "its id");
+  field("verdict", OneOf{verdict_ids[static_cast<std::size_t>(card.verdict)], std::span(verdict_ids).first(3)},
+        "as of the answer");
+}
+
+/// How far from the need runs were measured.
+struct NeedBar {
+  const answer::Verdict* verdict;
+};
+
+template <class Fields>
+void describe(Fields& field, const NeedBar& bar) {
+  const answer::Verdict& verdict = or_empty(bar.verdict);
+  field.is("error_bar", "How far from needed_bytes runs were measured, as shares of it, and where that was measured.");
+  field("share", verdict.error.above, "from needed_bytes up to high_bytes");
+  field("share_below", verdict.error.below, "from needed_bytes down to low_bytes");
+  field("source", Text{verdict.error_source}, "the class of runs on which it was measured");
+  field("low_bytes", verdict.low, "the low end");
+  field("likely_bytes", verdict.needed, "needed_bytes");
+  field("high_bytes", verdict.high, "the high end: a run fits when this does");
+  field("shown_share", verdict.shown.above,
+        "the same for what nvidia-smi shows, which counts blocks that the allocator only caches");
+  field("shown_share_below", verdict.shown.below, "the same downwards");
+}
+
+template <class Fields>
+void describe(Fields& field, const answer::SizeAnswer& size) {
+  field.is("model_size", "Counts of parameters.");
+  field("parameters_total", size.total, "all of them");
+  field("parameters_active", size.active, "those that one token passes through");
+  field("parameters_trainable", size.trainable, "those that are trained");
+  field("parameters_embedding", size.embedding, "of token, position and type tables and of a head of its own");
+}
+
+template <class Fields>
+void describe(Fields& field, const answer::LedgerLine& line) {
+  field.is("ledger_line", "What is held, and why so much.");
+  field("id", Word<memory::Holding>{line.holding, memory::Holding::calibration, memory::id_of},
+        "what the memory is held for; several lines may share one. `calibration` is what runs of your own move the "
+        "need by");
+  field("label", line.label, "in words");
+  field("bytes", Signed<quantity::Bytes>{line.size}, "below 0 where a calibration lowers the need");
+  field("empirical", line.empirical, "a measured constant of the runtime");
+  describe_why(field, line.why);
+}
+
+template <class Fields>
+void describe(Fields& field, const answer::PhasePeak& peak) {
+  field.is("phase_peak", "The highest live bytes of a phase of a steady step.");
+  field("phase", phase_of(peak.phase), "of a step");
+  field("allocated_bytes", peak.allocated, "at its highest");
+}
+
+template <class Fields>
+void describe(Fields& field, const answer::TimelinePoint& point) {
+  field.is("timeline_point", "The highest moment of one block on its way through a steady step.");
+  field("phase", phase_of(point.phase), "of a step");
+  field("place", point.place, "the block");
+  field("allocated_bytes", point.allocated, "at its highest");
+}
+
+template <class Fields>
+void describe(Fields& field, const memory::StagePeak& peak) {
+  field.is("stage_peak", "A pipeline stage.");
+  field("stage", peak.stage, "counted from 0");
+  field("peak_allocated_bytes", peak.allocated, "at its highest");
+}
+
+/// The memory of a run: some of it is the machine's, which stands beside the verdict.
+struct RunMemory {
+  const Report* report;
+};
+
+template <class Fields>
+void describe_levels(Fields& field, const answer::MemoryAnswer& memory) {
+  field("persistent_bytes", memory.persistent, "allocated between steps");
+  field("peak_allocated_bytes", memory.peak_allocated,
+        "allocated at the peak of a steady step (torch.cuda.max_memory_allocated)");
+  field("peak_reserved_bytes", memory.peak_reserved,
+        "held by the caching allocator (torch.cuda.max_memory_reserved), with blocks that it only caches as long as "
+        "there "
+        "is room for them");
+  field("peak_device_bytes", memory.peak_device,
+        "what the driver shows (nvidia-smi): reserved plus NCCL's buffers and the context");
+  field("peak_needed_bytes", memory.peak_needed,
+        "what must fit, by which the verdict goes: the same without blocks that the allocator gives back before it "
+        "fails");
+  field("peak_first_step_bytes", memory.peak_first_step,
+        "allocated at the peak of the first step, before optimizer states exist");
+}
+
+template <class Fields>
+void describe(Fields& field, const RunMemory& run) {
+  const Report& report = or_empty(run.report);
+  const auto& memory = report.estimate.memory;
+  const auto& verdict = report.estimate.verdict;
+  const bool has_machine = verdict.host_capacity > quantity::Bytes{};
+  field.is("memory", "What a rank holds, at the peak and through a step.");
+  field("ledger", memory.ledger, "what is alive at the peak; the bytes sum to peak_needed_bytes");
+  field("phases", memory.phases, "of a steady step");
+  field("peak_phase", phase_of(memory.peak_phase),
+        "`evaluation` where --eval-batch is said, `checkpoint` where --save-checkpoint is");
+  field("peak_place", Text{memory.peak_place}, "the same in words, down to the layer");
+  field("peak_why", memory.peak_why, "what is alive there");
+  field("timeline", memory.timeline,
+        "every block in the order of time; empty where `activations` is no `program`. Its maximum is "
+        "peak_allocated_bytes");
+  describe_levels(field, memory);
+  field("stage", memory.stage,
+        "the pipeline stage that all of this is about: the one that peaks highest, or that of --rank");
+  field("stages", memory.stages, "all of them");
+  field("host_bytes", memory.host, "what this rank needs of its host for what is offloaded");
+  field("host_ledger", memory.host_ledger,
+        "what this rank has in the memory of its machine, with what a checkpoint takes there while it is written");
+  field("host_needed_bytes", verdict.host_needed,
+        "what the ranks of one machine need of its memory together, paged states included; the verdict goes by it too");
+  field("host_capacity_bytes", where(has_machine, verdict.host_capacity), "of one machine");
+  field("nvme_bytes", memory.nvme, "what this rank needs of its machine's drives for what is offloaded");
+  field("paged_bytes", memory.paged,
+        "optimizer states in managed memory, which the driver may move to the host: not in the need");
+}
+
+template <class Fields>
+void describe(Fields& field, const search::Advice& advice) {
+  field.is("advice", "What makes the run fit, up to four changes together, verified by an estimate.");
+  field("flag", options_of(advice), "what to type");
+  field("change", advice.change, "in words");
+  field("cost", advice.cost, "what it costs, in words");
+  field("needed_bytes", advice.needed, "with it");
+  field("verdict", OneOf{verdict_ids[static_cast<std::size_t>(advice.verdict)], std::span(verdict_ids).first(2)},
+        "with it");
+  field("speed_ratio", advice.speed, "tokens a second of the whole run over those before; null without an accelerator");
+}
+
+template <class Fields>
+void describe(Fields& field, const TrainerNeed& need) {
+  field.is("trainer_need", "What a trainer needs for a size alone, which the textbook answers.");
+  field("framework", need.framework, "the trainer");
+  field("needed_bytes", need.needed, "as it runs it");
+}
+
+/// How much more would fit.
+struct Room {
+  const std::optional<search::Headroom>* headroom;
+};
+
+template <class Fields>
+void describe(Fields& field, const Room& room) {
+  const auto& headroom = or_empty(room.headroom);
+  field.is("room", "The largest with which the run still fits, one changed at a time; null when it does not fit.");
+  field("largest_micro_batch", headroom ? std::optional(headroom->micro_batch) : std::nullopt,
+        "of those that a stated global batch can be split into");
+  field("longest_seq", headroom ? std::optional(headroom->seq) : std::nullopt, "tokens of a sequence");
+}
+
+template <class Fields>
+void describe(Fields& field, const Report& report) {
+  const auto& estimate = report.estimate;
+  const auto& verdict = estimate.verdict;
+  const bool has_capacity = verdict.kind != trust::VerdictKind::no_accelerator;
+  field.answer("fit", report.version, "Whether a run fits, how long it takes and what it costs.");
+  field("verdict", verdict_of(verdict.kind), "`tight` fits, but inside the error bar");
+  field("capacity_bytes", where(has_capacity, verdict.capacity), "of one accelerator; null without one");
+  field("needed_bytes", verdict.needed, "at the peak, on the accelerator: memory.peak_needed_bytes");
+  field("headroom_bytes", where(has_capacity, Signed<quantity::Bytes>{verdict.capacity - verdict.needed}),
+        "capacity less need, negative when it does not fit");
+  field("error_bar", NeedBar{&verdict}, "how far from the need runs were measured");
+  field("question", echoes(report.question), "the effective question, every term of the vocabulary and its shorthands");
+  field("model", estimate.size, "its parameters");
+  field("memory", RunMemory{&report}, "what a rank holds");
+  field("compute", RunCompute{&estimate.compute}, "tokens and FLOP");
+  field("time", RunTime{&estimate}, "time, cost and energy");
+  field("advice", report.advised.changes, "in ascending order of what they cost; empty when the run fits");
+  field("cards", report.advised.cards, "larger accelerators of the same make; empty when the run fits");
+  field("trainers", report.trainers, "of a size alone, otherwise empty");
+  field("room", Room{&report.advised.headroom}, "how much more would fit");
+  field("assumptions", report.assumptions, "what nobody said and the answer depends on");
+  field("warnings", estimate.warnings, "what the caller should look at");
+  field("notes", estimate.notes, "what is not modelled");
+}
+
+}  // namespace llmcalc::render
