@@ -6,7 +6,7 @@ option(LLMCALC_COMPILE_TOGETHER "Compile the files of a folder together: less to
 # More together wait longer for a change of one of them.
 set(llmcalc_files_together 8)
 # There a file is a format or a part of the vocabulary, and all call their tables alike.
-set(llmcalc_tables_apart "/read/(trainers|servers|presets)/|/vocabulary")
+set(llmcalc_tables_apart "/(dialects/(trainers|servers)|read/presets)/|/vocabulary")
 
 # It takes longest to read, and some file of most groups does.
 set(llmcalc_headers_together)

@@ -2,7 +2,7 @@
 
 #include "api/inner/accelerators.hpp"
 #include "api/inner/echo.hpp"
-#include "launch/server.hpp"
+#include "dialects/server.hpp"
 #include "llmcalc/llmcalc.hpp"
 #include "quantity/lists.hpp"
 #include "read/words.hpp"
@@ -14,9 +14,9 @@ namespace llmcalc::api {
 namespace {
 
 /// The ids under which the models are published, where they are presets.
-launch::ServedNames served_names(const std::vector<read::Given>& words, const spec::Question& question,
-                                 const read::Catalogue& catalogue) {
-  launch::ServedNames names{.model = "MODEL", .published = question.serving.quant, .draft = {}};
+dialects::ServedNames served_names(const std::vector<read::Given>& words, const spec::Question& question,
+                                   const read::Catalogue& catalogue) {
+  dialects::ServedNames names{.model = "MODEL", .published = question.serving.quant, .draft = {}};
   const auto id_of = [](const auto& preset) { return preset.hf_id.empty() ? preset.id : preset.hf_id; };
   if (const auto* named = read::find_word(words, "model")) {
     const auto preset = catalogue.model(named->text, named->origin.where);
@@ -57,8 +57,8 @@ render::ServingReport serve(const std::vector<read::Given>& said, const std::opt
   if (options.table) report.table = serving::capacity_cells(question);
   const auto names = served_names(words, question, catalogue);
   const bool found = report.plans && !report.plans->best.empty();
-  report.launch = found ? launch::server_command(serving::deploy(report.plans->best.front().question), names)
-                        : launch::server_command(report.answer.deployment, names);
+  report.launch = found ? dialects::server_command(serving::deploy(report.plans->best.front().question), names)
+                        : dialects::server_command(report.answer.deployment, names);
   report.assumptions = std::move(resolved.assumptions);
   const auto& defaults = report.answer.deployment.setup.assumptions;
   quantity::append(report.assumptions, defaults);

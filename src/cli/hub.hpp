@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/hub_environment.hpp"
-#include "read/launch.hpp"
+#include "dialects/reading.hpp"
 
 #include <optional>
 #include <string>
@@ -24,16 +24,16 @@ struct HubName {
 std::optional<HubName> hub_name(std::string_view text);
 
 /// What the cache holds of a model: its configuration and the headers of its weights; empty where it holds neither.
-std::optional<read::Reading> read_cached(const HubName& name, const HubEnvironment& hub);
+std::optional<dialects::Reading> read_cached(const HubName& name, const HubEnvironment& hub);
 
 /// Whether the cache says that a revision has no such file: it need not be asked for.
 bool is_known_absent(const HubName& name, const std::string& file, const HubEnvironment& hub);
 
 /// The same over the network. Nothing is written.
 /// \throws quantity::BadInput for a model that is not there, is gated, or cannot be reached
-read::Reading fetch(const HubName& name, const HubEnvironment& hub);
+dialects::Reading fetch(const HubName& name, const HubEnvironment& hub);
 
 /// The cache, or else the network unless that is switched off.
-read::Reading read_hub(const HubName& name, const HubEnvironment& hub);
+dialects::Reading read_hub(const HubName& name, const HubEnvironment& hub);
 
 }  // namespace llmcalc::cli

@@ -62,7 +62,7 @@ bool is_known_absent(const HubName& name, const std::string& file, const HubEnvi
   return commit && fs::exists(repository / ".no_exist" / *commit / file, error);
 }
 
-std::optional<read::Reading> read_cached(const HubName& name, const HubEnvironment& hub) {
+std::optional<dialects::Reading> read_cached(const HubName& name, const HubEnvironment& hub) {
   if (hub.cache.empty()) return std::nullopt;
   const auto folder = snapshot(hub.cache / folder_name(name.id), name.revision);
   if (!folder) return std::nullopt;

@@ -145,7 +145,7 @@ read::Checkpoint indexed(const Repository& repository, const std::string& text) 
 
 /// The size of all weights where the index says it, and of a single file from its header. Other formats say no more
 /// than the configuration does, and a header that lies is named and not used.
-void add_weights(const Repository& repository, read::Reading& reading) {
+void add_weights(const Repository& repository, dialects::Reading& reading) {
   if (const auto text = repository.text(index_name, largest_index)) {
     reading.weights = indexed(repository, *text);
     return;
@@ -160,14 +160,14 @@ void add_weights(const Repository& repository, read::Reading& reading) {
 }
 
 /// NVIDIA's quantized models say so beside their configuration, and in their names.
-void add_modelopt(const Repository& repository, const HubName& name, read::Reading& reading) {
+void add_modelopt(const Repository& repository, const HubName& name, dialects::Reading& reading) {
   const std::string id = quantity::to_lower(name.id);
   const bool named = id.find("fp8") != std::string::npos || id.find("fp4") != std::string::npos;
   const bool said = read::has_word(reading.words, "quant");
   if (!named || said) return;
   constexpr const char* file = "hf_quant_config.json";
   if (const auto text = repository.text(file, largest_config)) {
-    read::add_stored_quant(*text, repository.at(file), reading);
+    dialects::add_stored_quant(*text, repository.at(file), reading);
   }
 }
 
@@ -183,7 +183,7 @@ std::vector<std::string> gguf_files(const std::vector<std::string>& files, const
   return found;
 }
 
-read::Reading gguf_reading(const Repository& repository, const HubName& name) {
+dialects::Reading gguf_reading(const Repository& repository, const HubName& name) {
   const auto all = repository.files();
   const auto has = [&](std::string_view file) { return quantity::contains(all, file); };
   if (has("model_index.json")) throw BadInput(name.id, "holds a diffusion pipeline, which is not modelled");
@@ -204,24 +204,24 @@ read::Reading gguf_reading(const Repository& repository, const HubName& name) {
 
 }  // namespace
 
-read::Reading fetch(const HubName& name, const HubEnvironment& hub) {
+dialects::Reading fetch(const HubName& name, const HubEnvironment& hub) {
   const Repository repository(name, hub);
   if (!name.quant.empty()) return gguf_reading(repository, name);
   if (const auto config = repository.text("config.json", largest_config)) {
-    auto reading = read::read_launch_file(*config, repository.at("config.json"),
-                                          [](const std::string&) { return std::optional<read::NamedFile>(); });
+    auto reading = dialects::read_launch_file(*config, repository.at("config.json"),
+                                              [](const std::string&) { return std::optional<dialects::NamedFile>(); });
     add_modelopt(repository, name, reading);
     add_weights(repository, reading);
     return reading;
   }
   if (const auto adapter = repository.text("adapter_config.json", largest_config)) {
-    return read::read_launch_file(*adapter, repository.at("adapter_config.json"),
-                                  [](const std::string&) { return std::optional<read::NamedFile>(); });
+    return dialects::read_launch_file(*adapter, repository.at("adapter_config.json"),
+                                      [](const std::string&) { return std::optional<dialects::NamedFile>(); });
   }
   return gguf_reading(repository, name);
 }
 
-read::Reading read_hub(const HubName& name, const HubEnvironment& hub) {
+dialects::Reading read_hub(const HubName& name, const HubEnvironment& hub) {
   if (auto cached = read_cached(name, hub)) return *std::move(cached);
   if (hub.offline) {
     throw BadInput(name.id, "is not in the cache, and the network is switched off",

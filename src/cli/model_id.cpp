@@ -72,18 +72,18 @@ std::optional<Named> preset_behind(const std::string& id, const read::Catalogue&
 }
 
 /// GGUF's mixture with MXFP4 experts, which files call "mxfp4" (llama.cpp llama.h, LLAMA_FTYPE_MOSTLY_MXFP4_MOE).
-bool is_gguf_mixture(const read::Reading& reading, std::string_view quant) {
+bool is_gguf_mixture(const dialects::Reading& reading, std::string_view quant) {
   const auto* engine = read::find_word(reading.words, "engine");
   return quant == "mxfp4" && engine != nullptr && (engine->text == "llama.cpp" || engine->text == "ollama");
 }
 
-void take_quant(read::Reading& reading, std::string quant, read::Origin origin) {
+void take_quant(dialects::Reading& reading, std::string quant, read::Origin origin) {
   if (quant.empty() || !reading.serves || read::has_word(reading.words, "quant")) return;
   if (is_gguf_mixture(reading, quant)) quant = "mxfp4_moe";
   reading.words.push_back({"quant", std::move(quant), std::move(origin)});
 }
 
-void take_preset(read::Reading& reading, Given& word, Named named) {
+void take_preset(dialects::Reading& reading, Given& word, Named named) {
   reading.assumptions.push_back(word.text + " (" + word.origin.where + ") has the shape of " + named.preset);
   word.text = std::move(named.preset);
   take_quant(reading, std::move(named.quant), word.origin);
@@ -100,7 +100,7 @@ std::string quant_in(const std::string& file) {
   return take_quant(name);
 }
 
-void take_found(read::Reading& reading, read::Reading found) {
+void take_found(dialects::Reading& reading, dialects::Reading found) {
   std::erase_if(reading.words, [](const Given& word) { return word.term == "model"; });
   reading.config = std::move(found.config);
   reading.weights = std::move(found.weights);
@@ -113,7 +113,7 @@ void take_found(read::Reading& reading, read::Reading found) {
 }
 
 /// A mistake of the network is one of the line that names the model.
-read::Reading fetched(const HubName& name, const Given& word, bool offline) {
+dialects::Reading fetched(const HubName& name, const Given& word, bool offline) {
   try {
     return read_hub(name, read_hub_environment(offline));
   } catch (const quantity::BadInput& error) {
@@ -125,7 +125,7 @@ read::Reading fetched(const HubName& name, const Given& word, bool offline) {
 bool names_model(const Given& word) { return word.term == "model" || word.term == "config" || word.term == "params"; }
 
 /// A preset of that name, or the one that the name of something published can only mean; false where neither is.
-bool take_known(read::Reading& reading, Given& word, const std::string& id, const read::Catalogue& catalogue) {
+bool take_known(dialects::Reading& reading, Given& word, const std::string& id, const read::Catalogue& catalogue) {
   std::string rest = quantity::to_lower(word.text);
   const bool names_file = !take_quant(rest).empty();
   if (!names_file && is_preset(id, catalogue)) {
@@ -139,7 +139,7 @@ bool take_known(read::Reading& reading, Given& word, const std::string& id, cons
 }
 
 /// What the model's name stands for; whether that names another model, as an adapter names its base.
-bool follow_name(read::Reading& reading, const std::vector<Given>& options, const read::Catalogue& catalogue,
+bool follow_name(dialects::Reading& reading, const std::vector<Given>& options, const read::Catalogue& catalogue,
                  Lookup lookup) {
   auto* word = quantity::find_or_null(reading.words, "model", &Given::term);
   if (word == nullptr || reading.config) return false;
@@ -160,7 +160,7 @@ bool follow_name(read::Reading& reading, const std::vector<Given>& options, cons
 
 }  // namespace
 
-void find_model(read::Reading& reading, const std::vector<Given>& options, const read::Catalogue& catalogue,
+void find_model(dialects::Reading& reading, const std::vector<Given>& options, const read::Catalogue& catalogue,
                 Lookup lookup) {
   if (!follow_name(reading, options, catalogue, lookup)) return;
   reading.hub_name.clear();

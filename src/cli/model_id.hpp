@@ -1,7 +1,7 @@
 // The model that a file names: in the Hub's cache, a preset, or on the Hub.
 #pragma once
 
-#include "read/launch.hpp"
+#include "dialects/reading.hpp"
 #include "read/presets.hpp"
 
 #include <vector>
@@ -16,7 +16,7 @@ struct Lookup {
 
 /// Puts the preset's name, or the configuration that was found, in the place of a name that is no preset's. Nothing is
 /// looked up where an option names the model.
-void find_model(read::Reading& reading, const std::vector<read::Given>& options, const read::Catalogue& catalogue,
+void find_model(dialects::Reading& reading, const std::vector<read::Given>& options, const read::Catalogue& catalogue,
                 Lookup lookup);
 
 }  // namespace llmcalc::cli

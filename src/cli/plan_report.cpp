@@ -88,7 +88,7 @@ render::PlanReport ReportBuilder::build(const search::Findings& findings) const 
   report.estimate = answer::estimate(question);
   quantity::append(report.warnings, report.estimate->warnings);
   report.fit_command = fit_command(asked_, plan_.bases[choice.base].varied, question);
-  report.launch = launch::launches(question);
+  report.launch = dialects::launches(question);
   return report;
 }
 

@@ -26,7 +26,7 @@ using read::Given;
 using read::Source;
 
 /// What --from says of the model's own file, as the word that options replace.
-void add_config_word(read::Reading& reading) {
+void add_config_word(dialects::Reading& reading) {
   if (!reading.config) return;
   std::erase_if(reading.words, [](const Given& word) { return word.term == "model"; });
   reading.words.push_back({"config", reading.config->path, {Source::file, reading.config->path}});
@@ -107,7 +107,7 @@ void drop_answered(std::vector<std::string>& assumptions, const std::vector<Give
 /// Options on top of what the things say together.
 AskedQuestion understood(const std::vector<std::string>& things, const std::vector<Given>& options, Lookup lookup,
                          const read::Catalogue& catalogue) {
-  std::vector<read::Reading> readings;
+  std::vector<dialects::Reading> readings;
   for (const auto& thing : things) readings.push_back(read_thing(thing));
   AskedQuestion question;
   question.reading = merge(std::move(readings));
@@ -165,7 +165,7 @@ render::EchoLine echo_line(std::string term, std::string value, const read::Orig
 }
 
 /// Weights are read by --from; --config is for what describes them.
-std::string_view option_for(const Given& word, const read::Reading& reading) {
+std::string_view option_for(const Given& word, const dialects::Reading& reading) {
   const bool by_file = word.origin.source == Source::file;
   if (by_file && !reading.hub_name.empty() && (word.term == "config" || word.term == "model")) return "from";
   const bool is_weights = word.text.ends_with(".gguf") || word.text.ends_with(".safetensors");

@@ -4,8 +4,8 @@
 #include "cli/arguments.hpp"
 #include "cli/environment.hpp"
 #include "cli/outcome.hpp"
+#include "dialects/reading.hpp"
 #include "llmcalc/render/report.hpp"
-#include "read/launch.hpp"
 #include "read/presets.hpp"
 #include "read/resolve.hpp"
 
@@ -19,7 +19,7 @@ namespace llmcalc::cli {
 struct AskedQuestion {
   std::vector<read::Given> words;
   std::optional<read::ConfigText> config;
-  read::Reading reading;  ///< of what --from names; empty without it
+  dialects::Reading reading;  ///< of what --from names; empty without it
 
   /// "from axolotl.yaml: micro-batch 2 (axolotl.yaml:27), ...", and what was not read.
   std::vector<std::string> notes() const;

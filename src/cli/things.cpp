@@ -19,8 +19,8 @@ namespace llmcalc::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using dialects::Reading;
 using quantity::BadInput;
-using read::Reading;
 
 /// Whether a path lies in a folder once links are followed.
 bool is_below(const fs::path& folder, const fs::path& path) {
@@ -33,7 +33,7 @@ bool is_below(const fs::path& folder, const fs::path& path) {
 
 Reading read_text_file(const fs::path& path) {
   const auto folder = folder_of(path).string();
-  return read::read_launch_file(read_file(path, "--from"), path.filename().string(), files_below(folder));
+  return dialects::read_launch_file(read_file(path, "--from"), path.filename().string(), files_below(folder));
 }
 
 /// The one GGUF of a folder, or the first of a split one.
@@ -58,7 +58,7 @@ void add_model_folder(const fs::path& folder, const fs::path& config, Reading& r
   reading.config->path = config.string();
   const auto quantization = folder / "hf_quant_config.json";
   if (!read::has_word(reading.words, "quant") && is_file(quantization)) {
-    read::add_stored_quant(read_file(quantization, "--from"), quantization.filename().string(), reading);
+    dialects::add_stored_quant(read_file(quantization, "--from"), quantization.filename().string(), reading);
   }
   reading.weights = read_weight_folder(folder);
 }
@@ -126,17 +126,17 @@ bool is_of_model(const fs::directory_entry& entry) {
 
 }  // namespace
 
-read::FindFile files_below(const std::string& folder) {
-  return [folder](const std::string& name) -> std::optional<read::NamedFile> {
+dialects::FindFile files_below(const std::string& folder) {
+  return [folder](const std::string& name) -> std::optional<dialects::NamedFile> {
     const auto path = fs::path(folder) / name;
     if (!is_file(path) || !is_below(folder, path)) return std::nullopt;
-    return read::NamedFile{fs::path(name).filename().string(), read_file(path, "--from")};
+    return dialects::NamedFile{fs::path(name).filename().string(), read_file(path, "--from")};
   };
 }
 
 bool is_thing(const std::string& word) {
   const bool has_blank = word.find(' ') != std::string::npos;
-  const bool is_command = has_blank && (word.find("--") != std::string::npos || read::is_launch_command(word));
+  const bool is_command = has_blank && (word.find("--") != std::string::npos || dialects::is_launch_command(word));
   return word.find('/') != std::string::npos || is_command || is_file(word);
 }
 
@@ -156,8 +156,8 @@ Reading read_path(const fs::path& path) {
 Reading read_thing(const std::string& thing) {
   std::error_code error;
   if (fs::exists(thing, error)) return read_path(thing);
-  if (read::is_launch_command(thing)) {
-    return with_model_file(read::read_launch_command(thing, "command", files_below(".")), ".");
+  if (dialects::is_launch_command(thing)) {
+    return with_model_file(dialects::read_launch_command(thing, "command", files_below(".")), ".");
   }
   if (hub_name(thing)) {
     Reading reading;

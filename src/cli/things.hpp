@@ -1,7 +1,7 @@
 // What --from names: a file, a folder, a command, a model of the Hub. Bytes are read here; what they mean is read's.
 #pragma once
 
-#include "read/launch.hpp"
+#include "dialects/reading.hpp"
 
 #include <filesystem>
 #include <string>
@@ -12,15 +12,15 @@ namespace llmcalc::cli {
 bool is_thing(const std::string& word);
 
 /// A file or folder that is there.
-read::Reading read_path(const std::filesystem::path& path);
+dialects::Reading read_path(const std::filesystem::path& path);
 
 /// Whether a folder holds a configuration or weights.
 bool holds_model(const std::filesystem::path& folder);
 
 /// \throws quantity::BadInput when it is nothing that is known
-read::Reading read_thing(const std::string& thing);
+dialects::Reading read_thing(const std::string& thing);
 
 /// Files that a thing names, where they lie in its folder or below.
-read::FindFile files_below(const std::string& folder);
+dialects::FindFile files_below(const std::string& folder);
 
 }  // namespace llmcalc::cli

@@ -48,8 +48,8 @@ WeightFile weight_file(const fs::path& path) {
   return named || read::is_safetensors(start) ? WeightFile::safetensors : WeightFile::none;
 }
 
-read::Reading weights_alone(Checkpoint weights, std::string place) {
-  read::Reading reading;
+dialects::Reading weights_alone(Checkpoint weights, std::string place) {
+  dialects::Reading reading;
   reading.kind = weights.kind;
   reading.place = std::move(place);
   reading.config = std::move(weights.config);

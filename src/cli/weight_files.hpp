@@ -1,8 +1,8 @@
 // Weight files by their headers: some megabytes of what may be hundreds of gigabytes.
 #pragma once
 
+#include "dialects/reading.hpp"
 #include "read/checkpoint.hpp"
-#include "read/launch.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -28,7 +28,7 @@ using FindSplit = std::function<std::optional<read::Checkpoint>(const std::strin
 read::Checkpoint with_splits(read::Checkpoint first, const std::string& name, const FindSplit& find);
 
 /// What weights alone say of their model.
-read::Reading weights_alone(read::Checkpoint weights, std::string place);
+dialects::Reading weights_alone(read::Checkpoint weights, std::string place);
 
 /// The size that a pointer of Git LFS stands for, which a clone without it holds in the place of the weights.
 std::optional<std::uint64_t> lfs_size(const std::filesystem::path& path);

@@ -1,7 +1,7 @@
 // What a search found, as text, JSON and CSV.
 #pragma once
 
-#include "launch/launch.hpp"
+#include "dialects/launch.hpp"
 #include "llmcalc/render/report.hpp"
 #include "search/plan.hpp"
 
@@ -31,7 +31,7 @@ struct PlanReport {
   std::string largest_term;                  ///< what was made as large as fits, if anything
   std::string largest_value;
   std::string fit_command;  ///< that answers with this estimate
-  std::vector<launch::Launch> launch;
+  std::vector<dialects::Launch> launch;
   std::vector<std::string> assumptions;
   std::vector<std::string> warnings;
   std::string version;

@@ -141,7 +141,7 @@ std::string continued(std::string_view command) {
 
 std::string launch_text(const PlanReport& report, const TextStyle& style) {
   std::string text;
-  for (const launch::Launch& line : report.launch) {
+  for (const dialects::Launch& line : report.launch) {
     text += "\n" + paint(line.framework, Ink::heading, style) + "\n" + line.command + "\n";
     for (const auto& what : line.beyond) {
       constexpr std::string_view comment = "# ";

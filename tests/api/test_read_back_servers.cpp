@@ -1,8 +1,8 @@
 // The command that the program prints for a server, read back with --from, asks for the same server.
 #include "api/serve.hpp"
 #include "catch.hpp"
+#include "dialects/reading.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "read/launch.hpp"
 #include "read/resolve.hpp"
 #include "read/vocabulary.hpp"
 #include "serving/engine.hpp"
@@ -77,8 +77,8 @@ TEST_CASE("commands of servers read back ask for the same server") {
     words.push_back({"context", "8k", {read::Source::flag, "--context"}});
     const auto report = api::serve(words, std::nullopt, read::Catalogue(), {});
     CAPTURE(report.launch);
-    const read::FindFile nothing = [](const std::string&) { return std::optional<read::NamedFile>(); };
-    const auto reading = read::read_launch_command(report.launch, "command", nothing);
+    const dialects::FindFile nothing = [](const std::string&) { return std::optional<dialects::NamedFile>(); };
+    const auto reading = dialects::read_launch_command(report.launch, "command", nothing);
     CHECK(reading.unread.empty());
     Words further;
     for (const auto& word : words) {

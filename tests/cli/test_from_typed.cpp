@@ -1,8 +1,8 @@
 // The command that `llmcalc from` prints of a file is answered when it is typed, with the numbers that --from gives.
 #include "catch.hpp"
 #include "cli/run.hpp"
+#include "dialects/shell/shell.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "read/shell/shell.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -67,7 +67,7 @@ std::vector<std::string> arguments_of(const fs::path& folder) {
   std::string line;
   std::getline(file, line);
   std::vector<std::string> arguments;
-  const auto script = read::parse_shell(line, "cmd");
+  const auto script = dialects::parse_shell(line, "cmd");
   for (const auto& word : script.commands.at(0).words) arguments.push_back(word.text);
   return arguments;
 }

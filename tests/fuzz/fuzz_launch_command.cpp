@@ -1,7 +1,7 @@
 // Any text as a command or a script: nothing is executed, and nothing but BadInput comes out of what is none.
+#include "dialects/reading.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "read/launch.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,10 +12,10 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace llmcalc;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const read::FindFile nothing = [](const std::string&) { return std::optional<read::NamedFile>(); };
+  const dialects::FindFile nothing = [](const std::string&) { return std::optional<dialects::NamedFile>(); };
   try {
-    read::is_launch_command(text);
-    with_options(read::read_launch_command(text, "command", nothing), {});
+    dialects::is_launch_command(text);
+    with_options(dialects::read_launch_command(text, "command", nothing), {});
   } catch (const quantity::BadInput&) {
     return 0;
   } catch (const quantity::Overflow&) {

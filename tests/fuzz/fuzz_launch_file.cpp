@@ -1,7 +1,7 @@
 // Any text as a file of a trainer or server: it becomes words of a question, or is refused with BadInput.
+#include "dialects/reading.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "read/launch.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,9 +12,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace llmcalc;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   // A file that names another finds itself: what it includes is bounded.
-  const read::FindFile itself = [&](const std::string&) { return read::NamedFile{"again", std::string(text)}; };
+  const dialects::FindFile itself = [&](const std::string&) { return dialects::NamedFile{"again", std::string(text)}; };
   try {
-    with_options(read::read_launch_file(text, "file", itself), {});
+    with_options(dialects::read_launch_file(text, "file", itself), {});
   } catch (const quantity::BadInput&) {
     return 0;
   } catch (const quantity::Overflow&) {

@@ -1,5 +1,5 @@
 // Any bytes, read as lines of "term=text", are planned or refused; of a large space only the start is searched.
-#include "launch/launch.hpp"
+#include "dialects/launch.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "read/plan_words.hpp"
@@ -25,7 +25,7 @@ void search_start(const search::PlanSpace& space) {
   constexpr std::size_t most_units = 5;
   search::PlanSearch search(space);
   for (const auto& unit : space.units().first(std::min(most_units, space.units().size()))) search.search(unit);
-  for (const auto& run : search.findings().best) launch::launches(space.question_of(run.choice));
+  for (const auto& run : search.findings().best) dialects::launches(space.question_of(run.choice));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "read/checkpoint/stored_quant.hpp"
+#include "read/stored_quant.hpp"
 
 #include "quantity/text.hpp"
 

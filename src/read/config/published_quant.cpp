@@ -1,5 +1,5 @@
-#include "read/checkpoint/stored_quant.hpp"
 #include "read/config/steps.hpp"
+#include "read/stored_quant.hpp"
 
 #include <array>
 #include <string>

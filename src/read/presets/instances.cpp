@@ -1,4 +1,4 @@
-#include "read/presets/instances.hpp"
+#include "read/instances.hpp"
 
 #include "quantity/text.hpp"
 

@@ -2,8 +2,8 @@
 
 #include "llmcalc/quantity/error.hpp"
 #include "read/csv.hpp"
-#include "read/settings/node.hpp"
-#include "read/settings/settings.hpp"
+#include "read/node.hpp"
+#include "read/settings.hpp"
 
 #include <algorithm>
 #include <array>

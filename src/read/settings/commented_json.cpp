@@ -1,7 +1,7 @@
 #include "llmcalc/quantity/error.hpp"
 #include "read/inner/json_text.hpp"
+#include "read/node.hpp"
 #include "read/presets/json.hpp"
-#include "read/settings/node.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

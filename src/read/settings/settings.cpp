@@ -1,4 +1,4 @@
-#include "read/settings/settings.hpp"
+#include "read/settings.hpp"
 
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"

@@ -1,5 +1,5 @@
 #include "llmcalc/quantity/error.hpp"
-#include "read/settings/node.hpp"
+#include "read/node.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include "quantity/parse.hpp"
 #include "quantity/suggest.hpp"
 #include "quantity/text.hpp"
-#include "read/presets/instances.hpp"
+#include "read/instances.hpp"
 #include "read/words/network_rate.hpp"
 #include "read/words/terms.hpp"
 

@@ -94,7 +94,7 @@ inline std::vector<PlannedRow> planned_rows(const PlanReport& report, const std:
 }
 
 template <class Fields>
-void describe(Fields& field, const launch::Launch& launch) {
+void describe(Fields& field, const dialects::Launch& launch) {
   field.is("launch", "How a framework starts the best run.");
   field("framework", launch.framework, "its name");
   field("command", launch.command, "what to type, and the files it needs");

@@ -1,0 +1,89 @@
+#include "dialects/core/format.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
+#include "read/vocabulary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace llmcalc::dialects {
+namespace {
+
+bool is_named(const FormatRow& row, std::string_view key) {
+  if (!row.key.ends_with('*')) return row.key == key;
+  return key.starts_with(row.key.substr(0, row.key.size() - 1));
+}
+
+/// A switch that is off, a count of nothing: it asks for nothing that we could miss.
+bool is_off(const Setting& setting) {
+  const std::string word = quantity::to_lower(setting.text);
+  return says_nothing(setting) || word == "false" || word == "0" || word == "0.0" || word == "no";
+}
+
+/// A word that a trainer knows and we do not: what would have to be guessed.
+[[noreturn]] void refuse_word(const FormatRow& row, const Setting& setting) {
+  throw quantity::BadInput(
+      setting.where,
+      fmt::format("{} {} is none that is modelled: {}", setting.key, quantity::quoted(setting.text),
+                  quantity::joined(quantity::mapped(row.spellings, &Spelling::theirs), ", ")),
+      fmt::format("leave it out and say --{}, if another stands for it", row.name));
+}
+
+bool is_switch(std::string_view name) {
+  const Term* term = find_term(name);
+  return term != nullptr && term->values == "0|1";
+}
+
+/// "EXTRA_ARGS": what stands behind a key that may as well have a value, as "--save $FOLDER".
+bool holds_options(std::string_view variable) {
+  const std::string name = quantity::to_lower(variable.substr(0, variable.find(',')));
+  return name.find("arg") != name.npos || name.find("opt") != name.npos || name.find("flag") != name.npos;
+}
+
+/// A switch in front of a variable that nobody set is on; whatever the variable holds is not read.
+void take_switch(const FormatRow& row, const Setting& setting, Sheet& sheet) {
+  if (sheet.is_bare(setting.key)) sheet.assume_unread_options(setting);
+  if (const auto truth = sheet.truth(setting.key)) sheet.say(row.name, *truth ? "1" : "0", setting);
+}
+
+void take_term(const FormatRow& row, const Setting& setting, Sheet& sheet) {
+  if (is_switch(row.name)) return take_switch(row, setting, sheet);
+  if (!setting.unknown.empty()) return sheet.take(row.name, setting);
+  if (says_nothing(setting)) return;
+  if (row.spellings.empty()) return sheet.say(row.name, setting.text, setting);
+  const std::string word = quantity::to_lower(setting.text);
+  const auto spelling = std::ranges::find(row.spellings, word, &Spelling::theirs);
+  if (spelling == row.spellings.end()) refuse_word(row, setting);
+  if (!spelling->ours.empty()) sheet.say(row.name, std::string(spelling->ours), setting);
+}
+
+}  // namespace
+
+const FormatRow* find_row(const Format& format, std::string_view key) {
+  for (const auto table : format.tables) {
+    const auto is_it = [&](const FormatRow& each) { return is_named(each, key); };
+    if (const auto* row = quantity::find_if_or_null(table, is_it)) return row;
+  }
+  return nullptr;
+}
+
+void apply(const Format& format, Sheet& sheet) {
+  for (const Setting& setting : sheet.settings().all()) {
+    const FormatRow* row = find_row(format, setting.key);
+    if (row == nullptr) {
+      sheet.reading().unread.push_back(setting.key + " (" + setting.where + ")");
+    } else if (row->use == Use::term) {
+      take_term(*row, setting, sheet);
+    } else if (row->use == Use::unmapped ? !is_off(setting) : row->use == Use::size && !says_nothing(setting)) {
+      sheet.assume(setting, row->name);
+    } else if (row->use == Use::harmless && sheet.is_bare(setting.key) && holds_options(setting.unknown)) {
+      sheet.assume_unread_options(setting);
+    }
+  }
+  if (format.rules != nullptr) format.rules(sheet);
+}
+
+}  // namespace llmcalc::dialects

@@ -1,0 +1,52 @@
+// How the settings of one trainer or server become words of a question: a table from key to term, and the rules that
+// look at several keys at once.
+#pragma once
+
+#include "dialects/core/sheet.hpp"
+
+#include <span>
+#include <string_view>
+
+namespace llmcalc::dialects {
+
+/// What a key is good for.
+enum class Use {
+  term,      ///< its value is the value of a term
+  rule,      ///< the format's rules read it
+  unmapped,  ///< it moves memory or time, and no term says how
+  size,      ///< the same, where a size of 0 says something as well
+  harmless   ///< it moves neither
+};
+
+/// Their word for a value, and ours.
+struct Spelling {
+  std::string_view theirs;
+  std::string_view ours;
+};
+
+/// A row of a format's table.
+struct FormatRow {
+  std::string_view key;  ///< "micro_batch_size"; "wandb_*" stands for all that begin so
+  Use use = Use::harmless;
+  std::string_view name = {};                ///< of the term; of an unmapped key, what is assumed instead
+  std::span<const Spelling> spellings = {};  ///< where empty, values are ours already
+};
+
+struct Format {
+  std::string_view name;       ///< "axolotl configuration"
+  std::string_view framework;  ///< word of --framework or --engine; empty where the file does not decide it
+  std::span<const std::span<const FormatRow>> tables;
+  /// True for a file of this format, by its keys.
+  bool (*recognizes)(const Settings& settings);
+  void (*rules)(Sheet& sheet);
+  bool serves = false;  ///< it starts a server
+  /// Gives the keys of another way to write the same the names that the tables have.
+  void (*rename)(Settings& settings) = nullptr;
+};
+
+const FormatRow* find_row(const Format& format, std::string_view key);
+
+/// Takes over every setting that the tables know, and names those that they do not; then the rules.
+void apply(const Format& format, Sheet& sheet);
+
+}  // namespace llmcalc::dialects

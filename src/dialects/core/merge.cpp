@@ -1,0 +1,228 @@
+// Several readings as one, and the words of a command line on top.
+#include "dialects/reading.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "quantity/lists.hpp"
+#include "read/vocabulary.hpp"
+#include "read/words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <utility>
+
+namespace llmcalc::dialects {
+namespace {
+
+bool is_default(const Given& word) { return word.origin.source == Source::default_value; }
+
+Given* find(std::vector<Given>& words, std::string_view term) {
+  return quantity::find_or_null(words, term, &Given::term);
+}
+
+/// An engine that keeps masters has one recipe for both names.
+std::string_view without_mixed(std::string_view dtype) {
+  constexpr std::string_view mixed = "mixed-";
+  return dtype.starts_with(mixed) ? dtype.substr(mixed.size()) : dtype;
+}
+
+bool same_value(const Given& a, const Given& b) {
+  if (a.term == "dtype") return without_mixed(a.text) == without_mixed(b.text);
+  return a.text == b.text;
+}
+
+/// DeepSpeed's engine keeps the states, whichever trainer calls it.
+bool gives_way(const Given& kept, const Given& word) {
+  return kept.term == "framework" && kept.text == "deepspeed" && !is_default(kept) && is_default(word);
+}
+
+std::string dashed(std::string term) {
+  std::ranges::replace(term, '_', '-');
+  return term;
+}
+
+/// Each of these says how much is trained on: of two files the later one does.
+constexpr std::string_view amounts[] = {"samples", "tokens", "steps"};
+
+void drop_other_amount(const Given& word, Reading& into) {
+  if (!quantity::contains(amounts, word.term)) return;
+  for (const auto amount : amounts) {
+    const Given* other = amount == word.term ? nullptr : find(into.words, amount);
+    if (other == nullptr) continue;
+    into.assumptions.push_back(fmt::format("{} {} ({}), not {} {} ({})", word.term, word.text, word.origin.where,
+                                           other->term, other->text, other->origin.where));
+    std::erase_if(into.words, [&](const Given& each) { return each.term == amount; });
+  }
+}
+
+void take_word(Given word, Reading& into) {
+  drop_other_amount(word, into);
+  Given* earlier = find(into.words, word.term);
+  if (earlier == nullptr) {
+    into.words.push_back(std::move(word));
+    return;
+  }
+  if (gives_way(*earlier, word) || (is_default(word) && !is_default(*earlier))) return;
+  if (!is_default(word) && !is_default(*earlier) && !same_value(*earlier, word)) {
+    into.assumptions.push_back(fmt::format("{} {} ({}), not {} ({})", dashed(word.term), word.text, word.origin.where,
+                                           earlier->text, earlier->origin.where));
+  }
+  *earlier = std::move(word);
+}
+
+/// A value that nobody knows replaces one that an earlier file says, and the other way round.
+void take_open(std::vector<Given>&& open, const std::vector<Given>& said, Reading& into) {
+  std::erase_if(into.words, [&](const Given& each) { return has_word(open, each.term); });
+  std::erase_if(into.open, [&](const Given& each) { return has_word(said, each.term); });
+  std::ranges::move(open, std::back_inserter(into.open));
+}
+
+template <class T>
+void append_new(std::vector<T>&& from, std::vector<T>& to) {
+  for (auto& item : from) {
+    if (!quantity::contains(to, item)) to.push_back(std::move(item));
+  }
+}
+
+/// A word of the command line, and those of a file that say the same in other words.
+struct Replaced {
+  std::string_view option;
+  std::array<std::string_view, 7> words;
+};
+
+constexpr Replaced replaced[] = {
+    {"model", {"config", "params"}},
+    {"config", {"model", "params"}},
+    {"params", {"model", "config"}},
+    {"zero", {"sharding"}},
+    {"sharding", {"zero", "sharding_group", "reshard"}},
+    {"gpus", {"nodes", "gpus_per_node", "dp"}},
+    {"nodes", {"gpus_per_node"}},
+    {"dp", {"gpus", "nodes", "gpus_per_node"}},
+    {"grad_accum", {"global_batch"}},
+    {"global_batch", {"grad_accum"}},
+    {"dtype", {"weights", "compute", "autocast", "grads", "master_weights", "master_type", "optimizer_states"}},
+    {"weights", {"dtype"}},
+    {"tokens", {"samples", "steps"}},
+    {"samples", {"tokens", "steps"}},
+    {"steps", {"tokens", "samples"}},
+    {"inter_node", {"inter_node_gbps"}},
+    {"method", {"lora_rank", "lora_targets", "lora_dropout", "weights"}},
+};
+
+std::string underscored(std::string_view term) {
+  std::string name(term);
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
+void drop(std::string_view term, std::vector<Given>& words) {
+  std::erase_if(words, [&](const Given& word) { return word.term == term; });
+}
+
+/// "h100-sxm:8", "8x h100-sxm", "h100x8".
+bool counts_accelerators(std::string_view gpu) {
+  const auto digits = gpu.find_first_not_of("0123456789");
+  const bool times = digits != std::string_view::npos && digits > 0 && (gpu[digits] == 'x' || gpu[digits] == 'X');
+  return times || gpu.find(':') != std::string_view::npos;
+}
+
+/// An option takes the place of what files say of its term, and of what they say in other words. --method lora keeps
+/// the rank of a file that trains adapters.
+void make_room(const Given& option, std::vector<Given>& words) {
+  const std::string name = underscored(option.term);
+  drop(name, words);
+  if (name == "gpu" && counts_accelerators(option.text)) make_room({"gpus", {}, option.origin}, words);
+  if (name == "method" && option.text.find("lora") != std::string::npos) return drop("weights", words);
+  for (const Replaced& row : replaced) {
+    if (row.option != name) continue;
+    for (const auto term : row.words) drop(term, words);
+  }
+}
+
+bool is_of_file(const Given& word) { return word.origin.source != Source::flag; }
+
+void refuse_open(const std::vector<Given>& open) {
+  if (open.empty()) return;
+  throw quantity::BadInput(open.front().origin.where, open.front().text,
+                           fmt::format("say --{}, or write the value out", dashed(open.front().term)));
+}
+
+constexpr std::string_view about_samples[] = {"epochs", "sample_tokens", "packing"};
+
+/// Words of files about samples, whose number nobody says.
+void drop_unused_data(std::vector<Given>& words) {
+  if (has_word(words, "samples")) return;
+  const auto is_about_them = [&](const Given& word) { return quantity::contains(about_samples, word.term); };
+  std::erase_if(words, [&](const Given& word) { return is_of_file(word) && is_about_them(word); });
+}
+
+/// Transformers keeps keys and values in the type of the model, whatever scales a checkpoint has for them.
+void drop_unused_scales(std::vector<Given>& words) {
+  const Given* engine = find(words, "engine");
+  if (engine == nullptr || engine->text != "hf") return;
+  std::erase_if(words, [](const Given& word) { return is_of_file(word) && word.term == "kv_dtype"; });
+}
+
+/// DeepSpeed's engine keeps copies in fp32 of its own beside weights in half (deepspeed runtime/bf16_optimizer.py),
+/// whatever the file of another trainer says of autocast above them.
+void take_engine_precision(Reading& all) {
+  constexpr std::string_view autocast = "mixed-";
+  const Given* framework = find(all.words, "framework");
+  Given* dtype = find(all.words, "dtype");
+  if (framework == nullptr || framework->text != "deepspeed" || dtype == nullptr) return;
+  if (!dtype->text.starts_with(autocast)) return;
+  dtype->text.erase(0, autocast.size());
+  std::erase_if(all.assumptions, [](const std::string& each) {
+    return each.find("weights are loaded in fp32, as transformers 4") != std::string::npos;
+  });
+}
+
+}  // namespace
+
+Reading merge(std::vector<Reading> readings) {
+  if (readings.empty()) return {};
+  Reading all = std::move(readings.front());
+  for (auto next = std::next(readings.begin()); next != readings.end(); ++next) {
+    all.kind += ", " + next->kind;
+    take_open(std::move(next->open), next->words, all);
+    for (Given& word : next->words) take_word(std::move(word), all);
+    append_new(std::move(next->assumptions), all.assumptions);
+    append_new(std::move(next->unread), all.unread);
+    if (next->config) all.config = std::move(next->config);
+    if (next->weights) all.weights = std::move(next->weights);
+    if (all.usual_framework.empty()) all.usual_framework = next->usual_framework;
+    all.serves = all.serves || next->serves;
+  }
+  take_engine_precision(all);
+  return all;
+}
+
+std::vector<Given> with_options(const Reading& reading, const std::vector<Given>& options) {
+  std::vector<Given> words = reading.words;
+  std::vector<Given> open = reading.open;
+  for (const Given& option : options) {
+    make_room(option, words);
+    make_room(option, open);
+  }
+  refuse_open(open);
+  quantity::append(words, options);
+  drop_unused_data(words);
+  drop_unused_scales(words);
+  if (!reading.usual_framework.empty() && !has_word(words, "framework")) {
+    words.push_back({"framework", std::string(reading.usual_framework), {Source::default_value, reading.kind}});
+  }
+  return words;
+}
+
+std::vector<std::string> unused_data(const Reading& reading, const std::vector<Given>& words) {
+  const auto* epochs = find_word(reading.words, "epochs");
+  if (epochs == nullptr || is_default(*epochs) || has_word(words, "samples") || has_word(words, "steps") ||
+      has_word(words, "tokens"))
+    return {};
+  return {fmt::format("epochs {} ({}): the number of samples is not known without the data: say --samples or --tokens",
+                      epochs->text, epochs->origin.where)};
+}
+
+}  // namespace llmcalc::dialects

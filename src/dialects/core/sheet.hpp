@@ -1,0 +1,82 @@
+// One file or command while it is being understood: its settings, and the words that they have become.
+#pragma once
+
+#include "dialects/core/names.hpp"
+#include "dialects/core/reader.hpp"
+#include "dialects/reading.hpp"
+#include "read/settings.hpp"
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace llmcalc::dialects {
+
+class Sheet {
+ public:
+  Sheet(const Settings& settings, Reading& reading, const Reader& reader)
+      : settings_(settings), reading_(reading), reader_(reader) {}
+
+  const Settings& settings() const { return settings_; }
+  Reading& reading() { return reading_; }
+
+  /// The first of the keys that is there, with a value.
+  /// \throws quantity::BadInput where it hangs on a shell variable that nobody set
+  const Setting* find(std::initializer_list<std::string_view> keys) const;
+  const Setting* find(std::string_view key) const { return find({key}); }
+
+  /// Whether it says yes; empty where it is not there or says neither, as "auto".
+  std::optional<bool> truth(std::initializer_list<std::string_view> keys) const;
+  std::optional<bool> truth(std::string_view key) const { return truth({key}); }
+  bool is_bare(std::string_view key) const;
+  /// A number or a share that is more than nothing.
+  bool is_above_zero(std::string_view key) const;
+  bool is_on(std::string_view key) const { return truth(key).value_or(false); }
+  /// The setting of a switch that is on, whatever hangs on a variable behind it.
+  const Setting& said(std::string_view key) const { return *settings_.find(key); }
+  std::optional<std::int64_t> count(std::initializer_list<std::string_view> keys) const;
+  std::optional<std::int64_t> count(std::string_view key) const { return count({key}); }
+  /// In lower case; empty where it is not there.
+  std::string text(std::initializer_list<std::string_view> keys) const;
+  std::string text(std::string_view key) const { return text({key}); }
+
+  /// A word of the question, from that setting; what was said of the term before is replaced.
+  void say(std::string_view term, std::string text, const Setting& because);
+  /// The value of the first of the keys that is there. A value that hangs on a shell variable leaves the term open, for
+  /// an option to say.
+  void take(std::string_view term, std::initializer_list<std::string_view> keys);
+  void take(std::string_view term, const Setting& setting);
+  /// Leaves a term to an option, where the setting says too little of it.
+  void leave_open(std::string_view term, std::string why, const Setting& because);
+  /// A default of the format that the file leaves unsaid.
+  void by_default(std::string_view term, std::string text, std::string_view whose);
+  const Given* word(std::string_view term) const;
+  bool has(std::string_view term) const { return word(term) != nullptr; }
+  void unsay(std::string_view term);
+
+  /// Reads the file that a setting names, whose words this sheet's own override. One that may not be read is an
+  /// assumption, and false.
+  bool include(const Setting& file);
+  std::vector<Reading> take_included() { return std::exchange(included_, {}); }
+
+  void assume(std::string sentence) const;
+  void assume(const Setting& because, std::string_view what);  ///< "neftune_noise_alpha (axolotl.yaml:3): what"
+  void assume_unread_options(const Setting& bare) const;       ///< those of the variable behind a switch
+
+ private:
+  const Settings& settings_;
+  Reading& reading_;
+  const Reader& reader_;
+  std::vector<Reading> included_;
+};
+
+bool says_nothing(const Setting& setting);
+
+/// Beyond any machine: products of degrees stop here.
+inline constexpr std::int64_t most_ranks = std::int64_t{1} << 31;
+
+}  // namespace llmcalc::dialects

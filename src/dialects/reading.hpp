@@ -1,0 +1,65 @@
+// What people already have, as a question: files of trainers and servers, their command lines, scripts around them.
+#pragma once
+
+#include "read/checkpoint.hpp"
+#include "read/given.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmcalc::dialects {
+
+using namespace read;
+
+/// What was understood of one thing. Its words are defaults: those of the command line win.
+struct Reading {
+  std::string kind;                       ///< "axolotl configuration"
+  std::string place;                      ///< the file's name, or "--from"
+  std::vector<Given> words;               ///< with the line or key of each
+  std::vector<Given> open;                ///< terms whose value nobody knows; the text says on what it hangs
+  std::vector<std::string> assumptions;   ///< keys that move the answer and have no term, and what was assumed
+  std::vector<std::string> unread;        ///< keys that nobody knows, with their places
+  std::optional<ConfigText> config;       ///< the model's own config.json, where the thing holds one
+  std::optional<Checkpoint> weights;      ///< where the thing holds weights
+  std::string_view usual_framework = {};  ///< whose allocations are meant where no file says a framework
+  std::string hub_name = {};              ///< "org/name", where the model is one of the Hub
+  bool serves = false;                    ///< it starts a server and trains nothing
+};
+
+/// A file that another one names ("deepspeed: ds_config.json"), or nothing where it may not be read.
+struct NamedFile {
+  std::string place;
+  std::string text;
+};
+using FindFile = std::function<std::optional<NamedFile>(const std::string& path)>;
+
+/// A file's text. What it is, is recognized by its content.
+/// \param place  the file's name, for origins and messages
+/// \throws quantity::BadInput when it is none that is known, or what it says cannot be understood
+Reading read_launch_file(std::string_view text, std::string_view place, const FindFile& find);
+
+/// hf_quant_config.json, which NVIDIA's ModelOpt writes beside a config.json that does not say it: the word --quant.
+void add_stored_quant(std::string_view text, std::string_view place, Reading& reading);
+
+/// True for a text whose first words start a trainer or a server.
+bool is_launch_command(std::string_view text);
+
+/// A command as it is typed into a shell. Nothing is executed.
+Reading read_launch_command(std::string_view text, std::string_view place, const FindFile& find);
+
+/// Several things together: later ones win, and where they disagree an assumption names both.
+Reading merge(std::vector<Reading> readings);
+
+/// The words of a command line on top of those of files: an option wins over everything that says the same in other
+/// words.
+/// \throws quantity::BadInput for a term that is open and that no option says
+std::vector<Given> with_options(const Reading& reading, const std::vector<Given>& options);
+
+/// What files say of their data that is of no use, as nobody says how many samples there are.
+/// \param words  those that with_options gave
+std::vector<std::string> unused_data(const Reading& reading, const std::vector<Given>& words);
+
+}  // namespace llmcalc::dialects

@@ -1,0 +1,121 @@
+// LLaMA-Factory's files of inference (llamafactory-cli api, chat, webchat): an engine with that trainer's own defaults
+// (src/llamafactory/hparams/model_args.py, chat/vllm_engine.py, chat/sglang_engine.py).
+#include "dialects/core/formats.hpp"
+#include "dialects/servers/server_rules.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace llmcalc::dialects {
+namespace {
+
+constexpr Spelling engines[] = {{"huggingface", "hf"}, {"hf", "hf"}, {"vllm", "vllm"}, {"sglang", "sglang"}};
+constexpr Spelling types[] = {{"float16", "f16"}, {"float32", "f32"}};
+
+constexpr FormatRow rows[] = {
+    {"model_name_or_path", Use::term, "model"},
+    {"infer_backend", Use::term, "engine", engines},
+    {"adapter_name_or_path", Use::rule},
+    {"infer_dtype", Use::rule},
+    {"quantization_bit", Use::rule},
+    {"vllm_maxlen", Use::rule},
+    {"vllm_gpu_util", Use::rule},
+    {"vllm_enforce_eager", Use::rule},
+    {"vllm_max_lora_rank", Use::rule},
+    {"sglang_maxlen", Use::rule},
+    {"sglang_mem_fraction", Use::rule},
+    {"sglang_tp_size", Use::rule},
+    {"vllm_config*", Use::unmapped, "what it says is not read: say those options"},
+    {"sglang_config*", Use::unmapped, "what it says is not read: say those options"},
+    {"export_*", Use::unmapped, "nothing is exported while it serves"},
+    {"max_new_tokens", Use::term, "output"},
+    {"max_length", Use::unmapped, "requests as long as --prompt and --output say"},
+    {"finetuning_type"},
+    {"sglang_lora_backend"},
+    {"template"},
+    {"trust_remote_code"},
+    {"cache_dir"},
+    {"default_system"},
+    {"enable_thinking"},
+    {"flash_attn"},
+    {"use_cache"},
+    {"do_sample"},
+    {"temperature"},
+    {"top_*"},
+    {"num_beams", Use::unmapped, "one beam"},
+    {"repetition_penalty"},
+    {"length_penalty"},
+    {"skip_special_tokens"},
+    {"image_*"},
+    {"video_*"},
+    {"hf_hub_token"},
+    {"model_revision"},
+    {"use_fast_tokenizer"},
+};
+
+constexpr std::span<const FormatRow> tables[] = {rows};
+
+constexpr std::string_view of_servers[] = {"infer_backend",      "infer_dtype",   "vllm_maxlen",        "vllm_gpu_util",
+                                           "vllm_enforce_eager", "sglang_maxlen", "sglang_mem_fraction"};
+
+bool recognizes(const Settings& settings) {
+  const auto has = [&](std::string_view key) { return settings.has(key); };
+  constexpr std::string_view of_training[] = {"stage", "do_train", "output_dir"};
+  return std::ranges::none_of(of_training, has) && std::ranges::any_of(of_servers, has);
+}
+
+/// A key that the file has, or the default of LLaMA-Factory.
+void take(Sheet& sheet, std::string_view key, std::string_view term, std::string_view usual) {
+  const Setting* setting = sheet.find(key);
+  if (setting != nullptr && !says_nothing(*setting)) return sheet.say(term, setting->text, *setting);
+  sheet.by_default(term, std::string(usual), "LLaMA-Factory default");
+}
+
+void take_vllm(Sheet& sheet) {
+  take(sheet, "vllm_maxlen", "context", "4096");
+  take(sheet, "vllm_gpu_util", "memory_fraction", "0.7");
+  if (sheet.is_on("vllm_enforce_eager")) sheet.say("graphs", "0", sheet.said("vllm_enforce_eager"));
+  const Setting* adapter = sheet.find("adapter_name_or_path");
+  if (adapter != nullptr) {
+    sheet.say("max_loras", "1", *adapter);
+    take(sheet, "vllm_max_lora_rank", "lora_rank", "32");
+  }
+  sheet.assume("tensor parallelism over all accelerators that are visible, whose number no key says: say --tp");
+}
+
+void take_sglang(Sheet& sheet) {
+  take(sheet, "sglang_maxlen", "context", "4096");
+  take(sheet, "sglang_mem_fraction", "memory_fraction", "0.7");
+  const Setting* ranks = sheet.find("sglang_tp_size");
+  if (ranks != nullptr && !ranks->text.starts_with('-')) return sheet.say("tp", ranks->text, *ranks);
+  sheet.assume("tensor parallelism over all accelerators that are visible, whose number no key says: say --tp");
+}
+
+void take_weights(Sheet& sheet, bool quantizes) {
+  const auto bits = sheet.count("quantization_bit");
+  if (quantizes && (bits == 4 || bits == 8)) {
+    return sheet.say("quant", bits == 4 ? "bnb-nf4" : "bnb-int8", *sheet.find("quantization_bit"));
+  }
+  const auto* type = quantity::find_or_null(types, sheet.text("infer_dtype"), &Spelling::theirs);
+  if (type != nullptr) sheet.say("quant", std::string(type->ours), *sheet.find("infer_dtype"));
+}
+
+void rules(Sheet& sheet) {
+  sheet.by_default("engine", "hf", "LLaMA-Factory default");
+  const std::string engine = sheet.word("engine")->text;
+  if (engine == "vllm") take_vllm(sheet);
+  if (engine == "sglang") take_sglang(sheet);
+  take_weights(sheet, engine == "hf");
+  assume_load(sheet);
+}
+
+}  // namespace
+
+const Format& llama_factory_server_format() {
+  static constexpr Format format{"LLaMA-Factory inference", "", tables, recognizes, rules, true};
+  return format;
+}
+
+}  // namespace llmcalc::dialects

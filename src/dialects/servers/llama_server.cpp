@@ -1,0 +1,215 @@
+// llama-server (llama.cpp common/arg.cpp) and its variables LLAMA_ARG_*.
+#include "dialects/core/formats.hpp"
+#include "dialects/servers/server_rules.hpp"
+#include "quantity/text.hpp"
+
+#include <string>
+
+namespace llmcalc::dialects {
+namespace {
+
+constexpr Spelling caches[] = {{"f16", "fp16"},  {"bf16", "bf16"},   {"q8_0", "q8_0"},
+                               {"q5_1", "q5_1"}, {"q4_0", "q4_0"},   {"q4_1", "q4_0"},
+                               {"q5_0", "q5_1"}, {"iq4_nl", "q4_0"}, {"f32", ""}};
+constexpr Spelling splits[] = {{"layer", "layer"}, {"row", "row"}, {"tensor", "tensor"}, {"none", ""}};
+
+constexpr FormatRow rows[] = {
+    {"np", Use::term, "slots"},
+    {"parallel", Use::term, "slots"},
+    {"n_parallel", Use::term, "slots"},
+    {"ngl", Use::rule},
+    {"gpu_layers", Use::rule},
+    {"n_gpu_layers", Use::rule},
+    {"n_ctx", Use::rule},
+    {"n_batch", Use::term, "batched_tokens"},
+    {"n_ubatch", Use::term, "ubatch"},
+    {"ub", Use::term, "ubatch"},
+    {"ubatch_size", Use::term, "ubatch"},
+    {"ubatch", Use::term, "ubatch"},
+    {"b", Use::term, "batched_tokens"},
+    {"batch_size", Use::term, "batched_tokens"},
+    {"batch", Use::term, "batched_tokens"},
+    {"ctk", Use::term, "kv_dtype", caches},
+    {"cache_type_k", Use::term, "kv_dtype", caches},
+    {"sm", Use::term, "split", splits},
+    {"split_mode", Use::term, "split", splits},
+    {"ncmoe", Use::term, "cpu_experts"},
+    {"n_cpu_moe", Use::term, "cpu_experts"},
+    {"engine_version", Use::term, "engine_version"},
+    {"image_gpus", Use::term, "gpus"},
+    {"image_gpu", Use::term, "gpu"},
+    {"c", Use::rule},
+    {"ctx_size", Use::rule},
+    {"fa", Use::rule},
+    {"flash_attn", Use::rule},
+    {"ctv", Use::rule},
+    {"cache_type_v", Use::rule},
+    {"m", Use::rule},
+    {"model", Use::rule},
+    {"hf", Use::rule},
+    {"hfr", Use::rule},
+    {"hf_repo", Use::rule},
+    {"hff", Use::rule},
+    {"hf_file", Use::rule},
+    {"ts", Use::unmapped, "layers are spread evenly over the cards"},
+    {"tensor_split", Use::unmapped, "layers are spread evenly over the cards"},
+    {"ot", Use::rule},
+    {"override_tensor", Use::rule},
+    {"cmoe", Use::rule},
+    {"cpu_moe", Use::rule},
+    {"ngld", Use::unmapped, "the draft on the accelerator"},
+    {"gpu_layers_draft", Use::unmapped, "the draft on the accelerator"},
+    {"n_gpu_layers_draft", Use::unmapped, "the draft on the accelerator"},
+    {"spec_*", Use::unmapped, "nothing is proposed ahead: say --draft"},
+    {"context_shift"},
+    {"nkvo", Use::unmapped, "the cache on the accelerator"},
+    {"no_kv_offload", Use::unmapped, "the cache on the accelerator"},
+    {"md", Use::rule},
+    {"model_draft", Use::rule},
+    {"draft_max", Use::rule},
+    {"draft", Use::rule},
+    {"draft_*"},
+    {"mm", Use::unmapped, "no vision tower"},
+    {"mmproj", Use::unmapped, "no vision tower"},
+    {"embedding", Use::unmapped, "it answers with text"},
+    {"embeddings", Use::unmapped, "it answers with text"},
+    {"rerank*", Use::unmapped, "it answers with text"},
+    {"pooling", Use::unmapped, "it answers with text"},
+    {"slot_*"},
+    {"p"},
+    {"prompt"},
+    {"swa_full", Use::unmapped, "windowed layers keep their window alone"},
+    {"t"},
+    {"threads*"},
+    {"tb"},
+    {"host"},
+    {"port"},
+    {"mlock"},
+    {"no_mmap"},
+    {"mmap"},
+    {"a"},
+    {"alias"},
+    {"jinja"},
+    {"chat_template*"},
+    {"temp"},
+    {"top_*"},
+    {"min_p"},
+    {"repeat_*"},
+    {"n"},
+    {"predict"},
+    {"n_predict"},
+    {"cb"},
+    {"cont_batching"},
+    {"metrics"},
+    {"no_webui"},
+    {"api_key*"},
+    {"log_*"},
+    {"v"},
+    {"verbose"},
+    {"seed"},
+    {"numa"},
+    {"mg"},
+    {"main_gpu"},
+    {"slots"},
+    {"props"},
+    {"no_warmup"},
+    {"reasoning_*"},
+    {"timeout"},
+    {"to"},
+    {"kvu"},
+    {"kv_unified"},
+    {"cache_reuse"},
+    {"no_context_shift"},
+    {"rope_*"},
+    {"yarn_*"},
+    {"fit*"},
+    {"lora*"},
+    {"prio*"},
+    {"poll*"},
+    {"endpoint_*"},
+    {"device"},
+    {"dev"},
+    {"dt"},
+    {"defrag_thold"},
+    {"cache_ram"},
+    {"cram"},
+    {"offline"},
+    {"presence_penalty"},
+    {"frequency_penalty"},
+    {"positional*"},
+};
+
+constexpr std::span<const FormatRow> tables[] = {rows};
+
+/// Layers beyond all there are stand for all (the usual 99 and 999).
+void take_layers(Sheet& sheet) {
+  const Setting* layers = sheet.find({"ngl", "gpu_layers", "n_gpu_layers"});
+  if (layers == nullptr || quantity::to_lower(layers->text) == "auto") return;
+  constexpr std::int64_t beyond = 99;
+  const bool all =
+      !quantity::is_number(layers->text) || sheet.count({"ngl", "gpu_layers", "n_gpu_layers"}).value_or(0) >= beyond;
+  sheet.say("gpu_layers", all ? "all" : layers->text, *layers);
+}
+
+/// All experts rest on the host: --cpu-moe, and patterns of tensors that name them in every layer. Layers beyond all
+/// there are stand for all.
+void take_experts(Sheet& sheet) {
+  constexpr std::string_view every_layer = "999";
+  for (const auto key : {"cpu_moe", "cmoe"}) {
+    if (sheet.is_on(key)) sheet.say("cpu_experts", std::string(every_layer), sheet.said(key));
+  }
+  const Setting* pattern = sheet.find({"ot", "override_tensor"});
+  if (pattern == nullptr) return;
+  const bool some = pattern->text.find("blk") != std::string::npos || pattern->text.find(',') != std::string::npos;
+  const bool experts = pattern->text.find("exps") != std::string::npos && pattern->text.ends_with("=CPU");
+  if (experts && !some && !sheet.has("cpu_experts")) {
+    return sheet.say("cpu_experts", std::string(every_layer), *pattern);
+  }
+  sheet.assume(*pattern, "every tensor where its layer is: --cpu-experts moves experts");
+}
+
+void take_flash(Sheet& sheet) {
+  const Setting* flash = sheet.find({"fa", "flash_attn"});
+  if (flash == nullptr || says_nothing(*flash)) return;
+  sheet.say("flash", sheet.truth({"fa", "flash_attn"}).value_or(true) ? "1" : "0", *flash);
+}
+
+/// "user/repo:Q4_K_M" or a file.
+void take_file(Sheet& sheet) {
+  take_served_model(sheet, {"hf", "hfr", "hf_repo", "m", "model"});
+  if (const Setting* file = sheet.find({"hff", "hf_file"}))
+    sheet.assume(*file, "the repository's model, whatever the file");
+}
+
+/// -md: a file, which is known by its name. Sixteen tokens are proposed where nobody says (common/common.h, n_max).
+void take_draft(Sheet& sheet) {
+  const Setting* file = sheet.find({"md", "model_draft"});
+  if (file == nullptr) return;
+  const std::string name(quantity::without_end(file->text, ".gguf"));
+  sheet.say("draft", name + ":" + std::to_string(sheet.count({"draft_max", "draft"}).value_or(16)), *file);
+}
+
+void rules(Sheet& sheet) {
+  take_file(sheet);
+  take_draft(sheet);
+  take_layers(sheet);
+  take_experts(sheet);
+  take_flash(sheet);
+  const Setting* context = sheet.find({"c", "ctx_size", "n_ctx"});
+  if (context != nullptr && context->text != "0") sheet.say("context", context->text, *context);
+  const Setting* values = sheet.find({"ctv", "cache_type_v"});
+  const Setting* keys = sheet.find({"ctk", "cache_type_k"});
+  if (values != nullptr && (keys == nullptr || keys->text != values->text)) {
+    sheet.assume(*values, "values of the cache as wide as its keys");
+  }
+  assume_load(sheet);
+}
+
+}  // namespace
+
+const Format& llama_server_format() {
+  static constexpr Format format{"llama-server command", "llama.cpp", tables, nullptr, rules, true};
+  return format;
+}
+
+}  // namespace llmcalc::dialects

@@ -1,0 +1,187 @@
+#include "dialects/shell/kserve.hpp"
+
+#include "dialects/shell/container_words.hpp"
+#include "dialects/shell/containers.hpp"
+#include "dialects/shell/manifests.hpp"
+#include "quantity/text.hpp"
+
+#include <charconv>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <utility>
+
+namespace llmcalc::dialects {
+namespace {
+
+/// Appends "--option text" from a place of the file.
+void add_option(LaunchCommand& launch, std::string_view option, const std::string& text, const Node& because) {
+  launch.words.push_back({std::string(option), line_of(because.where), {}});
+  if (!text.empty()) launch.words.push_back({text, line_of(because.where), {}});
+}
+
+void add_option(LaunchCommand& launch, std::string_view option, const Node* value) {
+  if (value != nullptr && !value->text.empty()) add_option(launch, option, value->text, *value);
+}
+
+/// Whether the arguments name a model; "/mnt/models" is where its weights are mounted.
+bool names_model(const LaunchCommand& launch) {
+  for (auto word = launch.words.begin(); word != launch.words.end(); ++word) {
+    if (!word->text.starts_with("--model")) continue;
+    const auto equals = word->text.find('=');
+    const auto next = std::next(word);
+    const std::string_view value = equals != std::string::npos  ? std::string_view(word->text).substr(equals + 1)
+                                   : next != launch.words.end() ? std::string_view(next->text)
+                                                                : std::string_view();
+    if (!value.empty() && !value.starts_with('/') && !word->text.starts_with("--model_name")) return true;
+  }
+  return false;
+}
+
+/// "hf://org/name": what lies in a bucket or on a volume has no name.
+void add_model(LaunchCommand& launch, const Node* uri) {
+  constexpr std::string_view hub = "hf://";
+  if (uri == nullptr || uri->text.empty()) return;
+  if (uri->text.starts_with(hub)) return add_option(launch, "--model", uri->text.substr(hub.size()), *uri);
+  if (names_model(launch)) return;
+  add_option(launch, "--model", {}, *uri);
+  launch.words.push_back({{}, line_of(uri->where), uri->text});
+}
+
+std::int64_t number_in(const Node* node) {
+  std::int64_t value = 0;
+  if (node != nullptr) std::from_chars(node->text.data(), node->text.data() + node->text.size(), value);
+  return value;
+}
+
+/// The container of the runtime that a file brings along.
+const Node* runtime_container(const Node& file, int depth = 0) {
+  const Node* kind = file.find("kind");
+  if (kind != nullptr && kind->text.ends_with("ServingRuntime")) {
+    const Node* containers = below(&file, {"spec", "containers"});
+    return containers == nullptr || containers->items.empty() ? nullptr : &containers->items.front();
+  }
+  constexpr int lists_in_lists = 2;
+  for (const Node& item : file.items) {
+    const Node* found = depth < lists_in_lists ? runtime_container(item, depth + 1) : nullptr;
+    if (found != nullptr) return found;
+  }
+  return nullptr;
+}
+
+/// KServe's own runtime for Hugging Face's models is vLLM (python/huggingfaceserver); others are named by their format.
+std::string_view image_of_format(const Node& model) {
+  std::string names;
+  for (const Node* name : {below(&model, {"modelFormat", "name"}), model.find("runtime")}) {
+    if (name != nullptr) names += quantity::to_lower(name->text) + " ";
+  }
+  if (names.find("sglang") != std::string::npos) return "sglang";
+  const bool known = names.find("vllm") != std::string::npos || names.find("huggingface") != std::string::npos;
+  return known ? "vllm" : "";
+}
+
+/// The image of a container as a word of a command, or what runs without one.
+ShellWord image_word(const Node* image, std::string_view otherwise, const Node& because) {
+  if (image != nullptr) return {image->text, line_of(image->where), {}};
+  return {std::string(otherwise), line_of(because.where), {}};
+}
+
+/// A runtime's arguments come first, the service's own behind them (pkg/controller/v1beta1/inferenceservice/utils,
+/// MergeRuntimeContainers).
+LaunchCommand model_launch(const Node& predictor, const Node& model, const Node* runtime, std::string_view place) {
+  const Node* image = runtime == nullptr ? nullptr : runtime->find("image");
+  const ShellWord name = image_word(image, image_of_format(model), model);
+  if (name.text.empty()) return {};
+  auto words = runtime == nullptr ? std::vector<ShellWord>() : container_words(*runtime, place);
+  for (auto& word : container_words(model, place)) words.push_back(std::move(word));
+  LaunchCommand launch = container_launch(name, std::move(words), place);
+  add_model(launch, model.find("storageUri"));
+  const Node* worker = predictor.find("workerSpec");
+  add_option(launch, "--tensor-parallel-size", below(worker, {"tensorParallelSize"}));
+  add_option(launch, "--pipeline-parallel-size", below(worker, {"pipelineParallelSize"}));
+  if (runtime != nullptr) take_variables(*runtime, launch);
+  if (runtime != nullptr) take_accelerators(*runtime, launch);
+  take_variables(model, launch);
+  take_accelerators(model, launch);
+  return launch;
+}
+
+const Node& first_container(const Node& spec) {
+  static const Node none;
+  const Node* containers = below(&spec, {"template", "containers"});
+  return containers == nullptr || containers->items.empty() ? none : containers->items.front();
+}
+
+void add_words_of_variable(LaunchCommand& launch, std::string_view variable, std::string_view place) {
+  const Setting* added = launch.launcher.find(variable);
+  if (added == nullptr) return;
+  for (auto& command : parse_shell(added->text, place).commands) {
+    for (auto& word : command.words) launch.words.push_back({std::move(word.text), line_of(added->where), {}});
+  }
+}
+
+/// A name with an organisation is the Hub's; what a storage holds is only called by one.
+void add_named_model(LaunchCommand& launch, const Node* model) {
+  const Node* called = below(model, {"name"});
+  if (called != nullptr && called->text.find('/') != std::string::npos) add_option(launch, "--model", called);
+  add_model(launch, below(model, {"uri"}));
+}
+
+void add_parallelism(LaunchCommand& launch, const Node* ranks) {
+  add_option(launch, "--tensor-parallel-size", below(ranks, {"tensor"}));
+  add_option(launch, "--pipeline-parallel-size", below(ranks, {"pipeline"}));
+  add_option(launch, "--data-parallel-size", below(ranks, {"data"}));
+  const Node* experts = below(ranks, {"expert"});
+  if (experts != nullptr && experts->text == "true") add_option(launch, "--enable-expert-parallel", {}, *experts);
+  const auto copies = number_in(below(ranks, {"data"}));
+  const auto local = number_in(below(ranks, {"dataLocal"}));
+  if (local > 0 && copies > local) put(launch, "container.nodes", std::to_string(copies / local), ranks->where);
+}
+
+/// config/llmisvcconfig: `vllm serve`, with how it is spread and what VLLM_ADDITIONAL_ARGS adds.
+LaunchCommand llm_launch(const Node& spec, std::string_view place) {
+  const Node& container = first_container(spec);
+  const ShellWord name = image_word(container.find("image"), "vllm", spec);
+  LaunchCommand launch = container_launch(name, container_words(container, place), place);
+  take_variables(container, launch);
+  take_accelerators(container, launch);
+  add_words_of_variable(launch, "environment.VLLM_ADDITIONAL_ARGS", place);
+  add_named_model(launch, spec.find("model"));
+  add_parallelism(launch, spec.find("parallelism"));
+  return launch;
+}
+
+void find_services(const Node& file, const Node* runtime, std::string_view place, int depth,
+                   std::vector<LaunchCommand>& found) {
+  constexpr int lists_in_lists = 2;
+  for (const Node& item : file.items) {
+    if (depth < lists_in_lists) find_services(item, runtime, place, depth + 1, found);
+  }
+  const Node* kind = file.find("kind");
+  const Node* spec = file.find("spec");
+  if (kind == nullptr || spec == nullptr) return;
+  LaunchCommand launch;
+  Surroundings around;
+  const Node* predictor = spec->find("predictor");
+  const Node* model = below(predictor, {"model"});
+  if (kind->text == "InferenceService" && model != nullptr) {
+    launch = model_launch(*predictor, *model, runtime, place);
+    take_nodes(*predictor, around);
+  } else if (kind->text == "LLMInferenceService") {
+    launch = llm_launch(*spec, place);
+    if (const Node* pod = spec->find("template")) take_nodes(*pod, around);
+  }
+  if (launch.words.empty()) return;
+  add_surroundings(around, launch);
+  found.push_back(std::move(launch));
+}
+
+}  // namespace
+
+std::vector<LaunchCommand> kserve_launches(const Node& file, std::string_view place) {
+  std::vector<LaunchCommand> found;
+  find_services(file, runtime_container(file), place, 0, found);
+  return found;
+}
+
+}  // namespace llmcalc::dialects

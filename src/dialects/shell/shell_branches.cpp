@@ -1,0 +1,155 @@
+#include "dialects/shell/shell_branches.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+namespace llmcalc::dialects {
+namespace {
+
+/// The text of an operand; nothing where it hangs on something else than a variable that nobody set.
+std::optional<std::string_view> known(const ShellWord& word) {
+  const bool name = std::ranges::all_of(word.unknown, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  const bool empty = word.text.empty() && name;
+  return word.unknown.empty() || empty ? std::optional<std::string_view>(word.text) : std::nullopt;
+}
+
+std::optional<long long> integer(std::string_view text) {
+  long long value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  return read.ec == std::errc() && read.ptr == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+std::optional<bool> negated(std::optional<bool> truth) { return truth ? std::optional(!*truth) : std::nullopt; }
+
+bool is_pattern(std::string_view text) { return text.find_first_of("*?[") != std::string_view::npos; }
+
+std::optional<bool> compare(std::string_view left, std::string_view sign, std::string_view right) {
+  if (sign == "=" || sign == "==" || sign == "!=") {
+    if (is_pattern(right)) return std::nullopt;
+    return (left == right) == (sign != "!=");
+  }
+  const auto a = integer(left);
+  const auto b = integer(right);
+  if (!a || !b) return std::nullopt;
+  if (sign == "-eq") return *a == *b;
+  if (sign == "-ne") return *a != *b;
+  if (sign == "-lt") return *a < *b;
+  if (sign == "-le") return *a <= *b;
+  if (sign == "-gt") return *a > *b;
+  if (sign == "-ge") return *a >= *b;
+  return std::nullopt;
+}
+
+/// What stands between the brackets. An empty variable without quotes leaves no word.
+std::optional<bool> truth_of(std::span<const ShellWord> words) {
+  if (words.empty()) return false;
+  const auto first = words.front().text;
+  if (first == "!") return negated(truth_of(words.subspan(1)));
+  if (words.size() == 1 && (first == "-z" || first == "-n")) return first == "-z";
+  const auto last = known(words.back());
+  if (!last) return std::nullopt;
+  if (words.size() == 1) return !last->empty();
+  if (words.size() == 2 && first == "-z") return last->empty();
+  if (words.size() == 2 && first == "-n") return !last->empty();
+  const auto left = known(words.front());
+  return words.size() == 3 && left ? compare(*left, words[1].text, *last) : std::nullopt;
+}
+
+}  // namespace
+
+bool is_test(std::span<const ShellWord> words) {
+  return !words.empty() && (words[0].text == "[" || words[0].text == "[[" || words[0].text == "test");
+}
+
+std::optional<bool> truth_of_test(std::span<const ShellWord> words) {
+  if (!words.empty() && words.front().text == "!") return negated(truth_of_test(words.subspan(1)));
+  if (!is_test(words)) return std::nullopt;
+  if (words.front().text == "test") return truth_of(words.subspan(1));
+  const bool closed = words.back().text == "]" || words.back().text == "]]";
+  return closed && words.size() > 1 ? truth_of(words.subspan(1, words.size() - 2)) : std::nullopt;
+}
+
+void ShellBranches::Branch::choose(std::optional<bool> chosen) {
+  now = taken || chosen == false ? Reach::never : perhaps || !chosen ? Reach::maybe : Reach::runs;
+  taken = taken || chosen == true;
+  perhaps = perhaps || !chosen;
+}
+
+Reach ShellBranches::reach() const {
+  Reach all = Reach::runs;
+  for (const Branch& branch : open_) all = std::max(all, branch.now);
+  return all;
+}
+
+void ShellBranches::open_if() {
+  open_.emplace_back();
+  open_.back().condition = true;
+}
+
+void ShellBranches::open_loop() { open_.push_back({Reach::maybe}); }
+
+void ShellBranches::open_case(ShellWord subject) {
+  open_.emplace_back();
+  open_.back().subject = std::move(subject);
+  open_.back().pattern = true;
+}
+
+void ShellBranches::close() {
+  if (!open_.empty()) open_.pop_back();
+}
+
+bool ShellBranches::in_condition() const { return !open_.empty() && open_.back().condition; }
+
+void ShellBranches::start_condition() {
+  if (open_.empty()) return;
+  open_.back().condition = true;
+  open_.back().truth = {};
+  open_.back().now = open_.back().taken ? Reach::never : Reach::runs;
+}
+
+void ShellBranches::take_test(std::optional<bool> truth, char joined) {
+  auto& before = open_.back().truth;
+  const bool decided = joined == '&' ? before == false || truth == false : before == true || truth == true;
+  if (joined != '&' && joined != '|') {
+    before = truth;
+  } else if (decided) {
+    before = joined == '|';
+  } else {
+    before = before && truth ? std::optional(joined == '&') : std::nullopt;
+  }
+}
+
+void ShellBranches::take_then() {
+  if (!in_condition()) return;
+  open_.back().condition = false;
+  open_.back().choose(open_.back().truth);
+}
+
+void ShellBranches::take_else() {
+  if (!open_.empty() && !open_.back().subject) open_.back().choose(true);
+}
+
+bool ShellBranches::expects_pattern() const { return !open_.empty() && open_.back().pattern; }
+
+void ShellBranches::take_patterns(const std::vector<ShellWord>& patterns) {
+  Branch& branch = open_.back();
+  branch.pattern = false;
+  const auto subject = known(*branch.subject);
+  std::optional<bool> matches = false;
+  for (const ShellWord& pattern : patterns) {
+    const bool open = !subject || !pattern.unknown.empty() || is_pattern(pattern.text);
+    if (pattern.text == "*" || (!open && pattern.text == *subject)) matches = true;
+    if (open && matches == false) matches = std::nullopt;
+  }
+  branch.choose(matches);
+}
+
+void ShellBranches::end_clause() {
+  if (open_.empty() || !open_.back().subject) return;
+  open_.back().pattern = true;
+  open_.back().now = Reach::runs;
+}
+
+}  // namespace llmcalc::dialects

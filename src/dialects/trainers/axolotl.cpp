@@ -1,0 +1,289 @@
+// axolotl's YAML (axolotl utils/schemas/config.py).
+#include "dialects/core/formats.hpp"
+#include "dialects/trainers/engine_beside.hpp"
+#include "dialects/trainers/run_length.hpp"
+#include "dialects/trainers/torch_rules.hpp"
+#include "dialects/trainers/torch_words.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace llmcalc::dialects {
+namespace {
+
+constexpr Spelling algorithms[] = {{"dpo", "dpo"}, {"ipo", "dpo"},   {"simpo", "orpo"}, {"orpo", "orpo"},
+                                   {"kto", "kto"}, {"grpo", "grpo"}, {"gdpo", "grpo"}};
+
+constexpr FormatRow rows[] = {
+    {"base_model", Use::term, "model"},
+    {"micro_batch_size", Use::term, "micro_batch"},
+    {"sequence_len", Use::term, "seq"},
+    {"attention", Use::term, "attention", attention_words},
+    {"lora_r", Use::term, "lora_rank"},
+    {"rl", Use::term, "algorithm", algorithms},
+    {"tensor_parallel_size", Use::term, "tp"},
+    {"context_parallel_size", Use::term, "cp"},
+    {"sequence_parallel_degree", Use::term, "cp"},
+    {"adapter", Use::rule},
+    {"lora_target_modules", Use::rule},
+    {"lora_target_linear", Use::rule},
+    {"peft_use_dora", Use::rule},
+    {"dp_shard_size", Use::rule},
+    {"dp_replicate_size", Use::rule},
+    {"flash_attention", Use::rule},
+    {"sdp_attention", Use::rule},
+    {"eager_attention", Use::rule},
+    {"xformers_attention", Use::rule},
+    {"flex_attention", Use::rule},
+    {"plugins", Use::rule},
+    {"liger_*", Use::rule},
+    {"cut_cross_entropy", Use::rule},
+    {"sample_packing", Use::rule},
+    {"layer_offloading", Use::unmapped, "layers stay on the accelerator"},
+    {"activation_offloading", Use::rule},
+    {"num_epochs", Use::rule},
+    {"unfrozen_parameters", Use::unmapped, "every weight is trained"},
+    {"relora*", Use::unmapped, "adapters are merged back without memory of their own"},
+    {"qat*", Use::unmapped, "the rounding of quantization-aware training is not counted"},
+    {"quantization*", Use::unmapped, "the rounding of quantization-aware training is not counted"},
+    {"fp8", Use::rule},
+    {"fp8_enable_fsdp_float8_all_gather", Use::unmapped, "weights are gathered in the type of the products"},
+    {"use_onebitllms", Use::unmapped, "weights in the type of --dtype: say --weights"},
+    {"ple_cpu_offload", Use::unmapped, "all weights rest on the accelerator"},
+    {"llmcompressor*", Use::unmapped, "weights that are pruned count as the others"},
+    {"s2_attention", Use::unmapped, "attention sees everything"},
+    {"expert_parallel_size", Use::term, "ep"},
+    {"overrides_of_model_config*", Use::unmapped, "the model as its configuration says"},
+    {"model_config.*", Use::unmapped, "the model as its configuration says"},
+    {"model_quantization_config*", Use::unmapped, "weights in the type of --dtype: say --weights"},
+    {"gptq", Use::unmapped, "weights in the type of --dtype: say --weights"},
+    {"peft.loftq_config*", Use::unmapped, "adapters begin as those of LoRA"},
+    {"lora_target_parameters", Use::unmapped, "experts that are tensors of their own carry no adapter"},
+    {"quantize_moe_experts", Use::unmapped, "experts in the type of --weights"},
+    {"tiled_mlp", Use::unmapped, "the MLP takes a sequence whole"},
+    {"diffusion*", Use::unmapped, "it trains as an autoregressive model does"},
+    {"lisa_*", Use::unmapped, "every layer is trained"},
+    {"reward_model", Use::unmapped, "its head counts no memory"},
+    {"process_reward_model", Use::unmapped, "its head counts no memory"},
+    {"max_packed_sequence_len", Use::unmapped, "sequences as long as sequence_len"},
+    {"float16", Use::unmapped, "the precision that bf16 and fp16 say"},
+    {"bnb_config_kwargs*", Use::rule},
+    {"eot_tokens"},
+    {"batch_size"},
+    {"bfloat16"},
+    {"cls_model_config"},
+    {"base_model_ignore_patterns"},
+    {"center_rewards_coefficient"},
+    {"expert_parallel_*"},
+    {"gemma4_*"},
+    {"use_dsv4_kernels"},
+    {"dsv4_*"},
+    {"use_glm_dsa_kernels"},
+    {"nvfp4_merge_aware"},
+    {"device_map*"},
+    {"llama4_linearized_experts"},
+    {"flex_attn_*"},
+    {"use_sonicmoe"},
+    {"revision_of_model"},
+    {"use_tensorboard"},
+    {"use_kernels"},
+    {"use_scattermoe"},
+    {"experts_implementation"},
+    {"resize_token_embeddings_to_32x"},
+    {"fused_attn_kernel"},
+    {"flash_optimum"},
+    {"pretrain_multipack_attn"},
+    {"streaming_multipack_buffer_size"},
+    {"min_sample_len"},
+    {"reinit_weights"},
+    {"num_labels"},
+    {"eta_min"},
+    {"use_swanlab"},
+    {"use_wandb"},
+    {"use_ray"},
+    {"ray_*"},
+    {"use_otel_metrics"},
+    {"otel_*"},
+    {"use_eaft"},
+    {"eaft_*"},
+    {"peft_use_rslora"},
+    {"orpo_alpha"},
+    {"kto_*"},
+    {"jagged_restart_*"},
+    {"gptq_disable_exllama"},
+    {"do_causal_lm_eval"},
+    {"curriculum_sampling"},
+    {"base_model_config"},
+    {"model_type"},
+    {"is_*"},
+    {"datasets*"},
+    {"test_datasets*", Use::rule},
+    {"shuffle_*"},
+    {"special_tokens*"},
+    {"pad_to_sequence_len"},
+    {"train_on_inputs"},
+    {"early_*"},
+    {"lora_fan_in_fan_out"},
+    {"lora_model_dir"},
+    {"lora_*_kernel"},
+    {"lora_mlp_kernel"},
+    {"lora_qkv_kernel"},
+    {"lora_o_kernel"},
+    {"xformers*"},
+    {"evals_per_epoch"},
+    {"saves_per_epoch"},
+    {"auto_resume_from_checkpoints"},
+    {"loss_watchdog_*"},
+    {"debug"},
+    {"flash_attn_*"},
+    {"multipack_*"},
+    {"eval_sample_packing"},
+    {"tokens*"},
+    {"default_system_message"},
+    {"rl_beta"},
+    {"dpo*"},
+    {"ring_attn_func"},
+    {"heads_k_stride"},
+    {"processor_type"},
+    {"skip_*"},
+    {"sample_packing_*"},
+    {"pretraining_*"},
+    {"sequence_len_overflow_handling"},
+    {"excess_length_strategy"},
+    {"experimental_*"},
+    {"added_tokens_overrides*"},
+    {"load_in_*", Use::rule},
+    {"use_vllm", Use::rule},
+    {"vllm_mode", Use::rule},
+    {"vllm_gpu_memory_utilization", Use::rule},
+    {"vllm_enable_sleep_mode", Use::rule},
+    {"vllm_*", Use::unmapped, "the engine beside the trainer keeps its share, whatever it does with it"},
+    {"vllm.*", Use::unmapped, "of the server that llmcalc serve answers for"},
+    {"num_generations", Use::unmapped, "one sample a prompt is generated at once"},
+    {"max_prompt_len", Use::rule},
+    {"val_set_size", Use::rule},
+    {"trl.*"},
+    {"unsloth_*"},
+    {"torch_compile*"},
+    {"ddp*"},
+    {"group_by_length", Use::unmapped, "samples of full length"},
+    {"cosine_*"},
+};
+
+const std::span<const FormatRow> tables[] = {rows, trainer_rows(), harmless_rows()};
+
+bool recognizes(const Settings& settings) { return settings.has("base_model"); }
+
+void take_adapter(Sheet& sheet) {
+  const std::string adapter = sheet.text("adapter");
+  const bool quantized = take_quantization(sheet, Nested::yes);
+  if (adapter.empty()) return;
+  const bool by_name = adapter == "qlora";
+  const bool dora = sheet.is_on("peft_use_dora") && !quantized && !by_name;
+  sheet.say("method", quantized || by_name ? "qlora" : dora ? "dora" : "lora", *sheet.find("adapter"));
+  take_targets(sheet, {"lora_target_modules"});
+  if (sheet.is_on("lora_target_linear")) sheet.say("lora_targets", "all-linear", sheet.said("lora_target_linear"));
+}
+
+constexpr Spelling attention_switches[] = {{"flash_attention", "flash"},
+                                           {"sdp_attention", "sdpa"},
+                                           {"eager_attention", "eager"},
+                                           {"xformers_attention", "flash"},
+                                           {"flex_attention", "sdpa"}};
+
+void take_attention(Sheet& sheet) {
+  for (const auto& [key, kernel] : attention_switches) {
+    if (sheet.is_on(key)) return sheet.say("attention", std::string(kernel), sheet.said(key));
+  }
+}
+
+/// Plugins are named by their Python class; each of Liger's kernels has its own switch.
+void take_plugins(Sheet& sheet) {
+  const std::string plugins = sheet.text("plugins");
+  const bool liger = plugins.find("liger") != std::string::npos;
+  const bool any = sheet.is_on("liger_rope") || sheet.is_on("liger_rms_norm") || sheet.is_on("liger_swiglu") ||
+                   sheet.is_on("liger_glu_activation");
+  if (liger && any) sheet.say("fused_kernels", "1", *sheet.find("plugins"));
+  if (liger && sheet.is_on("liger_fused_linear_cross_entropy")) {
+    sheet.say("loss", "fused-linear", sheet.said("liger_fused_linear_cross_entropy"));
+  }
+  if (plugins.find("cut_cross_entropy") != std::string::npos) sheet.say("loss", "cut", *sheet.find("plugins"));
+}
+
+/// accelerate's ParallelismConfig takes all ranks: where sharding is said, they are counted.
+void take_world(Sheet& sheet, std::int64_t shards, std::int64_t replicas) {
+  const Setting* because = sheet.find("dp_shard_size");
+  if (because == nullptr) return;
+  std::int64_t ranks = 1;
+  for (const auto degree : {shards, replicas, sheet.count("tensor_parallel_size").value_or(1),
+                            sheet.count({"context_parallel_size", "sequence_parallel_degree"}).value_or(1)}) {
+    if (degree < 1 || ranks > most_ranks / degree) return;
+    ranks *= degree;
+  }
+  if (ranks > 1) sheet.say("gpus", std::to_string(ranks), *because);
+}
+
+void take_mesh(Sheet& sheet) {
+  const auto shards = sheet.count("dp_shard_size").value_or(1);
+  const auto replicas = sheet.count("dp_replicate_size").value_or(1);
+  take_world(sheet, shards, replicas);
+  if (shards <= 1 || replicas <= 1) return;
+  sheet.say("sharding", "hsdp", *sheet.find("dp_replicate_size"));
+  sheet.say("sharding_group", std::to_string(shards), *sheet.find("dp_shard_size"));
+}
+
+/// It evaluates on a part of the data or on other data, with the batch of the training where no other is said
+/// (axolotl utils/config, normalize_config).
+bool validates(const Sheet& sheet) {
+  const auto names_data = [](const Setting& setting) { return setting.key.starts_with("test_datasets"); };
+  return sheet.is_above_zero("val_set_size") || std::ranges::any_of(sheet.settings().all(), names_data);
+}
+
+/// Keys of the block `trl:` that trl's own files have at their top.
+void rename(Settings& settings) {
+  constexpr std::string_view block = "trl.";
+  Settings renamed;
+  for (Setting setting : settings.all()) {
+    const std::string_view key = std::string_view(setting.key).starts_with(block)
+                                     ? std::string_view(setting.key).substr(block.size())
+                                     : std::string_view();
+    const bool generates =
+        key == "use_vllm" || key.starts_with("vllm_") || key == "num_generations" || key == "max_completion_length";
+    if (generates) setting.key = std::string(key);
+    renamed.put(std::move(setting));
+  }
+  settings = std::move(renamed);
+}
+
+void rules(Sheet& sheet) {
+  take_deepspeed(sheet, "deepspeed", "1");
+  take_engine_beside(sheet, trl_engine);
+  take_generated_length(sheet,
+                        sheet.find("max_prompt_len") != nullptr ? Lengths{"max_prompt_len", 256} : axolotl_lengths);
+  take_adapter(sheet);
+  take_precision(sheet, {"torch_dtype"}, Loads::half);
+  if (sheet.is_on("fp8")) sheet.say("compute", "fp8-e4m3", sheet.said("fp8"));
+  take_attention(sheet);
+  take_recompute(sheet, {"gradient_checkpointing"});
+  if (sheet.is_on("activation_offloading")) sheet.say("offload", "activations", sheet.said("activation_offloading"));
+  take_optimizer_impl(sheet);
+  take_fsdp(sheet);
+  take_mesh(sheet);
+  widen_under_fsdp(sheet);
+  take_plugins(sheet);
+  take_evaluation(sheet, validates(sheet), {}, "axolotl default");
+  // utils/schemas/training.py, HyperparametersConfig
+  take_length(sheet, {"max_steps", {"num_epochs"}, {"sample_packing"}, {}, {"1", "axolotl default"}});
+  assume_full_sequences(sheet, {"sample_packing"});
+}
+
+}  // namespace
+
+const Format& axolotl_format() {
+  static const Format format{"axolotl configuration", "axolotl", tables, recognizes, rules, false, rename};
+  return format;
+}
+
+}  // namespace llmcalc::dialects

@@ -1,0 +1,149 @@
+// DeepSpeed's JSON (runtime/config.py, runtime/zero/config.py). "auto" is what transformers fills in from its own
+// arguments, so it says nothing here.
+#include "dialects/core/formats.hpp"
+#include "dialects/trainers/torch_rules.hpp"
+#include "dialects/trainers/torch_words.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace llmcalc::dialects {
+namespace {
+
+constexpr std::string_view bucket = "DeepSpeed's own bucket sizes are counted";
+
+constexpr FormatRow rows[] = {
+    {"train_micro_batch_size_per_gpu", Use::term, "micro_batch"},
+    {"gradient_accumulation_steps", Use::term, "grad_accum"},
+    {"train_batch_size", Use::term, "global_batch"},
+    {"optimizer.type", Use::term, "optimizer", optimizer_words},
+    {"data_types.grad_accum_dtype", Use::term, "grads", gradient_words},
+    {"zero_optimization.overlap_comm", Use::term, "data_overlap"},
+    {"sequence_parallel_size", Use::term, "cp"},
+    {"tensor_parallel.autotp_size", Use::rule},
+    {"zero_optimization.stage", Use::rule},
+    {"zero_optimization.offload_optimizer.device", Use::rule},
+    {"zero_optimization.offload_param.device", Use::rule},
+    {"zero_optimization.cpu_offload", Use::rule},
+    {"zero_optimization.mics_shard_size", Use::rule},
+    {"bf16.enabled", Use::rule},
+    {"bfloat16.enabled", Use::rule},
+    {"fp16.enabled", Use::rule},
+    {"bf16.bf16_master_weights_and_grads", Use::rule},
+    {"bf16.bf16_optimizer_states", Use::rule},
+    {"communication_data_type", Use::unmapped, "gradients travel in the type in which they accumulate"},
+    {"zero_optimization.zero_hpz_partition_size", Use::unmapped,
+     "no second copy of the weights within a node is counted"},
+    {"zero_optimization.zero_quantized_weights", Use::unmapped, "weights travel unquantized"},
+    {"zero_optimization.zero_quantized_gradients", Use::unmapped, "gradients travel unquantized"},
+    {"zero_optimization.reduce_bucket_size", Use::size, bucket},
+    {"zero_optimization.allgather_bucket_size", Use::size, bucket},
+    {"zero_optimization.stage3_prefetch_bucket_size", Use::size, bucket},
+    {"zero_optimization.stage3_max_live_parameters", Use::size, bucket},
+    {"zero_optimization.stage3_max_reuse_distance", Use::size, bucket},
+    {"zero_optimization.stage3_param_persistence_threshold", Use::size, bucket},
+    {"zero_optimization.sub_group_size", Use::size, bucket},
+    {"activation_checkpointing.partition_activations", Use::unmapped, "checkpoints are whole on every rank"},
+    {"activation_checkpointing.cpu_checkpointing", Use::unmapped, "checkpoints stay on the accelerator"},
+    {"hybrid_engine.enabled", Use::unmapped, "generation by the hybrid engine is not counted"},
+    {"compression_training*", Use::unmapped, "compression is not modelled"},
+    {"amp.enabled", Use::unmapped, "apex is not modelled"},
+    {"zero_optimization.*"},
+    {"activation_checkpointing*"},
+    {"optimizer.*"},
+    {"scheduler*"},
+    {"fp16.*"},
+    {"bf16.*"},
+    {"aio*"},
+    {"gradient_clipping"},
+    {"steps_per_print"},
+    {"wall_clock_breakdown"},
+    {"zero_allow_untested_optimizer"},
+    {"zero_force_ds_cpu_optimizer"},
+    {"prescale_gradients"},
+    {"dump_state"},
+    {"tensorboard*"},
+    {"wandb*"},
+    {"csv_monitor*"},
+    {"flops_profiler*"},
+    {"comms_logger*"},
+    {"autotuning*"},
+    {"elasticity*"},
+    {"checkpoint*"},
+    {"data_types*"},
+    {"seed"},
+    {"local_rank"},
+    {"amp*"},
+    {"hybrid_engine*"},
+    {"compile*"},
+    {"comms_config*"},
+    {"monitor_config*"},
+    {"_comment"},
+};
+
+constexpr std::span<const FormatRow> tables[] = {rows};
+
+constexpr std::string_view own_keys[] = {"zero_optimization.stage", "train_micro_batch_size_per_gpu", "bf16.enabled",
+                                         "fp16.enabled"};
+
+bool recognizes(const Settings& settings) {
+  const bool has_own = std::ranges::any_of(own_keys, [&](std::string_view key) { return settings.has(key); });
+  return has_own || (settings.has("train_batch_size") && settings.has("optimizer.type"));
+}
+
+/// MiCS shards within groups; the old switch of stage 2 moved its optimizer to the host.
+void take_states(Sheet& sheet) {
+  take_zero(sheet, "zero_optimization.stage", "zero_optimization.offload_optimizer.device",
+            "zero_optimization.offload_param.device");
+  if (sheet.is_on("zero_optimization.cpu_offload")) {
+    sheet.say("offload", "optimizer", sheet.said("zero_optimization.cpu_offload"));
+  }
+  const Setting* group = sheet.find("zero_optimization.mics_shard_size");
+  if (group != nullptr && sheet.count(group->key).value_or(0) > 0) sheet.say("sharding_group", group->text, *group);
+}
+
+void take_types(Sheet& sheet) {
+  for (const auto key : {"bf16.enabled", "bfloat16.enabled", "fp16.enabled"}) {
+    if (!sheet.is_on(key)) continue;
+    return sheet.say("dtype", std::string_view(key).starts_with('f') ? "fp16" : "bf16", *sheet.find(key));
+  }
+  // runtime/engine.py: fp32 where no block enables another type.
+  const bool open = sheet.text("bf16.enabled") == "auto" || sheet.text("fp16.enabled") == "auto";
+  if (!open) sheet.by_default("dtype", "fp32", "DeepSpeed default");
+}
+
+/// runtime/precision_config.py, DeepSpeedBF16Config; the gradients that the optimizer reads go with the masters.
+void take_narrow_states(Sheet& sheet) {
+  constexpr auto masters = "bf16.bf16_master_weights_and_grads";
+  if (sheet.is_on(masters)) {
+    sheet.say("master_type", "bf16", *sheet.find(masters));
+    sheet.say("grads", "bf16", *sheet.find(masters));
+  }
+  constexpr auto moments = "bf16.bf16_optimizer_states";
+  if (sheet.is_on(moments)) sheet.say("optimizer_states", "bf16", *sheet.find(moments));
+}
+
+void rules(Sheet& sheet) {
+  take_states(sheet);
+  take_types(sheet);
+  take_narrow_states(sheet);
+  const auto tensor_parallel = sheet.count("tensor_parallel.autotp_size");
+  if (tensor_parallel.value_or(0) > 0) {
+    sheet.say("tp", std::to_string(*tensor_parallel), *sheet.find("tensor_parallel.autotp_size"));
+  }
+  if (sheet.has("cp")) sheet.by_default("cp_exchange", "all-to-all", "DeepSpeed-Ulysses");
+  for (const Setting& setting : sheet.settings().all()) {
+    if (setting.key == "zero_optimization.stage" || setting.key == "train_micro_batch_size_per_gpu") {
+      return sheet.say("framework", "deepspeed", setting);
+    }
+  }
+}
+
+}  // namespace
+
+const Format& deepspeed_format() {
+  static constexpr Format format{"DeepSpeed configuration", "deepspeed", tables, recognizes, rules};
+  return format;
+}
+
+}  // namespace llmcalc::dialects

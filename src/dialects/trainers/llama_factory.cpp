@@ -1,0 +1,229 @@
+// LLaMA-Factory's YAML and options (src/llamafactory/hparams): the Trainer's keys and its own.
+#include "dialects/core/formats.hpp"
+#include "dialects/trainers/llama_factory_v1.hpp"
+#include "dialects/trainers/megatron_rules.hpp"
+#include "dialects/trainers/run_length.hpp"
+#include "dialects/trainers/torch_rules.hpp"
+#include "dialects/trainers/torch_words.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "quantity/text.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace llmcalc::dialects {
+namespace {
+
+constexpr Spelling stages[] = {{"pt", "sft"},  {"sft", "sft"}, {"rm", "orpo"},
+                               {"dpo", "dpo"}, {"kto", "kto"}, {"ppo", "ppo"}};
+
+constexpr FormatRow rows[] = {
+    {"cutoff_len", Use::term, "seq"},
+    {"stage", Use::term, "algorithm", stages},
+    {"lora_rank", Use::term, "lora_rank"},
+    {"flash_attn", Use::term, "attention", attention_words},
+    {"finetuning_type", Use::rule},
+    {"lora_target", Use::rule},
+    {"use_dora", Use::rule},
+    {"quantization_bit", Use::rule},
+    {"quantization_type", Use::rule},
+    {"quantization_method", Use::unmapped, "bitsandbytes' formats are counted"},
+    {"double_quantization", Use::rule},
+    {"pure_bf16", Use::rule},
+    {"use_galore", Use::rule},
+    {"use_apollo", Use::rule},
+    {"galore_rank", Use::term, "optimizer_rank"},
+    {"apollo_rank", Use::term, "optimizer_rank"},
+    {"enable_liger_kernel", Use::rule},
+    {"disable_gradient_checkpointing", Use::rule},
+    {"fp8", Use::rule},
+    {"use_badam", Use::unmapped, "every weight has moments, as without BAdam"},
+    {"use_muon", Use::rule},
+    {"upcast_layernorm", Use::unmapped, "norms rest in the type of the weights"},
+    {"upcast_lmhead_output", Use::unmapped, "logits in the type of the products"},
+    {"freeze_trainable_layers", Use::unmapped, "every layer is trained"},
+    {"use_unsloth", Use::unmapped, "Unsloth's kernels are not: say --framework unsloth"},
+    {"neat_packing", Use::rule},
+    {"ref_model*", Use::unmapped, "the reference is a copy of the model"},
+    {"use_llama_pro", Use::unmapped, "every layer is trained"},
+    {"use_kt", Use::unmapped, "experts stay on the accelerator, which KTransformers keeps on the host"},
+    {"use_adam_mini", Use::unmapped, "AdamW's moments, of which Adam-mini keeps half"},
+    {"use_asft_loss", Use::unmapped, "no reference model beside the trained one"},
+    {"fp8_enable_fsdp_float8_all_gather", Use::unmapped, "weights are gathered in the type of the products"},
+    {"batching_strategy", Use::unmapped, "samples of full length, each padded by itself"},
+    {"optim_config*", Use::unmapped, "AdamW's states are counted: say --optimizer"},
+    {"global_batch_size", Use::term, "global_batch"},
+    {"sequence_parallel_size", Use::term, "cp"},
+    {"pref_*"},
+    {"template"},
+    {"reserved_label_len"},
+    {"enable_thinking"},
+    {"do_sample"},
+    {"additional_target"},
+    {"ray_*"},
+    {"galore_*"},
+    {"apollo_*"},
+    {"badam_*"},
+    {"loraplus_*"},
+    {"use_rslora"},
+    {"pissa_*"},
+    {"image_*"},
+    {"video_*"},
+    {"mask_history"},
+    {"tool_format"},
+    {"buffer_size"},
+    {"mix_strategy"},
+    {"compute_accuracy"},
+    {"resize_vocab"},
+    {"use_swanlab"},
+    {"export_*"},
+    {"infer_dtype"},
+    {"ddp*"},
+    {"adapter_name_or_path"},
+    {"create_new_adapter"},
+    {"rope_scaling"},
+    {"shift_attn", Use::unmapped, "attention sees everything"},
+    {"mixture_of_depths", Use::unmapped, "every token goes through every layer"},
+    {"moe_aux_loss_coef"},
+    {"train_on_prompt"},
+    {"media_dir"},
+    {"overwrite_cache"},
+    {"ppo_*"},
+    {"dpo_*"},
+    {"kto_*"},
+    {"interleave_probs"},
+    {"ignore_pad_token_for_loss"},
+    {"kt_*"},
+    {"fp8_backend"},
+    {"fsdp_transformer_*"},
+    {"use_v1_kernels"},
+    {"use_dft_loss"},
+    {"use_eaft_loss"},
+    {"asft_*"},
+    {"tokenized_path"},
+    {"predict_with_generate"},
+    {"num_expand"},
+    {"model_class"},
+    {"init_config*"},
+    {"kernel_config*"},
+    {"quant_config*"},
+    {"dist_config*"},
+    {"peft_config*"},
+    {"sample_backend"},
+    {"max_new_tokens"},
+};
+
+const std::span<const FormatRow> tables[] = {rows, trainer_rows(), harmless_rows(), megatron_rows(),
+                                             megatron_quiet_rows()};
+
+bool recognizes(const Settings& settings) {
+  constexpr std::string_view own[] = {"finetuning_type", "stage", "cutoff_len", "export_dir", "model_class"};
+  return std::ranges::any_of(own, [&](std::string_view key) { return settings.has(key); });
+}
+
+/// `llamafactory-cli export` and runs that only predict take files of the same form.
+void refuse_what_trains_nothing(const Sheet& sheet) {
+  if (sheet.is_on("do_train")) return;
+  const Setting* exports = sheet.find("export_dir");
+  if (exports != nullptr && sheet.find("output_dir") == nullptr) {
+    throw quantity::BadInput(exports->where, "exports a model, which trains nothing",
+                             "name a file of training, or ask llmcalc serve --model NAME");
+  }
+  if (!sheet.is_on("do_predict")) return;
+  throw quantity::BadInput(sheet.said("do_predict").where, "predicts and trains nothing",
+                           "name a file of training, or ask llmcalc serve --model NAME");
+}
+
+/// Megatron-Core trains where its degrees are said (USE_MCA=1, mcore_adapter's arguments).
+bool by_megatron(const Sheet& sheet) {
+  return sheet.find({"tensor_model_parallel_size", "pipeline_model_parallel_size", "expert_model_parallel_size"}) !=
+         nullptr;
+}
+
+/// finetuning_type is lora where nothing is said (hparams/finetuning_args.py).
+void take_method(Sheet& sheet) {
+  const std::string type = sheet.text("finetuning_type");
+  const bool quantized = take_quantization(sheet, Nested::yes);
+  if (type.empty() && !quantized) {
+    sheet.by_default("method", "lora", "LLaMA-Factory default");
+  } else {
+    const Setting& because = *sheet.find({"finetuning_type", "quantization_bit", "load_in_4bit", "load_in_8bit"});
+    const bool adapts = type.empty() || type == "lora";
+    if (type == "freeze") sheet.assume(because, "every layer is trained");
+    const bool known = adapts || type.empty() || type == "full" || type == "freeze";
+    if (!known) {
+      throw quantity::BadInput(
+          because.where, "finetuning_type " + quantity::quoted(type) + " is none that is modelled",
+          "known are lora, full and freeze; leave it out and say --method, if another stands for it");
+    }
+    const std::string_view whole = sheet.is_on("use_dora") ? "dora" : "lora";
+    sheet.say("method", adapts ? std::string(quantized ? "qlora" : whole) : "full", because);
+  }
+  take_targets(sheet, {"lora_target"});
+}
+
+void take_optimizer(Sheet& sheet) {
+  take_galore(sheet);
+  if (sheet.is_on("use_apollo")) sheet.say("optimizer", "apollo", sheet.said("use_apollo"));
+  if (sheet.is_on("use_muon")) sheet.say("optimizer", "muon", sheet.said("use_muon"));
+}
+
+/// model/adapter.py: what is trained is upcast to fp32 unless pure_bf16.
+void take_types(Sheet& sheet) {
+  const Given* method = sheet.word("method");
+  const bool adapts = method != nullptr && method->text != "full";
+  take_precision(sheet, {"dtype", "torch_dtype"}, adapts ? Loads::half : Loads::fp32);
+  if (sheet.is_on("pure_bf16")) sheet.say("dtype", "bf16", sheet.said("pure_bf16"));
+  if (sheet.is_on("fp8")) sheet.say("compute", "fp8-e4m3", sheet.said("fp8"));
+}
+
+void take_checkpointing(Sheet& sheet) {
+  const Setting* disabled = sheet.find("disable_gradient_checkpointing");
+  if (disabled != nullptr && sheet.is_on("disable_gradient_checkpointing")) {
+    sheet.say("recompute", "none", *disabled);
+  } else {
+    sheet.by_default("recompute", "full", "LLaMA-Factory default");
+  }
+}
+
+void take_data(Sheet& sheet) {
+  take_length(sheet,
+              {"max_steps", {"num_train_epochs"}, {"packing", "neat_packing"}, "max_samples", transformers_epochs});
+  sheet.by_default("seq", "2048", "LLaMA-Factory default");
+  if (sheet.text("stage") == "pt") sheet.by_default("packing", "1", "LLaMA-Factory default");  // hparams/parser.py
+  if (sheet.text("stage") != "pt") assume_full_sequences(sheet, {"packing", "neat_packing"});
+}
+
+void megatron_rules(Sheet& sheet) {
+  sheet.say("framework", "megatron",
+            *sheet.find({"tensor_model_parallel_size", "pipeline_model_parallel_size", "expert_model_parallel_size"}));
+  take_megatron_run(sheet);
+  take_data(sheet);
+}
+
+void rules(Sheet& sheet) {
+  refuse_what_trains_nothing(sheet);
+  take_method(sheet);
+  if (by_megatron(sheet)) return megatron_rules(sheet);
+  take_deepspeed(sheet, "deepspeed", "8");
+  if (sheet.has("cp")) sheet.by_default("cp_exchange", "all-to-all", "LLaMA-Factory default");
+  take_optimizer(sheet);
+  assume_reward_model(sheet, "stage");
+  take_types(sheet);
+  take_checkpointing(sheet);
+  take_evaluation(sheet, evaluates(sheet), "8", "transformers default");
+  take_optimizer_impl(sheet);
+  take_fsdp(sheet);
+  take_liger(sheet, "enable_liger_kernel");
+  take_data(sheet);
+}
+
+}  // namespace
+
+const Format& llama_factory_format() {
+  static const Format format{"LLaMA-Factory configuration", "llama-factory", tables, recognizes, rules, false,
+                             rename_llama_factory_v1};
+  return format;
+}
+
+}  // namespace llmcalc::dialects

@@ -1,0 +1,30 @@
+// What Megatron-LM's arguments mean together.
+#pragma once
+
+#include "dialects/core/format.hpp"
+
+#include <span>
+
+namespace llmcalc::dialects {
+
+std::span<const FormatRow> megatron_rows();
+std::span<const FormatRow> megatron_quiet_rows();
+std::span<const FormatRow> megatron_yaml_rows();
+std::span<const FormatRow> megatron_relative_rows();  ///< of what is built on it
+
+/// The keys of --yaml-cfg as those of the command line; nothing where they are those already.
+void rename_megatron_yaml(Settings& settings);
+
+/// Keys of Megatron-DeepSpeed, MindSpeed-LLM and Pai-Megatron-Patch as Megatron-LM's own.
+void rename_megatron_relatives(Settings& settings);
+
+/// What those have beyond it: checkpointing, DeepSpeed's engine, shared experts.
+void take_megatron_relatives(Sheet& sheet);
+
+/// MLP, biases, tied tables, grouped heads, experts and vocabulary.
+void take_megatron_model(Sheet& sheet);
+
+/// Precision, recompute, virtual stages, sharding and the loss.
+void take_megatron_run(Sheet& sheet);
+
+}  // namespace llmcalc::dialects

@@ -1,0 +1,250 @@
+// ms-swift's options (swift/arguments, swift/trainers/arguments.py; for Megatron swift/megatron/arguments).
+#include "dialects/core/formats.hpp"
+#include "dialects/trainers/engine_beside.hpp"
+#include "dialects/trainers/megatron_rules.hpp"
+#include "dialects/trainers/run_length.hpp"
+#include "dialects/trainers/torch_rules.hpp"
+#include "dialects/trainers/torch_words.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "quantity/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+
+namespace llmcalc::dialects {
+namespace {
+
+constexpr Spelling algorithms[] = {{"dpo", "dpo"}, {"orpo", "orpo"}, {"simpo", "orpo"}, {"kto", "kto"},
+                                   {"ppo", "ppo"}, {"grpo", "grpo"}, {"cpo", "orpo"},   {"rm", "orpo"}};
+/// swift/tuner_plugin/mapping.py and swift/arguments/tuner_args.py; those whose weights are not modelled are not here.
+constexpr Spelling methods[] = {{"lora", "lora"}, {"full", "full"},     {"adalora", "adalora"}, {"longlora", "lora"},
+                                {"ia3", "ia3"},   {"prefix", "prefix"}, {"llamapro", "full"},   {"qlora", "qlora"}};
+
+constexpr FormatRow own_rows[] = {
+    {"model", Use::term, "model"},
+    {"model_id_or_path", Use::term, "model"},
+    {"attn_impl", Use::term, "attention", attention_words},
+    {"rlhf_type", Use::term, "algorithm", algorithms},
+    {"lora_rank", Use::term, "lora_rank"},
+    {"tuner_type", Use::rule},
+    {"train_type", Use::rule},
+    {"sft_type", Use::rule},
+    {"target_modules", Use::rule},
+    {"lora_target_modules", Use::rule},
+    {"lora_dropout_p", Use::term, "lora_dropout"},
+    {"batch_size", Use::term, "micro_batch"},
+    {"use_dora", Use::rule},
+    {"use_cce", Use::rule},
+    {"use_galore", Use::rule},
+    {"galore_rank", Use::term, "optimizer_rank"},
+    {"galore_*"},
+    {"activation_cpu_offload", Use::rule},
+    {"offload_model", Use::unmapped, "the model stays on the accelerator while samples are generated"},
+    {"offload_optimizer", Use::unmapped, "the optimizer stays on the accelerator while samples are generated"},
+    {"move_model_batches"},
+    {"moe_shared_expert_overlap"},
+    {"use_flash_ckpt"},
+    {"tuner_backend"},
+    {"check_*"},
+    {"algorithm", Use::rule},
+    {"quant_bits", Use::rule},
+    {"quant_method", Use::rule},
+    {"sequence_parallel_size", Use::rule},
+    {"freeze_vit"},
+    {"freeze_llm", Use::unmapped, "the language model is trained"},
+    {"freeze_aligner"},
+    {"system"},
+    {"model_author"},
+    {"model_name"},
+    {"custom_*"},
+    {"use_hf"},
+    {"model_type", Use::rule},
+    {"template*"},
+    {"loss_scale"},
+    {"num_labels"},
+    {"task_type", Use::rule},
+    {"val_dataset*", Use::rule},
+    {"cached_val_dataset", Use::rule},
+    {"cached_dataset"},
+    {"columns"},
+    {"external_plugins"},
+    {"enable_thinking"},
+    {"loss_type"},
+    {"use_chat_template"},
+    {"optimizer_offload_*", Use::unmapped, "all of the optimizer is in one place"},
+    {"truncation_strategy"},
+    {"response_*"},
+    {"create_checkpoint_symlink"},
+    {"lazy_tokenize"},
+    {"load_from_cache_file"},
+    {"split_dataset_ratio", Use::rule},
+    {"add_version"},
+    {"agent_template"},
+    {"use_vllm", Use::rule},
+    {"vllm_mode", Use::rule},
+    {"vllm_gpu_memory_utilization", Use::rule},
+    {"sleep_level", Use::rule},
+    {"vllm_*", Use::unmapped, "the engine beside the trainer keeps its share, whatever it does with it"},
+    {"tensor_parallel_size", Use::unmapped, "the engine beside the trainer keeps its share, whatever it does with it"},
+    {"num_generations", Use::unmapped, "one sample a prompt is generated at once"},
+    {"num_iterations", Use::unmapped, "samples are trained on once"},
+    {"async_generate", Use::unmapped, "samples are generated between the steps"},
+    {"reward_*"},
+    {"advantage_estimator"},
+    {"scale_rewards"},
+    {"epsilon*"},
+    {"delta"},
+    {"dynamic_sample"},
+    {"overlong_filter"},
+    {"soft_*"},
+    {"cosine_*"},
+    {"repetition_*"},
+    {"rpo_alpha"},
+    {"simpo_*"},
+    {"cpo_*"},
+    {"desirable_weight"},
+    {"undesirable_weight"},
+    {"teacher_model*", Use::unmapped, "no teacher beside the model"},
+    {"beta"},
+    {"rlhf_*"},
+    {"max_pixels"},
+    {"temperature"},
+    {"top_p"},
+    {"top_k"},
+    {"multi_turn_*"},
+    {"max_turns"},
+    {"importance_sampling_level"},
+    {"model_kwargs*"},
+    {"max_epochs", Use::rule},
+    {"merge_lora"},
+    {"mcore_*"},
+};
+
+const std::span<const FormatRow> tables[] = {own_rows, trainer_rows(), harmless_rows()};
+const std::span<const FormatRow> megatron_tables[] = {own_rows, megatron_rows(), megatron_quiet_rows(), trainer_rows(),
+                                                      harmless_rows()};
+
+bool recognizes(const Settings& settings) { return settings.has("tuner_type") || settings.has("train_type"); }
+
+/// The method that a word says, with what makes another of it.
+void take_tuner(Sheet& sheet, const Setting& type, bool quantized) {
+  const std::string word = quantity::to_lower(type.text);
+  const auto* found = std::ranges::find(methods, word, &Spelling::theirs);
+  if (found == std::end(methods)) {
+    throw quantity::BadInput(type.where,
+                             fmt::format("{} {} is none that is modelled", type.key, quantity::quoted(word)),
+                             "leave it out and say --method, if another stands for it");
+  }
+  const bool lora = found->ours == "lora";
+  const bool dora = lora && !quantized && sheet.is_on("use_dora");
+  sheet.say("method", lora && quantized ? "qlora" : dora ? "dora" : std::string(found->ours), type);
+  if (word == "llamapro") sheet.assume(type, "every layer is trained");
+}
+
+/// swift/arguments/base_args.py: lora; swift/megatron/arguments: full. sft_type and quantization_bit are those of 2.x.
+void take_method(Sheet& sheet, std::string_view usual) {
+  const Setting* type = sheet.find({"tuner_type", "train_type", "sft_type"});
+  const bool four = sheet.text({"quant_bits", "quantization_bit"}) == "4";
+  if (type != nullptr) {
+    take_tuner(sheet, *type, four);
+  } else {
+    sheet.by_default("method", four ? "qlora" : std::string(usual), "ms-swift default");
+  }
+  if (four) sheet.say("weights", "nf4-dq", *sheet.find({"quant_bits", "quantization_bit"}));
+  take_targets(sheet, {"target_modules", "lora_target_modules"});
+  const bool is_old = sheet.find("sft_type") != nullptr;  // whose models are named by their type
+  if (is_old && !sheet.has("model")) sheet.take("model", {"model_type"});
+}
+
+/// It evaluates where it has something to evaluate on (swift/llm/argument/train_args.py).
+bool validates(const Sheet& sheet) {
+  const bool has_data =
+      sheet.is_above_zero("split_dataset_ratio") || sheet.find({"val_dataset", "cached_val_dataset"}) != nullptr;
+  return has_data && sheet.text({"eval_strategy", "evaluation_strategy"}) != "no";
+}
+
+/// Heads that give one number or a vector in the place of a word (swift/llm/argument/base_args: task_type).
+void assume_head(Sheet& sheet) {
+  const std::string task = sheet.text("task_type");
+  if (task.empty() || task == "causal_lm") return;
+  sheet.assume(*sheet.find("task_type"), "its head and loss are counted as the vocabulary's");
+}
+
+/// GaLore's states, a loss that is fused with the head, activations on the host.
+void take_savings(Sheet& sheet) {
+  take_galore(sheet);
+  if (sheet.is_on("use_cce")) sheet.say("loss", "cut", sheet.said("use_cce"));
+  if (sheet.is_on("activation_cpu_offload")) {
+    sheet.say("offload", "activations", sheet.said("activation_cpu_offload"));
+  }
+}
+
+/// FSDP by a file of its own, fsdp2 (swift/config/fsdp2.json), or as transformers has it.
+void take_sharding(Sheet& sheet) {
+  const Setting* name = sheet.find("fsdp");
+  if (name == nullptr || quantity::to_lower(name->text) != "fsdp2") return take_fsdp(sheet);
+  sheet.say("sharding", "fsdp2", *name);
+  sheet.say("recompute", "full", *name);
+}
+
+/// Its DeepSpeed files have names of their own: zero2, default-zero3, zero3_offload (swift/config).
+void take_engine(Sheet& sheet) {
+  const Setting* setting = sheet.find("deepspeed");
+  if (setting == nullptr) return;
+  if (setting->text.ends_with(".json")) return take_deepspeed(sheet, "deepspeed", "1");
+  sheet.say("framework", "deepspeed", *setting);
+  take_zero_by_name(sheet, *setting);
+}
+
+void rules(Sheet& sheet) {
+  take_engine(sheet);
+  take_method(sheet, "lora");
+  take_engine_beside(sheet, swift_engine);
+  take_generated_length(sheet, swift_lengths);
+  take_precision(sheet, {"torch_dtype"}, Loads::half);
+  take_recompute(sheet, {"gradient_checkpointing"});
+  sheet.by_default("recompute", "full", "ms-swift default");
+  take_optimizer_impl(sheet);
+  take_sharding(sheet);
+  take_liger(sheet, "use_liger_kernel");
+  take_savings(sheet);
+  assume_reward_model(sheet, "rlhf_type");
+  assume_head(sheet);
+  take_evaluation(sheet, validates(sheet), "1", "ms-swift default");
+  if (sheet.count("sequence_parallel_size").value_or(1) > 1) {
+    const Setting& ranks = *sheet.find("sequence_parallel_size");
+    sheet.say("cp", ranks.text, ranks);
+    sheet.say("cp_exchange", "all-to-all", ranks);
+  }
+  take_length(sheet, {"max_steps", {"max_epochs", "num_train_epochs"}, {"packing"}, {}, transformers_epochs});
+  assume_full_sequences(sheet, {"packing"});
+}
+
+void megatron_rules(Sheet& sheet) {
+  take_method(sheet, "full");
+  take_engine_beside(sheet, swift_engine);
+  take_generated_length(sheet, swift_lengths);
+  take_megatron_model(sheet);
+  take_megatron_run(sheet);
+  sheet.unsay("dtype");
+  sheet.by_default("dtype", "bf16", "ms-swift default");
+  sheet.by_default("sharding", "zero1", "ms-swift default");
+  sheet.by_default("etp", "1", "ms-swift default");
+}
+
+}  // namespace
+
+const Format& ms_swift_format() {
+  static const Format format{"ms-swift options", "ms-swift", tables, recognizes, rules};
+  return format;
+}
+
+const Format& ms_swift_megatron_format() {
+  static const Format format{"ms-swift options for Megatron", "megatron", megatron_tables, recognizes, megatron_rules};
+  return format;
+}
+
+}  // namespace llmcalc::dialects

@@ -1,0 +1,189 @@
+// NeMo 1's files for Hydra (nemo examples/nlp/language_modeling/conf, NeMo-Framework-Launcher): Megatron-LM's arguments
+// below `model`, Lightning's below `trainer`.
+#include "dialects/core/formats.hpp"
+#include "dialects/trainers/megatron_rules.hpp"
+#include "llmcalc/quantity/checked.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace llmcalc::dialects {
+namespace {
+
+/// Their names for Megatron-LM's own.
+constexpr Spelling renamed[] = {{"encoder_seq_length", "seq_length"},
+                                {"activations_checkpoint_granularity", "recompute_granularity"},
+                                {"activations_checkpoint_method", "recompute_method"},
+                                {"activations_checkpoint_num_layers", "recompute_num_layers"},
+                                {"moe_intermediate_size", "moe_ffn_hidden_size"},
+                                {"tokenizer.vocab_size", "vocab_size"}};
+
+constexpr FormatRow rows[] = {
+    {"virtual_pipeline_model_parallel_size", Use::term, "vpp"},
+    {"trainer.devices", Use::rule},
+    {"trainer.num_nodes", Use::term, "nodes"},
+    {"trainer.precision", Use::rule},
+    {"trainer.max_steps", Use::rule},
+    {"trainer.accumulate_grad_batches"},
+    {"trainer.gradient_clip_val"},
+    {"trainer.*"},
+    {"exp_manager.*"},
+    {"name"},
+    {"run.*"},
+    {"restore_from_path", Use::rule},
+    {"pretrained_checkpoint*", Use::rule},
+    {"activation", Use::rule},
+    {"bias", Use::rule},
+    {"share_embeddings_and_output_weights", Use::rule},
+    {"megatron_amp_O2", Use::rule},
+    {"fp8", Use::rule},
+    {"peft.peft_scheme", Use::rule},
+    {"peft.lora_tuning.adapter_dim", Use::rule},
+    {"peft.*"},
+    {"optim.name", Use::rule},
+    {"optim.*"},
+    {"data.*"},
+    {"tokenizer.*"},
+    {"nsys_profile.*"},
+    {"num_micro_batches_with_partial_activation_checkpoints", Use::unmapped, "every micro-batch is recomputed alike"},
+    {"activations_checkpoint_layers_per_pipeline", Use::unmapped, "every stage recomputes alike"},
+    {"cpu_offloading", Use::unmapped, "activations stay on the accelerator"},
+    {"ub_tp_comm_overlap*"},
+    {"mcore_gpt"},
+    {"transformer_engine"},
+    {"layernorm_epsilon"},
+    {"use_scaled_init_method"},
+    {"ffn_dropout"},
+    {"pre_process"},
+    {"post_process"},
+    {"headscale"},
+    {"transformer_block_type"},
+    {"normalize_attention_scores"},
+    {"attention_type"},
+    {"overlap_*"},
+    {"native_amp_*"},
+    {"fp32_residual_connection"},
+    {"grad_*"},
+    {"get_attention_mask_from_fusion"},
+    {"apex_*"},
+    {"onnx_safe"},
+    {"gradient_as_bucket_view"},
+    {"sync_batch_comm"},
+    {"reduce_amax"},
+    {"use_emha"},
+    {"resume_from_checkpoint"},
+    {"do_layer_norm_weight_decay"},
+    {"apply_query_key_layer_scaling"},
+    {"use_flash_attention", Use::term, "attention"},
+    {"answer_only_loss"},
+    {"seq_len_interpolation_factor"},
+    {"gc_interval"},
+    {"defaults*"},
+};
+
+const std::span<const FormatRow> tables[] = {rows, megatron_rows(), megatron_quiet_rows(), megatron_yaml_rows()};
+
+bool recognizes(const Settings& settings) {
+  return settings.has("trainer.devices") && settings.has("model.tensor_model_parallel_size");
+}
+
+void rename(Settings& settings) {
+  constexpr std::string_view block = "model.";
+  Settings all;
+  for (Setting setting : settings.all()) {
+    if (setting.key.starts_with(block)) setting.key.erase(0, block.size());
+    if (const auto* found = quantity::find_or_null(renamed, setting.key, &Spelling::theirs)) setting.key = found->ours;
+    if (setting.text == "???") setting.text.clear();  // OmegaConf: to be said on the command line
+    all.put(std::move(setting));
+  }
+  settings = std::move(all);
+}
+
+void put(Settings& settings, std::string_view key, const Setting& because) {
+  Setting setting = because;
+  setting.key = key;
+  setting.text = "true";
+  settings.put(std::move(setting));
+}
+
+/// Switches of Megatron-LM that NeMo says in other words (megatron_gpt_model.py, build_transformer_config).
+void say_as_megatron(Settings& settings) {
+  const auto text = [&](std::string_view key) {
+    const Setting* setting = settings.find(key);
+    return setting == nullptr ? std::string() : quantity::to_lower(setting->text);
+  };
+  if (text("activation").ends_with("swiglu")) put(settings, "swiglu", Setting(*settings.find("activation")));
+  if (text("activation") == "squared-relu") put(settings, "squared_relu", Setting(*settings.find("activation")));
+  if (text("bias") == "false") put(settings, "disable_bias_linear", Setting(*settings.find("bias")));
+  if (text("share_embeddings_and_output_weights") == "false") {
+    put(settings, "untie_embeddings_and_output_weights",
+        Setting(*settings.find("share_embeddings_and_output_weights")));
+  }
+  const std::string groups = text("num_query_groups");
+  if (!groups.empty() && groups != "null")
+    put(settings, "group_query_attention", Setting(*settings.find("num_query_groups")));
+  if (text("normalization") == "layernorm1p") settings.remove("normalization");  // a layernorm
+  if (text("optim.name").starts_with("distributed")) {
+    put(settings, "use_distributed_optimizer", Setting(*settings.find("optim.name")));
+  }
+  if (text("fp8") == "true") put(settings, "fp8_format", Setting(*settings.find("fp8")));
+}
+
+void rename_all(Settings& settings) {
+  rename(settings);
+  say_as_megatron(settings);
+}
+
+/// Weights rest in the type of --precision under O2 alone; else it is autocast above fp32 (nlp_overrides.py).
+void take_precision(Sheet& sheet) {
+  sheet.unsay("dtype");
+  const Setting* precision = sheet.find("trainer.precision");
+  const std::string word = precision == nullptr ? "32" : quantity::to_lower(precision->text);
+  const bool half = word.starts_with("bf16") || word.starts_with("16");
+  if (!half) return sheet.by_default("dtype", "fp32", "NeMo default");
+  const std::string type = word.starts_with("bf16") ? "bf16" : "fp16";
+  sheet.say("dtype", (sheet.is_on("megatron_amp_O2") ? "" : "mixed-") + type, *precision);
+}
+
+void take_devices(Sheet& sheet) {
+  const auto devices = sheet.count("trainer.devices");
+  if (!devices) return;
+  const auto nodes = sheet.count("trainer.num_nodes").value_or(1);
+  sheet.say("gpus", std::to_string(quantity::checked_multiply(*devices, nodes)), *sheet.find("trainer.devices"));
+  if (nodes == 1) sheet.unsay("nodes");
+}
+
+/// A run that begins from a checkpoint takes the model from there.
+void take_adapters(Sheet& sheet) {
+  const Setting* from = sheet.find({"restore_from_path", "pretrained_checkpoint.restore_from_path"});
+  if (from != nullptr && !sheet.has("layers")) {
+    sheet.leave_open("model", "restore_from_path " + from->text + " holds the model: it is not read", *from);
+  }
+  const Setting* scheme = sheet.find("peft.peft_scheme");
+  if (scheme == nullptr || scheme->text.find("lora") == std::string::npos) return;
+  sheet.say("method", "lora", *scheme);
+  if (const Setting* rank = sheet.find("peft.lora_tuning.adapter_dim")) sheet.say("lora_rank", rank->text, *rank);
+}
+
+void rules(Sheet& sheet) {
+  take_megatron_model(sheet);
+  take_megatron_run(sheet);
+  take_precision(sheet);
+  take_devices(sheet);
+  take_adapters(sheet);
+  if (const Setting* steps = sheet.find("trainer.max_steps"); steps != nullptr && !steps->text.starts_with('-')) {
+    sheet.say("steps", steps->text, *steps);
+  }
+}
+
+}  // namespace
+
+const Format& nemo_format() {
+  static const Format format{"NeMo configuration", "megatron", tables, recognizes, rules, false, rename_all};
+  return format;
+}
+
+}  // namespace llmcalc::dialects

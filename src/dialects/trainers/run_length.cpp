@@ -1,0 +1,85 @@
+#include "dialects/trainers/run_length.hpp"
+
+#include "llmcalc/quantity/checked.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string>
+
+namespace llmcalc::dialects {
+namespace {
+
+bool take_steps(Sheet& sheet, std::string_view key) {
+  const Setting* setting = sheet.find(key);
+  if (setting == nullptr || says_nothing(*setting) || setting->text.starts_with('-') || sheet.count(key) == 0) {
+    return false;
+  }
+  sheet.say("steps", setting->text, *setting);
+  return true;
+}
+
+/// The n of "name#n", as ms-swift cuts a data set (docs, command-line parameters: dataset).
+std::optional<std::int64_t> cut_in_name(std::string_view name) {
+  if (name.find('#') == std::string_view::npos) return std::nullopt;
+  name.remove_prefix(name.rfind('#') + 1);
+  const auto count = quantity::take_number<std::int64_t>(name);
+  return name.empty() && count > 0 ? count : std::nullopt;
+}
+
+std::vector<std::string> data_sets(const Setting& setting) {
+  const auto name = [](std::string_view piece) { return std::string(quantity::trim(piece)); };
+  auto names = quantity::mapped(quantity::pieces_of(setting.text, ","), name);
+  std::erase(names, std::string());
+  return names;
+}
+
+/// How many samples the names of the data sets say, where each says it.
+void take_cuts(Sheet& sheet) {
+  const Setting* setting = sheet.find("dataset");
+  if (setting == nullptr) return;
+  std::int64_t sum = 0;
+  for (const auto& name : data_sets(*setting)) {
+    const auto count = cut_in_name(name);
+    if (!count) return;
+    sum = quantity::checked_add(sum, *count);
+  }
+  if (sum > 0) sheet.say("samples", std::to_string(sum), *setting);
+}
+
+/// "for debugging purposes, truncate the number of examples for each dataset" (LLaMA-Factory hparams/data_args.py).
+void take_most(Sheet& sheet, std::string_view key) {
+  const Setting* most = sheet.find(key);
+  const auto count = sheet.count(key);
+  if (!count || *count < 1) return;
+  const Setting* names = sheet.find("dataset");
+  const auto sets = names == nullptr ? 1 : std::max<std::int64_t>(1, std::ssize(data_sets(*names)));
+  sheet.say("samples", std::to_string(quantity::checked_multiply(*count, sets)), *most);
+  sheet.assume(*most, "every data set holds as many samples");
+}
+
+}  // namespace
+
+void take_length(Sheet& sheet, const LengthKeys& keys) {
+  if (!keys.steps.empty() && take_steps(sheet, keys.steps)) return;
+  take_cuts(sheet);
+  if (!keys.samples.empty()) take_most(sheet, keys.samples);
+  const Setting* epochs = sheet.find(keys.epochs);
+  if (epochs != nullptr && !says_nothing(*epochs)) sheet.say("epochs", epochs->text, *epochs);
+  if (!keys.usual.count.empty()) sheet.by_default("epochs", std::string(keys.usual.count), keys.usual.whose);
+  if (packs(sheet, keys.packing)) sheet.say("packing", "1", *sheet.find(keys.packing));
+}
+
+bool packs(const Sheet& sheet, std::initializer_list<std::string_view> keys) {
+  const Setting* setting = sheet.find(keys);
+  return setting != nullptr && sheet.truth(keys).value_or(quantity::to_lower(setting->text) == "auto");
+}
+
+void assume_full_sequences(Sheet& sheet, std::initializer_list<std::string_view> packing_keys) {
+  if (packs(sheet, packing_keys)) return;
+  sheet.assume("samples as long as --seq: without packing shorter ones take less");
+}
+
+}  // namespace llmcalc::dialects

@@ -1,0 +1,81 @@
+// What the trainers around Hugging Face's Trainer have in common beyond single keys: precision, adapters, FSDP,
+// DeepSpeed.
+#pragma once
+
+#include "dialects/core/format.hpp"
+
+#include <initializer_list>
+#include <string_view>
+
+namespace llmcalc::dialects {
+
+/// In which type weights are loaded where only `bf16: true` is said.
+enum class Loads {
+  fp32,  ///< transformers 4 and trl: autocast above fp32 weights
+  half   ///< axolotl, ms-swift: weights in that type
+};
+
+/// bf16, fp16, tf32 and the type of the weights. With DeepSpeed, whose engine keeps fp32 copies, both mean one recipe.
+void take_precision(Sheet& sheet, std::initializer_list<std::string_view> dtype_keys, Loads loads);
+
+/// Whether a trainer quantizes the statistics of 4-bit weights as well where its file says nothing.
+enum class Nested {
+  no,  ///< trl trainer/model_config.py, transformers utils/quantization_config.py
+  yes  ///< axolotl loaders/model.py, LLaMA-Factory hparams/model_args.py
+};
+
+/// load_in_4bit, quantization_bit and bnb_4bit_*: the weights of QLoRA. False where nothing is quantized.
+bool take_quantization(Sheet& sheet, Nested usual);
+
+/// Names of projections, a pattern that ends with them, or "all-linear".
+void take_targets(Sheet& sheet, std::initializer_list<std::string_view> keys);
+
+/// fsdp, fsdp_config.* and fsdp_version, with and without the prefix fsdp_ on the keys inside.
+void take_fsdp(Sheet& sheet);
+
+/// gradient_checkpointing and its other names.
+void take_recompute(Sheet& sheet, std::initializer_list<std::string_view> keys);
+
+/// How the step of torch's AdamW is computed, which its names in TrainingArguments.optim tell apart.
+void take_optimizer_impl(Sheet& sheet);
+
+/// A DeepSpeed file by its name.
+/// \param batch  sequences of an accelerator unasked: the trainer's own, also where DeepSpeed runs it; empty:
+/// DeepSpeed's
+void take_deepspeed(Sheet& sheet, std::string_view key, std::string_view batch);
+
+/// The stage and what moves away by the name of a DeepSpeed file that nobody can read: "zero3_offload".
+void take_zero_by_name(Sheet& sheet, const Setting& file);
+
+/// A configuration of accelerate, or what the name of one says that nobody can read: "zero3", "fsdp2", "multi_gpu"
+/// (trl/accelerate_configs).
+void take_accelerate_by_name(Sheet& sheet, std::string_view key);
+
+/// DeepSpeed's stage and what it moves away, under the keys that say so.
+void take_zero(Sheet& sheet, std::string_view stage, std::string_view optimizer, std::string_view params);
+
+/// The batch of an evaluation, where the run evaluates.
+/// \param usual  where the file does not say it; empty: that of the training
+void take_evaluation(Sheet& sheet, bool evaluates, std::string_view usual, std::string_view whose);
+
+/// Whether transformers' Trainer evaluates (training_args.py, eval_strategy).
+bool evaluates(const Sheet& sheet);
+
+/// use_galore.
+void take_galore(Sheet& sheet);
+
+/// What stands for the training of a reward model, where that is the algorithm.
+void assume_reward_model(Sheet& sheet, std::string_view key);
+
+/// Liger's kernels, whose loss is fused with the head (Liger-Kernel transformers/monkey_patch.py).
+void take_liger(Sheet& sheet, std::string_view key);
+
+/// Keys that all of them share.
+std::span<const FormatRow> trainer_rows();   ///< of transformers' TrainingArguments
+std::span<const FormatRow> harmless_rows();  ///< logging, saving, schedules, seeds
+
+/// accelerate keeps what FSDP trains in fp32 under mixed precision, whatever it was loaded as (accelerator.py,
+/// _prepare_fsdp2; utils/fsdp_utils.py, fsdp2_prepare_model).
+void widen_under_fsdp(Sheet& sheet);
+
+}  // namespace llmcalc::dialects

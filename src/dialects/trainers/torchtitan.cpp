@@ -1,0 +1,239 @@
+// torchtitan: the TOML of releases up to 0.2 and the options of later ones, whose keys are the same
+// (torchtitan/config/job_config.py, config/manager.py).
+#include "dialects/core/formats.hpp"
+#include "dialects/trainers/run_length.hpp"
+#include "dialects/trainers/torch_rules.hpp"
+#include "dialects/trainers/torch_words.hpp"
+#include "dialects/trainers/torchtitan_model.hpp"
+#include "quantity/text.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace llmcalc::dialects {
+namespace {
+
+constexpr Spelling optimizers[] = {{"adamw", "adamw"}, {"adam", "adamw"}};
+
+constexpr FormatRow rows[] = {
+    {"training.local_batch_size", Use::term, "micro_batch"},
+    {"training.batch_size", Use::term, "micro_batch"},
+    {"training.global_batch_size", Use::rule},
+    {"training.seq_len", Use::term, "seq"},
+    {"training.steps", Use::rule},
+    {"training.compile", Use::term, "compile"},
+    {"compile.enable", Use::term, "compile"},
+    {"training.dtype", Use::rule},
+    {"training.mixed_precision_param", Use::rule},
+    {"training.enable_cpu_offload", Use::rule},
+    {"parallelism.tensor_parallel_degree", Use::rule},
+    {"parallelism.pipeline_parallel_degree", Use::term, "pp"},
+    {"parallelism.context_parallel_degree", Use::term, "cp"},
+    {"parallelism.expert_parallel_degree", Use::term, "ep"},
+    {"parallelism.expert_tensor_parallel_degree", Use::term, "etp"},
+    {"parallelism.data_parallel_shard_degree", Use::rule},
+    {"parallelism.data_parallel_replicate_degree", Use::rule},
+    {"parallelism.fsdp_reshard_after_forward", Use::rule},
+    {"parallelism.pipeline_parallel_schedule", Use::rule},
+    {"activation_checkpoint.mode", Use::rule},
+    {"activation_checkpoint.selective_ac_option", Use::rule},
+    {"optimizer.name", Use::term, "optimizer", optimizers},
+    {"optimizer.early_step_in_backward", Use::term, "optimizer_in_backward"},
+    {"optimizer.implementation", Use::rule},
+    {"model.name", Use::rule},
+    {"model.flavor", Use::rule},
+    {"model.converters", Use::rule},
+    {"module", Use::rule},
+    {"config", Use::rule},
+    {"parallelism.enable_async_tensor_parallel", Use::unmapped, "tensor-parallel exchanges are not overlapped"},
+    {"parallelism.enable_compiled_autograd", Use::unmapped, "compiled autograd is not modelled"},
+    {"experimental.enable_async_tensor_parallel", Use::unmapped, "tensor-parallel exchanges are not overlapped"},
+    {"job*"},
+    {"profiling*"},
+    {"metrics*"},
+    {"optimizer.state_dtype", Use::term, "optimizer_states", gradient_words},
+    {"optimizer.lr*"},
+    {"optimizer.beta*"},
+    {"optimizer.eps"},
+    {"optimizer.weight_decay"},
+    {"optimizer.fused"},
+    {"optimizer.foreach"},
+    {"lr_scheduler*"},
+    {"training.mixed_precision_reduce"},
+    {"training.max_norm"},
+    {"training.dataset*"},
+    {"training.dataloader*"},
+    {"training.warmup_steps"},
+    {"training.gc_*"},
+    {"training.seed"},
+    {"training.deterministic"},
+    {"checkpoint*"},
+    {"float8*"},
+    {"quantize*"},
+    {"comm*"},
+    {"fault_tolerance*"},
+    {"validation*"},
+    {"experimental*"},
+    {"parallelism.disable_loss_parallel", Use::unmapped, "the loss is split over tensor-parallel ranks"},
+    {"parallelism.pipeline_parallel_first_stage_less_layers", Use::unmapped, "stages of equal layers"},
+    {"parallelism.pipeline_parallel_last_stage_less_layers", Use::unmapped, "stages of equal layers"},
+    {"parallelism.pipeline_parallel_microbatch_size", Use::unmapped,
+     "micro-batches of local_batch_size over the stages"},
+    {"parallelism.pipeline_parallel_*"},
+    {"parallelism.module_fqns_per_model_part*", Use::unmapped, "stages of equal layers"},
+    {"parallelism.context_parallel_*"},
+    {"parallelism.expert_parallel_*"},
+    {"model.hf_assets_path"},
+    {"model.tokenizer*"},
+    {"model.norm_type"},
+    {"model.print_after_conversion"},
+    {"model.vocab_size"},
+    {"model.use_flex_attn"},
+    {"activation_checkpoint.memory_budget", Use::unmapped, "what torch.compile keeps within a budget is not modelled"},
+    {"activation_checkpoint.per_op_sac*"},
+    {"activation_checkpoint.early_stop"},
+    {"activation_checkpoint.preserve_rng_state"},
+    {"activation_checkpoint.determinism_check"},
+    {"activation_checkpoint.debug"},
+    {"activation_checkpoint.visualize*"},
+    {"compile.components", Use::rule},
+    {"compile.*"},
+    {"debug*"},
+    {"memory_estimation*"},
+    {"positional*"},
+};
+
+constexpr std::span<const FormatRow> tables[] = {rows};
+
+bool recognizes(const Settings& settings) {
+  return settings.has("model.flavor") || (settings.has("training.seq_len") && settings.has("model.name"));
+}
+
+/// Where every degree is said, how many ranks there are. \param data  ranks of data parallelism; 0 where that is the
+/// rest
+void take_world(Sheet& sheet, std::int64_t data) {
+  constexpr std::string_view degrees[] = {"parallelism.tensor_parallel_degree", "parallelism.pipeline_parallel_degree",
+                                          "parallelism.context_parallel_degree"};
+  std::int64_t ranks = data;
+  for (const auto degree : degrees) {
+    const auto count = sheet.count(degree).value_or(1);
+    if (count < 1 || ranks > most_ranks / count) return;
+    ranks *= count;
+  }
+  if (ranks > 1) sheet.say("gpus", std::to_string(ranks), *sheet.find("parallelism.data_parallel_shard_degree"));
+}
+
+/// Sharding goes over all ranks that nothing else takes, unless a degree says otherwise; -1 is "the rest".
+void take_data_parallelism(Sheet& sheet) {
+  const auto degree = [&](std::string_view key) {
+    const Setting* setting = sheet.find(key);
+    return setting == nullptr || setting->text.starts_with('-') ? 0 : sheet.count(key).value_or(0);
+  };
+  const auto shards = degree("parallelism.data_parallel_shard_degree");
+  const auto replicas = degree("parallelism.data_parallel_replicate_degree");
+  const Setting* copies = sheet.find("parallelism.data_parallel_replicate_degree");
+  if (replicas > 1) {
+    sheet.say("sharding", shards == 1 ? "ddp" : "hsdp", *copies);
+    if (shards > 1) sheet.say("sharding_group", std::to_string(shards), *copies);
+  } else {
+    sheet.by_default("sharding", "fsdp2", "torchtitan default");
+  }
+  take_world(sheet, shards * std::max<std::int64_t>(replicas, 1));
+  const std::string reshard = sheet.text("parallelism.fsdp_reshard_after_forward");
+  if (reshard == "never") sheet.say("reshard", "0", *sheet.find("parallelism.fsdp_reshard_after_forward"));
+  const auto tensor = degree("parallelism.tensor_parallel_degree");
+  if (tensor > 1) {
+    sheet.say("tp", std::to_string(tensor), *sheet.find("parallelism.tensor_parallel_degree"));
+    sheet.by_default("sp", "1", "torchtitan default");
+  }
+}
+
+/// compile.components (config/configs.py): the loss can be compiled without the model.
+void take_compile(Sheet& sheet) {
+  const Setting* components = sheet.find("compile.components");
+  if (components == nullptr || !sheet.is_on("compile.enable")) return;
+  if (components->text.find("model") != std::string::npos) return;
+  sheet.say("compile", "0", *components);
+  sheet.assume(*components, "the model is not compiled, nor is the loss");
+}
+
+void take_checkpointing(Sheet& sheet) {
+  const Setting* mode = sheet.find("activation_checkpoint.mode");
+  if (mode == nullptr) return;
+  const std::string option = sheet.text("activation_checkpoint.selective_ac_option");
+  const bool some = quantity::to_lower(mode->text) == "selective" && quantity::is_number(option);
+  sheet.say("recompute", some ? "every-" + option : quantity::to_lower(mode->text), *mode);
+}
+
+void take_types(Sheet& sheet) {
+  const std::string resting = sheet.text("training.dtype");
+  const Setting* param = sheet.find("training.mixed_precision_param");
+  const bool single = param != nullptr && quantity::to_lower(param->text) == "float32";
+  if (resting == "bfloat16") {
+    sheet.say("dtype", "bf16", *sheet.find("training.dtype"));
+  } else if (param != nullptr) {
+    sheet.say("dtype", single ? "fp32" : "mixed-bf16", *param);
+  } else {
+    sheet.by_default("dtype", "mixed-bf16", "torchtitan default");
+  }
+  const Setting* converters = sheet.find("model.converters");
+  if (converters == nullptr) return;
+  if (converters->text.find("float8") != std::string::npos) sheet.say("compute", "fp8-e4m3", *converters);
+  if (converters->text.find("mx") != std::string::npos) sheet.say("compute", "mxfp8", *converters);
+  for (const char* key : {"float8.recipe_name", "quantize.linear.float8.recipe_name"}) {
+    if (sheet.text(key) == "rowwise") sheet.say("fp8_scaling", "row", *sheet.find(key));
+  }
+}
+
+void take_schedule(Sheet& sheet) {
+  const std::string name = sheet.text("parallelism.pipeline_parallel_schedule");
+  if (name.empty() || name == "1f1b") return;
+  const Setting& setting = *sheet.find("parallelism.pipeline_parallel_schedule");
+  if (name == "gpipe") return sheet.say("schedule", "gpipe", setting);
+  if (name.find("zerobubble") != std::string::npos) return sheet.say("schedule", "zero-bubble", setting);
+  sheet.assume(setting, "1F1B; --vpp says how many stages a rank has");
+}
+
+/// A rank's batch goes through a pipeline in micro-batches of their own size (components: 1 where none is said).
+void take_microbatches(Sheet& sheet) {
+  const Setting* stages = sheet.find("parallelism.pipeline_parallel_degree");
+  if (stages == nullptr || sheet.count(stages->key).value_or(1) <= 1) return;
+  const Setting* local = sheet.find({"training.local_batch_size", "training.batch_size"});
+  const Setting* size = sheet.find("parallelism.pipeline_parallel_microbatch_size");
+  const auto micro = size == nullptr ? 1 : sheet.count(size->key).value_or(1);
+  const auto all = local == nullptr ? micro : sheet.count(local->key).value_or(micro);
+  sheet.say("micro_batch", std::to_string(micro), size == nullptr ? *stages : *size);
+  const bool divides = micro > 0 && all % micro == 0;
+  if (local != nullptr && divides && !sheet.has("global_batch")) {
+    sheet.say("grad_accum", std::to_string(all / micro), *local);
+  }
+}
+
+void rules(Sheet& sheet) {
+  take_torchtitan_model(sheet);
+  take_data_parallelism(sheet);
+  take_checkpointing(sheet);
+  take_compile(sheet);
+  take_types(sheet);
+  take_schedule(sheet);
+  if (sheet.is_on("training.enable_cpu_offload")) {
+    sheet.say("offload", "params+optimizer", sheet.said("training.enable_cpu_offload"));
+  }
+  const Setting* batch = sheet.find("training.global_batch_size");
+  if (batch != nullptr && !batch->text.starts_with('-')) sheet.say("global_batch", batch->text, *batch);
+  take_microbatches(sheet);
+  const std::string implementation = sheet.text("optimizer.implementation");
+  if (implementation == "fused" || implementation == "foreach" || implementation == "for-loop") {
+    sheet.say("optimizer_impl", implementation, *sheet.find("optimizer.implementation"));
+  }
+  take_length(sheet, {"training.steps", {}});
+}
+
+}  // namespace
+
+const Format& torchtitan_format() {
+  static constexpr Format format{"torchtitan configuration", "torchtitan", tables, recognizes, rules};
+  return format;
+}
+
+}  // namespace llmcalc::dialects

@@ -1,0 +1,206 @@
+// torchtune's YAML (recipes/configs) and the overrides of `tune run`.
+#include "dialects/core/formats.hpp"
+#include "dialects/trainers/run_length.hpp"
+#include "dialects/trainers/torch_rules.hpp"
+#include "dialects/trainers/torchtune_model.hpp"
+#include "llmcalc/quantity/checked.hpp"
+#include "quantity/text.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace llmcalc::dialects {
+namespace {
+
+constexpr FormatRow rows[] = {
+    {"batch_size", Use::term, "micro_batch"},
+    {"gradient_accumulation_steps", Use::term, "grad_accum"},
+    {"tokenizer.max_seq_len", Use::term, "seq"},
+    {"model.lora_rank", Use::term, "lora_rank"},
+    {"model.lora_dropout", Use::term, "lora_dropout"},
+    {"optimizer_in_bwd", Use::term, "optimizer_in_backward"},
+    {"compile", Use::term, "compile"},
+    {"tensor_parallel_dim", Use::term, "tp"},
+    {"context_parallel_dim", Use::term, "cp"},
+    {"nproc_per_node", Use::term, "gpus"},
+    {"nnodes", Use::rule},
+    {"model._component_", Use::rule},
+    {"model.lora_attn_modules", Use::rule},
+    {"model.apply_lora_to_mlp", Use::rule},
+    {"model.apply_lora_to_output", Use::rule},
+    {"model.quantize_base", Use::rule},
+    {"model.use_dora", Use::rule},
+    {"optimizer._component_", Use::rule},
+    {"optimizer.fused", Use::rule},
+    {"enable_activation_checkpointing", Use::rule},
+    {"enable_activation_offloading", Use::rule},
+    {"fsdp_cpu_offload", Use::rule},
+    {"fsdp.cpu_offload", Use::rule},
+    {"fsdp_reshard_after_forward", Use::rule},
+    {"ac_mode", Use::rule},
+    {"ac_option", Use::rule},
+    {"policy_model._component_", Use::rule},
+    {"ppo_batch_size", Use::rule},
+    {"forward_batch_size", Use::unmapped, "samples are generated as many at once as are trained on"},
+    {"max_generated_tokens", Use::unmapped, "part of --seq"},
+    {"reward_and_value_model._component_", Use::unmapped, "reward and value model are as large as the trained one"},
+    {"dtype", Use::rule},
+    {"loss._component_", Use::rule},
+    {"max_steps_per_epoch", Use::rule},
+    {"epochs", Use::rule},
+    {"dataset.packed", Use::rule},
+    {"custom_sharded_layers", Use::unmapped, "embedding and head are sharded with the layers"},
+    {"clip_grad_norm", Use::unmapped, "the temporary norms of clipping are not counted"},
+    {"teacher_model._component_", Use::unmapped, "the teacher of a distillation is not counted"},
+    {"quantizer*", Use::unmapped, "the rounding of quantization-aware training is not counted"},
+    {"teacher_model*"},
+    {"tensor_parallel_plan*"},
+    {"low_cpu_ram"},
+    {"collate_fn"},
+    {"kd_*"},
+    {"positional.0", Use::rule},
+    {"positional*"},
+    {"model*"},
+    {"tokenizer*"},
+    {"optimizer*"},
+    {"loss*"},
+    {"checkpointer*"},
+    {"dataset*"},
+    {"seed"},
+    {"shuffle"},
+    {"lr_scheduler*"},
+    {"output_dir"},
+    {"device"},
+    {"metric_logger*"},
+    {"log_*"},
+    {"profiler*"},
+    {"resume*"},
+    {"save_*"},
+    {"keep_*"},
+    {"packed"},
+    {"enable_async_checkpointing"},
+    {"run_val_every_n_steps"},
+    {"val*"},
+    {"use_*"},
+    {"checkpoint_dir"},
+    {"standalone"},
+    {"rdzv_*"},
+    {"batch_size_val"},
+    {"policy_model*"},
+    {"reward_and_value_model*"},
+    {"ref_*"},
+    {"reward_checkpointer*"},
+    {"teacher_checkpointer*"},
+    {"dataloader*"},
+    {"memory_efficient_fsdp_wrap"},
+    {"enable_kv_cache"},
+    {"num_steps"},
+    {"ppo_*"},
+    {"min_response_length"},
+    {"penalise_no_eos"},
+    {"reward_penalty"},
+    {"stop_token_ids"},
+    {"whiten_rewards"},
+    {"gamma"},
+    {"lmbda"},
+    {"kl_coeff"},
+    {"temperature"},
+    {"top_k"},
+    {"cudnn_*"},
+    {"data_parallel_*"},
+};
+
+constexpr std::span<const FormatRow> tables[] = {rows};
+
+bool recognizes(const Settings& settings) {
+  return settings.has("model._component_") || settings.has("tokenizer._component_");
+}
+
+void take_adapted(Sheet& sheet) {
+  take_targets(sheet, {"model.lora_attn_modules"});
+  const Given* attention = sheet.word("lora_targets");
+  if (attention == nullptr) return;
+  std::string targets = attention->text;
+  if (sheet.is_on("model.apply_lora_to_mlp")) targets += ",gate,up,down";
+  if (sheet.is_on("model.apply_lora_to_output")) targets += ",head";
+  sheet.say("lora_targets", targets, *sheet.find("model.lora_attn_modules"));
+}
+
+constexpr Spelling optimizers[] = {{"adamw", "adamw"},
+                                   {"adam", "adamw"},
+                                   {"adamw8bit", "adamw-8bit"},
+                                   {"adamwfp8", "adamw-8bit"},
+                                   {"adamw4bit", "adamw-4bit"},
+                                   {"pagedadamw", "paged-adamw"},
+                                   {"pagedadamw8bit", "paged-adamw-8bit"},
+                                   {"sgd", "sgd"},
+                                   {"adafactor", "adafactor"}};
+
+void take_optimizer(Sheet& sheet) {
+  const Setting* component = sheet.find("optimizer._component_");
+  if (component == nullptr) return;
+  const auto* found = std::ranges::find(optimizers, component_name(*component), &Spelling::theirs);
+  if (found == std::end(optimizers)) return sheet.assume(*component, "AdamW's states are counted: say --optimizer");
+  sheet.say("optimizer", std::string(found->ours), *component);
+  const auto fused = sheet.truth("optimizer.fused");
+  if (fused) sheet.say("optimizer_impl", *fused ? "fused" : "foreach", *sheet.find("optimizer.fused"));
+}
+
+/// The recipe, on the command line alone, says whether there is one accelerator.
+void take_recipe(Sheet& sheet) {
+  const std::string recipe = sheet.text("positional.0");
+  if (recipe.find("single_device") != std::string::npos) sheet.say("gpus", "1", *sheet.find("positional.0"));
+  if (recipe.find("distributed") != std::string::npos) sheet.say("sharding", "fsdp2", *sheet.find("positional.0"));
+}
+
+/// recipes/full_finetune_distributed.py: ac_mode counts where the switch for all layers is off.
+void take_some_layers(Sheet& sheet) {
+  const std::string mode = sheet.text("ac_mode");
+  if (mode.empty() || says_nothing(*sheet.find("ac_mode")) || sheet.is_on("enable_activation_checkpointing")) return;
+  const auto every = sheet.count("ac_option");
+  const Setting& setting = *sheet.find("ac_mode");
+  if (mode == "full") sheet.say("recompute", "full", setting);
+  if (mode == "selective") sheet.say("recompute", every ? "every-" + std::to_string(*every) : "selective", setting);
+}
+
+void take_memory(Sheet& sheet) {
+  take_recompute(sheet, {"enable_activation_checkpointing"});
+  take_some_layers(sheet);
+  if (sheet.is_on("enable_activation_offloading")) {
+    sheet.say("offload", "activations", sheet.said("enable_activation_offloading"));
+  }
+  for (const auto key : {"fsdp_cpu_offload", "fsdp.cpu_offload"}) {
+    if (sheet.is_on(key)) sheet.say("offload", "params+optimizer", sheet.said(key));
+  }
+  if (sheet.truth("fsdp_reshard_after_forward") == false) {
+    sheet.say("reshard", "0", *sheet.find("fsdp_reshard_after_forward"));
+  }
+}
+
+/// recipes/full_finetune_single_device.py: an epoch ends after max_steps_per_epoch optimizer steps.
+void take_epochs(Sheet& sheet) {
+  const auto steps = sheet.count("max_steps_per_epoch");
+  if (!steps || *steps < 1) return take_length(sheet, {{}, {"epochs"}, {"dataset.packed"}});
+  const auto all = quantity::checked_multiply(*steps, sheet.count("epochs").value_or(1));
+  sheet.say("steps", std::to_string(all), *sheet.find("max_steps_per_epoch"));
+}
+
+void rules(Sheet& sheet) {
+  take_torchtune_model(sheet);
+  take_adapted(sheet);
+  take_optimizer(sheet);
+  take_recipe(sheet);
+  take_memory(sheet);
+  take_epochs(sheet);
+  if (const Setting* dtype = sheet.find("dtype")) sheet.say("dtype", quantity::to_lower(dtype->text), *dtype);
+  if (!sheet.has("seq")) sheet.assume("samples as long as --seq: the file leaves their length to the data");
+}
+
+}  // namespace
+
+const Format& torchtune_format() {
+  static constexpr Format format{"torchtune configuration", "torchtune", tables, recognizes, rules};
+  return format;
+}
+
+}  // namespace llmcalc::dialects

@@ -1,0 +1,16 @@
+// Model, method and algorithm of torchtune's recipes.
+#pragma once
+
+#include "dialects/core/sheet.hpp"
+
+#include <string>
+
+namespace llmcalc::dialects {
+
+/// What stands behind the last dot of "torchtune.models.llama3_1.lora_llama3_1_8b", in lower case.
+std::string component_name(const Setting& component);
+
+/// \throws quantity::BadInput for a recipe that trains nothing
+void take_torchtune_model(Sheet& sheet);
+
+}  // namespace llmcalc::dialects

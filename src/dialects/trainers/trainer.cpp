@@ -1,0 +1,154 @@
+// transformers' TrainingArguments and trl's configurations, as YAML, JSON or options of a script.
+#include "dialects/core/formats.hpp"
+#include "dialects/trainers/engine_beside.hpp"
+#include "dialects/trainers/run_length.hpp"
+#include "dialects/trainers/torch_rules.hpp"
+#include "llmcalc/quantity/checked.hpp"
+#include "quantity/lists.hpp"
+
+#include <string>
+
+namespace llmcalc::dialects {
+namespace {
+
+/// trl's ModelConfig (trainer/model_config.py) and the configurations of its trainers.
+constexpr FormatRow rows[] = {
+    {"model", Use::term, "model"},
+    {"lora_r", Use::term, "lora_rank"},
+    {"lora_rank", Use::term, "lora_rank"},
+    {"lora_target_modules", Use::rule},
+    {"use_peft", Use::rule},
+    {"lora_enable", Use::rule},
+    {"lora_modules", Use::rule},
+    {"bits", Use::rule},
+    {"double_quant", Use::rule},
+    {"quant_type", Use::rule},
+    {"full_finetune", Use::rule},
+    {"source_max_len", Use::rule},
+    {"target_max_len", Use::rule},
+    {"use_flash_attn", Use::rule},
+    {"accelerate_config", Use::rule},
+    {"num_processes", Use::term, "gpus"},
+    {"num_machines", Use::term, "nodes"},
+    {"vision_tower", Use::unmapped, "no vision tower beside the model"},
+    {"local_rollout_forward_batch_size", Use::unmapped, "samples are generated as many at once as are trained on"},
+    {"sft_model_path"},
+    {"total_episodes"},
+    {"num_ppo_epochs"},
+    {"data_path"},
+    {"lazy_preprocess"},
+    {"version"},
+    {"mm_*"},
+    {"fsdp_transformer_*"},
+    {"deepspeed_config", Use::rule},
+    {"use_dora", Use::rule},
+    {"algorithm", Use::rule},
+    {"precompute_ref_log_probs", Use::rule},
+    {"activation_offloading", Use::rule},
+    {"beta", Use::unmapped, "trl keeps no reference model where beta is 0: say --reference none"},
+    {"loss_type", Use::unmapped, "the usual loss of the algorithm"},
+    {"num_generations", Use::unmapped, "one sample a prompt is generated at once"},
+    {"use_vllm", Use::rule},
+    {"vllm_mode", Use::rule},
+    {"vllm_gpu_memory_utilization", Use::rule},
+    {"vllm_enable_sleep_mode", Use::rule},
+    {"vllm_*", Use::unmapped, "the engine beside the trainer keeps its share, whatever it does with it"},
+    {"reward_funcs"},
+    {"reward_weights"},
+    {"ref_model*", Use::unmapped, "the reference is a copy of the model"},
+    {"reward_*", Use::unmapped, "the reward model is as large as the trained one"},
+    {"router_aux_loss_coef"},
+    {"sync_ref_model"},
+    {"attn_kwargs*"},
+    {"use_logits_to_keep"},
+    {"eval_packing"},
+    {"packing_strategy"},
+    {"temperature"},
+    {"top_p"},
+    {"top_k"},
+};
+
+const std::span<const FormatRow> tables[] = {rows, trainer_rows(), harmless_rows()};
+
+bool recognizes(const Settings& settings) {
+  return settings.has("per_device_train_batch_size") || settings.has("deepspeed_config") ||
+         settings.has("model_name_or_path") || (settings.has("output_dir") && settings.has("learning_rate"));
+}
+
+/// Keys that trl's configurations and ModelConfig have beside those of TrainingArguments.
+void take_trl(Sheet& sheet) {
+  const bool is_trl = sheet.find({"algorithm", "use_peft", "lora_r", "load_in_4bit", "load_in_8bit", "max_length",
+                                  "packing", "beta", "loss_type", "num_generations", "use_vllm",
+                                  "activation_offloading", "precompute_ref_log_probs"}) != nullptr;
+  if (!is_trl) return;
+  sheet.unsay("framework");
+  sheet.by_default("framework", "trl", "trl's own keys");
+}
+
+/// The switch that puts adapters on the model: trl's, LLaVA's.
+const Setting* adapter_switch(const Sheet& sheet) {
+  constexpr std::string_view switches[] = {"use_dora", "use_peft", "lora_enable"};
+  const auto* key = quantity::find_if_or_null(switches, [&](std::string_view each) { return sheet.is_on(each); });
+  return key == nullptr ? nullptr : &sheet.said(*key);
+}
+
+void take_method(Sheet& sheet) {
+  const Setting* adapts = adapter_switch(sheet);
+  const bool quantized = take_quantization(sheet, Nested::no);
+  if (adapts == nullptr && !quantized) return;
+  const Setting& because =
+      adapts != nullptr ? *adapts : *sheet.find({"load_in_4bit", "load_in_8bit", "quantization_bit", "bits"});
+  sheet.say("method", quantized ? "qlora" : sheet.is_on("use_dora") ? "dora" : "lora", because);
+  take_targets(sheet, {"lora_target_modules", "lora_modules"});
+}
+
+/// artidoro/qlora counts the two parts of a sample.
+void take_parts(Sheet& sheet) {
+  const auto source = sheet.count("source_max_len");
+  const auto target = sheet.count("target_max_len");
+  if (!source || !target) return;
+  sheet.say("seq", std::to_string(quantity::checked_add(*source, *target)), *sheet.find("target_max_len"));
+}
+
+void take_algorithm(Sheet& sheet) {
+  const Setting* algorithm = sheet.find("algorithm");
+  const bool rewards = algorithm != nullptr && algorithm->text == "rm";
+  if (algorithm != nullptr) sheet.say("algorithm", rewards ? "orpo" : sheet.text("algorithm"), *algorithm);
+  assume_reward_model(sheet, "algorithm");
+  if (sheet.is_on("precompute_ref_log_probs")) {
+    sheet.say("reference", "precomputed", sheet.said("precompute_ref_log_probs"));
+  }
+}
+
+void rules(Sheet& sheet) {
+  take_trl(sheet);
+  // DeepSpeed's own programs name their file --deepspeed_config (deepspeed/__init__.py, add_config_arguments).
+  const bool alone = sheet.find("deepspeed_config") != nullptr;
+  take_deepspeed(sheet, alone ? "deepspeed_config" : "deepspeed", alone ? "" : "8");
+  take_algorithm(sheet);
+  take_engine_beside(sheet, trl_engine);
+  take_generated_length(sheet, trl_lengths);
+  take_method(sheet);
+  take_parts(sheet);
+  take_accelerate_by_name(sheet, "accelerate_config");
+  if (sheet.is_on("use_flash_attn")) sheet.say("attention", "flash", sheet.said("use_flash_attn"));
+  take_precision(sheet, {"dtype", "torch_dtype"}, Loads::fp32);
+  take_recompute(sheet, {"gradient_checkpointing", "activation_checkpointing"});
+  take_optimizer_impl(sheet);
+  take_fsdp(sheet);
+  widen_under_fsdp(sheet);
+  if (sheet.is_on("activation_offloading")) sheet.say("offload", "activations", sheet.said("activation_offloading"));
+  take_liger(sheet, "use_liger_kernel");
+  take_evaluation(sheet, evaluates(sheet), "8", "transformers default");
+  take_length(sheet, {"max_steps", {"num_train_epochs"}, {"packing"}, "max_train_samples", transformers_epochs});
+  assume_full_sequences(sheet, {"packing"});
+}
+
+}  // namespace
+
+const Format& trainer_format() {
+  static const Format format{"Hugging Face training arguments", "hf", tables, recognizes, rules};
+  return format;
+}
+
+}  // namespace llmcalc::dialects

@@ -1,0 +1,171 @@
+// What single keys of trainers' and servers' files and commands say, term by term: the table of the documentation that
+// each names.
+#include "catch.hpp"
+#include "dialects/reading.hpp"
+#include "llmcalc/quantity/error.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+
+using namespace llmcalc;
+using Catch::Matchers::Contains;
+
+namespace {
+
+const dialects::FindFile nothing = [](const std::string&) { return std::optional<dialects::NamedFile>(); };
+
+dialects::Reading read_file(const std::string& text, const std::string& name = "run.yaml") {
+  return dialects::read_launch_file(text, name, nothing);
+}
+
+dialects::Reading read_command(const std::string& text) {
+  return dialects::read_launch_command(text, "command", nothing);
+}
+
+/// What is said of a term; "-" where nothing is.
+std::string said(const dialects::Reading& reading, std::string_view term) {
+  const auto word = std::ranges::find(reading.words, term, &read::Given::term);
+  return word == reading.words.end() ? "-" : word->text;
+}
+
+std::string trained(const std::string& line, std::string_view term) {
+  return said(read_file("model_name_or_path: m\nper_device_train_batch_size: 1\n" + line + "\n"), term);
+}
+
+std::string accelerated(const std::string& lines, std::string_view term) { return said(read_file(lines), term); }
+
+/// The sentence that names a key; empty where none does.
+std::string assumed(const dialects::Reading& reading, std::string_view key) {
+  const auto names = [&](const std::string& sentence) { return sentence.starts_with(key); };
+  const auto found = std::ranges::find_if(reading.assumptions, names);
+  return found == reading.assumptions.end() ? std::string() : *found;
+}
+
+bool is_unread(const dialects::Reading& reading, std::string_view key) {
+  return std::ranges::any_of(reading.unread, [&](const std::string& each) { return each.starts_with(key); });
+}
+
+}  // namespace
+
+// transformers training_args.py, OptimizerNames.
+TEST_CASE("optimizers of TrainingArguments are ours, or refused where their states are not known") {
+  for (const auto& [theirs, ours] : {std::pair{"adamw_torch", "adamw"},
+                                     {"adamw_torch_fused", "adamw"},
+                                     {"adamw_bnb_8bit", "adamw-8bit"},
+                                     {"adamw_8bit", "adamw-8bit"},
+                                     {"adamw_torch_4bit", "adamw-4bit"},
+                                     {"paged_adamw_32bit", "paged-adamw"},
+                                     {"paged_adamw_8bit", "paged-adamw-8bit"},
+                                     {"adafactor", "adafactor"},
+                                     {"lion_32bit", "lion"},
+                                     {"galore_adamw_8bit", "galore-adamw-8bit"},
+                                     {"apollo_adamw", "apollo"},
+                                     {"lomo", "lomo"},
+                                     {"adalomo", "adalomo"},
+                                     {"muon", "muon"},
+                                     {"adagrad", "adagrad"},
+                                     {"sgd", "sgd"}}) {
+    CAPTURE(theirs);
+    CHECK(trained(std::string("optim: ") + theirs, "optimizer") == ours);
+  }
+  CHECK(trained("optim: adamw_torch", "optimizer_impl") == "foreach");
+  CHECK(trained("optim: adamw_torch_fused", "optimizer_impl") == "fused");
+  for (const auto* unknown : {"schedule_free_adamw", "ademamix", "paged_ademamix_8bit", "grokadamw", "stable_adamw",
+                              "galore_adamw", "lion_8bit", "rmsprop"}) {
+    CAPTURE(unknown);
+    CHECK_THROWS_WITH(trained(std::string("optim: ") + unknown, "optimizer"),
+                      Contains("run.yaml:3") && Contains("none that is modelled") && Contains("--optimizer"));
+  }
+}
+
+// transformers training_args.py, fsdp; accelerate utils/dataclasses.py, FullyShardedDataParallelPlugin.
+TEST_CASE("strategies of FSDP by their names and numbers") {
+  CHECK(trained("fsdp: full_shard auto_wrap", "sharding") == "fsdp1");
+  CHECK(trained("fsdp: full_shard auto_wrap offload", "offload") == "params+optimizer");
+  CHECK(trained("fsdp: shard_grad_op auto_wrap", "reshard") == "0");
+  CHECK(trained("fsdp: hybrid_shard auto_wrap", "sharding") == "hsdp");
+  CHECK(trained("fsdp: no_shard", "sharding") == "ddp");
+  CHECK(trained("fsdp: full_shard\nfsdp_config: {fsdp_version: 2, reshard_after_forward: false}", "sharding") ==
+        "fsdp2");
+  CHECK(trained("fsdp: full_shard\nfsdp_config: {version: 2, reshard_after_forward: false}", "reshard") == "0");
+  const std::string fsdp = "distributed_type: FSDP\nnum_processes: 8\nfsdp_config:\n  fsdp_sharding_strategy: ";
+  for (const auto* whole : {"1", "FULL_SHARD"}) CHECK(accelerated(fsdp + whole + "\n", "sharding") == "fsdp1");
+  CHECK(accelerated(fsdp + "2\n", "reshard") == "0");
+  CHECK(accelerated(fsdp + "3\n", "sharding") == "ddp");
+  for (const auto* hybrid : {"4", "HYBRID_SHARD"}) CHECK(accelerated(fsdp + hybrid + "\n", "sharding") == "hsdp");
+}
+
+// accelerate commands/config/config_args.py.
+TEST_CASE("ways to distribute by accelerate's names") {
+  CHECK(accelerated("distributed_type: 'NO'\nnum_processes: 1\nmixed_precision: 'no'\n", "sharding") == "-");
+  CHECK(accelerated("distributed_type: 'NO'\nnum_processes: 1\nmixed_precision: 'no'\n", "dtype") == "-");
+  CHECK(accelerated("distributed_type: MULTI_GPU\nnum_processes: 4\n", "sharding") == "ddp");
+  CHECK(accelerated("distributed_type: MULTI_GPU\nnum_processes: 4\n", "gpus") == "4");
+  CHECK(accelerated("distributed_type: TP\nnum_processes: 4\ntp_config: {tp_size: 4}\n", "tp") == "4");
+  CHECK(accelerated("distributed_type: MULTI_GPU\nmixed_precision: fp8\n", "compute") == "fp8-e4m3");
+  const auto quiet = read_file("distributed_type: MULTI_GPU\ngpu_ids: all\ndowncast_bf16: 'no'\nsame_network: true\n");
+  CHECK(quiet.unread.empty());
+}
+
+// DeepSpeed runtime/config.py: numbers may be written as floats, 0 is meaningful, comments occur.
+TEST_CASE("DeepSpeed's JSON may have comments and floats") {
+  const auto reading = read_file(R"({
+  // stage 3
+  "zero_optimization": {"stage": 3, "reduce_bucket_size": 5e8, "stage3_max_live_parameters": 0},
+  "bf16": {"enabled": true},
+  "train_micro_batch_size_per_gpu": 2
+})",
+                                 "ds.json");
+  CHECK(said(reading, "sharding") == "zero3");
+  CHECK(said(reading, "micro_batch") == "2");
+  CHECK_FALSE(assumed(reading, "zero_optimization.stage3_max_live_parameters 0").empty());
+}
+
+TEST_CASE("Megatron-LM's stages of a rank by the layers that each has") {
+  const std::string model =
+      "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 32 --hidden-size 64 "
+      "--num-attention-heads 4 --seq-length 8 --micro-batch-size 1 ";
+  CHECK(said(read_command(model + "--pipeline-model-parallel-size 4 --num-layers-per-virtual-pipeline-stage 2"),
+             "vpp") == "4");
+  CHECK(said(read_command(model + "--num-virtual-stages-per-pipeline-rank 2"), "vpp") == "2");
+  CHECK(said(read_command(model + "--tensor-model-parallel-size 1 --sequence-parallel"), "sp") == "-");
+}
+
+TEST_CASE("keys that move memory and have no option are assumptions") {
+  const auto vllm =
+      read_command("vllm serve m --cpu-offload-gb 8 --limit-mm-per-prompt '{\"image\":2}' --swap-space 4");
+  CHECK_THAT(assumed(vllm, "cpu_offload_gb 8"), Contains("all weights rest on the accelerator"));
+  CHECK_THAT(assumed(vllm, "limit_mm_per_prompt"), Contains("text alone"));
+  CHECK(vllm.unread.empty());
+  const auto factory =
+      read_file("model_name_or_path: m\nstage: sft\nupcast_layernorm: true\nfreeze_vision_tower: true\n");
+  CHECK_FALSE(assumed(factory, "upcast_layernorm true (run.yaml:3)").empty());
+  const auto axolotl = read_file("base_model: m\npeft:\n  loftq_config:\n    loftq_bits: 4\nno_such_key: 1\n");
+  CHECK_FALSE(assumed(axolotl, "peft.loftq_config.loftq_bits 4").empty());
+  CHECK(is_unread(axolotl, "no_such_key"));
+  CHECK_FALSE(assumed(read_file("FROM llama3\nADAPTER ./a.gguf\n", "Modelfile"), "adapter ./a.gguf").empty());
+}
+
+TEST_CASE("switches that are on without a value, and off by their opposite") {
+  CHECK(said(read_command("vllm serve m --no-enable-prefix-caching"), "prefix_cache") == "0");
+  CHECK(said(read_command("vllm serve m --enforce-eager"), "graphs") == "0");
+  CHECK(said(read_command("vllm serve m --max_model_len=32k"), "context") == "32000");
+  CHECK(said(read_command("vllm serve m --max-model-len 32K"), "context") == "32768");
+  CHECK(said(read_command("llama-server -m m.gguf -fa -c 4096 -kvu"), "flash") == "1");
+  CHECK(said(read_command("llama-server -m m.gguf -fa off"), "flash") == "0");
+  CHECK(said(read_command("llama-server -m m.gguf -c 0"), "context") == "-");
+  CHECK(said(read_file("model_name_or_path: m\nstage: sft\nneat_packing: true\nmax_samples: 100\n"), "packing") == "1");
+}
+
+TEST_CASE("a pattern of targets stands for the projections that it ends with") {
+  const auto targets = [](const std::string& pattern) {
+    return said(read_file("base_model: m\nadapter: lora\nlora_target_modules: '" + pattern + "'\n"), "lora_targets");
+  };
+  CHECK(targets(".*(q_proj|v_proj)$") == "q,v");
+  CHECK(targets("model.layers.[\\d]+.(mlp|self_attn).(up|down|gate)_proj") == "up,down,gate");
+  CHECK(targets("^(?!.*visual).*(q_proj|k_proj).*") == "q,k");
+  CHECK(targets(".*o_proj") == "o");
+  CHECK(targets(".*") == "all-linear");
+}

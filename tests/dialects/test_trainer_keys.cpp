@@ -1,0 +1,115 @@
+// Every key that a printed command or file says is one that its trainer documents, as the packages have them.
+#include "../answer/asking.hpp"
+#include "catch.hpp"
+#include "dialects/launch.hpp"
+#include "llmcalc/quantity/error.hpp"
+
+#include <cctype>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace llmcalc;
+using Catch::Matchers::Contains;
+
+namespace {
+
+using Keys = std::set<std::string, std::less<>>;
+
+/// Of transformers 5.23.0, training_args.py, which trl, LLaMA-Factory, axolotl and ms-swift take over.
+const Keys arguments_of_transformers{"per_device_train_batch_size",
+                                     "gradient_accumulation_steps",
+                                     "gradient_checkpointing",
+                                     "optim",
+                                     "bf16",
+                                     "do_train"};
+
+struct Trainer {
+  std::string framework;
+  std::string source;
+  Keys keys;
+};
+
+const std::vector<Trainer> trainers{
+    {"trl",
+     "trl 1.16.0: trainer/model_config.py, trainer/sft_config.py, scripts/utils.py (ScriptArguments)",
+     {"model_name_or_path", "dataset_name", "max_length", "use_peft", "lora_r", "lora_target_modules", "load_in_4bit",
+      "num_processes"}},
+    {"axolotl",
+     "axolotl 0.19.0: utils/schemas/{config,model,peft,training}.py",
+     {"base_model", "sequence_len", "micro_batch_size", "optimizer", "adapter", "lora_r", "lora_target_linear",
+      "lora_target_modules", "load_in_4bit"}},
+    {"llama-factory",
+     "llamafactory 0.9.5: hparams/{model,data,finetuning}_args.py",
+     {"model_name_or_path", "stage", "finetuning_type", "lora_rank", "lora_target", "quantization_bit", "cutoff_len",
+      "disable_gradient_checkpointing"}},
+    {"ms-swift",
+     "ms-swift 4.6.0: arguments/base_args, arguments/tuner_args.py",
+     {"model", "dataset", "tuner_type", "lora_rank", "target_modules", "quant_method", "quant_bits", "max_length"}},
+    {"litgpt",
+     "litgpt 0.5.13: finetune/lora.py, finetune/full.py, args.py",
+     {"precision", "devices", "num_nodes", "quantize", "lora_r", "lora_query", "lora_key", "lora_value",
+      "lora_projection", "lora_mlp", "lora_head", "train.micro_batch_size", "train.global_batch_size",
+      "train.max_seq_length"}},
+    {"torchtune",
+     "torchtune 0.6.1: recipes/configs/llama3_1/8B_lora_single_device.yaml, torchtune/_cli/run.py",
+     {"config", "nproc_per_node", "batch_size", "gradient_accumulation_steps", "tokenizer.max_seq_len", "dtype",
+      "enable_activation_checkpointing", "model.lora_rank", "model.apply_lora_to_mlp"}},
+    {"unsloth",
+     "unsloth 2026.10.9: models/loader.py (FastLanguageModel), models/llama.py (get_peft_model)",
+     {"max_seq_length", "load_in_4bit", "full_finetuning", "r", "target_modules", "use_gradient_checkpointing"}},
+    {"lightning",
+     "lightning 2.6.6: pytorch/trainer/trainer.py",
+     {"devices", "num_nodes", "strategy", "precision", "accumulate_grad_batches"}},
+};
+
+bool is_of_key(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.'; }
+
+/// "--key", "key: value" at the start of a line, and "key=value".
+Keys keys_in(const std::string& command) {
+  Keys keys;
+  for (std::size_t at = 0; at < command.size();) {
+    if (!is_of_key(command[at])) {
+      ++at;
+      continue;
+    }
+    auto end = at;
+    while (end < command.size() && is_of_key(command[end])) ++end;
+    const bool dashed = at >= 2 && command.compare(at - 2, 2, "--") == 0;
+    const bool line = at == 0 || command[at - 1] == '\n';
+    const bool yaml = line && end < command.size() && command[end] == ':';
+    const bool assigned = end < command.size() && command[end] == '=' && std::islower(command[at]) != 0;
+    if (dashed || yaml || assigned) keys.insert(command.substr(at, end - at));
+    at = end;
+  }
+  return keys;
+}
+
+constexpr std::string_view key_runs[] = {
+    "--method qlora --lora-rank 16 --seq 4096 --recompute full", "--method lora --lora-targets q,v --recompute none",
+    "--method full --recompute full", "--method full --gpus 8 --recompute full --optimizer adamw-8bit"};
+
+}  // namespace
+
+TEST_CASE("a command for a trainer says only keys that the trainer documents") {
+  for (const auto& [framework, source, keys] : trainers) {
+    for (const auto run : key_runs) {
+      const std::string line = "--model llama-3.1-8b --gpu a100-80 --framework " + framework + " " + std::string(run);
+      CAPTURE(line, source);
+      try {
+        const auto launches = dialects::launches(test::question(line));
+        REQUIRE(launches.size() == 1);
+        const auto said = keys_in(launches[0].command);
+        CHECK(said.size() > 3);
+        for (const auto& key : said) {
+          INFO(key);
+          CHECK((keys.contains(key) || arguments_of_transformers.contains(key)));
+        }
+        CHECK_THAT(launches[0].command, !Contains("pretrain_gpt") && !Contains("litgpt pretrain"));
+      } catch (const quantity::BadInput& error) {
+        CHECK_FALSE(error.place().empty());  // what a framework does not do is refused by name
+      }
+    }
+  }
+}
