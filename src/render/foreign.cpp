@@ -1,7 +1,7 @@
 #include "render/foreign.hpp"
 
 #include "quantity/text.hpp"
-#include "render/inner/style.hpp"
+#include "render/inner/page.hpp"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,12 @@
+// Many questions, a line each: tables, Markdown for a review, JUnit XML for a pipeline.
 #include "render/runs.hpp"
 
 #include "quantity/format.hpp"
+#include "quantity/lists.hpp"
 #include "render/foreign.hpp"
-#include "render/inner/memory_unit.hpp"
-#include "render/inner/plan_cells.hpp"
-#include "render/inner/run_cells.hpp"
-#include "render/inner/table.hpp"
+#include "render/inner/page.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -13,27 +14,6 @@ namespace llmcalc::render {
 namespace {
 
 using trust::VerdictKind;
-
-std::string csv_line(const RunLine& line) {
-  const bool judged = line.verdict && line.verdict->kind != VerdictKind::no_accelerator;
-  const auto of = [&](bool known, quantity::Bytes answer::Verdict::*figure) {
-    return known ? std::to_string(quantity::in_bytes((*line.verdict).*figure)) : std::string();
-  };
-  std::string verdict = verdict_of(line);
-  std::ranges::replace(verdict, ' ', '_');
-  return shown(line.name, Medium::csv) + "," + verdict + "," + of(line.verdict.has_value(), &answer::Verdict::needed) +
-         "," + of(line.verdict.has_value(), &answer::Verdict::high) + "," + of(judged, &answer::Verdict::capacity) +
-         "," + (line.step ? exact(quantity::in_seconds(*line.step)) : std::string()) + "," +
-         shown(line.error, Medium::csv) + "\n";
-}
-
-}  // namespace
-
-bool fails(const RunLine& line, bool strict) {
-  if (!line.verdict) return false;
-  const auto kind = line.verdict->kind;
-  return kind == VerdictKind::does_not_fit || (strict && kind == VerdictKind::tight);
-}
 
 std::string verdict_of(const RunLine& line) {
   if (!line.verdict) return "error";
@@ -46,25 +26,61 @@ std::string verdict_of(const RunLine& line) {
   return "no accelerator";
 }
 
-std::vector<std::string> run_heads() { return {"run", "verdict", "needs GiB", "up to", "of", "step"}; }
+bool is_judged(const RunLine& line) { return line.verdict && line.verdict->kind != VerdictKind::no_accelerator; }
 
-std::vector<std::string> run_cells(const RunLine& line) {
+const std::vector<std::string> heads{"run", "verdict", "needs GiB", "up to", "of", "step"};
+
+std::vector<std::string> cells_of(const RunLine& line) {
   if (!line.verdict) return {line.name, "error", "", "", "", line.error};
   const auto unit = memory_unit_for(quantity::gib(1));
-  const bool judged = line.verdict->kind != VerdictKind::no_accelerator;
   return {line.name,
           verdict_of(line),
           in_unit(line.verdict->needed, unit),
           in_unit(line.verdict->high, unit),
-          judged ? in_unit(line.verdict->capacity, unit) : "",
+          is_judged(line) ? in_unit(line.verdict->capacity, unit) : "",
           line.step ? quantity::format_duration(*line.step) : ""};
+}
+
+std::string csv_line(const RunLine& line) {
+  const auto of = [&](bool known, quantity::Bytes answer::Verdict::*figure) {
+    return known ? std::to_string(quantity::in_bytes((*line.verdict).*figure)) : std::string();
+  };
+  std::string verdict = verdict_of(line);
+  std::ranges::replace(verdict, ' ', '_');
+  const bool answered = line.verdict.has_value();
+  const std::string cells[] = {shown(line.name, Medium::csv),
+                               verdict,
+                               of(answered, &answer::Verdict::needed),
+                               of(answered, &answer::Verdict::high),
+                               of(is_judged(line), &answer::Verdict::capacity),
+                               line.step ? fmt::format("{}", quantity::in_seconds(*line.step)) : std::string(),
+                               shown(line.error, Medium::csv)};
+  return quantity::joined(cells, ",") + "\n";
+}
+
+std::string test_case(const RunLine& line, bool strict) {
+  const auto head = fmt::format("  <testcase classname=\"llmcalc\" name=\"{}\"", shown(line.name, Medium::xml));
+  if (!line.verdict)
+    return fmt::format("{}><error message=\"{}\"/></testcase>\n", head, shown(shortened(line.error), Medium::xml));
+  if (!fails(line, strict)) return head + "/>\n";
+  const auto cells = cells_of(line);
+  return fmt::format("{}><failure message=\"{}: needs {} of {} GiB, at most {}\"/></testcase>\n", head, cells[1],
+                     cells[2], cells[4], cells[3]);
+}
+
+}  // namespace
+
+bool fails(const RunLine& line, bool strict) {
+  if (!line.verdict) return false;
+  const auto kind = line.verdict->kind;
+  return kind == VerdictKind::does_not_fit || (strict && kind == VerdictKind::tight);
 }
 
 std::string to_text(const Runs& runs) {
   Table table({Align::left, Align::left, Align::right, Align::right, Align::right, Align::left}, "");
   table.wrap_last_column();
-  table.add_row(run_heads());
-  for (const RunLine& line : runs.lines) table.add_row(run_cells(line));
+  table.add_row(heads);
+  for (const RunLine& line : runs.lines) table.add_row(cells_of(line));
   return on_screen(table.render());
 }
 
@@ -72,6 +88,24 @@ std::string to_csv(const Runs& runs) {
   std::string text = "run,verdict,needed_bytes,high_bytes,capacity_bytes,step_seconds,error\n";
   for (const RunLine& line : runs.lines) text += csv_line(line);
   return text;
+}
+
+std::string to_markdown(const Runs& runs) {
+  auto text = markdown_row(heads) + "|---|---|---:|---:|---:|---|\n";
+  for (const RunLine& line : runs.lines) text += markdown_row(cells_of(line));
+  return text;
+}
+
+std::string to_junit(const Runs& runs) {
+  const auto failures =
+      std::ranges::count_if(runs.lines, [&](const RunLine& line) { return fails(line, runs.strict); });
+  const auto errors = std::ranges::count_if(runs.lines, [](const RunLine& line) { return !line.verdict; });
+  auto text = fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"llmcalc\" tests=\"{}\" failures=\"{}\" "
+      "errors=\"{}\">\n",
+      runs.lines.size(), failures, errors);
+  for (const RunLine& line : runs.lines) text += test_case(line, runs.strict);
+  return text + "</testsuite>\n";
 }
 
 }  // namespace llmcalc::render

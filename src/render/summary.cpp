@@ -1,13 +1,16 @@
-#include "render/inner/summary.hpp"
+// The answer of `fit` on one screen.
+#include "quantity/format.hpp"
+#include "quantity/lists.hpp"
+#include "render/inner/text.hpp"
 
-#include "render/inner/style.hpp"
-#include "render/inner/width.hpp"
-#include "render/inner/wrap.hpp"
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <iterator>
 #include <span>
+#include <utility>
+#include <vector>
 
 namespace llmcalc::render {
 
@@ -16,6 +19,7 @@ void add_lines(Paragraph& block, std::vector<std::string> lines) {
 }
 namespace {
 
+constexpr std::size_t hanging = 2;
 constexpr std::size_t label_columns = 10;  // "assumed", "run", ... and what follows them
 constexpr std::string_view indent = "  ";
 
@@ -87,6 +91,272 @@ std::string on_a_screen(std::span<Paragraph> blocks, std::size_t lines) {
     for (const auto& line : block.lines) text.append(line).append("\n");
   }
   return text;
+}
+
+namespace {
+
+using answer::Verdict;
+using trust::VerdictKind;
+
+/// The model as it was named: a preset, a file, or the size that was given.
+std::string model_of(const Report& report) {
+  auto name = echoed(report, "model");
+  if (name.empty()) name = echoed(report, "config");
+  return name.empty() ? quantity::format_parameters(report.estimate.size.total) + " parameters" : name;
+}
+
+/// "qlora rank 8", "training", "dpo with lora rank 16"
+std::string method_of(const Report& report) {
+  const auto method = echoed(report, "method");
+  const auto algorithm = echoed(report, "algorithm");
+  const auto rank = echoed(report, "lora_rank");
+  auto words = method == "full" ? std::string("full training") : method;
+  if (!rank.empty() && rank != "0") words += " rank " + rank;
+  return algorithm.empty() || algorithm == "sft" ? words : algorithm + ", " + words;
+}
+
+std::string batch_of(const Report& report) {
+  const auto micro = echoed(report, "micro_batch");
+  const auto global = echoed(report, "global_batch");
+  auto words = fmt::format("seq {}, micro-batch {}", echoed(report, "seq"), micro);
+  if (!global.empty() && global != micro) words += " of " + global;
+  return words;
+}
+
+std::string accelerators_of(const Report& report) {
+  const auto gpu = echoed(report, "gpu");
+  const auto gpus = echoed(report, "gpus");
+  if (gpu.empty()) return {};
+  return gpus.empty() || gpus == "1" ? ", " + gpu : fmt::format(", {} x {}", gpus, gpu);
+}
+
+std::string run_of(const Report& report) {
+  return fmt::format("{}, {}, {}{}", model_of(report), method_of(report), batch_of(report), accelerators_of(report));
+}
+
+struct SpreadTerm {
+  std::string_view term;
+  std::string_view word;   ///< before the value
+  std::string_view plain;  ///< the value that nobody needs to hear of
+};
+constexpr std::array spread_terms{
+    SpreadTerm{"dp", "dp ", "1"},
+    SpreadTerm{"tp", "tp ", "1"},
+    SpreadTerm{"pp", "pp ", "1"},
+    SpreadTerm{"cp", "cp ", "1"},
+    SpreadTerm{"ep", "ep ", "1"},
+    SpreadTerm{"sharding", "", "none"},
+    SpreadTerm{"recompute", "recompute ", "none"},
+    SpreadTerm{"offload", "offload ", "none"},
+};
+
+/// The ways in which a run is spread that are in use, and what else it does unlike a plain one.
+std::string layout_of(const Report& report) {
+  std::vector<std::string> words;
+  for (const auto& [term, word, plain] : spread_terms) {
+    const auto value = echoed(report, term);
+    if (!value.empty() && value != plain) words.push_back(std::string(word) + value);
+  }
+  return quantity::joined(words, ", ");
+}
+
+/// "; trainers need hf 15.2, deepspeed 22.1 GiB"
+std::string trainers_of(const Report& report, const TextStyle& style) {
+  const auto unit = memory_unit_of(report.estimate, style);
+  std::string words;
+  for (const auto& [framework, needed] : report.trainers) {
+    words += fmt::format("{}{} {}", words.empty() ? "; trainers need " : ", ", framework, in_unit(needed, unit));
+  }
+  return words.empty() ? words : fmt::format("{} {}", words, unit.name);
+}
+
+bool is_of_batch(const search::ChangedTerm& changed) {
+  return changed.term == "micro_batch" || changed.term == "grad_accum" || changed.term == "global_batch";
+}
+
+/// "; fits with --micro-batch 2 --grad-accum 4" where nothing but a batch that nobody said keeps the run from fitting.
+std::string smaller_batch_of(const Report& report) {
+  const auto* line = quantity::find_or_null(report.question, "micro_batch", &EchoLine::term);
+  const bool is_said = line == nullptr || line->origin != "assumed";
+  if (is_said || report.estimate.verdict.kind != VerdictKind::does_not_fit) return {};
+  const auto* advice = quantity::find_if_or_null(report.advised.changes, [](const search::Advice& one) {
+    return std::ranges::all_of(one.terms, is_of_batch) && !one.terms.empty();
+  });
+  return advice == nullptr ? std::string() : "; fits with " + options_of(*advice);
+}
+
+/// "as hf runs it: dp 8, zero3"; where nobody named it, the layout did, and the name of another is asked for.
+std::string manner_of(const Report& report, const TextStyle& style) {
+  const auto* line = quantity::find_or_null(report.question, "framework", &EchoLine::term);
+  if (line == nullptr) return {};
+  const bool is_named = line->origin != "assumed";
+  const auto layout = layout_of(report);
+  auto words = line->value == "generic" ? std::string("the textbook's memory") : "as " + line->value + " runs it";
+  if (!is_named) words += " (name yours with --framework)";
+  if (!layout.empty()) words += ": " + layout;
+  return words + smaller_batch_of(report) + trainers_of(report, style);
+}
+
+/// "needs 44.90 of 23.99 GiB, 20.91 short; likely range 42.21 to 47.60"
+/// \param bar  whether the error bar is told; what trainers need takes its place
+std::string need_of(const Verdict& verdict, const MemoryUnit& unit, bool bar) {
+  auto words = "needs " + in_unit(verdict.needed, unit);
+  const auto [capacity, needed] = std::pair(verdict.capacity, verdict.needed);
+  if (verdict.kind == VerdictKind::no_accelerator) {
+    words += fmt::format(" {}; name an accelerator with --gpu for a verdict", unit.name);
+  } else if (needed > capacity) {
+    words += fmt::format(" of {} {}, {} short", in_unit(capacity, unit), unit.name, in_unit(needed - capacity, unit));
+  } else {
+    words += fmt::format(" of {} {} ({}), {} free", in_unit(capacity, unit), unit.name, share_text(needed / capacity),
+                         in_unit(capacity - needed, unit));
+  }
+  if (verdict.error.above <= 0 || !bar) return words;
+  return fmt::format("{}; error bar {} to {}", words, in_unit(verdict.low, unit), in_unit(verdict.high, unit));
+}
+
+}  // namespace
+
+Paragraph summary_verdict(const Report& report, const TextStyle& style) {
+  const Verdict& verdict = report.estimate.verdict;
+  Paragraph block;
+  add_lines(block, lines_of(wrapped(verdict_word(verdict.kind, style) + "  " + run_of(report), 0, hanging)));
+  add_lines(block, page_lines(manner_of(report, style), hanging));
+  add_lines(block,
+            page_lines(need_of(verdict, memory_unit_of(report.estimate, style), report.trainers.empty()), hanging));
+  if (const auto host = host_need_words(verdict); !host.empty()) add_lines(block, page_lines(host, hanging));
+  block.least = block.lines.size();
+  return block;
+}
+
+namespace {
+
+using answer::LedgerLine;
+
+constexpr std::size_t most_parts = 4;
+
+std::vector<LedgerLine> largest_first(std::vector<LedgerLine> ledger) {
+  std::ranges::stable_sort(ledger, std::ranges::greater{}, &LedgerLine::size);
+  return ledger;
+}
+
+}  // namespace
+
+Paragraph summary_memory(const Report& report, const TextStyle& style) {
+  const auto& memory = report.estimate.memory;
+  const auto unit = memory_unit_of(report.estimate, style);
+  const auto parts = largest_first(memory.ledger);
+  const auto told = parts.size() == most_parts + 1 ? parts.size() : std::min(most_parts, parts.size());
+  Table table({Align::left, Align::right, Align::right, Align::left});
+  const auto add = [&](std::string label, quantity::Bytes size) {
+    const double share = memory.peak_needed == quantity::Bytes{} ? 0.0 : size / memory.peak_needed;
+    table.add_row({std::move(label), in_unit(size, unit), share_text(share),
+                   style.bars ? paint(bar(share, bar_columns), Ink::dim, style) : std::string()});
+  };
+  table.add_row({paint("largest at the peak", Ink::heading, style), std::string(unit.name), "share"});
+  quantity::Bytes others;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i < told) {
+      add(parts[i].label, parts[i].size);
+    } else {
+      others = others + parts[i].size;
+    }
+  }
+  if (told < parts.size()) add(fmt::format("{} smaller ones", parts.size() - told), others);
+  Paragraph block{lines_of(table.render()), 0};
+  std::ranges::move(page_lines(peak_words(memory), hanging), std::back_inserter(block.lines));
+  constexpr std::size_t always = 4;  // the heading and three parts: the rest gives way where all else is needed
+  block.least = std::min(always, block.lines.size());
+  return block;
+}
+
+namespace {
+
+using quantity::format_duration;
+
+/// "1.47 s (±25 %), 2,789 tokens/s a GPU, MFU 56.3 %"
+std::string step_of(const answer::TimeAnswer& time) {
+  const auto error = time.error_share > 0 ? fmt::format(" (±{})", share_text(time.error_share)) : std::string();
+  return fmt::format("{}{}, {} tokens/s a GPU, MFU {}", format_duration(time.step), error,
+                     figure_text(time.tokens_per_gpu), quantity::format_percent(time.mfu));
+}
+
+std::string cost_of(const answer::TimeAnswer& time) {
+  if (!time.cost) return "cost unknown (--price)";
+  if (!time.price) return quantity::format_money(*time.cost);
+  return fmt::format("{} at {}/h", quantity::format_money(*time.cost), quantity::format_money(*time.price));
+}
+
+/// "9.55 days for 20B tokens, 229 GPU-hours, $298 at $1.30/h"; steps where the run is counted in them.
+std::string length_of(const Report& report) {
+  const answer::TimeAnswer& time = report.estimate.compute;
+  const auto steps = echoed(report, "steps");
+  const auto length = steps.empty() ? quantity::format_tokens(time.tokens) + " tokens" : steps + " steps";
+  if (time.goodput && !time.goodput->makes_progress()) return "never ends: failures come faster than it restarts";
+  return fmt::format("{} for {}, {} GPU-hours, {}", format_duration(time.total), length, figure_text(time.gpu_hours),
+                     cost_of(time));
+}
+
+}  // namespace
+
+Paragraph summary_time(const Report& report, const TextStyle& style) {
+  const answer::TimeAnswer& time = report.estimate.compute;
+  if (!report.estimate.timed) return {labelled("time", "needs an accelerator: name one with --gpu", style), 1};
+  Paragraph block{labelled("step", step_of(time), style), 0};
+  std::ranges::move(labelled("run", length_of(report), style), std::back_inserter(block.lines));
+  block.least = block.lines.size();
+  return block;
+}
+
+namespace {
+
+constexpr std::string_view not_modelled = "not modelled: ";
+
+void append(std::string& list, std::string_view item, std::string_view separator) {
+  list.append(list.empty() ? "" : separator).append(item);
+}
+
+/// Options to be typed come together, what is said in words behind them.
+std::string in_words(const std::vector<std::string>& assumptions) {
+  std::string options;
+  std::string words;
+  for (const auto& assumption : assumptions) {
+    const bool bare = assumption.starts_with("--") && assumption.find(", ") == std::string::npos;
+    append(bare ? options : words, assumption, bare ? " " : "; ");
+  }
+  if (!words.empty()) append(options, words, "; ");
+  return options;
+}
+
+/// The first of them; how many more there are is for the last line to say.
+std::string left_out(const Report& report) {
+  std::string words;
+  for (const std::string_view note : report.estimate.notes) {
+    if (note.starts_with(not_modelled)) append(words, note.substr(not_modelled.size()), "; ");
+  }
+  return words;
+}
+
+}  // namespace
+
+std::string assumed_text(const std::vector<std::string>& assumptions, const TextStyle& style) {
+  std::string text;
+  for (const auto& line : labelled("assumed", in_words(assumptions), style)) text.append("\n").append(line);
+  return text.empty() ? text : text + "\n";
+}
+
+Paragraph summary_assumed(const Report& report, const TextStyle& style) {
+  auto assumptions = report.assumptions;
+  std::erase_if(assumptions, [](const std::string& assumption) {
+    return assumption.starts_with("--framework ");  // the second line says so
+  });
+  Paragraph block{labelled("assumed", in_words(assumptions), style), 0, Trim::text};
+  block.least = std::min<std::size_t>(2, block.lines.size());
+  std::ranges::move(labelled("left out", left_out(report), style), std::back_inserter(block.lines));
+  return block;
+}
+
+Paragraph summary_more(const Report&, const TextStyle& style) {
+  return {labelled("more", "--full tables, --explain formulas, --timeline, --format json", style), 1};
 }
 
 }  // namespace llmcalc::render

@@ -1,9 +1,5 @@
 #include "quantity/lists.hpp"
-#include "render/inner/style.hpp"
-#include "render/inner/summary.hpp"
-#include "render/inner/text_common.hpp"
-#include "render/inner/width.hpp"
-#include "render/inner/wrap.hpp"
+#include "render/inner/text.hpp"
 
 #include <fmt/format.h>
 
@@ -14,6 +10,7 @@
 #include <vector>
 
 namespace llmcalc::render {
+
 namespace {
 
 using search::Advice;

@@ -2,11 +2,12 @@
 
 #include "quantity/text.hpp"
 #include "render/foreign.hpp"
-#include "render/inner/wrap.hpp"
+#include "render/inner/page.hpp"
 
 #include <algorithm>
 
 namespace llmcalc::render {
+
 namespace {
 
 /// Quoted where a shell would read anything into it; what a terminal would obey is spelled out for the shell to read.

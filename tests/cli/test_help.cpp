@@ -3,8 +3,7 @@
 #include "cli/run.hpp"
 #include "cli/verb.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "render/inner/width.hpp"
-#include "render/inner/wrap.hpp"
+#include "render/inner/page.hpp"
 
 #include <string>
 #include <vector>

@@ -4,8 +4,7 @@
 #include "cli/run.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "read/presets.hpp"
-#include "render/inner/width.hpp"
-#include "render/inner/wrap.hpp"
+#include "render/inner/page.hpp"
 
 #include <random>
 #include <string>

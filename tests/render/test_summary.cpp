@@ -1,9 +1,7 @@
 // The answer on one screen.
 #include "catch.hpp"
-#include "render/inner/summary.hpp"
-#include "render/inner/text_common.hpp"
-#include "render/inner/width.hpp"
-#include "render/inner/wrap.hpp"
+#include "render/inner/page.hpp"
+#include "render/inner/text.hpp"
 #include "render/sample_report.hpp"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 #include "catch.hpp"
-#include "render/inner/table.hpp"
-#include "render/inner/width.hpp"
+#include "render/inner/page.hpp"
 
 namespace llmcalc::render {
 

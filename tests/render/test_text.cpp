@@ -1,9 +1,7 @@
 #include "catch.hpp"
 #include "llmcalc/quantity/quantity.hpp"
-#include "render/inner/memory_unit.hpp"
-#include "render/inner/text_common.hpp"
-#include "render/inner/width.hpp"
-#include "render/inner/wrap.hpp"
+#include "render/inner/page.hpp"
+#include "render/inner/text.hpp"
 #include "render/sample_report.hpp"
 
 #include <limits>

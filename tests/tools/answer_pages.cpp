@@ -67,6 +67,15 @@ class TypeFields {
     record_.members.push_back({std::string(key), type_of(value), std::string(meaning)});
   }
 
+  template <class Describe>
+  void object(std::string_view key, std::string_view meaning, Describe described) {
+    Record around = std::exchange(record_, {});
+    described();
+    Type type{"object"};
+    type.record = std::make_shared<Record>(std::exchange(record_, std::move(around)));
+    record_.members.push_back({std::string(key), type, std::string(meaning)});
+  }
+
   template <class T>
   static Type type_of(const T& value) {
     if constexpr (is_optional<T>) {
@@ -159,15 +168,15 @@ Json object_of(const Record& record, Json& definitions) {
   }
   Json required = Json::array();
   for (const auto& property : properties.items()) required.push_back(property.key());
-  return {{"description", record.meaning},
-          {"type", "object"},
-          {"required", required},
-          {"properties", properties},
-          {"additionalProperties", false}};
+  Json schema = {
+      {"type", "object"}, {"required", required}, {"properties", properties}, {"additionalProperties", false}};
+  if (!record.meaning.empty()) schema["description"] = record.meaning;
+  return schema;
 }
 
-/// Defined once, under its name.
+/// Defined once, under its name, where it has one.
 Json reference_to(const Record& record, Json& definitions) {
+  if (record.name.empty()) return object_of(record, definitions);
   if (!definitions.contains(record.name)) {
     definitions[record.name] = nullptr;
     definitions[record.name] = object_of(record, definitions);
@@ -243,7 +252,7 @@ void add_rows(const Record& record, const std::string& path, std::set<std::strin
     const Type* type = &member.type;
     std::string steps;
     for (; type->element; type = type->element.get()) steps += type->keyed ? ".*" : "[]";
-    const bool again = type->record && !told.insert(type->record->name).second;
+    const bool again = type->record && !type->record->name.empty() && !told.insert(type->record->name).second;
     page += "| `" + path + member.key + steps + "` | " + (type->record ? "object" : words_of_type(*type)) +
             (member.type.nullable || type->nullable ? " or null" : "") + " | " + member.meaning +
             (again ? " (as `" + type->record->name + "` above)" : "") + " |\n";

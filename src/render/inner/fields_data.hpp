@@ -2,7 +2,6 @@
 #pragma once
 
 #include "quantity/lists.hpp"
-#include "render/inner/accelerator_peaks.hpp"
 #include "render/inner/fields.hpp"
 #include "render/numbers.hpp"
 #include "render/presets.hpp"
@@ -12,30 +11,34 @@
 
 namespace llmcalc::render {
 
-/// What was published of a model's size.
-struct PublishedSize {
-  const ModelCard* card;
+struct NamedPeak {
+  std::string_view name;
+  std::optional<quantity::FlopRate> spec::Accelerator::Peaks::*rate;
 };
 
-template <class Fields>
-void describe(Fields& field, const PublishedSize& size) {
-  const auto& card = or_empty(size.card);
-  field.is("published_size", "What was published of a model's size.");
+inline constexpr NamedPeak named_peaks[] = {
+    {"fp64", &spec::Accelerator::Peaks::fp64}, {"fp64_matrix", &spec::Accelerator::Peaks::fp64_matrix},
+    {"fp32", &spec::Accelerator::Peaks::fp32}, {"fp32_matrix", &spec::Accelerator::Peaks::fp32_matrix},
+    {"tf32", &spec::Accelerator::Peaks::tf32}, {"fp16", &spec::Accelerator::Peaks::fp16},
+    {"bf16", &spec::Accelerator::Peaks::bf16}, {"fp8", &spec::Accelerator::Peaks::fp8},
+    {"int8", &spec::Accelerator::Peaks::int8}, {"fp4", &spec::Accelerator::Peaks::fp4},
+};
+
+/// What was published of a model's size.
+void describe_published(auto& field, const ModelCard& card) {
   field("parameters", card.published_parameters, "the integer");
   field("text", Text{card.published_text}, "the rounded number");
   field("check", Text{card.published_check}, "how far the count agrees");
   field("source", Text{card.published_source}, "where it was published");
 }
 
-template <class Fields>
-void describe(Fields& field, const spec::WindowPattern& window) {
+void describe(auto& field, const spec::WindowPattern& window) {
   field.is("window", "Layers that see the last tokens alone.");
   field("window", window.window, "tokens that such a layer sees");
   field("full_every", window.full_every, "every n-th layer sees everything; 0: none does");
 }
 
-template <class Fields>
-void describe(Fields& field, const spec::LatentShape& latent) {
+void describe(auto& field, const spec::LatentShape& latent) {
   const bool indexed = latent.index_heads > 0;
   field.is("latent", "Multi-head latent attention.");
   field("q_rank", latent.q_rank, "0: queries are projected directly");
@@ -48,8 +51,7 @@ void describe(Fields& field, const spec::LatentShape& latent) {
   field("index_top_k", where(indexed, latent.index_top_k), "positions that it chooses");
 }
 
-template <class Fields>
-void describe(Fields& field, const spec::LinearAttentionShape& linear) {
+void describe(auto& field, const spec::LinearAttentionShape& linear) {
   field.is("linear", "Layers of linear attention.");
   field("full_every", linear.full_every, "every n-th layer is softmax attention");
   field("key_heads", linear.key_heads, "of such a layer");
@@ -59,8 +61,7 @@ void describe(Fields& field, const spec::LinearAttentionShape& linear) {
   field("conv_kernel", linear.conv_kernel, "tokens");
 }
 
-template <class Fields>
-void describe(Fields& field, const spec::MoeShape& moe) {
+void describe(auto& field, const spec::MoeShape& moe) {
   field.is("moe", "Mixture of experts.");
   field("experts", moe.experts, "of a layer");
   field("top_k", moe.top_k, "that a token goes through");
@@ -70,8 +71,7 @@ void describe(Fields& field, const spec::MoeShape& moe) {
   field("every", moe.every, "every n-th layer has them");
 }
 
-template <class Fields>
-void describe_dimensions(Fields& field, const spec::Shape& shape) {
+void describe_dimensions(auto& field, const spec::Shape& shape) {
   field("stack", shape.stack, "which blocks stand on each other");
   field("layers", shape.layers, "of the stack, or of its encoder");
   field("decoder_layers", shape.decoder_layers, "of a decoder beside an encoder");
@@ -84,8 +84,7 @@ void describe_dimensions(Fields& field, const spec::Shape& shape) {
   field("max_position", shape.max_position, "tokens of the longest sequence");
 }
 
-template <class Fields>
-void describe(Fields& field, const spec::Shape& shape) {
+void describe(auto& field, const spec::Shape& shape) {
   field.is("shape", "A model in the words of the command line; null where it has no such part.");
   describe_dimensions(field, shape);
   field("mlp", spec::name_of(shape.mlp), "kind of MLP");
@@ -107,8 +106,7 @@ void describe(Fields& field, const spec::Shape& shape) {
   field("moe", where(shape.moe.experts > 0, shape.moe), "mixture of experts");
 }
 
-template <class Fields>
-void describe(Fields& field, const ModelCard& card) {
+void describe(auto& field, const ModelCard& card) {
   field.is("model_entry", "A model.");
   field("id", card.id, "its name");
   field("aliases", card.aliases, "its other names");
@@ -118,7 +116,7 @@ void describe(Fields& field, const ModelCard& card) {
   field("parameters_total", card.size.total, "counted from the shape");
   field("parameters_active", card.size.active, "those that one token passes through");
   field("parameters_embedding", card.size.embedding, "of token, position and type tables and of a head of its own");
-  field("published", PublishedSize{&card}, "what was published of its size");
+  field.object("published", "what was published of its size", [&] { describe_published(field, card); });
   field("training_tokens", card.training_tokens, "of the published training run");
   field("training_source", Text{card.training_source}, "where it was published");
   field("shape", card.shape, "its layers");
@@ -136,26 +134,22 @@ struct ModelList {
   std::string_view version;
 };
 
-template <class Fields>
-void describe(Fields& field, const ModelAnswer& answer) {
+void describe(auto& field, const ModelAnswer& answer) {
   field.answer("model", answer.version, "`llmcalc model show NAME`.");
   field("model", or_empty(answer.card), "the model");
 }
 
-template <class Fields>
-void describe(Fields& field, const ModelList& list) {
+void describe(auto& field, const ModelList& list) {
   field.answer("model_list", list.version, "`llmcalc model list`.");
   field("models", list.cards, "all, or those with the part of a name");
 }
 
-template <class Fields>
-void describe(Fields& field, const spec::Accelerator::Peaks& peaks) {
+void describe(auto& field, const spec::Accelerator::Peaks& peaks) {
   field.is("peaks", "Dense peaks; null where the part lacks the type.");
   for (const auto& peak : named_peaks) field(peak.name, peaks.*peak.rate, "FLOP a second");
 }
 
-template <class Fields>
-void describe(Fields& field, const spec::Rates& rates) {
+void describe(auto& field, const spec::Rates& rates) {
   const auto share = [](double value) { return where(value > 0.0, value); };
   field.is("rates", "The entry of `presets/rates` that speeds rest on.");
   field("id", Text{rates.id}, "its name");
@@ -166,8 +160,7 @@ void describe(Fields& field, const spec::Rates& rates) {
   field("operations", Text{rates.operations}, "whose curves tell the speed of servers");
 }
 
-template <class Fields>
-void describe_node(Fields& field, const spec::Accelerator& gpu) {
+void describe_node(auto& field, const spec::Accelerator& gpu) {
   field("interconnect", Text{gpu.interconnect}, "of a node");
   field("link_bytes_per_second", gpu.link, "to its peers, one direction");
   field("pcie_bytes_per_second", gpu.pcie, "to its host, one direction");
@@ -183,8 +176,7 @@ void describe_node(Fields& field, const spec::Accelerator& gpu) {
   field("cache_bytes", gpu.cache, "last level, where speeds rest on it");
 }
 
-template <class Fields>
-void describe(Fields& field, const AcceleratorCard& card) {
+void describe(auto& field, const AcceleratorCard& card) {
   const auto& gpu = card.accelerator;
   field.is("gpu_entry", "An accelerator.");
   field("id", gpu.id, "its name");
@@ -219,20 +211,17 @@ struct AcceleratorList {
   std::string_view version;
 };
 
-template <class Fields>
-void describe(Fields& field, const AcceleratorAnswer& answer) {
+void describe(auto& field, const AcceleratorAnswer& answer) {
   field.answer("gpu", answer.version, "`llmcalc gpu show NAME`.");
   field("gpu", or_empty(answer.card), "the accelerator");
 }
 
-template <class Fields>
-void describe(Fields& field, const AcceleratorList& list) {
+void describe(auto& field, const AcceleratorList& list) {
   field.answer("gpu_list", list.version, "`llmcalc gpu list`.");
   field("gpus", list.cards, "all, or those with the part of a name");
 }
 
-template <class Fields>
-void describe(Fields& field, const formats::BlockScale& scale) {
+void describe(auto& field, const formats::BlockScale& scale) {
   field.is("block_scale", "Scales that elements share.");
   field("block", scale.block, "elements that share one");
   field("scale_bytes", scale.scale_bytes, "of one");
@@ -242,8 +231,7 @@ void describe(Fields& field, const formats::BlockScale& scale) {
   field("tensor_bytes", scale.tensor_bytes, "of the scale that the whole tensor has");
 }
 
-template <class Fields>
-void describe(Fields& field, const formats::EncodedNumber& number) {
+void describe(auto& field, const formats::EncodedNumber& number) {
   const auto finite = [](double value) { return where(std::isfinite(value), value); };
   const auto either = [](double value) { return where(std::isfinite(value), Signed<double>{value}); };
   field.is("rounded", "What becomes of the number given with --value; null stands for what is not finite.");
@@ -256,8 +244,7 @@ void describe(Fields& field, const formats::EncodedNumber& number) {
   field("remark", Text{number.remark}, "what is special");
 }
 
-template <class Fields>
-void describe(Fields& field, const FormatLine& line) {
+void describe(auto& field, const FormatLine& line) {
   const auto& facts = formats::facts(line.dtype);
   field.is("dtype_entry", "A number format.");
   field("name", facts.name, "its name");
@@ -276,8 +263,7 @@ struct FormatList {
   std::string_view version;
 };
 
-template <class Fields>
-void describe(Fields& field, const FormatList& list) {
+void describe(auto& field, const FormatList& list) {
   field.answer("dtype", list.version, "`llmcalc dtype`.");
   field("dtypes", list.lines, "all formats, or the one that was named");
 }
@@ -288,8 +274,7 @@ struct QuantizedAnswer {
   std::string_view version;
 };
 
-template <class Fields>
-void describe(Fields& field, const QuantizedAnswer& answer) {
+void describe(auto& field, const QuantizedAnswer& answer) {
   const auto& list = or_empty(answer.list);
   const auto& result = list.result;
   const auto numbers = [](const auto& values) {

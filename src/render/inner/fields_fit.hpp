@@ -4,7 +4,7 @@
 #include "llmcalc/render/report.hpp"
 #include "quantity/lists.hpp"
 #include "render/inner/fields_time.hpp"
-#include "render/inner/text_common.hpp"
+#include "render/inner/text.hpp"
 
 #include <array>
 #include <vector>
@@ -30,8 +30,7 @@ struct Echo {
 inline constexpr std::array<std::string_view, 8> origins{"flag",   "row",         "file",    "preset",
                                                          "config", "user_preset", "assumed", "default"};
 
-template <class Fields>
-void describe(Fields& field, const Echo& echo) {
+void describe(auto& field, const Echo& echo) {
   field.is("echo", "One effective value and where it came from; null where the term does not apply.");
   field("value", Text{echo.value}, "the word as it could be typed again");
   field("origin", OneOf{echo.origin, origins, true}, "who said it");
@@ -49,23 +48,15 @@ inline std::vector<Keyed<Echo>> echoes(const std::vector<EchoLine>& lines) {
   return terms;
 }
 
-template <class Fields>
-void describe(Fields& field, const search::CardVerdict& card) {
+void describe(auto& field, const search::CardVerdict& card) {
   field.is("card", "What another accelerator makes of the run as it was asked.");
   field("gpu", card.gpu, "its id");
   field("verdict", OneOf{verdict_ids[static_cast<std::size_t>(card.verdict)], std::span(verdict_ids).first(3)},
         "as of the answer");
 }
 
-/// How far from the need runs were measured.
-struct NeedBar {
-  const answer::Verdict* verdict;
-};
-
-template <class Fields>
-void describe(Fields& field, const NeedBar& bar) {
-  const answer::Verdict& verdict = or_empty(bar.verdict);
-  field.is("error_bar", "How far from needed_bytes runs were measured, as shares of it, and where that was measured.");
+/// How far from needed_bytes runs were measured, as shares of it, and where that was measured.
+void describe_error_bar(auto& field, const answer::Verdict& verdict) {
   field("share", verdict.error.above, "from needed_bytes up to high_bytes");
   field("share_below", verdict.error.below, "from needed_bytes down to low_bytes");
   field("source", Text{verdict.error_source}, "the class of runs on which it was measured");
@@ -77,8 +68,7 @@ void describe(Fields& field, const NeedBar& bar) {
   field("shown_share_below", verdict.shown.below, "the same downwards");
 }
 
-template <class Fields>
-void describe(Fields& field, const answer::SizeAnswer& size) {
+void describe(auto& field, const answer::SizeAnswer& size) {
   field.is("model_size", "Counts of parameters.");
   field("parameters_total", size.total, "all of them");
   field("parameters_active", size.active, "those that one token passes through");
@@ -86,8 +76,7 @@ void describe(Fields& field, const answer::SizeAnswer& size) {
   field("parameters_embedding", size.embedding, "of token, position and type tables and of a head of its own");
 }
 
-template <class Fields>
-void describe(Fields& field, const answer::LedgerLine& line) {
+void describe(auto& field, const answer::LedgerLine& line) {
   field.is("ledger_line", "What is held, and why so much.");
   field("id", Word<memory::Holding>{line.holding, memory::Holding::calibration, memory::id_of},
         "what the memory is held for; several lines may share one. `calibration` is what runs of your own move the "
@@ -98,35 +87,26 @@ void describe(Fields& field, const answer::LedgerLine& line) {
   describe_why(field, line.why);
 }
 
-template <class Fields>
-void describe(Fields& field, const answer::PhasePeak& peak) {
+void describe(auto& field, const answer::PhasePeak& peak) {
   field.is("phase_peak", "The highest live bytes of a phase of a steady step.");
   field("phase", phase_of(peak.phase), "of a step");
   field("allocated_bytes", peak.allocated, "at its highest");
 }
 
-template <class Fields>
-void describe(Fields& field, const answer::TimelinePoint& point) {
+void describe(auto& field, const answer::TimelinePoint& point) {
   field.is("timeline_point", "The highest moment of one block on its way through a steady step.");
   field("phase", phase_of(point.phase), "of a step");
   field("place", point.place, "the block");
   field("allocated_bytes", point.allocated, "at its highest");
 }
 
-template <class Fields>
-void describe(Fields& field, const memory::StagePeak& peak) {
+void describe(auto& field, const memory::StagePeak& peak) {
   field.is("stage_peak", "A pipeline stage.");
   field("stage", peak.stage, "counted from 0");
   field("peak_allocated_bytes", peak.allocated, "at its highest");
 }
 
-/// The memory of a run: some of it is the machine's, which stands beside the verdict.
-struct RunMemory {
-  const Report* report;
-};
-
-template <class Fields>
-void describe_levels(Fields& field, const answer::MemoryAnswer& memory) {
+void describe_levels(auto& field, const answer::MemoryAnswer& memory) {
   field("persistent_bytes", memory.persistent, "allocated between steps");
   field("peak_allocated_bytes", memory.peak_allocated,
         "allocated at the peak of a steady step (torch.cuda.max_memory_allocated)");
@@ -143,13 +123,11 @@ void describe_levels(Fields& field, const answer::MemoryAnswer& memory) {
         "allocated at the peak of the first step, before optimizer states exist");
 }
 
-template <class Fields>
-void describe(Fields& field, const RunMemory& run) {
-  const Report& report = or_empty(run.report);
+/// What a rank holds, at the peak and through a step.
+void describe_memory(auto& field, const Report& report) {
   const auto& memory = report.estimate.memory;
   const auto& verdict = report.estimate.verdict;
   const bool has_machine = verdict.host_capacity > quantity::Bytes{};
-  field.is("memory", "What a rank holds, at the peak and through a step.");
   field("ledger", memory.ledger, "what is alive at the peak; the bytes sum to peak_needed_bytes");
   field("phases", memory.phases, "of a steady step");
   field("peak_phase", phase_of(memory.peak_phase),
@@ -174,8 +152,7 @@ void describe(Fields& field, const RunMemory& run) {
         "optimizer states in managed memory, which the driver may move to the host: not in the need");
 }
 
-template <class Fields>
-void describe(Fields& field, const search::Advice& advice) {
+void describe(auto& field, const search::Advice& advice) {
   field.is("advice", "What makes the run fit, up to four changes together, verified by an estimate.");
   field("flag", options_of(advice), "what to type");
   field("change", advice.change, "in words");
@@ -186,29 +163,20 @@ void describe(Fields& field, const search::Advice& advice) {
   field("speed_ratio", advice.speed, "tokens a second of the whole run over those before; null without an accelerator");
 }
 
-template <class Fields>
-void describe(Fields& field, const TrainerNeed& need) {
+void describe(auto& field, const TrainerNeed& need) {
   field.is("trainer_need", "What a trainer needs for a size alone, which the textbook answers.");
   field("framework", need.framework, "the trainer");
   field("needed_bytes", need.needed, "as it runs it");
 }
 
-/// How much more would fit.
-struct Room {
-  const std::optional<search::Headroom>* headroom;
-};
-
-template <class Fields>
-void describe(Fields& field, const Room& room) {
-  const auto& headroom = or_empty(room.headroom);
-  field.is("room", "The largest with which the run still fits, one changed at a time; null when it does not fit.");
+/// The largest with which the run still fits, one changed at a time; null when it does not fit.
+void describe_room(auto& field, const std::optional<search::Headroom>& headroom) {
   field("largest_micro_batch", headroom ? std::optional(headroom->micro_batch) : std::nullopt,
         "of those that a stated global batch can be split into");
   field("longest_seq", headroom ? std::optional(headroom->seq) : std::nullopt, "tokens of a sequence");
 }
 
-template <class Fields>
-void describe(Fields& field, const Report& report) {
+void describe(auto& field, const Report& report) {
   const auto& estimate = report.estimate;
   const auto& verdict = estimate.verdict;
   const bool has_capacity = verdict.kind != trust::VerdictKind::no_accelerator;
@@ -218,16 +186,17 @@ void describe(Fields& field, const Report& report) {
   field("needed_bytes", verdict.needed, "at the peak, on the accelerator: memory.peak_needed_bytes");
   field("headroom_bytes", where(has_capacity, Signed<quantity::Bytes>{verdict.capacity - verdict.needed}),
         "capacity less need, negative when it does not fit");
-  field("error_bar", NeedBar{&verdict}, "how far from the need runs were measured");
+  field.object("error_bar", "how far from the need runs were measured", [&] { describe_error_bar(field, verdict); });
   field("question", echoes(report.question), "the effective question, every term of the vocabulary and its shorthands");
   field("model", estimate.size, "its parameters");
-  field("memory", RunMemory{&report}, "what a rank holds");
-  field("compute", RunCompute{&estimate.compute}, "tokens and FLOP");
-  field("time", RunTime{&estimate}, "time, cost and energy");
+  field.object("memory", "what a rank holds", [&] { describe_memory(field, report); });
+  field.object("compute", "tokens and FLOP", [&] { describe_compute(field, estimate.compute); });
+  field.object("time", "null without an accelerator, every key; [time.md](time.md) says how it comes about",
+               [&] { describe_time(field, estimate); });
   field("advice", report.advised.changes, "in ascending order of what they cost; empty when the run fits");
   field("cards", report.advised.cards, "larger accelerators of the same make; empty when the run fits");
   field("trainers", report.trainers, "of a size alone, otherwise empty");
-  field("room", Room{&report.advised.headroom}, "how much more would fit");
+  field.object("room", "how much more would fit", [&] { describe_room(field, report.advised.headroom); });
   field("assumptions", report.assumptions, "what nobody said and the answer depends on");
   field("warnings", estimate.warnings, "what the caller should look at");
   field("notes", estimate.notes, "what is not modelled");

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "render/inner/fields_fit.hpp"
-#include "render/inner/scale_words.hpp"
 #include "render/plan.hpp"
 #include "render/runs.hpp"
 #include "render/scaling.hpp"
@@ -12,8 +11,34 @@
 
 namespace llmcalc::render {
 
-template <class Fields>
-void describe(Fields& field, const RunLine& line) {
+constexpr std::string_view word_of(laws::Standing origin) {
+  switch (origin) {
+    case laws::Standing::given: return "given";
+    case laws::Standing::derived: return "derived";
+    case laws::Standing::assumed: return "assumed";
+  }
+  return {};
+}
+
+struct SectionWords {
+  std::string_view id;       ///< for programs
+  std::string_view heading;  ///< for people; the run itself has none
+};
+
+constexpr SectionWords words_of(laws::ScaleSection section) {
+  switch (section) {
+    case laws::ScaleSection::run: return {"run", ""};
+    case laws::ScaleSection::optimum: return {"optimum", "the best for this compute"};
+    case laws::ScaleSection::smaller: return {"smaller", "a smaller model with the same loss"};
+    case laws::ScaleSection::serving: return {"serving", "the best to train and serve, with the same loss"};
+    case laws::ScaleSection::serving_budget:
+      return {"serving_budget", "the best to train and serve, within the same budget"};
+    case laws::ScaleSection::batch: return {"batch", "batch size and learning rate"};
+  }
+  return {};
+}
+
+void describe(auto& field, const RunLine& line) {
   const auto& verdict = line.verdict;
   const bool judged = verdict && verdict->kind != trust::VerdictKind::no_accelerator;
   const auto bytes = [&](bool known, quantity::Bytes answer::Verdict::*figure) {
@@ -30,8 +55,7 @@ void describe(Fields& field, const RunLine& line) {
   field("error", Text{line.error}, "why there is no answer");
 }
 
-template <class Fields>
-void describe(Fields& field, const Runs& runs) {
+void describe(auto& field, const Runs& runs) {
   field.answer("runs", runs.version, "`fit --gpu a100,h100` and `fit --rows runs.csv` ([ci.md](ci.md)).");
   field("runs", runs.lines, "one for each question");
 }
@@ -44,16 +68,14 @@ struct ErrorAnswer {
   std::string_view version;
 };
 
-template <class Fields>
-void describe(Fields& field, const ErrorAnswer& error) {
+void describe(auto& field, const ErrorAnswer& error) {
   field.answer("error", error.version, "A question that could not be answered.");
   field("place", error.place, "where the mistake is: an option, a file and line");
   field("problem", error.problem, "what was found, and what was expected");
   field("hint", Text{error.hint}, "the nearest valid name, or what to do");
 }
 
-template <class Fields>
-void describe(Fields& field, const Understood& question) {
+void describe(auto& field, const Understood& question) {
   field.answer("from", question.version, "`llmcalc from`: a question that was read from files and commands.");
   field("read", question.kind, "what the things were recognized as");
   field("command", command_of(question), "the question as a command to type");
@@ -62,8 +84,7 @@ void describe(Fields& field, const Understood& question) {
   field("not_read", question.unread, "keys that nobody knows, with their places");
 }
 
-template <class Fields>
-void describe(Fields& field, const search::PlannedRun& run) {
+void describe(auto& field, const search::PlannedRun& run) {
   field.is("planned_figures", "What a layout takes.");
   field("needed_bytes", run.memory, "of one accelerator");
   field("step_seconds", run.step, "one optimizer step");
@@ -78,8 +99,7 @@ struct PlannedRow {
   const PlanRow* row;
 };
 
-template <class Fields>
-void describe(Fields& field, const PlannedRow& planned) {
+void describe(auto& field, const PlannedRow& planned) {
   const auto& terms = or_empty(planned.report).terms;
   const auto& row = or_empty(planned.row);
   std::vector<Keyed<std::string_view>> run;
@@ -93,8 +113,7 @@ inline std::vector<PlannedRow> planned_rows(const PlanReport& report, const std:
   return quantity::mapped(rows, [&](const PlanRow& row) { return PlannedRow{&report, &row}; });
 }
 
-template <class Fields>
-void describe(Fields& field, const dialects::Launch& launch) {
+void describe(auto& field, const dialects::Launch& launch) {
   field.is("launch", "How a framework starts the best run.");
   field("framework", launch.framework, "its name");
   field("command", launch.command, "what to type, and the files it needs");
@@ -104,8 +123,7 @@ void describe(Fields& field, const dialects::Launch& launch) {
 inline constexpr std::array<std::string_view, 6> objectives{"step-time", "cost", "energy",
                                                             "memory",    "gpus", "micro-batch"};
 
-template <class Fields>
-void describe(Fields& field, const PlanReport& report) {
+void describe(auto& field, const PlanReport& report) {
   const auto& estimate = report.estimate;
   field.answer("plan", report.version, "The best layouts of a run.");
   field("objective", OneOf{report.objective, objectives}, "what the best is best at");
@@ -134,16 +152,14 @@ struct PlanCell {
   std::optional<search::PlannedRun> best;
 };
 
-template <class Fields>
-void describe(Fields& field, const PlanCell& cell) {
+void describe(auto& field, const PlanCell& cell) {
   field.is("plan_cell", "A pair of values.");
   field("row", cell.row, "value of row_term");
   field("column", cell.column, "value of column_term");
   field("best", cell.best, "null where nothing fits");
 }
 
-template <class Fields>
-void describe(Fields& field, const PlanTable& table) {
+void describe(auto& field, const PlanTable& table) {
   std::vector<PlanCell> cells;
   for (std::size_t i = 0; i < table.cells.size(); ++i) {
     const std::size_t width = table.columns.size();
@@ -157,8 +173,7 @@ void describe(Fields& field, const PlanTable& table) {
   field("warnings", table.warnings, "what the caller should look at");
 }
 
-template <class Fields>
-void describe(Fields& field, const laws::ScaleLine& line) {
+void describe(auto& field, const laws::ScaleLine& line) {
   field.is("scale_line", "A figure, stated or followed from others.");
   field("id", line.id, "the unit is in the name");
   field("label", line.label, "in words");
@@ -175,8 +190,7 @@ void describe(Fields& field, const laws::ScaleLine& line) {
         "`run`, or the follow-up that the line answers");
 }
 
-template <class Fields>
-void describe(Fields& field, const laws::FrontierPoint& point) {
+void describe(auto& field, const laws::FrontierPoint& point) {
   field.is("frontier_point", "A model beside the best: another size of its compute, or the best of another compute.");
   field("parameters", point.split.params, "of the model");
   field("tokens", point.split.tokens, "that it sees");
@@ -198,8 +212,7 @@ struct ScaleReport {
   std::string_view version;
 };
 
-template <class Fields>
-void describe(Fields& field, const ScaleReport& report) {
+void describe(auto& field, const ScaleReport& report) {
   const auto& answer = or_empty(report.answer);
   const auto value = [&](std::string_view id) {
     const auto* line = laws::find_line(answer, id);
@@ -223,8 +236,7 @@ void describe(Fields& field, const ScaleReport& report) {
   field("warnings", answer.warnings, "where a law is stretched beyond the runs it was fitted on");
 }
 
-template <class Fields>
-void describe_errors(Fields& field, const trust::Summary& summary) {
+void describe_errors(auto& field, const trust::Summary& summary) {
   const auto if_any = [&](double value) { return where(summary.n > 0, value); };
   field("n", summary.n, "rows");
   field("mean_abs_pct", if_any(summary.mean_abs_pct), "mean of the absolute errors");
@@ -235,22 +247,19 @@ void describe_errors(Fields& field, const trust::Summary& summary) {
   field("inside_bar_pct", if_any(summary.inside_bar_pct), "rows within their error bar");
 }
 
-template <class Fields>
-void describe(Fields& field, const trust::Summary& summary) {
+void describe(auto& field, const trust::Summary& summary) {
   field.is("error_summary", "Percent errors of predictions; null where no row was compared.");
   describe_errors(field, summary);
 }
 
-template <class Fields>
-void describe(Fields& field, const trust::RowGroup& group) {
+void describe(auto& field, const trust::RowGroup& group) {
   field.is("error_group", "The rows that hold this value in that column.");
   field("by", group.by, "the column");
   field("value", group.value, "in it");
   describe_errors(field, group.summary);
 }
 
-template <class Fields>
-void describe(Fields& field, const trust::Comparison& row) {
+void describe(auto& field, const trust::Comparison& row) {
   const Measured measured{row.measured, spec::is_memory(row.measure)};
   const Measured predicted{row.predicted, measured.whole};
   field.is("compared_row", "A measurement and what is predicted for it.");
@@ -267,16 +276,14 @@ inline Word<trust::Judgement> word_of(trust::Judgement judgement) {
   return {judgement, trust::Judgement::false_miss, trust::id_of};
 }
 
-template <class Fields>
-void describe(Fields& field, const trust::JudgedRun& run) {
+void describe(auto& field, const trust::JudgedRun& run) {
   field.is("judged_row", "A row of which is only known whether the run fitted.");
   field("id", run.id, "of the row");
   field("place", run.place, "file and line");
   field("judgement", word_of(run.judgement), "`false_fit`: said to fit, but ran out of memory");
 }
 
-template <class Fields>
-void describe(Fields& field, const trust::Skipped& skipped) {
+void describe(auto& field, const trust::Skipped& skipped) {
   field.is("skipped_rows", "Rows that could not be compared.");
   field("reason", skipped.reason, "why");
   field("count", skipped.count, "how many");
@@ -288,8 +295,7 @@ struct Verdicts {
   std::span<const trust::JudgedRun> runs;
 };
 
-template <class Fields>
-void describe(Fields& field, const Verdicts& verdicts) {
+void describe(auto& field, const Verdicts& verdicts) {
   using enum trust::Judgement;
   const auto count = [&](trust::Judgement judgement) { return trust::count(verdicts.runs, judgement); };
   field.is("verdicts", "Of `fits` and `oom` rows.");
@@ -305,8 +311,7 @@ struct ValidationReport {
   std::string_view version;
 };
 
-template <class Fields>
-void describe(Fields& field, const ValidationReport& report) {
+void describe(auto& field, const ValidationReport& report) {
   const auto& validation = or_empty(report.validation);
   field.answer("validate", report.version, "[validate.md](validate.md) says what the figures mean.");
   field("summary", validation.summary, "over all compared rows");
@@ -319,16 +324,14 @@ void describe(Fields& field, const ValidationReport& report) {
   field("skipped", validation.skipped, "rows that could not be compared, the most frequent reason first");
 }
 
-template <class Fields>
-void describe(Fields& field, const spec::Bias& bias) {
+void describe(auto& field, const spec::Bias& bias) {
   field.is("bias", "How far own runs are from what is predicted.");
   field("runs", bias.runs, "that were compared");
   field("factor", bias.factor, "measured over predicted");
   field("bar", bias.bar, "share of it");
 }
 
-template <class Fields>
-void describe(Fields& field, const trust::OwnBias& own) {
+void describe(auto& field, const trust::OwnBias& own) {
   const auto& [memory, time] = own.calibration;
   field.is("own_bias", "What is known of runs under a framework.");
   field("framework", own.framework, "of the runs");
@@ -342,8 +345,7 @@ struct CalibrationFile {
   std::string_view version;
 };
 
-template <class Fields>
-void describe(Fields& field, const CalibrationFile& file) {
+void describe(auto& field, const CalibrationFile& file) {
   field("llmcalc_version", file.version, "that wrote it");
   field("calibration", file.biases, "of each framework");
 }

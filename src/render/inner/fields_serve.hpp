@@ -13,18 +13,11 @@ inline OneOf verdict_of(serving::ServingVerdict verdict) {
   return {server_verdicts[static_cast<std::size_t>(verdict)], server_verdicts};
 }
 
-/// The options that an engine runs with.
-struct EngineSetup {
-  const serving::Deployment* deployment;
-};
-
-template <class Fields>
-void describe(Fields& field, const EngineSetup& engine) {
-  const auto& deployment = or_empty(engine.deployment);
+/// The engine's options, those that nobody said with its own defaults in that version.
+void describe_engine(auto& field, const serving::Deployment& deployment) {
   const auto& setup = deployment.setup;
   const auto& serving = deployment.question.serving;
   const auto& version = serving.engine_version;
-  field.is("engine", "The engine's options, those that nobody said with its own defaults in that version.");
   field("name", serving.engine, "the engine");
   field("version", version.empty() ? serving::row_of(serving.engine).newest : std::string_view(version), "its release");
   field("kv_dtype", spec::name_of(setup.cache), "type of the cache");
@@ -36,8 +29,7 @@ void describe(Fields& field, const EngineSetup& engine) {
   field("flash", setup.flash, "whether attention is one kernel");
 }
 
-template <class Fields>
-void describe(Fields& field, const serving::MemoryLine& line) {
+void describe(auto& field, const serving::MemoryLine& line) {
   static constexpr std::array<std::string_view, 2> kinds{"computed", "measured-constant"};
   field.is("server_holding", "What a server holds beside the cache.");
   field("id", line.id, "for programs");
@@ -48,8 +40,7 @@ void describe(Fields& field, const serving::MemoryLine& line) {
   field("source", line.source, "the engine's file or the measurement");
 }
 
-template <class Fields>
-void describe(Fields& field, const serving::RankMemory& rank) {
+void describe(auto& field, const serving::RankMemory& rank) {
   field.is("server_rank", "A pipeline stage or a card.");
   field("held_bytes", rank.held(), "sum of its parts");
   field("pool_bytes", Signed<quantity::Bytes>{rank.pool}, "left for the cache; negative where nothing is");
@@ -57,16 +48,9 @@ void describe(Fields& field, const serving::RankMemory& rank) {
   field("parts", rank.holdings, "what it holds");
 }
 
-/// The ledger of the accelerator that has least room.
-struct ServerMemory {
-  const serving::ServingAnswer* answer;
-};
-
-template <class Fields>
-void describe(Fields& field, const ServerMemory& server) {
-  const auto& answer = or_empty(server.answer);
+/// The accelerator that has least room.
+void describe_memory(auto& field, const serving::ServingAnswer& answer) {
   const auto& memory = answer.memory;
-  field.is("server_memory", "The accelerator that has least room.");
   field("capacity_bytes", memory.capacity, "as programs see it");
   field("limit_bytes", memory.limit, "that parts and cache may take together");
   field("held_bytes", memory.held(), "sum of the parts");
@@ -78,8 +62,7 @@ void describe(Fields& field, const ServerMemory& server) {
   field("ranks", answer.ranks, "all pipeline stages or cards, in order; empty where there is one");
 }
 
-template <class Fields>
-void describe(Fields& field, const serving::BlockGroup& group) {
+void describe(auto& field, const serving::BlockGroup& group) {
   const auto& layer = group.group.layer;
   field.is("cache_group", "Layers that keep alike; a page is a block in one layer, a cell of llama.cpp, or a state.");
   field("kind", Word<serving::Reach>{layer.reach, serving::Reach::state, serving::name_of}, "what they see");
@@ -91,16 +74,9 @@ void describe(Fields& field, const serving::BlockGroup& group) {
   field("page_bytes", group.page, "of a block in one layer, or of a state");
 }
 
-/// What of an accelerator is the cache's.
-struct ServerCache {
-  const serving::ServingAnswer* answer;
-};
-
-template <class Fields>
-void describe(Fields& field, const ServerCache& cache) {
-  const auto& answer = or_empty(cache.answer);
+/// The cache on the accelerator that has least room.
+void describe_cache(auto& field, const serving::ServingAnswer& answer) {
   const auto& memory = answer.memory;
-  field.is("server_cache", "The cache on the accelerator that has least room.");
   field("bytes", std::max(memory.pool, quantity::bytes(0)), "what is left for it");
   field("needed_bytes", memory.needed, "by one request of the context");
   field("bytes_per_token", answer.bytes_per_token, "in layers that see everything");
@@ -111,8 +87,7 @@ void describe(Fields& field, const ServerCache& cache) {
   field("groups", memory.groups, "layers that keep alike");
 }
 
-template <class Fields>
-void describe(Fields& field, const serving::Capacity& capacity) {
+void describe(auto& field, const serving::Capacity& capacity) {
   field.is("capacity", "Asked again with these numbers, the answer is that they fit, and one more does not.");
   field("context", capacity.context, "tokens of a request");
   field("max_context", capacity.max_context, "of one request");
@@ -122,15 +97,8 @@ void describe(Fields& field, const serving::Capacity& capacity) {
 }
 
 /// What the server is asked to carry.
-struct ServerLoad {
-  const serving::ServingAnswer* answer;
-};
-
-template <class Fields>
-void describe(Fields& field, const ServerLoad& asked) {
-  const auto& answer = or_empty(asked.answer);
+void describe_load(auto& field, const serving::ServingAnswer& answer) {
   const auto& load = answer.deployment.question.serving.load;
-  field.is("load", "What the server is asked to carry.");
   field("prompt", load.prompt, "tokens");
   field("output", load.output, "tokens");
   field("concurrency", load.concurrency, "requests at once");
@@ -139,53 +107,30 @@ void describe(Fields& field, const ServerLoad& asked) {
   field("rate", load.rate, "requests a second; null where a concurrency is asked");
 }
 
-/// The limits that the load is held to.
-struct ServerLimits {
-  const serving::ServingAnswer* answer;
-};
-
-template <class Fields>
-void describe(Fields& field, const ServerLimits& limits) {
-  const auto& answer = or_empty(limits.answer);
+/// What --ttft and --tpot ask; null where nothing is asked.
+void describe_limits(auto& field, const serving::ServingAnswer& answer) {
   const auto& load = answer.deployment.question.serving.load;
   const bool asked = answer.speed && (load.ttft || load.tpot);
-  field.is("limits", "What --ttft and --tpot ask; null where nothing is asked.");
   field("ttft_s", load.ttft, "to the first token");
   field("tpot_s", load.tpot, "to each later one");
   field("kept", asked ? std::optional(serving::keeps_limits(load, *answer.speed)) : std::nullopt,
         "whether the load keeps them");
 }
 
-template <class Fields>
-void describe(Fields& field, const serving::SpeedPart& part) {
+void describe(auto& field, const serving::SpeedPart& part) {
   field.is("speed_part", "What a decoding step spends its time on.");
   field("id", part.id, "for programs");
   field("label", part.label, "in words");
   field("seconds", part.time, "of the step");
 }
 
-template <class Fields>
-void describe(Fields& field, const trust::Spread& bar) {
+void describe(auto& field, const trust::Spread& bar) {
   field.is("spread", "Shares of the figure, below and above it.");
   field("below", bar.below, "down to where it may be");
   field("above", bar.above, "up to where it may be");
 }
 
-/// The bars of the two latencies.
-struct SpeedBars {
-  trust::Spread ttft;
-  trust::Spread tpot;
-};
-
-template <class Fields>
-void describe(Fields& field, const SpeedBars& bars) {
-  field.is("speed_error_bar", "How far off such figures were.");
-  field("ttft", bars.ttft, "of ttft_s");
-  field("tpot", bars.tpot, "of tpot_s");
-}
-
-template <class Fields>
-void describe(Fields& field, const serving::TokenCost& cost) {
+void describe(auto& field, const serving::TokenCost& cost) {
   field.is("token_cost", "Null where no price or no power is known.");
   field("input_usd_per_million", cost.input, "tokens of prompts");
   field("output_usd_per_million", cost.output, "tokens of output");
@@ -194,8 +139,7 @@ void describe(Fields& field, const serving::TokenCost& cost) {
   field("price_source", Text{cost.source}, "who said so");
 }
 
-template <class Fields>
-void describe(Fields& field, const serving::Speed& speed) {
+void describe(auto& field, const serving::Speed& speed) {
   field.is("server_speed",
            "What the server does under the load. What is never steady is null where it is `saturated`.");
   field("concurrency", unless_infinite(speed.concurrency), "requests in flight: asked for, or what --rate leads to");
@@ -214,13 +158,15 @@ void describe(Fields& field, const serving::Speed& speed) {
   field("tokens_per_s_per_gpu", speed.tokens_per_s_per_gpu, "of output");
   field("tokens_per_s_per_user", speed.tokens_per_s_per_user, "of output");
   field("parts", speed.parts, "of the decoding step");
-  field("error_bar", SpeedBars{speed.ttft_bar, speed.tpot_bar}, "of both latencies");
+  field.object("error_bar", "how far off such figures were", [&] {
+    field("ttft", speed.ttft_bar, "of ttft_s");
+    field("tpot", speed.tpot_bar, "of tpot_s");
+  });
   field("measured_on", Text{speed.measured_on}, "the part whose kernels were measured");
   field("cost", speed.cost, "of tokens");
 }
 
-template <class Fields>
-void describe(Fields& field, const search::ServerPlan& plan) {
+void describe(auto& field, const search::ServerPlan& plan) {
   const auto& question = plan.question;
   field.is("server_plan", "A layout and what it does under the most that it carries within the limits.");
   field("engine", spec::name_of(question.serving.engine), "that serves");
@@ -234,8 +180,7 @@ void describe(Fields& field, const search::ServerPlan& plan) {
   field("speed", plan.speed, "then");
 }
 
-template <class Fields>
-void describe(Fields& field, const search::ServerPlans& plans) {
+void describe(auto& field, const search::ServerPlans& plans) {
   field.is("server_plans", "What --find layout found; null otherwise.");
   field("layouts", plans.layouts, "that were looked at");
   field("starting", plans.starting, "of which so many start");
@@ -243,8 +188,7 @@ void describe(Fields& field, const search::ServerPlans& plans) {
   field("best", plans.best, "the best first");
 }
 
-template <class Fields>
-void describe(Fields& field, const serving::Candidate& change) {
+void describe(auto& field, const serving::Candidate& change) {
   field.is("server_change", "A change, asked again.");
   field("change", change.change, "what to type");
   field("cost", Text{change.cost}, "what it costs, in words");
@@ -254,15 +198,13 @@ void describe(Fields& field, const serving::Candidate& change) {
   field("carries_load", change.carries, "all requests that were asked for at once");
 }
 
-template <class Fields>
-void describe(Fields& field, const serving::CardAnswer& card) {
+void describe(auto& field, const serving::CardAnswer& card) {
   field.is("server_card", "Whether a usual card takes the whole load.");
   field("gpu", card.gpu, "its id");
   field("verdict", OneOf{server_verdicts[card.takes_it ? 0 : 1], std::span(server_verdicts).first(2)}, "of it alone");
 }
 
-template <class Fields>
-void describe(Fields& field, const serving::CapacityCell& cell) {
+void describe(auto& field, const serving::CapacityCell& cell) {
   field.is("capacity_cell", "A cell of --table.");
   field("context", cell.context, "tokens of a request");
   field("concurrency", cell.concurrency, "requests at once");
@@ -270,21 +212,20 @@ void describe(Fields& field, const serving::CapacityCell& cell) {
   field("cache_share", cell.cache_share, "of what is left for the cache");
 }
 
-template <class Fields>
-void describe(Fields& field, const ServingReport& report) {
+void describe(auto& field, const ServingReport& report) {
   const auto& answer = report.answer;
   field.answer("serve", report.version,
                "Whether a server starts, what it carries, how fast it is and what tokens cost.");
   field("verdict", verdict_of(answer.verdict), "whether the engine starts with one request of the context");
   field("reason", Text{answer.reason}, "why it does not start");
   field("question", echoes(report.question), "the effective question, as in `fit`");
-  field("engine", EngineSetup{&answer.deployment}, "its options");
+  field.object("engine", "its options", [&] { describe_engine(field, answer.deployment); });
   field("parameters", answer.parameters, "of the whole model");
-  field("memory", ServerMemory{&answer}, "of the accelerator with least room");
-  field("kv", ServerCache{&answer}, "the cache there");
+  field.object("memory", "of the accelerator with least room", [&] { describe_memory(field, answer); });
+  field.object("kv", "the cache there", [&] { describe_cache(field, answer); });
   field("capacity", answer.capacity, "what there is room for");
-  field("load", ServerLoad{&answer}, "what was asked");
-  field("limits", ServerLimits{&answer}, "what the load is held to");
+  field.object("load", "what was asked", [&] { describe_load(field, answer); });
+  field.object("limits", "what the load is held to", [&] { describe_limits(field, answer); });
   field("speed", answer.speed, "null where it does not start, or layers stay in host memory");
   field("plans", report.plans, "of --find layout; null otherwise");
   field("advice", report.advice, "changes that help");

@@ -9,21 +9,18 @@
 
 namespace llmcalc::render {
 
-template <class Fields>
-void describe_why(Fields& field, const answer::Explanation& why) {
+void describe_why(auto& field, const answer::Explanation& why) {
   field("formula", Text{why.formula}, "how it is calculated");
   field("numbers", Text{why.numbers}, "the formula with its numbers");
   field("source", Text{why.source}, "paper and equation, file of a framework, or measurement");
 }
 
-template <class Fields>
-void describe(Fields& field, const answer::Explanation& why) {
+void describe(auto& field, const answer::Explanation& why) {
   field.is("explanation", "Where a figure comes from.");
   describe_why(field, why);
 }
 
-template <class Fields>
-void describe(Fields& field, const answer::FlopFigure& figure) {
+void describe(auto& field, const answer::FlopFigure& figure) {
   static constexpr std::array<std::string_view, 4> conventions{"six_pd", "model", "hardware", "full_square"};
   field.is("flop_figure", "One FLOP count under a named convention.");
   field("id", OneOf{figure.id, conventions},
@@ -37,15 +34,8 @@ void describe(Fields& field, const answer::FlopFigure& figure) {
   describe_why(field, figure.why);
 }
 
-/// FLOP and tokens of a run, which need no accelerator.
-struct RunCompute {
-  const answer::TimeAnswer* answer;
-};
-
-template <class Fields>
-void describe(Fields& field, const RunCompute& run) {
-  const answer::TimeAnswer& answer = or_empty(run.answer);
-  field.is("compute", "Tokens and FLOP.");
+/// Tokens and FLOP.
+void describe_compute(auto& field, const answer::TimeAnswer& answer) {
   field("tokens", answer.tokens, "that the run sees");
   field("tokens_source", Text{answer.tokens_source}, "who said so");
   field("flops", answer.flops, "under four conventions");
@@ -58,8 +48,7 @@ struct PartOfStep {
   quantity::Seconds step;
 };
 
-template <class Fields>
-void describe(Fields& field, const PartOfStep& of) {
+void describe(auto& field, const PartOfStep& of) {
   const answer::StepPart& part = or_empty(of.part);
   field.is("step_part", "One kind of work or waiting in a step.");
   field("id", part.id, "for programs");
@@ -69,55 +58,35 @@ void describe(Fields& field, const PartOfStep& of) {
   describe_why(field, part.why);
 }
 
-/// How much of the wall time lasts.
-struct Progress {
-  const answer::Goodput* goodput;
-};
-
-template <class Fields>
-void describe(Fields& field, const Progress& progress) {
-  const bool given = progress.goodput != nullptr;
-  const answer::Goodput& goodput = or_empty(progress.goodput);
+/// How much of the wall time makes progress that lasts; every key is null where nothing is trained.
+void describe_goodput(auto& field, const std::optional<answer::Goodput>& given) {
+  const answer::Goodput goodput = given.value_or(answer::Goodput());
   const auto number = [&](double value) { return given ? unless_infinite(value) : std::nullopt; };
-  field.is("goodput",
-           "How much of the wall time makes progress that lasts; every key is null where nothing is trained.");
   field("share", number(goodput.share), "useful over wall time; 0: the run never finishes");
   field("mtbf_seconds", number(in_seconds(goodput.mtbf)),
         "between failures of the whole run; null where nothing fails");
   field("failures", number(goodput.failures), "expected until the run is done");
-  field("checkpoint_bytes", where(given, goodput.checkpoint), "of one");
+  field("checkpoint_bytes", where(given.has_value(), goodput.checkpoint), "of one");
   field("checkpoint_seconds", number(in_seconds(goodput.save)), "to save one");
   field("checkpoint_interval_seconds", number(in_seconds(goodput.interval)), "training between two");
   field("restart_seconds", number(in_seconds(goodput.restart)), "after a failure");
   describe_why(field, goodput.why);
 }
 
-/// What a run draws from the grid.
-struct GridEnergy {
-  const answer::Footprint* footprint;
-};
-
-template <class Fields>
-void describe(Fields& field, const GridEnergy& energy) {
-  const bool known = energy.footprint != nullptr;
-  const answer::Footprint& footprint = or_empty(energy.footprint);
-  field.is("energy", "What the run draws from the grid; every key is null where the accelerator's power is not known.");
+/// What the run draws from the grid; every key is null where the accelerator's power is not known.
+void describe_energy(auto& field, const std::optional<answer::Footprint>& given) {
+  const answer::Footprint footprint = given.value_or(answer::Footprint());
+  const bool known = given.has_value();
   field("kilowatt_hours", where(known, footprint.energy), "building included");
   field("power_watts", where(known, footprint.power), "mean of one accelerator with its share of the server");
   field("pue", where(known, footprint.pue), "of the building");
   describe_why(field, footprint.why_energy);
 }
 
-/// What producing that energy emits.
-struct GridCarbon {
-  const answer::Footprint* footprint;
-};
-
-template <class Fields>
-void describe(Fields& field, const GridCarbon& carbon) {
-  const bool known = carbon.footprint != nullptr;
-  const answer::Footprint& footprint = or_empty(carbon.footprint);
-  field.is("carbon", "What producing that energy emits; every key is null where the energy is not known.");
+/// What producing that energy emits; every key is null where the energy is not known.
+void describe_carbon(auto& field, const std::optional<answer::Footprint>& given) {
+  const answer::Footprint footprint = given.value_or(answer::Footprint());
+  const bool known = given.has_value();
   field("kilograms_co2e", where(known, footprint.carbon), "of the run");
   field("grams_per_kilowatt_hour", where(known, footprint.intensity), "of the grid");
   describe_why(field, footprint.why_carbon);
@@ -128,8 +97,7 @@ struct RunTime {
   const answer::Estimate* estimate;
 };
 
-template <class Fields>
-void describe_speed(Fields& field, const answer::TimeAnswer& answer, bool timed) {
+void describe_speed(auto& field, const answer::TimeAnswer& answer, bool timed) {
   const auto number = [&](double value) { return timed ? unless_infinite(value) : std::nullopt; };
   const auto text = [&](std::string_view words) { return Text{timed ? words : std::string_view()}; };
   field("mfu", number(answer.mfu), "model FLOPs utilization as a share");
@@ -150,20 +118,17 @@ void describe_speed(Fields& field, const answer::TimeAnswer& answer, bool timed)
         "where the step goes, longest first; empty where --mfu was given or there is no accelerator");
 }
 
-template <class Fields>
-void describe(Fields& field, const RunTime& run) {
-  const answer::Estimate& estimate = or_empty(run.estimate);
+/// Time, cost and energy: every key is null without an accelerator.
+void describe_time(auto& field, const answer::Estimate& estimate) {
   const auto& answer = estimate.compute;
   const auto number = [&](double value) { return estimate.timed ? unless_infinite(value) : std::nullopt; };
   const auto dollars = [&](const std::optional<quantity::Money>& money) {
     return estimate.timed ? money : std::nullopt;
   };
-  const auto* footprint = answer.footprint ? &*answer.footprint : nullptr;
-  field.is("time", "Every key is null without an accelerator. [time.md](time.md) says how they come about.");
   describe_speed(field, answer, estimate.timed);
   field("useful_seconds", number(in_seconds(answer.useful)), "all steps of the run, as if nothing failed");
-  field("goodput", Progress{answer.goodput ? &*answer.goodput : nullptr},
-        "useful over wall time, and what it follows from");
+  field.object("goodput", "useful over wall time, and what it follows from",
+               [&] { describe_goodput(field, answer.goodput); });
   field("total_seconds", number(in_seconds(answer.total)),
         "wall time of the whole run; null also when failures come faster than it can restart");
   field("gpu_hours", number(answer.gpu_hours), "of all accelerators together, in wall time");
@@ -171,8 +136,8 @@ void describe(Fields& field, const RunTime& run) {
   field("price_usd_per_gpu_hour", dollars(answer.price), "null also when it is not known");
   field("price_source", Text{estimate.timed ? std::string_view(answer.price_source) : std::string_view()},
         "who said so");
-  field("energy", GridEnergy{footprint}, "drawn from the grid");
-  field("carbon", GridCarbon{footprint}, "emitted for it");
+  field.object("energy", "drawn from the grid", [&] { describe_energy(field, answer.footprint); });
+  field.object("carbon", "emitted for it", [&] { describe_carbon(field, answer.footprint); });
 }
 
 }  // namespace llmcalc::render

@@ -47,6 +47,15 @@ class JsonFields {
     write(value);
   }
 
+  /// A member that is an object of its own, described by what is called.
+  template <class Describe>
+  void object(std::string_view key, std::string_view, Describe described) {
+    text_.key(key);
+    text_.open('{');
+    described();
+    text_.close('}');
+  }
+
   template <class T>
   void write(const T& value) {
     if constexpr (is_optional<T>) {

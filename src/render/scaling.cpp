@@ -1,24 +1,17 @@
 // `llmcalc scale` for people.
-//
-//   parameters  7B
-//   tokens      140B                   assumed
-//   loss        2.166 nats per token   derived
-//
-//   parameters  tokens  tokens per parameter  loss   compute for the loss of the best
-//        0.88B   1.1T                   1250  2.31                                 x 4
+#include "render/scaling.hpp"
+
 #include "quantity/format.hpp"
 #include "render/foreign.hpp"
-#include "render/inner/bar.hpp"
-#include "render/inner/scale_words.hpp"
-#include "render/inner/summary.hpp"
-#include "render/inner/text_common.hpp"
-#include "render/scaling.hpp"
+#include "render/inner/fields_lists.hpp"
+#include "render/inner/text.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <span>
 
 namespace llmcalc::render {
+
 namespace {
 
 using laws::FrontierPoint;

@@ -1,14 +1,16 @@
 // `llmcalc dtype` for people.
+#include "render/numbers.hpp"
+
 #include "quantity/format.hpp"
 #include "quantity/lists.hpp"
-#include "render/inner/card.hpp"
-#include "render/numbers.hpp"
+#include "render/inner/page.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 namespace llmcalc::render {
+
 namespace {
 
 std::string element_text(const formats::DtypeFacts& facts) {

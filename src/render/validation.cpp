@@ -1,17 +1,28 @@
-#include "render/inner/validation_cells.hpp"
+// `llmcalc validate` for people.
+//
+//   row      quantity         measured   predicted  error %
+//   fms-025  peak_allocated  67.46 GiB   67.46 GiB     0.00
+//
+//   by    n  mean %  median %  p95 %  max %  bias %  in bar %
+//   all   1    0.00      0.00   0.00   0.00    0.00    100.00
+#include "render/validation.hpp"
 
-#include "render/inner/memory_unit.hpp"
+#include "render/foreign.hpp"
+#include "render/inner/page.hpp"
 #include "spec/names.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <string_view>
 #include <utility>
 
 namespace llmcalc::render {
 namespace {
 
+using Cells = std::vector<std::string>;
 using trust::JudgedRun;
 using trust::Judgement;
 using trust::Summary;
@@ -57,8 +68,6 @@ std::string number(const trust::Comparison& row, double value) {
   return fmt::format("{} {}", in_unit(quantity::bytes(static_cast<std::int64_t>(value)), unit), unit.name);
 }
 
-}  // namespace
-
 Cells row_header() { return {"row", "quantity", "measured", "predicted", "error %"}; }
 
 Cells row_cells(const trust::Comparison& row) {
@@ -89,6 +98,68 @@ std::string verdict_sentence(const std::vector<JudgedRun>& runs) {
 
 std::string skipped_sentence(const trust::Skipped& skipped) {
   return fmt::format("{}: {} (first in {})", skipped.count, skipped.reason, skipped.first_place);
+}
+
+std::string row_table(const trust::Validation& validation) {
+  Table table({Align::left, Align::left, Align::right, Align::right, Align::right});
+  table.add_row(row_header());
+  for (const auto& row : validation.rows) table.add_row(row_cells(row));
+  return table.render();
+}
+
+std::string summary_table(const trust::Validation& validation) {
+  std::vector<Align> columns(summary_header().size(), Align::right);
+  columns[0] = columns[1] = Align::left;
+  Table table(std::move(columns));
+  table.add_row(summary_header());
+  for (auto& cells : summary_rows(validation)) table.add_row(std::move(cells));
+  return table.render();
+}
+
+}  // namespace
+
+std::string to_text(const trust::Validation& validation) {
+  std::string text;
+  if (!validation.rows.empty()) text = row_table(validation) + "\n" + summary_table(validation) + "\n";
+  if (!validation.judged.empty()) text += "  verdicts: " + one_line(verdict_sentence(validation.judged)) + "\n";
+  for (const auto& skipped : validation.skipped) text += "  skipped " + one_line(skipped_sentence(skipped)) + "\n";
+  return text.empty() ? "  no rows\n" : on_screen(text);
+}
+
+namespace {
+
+/// Two columns of words and then figures.
+std::string table(const Cells& header, const std::vector<Cells>& rows) {
+  Cells alignment(header.size(), "---:");
+  alignment[0] = alignment[1] = "---";
+  std::string text = markdown_row(header) + markdown_row(alignment);
+  for (const auto& row : rows) text += markdown_row(row);
+  return text;
+}
+
+std::vector<Cells> furthest_rows(const std::vector<trust::Comparison>& rows) {
+  constexpr std::size_t shown = 15;
+  const auto distance = [](const trust::Comparison& row) { return std::abs(row.error_pct()); };
+  std::vector<trust::Comparison> sorted = rows;
+  std::ranges::stable_sort(sorted, std::ranges::greater(), distance);
+  sorted.resize(std::min(sorted.size(), shown));
+  std::vector<Cells> cells;
+  for (const auto& row : sorted) cells.push_back(row_cells(row));
+  return cells;
+}
+
+}  // namespace
+
+std::string to_markdown(const trust::Validation& validation) {
+  std::vector<std::string> parts;
+  if (!validation.rows.empty()) parts.push_back(table(summary_header(), summary_rows(validation)));
+  if (!validation.judged.empty())
+    parts.push_back("Verdicts: " + shown(verdict_sentence(validation.judged), Medium::markdown) + ".\n");
+  for (const auto& skipped : validation.skipped)
+    parts.push_back("Not compared, " + shown(skipped_sentence(skipped), Medium::markdown) + ".\n");
+  if (!validation.rows.empty())
+    parts.push_back("Furthest off:\n\n" + table(row_header(), furthest_rows(validation.rows)));
+  return fmt::format("{}", fmt::join(parts, "\n"));
 }
 
 }  // namespace llmcalc::render

@@ -5,25 +5,92 @@
 //      step    GiB    layout
 //   1  9.84 s  71.20  dp 2, tp 8 sp, pp 4, mb 1
 //   2  9.91 s  64.00  dp 4, tp 8, pp 2, mb 1
+#include "render/plan.hpp"
+
 #include "quantity/format.hpp"
 #include "quantity/lists.hpp"
 #include "render/foreign.hpp"
-#include "render/inner/memory_unit.hpp"
-#include "render/inner/plan_layout.hpp"
-#include "render/inner/style.hpp"
-#include "render/inner/summary.hpp"
-#include "render/inner/table.hpp"
-#include "render/inner/wrap.hpp"
-#include "render/plan.hpp"
+#include "render/inner/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <span>
+#include <string_view>
 #include <utility>
 
 namespace llmcalc::render {
 namespace {
+
+/// Of a term that is only on or off: its value says nothing beside its name.
+bool is_switched_on(std::string_view term, std::string_view value) {
+  return value == "1" && (term == "node_dispatch" || term == "expert_overlap");
+}
+
+constexpr std::array<std::string_view, 2> always_told{"micro_batch", "dp"};
+constexpr std::array<std::string_view, 2> never_told{"gpu", "gpus"};
+/// Of what is not used, or is as it always is.
+constexpr std::array<std::string_view, 6> unused{"", "0", "1", "none", "1f1b", "ring"};
+
+/// Whether a value that all rows share is worth a column: one of a way to be parallel that is used.
+bool is_told(std::string_view term, std::string_view value) {
+  using quantity::contains;
+  return contains(always_told, term) || is_switched_on(term, value) ||
+         (!contains(never_told, term) && !contains(unused, value));
+}
+
+std::string short_name(std::string_view term) {
+  if (term == "micro_batch") return "mb";
+  if (term == "cuda_graph") return "graphs";
+  return std::string(term);
+}
+
+/// Values that say by themselves what they are of.
+constexpr std::array<std::string_view, 5> plain{"schedule", "cp_exchange", "sharding", "model", "gpu"};
+
+std::string degree_words(std::string_view term, const std::string& value) {
+  if (quantity::contains(plain, term)) return value;
+  if (term == "sp") return "sp";
+  if (term == "node_dispatch") return "dispatch by node";
+  if (term == "expert_overlap") return "experts overlap";
+  if (term == "gpus") return "x" + value;
+  return short_name(term) + " " + value;
+}
+
+/// What belongs to the word before it: "tp 4 sp", "pp 4 vpp 2", "8 x a100-80".
+bool is_part_of_last(std::string_view term) {
+  constexpr std::array<std::string_view, 6> parts{"gpus", "sp", "vpp", "schedule", "cp_exchange", "etp"};
+  return quantity::contains(parts, term);
+}
+
+/// Which terms tell rows apart or say how a layout is parallel; what all rows share and nobody uses is left out.
+std::vector<std::size_t> telling_terms(const PlanReport& report) {
+  std::vector<std::size_t> terms;
+  const auto& first = report.best.front().values;
+  for (std::size_t i = 0; i < report.terms.size(); ++i) {
+    const auto differs = [&](const PlanRow& row) { return row.values[i] != first[i]; };
+    const bool varies = std::ranges::any_of(report.best, differs) || std::ranges::any_of(report.each, differs) ||
+                        std::ranges::any_of(report.front, differs);
+    if (varies || is_told(report.terms[i], first[i])) terms.push_back(i);
+  }
+  return terms;
+}
+
+/// A layout in a few words: "dp 4, tp 2 sp, zero1, micro-batch 2".
+std::string layout_words(const PlanReport& report, const PlanRow& row, const std::vector<std::size_t>& terms) {
+  std::string words;
+  for (const std::size_t i : terms) {
+    const auto& term = report.terms[i];
+    const auto& value = row.values[i];
+    const bool always = term == "micro_batch" || term == "gpus" || is_switched_on(term, value);
+    if (!always && quantity::contains(unused, value)) continue;
+    if (!words.empty()) words += is_part_of_last(term) ? " " : ", ";
+    words += degree_words(term, value);
+  }
+  return words;
+}
 
 class PlanText {
  public:
@@ -205,6 +272,51 @@ std::string to_text(const PlanTable& table, const TextStyle& style) {
   }
   return on_screen("time of a step and memory of the best layout by " + table.objective + "\n\n" + grid.render(),
                    style);
+}
+
+namespace {
+
+constexpr std::string_view figures = ",needed_bytes,step_time_s,total_s,cost_usd,energy_kwh\n";
+
+std::string figures_of(const search::PlannedRun& run) {
+  std::string line = "," + std::to_string(quantity::in_bytes(run.memory)) + "," +
+                     fmt::format("{}", quantity::in_seconds(run.step)) + "," +
+                     fmt::format("{}", quantity::in_seconds(run.total)) + ",";
+  if (run.cost) line += fmt::format("{}", quantity::in_dollars(*run.cost));
+  line += ",";
+  if (run.energy) line += fmt::format("{}", quantity::in_kilowatt_hours(*run.energy));
+  return line + "\n";
+}
+
+std::string lines(const std::vector<PlanRow>& rows, std::string_view list) {
+  std::string text;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    text.append(list).append(",").append(std::to_string(i + 1));
+    for (const auto& value : rows[i].values) text.append(",").append(shown(value, Medium::csv));
+    text.append(figures_of(rows[i].run));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string to_csv(const PlanReport& report) {
+  std::string text = "list,place";
+  for (const auto& term : report.terms) text.append(",").append(shown(term, Medium::csv));
+  return text.append(figures) + lines(report.best, "best") + lines(report.each, "each") + lines(report.front, "front");
+}
+
+std::string to_csv(const PlanTable& table) {
+  std::string text = shown(table.row_term, Medium::csv) + "," + shown(table.column_term, Medium::csv);
+  text.append(figures);
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      const auto& run = table.cells[r * table.columns.size() + c];
+      text += shown(table.rows[r], Medium::csv) + "," + shown(table.columns[c], Medium::csv) +
+              (run ? figures_of(*run) : ",,,,,\n");
+    }
+  }
+  return text;
 }
 
 }  // namespace llmcalc::render

@@ -1,0 +1,132 @@
+// The parts of the answers for people: what several share, the tables of all of it, the blocks of one screen.
+#pragma once
+
+#include "llmcalc/render/report.hpp"
+#include "render/inner/page.hpp"
+#include "render/serving.hpp"
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmcalc::render {
+
+/// The unit in which the whole answer states memory.
+MemoryUnit memory_unit_of(const answer::Estimate& estimate, const TextStyle& style);
+
+/// Formula, numbers and source, a line each, under the row that was added last; nothing unless the style explains.
+void add_explanation(Table& table, const answer::Explanation& why, const TextStyle& style);
+
+/// "FITS", "TIGHT", "DOES NOT FIT" or "NO VERDICT", in its colour.
+std::string verdict_word(trust::VerdictKind kind, const TextStyle& style);
+
+/// The value of a term of the effective question; empty where it does not apply.
+std::string echoed(const Report& report, std::string_view term);
+
+/// "peak in backward of layer 31 of 32 on pipeline stage 0 of 4"
+std::string peak_words(const answer::MemoryAnswer& memory);
+
+/// "host needs 112.00 of 64.00 GiB a machine, 48.00 short"; empty where nothing rests there.
+std::string host_need_words(const answer::Verdict& verdict);
+
+/// The options that change a run, as one types them: "--tp 2 --sp 1".
+std::string options_of(const search::Advice& advice);
+
+/// A figure without unit, to be read: "8,365", "20.4", "3.5e+16".
+std::string figure_text(double value);
+
+/// One line that answers the question, and one with the error bar.
+std::string verdict_section(const Report& report, const TextStyle& style);
+
+/// What is alive at the peak.
+std::string ledger_section(const Report& report, const TextStyle& style);
+
+/// When the memory peaks: the phases of a step, the first step against the steady ones.
+std::string phases_section(const Report& report, const TextStyle& style);
+
+/// A bar a block of layers through the step, when the style asks for it.
+std::string timeline_section(const Report& report, const TextStyle& style);
+
+/// How much room is left, or what would make it fit.
+std::string advice_section(const Report& report, const TextStyle& style);
+
+/// Parameters, and FLOPs under three conventions.
+std::string compute_section(const Report& report, const TextStyle& style);
+
+/// Where the time of a step goes.
+std::string step_section(const Report& report, const TextStyle& style);
+
+/// Tokens, utilization, duration and cost.
+std::string time_section(const Report& report, const TextStyle& style);
+
+/// What was assumed, and what is not modelled.
+std::string notes_section(const Report& report, const TextStyle& style);
+
+/// What is left of a block that the screen has no room for.
+enum class Trim {
+  rows,  ///< the first of its lines, each of which says something of its own
+  text,  ///< the first of its lines, and a mark that the text goes on
+  whole  ///< nothing: half of a command is none
+};
+
+struct Paragraph {
+  std::vector<std::string> lines;
+  std::size_t least = 0;  ///< lines that stay however full the screen is
+  Trim trim = Trim::rows;
+  bool adjoins = false;  ///< never an empty line before it
+};
+
+void add_lines(Paragraph& block, std::vector<std::string> lines);
+
+/// Verdict, model, method, sequence, batch and accelerators; how they are run; need, room and error bar.
+Paragraph summary_verdict(const Report& report, const TextStyle& style);
+
+/// The largest parts of the peak, and where it is.
+Paragraph summary_memory(const Report& report, const TextStyle& style);
+
+/// A step, the run, what it costs.
+Paragraph summary_time(const Report& report, const TextStyle& style);
+
+/// What would make it fit, or how much more would.
+Paragraph summary_change(const Report& report, const TextStyle& style);
+
+/// What nobody said and the answer depends on.
+Paragraph summary_assumed(const Report& report, const TextStyle& style);
+
+/// Where the rest is.
+Paragraph summary_more(const Report& report, const TextStyle& style);
+
+/// At most style.lines lines of 80 columns, less those that the warnings beside them take.
+std::string summary(const Report& report, const TextStyle& style);
+
+/// What a run's answer takes for granted, as the last lines of a longer one, behind an empty line.
+std::string assumed_text(const std::vector<std::string>& assumptions, const TextStyle& style);
+
+/// The blocks one below the other with a blank line between them, shortened from the last on where the screen is full.
+std::string on_a_screen(std::span<Paragraph> blocks, std::size_t lines);
+
+/// As many lines as there are, with every blank one.
+inline constexpr std::size_t blocks_without_end = 1'000'000;
+
+/// "assumed   text", on as many lines as it takes, those behind the first under the text.
+std::vector<std::string> labelled(std::string_view label, std::string_view text, const TextStyle& style);
+
+Paragraph serving_verdict(const ServingReport& report, const TextStyle& style);
+Paragraph serving_memory(const ServingReport& report, const TextStyle& style);
+Paragraph serving_capacity(const ServingReport& report, const TextStyle& style);
+Paragraph serving_speed(const ServingReport& report, const TextStyle& style);
+Paragraph serving_plans(const ServingReport& report, const TextStyle& style);
+Paragraph serving_changes(const ServingReport& report, const TextStyle& style);
+Paragraph serving_remarks(const ServingReport& report, const TextStyle& style);
+
+/// "12.34"
+std::string gib_text(quantity::Bytes size);
+/// "16 x 8,192 tokens": the load that was asked for.
+std::string load_words(const ServingReport& report);
+
+/// The value of a term of the effective question; empty where it does not apply.
+std::string echoed(const ServingReport& report, std::string_view term);
+
+}  // namespace llmcalc::render
