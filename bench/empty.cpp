@@ -1,6 +1,5 @@
 // The yardstick of `fit`'s start: a program that links the same libraries and does nothing.
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 

@@ -20,14 +20,6 @@ FetchContent_Declare(
   SYSTEM
   FIND_PACKAGE_ARGS 3.11)
 FetchContent_Declare(
-  CLI11
-  GIT_REPOSITORY https://github.com/CLIUtils/CLI11.git
-  GIT_TAG v2.4.2
-  GIT_SHALLOW ON
-  SYSTEM
-  FIND_PACKAGE_ARGS 2)
-
-FetchContent_Declare(
   yaml-cpp
   GIT_REPOSITORY https://github.com/jbeder/yaml-cpp.git
   GIT_TAG 0.8.0
@@ -42,14 +34,13 @@ FetchContent_Declare(
   SYSTEM
   FIND_PACKAGE_ARGS 3)
 
-# A fetched fmt is installed beside the library that links it; the other two leave no trace in a binary.
+# A fetched fmt is installed beside the library that links it; nlohmann/json leaves no trace in a binary.
 set(FMT_INSTALL ON)
 set(JSON_Install OFF)
-set(CLI11_INSTALL OFF)
 set(YAML_CPP_INSTALL ON)
 set(YAML_CPP_BUILD_TOOLS OFF)
 set(YAML_CPP_BUILD_TESTS OFF)
-FetchContent_MakeAvailable(fmt nlohmann_json CLI11 yaml-cpp tomlplusplus)
+FetchContent_MakeAvailable(fmt nlohmann_json yaml-cpp tomlplusplus)
 
 # Only the headers of libcurl: the library is loaded by the first request. Without it the Hub's cache is still read.
 find_path(LLMCALC_CURL_INCLUDE NAMES curl/curl.h PATH_SUFFIXES x86_64-linux-gnu aarch64-linux-gnu DOC "libcurl's headers")

@@ -5,9 +5,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace llmcalc {
 namespace {
@@ -23,6 +28,9 @@ std::string text_of(const std::string& term, const json& value) {
   throw BadInput("/" + term, "expected a text, a number or a boolean, found " + value.dump());
 }
 
+/// What belongs to no option stands in a list of this name.
+constexpr std::string_view names = "names";
+
 std::vector<Word> words_of(const char* question) {
   if (question == nullptr) throw BadInput("question", "is a null pointer");
   const auto object = json::parse(question, nullptr, false);
@@ -30,8 +38,35 @@ std::vector<Word> words_of(const char* question) {
     throw BadInput("question", "is no JSON object", R"({"model": "llama-3-8b", "gpu": "h100-sxm:8"})");
   }
   std::vector<Word> words;
-  for (const auto& [term, value] : object.items()) words.push_back({term, text_of(term, value)});
+  for (const auto& [term, value] : object.items()) {
+    const std::string option = term == names ? std::string() : term;
+    if (!value.is_array()) {
+      words.push_back({option, text_of(term, value)});
+      continue;
+    }
+    for (const json& each : value) words.push_back({option, text_of(term, each)});
+  }
   return words;
+}
+
+std::string form_of(const std::vector<Word>& words) {
+  const auto said = std::ranges::find(words, "format", &Word::term);
+  return said == words.end() ? "json" : said->text;
+}
+
+Outside outside_of(const llmcalc_outside* given) {
+  Outside outside;
+  if (given == nullptr) return outside;
+  if (given->read != nullptr) {
+    outside.read = [given](const std::string& path) -> std::optional<std::string> {
+      const char* text = given->read(given->data, path.c_str());
+      return text == nullptr ? std::nullopt : std::optional<std::string>(text);
+    };
+  }
+  if (given->progress != nullptr) {
+    outside.progress = [given](double share) { return given->progress(given->data, share) == 0; };
+  }
+  return outside;
 }
 
 struct Outcome {
@@ -41,14 +76,17 @@ struct Outcome {
 
 Outcome refused(const BadInput& error) { return {LLMCALC_NOT_ANSWERED, render::to_json(error, version())}; }
 
-Outcome fit(const char* question) try {
-  const Answer answer = ask(words_of(question));
-  const bool misses = answer.estimate.verdict.kind == trust::VerdictKind::does_not_fit;
-  return {misses ? LLMCALC_DOES_NOT_FIT : LLMCALC_FITS, to_json(answer)};
+Outcome answered(const char* verb, const char* question, const llmcalc_outside* given) try {
+  if (verb == nullptr) throw BadInput("verb", "is a null pointer");
+  const auto words = words_of(question);
+  const Reply reply = ask(verb, words, outside_of(given));
+  return {static_cast<int>(reply.code), reply.show(form_of(words))};
 } catch (const BadInput& error) {
   return refused(error);
 } catch (const quantity::Overflow&) {
   return refused(BadInput("question", "the answer has no room in 64 bits"));
+} catch (const std::bad_alloc&) {
+  throw;
 } catch (const std::exception& error) {
   return refused(BadInput("question", std::string("internal error: ") + error.what()));
 }
@@ -64,14 +102,20 @@ char* copy_of(const std::string& text) {
 
 extern "C" {
 
-int llmcalc_fit(const char* question, char** answer) try {
-  const auto outcome = llmcalc::fit(question);
+int llmcalc_ask_with(const char* verb, const char* question, const llmcalc_outside* outside, char** answer) try {
+  const auto outcome = llmcalc::answered(verb, question, outside);
   if (answer != nullptr) *answer = llmcalc::copy_of(outcome.text);
   return outcome.code;
 } catch (const std::bad_alloc&) {
   if (answer != nullptr) *answer = nullptr;
   return LLMCALC_NOT_ANSWERED;
 }
+
+int llmcalc_ask(const char* verb, const char* question, char** answer) {
+  return llmcalc_ask_with(verb, question, nullptr, answer);
+}
+
+int llmcalc_fit(const char* question, char** answer) { return llmcalc_ask("fit", question, answer); }
 
 void llmcalc_free(char* answer) { std::free(answer); }
 

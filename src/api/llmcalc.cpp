@@ -1,6 +1,7 @@
 #include "llmcalc/llmcalc.hpp"
 
 #include "api/fit.hpp"
+#include "api/verbs.hpp"
 #include "read/vocabulary.hpp"
 
 namespace llmcalc {
@@ -24,6 +25,24 @@ Answer ask(const spec::Question& question) {
 }
 
 std::string to_json(const Answer& answer) { return render::to_json(answer); }
+
+Reply ask(std::string_view verb, std::span<const Word> words, const Outside& outside) {
+  const api::Verb& asked = api::find_verb(verb);
+  const api::Arguments arguments(api::all_flags(asked), words);
+  return asked.ask(arguments, api::Surroundings(outside));
+}
+
+Reply ask(std::string_view verb, std::initializer_list<Word> words, const Outside& outside) {
+  return ask(verb, std::span(words.begin(), words.size()), outside);
+}
+
+std::string to_json(const Reply& reply) { return reply.show("json"); }
+
+std::string to_text(const Reply& reply) { return reply.show("text"); }
+
+spec::Shape model_preset(std::string_view name) { return read::Catalogue().model(name, "model").shape; }
+
+spec::Accelerator gpu_preset(std::string_view name) { return read::Catalogue().accelerator(name, "gpu").accelerator; }
 
 std::string_view version() { return LLMCALC_VERSION; }
 

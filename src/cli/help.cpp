@@ -5,6 +5,10 @@
 #include <algorithm>
 
 namespace llmcalc::cli {
+
+using api::Flag;
+using api::Verb;
+
 namespace {
 
 constexpr std::size_t text_column = 28;
@@ -72,7 +76,7 @@ std::string program_help() {
   std::string text =
       "usage: llmcalc VERB [options]\n\n"
       "Memory, time and cost of training large language models, before the launch and\nwithout a GPU.\n\n";
-  for (const Verb& verb : verbs()) text += entry(verb.name, verb.summary);
+  for (const Verb& verb : api::verbs()) text += entry(verb.name, verb.summary);
   text += "\n" + entry("VERB -h", "its usual options; --help: all of them") +
           entry("-V, --version", "version of the program");
   return text +

@@ -1,7 +1,7 @@
 // The help texts, made from the tables of verbs and flags.
 #pragma once
 
-#include "cli/verb.hpp"
+#include "api/verbs.hpp"
 
 #include <string>
 
@@ -11,9 +11,9 @@ namespace llmcalc::cli {
 std::string program_help();
 
 /// `llmcalc VERB --help`: its options by group.
-std::string verb_help(const Verb& verb, const std::vector<Flag>& flags);
+std::string verb_help(const api::Verb& verb, const std::vector<api::Flag>& flags);
 
 /// `llmcalc VERB -h`: what most questions need, on one screen.
-std::string short_help(const Verb& verb, const std::vector<Flag>& flags);
+std::string short_help(const api::Verb& verb, const std::vector<api::Flag>& flags);
 
 }  // namespace llmcalc::cli

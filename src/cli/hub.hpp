@@ -10,9 +10,6 @@
 
 namespace llmcalc::cli {
 
-/// What a reading is called that knows no more than the name.
-inline constexpr std::string_view hub_kind = "model of the Hub";
-
 /// "org/name", "org/name@revision", "hf:org/name", "org/name:Q4_K_M"
 struct HubName {
   std::string id;  ///< "org/name"

@@ -9,7 +9,7 @@
 int main(int argc, char** argv) {
   namespace cli = llmcalc::cli;
   namespace quantity = llmcalc::quantity;
-  auto code = cli::ExitCode::bad_question;
+  auto code = llmcalc::ExitCode::bad_question;
   const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   try {
     cli::ignore_broken_pipes();

@@ -15,6 +15,8 @@
 namespace llmcalc::cli {
 namespace {
 
+using api::hub_kind;
+using api::Lookup;
 using read::Given;
 
 bool is_preset(const std::string& name, const read::Catalogue& catalogue) {

@@ -12,6 +12,10 @@
 #include <vector>
 
 namespace llmcalc::cli {
+
+using api::PoolOptions;
+using api::Searched;
+
 namespace {
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): a signal handler reaches nothing else
@@ -39,7 +43,7 @@ class InterruptGuard {
 
 class Pool {
  public:
-  Pool(const search::PlanSpace& space, const PoolOptions& options);
+  Pool(const search::PlanSpace& space, const PoolOptions& options, bool draws);
   Searched run();
 
  private:
@@ -50,6 +54,7 @@ class Pool {
 
   const search::PlanSpace& space_;
   const PoolOptions& options_;
+  bool draws_;
   std::size_t units_;  ///< of this shard
   std::atomic<std::size_t> next_ = 0;
   std::atomic<std::size_t> done_ = 0;
@@ -58,18 +63,14 @@ class Pool {
   std::atomic<bool> failed_ = false;
 };
 
-Pool::Pool(const search::PlanSpace& space, const PoolOptions& options) : space_(space), options_(options) {
-  const auto all = static_cast<std::int64_t>(space.units().size());
-  const auto [index, of] = options.shard;
-  units_ = static_cast<std::size_t>(index < all ? (all - index + of - 1) / of : 0);
-}
+Pool::Pool(const search::PlanSpace& space, const PoolOptions& options, bool draws)
+    : space_(space), options_(options), draws_(draws), units_(options.units_of(space.units().size())) {}
 
 void Pool::work(search::PlanSearch& search) try {
-  const auto [index, of] = options_.shard;
   while (!is_over()) {
     const std::size_t n = next_++;
     if (n >= units_) return;
-    search.search(space_.units()[static_cast<std::size_t>(index) + n * static_cast<std::size_t>(of)]);
+    search.search(space_.units()[options_.unit(n)]);
     ++done_;
     if (options_.stops_at_first && search.fitting() > 0) over_ = true;
   }
@@ -102,10 +103,10 @@ Searched Pool::run() {
   std::vector<search::PlanSearch> searches;
   for (unsigned i = 0; i < options_.threads; ++i) searches.emplace_back(space_);
   std::vector<std::thread> threads;
-  for (std::size_t i = options_.draws_progress ? 0 : 1; i < searches.size(); ++i) {
+  for (std::size_t i = draws_ ? 0 : 1; i < searches.size(); ++i) {
     threads.emplace_back([this, &searches, i] { work(searches[i]); });
   }
-  if (options_.draws_progress) {
+  if (draws_) {
     watch();
   } else {
     work(searches.front());
@@ -123,7 +124,9 @@ Searched Pool::run() {
 
 }  // namespace
 
-Searched search(const search::PlanSpace& space, const PoolOptions& options) { return Pool(space, options).run(); }
+Searched search(const search::PlanSpace& space, const PoolOptions& options, bool draws) {
+  return Pool(space, options, draws).run();
+}
 
 unsigned default_threads() { return std::max(1U, std::thread::hardware_concurrency()); }
 

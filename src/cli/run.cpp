@@ -1,36 +1,42 @@
 #include "cli/run.hpp"
 
+#include "api/verbs.hpp"
 #include "cli/help.hpp"
-#include "cli/synonyms.hpp"
-#include "cli/verb.hpp"
+#include "cli/machine.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace llmcalc::cli {
+
+using api::Arguments;
+using api::find_verb;
+using api::Verb;
+
 namespace {
 
 bool is_long_help(const std::string& word) { return word == "--help"; }
 bool is_short_help(const std::string& word) { return word == "-h"; }
 
-std::vector<Flag> all_flags(const Verb& verb) {
-  auto flags = verb.flags();
-  quantity::append(flags, common_flags(verb.formats));
-  return flags;
-}
-
 Outcome run_verb(const Verb& verb, std::span<const std::string> words, const Environment& environment) {
   const auto flags = all_flags(verb);
   if (std::ranges::any_of(words, is_long_help)) return {.answer = verb_help(verb, flags)};
   if (std::ranges::any_of(words, is_short_help)) return {.answer = short_help(verb, flags)};
-  const Arguments arguments(flags, in_our_words(flags, words));
-  wants_colour(arguments, environment);  // a wrong --color is one under verbs without colours too
-  Outcome outcome = verb.run(arguments, environment);
-  if (arguments.has("quiet")) return {.answer = {}, .code = outcome.code};
+  const Arguments arguments(flags, api::words_of_line(flags, words));
+  const Machine machine(environment);
+  api::wants_colour(arguments, machine);  // a wrong --color is one under verbs without colours too
+  const auto form = format_of(verb, arguments);
+  Reply reply = verb.ask(arguments, machine);
+  if (arguments.has("quiet")) return {.answer = {}, .code = reply.code};
+  Outcome outcome{.answer = reply.show(form), .code = reply.code};
+  if (form == "json") return outcome;  // which carries its warnings inside; people find them on stderr
+  outcome.notes = std::move(reply.notes);
+  outcome.warnings = std::move(reply.warnings);
   return outcome;
 }
 

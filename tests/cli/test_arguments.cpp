@@ -1,8 +1,7 @@
 // The command line in-process: options, verbs, help and exit codes.
+#include "api/verbs.hpp"
 #include "catch.hpp"
-#include "cli/arguments.hpp"
 #include "cli/run.hpp"
-#include "cli/verb.hpp"
 #include "llmcalc/quantity/error.hpp"
 
 #include <string>
@@ -10,15 +9,14 @@
 
 using namespace llmcalc;
 using Catch::Matchers::Contains;
-using cli::ExitCode;
 
 namespace {
 
-cli::Arguments parse(const std::vector<std::string>& words) {
-  auto flags = cli::fit_flags();
-  const auto common = cli::common_flags("text|json");
+api::Arguments parse(const std::vector<std::string>& words) {
+  auto flags = api::fit_flags();
+  const auto common = api::common_flags("text|json");
   flags.insert(flags.end(), common.begin(), common.end());
-  return {flags, words};
+  return {flags, api::words_of_line(flags, words)};
 }
 
 cli::Outcome run(const std::vector<std::string>& words) { return cli::run(words, cli::Environment{}); }
@@ -73,8 +71,8 @@ TEST_CASE("quiet leaves the exit code alone") {
   CHECK_FALSE(spoken.warnings.empty());
   CHECK(quiet.warnings.empty());
   CHECK(quiet.answer.empty());
-  CHECK(run({"fit", "--params", "70e9", "--gpu", "rtx-4090", "--quiet"}).code == cli::ExitCode::does_not_fit);
-  CHECK(run({"fit", "--params", "1e9", "--gpu", "h100", "--quiet"}).code == cli::ExitCode::fits);
+  CHECK(run({"fit", "--params", "70e9", "--gpu", "rtx-4090", "--quiet"}).code == ExitCode::does_not_fit);
+  CHECK(run({"fit", "--params", "1e9", "--gpu", "h100", "--quiet"}).code == ExitCode::fits);
 }
 
 TEST_CASE("colour follows the option, then NO_COLOR, then the terminal") {
@@ -91,7 +89,7 @@ TEST_CASE("colour follows the option, then NO_COLOR, then the terminal") {
 
 TEST_CASE("every verb explains itself") {
   const auto help = run({"--help"}).answer;
-  for (const auto& verb : cli::verbs()) {
+  for (const auto& verb : api::verbs()) {
     CHECK_THAT(help, Contains("  " + std::string(verb.name) + " "));
     CHECK_THAT(run({std::string(verb.name), "--help"}).answer, Contains("usage: llmcalc " + std::string(verb.name)));
   }
@@ -101,7 +99,7 @@ TEST_CASE("every verb explains itself") {
 
 TEST_CASE("the help of fit names every term of the vocabulary") {
   const auto help = run({"fit", "--help"}).answer;
-  for (const auto& flag : cli::fit_flags()) CHECK_THAT(help, Contains("--" + flag.name));
+  for (const auto& flag : api::fit_flags()) CHECK_THAT(help, Contains("--" + flag.name));
 }
 
 TEST_CASE("presets are listed and shown") {

@@ -12,7 +12,6 @@
 #include <vector>
 
 using namespace llmcalc;
-using cli::ExitCode;
 using nlohmann::json;
 
 namespace {

@@ -12,7 +12,6 @@
 
 using namespace llmcalc;
 using Catch::Matchers::Contains;
-using cli::ExitCode;
 using nlohmann::json;
 
 namespace {

@@ -43,7 +43,7 @@ Words shell_words(const std::string& line) {
   return words;
 }
 
-json answer(const Words& words) {
+json answer_to(const Words& words) {
   Words all = words;
   all.insert(all.end(), {"--format", "json"});
   return json::parse(cli::run(all, cli::Environment{}).answer);
@@ -60,14 +60,14 @@ void check(const Words& asked, Checked& checked) {
   for (const auto& word : asked) line += " " + word;
   CAPTURE(line);
   try {
-    const json plan = answer(asked);
+    const json plan = answer_to(asked);
     if (plan["best"].empty()) return;
     const auto command = plan["fit_command"].get<std::string>();
     CAPTURE(command);
     Words typed = shell_words(command);
     REQUIRE(typed.at(0) == "llmcalc");
     typed.erase(typed.begin());
-    const json fit = answer(typed);
+    const json fit = answer_to(typed);
     const json& best = plan["best"][0];
     CHECK(fit["needed_bytes"] == best["figures"]["needed_bytes"]);
     CHECK(fit["time"]["step_seconds"].get<double>() ==
@@ -131,7 +131,7 @@ TEST_CASE("a value that a choice of 1 stands for is said") {
                     "--tp", "8",       "--sp",       "1",           "--global-batch", "64"};
   check(asked, checked);
   CHECK(checked.found == 1);
-  const auto command = answer(asked)["fit_command"].get<std::string>();
+  const auto command = answer_to(asked)["fit_command"].get<std::string>();
   CHECK_THAT(command, Catch::Matchers::Contains("--sp 1"));
 }
 
@@ -145,5 +145,5 @@ TEST_CASE("a printed command names the presets and quotes what a shell would cut
                     "512",  "--global-batch", "4",    "--presets", folder.path() + "/a b"};
   check(asked, checked);
   CHECK(checked.found == 1);
-  CHECK_THAT(answer(asked)["fit_command"].get<std::string>(), Catch::Matchers::Contains("--model 'it'\\''s'"));
+  CHECK_THAT(answer_to(asked)["fit_command"].get<std::string>(), Catch::Matchers::Contains("--model 'it'\\''s'"));
 }

@@ -1,7 +1,7 @@
 // Help in two steps, and lists that a terminal shows whole.
+#include "api/verbs.hpp"
 #include "catch.hpp"
 #include "cli/run.hpp"
-#include "cli/verb.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "render/inner/page.hpp"
 
@@ -10,7 +10,6 @@
 
 using namespace llmcalc;
 using Catch::Matchers::Contains;
-using cli::ExitCode;
 
 namespace {
 
@@ -35,7 +34,7 @@ Words words_of(std::string_view text) {
 }  // namespace
 
 TEST_CASE("the short help of every verb is one screen, and names the long one") {
-  for (const auto& verb : cli::verbs()) {
+  for (const auto& verb : api::verbs()) {
     const auto text = said({std::string(verb.name), "-h"}).answer;
     INFO(text);
     CHECK(render::lines_of(text).size() <= 24);
@@ -45,7 +44,7 @@ TEST_CASE("the short help of every verb is one screen, and names the long one") 
 }
 
 TEST_CASE("the long help of every verb has every option") {
-  for (const auto& verb : cli::verbs()) {
+  for (const auto& verb : api::verbs()) {
     const auto text = said({std::string(verb.name), "--help"}).answer;
     for (const auto& flag : verb.flags()) CHECK_THAT(text, Contains("--" + flag.name));
     check_columns(text);
@@ -60,7 +59,7 @@ TEST_CASE("no words at all print the short help, and are no question") {
 }
 
 TEST_CASE("the examples of a verb are answered") {
-  for (const auto& verb : cli::verbs()) {
+  for (const auto& verb : api::verbs()) {
     for (const auto example : verb.examples) {
       auto words = words_of(example);
       if (words[1] == "validate" || words[1] == "from") continue;  // their files are anybody's
@@ -79,7 +78,7 @@ TEST_CASE("lists and plans are no wider than a terminal") {
 }
 
 TEST_CASE("every verb knows --color and --format") {
-  for (const auto& verb : cli::verbs()) {
+  for (const auto& verb : api::verbs()) {
     CHECK_THROWS_AS(said({std::string(verb.name), "--color", "blue"}), quantity::BadInput);
   }
   for (const Words& words :

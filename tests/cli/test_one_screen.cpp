@@ -1,6 +1,5 @@
 // The answer of `fit` is one screen whatever is asked, warnings beside it included.
 #include "catch.hpp"
-#include "cli/catalogue.hpp"
 #include "cli/run.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "read/presets.hpp"

@@ -10,7 +10,6 @@
 
 using namespace llmcalc;
 using Catch::Matchers::Contains;
-using cli::ExitCode;
 using test::Folder;
 
 namespace {

@@ -69,7 +69,7 @@ std::vector<json::json_pointer> numbers_of(const json& value) {
 }  // namespace
 
 TEST_CASE("a number of an accelerator that is zero is refused or leaves a finite answer") {
-  CHECK(fit_with(own_gpu).code == cli::ExitCode::fits);
+  CHECK(fit_with(own_gpu).code == ExitCode::fits);
   for (const auto& pointer : numbers_of(own_gpu)) {
     json gpu = own_gpu;
     gpu[pointer] = 0;
@@ -128,7 +128,7 @@ TEST_CASE("a folder that holds no presets is no folder of presets") {
   CHECK_THROWS_WITH(outcome({"gpu", "list", "--presets", folder.path()}), Contains("has none of the folders models"));
   CHECK_THROWS_WITH(outcome({"gpu", "list", "--presets", folder.path() + "/none"}), Contains("is no folder"));
   folder.write("models/own.json", "[]");
-  CHECK(outcome({"gpu", "list", "--presets", folder.path()}).code == cli::ExitCode::fits);
+  CHECK(outcome({"gpu", "list", "--presets", folder.path()}).code == ExitCode::fits);
 }
 
 TEST_CASE("what a preset says of itself never reaches a terminal as a command") {

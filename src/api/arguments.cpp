@@ -1,0 +1,218 @@
+#include "api/arguments.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/parse.hpp"
+#include "quantity/suggest.hpp"
+#include "quantity/text.hpp"
+#include "read/synonyms.hpp"
+#include "read/vocabulary.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace llmcalc::api {
+namespace {
+
+using quantity::BadInput;
+
+std::string dashed(std::string_view name) { return "--" + std::string(name); }
+
+const Flag* find_flag(const std::vector<Flag>& flags, std::string_view name) {
+  return quantity::find_or_null(flags, name, &Flag::name);
+}
+
+[[noreturn]] void throw_unknown(std::string_view option, const std::vector<Flag>& flags) {
+  const auto name = option.substr(std::min(option.find_first_not_of('-'), option.size()));
+  const auto saying = read::saying_of(name);
+  if (!saying.empty())
+    throw BadInput(std::string(option), "there is no such option",
+                   (saying.starts_with("--") ? "say " : "") + std::string(saying));
+  std::vector<std::string_view> names;
+  for (const Flag& flag : flags) names.push_back(flag.name);
+  const std::size_t most_near = name.size() > 1 ? 3 : 0;  // one letter is like anything
+  std::vector<std::string> near;
+  for (const auto known : quantity::nearest_names(name, names, most_near)) {
+    near.push_back(dashed(known));
+  }
+  throw BadInput(std::string(option), "there is no such option",
+                 quantity::one_of(std::vector<std::string_view>(near.begin(), near.end())));
+}
+
+/// The one of our options that a name of another program stands for under this verb.
+std::string_view synonym_of(std::string_view name, const std::vector<Flag>& flags) {
+  const auto ours = read::synonyms_of(name);
+  const auto is_ours = [&](std::string_view option) { return find_flag(flags, option) != nullptr; };
+  const auto found = std::ranges::find_if(ours, is_ours);
+  return found == ours.end() ? std::string_view() : *found;
+}
+
+bool is_option(std::string_view word) {
+  return word.size() > 1 && word[0] == '-' && !quantity::is_digit(word[1]) && word[1] != '.';
+}
+
+/// A command line, word by word.
+class Line {
+ public:
+  Line(const std::vector<Flag>& flags, std::span<const std::string> line) : flags_(flags), line_(line) {}
+
+  std::vector<Word> words() {
+    while (at_ < line_.size()) take(line_[at_++]);
+    return std::move(words_);
+  }
+
+ private:
+  void take(std::string_view word) {
+    if (word == "--") {
+      for (; at_ < line_.size(); ++at_) words_.push_back({{}, line_[at_]});
+    } else if (is_option(word)) {
+      take_option(word);
+    } else {
+      words_.push_back({{}, std::string(word)});
+    }
+  }
+
+  void take_option(std::string_view word) {
+    const auto equals = word.find('=');
+    const auto option = word.substr(0, equals);
+    auto name = option.starts_with("--") ? option.substr(2) : std::string_view();
+    const Flag* flag = find_flag(flags_, name);
+    const auto synonym = flag == nullptr && !name.empty() ? synonym_of(name, flags_) : std::string_view();
+    if (!synonym.empty()) flag = find_flag(flags_, synonym);
+    if (flag == nullptr) throw_unknown(option, flags_);
+    if (equals != std::string_view::npos) {
+      words_.push_back({flag->name, std::string(word.substr(equals + 1))});
+    } else if (flag->is_switch()) {
+      words_.push_back({flag->name, "true"});
+    } else {
+      words_.push_back({flag->name, value_of(synonym == "recompute")});
+    }
+  }
+
+  /// \param is_switch  trainers take the option without a value
+  std::string value_of(bool is_switch) {
+    const bool alone = at_ == line_.size() || is_option(line_[at_]);
+    if (alone) return is_switch ? "full" : "";
+    return line_[at_++];
+  }
+
+  const std::vector<Flag>& flags_;
+  std::span<const std::string> line_;
+  std::size_t at_ = 0;
+  std::vector<Word> words_;
+};
+
+std::string_view heading_of(read::TermGroup group) {
+  switch (group) {
+    case read::TermGroup::model: return "Model";
+    case read::TermGroup::run: return "Run";
+    case read::TermGroup::engine: return "Engine";
+    case read::TermGroup::load: return "Load";
+    case read::TermGroup::layout: return "Layout";
+    case read::TermGroup::hardware: return "Hardware";
+    case read::TermGroup::answer: return "Answer";
+  }
+  return {};
+}
+
+Flag flag_of(const read::Shorthand& word) {
+  return {read::option_name(word.name), std::string(word.values), word.help, heading_of(word.group)};
+}
+
+Flag flag_of(const read::Term& term) {
+  return {read::option_name(term.name), read::values_of(term), term.help, heading_of(term.group)};
+}
+
+std::vector<Flag> source_flags() {
+  return {{"from", "file, folder, command or org/name", "what you have already; may be repeated", "Model", true},
+          {"offline", "", "models of the Hub from its cache alone, without the network", "Model"},
+          {"show-question", "", "the question as a command, without its answer", "Output"}};
+}
+
+}  // namespace
+
+std::vector<Flag> common_flags(std::string_view formats) {
+  return {
+      {"format", std::string(formats), "form of the answer", "Output"},
+      {"quiet", "", "print nothing: the exit code is the answer", "Output"},
+      {"color", "auto|always|never", "colours; auto: on a terminal without NO_COLOR", "Output"},
+      {"presets", "folder", "presets that add to and override the built-in ones", "Output"},
+      {"help", "", "this text; -h: the usual options", "Output"},
+  };
+}
+
+Flag calibration_flag() {
+  return {"calibration", "file", "how far your own runs were off (validate --calibrate); none: leave them out",
+          "Output"};
+}
+
+std::vector<Flag> question_flags() {
+  std::vector<Flag> flags = source_flags();
+  for (const auto& word : read::shorthands()) flags.push_back(flag_of(word));
+  for (const auto& term : read::vocabulary()) flags.push_back(flag_of(term));
+  return flags;
+}
+
+std::vector<Flag> serving_question_flags() {
+  std::vector<Flag> flags = source_flags();
+  for (const auto& word : read::shorthands()) {
+    if (read::describes_model(word)) flags.push_back(flag_of(word));
+  }
+  for (const auto& term : read::serving_vocabulary()) flags.push_back(flag_of(term));
+  return flags;
+}
+
+std::vector<Word> words_of_line(const std::vector<Flag>& flags, std::span<const std::string> line) {
+  return Line(flags, line).words();
+}
+
+Arguments::Arguments(const std::vector<Flag>& flags, std::span<const Word> words) {
+  std::map<std::string_view, std::vector<std::string>> given;
+  for (const auto& [term, text] : words) {
+    if (term.empty()) {
+      names_.push_back(text);
+      continue;
+    }
+    const Flag* flag = find_flag(flags, read::option_name(term));
+    if (flag == nullptr) throw_unknown(dashed(term), flags);
+    given[flag->name].push_back(text);
+  }
+  for (const Flag& flag : flags) {
+    if (const auto found = given.find(flag.name); found != given.end()) take(flag, found->second);
+  }
+}
+
+void Arguments::take(const Flag& flag, const std::vector<std::string>& given) {
+  const auto place = dashed(flag.name);
+  if (given.size() > 1 && !flag.repeats) throw BadInput(place, "is given more than once");
+  if (quantity::contains(given, "")) throw BadInput(place, "needs a value: " + flag.values);
+  if (!flag.is_switch() || quantity::parse_bool(given.front(), place)) values_[flag.name] = given;
+}
+
+const std::string* Arguments::find(std::string_view flag) const {
+  const auto found = values_.find(flag);
+  return found == values_.end() ? nullptr : &found->second.front();
+}
+
+std::vector<std::string> Arguments::all(std::string_view flag) const {
+  const auto found = values_.find(flag);
+  return found == values_.end() ? std::vector<std::string>() : found->second;
+}
+
+const std::vector<std::string>& Arguments::names(std::size_t most) const {
+  if (names_.size() <= most) return names_;
+  const std::string joined = most == 0 ? std::string() : names_[most - 1] + "-" + names_[most];
+  throw BadInput("'" + names_[most] + "'", "is one word too many",
+                 joined.empty() ? "" : "a name is one word, as '" + joined + "'; all else is said by options");
+}
+
+std::string_view Arguments::choice(std::string_view flag, std::span<const std::string_view> words) const {
+  const std::string* value = find(flag);
+  if (value == nullptr) return words.front();
+  const auto found = std::ranges::find(words, *value);
+  if (found != words.end()) return *found;
+  const auto expected = quantity::joined(words, ", ");
+  throw BadInput(dashed(flag), "'" + *value + "' is not one of " + expected, quantity::did_you_mean(*value, words));
+}
+
+}  // namespace llmcalc::api

@@ -1,0 +1,67 @@
+// The words of a question under any verb, told apart into options and names, and the options as data: parsing, help and
+// suggestions follow from them.
+#pragma once
+
+#include "llmcalc/llmcalc.hpp"
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmcalc::api {
+
+struct Flag {
+  std::string name;    ///< without the dashes
+  std::string values;  ///< what it takes; empty for a switch
+  std::string_view help;
+  std::string_view group;  ///< heading in the help
+  bool repeats = false;    ///< may be given more than once
+
+  bool is_switch() const { return values.empty(); }
+};
+
+/// --format, --quiet, --color, --presets: the same under every verb, but for the forms of its answer.
+std::vector<Flag> common_flags(std::string_view formats);
+/// Every term of the vocabulary with its shorthands.
+std::vector<Flag> question_flags();
+/// The same of a server.
+std::vector<Flag> serving_question_flags();
+/// Of the verbs that estimate runs.
+Flag calibration_flag();
+
+/// A command line as options and names. Options are also known by the names that trainers give them: "--seq 4k" of
+/// "--max-seq-len 4k", and "--recompute full" of "--gradient-checkpointing", which trainers also take as a switch.
+/// \throws quantity::BadInput for an unknown option
+std::vector<Word> words_of_line(const std::vector<Flag>& flags, std::span<const std::string> line);
+
+class Arguments {
+ public:
+  /// \param words  options with their values, "true" of a switch, and names under no term
+  /// \throws quantity::BadInput for an unknown option, one without its value, and one that is given twice
+  Arguments(const std::vector<Flag>& flags, std::span<const Word> words);
+
+  /// The value of an option, or nullptr when it was not given.
+  const std::string* find(std::string_view flag) const;
+  bool has(std::string_view flag) const { return find(flag) != nullptr; }
+
+  /// Every value of an option that may be repeated, in order.
+  std::vector<std::string> all(std::string_view flag) const;
+
+  /// The words that belong to no option, in order.
+  /// \throws quantity::BadInput when there are more than `most`
+  const std::vector<std::string>& names(std::size_t most) const;
+
+  /// The value of an option with a closed list of words, the first being the default.
+  /// \throws quantity::BadInput with the list
+  std::string_view choice(std::string_view flag, std::span<const std::string_view> words) const;
+
+ private:
+  void take(const Flag& flag, const std::vector<std::string>& given);
+
+  std::map<std::string, std::vector<std::string>, std::less<>> values_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace llmcalc::api

@@ -1,0 +1,154 @@
+#include "api/inner/planner.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+#include "read/vocabulary.hpp"
+#include "spec/node.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace llmcalc::api {
+
+using quantity::BadInput;
+using read::Given;
+
+namespace {
+
+/// More than any published run had.
+constexpr std::int64_t most_accelerators = 131'072;
+
+/// Sequences grow in steps that kernels and context parallelism like.
+constexpr std::int64_t sequence_unit = 1024;
+constexpr std::int64_t longest_sequence = std::int64_t{1} << 24;
+
+/// Sizes grow in steps of a hundredth of a power of ten, 2.3 %, from 10 million to 100 trillion parameters.
+constexpr std::int64_t size_steps = 700;
+constexpr double smallest_exponent = 7.0;
+constexpr double steps_of_ten = 100.0;
+
+std::int64_t size_of(std::int64_t step) {
+  const double exact = std::pow(10.0, smallest_exponent + static_cast<double>(step) / steps_of_ten);
+  const double digits = std::pow(10.0, std::floor(std::log10(exact)) - 2.0);
+  return static_cast<std::int64_t>(std::llround(exact / digits) * std::llround(digits));
+}
+
+/// The largest of `most` steps that is good, 0 if none is; good ones come before bad ones.
+std::int64_t last_good(std::int64_t most, const std::function<bool(std::int64_t)>& is_good) {
+  std::int64_t good = 0;
+  std::int64_t bad = 1;
+  while (bad <= most && is_good(bad)) good = std::exchange(bad, 2 * bad);
+  bad = std::min(bad, most + 1);
+  while (bad - good > 1) {
+    const std::int64_t middle = good + (bad - good) / 2;
+    (is_good(middle) ? good : bad) = middle;
+  }
+  return good;
+}
+
+}  // namespace
+
+std::vector<Given> with(std::vector<Given> words, const std::string& term, const std::string& text) {
+  std::erase_if(words, [&](const Given& word) { return word.term == term; });
+  words.push_back({term, text, {read::Source::flag, "--" + read::option_name(term)}});
+  return words;
+}
+
+read::PlanWords Planner::resolve(const std::vector<Given>& words) const {
+  return read::resolve_plan(words, config_, sources_.catalogue);
+}
+
+search::PlanSpace Planner::space(const read::PlanWords& plan) const {
+  search::PlanQuestion question;
+  for (const auto& base : plan.bases) question.bases.push_back(base.resolved.question);
+  question.choices = plan.choices;
+  question.objective = options_.objective;
+  question.limits = options_.limits;
+  question.strict = options_.strict;
+  question.best = options_.best;
+  return search::PlanSpace(std::move(question));
+}
+
+bool Planner::fits(const read::PlanWords& plan) const {
+  PoolOptions pool = options_.pool;
+  pool.stops_at_first = true;
+  pool.is_quiet = true;
+  return sources_.around.search(space(plan), pool).findings.fitting > 0;
+}
+
+bool Planner::fits(const std::vector<Given>& words) const { return fits(bases(words)); }
+
+bool Planner::fits_with(const std::vector<Given>& words, std::int64_t gpus) const {
+  return fits(resolve(with(words, "gpus", std::to_string(gpus))));
+}
+
+/// Powers of two up to the first that is enough, then what lies between it and the one before, node by node.
+std::optional<std::int64_t> Planner::fewest(const std::vector<Given>& words) const {
+  std::int64_t enough = 1;
+  while (enough <= most_accelerators && !fits_with(words, enough)) enough *= 2;
+  if (enough > most_accelerators) return std::nullopt;
+  const auto base = resolve(words).bases.front().resolved.question;
+  const std::int64_t node = spec::accelerators_per_node(base.gpu);
+  const std::int64_t unit = std::min(node, std::max<std::int64_t>(1, enough / 4));
+  for (std::int64_t count = enough / 2 + unit; count < enough; count += unit) {
+    if (fits_with(words, count)) return count;
+  }
+  return enough;
+}
+
+/// Of all accelerators there are, those that the objective and the limits can be told of.
+void Planner::leave_out_unknown(read::PlanWords& plan) const {
+  const bool needs_price = options_.objective == search::Objective::cost || options_.limits.cost;
+  const bool needs_power = options_.objective == search::Objective::energy;
+  const std::size_t all = plan.bases.size();
+  std::erase_if(plan.bases, [&](const read::PlanBase& base) {
+    const auto& question = base.resolved.question;
+    const bool priced = question.pricing.price_per_hour || question.gpu->price_per_hour;
+    return (needs_price && !priced) || (needs_power && !question.gpu->tdp_watts);
+  });
+  if (plan.bases.empty()) throw BadInput("--gpu", "of no accelerator is the price or power known that this needs");
+  const std::size_t left_out = all - plan.bases.size();
+  if (left_out == 0) return;
+  plan.bases.front().resolved.assumptions.push_back(std::to_string(left_out) + " of " + std::to_string(all) +
+                                                    " accelerators are left out: their price or power is not known");
+}
+
+read::PlanWords Planner::bases(const std::vector<Given>& words) const {
+  read::PlanWords plan = resolve(words);
+  const auto any = std::ranges::find_if(words, [](const Given& w) { return w.term == "gpu" && w.text == "any"; });
+  if (any != words.end()) leave_out_unknown(plan);
+  if (plan.counts_accelerators) return plan;
+  if (options_.sharded) {
+    throw BadInput("--shard", "cuts one search, and finding how many accelerators are enough takes many",
+                   "--gpus says how many there are");
+  }
+  std::vector<read::PlanBase> enough;
+  for (auto& base : plan.bases) {
+    std::vector<Given> own = words;
+    for (const Given& word : base.varied) own = with(std::move(own), word.term, word.text);
+    const auto count = fewest(own);
+    if (!count) continue;
+    auto counted = resolve(with(std::move(own), "gpus", std::to_string(*count)));
+    base.resolved = std::move(counted.bases.front().resolved);
+    enough.push_back(std::move(base));
+  }
+  if (enough.empty()) {
+    throw BadInput("plan", "no number of accelerators up to 131,072 is enough", "loosen a limit or say --gpus");
+  }
+  plan.bases = std::move(enough);
+  return plan;
+}
+
+std::vector<Given> Planner::grown(const std::vector<Given>& words) const {
+  const bool by_length = options_.largest == Largest::seq;
+  const std::string term = by_length ? "seq" : "params";
+  const auto value = [&](std::int64_t step) {
+    return std::to_string(by_length ? step * sequence_unit : size_of(step));
+  };
+  const std::int64_t most = by_length ? longest_sequence / sequence_unit : size_steps;
+  const std::int64_t step = last_good(most, [&](std::int64_t n) { return fits(with(words, term, value(n))); });
+  if (step == 0) throw BadInput("--largest", "not even --" + term + " " + value(1) + " is within the limits");
+  return with(words, term, value(step));
+}
+
+}  // namespace llmcalc::api

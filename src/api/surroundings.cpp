@@ -1,0 +1,73 @@
+#include "api/surroundings.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+#include "read/calibration.hpp"
+
+#include <array>
+
+namespace llmcalc::api {
+
+using quantity::BadInput;
+
+std::size_t PoolOptions::units_of(std::size_t all) const {
+  const auto count = static_cast<std::int64_t>(all);
+  return static_cast<std::size_t>(shard.index < count ? (count - shard.index + shard.of - 1) / shard.of : 0);
+}
+
+read::Catalogue Surroundings::catalogue(const Arguments& arguments) const {
+  if (arguments.has("presets")) throw BadInput("--presets", "names a folder, and a question of the library has none");
+  return {};
+}
+
+read::Catalogue Surroundings::calibrated(const Arguments& arguments) const {
+  read::Catalogue known = catalogue(arguments);
+  const std::string* file = arguments.find("calibration");
+  if (file != nullptr && *file != "none") known.calibrate(read::read_calibration(text(*file, "--calibration"), *file));
+  return known;
+}
+
+std::string Surroundings::text(const std::string& path, std::string_view place) const {
+  auto text = outside_.read ? outside_.read(path) : std::nullopt;
+  if (!text) throw BadInput(std::string(place), "cannot read '" + path + "': nobody hands it over");
+  return *std::move(text);
+}
+
+read::ConfigText Surroundings::config(const std::string& path) const { return {path, text(path, "--config")}; }
+
+bool Surroundings::is_thing(const std::string& word) const {
+  return dialects::is_launch_command(word) || (outside_.read && outside_.read(word));
+}
+
+dialects::Reading Surroundings::thing(const std::string& name) const {
+  const dialects::FindFile beside = [this](const std::string& path) -> std::optional<dialects::NamedFile> {
+    auto text = outside_.read ? outside_.read(path) : std::nullopt;
+    return text ? std::optional(dialects::NamedFile{path, *std::move(text)}) : std::nullopt;
+  };
+  if (dialects::is_launch_command(name)) return dialects::read_launch_command(name, "command", beside);
+  return dialects::read_launch_file(text(name, "--from"), name, beside);
+}
+
+void Surroundings::find_model(dialects::Reading&, const std::vector<read::Given>&, const read::Catalogue&,
+                              Lookup) const {}
+
+Searched Surroundings::search(const search::PlanSpace& space, const PoolOptions& options) const {
+  search::PlanSearch search(space);
+  const std::size_t units = options.units_of(space.units().size());
+  const auto share_of = [&](std::size_t n) {
+    return units == 0 ? 1.0 : static_cast<double>(n) / static_cast<double>(units);
+  };
+  for (std::size_t n = 0; n < units; ++n) {
+    if (outside_.progress && !outside_.progress(share_of(n))) return {search.findings(), share_of(n)};
+    search.search(space.units()[options.unit(n)]);
+    if (options.stops_at_first && search.fitting() > 0) break;
+  }
+  return {search.findings(), 1.0};
+}
+
+bool wants_colour(const Arguments& arguments, const Surroundings& around) {
+  constexpr std::array<std::string_view, 3> choices{"auto", "always", "never"};
+  const auto choice = arguments.choice("color", choices);
+  return choice == "always" || (choice == "auto" && around.colours);
+}
+
+}  // namespace llmcalc::api

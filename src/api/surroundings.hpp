@@ -1,0 +1,94 @@
+// What a question may need of the world: files that it names, models of the Hub, cores, somebody who waits. Without
+// them it has what ships and the texts that its caller hands over; the command line has the rest.
+#pragma once
+
+#include "api/arguments.hpp"
+#include "dialects/reading.hpp"
+#include "read/presets.hpp"
+#include "search/plan.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmcalc::api {
+
+/// Which units of a space to search: those whose number leaves `index` when divided by `of`.
+struct Shard {
+  std::int64_t index = 0;
+  std::int64_t of = 1;
+
+  friend bool operator==(const Shard&, const Shard&) = default;
+};
+
+struct PoolOptions {
+  unsigned threads = 1;
+  Shard shard;
+  bool is_quiet = false;        ///< nobody wants to see how far it is
+  bool stops_at_first = false;  ///< whether anything fits is all that is asked
+
+  /// How many of so many units are searched, and the n-th of them.
+  std::size_t units_of(std::size_t all) const;
+  std::size_t unit(std::size_t n) const {
+    return static_cast<std::size_t>(shard.index) + n * static_cast<std::size_t>(shard.of);
+  }
+};
+
+struct Searched {
+  search::Findings findings;
+  double share = 1.0;  ///< of the units; below 1 when somebody interrupted
+};
+
+/// How far a model's name is followed.
+struct Lookup {
+  bool offline = false;
+  bool answers = true;  ///< false where the question is only shown: a name in a file stays one of the Hub
+};
+
+/// What a reading is called that knows no more than a name of the Hub.
+inline constexpr std::string_view hub_kind = "model of the Hub";
+
+class Surroundings {
+ public:
+  /// \pre the argument outlives it
+  explicit Surroundings(const Outside& outside) : outside_(outside) {}
+  virtual ~Surroundings() = default;
+  Surroundings(const Surroundings&) = delete;
+  Surroundings& operator=(const Surroundings&) = delete;
+
+  /// The presets in force: those that ship, and those of --presets or of the user.
+  virtual read::Catalogue catalogue(const Arguments& arguments) const;
+  /// The same with what --calibration says of the user's own runs; "none" says nothing of them.
+  virtual read::Catalogue calibrated(const Arguments& arguments) const;
+
+  /// The whole of a text file.
+  /// \throws quantity::BadInput at `place` when it cannot be read
+  virtual std::string text(const std::string& path, std::string_view place) const;
+  /// The config.json that a word names; a folder stands for the one in it.
+  virtual read::ConfigText config(const std::string& path) const;
+
+  /// Whether a word can only be something to read, and no preset's name.
+  virtual bool is_thing(const std::string& word) const;
+  /// \throws quantity::BadInput when it is nothing that is known
+  virtual dialects::Reading thing(const std::string& name) const;
+  /// Puts the preset's name, or the configuration that was found, in the place of a name that is no preset's. Nothing
+  /// is looked up where an option names the model.
+  virtual void find_model(dialects::Reading& reading, const std::vector<read::Given>& options,
+                          const read::Catalogue& catalogue, Lookup lookup) const;
+
+  /// The findings do not depend on the number of threads.
+  virtual Searched search(const search::PlanSpace& space, const PoolOptions& options) const;
+  virtual unsigned threads() const { return 1; }
+
+  bool colours = false;   ///< unless --color says otherwise
+  bool terminal = false;  ///< of its size and able to draw
+
+ private:
+  const Outside& outside_;
+};
+
+/// --color, and the surroundings where it leaves the choice to them.
+bool wants_colour(const Arguments& arguments, const Surroundings& around);
+
+}  // namespace llmcalc::api

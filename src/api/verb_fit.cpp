@@ -1,0 +1,70 @@
+// llmcalc fit: does this run fit, how long does it take, what does it cost?
+#include "api/asked.hpp"
+#include "api/fit.hpp"
+#include "api/inner/many_runs.hpp"
+#include "api/verbs.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/render/report.hpp"
+
+#include <array>
+#include <utility>
+
+namespace llmcalc::api {
+namespace {
+
+constexpr std::array<std::string_view, 6> units{"GiB", "GB", "MiB", "MB", "TiB", "TB"};
+
+render::TextStyle fit_style(const Arguments& arguments, const Surroundings& around) {
+  render::TextStyle style;
+  style.colour = wants_colour(arguments, around);
+  style.bars = around.terminal;
+  style.timeline = arguments.has("timeline");
+  style.full = arguments.has("full");
+  style.explain = arguments.has("explain");
+  if (arguments.has("unit")) style.unit = arguments.choice("unit", units);
+  return style;
+}
+
+ExitCode exit_code(trust::VerdictKind verdict, bool strict) {
+  if (verdict == trust::VerdictKind::does_not_fit) return ExitCode::does_not_fit;
+  return strict && verdict == trust::VerdictKind::tight ? ExitCode::does_not_fit : ExitCode::fits;
+}
+
+}  // namespace
+
+std::vector<Flag> fit_flags() {
+  std::vector<Flag> flags = question_flags();
+  flags.push_back({"full", "", "every table instead of one screen", "Output"});
+  flags.push_back({"explain", "", "formula, numbers and source of every line", "Output"});
+  flags.push_back(calibration_flag());
+  flags.push_back({"timeline", "", "draw the memory of a step, block by block", "Output"});
+  flags.push_back({"unit", "GiB|GB|MiB|MB|TiB|TB", "of all memory figures; JSON has bytes", "Output"});
+  flags.push_back({"rows", "file", "questions in CSV, a row each, its header the options, or a YAML list", "Output"});
+  flags.push_back({"strict", "", "a fit inside the error bar is a failure (exit 1)", "Output"});
+  return flags;
+}
+
+Reply ask_fit(const Arguments& arguments, const Surroundings& around) {
+  const auto catalogue = around.calibrated(arguments);
+  const AskedQuestion asked = asked_run(arguments, around, catalogue);
+  if (!arguments.has("show-question") && asks_many(arguments, asked.words))
+    return fit_many(arguments, asked, {around, catalogue});
+  const auto style = fit_style(arguments, around);
+  if (arguments.has("show-question")) return show_question(asked, "fit");
+  auto answer = fit(asked.words, asked.config, catalogue);
+  const auto& assumed = asked.reading.assumptions;
+  answer.assumptions.insert(answer.assumptions.begin(), assumed.begin(), assumed.end());
+  const auto verdict = answer.estimate.verdict.kind;
+  const bool needs_verdict = arguments.has("strict") || arguments.has("quiet");
+  if (verdict == trust::VerdictKind::no_accelerator && needs_verdict) refuse_no_verdict();
+  Reply reply;
+  reply.code = exit_code(verdict, arguments.has("strict"));
+  reply.notes = asked.notes();
+  reply.warnings = answer.estimate.warnings;
+  reply.show = [answer = std::move(answer), style](std::string_view form) {
+    return form == "json" ? render::to_json(answer) : to_text(answer, style);
+  };
+  return reply;
+}
+
+}  // namespace llmcalc::api

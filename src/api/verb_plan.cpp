@@ -1,0 +1,174 @@
+// llmcalc plan: the best layout of a run, and the questions that a search over layouts answers.
+#include "api/asked.hpp"
+#include "api/inner/plan_options.hpp"
+#include "api/inner/plan_report.hpp"
+#include "api/inner/plan_shards.hpp"
+#include "api/inner/planner.hpp"
+#include "api/verbs.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "quantity/format.hpp"
+#include "read/vocabulary.hpp"
+
+#include <array>
+#include <functional>
+#include <sstream>
+#include <utility>
+
+namespace llmcalc::api {
+namespace {
+
+using quantity::BadInput;
+using read::Given;
+
+template <class Report>
+std::function<std::string(std::string_view)> shown(Report report, const render::TextStyle& style) {
+  return [report = std::move(report), style](std::string_view form) {
+    if (form == "json") return render::to_json(report);
+    return form == "csv" ? render::to_csv(report) : render::to_text(report, style);
+  };
+}
+
+Reply reply_of(render::PlanReport report, const PlanOptions& options) {
+  Reply reply;
+  reply.code = report.best.empty() ? ExitCode::does_not_fit : ExitCode::fits;
+  if (options.format == PlanFormat::csv) reply.notes = report.assumptions;  // a table has no place for them
+  reply.warnings = report.warnings;
+  reply.show = shown(std::move(report), options.style);
+  return reply;
+}
+
+void warn_of_interrupt(double share, std::vector<std::string>& warnings) {
+  if (share < 1.0) warnings.push_back("interrupted: only " + quantity::format_percent(share) + " was searched");
+}
+
+/// No pipeline is legal, so there is nothing to search.
+void refuse_barrier(const search::PlanSpace& space) {
+  const spec::LayoutRule* rule = space.barrier();
+  if (rule == nullptr) return;
+  throw BadInput("--" + read::option_name(rule->term),
+                 "leaves no layout: it contradicts " + std::string(rule->other) + ": " + std::string(rule->why),
+                 std::string(rule->hint));
+}
+
+Reply search_once(const Planner& planner, const PlanOptions& options, const Sources& sources) {
+  const auto words = options.largest == Largest::nothing ? options.words : planner.grown(options.words);
+  const read::PlanWords plan = planner.bases(words);
+  const search::PlanSpace space = planner.space(plan);
+  refuse_barrier(space);
+  const Searched searched = sources.around.search(space, options.pool);
+  if (options.sharded) {
+    if (searched.share < 1.0) throw BadInput("--shard", "was interrupted, and half a part cannot be merged");
+    return {.show = [part = to_part(options, searched.findings)](std::string_view) { return part; }};
+  }
+  render::PlanReport report = plan_report({words, planner.source()}, plan, space, searched.findings);
+  if (options.largest != Largest::nothing) {
+    report.largest_term = words.back().term;  // where grown() puts it
+    report.largest_value = words.back().text;
+  }
+  warn_of_interrupt(searched.share, report.warnings);
+  return reply_of(std::move(report), options);
+}
+
+Reply merge_parts(const PlanOptions& asked, const Sources& sources) {
+  Parts parts = read_parts(asked, sources.around);
+  const auto config = config_of(parts.options.words, sources.around);
+  const Planner planner(parts.options, sources, config);
+  const read::PlanWords plan = planner.bases(parts.options.words);
+  const search::PlanSpace space = planner.space(plan);
+  const AskedWords words{parts.options.words, planner.source()};
+  return reply_of(plan_report(words, plan, space, merged(space, parts.findings)), asked);
+}
+
+/// What a term takes in a table when nobody says.
+struct UsualValues {
+  std::string_view term;
+  std::string_view values;
+};
+
+constexpr UsualValues usual_values[] = {{"seq", "2k,4k,8k,16k,32k"},
+                                        {"micro_batch", "1,2,4,8"},
+                                        {"global_batch", "256,512,1024,2048"},
+                                        {"gpus", "8,16,32,64,128,256"},
+                                        {"gpu", "a100-80,h100-sxm,h200,b200"},
+                                        {"method", "full,lora,qlora"},
+                                        {"recompute", "none,selective,full"},
+                                        {"tp", "1,2,4,8"},
+                                        {"pp", "1,2,4,8"},
+                                        {"dtype", "bf16,mixed-bf16"}};
+
+std::vector<std::string> values_of(const std::vector<Given>& words, const std::string& term) {
+  std::string list;
+  for (const auto& usual : usual_values) {
+    if (usual.term == term) list = usual.values;
+  }
+  for (const Given& word : words) {
+    if (word.term == term) list = word.text;
+  }
+  if (list.empty())
+    throw BadInput("--table", "needs values of " + term, "--" + read::option_name(term) + " with commas");
+  std::vector<std::string> values;
+  std::istringstream text(list);
+  for (std::string value; std::getline(text, value, ',');) values.push_back(value);
+  return values;
+}
+
+Reply fill_table(const Planner& planner, const PlanOptions& options, const Sources& sources) {
+  render::PlanTable table;
+  table.row_term = options.table[0];
+  table.column_term = options.table[1];
+  table.rows = values_of(options.words, table.row_term);
+  table.columns = values_of(options.words, table.column_term);
+  table.objective = word_of(options.objective);
+  table.version = version();
+  bool any = false;
+  for (const auto& row : table.rows) {
+    for (const auto& column : table.columns) {
+      const auto words = with(with(options.words, table.row_term, row), table.column_term, column);
+      const search::PlanSpace space = planner.space(planner.bases(words));
+      const Searched searched = sources.around.search(space, options.pool);
+      if (searched.share < 1.0) throw BadInput("--table", "was interrupted");
+      const auto& best = searched.findings.best;
+      table.cells.push_back(best.empty() ? std::nullopt : std::optional(best.front()));
+      any = any || !best.empty();
+    }
+  }
+  return {.show = shown(std::move(table), options.style), .code = any ? ExitCode::fits : ExitCode::does_not_fit};
+}
+
+}  // namespace
+
+std::vector<Flag> plan_flags() {
+  std::vector<Flag> flags{
+      calibration_flag(),
+      {"objective", "step-time|cost|energy|memory|gpus|micro-batch", "what the best layout is best at", "Plan"},
+      {"max-memory", "size, as 70GiB", "no layout that takes more of an accelerator", "Plan"},
+      {"max-days", "number", "no run that takes longer", "Plan"},
+      {"max-cost", "dollars", "no run that costs more", "Plan"},
+      {"top", "number", "how many of the best to show; default 10", "Plan"},
+      {"largest", "seq|params|micro-batch", "the most that fits, and its best layout", "Plan"},
+      {"table", "TERM,TERM", "the best layout for each pair of values, as --table seq,micro-batch", "Plan"},
+      {"strict", "", "a fit inside the error bar is none", "Plan"},
+      {"threads", "number", "default: one a core; the answer is the same", "Plan"},
+      {"shard", "i/n", "one of n parts of the search, for --merge", "Plan"},
+      {"serve", "", "the best engine, quantization and layout of a server, as serve --find layout", "Plan"},
+      {"merge", "", "FILES...: the answer of all parts", "Plan"},
+  };
+  for (auto& flag : question_flags()) flags.push_back(std::move(flag));
+  return flags;
+}
+
+Reply ask_plan(const Arguments& arguments, const Surroundings& around) {
+  PlanOptions options = plan_options(arguments, around);
+  const auto catalogue = around.calibrated(arguments);
+  const Sources sources{around, catalogue};
+  if (!options.merged.empty()) return merge_parts(options, sources);
+  const AskedQuestion asked = asked_run(arguments, around, catalogue);
+  if (arguments.has("show-question")) return show_question(asked, "plan");
+  options.words = searched_words(asked);
+  const Planner planner(options, sources, asked.config);
+  Reply reply = options.table.empty() ? search_once(planner, options, sources) : fill_table(planner, options, sources);
+  for (const auto& note : asked.notes()) reply.notes.push_back(note);
+  return reply;
+}
+
+}  // namespace llmcalc::api

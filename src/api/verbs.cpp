@@ -1,0 +1,152 @@
+#include "api/verbs.hpp"
+
+#include "llmcalc/quantity/error.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/suggest.hpp"
+#include "quantity/text.hpp"
+
+#include <algorithm>
+
+namespace llmcalc::api {
+namespace {
+
+std::vector<Flag> no_flags() { return {}; }
+
+constexpr std::string_view fit_usual[] = {"model",  "params", "gpu",         "framework", "method",
+                                          "dtype",  "seq",    "micro-batch", "recompute", "zero",
+                                          "tokens", "from",   "full",        "explain",   "format"};
+constexpr std::string_view fit_examples[] = {
+    "llmcalc fit --params 1e9 --dtype bf16 --gpu a100-80",
+    "llmcalc fit --model llama-3.1-8b --method qlora --framework hf --gpu rtx-4090",
+};
+constexpr std::string_view serve_usual[] = {"model",   "params",      "engine", "quant",  "kv-dtype", "gpu",   "tp",
+                                            "context", "concurrency", "prompt", "output", "find",     "format"};
+constexpr std::string_view serve_examples[] = {
+    "llmcalc serve llama-3-8b --engine vllm --quant awq --gpu rtx-4090 --context 8k",
+    "llmcalc serve llama-3-70b --engine llama.cpp --quant q4_k_m --gpu rtx-3090:2",
+};
+constexpr std::string_view plan_usual[] = {"model",  "params",       "gpu",       "framework", "method",
+                                           "seq",    "global-batch", "objective", "largest",   "max-memory",
+                                           "tokens", "top",          "format"};
+constexpr std::string_view plan_examples[] = {
+    "llmcalc plan --model llama-3-8b --gpu h100-sxm:8 --seq 8k --global-batch 64",
+    "llmcalc plan --params 70e9 --method qlora --gpu any --gpus 1 --global-batch 8",
+};
+constexpr std::string_view from_usual[] = {"gpu", "model", "format"};
+constexpr std::string_view from_examples[] = {
+    "llmcalc from axolotl.yaml",
+    "llmcalc from 'torchrun --nproc_per_node 8 train.py --deepspeed ds_config.json'",
+};
+constexpr std::string_view scale_usual[] = {"params", "tokens", "compute", "loss",    "gpu",   "days",
+                                            "cost",   "mfu",    "law",     "explain", "format"};
+constexpr std::string_view scale_examples[] = {
+    "llmcalc scale --params 7e9",
+    "llmcalc scale --cost 10000 --gpu h100-sxm:8",
+};
+constexpr std::string_view model_examples[] = {"llmcalc model show deepseek-v3"};
+constexpr std::string_view gpu_examples[] = {"llmcalc gpu show h100-sxm"};
+constexpr std::string_view validate_examples[] = {"llmcalc validate runs.csv --by framework"};
+constexpr std::string_view dtype_examples[] = {"llmcalc dtype bf16 --value 3.14159265"};
+
+constexpr Verb rows[] = {
+    {"fit", "[options]", "does this run fit, how long does it take, what does it cost?", fit_flags, ask_fit,
+     "text|json|csv|markdown|junit", fit_usual, fit_examples},
+    {"serve", "[options]", "does a server start, with which context and load?", serve_flags, ask_serve, "text|json",
+     serve_usual, serve_examples},
+    {"plan", "[options; most take lists, as --tp 1,2,4 or --gpu any]",
+     "the best layout, batch, context, model or accelerators for a run", plan_flags, ask_plan, "text|json|csv",
+     plan_usual, plan_examples},
+    {"from", "THING... [options]", "a file, folder or command, as a command to type", question_flags, ask_from,
+     "text|json", from_usual, from_examples},
+    {"scale", "[options]", "parameters, tokens, compute, cost and loss of a run, from each other", scale_flags,
+     ask_scale, "text|json", scale_usual, scale_examples},
+    {"model",
+     "list [PART] | [show] NAME",
+     "models known by name",
+     no_flags,
+     ask_model,
+     "text|json",
+     {},
+     model_examples},
+    {"gpu",
+     "list [PART] | [show] NAME",
+     "accelerators known by name",
+     no_flags,
+     ask_gpu,
+     "text|json",
+     {},
+     gpu_examples},
+    {"validate",
+     "FILE.csv... [options]",
+     "predicted against measured, row by row",
+     validate_flags,
+     ask_validate,
+     "text|json|markdown",
+     {},
+     validate_examples},
+    {"dtype",
+     "[NAME] [options]",
+     "number formats: bits, bytes and rounding",
+     dtype_flags,
+     ask_dtype,
+     "text|json",
+     {},
+     dtype_examples},
+};
+
+}  // namespace
+
+std::span<const Verb> verbs() { return rows; }
+
+std::vector<Flag> all_flags(const Verb& verb) {
+  auto flags = verb.flags();
+  quantity::append(flags, common_flags(verb.formats));
+  return flags;
+}
+
+std::string_view format_of(const Verb& verb, const Arguments& arguments) {
+  return arguments.choice("format", quantity::pieces_of(verb.formats, "|"));
+}
+
+void refuse_no_verdict() {
+  throw quantity::BadInput("--gpu", "is missing, and without an accelerator there is no verdict",
+                           "name one, as --gpu a100-80, or leave out --strict and --quiet");
+}
+
+/// What people call what a verb does.
+struct Called {
+  std::string_view theirs;
+  std::string_view hint;
+};
+constexpr Called calls[] = {
+    {"textbook", "say llmcalc fit --params 1e9 --dtype fp32 --activations rule-of-thumb --unit GB"},
+    {"train", "say llmcalc fit"},
+    {"finetune", "say llmcalc fit"},
+    {"fine-tune", "say llmcalc fit"},
+    {"estimate", "say llmcalc fit, or llmcalc serve"},
+    {"memory", "say llmcalc fit, or llmcalc serve"},
+    {"vram", "say llmcalc fit, or llmcalc serve"},
+    {"check", "say llmcalc fit, or llmcalc serve"},
+    {"run", "say llmcalc serve, or llmcalc fit"},
+    {"inference", "say llmcalc serve"},
+    {"infer", "say llmcalc serve"},
+    {"deploy", "say llmcalc serve"},
+    {"chat", "say llmcalc serve"},
+    {"search", "say llmcalc plan"},
+    {"optimize", "say llmcalc plan"},
+    {"cost", "say llmcalc scale, or llmcalc fit"},
+    {"flops", "say llmcalc scale, or llmcalc fit"},
+};
+
+std::string hint_for_verb(std::string_view name) {
+  if (const auto* found = quantity::find_or_null(calls, name, &Called::theirs)) return std::string(found->hint);
+  auto hint = quantity::did_you_mean(name, quantity::mapped(rows, &Verb::name));
+  return hint.empty() ? "see llmcalc --help" : hint;
+}
+
+const Verb& find_verb(std::string_view name) {
+  if (const auto* found = quantity::find_or_null(rows, name, &Verb::name)) return *found;
+  throw quantity::BadInput({}, "there is no verb '" + std::string(name) + "'", hint_for_verb(name));
+}
+
+}  // namespace llmcalc::api

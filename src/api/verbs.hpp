@@ -1,0 +1,58 @@
+// The verbs, written once: dispatch, help and the front door follow from the table.
+#pragma once
+
+#include "api/arguments.hpp"
+#include "api/surroundings.hpp"
+#include "llmcalc/llmcalc.hpp"
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace llmcalc::api {
+
+struct Verb {
+  std::string_view name;
+  std::string_view usage;  ///< what follows the name
+  std::string_view summary;
+  std::vector<Flag> (*flags)();
+  /// Reads the arguments, throws on bad ones, then asks the surroundings and answers.
+  Reply (*ask)(const Arguments& arguments, const Surroundings& around);
+  std::string_view formats = "text|json";        ///< of its answer
+  std::span<const std::string_view> usual = {};  ///< options that most questions need; empty: all of them
+  std::span<const std::string_view> examples = {};
+};
+
+std::span<const Verb> verbs();
+
+/// \throws quantity::BadInput with the nearest verb
+const Verb& find_verb(std::string_view name);
+
+/// Its options, and those of every verb.
+std::vector<Flag> all_flags(const Verb& verb);
+
+/// The form of the answer that --format asks for: the first of the verb's where nobody says.
+std::string_view format_of(const Verb& verb, const Arguments& arguments);
+
+/// A script that asks for nothing but the verdict gets none without an accelerator.
+/// \throws quantity::BadInput that says so
+[[noreturn]] void refuse_no_verdict();
+
+Reply ask_fit(const Arguments& arguments, const Surroundings& around);
+Reply ask_serve(const Arguments& arguments, const Surroundings& around);
+Reply ask_plan(const Arguments& arguments, const Surroundings& around);
+Reply ask_from(const Arguments& arguments, const Surroundings& around);
+Reply ask_scale(const Arguments& arguments, const Surroundings& around);
+Reply ask_model(const Arguments& arguments, const Surroundings& around);
+Reply ask_gpu(const Arguments& arguments, const Surroundings& around);
+Reply ask_validate(const Arguments& arguments, const Surroundings& around);
+Reply ask_dtype(const Arguments& arguments, const Surroundings& around);
+
+std::vector<Flag> fit_flags();
+std::vector<Flag> serve_flags();
+std::vector<Flag> plan_flags();
+std::vector<Flag> scale_flags();
+std::vector<Flag> validate_flags();
+std::vector<Flag> dtype_flags();
+
+}  // namespace llmcalc::api

@@ -1,0 +1,75 @@
+#include "cli/machine.hpp"
+
+#include "cli/files.hpp"
+#include "cli/model_id.hpp"
+#include "cli/plan_pool.hpp"
+#include "cli/things.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "read/calibration.hpp"
+
+namespace llmcalc::cli {
+namespace {
+
+const Outside nothing_handed_over;
+
+}  // namespace
+
+Machine::Machine(const Environment& environment) : Surroundings(nothing_handed_over), environment_(environment) {
+  colours = environment.terminal && !environment.no_color;
+  terminal = environment.terminal;
+}
+
+read::Catalogue Machine::catalogue(const api::Arguments& arguments) const {
+  auto folder = environment_.presets;
+  std::string place = "user presets";
+  if (const std::string* named = arguments.find("presets")) {
+    folder = *named;
+    place = "--presets";
+    std::error_code error;
+    if (!std::filesystem::is_directory(*folder, error)) {
+      throw quantity::BadInput(place, "'" + *named + "' is no folder",
+                               "it holds models/*.json, accelerators/*.json, families/*.json and rates/*.json");
+    }
+    const auto holds = [&](const char* name) { return std::filesystem::is_directory(*folder / name, error); };
+    if (!holds("models") && !holds("accelerators") && !holds("rates")) {
+      throw quantity::BadInput(place, "'" + *named + "' has none of the folders models, accelerators and rates",
+                               "it holds models/*.json, accelerators/*.json and rates/*.json");
+    }
+  }
+  if (!folder) return {};
+  return {read_presets(*folder / "models", place), read_presets(*folder / "accelerators", place),
+          read_presets(*folder / "families", place), read_presets(*folder / "rates", place)};
+}
+
+read::Catalogue Machine::calibrated(const api::Arguments& arguments) const {
+  read::Catalogue known = Surroundings::calibrated(arguments);
+  const std::string* folder = arguments.find("presets");
+  if (arguments.has("calibration") || (folder == nullptr && !environment_.presets)) return known;
+  const auto file = (folder != nullptr ? std::filesystem::path(*folder) : *environment_.presets) / "calibration.json";
+  if (is_file(file)) known.calibrate(read::read_calibration(read_file(file, "user presets"), file.string()));
+  return known;
+}
+
+std::string Machine::text(const std::string& path, std::string_view place) const { return read_file(path, place); }
+
+read::ConfigText Machine::config(const std::string& path) const {
+  const auto file = is_folder(path) ? std::filesystem::path(path) / "config.json" : std::filesystem::path(path);
+  return {file.string(), read_file(file, "--config")};
+}
+
+bool Machine::is_thing(const std::string& word) const { return cli::is_thing(word); }
+
+dialects::Reading Machine::thing(const std::string& name) const { return read_thing(name); }
+
+void Machine::find_model(dialects::Reading& reading, const std::vector<read::Given>& options,
+                         const read::Catalogue& catalogue, api::Lookup lookup) const {
+  cli::find_model(reading, options, catalogue, lookup);
+}
+
+api::Searched Machine::search(const search::PlanSpace& space, const api::PoolOptions& options) const {
+  return cli::search(space, options, environment_.errors_on_terminal && !options.is_quiet);
+}
+
+unsigned Machine::threads() const { return default_threads(); }
+
+}  // namespace llmcalc::cli

@@ -1,0 +1,31 @@
+// The machine that the program runs on, as a question's surroundings: files, the Hub, cores, Ctrl-C.
+#pragma once
+
+#include "api/surroundings.hpp"
+#include "cli/environment.hpp"
+
+namespace llmcalc::cli {
+
+class Machine : public api::Surroundings {
+ public:
+  explicit Machine(const Environment& environment);
+
+  /// With --presets that folder, else the user's configuration folder if there is one.
+  /// Both hold models/*.json and accelerators/*.json.
+  read::Catalogue catalogue(const api::Arguments& arguments) const override;
+  /// What --calibration says, or else calibration.json in the folder of presets.
+  read::Catalogue calibrated(const api::Arguments& arguments) const override;
+  std::string text(const std::string& path, std::string_view place) const override;
+  read::ConfigText config(const std::string& path) const override;
+  bool is_thing(const std::string& word) const override;
+  dialects::Reading thing(const std::string& name) const override;
+  void find_model(dialects::Reading& reading, const std::vector<read::Given>& options, const read::Catalogue& catalogue,
+                  api::Lookup lookup) const override;
+  api::Searched search(const search::PlanSpace& space, const api::PoolOptions& options) const override;
+  unsigned threads() const override;
+
+ private:
+  const Environment& environment_;
+};
+
+}  // namespace llmcalc::cli
