@@ -15,7 +15,9 @@ struct TargetName {
   std::string_view matrix;
   std::string_view target;
 };
-constexpr std::array<TargetName, 46> target_names{{{"q projection", "q"},
+constexpr std::array<TargetName, 48> target_names{{{"q projection", "q"},
+                                                   {"projection to experts", "fc1_latent_proj"},
+                                                   {"projection from experts", "fc2_latent_proj"},
                                                    {"k projection", "k"},
                                                    {"v projection", "v"},
                                                    {"qkv projection", "q"},

@@ -153,10 +153,20 @@ Value all_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
   return b.rearrange(results, "sum over experts", x.rows, x.columns, OpKind::permutation);
 }
 
+/// Experts may read and write rows narrower than the model's, and only those travel (transformers
+/// modeling_nemotron_h.py, NemotronHMoE.forward).
+Value narrowed(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
+  return moe.expert_width == 0 ? x : b.linear(x, {"projection to experts", x.columns, moe.expert_width});
+}
+Value widened(BlockBuilder& b, const spec::MoeShape& moe, const Value& combined, std::int64_t columns) {
+  return moe.expert_width == 0 ? combined : b.linear(combined, {"projection from experts", moe.expert_width, columns});
+}
+
 /// Each rank's experts receive as many rows as its own tokens send out, top_k a token, times the overload.
-Value routed_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x, RoutedRows& rows) {
+Value routed_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& tokens, RoutedRows& rows) {
   const Context& c = b.context();
-  const Value probabilities = route(b, moe, x);
+  const Value probabilities = route(b, moe, tokens);
+  const Value x = narrowed(b, moe, tokens);
   rows.sent = b.rearrange(x, "sent tokens", quantity::product(x.rows, moe.top_k), x.columns, OpKind::permutation);
   const std::size_t first = b.block().ops.size();
   const Value dispatched = to_experts(b, moe, rows, overload(c, moe));
@@ -165,7 +175,9 @@ Value routed_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x,
   for (std::size_t i = first; i < b.block().ops.size(); ++i) b.block().ops[i].routed = true;
   balance(c, moe, b.block(), first);
 
-  if (loops_over_experts(c)) return added_up(b, x, returned, {rows.sent.id, moe.experts / c.ep});
+  if (loops_over_experts(c)) {
+    return widened(b, moe, added_up(b, x, returned, {rows.sent.id, moe.experts / c.ep}), tokens.columns);
+  }
 
   const Value results =
       c.profile.experts.weighs_results_wide ? b.cast(returned, fp32_width, "results (fp32)") : returned;
@@ -176,7 +188,7 @@ Value routed_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x,
              .outputs = {combined.id}};
   if (c.profile.experts.keeps_outputs) combine.saved.push_back(results.id);
   b.append(combine);
-  return combined;
+  return widened(b, moe, combined, tokens.columns);
 }
 
 }  // namespace

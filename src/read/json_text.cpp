@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <string>
 
@@ -46,12 +48,35 @@ std::string reason(const json::parse_error& error) {
   return text;
 }
 
+/// Python's json.dump writes numbers that JSON does not have (docs.python.org/3/library/json.html, "Infinite and NaN
+/// Number Values"), as Mamba's files do for a limit of time steps. They become texts as long, so that bytes keep their
+/// place and whoever wants a number says what stands there.
+std::string with_quoted_words(std::string_view text) {
+  constexpr std::array<std::string_view, 3> words{"-Infinity", "Infinity", "NaN"};
+  std::string quoted(text);
+  bool in_string = false;
+  for (std::size_t i = 0; i < quoted.size(); ++i) {
+    if (in_string && quoted[i] == '\\') ++i;
+    if (i < quoted.size() && quoted[i] == '"') in_string = !in_string;
+    if (in_string) continue;
+    const auto* const word = std::ranges::find_if(words, [&](auto each) { return text.substr(i).starts_with(each); });
+    if (word == words.end()) continue;
+    quoted[i] = quoted[i + word->size() - 1] = '"';
+    i += word->size() - 1;
+  }
+  return quoted;
+}
+
+bool holds_words(std::string_view text) { return text.find("Infinity") != text.npos || text.find("NaN") != text.npos; }
+
 }  // namespace
 
 json parse_json(std::string_view text, std::string_view place, Comments comments) {
   refuse_deep_nesting(text, place);
   try {
-    return json::parse(text, nullptr, true, comments == Comments::ignored);
+    const bool ignores = comments == Comments::ignored;
+    return holds_words(text) ? json::parse(with_quoted_words(text), nullptr, true, ignores)
+                             : json::parse(text, nullptr, true, ignores);
   } catch (const json::parse_error& error) {
     throw BadInput(at_byte(place, error.byte), "is not JSON: " + reason(error));
   } catch (const json::out_of_range&) {

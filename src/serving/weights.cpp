@@ -58,6 +58,8 @@ constexpr NamedRole roles[] = {
     {"embedding projection", Role::up},
     {"head projection", Role::up},
     {"remainder of the stated size", Role::up},
+    {"projection to experts", Role::up},
+    {"projection from experts", Role::up},
     {"router", Role::router},
     {"shared expert gate", Role::router},
 };

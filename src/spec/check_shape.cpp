@@ -46,6 +46,7 @@ void check_moe(const Shape& s) {
   check({"experts", s.moe.experts, 1, most_experts});
   check({"top_k", s.moe.top_k, 1, s.moe.experts});
   check({"expert_ffn", s.moe.expert_ffn, 1, widest});
+  check({"expert_width", s.moe.expert_width, 0, widest});
   check({"shared_ffn", s.moe.shared_ffn, 0, widest});
   check({"dense_layers", s.moe.dense_layers, 0, s.layers});
   check({"moe_every", s.moe.every, 1, most_layers});

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <iostream>
 #include <map>
@@ -126,4 +127,23 @@ TEST_CASE("a model type that is accepted counts as transformers does, in all its
   }
   CHECK(accepted >= 290);
   CHECK(exact >= 289);
+}
+
+/// Files as publishers wrote them, with what they say their model has: "31.6B" holds to its last digit. A new one joins
+/// by a line.
+TEST_CASE("a published configuration counts what its publisher says") {
+  std::ifstream file(LLMCALC_TEST_DATA "/program/families/published.jsonl");
+  int lines = 0;
+  for (std::string line; std::getline(file, line); ++lines) {
+    const json model = json::parse(line);
+    INFO(model.at("id"));
+    const auto total = model.at("total").get<std::string>();
+    const auto point = total.find('.');
+    const auto decimals = point == std::string::npos ? 0 : total.size() - point - 2;
+    const double half = 0.5 * std::pow(10.0, -static_cast<double>(decimals));
+    const auto count = counted(model.at("config"));
+    REQUIRE(count);
+    CHECK(static_cast<double>(*count) / 1e9 == Approx(std::stod(total)).margin(half).epsilon(0.0));
+  }
+  CHECK(lines >= 2);
 }

@@ -364,3 +364,12 @@ TEST_CASE("a nested configuration may hold only what differs from its class") {
   REQUIRE(shape.towers.size() == 1);
   CHECK(shape.towers[0].positions == 577);
 }
+
+/// docs.python.org/3/library/json.html, "Infinite and NaN Number Values".
+TEST_CASE("a file may hold the numbers that Python writes and JSON lacks, where nobody needs them") {
+  CHECK_NOTHROW(
+      read::read_config(llama(R"("time_step_limit": [0.0, Infinity, -Infinity], "note": "NaN", "x": NaN)"), "c"));
+  CHECK(mistake(llama(R"("rope_theta": NaN, "num_key_value_heads": Infinity)")).place() ==
+        "config.json:/num_key_value_heads");
+  CHECK(mistake(llama(R"("x": Infinity, "y": })")).place().find("config.json") == 0);
+}

@@ -66,6 +66,7 @@ struct MoeShape {
   std::int64_t experts = 0;  ///< 0: dense
   std::int64_t top_k = 0;
   std::int64_t expert_ffn = 0;
+  std::int64_t expert_width = 0;  ///< of what routed experts read and write; 0: the model's (Nemotron 3 Super)
   std::int64_t shared_ffn = 0;    ///< total width of the shared experts
   std::int64_t dense_layers = 0;  ///< leading dense layers
   std::int64_t every = 1;         ///< of the layers after those, every n-th is MoE (Llama 4 Maverick: 2)

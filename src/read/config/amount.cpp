@@ -49,6 +49,7 @@ Amount Amount::element(double index) const {
 }
 
 std::int64_t Amount::occurrences(const Amount& wanted) const {
+  if (kind == Kind::word && wanted.word.size() == 1) return std::ranges::count(word, wanted.word.front());
   if (!is_list()) return 0;
   return std::ranges::count_if(*value, [&](const auto& one) { return of(one, {}).is_same_as(wanted); });
 }

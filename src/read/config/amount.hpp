@@ -25,7 +25,7 @@ struct Amount {
   bool is_list() const;
   /// Of a list, from its end where the index is negative; absent beyond it. \pre is_list()
   Amount element(double index) const;
-  /// How often a list holds a value; never in what is no list.
+  /// How often a list holds a value, or a word a letter; never in anything else.
   std::int64_t occurrences(const Amount& wanted) const;
 
   static Amount of(double number);

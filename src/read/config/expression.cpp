@@ -172,6 +172,9 @@ class Evaluation {
   Amount applied(std::string_view name, const std::vector<Amount>& given) {
     if (name == "len")
       return given[0].value == nullptr ? Amount{} : Amount::of(static_cast<double>(given[0].value->size()));
+    if (name == "letters")
+      return given[0].kind == Amount::Kind::word ? Amount::of(static_cast<double>(given[0].word.size())) : Amount{};
+    if (name == "letter" && given.size() == 2) return letter(given[0], given[1]);
     if (name == "has" && given.size() == 2) return truth(given[0].occurrences(given[1]) > 0);
     if (name == "begins" && given.size() == 2) return truth(given[0].word.starts_with(given[1].word));
     if (name == "ends" && given.size() == 2) return truth(given[0].word.ends_with(given[1].word));
@@ -184,6 +187,13 @@ class Evaluation {
     if (name == "min" && given.size() == 2) return Amount::of(std::min(number(given[0]), number(given[1])));
     if (name == "max" && given.size() == 2) return Amount::of(std::max(number(given[0]), number(given[1])));
     text_.fail(fmt::format("calls '{}', which is no function of {} values", name, given.size()));
+  }
+
+  /// One of a word, in which each stands for a layer: "MEM*".
+  Amount letter(const Amount& word, const Amount& index) {
+    if (word.kind != Amount::Kind::word || index.is_absent()) return {};
+    const auto at = static_cast<std::size_t>(std::max(0.0, number(index)));
+    return at < word.word.size() ? Amount::of(word.word.substr(at, 1)) : Amount{};
   }
 
   Amount summed(const Amount& list) {

@@ -111,6 +111,7 @@ constexpr NumberField numbers[] = {
     {"experts", "experts", experts, {0, most_experts}, part_of<&Shape::moe, &MoeShape::experts>},
     {"top_k", "top_k", experts, {1, most_experts}, part_of<&Shape::moe, &MoeShape::top_k>},
     {"expert_ffn", "expert_ffn", experts, {1, most_ffn}, part_of<&Shape::moe, &MoeShape::expert_ffn>},
+    {"expert_width", "expert_width", experts, {0, most_width}, part_of<&Shape::moe, &MoeShape::expert_width>},
     {"shared_ffn", "shared_ffn", experts, {0, most_ffn}, part_of<&Shape::moe, &MoeShape::shared_ffn>},
     {"kv_heads", "kv_heads", always, {1, most_heads}, part_of<&Shape::kv_heads>},
     {"head_dim", "head_dim", always, {1, most_width}, part_of<&Shape::head_dim>},
