@@ -12,7 +12,7 @@ foreach(
         read/config/document read/config/amount read/config/expression read/config/expression_text read/config/family
         read/config/fields read/config/layers read/config/notes read/config/published_quant read/config/read_config
         read/config/read_shape read/config/reader read/config/towers read/config/writing read/json_text
-        read/presets/accelerator read/presets/fields read/presets/json read/presets/model read/presets/names
+        read/presets/accelerator read/presets/fields read/presets/generation read/presets/json read/presets/model read/presets/names
         read/presets/rates read/presets/shape)
   list(APPEND llmcalc_preset_reader "${llmcalc_presets_root}/src/${source}.cpp")
 endforeach()
@@ -32,7 +32,7 @@ function(llmcalc_embed_presets target)
   set(presets "${llmcalc_presets_root}/presets")
   set(output "${CMAKE_CURRENT_BINARY_DIR}/embedded_presets.cpp")
   file(GLOB files CONFIGURE_DEPENDS "${presets}/models/*.json" "${presets}/accelerators/*.json"
-       "${presets}/families/*.json" "${presets}/rates/*.json")
+       "${presets}/families/*.json" "${presets}/rates/*.json" "${presets}/generations/*.json")
   add_custom_command(
     OUTPUT "${output}"
     COMMAND llmcalc_embed_presets_tool "${presets}" "${output}"

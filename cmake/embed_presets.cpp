@@ -165,39 +165,47 @@ std::string family_table(const std::vector<presets::PresetFile>& files) {
   return "constexpr EmbeddedFamily families_table[] = {\n" + rows + "};\n\n";
 }
 
-/// An entry of presets/rates may derive from one in any file, so that all are found before the first is read.
-class RatesTable {
+/// Numbers to the last bit. \pre T has no padding
+template <class T>
+std::string bits(const T& numbers, const std::string& type) {
+  constexpr auto words = sizeof(T) / sizeof(std::uint64_t);
+  std::string text;
+  for (const auto word : std::bit_cast<std::array<std::uint64_t, words>>(numbers)) {
+    text += (text.empty() ? "" : ", ") + std::to_string(word) + 'U';
+  }
+  return "std::bit_cast<" + type + ">(std::array<std::uint64_t, " + std::to_string(words) + ">{" + text + "})";
+}
+
+/// Entries that derive from one in any file of their folder, so that all are found before the first is read.
+class DerivedEntries {
  public:
-  explicit RatesTable(const fs::path& root) {
-    for (const auto& path : json_files(root / "rates")) {
-      documents_.emplace_back(contents(path), "presets/rates/" + path.filename().string());
+  DerivedEntries(const fs::path& root, const std::string& folder, std::string_view usual) : usual_(usual) {
+    for (const auto& path : json_files(root / folder)) {
+      documents_.emplace_back(contents(path), "presets/" + folder + '/' + path.filename().string());
       for (const auto& place : documents_.back().entries()) {
-        if (!place.has("id")) place.fail("rates need an \"id\"");
+        if (!place.has("id")) place.fail("needs an \"id\"");
         if (!places_.try_emplace(place.member("id").string(), place).second) place.fail("the id is taken");
         order_.push_back(place.member("id").string());
       }
     }
   }
 
-  std::string text() const {
-    std::string rows;
-    for (const auto& id : order_) rows += row(read(id, {}));
-    return "constexpr EmbeddedRates rates_table[] = {\n" + rows + "};\n\n";
-  }
+  const std::vector<std::string>& order() const { return order_; }
 
- private:
-  /// \param within  the entries that derive from it
-  presets::RatesPreset read(const std::string& id, std::set<std::string> within) const {
+  /// \param read_entry  of a place and its base, which is null for the entry that all others derive from
+  template <class Preset, class ReadEntry>
+  Preset read(const std::string& id, const ReadEntry& read_entry, std::set<std::string> within = {}) const {
+    if (!places_.contains(id)) throw std::runtime_error("no entry is called '" + id + "'");
     const auto& place = places_.at(id);
     if (!within.insert(id).second) place.fail("derives from itself");
     check_sources(place);
-    const std::string base = place.has("base") ? place.member("base").string() : std::string(presets::usual_rates);
-    if (id == presets::usual_rates) return presets::read_rates_entry(place, nullptr);
-    if (!places_.contains(base)) place.member("base").fail("no rates are called '" + base + "'");
-    const auto inherited = read(base, within);
-    return presets::read_rates_entry(place, &inherited);
+    if (id == usual_) return read_entry(place, nullptr);
+    const std::string base = place.has("base") ? place.member("base").string() : usual_;
+    const auto inherited = read<Preset>(base, read_entry, within);
+    return read_entry(place, &inherited);
   }
 
+ private:
   /// What ships says where its numbers come from.
   static void check_sources(const presets::JsonPlace& place) {
     for (const auto& key : place.keys()) {
@@ -206,33 +214,52 @@ class RatesTable {
     }
   }
 
-  static std::string row(const presets::RatesPreset& preset) {
-    constexpr auto words = sizeof(llmcalc::spec::MeasuredRates) / sizeof(std::uint64_t);
-    using Words = std::array<std::uint64_t, words>;
-    std::string numbers;
-    for (const auto word : std::bit_cast<Words>(llmcalc::spec::MeasuredRates(preset.rates))) {
-      numbers += (numbers.empty() ? "" : ", ") + std::to_string(word) + 'U';
-    }
-    std::string texts;
-    for (const auto& text :
-         {preset.rates.id, preset.rates.measured, preset.rates.operations, preset.arch, preset.name}) {
-      texts += literal(text) + ", ";
-    }
-    return "    {" + texts + bits(preset.bf16_over_fp32_below) + ", " + "quantity::gigabytes_per_second(" +
-           bits(llmcalc::quantity::in_gigabytes_per_second(preset.bandwidth_from)) +
-           "),\n     std::bit_cast<spec::MeasuredRates>(std::array<std::uint64_t, " + std::to_string(words) + ">{" +
-           numbers + "})},\n";
-  }
-
-  /// Such a number to the last bit.
-  static std::string bits(double number) {
-    return "std::bit_cast<double>(std::uint64_t{" + std::to_string(std::bit_cast<std::uint64_t>(number)) + "U})";
-  }
-
+  std::string usual_;
   std::list<presets::PresetDocument> documents_;
   std::map<std::string, presets::JsonPlace> places_;
   std::vector<std::string> order_;
 };
+
+std::string rates_row(const presets::RatesPreset& preset) {
+  std::string texts;
+  for (const auto& text : {preset.rates.id, preset.rates.measured, preset.rates.operations, preset.arch, preset.name}) {
+    texts += literal(text) + ", ";
+  }
+  return "    {" + texts + bits(preset.bf16_over_fp32_below, "double") + ", " +
+         bits(preset.bandwidth_from, "quantity::Bandwidth") + ",\n     " +
+         bits(llmcalc::spec::MeasuredRates(preset.rates), "spec::MeasuredRates") + "},\n";
+}
+
+std::string rates_table(const fs::path& root) {
+  const DerivedEntries entries(root, "rates", presets::usual_rates);
+  std::string rows;
+  for (const auto& id : entries.order()) {
+    rows += rates_row(entries.read<presets::RatesPreset>(id, presets::read_rates_entry));
+  }
+  return "constexpr EmbeddedRates rates_table[] = {\n" + rows + "};\n\n";
+}
+
+std::string generation_row(const presets::GenerationPreset& preset) {
+  std::string texts;
+  for (const auto& text : {preset.id, preset.vendor, preset.arch, preset.memory,
+                           preset.ggml_as.empty() ? preset.id : preset.ggml_as}) texts += literal(text) + ", ";
+  return "    {" + texts + bits(preset.facts, "spec::GenerationFacts") + "},\n";
+}
+
+/// Entries that stand for no accelerator are there for others to derive from.
+std::string generations_table(const fs::path& root) {
+  const DerivedEntries entries(root, "generations", "any");
+  const auto read = [&](const std::string& id) {
+    return entries.read<presets::GenerationPreset>(id, presets::read_generation_entry);
+  };
+  std::string rows;
+  for (const auto& id : entries.order()) {
+    auto preset = read(id);
+    if (!preset.ggml_as.empty()) preset.facts.ggml = read(preset.ggml_as).facts.ggml;
+    if (!preset.arch.empty()) rows += generation_row(preset);
+  }
+  return "constexpr EmbeddedGeneration generations_table[] = {\n" + rows + "};\n\n";
+}
 
 std::string source(const fs::path& root) {
   const auto families = family_files(root);
@@ -242,9 +269,10 @@ std::string source(const fs::path& root) {
          "namespace llmcalc::read {\nnamespace {\n\n" +
          table("models", root, "models", read_model) +
          table("accelerators", root, "accelerators", read_gpu) + family_table(families) +
-         RatesTable(root).text() + "}  // namespace\n\n" + accessor("models") + accessor("accelerators") +
+         rates_table(root) + generations_table(root) + "}  // namespace\n\n" + accessor("models") + accessor("accelerators") +
          "std::span<const EmbeddedFamily> embedded_families() { return families_table; }\n"
-         "std::span<const EmbeddedRates> embedded_rates() { return rates_table; }\n" +
+         "std::span<const EmbeddedRates> embedded_rates() { return rates_table; }\n"
+         "std::span<const EmbeddedGeneration> embedded_generations() { return generations_table; }\n" +
          "\n}  // namespace llmcalc::read\n";
 }
 

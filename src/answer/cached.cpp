@@ -39,7 +39,7 @@ bool shards_by_parameter(spec::Sharding sharding) {
 /// (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py, foreach_all_gather and foreach_reduce). Segments that
 /// grow exist on CUDA alone (c10/cuda/CUDACachingAllocator.cpp, PYTORCH_C10_DRIVER_API_SUPPORTED).
 bool has_pools(const spec::Question& question, const frameworks::Profile& profile) {
-  const bool grows = !question.gpu || question.gpu->vendor == "NVIDIA";
+  const bool grows = spec::can(question.gpu, spec::Ability::grows_segments);
   return profile.allocator.pools_by_stream && shards_by_parameter(question.layout.sharding) && grows;
 }
 

@@ -32,7 +32,11 @@ Lines about_links(const spec::Question& question) {
 
 /// What products are priced by, where no MFU says the time.
 Lines about_products(const spec::Question& question) {
-  return question.pricing.mfu ? Lines() : Lines{timing::matrix_source(*question.gpu)};
+  if (question.pricing.mfu) return {};
+  Lines lines{timing::matrix_source(*question.gpu)};
+  const auto stand_in = timing::stand_in_source(*question.gpu);
+  if (!stand_in.empty()) lines.push_back(stand_in);
+  return lines;
 }
 
 bool is_delta_net(const spec::LayerKind& kind) { return std::holds_alternative<spec::GatedDeltaNet>(kind.mixer); }

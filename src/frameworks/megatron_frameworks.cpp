@@ -21,8 +21,8 @@ constexpr std::int64_t grouped_product_streams = 4;
 /// from token to token would make it a tenth of that (a multinomial of 8,192), but equal tokens go the same way.
 constexpr double untrained_router_overload = 0.2;
 
-bool is_blackwell(const std::optional<spec::Accelerator>& gpu) {
-  return gpu && gpu->arch.find("Blackwell") != std::string::npos;
+bool has(const std::optional<spec::Accelerator>& gpu, spec::Ability ability) {
+  return gpu && gpu->generation.can(ability);
 }
 
 bool is_local(const spec::Training& training) { return training.transformer_impl == spec::TransformerImpl::local; }
@@ -40,14 +40,15 @@ bool runs_transformer_engine(const spec::Training& training) {
 bool copies_attention_output(const Run& run, bool hopper) {
   const spec::Training& training = run.training;
   if (training.attention == spec::AttentionKernel::eager || is_local(training)) return false;
-  return !hopper || (is_blackwell(run.gpu) && training.deterministic.value_or(false));
+  return !hopper || (has(run.gpu, spec::Ability::flash_for_equal_results) && training.deterministic.value_or(false));
 }
 
 /// Hopper's 8-bit products take both factors with the summed dimension last, so weights rest transposed too;
 /// Blackwell's take either order, but block-scaled formats have scales along each dimension (TransformerEngine
 /// pytorch/tensor).
 std::int64_t product_layouts(const Run& run) {
-  return is_blackwell(run.gpu) && formats::facts(run.training.precision.compute).scale.block == 0 ? 1 : 2;
+  return has(run.gpu, spec::Ability::any_order) && formats::facts(run.training.precision.compute).scale.block == 0 ? 1
+                                                                                                                   : 2;
 }
 
 /// Workspaces and layouts of Megatron-LM's kernels. Without the fused softmax (Apex, or --no-masked-softmax-fusion)
@@ -55,7 +56,7 @@ std::int64_t product_layouts(const Run& run) {
 /// (core/fusions/fused_softmax.py, forward_torch_softmax).
 void apply_workspaces(const Run& run, Profile& p) {
   const spec::Training& training = run.training;
-  const bool hopper = is_hopper_or_newer(run.gpu);
+  const bool hopper = spec::can(run.gpu, spec::Ability::large_workspaces);
   const auto engine = transformer_engine_workspace(hopper);
   p.allocator.workspace = product_workspaces(run);
   if (!is_local(training)) p.allocator.workspace += engine;

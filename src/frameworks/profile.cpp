@@ -23,7 +23,7 @@ constexpr double median_reserved_ratio = 1.04;
 /// check_prefer_cudnn_attention; pull request 138522 had made it opt-in in 2.5.1). On AMD's parts it is AOTriton,
 /// kernels that Triton has compiled ahead (aten/src/ATen/native/transformers/hip/flash_attn/flash_api.h).
 AttentionLibrary library_of_torch(const spec::Training& training, const std::optional<spec::Accelerator>& gpu) {
-  if (gpu && gpu->vendor == "AMD") return AttentionLibrary::triton;
+  if (gpu && gpu->generation.can(spec::Ability::triton_attention)) return AttentionLibrary::triton;
   return holds(Behaviour::cudnn_attention, training.software) ? AttentionLibrary::native : AttentionLibrary::flash_2;
 }
 
@@ -53,7 +53,7 @@ Profile make_profile(const spec::Training& training, const std::optional<spec::A
     p.attention.fuses_rotary = true;
     p.kernels.eager = false;
   }
-  p.measured.context = cuda_context(is_hopper_or_newer(gpu));
+  p.measured.context = cuda_context(spec::can(gpu, spec::Ability::large_workspaces));
   p.measured.reserved_over_allocated = median_reserved_ratio;
   p.host.waits_for_kernels = training.launch_blocking;
   if (fuses_update(training.optimizer) || training.optimizer_in_backward) update_in_backward(p);

@@ -2,21 +2,16 @@
 
 namespace llmcalc::frameworks {
 
-bool is_hopper_or_newer(const std::optional<spec::Accelerator>& gpu) {
-  constexpr int hopper_year = 2022;
-  return !gpu || (gpu->vendor == "NVIDIA" && gpu->year >= hopper_year && gpu->arch.find("Ada") == std::string::npos &&
-                  gpu->arch.find("Ampere") == std::string::npos);
-}
-
 /// cuBLAS keeps one workspace a handle and stream, and the backward thread has a handle of its own: 32 MiB from Hopper
 /// on, 8.125 MiB before (pytorch aten/src/ATen/cuda/CublasHandlePool.cpp, parseChosenWorkspaceSize); 32 MiB also where
 /// CUBLAS_WORKSPACE_CONFIG=:4096:8 asks for equal results in all runs.
-quantity::Bytes cublas_workspace(bool hopper, bool deterministic) {
-  return hopper || deterministic ? quantity::mib(32) : quantity::bytes(8320 * quantity::kibi);
+quantity::Bytes cublas_workspace(const std::optional<spec::Accelerator>& gpu, bool deterministic) {
+  return spec::can(gpu, spec::Ability::large_workspaces) || deterministic ? quantity::mib(32)
+                                                                          : quantity::bytes(8320 * quantity::kibi);
 }
 
 quantity::Bytes product_workspaces(const Run& run) {
-  return 2 * cublas_workspace(is_hopper_or_newer(run.gpu), run.training.deterministic.value_or(false));
+  return 2 * cublas_workspace(run.gpu, run.training.deterministic.value_or(false));
 }
 
 /// What torch.optim's foreach implementations make for all parameters at once: AdamW the root of its second moment

@@ -32,12 +32,6 @@ bool casts_at_each_use(const spec::Question& question) {
   return question.training.precision.autocast && spec::zero_stage(question.layout.sharding) < 3;
 }
 
-/// Ampere was the first of NVIDIA's generations with bf16, and FlashAttention's (pytorch aten/src/ATen/native/
-/// transformers/cuda/sdp_utils.cpp, check_flash_attention_hardware_support).
-bool is_before_ampere(const spec::Question& question) {
-  return question.gpu && question.gpu->vendor == "NVIDIA" && !question.gpu->peaks.bf16;
-}
-
 /// Each batch is filled up to its longest sample (transformers data/data_collator.py).
 bool pads_samples(const spec::Question& question) {
   const spec::DataBudget& data = question.pricing.data;
@@ -63,7 +57,7 @@ Context::Context(const spec::Question& question, const frameworks::Profile& chos
       pads(pads_samples(question)),
       tokens(quantity::product(batch, seq)),
       width(activation_width(question.training.precision.compute)),
-      lacks_flash(width == 4 || is_before_ampere(question)),
+      lacks_flash(width == 4 || !spec::can(question.gpu, spec::Ability::flash_attention)),
       tp(question.layout.tp),
       sp(question.layout.sp ? question.layout.tp : 1),
       cp(question.layout.cp),

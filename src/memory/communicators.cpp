@@ -24,10 +24,6 @@ std::int64_t channels_of(const std::optional<spec::Accelerator>& gpu) {
   return std::clamp(static_cast<std::int64_t>(channels), fewest, most);
 }
 
-bool has_nccl(const std::optional<spec::Accelerator>& gpu) {
-  return !gpu || gpu->vendor == "NVIDIA" || gpu->vendor == "AMD";  // RCCL is a fork of it
-}
-
 /// Ranks of a group that sit in one node, if they are numbered `stride` apart.
 std::int64_t in_node(const spec::Layout& layout, std::int64_t ranks, std::int64_t stride) {
   return std::min(ranks, std::max<std::int64_t>(1, layout.gpus / layout.nodes / stride));
@@ -64,7 +60,7 @@ std::int64_t data_rings(const spec::Layout& layout) {
 /// where a run is parallel in one way only, it is the same group.
 std::int64_t open_channels(const spec::Question& question) {
   const auto& layout = question.layout;
-  if (!has_nccl(question.gpu) || layout.gpus == 1) return 0;
+  if (!spec::can(question.gpu, spec::Ability::nccl) || layout.gpus == 1) return 0;
   const bool spreads_heads = layout.cp_exchange == spec::ContextExchange::all_to_all;
   std::int64_t peers = ring(layout.tp) + ring(layout.etp) + data_rings(layout) + pipeline(layout);
   peers += spreads_heads ? all_to_all(layout, layout.cp, layout.tp) : ring(layout.cp);

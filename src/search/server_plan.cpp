@@ -21,7 +21,8 @@ bool divides(std::int64_t part, std::int64_t whole) { return whole % part == 0; 
 
 std::vector<Engine> engines_of(const spec::Question& question, const ServerSpace& space) {
   const bool ggml = spec::reads_gguf(question.serving.engine) || formats::is_file_type(question.serving.quant);
-  if (!space.engines || ggml || question.gpu->vendor != "NVIDIA") return {question.serving.engine};
+  const bool measured = question.gpu->generation.can(spec::Ability::measured_servers);
+  if (!space.engines || ggml || !measured) return {question.serving.engine};
   return {Engine::vllm, Engine::sglang, Engine::trtllm};
 }
 

@@ -20,17 +20,21 @@ std::string others(const Can& can) {
   for (const EngineRow& row : all_engines()) {
     if (can(row)) names.append(names.empty() ? "" : ", ").append(spec::name_of(row.engine));
   }
-  return names + " can";
+  return names.empty() ? "gptq and bnb-nf4 run there" : names + " can";
 }
 
 bool runs_on(const EngineRow& row, const spec::Accelerator& gpu) {
   return row.vendors.find(gpu.vendor) != std::string_view::npos;
 }
 
+/// Those that engines on PyTorch have no slow way for: generations without kernels for them run GPTQ and bitsandbytes.
+bool needs_kernels(Quant quant) { return quant == Quant::awq || quant == Quant::fp8 || quant == Quant::fp8_block; }
+
 /// Products of 4-bit floats are NVIDIA's (TensorRT-LLM docs, SGLang srt/layers/quantization/modelopt_quant.py); vLLM
 /// unpacks them elsewhere (model_executor/kernels/linear/nvfp4/emulation.py).
 bool multiplies(const EngineRow& row, const spec::Accelerator& gpu, Quant quant) {
-  return quant != Quant::nvfp4 || row.engine == spec::Engine::vllm || gpu.vendor == "NVIDIA";
+  if (quant == Quant::nvfp4) return row.emulates_nvfp4 || gpu.generation.can(spec::Ability::nvfp4);
+  return !needs_kernels(quant) || gpu.generation.can(spec::Ability::codes);
 }
 
 bool answers(const EngineRow& row, const spec::Accelerator& gpu, Quant quant) {

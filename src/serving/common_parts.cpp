@@ -37,6 +37,10 @@ bool is_narrow(Quant quant) { return quant == Quant::nvfp4 || quant == Quant::fp
 
 }  // namespace
 
+bool multiplies_nvfp4(const spec::Accelerator& gpu) {
+  return gpu.generation.can(spec::Ability::nvfp4) && gpu.peaks.fp4.has_value();
+}
+
 bool runs_on_torch(Quant quant) { return !formats::is_file_type(quant); }
 
 bool runs_in_trtllm(Quant quant) { return runs_on_torch(quant) && quant != Quant::bnb_nf4 && quant != Quant::bnb_int8; }
@@ -113,8 +117,7 @@ std::int64_t sequences_of_rank(const spec::Question& question, std::int64_t conc
 CacheType usual_cache(const spec::Question& question, std::vector<std::string>& assumptions) {
   const spec::Serving& serving = question.serving;
   if (serving.cache != CacheType::automatic) return serving.cache;
-  const bool brings_scales =
-      serving.quant == Quant::nvfp4 && question.gpu && question.gpu->arch.starts_with("Blackwell");
+  const bool brings_scales = serving.quant == Quant::nvfp4 && question.gpu && multiplies_nvfp4(*question.gpu);
   const bool by_engine = serving.engine == spec::Engine::trtllm && is_narrow(serving.quant);
   if (!brings_scales && !by_engine) return CacheType::bf16;
   assumptions.emplace_back("--kv-dtype fp8, which checkpoints of this type bring scales for");

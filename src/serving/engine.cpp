@@ -14,12 +14,6 @@ namespace llmcalc::serving {
 
 using quantity::Bytes;
 
-namespace {
-
-/// The number at the beginning, which is then dropped; 0 where there is none.
-
-}  // namespace
-
 std::span<const EngineRow> all_engines() {
   static constexpr std::array rows{vllm_row, sglang_row, trtllm_row, llama_cpp_row, ollama_row, transformers_row};
   return rows;
@@ -72,13 +66,11 @@ RankMemory tightest_rank(const Deployment& deployment, const Demand& demand) {
 }
 
 Bytes total_memory(const spec::Question& question) {
-  // What cudaMemGetInfo calls total lacks of what nvidia-smi shows: 430 MiB of 24,576 (RTX 3090, vllm issue 10517), 465
-  // of 23,034 (L4, log of vLLM). A usable size that was read from a card is that total, as is what a person states.
-  const Bytes driver = quantity::mib(450);
-  const bool marketed = question.gpu && question.gpu->vendor == "NVIDIA" && !question.gpu->usable_verified;
-  const bool keeps = marketed && !question.pricing.memory;
-  const Bytes card = question.pricing.memory.value_or(question.gpu ? question.gpu->memory_usable : quantity::bytes(0));
-  return card - (keeps ? driver : quantity::bytes(0));
+  if (question.pricing.memory) return *question.pricing.memory;
+  if (!question.gpu) return quantity::bytes(0);
+  // A usable size that was read from a card is without what the driver keeps, as is what a person states.
+  const Bytes kept = question.gpu->usable_verified ? quantity::bytes(0) : question.gpu->generation.driver_keeps;
+  return question.gpu->memory_usable - kept;
 }
 
 Bytes visible_memory(const spec::Question& question) {

@@ -112,7 +112,8 @@ struct EngineRow {
   bool (*keeps)(spec::CacheType type);
   Setup (*setup)(const spec::Question& question);
   RankMemory (*memory)(const Deployment& deployment, std::size_t rank, const Demand& demand);
-  bool reserves = true;  ///< takes all of its limit for the cache, whatever the demand
+  bool reserves = true;         ///< takes all of its limit for the cache, whatever the demand
+  bool emulates_nvfp4 = false;  ///< on accelerators without kernels for it
 };
 
 const EngineRow& row_of(spec::Engine engine);

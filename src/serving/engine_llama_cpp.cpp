@@ -146,11 +146,10 @@ Bytes draft_cache(const Deployment& deployment, const Demand& demand) {
   return bytes(quantity::product(cells, 2 * elements + 2 * deployment.setup.batched_tokens));
 }
 
-/// CUDA with cuBLAS is taken to hold 330 MiB, HIP 0.4 GiB; the memory of an Apple part is the machine's own.
+/// CUDA with cuBLAS is taken to hold 330 MiB.
 Bytes runtime_bytes(const spec::Question& question) {
   if (question.runtime.context) return *question.runtime.context;
-  if (question.gpu && question.gpu->vendor == "Apple") return bytes(0);
-  return question.gpu && question.gpu->vendor == "AMD" ? quantity::mib(410) : quantity::mib(330);
+  return question.gpu ? question.gpu->generation.ggml_context : quantity::mib(330);
 }
 
 }  // namespace

@@ -32,9 +32,9 @@ constexpr std::int64_t largest_gib = 160;
 /// of the longest prompt.
 void set_batches(const spec::Question& question, const EngineRelease& release, Setup& setup) {
   const Bytes memory = total_memory(question);
-  const bool ampere = question.gpu && question.gpu->arch.starts_with("Ampere");
-  const bool superchip = question.gpu && question.gpu->arch.ends_with("GB10") && release >= of_vllm::newest;
-  const bool large = memory >= quantity::gib(large_gib) && !ampere && !superchip;
+  const auto is = [&](spec::Ability kind) { return question.gpu && question.gpu->generation.can(kind); };
+  const bool small = is(spec::Ability::small_steps) || (is(spec::Ability::superchip) && release >= of_vllm::newest);
+  const bool large = memory >= quantity::gib(large_gib) && !small;
   const bool largest = memory >= quantity::gib(largest_gib) && release >= of_vllm::larger_share;
   setup.batched_tokens = largest ? 16384 : large ? 8192 : 2048;
   setup.max_sequences = large && release >= of_vllm::first_engine_v1 ? 1024 : 256;
@@ -51,9 +51,8 @@ std::int64_t step_tokens(const Deployment& deployment, const Demand& demand) {
 
 /// config/vllm.py, _set_cudagraph_sizes.
 std::int64_t largest_graph(const spec::Question& question, std::int64_t max_sequences) {
-  const bool datacentre_blackwell =
-      question.gpu && question.gpu->arch.starts_with("Blackwell") && question.gpu->memory_type.starts_with("HBM");
-  return std::min<std::int64_t>(2 * max_sequences, datacentre_blackwell ? 1024 : 512);
+  constexpr std::int64_t usual = 512;
+  return std::min<std::int64_t>(2 * max_sequences, question.gpu ? question.gpu->generation.largest_graph : usual);
 }
 
 /// 1, 2, 4, then every 8th below 256 and every 16th from there.
@@ -83,11 +82,11 @@ bool keeps_any_positions(const Deployment& deployment) {
 }
 
 /// Kernels of Mamba-2 hand out the state at a block's end from inside a prompt, and FlashInfer's of gated delta nets on
-/// Hopper and Blackwell (model_executor/layers/mamba/mamba_mixer2.py, gdn/qwen_gdn_linear_attn.py, get_kv_cache_spec).
+/// some generations (model_executor/layers/mamba/mamba_mixer2.py, gdn/qwen_gdn_linear_attn.py, get_kv_cache_spec).
 bool hands_out_states(const spec::Question& question) {
   const spec::Shape& shape = question.model.shape;
   if (shape.state.width > 0) return shape.state.form == spec::StateForm::duality;
-  return question.gpu && (question.gpu->arch.starts_with("Hopper") || question.gpu->arch.starts_with("Blackwell"));
+  return question.gpu && question.gpu->generation.can(spec::Ability::states_in_prompts);
 }
 
 /// States of a sequence in one layer: one, and one for each drafted token; where prefixes are cached, one more at the

@@ -1,14 +1,15 @@
 #include "serving/inner/ggml_pace.hpp"
 
 #include "llmcalc/spec/question.hpp"
-#include "serving/inner/ggml_rates.hpp"
 #include "serving/inner/ggml_work.hpp"
+#include "serving/inner/pace.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 namespace llmcalc::serving {
 
+using quantity::in_seconds;
 using quantity::Seconds;
 using quantity::seconds;
 
@@ -16,7 +17,6 @@ namespace {
 
 constexpr double milli = 1e-3;
 constexpr double micro = 1e-6;
-constexpr double tera = 1e12;
 
 /// Products accumulate in fp16, for which GeForce cards have twice the rate that data sheets state for fp32.
 double peak_of(const spec::Accelerator& gpu) {
@@ -24,25 +24,10 @@ double peak_of(const spec::Accelerator& gpu) {
   return gpu.name.starts_with("GeForce") ? 2.0 * half : half;
 }
 
-GgmlCard on_hbm(const spec::Accelerator& gpu) {
-  if (gpu.arch.starts_with("Pascal")) return GgmlCard::pascal;
-  if (gpu.arch.starts_with("Volta")) return GgmlCard::volta;
-  if (gpu.arch.starts_with("Ampere")) return GgmlCard::ampere;
-  return gpu.arch.starts_with("Blackwell") ? GgmlCard::blackwell : GgmlCard::hopper;
-}
-
-GgmlCard card_of(const spec::Accelerator& gpu) {
-  if (gpu.vendor == "Apple") return GgmlCard::apple;
-  if (gpu.memory_type.starts_with("HBM")) return on_hbm(gpu);
-  if (gpu.memory_type.starts_with("LPDDR")) return GgmlCard::lpddr;
-  if (gpu.arch.starts_with("Blackwell")) return GgmlCard::gddr7;
-  return gpu.arch.starts_with("Ada") ? GgmlCard::ada : GgmlCard::gddr;
-}
-
 /// Builds of November 2025 and later add, normalize, gate and multiply in fewer kernels (llama.cpp pulls 15631 and
 /// 16715; b6900). Ollama's releases have other numbers, and are taken for later ones.
 bool fuses_kernels(const spec::Question& question) {
-  if (question.gpu->vendor != "NVIDIA" && question.gpu->vendor != "Apple") return false;
+  if (!question.gpu->generation.can(spec::Ability::fused_ggml)) return false;
   const std::string_view version = question.serving.engine_version;
   const EngineRelease release = parse_release(version);
   if (version.starts_with('b')) return release.major >= 6900;
@@ -56,22 +41,21 @@ class GgmlClock {
   explicit GgmlClock(const Deployment& deployment)
       : deployment_(deployment),
         gpu_(*deployment.question.gpu),
-        pace_(ggml_pace_of(card_of(gpu_))),
-        prompts_(ggml_prompts_of(card_of(gpu_))),
+        rates_(gpu_.generation.ggml),
         bandwidth_(quantity::in_bytes_per_second(gpu_.memory_bandwidth)),
         peak_(peak_of(gpu_)),
         quantized_(!formats::is_plain(deployment.question.serving.quant)),
         cards_(static_cast<double>(deployment.question.layout.gpus)),
         together_(deployment.question.serving.layout.split == spec::CardSplit::layer ? 1.0 : cards_),
-        layer_us_(fuses_kernels(deployment.question) ? pace_.fused_us : pace_.layer_us) {}
+        layer_s_(in_seconds(fuses_kernels(deployment.question) ? rates_.fused : rates_.layer)) {}
 
   /// A step of several sequences multiplies as a prompt does, and sorts its rows by their experts.
   double token(double sequences, double positions) const {
     const GgmlKernels& kernels = ggml_kernels();
     const GgmlWork one = ggml_work(deployment_, {sequences, positions});
-    const double cached = deployment_.setup.flash ? kernels.fused_cache : pace_.cache;
+    const double cached = deployment_.setup.flash ? kernels.fused_cache : rates_.cache;
     double time = one.bytes / (reading() * together_) + sequences * one.cache / (bandwidth_ * cached * together_) +
-                  launching(one) * micro + milli * (pace_.token_ms + pace_.card_ms * (cards_ - 1));
+                  launching(one) + in_seconds(rates_.token) + in_seconds(rates_.card) * (cards_ - 1);
     if (sequences > 1) time += sequences * products(one) + one.mixtures * kernels.sorting_us * micro;
     return time + (is_served() ? milli * kernels.sampled_ms : 0.0);
   }
@@ -83,51 +67,58 @@ class GgmlClock {
     const double chunks = std::ceil(length / chunk);
     const GgmlWork all = ggml_work(deployment_, {chunk, length / 2});
     constexpr double streamed = 0.9;  // of the bandwidth, by a chunk that reads all 16-bit weights: assumed
-    double time = length * products(all) + prompts_.activations * length * all.activations / bandwidth_ +
-                  chunks * all.layers * prompts_.chunk_us * micro;
+    double time = length * products(all) + rates_.activations * length * all.activations / bandwidth_ +
+                  chunks * all.layers * in_seconds(rates_.chunk);
     if (!quantized_) time += chunks * all.bytes / (streamed * bandwidth_);
     if (deployment_.setup.flash) {
       time += length * all.pairs / (quantity::in_flops_per_second(spec::half_peak(gpu_)) * ggml_kernels().fused_prompt);
     } else {
-      time += prompts_.scores * all.scores * length * length / 2 / bandwidth_;
+      time += rates_.scores * all.scores * length * length / 2 / bandwidth_;
     }
     if (together_ > 1) return time / together_;
-    return cards_ > 1 ? time * (chunks + cards_ - 1) / (chunks * cards_) * prompts_.cards : time;
+    return cards_ > 1 ? time * (chunks + cards_ - 1) / (chunks * cards_) * rates_.cards : time;
   }
 
  private:
-  /// Microseconds of all layers' launches.
+  /// Seconds of all layers' launches.
   double launching(const GgmlWork& sums) const {
     const GgmlKernels& kernels = ggml_kernels();
-    return (sums.layers + kernels.expert_layer * sums.mixtures) * layer_us_ + kernels.recurrent_us * sums.recurrences;
+    return (sums.layers + kernels.expert_layer * sums.mixtures) * layer_s_ +
+           micro * kernels.recurrent_us * sums.recurrences;
   }
 
   /// Without a prompt it is llama-bench that generates, which draws nothing.
   bool is_served() const { return deployment_.question.serving.load.prompt > 0; }
 
-  /// Bytes of weights a second, one row at a time.
+  /// Bytes of weights a second, one row at a time: as fast as they come, and as the vector units unpack them.
   double reading() const {
-    if (!quantized_) return bandwidth_ * pace_.half;
-    const double read = bandwidth_ * pace_.codes;
-    return pace_.unpacked > 0 ? std::min(read, tera * pace_.unpacked) : read;
+    if (!quantized_) return bandwidth_ * rates_.half;
+    const double read = bandwidth_ * rates_.codes;
+    return rates_.unpacked > 0 ? std::min(read, rates_.unpacked * vector_peak()) : read;
+  }
+
+  /// A part that does not say it is taken to have as much for each of its 16-bit FLOPs as H100.
+  double vector_peak() const {
+    constexpr double usual_share = 66.9 / 989.4;
+    if (gpu_.peaks.fp32) return quantity::in_flops_per_second(*gpu_.peaks.fp32);
+    return usual_share * quantity::in_flops_per_second(spec::half_peak(gpu_));
   }
 
   /// Of the products of a token, many at once.
   double products(const GgmlWork& sums) const {
-    const double rate = peak_ * (quantized_ ? prompts_.prompt : prompts_.prompt_half);
+    const double rate = peak_ * (quantized_ ? rates_.prompt : rates_.prompt_half);
     return (sums.flops + sums.expert_flops / ggml_kernels().expert_prompt) / rate;
   }
 
   const Deployment& deployment_;
   const spec::Accelerator& gpu_;
-  const GgmlPace& pace_;
-  const GgmlPrompts& prompts_;
+  const spec::GgmlRates& rates_;
   double bandwidth_;
   double peak_;
   bool quantized_;
   double cards_;
   double together_;  ///< cards that work on one layer at the same time
-  double layer_us_;  ///< a layer's launches
+  double layer_s_;   ///< a layer's launches
 };
 
 }  // namespace

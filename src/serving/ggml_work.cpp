@@ -1,7 +1,7 @@
 #include "serving/inner/ggml_work.hpp"
 
 #include "serving/forward.hpp"
-#include "serving/inner/ggml_rates.hpp"
+#include "serving/inner/pace.hpp"
 #include "serving/inner/step_work.hpp"
 
 #include <algorithm>

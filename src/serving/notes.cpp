@@ -3,7 +3,9 @@
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "quantity/format.hpp"
+#include "serving/inner/engines.hpp"
 #include "spec/names.hpp"
+#include "timing/kernels.hpp"
 
 #include <fmt/format.h>
 
@@ -72,11 +74,10 @@ void note_scheme(const spec::Question& question, Notes& notes) {
                     spec::name_of(serving.quant)));
   }
   const bool eight_bit = serving.quant == formats::Quant::fp8 || serving.quant == formats::Quant::fp8_block;
-  if (eight_bit && question.gpu && question.gpu->vendor == "NVIDIA" && !question.gpu->peaks.fp8) {
+  if (eight_bit && question.gpu && !question.gpu->peaks.fp8) {
     notes.push_back(question.gpu->id + " has no 8-bit products: weights rest in 8 bits and are multiplied in 16");
   }
-  const bool has_nvfp4 = question.gpu && question.gpu->vendor == "NVIDIA" && question.gpu->peaks.fp4;
-  if (serving.quant == formats::Quant::nvfp4 && question.gpu && !has_nvfp4) {
+  if (serving.quant == formats::Quant::nvfp4 && question.gpu && !multiplies_nvfp4(*question.gpu)) {
     notes.push_back(question.gpu->id + " has no products of NVFP4: weights rest in 4 bits and are multiplied in 16");
   }
 }
@@ -87,6 +88,21 @@ void note_parameters(const spec::Serving& serving, Notes& notes) {
   if (serving.engine != spec::Engine::ollama || draft.kind == spec::DraftKind::none) return;
   notes.push_back(
       fmt::format("Ollama takes drafts from its Modelfile: 'PARAMETER draft_num_predict {}'", draft.tokens));
+}
+
+/// On what a speed rests that nobody measured.
+void note_rates(const ServingAnswer& answer, Notes& notes) {
+  const auto& question = answer.deployment.question;
+  if (!answer.speed) return;
+  const spec::Generation& generation = question.gpu->generation;
+  const bool ggml = spec::reads_gguf(question.serving.engine);
+  const auto stand_in = timing::stand_in_source(*question.gpu);
+  if (generation.is_nearest && !stand_in.empty()) return notes.push_back(stand_in);
+  const bool measured = ggml ? !generation.ggml_is_nearest : generation.can(spec::Ability::measured_servers);
+  if (measured) return;
+  notes.push_back(fmt::format("nothing was measured on {} under {}: its peaks and bandwidth are used as by {}",
+                              question.gpu->arch, row_of(question.serving.engine).program,
+                              ggml ? generation.ggml_of : std::string_view(answer.speed->measured_on)));
 }
 
 bool leaves_experts(const spec::Question& question) {
@@ -130,6 +146,7 @@ std::vector<std::string> notes_on(const ServingAnswer& answer) {
   note_scheme(question, notes);
   note_parameters(question.serving, notes);
   note_load(question, answer, notes);
+  note_rates(answer, notes);
   return notes;
 }
 

@@ -30,6 +30,15 @@ constexpr Turns mixed{.companions = 1.13, .wave = 0.0992, .drawn_wave = 0.128};
 /// back, at once (srt/managers/scheduler.py, get_next_batch_to_run): the wave is its rule, not fitted.
 constexpr Turns prompts_first{.companions = 0, .wave = 1, .drawn_wave = 0.402};
 
+constexpr GgmlKernels kernels{.fused_cache = 0.70,
+                              .fused_prompt = 0.55,
+                              .expert_layer = 0.25,
+                              .sorting_us = 200,
+                              .alike = 0.61,
+                              .expert_prompt = 0.5,
+                              .recurrent_us = 12,
+                              .sampled_ms = 0.5};
+
 }  // namespace
 
 const Overheads& overheads() { return common_overheads; }
@@ -42,6 +51,8 @@ const Pace& pace_of(spec::Engine engine) {
 
 const Turns& turns_of(spec::Engine engine) { return engine == spec::Engine::sglang ? prompts_first : mixed; }
 
-double sustained(const spec::Accelerator& gpu) { return gpu.arch.starts_with("Hopper") ? 1.22 : 1.0; }
+const GgmlKernels& ggml_kernels() { return kernels; }
+
+double sustained(const spec::Accelerator& gpu) { return gpu.generation.prompts_in_a_row; }
 
 }  // namespace llmcalc::serving

@@ -18,9 +18,7 @@ constexpr EngineRelease first_padded{0, 11};
 
 /// Marlin, which runs where Triton's and FlashInfer's kernels do not, pads in every release (0.10.2
 /// quantization/mxfp4.py, create_weights: gpt-oss-120b on four A100 took 17.22 GiB a rank, 15.25 without).
-bool runs_marlin(const spec::Question& question) {
-  return question.gpu && !question.gpu->arch.starts_with("Hopper") && !question.gpu->arch.starts_with("Blackwell");
-}
+bool runs_marlin(const spec::Question& question) { return !spec::can(question.gpu, spec::Ability::mixtures_in_mxfp4); }
 
 bool is_padding(const spec::Question& question) {
   const std::string& version = question.serving.engine_version;

@@ -8,6 +8,7 @@
 #include "timing/energy.hpp"
 #include "timing/serving_kernels.hpp"
 #include "trust/server_error_bar.hpp"
+#include "trust/time_error_bar.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -222,8 +223,10 @@ void add_bars(const spec::Question& question, const timing::ServingKernels& kern
   const bool ggml = spec::reads_gguf(engine);
   speed.measured_on = kernels.measured_on();
   speed.is_relative = !ggml && !kernels.is_measured();
-  // A relative's shares of the data sheet: half again as far off, about as far as parts of one generation differ.
-  const double wider = speed.is_relative ? 1.5 : 1.0;
+  const bool ggml_relative = ggml && question.gpu->generation.ggml_is_nearest;
+  const double wider = ggml_relative       ? trust::ggml_wider_by_generation
+                       : speed.is_relative ? trust::wider_by_generation
+                                           : 1.0;
   const auto widened = [&](trust::Spread bar) { return trust::Spread{wider * bar.below, wider * bar.above}; };
   speed.ttft_bar = widened(trust::server_error_bar(engine, ggml ? spec::Measure::prefill_tok_s : spec::Measure::ttft));
   speed.tpot_bar = widened(trust::server_error_bar(engine, ggml ? spec::Measure::decode_tok_s : spec::Measure::tpot));

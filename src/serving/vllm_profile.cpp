@@ -98,7 +98,7 @@ void hold_sampler(const Deployment& deployment, RankMemory& memory) {
 Bytes exchange_buffers(const spec::Question& question) {
   const std::int64_t ranks = product(question.layout.tp, question.layout.pp);
   const bool many = question.gpu && joins_widely(question) && question.layout.tp > 2 &&
-                    (question.gpu->arch.starts_with("Hopper") || question.gpu->arch.starts_with("Blackwell"));
+                    question.gpu->generation.can(spec::Ability::multicast);
   return many ? quantity::mib(1300)
               : exchange_of_pair(question) + quantity::mib(joins_widely(question) ? 31 : 0) * (ranks - 2);
 }

@@ -107,7 +107,7 @@ bool has_fabric(const spec::Accelerator& gpu) { return gpu.link && (!gpu.pcie ||
 
 const FabricCurves& link_curves(const spec::Accelerator& gpu) {
   if (!has_fabric(gpu)) return pcie();
-  if (gpu.vendor != "NVIDIA") return nvlink3();
+  if (!gpu.generation.can(spec::Ability::multicast)) return nvlink3();
   for (const FabricCurves* curves : {&nvlink5(), &nvlink4()}) {
     if (*gpu.link >= curves->link) return *curves;
   }

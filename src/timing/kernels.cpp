@@ -230,6 +230,17 @@ quantity::Seconds KernelPrices::waiting(quantity::Seconds dispatch, quantity::Se
   return hands_over_ahead_ ? std::max(quantity::seconds(0), dispatch - busy) : dispatch;
 }
 
+std::string stand_in_source(const spec::Accelerator& gpu) {
+  if (gpu.generation.is_nearest) {
+    return fmt::format(
+        "{} was not measured: rates as on {}, the nearest generation, by its own peaks and bandwidth; "
+        "error bars are wider",
+        gpu.arch.empty() ? gpu.id : gpu.arch, gpu.generation.arch);
+  }
+  if (!gpu.rates.stands_in || gpu.matmul_ceiling) return {};
+  return fmt::format("nothing was measured on {}: its peaks and bandwidth are used as by the median part", gpu.arch);
+}
+
 std::string matrix_source(const spec::Accelerator& gpu) {
   constexpr double as_measured = 0.02;
   const Chip chip = chip_of(gpu);

@@ -97,6 +97,9 @@ class KernelPrices {
   spec::CudaGraph graphs_;
 };
 
+/// What is said of a part of whose kind nothing was measured; empty of others.
+std::string stand_in_source(const spec::Accelerator& gpu);
+
 /// What the prices of matrix products rest on: a measurement of the part, of a relative, or of the median of all.
 std::string matrix_source(const spec::Accelerator& gpu);
 

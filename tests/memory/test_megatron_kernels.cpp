@@ -3,6 +3,7 @@
 #include "asked.hpp"
 #include "catch.hpp"
 #include "memory/block_walk.hpp"
+#include "read/presets.hpp"
 
 using namespace llmcalc;
 using quantity::in_bytes;
@@ -36,6 +37,8 @@ spec::Accelerator part(int year, std::string_view arch) {
   gpu.vendor = "NVIDIA";
   gpu.year = year;
   gpu.arch = arch;
+  gpu.memory_type = "HBM";
+  read::Catalogue().add_rates(gpu);
   return gpu;
 }
 

@@ -1,4 +1,4 @@
-# cmake -DRULE=rooms|files -DWORK=<scratch> -P can_fail.cmake: breaks every rule once, alone in a small tree, and
+# cmake -DRULE=rooms|files|names -DWORK=<scratch> -P can_fail.cmake: breaks every rule once, alone in a small tree, and
 # requires that the checker says so; and that it is content with a small tree that breaks none.
 
 cmake_minimum_required(VERSION 3.25)
@@ -41,6 +41,10 @@ if(RULE STREQUAL "rooms")
   expect_breach("src/read/bad.cpp" "#include \"../spec/a.hpp\"\n" "named by their room")
   expect_breach("src/spec/bad.cpp" "#include \"a.hpp\"\n" "named by their room")
   expect_breach("src/misc/a.cpp" "\n" "stands in no room")
+elseif(RULE STREQUAL "names")
+  expect_breach("src/timing/bad.cpp" "return gpu.arch.starts_with(\"Hopper\");\n" "asks for a name")
+  expect_breach("src/read/bad.cpp" "if (question.gpu->vendor != \"Nobody\") return;\n" "asks for a name")
+  expect_breach("include/llmcalc/spec/bad.hpp" "gpu.generation.id == \"ada\"" "asks for a name")
 else()
   string(REPEAT "int a;\n\n" 201 long_text)
   string(JOIN "/" neighbour ".." "shared" "data.csv")

@@ -9,10 +9,9 @@
 
 namespace llmcalc::timing_test {
 
-inline spec::Accelerator part(double link, double pcie, std::optional<double> network_gbps,
-                              const char* vendor = "NVIDIA") {
+inline spec::Accelerator part(double link, double pcie, std::optional<double> network_gbps, bool multicast = true) {
   spec::Accelerator gpu;
-  gpu.vendor = vendor;
+  gpu.generation.abilities = std::uint64_t{multicast} << static_cast<unsigned>(spec::Ability::multicast);
   gpu.link = quantity::gigabytes_per_second(link);
   gpu.pcie = quantity::gigabytes_per_second(pcie);
   gpu.gpus_per_node = 8;

@@ -1,13 +1,12 @@
 // fitted_servers FILE...: what `validate` predicts of the rows about servers with other constants. Prints a line "id
 // quantity measured dense|mixture room|queue" for each row that is answered (queue: its requests wait for room in the
-// cache), and an empty one; then reads lines "NAME NUMBER..." with a row of src/serving/pace.cpp or ggml_rates.cpp
-// each, and answers an empty line with the predictions of all rows.
+// cache), and an empty one; then reads lines "NAME NUMBER..." with a row of src/serving/pace.cpp or the "ggml" of an
+// entry of presets/generations each, times in seconds, and answers an empty line with the predictions of all rows.
 //
 // The functions that hand out the constants are defined here, so that the library's own are not linked.
 #include "llmcalc/quantity/error.hpp"
 #include "read/measured.hpp"
 #include "read/resolve.hpp"
-#include "serving/inner/ggml_rates.hpp"
 #include "serving/inner/pace.hpp"
 #include "serving/measured.hpp"
 #include "serving/speed.hpp"
@@ -18,7 +17,6 @@
 #include <iostream>
 #include <iterator>
 #include <map>
-#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -33,8 +31,7 @@ struct Constants {
   std::array<serving::Pace, 3> engines;
   serving::Turns mixed;
   serving::Turns prompts_first;
-  std::array<serving::GgmlPace, 10> cards;
-  std::array<serving::GgmlPrompts, 4> prompts;
+  std::map<std::string, spec::GgmlRates, std::less<>> generations;
   serving::GgmlKernels kernels;
   double sustained = 1.22;
 };
@@ -57,35 +54,13 @@ void set_row(std::istream& line, Row& row) {
   std::copy(values.begin(), values.end(), reinterpret_cast<double*>(&row));
 }
 
-const std::map<std::string, int> cards{{"gddr", 0},  {"ada", 1},    {"gddr7", 2},  {"lpddr", 3},     {"pascal", 4},
-                                       {"volta", 5}, {"ampere", 6}, {"hopper", 7}, {"blackwell", 8}, {"apple", 9}};
-const std::map<std::string, int> prompts{
-    {"gddr_prompts", 0}, {"lpddr_prompts", 1}, {"hbm_prompts", 2}, {"apple_prompts", 3}};
-
-/// Constants that were not found stay 0, which no fit would notice.
-void refuse_missing(const std::set<std::string>& taken) {
-  const auto expect = [&](const auto& rows) {
-    for (const auto& [name, row] : rows) {
-      if (!taken.contains(name)) throw std::invalid_argument("fitted_servers: no numbers for the row " + name);
-    }
-  };
-  if (!taken.contains("kernels")) return;  // the servers' rows alone
-  expect(cards);
-  expect(prompts);
-}
-
-void take(const std::string& text, std::set<std::string>& taken) {
+void take(const std::string& text) {
   static const std::map<std::string, int> engines{{"vllm", 0}, {"sglang", 1}, {"trtllm", 2}};
   std::istringstream line(text);
   std::string name;
   line >> name;
-  taken.insert(name);
   if (const auto engine = engines.find(name); engine != engines.end()) {
     set_row(line, constants().engines[static_cast<std::size_t>(engine->second)]);
-  } else if (const auto card = cards.find(name); card != cards.end()) {
-    set_row(line, constants().cards[static_cast<std::size_t>(card->second)]);
-  } else if (const auto prompt = prompts.find(name); prompt != prompts.end()) {
-    set_row(line, constants().prompts[static_cast<std::size_t>(prompt->second)]);
   } else if (name == "mixed") {
     set_row(line, constants().mixed);
   } else if (name == "prompts_first") {
@@ -95,7 +70,7 @@ void take(const std::string& text, std::set<std::string>& taken) {
   } else if (name == "kernels") {
     set_row(line, constants().kernels);
   } else {
-    throw std::invalid_argument("fitted_servers: there is no row " + name);
+    set_row(line, constants().generations[name]);
   }
 }
 
@@ -116,7 +91,17 @@ struct Asked {
   spec::Measure measure;
 };
 
+/// Constants that were not found stay 0, which no fit would notice.
+void take_rates(spec::Generation& generation) {
+  const auto found = constants().generations.find(generation.ggml_of);
+  if (found == constants().generations.end()) {
+    throw std::invalid_argument("fitted_servers: no numbers for " + std::string(generation.ggml_of));
+  }
+  generation.ggml = found->second;
+}
+
 double predicted(Asked& row) {
+  if (!constants().generations.empty()) take_rates(row.answer.deployment.question.gpu->generation);
   row.answer.speed = serving::speed_of(row.answer.deployment);
   return serving::predicted(row.answer, row.measure, serving::Scope::one_card).value_or(0.0);
 }
@@ -166,12 +151,8 @@ const Turns& turns_of(spec::Engine engine) {
   return engine == spec::Engine::sglang ? constants().prompts_first : constants().mixed;
 }
 
-double sustained(const spec::Accelerator& gpu) { return gpu.arch.starts_with("Hopper") ? constants().sustained : 1.0; }
-
-const GgmlPace& ggml_pace_of(GgmlCard card) { return constants().cards[static_cast<std::size_t>(card)]; }
-
-const GgmlPrompts& ggml_prompts_of(GgmlCard card) {
-  return constants().prompts[static_cast<std::size_t>(prompts_like(card))];
+double sustained(const spec::Accelerator& gpu) {
+  return gpu.generation.prompts_in_a_row > 1.0 ? constants().sustained : 1.0;
 }
 
 const GgmlKernels& ggml_kernels() { return constants().kernels; }
@@ -182,13 +163,11 @@ int main(int count, char** arguments) {
   std::ios::sync_with_stdio(false);
   std::vector<Asked> rows = read_rows(count, arguments);
   std::cout << std::endl;
-  std::set<std::string> taken;
   for (std::string line; std::getline(std::cin, line);) {
     if (line.empty()) {
-      refuse_missing(taken);
       answer(rows);
     } else {
-      take(line, taken);
+      take(line);
     }
   }
 }

@@ -42,7 +42,8 @@ struct Accelerator {
   std::optional<quantity::Bytes> cache;  ///< of the last level, where it was seen to make kernels faster
   std::optional<double> matmul_ceiling;  ///< best measured bf16 matrix product as a share of the peak
   std::string matmul_ceiling_source;
-  Rates rates;  ///< that were measured of it or of a relative; looked up by what reads presets
+  Rates rates;            ///< that were measured of it or of a relative; looked up by what reads presets
+  Generation generation;  ///< its own or the nearest; looked up likewise
   std::optional<quantity::Money> price_per_hour;
   std::string price_source;
   std::string sources;
@@ -56,5 +57,8 @@ quantity::FlopRate matrix_peak(const Accelerator& gpu, formats::Dtype compute);
 
 /// The same of 16-bit products, in bf16 or, where the part does not have it, in fp16.
 quantity::FlopRate half_peak(const Accelerator& gpu);
+
+/// Whether its generation has it; nothing said means a current part of a data centre.
+inline bool can(const std::optional<Accelerator>& gpu, Ability ability) { return !gpu || gpu->generation.can(ability); }
 
 }  // namespace llmcalc::spec

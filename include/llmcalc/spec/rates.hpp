@@ -1,4 +1,5 @@
-// What kernels and hosts of one kind of accelerator were measured to reach: the numbers by which time is told.
+// What kernels and hosts of one kind of accelerator were measured to reach: the numbers by which time is told; and
+// what a generation of them can do.
 // presets/README.md has the same with the names of the fields in a file, presets/rates the numbers and their sources.
 #pragma once
 
@@ -6,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace llmcalc::spec {
 
@@ -92,8 +94,74 @@ struct Rates : MeasuredRates {
   std::string measured;    ///< the part that was measured
   std::string operations;  ///< whose curves under presets/operations tell the speed of servers
 
+  bool stands_in = false;  ///< no part of its kind was measured
+
   /// Whether anything was looked up; an accelerator that was put together by hand has none.
   bool known() const { return !id.empty(); }
+};
+
+/// How fast llama.cpp is on a generation's parts. Of a product's bandwidth and peak it reaches shares.
+struct GgmlRates {
+  double half = 0.0;         ///< of the bandwidth, by products with one row and 16-bit weights
+  double codes = 0.0;        ///< and by quantized ones
+  double unpacked = 0.0;     ///< bytes of quantized weights unpacked for each FLOP of the fp32 peak; 0: any
+  double cache = 0.0;        ///< of the bandwidth, by attention without a fused kernel
+  quantity::Seconds layer;   ///< a layer's launches
+  quantity::Seconds fused;   ///< and since several kernels were made one
+  quantity::Seconds token;   ///< a token: sampling, and the graph
+  quantity::Seconds card;    ///< each card more that a token passes
+  double prompt_half = 0.0;  ///< of the peak, by prompts with 16-bit weights
+  double prompt = 0.0;       ///< and with quantized ones
+  double scores = 0.0;       ///< passes over fp32 scores, which attention without a fused kernel writes out
+  double cards = 0.0;        ///< what a pipeline over cards loses
+  double activations = 0.0;  ///< passes over fp32 activations
+  quantity::Seconds chunk;   ///< a layer's launches for a chunk of a prompt
+
+  bool known() const { return codes > 0.0; }
+};
+
+/// What some generations of accelerators can do and others cannot: presets/generations, each with its source.
+enum class Ability : std::uint8_t {
+  flash_attention,          ///< FlashAttention has kernels for it
+  triton_attention,         ///< PyTorch's fused attention was compiled from Triton
+  narrow_attention,         ///< attention kernels multiply in 8 bits
+  large_workspaces,         ///< cuBLAS takes 32 MiB a handle
+  grows_segments,           ///< PyTorch's allocator extends what it has
+  nccl,                     ///< NCCL, or RCCL, which is a fork of it
+  multicast,                ///< its switch reduces and copies
+  codes,                    ///< kernels unpack weights of AWQ and in 8 bits
+  nvfp4,                    ///< and of 4-bit floats with NVIDIA's scales
+  mixtures_in_mxfp4,        ///< kernels of routed experts read MXFP4 as it is
+  states_in_prompts,        ///< kernels of gated delta nets hand out states inside a prompt
+  fused_ggml,               ///< llama.cpp joins kernels on it
+  torch_servers,            ///< vLLM and SGLang run on it
+  small_steps,              ///< vLLM gives its parts fewer tokens a step, however large they are
+  measured_servers,         ///< kernels of servers were measured on parts of it
+  any_order,                ///< 8-bit products take the summed dimension of their factors first or last
+  flash_for_equal_results,  ///< cuDNN has no backward pass with equal results in all runs: Transformer Engine goes
+                            ///< round it
+  superchip,                ///< the same since it tells them by their host
+};
+
+/// Numbers of a generation that are no rates of kernels.
+struct GenerationFacts {
+  std::uint64_t abilities = 0;  ///< a bit for each
+  std::int64_t year = 0;
+  quantity::Bytes driver_keeps;    ///< of the marketed memory
+  quantity::Bytes ggml_context;    ///< that llama.cpp's runtime holds
+  std::int64_t largest_graph = 0;  ///< sequences of the largest step that vLLM captures
+  double prompts_in_a_row = 1.0;   ///< time of prompts one after another over that of their kernels
+  GgmlRates ggml;
+
+  bool can(Ability ability) const { return (abilities >> static_cast<unsigned>(ability) & 1U) != 0; }
+};
+
+struct Generation : GenerationFacts {
+  std::string_view id;
+  std::string_view ggml_of;  ///< the generation whose parts llama.cpp was measured on
+  std::string_view arch;     ///< with which the architecture of its parts begins
+  bool is_nearest = false;   ///< the accelerator's own is not known: this one stands for it
+  bool ggml_is_nearest = false;
 };
 
 }  // namespace llmcalc::spec

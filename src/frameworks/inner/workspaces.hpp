@@ -9,11 +9,8 @@
 
 namespace llmcalc::frameworks {
 
-/// Nothing said means a current data-centre part.
-bool is_hopper_or_newer(const std::optional<spec::Accelerator>& gpu);
-
 /// One of cuBLAS. \param deterministic  equal results in all runs are asked for
-quantity::Bytes cublas_workspace(bool hopper, bool deterministic);
+quantity::Bytes cublas_workspace(const std::optional<spec::Accelerator>& gpu, bool deterministic);
 
 /// Those of a PyTorch process.
 quantity::Bytes product_workspaces(const Run& run);

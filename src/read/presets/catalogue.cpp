@@ -196,6 +196,7 @@ ModelPreset Catalogue::model(std::string_view name, std::string_view place) cons
 }
 
 AcceleratorPreset Catalogue::rated(AcceleratorPreset preset) const {
+  preset.accelerator.generation = generation_for(preset.accelerator);
   preset.accelerator.rates = preset.rates.empty() ? rates_for(user_rates_, preset.accelerator)
                                                   : named_rates(user_rates_, preset.rates, preset.rates_place);
   return preset;
@@ -215,6 +216,7 @@ AcceleratorPreset Catalogue::accelerator(std::string_view name, std::string_view
 }
 
 void Catalogue::add_rates(spec::Accelerator& gpu) const {
+  gpu.generation = generation_for(gpu);
   if (!gpu.rates.known()) gpu.rates = rates_for(user_rates_, gpu);
 }
 

@@ -43,9 +43,20 @@ struct EmbeddedRates {
   spec::MeasuredRates numbers;
 };
 
+/// One entry of presets/generations that stands for accelerators.
+struct EmbeddedGeneration {
+  std::string_view id;
+  std::string_view vendor;
+  std::string_view arch;
+  std::string_view memory;
+  std::string_view ggml_of;
+  spec::GenerationFacts facts;
+};
+
 std::span<const EmbeddedPreset> embedded_models();
 std::span<const EmbeddedPreset> embedded_accelerators();
 std::span<const EmbeddedFamily> embedded_families();
 std::span<const EmbeddedRates> embedded_rates();
+std::span<const EmbeddedGeneration> embedded_generations();
 
 }  // namespace llmcalc::read

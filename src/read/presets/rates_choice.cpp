@@ -18,9 +18,10 @@ bool is_below(double limit, const spec::Accelerator::Peaks& peaks) {
 }
 
 /// \param entry  a user's, or one that ships
+/// \param arch  of the accelerator, or of the generation that stands for its own
 template <class Entry>
-bool stands_for(const Entry& entry, const spec::Accelerator& gpu) {
-  return !entry.arch.empty() && gpu.arch.starts_with(entry.arch) && gpu.name.starts_with(entry.name) &&
+bool stands_for(const Entry& entry, const spec::Accelerator& gpu, std::string_view arch) {
+  return !entry.arch.empty() && arch.starts_with(entry.arch) && gpu.name.starts_with(entry.name) &&
          is_below(entry.bf16_over_fp32_below, gpu.peaks) && gpu.memory_bandwidth >= entry.bandwidth_from;
 }
 
@@ -60,7 +61,62 @@ void append_file(std::vector<RatesPreset>& users, const PresetFile& file) {
   }
 }
 
+/// A type of memory that nobody said is any.
+bool has_memory(const EmbeddedGeneration& row, const spec::Accelerator& gpu) {
+  return gpu.memory_type.empty() || gpu.memory_type.starts_with(row.memory);
+}
+
+bool is_of(const EmbeddedGeneration& row, const spec::Accelerator& gpu) {
+  return gpu.vendor == row.vendor && gpu.arch.starts_with(row.arch);
+}
+
+/// That on its kind of memory before others; null where its generation is not known.
+const EmbeddedGeneration* own_generation(const spec::Accelerator& gpu) {
+  const auto with_memory = [&](const auto& row) { return is_of(row, gpu) && has_memory(row, gpu); };
+  const auto* own = quantity::find_if_or_null(embedded_generations(), with_memory);
+  if (own != nullptr) return own;
+  return quantity::find_if_or_null(embedded_generations(), [&](const auto& row) { return is_of(row, gpu); });
+}
+
+bool is_older(const EmbeddedGeneration& a, const EmbeddedGeneration& b) { return a.facts.year < b.facts.year; }
+
+/// \param suits  whether a generation may stand for another
+template <class Suits>
+const EmbeddedGeneration* nearest_of(std::int64_t year, const Suits& suits) {
+  const EmbeddedGeneration* nearest = nullptr;
+  for (const EmbeddedGeneration& row : embedded_generations()) {
+    if (!suits(row)) continue;
+    const bool fits = row.facts.year <= year;
+    const bool fitted = nearest != nullptr && nearest->facts.year <= year;
+    const bool closer = nearest != nullptr && (fits ? is_older(*nearest, row) : is_older(row, *nearest));
+    if (nearest == nullptr || (fits && !fitted) || (fits == fitted && closer)) nearest = &row;
+  }
+  return nearest;
+}
+
+/// \param may  what else it needs
+template <class May>
+const EmbeddedGeneration* nearest_generation(const spec::Accelerator& gpu, std::int64_t year, const May& may) {
+  const auto same_memory = [&](const auto& row) { return may(row) && has_memory(row, gpu); };
+  const auto same_make = [&](const auto& row) { return same_memory(row) && row.vendor == gpu.vendor; };
+  const EmbeddedGeneration* nearest = nearest_of(year, same_make);
+  if (nearest == nullptr) nearest = nearest_of(year, same_memory);
+  return nearest != nullptr ? nearest : nearest_of(year, may);
+}
+
 }  // namespace
+
+spec::Generation generation_for(const spec::Accelerator& gpu) {
+  const auto any = [](const EmbeddedGeneration&) { return true; };
+  const auto has_ggml = [](const EmbeddedGeneration& row) { return row.facts.ggml.known(); };
+  const auto* own = own_generation(gpu);
+  const auto* row = own != nullptr ? own : nearest_generation(gpu, gpu.year, any);
+  const std::int64_t year = own != nullptr ? own->facts.year : gpu.year;
+  const auto* ggml = has_ggml(*row) ? row : nearest_generation(gpu, year, has_ggml);
+  spec::Generation generation{row->facts, row->id, ggml->ggml_of, row->arch, own == nullptr, ggml != own};
+  generation.ggml = ggml->facts.ggml;
+  return generation;
+}
 
 std::vector<RatesPreset> read_rates(const std::vector<PresetFile>& files) {
   std::vector<RatesPreset> users;
@@ -75,10 +131,14 @@ spec::Rates named_rates(const std::vector<RatesPreset>& users, std::string_view 
 }
 
 spec::Rates rates_for(const std::vector<RatesPreset>& users, const spec::Accelerator& gpu) {
-  const auto stands = [&](const auto& entry) { return stands_for(entry, gpu); };
+  const auto stands = [&](const auto& entry) { return stands_for(entry, gpu, gpu.arch); };
+  const auto nearest = [&](const auto& entry) { return stands_for(entry, gpu, gpu.generation.arch); };
   if (const auto* user = quantity::find_last_if_or_null(users, stands)) return user->rates;
   const auto* entry = quantity::find_if_or_null(embedded_rates(), stands);
-  return named_rates(users, entry == nullptr ? usual_rates : entry->id, "rates");
+  if (entry == nullptr && gpu.generation.is_nearest) entry = quantity::find_if_or_null(embedded_rates(), nearest);
+  spec::Rates rates = named_rates(users, entry == nullptr ? usual_rates : entry->id, "rates");
+  rates.stands_in = entry == nullptr || gpu.generation.is_nearest;
+  return rates;
 }
 
 }  // namespace llmcalc::read

@@ -205,9 +205,7 @@ void check_narrow_parts(const QuestionDraft& draft) {
     if (on && !narrow) draft.contradiction(term, "compute", "products are in 16 bits or more", "--compute fp8");
   }
   if (training.fp8_scaling == spec::Fp8Scaling::row) check_row_scaling(draft);
-  const auto& gpu = draft.question.gpu;
-  const bool older = gpu && (gpu->arch.starts_with("Ampere") || gpu->arch.starts_with("Ada"));
-  if (training.fp8_attention && older) {
+  if (training.fp8_attention && !spec::can(draft.question.gpu, spec::Ability::narrow_attention)) {
     draft.contradiction("fp8_attention", "gpu", "no attention kernel in 8 bits before Hopper");
   }
 }

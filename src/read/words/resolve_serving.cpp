@@ -37,9 +37,11 @@ void take_server(QuestionDraft& draft) {
     draft.question.serving.engine = Engine::llama_cpp;
     return draft.assume("engine", "reads GGUF", "--engine llama.cpp, which reads GGUF");
   }
-  if (draft.question.gpu && draft.question.gpu->vendor == "Apple") {
+  if (!spec::can(draft.question.gpu, spec::Ability::torch_servers)) {
     draft.question.serving.engine = Engine::llama_cpp;
-    return draft.assume("engine", "runs on Apple's parts", "--engine llama.cpp, which most run on Apple's parts");
+    const std::string& make = draft.question.gpu->vendor;
+    return draft.assume("engine", "runs on " + make + "'s parts",
+                        "--engine llama.cpp, which most run on " + make + "'s parts");
   }
   draft.assume("engine", "default", "--engine vllm: each engine has its own memory");
 }

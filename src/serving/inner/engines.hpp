@@ -19,6 +19,9 @@ Setup ollama_setup(const spec::Question& question);
 RankMemory transformers_memory(const Deployment& deployment, std::size_t rank, const Demand& demand);
 Setup transformers_setup(const spec::Question& question);
 
+/// Whether it has products of 4-bit floats with NVIDIA's scales, and kernels for them.
+bool multiplies_nvfp4(const spec::Accelerator& gpu);
+
 bool runs_on_torch(formats::Quant quant);
 bool runs_in_trtllm(formats::Quant quant);
 bool runs_in_transformers(formats::Quant quant);
@@ -33,8 +36,8 @@ inline constexpr std::string_view servers_on = "NVIDIA AMD Intel Google AWS";
 inline constexpr std::string_view ggml_on = "NVIDIA AMD Intel Apple";
 inline constexpr std::string_view torch_on = "NVIDIA AMD Intel Apple Google AWS";
 
-inline constexpr EngineRow vllm_row{spec::Engine::vllm, "vLLM",          "0.33.0",    servers_on,
-                                    &runs_on_torch,     &keeps_in_pages, &vllm_setup, &vllm_memory};
+inline constexpr EngineRow vllm_row{spec::Engine::vllm, "vLLM",      "0.33.0",     servers_on, &runs_on_torch,
+                                    &keeps_in_pages,    &vllm_setup, &vllm_memory, true,       true};
 inline constexpr EngineRow sglang_row{spec::Engine::sglang, "SGLang",        "0.5.23",      servers_on,
                                       &runs_on_torch,       &keeps_in_pages, &sglang_setup, &sglang_memory};
 inline constexpr EngineRow trtllm_row{spec::Engine::trtllm, "TensorRT-LLM",  "1.2",         "NVIDIA",

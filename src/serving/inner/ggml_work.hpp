@@ -1,4 +1,4 @@
-// What a step of llama.cpp multiplies and reads: sums over the layers of the model.
+// What a step of llama.cpp multiplies and reads, summed over the layers of the model.
 #pragma once
 
 #include "serving/engine.hpp"

@@ -44,10 +44,22 @@ struct Turns {
 
 const Turns& turns_of(spec::Engine engine);
 
-/// How much longer prompts take one after another than their kernels do one by one. A closed loop of c requests takes
-/// output steps and c prompts a cycle, TTFT + output TPOT; where prompts are more than a third of it they take 1.2 to
-/// 1.3 times their kernels on H100 and H200, of dense models, at 1 to 8 ranks and under each of three engines, and 1.0
-/// to 1.1 on B200 (tests/measured/serving): Hopper's clocks fall under products without a pause.
+/// How much longer prompts take one after another than their kernels do one by one.
 double sustained(const spec::Accelerator& gpu);
+
+/// What llama.cpp's kernels take on every card alike; what they reach on each generation stands in presets/generations.
+/// All but the first and the third measured on one card alone (DGX Spark).
+struct GgmlKernels {
+  double fused_cache = 0;    ///< share of the bandwidth that fused attention reads keys, values and states at
+  double fused_prompt = 0;   ///< share of the peak that it reaches in a prompt
+  double expert_layer = 0;   ///< launches that routed experts add to a layer's
+  double sorting_us = 0;     ///< and where several rows are sorted by their experts, a layer
+  double alike = 0;          ///< as many as b to this power choose their experts independently
+  double expert_prompt = 0;  ///< of the rate of other products in a prompt, by routed experts
+  double recurrent_us = 0;   ///< launches that a recurrence adds to a layer's
+  double sampled_ms = 0;     ///< a token that a server draws from the vocabulary on the host, and sends
+};
+
+const GgmlKernels& ggml_kernels();
 
 }  // namespace llmcalc::serving

@@ -1,0 +1,15 @@
+# cmake -DROOT=<tree> -P names.cmake: that code asks what a generation of accelerators can do, never for its name or make.
+
+cmake_minimum_required(VERSION 3.25)
+
+set(asks_for_a_name "(arch|vendor|generation\\.id)(\\.(starts_with|ends_with|find)\\(| *[!=]= *)\"")
+file(GLOB_RECURSE sources RELATIVE "${ROOT}" "${ROOT}/src/*.[ch]pp" "${ROOT}/include/*.[ch]pp")
+foreach(source IN LISTS sources)
+  file(READ "${ROOT}/${source}" text)
+  if(text MATCHES "${asks_for_a_name}")
+    message(SEND_ERROR "${source}: '${CMAKE_MATCH_0}' asks for a name: what can it do (presets/generations)?")
+  endif()
+endforeach()
+if(NOT sources)
+  message(FATAL_ERROR "no sources under ${ROOT}")
+endif()
