@@ -2,11 +2,11 @@
 
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
+#include "read/say.hpp"
 #include "read/vocabulary.hpp"
 #include "read/words.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <string>
 #include <utility>
 
@@ -21,6 +21,10 @@ bool names(const std::vector<ChangedTerm>& terms, std::string_view term) {
   return quantity::contains(terms, term, &ChangedTerm::term);
 }
 
+Given given(const ChangedTerm& changed) {
+  return {changed.term, changed.value, {read::Source::flag, "--" + read::option_name(changed.term)}};
+}
+
 /// The changed terms, and those that were said and that the change moves without naming them.
 std::vector<ChangedTerm> terms_to_say(const std::vector<Given>& words, const spec::Question& before,
                                       const spec::Question& changed, std::vector<ChangedTerm> terms) {
@@ -31,15 +35,6 @@ std::vector<ChangedTerm> terms_to_say(const std::vector<Given>& words, const spe
     if (!value.empty() && value != term->show(before)) terms.push_back({std::string(term->name), std::move(value)});
   }
   return terms;
-}
-
-/// What was said, with the changed terms in its place.
-std::vector<Given> words_with(const std::vector<Given>& said, const std::vector<ChangedTerm>& terms) {
-  auto words = quantity::mapped(terms, [](const ChangedTerm& changed) {
-    return Given{changed.term, changed.value, {read::Source::flag, "--" + read::option_name(changed.term)}};
-  });
-  std::ranges::copy_if(said, std::back_inserter(words), [&](const Given& word) { return !names(terms, word.term); });
-  return words;
 }
 
 /// Says something of the model beside its name.
@@ -67,7 +62,8 @@ search::Restate restating(const Asked& asked, const spec::Question& question) {
     if (!names(said, "gpu")) known.gpu = question.gpu;  // looked up before
     if (!known.shape && is_of_preset(asked.words, said)) known.shape = question.model.shape;
     try {
-      auto resolved = resolve(words_with(asked.words, said), asked.config, asked.catalogue, known);
+      auto resolved =
+          resolve(read::with_said(asked.words, quantity::mapped(said, given)), asked.config, asked.catalogue, known);
       return Restated{std::move(said), std::move(resolved.question)};
     } catch (const quantity::BadInput&) {
       return std::nullopt;

@@ -2,6 +2,7 @@
 #include "catch.hpp"
 #include "cli/folder.hpp"
 #include "cli/run.hpp"
+#include "frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
 
 #include <nlohmann/json.hpp>
@@ -73,7 +74,8 @@ void check(const Words& asked, Checked& checked) {
     CHECK(fit["time"]["step_seconds"].get<double>() ==
           Approx(best["figures"]["step_seconds"].get<double>()).epsilon(1e-12));
     ++checked.found;
-  } catch (const quantity::BadInput&) {
+  } catch (const quantity::BadInput& error) {
+    UNSCOPED_INFO(line << ": " << error.what());
     ++checked.refused;
   }
 }
@@ -123,6 +125,18 @@ TEST_CASE("every winner of a plan, typed as it is printed, needs the same bytes 
   Checked checked;
   for (int i = 0; i < 500; ++i) check(random_plan(random), checked);
   CHECK(checked.found > 150);
+}
+
+TEST_CASE("a plan of which as little as can be is said answers, and what it prints does too") {
+  Checked checked;
+  for (const auto* row : frameworks::rows()) {
+    check({"plan", "--model", "llama-3.2-1b", "--gpu", "h100-sxm:4", "--framework", std::string(row->words.front())},
+          checked);
+  }
+  check({"plan", "--params", "7e9", "--gpu", "h100-sxm:8"}, checked);
+  check({"plan", "--params", "1e9", "--gpu", "rtx-4090:2", "--framework", "megatron"}, checked);
+  check({"plan", "--model", "llama-3-8b", "--gpu", "rtx-4090", "--method", "qlora"}, checked);
+  CHECK(checked.refused == 0);
 }
 
 TEST_CASE("a value that a choice of 1 stands for is said") {

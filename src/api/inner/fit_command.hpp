@@ -12,10 +12,26 @@
 namespace llmcalc::api {
 
 /// What a search chooses of a run, in the order of a report.
-inline constexpr std::array<std::string_view, 19> chosen_terms{
-    "gpu",         "gpus", "dp",  "tp",       "sp",          "pp",        "vpp",     "schedule",      "cp",
-    "cp_exchange", "ep",   "etp", "sharding", "micro_batch", "recompute", "offload", "node_dispatch", "expert_overlap",
-    "cuda_graph"};
+inline constexpr std::array<std::string_view, 20> chosen_terms{"framework",
+                                                               "gpu",
+                                                               "gpus",
+                                                               "dp",
+                                                               "tp",
+                                                               "sp",
+                                                               "pp",
+                                                               "vpp",
+                                                               "schedule",
+                                                               "cp",
+                                                               "cp_exchange",
+                                                               "ep",
+                                                               "etp",
+                                                               "sharding",
+                                                               "micro_batch",
+                                                               "recompute",
+                                                               "offload",
+                                                               "node_dispatch",
+                                                               "expert_overlap",
+                                                               "cuda_graph"};
 
 /// Where the words of a command are looked up.
 struct FitSource {

@@ -25,18 +25,6 @@ void say_published(QuestionDraft& draft) {
 
 }  // namespace
 
-std::vector<Given> words_of(const spec::Question& question) {
-  const spec::Question untouched;
-  std::vector<Given> words;
-  for (const Term& term : vocabulary()) {
-    if (term.group == TermGroup::model || term.apply == nullptr) continue;
-    std::string value = term.show(question);
-    if (value.empty() || value == term.show(untouched)) continue;
-    words.push_back({std::string(term.name), std::move(value), {Source::flag, "--" + option_name(term.name)}});
-  }
-  return words;
-}
-
 Resolved resolve(const std::vector<Given>& given, const std::optional<ConfigText>& config, const Catalogue& catalogue,
                  const Values& values) {
   const Words words(given);
