@@ -6,6 +6,10 @@
 #include "frameworks/inner/profiles.hpp"
 #include "frameworks/inner/spaces.hpp"
 
+#include <algorithm>
+#include <array>
+#include <iterator>
+
 namespace llmcalc::frameworks {
 
 inline constexpr Set<Parallelism> by_tensors_context_and_experts{Parallelism::tensor, Parallelism::sequence,
@@ -61,6 +65,14 @@ inline constexpr Default hf_defaults[] = {
     {"lora_dropout", "0", peft_file},
     {"weights", "fp4", bnb_file, is_qlora},
 };
+
+/// transformers' own behind the one that its kernels change.
+inline constexpr auto liger_defaults = [] {
+  std::array<Default, std::size(hf_defaults) + 1> defaults{
+      {{"loss", "fused-linear", "Liger-Kernel 0.8.5 transformers/monkey_patch.py: fused_linear_cross_entropy=True"}}};
+  std::copy(std::begin(hf_defaults), std::end(hf_defaults), defaults.begin() + 1);
+  return defaults;
+}();
 
 constexpr std::string_view sft_file = "trl 1.16.0 trainer/sft_config.py, sft_trainer.py";
 constexpr std::string_view trl_base_file = "trl 1.16.0 trainer/base_config.py";
@@ -237,7 +249,7 @@ inline constexpr FrameworkRow trainer_rows[] = {
                 trainer_abilities_with(all_algorithms, by_tensors_and_context, of_trainer.with({Optimizer::muon})),
                 ms_swift_defaults),
     with_profile(trainer_row(spec::Framework::liger, {"liger"}, "Hugging Face Trainer with Liger-Kernel",
-                             trainer_abilities, hf_defaults),
+                             trainer_abilities, liger_defaults),
                  &liger_profile),
 };
 
