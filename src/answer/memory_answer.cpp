@@ -10,15 +10,16 @@ using quantity::Bytes;
 
 namespace {
 
-/// "layer 31 of 32", "head", "embedding"; positions count blocks, of which the first is the embedding.
+/// "the backward pass of layer 31 of 32", "the forward pass of the head"; positions count blocks, of which the first is
+/// the embedding.
 std::string place_of(const Walks& walks, const memory::PeakMoment& peak) {
   if (peak.phase == Phase::optimizer) return "optimizer step";
   if (peak.phase > Phase::optimizer) return std::string(memory::name_of(peak.phase));
   const auto position = static_cast<std::size_t>(peak.position);
   const std::string_view pass = peak.phase == Phase::backward ? "backward" : "forward";
   const auto& block = walks.program.blocks[walks.program.sequence[position]];
-  if (block.name != "layer") return fmt::format("{} of {}", pass, block.name);
-  return fmt::format("{} of layer {} of {}", pass, peak.position, walks.program.sequence.size() - 2);
+  if (block.name != "layer") return fmt::format("the {} pass of the {}", pass, block.name);
+  return fmt::format("the {} pass of layer {} of {}", pass, peak.position, walks.program.sequence.size() - 2);
 }
 
 std::string place_of(const Walks& walks, const memory::BlockPeak& point) {

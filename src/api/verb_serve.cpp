@@ -88,8 +88,7 @@ Reply ask_serve(const Arguments& arguments, const Surroundings& around) {
   reply.code = fails(answer, strict) ? ExitCode::does_not_fit : ExitCode::fits;
   reply.notes = asked.notes();
   if (has_waiting(answer)) {
-    reply.warnings.push_back(std::to_string(answer.capacity.queued) +
-                             " of the requests wait: " + std::to_string(answer.capacity.running) + " run at once");
+    reply.warnings.push_back("with whole contexts " + std::to_string(answer.capacity.queued) + " of the requests wait");
   }
   reply.show = [report = std::move(report), style](std::string_view form) {
     return form == "json" ? to_json(report) : to_text(report, style);

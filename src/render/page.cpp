@@ -264,4 +264,20 @@ std::string markdown_row(const std::vector<std::string>& cells) {
   return row + "\n";
 }
 
+std::vector<std::string> gauge(quantity::Bytes needed, quantity::Bytes whole, const TextStyle& style) {
+  constexpr int columns = 64;
+  if (!style.bars || whole <= quantity::Bytes{} || needed < quantity::Bytes{}) return {};
+  const double share = needed / whole;
+  const auto within = static_cast<int>(std::lround(columns * std::min(share, 1.0) / std::max(share, 1.0)));
+  const auto drawn = [](int count, std::string_view block) {
+    std::string text;
+    for (int i = 0; i < count; ++i) text += block;
+    return text;
+  };
+  const auto rest = drawn(columns - within, share > 1.0 ? "▒" : "░");
+  const auto said = share > 1.0 ? fmt::format("  {:.2g} x", share) : "  " + share_text(share);
+  return {"  " + paint(drawn(within, "█"), share > 1.0 ? Ink::dim : Ink::good, style) +
+          paint(rest, share > 1.0 ? Ink::bad : Ink::dim, style) + said};
+}
+
 }  // namespace llmcalc::render

@@ -3,8 +3,8 @@
 //   best of 1,482,624 layouts, 291,840 of which fit, on 64 x a100-80: 9.84 s a step, 38 days, MFU 51 %
 //
 //      step    GiB    layout
-//   1  9.84 s  71.20  dp 2, tp 8 sp, pp 4, mb 1
-//   2  9.91 s  64.00  dp 4, tp 8, pp 2, mb 1
+//   1  9.84 s  71.20  dp 2, tp 8 sp, pp 4, micro-batch 1
+//   2  9.91 s  64.00  dp 4, tp 8, pp 2, micro-batch 1
 #include "render/plan.hpp"
 
 #include "quantity/format.hpp"
@@ -41,10 +41,28 @@ bool is_told(std::string_view term, std::string_view value) {
          (!contains(never_told, term) && !contains(unused, value));
 }
 
+/// A term as a layout says it, and what it is, for the legend.
+struct LayoutTerm {
+  std::string_view term;
+  std::string_view word;
+  std::string_view meaning;  ///< empty where the word says it
+};
+constexpr std::array layout_terms{
+    LayoutTerm{"dp", "dp", "data-parallel copies"},
+    LayoutTerm{"tp", "tp", "ranks that share each matrix"},
+    LayoutTerm{"sp", "sp", "and its norms"},
+    LayoutTerm{"pp", "pp", "pipeline stages"},
+    LayoutTerm{"vpp", "vpp", "pieces of a stage"},
+    LayoutTerm{"cp", "cp", "ranks that share a sequence"},
+    LayoutTerm{"ep", "ep", "ranks that share experts"},
+    LayoutTerm{"etp", "etp", "ranks that share an expert"},
+    LayoutTerm{"micro_batch", "micro-batch", ""},
+    LayoutTerm{"cuda_graph", "graphs", ""},
+};
+
 std::string short_name(std::string_view term) {
-  if (term == "micro_batch") return "mb";
-  if (term == "cuda_graph") return "graphs";
-  return std::string(term);
+  const auto* known = quantity::find_or_null(layout_terms, term, &LayoutTerm::term);
+  return std::string(known == nullptr ? term : known->word);
 }
 
 /// Values that say by themselves what they are of.
@@ -90,6 +108,21 @@ std::string layout_words(const PlanReport& report, const PlanRow& row, const std
     words += degree_words(term, value);
   }
   return words;
+}
+
+/// "dp data-parallel copies, tp ranks that share each matrix": of the words that some layout says.
+std::string legend_of(const PlanReport& report) {
+  const auto is_used = [&](const LayoutTerm& row) {
+    const auto at = std::ranges::find(report.terms, row.term) - report.terms.begin();
+    const auto uses = [&](const PlanRow& run) {
+      return !quantity::contains(unused, run.values[static_cast<std::size_t>(at)]);
+    };
+    return !row.meaning.empty() && at < std::ssize(report.terms) &&
+           (std::ranges::any_of(report.best, uses) || std::ranges::any_of(report.each, uses) ||
+            std::ranges::any_of(report.front, uses));
+  };
+  const auto told = [](const LayoutTerm& row) { return fmt::format("{} {}", row.word, row.meaning); };
+  return quantity::joined(quantity::mapped_if(layout_terms, told, is_used), ", ");
 }
 
 class PlanText {
@@ -240,6 +273,8 @@ std::string to_text(const PlanReport& report, const TextStyle& style) {
     answer += "\n" + paint("the best of each", Ink::heading, style) + "\n\n" + text.table(report.each, true);
   }
   answer += front_text(report, text, style);
+  if (const auto legend = legend_of(report); !legend.empty())
+    answer += "\n" + paint(wrapped("(" + legend + ")", 0, 1), Ink::dim, style) + "\n";
   answer += "\n" + paint("the best in full", Ink::heading, style) + "\n" + continued(report.fit_command) + "\n" +
             launch_text(report, style);
   return on_screen(answer + assumed_text(report.assumptions, style), style);

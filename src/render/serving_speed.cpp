@@ -29,6 +29,14 @@ std::string first_line(const Speed& speed) {
                      bar_text(speed.tpot_bar));
 }
 
+/// "64 requests at once, each a prompt of 7,168 tokens and 1,024 of output": what the speed is that of.
+std::string load_line(const spec::Load& load) {
+  const auto many = load.rate ? quantity::format_number(*load.rate, 3) + " requests a second"
+                              : quantity::format_count(load.concurrency) + " requests at once";
+  return fmt::format("{}, each a prompt of {} tokens and {} of output", many, quantity::format_count(load.prompt),
+                     quantity::format_count(load.output));
+}
+
 std::string throughput_line(const Speed& speed) {
   auto words = fmt::format("{} tokens/s at {} at once, {} an accelerator, {} a user", rate_text(speed.tokens_per_s),
                            rate_text(speed.running), rate_text(speed.tokens_per_s_per_gpu),
@@ -80,9 +88,10 @@ Paragraph serving_speed(const ServingReport& report, const TextStyle& style) {
   Paragraph block;
   if (!report.answer.speed) return block;
   const Speed& speed = *report.answer.speed;
+  add_lines(block, labelled("load", load_line(report.answer.deployment.question.serving.load), style));
   add_lines(block, labelled("speed", first_line(speed), style));
-  add_lines(block, labelled("", throughput_line(speed), style));
   block.least = block.lines.size();
+  add_lines(block, labelled("", throughput_line(speed), style));
   const auto cost = cost_line(speed);
   if (!cost.empty()) add_lines(block, labelled("cost", cost, style));
   if (!style.full && !style.explain) return block;

@@ -25,12 +25,13 @@ bool reserves(const ServingReport& report) {
 }
 
 /// "6,950 blocks of 16 tokens", or the cells that are set aside.
-std::string cache_words(const ServingReport& report) {
+std::string cache_words(const ServingReport& report, bool all) {
   const auto& answer = report.answer;
   const std::string type(spec::name_of(answer.deployment.setup.cache));
   if (answer.verdict == serving::ServingVerdict::no_accelerator) return type + ", " + load_words(report);
   if (!reserves(report)) return fmt::format("{}, {} tokens", type, quantity::format_count(answer.capacity.context));
   if (answer.memory.pool <= quantity::bytes(0)) return "none left";
+  if (!all) return fmt::format("{}, {} tokens", type, quantity::format_count(answer.capacity.cache_tokens));
   return fmt::format("{}, {} tokens, {} blocks of {}", type, quantity::format_count(answer.capacity.cache_tokens),
                      quantity::format_count(answer.memory.blocks), answer.memory.block);
 }
@@ -52,12 +53,12 @@ void add_groups(const ServingReport& report, Table& table) {
 }
 
 /// What stage or card holds how much, where there are several.
-void add_ranks(const ServingReport& report, Table& table) {
+void add_ranks(const ServingReport& report, const MemoryUnit& unit, Table& table) {
   const auto& ranks = report.answer.ranks;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const auto cache = reserves(report) ? std::max(ranks[i].pool, quantity::bytes(0)) : ranks[i].needed;
-    table.add_row({fmt::format("  rank {} of {}", i + 1, ranks.size()), gib_text(ranks[i].held() + cache),
-                   fmt::format("{} held, {} cache", gib_text(ranks[i].held()), gib_text(cache))});
+    table.add_row({fmt::format("  rank {} of {}", i + 1, ranks.size()), in_unit(ranks[i].held() + cache, unit),
+                   fmt::format("{} held, {} cache", in_unit(ranks[i].held(), unit), in_unit(cache, unit))});
   }
 }
 
@@ -69,29 +70,49 @@ std::string load_words(const ServingReport& report) {
                      quantity::format_count(deployment.setup.context));
 }
 
-std::string gib_text(quantity::Bytes size) {
-  return fmt::format("{:.2f}", static_cast<double>(quantity::in_bytes(size)) / 1073741824.0);
+namespace {
+
+quantity::Bytes cache_of(const ServingReport& report) {
+  const RankMemory& memory = report.answer.memory;
+  const bool takes_all = reserves(report) && report.answer.verdict != serving::ServingVerdict::no_accelerator;
+  return takes_all ? std::max(memory.pool, quantity::bytes(0)) : memory.needed;
 }
+
+quantity::Bytes total_of(const ServingReport& report) { return report.answer.memory.held() + cache_of(report); }
+
+/// What is held, largest first, and how many that are smaller in one line.
+void add_largest(const RankMemory& memory, const MemoryUnit& unit, Table& table) {
+  constexpr std::size_t most = 4;
+  auto holdings = memory.holdings;
+  std::ranges::stable_sort(holdings, std::ranges::greater(), &MemoryLine::size);
+  const auto told = holdings.size() == most + 1 ? holdings.size() : std::min(most, holdings.size());
+  const auto label = [](const MemoryLine& line) { return std::string(line.label) + (line.measured ? " *" : ""); };
+  for (std::size_t i = 0; i < told; ++i) table.add_row({label(holdings[i]), in_unit(holdings[i].size, unit), ""});
+  const auto others = quantity::sum_of(std::span(holdings).subspan(told), std::mem_fn(&MemoryLine::size));
+  if (others > quantity::bytes(0))
+    table.add_row({fmt::format("{} smaller ones", holdings.size() - told), in_unit(others, unit), ""});
+}
+
+}  // namespace
 
 Paragraph serving_memory(const ServingReport& report, const TextStyle& style) {
   const RankMemory& memory = report.answer.memory;
+  const auto unit = unit_of(std::max({memory.capacity, total_of(report), quantity::gib(1)}), style);
   const bool all = style.full || style.explain;
   Table table({Align::left, Align::right, Align::left});
-  table.add_row({paint("memory of one accelerator", Ink::heading, style), paint("GiB", Ink::heading, style), ""});
-  for (const MemoryLine& holding : memory.holdings) {
-    if (!all && gib_text(holding.size) == "0.00") continue;
-    table.add_row({std::string(holding.label) + (holding.measured ? " *" : ""), gib_text(holding.size), ""});
+  table.wrap_last_column();
+  table.add_row({paint("memory of one accelerator", Ink::heading, style), paint(unit.name, Ink::heading, style), ""});
+  if (!all) add_largest(memory, unit, table);
+  for (const MemoryLine& holding : all ? memory.holdings : std::vector<MemoryLine>()) {
+    table.add_row({std::string(holding.label) + (holding.measured ? " *" : ""), in_unit(holding.size, unit), ""});
     explain(holding, style, table);
   }
-  const bool takes_all = reserves(report) && report.answer.verdict != serving::ServingVerdict::no_accelerator;
-  const auto cache = takes_all ? std::max(memory.pool, quantity::bytes(0)) : memory.needed;
-  table.add_row({"KV cache", gib_text(cache), cache_words(report)});
+  table.add_row({"KV cache", in_unit(cache_of(report), unit), cache_words(report, all)});
   if (all) add_groups(report, table);
-  if (all) add_ranks(report, table);
-  table.add_row(
-      {"total", gib_text(memory.held() + cache),
-       memory.capacity > quantity::bytes(0) ? fmt::format("of {}", gib_text(memory.capacity)) : std::string()});
-  if (memory.host > quantity::bytes(0)) table.add_row({"host memory", gib_text(memory.host), ""});
+  if (all) add_ranks(report, unit, table);
+  const auto whole = memory.capacity > quantity::bytes(0) ? "of " + in_unit(memory.capacity, unit) : std::string();
+  table.add_row({"total", in_unit(total_of(report), unit), whole});
+  if (memory.host > quantity::bytes(0)) table.add_row({"host memory", in_unit(memory.host, unit), ""});
   Paragraph block{lines_of(table.render()), 0};
   block.least = block.lines.size();
   return block;
@@ -155,8 +176,10 @@ std::string start_of(const ServingReport& report) {
   const auto& answer = report.answer;
   if (answer.verdict == ServingVerdict::does_not_fit) return answer.reason;
   if (answer.verdict == ServingVerdict::no_accelerator) {
-    return fmt::format("needs {} GiB of an accelerator for {}; --gpu names one for a verdict",
-                       gib_text(answer.memory.held() + answer.memory.needed), load_words(report));
+    const auto needed = answer.memory.held() + answer.memory.needed;
+    const auto unit = memory_unit_for(needed);
+    return fmt::format("needs {} {} of an accelerator for {}; --gpu names one for a verdict", in_unit(needed, unit),
+                       unit.name, load_words(report));
   }
   return fmt::format("starts, with room for {} x {} tokens{}", format_count(answer.capacity.max_concurrency),
                      format_count(answer.capacity.context), missed_limits(answer));
@@ -175,13 +198,8 @@ std::string longest_of(const ServingReport& report) {
 
 std::string at_once_of(const ServingReport& report) {
   const auto& capacity = report.answer.capacity;
-  auto words = fmt::format("{} of {} tokens, limited by {}", format_count(capacity.max_concurrency),
-                           format_count(capacity.context), capacity.binding);
-  if (capacity.queued > 0) {
-    words += fmt::format("; of {} asked for {} run and {} wait", capacity.running + capacity.queued, capacity.running,
-                         capacity.queued);
-  }
-  return words;
+  return fmt::format("{} of {} tokens, limited by {}", format_count(capacity.max_concurrency),
+                     format_count(capacity.context), capacity.binding);
 }
 
 /// "rtx-4090 no, rtx-5090 yes, ...": from the last that is too small.
@@ -271,6 +289,7 @@ Paragraph serving_verdict(const ServingReport& report, const TextStyle& style) {
   constexpr std::size_t indent = 2;
   add_lines(block, lines_of(wrapped(verdict_word(report, style) + "  " + server_of(report), 0, indent)));
   add_lines(block, page_lines(start_of(report), indent));
+  add_lines(block, gauge(total_of(report), report.answer.memory.capacity, style));
   block.least = block.lines.size();
   return block;
 }
@@ -282,8 +301,8 @@ Paragraph serving_capacity(const ServingReport& report, const TextStyle& style) 
     add_lines(block, labelled("at once", at_once_of(report), style));
   }
   add_lines(block, labelled("cards", cards_of(report), style));
-  add_lines(block, labelled("cache", bytes_of(report), style));
   block.least = block.lines.size();
+  add_lines(block, labelled("cache", bytes_of(report), style));
   return block;
 }
 
@@ -306,18 +325,24 @@ Paragraph serving_remarks(const ServingReport& report, const TextStyle& style) {
   add_lines(block, labelled("notes", quantity::joined(report.answer.notes, "; "), style));
   add_lines(block, labelled("assumed", quantity::joined(report.assumptions, "; "), style));
   block.least = std::min<std::size_t>(1, block.lines.size());
-  block.trim = Trim::text;
+  block.prose = true;
   return block;
 }
 
 /// A short command, and that of what a search found, stay on any screen.
 Paragraph serving_launch(const ServingReport& report, const TextStyle& style) {
   Paragraph block{command_lines(report.launch, style)};
-  block.trim = Trim::whole;
+  block.ends = {0, block.lines.size()};
   block.adjoins = true;
   constexpr std::size_t few = 3;
   if (report.plans || block.lines.size() <= few) block.least = block.lines.size();
   return block;
+}
+
+/// The verdict again, beside the prompt.
+Paragraph serving_last(const ServingReport& report, const TextStyle& style) {
+  constexpr std::size_t hanging = 2;
+  return {lines_of(wrapped(verdict_word(report, style) + "  " + start_of(report), 0, hanging)), blocks_without_end};
 }
 
 std::string to_text(const ServingReport& report, const TextStyle& style) {
@@ -327,9 +352,11 @@ std::string to_text(const ServingReport& report, const TextStyle& style) {
                     table_of(report, style),        serving_capacity(report, style),
                     serving_speed(report, style),   serving_plans(report, style),
                     serving_changes(report, style), serving_remarks(report, style),
-                    serving_launch(report, style)};
+                    serving_launch(report, style),  serving_last(report, style)};
   const bool whole = style.full || style.explain || !report.table.empty();
-  return on_screen(on_a_screen(blocks, whole ? blocks_without_end : style.lines), style);
+  const bool warned = report.answer.capacity.queued > 0;  // on a line beside the answer
+  const auto lines = whole ? blocks_without_end : style.lines - std::min<std::size_t>(style.lines, warned ? 1 : 0);
+  return on_screen(on_a_screen(blocks, lines), style);
 }
 
 }  // namespace llmcalc::render

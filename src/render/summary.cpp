@@ -48,8 +48,12 @@ void mark_as_cut(std::string& line) {
 void shorten(Paragraph& block, std::size_t lines) {
   lines = std::max(lines, block.least);
   if (lines >= block.lines.size()) return;
-  block.lines.resize(block.trim == Trim::whole ? block.least : lines);
-  if (block.trim == Trim::text && !block.lines.empty()) mark_as_cut(block.lines.back());
+  if (!block.ends.empty()) {
+    const auto* end = quantity::find_last_if_or_null(block.ends, [&](std::size_t at) { return at <= lines; });
+    lines = end == nullptr ? block.least : *end;
+  }
+  block.lines.resize(lines);
+  if (block.prose && !block.lines.empty()) mark_as_cut(block.lines.back());
 }
 
 /// Takes lines from the blocks that give way first, which are the last ones.
@@ -73,7 +77,8 @@ std::vector<std::string> labelled(std::string_view label, std::string_view text,
 
 std::string summary(const Report& report, const TextStyle& style) {
   std::array blocks{summary_verdict(report, style), summary_memory(report, style),  summary_time(report, style),
-                    summary_change(report, style),  summary_assumed(report, style), summary_more(report, style)};
+                    summary_change(report, style),  summary_assumed(report, style), summary_more(report, style),
+                    summary_last(report, style)};
   constexpr std::size_t fewest = 16;  // below, an answer would lose what it is about
   const auto screen = std::max(fewest, style.lines - std::min(style.lines, lines_of_warnings(report)));
   return on_a_screen(blocks, screen);
@@ -119,7 +124,7 @@ std::string batch_of(const Report& report) {
   const auto micro = echoed(report, "micro_batch");
   const auto global = echoed(report, "global_batch");
   auto words = fmt::format("seq {}, micro-batch {}", echoed(report, "seq"), micro);
-  if (!global.empty() && global != micro) words += " of " + global;
+  if (!global.empty() && global != micro) words += ", global batch " + global;
   return words;
 }
 
@@ -162,7 +167,8 @@ std::string layout_of(const Report& report) {
 
 /// "; trainers need hf 15.2, deepspeed 22.1 GiB"
 std::string trainers_of(const Report& report, const TextStyle& style) {
-  const auto unit = memory_unit_of(report.estimate, style);
+  if (report.trainers.empty()) return {};
+  const auto unit = unit_of(std::ranges::max(report.trainers, {}, &TrainerNeed::needed).needed, style);
   std::string words;
   for (const auto& [framework, needed] : report.trainers) {
     words += fmt::format("{}{} {}", words.empty() ? "; trainers need " : ", ", framework, in_unit(needed, unit));
@@ -197,21 +203,14 @@ std::string manner_of(const Report& report, const TextStyle& style) {
   return words + smaller_batch_of(report) + trainers_of(report, style);
 }
 
-/// "needs 44.90 of 23.99 GiB, 20.91 short; likely range 42.21 to 47.60"
 /// \param bar  whether the error bar is told; what trainers need takes its place
-std::string need_of(const Verdict& verdict, const MemoryUnit& unit, bool bar) {
-  auto words = "needs " + in_unit(verdict.needed, unit);
-  const auto [capacity, needed] = std::pair(verdict.capacity, verdict.needed);
-  if (verdict.kind == VerdictKind::no_accelerator) {
-    words += fmt::format(" {}; name an accelerator with --gpu for a verdict", unit.name);
-  } else if (needed > capacity) {
-    words += fmt::format(" of {} {}, {} short", in_unit(capacity, unit), unit.name, in_unit(needed - capacity, unit));
-  } else {
-    words += fmt::format(" of {} {} ({}), {} free", in_unit(capacity, unit), unit.name, share_text(needed / capacity),
-                         in_unit(capacity - needed, unit));
-  }
+std::string need_of(const Verdict& verdict, const TextStyle& style, bool bar) {
+  auto words = need_words(verdict, style);
+  if (verdict.kind == VerdictKind::no_accelerator) words += "; name an accelerator with --gpu for a verdict";
   if (verdict.error.above <= 0 || !bar) return words;
-  return fmt::format("{}; error bar {} to {}", words, in_unit(verdict.low, unit), in_unit(verdict.high, unit));
+  const auto unit = unit_of(verdict.high, style);
+  return fmt::format("{}; error bar {} to {} {}", words, in_unit(verdict.low, unit), in_unit(verdict.high, unit),
+                     unit.name);
 }
 
 }  // namespace
@@ -221,8 +220,9 @@ Paragraph summary_verdict(const Report& report, const TextStyle& style) {
   Paragraph block;
   add_lines(block, lines_of(wrapped(verdict_word(verdict.kind, style) + "  " + run_of(report), 0, hanging)));
   add_lines(block, page_lines(manner_of(report, style), hanging));
-  add_lines(block,
-            page_lines(need_of(verdict, memory_unit_of(report.estimate, style), report.trainers.empty()), hanging));
+  add_lines(block, page_lines(need_of(verdict, style, report.trainers.empty()), hanging));
+  const bool judged = verdict.kind != VerdictKind::no_accelerator;
+  if (judged) add_lines(block, gauge(verdict.needed, verdict.capacity, style));
   if (const auto host = host_need_words(verdict); !host.empty()) add_lines(block, page_lines(host, hanging));
   block.least = block.lines.size();
   return block;
@@ -264,7 +264,7 @@ Paragraph summary_memory(const Report& report, const TextStyle& style) {
   if (told < parts.size()) add(fmt::format("{} smaller ones", parts.size() - told), others);
   Paragraph block{lines_of(table.render()), 0};
   std::ranges::move(page_lines(peak_words(memory), hanging), std::back_inserter(block.lines));
-  constexpr std::size_t always = 4;  // the heading and three parts: the rest gives way where all else is needed
+  constexpr std::size_t always = 3;  // the heading and two parts: the rest gives way where all else is needed
   block.least = std::min(always, block.lines.size());
   return block;
 }
@@ -349,14 +349,20 @@ Paragraph summary_assumed(const Report& report, const TextStyle& style) {
   std::erase_if(assumptions, [](const std::string& assumption) {
     return assumption.starts_with("--framework ");  // the second line says so
   });
-  Paragraph block{labelled("assumed", in_words(assumptions), style), 0, Trim::text};
-  block.least = std::min<std::size_t>(2, block.lines.size());
+  Paragraph block{labelled("assumed", in_words(assumptions), style), 0, true};
+  block.least = std::min<std::size_t>(1, block.lines.size());
   std::ranges::move(labelled("left out", left_out(report), style), std::back_inserter(block.lines));
   return block;
 }
 
 Paragraph summary_more(const Report&, const TextStyle& style) {
-  return {labelled("more", "--full tables, --explain formulas, --timeline, --format json", style), 1};
+  return {labelled("more", "--full tables, --explain formulas, --timeline, --format json", style), 0};
+}
+
+Paragraph summary_last(const Report& report, const TextStyle& style) {
+  const auto& verdict = report.estimate.verdict;
+  const auto words = verdict_word(verdict.kind, style) + "  " + need_words(verdict, style);
+  return {lines_of(wrapped(words, 0, hanging)), blocks_without_end};
 }
 
 }  // namespace llmcalc::render

@@ -37,7 +37,7 @@ std::string_view plain_cost(std::string_view cost) {
 }
 
 /// What it costs in a few words: the tables name the source. What costs time alone says how much.
-std::string cost_of(const Advice& advice) {
+std::vector<std::string> costs_of(const Advice& advice) {
   std::vector<std::string> words{advice.verdict == trust::VerdictKind::tight ? "tight" : "", speed_of(advice)};
   std::string_view rest = advice.cost;
   while (!rest.empty()) {
@@ -48,65 +48,61 @@ std::string cost_of(const Advice& advice) {
     if (!costs_time(cost) || !says_enough) words.emplace_back(plain_cost(cost));
   }
   std::erase(words, std::string());
-  return quantity::joined(words, ", ");
+  return words;
 }
 
-/// The text, or its beginning where a line has no room for all of it.
-std::string cut(std::string_view text, std::size_t columns) {
-  if (display_width(text) <= columns) return std::string(text);
-  const auto line = wrapped(text, 0, 0, columns - 4);
-  return line.substr(0, line.find('\n')) + " ...";
+/// As many of them, from the first, as the line has room for.
+std::string fitting(std::span<const std::string> pieces, std::size_t columns) {
+  std::string line;
+  for (const auto& piece : pieces) {
+    const auto longer = line.empty() ? piece : line + ", " + piece;
+    if (display_width(longer) > columns) break;
+    line = longer;
+  }
+  return line;
 }
-
-constexpr std::size_t worth_saying = 12;  // columns: less of a cost says nothing
 
 /// What a change costs behind its options, `least_column` columns in at least, where the line has room for it.
 void add_cost(const Advice& change, std::size_t least_column, std::string& lines, const TextStyle& style) {
   constexpr std::size_t gap = 2;
   const auto width = display_width(lines.substr(lines.rfind('\n') + 1));
   const auto start = std::max(width + gap, least_column);
-  if (start + worth_saying > page_columns) return;
-  const auto cost = cut(cost_of(change), page_columns - start);
+  const auto cost = fitting(costs_of(change), page_columns - std::min(start, page_columns));
   if (!cost.empty()) lines += std::string(start - width, ' ') + paint(cost, Ink::dim, style);
 }
 
 /// "45.07  --gpu h100-sxm    $3.99 an hour each": costs in a column where all options leave room for it.
-std::vector<std::string> change_lines(std::span<const Advice> advice, const MemoryUnit& unit, const TextStyle& style) {
+void add_changes(std::span<const Advice> advice, const MemoryUnit& unit, const TextStyle& style, Paragraph& block) {
   std::size_t need_columns = 0;
   std::size_t flag_columns = 0;
   for (const Advice& change : advice) {
     need_columns = std::max(need_columns, in_unit(change.needed, unit).size());
     flag_columns = std::max(flag_columns, display_width(options_of(change)));
   }
+  constexpr std::size_t worth_saying = 12;  // columns: less of a cost says nothing
   const auto column = need_columns + 4;
   const auto costs_at = column + flag_columns + 2;
-  const bool aligned = costs_at + worth_saying <= page_columns;
-  std::vector<std::string> lines;
   for (const Advice& change : advice) {
     auto line = fmt::format("  {:>{}}  {}", in_unit(change.needed, unit), need_columns,
                             wrapped(options_of(change), column, column));
-    add_cost(change, aligned ? costs_at : 0, line, style);
-    std::ranges::move(lines_of(line), std::back_inserter(lines));
+    add_cost(change, costs_at + worth_saying <= page_columns ? costs_at : 0, line, style);
+    add_lines(block, lines_of(line));
+    block.ends.push_back(block.lines.size());
   }
-  return lines;
 }
 
 bool is_tight(const Report& report) { return report.estimate.verdict.kind == VerdictKind::tight; }
 
 /// "h100-nvl no, h200-sxm tight, b200-sxm yes": of those that are too small the largest alone.
-std::string cards_of(const Report& report) {
-  constexpr std::size_t most = 5;
+std::vector<std::string> cards_of(const Report& report) {
   const std::span<const search::CardVerdict> cards = report.advised.cards;
   const auto is_too_small = [](const search::CardVerdict& card) { return card.verdict == VerdictKind::does_not_fit; };
   const auto fits = static_cast<std::size_t>(std::ranges::find_if_not(cards, is_too_small) - cards.begin());
-  if (!cards.empty() && fits == cards.size()) return fmt::format("none as it is, up to {}", cards.back().gpu);
-  std::string words;
-  for (const auto& [gpu, verdict] : cards.subspan(fits - std::min<std::size_t>(fits, 1))) {
-    const std::string_view word = verdict == VerdictKind::fits ? "yes" : verdict == VerdictKind::tight ? "tight" : "no";
-    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", gpu, word);
-    if (static_cast<std::size_t>(std::ranges::count(words, ',')) + 1 == most) break;
-  }
-  return words;
+  if (!cards.empty() && fits == cards.size()) return {"no larger one takes it unchanged, up to " + cards.back().gpu};
+  return quantity::mapped(cards.subspan(fits - std::min<std::size_t>(fits, 1)), [](const search::CardVerdict& card) {
+    const bool fits_well = card.verdict == VerdictKind::fits;
+    return card.gpu + (fits_well ? " yes" : card.verdict == VerdictKind::tight ? " tight" : " no");
+  });
 }
 
 Paragraph changes(const Report& report, const TextStyle& style) {
@@ -114,14 +110,13 @@ Paragraph changes(const Report& report, const TextStyle& style) {
   const std::span<const Advice> advice = report.advised.changes;
   constexpr std::size_t label_and_indent = 12;
   if (advice.empty()) return {labelled("to fit", "no change that llmcalc knows is enough", style), 1};
-  const auto unit = memory_unit_of(report.estimate, style);
+  const auto unit = unit_of(report.estimate.verdict.capacity, style);
   const std::string_view aim = is_tight(report) ? "to be sure that it fits" : "to make it fit";
-  Paragraph block{labelled("cards", cut(cards_of(report), page_columns - label_and_indent), style), 0};
-  block.lines.push_back("  " + paint(fmt::format("{}, {} then", aim, unit.name), Ink::heading, style));
-  const auto lead = block.lines.size();
-  std::ranges::move(change_lines(advice.first(std::min(most, advice.size())), unit, style),
-                    std::back_inserter(block.lines));
-  block.least = lead + 1;
+  Paragraph block{labelled("cards", fitting(cards_of(report), page_columns - label_and_indent), style)};
+  block.lines.push_back("  " +
+                        paint(fmt::format("{}: {} with it, and what to type", aim, unit.name), Ink::heading, style));
+  add_changes(advice.first(std::min(most, advice.size())), unit, style, block);
+  block.least = block.ends.front();
   return block;
 }
 

@@ -24,10 +24,36 @@
 
 namespace llmcalc::render {
 
+MemoryUnit unit_of(quantity::Bytes size, const TextStyle& style) {
+  return find_memory_unit(style.unit).value_or(memory_unit_for(size));
+}
+
 MemoryUnit memory_unit_of(const answer::Estimate& estimate, const TextStyle& style) {
-  if (const auto asked = find_memory_unit(style.unit)) return *asked;
-  const auto& [capacity, needed] = std::tie(estimate.verdict.capacity, estimate.verdict.needed);
-  return memory_unit_for(capacity > quantity::Bytes{} ? capacity : needed);
+  return unit_of(std::max(estimate.verdict.capacity, estimate.verdict.needed), style);
+}
+
+namespace {
+
+std::string amount(quantity::Bytes size, const MemoryUnit& unit) {
+  return in_unit(size, unit) + " " + std::string(unit.name);
+}
+
+}  // namespace
+
+std::string need_words(const answer::Verdict& verdict, const TextStyle& style) {
+  const auto [capacity, needed] = std::pair(verdict.capacity, verdict.needed);
+  const auto unit = unit_of(std::max(needed, quantity::gib(1)), style);
+  if (verdict.kind == trust::VerdictKind::no_accelerator) return "needs " + amount(needed, unit);
+  const auto whole = unit_of(capacity, style);
+  const auto of = fmt::format("needs {} of {}", unit.name == whole.name ? in_unit(needed, unit) : amount(needed, unit),
+                              amount(capacity, whole));
+  if (needed > capacity) {
+    const auto short_of = needed - capacity;
+    return fmt::format("{}, {} short", of, unit.name == whole.name ? in_unit(short_of, unit) : amount(short_of, unit));
+  }
+  const bool tight = verdict.kind == trust::VerdictKind::tight;
+  return fmt::format("{} ({}), {} free{}", of, share_text(needed / capacity), in_unit(capacity - needed, whole),
+                     tight ? ", within the error bar" : "");
 }
 
 namespace {
@@ -101,27 +127,6 @@ namespace {
 using answer::Verdict;
 using trust::VerdictKind;
 
-/// "71.30 of 79.15 GiB (90 %)"
-std::string need_of_capacity(const Verdict& verdict, const MemoryUnit& unit) {
-  const auto amounts =
-      fmt::format("{} of {} {}", in_unit(verdict.needed, unit), in_unit(verdict.capacity, unit), unit.name);
-  if (verdict.needed > verdict.capacity || verdict.capacity == quantity::Bytes{}) return amounts;
-  return fmt::format("{} ({})", amounts, share_text(verdict.needed / verdict.capacity));
-}
-
-std::string amounts(const Verdict& verdict, const MemoryUnit& unit) {
-  switch (verdict.kind) {
-    case VerdictKind::fits: return need_of_capacity(verdict, unit);
-    case VerdictKind::tight: return need_of_capacity(verdict, unit) + ", inside the error bar";
-    case VerdictKind::does_not_fit:
-      if (verdict.needed <= verdict.capacity) return need_of_capacity(verdict, unit);
-      return fmt::format("short by {}: needs {}", quantity::format_gib(verdict.needed - verdict.capacity),
-                         need_of_capacity(verdict, unit));
-    case VerdictKind::no_accelerator: break;
-  }
-  return fmt::format("needs {} {}, no accelerator was named", in_unit(verdict.needed, unit), unit.name);
-}
-
 /// ", a100-80-sxm x1"
 std::string accelerators(const Report& report) {
   const auto gpu = echoed(report, "gpu");
@@ -148,11 +153,10 @@ std::string error_bar(const Verdict& verdict, const MemoryUnit& unit) {
 std::string verdict_section(const Report& report, const TextStyle& style) {
   const auto& verdict = report.estimate.verdict;
   constexpr std::size_t indent = 2;
-  auto text = fmt::format("{}  {}{}\n  {}\n", verdict_word(verdict.kind, style),
-                          amounts(verdict, memory_unit_of(report.estimate, style)), accelerators(report),
-                          wrapped(peak_words(report.estimate.memory), indent, indent));
+  auto text = fmt::format("{}  {}{}\n  {}\n", verdict_word(verdict.kind, style), need_words(verdict, style),
+                          accelerators(report), wrapped(peak_words(report.estimate.memory), indent, indent));
   if (const auto host = host_need_words(verdict); !host.empty()) text += fmt::format("  {}\n", host);
-  const auto bar = error_bar(verdict, memory_unit_of(report.estimate, style));
+  const auto bar = error_bar(verdict, unit_of(verdict.high, style));
   if (!bar.empty()) text += fmt::format("  {}\n", paint(wrapped(bar, indent, indent), Ink::dim, style));
   return text;
 }
@@ -364,6 +368,8 @@ std::string to_text(const Report& report, const TextStyle& style) {
     if (!text.empty() && !part.empty()) text += '\n';
     text += part;
   }
+  text += '\n';
+  for (const auto& line : summary_last(report, style).lines) text.append(line).append("\n");
   return on_screen(text, style);
 }
 

@@ -88,7 +88,7 @@ void hold_sampler(const Deployment& deployment, RankMemory& memory) {
   if (deployment.setup.release < of_vllm::second_runner) return;
   const std::int64_t words = quantity::ceil_divide(deployment.question.model.shape.vocab, 32);
   const std::int64_t row = product(layers::fp32_width, deployment.question.model.shape.vocab + words);
-  memory.holdings.push_back({"sampler", "counts of the sampler",
+  memory.holdings.push_back({"sampler", "sampling: counts of tokens",
                              quantity::bytes(product(deployment.setup.max_sequences, row)), false,
                              "max_seqs x (vocab + vocab / 32) x 4", "vLLM v1/worker/gpu/sample/penalties.py"});
 }

@@ -6,6 +6,7 @@
 #include "render/inner/page.hpp"
 
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-constexpr std::size_t most_lines = 24;
+constexpr std::size_t most_lines = 22;
 constexpr std::size_t most_columns = 80;
 
 /// What a terminal shows of the answer and of the warnings.
@@ -89,6 +90,39 @@ TEST_CASE("every model preset is answered on one screen, whether it fits or not"
   for (const auto& model : read::Catalogue().models()) {
     check_screen({"fit", "--model", model.id, "--gpu", "rtx-4090"});
     check_screen({"fit", "--model", model.id, "--gpu", "h100-sxm:8", "--zero", "3"});
+  }
+}
+
+TEST_CASE("a server for every model preset is answered on one screen, whether it starts or not", "[long]") {
+  for (const auto& model : read::Catalogue().models()) {
+    for (const Words& server : {Words{"--gpu", "rtx-4090"},
+                                {"--gpu", "h100-sxm:8", "--tp", "8", "--concurrency", "64"},
+                                {"--engine", "llama.cpp", "--quant", "q4_k_m", "--gpu", "rtx-4090"},
+                                {}}) {
+      Words words{"serve", "--model", model.id};
+      words.insert(words.end(), server.begin(), server.end());
+      try {
+        check_screen(words);
+      } catch (const quantity::BadInput&) {  // what that engine does not serve has no answer
+      }
+    }
+  }
+}
+
+TEST_CASE("the verdict stands first and again last, beside the prompt") {
+  for (const Words& words : {Words{"fit", "--params", "1e9", "--gpu", "a100-80"},
+                             {"fit", "--params", "70e9", "--gpu", "h100-sxm"},
+                             {"fit", "--params", "7e9"},
+                             {"fit", "--params", "1e9", "--gpu", "a100-80", "--full"},
+                             {"serve", "--model", "llama-3-8b", "--gpu", "rtx-4090"},
+                             {"serve", "--model", "llama-3-8b"},
+                             {"serve", "--model", "llama-3-70b", "--gpu", "rtx-4090"}}) {
+    INFO(joined(words));
+    const auto lines = screen_of(cli::run(words, cli::Environment{}));
+    const auto verdict = lines.front().substr(0, lines.front().find("  "));
+    bool last = false;  // of its last lines, one may be the end of the other
+    for (const auto& line : std::span(lines).last(3)) last = last || line.starts_with(verdict + "  ");
+    CHECK(last);
   }
 }
 

@@ -45,7 +45,7 @@ struct MemoryAnswer {
   std::vector<PhasePeak> phases;
   std::vector<TimelinePoint> timeline;  ///< a steady step in time order; empty where activations are no program
   memory::Phase peak_phase = memory::Phase::backward;
-  std::string peak_place;                 ///< "backward of layer 31 of 32"
+  std::string peak_place;                 ///< "the backward pass of layer 31 of 32"
   Explanation peak_why;                   ///< what is alive there and nowhere else
   std::int64_t stage = 0;                 ///< pipeline stage that the answer is about
   std::vector<memory::StagePeak> stages;  ///< all of them; empty where activations are no program

@@ -40,7 +40,7 @@ struct TextStyle {
   bool timeline = false;   ///< draw the memory of a step
   bool explain = false;    ///< formula, numbers and source under every line
   bool full = false;       ///< every table; the other two ask for them as well
-  std::size_t lines = 24;  ///< of the screen that the short answer fits on
+  std::size_t lines = 22;  ///< of the screen that the short answer fits on
   std::string unit = {};   ///< of all memory figures, as "GB"; where empty the largest binary one that suits them
 };
 

@@ -28,6 +28,10 @@ constexpr int bar_columns = 20;
 /// A bar of `columns` for the whole, drawn in eighths of a column (Unicode block elements U+2588 to U+258F).
 std::string bar(double share, int columns);
 
+/// What is used of a whole, what is free, and what is beyond it, as a line for a terminal; empty where bars are not
+/// drawn.
+std::vector<std::string> gauge(quantity::Bytes needed, quantity::Bytes whole, const TextStyle& style);
+
 /// Columns of UTF-8 `text`: two for wide East Asian characters and emoji, none for combining marks and colour codes
 /// (ESC [ ... m). Bytes that are not UTF-8 count one column each.
 std::size_t display_width(std::string_view text);

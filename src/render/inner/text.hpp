@@ -16,6 +16,9 @@ namespace llmcalc::render {
 /// The unit in which the whole answer states memory.
 MemoryUnit memory_unit_of(const answer::Estimate& estimate, const TextStyle& style);
 
+/// The unit that was asked for, or the one that suits so much.
+MemoryUnit unit_of(quantity::Bytes size, const TextStyle& style);
+
 /// Formula, numbers and source, a line each, under the row that was added last; nothing unless the style explains.
 void add_explanation(Table& table, const answer::Explanation& why, const TextStyle& style);
 
@@ -64,18 +67,12 @@ std::string time_section(const Report& report, const TextStyle& style);
 /// What was assumed, and what is not modelled.
 std::string notes_section(const Report& report, const TextStyle& style);
 
-/// What is left of a block that the screen has no room for.
-enum class Trim {
-  rows,  ///< the first of its lines, each of which says something of its own
-  text,  ///< the first of its lines, and a mark that the text goes on
-  whole  ///< nothing: half of a command is none
-};
-
 struct Paragraph {
   std::vector<std::string> lines;
-  std::size_t least = 0;  ///< lines that stay however full the screen is
-  Trim trim = Trim::rows;
-  bool adjoins = false;  ///< never an empty line before it
+  std::size_t least = 0;               ///< lines that stay however full the screen is
+  bool prose = false;                  ///< where it is cut, a mark says that it goes on
+  bool adjoins = false;                ///< never an empty line before it
+  std::vector<std::size_t> ends = {};  ///< of what is whole or not there, in lines; empty: every line is for itself
 };
 
 void add_lines(Paragraph& block, std::vector<std::string> lines);
@@ -97,6 +94,12 @@ Paragraph summary_assumed(const Report& report, const TextStyle& style);
 
 /// Where the rest is.
 Paragraph summary_more(const Report& report, const TextStyle& style);
+
+/// The verdict in a line or two, beside the prompt.
+Paragraph summary_last(const Report& report, const TextStyle& style);
+
+/// "needs 44.90 of 23.99 GiB, 20.91 short", "needs 1.47 TiB of 79.11 GiB, 1.39 TiB short".
+std::string need_words(const answer::Verdict& verdict, const TextStyle& style);
 
 /// At most style.lines lines of 80 columns, less those that the warnings beside them take.
 std::string summary(const Report& report, const TextStyle& style);
@@ -121,8 +124,6 @@ Paragraph serving_plans(const ServingReport& report, const TextStyle& style);
 Paragraph serving_changes(const ServingReport& report, const TextStyle& style);
 Paragraph serving_remarks(const ServingReport& report, const TextStyle& style);
 
-/// "12.34"
-std::string gib_text(quantity::Bytes size);
 /// "16 x 8,192 tokens": the load that was asked for.
 std::string load_words(const ServingReport& report);
 
