@@ -7,24 +7,31 @@
 #include "quantity/lists.hpp"
 #include "read/words.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 namespace llmcalc::api {
 namespace {
 
-/// The ids under which the models are published, where they are presets.
-dialects::ServedNames served_names(const std::vector<read::Given>& words, const spec::Question& question,
+/// The names that were asked for, and the ids under which their presets are published.
+dialects::ServedNames served_names(const std::vector<read::Given>& words, const read::Resolved& resolved,
                                    const read::Catalogue& catalogue) {
-  dialects::ServedNames names{.model = "MODEL", .published = question.serving.quant, .draft = {}};
+  const auto& question = resolved.question;
+  dialects::ServedNames names{
+      .model = "MODEL", .repository = "MODEL", .published = question.serving.quant, .draft = {}};
   const auto id_of = [](const auto& preset) { return preset.hf_id.empty() ? preset.id : preset.hf_id; };
   if (const auto* named = read::find_word(words, "model")) {
+    names.model = named->text;
     const auto preset = catalogue.model(named->text, named->origin.where);
-    names.model = id_of(preset);
-    names.published = preset.quant.value_or(formats::Quant::bf16);
+    const bool is_checkpoint = !preset.is_called(named->text) && named->text.find(':') == std::string::npos;
+    names.repository = is_checkpoint ? named->text : id_of(preset);  // "Llama-3.1-8B-AWQ" is one of its own
+    names.published = resolved.published.value_or(formats::Quant::bf16);
   }
   const std::string& draft = question.serving.options.draft.model;
-  if (!draft.empty()) names.draft = id_of(catalogue.model(draft, "--draft"));
+  if (!draft.empty())
+    names.draft = draft.find('/') != std::string::npos ? draft : id_of(catalogue.model(draft, "--draft"));
   return names;
 }
 
@@ -55,13 +62,17 @@ render::ServingReport serve(const std::vector<read::Given>& said, const std::opt
   if (options.find) report.found = serving::find(question, *options.find);
   if (options.layout) report.plans = plans_for(words, question);
   if (options.table) report.table = serving::capacity_cells(question);
-  const auto names = served_names(words, question, catalogue);
+  const auto names = served_names(words, resolved, catalogue);
   const bool found = report.plans && !report.plans->best.empty();
-  report.launch = found ? dialects::server_command(serving::deploy(report.plans->best.front().question), names)
-                        : dialects::server_command(report.answer.deployment, names);
+  const auto deployment = found ? serving::deploy(report.plans->best.front().question) : report.answer.deployment;
+  report.launch = dialects::server_command(deployment, names);
   report.assumptions = std::move(resolved.assumptions);
   const auto& defaults = report.answer.deployment.setup.assumptions;
   quantity::append(report.assumptions, defaults);
+  if (const auto servers = dialects::servers_to_start(deployment.question); servers > 1) {
+    report.assumptions.push_back(fmt::format("the command starts one of {} servers, each on {} accelerators of its own",
+                                             servers, deployment.question.layout.gpus / servers));
+  }
   report.version = version();
   return report;
 }

@@ -24,8 +24,9 @@ std::vector<Given> words_of(const spec::Question& question);
 
 struct Resolved {
   spec::Question question;
-  std::vector<Echo> echo;                ///< every term of the vocabulary that applies, in its order
-  std::vector<std::string> assumptions;  ///< what nobody said and the answer depends on
+  std::vector<Echo> echo;                        ///< every term of the vocabulary that applies, in its order
+  std::vector<std::string> assumptions;          ///< what nobody said and the answer depends on
+  std::optional<formats::Quant> published = {};  ///< in which the named model's weights are, where not in 16 bits
 };
 
 /// Order of precedence: given words, config.json, preset, the framework's defaults, assumed shape of --params.

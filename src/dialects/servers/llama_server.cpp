@@ -60,7 +60,10 @@ constexpr FormatRow rows[] = {
     {"ngld", Use::unmapped, "the draft on the accelerator"},
     {"gpu_layers_draft", Use::unmapped, "the draft on the accelerator"},
     {"n_gpu_layers_draft", Use::unmapped, "the draft on the accelerator"},
-    {"spec_*", Use::unmapped, "nothing is proposed ahead: say --draft"},
+    {"spec_type", Use::rule},
+    {"spec_draft_n_max", Use::rule},
+    {"spec_draft_model", Use::rule},
+    {"spec_*", Use::unmapped, "proposed as where nobody says"},
     {"context_shift"},
     {"nkvo", Use::unmapped, "the cache on the accelerator"},
     {"no_kv_offload", Use::unmapped, "the cache on the accelerator"},
@@ -181,12 +184,19 @@ void take_file(Sheet& sheet) {
     sheet.assume(*file, "the repository's model, whatever the file");
 }
 
-/// -md: a file, which is known by its name. Sixteen tokens are proposed where nobody says (common/common.h, n_max).
+/// -md: a file, which is known by its name; --spec-type draft-mtp: the model's own layers. So many tokens are proposed
+/// where nobody says (common/common.h, n_max).
 void take_draft(Sheet& sheet) {
-  const Setting* file = sheet.find({"md", "model_draft"});
-  if (file == nullptr) return;
-  const std::string name(quantity::without_end(file->text, ".gguf"));
-  sheet.say("draft", name + ":" + std::to_string(sheet.count({"draft_max", "draft"}).value_or(16)), *file);
+  const Setting* file = sheet.find({"md", "model_draft", "spec_draft_model"});
+  const Setting* type = sheet.find("spec_type");
+  const bool own_layers = type != nullptr && type->text.find("mtp") != std::string::npos;
+  if (file == nullptr && !own_layers) {
+    if (type != nullptr && type->text != "none") sheet.assume(*type, "nothing is proposed ahead: say --draft");
+    return;
+  }
+  const std::string who = own_layers ? "mtp" : std::string(quantity::without_end(file->text, ".gguf"));
+  const auto tokens = sheet.count({"draft_max", "draft", "spec_draft_n_max"}).value_or(16);
+  sheet.say("draft", who + ":" + std::to_string(tokens), own_layers ? *type : *file);
 }
 
 void rules(Sheet& sheet) {

@@ -57,6 +57,7 @@ constexpr FormatRow rows[] = {
     {"scheduler_recv_interval", Use::rule},
     {"enable_lora", Use::rule},
     {"max_loras_per_batch", Use::rule},
+    {"lora_target_modules"},
     {"speculative_draft_model_path", Use::rule},
     {"speculative_draft_model", Use::rule},
     {"speculative_algorithm", Use::rule},

@@ -1,6 +1,7 @@
 // llama.cpp common/arg.cpp and ollama envconfig/config.go.
 #include "dialects/writing/servers.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "quantity/text.hpp"
 #include "spec/names.hpp"
 
 #include <algorithm>
@@ -26,18 +27,54 @@ std::string file_suffix(formats::Quant quant) {
   return name;
 }
 
-/// What Ollama's library has under a name without a type in its tag.
-bool is_usual(formats::Quant quant) { return quant == formats::Quant::q4_k_m || quant == formats::Quant::mxfp4_moe; }
+/// A repository of GGUF files on the Hub, of which llama.cpp and Ollama fetch the type behind the colon (llama.cpp
+/// common/arg.cpp, --hf-repo; huggingface.co/docs/hub/ollama).
+bool is_gguf_repository(std::string_view name) {
+  return name.find('/') != name.npos && quantity::to_lower(name).find("gguf") != std::string::npos;
+}
+
+std::string fetched(const ServedNames& names, formats::Quant quant) {
+  const bool says_type = names.model.find(':') != std::string::npos;
+  return says_type ? names.model : names.model + ":" + file_suffix(quant);
+}
+
+/// The file that was made of other weights, or downloaded.
+std::string file_name(const ServedNames& names, formats::Quant quant) {
+  const std::string& id = names.weights();
+  return fmt::format("{}-{}.gguf", id.substr(id.rfind('/') + 1), file_suffix(quant));
+}
+
+/// common/arg.cpp: the model's own layers for further tokens have been a type of speculation since b9235, and the
+/// options a name that begins with it.
+void add_draft(const spec::Draft& draft, const ServedNames& names, CommandText& command) {
+  if (draft.kind == spec::DraftKind::none) return;
+  if (draft.kind == spec::DraftKind::mtp) command.word("--spec-type", "draft-mtp");
+  if (!names.draft.empty()) command.word("-md", names.draft.substr(names.draft.rfind('/') + 1) + ".gguf");
+  command.option("--spec-draft-n-max", draft.tokens);
+}
+
+/// What Ollama runs: a name of its library, a repository of the Hub, or a file by way of a Modelfile.
+struct Runnable {
+  std::string name;
+  bool is_file = false;
+};
+
+Runnable runnable(const ServedNames& names, formats::Quant quant) {
+  if (is_gguf_repository(names.model)) return {"hf.co/" + fetched(names, quant)};
+  const bool of_library = names.model.find('/') == std::string::npos && names.model.find(':') != std::string::npos;
+  return of_library ? Runnable{names.model} : Runnable{"./" + file_name(names, quant), true};
+}
 
 /// What no option of a command says (ollama docs/modelfile.md, PARAMETER; api/types.go, Options).
-std::string modelfile(const spec::EngineOptions& options, const std::string& model) {
+std::string modelfile(const spec::EngineOptions& options, const Runnable& model) {
   std::string lines;
   const auto add = [&](std::string_view name, std::optional<std::int64_t> value) {
     if (value) lines += fmt::format("\\nPARAMETER {} {}", name, *value);
   };
   add("num_gpu", options.gpu_layers);
   add("num_batch", options.ubatch);
-  return lines.empty() ? lines : fmt::format("printf \"FROM {}{}\\n\" > Modelfile; ", model, lines);
+  const bool needed = model.is_file || !lines.empty();
+  return needed ? fmt::format("printf \"FROM {}{}\\n\" > Modelfile; ", model.name, lines) : std::string();
 }
 
 }  // namespace
@@ -45,7 +82,12 @@ std::string modelfile(const spec::EngineOptions& options, const std::string& mod
 std::string llama_command(const serving::Deployment& d, const ServedNames& names) {
   const auto& serving = d.question.serving;
   const auto& options = serving.options;
-  CommandText command(fmt::format("llama-server -m {}-{}.gguf", names.model, file_suffix(serving.quant)));
+  CommandText command("llama-server");
+  if (is_gguf_repository(names.model)) {
+    command.word("-hf", fetched(names, serving.quant));
+  } else {
+    command.word("-m", file_name(names, serving.quant));
+  }
   command.option("-c", d.setup.context);
   add({{"-np", options.slots},
        {"-ub", options.ubatch},
@@ -57,24 +99,19 @@ std::string llama_command(const serving::Deployment& d, const ServedNames& names
   if (d.question.layout.gpus > 1) command.word("-sm", spec::name_of(serving.layout.split));
   command.word("-fa", d.setup.flash ? "on" : "off");
   add_cache_type(d, command);
-  if (!names.draft.empty()) {
-    command.word("-md", names.draft + ".gguf");
-    command.option("--draft-max", options.draft.tokens);
-  }
+  add_draft(options.draft, names, command);
   return command.text();
 }
 
 std::string ollama_command(const serving::Deployment& d, const ServedNames& names) {
-  const auto quant = d.question.serving.quant;
-  const std::string model =
-      is_usual(quant) ? names.model : fmt::format("{}:{}", names.model, formats::facts(quant).name);
+  const auto model = runnable(names, d.question.serving.quant);
   const std::string file = modelfile(d.question.serving.options, model);
   std::string command = file + fmt::format("OLLAMA_CONTEXT_LENGTH={} ", d.setup.context);
   if (d.setup.slots > 1) command += fmt::format("OLLAMA_NUM_PARALLEL={} ", d.setup.slots);
   if (d.setup.cache != CacheType::f16) {
     command += fmt::format("OLLAMA_FLASH_ATTENTION=1 OLLAMA_KV_CACHE_TYPE={} ", spec::name_of(d.setup.cache));
   }
-  if (file.empty()) return command + "ollama serve & ollama run " + model;
+  if (file.empty()) return command + "ollama serve & ollama run " + model.name;
   return command + "ollama serve & ollama create served -f Modelfile && ollama run served";
 }
 

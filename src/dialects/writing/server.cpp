@@ -18,4 +18,9 @@ std::string server_command(const serving::Deployment& deployment, const ServedNa
   return {};
 }
 
+std::int64_t servers_to_start(const spec::Question& question) {
+  const bool one_line_starts_all = question.layout.ep == 1 || spec::reads_gguf(question.serving.engine);
+  return one_line_starts_all ? 1 : question.layout.dp;
+}
+
 }  // namespace llmcalc::dialects

@@ -46,9 +46,10 @@ struct Served {
 
 Served served(Quant quant, const ServedNames& names, std::string_view SchemeWord::*word) {
   const auto* scheme = quantity::find_or_null(schemes, quant, &SchemeWord::quant);
-  if (quant == names.published || scheme == nullptr) return {names.model, {}};
-  if (word != nullptr && !(scheme->*word).empty()) return {names.model, scheme->*word};
-  return {names.model.substr(names.model.rfind('/') + 1).append(scheme->suffix), {}};
+  const std::string& model = names.weights();
+  if (quant == names.published || scheme == nullptr) return {model, {}};
+  if (word != nullptr && !(scheme->*word).empty()) return {model, scheme->*word};
+  return {model.substr(model.rfind('/') + 1).append(scheme->suffix), {}};
 }
 
 struct CacheWord {
@@ -74,13 +75,18 @@ CacheType said_cache(const Deployment& d) {
   return asked == CacheType::automatic && d.setup.cache != CacheType::bf16 ? d.setup.cache : asked;
 }
 
+/// Layers that propose tokens as EAGLE's do are a checkpoint of their own, whose name nobody asked for.
+std::string_view draft_model(const spec::Draft& draft, const ServedNames& names) {
+  return draft.kind == DraftKind::eagle ? std::string_view("DRAFT") : std::string_view(names.draft);
+}
+
 /// vllm/config/speculative.py, key by key (vllm/utils/argparse_utils.py).
 void add_vllm_draft(const spec::Draft& draft, const ServedNames& names, CommandText& command) {
   if (draft.kind == DraftKind::none) return;
   const bool by_model = draft.kind == DraftKind::model;
   const std::string_view method = by_model ? "draft_model" : draft.kind == DraftKind::mtp ? "mtp" : "eagle3";
   command.word("--speculative-config.method", method);
-  if (by_model) command.word("--speculative-config.model", names.draft);
+  add_word("--speculative-config.model", draft_model(draft, names), command);
   command.option("--speculative-config.num_speculative_tokens", draft.tokens);
 }
 
@@ -89,7 +95,7 @@ void add_sglang_draft(const spec::Draft& draft, const ServedNames& names, Comman
   if (draft.kind == DraftKind::none) return;
   const bool by_model = draft.kind == DraftKind::model;
   command.word("--speculative-algorithm", by_model ? "STANDALONE" : draft.kind == DraftKind::mtp ? "NEXTN" : "EAGLE3");
-  if (by_model) command.word("--speculative-draft-model-path", names.draft);
+  add_word("--speculative-draft-model-path", draft_model(draft, names), command);
   command.option("--speculative-num-steps", draft.tokens);
   command.option("--speculative-eagle-topk", 1);
   command.option("--speculative-num-draft-tokens", draft.tokens + 1);
@@ -113,8 +119,9 @@ std::string draft_entry(const spec::Draft& draft, const ServedNames& names) {
                                 : draft.kind == DraftKind::eagle ? "Eagle"
                                                                  : "DraftTarget";
   const std::string_view count = draft.kind == DraftKind::mtp ? "num_nextn_predict_layers" : "max_draft_len";
-  const std::string model = names.draft.empty() ? names.draft : ", speculative_model_dir: " + names.draft;
-  return fmt::format("speculative_config: {{decoding_type: {}, {}: {}{}}}", type, count, draft.tokens, model);
+  const auto model = draft_model(draft, names);
+  return fmt::format("speculative_config: {{decoding_type: {}, {}: {}{}{}}}", type, count, draft.tokens,
+                     model.empty() ? "" : ", speculative_model_dir: ", model);
 }
 
 /// Whole steps that a request is let wait.
@@ -210,6 +217,9 @@ std::string sglang_command(const Deployment& d, const ServedNames& names) {
   if (!options.prefix_cache.value_or(true)) command.flag("--disable-radix-cache");
   if (options.wait_steps > 0) command.option("--scheduler-recv-interval", std::llround(2 * options.wait_steps + 1));
   add_loras(d.question, "--max-loras-per-batch", command);
+  // Without adapters at the start it has to be told where they may stand (sglang/srt/server_args.py,
+  // check_lora_server_args).
+  if (options.max_loras > 0) command.word("--lora-target-modules", "all");
   add_sglang_draft(options.draft, names, command);
   return command.text();
 }

@@ -203,7 +203,7 @@ Resolved resolve_serving(const std::vector<Given>& given, const std::optional<Co
   build(draft);
   check_server(draft);
   auto lines = echo(draft, serving_vocabulary());
-  return {std::move(draft.question), std::move(lines), std::move(draft.assumptions)};
+  return {std::move(draft.question), std::move(lines), std::move(draft.assumptions), draft.published_quant};
 }
 
 }  // namespace llmcalc::read
