@@ -10,66 +10,18 @@ namespace llmcalc::layers {
 
 namespace {
 
-/// Which words of --lora-targets name a matrix of the program.
-struct TargetName {
-  std::string_view matrix;
-  std::string_view target;
-};
-constexpr std::array<TargetName, 48> target_names{{{"q projection", "q"},
-                                                   {"projection to experts", "fc1_latent_proj"},
-                                                   {"projection from experts", "fc2_latent_proj"},
-                                                   {"k projection", "k"},
-                                                   {"v projection", "v"},
-                                                   {"qkv projection", "q"},
-                                                   {"q down projection", "q_a"},
-                                                   {"q up projection", "q_b"},
-                                                   {"kv down projection", "kv_a"},
-                                                   {"kv up projection", "kv_b"},
-                                                   {"qkvz projection", "in_proj_qkvz"},
-                                                   {"beta and decay projection", "in_proj_ba"},
-                                                   {"q, k and v projection", "in_proj_qkv"},
-                                                   {"output gate projection", "in_proj_z"},
-                                                   {"beta projection", "in_proj_b"},
-                                                   {"decay projection", "in_proj_a"},
-                                                   {"in projection", "in_proj"},
-                                                   {"scan parameters", "x_proj"},
-                                                   {"time step projection", "dt_proj"},
-                                                   {"out projection", "out_proj"},
-                                                   {"x projection", "linear_x"},
-                                                   {"y projection", "linear_y"},
-                                                   {"receptance projection", "receptance"},
-                                                   {"output gate", "ogate_preact"},
-                                                   {"input and forget gates", "fgate_preact"},
-                                                   {"output projection", "o"},
-                                                   {"gate projection", "gate"},
-                                                   {"gate and up projection", "gate"},
-                                                   {"gate and up projection", "up"},
-                                                   {"up projection", "up"},
-                                                   {"up projection", "fc1"},
-                                                   {"down projection", "down"},
-                                                   {"down projection", "fc2"},
-                                                   {"router", "router"},
-                                                   {matrix_beside, matrix_beside},
-                                                   {"attention gate projection", "gate"},
-                                                   {"layer input gate", "per_layer_input_gate"},
-                                                   {"layer input projection", "per_layer_projection"},
-                                                   {"projection to layer inputs", "per_layer_model_projection"},
-                                                   {"stream router", "modality_router"},
-                                                   {"stream predictions", "prediction_coefs"},
-                                                   {"stream corrections", "correction_coefs"},
-                                                   {"shared expert gate", "shared expert gate"},
-                                                   {"index queries", "wq_b"},
-                                                   {"index keys", "wk"},
-                                                   {"index weights", "weights_proj"},
-                                                   {"output gate", "output_gate"},
-                                                   {"output head", "head"}}};
-
 constexpr std::string_view adapter_a = "adapter A";
+
+/// Roles whose modules are called as those of experts are.
+bool shares_experts_words(Role role) {
+  constexpr std::array roles{Role::gate, Role::gate_up, Role::up, Role::down, Role::attention_gate};
+  return std::ranges::find(roles, role) != roles.end();
+}
 
 }  // namespace
 
 bool BlockBuilder::is_plain_parameter(const Matrix& matrix) const {
-  return matrix.experts > 1 || (matrix.name == "router" && !context_.shape().writing.linear_router);
+  return matrix.experts > 1 || (matrix.role == Role::router && !context_.shape().writing.linear_router);
 }
 
 /// Since transformers 5 experts are parameters and most routers modules of their own, which are no linear layers. For
@@ -81,9 +33,7 @@ bool BlockBuilder::is_reached_by_peft(const Matrix& matrix) const {
   if (context_.shape().moe.experts == 0) return true;
   const bool is_parameter = is_plain_parameter(matrix);
   if (!context_.shape().writing.merges_expert_adapters) return !is_parameter;
-  constexpr std::array<std::string_view, 5> words{"gate projection", "gate and up projection", "up projection",
-                                                  "down projection", "attention gate projection"};
-  return is_parameter || std::ranges::find(words, matrix.name) == words.end();
+  return is_parameter || !shares_experts_words(matrix.role);
 }
 
 bool BlockBuilder::merges_adapter(const Matrix& matrix) const {
@@ -97,7 +47,7 @@ bool BlockBuilder::merges_adapter(const Matrix& matrix) const {
 /// (torch/nn/utils/parametrize.py, register_parametrization). Gate and up projection in one share an adapter of twice
 /// the rank (peft tuners/lora/layer.py, ParamWrapper.get_delta_weight and _activate_lora).
 void BlockBuilder::merge_adapter(Op& op, const Matrix& matrix, const Weight& w) {
-  const std::int64_t rank = context_.adapter_rank * (matrix.name == "gate and up projection" ? 2 : 1);
+  const std::int64_t rank = context_.adapter_rank * (matrix.role == Role::gate_up ? 2 : 1);
   const Copies experts{matrix.experts, matrix.active_experts};
   adapter_weight("adapter A", matrix.rows, rank, experts);
   adapter_weight("adapter B", rank, matrix.columns, experts);
@@ -119,13 +69,7 @@ void BlockBuilder::merge_adapter(Op& op, const Matrix& matrix, const Weight& w) 
 /// "all-linear" is every matrix of the layers, routers and each expert's too, not the head (peft,
 /// tuners/tuners_utils.py, _maybe_include_all_linear_layers).
 bool BlockBuilder::is_adapted(const Matrix& matrix) const {
-  if (context_.adapter_rank == 0 || !is_reached_by_peft(matrix)) return false;
-  return std::ranges::any_of(context_.training.adapter.targets, [&](const std::string& wanted) {
-    return std::ranges::any_of(target_names, [&](const TargetName& name) {
-      if (name.matrix != matrix.name) return false;
-      return wanted == name.target || (wanted == "all-linear" && name.target != "head");
-    });
-  });
+  return context_.adapts(matrix.role) && is_reached_by_peft(matrix);
 }
 
 /// peft replaces a module, of which others take the frozen weight past it (tuners/tuners_utils.py,
@@ -235,7 +179,7 @@ Value BlockBuilder::added_narrow(const Value& y, const Value& adapter) {
 /// a rank (Zhang et al. 2023, arXiv:2303.10512 eq. 3: P Lambda Q; peft tuners/adalora/layer.py). Each expert has its
 /// own.
 Value BlockBuilder::adapted(const Value& x, const Value& y, const Matrix& matrix) {
-  if (matrix.name == "qkv projection" && context_.profile.adapters.pads_output) return adapted_projection(x, y);
+  if (matrix.role == Role::fused_heads && context_.profile.adapters.pads_output) return adapted_projection(x, y);
   if (context_.profile.quantized.copies_outputs) pass_over("copy", 2 * size(y.id), quantity::bytes(0));
   const Copies experts{matrix.experts, matrix.active_experts};
   const Value in = dropped_input(x);
@@ -270,7 +214,7 @@ Value BlockBuilder::adapted_constant(const Value& x, const Value& y, const Matri
 /// then; that of the output projection does not (unsloth kernels/fast_lora.py, LoRA_QKV.backward: out = X; LoRA_W). Of
 /// the matrices that read the input the last one's backward pass is the first, and stands for the function.
 void BlockBuilder::overwrite_input(const Matrix& matrix, const Value& x) {
-  if (!context_.profile.adapters.in_place || matrix.name == "output projection") return;
+  if (!context_.profile.adapters.in_place || matrix.role == Role::attention_out) return;
   Op* last = nullptr;
   for (Op& op : block_.ops) {
     if (op.name != adapter_a || op.inputs[0] != x.id) continue;
@@ -280,19 +224,14 @@ void BlockBuilder::overwrite_input(const Matrix& matrix, const Value& x) {
   if (last != nullptr) last->gradient_in_place = true;
 }
 
-bool BlockBuilder::is_target(std::string_view word) const {
-  const auto& targets = context_.training.adapter.targets;
-  return std::ranges::find(targets, word) != targets.end() || std::ranges::find(targets, "all-linear") != targets.end();
-}
-
 /// One pair of matrices for the adapted ones of q, k and v, which share the dropped input. Where one of the three has
 /// none, the result is copied between columns of zeros, and the copy's source is kept (litgpt/lora.py,
 /// LoRAQKVLinear.zero_pad; pytorch derivatives.yaml, index_copy).
 Value BlockBuilder::adapted_projection(const Value& x, const Value& y) {
   const auto& shape = context_.shape();
   const std::int64_t kv_width = shape.kv_heads * shape.head_dim;
-  const std::int64_t q = is_target("q") ? 1 : 0;
-  const std::int64_t kv = (is_target("k") ? 1 : 0) + (is_target("v") ? 1 : 0);
+  const std::int64_t q = context_.adapts(Role::query) ? 1 : 0;
+  const std::int64_t kv = (context_.adapts(Role::key) ? 1 : 0) + (context_.adapts(Role::value) ? 1 : 0);
   const std::int64_t columns = q * shape.heads * shape.head_dim + kv * kv_width;
   const Value low = adapter_product(dropped_input(x), "adapter A", (q + kv) * context_.adapter_rank);
   Value high = adapter_product(low, "adapter B", columns);

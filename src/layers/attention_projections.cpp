@@ -13,15 +13,17 @@ Value borrowed(BlockBuilder& b, const Value& memory, std::int64_t columns, std::
 
 /// Queries from the hidden state, or from a normed bottleneck.
 Value queries(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, std::int64_t width) {
-  if (a.query_rank == 0) return b.linear(x, {"q projection", x.columns, width, a.qkv_bias, Cut::columns});
-  const Value low = b.norm(b.linear(x, {"q down projection", x.columns, a.query_rank, a.qkv_bias}), "q latent norm");
-  return b.linear(low, {"q up projection", a.query_rank, width, false, Cut::columns});
+  if (a.query_rank == 0) return b.linear(x, {Role::query, x.columns, width, a.qkv_bias, Cut::columns});
+  const Value low = b.norm(b.linear(x, {Role::query_down, x.columns, a.query_rank, a.qkv_bias}), "q latent norm");
+  return b.linear(low, {Role::query_up, a.query_rank, width, false, Cut::columns});
 }
 
 /// What a layer adds for itself to what a matrix makes that it shares with others (transformers modeling_zamba2.py,
 /// Zamba2Attention.forward, linear_q_adapter_list).
 Value with_own_term(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, const Value& y) {
-  return a.low_rank == 0 ? y : b.add(y, own_term(b, x, a.low_rank, y.columns * b.context().tp), "with own term");
+  return a.low_rank == 0 ? y
+                         : b.add(y, own_term(b, Role::attention_low_rank, x, a.low_rank, y.columns * b.context().tp),
+                                 "with own term");
 }
 
 /// torch.clamp keeps what it reads (transformers modeling_dbrx.py, DbrxAttention.forward, clip_qkv).
@@ -47,8 +49,8 @@ bool fuses_projections(const Context& c, const spec::GroupedAttention& a) {
 Heads fused_projection(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x) {
   const std::int64_t query_width = a.query_width();
   const std::int64_t tp = b.context().tp;
-  const Value qkv =
-      clamped(b, b.linear(x, {"qkv projection", x.columns, query_width + 2 * a.key_width(), a.qkv_bias, Cut::columns}));
+  const Value qkv = clamped(
+      b, b.linear(x, {Role::fused_heads, x.columns, query_width + 2 * a.key_width(), a.qkv_bias, Cut::columns}));
   return {columns_of(qkv, query_width / tp), columns_of(qkv, a.key_width() / tp), columns_of(qkv, a.key_width() / tp)};
 }
 
@@ -60,26 +62,25 @@ Heads separate_projections(BlockBuilder& b, const spec::GroupedAttention& a, con
     return {q, borrowed(b, memory, a.key_width(), "keys of an earlier layer"),
             borrowed(b, memory, a.value_width(), "values of an earlier layer")};
   }
-  const Matrix to_keys{"k projection", memory.columns, a.key_width(), a.qkv_bias, Cut::columns};
+  const Matrix to_keys{Role::key, memory.columns, a.key_width(), a.qkv_bias, Cut::columns};
   const Value k = with_own_term(b, a, memory, b.linear(memory, to_keys));
   if (a.keys_are_values) return {q, k, columns_of(k, a.value_width() / b.context().tp)};
-  const Matrix to_values{"v projection", memory.columns, a.value_width(), a.qkv_bias, Cut::columns};
+  const Matrix to_values{Role::value, memory.columns, a.value_width(), a.qkv_bias, Cut::columns};
   return {q, k, with_own_term(b, a, memory, b.linear(memory, to_values))};
 }
 
 Value outputs(BlockBuilder& b, const spec::GroupedAttention& a, const Value& mixed) {
   const std::int64_t width = a.heads * a.value_dim;
   const std::int64_t hidden = b.context().shape().hidden;
-  if (a.output_rank == 0) return b.linear(mixed, {"output projection", width, hidden, a.out_bias, Cut::rows});
+  if (a.output_rank == 0) return b.linear(mixed, {Role::attention_out, width, hidden, a.out_bias, Cut::rows});
   Value by_group = mixed;
   by_group.rows *= a.output_groups;
   by_group.columns /= a.output_groups;
-  Value low = b.linear(by_group, {"output down projection", width / a.output_groups, a.output_rank, false});
-  b.vector("output down projections of other groups",
-           quantity::product(a.output_groups - 1, width / a.output_groups, a.output_rank));
+  Value low = b.linear(by_group, {Role::attention_out_down, width / a.output_groups, a.output_rank, false});
+  b.rest_of(Role::attention_out_down, a.output_groups - 1, width / a.output_groups, a.output_rank);
   low.rows = mixed.rows;
   low.columns *= a.output_groups;
-  return b.linear(low, {"output projection", low.columns, hidden, a.out_bias});
+  return b.linear(low, {Role::attention_out, low.columns, hidden, a.out_bias});
 }
 
 }  // namespace llmcalc::layers

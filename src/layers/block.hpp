@@ -7,12 +7,15 @@
 #include "layers/small_list.hpp"
 #include "llmcalc/formats/dtype.hpp"
 #include "llmcalc/quantity/quantity.hpp"
+#include "spec/roles.hpp"
 
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
 namespace llmcalc::layers {
+
+using spec::Role;
 
 using TensorId = std::uint16_t;  ///< index into Block::tensors
 using WeightId = std::uint16_t;  ///< index into Block::weights
@@ -120,7 +123,8 @@ struct Op {
 enum class Split { replicated, tensor, expert };
 
 struct Weight {
-  std::string_view name;
+  Role role = Role::vector;
+  std::string_view name{};
   std::int64_t elements = 0;  ///< on this rank
   std::int64_t whole = 0;     ///< in the whole model
   std::int64_t active = 0;    ///< of `whole`, those that one token passes through

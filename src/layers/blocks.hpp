@@ -6,12 +6,6 @@
 
 namespace llmcalc::layers {
 
-/// The matrix from hidden state to vocabulary.
-inline constexpr std::string_view output_head = "output head";
-
-/// The weight beside the layers that brings an assumed shape to its stated size.
-inline constexpr std::string_view remainder_name = "remainder of the stated size";
-
 void embedding_block(const Context& context, Block& block);
 void layer_block(const Context& context, const spec::LayerKind& kind, bool input_needs_gradient, Block& block);
 void head_block(const Context& context, bool input_needs_gradient, Block& block);

@@ -49,9 +49,8 @@ WeightId BlockBuilder::weight(const Weight& weight) {
   return static_cast<WeightId>(block_.weights.size() - 1);
 }
 
-WeightId BlockBuilder::table(std::string_view name, std::int64_t rows, std::int64_t columns, bool cut) {
-  Weight w;
-  w.name = name;
+WeightId BlockBuilder::table(Role role, std::int64_t rows, std::int64_t columns, bool cut) {
+  Weight w{.role = role, .name = spec::label_of(role)};
   w.whole = w.active = quantity::product(rows, columns);
   w.rows = cut ? rows / context_.tp : rows;
   w.columns = columns;
@@ -61,6 +60,13 @@ WeightId BlockBuilder::table(std::string_view name, std::int64_t rows, std::int6
   w.table = true;
   w.split = cut ? Split::tensor : Split::replicated;
   return weight(w);
+}
+
+void BlockBuilder::rest_of(Role role, std::int64_t others, std::int64_t rows, std::int64_t columns) {
+  Weight& w = block_.weights[vector(spec::label_of(role), quantity::product(others, rows, columns))];
+  w.role = role;
+  w.rows = others > 0 ? rows : 0;
+  w.columns = columns;
 }
 
 WeightId BlockBuilder::vector(std::string_view name, std::int64_t elements, Cut cut) {

@@ -78,6 +78,7 @@ Context::Context(const spec::Question& question, const frameworks::Profile& chos
       narrow_products(formats::is_narrow_float(question.training.precision.compute)),
       dequantizes(formats::is_quantized(matrix_type)),
       adapter_rank(spec::has_low_rank(question.training.method) ? question.training.adapter.rank : 0),
-      adapter_type(question.training.precision.grads) {}
+      adapter_type(question.training.precision.grads),
+      adapted(adapter_rank > 0 ? spec::roles_of(training.adapter.targets) : spec::RoleSet{}) {}
 
 }  // namespace llmcalc::layers

@@ -3,6 +3,7 @@
 
 #include "frameworks/profile.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "spec/roles.hpp"
 
 #include <cstdint>
 
@@ -43,8 +44,11 @@ struct Context {
   std::int64_t adapter_rank;    ///< 0: no adapters
   formats::Dtype adapter_type;  ///< in which adapters rest
 
+  spec::RoleSet adapted;  ///< which of its matrices a module with adapters stands for
+
   Context(const spec::Question& question, const frameworks::Profile& chosen);
 
+  bool adapts(spec::Role role) const { return adapted[static_cast<std::size_t>(role)]; }
   const spec::Shape& shape() const { return model.shape; }
   std::int64_t row_copies() const { return node_dispatch ? model.shape.moe.top_k : 1; }
   double dropout() const { return model.shape.dropout; }

@@ -33,7 +33,7 @@ Value duality(BlockBuilder& b, const StateShape& s, const Value& x) {
   constexpr double flops_a_state = 6.0;
   const StateShape rank = share_of(s, b.context().tp);
   const std::int64_t conv_width = s.width + 2 * s.groups * s.state;
-  const Value all = b.linear(x, {"in projection", x.columns, s.width + conv_width + s.heads, s.bias, Cut::columns});
+  const Value all = b.linear(x, {Role::state_in, x.columns, s.width + conv_width + s.heads, s.bias, Cut::columns});
   const std::int64_t rank_width = rank.width + 2 * rank.groups * s.state;
   const Value conv =
       convolved(b, {rank_width * b.context().tp, s.conv_kernel, s.conv_bias}, columns_of(all, rank_width));
@@ -41,7 +41,7 @@ Value duality(BlockBuilder& b, const StateShape& s, const Value& x) {
   keep_state(b, {quantity::product(rank.width, s.state), quantity::product(rank_width, s.conv_kernel - 1)});
   Value out = scanned(b, rank, {"state space duality", flops_a_state, conv, {all.id}, {all.id}, true});
   if (s.norm) out = gated_norm(b, s, rank.groups, out, all);
-  Matrix last{"out projection", s.width, x.columns, s.bias, Cut::rows};
+  Matrix last{Role::state_out, s.width, x.columns, s.bias, Cut::rows};
   if (b.context().profile.kernels.transformers_modules) last.multiplier = Multiplier::kernel;
   return b.linear(out, last);
 }

@@ -21,7 +21,7 @@ Value look_up(BlockBuilder& b, std::int64_t width) {
   const std::int64_t rows = (c.tokens - quantity::product(c.batch, c.prompt)) / c.sp;
   const Value x = b.value("embedded tokens", rows, width, c.autocast ? 4 : c.width, c.trains_base);
   Op op{.kind = OpKind::embedding, .name = "token embedding", .outputs = {x.id}};
-  op.weight = b.table("token table", c.shape().vocab, width, true);
+  op.weight = b.table(Role::token_table, c.shape().vocab, width, true);
   b.block().weights.back().has_sharer = c.shares_table;
   exchange_rows(c, op, b.size(x.id));
   if (c.profile.loop.keeps_batch) {
@@ -42,12 +42,12 @@ void embedding_block(const Context& c, Block& block) {
   const std::int64_t width = shape.embedding_width > 0 ? shape.embedding_width : shape.hidden;
   const std::int64_t inner = shape.embeds_narrow ? width : shape.hidden;
   Value x = look_up(b, width);
-  if (width != inner) x = b.linear(x, {"embedding projection", width, shape.hidden});
-  if (shape.position_rows > 0) b.table("position table", shape.position_rows, inner, false);
-  if (shape.token_types > 0) b.table("token type table", shape.token_types, inner, false);
+  if (width != inner) x = b.linear(x, {Role::embedding_in, width, shape.hidden});
+  if (shape.position_rows > 0) b.table(Role::position_table, shape.position_rows, inner, false);
+  if (shape.token_types > 0) b.table(Role::position_table, shape.token_types, inner, false);
   x = behind_prompt(b, x);
   if (shape.embedding_norm) x = b.norm(x, "embedding norm");
-  if (inner != shape.hidden) x = b.linear(x, {"embedding projection", width, shape.hidden, true});
+  if (inner != shape.hidden) x = b.linear(x, {Role::embedding_in, width, shape.hidden, true});
   if (shape.extra > 0) b.vector("other parameters", shape.extra);
   make_layer_inputs(b, x);
   b.output(b.dropout(x, "embedding dropout"));

@@ -8,8 +8,8 @@ namespace llmcalc::layers {
 
 namespace {
 
-Matrix inward(const MlpMatrices& mlp, std::string_view name, std::int64_t hidden, std::int64_t width) {
-  return {name, hidden, width, mlp.bias, Cut::columns, mlp.experts, mlp.active_experts};
+Matrix inward(const MlpMatrices& mlp, Role role, std::int64_t hidden, std::int64_t width) {
+  return {role, hidden, width, mlp.bias, Cut::columns, mlp.experts, mlp.active_experts};
 }
 
 /// What the nonlinearity reads: one matrix, or gate and up projection, in one matrix or two.
@@ -40,7 +40,7 @@ Value sparse(BlockBuilder& b, const Value& gate) {
 /// Of the layer itself, beside matrices that it shares (transformers modeling_zamba2.py, Zamba2MLP.forward).
 Projected with_own_term(BlockBuilder& b, const MlpMatrices& mlp, const Value& x, const Projected& shared) {
   if (mlp.low_rank == 0) return shared;
-  const Value own = own_term(b, x, mlp.low_rank, 2 * mlp.width);
+  const Value own = own_term(b, Role::mlp_low_rank, x, mlp.low_rank, 2 * mlp.width);
   if (shared.gate.id == shared.up.id) {
     const Value both = b.add(shared.gate, own, "with own term");
     return {both, both};
@@ -52,17 +52,17 @@ Projected with_own_term(BlockBuilder& b, const MlpMatrices& mlp, const Value& x,
 
 Projected project(BlockBuilder& b, const MlpMatrices& mlp, const Value& x) {
   if (!spec::is_gated(b.context().shape().mlp)) {
-    const Value up = b.linear(x, inward(mlp, "up projection", x.columns, mlp.width));
+    const Value up = b.linear(x, inward(mlp, Role::up, x.columns, mlp.width));
     return {up, up};
   }
-  const Matrix fused = inward(mlp, "gate and up projection", x.columns, 2 * mlp.width);
+  const Matrix fused = inward(mlp, Role::gate_up, x.columns, 2 * mlp.width);
   if (fuses_gate_and_up(b, mlp, fused)) {
     const Value both = b.linear(x, fused);
     return with_own_term(b, mlp, x, {both, both});
   }
-  const Value made = b.linear(x, inward(mlp, "gate projection", x.columns, mlp.width));
+  const Value made = b.linear(x, inward(mlp, Role::gate, x.columns, mlp.width));
   const Value gate = mlp.sparse_gate ? sparse(b, made) : made;
-  return with_own_term(b, mlp, x, {gate, b.linear(x, inward(mlp, "up projection", x.columns, mlp.width))});
+  return with_own_term(b, mlp, x, {gate, b.linear(x, inward(mlp, Role::up, x.columns, mlp.width))});
 }
 
 /// Grouped kernels clamp within the product.
@@ -117,15 +117,15 @@ bool is_one_kernel(BlockBuilder& b) {
 
 }  // namespace
 
-Value own_term(BlockBuilder& b, const Value& x, std::int64_t rank, std::int64_t columns) {
-  const Value low = b.linear(x, {matrix_beside, x.columns, rank});
-  return b.linear(low, {matrix_beside, rank, columns, false, Cut::columns});
+Value own_term(BlockBuilder& b, Role role, const Value& x, std::int64_t rank, std::int64_t columns) {
+  const Value low = b.linear(x, {role, x.columns, rank});
+  return b.linear(low, {role, rank, columns, false, Cut::columns});
 }
 
 /// 2*h*f parameters, or 3*h*f where the MLP is gated (Shazeer 2020, arXiv:2002.05202).
 Value mlp_products(BlockBuilder& b, const MlpMatrices& mlp, const Value& x) {
   const Projected projected = project(b, mlp, x);
-  const Matrix down{"down projection", mlp.width, x.columns, mlp.bias, Cut::rows, mlp.experts, mlp.active_experts};
+  const Matrix down{Role::down, mlp.width, x.columns, mlp.bias, Cut::rows, mlp.experts, mlp.active_experts};
   if (mlp.experts == 1) {
     Recomputed again(b, is_one_kernel(b));
     const Value inner = b.inner_norm(activate(b, mlp, projected), "inner mlp norm");

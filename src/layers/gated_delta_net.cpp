@@ -7,36 +7,36 @@ namespace llmcalc::layers {
 namespace {
 
 /// A projection of `columns`, whole or through a bottleneck.
-Value through(BlockBuilder& b, const Value& x, std::string_view name, std::int64_t rank, std::int64_t columns) {
-  const Value in = rank == 0 ? x : b.linear(x, {name, x.columns, rank});
-  return b.linear(in, {name, in.columns, columns, false, Cut::columns});
+Value through(BlockBuilder& b, const Value& x, Role role, std::int64_t rank, std::int64_t columns) {
+  const Value in = rank == 0 ? x : b.linear(x, {role, x.columns, rank});
+  return b.linear(in, {role, in.columns, columns, false, Cut::columns});
 }
 
 /// transformers modeling_qwen3_next.py, Qwen3NextGatedDeltaNet.fix_query_key_value_ordering: parts lie head by head.
 DeltaInputs joined(BlockBuilder& b, const spec::LinearAttentionShape& n, const Value& x, const DeltaWidths& w) {
   const std::int64_t tp = b.context().tp;
-  const Value qkvz = b.linear(x, {"qkvz projection", x.columns, w.convolved + w.values, false, Cut::columns});
-  const Value both = b.linear(x, {"beta and decay projection", x.columns, 2 * n.value_heads, false, Cut::columns});
+  const Value qkvz = b.linear(x, {Role::delta_fused, x.columns, w.convolved + w.values, false, Cut::columns});
+  const Value both = b.linear(x, {Role::delta_beta_decay, x.columns, 2 * n.value_heads, false, Cut::columns});
   return {copied(b, qkvz, "q, k and v", w.convolved / tp), copied(b, both, "beta", n.value_heads / tp),
           copied(b, both, "decay", n.value_heads / tp), copied(b, qkvz, "output gate", w.values / tp)};
 }
 
 /// modeling_qwen3_5.py, Qwen3_5GatedDeltaNet.
 DeltaInputs in_parts(BlockBuilder& b, const spec::LinearAttentionShape& n, const Value& x, const DeltaWidths& w) {
-  const auto apart = [&](std::string_view name, std::int64_t columns) {
-    return b.linear(x, {name, x.columns, columns, false, Cut::columns});
+  const auto apart = [&](Role role, std::int64_t columns) {
+    return b.linear(x, {role, x.columns, columns, false, Cut::columns});
   };
-  const Value qkv = apart("q, k and v projection", w.convolved);
-  const Value gate = apart("output gate projection", w.values);
-  const Value beta = apart("beta projection", n.value_heads);
-  return {qkv, beta, apart("decay projection", n.value_heads), gate};
+  const Value qkv = apart(Role::delta_heads, w.convolved);
+  const Value gate = apart(Role::delta_gate, w.values);
+  const Value beta = apart(Role::delta_beta, n.value_heads);
+  return {qkv, beta, apart(Role::delta_decay, n.value_heads), gate};
 }
 
 /// Three matrices, whose results are joined before the convolution.
 Value three(BlockBuilder& b, const Value& x, const DeltaWidths& w) {
-  const Value q = b.linear(x, {"q projection", x.columns, w.keys, false, Cut::columns});
-  b.linear(x, {"k projection", x.columns, w.keys, false, Cut::columns});
-  b.linear(x, {"v projection", x.columns, w.values, false, Cut::columns});
+  const Value q = b.linear(x, {Role::query, x.columns, w.keys, false, Cut::columns});
+  b.linear(x, {Role::key, x.columns, w.keys, false, Cut::columns});
+  b.linear(x, {Role::value, x.columns, w.values, false, Cut::columns});
   return copied(b, q, "q, k and v", w.convolved / b.context().tp);
 }
 
@@ -45,9 +45,9 @@ Value three(BlockBuilder& b, const Value& x, const DeltaWidths& w) {
 DeltaInputs apart(BlockBuilder& b, const spec::LinearAttentionShape& n, const Value& x, const DeltaWidths& w,
                   const Value& qkv) {
   const std::int64_t decays = n.channel_decay ? n.value_heads * n.key_dim : n.value_heads;
-  const Value beta = b.linear(x, {"beta projection", x.columns, n.value_heads, false, Cut::columns});
-  const Value decay = through(b, x, "decay projection", n.gate_rank, decays);
-  return {qkv, beta, decay, through(b, x, "output gate projection", n.gate_rank, w.values)};
+  const Value beta = b.linear(x, {Role::delta_beta, x.columns, n.value_heads, false, Cut::columns});
+  const Value decay = through(b, x, Role::delta_decay, n.gate_rank, decays);
+  return {qkv, beta, decay, through(b, x, Role::delta_gate, n.gate_rank, w.values)};
 }
 
 /// Servers and Megatron-LM join what transformers' class has apart, but for decays that come through a bottleneck
@@ -60,7 +60,7 @@ DeltaInputs inputs(BlockBuilder& b, const spec::LinearAttentionShape& n, const V
   if (written == DeltaProjections::parts) return in_parts(b, n, x, w);
   if (written == DeltaProjections::apart) return apart(b, n, x, w, three(b, x, w));
   if (!n.channel_decay) return joined(b, n, x, w);
-  return apart(b, n, x, w, b.linear(x, {"qkvz projection", x.columns, w.convolved, false, Cut::columns}));
+  return apart(b, n, x, w, b.linear(x, {Role::delta_fused, x.columns, w.convolved, false, Cut::columns}));
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ Value gated_delta_net(BlockBuilder& b, const spec::GatedDeltaNet& net, const Val
   const Value mixed = delta_rule(b, n, conv, in);
   keep_state(b, {n.value_heads / tp * n.key_dim * n.value_dim, (n.conv_kernel - 1) * conv.columns});
   b.vector("decay and time-step bias", n.value_heads * (n.channel_decay ? 1 + n.key_dim : 2), Cut::columns);
-  return b.linear(delta_rule_norm(b, n, mixed, in.gate), {"output projection", values, x.columns, false, Cut::rows});
+  return b.linear(delta_rule_norm(b, n, mixed, in.gate), {Role::attention_out, values, x.columns, false, Cut::rows});
 }
 
 }  // namespace llmcalc::layers

@@ -23,7 +23,7 @@ Gates gates_of(BlockBuilder& b, const StateShape& s, const StateShape& rank, con
                       : conv;
   by_head.rows = product(conv.rows, rank.heads);
   by_head.columns = block;
-  const Value both = b.linear(by_head, {"gates", block, 2 * block});
+  const Value both = b.linear(by_head, {Role::recurrent_gates, block, 2 * block});
   const WeightId others = b.vector("gates of other heads", product(rank.heads - 1, 2 * block, block));
   b.block().weights[others].whole = b.block().weights[others].active = product(s.heads - 1, 2 * block, block);
   b.vector("gate biases and decays", 3 * s.width, Cut::columns);
@@ -67,15 +67,16 @@ Value chained_recurrence(BlockBuilder& b, const Gates& gates, const Value& conv)
 Value gated_recurrence(BlockBuilder& b, const StateShape& s, const Value& x) {
   constexpr double flops_a_channel = 6.0;
   const StateShape rank = share_of(s, b.context().tp);
-  const Value branch = b.activation(b.linear(x, {"y projection", x.columns, s.width, true, Cut::columns}), "y branch");
-  const Value in = b.linear(x, {"x projection", x.columns, s.width, true, Cut::columns});
+  const Value branch =
+      b.activation(b.linear(x, {Role::recurrent_y, x.columns, s.width, true, Cut::columns}), "y branch");
+  const Value in = b.linear(x, {Role::recurrent_x, x.columns, s.width, true, Cut::columns});
   const Value conv = convolved(b, {s.width, s.conv_kernel, s.conv_bias}, in);
   const Gates gates = gates_of(b, s, rank, conv);
   keep_state(b, {rank.width, product(rank.width, s.conv_kernel - 1)});
   const bool chained = b.context().profile.kernels.transformers_modules && b.context().differentiates;
   const Scan scan{"gated linear recurrence", flops_a_channel, conv, {gates.both.id}, {conv.id, gates.both.id}};
   const Value out = chained ? chained_recurrence(b, gates, conv) : scanned(b, rank, scan);
-  return b.linear(b.multiply(out, branch, "gated"), {"out projection", s.width, x.columns, true, Cut::rows});
+  return b.linear(b.multiply(out, branch, "gated"), {Role::state_out, s.width, x.columns, true, Cut::rows});
 }
 
 }  // namespace llmcalc::layers

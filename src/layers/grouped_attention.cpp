@@ -126,7 +126,7 @@ Value attend_to_prompt(BlockBuilder& b, const Heads& h, const Value& mixed) {
 /// modeling_afmoe.py, AfmoeAttention).
 Value gate_of(BlockBuilder& b, const spec::GroupedAttention& a, const Value& x, const Value& queries) {
   const bool apart = a.output_gate && b.context().shape().writing.gate_apart;
-  if (apart) return b.linear(x, {"attention gate projection", x.columns, a.query_width(), false, Cut::columns});
+  if (apart) return b.linear(x, {Role::attention_gate, x.columns, a.query_width(), false, Cut::columns});
   return columns_of(queries, a.query_width() / b.context().tp);
 }
 

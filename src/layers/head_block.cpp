@@ -9,7 +9,7 @@ namespace {
 /// The matrix from hidden state to vocabulary; with tied embeddings its storage is the token table's.
 Matrix head_matrix(const Context& c, std::int64_t width) {
   const Resting resting = c.profile.quantized.head ? Resting::as_layers : Resting::as_tables;
-  return {output_head, width, c.shape().vocab, false, Cut::columns, 1, 1, resting};
+  return {Role::head, width, c.shape().vocab, false, Cut::columns, 1, 1, resting};
 }
 
 void head_parameters(BlockBuilder& b, const spec::Shape& shape) {
@@ -20,7 +20,7 @@ void head_parameters(BlockBuilder& b, const spec::Shape& shape) {
 void pool(BlockBuilder& b, const Value& x) {
   Value first = x;
   first.rows = b.context().batch;
-  b.linear(first, {"pooler", x.columns, x.columns, true});
+  b.linear(first, {Role::pooler, x.columns, x.columns, true});
 }
 
 /// BERT's head for masked tokens goes through a dense layer, GELU and norm first, whole on every tensor-parallel rank
@@ -28,7 +28,7 @@ void pool(BlockBuilder& b, const Value& x) {
 /// a narrow token table (Lan et al. 2019, arXiv:1909.11942).
 Value transformed(BlockBuilder& b, const Value& x) {
   const std::int64_t narrow = b.context().shape().embedding_width;
-  const Value dense = b.linear(x, {"head transform", x.columns, narrow > 0 ? narrow : x.columns, true});
+  const Value dense = b.linear(x, {Role::head_transform, x.columns, narrow > 0 ? narrow : x.columns, true});
   return b.norm(b.activation(dense, "transformed"), "head norm");
 }
 
@@ -44,7 +44,7 @@ void head_block(const Context& c, bool input_needs_gradient, Block& block) {
   const bool transforms = shape.head_transform || (shape.pooler && c.profile.head.transforms_before);
   if (transforms) x = transformed(b, x);
   if (shape.embedding_width > 0 && !transforms)
-    x = b.linear(x, {"head projection", shape.hidden, shape.embedding_width});
+    x = b.linear(x, {Role::embedding_out, shape.hidden, shape.embedding_width});
   if (c.training.method == spec::Method::inference) {
     x.rows = c.batch;  // a generation step needs the last position's logits only
     b.linear(x, head_matrix(c, x.columns));
@@ -56,7 +56,7 @@ void head_block(const Context& c, bool input_needs_gradient, Block& block) {
     for (Op& op : block.ops) op.eager = true;
   }
   for (Weight& w : block.weights) {
-    if (w.name != output_head) continue;
+    if (w.role != Role::head) continue;
     w.table = true;
     w.tied = shape.tied;
     w.shared = c.shares_table;
@@ -70,7 +70,7 @@ void score_block(const Context& c, Block& block) {
   BlockBuilder b(c, block);
   Value x = b.input("hidden state", c.tokens / c.sp, shape.hidden, c.differentiates);
   if (shape.final_norm) x = b.norm(x, "final norm");
-  const Value score = b.linear(x, {"score", shape.hidden, 1, false, Cut::none, 1, 1, Resting::as_tables});
+  const Value score = b.linear(x, {Role::score, shape.hidden, 1, false, Cut::none, 1, 1, Resting::as_tables});
   if (c.differentiates) {
     b.append({.kind = OpKind::loss, .name = "value loss", .inputs = {score.id}, .saved = {score.id}});
   }

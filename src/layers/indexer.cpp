@@ -10,9 +10,10 @@ using quantity::product;
 namespace {
 
 /// A product that no gradient goes through: its matrix stays as it is, and adapters beside it only run.
-Value constant_product(BlockBuilder& b, const Value& x, std::string_view name, std::int64_t columns) {
+Value constant_product(BlockBuilder& b, const Value& x, Role role, std::int64_t columns) {
+  const std::string_view name = spec::label_of(role);
   const Context& c = b.context();
-  Weight w{.name = name, .elements = product(x.columns, columns), .whole = product(x.columns, columns)};
+  Weight w{.role = role, .name = name, .elements = product(x.columns, columns), .whole = product(x.columns, columns)};
   w.active = w.whole;
   w.rows = x.columns;
   w.columns = columns;
@@ -24,7 +25,7 @@ Value constant_product(BlockBuilder& b, const Value& x, std::string_view name, s
   op.product = {x.rows, columns, x.columns, 1};
   op.forward = quantity::flops(2.0 * static_cast<double>(x.rows) * static_cast<double>(w.whole));
   b.append(op);
-  return b.adapted_constant(x, out, {name, x.columns, columns});
+  return b.adapted_constant(x, out, {role, x.columns, columns});
 }
 
 /// Layers that choose for those behind them hand the positions on, which checkpoints hold beside the hidden state
@@ -72,11 +73,11 @@ void choose_positions(BlockBuilder& b, const spec::LatentAttention& a, const Val
   if (n.index_heads == 0) return;
   mask_others(b, x);
   if (a.borrows_index) return;
-  const Value q = constant_product(b, q_latent, "index queries", n.index_heads * n.index_dim);
-  const Value k = constant_product(b, x, "index keys", n.index_dim);
+  const Value q = constant_product(b, q_latent, Role::index_query, n.index_heads * n.index_dim);
+  const Value k = constant_product(b, x, Role::index_key, n.index_dim);
   const WeightId norm = b.vector("index key norm", 2 * n.index_dim);
   b.block().weights[norm].trainable = false;
-  const Value weights = constant_product(b, x, "index weights", n.index_heads);
+  const Value weights = constant_product(b, x, Role::index_weight, n.index_heads);
   score(b, n, q, cached(b, k, "index key cache"), weights);
 }
 

@@ -8,8 +8,8 @@ namespace {
 
 /// Queries from their low-rank bottleneck, or from the hidden state where there is none.
 Value latent_queries(BlockBuilder& b, const spec::LatentAttention& a, const Value& latent) {
-  const std::string_view name = a.ranks.q_rank == 0 ? "q projection" : "q up projection";
-  return b.linear(latent, {name, latent.columns, a.heads * a.qk_dim(), false, Cut::columns});
+  const Role role = a.ranks.q_rank == 0 ? Role::query : Role::query_up;
+  return b.linear(latent, {role, latent.columns, a.heads * a.qk_dim(), false, Cut::columns});
 }
 
 /// A part of what the projection made, copied out of it (Megatron-LM core/transformer/multi_latent_attention.py, value)
@@ -27,8 +27,8 @@ Value latent_attention(BlockBuilder& b, const spec::LatentAttention& a, const Va
   const Context& c = b.context();
   const auto& r = a.ranks;
   const std::int64_t heads = a.heads / c.tp;
-  const Value q_down = r.q_rank == 0 ? x : b.linear(x, {"q down projection", x.columns, r.q_rank});
-  const Value projected = b.linear(x, {"kv down projection", x.columns, r.kv_rank + r.qk_rope_dim});
+  const Value q_down = r.q_rank == 0 ? x : b.linear(x, {Role::query_down, x.columns, r.q_rank});
+  const Value projected = b.linear(x, {Role::key_value_down, x.columns, r.kv_rank + r.qk_rope_dim});
   const Value down = cached(b, projected, "latent cache");
 
   Recomputed again(b, spec::RecomputeModule::mla_up_proj, {q_down, down});
@@ -39,7 +39,7 @@ Value latent_attention(BlockBuilder& b, const spec::LatentAttention& a, const Va
   latent.columns = r.kv_rank;
   const Value normed = b.norm(latent, "kv latent norm", spec::Norm::rmsnorm);
   const Value up =
-      b.linear(normed, {"kv up projection", r.kv_rank, a.heads * (r.qk_nope_dim + r.v_dim), false, Cut::columns});
+      b.linear(normed, {Role::key_value_up, r.kv_rank, a.heads * (r.qk_nope_dim + r.v_dim), false, Cut::columns});
   Value k = rescaled(b, b.rearrange(up, "keys", up.rows, heads * a.qk_dim(), OpKind::permutation), "rescaled keys");
   Value v = rescaled(b, values_of(b, up, heads * r.v_dim), "rescaled values");
   k = behind_prefix(b, k, "keys behind prefix");
@@ -50,7 +50,7 @@ Value latent_attention(BlockBuilder& b, const spec::LatentAttention& a, const Va
   core.masked = reads_mask(c, core);
   const Value mixed = core_attention(b, core, {q, k, v});
   again.remake();
-  return b.linear(mixed, {"output projection", a.heads * r.v_dim, x.columns, false, Cut::rows});
+  return b.linear(mixed, {Role::attention_out, a.heads * r.v_dim, x.columns, false, Cut::rows});
 }
 
 }  // namespace llmcalc::layers

@@ -19,7 +19,7 @@ void run_beside(BlockBuilder& b, const spec::LayerKind& kind, const Value& x) {
   for (const spec::Projection& matrix : kind.beside) {
     Value in = matrix.inputs == x.columns ? x : last;
     if (matrix.inputs != in.columns) in = b.rearrange(x, "input beside", x.rows, matrix.inputs, OpKind::permutation);
-    last = b.linear(in, {matrix_beside, matrix.inputs, matrix.outputs, matrix.bias});
+    last = b.linear(in, {matrix.role, matrix.inputs, matrix.outputs, matrix.bias});
     b.append({.kind = OpKind::elementwise, .name = "use of it", .inputs = {last.id}, .saved = {last.id}});
   }
 }
@@ -164,8 +164,27 @@ void sequential_layer(BlockBuilder& b, const spec::LayerKind& kind, const Value&
     hidden = b.dropout_add(hidden, transformed, "mlp dropout");
   }
   hidden = with_layer_input(b, hidden);
-  if (kind.projects_behind) hidden = b.linear(hidden, {matrix_beside, hidden.columns, hidden.columns});
+  if (kind.projects_behind) hidden = b.linear(hidden, {Role::behind_layer, hidden.columns, hidden.columns});
   b.output(hidden);
+}
+
+/// Experts that give back what they get have no matrices, but transformers makes the inward ones of all
+/// (modeling_longcat_flash.py, LongcatFlashExperts.__init__, gate_up_proj of total_experts).
+void hold_idle_experts(BlockBuilder& b, const spec::LayerKind& kind) {
+  const Context& c = b.context();
+  const auto* mixture = std::get_if<spec::MoeMlp>(&kind.mlp);
+  if (mixture == nullptr || kind.idle_experts == 0 || !c.profile.kernels.transformers_modules) return;
+  const std::int64_t columns = 2 * mixture->moe.expert_ffn;
+  b.rest_of(Role::gate_up, kind.idle_experts, c.shape().hidden, columns);
+  Weight& w = b.block().weights.back();
+  w.active = 0;
+  w.elements /= c.ep;
+  w.split = Split::expert;
+}
+
+/// What each of the layers that share their matrices has for itself.
+bool is_own(Role role) {
+  return role == Role::behind_layer || role == Role::attention_low_rank || role == Role::mlp_low_rank;
 }
 
 /// Whether what an operation makes is kept, not only what it reads.
@@ -199,8 +218,9 @@ void layer_block(const Context& c, const spec::LayerKind& kind, bool input_needs
     sequential_layer(b, kind, x);
   }
   if (kind.extra > 0) b.vector("other parameters", kind.extra);
+  hold_idle_experts(b, kind);
   if (kind.repeated) {
-    for (Weight& w : block.weights) w.tied = w.shared = w.name != matrix_beside;
+    for (Weight& w : block.weights) w.tied = w.shared = !is_own(w.role);
   }
   block.checkpointed = c.training.recompute.policy == spec::RecomputePolicy::full || c.selects_operations;
   if (block.checkpointed && c.profile.kernels.stops_recompute) end_recompute_early(block);

@@ -24,11 +24,11 @@ void forget(BlockBuilder& b, std::size_t first) {
 Value layer_input(BlockBuilder& b, const Value& x) {
   const Context& c = b.context();
   const std::int64_t width = c.shape().layer_inputs.width;
-  const Value gate = b.linear(x, {"layer input gate", x.columns, width});
+  const Value gate = b.linear(x, {Role::layer_input_gate, x.columns, width});
   const Value own = b.value("input of the layer", x.rows, width, 0, c.trains_base);
   const Value gated = b.gated(gate, own);
   gather_gradients(b, own);
-  const Value projected = b.linear(gated, {"layer input projection", width, x.columns});
+  const Value projected = b.linear(gated, {Role::layer_input_out, width, x.columns});
   return b.norm(projected, "layer input norm");
 }
 
@@ -45,9 +45,9 @@ void make_layer_inputs(BlockBuilder& b, const Value& x) {
   const std::int64_t layers = c.model.layer_count();
   const Value found = b.value("layer embeddings", x.rows, layers * inputs.width, x.width, c.trains_base);
   Op look_up{.kind = OpKind::embedding, .name = "layer embeddings", .outputs = {found.id}};
-  look_up.weight = b.table("layer input table", inputs.vocab, layers * inputs.width, true);
+  look_up.weight = b.table(Role::layer_input_table, inputs.vocab, layers * inputs.width, true);
   b.append(look_up);
-  Value projected = b.linear(x, {"projection to layer inputs", x.columns, layers * inputs.width});
+  Value projected = b.linear(x, {Role::layer_inputs, x.columns, layers * inputs.width});
   projected.rows *= layers;
   projected.columns = inputs.width;
   Value normed = b.norm(projected, "layer input norm");

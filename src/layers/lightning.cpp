@@ -32,7 +32,7 @@ struct Parts {
 };
 
 Parts parts_of(BlockBuilder& b, const StateShape& s, const StateShape& rank, const Value& x) {
-  const Value made = b.linear(x, {"q, k and v projection", x.columns, 3 * s.width, s.bias, Cut::columns});
+  const Value made = b.linear(x, {Role::lightning_heads, x.columns, 3 * s.width, s.bias, Cut::columns});
   const Value opened = b.saved_input(made, "activated q, k and v");
   return {copied(b, opened, "queries", rank.width), copied(b, opened, "keys", rank.width),
           copied(b, opened, "values", rank.width)};
@@ -124,9 +124,9 @@ Value lightning(BlockBuilder& b, const StateShape& s, const Value& x) {
                                    {parts.q.id, parts.k.id, parts.v.id}});
   keep_state(b, {product(rank.width, rank.state), 0});
   const Value normed = b.norm(out, "heads norm");
-  const Value gate = b.linear(x, {"output gate", x.columns, s.width, s.bias, Cut::columns});
+  const Value gate = b.linear(x, {Role::lightning_gate, x.columns, s.width, s.bias, Cut::columns});
   const Value gated = b.multiply(b.saved_result(gate, "sigmoid of the gate"), normed, "gated");
-  return b.linear(gated, {"out projection", s.width, x.columns, s.bias, Cut::rows});
+  return b.linear(gated, {Role::state_out, s.width, x.columns, s.bias, Cut::rows});
 }
 
 }  // namespace llmcalc::layers

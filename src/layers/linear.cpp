@@ -55,8 +55,7 @@ Value BlockBuilder::cast_for_matrix(const Value& x, std::string_view name) {
 Weight BlockBuilder::matrix_weight(const Matrix& matrix) const {
   const bool expert = matrix.experts > 1;
   const std::int64_t cuts = expert ? context_.etp : context_.tp;
-  Weight w;
-  w.name = matrix.name;
+  Weight w{.role = matrix.role, .name = matrix.name()};
   w.whole = product(matrix.rows, matrix.columns, matrix.experts);
   w.active = product(matrix.rows, matrix.columns, matrix.active_experts);
   w.rows = matrix.cut == Cut::rows ? matrix.rows / cuts : matrix.rows;
@@ -87,7 +86,7 @@ void BlockBuilder::keep_cast_weight(Op& op, const Weight& w) {
 /// A compiled layer keeps only what its backward pass reads, which of the last product's output is nothing: to save it
 /// forbids making it again, no more (pytorch torch/_functorch/partitioners.py, should_ban_recomputation).
 bool BlockBuilder::is_read_backward(const Matrix& matrix) const {
-  return !context_.training.compile || matrix.name != "down projection";
+  return !context_.training.compile || matrix.role != Role::down;
 }
 
 BlockBuilder::Linear BlockBuilder::lay_out(const Value& x, const Matrix& matrix) {
@@ -100,7 +99,7 @@ BlockBuilder::Linear BlockBuilder::lay_out(const Value& x, const Matrix& matrix)
   linear.merged = merges_adapter(matrix);
   linear.trained = linear.weight.trainable || linear.merged;
   linear.out =
-      value(matrix.name, out_rows, linear.weight.columns, context_.width, linear.in.needs_gradient || linear.trained);
+      value(matrix.name(), out_rows, linear.weight.columns, context_.width, linear.in.needs_gradient || linear.trained);
   return linear;
 }
 
@@ -108,7 +107,7 @@ BlockBuilder::Linear BlockBuilder::lay_out(const Value& x, const Matrix& matrix)
 Op BlockBuilder::product_of(const Linear& linear) {
   const auto& [matrix, w, rows, in, out, merged, trained] = linear;
   const auto work = flops(multiply_add_flops(rows, w.rows, w.columns));
-  Op op{.kind = OpKind::linear, .name = matrix.name, .inputs = {in.id}, .outputs = {out.id}};
+  Op op{.kind = OpKind::linear, .name = matrix.name(), .inputs = {in.id}, .outputs = {out.id}};
   op.weight = weight(w);
   op.narrow = narrows(matrix);
   op.wide = in.width > context_.width;

@@ -30,27 +30,27 @@ Value wkv(BlockBuilder& b, const StateShape& s, const Value& x) {
   constexpr double flops_a_channel = 10.0;
   const StateShape rank = share_of(s, b.context().tp);
   const Value before = shifted(b, x);
-  const auto projected = [&](std::string_view input, std::string_view name) {
-    return b.linear(mixed(b, x, before, input), {name, x.columns, s.width, false, Cut::columns});
+  const auto projected = [&](std::string_view input, Role role) {
+    return b.linear(mixed(b, x, before, input), {role, x.columns, s.width, false, Cut::columns});
   };
-  const Value k = projected("key input", "k projection");
-  const Value v = projected("value input", "v projection");
-  const Value r = projected("receptance input", "receptance projection");
+  const Value k = projected("key input", Role::key);
+  const Value v = projected("value input", Role::value);
+  const Value r = projected("receptance input", Role::receptance);
   b.vector("time decay and first", 2 * s.width, Cut::columns);
   const Value out = scanned(b, rank, {"wkv", flops_a_channel, k, {v.id}, {k.id, v.id}, true});
   // Sums of both, their maximum, and the last input of each mix (RwkvModel.forward, state).
   keep_state(b, {3 * rank.width, 2 * x.columns});
   const Value gated = b.multiply(b.saved_result(r, "receptance"), out, "gated");
-  return b.linear(gated, {"out projection", s.width, x.columns, false, Cut::rows});
+  return b.linear(gated, {Role::state_out, s.width, x.columns, false, Cut::rows});
 }
 
 /// transformers modeling_rwkv.py, RwkvFeedForward.forward.
 Value channel_mix(BlockBuilder& b, std::int64_t width, const Value& x) {
   const Value before = shifted(b, x);
-  const Value up = b.linear(mixed(b, x, before, "key input"), {"up projection", x.columns, width, false, Cut::columns});
-  const Matrix back{"down projection", width, x.columns, false, Cut::rows};
+  const Value up = b.linear(mixed(b, x, before, "key input"), {Role::up, x.columns, width, false, Cut::columns});
+  const Matrix back{Role::down, width, x.columns, false, Cut::rows};
   const Value down = b.linear(b.activation(up, "activated"), back);
-  const Value r = b.linear(mixed(b, x, before, "receptance input"), {"receptance projection", x.columns, x.columns});
+  const Value r = b.linear(mixed(b, x, before, "receptance input"), {Role::receptance, x.columns, x.columns});
   return b.multiply(b.saved_result(r, "receptance"), down, "gated");
 }
 
@@ -61,16 +61,16 @@ Value matrix_memory(BlockBuilder& b, const StateShape& s, const Value& x) {
   constexpr double flops_a_state = 6.0;
   const StateShape rank = share_of(s, b.context().tp);
   const std::int64_t key_width = s.heads * s.state;
-  const Value q = b.linear(x, {"q projection", x.columns, key_width, s.bias, Cut::columns});
-  const Value k = b.linear(x, {"k projection", x.columns, key_width, s.bias, Cut::columns});
-  const Value v = b.linear(x, {"v projection", x.columns, s.width, s.bias, Cut::columns});
-  const Value gate = b.linear(x, {"output gate", x.columns, s.width, s.bias, Cut::columns});
-  b.linear(x, {"input and forget gates", x.columns, 2 * s.heads, true});
+  const Value q = b.linear(x, {Role::query, x.columns, key_width, s.bias, Cut::columns});
+  const Value k = b.linear(x, {Role::key, x.columns, key_width, s.bias, Cut::columns});
+  const Value v = b.linear(x, {Role::value, x.columns, s.width, s.bias, Cut::columns});
+  const Value gate = b.linear(x, {Role::memory_output_gate, x.columns, s.width, s.bias, Cut::columns});
+  b.linear(x, {Role::memory_gates, x.columns, 2 * s.heads, true});
   const Value read = scanned(b, rank, {"matrix memory", flops_a_state, q, {k.id, v.id}, {q.id, k.id, v.id}});
   keep_state(b, {s.state * rank.width + rank.heads * (s.state + 1), 0});
   const Value normed = b.norm(read, "heads norm");
   return b.linear(b.multiply(b.activation(gate, "gate"), normed, "gated"),
-                  {"out projection", s.width, x.columns, s.bias, Cut::rows});
+                  {Role::state_out, s.width, x.columns, s.bias, Cut::rows});
 }
 
 }  // namespace llmcalc::layers

@@ -220,7 +220,7 @@ void narrow_loss(BlockBuilder& b, const Value& x, const Matrix& head) {
 /// chunk of the logits' gradient is gone (torchtune modules/transformer.py, chunked_output).
 void add_up_by_chunks(BlockBuilder& b, std::int64_t chunk) {
   for (Op& op : b.block().ops) {
-    if (op.weight == no_weight || b.block().weights[op.weight].name != output_head) continue;
+    if (op.weight == no_weight || b.block().weights[op.weight].role != Role::head) continue;
     const auto& head = b.block().weights[op.weight];
     if (!head.trainable) continue;
     op.workspace_backward += bytes(product(std::max<std::int64_t>(0, head.elements - chunk), half_width));

@@ -29,7 +29,10 @@ quantity::Bytes logits_at_once(const Context& c, const Value& logits, const Weig
 
 /// Takes the head's product out of the block: a kernel that goes on to the loss stands in its place.
 Op take_product(Block& block, const Matrix& head) {
-  const auto product = std::ranges::find(block.ops, head.name, &Op::name);
+  const auto multiplies = [&](const Op& op) {
+    return op.weight != no_weight && block.weights[op.weight].role == head.role;
+  };
+  const auto product = std::ranges::find_if(block.ops, multiplies);
   Op op = *product;
   block.ops.erase(product);
   return op;

@@ -18,7 +18,7 @@ Value shared_products(BlockBuilder& b, const spec::MoeShape& moe, const Value& x
 Value shared_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
   const Value shared = shared_products(b, moe, x);
   if (!moe.shared_gate) return shared;
-  b.linear(x, {"shared expert gate", x.columns, 1});
+  b.linear(x, {Role::shared_expert_gate, x.columns, 1});
   return b.gate_rows(shared, "gated shared expert");
 }
 
@@ -40,7 +40,7 @@ Value router_input(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
 /// adapters (modeling_longcat_flash.py, LongcatFlashTopkRouter.forward).
 Value route(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
   const Value in = router_input(b, moe, x);
-  Matrix router{"router", x.columns, moe.experts, moe.router_bias, Cut::none, 1, 1, Resting::as_tables};
+  Matrix router{Role::router, x.columns, moe.experts, moe.router_bias, Cut::none, 1, 1, Resting::as_tables};
   const auto& writing = b.context().shape().writing;
   if (in.id != x.id && writing.linear_router && writing.loops_over_experts) router.multiplier = Multiplier::tensor;
   const Value logits = b.linear(in, router);
@@ -156,10 +156,10 @@ Value all_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
 /// Experts may read and write rows narrower than the model's, and only those travel (transformers
 /// modeling_nemotron_h.py, NemotronHMoE.forward).
 Value narrowed(BlockBuilder& b, const spec::MoeShape& moe, const Value& x) {
-  return moe.expert_width == 0 ? x : b.linear(x, {"projection to experts", x.columns, moe.expert_width});
+  return moe.expert_width == 0 ? x : b.linear(x, {Role::experts_in, x.columns, moe.expert_width});
 }
 Value widened(BlockBuilder& b, const spec::MoeShape& moe, const Value& combined, std::int64_t columns) {
-  return moe.expert_width == 0 ? combined : b.linear(combined, {"projection from experts", moe.expert_width, columns});
+  return moe.expert_width == 0 ? combined : b.linear(combined, {Role::experts_out, moe.expert_width, columns});
 }
 
 /// Each rank's experts receive as many rows as its own tokens send out, top_k a token, times the overload.

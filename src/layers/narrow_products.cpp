@@ -16,7 +16,7 @@ using quantity::product;
 bool BlockBuilder::narrows(const Matrix& matrix) const {
   const bool covered = matrix.experts == 1 || context_.profile.experts.narrow;
   const bool of_layers = matrix.resting == Resting::as_layers;
-  const bool head = context_.training.fp8_head && matrix.name == output_head;
+  const bool head = context_.training.fp8_head && matrix.role == Role::head;
   return context_.narrow_products && covered && (of_layers || head);
 }
 

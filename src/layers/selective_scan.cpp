@@ -41,10 +41,10 @@ Value in_one_kernel(BlockBuilder& b, const StateShape& s, const Value& x, const 
   const Value in = copied(b, both, "x and z by channel", both.columns);
   const Value conv = convolved(b, {s.width, s.conv_kernel, s.conv_bias}, columns_of(in, rank.width));
   const std::int64_t width = s.step_rank + 2 * s.state;
-  Matrix parameters_of{"scan parameters", s.width, width, false, Cut::rows};
+  Matrix parameters_of{Role::state_parameters, s.width, width, false, Cut::rows};
   parameters_of.multiplier = Multiplier::kernel;
   const Value parameters = b.linear(conv, parameters_of);
-  Matrix steps_of{"time step projection", s.step_rank, s.width, true, Cut::columns};
+  Matrix steps_of{Role::state_steps, s.step_rank, s.width, true, Cut::columns};
   steps_of.multiplier = Multiplier::kernel_twice;
   const Value steps = b.linear(columns_of(parameters, s.step_rank), steps_of);
   const Value b_and_c = copied(b, parameters, "B and C", 2 * s.state);
@@ -54,7 +54,7 @@ Value in_one_kernel(BlockBuilder& b, const StateShape& s, const Value& x, const 
   const Value out = scanned(
       b, rank,
       {scan_name, flops_a_state, conv, {steps.id, in.id, b_and_c.id}, {in.id, parameters.id, b_and_c.id}, true});
-  Matrix last{"out projection", s.width, x.columns, s.bias, Cut::rows};
+  Matrix last{Role::state_out, s.width, x.columns, s.bias, Cut::rows};
   last.multiplier = Multiplier::kernel;
   return b.linear(out, last);
 }
@@ -72,8 +72,9 @@ Value normed_parameters(BlockBuilder& b, const StateShape& s, const Value& param
 Value one_after_the_other(BlockBuilder& b, const StateShape& s, const Value& x, const Value& both) {
   const StateShape rank = share_of(s, b.context().tp);
   const Value conv = convolved(b, {s.width, s.conv_kernel, s.conv_bias}, both);
-  const Value parameters = b.linear(conv, {"scan parameters", s.width, s.step_rank + 2 * s.state, false, Cut::rows});
-  Matrix steps_of{"time step projection", s.step_rank, s.width, true, Cut::columns};
+  const Value parameters =
+      b.linear(conv, {Role::state_parameters, s.width, s.step_rank + 2 * s.state, false, Cut::rows});
+  Matrix steps_of{Role::state_steps, s.step_rank, s.width, true, Cut::columns};
   steps_of.multiplier = Multiplier::tensor;
   const Value steps = b.linear(normed_parameters(b, s, parameters), steps_of);
   const Value in = copied(b, conv, "x by channel", rank.width);
@@ -86,7 +87,7 @@ Value one_after_the_other(BlockBuilder& b, const StateShape& s, const Value& x, 
       b, rank,
       {scan_name, flops_a_state, in, {steps.id, gate.id, b_and_c.id}, {in.id, steps.id, gate.id, b_and_c.id}, true});
   return b.linear(copied(b, out, "gated scan output", out.columns),
-                  {"out projection", s.width, x.columns, s.bias, Cut::rows});
+                  {Role::state_out, s.width, x.columns, s.bias, Cut::rows});
 }
 
 /// A product of each head with its own part of a parameter, which is copied for every sample (transformers
@@ -97,7 +98,7 @@ Value by_heads(BlockBuilder& b, const Value& x, const Matrix& parameter, std::in
     b.keep_for_backward("parameter of every sample", product(b.context().batch, parameter.rows), parameter.columns,
                         x.width);
   y.columns = columns;
-  return b.rearrange(y, parameter.name, y.rows, columns, OpKind::permutation);
+  return b.rearrange(y, parameter.name(), y.rows, columns, OpKind::permutation);
 }
 
 /// Zamba's heads scan one after another: each keeps its result and a copy of its gate beside what all heads share.
@@ -106,9 +107,9 @@ Value scanned_by_heads(BlockBuilder& b, const StateShape& s, const Value& x, con
   const std::int64_t width = s.step_rank + 2 * s.state;
   const Value conv = convolved(b, {s.width, s.conv_kernel, s.conv_bias}, copied(b, both, "x by channel", rank.width));
   const Value in = copied(b, conv, "x of each sample and head", rank.width);
-  const Matrix parameters_of{"scan parameters of heads", s.width, width, false, Cut::rows};
+  const Matrix parameters_of{Role::state_head_parameters, s.width, width, false, Cut::rows};
   const Value parameters = by_heads(b, in, parameters_of, product(rank.heads, width));
-  const Matrix steps_of{"time steps of heads", s.step_rank, s.width, true, Cut::columns};
+  const Matrix steps_of{Role::state_head_steps, s.step_rank, s.width, true, Cut::columns};
   const Value steps = by_heads(b, columns_of(parameters, s.step_rank), steps_of, rank.width);
   const Value gate = copied(b, both, "z by channel", rank.width);
   decays(b, s, rank.width);
@@ -122,7 +123,7 @@ Value scanned_by_heads(BlockBuilder& b, const StateShape& s, const Value& x, con
                              {conv.id, steps.id, gate.id, parameters.id},
                              true});
   return b.linear(copied(b, out, "results of heads", out.columns),
-                  {"out projection", s.width, x.columns, s.bias, Cut::rows});
+                  {Role::state_out, s.width, x.columns, s.bias, Cut::rows});
 }
 
 }  // namespace
@@ -131,7 +132,7 @@ Value scanned_by_heads(BlockBuilder& b, const StateShape& s, const Value& x, con
 /// modeling_mamba.py, MambaMixer). A rank's channels give their part of what all channels' steps are made of (vLLM
 /// model_executor/layers/mamba/mamba_mixer.py).
 Value selective_scan(BlockBuilder& b, const StateShape& s, const Value& x) {
-  const Value both = b.linear(x, {"in projection", x.columns, 2 * s.width, s.bias, Cut::columns});
+  const Value both = b.linear(x, {Role::state_in, x.columns, 2 * s.width, s.bias, Cut::columns});
   if (s.heads > 1 && b.context().profile.kernels.transformers_modules) return scanned_by_heads(b, s, x, both);
   return s.normed_steps ? one_after_the_other(b, s, x, both) : in_one_kernel(b, s, x, both);
 }

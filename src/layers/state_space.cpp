@@ -56,13 +56,13 @@ namespace {
 
 /// transformers modeling_lfm2.py, Lfm2ShortConv: B * x goes through the convolution, and C multiplies what comes out.
 Value short_convolution(BlockBuilder& b, const StateShape& s, const Value& x) {
-  const Value all = b.linear(x, {"in projection", x.columns, 3 * s.width, s.bias, Cut::columns});
+  const Value all = b.linear(x, {Role::state_in, x.columns, 3 * s.width, s.bias, Cut::columns});
   const std::int64_t width = s.width / b.context().tp;
   const Value in = b.multiply(columns_of(all, width), columns_of(all, width), "gated input");
   const Value conv = convolved(b, {s.width, s.conv_kernel, s.conv_bias}, in);
   keep_state(b, {0, product(width, s.conv_kernel - 1)});
   const Value out = b.multiply(conv, columns_of(all, width), "gated output");
-  return b.linear(out, {"out projection", s.width, x.columns, s.bias, Cut::rows});
+  return b.linear(out, {Role::state_out, s.width, x.columns, s.bias, Cut::rows});
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 Value modalities(BlockBuilder& b, const Value& x) {
   const Value normed = b.norm(x, "router norm");
   const Value scaled = b.rearrange(normed, "router input", x.rows, x.columns, OpKind::elementwise);
-  const Value routed = b.linear(scaled, {"stream router", x.columns, b.context().shape().streams.count});
+  const Value routed = b.linear(scaled, {Role::stream_router, x.columns, b.context().shape().streams.count});
   const Value wide = b.saved_result(b.cast(routed, fp32_width, "routed (fp32)"), "tanh");
   return b.cast(wide, x.width, "modalities");
 }
@@ -41,7 +41,7 @@ Value first_stream(BlockBuilder& b, const Value& all) {
 Value predicted_streams(BlockBuilder& b, const Value& all) {
   const std::int64_t count = b.context().shape().streams.count;
   const Value active = first_stream(b, all);
-  const Value coefficients = b.linear(modalities(b, active), {"stream predictions", count, count * count});
+  const Value coefficients = b.linear(modalities(b, active), {Role::stream_predictions, count, count * count});
   const Value mixed = b.like(all, "mixed streams");
   Op mix{.kind = OpKind::scores,
          .name = "mixed streams",
@@ -59,7 +59,7 @@ Value predicted_streams(BlockBuilder& b, const Value& all) {
 /// clamps the weight first, past an adapter).
 Value corrected_streams(BlockBuilder& b, const Value& predicted, const Value& activated) {
   const std::int64_t count = b.context().shape().streams.count;
-  Matrix corrections{"stream corrections", count, count};
+  Matrix corrections{Role::stream_corrections, count, count};
   corrections.multiplier = Multiplier::tensor;
   const Value made = b.linear(modalities_again(b, activated), corrections);
   const Value coefficients = b.rearrange(made, "correction coefficients", made.rows, count, OpKind::elementwise);
@@ -77,8 +77,8 @@ Value corrected_streams(BlockBuilder& b, const Value& predicted, const Value& ac
 /// transformers modeling_gemma3n.py, Gemma3nTextLaurelBlock.
 Value low_rank_residual(BlockBuilder& b, const Value& normed) {
   const std::int64_t rank = b.context().shape().streams.residual_rank;
-  const Value low = b.linear(normed, {matrix_beside, normed.columns, rank});
-  const Value made = b.linear(low, {matrix_beside, rank, normed.columns});
+  const Value low = b.linear(normed, {Role::residual_low_rank, normed.columns, rank});
+  const Value made = b.linear(low, {Role::residual_low_rank, rank, normed.columns});
   return b.add(normed, b.norm(made, "residual norm"), "low-rank residual");
 }
 

@@ -11,7 +11,7 @@ void tower_embedding_block(const Context& c, const spec::Tower& tower, Block& bl
   BlockBuilder b(c, block);
   const std::int64_t width = c.shape().hidden;
   Value x = b.value("patches", c.tokens, tower.patch_inputs > 0 ? tower.patch_inputs : width, c.width, false);
-  if (tower.patch_inputs > 0) x = b.linear(x, {"patch embedding", tower.patch_inputs, width, tower.patch_bias});
+  if (tower.patch_inputs > 0) x = b.linear(x, {Role::patches, tower.patch_inputs, width, tower.patch_bias});
   if (tower.extra > 0) b.vector("other tower parameters", tower.extra);
   b.output(x);
 }
@@ -45,7 +45,7 @@ void projector_block(const Context& c, const spec::Tower& tower, bool needs_grad
     const spec::Projection& matrix = tower.projector[i];
     if (i > 0) x = b.activation(x, "projected");
     x.columns = matrix.inputs;
-    x = b.linear(x, {"projection", matrix.inputs, matrix.outputs, matrix.bias});
+    x = b.linear(x, {Role::projector, matrix.inputs, matrix.outputs, matrix.bias});
   }
   b.output(x);
 }

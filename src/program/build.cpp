@@ -32,8 +32,8 @@ void add_remainder(const spec::Question& question, bool trains_base, Program& pr
   for (const std::uint16_t index : program.sequence) {
     for (const layers::Weight& w : program.blocks[index].weights) counted += w.tied ? 0 : w.whole;
   }
-  layers::Weight rest;
-  rest.name = layers::remainder_name;
+  constexpr auto role = layers::Role::remainder;
+  layers::Weight rest{.role = role, .name = spec::label_of(role)};
   rest.whole = rest.active = quantity::in_parameters(*question.stated_parameters) - counted;
   if (rest.whole <= 0) return;
   rest.elements = quantity::ceil_divide(rest.whole, question.layout.tp);

@@ -80,7 +80,7 @@ std::vector<std::uint16_t> own_blocks(const Program& program) {
 /// The remainder of a stated size is held by every model that has weights of its own.
 void copy_remainder(const spec::Question& question, std::size_t first, Program& program) {
   const auto& outside = program.blocks.front().weights;
-  if (!question.stated_parameters || outside.back().name != layers::remainder_name) return;
+  if (!question.stated_parameters || outside.back().role != layers::Role::remainder) return;
   layers::Weight rest = outside.back();
   rest.trainable = false;
   program.blocks[first].weights.push_back(rest);

@@ -49,7 +49,7 @@ Bytes blockwise(std::int64_t n, const BlockwiseMoment& format) {
 
 /// Two moments, both quantized where bitsandbytes has them.
 Bytes adam_8bit(const layers::Weight& w, const spec::Training& training) {
-  const bool embeds = w.table && w.name != layers::output_head;
+  const bool embeds = w.table && w.role != layers::Role::head;
   const bool widened = embeds && frameworks::widens_embedding_moments(training);
   return 2 * (widened ? bytes(product(w.elements, layers::fp32_width)) : blockwise(w.elements, bitsandbytes_8bit));
 }

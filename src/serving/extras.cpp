@@ -21,8 +21,8 @@ constexpr std::int64_t default_rank = 16;  // vLLM config/lora.py, max_lora_rank
 std::int64_t matrix_edges(const layers::Block& block) {
   std::int64_t edges = 0;
   for (const layers::Weight& weight : block.weights) {
-    const Role role = role_of(weight);
-    const bool adapted = role != Role::vector && role != Role::router && !is_expert(weight);
+    const Use role = spec::use_of(weight.role);
+    const bool adapted = role != Use::vector && role != Use::router && !is_expert(weight);
     if (adapted) edges += weight.rows + weight.columns;
   }
   return edges;

@@ -136,21 +136,21 @@ GgmlType gate_type(const GgufModel& model, std::int64_t i) {
 /// README.md: "All quants keep the feed forward networks at mxfp4").
 GgmlType wanted(const GgufModel& model, const GgufTensor& tensor) {
   if (model.from_mxfp4 && tensor.expert) return GgmlType::mxfp4;
-  if (tensor.role == Role::head) return head_type(model);
-  if (tensor.role == Role::table || tensor.role == Role::lookups) return table_type(model);
+  if (tensor.role == Use::head) return head_type(model);
+  if (tensor.role == Use::table || tensor.role == Use::lookups) return table_type(model);
   if (model.quant == Quant::mxfp4_moe) return tensor.expert ? GgmlType::mxfp4 : GgmlType::q8_0;
   if (model.quant == Quant::q8_0) return GgmlType::q8_0;
   switch (tensor.role) {
-    case Role::value:
-    case Role::latent_up: return value_type(model, tensor.place.attention);
-    case Role::key:
-    case Role::query: return key_type(model, tensor.role == Role::key);
-    case Role::attention_in: return fused_type(model);
-    case Role::attention_out: return output_type(model);
-    case Role::down: return down_type(model, tensor.place.layer);
-    case Role::gate:
-    case Role::up:
-    case Role::gate_up: return gate_type(model, tensor.place.layer);
+    case Use::value:
+    case Use::latent_up: return value_type(model, tensor.place.attention);
+    case Use::key:
+    case Use::query: return key_type(model, tensor.role == Use::key);
+    case Use::attention_in: return fused_type(model);
+    case Use::attention_out: return output_type(model);
+    case Use::down: return down_type(model, tensor.place.layer);
+    case Use::gate:
+    case Use::up:
+    case Use::gate_up: return gate_type(model, tensor.place.layer);
     default: return base(model);
   }
 }
@@ -168,8 +168,8 @@ GgmlType narrower_block(GgmlType type) {
 }  // namespace
 
 GgmlType gguf_type(const GgufModel& model, const GgufTensor& tensor) {
-  if (tensor.role == Role::router || tensor.role == Role::vector) return GgmlType::f32;
-  if (tensor.role == Role::whole) return GgmlType::f16;
+  if (tensor.role == Use::router || tensor.role == Use::vector) return GgmlType::f32;
+  if (tensor.role == Use::whole) return GgmlType::f16;
   GgmlType type = wanted(model, tensor);
   if (!formats::packs_rows(type, tensor.width)) type = narrower_block(type);
   return formats::packs_rows(type, tensor.width) ? type : GgmlType::f16;

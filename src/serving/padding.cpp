@@ -34,7 +34,7 @@ bool pads_experts(const spec::Question& question, const layers::Weight& weight) 
 
 Padded padded(const spec::Question& question, const layers::Weight& weight) {
   if (!pads_experts(question, weight)) return {weight.rows, weight.columns};
-  const bool down = role_of(weight) == Role::down;
+  const bool down = spec::use_of(weight.role) == Use::down;
   const std::int64_t rows = quantity::ceil_to(weight.rows, down ? expert_tile : hidden_tile);
   return {rows, quantity::ceil_to(weight.columns, down ? hidden_tile : expert_tile)};
 }

@@ -56,7 +56,8 @@ class BlockReader {
 
   std::optional<MatrixWork> head(const layers::Block& block) const {
     for (const layers::Op& op : block.ops) {
-      if (op.weight != layers::no_weight && role_of(block.weights[op.weight]) == Role::head) return matrix(block, op);
+      if (op.weight != layers::no_weight && spec::use_of(block.weights[op.weight].role) == Use::head)
+        return matrix(block, op);
     }
     return std::nullopt;
   }
@@ -71,7 +72,7 @@ class BlockReader {
             .k = static_cast<double>(op.product.k),
             .bytes = as_double(format_.bytes(block, weight)),
             .operands = narrow ? quantized_ : Operands::half,
-            .role = role_of(weight)};
+            .role = spec::use_of(weight.role)};
   }
 
   void add(const layers::Block& block, const layers::Op& op, LayerWork& work) const {
@@ -93,9 +94,9 @@ class BlockReader {
   /// Engines load q, k and v as one matrix, also where norms follow them, and so the two that lead down to latents
   /// (vLLM model_executor/models/deepseek_v2.py, fused_qkv_a_proj; SGLang and TensorRT-LLM have the same).
   static bool loaded_as_one(const MatrixWork& one, const MatrixWork& next) {
-    const auto reads_heads = [](Role role) { return role == Role::query || role == Role::key || role == Role::value; };
-    const bool together = reads_heads(one.role) ? reads_heads(next.role)
-                                                : one.role == Role::latent_down && next.role == Role::latent_down;
+    const auto reads_heads = [](Use role) { return role == Use::query || role == Use::key || role == Use::value; };
+    const bool together =
+        reads_heads(one.role) ? reads_heads(next.role) : one.role == Use::latent_down && next.role == Use::latent_down;
     return together && one.k == next.k && one.operands == next.operands;
   }
 

@@ -21,55 +21,14 @@ using quantity::Bytes;
 
 namespace {
 
-struct NamedRole {
-  std::string_view name;
-  Role role;
-};
-
-/// The names that the layers give their tensors.
-constexpr NamedRole roles[] = {
-    {"token table", Role::table},
-    {"layer input table", Role::lookups},
-    {"projection to layer inputs", Role::whole},
-    {"layer input gate", Role::up},
-    {"layer input projection", Role::up},
-    {"output head", Role::head},
-    {"q projection", Role::query},
-    {"q up projection", Role::query},
-    {"q down projection", Role::latent_down},
-    {"k projection", Role::key},
-    {"v projection", Role::value},
-    {"qkv projection", Role::attention_in},
-    {"qkvz projection", Role::attention_in},
-    {"beta and decay projection", Role::attention_in},
-    {"in projection", Role::recurrence},
-    {"out projection", Role::recurrence},
-    {"scan parameters", Role::recurrence},
-    {"time step projection", Role::recurrence},
-    {"x projection", Role::recurrence},
-    {"y projection", Role::recurrence},
-    {"kv down projection", Role::latent_down},
-    {"kv up projection", Role::latent_up},
-    {"output projection", Role::attention_out},
-    {"gate projection", Role::gate},
-    {"up projection", Role::up},
-    {"gate and up projection", Role::gate_up},
-    {"down projection", Role::down},
-    {"embedding projection", Role::up},
-    {"head projection", Role::up},
-    {"remainder of the stated size", Role::up},
-    {"projection to experts", Role::up},
-    {"projection from experts", Role::up},
-    {"router", Role::router},
-    {"shared expert gate", Role::router},
-};
-
 /// Matrices that checkpoints quantize, in the schemes that cover the layers.
-bool is_layer_matrix(Role role) { return role > Role::head && role < Role::router; }
+bool is_layer_matrix(Use role) { return role > Use::head && role < Use::router; }
 
 bool is_delta_net(const layers::Block& block) {
-  return std::ranges::any_of(block.weights,
-                             [](const Weight& weight) { return weight.name == "beta and decay projection"; });
+  const auto decays = [](const Weight& weight) {
+    return weight.role == spec::Role::delta_beta_decay || weight.role == spec::Role::delta_beta;
+  };
+  return std::ranges::any_of(block.weights, decays);
 }
 
 /// Attention over latents and gated delta nets are left in 16 bits by the published 4-bit checkpoints: NVIDIA's NVFP4
@@ -84,9 +43,9 @@ bool leaves_attention(const spec::Question& question, const layers::Block& block
 
 /// GGUF files have norms, biases and routers in fp32 whatever their type (convert_hf_to_gguf.py,
 /// ModelBase.prepare_tensors).
-bool keeps_fp32(Role role) { return role == Role::router || role == Role::vector; }
+bool keeps_fp32(Use role) { return role == Use::router || role == Use::vector; }
 
-bool is_attention(Role role) { return role >= Role::query && role <= Role::attention_out; }
+bool is_attention(Use role) { return role >= Use::query && role <= Use::attention_out; }
 
 Bytes* part_bytes(WeightPart part, WeightBytes& sum) {
   switch (part) {
@@ -126,19 +85,13 @@ GgufModel gguf_model(const spec::Question& question, std::int64_t attention_laye
 
 }  // namespace
 
-Role role_of(const Weight& weight) {
-  if (weight.rows == 0) return Role::vector;
-  const auto* found = std::ranges::find(roles, weight.name, &NamedRole::name);
-  return found == std::end(roles) ? Role::vector : found->role;
-}
-
 bool is_expert(const Weight& weight) { return weight.split == layers::Split::expert; }
 
 WeightPart part_of(const Weight& weight) {
-  const Role role = role_of(weight);
-  if (role == Role::table) return WeightPart::table;
-  if (role == Role::lookups) return WeightPart::lookups;
-  if (role == Role::head) return WeightPart::head;
+  const Use role = spec::use_of(weight.role);
+  if (role == Use::table) return WeightPart::table;
+  if (role == Use::lookups) return WeightPart::lookups;
+  if (role == Use::head) return WeightPart::head;
   if (is_attention(role)) return WeightPart::attention;
   if (is_expert(weight)) return WeightPart::experts;
   return is_layer_matrix(role) ? WeightPart::mlp : WeightPart::other;
@@ -159,14 +112,14 @@ WeightFormat::WeightFormat(const spec::Question& question)
     : question_(question), attention_layers_(count_attention_layers(question.model)) {}
 
 bool WeightFormat::quantizes(const layers::Block& block, const Weight& weight) const {
-  const Role role = role_of(weight);
+  const Use role = spec::use_of(weight.role);
   switch (formats::facts(question_.serving.quant).covers) {
     case Coverage::nothing: return false;
     case Coverage::experts: return is_expert(weight) && weight.rows > 0;
     case Coverage::layers: return is_layer_matrix(role) && !(is_attention(role) && leaves_attention(question_, block));
     case Coverage::file: break;
   }
-  return role < Role::router;
+  return role < Use::router;
 }
 
 Bytes WeightFormat::matrix_bytes(const Weight& weight) const {
@@ -181,15 +134,15 @@ Bytes WeightFormat::bytes(const layers::Block& block, const Weight& weight, cons
   if (weight.shared) return quantity::bytes(0);
   const bool packed_expert = question_.serving.from_mxfp4 && is_expert(weight) && weight.rows > 0;
   if (formats::is_file_type(quant) || packed_expert) {
-    const Role role = role_of(weight);
-    const bool is_looked_up = role == Role::table || role == Role::lookups;
+    const Use role = spec::use_of(weight.role);
+    const bool is_looked_up = role == Use::table || role == Use::lookups;
     const std::int64_t width = is_looked_up ? weight.columns : weight.rows;
     const GgufTensor tensor{role, is_expert(weight), place, width};
     return formats::storage_bytes(gguf_type(gguf_model(question_, attention_layers_), tensor), weight.elements);
   }
   if (quantizes(block, weight)) return matrix_bytes(weight);
   const bool wide =
-      quant == formats::Quant::f32 || (reads_gguf(question_.serving.engine) && keeps_fp32(role_of(weight)));
+      quant == formats::Quant::f32 || (reads_gguf(question_.serving.engine) && keeps_fp32(spec::use_of(weight.role)));
   const std::int64_t width = wide ? 2 * half_width : half_width;
   return quantity::bytes(quantity::product(weight.elements, width));
 }

@@ -11,32 +11,11 @@
 
 namespace llmcalc::serving {
 
-/// What a tensor is for: schemes choose by it what they quantize, and how.
-enum class Role {
-  table,    ///< token embedding
-  lookups,  ///< embeddings that each layer has for itself
-  head,     ///< hidden state to vocabulary
-  query,
-  key,
-  value,
-  attention_in,  ///< several of these in one matrix, or the projections of a gated delta net
-  recurrence,    ///< into a state-space layer and out of it
-  latent_down,   ///< down to the latents of MLA, which every rank has whole
-  latent_up,     ///< up to its keys and values
-  attention_out,
-  gate,
-  up,
-  gate_up,
-  down,
-  router,
-  whole,   ///< a matrix that no scheme narrows
-  vector,  ///< norms, biases, positions, convolutions
-};
+using spec::Use;
 
 /// The part of the ledger that a tensor belongs to.
 enum class WeightPart { table, lookups, head, attention, mlp, experts, other };
 
-Role role_of(const layers::Weight& weight);
 WeightPart part_of(const layers::Weight& weight);
 
 /// True of a matrix of which every expert has its own.

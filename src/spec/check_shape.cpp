@@ -109,6 +109,7 @@ void check_plan(const Shape& s) {
     check({"ffn", plan.ffn, 0, widest});
     check({"expert_ffn", plan.expert_ffn, 0, widest});
     check({"extra", plan.extra, 0, most_positions});
+    check({"idle_experts", plan.idle_experts, 0, widest});
   }
 }
 

@@ -106,8 +106,8 @@ void append(Model& model, const LayerKind& kind) {
 /// \param first  layer of its stack
 LayerKind layer_kind(const Shape& s, std::int64_t layer, std::int64_t first) {
   const LayerPlan plan = plan_of(s, layer, layer - first);
-  LayerKind kind{mixer(s, plan), plan.crosses_to_tower, feed_forward(s, plan), plan.extra,
-                 plan.repeated,  plan.beside,           plan.projects_behind};
+  LayerKind kind{mixer(s, plan),    plan.crosses_to_tower, feed_forward(s, plan), plan.extra,
+                 plan.idle_experts, plan.repeated,         plan.beside,           plan.projects_behind};
   auto* grouped = std::get_if<GroupedAttention>(&kind.mixer);
   if (grouped != nullptr && layer == first) grouped->relative_buckets = s.relative_buckets;
   return kind;

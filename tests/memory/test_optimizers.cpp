@@ -89,7 +89,7 @@ TEST_CASE("transformers' Trainer keeps the 8-bit optimizers' moments of embeddin
   CHECK(states(spec::Framework::hf, "transformers 4.52.4") == wide);
   CHECK(states(spec::Framework::hf, "transformers 4.51.3") == narrow);
   CHECK(states(spec::Framework::torchtune, "") == narrow);
-  table.name = "output head";
+  table.role = layers::Role::head;
   CHECK(states(spec::Framework::hf, "") == narrow);
   table.table = false;
   CHECK(optimizer_states_of(table, Optimizer::paged_adamw_8bit) == narrow);

@@ -100,7 +100,7 @@ TEST_CASE("values may be narrower than keys") {
 }
 
 TEST_CASE("a matrix beside reads what attention reads and keeps what it makes") {
-  const auto q = ask(with_second({.beside = {{h, h / 4, false}}}));
+  const auto q = ask(with_second({.beside = {{spec::Role::attention_gate, h, h / 4, false}}}));
   const auto program = test::program_of(q);
   CHECK(elements(program.blocks[2]) - elements(program.blocks[1]) == h * h / 4);
   CHECK(kept(q, 2) - kept(q, 1) == positions * h / 4 * 2);

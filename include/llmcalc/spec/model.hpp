@@ -101,6 +101,7 @@ struct LayerKind {
   bool cross_attention = false;  ///< a decoder layer that also attends to the encoder, or to a tower
   FeedForward mlp;
   std::int64_t extra = 0;          ///< parameters beside those of mixer, MLP and norms
+  std::int64_t idle_experts = 0;   ///< whose inward matrices transformers holds and nothing reads
   bool repeated = false;           ///< its weights are those of an earlier layer
   std::vector<Projection> beside;  ///< matrices beside those of mixer and MLP
   bool projects_behind = false;    ///< what it gives goes through a square matrix of its own

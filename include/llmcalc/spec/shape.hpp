@@ -5,6 +5,8 @@
 // here, its parameters in model.cpp, its operations in the program.
 #pragma once
 
+#include "llmcalc/spec/role.hpp"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -118,6 +120,7 @@ struct StateShape {
 
 /// A matrix between two widths.
 struct Projection {
+  Role role = Role::projector;
   std::int64_t inputs = 0;
   std::int64_t outputs = 0;
   bool bias = false;
@@ -153,6 +156,7 @@ struct LayerPlan {
   std::int64_t ffn = 0;
   std::int64_t expert_ffn = 0;
   std::int64_t extra = 0;          ///< parameters that belong to no matrix or norm of the kind (scalars, small tables)
+  std::int64_t idle_experts = 0;   ///< that do nothing: transformers alone holds their inward matrices (LongCat-Flash)
   std::vector<Projection> beside;  ///< matrices beside those of the kind: gates, low ranks, per-layer inputs
 
   friend bool operator==(const LayerPlan&, const LayerPlan&) = default;

@@ -27,10 +27,6 @@ Value columns_of(Value whole, std::int64_t columns);
 /// How tensor parallelism cuts a matrix (Shoeybi et al. 2019, arXiv:1909.08053 §3): by outputs, by inputs, or not.
 enum class Cut { none, columns, rows };
 
-/// Name of matrices that a family has beside those of its kinds, of which each layer has its own even where it shares
-/// the others.
-inline constexpr std::string_view matrix_beside = "projection beside";
-
 /// Which resting type of the run a matrix has.
 enum class Resting { as_layers, as_tables };
 
@@ -43,7 +39,7 @@ enum class Multiplier {
 };
 
 struct Matrix {
-  std::string_view name;
+  Role role;
   std::int64_t rows = 0;     ///< inputs of the whole matrix
   std::int64_t columns = 0;  ///< outputs of the whole matrix
   bool bias = false;
@@ -52,6 +48,8 @@ struct Matrix {
   std::int64_t active_experts = 1;  ///< of which a token passes through so many
   Resting resting = Resting::as_layers;
   Multiplier multiplier = Multiplier::module;
+
+  std::string_view name() const { return spec::label_of(role); }
 };
 
 /// Of a trained tensor: one for each expert, of which a token passes through some.
@@ -78,7 +76,9 @@ class BlockBuilder {
   }
   WeightId weight(const Weight& weight);
   /// A table whose rows are looked up, cut over tensor-parallel ranks by rows when `cut`.
-  WeightId table(std::string_view name, std::int64_t rows, std::int64_t columns, bool cut);
+  WeightId table(Role role, std::int64_t rows, std::int64_t columns, bool cut);
+  /// What a matrix multiplied by is one of, `others` more of them, which have no operation of their own.
+  void rest_of(Role role, std::int64_t others, std::int64_t rows, std::int64_t columns);
   /// A vector of parameters (norm, bias, sinks) of `elements` elements, or a slice of it a rank when cut.
   WeightId vector(std::string_view name, std::int64_t elements, Cut cut = Cut::none);
 
@@ -179,7 +179,6 @@ class BlockBuilder {
   Value with_magnitude(const Value& base, const Value& adapter);
   Value adapted(const Value& x, const Value& y, const Matrix& matrix);
   Value adapted_projection(const Value& x, const Value& y);
-  bool is_target(std::string_view word) const;
   bool narrows(const Matrix& matrix) const;
   bool keeps_narrow(const Matrix& matrix) const;
   void quantize(const Value& in, const Value& out, std::int64_t tensors);

@@ -20,7 +20,7 @@ Value mlp_products(BlockBuilder& b, const MlpMatrices& mlp, const Value& x);
 
 /// What a layer adds for itself to what a matrix makes of `x` that it shares with others: two matrices of low rank.
 /// \param columns  of all ranks
-Value own_term(BlockBuilder& b, const Value& x, std::int64_t rank, std::int64_t columns);
+Value own_term(BlockBuilder& b, Role role, const Value& x, std::int64_t rank, std::int64_t columns);
 
 /// Routed experts, of which each token passes through top_k, and shared experts that every token passes through.
 Value mixture_of_experts(BlockBuilder& b, const spec::MoeShape& moe, const Value& x);

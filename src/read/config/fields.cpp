@@ -214,7 +214,7 @@ constexpr WordField words[] = {
 /// positions may be stretched.
 constexpr std::array<std::string_view, 4> others = {"norms_per_layer", "activation", "gated", "layer_words"};
 
-constexpr std::array<std::string_view, 26> layer_fields = {"mixer",
+constexpr std::array<std::string_view, 27> layer_fields = {"mixer",
                                                            "windowed",
                                                            "experts",
                                                            "mlp",
@@ -239,6 +239,7 @@ constexpr std::array<std::string_view, 26> layer_fields = {"mixer",
                                                            "ffn",
                                                            "expert_ffn",
                                                            "extra",
+                                                           "idle_experts",
                                                            "beside"};
 
 std::vector<std::string_view> all_names() {

@@ -2,6 +2,7 @@
 #include "quantity/lists.hpp"
 #include "read/config/reader.hpp"
 #include "read/config/steps.hpp"
+#include "spec/roles.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -96,7 +97,13 @@ std::int64_t size_of(ConfigReader& reader, std::string_view name, std::int64_t l
   return whole_of(reader, reader.layer_value(name, layer), name, layer);
 }
 
-/// Each matrix as [inputs, outputs] or [inputs, outputs, bias]; one without inputs or outputs is not there.
+spec::Role role_of(const std::string& word) {
+  const auto* known = quantity::find_or_null(spec::all_roles(), std::string_view(word), &spec::RoleFacts::word);
+  if (known != nullptr) return known->role;
+  throw quantity::BadInput("beside", "'" + word + "' is no role", "src/spec/roles.cpp lists them");
+}
+
+/// Each matrix as [role, inputs, outputs] or [role, inputs, outputs, bias]; one without inputs or outputs is not there.
 std::vector<spec::Projection> matrices_beside(ConfigReader& reader, std::int64_t layer) {
   std::vector<spec::Projection> found;
   const nlohmann::json* described = reader.family().layer_field("beside");
@@ -105,8 +112,8 @@ std::vector<spec::Projection> matrices_beside(ConfigReader& reader, std::int64_t
     const auto size = [&](std::size_t i) {
       return whole_of(reader, reader.layer_computed(matrix.at(i), layer), "beside", layer);
     };
-    const bool bias = matrix.size() > 2 && reader.layer_computed(matrix.at(2), layer).is_true();
-    const spec::Projection one{size(0), size(1), bias};
+    const bool bias = matrix.size() > 3 && reader.layer_computed(matrix.at(3), layer).is_true();
+    const spec::Projection one{role_of(matrix.at(0).get<std::string>()), size(1), size(2), bias};
     if (one.inputs > 0 && one.outputs > 0) found.push_back(one);
   }
   return found;
@@ -130,6 +137,7 @@ constexpr SizeField size_fields[] = {
     {"ffn", &spec::LayerPlan::ffn},
     {"expert_ffn", &spec::LayerPlan::expert_ffn},
     {"extra", &spec::LayerPlan::extra},
+    {"idle_experts", &spec::LayerPlan::idle_experts},
 };
 
 struct MarkField {

@@ -122,7 +122,7 @@ class TowerReader {
         return whole(reader_.computed(matrix.at(i), place("projector")), "projector");
       };
       const bool bias = matrix.size() > 2 && reader_.computed(matrix.at(2), place("projector")).is_true();
-      if (size(0) > 0) tower.projector.push_back({size(0), size(1), bias});
+      if (size(0) > 0) tower.projector.push_back({spec::Role::projector, size(0), size(1), bias});
     }
   }
 

@@ -24,7 +24,7 @@ struct GgufModel {
 };
 
 struct GgufTensor {
-  Role role = Role::vector;
+  Use role = Use::vector;
   bool expert = false;
   LayerPlace place;
   std::int64_t width = 0;  ///< elements of a row

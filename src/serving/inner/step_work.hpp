@@ -20,10 +20,10 @@ struct MatrixWork {
   double k = 0;
   double bytes = 0;  ///< at rest
   timing::Operands operands = timing::Operands::half;
-  Role role = Role::up;
+  Use role = Use::up;
 
   /// In decoding, what leads up from latents is applied to queries and results instead of to the cache.
-  bool absorbed() const { return role == Role::latent_up; }
+  bool absorbed() const { return role == Use::latent_up; }
 };
 
 /// What a layer mixes positions with.

@@ -1,0 +1,62 @@
+// One row a role: what screens call it, which words adapters are asked by, and what it is to schemes that narrow it.
+#pragma once
+
+#include "llmcalc/spec/role.hpp"
+
+#include <array>
+#include <bitset>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmcalc::spec {
+
+inline constexpr std::size_t role_count = static_cast<std::size_t>(Role::projector) + 1;
+
+/// What a matrix is to schemes that quantize: they choose by it what they narrow, and how.
+enum class Use {
+  table,    ///< token embedding
+  lookups,  ///< embeddings that each layer has for itself
+  outside,  ///< beside the layers: files narrow it, engines leave it alone
+  head,     ///< hidden state to vocabulary
+  query,    ///< the first of attention
+  key,
+  value,
+  attention_in,     ///< several of these in one matrix, or the projections of a gated delta net
+  attention_other,  ///< gates, positions and indices of attention
+  recurrence,       ///< into a state-space layer and out of it
+  latent_down,      ///< down to the latents of MLA, which every rank has whole
+  latent_up,        ///< up to its keys and values
+  attention_out,    ///< the last of attention
+  gate,
+  up,
+  gate_up,
+  down,
+  router,
+  whole,   ///< a matrix that no scheme narrows
+  vector,  ///< norms, biases, positions, convolutions
+};
+
+enum class AllLinear : bool { no, yes };
+
+struct RoleFacts {
+  Role role;
+  std::string_view word;   ///< in descriptions of families
+  std::string_view label;  ///< on screens
+  Use use;
+  AllLinear linear = AllLinear::no;         ///< "all-linear" gives it an adapter
+  std::array<std::string_view, 2> targets;  ///< words of --lora-targets that name it
+};
+
+const RoleFacts& facts(Role role);
+const std::array<RoleFacts, role_count>& all_roles();
+
+using RoleSet = std::bitset<role_count>;
+
+/// Roles that a list of --lora-targets names.
+RoleSet roles_of(const std::vector<std::string>& targets);
+
+inline std::string_view label_of(Role role) { return facts(role).label; }
+inline Use use_of(Role role) { return facts(role).use; }
+
+}  // namespace llmcalc::spec
