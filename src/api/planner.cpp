@@ -1,6 +1,9 @@
 #include "api/inner/planner.hpp"
 
+#include "dialects/launch.hpp"
+#include "frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "quantity/lists.hpp"
 #include "read/vocabulary.hpp"
 #include "spec/node.hpp"
 
@@ -46,6 +49,51 @@ std::int64_t last_good(std::int64_t most, const std::function<bool(std::int64_t)
   return good;
 }
 
+/// Whether the framework's own command says an option of the run, or the framework has no command at all.
+bool says(const spec::Question& question, std::string_view option) {
+  const auto launches = dialects::launches(question);
+  const auto is_it = [&](const std::string& each) { return each.starts_with(option); };
+  return std::ranges::all_of(launches, [&](const auto& launch) { return std::ranges::none_of(launch.beyond, is_it); });
+}
+
+bool says_recompute(spec::Question question, spec::RecomputePolicy policy) {
+  question.training.recompute = {};
+  question.training.recompute.policy = policy;
+  return says(question, "--recompute ");
+}
+
+/// Whether it says what leaves the accelerator, however the states are shared.
+bool says_offload(spec::Question question, spec::Offload offload) {
+  question.training.offload = offload;
+  const auto& shardings = frameworks::row_of(question.training.framework).space.shardings.span();
+  return std::ranges::any_of(shardings, [&](spec::Sharding sharding) {
+    question.layout.sharding = sharding;
+    return says(question, "--offload ");
+  });
+}
+
+/// Of several frameworks each may have what another has not.
+void leave_out_offloads(search::PlanQuestion& question) {
+  const auto framework = question.bases.front().training.framework;
+  const auto differs = [&](const spec::Question& base) { return base.training.framework != framework; };
+  if (!question.choices.offload.empty() || std::ranges::any_of(question.bases, differs)) return;
+  for (const auto offload : frameworks::row_of(framework).space.offloads.span()) {
+    if (says_offload(question.bases.front(), offload)) question.choices.offload.push_back(offload);
+  }
+}
+
+/// What no command of any of the frameworks could start is not searched.
+void leave_out_unsaid(search::PlanQuestion& question) {
+  leave_out_offloads(question);
+  auto& chosen = question.choices.recompute;
+  if (!chosen.empty()) return;
+  for (const auto policy :
+       {spec::RecomputePolicy::none, spec::RecomputePolicy::selective, spec::RecomputePolicy::full}) {
+    const auto says = [&](const spec::Question& base) { return says_recompute(base, policy); };
+    if (std::ranges::any_of(question.bases, says)) chosen.emplace_back().policy = policy;
+  }
+}
+
 }  // namespace
 
 std::vector<Given> with(std::vector<Given> words, const std::string& term, const std::string& text) {
@@ -66,6 +114,7 @@ search::PlanSpace Planner::space(const read::PlanWords& plan) const {
   question.limits = options_.limits;
   question.strict = options_.strict;
   question.best = options_.best;
+  leave_out_unsaid(question);
   return search::PlanSpace(std::move(question));
 }
 

@@ -12,12 +12,12 @@ namespace llmcalc::dialects {
 
 struct Launch {
   std::string framework;            ///< "Megatron-LM"
-  std::string command;              ///< what to type, and the files it needs
-  std::vector<std::string> beyond;  ///< of the run, what the framework does not do
+  std::string command;              ///< what to type, after the files it needs; empty where it would start another run
+  std::vector<std::string> beyond;  ///< options of the run that these files and options do not say
 };
 
-/// Of the framework that was asked for; of the usual ones, for pre-training or for adapters, where none was. Options
-/// that say how to spread and train the run, few about data. Empty where no command of the framework is known.
+/// Of the framework of the question: options that say how to spread and train the run, few about data. Read back it is
+/// the same run. Empty where no command of the framework is known.
 std::vector<Launch> launches(const spec::Question& question);
 
 }  // namespace llmcalc::dialects

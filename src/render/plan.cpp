@@ -242,14 +242,10 @@ std::string continued(std::string_view command) {
 std::string launch_text(const PlanReport& report, const TextStyle& style) {
   std::string text;
   for (const dialects::Launch& line : report.launch) {
-    text += "\n" + paint(line.framework, Ink::heading, style) + "\n" + line.command + "\n";
-    for (const auto& what : line.beyond) {
-      constexpr std::string_view comment = "# ";
-      for (const auto& part : lines_of(wrapped("not by these options: " + what, comment.size(), comment.size()))) {
-        const auto words = part.substr(std::min(part.size(), part.find_first_not_of(' ')));
-        text += paint(std::string(comment) + words, Ink::dim, style) + "\n";
-      }
-    }
+    text += "\n" + paint(line.framework, Ink::heading, style) + "\n";
+    if (!line.command.empty()) text += line.command + "\n";
+    const std::string unsaid = "# no command or file of its own says " + quantity::joined(line.beyond, ", ");
+    if (!line.beyond.empty()) text += paint(wrapped(unsaid, 0, 2), Ink::dim, style) + "\n";
   }
   return text;
 }

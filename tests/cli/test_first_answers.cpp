@@ -112,7 +112,9 @@ TEST_CASE("a plan and a verdict count what is offloaded against the memory of th
   const std::string run = "llama-3-8b --gpu 4090 --framework generic --recompute full --micro-batch 1";
   const auto offloaded = typed("fit " + run + " --offload params+optimizer");
   CHECK(offloaded.code == ExitCode::does_not_fit);
-  CHECK_THAT(offloaded.answer, Contains("of 64.00 GiB a machine") && Contains("--host-memory 64GiB a machine"));
+  CHECK_THAT(offloaded.answer, Contains("of 64.00 GiB a machine"));
+  CHECK_THAT(typed("fit " + run + " --offload params+optimizer --full").answer,
+             Contains("--host-memory 64GiB a machine"));
   CHECK(typed("fit " + run + " --offload params+optimizer --host-memory 256GiB").code == ExitCode::fits);
   CHECK(typed("plan " + run + " --gpus 1").code == ExitCode::does_not_fit);
   CHECK(typed("plan " + run + " --gpus 1 --host-memory 256GiB").code == ExitCode::fits);

@@ -75,7 +75,7 @@ void apply(const Format& format, Sheet& sheet) {
     const FormatRow* row = find_row(format, setting.key);
     if (row == nullptr) {
       sheet.reading().unread.push_back(setting.key + " (" + setting.where + ")");
-    } else if (row->use == Use::term) {
+    } else if (row->use == Use::term || row->use == Use::written) {
       take_term(*row, setting, sheet);
     } else if (row->use == Use::unmapped ? !is_off(setting) : row->use == Use::size && !says_nothing(setting)) {
       sheet.assume(setting, row->name);

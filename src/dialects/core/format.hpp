@@ -12,6 +12,7 @@ namespace llmcalc::dialects {
 /// What a key is good for.
 enum class Use {
   term,      ///< its value is the value of a term
+  written,   ///< the same, and the term is printed under this key
   rule,      ///< the format's rules read it
   unmapped,  ///< it moves memory or time, and no term says how
   size,      ///< the same, where a size of 0 says something as well
@@ -29,8 +30,10 @@ struct FormatRow {
   std::string_view key;  ///< "micro_batch_size"; "wandb_*" stands for all that begin so
   Use use = Use::harmless;
   std::string_view name = {};                ///< of the term; of an unmapped key, what is assumed instead
-  std::span<const Spelling> spellings = {};  ///< where empty, values are ours already
+  std::span<const Spelling> spellings = {};  ///< where empty, values are ours already; of several the first is printed
 };
+
+struct Letter;
 
 struct Format {
   std::string_view name;       ///< "axolotl configuration"
@@ -42,6 +45,8 @@ struct Format {
   bool serves = false;  ///< it starts a server
   /// Gives the keys of another way to write the same the names that the tables have.
   void (*rename)(Settings& settings) = nullptr;
+  /// The command with the files that it needs, as a shell takes them; nullptr where it is read alone.
+  std::string (*write)(Letter& letter) = nullptr;
 };
 
 const FormatRow* find_row(const Format& format, std::string_view key);

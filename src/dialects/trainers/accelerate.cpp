@@ -137,7 +137,7 @@ void rules(Sheet& sheet) {
 }  // namespace
 
 const Format& accelerate_format() {
-  static constexpr Format format{"accelerate configuration", "", tables, recognizes, rules};
+  static const Format format{"accelerate configuration", "", tables, recognizes, rules};
   return format;
 }
 

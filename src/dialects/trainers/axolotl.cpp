@@ -18,13 +18,13 @@ constexpr Spelling algorithms[] = {{"dpo", "dpo"}, {"ipo", "dpo"},   {"simpo", "
 
 constexpr FormatRow rows[] = {
     {"base_model", Use::term, "model"},
-    {"micro_batch_size", Use::term, "micro_batch"},
-    {"sequence_len", Use::term, "seq"},
+    {"micro_batch_size", Use::written, "micro_batch"},
+    {"sequence_len", Use::written, "seq"},
     {"attention", Use::term, "attention", attention_words},
     {"lora_r", Use::term, "lora_rank"},
     {"rl", Use::term, "algorithm", algorithms},
-    {"tensor_parallel_size", Use::term, "tp"},
-    {"context_parallel_size", Use::term, "cp"},
+    {"tensor_parallel_size", Use::written, "tp"},
+    {"context_parallel_size", Use::written, "cp"},
     {"sequence_parallel_degree", Use::term, "cp"},
     {"adapter", Use::rule},
     {"lora_target_modules", Use::rule},
@@ -54,7 +54,7 @@ constexpr FormatRow rows[] = {
     {"ple_cpu_offload", Use::unmapped, "all weights rest on the accelerator"},
     {"llmcompressor*", Use::unmapped, "weights that are pruned count as the others"},
     {"s2_attention", Use::unmapped, "attention sees everything"},
-    {"expert_parallel_size", Use::term, "ep"},
+    {"expert_parallel_size", Use::written, "ep"},
     {"overrides_of_model_config*", Use::unmapped, "the model as its configuration says"},
     {"model_config.*", Use::unmapped, "the model as its configuration says"},
     {"model_quantization_config*", Use::unmapped, "weights in the type of --dtype: say --weights"},
@@ -279,10 +279,26 @@ void rules(Sheet& sheet) {
   assume_full_sequences(sheet, {"sample_packing"});
 }
 
+/// axolotl 0.19.0, axolotl/utils/schemas/config.py, peft.py, training.py and model.py.
+std::string write(Letter& letter) {
+  const spec::Question& question = letter.question;
+  letter.settings.put("base_model", "$MODEL");
+  write_rows(axolotl_format(), letter);
+  write_optimizer(letter, "optimizer");
+  write_precision(letter, "torch_dtype", Loads::half);
+  write_recompute(letter);
+  if (question.training.offload == spec::Offload::activations) letter.settings.say("activation_offloading", true);
+  if (has_adapters(question)) letter.settings.put("adapter", std::string(in_4_bits(question) ? "qlora" : "lora"));
+  write_adapters(letter, {"lora_r", "lora_target_modules", {}, ", "});
+  if (in_4_bits(question)) letter.settings.say("load_in_4bit", true);
+  write_fsdp(letter, false);
+  return file_text("run.yaml", letter.settings.yaml()) + accelerated(letter, "-m axolotl.cli.train run.yaml");
+}
+
 }  // namespace
 
 const Format& axolotl_format() {
-  static const Format format{"axolotl configuration", "axolotl", tables, recognizes, rules, false, rename};
+  static const Format format{"axolotl configuration", "axolotl", tables, recognizes, rules, false, rename, write};
   return format;
 }
 

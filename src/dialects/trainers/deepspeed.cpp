@@ -3,6 +3,9 @@
 #include "dialects/core/formats.hpp"
 #include "dialects/trainers/torch_rules.hpp"
 #include "dialects/trainers/torch_words.hpp"
+#include "spec/traits.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
@@ -141,8 +144,24 @@ void rules(Sheet& sheet) {
 
 }  // namespace
 
+std::string deepspeed_json(const spec::Question& question) {
+  const spec::Training& training = question.training;
+  std::string zero = fmt::format(R"("stage": {})", spec::zero_stage(question.layout.sharding));
+  if (spec::offloads_optimizer(training.offload)) zero += R"(, "offload_optimizer": {"device": "cpu"})";
+  if (spec::offloads_weights(training.offload)) zero += R"(, "offload_param": {"device": "cpu"})";
+  std::string json = fmt::format(R"({{"train_batch_size": {}, "train_micro_batch_size_per_gpu": {})",
+                                 training.global_batch, training.micro_batch);
+  const auto add = [&](const std::string& entry) { json += ",\n  " + entry; };
+  add(fmt::format(R"("gradient_accumulation_steps": {})", training.grad_accum));
+  add(fmt::format(R"("zero_optimization": {{{}}})", zero));
+  if (training.precision.compute == formats::Dtype::bf16) add(R"("bf16": {"enabled": true})");
+  if (training.precision.compute == formats::Dtype::fp16) add(R"("fp16": {"enabled": true})");
+  if (question.layout.tp > 1) add(fmt::format(R"("tensor_parallel": {{"autotp_size": {}}})", question.layout.tp));
+  return json + "}";
+}
+
 const Format& deepspeed_format() {
-  static constexpr Format format{"DeepSpeed configuration", "deepspeed", tables, recognizes, rules};
+  static const Format format{"DeepSpeed configuration", "deepspeed", tables, recognizes, rules};
   return format;
 }
 

@@ -1,7 +1,10 @@
 // PyTorch FSDP as transformers, accelerate and axolotl name it. Numbers and defaults of strategies:
 // accelerate utils/dataclasses.py, FullyShardedDataParallelPlugin; without a version it is 1 (ibid.).
 #include "dialects/trainers/torch_rules.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "quantity/text.hpp"
+
+#include <fmt/format.h>
 
 #include <array>
 #include <string>
@@ -73,6 +76,63 @@ void take_fsdp(Sheet& sheet) {
   if (is_yes(offload) || by_word) sheet.say("offload", "params+optimizer", is_yes(offload) ? *offload : *list);
   const Setting* checkpoints = of_config(sheet, "activation_checkpointing");
   if (is_yes(checkpoints)) sheet.say("recompute", "full", *checkpoints);
+}
+
+namespace {
+
+/// Below `prefix`, the block of the file that takes them.
+void put_strategy(const spec::Layout& layout, const spec::Training& training, const std::string& prefix, Page& page) {
+  const bool second = layout.sharding == spec::Sharding::fsdp2;
+  const bool hybrid = layout.sharding == spec::Sharding::hsdp;
+  const bool keeps = !layout.reshard;
+  page.put(prefix + "version", std::int64_t{second ? 2 : 1});
+  if (second) page.say(prefix + "reshard_after_forward", !keeps);
+  if (!second) {
+    page.put(prefix + "sharding_strategy", std::string(hybrid  ? keeps ? "HYBRID_SHARD_ZERO2" : "HYBRID_SHARD"
+                                                       : keeps ? "SHARD_GRAD_OP"
+                                                               : "FULL_SHARD"));
+  }
+  if (training.offload == spec::Offload::params_optimizer) page.say(prefix + "offload_params", true);
+}
+
+bool shards(const spec::Layout& layout) {
+  return layout.sharding == spec::Sharding::fsdp1 || layout.sharding == spec::Sharding::fsdp2 ||
+         layout.sharding == spec::Sharding::hsdp;
+}
+
+}  // namespace
+
+void write_fsdp(Letter& letter, bool names) {
+  const spec::Question& question = letter.question;
+  if (!shards(question.layout)) return;
+  if (names) letter.settings.put("fsdp", "full_shard auto_wrap");
+  put_strategy(question.layout, question.training, "fsdp_config.", letter.settings);
+}
+
+void write_accelerate(Letter& letter) {
+  const spec::Question& question = letter.question;
+  const spec::Layout& layout = question.layout;
+  if (!shards(layout)) return;
+  letter.accelerate.put("compute_environment", "LOCAL_MACHINE");
+  letter.accelerate.put("distributed_type", "FSDP");
+  letter.accelerate.put("num_processes", layout.gpus);
+  letter.accelerate.put("num_machines", layout.nodes);
+  if (question.training.precision.autocast) {
+    letter.accelerate.put("mixed_precision",
+                          question.training.precision.compute == formats::Dtype::fp16 ? "fp16" : "bf16");
+  }
+  put_strategy(layout, question.training, "fsdp_config.fsdp_", letter.accelerate);
+}
+
+std::string accelerated(const Letter& letter, std::string_view program) {
+  const spec::Layout& layout = letter.question.layout;
+  if (!letter.accelerate.is_empty()) {
+    return file_text("accelerate.yaml", letter.accelerate.yaml()) +
+           fmt::format("accelerate launch --config_file accelerate.yaml {}", program);
+  }
+  const std::string several = layout.gpus > 1 ? "--multi_gpu " : "";
+  const std::string nodes = layout.nodes > 1 ? fmt::format("--num_machines {} ", layout.nodes) : "";
+  return fmt::format("accelerate launch {}{}--num_processes {} {}", several, nodes, layout.gpus, program);
 }
 
 }  // namespace llmcalc::dialects

@@ -8,6 +8,8 @@
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 
@@ -17,11 +19,16 @@ namespace {
 constexpr Spelling stages[] = {{"pt", "sft"},  {"sft", "sft"}, {"rm", "orpo"},
                                {"dpo", "dpo"}, {"kto", "kto"}, {"ppo", "ppo"}};
 
+/// hparams/model_args.py, flash_attn; the others as transformers has them.
+constexpr Spelling attention_names[] = {
+    {"fa2", "flash"},        {"fa3", "flash"},  {"sdpa", "sdpa"}, {"disabled", "eager"}, {"flash_attention_2", "flash"},
+    {"flash_attn", "flash"}, {"eager", "eager"}};
+
 constexpr FormatRow rows[] = {
-    {"cutoff_len", Use::term, "seq"},
+    {"cutoff_len", Use::written, "seq"},
     {"stage", Use::term, "algorithm", stages},
     {"lora_rank", Use::term, "lora_rank"},
-    {"flash_attn", Use::term, "attention", attention_words},
+    {"flash_attn", Use::written, "attention", attention_names},
     {"finetuning_type", Use::rule},
     {"lora_target", Use::rule},
     {"use_dora", Use::rule},
@@ -218,11 +225,37 @@ void rules(Sheet& sheet) {
   take_data(sheet);
 }
 
+/// LLaMA-Factory 0.9.5, src/llamafactory/hparams.
+std::string write(Letter& letter) {
+  const spec::Question& question = letter.question;
+  const spec::Layout& layout = question.layout;
+  letter.settings.put("model_name_or_path", "$MODEL");
+  letter.settings.put("stage", "sft");
+  letter.settings.say("do_train", true);
+  letter.settings.put("finetuning_type", has_adapters(question) ? "lora" : "full");
+  write_adapters(letter, {"lora_rank", "lora_target", "all", ","});
+  if (in_4_bits(question)) letter.settings.put("quantization_bit", std::int64_t{4});
+  write_rows(llama_factory_format(), letter);
+  write_optimizer(letter, "optim");
+  const auto& precision = question.training.precision;
+  const bool pure = !has_adapters(question) && precision.weights == formats::Dtype::bf16 && !precision.autocast;
+  if (pure) letter.settings.say("pure_bf16", true);
+  if (!pure) write_precision(letter, "dtype", has_adapters(question) ? Loads::half : Loads::fp32);
+  const bool recomputes = question.training.recompute.policy == spec::RecomputePolicy::full;
+  letter.settings.say("disable_gradient_checkpointing", !recomputes);
+  if (question.training.fused_kernels) letter.settings.say("enable_liger_kernel", true);
+  write_fsdp(letter, true);
+  const std::string several = layout.nodes > 1 ? fmt::format("NNODES={} ", layout.nodes) : "";
+  return file_text("run.yaml", letter.settings.yaml()) +
+         fmt::format("FORCE_TORCHRUN=1 {}NPROC_PER_NODE={} llamafactory-cli train run.yaml", several,
+                     layout.gpus / layout.nodes);
+}
+
 }  // namespace
 
 const Format& llama_factory_format() {
-  static const Format format{"LLaMA-Factory configuration", "llama-factory", tables, recognizes, rules, false,
-                             rename_llama_factory_v1};
+  static const Format format{
+      "LLaMA-Factory configuration", "llama-factory", tables, recognizes, rules, false, rename_llama_factory_v1, write};
   return format;
 }
 

@@ -26,7 +26,7 @@ constexpr Spelling methods[] = {{"lora", "lora"}, {"full", "full"},     {"adalor
 constexpr FormatRow own_rows[] = {
     {"model", Use::term, "model"},
     {"model_id_or_path", Use::term, "model"},
-    {"attn_impl", Use::term, "attention", attention_words},
+    {"attn_impl", Use::written, "attention", attention_words},
     {"rlhf_type", Use::term, "algorithm", algorithms},
     {"lora_rank", Use::term, "lora_rank"},
     {"tuner_type", Use::rule},
@@ -235,10 +235,34 @@ void megatron_rules(Sheet& sheet) {
   sheet.by_default("etp", "1", "ms-swift default");
 }
 
+/// ms-swift 4.6.0, swift/arguments: base_args, tuner_args.py, sft_args.py.
+std::string write(Letter& letter) {
+  const spec::Question& question = letter.question;
+  const spec::Layout& layout = question.layout;
+  letter.settings.put("model", "$MODEL");
+  letter.settings.put("dataset", "$DATA");
+  letter.settings.put("tuner_type", has_adapters(question) ? "lora" : "full");
+  write_adapters(letter, {"lora_rank", "target_modules"});
+  if (in_4_bits(question)) letter.settings.put("quant_method", "bnb");
+  if (in_4_bits(question)) letter.settings.put("quant_bits", std::int64_t{4});
+  write_rows(ms_swift_format(), letter);
+  write_optimizer(letter, "optim");
+  write_precision(letter, "torch_dtype", Loads::half);
+  write_recompute(letter);
+  if (question.training.offload == spec::Offload::activations) letter.settings.say("activation_cpu_offload", true);
+  if (question.training.fused_kernels) letter.settings.say("use_liger_kernel", true);
+  write_accelerate(letter);
+  if (!letter.accelerate.is_empty()) return letter.settings.options(accelerated(letter, "swift/cli/sft.py"));
+  const std::string several = layout.nodes > 1 ? fmt::format("NNODES={} ", layout.nodes) : "";
+  const std::string processes =
+      layout.gpus > 1 ? fmt::format("{}NPROC_PER_NODE={} ", several, layout.gpus / layout.nodes) : "";
+  return letter.settings.options(processes + "swift sft");
+}
+
 }  // namespace
 
 const Format& ms_swift_format() {
-  static const Format format{"ms-swift options", "ms-swift", tables, recognizes, rules};
+  static const Format format{"ms-swift options", "ms-swift", tables, recognizes, rules, false, nullptr, write};
   return format;
 }
 

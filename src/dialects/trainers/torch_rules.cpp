@@ -1,10 +1,12 @@
 #include "dialects/trainers/torch_rules.hpp"
 
+#include "dialects/trainers/torch_words.hpp"
 #include "quantity/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 namespace llmcalc::dialects {
@@ -66,6 +68,16 @@ void take_precision(Sheet& sheet, std::initializer_list<std::string_view> dtype_
   if (single && sheet.is_on("tf32")) sheet.say("compute", "tf32", sheet.said("tf32"));
 }
 
+void write_precision(Letter& letter, std::string_view dtype_key, Loads loads) {
+  const auto& precision = letter.question.training.precision;
+  const bool half = precision.compute == formats::Dtype::fp16;
+  const bool narrow = half || precision.compute == formats::Dtype::bf16;
+  if (narrow && (loads == Loads::half || precision.autocast)) letter.settings.say(half ? "fp16" : "bf16", true);
+  if (narrow && loads == Loads::fp32 && !precision.autocast) {
+    letter.settings.put(dtype_key, std::string(half ? "float16" : "bfloat16"));
+  }
+}
+
 void widen_under_fsdp(Sheet& sheet) {
   const Given* sharding = sheet.word("sharding");
   const Given* dtype = sheet.word("dtype");
@@ -94,6 +106,29 @@ bool take_quantization(Sheet& sheet, Nested usual) {
   return true;
 }
 
+bool has_adapters(const spec::Question& question) {
+  const auto method = question.training.method;
+  return method == spec::Method::lora || method == spec::Method::dora || method == spec::Method::qlora;
+}
+
+bool in_4_bits(const spec::Question& question) { return question.training.method == spec::Method::qlora; }
+
+void write_adapters(Letter& letter, const AdapterKeys& keys) {
+  if (!has_adapters(letter.question)) return;
+  const auto& adapter = letter.question.training.adapter;
+  letter.settings.put(keys.rank, adapter.rank);
+  letter.settings.put("lora_dropout", letter.text("lora_dropout"));
+  const std::string modules = modules_of(adapter.targets, keys.all, keys.between);
+  if (modules.empty()) letter.settings.say("lora_target_linear", true);
+  if (!modules.empty()) letter.settings.put(keys.targets, modules);
+  if (letter.question.training.method == spec::Method::dora) letter.settings.say("use_dora", true);
+}
+
+void write_recompute(Letter& letter) {
+  letter.settings.say("gradient_checkpointing",
+                      letter.question.training.recompute.policy == spec::RecomputePolicy::full);
+}
+
 void take_recompute(Sheet& sheet, std::initializer_list<std::string_view> keys) {
   const Setting* setting = sheet.find(keys);
   if (setting == nullptr) return;
@@ -110,6 +145,15 @@ void take_optimizer_impl(Sheet& sheet) {
   const std::string word = quantity::to_lower(setting->text);
   if (word == "adamw_torch_fused") sheet.say("optimizer_impl", "fused", *setting);
   if (word == "adamw_torch") sheet.say("optimizer_impl", "foreach", *setting);
+}
+
+void write_optimizer(Letter& letter, std::string_view key) {
+  const auto& training = letter.question.training;
+  const bool fused = training.optimizer_impl == spec::OptimizerImpl::fused;
+  if (training.optimizer == spec::Optimizer::adamw && fused) return letter.settings.put(key, "adamw_torch_fused");
+  const std::string word = letter.text("optimizer");
+  const auto* found = std::ranges::find(optimizer_words, std::string_view(word), &Spelling::ours);
+  if (found != std::end(optimizer_words)) letter.settings.put(key, std::string(found->theirs));
 }
 
 void take_deepspeed(Sheet& sheet, std::string_view key, std::string_view batch) {

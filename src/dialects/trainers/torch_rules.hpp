@@ -2,7 +2,7 @@
 // DeepSpeed.
 #pragma once
 
-#include "dialects/core/format.hpp"
+#include "dialects/core/letter.hpp"
 
 #include <initializer_list>
 #include <string_view>
@@ -26,6 +26,33 @@ enum class Nested {
 
 /// load_in_4bit, quantization_bit and bnb_4bit_*: the weights of QLoRA. False where nothing is quantized.
 bool take_quantization(Sheet& sheet, Nested usual);
+
+/// Whose names of keys differ where adapters are written.
+struct AdapterKeys {
+  std::string_view rank;
+  std::string_view targets;
+  std::string_view all = "all-linear";  ///< of every linear layer; empty: a switch, lora_target_linear
+  std::string_view between = " ";       ///< names of modules
+};
+/// Rank, dropout and modules of adapters, under the method that they belong to.
+void write_adapters(Letter& letter, const AdapterKeys& keys);
+/// Their names in transformers' modeling_llama.py and its kin.
+std::string modules_of(const std::vector<std::string>& targets, std::string_view all, std::string_view between);
+bool has_adapters(const spec::Question& question);
+bool in_4_bits(const spec::Question& question);
+
+/// The counterparts of take_precision, take_optimizer_impl, take_recompute and take_fsdp.
+void write_precision(Letter& letter, std::string_view dtype_key, Loads loads);
+void write_optimizer(Letter& letter, std::string_view key);
+void write_recompute(Letter& letter);
+/// FSDP under the keys of TrainingArguments. \param names  "full_shard auto_wrap" under `fsdp` as well
+void write_fsdp(Letter& letter, bool names);
+/// The configuration of accelerate: ranks, and how they share the states.
+void write_accelerate(Letter& letter);
+/// Batch, stage, what leaves the accelerator and the type, as DeepSpeed reads them.
+std::string deepspeed_json(const spec::Question& question);
+/// "accelerate launch ..." in front of a program, behind the file that it names where there is more to say than ranks.
+std::string accelerated(const Letter& letter, std::string_view program);
 
 /// Names of projections, a pattern that ends with them, or "all-linear".
 void take_targets(Sheet& sheet, std::initializer_list<std::string_view> keys);

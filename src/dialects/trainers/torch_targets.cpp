@@ -56,7 +56,8 @@ constexpr Projection projections[] = {
     {"linear_fc2", "down"},
 };
 
-constexpr std::array<std::string_view, 4> everything{"all", "all-linear", "all_linear", "linear"};
+constexpr std::string_view all_linear = "all-linear";
+constexpr std::array<std::string_view, 4> everything{"all", all_linear, "all_linear", "linear"};
 
 /// What a pattern of names ends with, each of its choices: "q_proj" and "v_proj" of ".*\.(q|v)_proj$".
 std::string names_of_pattern(std::string_view pattern) {
@@ -88,7 +89,22 @@ std::vector<std::string> names_in(const Setting& setting) {
   return names;
 }
 
+/// All the linear layers of a decoder, whatever was named.
+bool adapts_all(const std::vector<std::string>& targets) {
+  constexpr std::string_view linear[] = {"q", "k", "v", "o", "gate", "up", "down"};
+  return std::ranges::all_of(linear, [&](std::string_view each) { return quantity::contains(targets, each); });
+}
+
 }  // namespace
+
+std::string modules_of(const std::vector<std::string>& targets, std::string_view all, std::string_view between) {
+  if (quantity::contains(targets, all_linear) || adapts_all(targets)) return std::string(all);
+  const auto module = [](const std::string& target) {
+    const auto* found = quantity::find_or_null(projections, std::string_view(target), &Projection::targets);
+    return found == nullptr ? std::string_view(target) : found->name;
+  };
+  return quantity::joined(quantity::mapped(targets, module), between);
+}
 
 void take_targets(Sheet& sheet, std::initializer_list<std::string_view> keys) {
   const Setting* setting = sheet.find(keys);
@@ -96,7 +112,7 @@ void take_targets(Sheet& sheet, std::initializer_list<std::string_view> keys) {
   std::string targets;
   std::string unknown;
   for (const auto& name : names_in(*setting)) {
-    if (quantity::contains(everything, name)) return sheet.say("lora_targets", "all-linear", *setting);
+    if (quantity::contains(everything, name)) return sheet.say("lora_targets", std::string(all_linear), *setting);
     const std::string_view last = std::string_view(name).substr(name.rfind('.') + 1);
     const auto* found = quantity::find_or_null(projections, last, &Projection::name);
     auto& list = found == nullptr ? unknown : targets;

@@ -25,10 +25,10 @@ inline constexpr Spelling attention_words[] = {
 
 /// transformers training_args.py, OptimizerNames; those whose states are not modelled are not here.
 inline constexpr Spelling optimizer_words[] = {
-    {"adamw", "adamw"},
-    {"adam", "adamw"},
     {"adamw_torch", "adamw"},
     {"adamw_torch_fused", "adamw"},
+    {"adamw", "adamw"},
+    {"adam", "adamw"},
     {"adamw_hf", "adamw"},
     {"adamw_apex_fused", "adamw"},
     {"fusedadam", "adamw"},
@@ -42,8 +42,8 @@ inline constexpr Spelling optimizer_words[] = {
     {"paged_adamw_32bit", "paged-adamw"},
     {"paged_adamw_8bit", "paged-adamw-8bit"},
     {"adafactor", "adafactor"},
-    {"lion", "lion"},
     {"lion_32bit", "lion"},
+    {"lion", "lion"},
     {"lion_pytorch", "lion"},
     {"sgd", "sgd"},
     {"adagrad", "adagrad"},

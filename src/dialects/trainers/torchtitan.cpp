@@ -232,7 +232,7 @@ void rules(Sheet& sheet) {
 }  // namespace
 
 const Format& torchtitan_format() {
-  static constexpr Format format{"torchtitan configuration", "torchtitan", tables, recognizes, rules};
+  static const Format format{"torchtitan configuration", "torchtitan", tables, recognizes, rules};
   return format;
 }
 

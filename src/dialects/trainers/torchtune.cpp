@@ -4,24 +4,28 @@
 #include "dialects/trainers/torch_rules.hpp"
 #include "dialects/trainers/torchtune_model.hpp"
 #include "llmcalc/quantity/checked.hpp"
+#include "quantity/lists.hpp"
 #include "quantity/text.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 
 namespace llmcalc::dialects {
 namespace {
 
 constexpr FormatRow rows[] = {
-    {"batch_size", Use::term, "micro_batch"},
-    {"gradient_accumulation_steps", Use::term, "grad_accum"},
-    {"tokenizer.max_seq_len", Use::term, "seq"},
+    {"batch_size", Use::written, "micro_batch"},
+    {"gradient_accumulation_steps", Use::written, "grad_accum"},
+    {"tokenizer.max_seq_len", Use::written, "seq"},
     {"model.lora_rank", Use::term, "lora_rank"},
     {"model.lora_dropout", Use::term, "lora_dropout"},
     {"optimizer_in_bwd", Use::term, "optimizer_in_backward"},
-    {"compile", Use::term, "compile"},
-    {"tensor_parallel_dim", Use::term, "tp"},
-    {"context_parallel_dim", Use::term, "cp"},
+    {"compile", Use::written, "compile"},
+    {"tensor_parallel_dim", Use::written, "tp"},
+    {"context_parallel_dim", Use::written, "cp"},
     {"nproc_per_node", Use::term, "gpus"},
     {"nnodes", Use::rule},
     {"model._component_", Use::rule},
@@ -126,6 +130,24 @@ void take_adapted(Sheet& sheet) {
   sheet.say("lora_targets", targets, *sheet.find("model.lora_attn_modules"));
 }
 
+/// Modules of attention are listed, those of the MLP and the head have switches.
+void write_torchtune_adapters(Letter& letter) {
+  const auto& adapter = letter.question.training.adapter;
+  const auto has = [&](std::string_view target) {
+    return quantity::contains(adapter.targets, target) ||
+           quantity::contains(adapter.targets, std::string_view("all-linear"));
+  };
+  std::vector<std::string> attention;
+  for (const std::string_view each : {"q", "k", "v", "o"}) {
+    if (has(each)) attention.emplace_back(each == "o" ? "output_proj" : std::string(each) + "_proj");
+  }
+  letter.settings.put("model.lora_rank", adapter.rank);
+  letter.settings.put("model.lora_dropout", letter.text("lora_dropout"));
+  letter.settings.put("model.lora_attn_modules", "[" + quantity::joined(attention, ",") + "]");
+  letter.settings.put("model.apply_lora_to_mlp", std::string(has("up") ? "True" : "False"));
+  letter.settings.put("model.apply_lora_to_output", std::string(has("head") ? "True" : "False"));
+}
+
 constexpr Spelling optimizers[] = {{"adamw", "adamw"},
                                    {"adam", "adamw"},
                                    {"adamw8bit", "adamw-8bit"},
@@ -196,10 +218,52 @@ void rules(Sheet& sheet) {
   if (!sheet.has("seq")) sheet.assume("samples as long as --seq: the file leaves their length to the data");
 }
 
+/// Classes as the recipes name them (recipes/configs).
+constexpr Spelling optimizer_classes[] = {{"torch.optim.AdamW", "adamw"},
+                                          {"bitsandbytes.optim.AdamW8bit", "adamw-8bit"},
+                                          {"torchao.optim.AdamW4bit", "adamw-4bit"},
+                                          {"bitsandbytes.optim.PagedAdamW", "paged-adamw"},
+                                          {"bitsandbytes.optim.PagedAdamW8bit", "paged-adamw-8bit"},
+                                          {"torch.optim.SGD", "sgd"},
+                                          {"torch.optim.Adafactor", "adafactor"}};
+
+void write_torchtune_optimizer(Letter& letter) {
+  const std::string optimizer = letter.text("optimizer");
+  const auto* found = quantity::find_or_null(optimizer_classes, std::string_view(optimizer), &Spelling::ours);
+  if (found == nullptr) return;
+  letter.settings.put("optimizer._component_", std::string(found->theirs));
+  const auto implementation = letter.question.training.optimizer_impl;
+  if (letter.question.training.optimizer != spec::Optimizer::adamw) return;
+  letter.settings.put("optimizer.fused", std::string(implementation == spec::OptimizerImpl::fused ? "True" : "False"));
+}
+
+/// torchtune 0.6.1, recipes/lora_finetune_single_device.py and its kin, recipes/configs.
+std::string write(Letter& letter) {
+  const spec::Question& question = letter.question;
+  const auto& [training, layout] = std::tie(question.training, question.layout);
+  const auto yes = [&](std::string_view key, bool on) { letter.settings.put(key, std::string(on ? "True" : "False")); };
+  write_rows(torchtune_format(), letter);
+  letter.settings.put("dtype", std::string(training.precision.weights == formats::Dtype::fp32 ? "fp32" : "bf16"));
+  yes("enable_activation_checkpointing", training.recompute.policy == spec::RecomputePolicy::full);
+  if (training.offload == spec::Offload::activations) yes("enable_activation_offloading", true);
+  if (training.offload == spec::Offload::params_optimizer) yes("fsdp_cpu_offload", true);
+  if (!layout.reshard) yes("fsdp_reshard_after_forward", false);
+  write_torchtune_optimizer(letter);
+  if (has_adapters(question)) write_torchtune_adapters(letter);
+  if (const auto name = torchtune_component(question); !name.empty()) letter.settings.put("model._component_", name);
+  const std::string nodes = layout.nodes > 1 ? fmt::format(" --nnodes {}", layout.nodes) : "";
+  const std::string ranks =
+      layout.gpus > 1 ? fmt::format("{} --nproc_per_node {}", nodes, layout.gpus / layout.nodes) : "";
+  return letter.settings.options(
+      fmt::format("tune run{} {}_finetune_{} --config $CONFIG", ranks, has_adapters(question) ? "lora" : "full",
+                  layout.gpus > 1 ? "distributed" : "single_device"),
+      true);
+}
+
 }  // namespace
 
 const Format& torchtune_format() {
-  static constexpr Format format{"torchtune configuration", "torchtune", tables, recognizes, rules};
+  static const Format format{"torchtune configuration", "torchtune", tables, recognizes, rules, false, nullptr, write};
   return format;
 }
 

@@ -3,9 +3,13 @@
 #include "dialects/trainers/torchtune_model.hpp"
 
 #include "dialects/core/format.hpp"
+#include "dialects/trainers/torch_rules.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
@@ -18,45 +22,46 @@ namespace {
 struct Builder {
   std::string_view name;
   std::string_view preset;
+  std::string_view family;  ///< the module of torchtune.models
 };
 constexpr Builder builders[] = {
-    {"llama2_7b", "llama-2-7b"},
-    {"llama2_13b", "llama-2-13b"},
-    {"llama2_70b", "llama-2-70b"},
-    {"llama3_8b", "llama-3-8b"},
-    {"llama3_70b", "llama-3-70b"},
-    {"llama3_1_8b", "llama-3.1-8b"},
-    {"llama3_1_70b", "llama-3.1-70b"},
-    {"llama3_1_405b", "llama-3.1-405b"},
-    {"llama3_2_1b", "llama-3.2-1b"},
-    {"llama3_2_3b", "llama-3.2-3b"},
-    {"llama3_3_70b", "llama-3.3-70b"},
-    {"mistral_7b", "mistral-7b-v0.1"},
-    {"gemma_2b", "gemma-2b"},
-    {"gemma_7b", "gemma-7b"},
-    {"gemma2_2b", "gemma-2-2b"},
-    {"gemma2_9b", "gemma-2-9b"},
-    {"gemma2_27b", "gemma-2-27b"},
-    {"phi3_mini", "phi-3-mini"},
-    {"qwen2_7b", "qwen2-7b"},
-    {"qwen2_0_5b", "qwen2-0.5b"},
-    {"qwen2_1_5b", "qwen2-1.5b"},
-    {"qwen2_5_0_5b", "qwen2.5-0.5b"},
-    {"qwen2_5_1_5b", "qwen2.5-1.5b"},
-    {"qwen2_5_3b", "qwen2.5-3b"},
-    {"qwen2_5_7b", "qwen2.5-7b"},
-    {"qwen2_5_14b", "qwen2.5-14b"},
-    {"qwen2_5_32b", "qwen2.5-32b"},
-    {"qwen2_5_72b", "qwen2.5-72b"},
-    {"qwen3_0_6b", "qwen3-0.6b"},
-    {"qwen3_1_7b", "qwen3-1.7b"},
-    {"qwen3_4b", "qwen3-4b"},
-    {"qwen3_8b", "qwen3-8b"},
-    {"qwen3_14b", "qwen3-14b"},
-    {"qwen3_32b", "qwen3-32b"},
-    {"phi4_14b", "phi-4"},
-    {"llama4_scout_17b_16e", "llama-4-scout"},
-    {"llama4_maverick_17b_128e", "llama-4-maverick"},
+    {"llama2_7b", "llama-2-7b", "llama2"},
+    {"llama2_13b", "llama-2-13b", "llama2"},
+    {"llama2_70b", "llama-2-70b", "llama2"},
+    {"llama3_8b", "llama-3-8b", "llama3"},
+    {"llama3_70b", "llama-3-70b", "llama3"},
+    {"llama3_1_8b", "llama-3.1-8b", "llama3_1"},
+    {"llama3_1_70b", "llama-3.1-70b", "llama3_1"},
+    {"llama3_1_405b", "llama-3.1-405b", "llama3_1"},
+    {"llama3_2_1b", "llama-3.2-1b", "llama3_2"},
+    {"llama3_2_3b", "llama-3.2-3b", "llama3_2"},
+    {"llama3_3_70b", "llama-3.3-70b", "llama3_3"},
+    {"mistral_7b", "mistral-7b-v0.1", "mistral"},
+    {"gemma_2b", "gemma-2b", "gemma"},
+    {"gemma_7b", "gemma-7b", "gemma"},
+    {"gemma2_2b", "gemma-2-2b", "gemma2"},
+    {"gemma2_9b", "gemma-2-9b", "gemma2"},
+    {"gemma2_27b", "gemma-2-27b", "gemma2"},
+    {"phi3_mini", "phi-3-mini", "phi3"},
+    {"qwen2_7b", "qwen2-7b", "qwen2"},
+    {"qwen2_0_5b", "qwen2-0.5b", "qwen2"},
+    {"qwen2_1_5b", "qwen2-1.5b", "qwen2"},
+    {"qwen2_5_0_5b", "qwen2.5-0.5b", "qwen2_5"},
+    {"qwen2_5_1_5b", "qwen2.5-1.5b", "qwen2_5"},
+    {"qwen2_5_3b", "qwen2.5-3b", "qwen2_5"},
+    {"qwen2_5_7b", "qwen2.5-7b", "qwen2_5"},
+    {"qwen2_5_14b", "qwen2.5-14b", "qwen2_5"},
+    {"qwen2_5_32b", "qwen2.5-32b", "qwen2_5"},
+    {"qwen2_5_72b", "qwen2.5-72b", "qwen2_5"},
+    {"qwen3_0_6b", "qwen3-0.6b", "qwen3"},
+    {"qwen3_1_7b", "qwen3-1.7b", "qwen3"},
+    {"qwen3_4b", "qwen3-4b", "qwen3"},
+    {"qwen3_8b", "qwen3-8b", "qwen3"},
+    {"qwen3_14b", "qwen3-14b", "qwen3"},
+    {"qwen3_32b", "qwen3-32b", "qwen3"},
+    {"phi4_14b", "phi-4", "phi4"},
+    {"llama4_scout_17b_16e", "llama-4-scout", "llama4"},
+    {"llama4_maverick_17b_128e", "llama-4-maverick", "llama4"},
 };
 
 /// torchtune/rlhf/loss: whose loss it is.
@@ -104,6 +109,13 @@ void take_policy_batch(Sheet& sheet) {
 std::string component_name(const Setting& component) {
   const auto dot = component.text.rfind('.');
   return quantity::to_lower(dot == std::string::npos ? component.text : component.text.substr(dot + 1));
+}
+
+std::string torchtune_component(const spec::Question& question) {
+  const auto* found = quantity::find_or_null(builders, std::string_view(question.model.shape.name), &Builder::preset);
+  if (found == nullptr) return {};
+  const std::string_view method = in_4_bits(question) ? "qlora_" : has_adapters(question) ? "lora_" : "";
+  return fmt::format("torchtune.models.{}.{}{}", found->family, method, found->name);
 }
 
 void take_torchtune_model(Sheet& sheet) {

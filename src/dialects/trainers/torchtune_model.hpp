@@ -5,6 +5,10 @@
 
 #include <string>
 
+namespace llmcalc::spec {
+struct Question;
+}
+
 namespace llmcalc::dialects {
 
 /// What stands behind the last dot of "torchtune.models.llama3_1.lora_llama3_1_8b", in lower case.
@@ -12,5 +16,8 @@ std::string component_name(const Setting& component);
 
 /// \throws quantity::BadInput for a recipe that trains nothing
 void take_torchtune_model(Sheet& sheet);
+
+/// The builder of a model that is known by its name, with the method; empty for others.
+std::string torchtune_component(const spec::Question& question);
 
 }  // namespace llmcalc::dialects

@@ -3,8 +3,11 @@
 #include "dialects/trainers/engine_beside.hpp"
 #include "dialects/trainers/run_length.hpp"
 #include "dialects/trainers/torch_rules.hpp"
+#include "dialects/writing/launchers.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "quantity/lists.hpp"
+
+#include <fmt/format.h>
 
 #include <string>
 
@@ -144,10 +147,44 @@ void rules(Sheet& sheet) {
   assume_full_sequences(sheet, {"packing"});
 }
 
+/// trl 1.16.0, trl/scripts/sft.py: SFTConfig, ModelConfig. $MODEL stands for a hub id or a folder, $DATA for a data
+/// set.
+void write_training(Letter& letter) {
+  const spec::Question& question = letter.question;
+  letter.settings.put("model_name_or_path", "$MODEL");
+  letter.settings.put("dataset_name", "$DATA");
+  write_rows(trainer_format(), letter);
+  write_optimizer(letter, "optim");
+  write_precision(letter, "dtype", Loads::fp32);
+  write_recompute(letter);
+  if (question.training.offload == spec::Offload::activations) letter.settings.say("activation_offloading", true);
+  if (question.training.fused_kernels) letter.settings.say("use_liger_kernel", true);
+  if (has_adapters(question)) letter.settings.say("use_peft", true);
+  write_adapters(letter, {"lora_r", "lora_target_modules"});
+  if (in_4_bits(question)) letter.settings.say("load_in_4bit", true);
+  if (in_4_bits(question) && letter.text("weights").ends_with("-dq")) letter.settings.say("use_bnb_nested_quant", true);
+}
+
+std::string write(Letter& letter) {
+  write_training(letter);
+  write_accelerate(letter);
+  return letter.settings.options(accelerated(letter, "-m trl.scripts.sft"));
+}
+
 }  // namespace
 
+std::string deepspeed_command(const spec::Question& question) {
+  const spec::Layout& layout = question.layout;
+  Letter letter{question};
+  write_training(letter);
+  letter.settings.put("deepspeed", "ds_config.json");
+  return file_text("ds_config.json", deepspeed_json(question) + "\n") +
+         letter.settings.options(fmt::format("deepspeed --num_nodes {} --num_gpus {} trl/scripts/sft.py", layout.nodes,
+                                             layout.gpus / layout.nodes));
+}
+
 const Format& trainer_format() {
-  static const Format format{"Hugging Face training arguments", "hf", tables, recognizes, rules};
+  static const Format format{"Hugging Face training arguments", "hf", tables, recognizes, rules, false, nullptr, write};
   return format;
 }
 

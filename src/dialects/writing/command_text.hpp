@@ -9,7 +9,7 @@ namespace llmcalc::dialects {
 
 class CommandText {
  public:
-  explicit CommandText(std::string start) : text_(std::move(start)), width_(text_.size()) {}
+  explicit CommandText(std::string start) : text_(std::move(start)), width_(text_.size() - (text_.rfind('\n') + 1)) {}
 
   void flag(std::string_view name) { add(std::string(name)); }
   void option(std::string_view name, std::int64_t value) { add(std::string(name) + " " + std::to_string(value)); }

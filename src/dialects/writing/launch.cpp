@@ -1,55 +1,59 @@
 #include "dialects/launch.hpp"
 
+#include "dialects/core/formats.hpp"
+#include "dialects/core/letter.hpp"
 #include "dialects/writing/launchers.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "quantity/lists.hpp"
 #include "spec/names.hpp"
 
 #include <string_view>
+#include <utility>
 
 namespace llmcalc::dialects {
 namespace {
 
-/// One row a word of --framework; several frameworks are started by the same command.
+/// One row a word of --framework.
 struct Starter {
   std::string_view framework;
-  Launch (*launch)(const spec::Question& question);
+  std::string_view title;
+  const Format& (*format)() = nullptr;  ///< whose rows are written
+  std::string (*command)(const spec::Question& question) = nullptr;
+  bool is_program = false;  ///< Python, which nobody reads back
 };
 
 constexpr Starter starters[] = {
-    {"megatron", launch_megatron},
-    {"nemo", launch_megatron},
-    {"megatron-deepspeed", launch_megatron},
-    {"torchtitan", launch_torchtitan},
-    {"deepspeed", launch_deepspeed},
-    {"hf", launch_trl},
-    {"trl", launch_trl},
-    {"accelerate", launch_trl},
-    {"liger", launch_trl},
-    {"axolotl", launch_axolotl},
-    {"llama-factory", launch_llama_factory},
-    {"unsloth", launch_unsloth},
-    {"ms-swift", launch_ms_swift},
-    {"litgpt", launch_litgpt},
-    {"torchtune", launch_torchtune},
-    {"lightning", launch_lightning},
+    {"megatron", "Megatron-LM", nullptr, megatron_command},
+    {"torchtitan", "torchtitan", nullptr, torchtitan_command},
+    {"deepspeed", "DeepSpeed", nullptr, deepspeed_command},
+    {"trl", "trl", trainer_format},
+    {"axolotl", "axolotl", axolotl_format},
+    {"llama-factory", "LLaMA-Factory", llama_factory_format},
+    {"unsloth", "unsloth", nullptr, unsloth_command, true},
+    {"ms-swift", "ms-swift", ms_swift_format},
+    {"litgpt", "LitGPT", nullptr, litgpt_command, true},
+    {"torchtune", "torchtune", torchtune_format},
+    {"lightning", "Lightning", nullptr, lightning_command, true},
 };
 
-/// Megatron-LM's and torchtitan's commands train all weights.
-bool trains_all(const spec::Question& question) { return question.training.method == spec::Method::full; }
+/// The command, with what it does not say of the run: rows that are read back as another run start none.
+Launch written(const Starter& starter, const spec::Question& question) {
+  Letter letter{question};
+  std::string command = starter.format != nullptr ? starter.format().write(letter) : starter.command(question);
+  std::vector<std::string> beyond;
+  if (!starter.is_program) beyond = untold(question, command);
+  const bool trains_all = question.training.method == spec::Method::full;
+  if (!beyond.empty() && (starter.format != nullptr || !trains_all)) command.clear();
+  return {std::string(starter.title), std::move(command), std::move(beyond)};
+}
 
 }  // namespace
 
 std::vector<Launch> launches(const spec::Question& question) {
   const auto framework = spec::name_of(question.training.framework);
-  for (const Starter& starter : starters) {
-    if (starter.framework != framework) continue;
-    const bool pretrains = starter.launch == launch_megatron || starter.launch == launch_torchtitan;
-    if (pretrains && !trains_all(question)) return {};
-    return {starter.launch(question)};
-  }
-  if (question.training.framework != spec::Framework::generic) return {};
-  if (trains_all(question)) return {launch_megatron(question), launch_torchtitan(question), launch_deepspeed(question)};
-  return {launch_trl(question), launch_axolotl(question), launch_llama_factory(question), launch_unsloth(question)};
+  const Starter* starter = quantity::find_or_null(starters, framework, &Starter::framework);
+  if (starter == nullptr) return {};
+  return {written(*starter, question)};
 }
 
 }  // namespace llmcalc::dialects

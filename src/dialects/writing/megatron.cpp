@@ -110,7 +110,7 @@ void add_megatron_training(const Training& training, CommandText& command) {
 
 }  // namespace
 
-Launch launch_megatron(const Question& question) {
+std::string megatron_command(const Question& question) {
   const Layout& layout = question.layout;
   CommandText command(fmt::format("torchrun --nnodes {} --nproc-per-node {} pretrain_gpt.py", layout.nodes,
                                   layout.gpus / layout.nodes));
@@ -118,18 +118,7 @@ Launch launch_megatron(const Question& question) {
   add_megatron_layout(layout, command);
   add_megatron_sharding(layout, command);
   add_megatron_training(question.training, command);
-  Launch launch{"Megatron-LM", command.text(), {}};
-  const spec::Shape& shape = question.model.shape;
-  const bool stated = layout.first_stage_layers || layout.last_stage_layers;
-  if (shape.stack != spec::Stack::decoder) launch.beyond.emplace_back("the model: pretrain_gpt.py trains decoders");
-  if (!stated && shape.layers % (layout.pp * layout.vpp) != 0) {
-    launch.beyond.emplace_back("stages of unequal length: --pipeline-model-parallel-layout says which");
-  }
-  if (layout.schedule != spec::Schedule::one_f_one_b) launch.beyond.emplace_back("a schedule other than 1F1B");
-  if (spec::offloads_weights(question.training.offload)) launch.beyond.emplace_back("weights on the host");
-  if (question.training.offload == spec::Offload::activations) launch.beyond.emplace_back("activations on the host");
-  if (spec::zero_stage(layout.sharding) > 1 && layout.pp > 1) launch.beyond.emplace_back("Megatron-FSDP in a pipeline");
-  return launch;
+  return command.text();
 }
 
 }  // namespace llmcalc::dialects

@@ -47,7 +47,7 @@ std::string_view strategy_of(const spec::Layout& layout) {
 }  // namespace
 
 /// litgpt 0.5.13, litgpt/finetune/lora.py and full.py, litgpt/args.py.
-Launch launch_litgpt(const Question& question) {
+std::string litgpt_command(const Question& question) {
   const Training& training = question.training;
   CommandText command(fmt::format("litgpt {} $MODEL", has_adapters(training) ? "finetune_lora" : "finetune_full"));
   command.word("--precision", precision_of(training));
@@ -67,45 +67,16 @@ Launch launch_litgpt(const Question& question) {
     for (const auto& [target, name] : switches) command.word(name, adapts(training, target) ? "true" : "false");
   }
   if (in_4_bits(training)) command.word("--quantize", "bnb.nf4");
-  return {"LitGPT", command.text(), {}};
-}
-
-/// torchtune 0.6.1, recipes/lora_finetune_single_device.py and its kin, recipes/configs.
-Launch launch_torchtune(const Question& question) {
-  const Training& training = question.training;
-  const auto gpus = question.layout.gpus;
-  const std::string processes = gpus > 1 ? fmt::format(" --nproc_per_node {}", gpus / question.layout.nodes) : "";
-  CommandText command(fmt::format("tune run{} {}_{} --config $CONFIG", processes,
-                                  has_adapters(training) ? "lora_finetune" : "full_finetune",
-                                  gpus > 1 ? "distributed" : "single_device"));
-  const auto set = [&](std::string_view key, const auto& value) { command.flag(fmt::format("{}={}", key, value)); };
-  set("batch_size", training.micro_batch);
-  set("gradient_accumulation_steps", training.grad_accum);
-  set("tokenizer.max_seq_len", training.seq);
-  set("dtype", training.precision.weights == Dtype::fp32 ? "fp32" : "bf16");
-  set("enable_activation_checkpointing", recomputes(training) ? "True" : "False");
-  std::vector<std::string> beyond;
-  if (has_adapters(training)) {
-    set("model.lora_rank", training.adapter.rank);
-    set("model.apply_lora_to_mlp", adapts(training, "up") ? "True" : "False");
-    beyond.emplace_back(in_4_bits(training) ? "$CONFIG: a recipe of a qlora_ model, with its lora_attn_modules"
-                                            : "$CONFIG: a recipe of a lora_ model, with its lora_attn_modules");
-  }
-  return {"torchtune", command.text(), std::move(beyond)};
+  return command.text();
 }
 
 /// lightning 2.6.6, pytorch/trainer/trainer.py.
-Launch launch_lightning(const Question& question) {
+std::string lightning_command(const Question& question) {
   const Training& training = question.training;
   const auto& layout = question.layout;
-  std::vector<std::string> beyond;
-  if (has_adapters(training)) beyond.push_back(fmt::format("adapters of rank {}: peft's own", training.adapter.rank));
-  return {"Lightning",
-          fmt::format("Trainer(devices={}, num_nodes={}, strategy=\"{}\",\n    precision=\"{}\", "
-                      "accumulate_grad_batches={})",
-                      layout.gpus / layout.nodes, layout.nodes, strategy_of(layout), precision_of(training),
-                      training.grad_accum),
-          std::move(beyond)};
+  return fmt::format(
+      "Trainer(devices={}, num_nodes={}, strategy=\"{}\",\n    precision=\"{}\", accumulate_grad_batches={})",
+      layout.gpus / layout.nodes, layout.nodes, strategy_of(layout), precision_of(training), training.grad_accum);
 }
 
 }  // namespace llmcalc::dialects

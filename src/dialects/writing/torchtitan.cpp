@@ -44,7 +44,7 @@ void add_titan_layout(const Layout& layout, CommandText& command) {
 
 }  // namespace
 
-Launch launch_torchtitan(const Question& question) {
+std::string torchtitan_command(const Question& question) {
   const Layout& layout = question.layout;
   const Training& training = question.training;
   CommandText command(fmt::format("torchrun --nnodes {} --nproc-per-node {} -m torchtitan.train", layout.nodes,
@@ -59,16 +59,7 @@ Launch launch_torchtitan(const Question& question) {
   if (layout.pp > 1) command.option("--parallelism.pipeline_parallel_microbatch_size", training.micro_batch);
   command.word("--activation_checkpoint.mode", spec::name_of(training.recompute.policy));  // its words are ours
   if (spec::offloads_weights(training.offload)) command.flag("--training.enable_cpu_offload");
-  Launch launch{"torchtitan", command.text(), {}};
-  const int stage = spec::zero_stage(layout.sharding);
-  if (stage == 1 || stage == 2)
-    launch.beyond.emplace_back("weights whole beside sharded states: it shards all or none");
-  if (layout.schedule == spec::Schedule::zero_bubble)
-    launch.beyond.emplace_back("ZB-H1: it has other zero-bubble schedules");
-  if (layout.tp > 1 && !layout.sp) launch.beyond.emplace_back("tensor parallelism without sequence parallelism");
-  if (training.offload == spec::Offload::optimizer) launch.beyond.emplace_back("the optimizer alone on the host");
-  if (training.offload == spec::Offload::activations) launch.beyond.emplace_back("activations on the host");
-  return launch;
+  return command.text();
 }
 
 }  // namespace llmcalc::dialects

@@ -116,8 +116,8 @@ inline std::vector<PlannedRow> planned_rows(const PlanReport& report, const std:
 void describe(auto& field, const dialects::Launch& launch) {
   field.is("launch", "How a framework starts the best run.");
   field("framework", launch.framework, "its name");
-  field("command", launch.command, "what to type, and the files it needs");
-  field("beyond", launch.beyond, "of the run, what these options do not do");
+  field("command", launch.command, "what to type, after the files it needs; empty where it would start another run");
+  field("beyond", launch.beyond, "options of the run that its files and options do not say");
 }
 
 inline constexpr std::array<std::string_view, 6> objectives{"step-time", "cost", "energy",

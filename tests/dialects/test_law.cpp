@@ -1,0 +1,81 @@
+// Whatever a trainer's files and options say of a run, read back they say the same run; what they cannot say is named.
+#include "../answer/asking.hpp"
+#include "catch.hpp"
+#include "dialects/launch.hpp"
+#include "dialects/reading.hpp"
+#include "llmcalc/answer/estimate.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "read/resolve.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+using namespace llmcalc;
+
+namespace {
+
+/// The command as it is typed, on the accelerator and with the model that it leaves to its place.
+spec::Question read_back(std::string command, const spec::Question& asked) {
+  constexpr std::string_view data = "$DATA";  // a data set that is named, as nothing is executed to know it
+  if (const auto at = command.find(data); at != std::string::npos) command.replace(at, data.size(), "data");
+  const dialects::FindFile nothing = [](const std::string&) { return std::optional<dialects::NamedFile>(); };
+  const auto reading = dialects::read_launch_command(command, "command", nothing);
+  CHECK(reading.unread.empty());
+  std::vector<read::Given> beside;
+  const auto vocabulary = std::to_string(asked.model.shape.vocab);  // a tokenizer is named instead
+  for (const auto& [term, text] :
+       {std::pair{"model", asked.model.shape.name}, std::pair{"gpu", asked.gpu->id}, std::pair{"vocab", vocabulary}}) {
+    beside.push_back({term, text, {read::Source::flag, std::string("--") + term}});
+  }
+  const read::Values values{asked.model.shape, asked.gpu};
+  return read::resolve(with_options(reading, beside), std::nullopt, read::Catalogue(), values).question;
+}
+
+const std::vector<std::string> dialects_of_trainers{"trl",       "axolotl",    "llama-factory", "ms-swift",
+                                                    "torchtune", "torchtitan", "deepspeed",     "megatron"};
+
+/// Runs that the framework can do at all.
+std::vector<spec::Question> questions_of(const std::string& framework) {
+  std::vector<spec::Question> questions;
+  for (const std::string method : {"full", "lora", "qlora"})
+    for (const std::string sharding : {"none", "ddp", "zero1", "zero2", "zero3", "fsdp1", "fsdp2", "hsdp"})
+      for (const std::string recompute : {"none", "selective", "full"})
+        for (const std::string offload : {"none", "optimizer", "params+optimizer", "activations"})
+          for (const int gpus : {1, 8, 16}) {
+            const auto line = fmt::format(
+                "--model llama-3-8b --framework {} --method {} --gpu h100-sxm:{} --sharding {} --recompute {} "
+                "--offload {} --seq 2048 --micro-batch 2 --grad-accum 4",
+                framework, method, gpus, sharding, recompute, offload);
+            try {
+              questions.push_back(test::question(line));
+            } catch (const quantity::BadInput&) {
+              continue;  // what the framework does not do is refused by name
+            }
+          }
+  return questions;
+}
+
+}  // namespace
+
+TEST_CASE("a launch read back takes the bytes and seconds of the run that it was printed for") {
+  for (const auto& framework : dialects_of_trainers) {
+    CAPTURE(framework);
+    std::size_t said = 0;
+    for (const auto& question : questions_of(framework)) {
+      const auto launches = dialects::launches(question);
+      REQUIRE(launches.size() == 1);
+      const auto& [name, command, beyond] = launches.front();
+      if (!beyond.empty()) continue;
+      CAPTURE(command);
+      const auto asked = answer::estimate(question);
+      const auto again = answer::estimate(read_back(command, question));
+      CHECK(again.memory.peak_needed == asked.memory.peak_needed);
+      CHECK(again.compute.step == asked.compute.step);
+      ++said;
+    }
+    CHECK(said >= 9);
+  }
+}
