@@ -8,12 +8,8 @@
 #include "quantity/suggest.hpp"
 #include "read/vocabulary.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <utility>
 
 namespace llmcalc::api {
@@ -51,19 +47,6 @@ search::PlanLimits limits_of(const Arguments& arguments) {
   return limits;
 }
 
-/// "2/8": the third of eight parts.
-Shard shard_of(const std::string& text) {
-  const auto slash = text.find('/');
-  const std::string place = "--shard";
-  if (slash == std::string::npos) throw BadInput(place, "expected i/n, found '" + text + "'", "--shard 0/4");
-  Shard shard{quantity::parse_count(text.substr(0, slash), place),
-              quantity::parse_count(text.substr(slash + 1), place)};
-  if (shard.of < 1 || shard.index >= shard.of) {
-    throw BadInput(place, "'" + text + "' is no part: i goes from 0 to n - 1", "--shard 0/4");
-  }
-  return shard;
-}
-
 std::vector<std::string> table_of(const Arguments& arguments) {
   const std::string* text = arguments.find("table");
   if (text == nullptr) return {};
@@ -83,27 +66,13 @@ std::vector<std::string> table_of(const Arguments& arguments) {
   return terms;
 }
 
-struct Range {
-  std::int64_t most;
-  std::string_view words;
-};
-
-/// A number from 1 to the most that makes sense, or what is usual.
-std::size_t count_of(const Arguments& arguments, std::string_view flag, const Range& range, std::size_t usual) {
-  const std::string* text = arguments.find(flag);
-  if (text == nullptr) return usual;
-  const std::string place = "--" + std::string(flag);
-  const auto count = quantity::parse_count(*text, place);
-  if (count >= 1 && count <= range.most) return static_cast<std::size_t>(count);
-  throw BadInput(place, fmt::format("expected {}, found '{}'", range.words, *text));
-}
-
-unsigned threads_of(const Arguments& arguments, const Surroundings& around) {
-  return static_cast<unsigned>(count_of(arguments, "threads", {1024, "1 to 1024"}, around.threads()));
-}
-
 std::size_t best_of(const Arguments& arguments) {
-  return count_of(arguments, "top", {100'000, "1 to 100,000"}, PlanOptions().best);
+  constexpr std::int64_t most = 100'000;
+  const std::string* text = arguments.find("top");
+  if (text == nullptr) return PlanOptions().best;
+  const auto count = quantity::parse_count(*text, "--top");
+  if (count >= 1 && count <= most) return static_cast<std::size_t>(count);
+  throw BadInput("--top", "expected 1 to 100,000, found '" + *text + "'");
 }
 
 void take_largest(const Arguments& arguments, PlanOptions& options) {
@@ -113,20 +82,9 @@ void take_largest(const Arguments& arguments, PlanOptions& options) {
   if (word == "micro-batch") options.objective = Objective::micro_batch;
 }
 
-/// Combinations that no search can answer.
-void check(const PlanOptions& options, const Arguments& arguments) {
-  const bool several = options.largest != Largest::nothing || !options.table.empty();
-  if (options.sharded && several) {
-    throw BadInput("--shard", "cuts one search, and this asks for many", "leave out --table and --largest");
-  }
+void check(const PlanOptions& options) {
   if (options.largest != Largest::nothing && !options.table.empty()) {
     throw BadInput("--table", "contradicts --largest: one asks for stated values, the other for none");
-  }
-  if (!options.merged.empty() && (options.sharded || !options.words.empty())) {
-    throw BadInput("--merge", "takes its question from the files", "llmcalc plan --merge part*.json");
-  }
-  if (arguments.has("merge") && options.merged.empty()) {
-    throw BadInput("--merge", "needs files", "llmcalc plan --merge part*.json");
   }
 }
 
@@ -134,7 +92,7 @@ void check(const PlanOptions& options, const Arguments& arguments) {
 
 PlanOptions plan_options(const Arguments& arguments, const Surroundings& around) {
   PlanOptions options;
-  const auto& names = arguments.names(arguments.has("merge") ? std::numeric_limits<std::size_t>::max() : 1);
+  arguments.names(1);
   options.words = words_of(arguments);
   options.presets = text_of(arguments, "presets", {});
   options.calibration = text_of(arguments, "calibration", {});
@@ -144,17 +102,11 @@ PlanOptions plan_options(const Arguments& arguments, const Surroundings& around)
   options.best = best_of(arguments);
   take_largest(arguments, options);
   options.table = table_of(arguments);
-  if (const std::string* text = arguments.find("shard")) {
-    options.sharded = true;
-    options.pool.shard = shard_of(*text);
-  }
-  if (arguments.has("merge")) options.merged = names;
-  options.pool.threads = threads_of(arguments, around);
-  options.pool.is_quiet = arguments.has("quiet");
+  options.search.is_quiet = arguments.has("quiet");
   options.format = static_cast<PlanFormat>(std::ranges::find(plan_forms, arguments.choice("format", plan_forms)) -
                                            plan_forms.begin());
   options.style.colour = wants_colour(arguments, around);
-  check(options, arguments);
+  check(options);
   return options;
 }
 

@@ -119,10 +119,7 @@ search::PlanSpace Planner::space(const read::PlanWords& plan) const {
 }
 
 bool Planner::fits(const read::PlanWords& plan) const {
-  PoolOptions pool = options_.pool;
-  pool.stops_at_first = true;
-  pool.is_quiet = true;
-  return sources_.around.search(space(plan), pool).findings.fitting > 0;
+  return sources_.around.search(space(plan), {.is_quiet = true, .stops_at_first = true}).findings.fitting > 0;
 }
 
 bool Planner::fits(const std::vector<Given>& words) const { return fits(bases(words)); }
@@ -167,10 +164,6 @@ read::PlanWords Planner::bases(const std::vector<Given>& words) const {
   const auto any = std::ranges::find_if(words, [](const Given& w) { return w.term == "gpu" && w.text == "any"; });
   if (any != words.end()) leave_out_unknown(plan);
   if (plan.counts_accelerators) return plan;
-  if (options_.sharded) {
-    throw BadInput("--shard", "cuts one search, and finding how many accelerators are enough takes many",
-                   "--gpus says how many there are");
-  }
   std::vector<read::PlanBase> enough;
   for (auto& base : plan.bases) {
     std::vector<Given> own = words;

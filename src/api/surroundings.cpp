@@ -9,11 +9,6 @@ namespace llmcalc::api {
 
 using quantity::BadInput;
 
-std::size_t PoolOptions::units_of(std::size_t all) const {
-  const auto count = static_cast<std::int64_t>(all);
-  return static_cast<std::size_t>(shard.index < count ? (count - shard.index + shard.of - 1) / shard.of : 0);
-}
-
 read::Catalogue Surroundings::catalogue(const Arguments& arguments) const {
   if (arguments.has("presets")) throw BadInput("--presets", "names a folder, and a question of the library has none");
   return {};
@@ -50,18 +45,21 @@ dialects::Reading Surroundings::thing(const std::string& name) const {
 void Surroundings::find_model(dialects::Reading&, const std::vector<read::Given>&, const read::Catalogue&,
                               Lookup) const {}
 
-Searched Surroundings::search(const search::PlanSpace& space, const PoolOptions& options) const {
+Searched search_while(const search::PlanSpace& space, const SearchOptions& options,
+                      const std::function<bool(double)>& goes_on) {
   search::PlanSearch search(space);
-  const std::size_t units = options.units_of(space.units().size());
-  const auto share_of = [&](std::size_t n) {
-    return units == 0 ? 1.0 : static_cast<double>(n) / static_cast<double>(units);
-  };
-  for (std::size_t n = 0; n < units; ++n) {
-    if (outside_.progress && !outside_.progress(share_of(n))) return {search.findings(), share_of(n)};
-    search.search(space.units()[options.unit(n)]);
+  const auto units = space.units();
+  for (std::size_t n = 0; n < units.size(); ++n) {
+    const double share = static_cast<double>(n) / static_cast<double>(units.size());
+    if (goes_on && !goes_on(share)) return {search.findings(), share};
+    search.search(units[n]);
     if (options.stops_at_first && search.fitting() > 0) break;
   }
   return {search.findings(), 1.0};
+}
+
+Searched Surroundings::search(const search::PlanSpace& space, const SearchOptions& options) const {
+  return search_while(space, options, outside_.progress);
 }
 
 bool wants_colour(const Arguments& arguments, const Surroundings& around) {

@@ -1,4 +1,4 @@
-// What a question may need of the world: files that it names, models of the Hub, cores, somebody who waits. Without
+// What a question may need of the world: files that it names, models of the Hub, somebody who waits. Without
 // them it has what ships and the texts that its caller hands over; the command line has the rest.
 #pragma once
 
@@ -7,38 +7,26 @@
 #include "read/presets.hpp"
 #include "search/plan.hpp"
 
-#include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace llmcalc::api {
 
-/// Which units of a space to search: those whose number leaves `index` when divided by `of`.
-struct Shard {
-  std::int64_t index = 0;
-  std::int64_t of = 1;
-
-  friend bool operator==(const Shard&, const Shard&) = default;
-};
-
-struct PoolOptions {
-  unsigned threads = 1;
-  Shard shard;
+struct SearchOptions {
   bool is_quiet = false;        ///< nobody wants to see how far it is
   bool stops_at_first = false;  ///< whether anything fits is all that is asked
-
-  /// How many of so many units are searched, and the n-th of them.
-  std::size_t units_of(std::size_t all) const;
-  std::size_t unit(std::size_t n) const {
-    return static_cast<std::size_t>(shard.index) + n * static_cast<std::size_t>(shard.of);
-  }
 };
 
 struct Searched {
   search::Findings findings;
   double share = 1.0;  ///< of the units; below 1 when somebody interrupted
 };
+
+/// \param goes_on  told which share is done; false ends the search with what has been found so far
+Searched search_while(const search::PlanSpace& space, const SearchOptions& options,
+                      const std::function<bool(double)>& goes_on);
 
 /// How far a model's name is followed.
 struct Lookup {
@@ -77,9 +65,7 @@ class Surroundings {
   virtual void find_model(dialects::Reading& reading, const std::vector<read::Given>& options,
                           const read::Catalogue& catalogue, Lookup lookup) const;
 
-  /// The findings do not depend on the number of threads.
-  virtual Searched search(const search::PlanSpace& space, const PoolOptions& options) const;
-  virtual unsigned threads() const { return 1; }
+  virtual Searched search(const search::PlanSpace& space, const SearchOptions& options) const;
 
   bool colours = false;   ///< unless --color says otherwise
   bool terminal = false;  ///< of its size and able to draw

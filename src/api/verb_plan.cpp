@@ -2,7 +2,6 @@
 #include "api/asked.hpp"
 #include "api/inner/plan_options.hpp"
 #include "api/inner/plan_report.hpp"
-#include "api/inner/plan_shards.hpp"
 #include "api/inner/planner.hpp"
 #include "api/verbs.hpp"
 #include "llmcalc/quantity/error.hpp"
@@ -55,11 +54,7 @@ Reply search_once(const Planner& planner, const PlanOptions& options, const Sour
   const read::PlanWords plan = planner.bases(words);
   const search::PlanSpace space = planner.space(plan);
   refuse_barrier(space);
-  const Searched searched = sources.around.search(space, options.pool);
-  if (options.sharded) {
-    if (searched.share < 1.0) throw BadInput("--shard", "was interrupted, and half a part cannot be merged");
-    return {.show = [part = to_part(options, searched.findings)](std::string_view) { return part; }};
-  }
+  const Searched searched = sources.around.search(space, options.search);
   render::PlanReport report = plan_report({words, planner.source()}, plan, space, searched.findings);
   if (options.largest != Largest::nothing) {
     report.largest_term = words.back().term;  // where grown() puts it
@@ -67,16 +62,6 @@ Reply search_once(const Planner& planner, const PlanOptions& options, const Sour
   }
   warn_of_interrupt(searched.share, report.warnings);
   return reply_of(std::move(report), options);
-}
-
-Reply merge_parts(const PlanOptions& asked, const Sources& sources) {
-  Parts parts = read_parts(asked, sources.around);
-  const auto config = config_of(parts.options.words, sources.around);
-  const Planner planner(parts.options, sources, config);
-  const read::PlanWords plan = planner.bases(parts.options.words);
-  const search::PlanSpace space = planner.space(plan);
-  const AskedWords words{parts.options.words, planner.source()};
-  return reply_of(plan_report(words, plan, space, merged(space, parts.findings)), asked);
 }
 
 /// What a term takes in a table when nobody says.
@@ -125,7 +110,7 @@ Reply fill_table(const Planner& planner, const PlanOptions& options, const Sourc
     for (const auto& column : table.columns) {
       const auto words = with(with(options.words, table.row_term, row), table.column_term, column);
       const search::PlanSpace space = planner.space(planner.bases(words));
-      const Searched searched = sources.around.search(space, options.pool);
+      const Searched searched = sources.around.search(space, options.search);
       if (searched.share < 1.0) throw BadInput("--table", "was interrupted");
       const auto& best = searched.findings.best;
       table.cells.push_back(best.empty() ? std::nullopt : std::optional(best.front()));
@@ -148,10 +133,7 @@ std::vector<Flag> plan_flags() {
       {"largest", "seq|params|micro-batch", "the most that fits, and its best layout", "Plan"},
       {"table", "TERM,TERM", "the best layout for each pair of values, as --table seq,micro-batch", "Plan"},
       {"strict", "", "a fit inside the error bar is none", "Plan"},
-      {"threads", "number", "default: one a core; the answer is the same", "Plan"},
-      {"shard", "i/n", "one of n parts of the search, for --merge", "Plan"},
       {"serve", "", "the best engine, quantization and layout of a server, as serve --find layout", "Plan"},
-      {"merge", "", "FILES...: the answer of all parts", "Plan"},
   };
   for (auto& flag : question_flags()) flags.push_back(std::move(flag));
   return flags;
@@ -161,7 +143,6 @@ Reply ask_plan(const Arguments& arguments, const Surroundings& around) {
   PlanOptions options = plan_options(arguments, around);
   const auto catalogue = around.calibrated(arguments);
   const Sources sources{around, catalogue};
-  if (!options.merged.empty()) return merge_parts(options, sources);
   const AskedQuestion asked = asked_run(arguments, around, catalogue);
   if (arguments.has("show-question")) return show_question(asked, "plan");
   options.words = searched_words(asked);

@@ -2,7 +2,7 @@
 
 #include "cli/files.hpp"
 #include "cli/model_id.hpp"
-#include "cli/plan_pool.hpp"
+#include "cli/plan_search.hpp"
 #include "cli/things.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "read/calibration.hpp"
@@ -66,10 +66,8 @@ void Machine::find_model(dialects::Reading& reading, const std::vector<read::Giv
   cli::find_model(reading, options, catalogue, lookup);
 }
 
-api::Searched Machine::search(const search::PlanSpace& space, const api::PoolOptions& options) const {
+api::Searched Machine::search(const search::PlanSpace& space, const api::SearchOptions& options) const {
   return cli::search(space, options, environment_.errors_on_terminal && !options.is_quiet);
 }
-
-unsigned Machine::threads() const { return default_threads(); }
 
 }  // namespace llmcalc::cli

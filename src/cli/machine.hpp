@@ -21,8 +21,7 @@ class Machine : public api::Surroundings {
   dialects::Reading thing(const std::string& name) const override;
   void find_model(dialects::Reading& reading, const std::vector<read::Given>& options, const read::Catalogue& catalogue,
                   api::Lookup lookup) const override;
-  api::Searched search(const search::PlanSpace& space, const api::PoolOptions& options) const override;
-  unsigned threads() const override;
+  api::Searched search(const search::PlanSpace& space, const api::SearchOptions& options) const override;
 
  private:
   const Environment& environment_;

@@ -69,9 +69,9 @@ constexpr LayoutRule rules[] = {
      [](const LayoutUse& use) {
        return overlaps_experts(use) && use.training.recompute.policy == spec::RecomputePolicy::full;
      },
-     LooksAt::all},
+     LooksAt::policy},
     {"cuda_graph", "recompute", "Megatron Core recomputes whole layers in graphs of the whole iteration alone",
-     "--recompute none, or --cuda-graph full", recomputes_in_graphs, LooksAt::all},
+     "--recompute none, or --cuda-graph full", recomputes_in_graphs, LooksAt::policy},
     {"cuda_graph", "offload", "Megatron Core has no graphs where activations leave the accelerator",
      "--cuda-graph none",
      [](const LayoutUse& use) {

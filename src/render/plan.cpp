@@ -194,9 +194,8 @@ std::string headline(const PlanReport& report) {
   const auto& run = report.best.front().run;
   const auto& estimate = *report.estimate;
   std::string line =
-      fmt::format("best of {} layouts, {} of which fit, on {}: {} a step, {}", quantity::format_count(report.looked_at),
-                  quantity::format_count(report.fitting), machine_of(report), quantity::format_duration(run.step),
-                  quantity::format_duration(run.total));
+      fmt::format("best of {} layouts on {}: {} a step, {}", quantity::format_count(report.looked_at),
+                  machine_of(report), quantity::format_duration(run.step), quantity::format_duration(run.total));
   if (run.cost) line += ", " + quantity::format_money(*run.cost);
   const auto unit = memory_unit_for(estimate.verdict.capacity);
   line += fmt::format(", MFU {}, {} of {} {}", quantity::format_percent(estimate.compute.mfu),

@@ -19,6 +19,19 @@ bool covers(const PlannedRun& a, const PlannedRun& b) {
   return dollars(a) <= dollars(b) && a.memory <= b.memory && a.total <= b.total;
 }
 
+/// What the objective makes small.
+double figure(const PlanSpace& space, const PlannedRun& run) {
+  switch (space.question().objective) {
+    case Objective::step_time: return quantity::in_seconds(run.step);
+    case Objective::cost: return quantity::in_dollars(*run.cost);
+    case Objective::energy: return quantity::in_kilowatt_hours(*run.energy);
+    case Objective::memory: return static_cast<double>(quantity::in_bytes(run.memory));
+    case Objective::gpus: return static_cast<double>(space.question().bases[run.choice.base].layout.gpus);
+    case Objective::micro_batch: return -static_cast<double>(run.choice.micro_batch);
+  }
+  return 0.0;
+}
+
 bool equals(const PlannedRun& a, const PlannedRun& b) { return covers(a, b) && covers(b, a); }
 
 /// Whether one of the kept runs does it. That one moves forward: most runs are covered by what covered the one before.
@@ -44,13 +57,22 @@ void Keeper::take(const PlannedRun& run) {
   take_front(run);
 }
 
-bool Keeper::is_beaten(std::uint32_t base, quantity::Bytes memory, quantity::Seconds step) {
+/// What keeps its place whatever a branch holds of which these are the least figures.
+bool Keeper::surely_better(const PlannedRun& kept, const PlannedRun& least) const {
+  const double of_kept = figure(space_, kept);
+  const double of_least = figure(space_, least);
+  return of_kept != of_least ? of_kept < of_least : kept.step < least.step;
+}
+
+bool Keeper::is_beaten(const PlannedRun& least) {
   const auto& best = findings_.best;
-  const bool is_ranked_by_step = space_.question().objective == Objective::step_time;
-  if (!is_ranked_by_step || best.size() < space_.question().best) return false;
-  if (!best.empty() && step <= best.back().step) return false;
+  if (best.size() < space_.question().best || (!best.empty() && !surely_better(best.back(), least))) return false;
+  const auto beats = [&](const PlannedRun& kept) {
+    return kept.choice.base == least.choice.base && surely_better(kept, least);
+  };
+  if (std::ranges::none_of(findings_.each, beats)) return false;
   return any_does(findings_.front, [&](const PlannedRun& kept) {
-    return kept.choice.base == base && kept.memory <= memory && kept.step < step;
+    return kept.memory <= least.memory && kept.total < least.total && dollars(kept) <= dollars(least);
   });
 }
 
@@ -80,12 +102,6 @@ void Keeper::miss(std::string_view why) {
   if (findings_.obstacle.empty() || why < findings_.obstacle) findings_.obstacle = why;
 }
 
-void Keeper::add_misses(const Findings& other) {
-  if (other.unanswered == 0) return;
-  miss(other.obstacle);
-  findings_.unanswered += other.unanswered - 1;
-}
-
 void Keeper::take_front(const PlannedRun& run) {
   auto& front = findings_.front;
   if (any_does(front, [&](const PlannedRun& other) { return is_kept_out(run, other); })) return;
@@ -101,33 +117,6 @@ Findings Keeper::in_order() const {
   });
   return found;
 }
-
-Findings merge(const PlanSpace& space, const Findings& a, const Findings& b) {
-  Keeper keeper(space, a);
-  for (const PlannedRun& run : b.best) keeper.take_best(run);
-  for (const PlannedRun& run : b.each) keeper.take_each(run);
-  for (const PlannedRun& run : b.front) keeper.take_front(run);
-  keeper.count(b.looked_at, b.fitting);
-  keeper.add_misses(b);
-  return keeper.in_order();
-}
-
-namespace {
-
-/// What the objective makes small.
-double figure(const PlanSpace& space, const PlannedRun& run) {
-  switch (space.question().objective) {
-    case Objective::step_time: return quantity::in_seconds(run.step);
-    case Objective::cost: return quantity::in_dollars(*run.cost);
-    case Objective::energy: return quantity::in_kilowatt_hours(*run.energy);
-    case Objective::memory: return static_cast<double>(quantity::in_bytes(run.memory));
-    case Objective::gpus: return static_cast<double>(space.question().bases[run.choice.base].layout.gpus);
-    case Objective::micro_batch: return -static_cast<double>(run.choice.micro_batch);
-  }
-  return 0.0;
-}
-
-}  // namespace
 
 bool PlanSpace::is_better(const PlannedRun& a, const PlannedRun& b) const {
   const double of_a = figure(*this, a);

@@ -1,8 +1,8 @@
 // The best way to run a model: a search over every legal layout of a question.
 //
-// A space is cut into units, each of which shares the prices of its blocks. Units are searched in any order and by any
-// number of threads, and what they find is merged into the same findings: of two runs one is always better, by the
-// objective, then by step time, by what stays on the accelerator, memory and the choice itself.
+// A space is cut into units, each of which shares the prices of its blocks and weights. Units may be searched in any
+// order: of two runs one is always better, by the objective, then by step time, by what stays on the accelerator,
+// memory and the choice itself.
 #pragma once
 
 #include "llmcalc/quantity/energy.hpp"
@@ -41,6 +41,7 @@ struct PlanQuestion {
   PlanLimits limits;
   bool strict = false;    ///< a fit inside the error bar is none
   std::size_t best = 10;  ///< how many of the best to keep
+  bool prunes = true;     ///< leaves out what cannot be among the best or on the front; otherwise all is walked
 };
 
 /// One way to run a base.
@@ -79,8 +80,8 @@ struct PlannedRun {
 
 /// What a search has found so far.
 struct Findings {
-  std::int64_t looked_at = 0;     ///< layouts whose memory was walked, or that could not fit by their states alone
-  std::int64_t fitting = 0;       ///< of those, the ones within all limits
+  std::int64_t looked_at = 0;     ///< legal layouts, those among them that were ruled out together
+  std::int64_t fitting = 0;       ///< of those that were priced as well, the ones within all limits
   std::int64_t unanswered = 0;    ///< times that something in the way of the search could not be walked or priced
   std::string obstacle;           ///< why, of the alphabetically first
   std::vector<PlannedRun> best;   ///< in order
@@ -90,14 +91,12 @@ struct Findings {
   friend bool operator==(const Findings&, const Findings&) = default;
 };
 
-/// Layouts that differ in pipeline, sharding, sequence parallelism, recompute and offload only.
+/// Layouts that differ in micro-batch, pipeline, sharding, sequence parallelism, recompute, offload and the like only.
 struct PlanUnit {
   std::uint32_t base = 0;
-  std::int64_t tp = 1, cp = 1, ep = 1, etp = 1, micro_batch = 1;
+  std::int64_t tp = 1, cp = 1, ep = 1, etp = 1;
   spec::ContextExchange cp_exchange = spec::ContextExchange::ring;
-  bool node_dispatch = false;
-  bool expert_overlap = false;
-  spec::CudaGraph cuda_graph = spec::CudaGraph::none;
+  bool whole_graph = false;  ///< graphs of a whole iteration
 };
 
 /// Everything that can be chosen, and what all choices share.
@@ -129,7 +128,7 @@ class PlanSpace {
   std::unique_ptr<Parts> parts_;
 };
 
-/// Searches units one after another; keeps its storage between them. One for each thread.
+/// Searches units one after another; keeps its storage between them.
 class PlanSearch {
  public:
   explicit PlanSearch(const PlanSpace& space);
@@ -144,9 +143,6 @@ class PlanSearch {
   struct Parts;
   std::unique_ptr<Parts> parts_;
 };
-
-/// What two searches have found together.
-Findings merge(const PlanSpace& space, const Findings& a, const Findings& b);
 
 /// All units, one after another.
 Findings plan(const PlanSpace& space);

@@ -12,6 +12,8 @@
 #include "spec/traits.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -209,6 +211,18 @@ PlanSpace::Base base_of(const spec::Question& question, const PlanQuestion& plan
   return base;
 }
 
+/// What a fast accelerator has shown need not be priced on a slow one.
+std::vector<std::uint32_t> fastest_first(const std::vector<spec::Question>& bases) {
+  std::vector<std::uint32_t> order(bases.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::stable_sort(order, std::greater(), [&](std::uint32_t i) {
+    const spec::Question& base = bases[i];
+    return static_cast<double>(base.layout.gpus) *
+           quantity::in_flops_per_second(spec::matrix_peak(*base.gpu, base.training.precision.compute));
+  });
+  return order;
+}
+
 }  // namespace
 
 PlanSpace::PlanSpace(PlanQuestion question) : parts_(std::make_unique<Parts>()) {
@@ -216,9 +230,8 @@ PlanSpace::PlanSpace(PlanQuestion question) : parts_(std::make_unique<Parts>()) 
   const PlanQuestion& plan = parts_->question;
   parts_->recomputes = recomputes_of(plan.choices);
   for (const spec::Question& base : plan.bases) parts_->bases.push_back(base_of(base, plan, parts_->recomputes));
-  for (std::size_t i = 0; i < plan.bases.size(); ++i) {
-    const auto choices = choices_of(plan.bases[i], plan.choices);
-    add_units(static_cast<std::uint32_t>(i), plan.bases[i], choices, parts_->units);
+  for (const std::uint32_t i : fastest_first(plan.bases)) {
+    add_units(i, plan.bases[i], choices_of(plan.bases[i], plan.choices), parts_->units);
   }
 }
 

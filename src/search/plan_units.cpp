@@ -10,6 +10,30 @@ namespace llmcalc::search {
 
 namespace {
 
+using spec::CudaGraph;
+
+/// DeepEP and HybridEP, exchanges beside other work, and graphs are Megatron Core's.
+bool is_core(const spec::Question& question) {
+  return frameworks::row_of(question.training.framework).engine == frameworks::TrainingEngine::megatron_core;
+}
+
+bool is_whole(CudaGraph graph) { return graph == CudaGraph::full; }
+
+/// Graphs of parts of a layer leave out the experts, whose tokens the host has to count; of a whole iteration they ask
+/// for experts of a fixed capacity (Megatron-LM core/transformer/transformer_config.py), which somebody has to say.
+std::vector<CudaGraph> graphs(const spec::Question& question, const spec::RunChoices& choices) {
+  if (!choices.cuda_graph.empty()) return choices.cuda_graph;
+  const CudaGraph said = question.training.cuda_graph;
+  const bool open = is_core(question) && question.model.shape.moe.experts > 0 && said == CudaGraph::none;
+  return open ? std::vector{said, CudaGraph::scoped} : std::vector{said};
+}
+
+/// The stated values; both where the framework has both ways and nobody says.
+std::vector<bool> switches(const std::vector<bool>& stated, bool usual, bool open) {
+  if (!stated.empty()) return stated;
+  return open ? std::vector<bool>{false, true} : std::vector<bool>{usual};
+}
+
 /// Every loop fixes one part of the unit; the innermost appends it.
 class UnitList {
  public:
@@ -47,51 +71,18 @@ class UnitList {
       for (const std::int64_t etp : degrees(choices_.etp, moe.experts > 0 ? unit_.tp : 1)) {
         unit_.ep = ep;
         unit_.etp = etp;
-        if (moe.expert_ffn % etp == 0 && can_be_cut()) add_dispatches();
+        if (moe.expert_ffn % etp == 0 && can_be_cut()) add_graphs();
       }
     }
   }
 
-  /// How tokens reach their experts makes a difference where these are spread, by node where over several.
-  void add_dispatches() {
-    const spec::Layout& layout = question_.layout;
-    const bool spread = is_core_ && unit_.ep > 1;
-    const bool over_nodes = spread && unit_.ep * unit_.etp > layout.gpus / layout.nodes;
-    for (const bool by_node : switches(choices_.node_dispatch, layout.node_dispatch, over_nodes)) {
-      unit_.node_dispatch = by_node;
-      for (const bool overlap : switches(choices_.expert_overlap, layout.expert_overlap, spread)) {
-        unit_.expert_overlap = overlap;
-        add_graphs();
-      }
-    }
-  }
-
-  /// Graphs of parts of a layer leave out the experts, whose tokens the host has to count; of a whole iteration they
-  /// ask for experts of a fixed capacity (Megatron-LM core/transformer/transformer_config.py), which somebody has to
-  /// say.
+  /// A graph of the whole iteration has other kernels, which keep other tensors.
   void add_graphs() {
-    using spec::CudaGraph;
-    const CudaGraph said = question_.training.cuda_graph;
-    auto graphs = choices_.cuda_graph;
-    if (graphs.empty()) graphs = {said};
-    const bool open = choices_.cuda_graph.empty() && is_core_ && question_.model.shape.moe.experts > 0;
-    if (open && said == CudaGraph::none) graphs.push_back(CudaGraph::scoped);
-    for (const auto graph : graphs) {
-      unit_.cuda_graph = graph;
-      add_batches();
-    }
-  }
-
-  /// The stated values; both where the framework has both ways and nobody says.
-  static std::vector<bool> switches(const std::vector<bool>& stated, bool usual, bool open) {
-    if (!stated.empty()) return stated;
-    return open ? std::vector<bool>{false, true} : std::vector<bool>{usual};
-  }
-
-  void add_batches() {
-    for (const std::int64_t batch : degrees(choices_.micro_batch, question_.training.global_batch)) {
-      unit_.micro_batch = batch;
-      units_.push_back(unit_);
+    for (const bool whole : {false, true}) {
+      unit_.whole_graph = whole;
+      if (std::ranges::any_of(graphs(question_, choices_), [&](auto graph) { return is_whole(graph) == whole; })) {
+        units_.push_back(unit_);
+      }
     }
   }
 
@@ -112,9 +103,6 @@ class UnitList {
 
   const spec::Question& question_;
   const spec::RunChoices& choices_;
-  /// DeepEP and HybridEP, exchanges beside other work, and graphs are Megatron Core's.
-  const bool is_core_ =
-      frameworks::row_of(question_.training.framework).engine == frameworks::TrainingEngine::megatron_core;
   std::vector<PlanUnit>& units_;
   PlanUnit unit_;  ///< that is being put together
 };
@@ -134,6 +122,7 @@ std::vector<std::int64_t> divisors(std::int64_t n) {
 /// The stated values that divide `n`, or all divisors.
 std::vector<std::int64_t> degrees(std::vector<std::int64_t> stated, std::int64_t n) {
   if (stated.empty()) return divisors(n);
+  std::ranges::sort(stated);
   std::erase_if(stated, [&](std::int64_t value) { return n % value != 0; });
   return stated;
 }
@@ -141,6 +130,23 @@ std::vector<std::int64_t> degrees(std::vector<std::int64_t> stated, std::int64_t
 void add_units(std::uint32_t base, const spec::Question& question, const spec::RunChoices& choices,
                std::vector<PlanUnit>& units) {
   UnitList(base, question, choices, units).add();
+}
+
+/// How tokens reach their experts makes a difference where these are spread, by node where over several.
+void list_variants(const PlanUnit& unit, const spec::Question& question, const spec::RunChoices& choices,
+                   std::vector<Variant>& variants) {
+  const spec::Layout& layout = question.layout;
+  const bool spread = is_core(question) && unit.ep > 1;
+  const bool over_nodes = spread && unit.ep * unit.etp > layout.gpus / layout.nodes;
+  variants.clear();
+  for (const bool by_node : switches(choices.node_dispatch, layout.node_dispatch, over_nodes)) {
+    for (const auto graph : graphs(question, choices)) {
+      if (is_whole(graph) != unit.whole_graph) continue;
+      for (const bool overlap : switches(choices.expert_overlap, layout.expert_overlap, spread)) {
+        variants.push_back({by_node, overlap, graph});
+      }
+    }
+  }
 }
 
 }  // namespace llmcalc::search

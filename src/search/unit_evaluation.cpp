@@ -1,49 +1,317 @@
 // One layout after another: what it takes, and whether it is worth keeping.
+#include "answer/levels.hpp"
 #include "llmcalc/trust/verdict_kind.hpp"
+#include "memory/communicators.hpp"
 #include "search/inner/unit_search.hpp"
+#include "spec/node.hpp"
+#include "spec/traits.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <exception>
+#include <span>
 
 namespace llmcalc::search {
 
 using quantity::Bytes;
 using quantity::Seconds;
 
-/// A size beyond what can be counted fits nowhere.
-void UnitSearch::evaluate(std::uint32_t recompute, const Pipeline& pipeline) try {
-  question_.training.recompute = space_.recomputes()[recompute];
-  if (restricts_policies() && !is_legal(spec::LooksAt::all)) return;
-  auto& program = prices_.program(key_of(recompute, pipeline), question_, profile(recompute), prices());
-  for (StagePeaks& peaks : peaks_) peaks.clear(pipeline.stages.size());
-  times_.clear(pipeline.stages.size());
-  PricedPolicy policy{recompute, program};
-  for (const Order& order : orders_) compose(policy, pipeline, order);
+timing::Prices UnitSearch::prices() {
+  auto& kernels = kernels_.at(static_cast<std::size_t>(question_.training.cuda_graph));
+  if (!kernels) kernels.emplace(*base_->question.gpu, question_.training, base_->profile.front());
+  return {*kernels, *sharded_->network, question_.training.precision.compute};
+}
+
+void UnitSearch::make_weight_programs(PipelineCells& pipeline) {
+  be_plain(*pipeline.pipeline);
+  question_.layout.sp = false;
+  question_.layout.sharding = spec::Sharding::none;
+  question_.training.offload = spec::Offload::none;
+  pipeline.weights.resize(weight_slot_.size());
+  for (std::uint32_t i = 0; i < weight_slot_.size(); ++i) {
+    if (weight_slot_[i] != i) continue;
+    question_.training.recompute = space_.recomputes()[i];
+    program::build_program(question_, profile(i), pipeline.weights[i]);
+  }
+}
+
+void UnitSearch::price_weights(const PipelineCells& pipeline, Sharded& sharded) {
+  sharded.network.emplace(base_->links, *base_->question.gpu, question_.layout);
+  sharded.communicators = memory::beside_trainer(question_);
+  sharded_ = &sharded;
+  const program::StateSharding sharding(question_.layout);
+  sharded.weights.resize(weight_slot_.size());
+  for (std::uint32_t i = 0; i < weight_slot_.size(); ++i) {
+    if (weight_slot_[i] != i) continue;
+    PricedWeights& priced = sharded.weights[i];
+    priced.program = &pipeline.weights[i];
+    priced.memory.assign(*priced.program, question_, profile(i), sharding);
+    priced.traffic.clear();
+    for (const auto& block : priced.program->blocks) {
+      priced.traffic.push_back(
+          timing::weight_traffic(block, question_.training, profile(i), sharding, prices().kernels));
+    }
+    timing::time_traffic(priced.traffic, question_, profile(i), prices(), priced.exchanges);
+    priced.stages.clear(pipeline.pipeline->stages.size());
+  }
+}
+
+/// Of schedules they depend on nothing but whether weights' gradients wait.
+void UnitSearch::make_rules(Cell& cell) {
+  for (const bool deferred : {false, true}) {
+    question_.layout.schedule = deferred ? spec::Schedule::zero_bubble : spec::Schedule::one_f_one_b;
+    cell.rules[deferred].resize(weight_slot_.size());
+    for (std::uint32_t i = 0; i < weight_slot_.size(); ++i) {
+      cell.rules[deferred][i] = memory::step_rules(question_, profile(i));
+    }
+  }
+}
+
+/// Whether a step of one micro-batch has no gradients beside it that one of several has.
+bool UnitSearch::needs_less_at_once() {
+  const std::int64_t now = question_.training.grad_accum;
+  const auto rules_of = [&](std::int64_t micro_batches) {
+    question_.training.grad_accum = micro_batches;
+    return memory::step_rules(question_, profile(0));
+  };
+  const auto several = rules_of(2);
+  const auto one = rules_of(1);
+  question_.training.grad_accum = now;
+  const bool alike = several.gradients_resident == one.gradients_resident &&
+                     several.flat_gradients == one.flat_gradients && several.gradients == one.gradients;
+  return !alike || several.keeps_last_graph;
+}
+
+/// What is known of a way to hold the states whatever its micro-batches do. Layouts whose states alone do not fit are
+/// left.
+void UnitSearch::prepare(const Pipeline& pipeline, Cell& cell) {
+  const std::size_t lists = pipeline.stages.size();
+  cell.accumulates = question_.training.grad_accum > 1;
+  be_plain(pipeline);
+  question_.layout.sp = false;
+  make_rules(cell);
+  be_plain(pipeline);
+  cell.rests.resize(weight_slot_.size());
+  for (StageRests& rests : cell.rests) rests.clear(lists);
+  cell.states_fit.clear();
+  cell.least = nowhere;
+  question_.training.recompute = space_.recomputes().front();
+  for (std::uint32_t list = 0; list < lists; ++list) cell.states_fit.push_back(states_fit(pipeline, list));
+}
+
+/// A walk without activations is a lower bound: each of them only adds to a moment. Recompute policies differ in
+/// nothing else. What is beyond counting fits nowhere.
+bool UnitSearch::states_fit(const Pipeline& pipeline, std::uint32_t list) try {
+  const program::Program& program = *weights_of(0).program;
+  no_activations_.resize(program.blocks.size());
+  const memory::StageWalk walk = stage_walk(0, no_activations_, program.companions, false);
+  least_peaks_.clear(pipeline.stages.size());
+  auto& rests = cell_->rests.front();
+  const Bytes least = needed(0, least_peaks_.least(walk, list, pipeline.stages[list], rests));
+  cell_->least = std::min(cell_->least, least);
+  if (least > base_->capacity) return false;
+  const auto& resting = rests.get(walk, list, pipeline.stages[list]);
+  return !spec::uses_host(question_) || host_has(std::ranges::max(resting, {}, &memory::StageRest::host).host, {});
 } catch (const quantity::Overflow&) {
+  return false;
+}
+
+memory::StageWalk UnitSearch::stage_walk(std::uint32_t recompute, std::span<const memory::BlockWalk> walks,
+                                         std::span<const program::Companion> companions, bool deferred) const {
+  const PricedWeights& weights = weights_of(recompute);
+  const auto& sequence = weights.program->sequence;
+  const memory::BlockPrices prices{walks, &weights.memory, sequence.front(), sequence.back(), companions};
+  return {prices, cell_->rules[deferred][recompute], question_, profile(recompute)};
+}
+
+Bytes UnitSearch::needed(std::uint32_t recompute, Bytes allocated) const {
+  return answer::needed_level(profile(recompute), allocated, sharded_->communicators);
+}
+
+PricedProgram& UnitSearch::program_of(std::uint32_t recompute, const Pipeline& pipeline) {
+  const spec::Training& training = question_.training;
+  const bool casts = training.precision.autocast && spec::zero_stage(question_.layout.sharding) < 3;
+  const std::int64_t generated = training.makes_samples() ? training.grad_accum : 0;
+  const auto row = static_cast<std::uint32_t>(first_profile_ + recompute);
+  const ProgramKey key{
+      row, question_.layout.sp, pipeline.blocks, casts, generated, question_.layout.node_dispatch, training.cuda_graph};
+  return prices_.program(key, question_, profile(recompute), prices());
+}
+
+/// What the policy needs at least with as long a micro-batch or longer. A size beyond what can be counted fits nowhere.
+Bytes UnitSearch::evaluate(std::uint32_t recompute, const Pipeline& pipeline) try {
+  if (cell_->legal[recompute] == 0) return nowhere;
+  question_.training.recompute = space_.recomputes()[recompute];
+  take_variant(variants_.front());
+  const std::size_t lists = pipeline.stages.size();
+  for (StagePeaks& peaks : peaks_) peaks.clear(lists);
+  least_times_.clear(lists);
+  times_.resize(variants_.size());
+  for (auto& times : times_) times.clear(lists);
+  PricedPolicy policy{recompute, program_of(recompute, pipeline)};
+  const Bytes least = space_.question().prunes ? least_memory(policy, pipeline) : quantity::bytes(0);
+  if (least > base_->capacity) return nowhere;
+  for (const Order& order : legal_orders_[question_.layout.sp]) compose(policy, pipeline, order);
+  be_plain(pipeline);
+  return least;
+} catch (const quantity::Overflow&) {
+  return nowhere;
 } catch (const std::exception& error) {
-  for (std::size_t i = 0; i < orders_.size(); ++i) keeper_->miss(error.what());
+  for (std::size_t i = 0; i < legal_orders_[question_.layout.sp].size(); ++i) keeper_->miss(error.what());
+  return quantity::bytes(0);
+}
+
+/// With one micro-batch on a stage, and none of the allocator's blocks larger than it must be: longer ones need more.
+Bytes UnitSearch::least_memory(const PricedPolicy& policy, const Pipeline& pipeline) {
+  const auto defers = [](const Order& order) { return order.schedule == spec::Schedule::zero_bubble; };
+  const bool may_defer = std::ranges::any_of(legal_orders_[question_.layout.sp], defers);
+  Bytes least = nowhere;
+  for (std::size_t deferred = 0; deferred < (may_defer ? 2 : 1); ++deferred) {
+    memory::StepRules rules = cell_->rules[deferred][policy.recompute];
+    rules.counts_slack = false;
+    const auto& walks = prices_.walks(policy.program, rules).walks;
+    const auto walk = stage_walk(policy.recompute, walks, policy.program.program.companions, deferred != 0);
+    least_peaks_.clear(pipeline.stages.size());
+    for (std::uint32_t list = 0; list < pipeline.stages.size(); ++list) {
+      auto& rests = cell_->rests[policy.recompute];
+      least = std::min(least, least_peaks_.least(walk, list, pipeline.stages[list], rests));
+    }
+  }
+  return needed(policy.recompute, least);
+}
+
+/// Whether all that the cell may still hold is ruled out: a stage has the mean of all work or more of it, and no policy
+/// makes less of it.
+bool UnitSearch::is_too_slow(const Pipeline& pipeline) {
+  if (!space_.question().prunes) return false;
+  question_.training.recompute = space_.recomputes().front();
+  PricedProgram& priced = program_of(0, pipeline);
+  if (!priced.least_work) {
+    Seconds work;
+    for (const std::uint16_t block : priced.program.sequence) work += timing::least_work(priced.times[block], hides_);
+    priced.least_work = work;
+  }
+  const auto share = static_cast<double>(question_.training.grad_accum) / static_cast<double>(pipeline.pp);
+  return is_ruled_out(0, cell_->least, share * *priced.least_work);
 }
 
 void UnitSearch::compose(PricedPolicy& policy, const Pipeline& pipeline, const Order& order) try {
+  const std::uint32_t variants = order.legal & cell_->legal[policy.recompute];
+  if (variants == 0 || !cell_->states_fit[order.cut->stages.front()]) return;
   take(order);
   const auto saving = saving_needs(policy, pipeline, order);
   const Bytes memory = std::max(memory_of(policy, pipeline, order), needed(policy.recompute, saving.accelerator));
   if (!fits(memory) || !host_fits(policy, pipeline, order, saving)) return;
-  const Seconds step = question_.calibration.time.factor * step_time(policy, pipeline, order);
-  if (surely_ends_in_time(step) && keeper_->is_beaten(base_index_, memory, step)) return keeper_->count(0, 1);
-  const PlannedRun run = planned(policy.recompute, memory, step);
-  if (!is_within_limits(run)) return;
-  keeper_->count(0, 1);
-  keeper_->take(run);
+  if (is_ruled_out(policy.recompute, memory, least_step(policy, pipeline, order))) return;
+  for (std::size_t i = 0; i < variants_.size(); ++i) {
+    if ((variants >> i & 1U) == 0) continue;
+    take_variant(variants_[i]);
+    const Seconds step = step_time(i, policy.recompute, pipeline, order);
+    const PlannedRun run = planned(policy.recompute, memory, question_.calibration.time.factor * step);
+    if (!is_within_limits(run)) continue;
+    keeper_->count(0, 1);
+    keeper_->take(run);
+  }
+  take_variant(variants_.front());
 } catch (const quantity::Overflow&) {
 } catch (const std::exception& error) {
   keeper_->miss(error.what());
 }
 
+const memory::StageWalk& UnitSearch::walk_of(PricedPolicy& policy, bool deferred) {
+  auto& walk = policy.walks[deferred];
+  if (!walk) {
+    const auto& walks = prices_.walks(policy.program, cell_->rules[deferred][policy.recompute]).walks;
+    walk.emplace(stage_walk(policy.recompute, walks, policy.program.program.companions, deferred));
+  }
+  return *walk;
+}
+
+Bytes UnitSearch::memory_of(PricedPolicy& policy, const Pipeline& pipeline, const Order& order) {
+  const bool deferred = order.schedule == spec::Schedule::zero_bubble;
+  const auto& walk = walk_of(policy, deferred);
+  const std::uint32_t list = order.cut->stages[policy.recompute];
+  auto& rests = cell_->rests[policy.recompute];
+  return needed(policy.recompute, peaks_[deferred].worst(walk, list, pipeline.stages[list], rests));
+}
+
 bool UnitSearch::fits(Bytes memory) const {
   if (memory > base_->capacity) return false;
   return !space_.question().strict || trust::excess(question_, memory, base_->capacity) <= 0.0;
+}
+
+bool UnitSearch::host_has(Bytes of_rank, Bytes of_first) const {
+  const Bytes needed = spec::host_need_of(question_, of_rank) + of_first;
+  const auto capacity = spec::host_capacity_of(question_);
+  if (capacity && needed > *capacity) return false;
+  return !space_.question().strict || trust::host_excess(question_, needed) <= 0.0;
+}
+
+/// What rests on the accelerator but for paged states asks nothing of its host.
+bool UnitSearch::host_fits(PricedPolicy& policy, const Pipeline& pipeline, const Order& order,
+                           const memory::CheckpointNeeds& saving) {
+  if (!spec::uses_host(question_)) return true;
+  const bool deferred = order.schedule == spec::Schedule::zero_bubble;
+  const std::uint32_t list = order.cut->stages[policy.recompute];
+  auto& rests = cell_->rests[policy.recompute];
+  const auto& walk = walk_of(policy, deferred);
+  const Bytes of_rank = peaks_[deferred].highest_host(walk, list, pipeline.stages[list], rests);
+  return host_has(of_rank + saving.host_of_each, saving.host_of_first);
+}
+
+/// What rests on a stage while a checkpoint is written counts as needed there; gradients and activations are gone.
+memory::CheckpointNeeds UnitSearch::saving_needs(PricedPolicy& policy, const Pipeline& pipeline, const Order& order) {
+  memory::CheckpointNeeds highest;
+  if (question_.training.save_checkpoint == spec::SaveCheckpoint::none) return highest;
+  const auto& walk = walk_of(policy, order.schedule == spec::Schedule::zero_bubble);
+  for (const auto& group : pipeline.stages[order.cut->stages[policy.recompute]]) {
+    const auto needs = memory::checkpoint_needs(*weights_of(policy.recompute).program, group.runs, question_);
+    const Bytes resting = walk.walk(group.runs, 0).persistent.total();
+    highest.accelerator = std::max(highest.accelerator, resting + needs.accelerator);
+    highest.host_of_each = std::max(highest.host_of_each, needs.host_of_each);
+    highest.host_of_first = std::max(highest.host_of_first, needs.host_of_first);
+  }
+  return highest;
+}
+
+const std::vector<timing::StagePasses>& UnitSearch::work_of(PricedProgram& program, std::uint32_t recompute,
+                                                            std::uint32_t list, Stages stages) {
+  return program.work.get(list, [&](std::vector<timing::StagePasses>& sum) {
+    timing::add_up_work(stages, program.times, program.program.companions, question_, profile(recompute), sum);
+  });
+}
+
+/// The passes and the bubble as if nothing waited for weights, nor for what some variant hides: each only adds.
+Seconds UnitSearch::least_step(PricedPolicy& policy, const Pipeline& pipeline, const Order& order) {
+  const std::uint32_t list = order.cut->stages[policy.recompute];
+  const auto& times = least_times_.get(list, [&](timing::PipelineTimes& made) {
+    const Stages stages = pipeline.stages[list];
+    timing::least_times(stages, work_of(policy.program, policy.recompute, list, stages), hides_, question_, made);
+  });
+  return times.total(question_.layout, question_.training.grad_accum);
+}
+
+Seconds UnitSearch::step_time(std::size_t variant, std::uint32_t recompute, const Pipeline& pipeline,
+                              const Order& order) {
+  const std::uint32_t list = order.cut->stages[recompute];
+  const auto& times = times_[variant].get(list, [&](timing::PipelineTimes& made) {
+    const spec::Layout layout = question_.layout;
+    be_plain(pipeline);
+    auto& priced = program_of(recompute, pipeline);
+    question_.layout = layout;
+    PricedWeights& weights = sharded_->weights[weight_slot_[recompute]];
+    const auto& own = profile(recompute);
+    const Stages stages = pipeline.stages[list];
+    const auto& traffic = weights.stages.get(list, [&](std::vector<timing::StageTraffic>& sum) {
+      timing::add_up_traffic(stages, weights.traffic, weights.program->companions, question_, own, prices(), sum);
+    });
+    const timing::StepPrices costs{priced.times, weights.exchanges, priced.program.sequence.back(),
+                                   timing::handed_on(*weights.program, priced.program.blocks)};
+    const auto& work = work_of(priced, recompute, list, stages);
+    timing::time_stages({stages, work, traffic}, costs, question_, own, prices(), made);
+  });
+  return times.total(question_.layout, question_.training.grad_accum);
 }
 
 PlannedRun UnitSearch::planned(std::uint32_t recompute, Bytes memory, Seconds step) const {
@@ -59,9 +327,13 @@ PlannedRun UnitSearch::planned(std::uint32_t recompute, Bytes memory, Seconds st
   return run;
 }
 
-bool UnitSearch::surely_ends_in_time(Seconds step) const {
-  const PlanLimits& limits = space_.question().limits;
-  return !limits.time && !limits.cost && (!base_->clock || base_->clock->surely_ends(step));
+/// Of one base what takes longer steps takes longer in all, as long as checkpoints are as far apart.
+bool UnitSearch::is_ruled_out(std::uint32_t recompute, Bytes memory, Seconds least_step) const {
+  constexpr double rounding = 1.0 - 1e-9;
+  const Seconds step = rounding * question_.calibration.time.factor * least_step;
+  if (!space_.question().prunes || (base_->clock && !base_->clock->surely_ends(step))) return false;
+  const PlannedRun least = planned(recompute, memory, step);
+  return !is_within_limits(least) || keeper_->is_beaten(least);
 }
 
 bool UnitSearch::is_within_limits(const PlannedRun& run) const {

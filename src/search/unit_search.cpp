@@ -3,14 +3,12 @@
 #include "frameworks/layout_rules.hpp"
 #include "frameworks/table.hpp"
 #include "llmcalc/quantity/checked.hpp"
-#include "llmcalc/trust/verdict_kind.hpp"
-#include "memory/communicators.hpp"
 #include "quantity/lists.hpp"
 #include "spec/traits.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <bit>
 #include <exception>
 #include <span>
 
@@ -61,114 +59,209 @@ std::vector<std::uint32_t> weight_slots(std::span<const spec::Recompute> recompu
   return slots;
 }
 
+/// What all variants of a unit are, a bit for each.
+constexpr std::uint32_t bit_of(std::size_t variant) { return std::uint32_t{1} << variant; }
+
 }  // namespace
 
-UnitSearch::UnitSearch(const PlanSpace& space)
-    : space_(space),
-      weight_slot_(weight_slots(space.recomputes())),
-      weights_(space.recomputes().size()),
-      rests_(space.recomputes().size()) {
-  rules_.fill(std::vector<memory::StepRules>(space.recomputes().size()));
-}
+UnitSearch::UnitSearch(const PlanSpace& space) : space_(space), weight_slot_(weight_slots(space.recomputes())) {}
 
 void UnitSearch::enter(std::uint32_t base) {
   if (base_ != nullptr && base_index_ == base) return;
-  base_ = nullptr;
-  const PlanSpace::Base& entered = space_.base(base);
-  question_ = entered.question;
-  kernels_.emplace(*entered.question.gpu, question_.training, entered.profile.front());
+  base_ = &space_.base(base);
   base_index_ = base;
-  base_ = &entered;
-  first_profile_ = 0;
-}
-
-/// What the host does is part of the kernels' prices.
-void UnitSearch::take_graph(spec::CudaGraph graph) {
-  if (question_.training.cuda_graph == graph) return;
-  question_.training.cuda_graph = graph;
-  kernels_.emplace(*base_->question.gpu, question_.training, base_->profile.front());
+  question_ = base_->question;
+  kernels_.fill(std::nullopt);
 }
 
 /// A part of the search that cannot be answered does not end the others.
 void UnitSearch::search(const PlanUnit& unit, Keeper& keeper) try {
   keeper_ = &keeper;
   enter(unit.base);
-  prices_.clear();
+  const auto& choices = space_.question().choices;
+  list_variants(unit, base_->question, choices, variants_);
+  const bool overlaps = quantity::contains(variants_, true, &Variant::expert_overlap);
+  hides_ = {.host = variants_.size() > 1, .experts = variants_.size() > 1 || overlaps};
+  list_cells(unit);
+  for (const std::int64_t batch : degrees(choices.micro_batch, question_.training.global_batch)) {
+    search_micro_batch(batch);
+  }
+} catch (const std::exception& error) {
+  keeper.miss(error.what());
+}
+
+/// The unit in so many stages; false where there is no such run.
+bool UnitSearch::cut(std::int64_t pp) {
+  spec::Layout& layout = question_.layout;
+  const std::int64_t replica = product(layout.tp, layout.cp, pp);
+  if (layout.gpus % replica != 0) return false;
+  layout.pp = pp;
+  layout.dp = layout.gpus / replica;
+  const auto& allowed = space_.question().choices.dp;
+  if (!allowed.empty() && !quantity::contains(allowed, layout.dp)) return false;
+  return question_.training.global_batch % layout.dp == 0 && is_legal(spec::LooksAt::ranks);
+}
+
+bool UnitSearch::take_micro_batch(std::int64_t micro_batch, std::int64_t dp) {
+  spec::Training& training = question_.training;
+  const std::int64_t at_once = product(dp, micro_batch);
+  if (training.global_batch % at_once != 0) return false;
+  training.micro_batch = micro_batch;
+  training.grad_accum = training.global_batch / at_once;
+  return true;
+}
+
+void UnitSearch::list_cells(const PlanUnit& unit) {
   spec::Layout& layout = question_.layout;
   layout.tp = unit.tp;
   layout.cp = unit.cp;
   layout.cp_exchange = unit.cp_exchange;
   layout.ep = unit.ep;
   layout.etp = unit.etp;
-  layout.node_dispatch = unit.node_dispatch;
-  layout.expert_overlap = unit.expert_overlap;
-  question_.training.micro_batch = unit.micro_batch;
-  take_graph(unit.cuda_graph);
-  for (const Pipeline& pipeline : base_->pipelines) search_pipeline(pipeline);
-} catch (const std::exception& error) {
-  keeper.miss(error.what());
+  take_variant(variants_.front());
+  pipelines_.clear();
+  for (const Pipeline& pipeline : base_->pipelines) try {
+      if (!cut(pipeline.pp)) continue;
+      PipelineCells& cells = pipelines_.next();
+      cells.pipeline = &pipeline;
+      cells.dp = layout.dp;
+      add_cells(cells);
+    } catch (const quantity::Overflow&) {  // tensors beyond what can be counted fit nowhere
+    }
 }
 
-/// Tensors beyond what can be counted fit nowhere.
-void UnitSearch::search_pipeline(const Pipeline& pipeline) try {
-  spec::Layout& layout = question_.layout;
-  spec::Training& training = question_.training;
-  const std::int64_t replica = product(layout.tp, layout.cp, pipeline.pp);
-  if (layout.gpus % replica != 0) return;
-  layout.pp = pipeline.pp;
-  layout.dp = layout.gpus / replica;
-  const auto& allowed = space_.question().choices.dp;
-  if (!allowed.empty() && !quantity::contains(allowed, layout.dp)) return;
-  const std::int64_t at_once = product(layout.dp, training.micro_batch);
-  if (training.global_batch % at_once != 0) return;
-  training.grad_accum = training.global_batch / at_once;
-  if (!is_legal(spec::LooksAt::ranks) || !list_legal_orders(pipeline)) return;
+void UnitSearch::add_cells(PipelineCells& pipeline) {
+  pipeline.cells.clear();
+  pipeline.sharded.clear();
   make_weight_programs(pipeline);
-  prices_.enter(pipeline.stages.size());
-  for (const auto sharding : shardings(space_.question().choices, question_)) {
-    layout.sharding = sharding;
-    follow_sharding();
-    network_.emplace(base_->links, *base_->question.gpu, layout);
-    communicators_ = memory::beside_trainer(question_);
-    price_weights(pipeline);
-    search_offloads(pipeline);
+  const auto& choices = space_.question().choices;
+  for (const auto sharding : shardings(choices, question_)) {
+    question_.layout.sharding = sharding;
+    Sharded& sharded = pipeline.sharded.next();
+    sharded.sharding = sharding;
+    follow_sharding(sharded);
+    price_weights(pipeline, sharded);
+    for (const auto offload : values(choices.offload, space_of(question_).offloads.span())) {
+      question_.training.offload = offload;
+      const std::uint32_t legal = legal_variants(spec::LooksAt::states);
+      if (legal == 0) continue;
+      Cell& cell = pipeline.cells.next();
+      cell.legal.clear();
+      for (const spec::Recompute& policy : space_.recomputes()) {
+        question_.training.recompute = policy;
+        cell.legal.push_back(legal & legal_variants(spec::LooksAt::policy));
+      }
+      cell.sharded = &sharded;
+      cell.offload = offload;
+      cell.has_room.fill(true);
+      cell.accumulates.reset();
+    }
   }
-} catch (const quantity::Overflow&) {
+}
+
+void UnitSearch::search_micro_batch(std::int64_t micro_batch) {
+  prices_.clear();
+  for (PipelineCells& pipeline : pipelines_) try {
+      if (!cut(pipeline.pipeline->pp) || !take_micro_batch(micro_batch, pipeline.dp)) continue;
+      if (list_legal_orders(*pipeline.pipeline)) search_pipeline(pipeline);
+    } catch (const quantity::Overflow&) {
+    }
+}
+
+void UnitSearch::search_pipeline(PipelineCells& pipeline) {
+  prices_.enter(pipeline.pipeline->stages.size());
+  for (Cell& cell : pipeline.cells) {
+    keeper_->count(layouts_of(cell), 0);
+    if (cell.has_room[question_.training.grad_accum > 1]) search_cell(*pipeline.pipeline, cell);
+  }
+}
+
+std::int64_t UnitSearch::layouts_of(const Cell& cell) const {
+  std::int64_t layouts = 0;
+  for (const auto& orders : legal_orders_) {
+    for (const Order& order : orders) {
+      for (const std::uint32_t legal : cell.legal) layouts += std::popcount(order.legal & legal);
+    }
+  }
+  return layouts;
+}
+
+/// Where one sequence more has no room, nor have more than that, unless they are all there is: then gradients are not
+/// added up.
+void UnitSearch::search_cell(const Pipeline& pipeline, Cell& cell) {
+  enter(cell);
+  const bool accumulates = question_.training.grad_accum > 1;
+  if (cell.accumulates != accumulates) prepare(pipeline, cell);
+  Bytes least = nowhere;
+  const bool may_fit = !space_.question().prunes || quantity::contains(cell.states_fit, true);
+  for (const bool split : {false, true}) {
+    if (!may_fit || !may_split_sequence(split)) continue;
+    question_.layout.sp = split;
+    be_plain(pipeline);
+    if (legal_orders_[split].empty() || is_too_slow(pipeline)) {
+      least = std::min(least, cell.least);
+      continue;
+    }
+    for (std::uint32_t i = 0; i < cell.legal.size(); ++i) least = std::min(least, evaluate(i, pipeline));
+  }
+  cell.least = std::max(cell.least, least);
+  if (!space_.question().prunes || least <= base_->capacity) return;
+  cell.has_room[accumulates] = false;
+  if (accumulates && !needs_less_at_once()) cell.has_room[false] = false;
 }
 
 bool UnitSearch::is_legal(spec::LooksAt what) const {
   return frameworks::broken_rule({question_.model.shape, question_.training, question_.layout}, what) == nullptr;
 }
 
+std::uint32_t UnitSearch::legal_variants(spec::LooksAt what) {
+  std::uint32_t legal = 0;
+  for (std::size_t i = variants_.size(); i-- > 0;) {
+    take_variant(variants_[i]);
+    if (is_legal(what)) legal |= bit_of(i);
+  }
+  return legal;
+}
+
+void UnitSearch::take_variant(const Variant& variant) {
+  question_.layout.node_dispatch = variant.node_dispatch;
+  question_.layout.expert_overlap = variant.expert_overlap;
+  question_.training.cuda_graph = variant.cuda_graph;
+}
+
+void UnitSearch::take(const Order& order) {
+  question_.layout.schedule = order.schedule;
+  question_.layout.vpp = order.cut->vpp;
+}
+
 /// Other gradients are other choices of the framework.
-void UnitSearch::follow_sharding() {
+void UnitSearch::follow_sharding(Sharded& sharded) {
   spec::Training& training = question_.training;
   const std::size_t policies = space_.recomputes().size();
+  sharded.first_profile = first_profile_ = 0;
   if (base_->profile.size() == policies) return;
   training.precision.grads = frameworks::gradients_of(training, question_.layout.sharding);
   const bool as_unsharded = training.precision.grads == frameworks::gradients_of(training, spec::Sharding::none);
-  first_profile_ = as_unsharded ? 0 : policies;
+  sharded.first_profile = first_profile_ = as_unsharded ? 0 : policies;
 }
 
-void UnitSearch::search_offloads(const Pipeline& pipeline) {
-  const auto usual = space_of(question_).offloads.span();
-  for (const auto offload : values(space_.question().choices.offload, usual)) {
-    question_.training.offload = offload;
-    if (!is_legal(spec::LooksAt::states)) continue;
-    make_rules();
-    states_fit_.assign(pipeline.stages.size(), std::nullopt);
-    for (StageRests& rests : rests_) rests.clear(pipeline.stages.size());
-    for (const bool split : {false, true}) {
-      question_.layout.sp = split;
-      search_orders(pipeline);
-    }
+void UnitSearch::enter(Cell& cell) {
+  cell_ = &cell;
+  sharded_ = cell.sharded;
+  question_.layout.sharding = cell.sharded->sharding;
+  question_.training.offload = cell.offload;
+  first_profile_ = cell.sharded->first_profile;
+  if (base_->profile.size() > space_.recomputes().size()) {
+    question_.training.precision.grads = frameworks::gradients_of(question_.training, question_.layout.sharding);
   }
 }
 
+/// One rank a sequence is whole anyway.
 bool UnitSearch::may_split_sequence(bool split) const {
   const auto& stated = space_.question().choices.sp;
   if (!stated.empty() && !quantity::contains(stated, split)) return false;
-  return !split ||
+  if (!split) return true;
+  return question_.layout.tp > 1 &&
          frameworks::row_of(question_.training.framework).abilities.splits.has(frameworks::Parallelism::sequence);
 }
 
@@ -180,49 +273,14 @@ bool UnitSearch::list_legal_orders(const Pipeline& pipeline) {
     question_.layout.sp = split;
     for (const auto schedule : schedules(space_.question().choices, question_)) {
       for (const StageCut& cut : pipeline.cuts) {
-        take({schedule, &cut});
-        if (is_legal(spec::LooksAt::order)) orders.push_back({schedule, &cut});
+        Order order{schedule, &cut, 0};
+        take(order);
+        order.legal = legal_variants(spec::LooksAt::order);
+        if (order.legal != 0) orders.push_back(order);
       }
     }
   }
   return !legal_orders_[false].empty() || !legal_orders_[true].empty();
-}
-
-void UnitSearch::search_orders(const Pipeline& pipeline) {
-  list_orders(pipeline);
-  if (orders_.empty()) return;
-  be_plain(pipeline);
-  for (std::uint32_t i = 0; i < weights_.size(); ++i) evaluate(i, pipeline);
-}
-
-bool UnitSearch::restricts_policies() const {
-  return question_.layout.expert_overlap || question_.training.cuda_graph != spec::CudaGraph::none;
-}
-
-/// How many recompute policies the layout may have: experts that overlap are not recomputed whole, nor are graphs.
-std::int64_t UnitSearch::legal_policies() {
-  if (!restricts_policies()) return static_cast<std::int64_t>(weights_.size());
-  std::int64_t legal = 0;
-  for (const spec::Recompute& policy : space_.recomputes()) {
-    question_.training.recompute = policy;
-    legal += is_legal(spec::LooksAt::all) ? 1 : 0;
-  }
-  question_.training.recompute = {};
-  return legal;
-}
-
-/// Layouts whose states alone do not fit are counted and left.
-void UnitSearch::list_orders(const Pipeline& pipeline) {
-  question_.training.recompute = {};
-  orders_.clear();
-  for (const Order& order : legal_orders_[question_.layout.sp]) {
-    take(order);
-    if (!is_legal(spec::LooksAt::all)) continue;
-    keeper_->count(legal_policies(), 0);
-    const std::uint32_t list = order.cut->stages.front();
-    if (!states_fit_[list]) states_fit_[list] = states_fit(pipeline, list);
-    if (*states_fit_[list]) orders_.push_back(order);
-  }
 }
 
 /// As programs are built, which no order changes.

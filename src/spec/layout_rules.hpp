@@ -22,7 +22,7 @@ enum class LooksAt {
   ranks,   ///< how tensors, positions, experts and layers are cut over ranks, and nothing else
   order,   ///< beside that schedule, virtual stages, split sequences and micro-batches
   states,  ///< beside ranks how states are sharded and offloaded
-  all
+  policy   ///< beside ranks and states what is recomputed and what runs as graphs
 };
 
 /// A rule, and the two terms of the vocabulary that contradict each other where it is broken.
@@ -32,7 +32,7 @@ struct LayoutRule {
   std::string_view why;
   std::string_view hint;
   bool (*broken)(const LayoutUse& use);
-  LooksAt looks_at = LooksAt::all;
+  LooksAt looks_at = LooksAt::policy;
 };
 
 /// The machines of a run of which only the accelerators were said: as few as hold them and the same number each, with

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace llmcalc::timing {
 
@@ -230,6 +231,33 @@ quantity::Bytes handed_on(const program::Program& program, std::span<const layer
 void time_stages(const PricedStages& stages, const StepPrices& costs, const spec::Question& question,
                  const frameworks::Profile& profile, const Prices& prices, PipelineTimes& times) {
   StepTimer(costs, question, profile, prices).time(stages, times);
+}
+
+namespace {
+
+Seconds least_pass(const PassTime& pass, const Hides& hides) {
+  const Seconds shown = hides.experts ? pass.total() - pass.expert : pass.total();
+  return hides.host ? shown - pass.host : shown;
+}
+
+}  // namespace
+
+Seconds least_work(const BlockTime& block, const Hides& hides) {
+  return least_pass(block.forward, hides) + least_pass(block.backward, hides);
+}
+
+void least_times(std::span<const StageGroup> stages, std::span<const StagePasses> work, const Hides& hides,
+                 const spec::Question& question, PipelineTimes& times) {
+  const auto busy = [&](const PassTime& pass) { return least_pass(pass, hides); };
+  times = {std::move(times.groups), {}, {}, {}, {}};
+  times.groups.clear();
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const StagePasses& stage = work[i];
+    const Seconds total = busy(stage.forward) + busy(stage.recompute) + busy(stage.backward);
+    times.groups.push_back({{total, stage.weight_gradients}, stages[i].stages});
+    if (total > times.slowest.total) times.slowest = times.groups.back().pace;
+  }
+  times.passes = static_cast<double>(question.training.grad_accum) * times.slowest.total;
 }
 
 StepTime time_step(const program::Program& program, const spec::Question& question, const frameworks::Profile& profile,

@@ -116,6 +116,19 @@ struct PricedStages {
 void time_stages(const PricedStages& stages, const StepPrices& costs, const spec::Question& question,
                  const frameworks::Profile& profile, const Prices& prices, PipelineTimes& times);
 
+/// What a way to run a layout can take from its passes.
+struct Hides {
+  bool host = false;
+  bool experts = false;
+};
+
+/// What these passes take in any such way, and in any order: nothing waits for weights either.
+void least_times(std::span<const program::StageGroup> stages, std::span<const StagePasses> work, const Hides& hides,
+                 const spec::Question& question, PipelineTimes& times);
+
+/// Likewise a block, without what is recomputed.
+quantity::Seconds least_work(const BlockTime& block, const Hides& hides);
+
 /// Prices a program and walks it.
 StepTime time_step(const program::Program& program, const spec::Question& question, const frameworks::Profile& profile,
                    const Prices& prices);

@@ -1,7 +1,7 @@
-// Plans on the command line: the same bytes however the work is divided, and what is refused.
+// Plans on the command line: what is answered, and what is refused.
 #include "catch.hpp"
-#include "cli/folder.hpp"
 #include "cli/run.hpp"
+#include "frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
 
 #include <sstream>
@@ -10,7 +10,6 @@
 
 using namespace llmcalc;
 using Catch::Matchers::Contains;
-using test::Folder;
 
 namespace {
 
@@ -27,54 +26,8 @@ Words plus(Words words, const Words& more) {
 }
 
 const Words small{"--params", "1e9", "--gpu", "a100-80:8", "--seq", "2k", "--global-batch", "16"};
-const Words two_types{"--model", "llama-3.2-1b", "--gpu", "a100-80,h100-sxm", "--gpus",
-                      "8",       "--seq",        "2k",    "--global-batch",   "16"};
 
 }  // namespace
-
-TEST_CASE("the answer does not depend on the number of threads") {
-  for (const Words& words : {small, two_types}) {
-    for (const char* format : {"text", "json", "csv"}) {
-      const Words asked = plus(words, {"--format", format});
-      const auto one = planned(plus(asked, {"--threads", "1"}));
-      CHECK(one.answer == planned(plus(asked, {"--threads", "2"})).answer);
-      CHECK(one.answer == planned(plus(asked, {"--threads", "5"})).answer);
-      CHECK(one.answer.size() > 1000);
-    }
-  }
-}
-
-TEST_CASE("parts of a search merge to the bytes of one, in any order") {
-  const Folder folder;
-  for (const Words& words : {small, two_types}) {
-    for (const std::string objective : {"step-time", "memory", "cost"}) {
-      const Words asked = plus(words, {"--objective", objective, "--max-memory", "30GiB"});
-      Words files{"--merge"};
-      for (const std::string part : {"2/3", "0/3", "1/3"}) {
-        files.push_back(folder.write("part" + part.substr(0, 1), planned(plus(asked, {"--shard", part})).answer));
-      }
-      for (const char* format : {"text", "json", "csv"}) {
-        CHECK(planned(plus(files, {"--format", format})).answer == planned(plus(asked, {"--format", format})).answer);
-      }
-    }
-  }
-}
-
-TEST_CASE("parts that do not make a whole are refused") {
-  const Folder folder;
-  const auto first = folder.write("first", planned(plus(small, {"--shard", "0/2"})).answer);
-  const auto second = folder.write("second", planned(plus(small, {"--shard", "1/2"})).answer);
-  const auto other = folder.write("other", planned(plus(two_types, {"--shard", "1/2"})).answer);
-  auto broken = planned(plus(small, {"--shard", "1/2"})).answer;
-  broken.replace(broken.find("\"choice\":[0,") + 9, 3, "[7,");
-  CHECK(planned({"--merge", first, second}).code == ExitCode::fits);
-  CHECK_THROWS_WITH(planned({"--merge", first}), Contains("part 1 of 2 is missing"));
-  CHECK_THROWS_WITH(planned({"--merge", first, first}), Contains("which was there before"));
-  CHECK_THROWS_WITH(planned({"--merge", first, other}), Contains("another search"));
-  CHECK_THROWS_WITH(planned({"--merge", first, folder.write("text", "hello")}), Contains("no part of a plan"));
-  CHECK_THROWS_WITH(planned({"--merge", first, folder.write("broken", broken)}), Contains("does not have"));
-  CHECK_THROWS_WITH(planned({"--merge"}), Contains("needs files"));
-}
 
 TEST_CASE("what cannot be planned is refused at its place") {
   CHECK_THROWS_WITH(planned({"--params", "1e9", "--global-batch", "8"}), Contains("--gpu"));
@@ -83,9 +36,8 @@ TEST_CASE("what cannot be planned is refused at its place") {
   CHECK_THROWS_WITH(planned(plus(small, {"--tp", "1,x"})), Contains("--tp"));
   CHECK_THROWS_WITH(planned(plus(small, {"--tp", "1,,2"})), Contains("--tp"));
   CHECK_THROWS_WITH(planned(plus(small, {"--objective", "costs"})), Contains("did you mean 'cost'"));
-  CHECK_THROWS_WITH(planned(plus(small, {"--shard", "3/3"})), Contains("--shard"));
   CHECK_THROWS_WITH(planned(plus(small, {"--table", "seq,sequence"})), Contains("--table"));
-  CHECK_THROWS_WITH(planned(plus(small, {"--threads", "0"})), Contains("--threads"));
+  CHECK_THROWS_WITH(planned(plus(small, {"--top", "0"})), Contains("--top"));
 }
 
 TEST_CASE("stages that no pipeline can have are refused before anything is built") {
@@ -95,6 +47,37 @@ TEST_CASE("stages that no pipeline can have are refused before anything is built
                     Contains("-stage-layers"));
   CHECK_THROWS_WITH(planned(plus(base, {"--pp", "1", "--last-stage-layers", "4"})), Contains("one stage"));
   CHECK(planned(plus(base, {"--pp", "1,4", "--last-stage-layers", "5"})).code == ExitCode::fits);
+}
+
+TEST_CASE("a plan is answered whichever word is left out, and its command is of the best run") {
+  const std::vector<Words> optional{{"--seq", "2k"}, {"--global-batch", "16"}};
+  for (const auto* row : frameworks::rows()) {
+    for (const Words& model : {Words{"--model", "llama-3.2-1b"}, Words{"--params", "3e9"}}) {
+      for (const std::string method : {"full", "lora", "qlora"}) {
+        const Words base = plus(model, {"--gpu", "h100:4", "--framework", std::string(row->words.front()), "--method",
+                                        method, "--top", "1", "--format", "json"});
+        const auto answers = [&](const Words& words) {
+          try {
+            return planned(words).answer.find("\"fit_command\": \"llmcalc fit ") != std::string::npos;
+          } catch (const quantity::BadInput&) {
+            return false;
+          }
+        };
+        Words all = base;
+        for (const Words& words : optional) all = plus(all, words);
+        if (!answers(all)) continue;
+        CAPTURE(base);
+        CHECK(answers(base));
+        for (std::size_t left_out = 0; left_out < optional.size(); ++left_out) {
+          Words others = base;
+          for (std::size_t i = 0; i < optional.size(); ++i) {
+            if (i != left_out) others = plus(others, optional[i]);
+          }
+          CHECK(answers(others));
+        }
+      }
+    }
+  }
 }
 
 TEST_CASE("a number with separators is no list by accident") {

@@ -119,9 +119,9 @@ TEST_CASE("a rule looks at nothing but what it says") {
                                                      {LooksAt::states, "--sharding-group 3"},
                                                      {LooksAt::states, "--offload activations"},
                                                      {LooksAt::states, "--offload-to nvme"},
-                                                     {LooksAt::all, "--micro-batch 5"},
-                                                     {LooksAt::all, "--recompute full"}};
-  const auto sees = [](LooksAt rule, LooksAt change) { return rule == LooksAt::all || rule == change; };
+                                                     {LooksAt::policy, "--micro-batch 5"},
+                                                     {LooksAt::policy, "--recompute full"}};
+  const auto sees = [](LooksAt rule, LooksAt change) { return rule == LooksAt::policy || rule == change; };
   for (const Edge& edge : edges) {
     const spec::Question legal = test::ask(edge.legal).question;
     for (const auto& question : {legal, changed(legal, edge.beyond)}) {
@@ -132,7 +132,7 @@ TEST_CASE("a rule looks at nothing but what it says") {
           CAPTURE(rule.term, rule.other, change);
           CHECK(rule.broken(use_of(other)) == rule.broken(use_of(question)));
         }
-        for (const auto part : {LooksAt::ranks, LooksAt::order, LooksAt::states, LooksAt::all}) {
+        for (const auto part : {LooksAt::ranks, LooksAt::order, LooksAt::states, LooksAt::policy}) {
           if (sees(part, what)) continue;
           CHECK(frameworks::broken_rule(use_of(other), part) == frameworks::broken_rule(use_of(question), part));
         }

@@ -4,6 +4,8 @@
 #include "catch.hpp"
 #include "frameworks/abilities.hpp"
 #include "frameworks/layout_rules.hpp"
+#include "frameworks/table.hpp"
+#include "llmcalc/quantity/error.hpp"
 #include "search/plan.hpp"
 
 #include <algorithm>
@@ -76,11 +78,26 @@ spec::Question base_of(std::string_view model, const Space& space) {
   return q;
 }
 
-search::PlanSpace plan_space(std::string_view model, const Space& space) {
+search::PlanSpace plan_space(std::string_view model, const Space& space, bool prunes = true) {
   search::PlanQuestion question;
   question.bases = {base_of(model, space)};
   question.objective = space.objective;
+  question.prunes = prunes;
   return search::PlanSpace(std::move(question));
+}
+
+/// What matters of a search, whether it prices all or leaves out what cannot matter.
+void check_pruned(search::PlanQuestion question) {
+  question.prunes = false;
+  const auto all = search::plan(search::PlanSpace(question));
+  question.prunes = true;
+  const auto pruned = search::plan(search::PlanSpace(std::move(question)));
+  CHECK(pruned.best == all.best);
+  CHECK(pruned.each == all.each);
+  CHECK(pruned.front == all.front);
+  CHECK(pruned.looked_at == all.looked_at);
+  CHECK(pruned.fitting <= all.fitting);
+  CHECK(pruned.unanswered == all.unanswered);
 }
 
 /// Every combination of numbers, without a thought about what divides what.
@@ -230,10 +247,48 @@ TEST_CASE("no run on the front is beaten in one figure and better in none") {
   }
 }
 
+TEST_CASE("a search that leaves out what cannot matter finds what one over all layouts finds") {
+  for (const auto& [model, small] : spaces) {
+    for (const auto objective : {Objective::step_time, Objective::memory, Objective::micro_batch, Objective::gpus}) {
+      CAPTURE(model, small.line, small.gpus, static_cast<int>(objective));
+      search::PlanQuestion question;
+      question.bases = {base_of(model, small)};
+      question.objective = objective;
+      question.best = 3;
+      check_pruned(std::move(question));
+    }
+  }
+}
+
+TEST_CASE("what a search leaves out matters under no framework, number of cards, limit or price") {
+  constexpr std::string_view machines[] = {"--gpu h100-sxm --memory 1200MiB --price 2", "--gpu a100-40 --memory 3GiB",
+                                           "--gpu rtx-4090 --method lora", "--gpu h100-sxm --optimizer adamw-8bit"};
+  for (const auto* row : frameworks::rows()) {
+    for (const auto machine : machines) {
+      for (const auto& [model, gpus] : {std::pair{tiny, 4}, {experts, 2}, {tied, 1}}) {
+        const std::string line = std::string(machine) + " --framework " + std::string(row->words.front());
+        CAPTURE(model, line, gpus);
+        search::PlanQuestion question;
+        spec::Question base;
+        try {
+          base = base_of(model, {line, gpus, 12});
+        } catch (const quantity::BadInput&) {
+          continue;  // which that framework cannot do
+        }
+        question.bases = {base, base};
+        question.bases.back().gpu->memory_usable = quantity::gib(2);
+        question.bases.back().layout.gpus = 2 * gpus;
+        if (base.pricing.price_per_hour) question.limits.time = quantity::days(2);
+        check_pruned(std::move(question));
+      }
+    }
+  }
+}
+
 TEST_CASE("a search finds what asking about every layout finds", "[long]") {
   for (const auto& [model, small] : spaces) {
     CAPTURE(model, small.line, small.gpus);
-    const search::PlanSpace space = plan_space(model, small);
+    const search::PlanSpace space = plan_space(model, small, false);
     const search::Findings found = search::plan(space);
     BruteForce brute(space);
     brute.run();

@@ -28,9 +28,7 @@ struct PlanOptions {
   std::size_t best = 10;
   Largest largest = Largest::nothing;
   std::vector<std::string> table;  ///< two terms, or none
-  bool sharded = false;            ///< the answer is one part of a search
-  PoolOptions pool;
-  std::vector<std::string> merged;  ///< files of parts
+  SearchOptions search;
   PlanFormat format = PlanFormat::text;
   render::TextStyle style;
 };

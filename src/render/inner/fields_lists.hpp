@@ -128,7 +128,7 @@ void describe(auto& field, const PlanReport& report) {
   field.answer("plan", report.version, "The best layouts of a run.");
   field("objective", OneOf{report.objective, objectives}, "what the best is best at");
   field("layouts", report.looked_at, "that were looked at");
-  field("layouts_that_fit", report.fitting, "within all limits");
+  field("layouts_that_fit", report.fitting, "of those that had to be priced, within all limits");
   field("capacity_bytes", estimate ? std::optional(estimate->verdict.capacity) : std::nullopt,
         "of one accelerator of the best run; null when nothing fits");
   field("mfu", estimate ? std::optional(estimate->compute.mfu) : std::nullopt, "of the best run");

@@ -1,4 +1,4 @@
-// A search on all cores.
+// A search that somebody watches.
 #pragma once
 
 #include "api/surroundings.hpp"
@@ -7,9 +7,6 @@ namespace llmcalc::cli {
 
 /// Ctrl-C ends the search with what has been found so far.
 /// \param draws  a bar on stderr
-api::Searched search(const search::PlanSpace& space, const api::PoolOptions& options, bool draws);
-
-/// As many as the machine has cores.
-unsigned default_threads();
+api::Searched search(const search::PlanSpace& space, const api::SearchOptions& options, bool draws);
 
 }  // namespace llmcalc::cli
