@@ -63,7 +63,7 @@ enum class ExitCode { fits = 0, does_not_fit = 1, bad_question = 2 };
 /// What a verb of the command line answers.
 struct Reply {
   /// In one of the verb's forms: "text", "json", and "csv" or "markdown" where it has them.
-  std::function<std::string(std::string_view form)> show;
+  std::function<std::string(std::string_view form)> show = {};
   std::vector<std::string> notes = {};     ///< what was read, for people
   std::vector<std::string> warnings = {};  ///< also in the JSON
   ExitCode code = ExitCode::fits;

@@ -1,5 +1,6 @@
 #include "cli/things.hpp"
 
+#include "api/surroundings.hpp"
 #include "cli/files.hpp"
 #include "cli/hub.hpp"
 #include "cli/ollama.hpp"
@@ -161,7 +162,7 @@ Reading read_thing(const std::string& thing) {
   }
   if (hub_name(thing)) {
     Reading reading;
-    reading.kind = hub_kind;
+    reading.kind = api::hub_kind;
     reading.place = thing;
     reading.words.push_back({"model", thing, {read::Source::file, thing}});
     return reading;
