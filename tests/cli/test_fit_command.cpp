@@ -95,7 +95,7 @@ Words random_plan(std::mt19937& random) {
   };
   words.insert(words.end(), {"--gpu", one_of(random, std::array{"h100-sxm", "a100-80", "b200", "rtx-4090"})});
   words.insert(words.end(), {"--gpus", one_of(random, std::array{"1", "2", "4", "8"})});
-  words.insert(words.end(), {"--global-batch", one_of(random, std::array{"8", "16"}), "--seq", "1k", "--threads", "1"});
+  words.insert(words.end(), {"--global-batch", one_of(random, std::array{"8", "16"}), "--seq", "1k"});
   maybe("--framework", one_of(random, std::array{"megatron", "nemo", "deepspeed", "megatron-deepspeed", "torchtitan",
                                                  "hf", "torchtune", "llm.c", "composer", "litgpt", "colossalai"}));
   maybe("--dtype", one_of(random, std::array{"bf16", "mixed-bf16", "fp16", "fp32"}));
