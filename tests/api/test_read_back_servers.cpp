@@ -169,3 +169,67 @@ TEST_CASE("every engine heeds an option or refuses it by name") {
     }
   }
 }
+
+TEST_CASE("the command starts the model that was asked for, from where it is") {
+  struct Asked {
+    std::string model;
+    std::string engine;
+    std::string printed;
+    std::string quant = {};
+  };
+  for (const Asked& each : std::vector<Asked>{
+           {"deepseek-ai/DeepSeek-R1", "vllm", "vllm serve deepseek-ai/DeepSeek-R1 "},
+           {"deepseek-ai/DeepSeek-R1", "sglang", "--model-path deepseek-ai/DeepSeek-R1 "},
+           {"meta-llama/Llama-3.1-8B-Instruct", "vllm", "vllm serve meta-llama/Llama-3.1-8B-Instruct "},
+           {"meta-llama/Llama-3.1-8B-Instruct", "trtllm", "trtllm-serve meta-llama/Llama-3.1-8B-Instruct "},
+           {"Qwen/Qwen2.5-72B-Instruct-AWQ", "vllm", "vllm serve Qwen/Qwen2.5-72B-Instruct-AWQ "},
+           {"llama-3.1-8b", "vllm", "vllm serve meta-llama/Llama-3.1-8B "},
+           {"llama3.1:8b", "vllm", "vllm serve meta-llama/Llama-3.1-8B "},
+           {"llama3.1:8b", "ollama", "ollama run llama3.1:8b"},
+           {"llama3.1:8b", "ollama", "FROM ./Llama-3.1-8B-Q8_0.gguf", "q8_0"},
+           {"llama-3.1-8b", "ollama", "FROM ./Llama-3.1-8B-Q4_K_M.gguf"},
+           {"llama-3.1-8b", "llama.cpp", "-m Llama-3.1-8B-Q4_K_M.gguf "},
+           {"bartowski/Meta-Llama-3.1-8B-Instruct-GGUF", "llama.cpp",
+            "-hf bartowski/Meta-Llama-3.1-8B-Instruct-GGUF:Q6_K ", "q6_k"},
+           {"bartowski/Meta-Llama-3.1-8B-Instruct-GGUF:Q5_K_M", "llama.cpp",
+            "-hf bartowski/Meta-Llama-3.1-8B-Instruct-GGUF:Q5_K_M "},
+           {"bartowski/Meta-Llama-3.1-8B-Instruct-GGUF:Q5_K_M", "ollama",
+            "ollama run hf.co/bartowski/Meta-Llama-3.1-8B-Instruct-GGUF:Q5_K_M"},
+       }) {
+    auto words = given({"model", each.model, "engine", each.engine, "gpu", "h200-sxm:8"});
+    if (!each.quant.empty()) words.push_back({"quant", each.quant, {read::Source::flag, "--quant"}});
+    const auto report = api::serve(words, std::nullopt, read::Catalogue(), {});
+    std::string line = report.launch;  // over several lines
+    std::erase(line, '\\');
+    std::erase(line, '\n');
+    CAPTURE(each.model, each.engine, line);
+    CHECK(line.find(each.printed) != std::string::npos);
+  }
+}
+
+TEST_CASE("what proposes tokens ahead is told to the engine that has it") {
+  const auto command = [](const std::vector<std::string>& asked) {
+    return api::serve(given(asked), std::nullopt, read::Catalogue(), {}).launch;
+  };
+  CHECK(command({"model", "deepseek-v3", "engine", "llama.cpp", "draft", "mtp:2", "gpu", "b200:8"})
+            .find("--spec-type draft-mtp") != std::string::npos);
+  CHECK(command({"model", "llama-3.1-8b", "engine", "vllm", "draft", "eagle:3", "gpu", "h100"})
+            .find("--speculative-config.model DRAFT") != std::string::npos);
+  CHECK(command({"model", "llama-3.1-8b", "engine", "sglang", "max_loras", "2", "gpu", "h100"})
+            .find("--lora-target-modules all") != std::string::npos);
+}
+
+/// llama.cpp src/llama-context.cpp, llama_init_from_model: "V cache quantization requires flash_attn".
+TEST_CASE("a cache of fewer bits needs flash attention under llama.cpp") {
+  CHECK_THROWS_AS(resolved(given({"model", "llama-3.1-8b", "engine", "llama.cpp", "kv_dtype", "q8_0", "flash", "0"})),
+                  quantity::BadInput);
+  CHECK_NOTHROW(resolved(given({"model", "llama-3.1-8b", "engine", "llama.cpp", "kv_dtype", "fp16", "flash", "0"})));
+}
+
+TEST_CASE("copies with spread experts are as many servers to start") {
+  const auto report =
+      api::serve(given({"model", "deepseek-v3", "gpu", "h200-sxm:16", "tp", "8", "ep", "8", "engine", "vllm"}),
+                 std::nullopt, read::Catalogue(), {});
+  const auto says_two = [](const std::string& text) { return text.find("one of 2 servers, each on 8") != text.npos; };
+  CHECK(std::ranges::any_of(report.assumptions, says_two));
+}

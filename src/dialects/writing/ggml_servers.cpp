@@ -1,6 +1,7 @@
 // llama.cpp common/arg.cpp and ollama envconfig/config.go.
 #include "dialects/writing/servers.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 #include "spec/names.hpp"
 
@@ -34,9 +35,14 @@ bool is_gguf_repository(std::string_view name) {
 }
 
 std::string fetched(const ServedNames& names, formats::Quant quant) {
-  const bool says_type = names.model.find(':') != std::string::npos;
-  return says_type ? names.model : names.model + ":" + file_suffix(quant);
+  const auto colon = std::min(names.model.find(':'), names.model.size());
+  const std::string tag = quantity::to_lower(names.model.substr(std::min(colon + 1, names.model.size())));
+  const bool says_another = !tag.empty() && !quantity::contains(formats::all_quants(), tag, &formats::QuantFacts::name);
+  return says_another ? names.model : names.model.substr(0, colon) + ":" + file_suffix(quant);  // "UD-Q4_K_XL"
 }
+
+/// What Ollama's library has under a tag that says no type.
+bool is_usual(formats::Quant quant) { return quant == formats::Quant::q4_k_m || quant == formats::Quant::mxfp4_moe; }
 
 /// The file that was made of other weights, or downloaded.
 std::string file_name(const ServedNames& names, formats::Quant quant) {
@@ -53,6 +59,11 @@ void add_draft(const spec::Draft& draft, const ServedNames& names, CommandText& 
   command.option("--spec-draft-n-max", draft.tokens);
 }
 
+/// "llama3.1:8b-instruct-q8_0"
+bool says_type(std::string_view tag, formats::Quant quant) {
+  return quantity::to_lower(tag).ends_with(formats::facts(quant).name);
+}
+
 /// What Ollama runs: a name of its library, a repository of the Hub, or a file by way of a Modelfile.
 struct Runnable {
   std::string name;
@@ -61,8 +72,9 @@ struct Runnable {
 
 Runnable runnable(const ServedNames& names, formats::Quant quant) {
   if (is_gguf_repository(names.model)) return {"hf.co/" + fetched(names, quant)};
-  const bool of_library = names.model.find('/') == std::string::npos && names.model.find(':') != std::string::npos;
-  return of_library ? Runnable{names.model} : Runnable{"./" + file_name(names, quant), true};
+  const bool is_tag = names.model.find('/') == std::string::npos && names.model.find(':') != std::string::npos;
+  return is_tag && (is_usual(quant) || says_type(names.model, quant)) ? Runnable{names.model}
+                                                                      : Runnable{"./" + file_name(names, quant), true};
 }
 
 /// What no option of a command says (ollama docs/modelfile.md, PARAMETER; api/types.go, Options).

@@ -33,6 +33,16 @@ void check_heads(const QuestionDraft& draft) {
   if (dense && shape.ffn % tp != 0) draft.contradiction("tp", "ffn", "its columns are cut evenly");
 }
 
+/// llama.cpp's kernel for flash attention alone reads values of fewer bits (src/llama-context.cpp,
+/// llama_init_from_model: "V cache quantization requires flash_attn").
+void check_cache(const QuestionDraft& draft) {
+  const auto& serving = draft.question.serving;
+  const bool narrow = serving.cache >= spec::CacheType::q8_0;
+  if (spec::reads_gguf(serving.engine) && narrow && !serving.options.flash.value_or(true)) {
+    draft.contradiction("flash", "kv_dtype", "a cache of fewer bits needs flash attention");
+  }
+}
+
 /// Heads of a recurrence are cut whole as well.
 void check_states(const QuestionDraft& draft) {
   const spec::Shape& shape = draft.question.model.shape;
@@ -133,6 +143,7 @@ void check_draft(const QuestionDraft& draft) {
 void check_server(const QuestionDraft& draft) {
   check_placement(draft);
   check_heads(draft);
+  check_cache(draft);
   check_states(draft);
   check_experts(draft);
   check_stages(draft);
