@@ -136,7 +136,7 @@ void describe_memory(auto& field, const Report& report) {
   field("peak_why", memory.peak_why, "what is alive there");
   field("timeline", memory.timeline,
         "every block in the order of time; empty where `activations` is no `program`. Its maximum is "
-        "peak_allocated_bytes");
+        "peak_allocated_bytes unless an evaluation takes more");
   describe_levels(field, memory);
   field("stage", memory.stage,
         "the pipeline stage that all of this is about: the one that peaks highest, or that of --rank");
