@@ -159,3 +159,31 @@ TEST_CASE("SGLang's and llama.cpp's flags are those of their servers' help") {
   };
   check_commands("llama-server -hf ggml-org/gemma-3-4b-it-GGUF -c 8192 ", llama);
 }
+
+/// trl's configurations: DPOConfig, KTOConfig, GRPOConfig, CPOConfig, ORPOConfig, SFTConfig.
+TEST_CASE("a trl file that learns from preferences is no supervised tuning, whatever script reads it") {
+  constexpr Key keys[] = {
+      {"num_generations: 8", "algorithm", "grpo"},
+      {"beta: 0.0\nreward_funcs: [accuracy]", "algorithm", "grpo"},
+      {"loss_type: dapo", "algorithm", "grpo"},
+      {"beta: 0.1\nloss_type: sigmoid", "algorithm", "dpo"},
+      {"loss_type: ipo", "algorithm", "dpo"},
+      {"precompute_ref_log_probs: true", "algorithm", "dpo"},
+      {"beta: 0.1\ndesirable_weight: 1.0", "algorithm", "kto"},
+      {"loss_type: simpo\nsimpo_gamma: 0.5", "algorithm", "orpo"},
+  };
+  const std::string frame = "model_name_or_path: llama-3-8b\nper_device_train_batch_size: 1\n";
+  check_files(frame + "%\n", keys);
+  const auto reading = [&](const std::string& more) {
+    return dialects::read_launch_file(frame + more, "run", no_file);
+  };
+  for (const std::string ambiguous : {"beta: 0.1\n", "max_prompt_length: 512\n"}) {
+    const auto open = reading(ambiguous).open;
+    CHECK(std::ranges::find(open, "algorithm", &read::Given::term) != open.end());
+  }
+  for (const std::string supervised : {"max_length: 1024\n", "loss_type: nll\n"}) {
+    const auto read = reading(supervised);
+    CHECK(std::ranges::find(read.words, "algorithm", &read::Given::term) == read.words.end());
+    CHECK(read.open.empty());
+  }
+}

@@ -56,7 +56,16 @@ constexpr FormatRow rows[] = {
     {"vllm_gpu_memory_utilization", Use::rule},
     {"vllm_enable_sleep_mode", Use::rule},
     {"vllm_*", Use::unmapped, "the engine beside the trainer keeps its share, whatever it does with it"},
-    {"reward_funcs"},
+    {"reward_funcs", Use::rule},
+    {"scale_rewards", Use::rule},
+    {"num_iterations", Use::rule},
+    {"desirable_weight", Use::rule},
+    {"undesirable_weight", Use::rule},
+    {"simpo_gamma", Use::rule},
+    {"cpo_alpha", Use::rule},
+    {"rpo_alpha", Use::rule},
+    {"reference_free", Use::rule},
+    {"model_adapter_name", Use::rule},
     {"reward_weights"},
     {"ref_model*", Use::unmapped, "the reference is a copy of the model"},
     {"reward_*", Use::unmapped, "the reward model is as large as the trained one"},
@@ -113,10 +122,43 @@ void take_parts(Sheet& sheet) {
   sheet.say("seq", std::to_string(quantity::checked_add(*source, *target)), *sheet.find("target_max_len"));
 }
 
+/// Keys that only one of trl's trainers has (trl 1.16.0, trainer/grpo_config.py, kto_config.py, dpo_config.py;
+/// experimental/cpo), and whose algorithm it runs: SimPO keeps no reference, as ORPO.
+constexpr Spelling telling_keys[] = {
+    {"num_generations", "grpo"}, {"reward_funcs", "grpo"},      {"scale_rewards", "grpo"},
+    {"num_iterations", "grpo"},  {"desirable_weight", "kto"},   {"undesirable_weight", "kto"},
+    {"simpo_gamma", "orpo"},     {"cpo_alpha", "orpo"},         {"rpo_alpha", "dpo"},
+    {"reference_free", "dpo"},   {"model_adapter_name", "dpo"}, {"precompute_ref_log_probs", "dpo"}};
+
+/// The same of values of loss_type; "nll" and "dft" are losses of supervised tuning.
+constexpr Spelling telling_losses[] = {
+    {"sigmoid", "dpo"},  {"hinge", "dpo"},    {"ipo", "dpo"},       {"exo_pair", "dpo"}, {"nca_pair", "dpo"},
+    {"robust", "dpo"},   {"bco_pair", "dpo"}, {"sppo_hard", "dpo"}, {"aot", "dpo"},      {"apo_zero", "dpo"},
+    {"apo_down", "dpo"}, {"discopop", "dpo"}, {"kto", "kto"},       {"bco", "kto"},      {"simpo", "orpo"},
+    {"grpo", "grpo"},    {"bnpo", "grpo"},    {"dr_grpo", "grpo"},  {"dapo", "grpo"}};
+
+/// A file of a trainer that learns from preferences names its algorithm nowhere: the script does that reads it.
+void take_untold_algorithm(Sheet& sheet) {
+  for (const auto& [key, algorithm] : telling_keys) {
+    if (const Setting* found = sheet.find(key)) return sheet.say("algorithm", std::string(algorithm), *found);
+  }
+  const auto* loss = quantity::find_or_null(telling_losses, sheet.text("loss_type"), &Spelling::theirs);
+  if (loss != nullptr) return sheet.say("algorithm", std::string(loss->ours), *sheet.find("loss_type"));
+  for (const auto key : {"beta", "max_prompt_length"}) {
+    if (const Setting* found = sheet.find(key)) {
+      return sheet.leave_open("algorithm", std::string(key) + " is of dpo, kto and orpo alike", *found);
+    }
+  }
+}
+
 void take_algorithm(Sheet& sheet) {
   const Setting* algorithm = sheet.find("algorithm");
   const bool rewards = algorithm != nullptr && algorithm->text == "rm";
-  if (algorithm != nullptr) sheet.say("algorithm", rewards ? "orpo" : sheet.text("algorithm"), *algorithm);
+  if (algorithm != nullptr) {
+    sheet.say("algorithm", rewards ? "orpo" : sheet.text("algorithm"), *algorithm);
+  } else {
+    take_untold_algorithm(sheet);
+  }
   assume_reward_model(sheet, "algorithm");
   if (sheet.is_on("precompute_ref_log_probs")) {
     sheet.say("reference", "precomputed", sheet.said("precompute_ref_log_probs"));
