@@ -21,7 +21,7 @@ constexpr Starter starters[] = {
     {"trl kto", trainer_format, "kto", "config"},
     {"trl grpo", trainer_format, "grpo", "config"},
     {"trl orpo", trainer_format, "orpo", "config"},
-    {"trl rloo", trainer_format, "grpo", "config"},
+    {"trl rloo", trainer_format, "rloo", "config"},
     {"trl reward", trainer_format, "rm", "config"},
     {"trl vllm-serve", vllm_format},
     {"swift/cli/sft.py", ms_swift_format, "sft", "config"},
@@ -32,7 +32,7 @@ constexpr Starter starters[] = {
     {"kto.py", trainer_format, "kto", "config"},
     {"orpo.py", trainer_format, "orpo", "config"},
     {"grpo.py", trainer_format, "grpo", "config"},
-    {"rloo.py", trainer_format, "grpo", "config"},
+    {"rloo.py", trainer_format, "rloo", "config"},
     {"reward_modeling.py", trainer_format, "rm", "config"},
     {"swift sft", ms_swift_format, "sft", "config"},
     {"swift pt", ms_swift_format, "sft", "config"},
@@ -65,14 +65,13 @@ constexpr Starter starters[] = {
     {"ollama serve", ollama_format},
 };
 
-/// What programs that teach preferences have in their names, as examples/scripts of trl have them. CPO, like ORPO,
-/// needs no reference (trl experimental/cpo).
+/// What programs that teach preferences have in their names, as examples/scripts of trl have them.
 struct AlgorithmWord {
   std::string_view word;
   std::string_view algorithm;
 };
-constexpr AlgorithmWord algorithm_words[] = {{"dpo", "dpo"},   {"kto", "kto"},   {"orpo", "orpo"}, {"cpo", "orpo"},
-                                             {"grpo", "grpo"}, {"rloo", "grpo"}, {"ppo", "ppo"}};
+constexpr AlgorithmWord algorithm_words[] = {{"dpo", "dpo"},   {"kto", "kto"},   {"orpo", "orpo"}, {"cpo", "cpo"},
+                                             {"grpo", "grpo"}, {"rloo", "rloo"}, {"ppo", "ppo"}};
 
 /// "swift/cli/sft.py" is the end of a path, "sft.py" its last part.
 bool is_called(std::string_view word, std::string_view name) {

@@ -6,10 +6,13 @@
 #include "dialects/writing/launchers.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 namespace llmcalc::dialects {
 namespace {
@@ -48,8 +51,8 @@ constexpr FormatRow rows[] = {
     {"algorithm", Use::rule},
     {"precompute_ref_log_probs", Use::rule},
     {"activation_offloading", Use::rule},
-    {"beta", Use::unmapped, "trl keeps no reference model where beta is 0: say --reference none"},
-    {"loss_type", Use::unmapped, "the usual loss of the algorithm"},
+    {"beta", Use::rule},
+    {"loss_type", Use::rule},
     {"num_generations", Use::unmapped, "one sample a prompt is generated at once"},
     {"use_vllm", Use::rule},
     {"vllm_mode", Use::rule},
@@ -57,6 +60,11 @@ constexpr FormatRow rows[] = {
     {"vllm_enable_sleep_mode", Use::rule},
     {"vllm_*", Use::unmapped, "the engine beside the trainer keeps its share, whatever it does with it"},
     {"reward_funcs", Use::rule},
+    {"steps_per_generation", Use::rule},
+    {"normalize_advantages", Use::rule},
+    {"discopop_tau", Use::rule},
+    {"ld_alpha", Use::rule},
+    {"use_weighting", Use::rule},
     {"scale_rewards", Use::rule},
     {"num_iterations", Use::rule},
     {"desirable_weight", Use::rule},
@@ -66,7 +74,7 @@ constexpr FormatRow rows[] = {
     {"rpo_alpha", Use::rule},
     {"reference_free", Use::rule},
     {"model_adapter_name", Use::rule},
-    {"reward_weights"},
+    {"reward_weights", Use::rule},
     {"ref_model*", Use::unmapped, "the reference is a copy of the model"},
     {"reward_*", Use::unmapped, "the reward model is as large as the trained one"},
     {"router_aux_loss_coef"},
@@ -122,43 +130,105 @@ void take_parts(Sheet& sheet) {
   sheet.say("seq", std::to_string(quantity::checked_add(*source, *target)), *sheet.find("target_max_len"));
 }
 
-/// Keys that only one of trl's trainers has (trl 1.16.0, trainer/grpo_config.py, kto_config.py, dpo_config.py;
-/// experimental/cpo), and whose algorithm it runs: SimPO keeps no reference, as ORPO.
-constexpr Spelling telling_keys[] = {
-    {"num_generations", "grpo"}, {"reward_funcs", "grpo"},      {"scale_rewards", "grpo"},
-    {"num_iterations", "grpo"},  {"desirable_weight", "kto"},   {"undesirable_weight", "kto"},
-    {"simpo_gamma", "orpo"},     {"cpo_alpha", "orpo"},         {"rpo_alpha", "dpo"},
-    {"reference_free", "dpo"},   {"model_adapter_name", "dpo"}, {"precompute_ref_log_probs", "dpo"}};
+/// A key of trl's configurations, or one of its values, and the trainers that know it.
+struct Evidence {
+  std::string_view key, values, trainers;
+};
 
-/// The same of values of loss_type; "nll" and "dft" are losses of supervised tuning.
-constexpr Spelling telling_losses[] = {
-    {"sigmoid", "dpo"},  {"hinge", "dpo"},    {"ipo", "dpo"},       {"exo_pair", "dpo"}, {"nca_pair", "dpo"},
-    {"robust", "dpo"},   {"bco_pair", "dpo"}, {"sppo_hard", "dpo"}, {"aot", "dpo"},      {"apo_zero", "dpo"},
-    {"apo_down", "dpo"}, {"discopop", "dpo"}, {"kto", "kto"},       {"bco", "kto"},      {"simpo", "orpo"},
-    {"grpo", "grpo"},    {"bnpo", "grpo"},    {"dr_grpo", "grpo"},  {"dapo", "grpo"}};
+/// trl 1.16.0, trainer/*_config.py and scripts/{grpo,rloo}.py, with ORPO's and CPO's of trl/experimental; rpo_alpha,
+/// reference_free, model_adapter_name, max_prompt_length and bco: trl 0.19.1, trainer/*_config.py.
+constexpr Evidence evidence[] = {
+    {"num_generations", "", "grpo,rloo"},
+    {"num_iterations", "", "grpo,rloo"},
+    {"steps_per_generation", "", "grpo,rloo"},
+    {"reward_funcs", "", "grpo,rloo"},
+    {"reward_weights", "", "grpo,rloo"},
+    {"scale_rewards", "", "grpo"},
+    {"normalize_advantages", "", "rloo"},
+    {"desirable_weight", "", "kto"},
+    {"undesirable_weight", "", "kto"},
+    {"precompute_ref_log_probs", "", "dpo,kto"},
+    {"simpo_gamma", "", "cpo"},
+    {"cpo_alpha", "", "cpo"},
+    {"discopop_tau", "", "dpo"},
+    {"ld_alpha", "", "dpo"},
+    {"use_weighting", "", "dpo"},
+    {"rpo_alpha", "", "dpo"},
+    {"reference_free", "", "dpo"},
+    {"model_adapter_name", "", "dpo,ppo"},
+    {"beta", "", "dpo,kto,orpo,cpo,grpo,rloo"},
+    {"max_prompt_length", "", "dpo,kto,orpo,cpo,grpo"},
+    {"loss_type", "nll,dft,chunked_nll", "sft"},
+    {"loss_type", "sigmoid,hinge,ipo", "dpo,cpo"},
+    {"loss_type", "simpo,alphapo", "cpo"},
+    {"loss_type",
+     "exo_pair,nca_pair,robust,bco_pair,sppo_hard,aot,aot_pair,aot_unpaired,apo_zero,apo_down,discopop,sft", "dpo"},
+    {"loss_type", "sigmoid_norm", "dpo"},
+    {"loss_type", "kto,bco,apo_zero_unpaired", "kto"},
+    {"loss_type", "grpo,bnpo,dr_grpo,dapo,cispo,sapo,luspo,vespo", "grpo"},
+};
 
-/// A file of a trainer that learns from preferences names its algorithm nowhere: the script does that reads it.
-void take_untold_algorithm(Sheet& sheet) {
-  for (const auto& [key, algorithm] : telling_keys) {
-    if (const Setting* found = sheet.find(key)) return sheet.say("algorithm", std::string(algorithm), *found);
+/// Algorithms as trl's trainers run them: CPO and a reward model keep no reference, as ORPO, and RLOO samples as GRPO.
+constexpr Spelling algorithms[] = {{"cpo", "orpo"}, {"rm", "orpo"}, {"rloo", "grpo"}};
+
+std::string_view run_as(std::string_view trainer) {
+  const auto* row = quantity::find_or_null(algorithms, trainer, &Spelling::theirs);
+  return row == nullptr ? trainer : row->ours;
+}
+
+bool is_met(const Evidence& row, const Sheet& sheet) {
+  const Setting* setting = sheet.find(row.key);
+  if (setting == nullptr || row.values.empty()) return setting != nullptr;
+  const auto known = quantity::pieces_of(row.values, ",");
+  return std::ranges::any_of(quantity::pieces_of(setting->text, ","),
+                             [&](std::string_view value) { return quantity::contains(known, value); });
+}
+
+/// A trainer of trl and the setting that tells it.
+struct Told {
+  std::string trainer;
+  const Setting* because = nullptr;
+};
+
+/// A file names its trainer nowhere, since the script does that reads it: those that know all of its keys are left.
+Told trainer_by_keys(Sheet& sheet) {
+  std::vector<std::string_view> left;
+  const Setting* because = nullptr;
+  for (const Evidence& row : evidence) {
+    if (!is_met(row, sheet)) continue;
+    const auto knows = quantity::pieces_of(row.trainers, ",");
+    if (because == nullptr) left = knows;
+    const auto before = left.size();
+    std::erase_if(left, [&](std::string_view trainer) { return !quantity::contains(knows, trainer); });
+    if (because == nullptr || left.size() < before) because = sheet.find(row.key);
   }
-  const auto* loss = quantity::find_or_null(telling_losses, sheet.text("loss_type"), &Spelling::theirs);
-  if (loss != nullptr) return sheet.say("algorithm", std::string(loss->ours), *sheet.find("loss_type"));
-  for (const auto key : {"beta", "max_prompt_length"}) {
-    if (const Setting* found = sheet.find(key)) {
-      return sheet.leave_open("algorithm", std::string(key) + " is of dpo, kto and orpo alike", *found);
-    }
-  }
+  if (because == nullptr) return {};
+  const bool agree = !left.empty() && std::ranges::all_of(left, [&](std::string_view trainer) {
+    return run_as(trainer) == run_as(left.front());
+  });
+  if (agree) return {std::string(left.front()), because};
+  sheet.leave_open("algorithm",
+                   left.empty() ? "no trainer of trl knows all of its keys"
+                                : because->key + " is of " + quantity::joined(left, ", ") + " alike",
+                   *because);
+  return {};
+}
+
+/// A penalty for leaving the reference is what GRPO and RLOO keep one for: beta, 0 and 0.05 where it is not said.
+void take_penalty(Sheet& sheet, std::string_view trainer) {
+  const Setting* beta = sheet.find("beta");
+  if (run_as(trainer) != "grpo" || (beta == nullptr && trainer != "rloo")) return;
+  const bool keeps = beta == nullptr || sheet.is_above_zero("beta");
+  const std::string kept = adapter_switch(sheet) == nullptr ? "model" : "base";
+  if (beta == nullptr) return sheet.by_default("reference", kept, "trl's RLOOConfig (beta 0.05)");
+  sheet.say("reference", keeps ? kept : "none", *beta);
 }
 
 void take_algorithm(Sheet& sheet) {
   const Setting* algorithm = sheet.find("algorithm");
-  const bool rewards = algorithm != nullptr && algorithm->text == "rm";
-  if (algorithm != nullptr) {
-    sheet.say("algorithm", rewards ? "orpo" : sheet.text("algorithm"), *algorithm);
-  } else {
-    take_untold_algorithm(sheet);
-  }
+  const Told told = algorithm != nullptr ? Told{sheet.text("algorithm"), algorithm} : trainer_by_keys(sheet);
+  if (told.because != nullptr) sheet.say("algorithm", std::string(run_as(told.trainer)), *told.because);
+  take_penalty(sheet, told.trainer);
   assume_reward_model(sheet, "algorithm");
   if (sheet.is_on("precompute_ref_log_probs")) {
     sheet.say("reference", "precomputed", sheet.said("precompute_ref_log_probs"));
