@@ -40,7 +40,11 @@ set(JSON_Install OFF)
 set(YAML_CPP_INSTALL ON)
 set(YAML_CPP_BUILD_TOOLS OFF)
 set(YAML_CPP_BUILD_TESTS OFF)
+# What is fetched becomes part of what we build.
+set(llmcalc_builds_shared ${BUILD_SHARED_LIBS})
+set(BUILD_SHARED_LIBS OFF)
 FetchContent_MakeAvailable(fmt nlohmann_json yaml-cpp tomlplusplus)
+set(BUILD_SHARED_LIBS ${llmcalc_builds_shared})
 
 # Only the headers of libcurl: the library is loaded by the first request. Without it the Hub's cache is still read.
 find_path(LLMCALC_CURL_INCLUDE NAMES curl/curl.h PATH_SUFFIXES x86_64-linux-gnu aarch64-linux-gnu DOC "libcurl's headers")

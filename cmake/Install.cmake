@@ -6,8 +6,12 @@ include(GNUInstallDirs)
 set(llmcalc_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/llmcalc")
 
 install(TARGETS llmcalc_cli)
+set(llmcalc_installed llmcalc)
+if(BUILD_SHARED_LIBS)
+  list(APPEND llmcalc_installed llmcalc_shared)
+endif()
 install(
-  TARGETS llmcalc
+  TARGETS ${llmcalc_installed}
   EXPORT llmcalc-targets
   FILE_SET HEADERS)
 install(EXPORT llmcalc-targets NAMESPACE llmcalc:: DESTINATION "${llmcalc_package_dir}")

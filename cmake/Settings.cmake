@@ -45,6 +45,10 @@ endif()
 add_library(llmcalc_settings INTERFACE)
 target_compile_features(llmcalc_settings INTERFACE cxx_std_20)
 target_link_libraries(llmcalc_settings INTERFACE llmcalc_warnings llmcalc_sanitizers)
+# Nobody puts functions of their own before those of the library, so they may be inlined, as clang does unasked.
+if(CMAKE_POSITION_INDEPENDENT_CODE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(llmcalc_settings INTERFACE -fno-semantic-interposition)
+endif()
 
 # What nearly every file includes and nothing of ours changes: compiled once. In angle brackets, so that two checkouts
 # share what their compiler cache holds.

@@ -13,4 +13,10 @@ int main() {
   const int code = llmcalc_fit(R"({"params": "70B", "dtype": "bf16", "gpu": "rtx-4090"})", &json);
   std::cout << "70B: " << code << ", " << std::string(json).size() << " bytes of JSON, " << llmcalc_version() << '\n';
   llmcalc_free(json);
+
+  try {
+    llmcalc::ask("fit", {{"model", "llama-3-8c"}});
+  } catch (const llmcalc::quantity::BadInput& error) {
+    std::cout << error.what() << '\n';
+  }
 }
