@@ -1,5 +1,5 @@
-#include "llmcalc/llmcalc.h"
-#include "llmcalc/llmcalc.hpp"
+#include "api/c_door.hpp"
+#include "api/verbs.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "render/error.hpp"
 
@@ -54,21 +54,6 @@ std::string form_of(const std::vector<Word>& words) {
   return said == words.end() ? "json" : said->text;
 }
 
-Outside outside_of(const llmcalc_outside* given) {
-  Outside outside;
-  if (given == nullptr) return outside;
-  if (given->read != nullptr) {
-    outside.read = [given](const std::string& path) -> std::optional<std::string> {
-      const char* text = given->read(given->data, path.c_str());
-      return text == nullptr ? std::nullopt : std::optional<std::string>(text);
-    };
-  }
-  if (given->progress != nullptr) {
-    outside.progress = [given](double share) { return given->progress(given->data, share) == 0; };
-  }
-  return outside;
-}
-
 struct Outcome {
   int code = LLMCALC_NOT_ANSWERED;
   std::string text;
@@ -76,10 +61,10 @@ struct Outcome {
 
 Outcome refused(const BadInput& error) { return {LLMCALC_NOT_ANSWERED, render::to_json(error, version())}; }
 
-Outcome answered(const char* verb, const char* question, const llmcalc_outside* given) try {
+Outcome answered(const char* verb, const char* question, const api::Surroundings& around) try {
   if (verb == nullptr) throw BadInput("verb", "is a null pointer");
   const auto words = words_of(question);
-  const Reply reply = ask(verb, words, outside_of(given));
+  const Reply reply = api::ask(verb, words, around);
   return {static_cast<int>(reply.code), reply.show(form_of(words))};
 } catch (const BadInput& error) {
   return refused(error);
@@ -98,17 +83,41 @@ char* copy_of(const std::string& text) {
 }
 
 }  // namespace
-}  // namespace llmcalc
 
-extern "C" {
+namespace api {
 
-int llmcalc_ask_with(const char* verb, const char* question, const llmcalc_outside* outside, char** answer) try {
-  const auto outcome = llmcalc::answered(verb, question, outside);
-  if (answer != nullptr) *answer = llmcalc::copy_of(outcome.text);
+Outside outside_of(const llmcalc_outside* given) {
+  Outside outside;
+  if (given == nullptr) return outside;
+  if (given->read != nullptr) {
+    outside.read = [given](const std::string& path) -> std::optional<std::string> {
+      const char* text = given->read(given->data, path.c_str());
+      return text == nullptr ? std::nullopt : std::optional<std::string>(text);
+    };
+  }
+  if (given->progress != nullptr) {
+    outside.progress = [given](double share) { return given->progress(given->data, share) == 0; };
+  }
+  return outside;
+}
+
+int answer_in_c(const char* verb, const char* question, const Surroundings& around, char** answer) noexcept try {
+  const auto outcome = answered(verb, question, around);
+  if (answer != nullptr) *answer = copy_of(outcome.text);
   return outcome.code;
 } catch (const std::bad_alloc&) {
   if (answer != nullptr) *answer = nullptr;
   return LLMCALC_NOT_ANSWERED;
+}
+
+}  // namespace api
+}  // namespace llmcalc
+
+extern "C" {
+
+int llmcalc_ask_with(const char* verb, const char* question, const llmcalc_outside* outside, char** answer) {
+  const auto around = llmcalc::api::outside_of(outside);
+  return llmcalc::api::answer_in_c(verb, question, llmcalc::api::Surroundings(around), answer);
 }
 
 int llmcalc_ask(const char* verb, const char* question, char** answer) {

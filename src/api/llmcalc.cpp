@@ -27,9 +27,7 @@ Answer ask(const spec::Question& question) {
 std::string to_json(const Answer& answer) { return render::to_json(answer); }
 
 Reply ask(std::string_view verb, std::span<const Word> words, const Outside& outside) {
-  const api::Verb& asked = api::find_verb(verb);
-  const api::Arguments arguments(api::all_flags(asked), words);
-  return asked.ask(arguments, api::Surroundings(outside));
+  return api::ask(verb, words, api::Surroundings(outside));
 }
 
 Reply ask(std::string_view verb, std::initializer_list<Word> words, const Outside& outside) {

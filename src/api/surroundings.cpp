@@ -21,8 +21,12 @@ read::Catalogue Surroundings::calibrated(const Arguments& arguments) const {
   return known;
 }
 
+std::optional<std::string> Surroundings::handed_over(const std::string& path) const {
+  return outside_.read ? outside_.read(path) : std::nullopt;
+}
+
 std::string Surroundings::text(const std::string& path, std::string_view place) const {
-  auto text = outside_.read ? outside_.read(path) : std::nullopt;
+  auto text = handed_over(path);
   if (!text) throw BadInput(std::string(place), "cannot read '" + path + "': nobody hands it over");
   return *std::move(text);
 }
@@ -30,12 +34,12 @@ std::string Surroundings::text(const std::string& path, std::string_view place) 
 read::ConfigText Surroundings::config(const std::string& path) const { return {path, text(path, "--config")}; }
 
 bool Surroundings::is_thing(const std::string& word) const {
-  return dialects::is_launch_command(word) || (outside_.read && outside_.read(word));
+  return dialects::is_launch_command(word) || handed_over(word);
 }
 
 dialects::Reading Surroundings::thing(const std::string& name) const {
   const dialects::FindFile beside = [this](const std::string& path) -> std::optional<dialects::NamedFile> {
-    auto text = outside_.read ? outside_.read(path) : std::nullopt;
+    auto text = handed_over(path);
     return text ? std::optional(dialects::NamedFile{path, *std::move(text)}) : std::nullopt;
   };
   if (dialects::is_launch_command(name)) return dialects::read_launch_command(name, "command", beside);

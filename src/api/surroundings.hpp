@@ -8,6 +8,7 @@
 #include "search/plan.hpp"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,6 +70,12 @@ class Surroundings {
 
   bool colours = false;   ///< unless --color says otherwise
   bool terminal = false;  ///< of its size and able to draw
+
+ protected:
+  /// A text that the caller hands over under the name of a file.
+  std::optional<std::string> handed_over(const std::string& path) const;
+  /// Whether the caller follows searches itself.
+  bool is_watched() const { return outside_.progress != nullptr; }
 
  private:
   const Outside& outside_;

@@ -108,6 +108,11 @@ std::string_view format_of(const Verb& verb, const Arguments& arguments) {
   return arguments.choice("format", quantity::pieces_of(verb.formats, "|"));
 }
 
+Reply ask(std::string_view verb, std::span<const Word> words, const Surroundings& around) {
+  const Verb& asked = find_verb(verb);
+  return asked.ask(Arguments(all_flags(asked), words), around);
+}
+
 void refuse_no_verdict() {
   throw quantity::BadInput("--gpu", "is missing, and without an accelerator there is no verdict",
                            "name one, as --gpu a100-80, or leave out --strict and --quiet");

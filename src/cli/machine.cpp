@@ -14,7 +14,10 @@ const Outside nothing_handed_over;
 
 }  // namespace
 
-Machine::Machine(const Environment& environment) : Surroundings(nothing_handed_over), environment_(environment) {
+Machine::Machine(const Environment& environment) : Machine(environment, nothing_handed_over) {}
+
+Machine::Machine(const Environment& environment, const Outside& outside)
+    : Surroundings(outside), environment_(environment) {
   colours = environment.terminal && !environment.no_color;
   terminal = environment.terminal;
 }
@@ -50,16 +53,21 @@ read::Catalogue Machine::calibrated(const api::Arguments& arguments) const {
   return known;
 }
 
-std::string Machine::text(const std::string& path, std::string_view place) const { return read_file(path, place); }
+std::string Machine::text(const std::string& path, std::string_view place) const {
+  auto handed = handed_over(path);
+  return handed ? *std::move(handed) : read_file(path, place);
+}
 
 read::ConfigText Machine::config(const std::string& path) const {
   const auto file = is_folder(path) ? std::filesystem::path(path) / "config.json" : std::filesystem::path(path);
-  return {file.string(), read_file(file, "--config")};
+  return {file.string(), text(file.string(), "--config")};
 }
 
-bool Machine::is_thing(const std::string& word) const { return cli::is_thing(word); }
+bool Machine::is_thing(const std::string& word) const { return cli::is_thing(word) || handed_over(word); }
 
-dialects::Reading Machine::thing(const std::string& name) const { return read_thing(name); }
+dialects::Reading Machine::thing(const std::string& name) const {
+  return handed_over(name) ? Surroundings::thing(name) : read_thing(name);
+}
 
 void Machine::find_model(dialects::Reading& reading, const std::vector<read::Given>& options,
                          const read::Catalogue& catalogue, api::Lookup lookup) const {
@@ -67,6 +75,7 @@ void Machine::find_model(dialects::Reading& reading, const std::vector<read::Giv
 }
 
 api::Searched Machine::search(const search::PlanSpace& space, const api::SearchOptions& options) const {
+  if (is_watched()) return Surroundings::search(space, options);
   return cli::search(space, options, environment_.errors_on_terminal && !options.is_quiet);
 }
 

@@ -9,6 +9,9 @@ namespace llmcalc::cli {
 class Machine : public api::Surroundings {
  public:
   explicit Machine(const Environment& environment);
+  /// The same for who hands over texts, which come before files of their names, and watches searches.
+  /// \pre both arguments outlive it
+  Machine(const Environment& environment, const Outside& outside);
 
   /// With --presets that folder, else the user's configuration folder if there is one.
   /// Both hold models/*.json and accelerators/*.json.
