@@ -22,17 +22,12 @@ struct Activation {
 };
 
 constexpr std::array activations = {
-    Activation{"silu", std::nullopt, Mlp::swiglu},
-    Activation{"swish", std::nullopt, Mlp::swiglu},
-    Activation{"gelu", Mlp::gelu, Mlp::geglu},
-    Activation{"gelu_new", Mlp::gelu, Mlp::geglu},
-    Activation{"gelu_fast", Mlp::gelu, Mlp::geglu},
-    Activation{"gelu_python", Mlp::gelu, Mlp::geglu},
-    Activation{"gelu_pytorch_tanh", Mlp::gelu, Mlp::geglu},
-    Activation{"quick_gelu", Mlp::gelu, Mlp::geglu},
-    Activation{"gegelu", std::nullopt, Mlp::geglu},
-    Activation{"relu", Mlp::relu, Mlp::reglu},
-    Activation{"relu2", Mlp::squared_relu, std::nullopt},
+    Activation{"silu", std::nullopt, Mlp::swiglu},      Activation{"swish", std::nullopt, Mlp::swiglu},
+    Activation{"swigluoai", std::nullopt, Mlp::swiglu}, Activation{"gelu", Mlp::gelu, Mlp::geglu},
+    Activation{"gelu_new", Mlp::gelu, Mlp::geglu},      Activation{"gelu_fast", Mlp::gelu, Mlp::geglu},
+    Activation{"gelu_python", Mlp::gelu, Mlp::geglu},   Activation{"gelu_pytorch_tanh", Mlp::gelu, Mlp::geglu},
+    Activation{"quick_gelu", Mlp::gelu, Mlp::geglu},    Activation{"gegelu", std::nullopt, Mlp::geglu},
+    Activation{"relu", Mlp::relu, Mlp::reglu},          Activation{"relu2", Mlp::squared_relu, std::nullopt},
 };
 
 /// transformers activations.py, NewGELUActivation; gelu_pytorch_tanh is the same function in one kernel.

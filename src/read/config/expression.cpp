@@ -2,6 +2,7 @@
 
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 #include "read/config/expression_text.hpp"
 
 #include <fmt/format.h>
@@ -125,12 +126,17 @@ class Evaluation {
     if (text_.take("!")) return truth(!factor().is_true());
     if (text_.take("-")) return computed(Amount::of(0.0), factor(), [](double a, double b) { return a - b; });
     Amount value = primary();
-    while (text_.take("[")) {
-      const Amount index = choice();
-      text_.expect("]");
-      value = item(value, index);
+    for (;;) {
+      if (text_.take(".")) {
+        value = member(std::move(value), text_.take_name());
+      } else if (text_.take("[")) {
+        const Amount index = choice();
+        text_.expect("]");
+        value = item(value, index);
+      } else {
+        return value;
+      }
     }
-    return value;
   }
 
   Amount primary() {
@@ -200,6 +206,16 @@ class Evaluation {
     if (!list.is_list()) return {};
     const auto amount = [&](const auto& one) { return number(Amount::of(one, list.pointer)); };
     return Amount::of(quantity::sum_of(*list.value, amount));
+  }
+
+  /// "attention.no_op" of an object.
+  static Amount member(Amount object, std::string_view path) {
+    for (const auto step : quantity::pieces_of(path, ".")) {
+      const bool holds = object.kind == Amount::Kind::json && object.value->contains(step);
+      object =
+          holds ? Amount::of(object.value->at(std::string(step)), object.pointer + "/" + std::string(step)) : Amount{};
+    }
+    return object;
   }
 
   /// Of a list; any other value stands for each of them.
