@@ -132,7 +132,8 @@ RankMemory sglang_memory(const Deployment& deployment, std::size_t rank, const D
   const Bytes before = before_weights(deployment.question);
   RankMemory memory;
   memory.capacity = visible_memory(deployment.question);
-  const auto free = static_cast<double>(quantity::in_bytes(memory.capacity - before));
+  const Bytes left = std::max(memory.capacity - before, quantity::bytes(0));
+  const auto free = static_cast<double>(quantity::in_bytes(left));
   const auto reserve = quantity::bytes(std::llround(free * (1.0 - deployment.setup.memory_fraction)));
   memory.limit = memory.capacity;
   memory.holdings.push_back({"context", "CUDA context and NCCL", before, true,

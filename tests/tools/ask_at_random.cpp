@@ -1,0 +1,291 @@
+// ask_at_random VERB COUNT SEED [SCHEMA]: asks questions drawn from the vocabulary itself, and holds each answer to
+// what is promised of all of them. Prints how many were answered and refused, and every broken promise with the command
+// that breaks it; exit code 1 when there is one. The same seed draws the same questions on every machine.
+#include "llmcalc/llmcalc.h"
+#include "llmcalc/llmcalc.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
+#include "read/presets.hpp"
+#include "read/vocabulary.hpp"
+#include "render/error.hpp"
+#include "render/inner/page.hpp"
+#include "tools/schema.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace llmcalc;
+using nlohmann::json;
+
+namespace {
+
+/// What people would put where a value is no word of a list, by how the vocabulary describes the value.
+struct Kind {
+  std::string_view described;  ///< the beginning
+  std::vector<std::string_view> values;
+};
+
+const std::vector<Kind>& kinds() {
+  static const std::vector<Kind> all{
+      {"integer or all", {"0", "1", "7", "20", "all"}},
+      {"integer", {"0", "1", "1", "2", "2", "3", "4", "8", "16", "32", "64", "100", "1000", "4096"}},
+      {"number from 1 to 100", {"1", "1.5", "10"}},
+      {"number, as 7B", {"1e9", "7B", "70B", "350M", "1.8T", "3"}},
+      {"number", {"0.5", "1", "2.5", "10", "100", "12345"}},
+      {"positions", {"1", "128", "2k", "4096", "32k", "1M"}},
+      {"size", {"1GiB", "8GiB", "80GB", "550MiB", "0", "2TiB"}},
+      {"rate", {"2TB/s", "312TFLOP/s", "1e12"}},
+      {"bandwidth", {"10GB/s", "1TB/s"}},
+      {"duration", {"30ms", "1s", "30min", "2h", "30d"}},
+      {"hours", {"10", "50000", "none"}},
+      {"tokens", {"4M", "15T", "20x", "100B", "1"}},
+      {"0..1 or percent", {"0", "0.1", "0.5", "90%", "1"}},
+      {"0|1", {"0", "1"}},
+      {"dollars", {"0", "2", "1e6"}},
+      {"watts", {"100", "700"}},
+      {"g/kWh", {"400", "world"}},
+      {"nats", {"1.9", "3"}},
+      {"FLOP", {"1e21", "1000PFLOP-days"}},
+      {"times", {"2", "10"}},
+      {"list of q", {"q,v", "all-linear", "q,k,v,o", "gate,up,down", "embed,head", "q"}},
+      {"list of core_attn", {"core_attn", "mlp,moe", "layernorm"}},
+      {"transformers", {"transformers 4.56", "torch 2.8", "2025-09"}},
+      {"max, first", {"max", "first", "last", "pp=1"}},
+      {"1024x768", {"1024x768", "224x224"}},
+      {"context,concurrency", {"context,concurrency"}},
+  };
+  return all;
+}
+
+class Draw {
+ public:
+  explicit Draw(std::uint64_t seed) : random_(seed) {}
+
+  std::size_t below(std::size_t bound) { return static_cast<std::size_t>(random_() % bound); }
+  template <class List>
+  const auto& one_of(const List& list) {
+    return std::data(list)[below(std::size(list))];
+  }
+
+  /// A value of that description; empty where no kind has it, as names of files.
+  std::string value(std::string_view described) {
+    const auto kind =
+        std::ranges::find_if(kinds(), [&](const Kind& each) { return described.starts_with(each.described); });
+    if (kind != kinds().end()) return std::string(one_of(kind->values));
+    if (described.find('|') == std::string_view::npos) return {};
+    return std::string(one_of(quantity::pieces_of(described, "|")));
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+/// Options that a question may draw, with how their values are described.
+struct Option {
+  std::string name, values;
+};
+
+std::vector<Option> options_of(std::string_view verb) {
+  std::vector<Option> options;
+  for (const auto& term : verb == "serve" ? read::serving_vocabulary() : read::vocabulary()) {
+    if (term.group != read::TermGroup::model) options.push_back({read::option_name(term.name), read::values_of(term)});
+  }
+  if (verb == "serve") return options;
+  for (const auto& shorthand : read::shorthands()) {
+    if (read::describes_model(shorthand)) continue;
+    options.push_back({read::option_name(shorthand.name), std::string(shorthand.values)});
+  }
+  return options;
+}
+
+class Asker {
+ public:
+  Asker(std::string verb, std::uint64_t seed) : verb_(std::move(verb)), draw_(seed), options_(options_of(verb_)) {
+    for (const auto& model : catalogue_.models()) models_.push_back(model.id);
+    for (const auto& gpu : catalogue_.accelerators()) gpus_.push_back(gpu.accelerator.id);
+  }
+
+  std::vector<Word> question() {
+    std::vector<Word> words;
+    if (draw_.below(5) == 0) {
+      words.push_back({"params", draw_.value("number, as 7B")});
+    } else {
+      words.push_back({"model", draw_.one_of(models_)});
+    }
+    if (draw_.below(10) != 0) {
+      constexpr std::string_view counts[] = {"", "", ":2", ":8", ":8", ":64", ":3"};
+      words.push_back({"gpu", draw_.one_of(gpus_) + std::string(draw_.one_of(counts))});
+    }
+    for (std::size_t more = draw_.below(5); more > 0; --more) {
+      const Option& option = draw_.one_of(options_);
+      const auto value = draw_.value(option.values);
+      const bool is_new = std::ranges::find(words, option.name, &Word::term) == words.end();
+      if (is_new && !value.empty()) words.push_back({option.name, value});
+    }
+    return words;
+  }
+
+ private:
+  std::string verb_;
+  Draw draw_;
+  read::Catalogue catalogue_;
+  std::vector<Option> options_;
+  std::vector<std::string> models_, gpus_;
+};
+
+/// Every number that is less than nothing, but for what is a difference.
+void find_negative(const json& value, const std::string& place, std::vector<std::string>& broken) {
+  const bool is_difference = place.ends_with("/headroom_bytes") || place.ends_with("/pool_bytes");
+  if (value.is_number() && value.get<double>() < 0 && !is_difference) broken.push_back(place + " is " + value.dump());
+  if (!value.is_structured()) return;
+  for (const auto& [key, member] : value.items()) find_negative(member, place + '/' + key, broken);
+}
+
+std::int64_t summed(const json& ledger) {
+  std::int64_t sum = 0;
+  for (const auto& line : ledger) sum += line.at("bytes").get<std::int64_t>();
+  return sum;
+}
+
+/// The first word or words of the screen, by the verdict of the answer.
+std::string_view headline(const json& answer) {
+  const auto verdict = answer.value("verdict", std::string());
+  if (verdict == "fits") return "FITS";
+  if (verdict == "tight") return "TIGHT";
+  if (verdict == "does_not_fit") return "DOES NOT FIT";
+  return "";
+}
+
+/// A run or server that does not fit, one that keeps no limit, a search that found nothing.
+bool fails(const json& answer) {
+  if (answer.contains("best")) return answer["best"].empty();
+  if (answer.contains("limits") && answer["limits"].at("kept") == json(false)) return true;
+  return answer.value("verdict", std::string()) == "does_not_fit";
+}
+
+std::string of_c(const std::string& verb, const std::vector<Word>& words) {
+  json question = json::object();
+  for (const auto& word : words) question[word.term] = word.text;
+  char* answer = nullptr;
+  llmcalc_ask(verb.c_str(), question.dump().c_str(), &answer);
+  const std::string text = answer == nullptr ? "" : answer;
+  llmcalc_free(answer);
+  return text;
+}
+
+void check_screen(const std::string& text, const json& answer, std::vector<std::string>& broken) {
+  const auto lines = render::lines_of(text);
+  if (lines.size() > 22) broken.push_back(std::to_string(lines.size()) + " lines");
+  for (const auto& line : lines) {
+    if (render::display_width(line) > 80) broken.push_back("a wide line: " + line);
+  }
+  if (!text.starts_with(headline(answer))) broken.push_back("the verdict of the screen is " + lines.front());
+}
+
+/// The promises that an answer breaks.
+std::vector<std::string> broken_by(const std::string& verb, const std::vector<Word>& words, const Reply& reply,
+                                   const json& schema) {
+  const std::string shown = to_json(reply);
+  const json answer = json::parse(shown);
+  std::vector<std::string> broken;
+  if (!schema.is_null()) broken = test::schema_errors(schema, answer);
+  find_negative(answer, "", broken);
+  if (fails(answer) != (reply.code == ExitCode::does_not_fit)) broken.emplace_back("the exit code is not the verdict");
+  if (answer.contains("memory") && answer["memory"].contains("ledger")) {
+    const auto sum = summed(answer["memory"]["ledger"]);
+    if (const auto peak = answer["memory"].value("peak_needed_bytes", sum); sum != peak) {
+      broken.push_back("the ledger adds up to " + std::to_string(sum) + ", the peak is " + std::to_string(peak));
+    }
+  }
+  if (verb == "fit" || verb == "serve") check_screen(to_text(reply), answer, broken);
+  if (of_c(verb, words) != shown) broken.emplace_back("the C interface answers otherwise");
+  return broken;
+}
+
+/// A card that is better in every rate by a quarter, and has twice the memory.
+spec::Accelerator better(spec::Accelerator gpu) {
+  constexpr double factor = 1.25;
+  const auto raise = [](auto& rate) {
+    if (rate) rate = *rate * factor;
+  };
+  auto& peaks = gpu.peaks;
+  for (auto* peak : {&peaks.fp64, &peaks.fp64_matrix, &peaks.fp32, &peaks.fp32_matrix, &peaks.tf32, &peaks.fp16,
+                     &peaks.bf16, &peaks.fp8, &peaks.int8, &peaks.fp4}) {
+    raise(*peak);
+  }
+  for (auto* link : {&gpu.link, &gpu.pcie, &gpu.host_link}) raise(*link);
+  raise(gpu.network_gbps);
+  raise(gpu.tdp_watts);
+  gpu.memory_bandwidth = gpu.memory_bandwidth * factor;
+  gpu.memory_nominal = gpu.memory_nominal * 2;
+  gpu.memory_usable = gpu.memory_usable * 2;
+  return gpu;
+}
+
+/// A better card is no slower and fits no less.
+std::vector<std::string> broken_by_better_cards(const std::vector<Word>& words) {
+  const Answer answer = ask(words);
+  std::vector<std::string> broken;
+  if (!answer.estimate.timed) return broken;
+  spec::Question question = answer.completed;
+  question.gpu = better(*question.gpu);
+  const answer::Estimate faster = answer::estimate(question);
+  if (const double ratio = faster.compute.step / answer.estimate.compute.step; ratio > 1.0 + 1e-9) {
+    broken.push_back("a better card takes " + std::to_string(ratio) + " of its time");
+  }
+  if (answer.fits() && faster.verdict.kind == trust::VerdictKind::does_not_fit) {
+    broken.emplace_back("it does not fit a better card");
+  }
+  return broken;
+}
+
+std::string command_of(const std::string& verb, const std::vector<Word>& words) {
+  std::string line = "llmcalc " + verb;
+  for (const auto& word : words) line += " --" + word.term + " '" + word.text + "'";
+  return line;
+}
+
+json load(const char* path) {
+  std::ifstream stream(path);
+  return json::parse(stream);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 4) {
+    std::cerr << "usage: ask_at_random VERB COUNT SEED [SCHEMA]\n";
+    return 2;
+  }
+  const std::string verb = argv[1];
+  Asker asker(verb, std::strtoull(argv[3], nullptr, 10));
+  const json schema = argc > 4 ? load(argv[4]) : json();
+  int answered = 0, refused = 0, faults = 0;
+  for (long left = std::strtol(argv[2], nullptr, 10); left > 0; --left) {
+    const auto words = asker.question();
+    std::vector<std::string> broken;
+    try {
+      broken = broken_by(verb, words, ask(verb, words), schema);
+      if (verb == "fit") quantity::append(broken, broken_by_better_cards(words));
+      ++answered;
+    } catch (const quantity::BadInput& error) {
+      if (of_c(verb, words) != render::to_json(error, version())) broken.emplace_back("C refuses it otherwise");
+      ++refused;
+    } catch (const std::exception& error) {
+      broken.push_back(std::string("it ends with: ") + error.what());
+    }
+    if (broken.empty()) continue;
+    ++faults;
+    std::cout << command_of(verb, words) << '\n';
+    for (std::size_t i = 0; i < std::min<std::size_t>(broken.size(), 4); ++i) std::cout << "    " << broken[i] << '\n';
+  }
+  std::cout << verb << ": " << answered << " answered, " << refused << " refused, " << faults << " break a promise\n";
+  return faults == 0 && answered > 0 ? 0 : 1;
+}
