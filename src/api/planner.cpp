@@ -56,6 +56,22 @@ bool says(const spec::Question& question, std::string_view option) {
   return std::ranges::all_of(launches, [&](const auto& launch) { return std::ranges::none_of(launch.beyond, is_it); });
 }
 
+/// Of shardings those that a command of the framework says, where nobody chose.
+void leave_out_shardings(search::PlanQuestion& question) {
+  const spec::Question& base = question.bases.front();
+  const auto differs = [&](const spec::Question& each) { return each.training.framework != base.training.framework; };
+  if (!question.choices.sharding.empty() || base.layout.gpus == 1 || std::ranges::any_of(question.bases, differs))
+    return;
+  const auto all = frameworks::row_of(base.training.framework).space.shardings.span();
+  std::vector<spec::Sharding> said;
+  for (const auto sharding : all) {
+    spec::Question tried = base;
+    tried.layout.sharding = sharding;
+    if (says(tried, "--sharding ")) said.push_back(sharding);
+  }
+  if (said.size() < all.size()) question.choices.sharding = std::move(said);
+}
+
 bool says_recompute(spec::Question question, spec::RecomputePolicy policy) {
   question.training.recompute = {};
   question.training.recompute.policy = policy;
@@ -84,6 +100,7 @@ void leave_out_offloads(search::PlanQuestion& question) {
 
 /// What no command of any of the frameworks could start is not searched.
 void leave_out_unsaid(search::PlanQuestion& question) {
+  leave_out_shardings(question);
   leave_out_offloads(question);
   auto& chosen = question.choices.recompute;
   if (!chosen.empty()) return;

@@ -110,7 +110,7 @@ TEST_CASE("the command is that of the framework that was asked for") {
   const std::string run = "--model llama-3-8b --method qlora --lora-rank 16 --gpu rtx-4090 --framework ";
   const auto trl = dialects::launches(test::question(run + "trl"));
   REQUIRE(trl.size() == 1);
-  CHECK(trl[0].framework == "trl");
+  CHECK(trl[0].framework == "TRL");
   CHECK_THAT(trl[0].command, Contains("--load_in_4bit"));
   CHECK(degree(trl[0].command, "--lora_r") == 16);
   const auto axolotl = dialects::launches(test::question(run + "axolotl"));
@@ -118,7 +118,7 @@ TEST_CASE("the command is that of the framework that was asked for") {
   CHECK_THAT(axolotl[0].command, Contains("adapter: qlora") && Contains("lora_r: 16"));
   const auto unsloth = dialects::launches(test::question(run + "unsloth"));
   REQUIRE(unsloth.size() == 1);
-  CHECK_THAT(unsloth[0].command, Contains("load_in_4bit=True"));
+  CHECK_THAT(unsloth[0].command, Contains("--load-in-4bit"));
 }
 
 TEST_CASE("what a framework's files and options cannot say has no command") {

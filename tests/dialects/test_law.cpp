@@ -34,8 +34,15 @@ spec::Question read_back(std::string command, const spec::Question& asked) {
   return read::resolve(with_options(reading, beside), std::nullopt, read::Catalogue(), values).question;
 }
 
-const std::vector<std::string> dialects_of_trainers{"trl",       "axolotl",    "llama-factory", "ms-swift",
-                                                    "torchtune", "torchtitan", "deepspeed",     "megatron"};
+/// Every dialect that prints a launch, and how many of the runs below it can say.
+struct Dialect {
+  std::string framework;
+  std::size_t says;  ///< at least
+};
+const Dialect dialects_of_trainers[] = {{"megatron", 72},       {"torchtitan", 30}, {"deepspeed", 252},
+                                        {"trl", 198},           {"hf", 42},         {"axolotl", 180},
+                                        {"llama-factory", 126}, {"unsloth", 27},    {"ms-swift", 144},
+                                        {"litgpt", 9},          {"torchtune", 54},  {"lightning", 28}};
 
 /// Runs that the framework can do at all.
 std::vector<spec::Question> questions_of(const std::string& framework) {
@@ -43,7 +50,7 @@ std::vector<spec::Question> questions_of(const std::string& framework) {
   for (const std::string method : {"full", "lora", "qlora"})
     for (const std::string sharding : {"none", "ddp", "zero1", "zero2", "zero3", "fsdp1", "fsdp2", "hsdp"})
       for (const std::string recompute : {"none", "selective", "full"})
-        for (const std::string offload : {"none", "optimizer", "params+optimizer", "activations"})
+        for (const std::string offload : {"none", "optimizer", "params", "params+optimizer", "activations"})
           for (const int gpus : {1, 8, 16}) {
             const auto line = fmt::format(
                 "--model llama-3-8b --framework {} --method {} --gpu h100-sxm:{} --sharding {} --recompute {} "
@@ -61,21 +68,27 @@ std::vector<spec::Question> questions_of(const std::string& framework) {
 }  // namespace
 
 TEST_CASE("a launch read back takes the bytes and seconds of the run that it was printed for") {
-  for (const auto& framework : dialects_of_trainers) {
+  std::size_t asked_of_all = 0;
+  std::size_t said_by_all = 0;
+  for (const auto& [framework, says] : dialects_of_trainers) {
     CAPTURE(framework);
     std::size_t said = 0;
-    for (const auto& question : questions_of(framework)) {
-      const auto launches = dialects::launches(question);
-      REQUIRE(launches.size() == 1);
-      const auto& [name, command, beyond] = launches.front();
-      if (!beyond.empty()) continue;
-      CAPTURE(command);
-      const auto asked = answer::estimate(question);
-      const auto again = answer::estimate(read_back(command, question));
-      CHECK(again.memory.peak_needed == asked.memory.peak_needed);
-      CHECK(again.compute.step == asked.compute.step);
-      ++said;
+    const auto questions = questions_of(framework);
+    for (const auto& question : questions) {
+      for (const auto& [name, command, beyond] : dialects::launches(question)) {
+        CHECK(command.empty() != beyond.empty());
+        if (command.empty()) continue;
+        CAPTURE(command);
+        const auto asked = answer::estimate(question);
+        const auto again = answer::estimate(read_back(command, question));
+        CHECK(again.memory.peak_needed == asked.memory.peak_needed);
+        CHECK(again.compute.step == asked.compute.step);
+        ++said;
+      }
     }
-    CHECK(said >= 9);
+    CHECK(said >= says);
+    asked_of_all += questions.size();
+    said_by_all += said;
   }
+  WARN(asked_of_all << " runs asked, of which " << said_by_all << " have a launch that says them");
 }

@@ -55,7 +55,8 @@ void take_term(const FormatRow& row, const Setting& setting, Sheet& sheet) {
   if (says_nothing(setting)) return;
   if (row.spellings.empty()) return sheet.say(row.name, setting.text, setting);
   const std::string word = quantity::to_lower(setting.text);
-  const auto spelling = std::ranges::find(row.spellings, word, &Spelling::theirs);
+  const auto is_it = [&](const Spelling& each) { return quantity::to_lower(each.theirs) == word; };
+  const auto spelling = std::ranges::find_if(row.spellings, is_it);
   if (spelling == row.spellings.end()) refuse_word(row, setting);
   if (!spelling->ours.empty()) sheet.say(row.name, std::string(spelling->ours), setting);
 }

@@ -10,6 +10,8 @@ namespace llmcalc::dialects {
 const Format& accelerate_format();
 const Format& axolotl_format();
 const Format& deepspeed_format();
+const Format& lightning_format();
+const Format& litgpt_format();
 const Format& llama_factory_format();
 const Format& megatron_format();
 const Format& ms_swift_format();
@@ -18,6 +20,7 @@ const Format& nemo_format();
 const Format& torchtitan_format();
 const Format& torchtune_format();
 const Format& trainer_format();
+const Format& unsloth_format();
 
 const Format& llama_factory_server_format();
 const Format& llama_server_format();

@@ -1,7 +1,9 @@
 #include "dialects/core/letter.hpp"
 
+#include "dialects/core/formats.hpp"
 #include "dialects/reading.hpp"
 #include "dialects/writing/command_text.hpp"
+#include "frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
@@ -59,55 +61,7 @@ std::string spelled(const FormatRow& row, std::string text) {
   return found == nullptr ? std::string() : std::string(found->theirs);
 }
 
-}  // namespace
-
-std::string Page::yaml() const {
-  std::string text;
-  std::string_view open;
-  for (const Entry& entry : entries_) {
-    const auto dot = entry.key.find('.');
-    const auto block = std::string_view(entry.key).substr(0, dot == std::string::npos ? 0 : dot);
-    if (block != open && !block.empty()) text.append(block).append(":\n");
-    open = block;
-    const auto key = block.empty() ? std::string_view(entry.key) : std::string_view(entry.key).substr(dot + 1);
-    text += fmt::format("{}{}: {}\n", block.empty() ? "" : "  ", key, entry.value);
-  }
-  return text;
-}
-
-std::string Page::options(std::string command, bool assigns) const {
-  CommandText text(std::move(command));
-  for (const Entry& entry : entries_) {
-    if (assigns) {
-      text.flag(fmt::format("{}={}", entry.key, entry.value));
-    } else {
-      text.word("--" + entry.key, entry.value);
-    }
-  }
-  return text.text();
-}
-
-std::string Letter::text(std::string_view term) const { return read::find_term(term)->show(question); }
-
-void write_rows(const Format& format, Letter& letter) {
-  std::vector<std::string_view> told;
-  for (const auto table : format.tables) {
-    for (const FormatRow& row : table) {
-      if (row.use != Use::written || quantity::contains(told, row.name)) continue;
-      told.push_back(row.name);
-      const Term& term = *read::find_term(row.name);
-      std::string value = spelled(row, term.show(letter.question));
-      if (term.values == "0|1") value = value == "1" ? "true" : "";         // a switch that is off is left out
-      const bool is_one = term.group == TermGroup::layout && value == "1";  // a degree that splits nothing
-      if (!value.empty() && !is_one) letter.settings.put(row.key, std::move(value));
-    }
-  }
-}
-
-std::string file_text(std::string_view name, std::string_view text) {
-  return fmt::format("cat > {} <<END\n{}END\n", name, text);
-}
-
+/// Reads the command as --from does: the options that it does not say or says otherwise, as typed.
 std::vector<std::string> untold(const spec::Question& question, const std::string& command) {
   const FindFile nothing = [](const std::string&) { return std::optional<NamedFile>(); };
   try {
@@ -124,6 +78,114 @@ std::vector<std::string> untold(const spec::Question& question, const std::strin
   } catch (const quantity::BadInput& error) {
     return {fmt::format("{}: {}", error.place(), error.problem())};
   }
+}
+
+/// Whose rows say how a framework is started.
+struct Dialect {
+  spec::Framework framework;
+  const Format& (*format)();
+};
+
+constexpr Dialect dialects[] = {
+    {spec::Framework::megatron, megatron_format},
+    {spec::Framework::torchtitan, torchtitan_format},
+    {spec::Framework::deepspeed, trainer_format},
+    {spec::Framework::trl, trainer_format},
+    {spec::Framework::hf, trainer_format},
+    {spec::Framework::axolotl, axolotl_format},
+    {spec::Framework::llama_factory, llama_factory_format},
+    {spec::Framework::unsloth, unsloth_format},
+    {spec::Framework::ms_swift, ms_swift_format},
+    {spec::Framework::litgpt, litgpt_format},
+    {spec::Framework::torchtune, torchtune_format},
+    {spec::Framework::lightning, lightning_format},
+};
+
+}  // namespace
+
+std::vector<Launch> launches(const spec::Question& question) {
+  const auto* dialect = quantity::find_or_null(dialects, question.training.framework, &Dialect::framework);
+  if (dialect == nullptr) return {};
+  Letter letter{question};
+  Launch launch{std::string(frameworks::row_of(dialect->framework).title), dialect->format().write(letter), {}};
+  if (launch.command.empty()) return {};
+  launch.beyond = untold(question, launch.command);
+  if (!launch.beyond.empty()) launch.command.clear();  // what is read back as another run starts none
+  return {std::move(launch)};
+}
+
+void Page::rename(std::string_view key, std::string_view name) {
+  for (Entry& entry : entries_) {
+    if (entry.key == key) entry.key = name;
+  }
+}
+
+void Page::remove(std::string_view key) {
+  std::erase_if(entries_, [&](const Entry& entry) { return entry.key == key; });
+}
+
+std::string Page::yaml() const {
+  std::string text;
+  std::string_view open;
+  for (const Entry& entry : entries_) {
+    const auto dot = entry.key.find('.');
+    const auto block = std::string_view(entry.key).substr(0, dot == std::string::npos ? 0 : dot);
+    if (block != open && !block.empty()) text.append(block).append(":\n");
+    open = block;
+    const auto key = block.empty() ? std::string_view(entry.key) : std::string_view(entry.key).substr(dot + 1);
+    text += fmt::format("{}{}: {}\n", block.empty() ? "" : "  ", key, entry.value);
+  }
+  return text;
+}
+
+std::string Page::options(std::string command, Style style) const {
+  CommandText text(std::move(command));
+  for (const auto& [key, value] : entries_) {
+    std::string name = key;
+    if (style == Style::dashed) std::ranges::replace(name, '_', '-');
+    const bool is_switch = (style == Style::dashed || style == Style::bare) && (value == "true" || value == "false");
+    if (style == Style::assigned) {
+      text.flag(fmt::format("{}={}", name, value));
+    } else if (is_switch) {
+      text.flag((value == "true" ? "--" : "--no-") + name);
+    } else {
+      text.word("--" + name, value);
+    }
+  }
+  return text.text();
+}
+
+std::string Letter::text(std::string_view term) const { return read::find_term(term)->show(question); }
+
+void write_rows(std::initializer_list<std::span<const FormatRow>> tables, Letter& letter) {
+  std::vector<std::string_view> told;
+  for (const auto table : tables) {
+    for (const FormatRow& row : table) {
+      if (row.use != Use::written || quantity::contains(told, row.name)) continue;
+      told.push_back(row.name);
+      const Term& term = *read::find_term(row.name);
+      std::string value = spelled(row, term.show(letter.question));
+      if (term.values == "0|1") value = value == "1" ? "true" : "";         // a switch that is off is left out
+      const bool is_one = term.group == TermGroup::layout && value == "1";  // a degree that splits nothing
+      if (!value.empty() && !is_one) letter.settings.put(row.key, std::move(value));
+    }
+  }
+}
+
+std::string torchrun(const spec::Layout& layout, std::string_view program) {
+  return fmt::format("torchrun --nnodes {} --nproc-per-node {} {}", layout.nodes, layout.gpus / layout.nodes, program);
+}
+
+std::string_view dtype_word(const spec::Question& question) {
+  const auto& precision = question.training.precision;
+  const bool narrow = precision.weights != formats::Dtype::fp32;
+  if (precision.compute == formats::Dtype::bf16) return narrow ? "bf16" : "mixed-bf16";
+  if (precision.compute == formats::Dtype::fp16) return narrow ? "fp16" : "mixed-fp16";
+  return "fp32";
+}
+
+std::string file_text(std::string_view name, std::string_view text) {
+  return fmt::format("cat > {} <<END\n{}END\n", name, text);
 }
 
 }  // namespace llmcalc::dialects

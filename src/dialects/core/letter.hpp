@@ -6,11 +6,22 @@
 #include "dialects/launch.hpp"
 #include "llmcalc/spec/question.hpp"
 
+#include <cstdint>
+#include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace llmcalc::dialects {
+
+/// How a program takes an option.
+enum class Style {
+  spaced,    ///< "--some_key value"
+  assigned,  ///< "some_key=value", as OmegaConf takes it
+  bare,      ///< "--some_key value", and a switch without a value
+  dashed     ///< "--some-key value", "--switch", "--no-switch"
+};
 
 /// Keys with their values in the order in which they are written; a dot in a key is a level of YAML.
 class Page {
@@ -23,11 +34,12 @@ class Page {
   void put(std::string_view key, std::string value) { entries_.push_back({std::string(key), std::move(value)}); }
   void put(std::string_view key, std::int64_t value) { put(key, std::to_string(value)); }
   void say(std::string_view key, bool yes) { put(key, std::string(yes ? "true" : "false")); }
+  void rename(std::string_view key, std::string_view name);
+  void remove(std::string_view key);
   bool is_empty() const { return entries_.empty(); }
 
   std::string yaml() const;
-  /// "--key value", or "key=value", behind the command. \param assigns  how OmegaConf takes them
-  std::string options(std::string command, bool assigns = false) const;
+  std::string options(std::string command, Style style = Style::spaced) const;
 
  private:
   std::vector<Entry> entries_;
@@ -42,13 +54,16 @@ struct Letter {
   std::string text(std::string_view term) const;
 };
 
-/// Every row that is printed, under its key.
-void write_rows(const Format& format, Letter& letter);
+/// Every row of a format's own tables that is printed, under its key.
+void write_rows(std::initializer_list<std::span<const FormatRow>> tables, Letter& letter);
+
+/// How many processes a launcher starts on each node: "torchrun --nnodes 2 --nproc-per-node 8 program".
+std::string torchrun(const spec::Layout& layout, std::string_view program);
+
+/// The word of --dtype for weights, or for products beside fp32 weights: "bf16", "mixed-fp16".
+std::string_view dtype_word(const spec::Question& question);
 
 /// A file as a shell writes it: "cat > run.yaml <<END".
 std::string file_text(std::string_view name, std::string_view text);
-
-/// Reads the command as --from does. \return the options that it does not say or says otherwise, as typed
-std::vector<std::string> untold(const spec::Question& question, const std::string& command);
 
 }  // namespace llmcalc::dialects

@@ -283,7 +283,7 @@ void rules(Sheet& sheet) {
 std::string write(Letter& letter) {
   const spec::Question& question = letter.question;
   letter.settings.put("base_model", "$MODEL");
-  write_rows(axolotl_format(), letter);
+  write_rows({rows, trainer_rows()}, letter);
   write_optimizer(letter, "optimizer");
   write_precision(letter, "torch_dtype", Loads::half);
   write_recompute(letter);

@@ -235,7 +235,7 @@ std::string write(Letter& letter) {
   letter.settings.put("finetuning_type", has_adapters(question) ? "lora" : "full");
   write_adapters(letter, {"lora_rank", "lora_target", "all", ","});
   if (in_4_bits(question)) letter.settings.put("quantization_bit", std::int64_t{4});
-  write_rows(llama_factory_format(), letter);
+  write_rows({rows, trainer_rows()}, letter);
   write_optimizer(letter, "optim");
   const auto& precision = question.training.precision;
   const bool pure = !has_adapters(question) && precision.weights == formats::Dtype::bf16 && !precision.autocast;

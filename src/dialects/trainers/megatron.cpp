@@ -6,7 +6,7 @@
 namespace llmcalc::dialects {
 namespace {
 
-constexpr Spelling norms[] = {{"layernorm", "layernorm"}, {"rmsnorm", "rmsnorm"}};
+constexpr Spelling norms[] = {{"LayerNorm", "layernorm"}, {"RMSNorm", "rmsnorm"}};
 constexpr Spelling positions[] = {
     {"learned_absolute", "learned"}, {"rope", "rope"}, {"relative", "relative"}, {"none", "none"}};
 constexpr Spelling backends[] = {
@@ -22,11 +22,11 @@ constexpr FormatRow rows[] = {
     {"num_attention_heads", Use::term, "heads"},
     {"ffn_hidden_size", Use::term, "ffn"},
     {"kv_channels", Use::term, "head_dim"},
-    {"seq_length", Use::term, "seq"},
+    {"seq_length", Use::written, "seq"},
     {"max_position_embeddings", Use::term, "max_position"},
-    {"normalization", Use::term, "norm", norms},
-    {"position_embedding_type", Use::term, "position", positions},
-    {"hidden_dropout", Use::term, "dropout"},
+    {"normalization", Use::written, "norm", norms},
+    {"position_embedding_type", Use::written, "position", positions},
+    {"hidden_dropout", Use::written, "dropout"},
     {"num_experts", Use::term, "experts"},
     {"moe_router_topk", Use::term, "top_k"},
     {"moe_ffn_hidden_size", Use::term, "expert_ffn"},
@@ -38,17 +38,17 @@ constexpr FormatRow rows[] = {
     {"v_head_dim", Use::rule},
     {"multi_latent_attention", Use::rule},
     {"window_size", Use::unmapped, "attention sees everything: say --window"},
-    {"micro_batch_size", Use::term, "micro_batch"},
-    {"global_batch_size", Use::term, "global_batch"},
-    {"tensor_model_parallel_size", Use::term, "tp"},
-    {"pipeline_model_parallel_size", Use::term, "pp"},
-    {"context_parallel_size", Use::term, "cp"},
-    {"expert_model_parallel_size", Use::term, "ep"},
+    {"micro_batch_size", Use::written, "micro_batch"},
+    {"global_batch_size", Use::written, "global_batch"},
+    {"tensor_model_parallel_size", Use::written, "tp"},
+    {"pipeline_model_parallel_size", Use::written, "pp"},
+    {"context_parallel_size", Use::written, "cp"},
+    {"expert_model_parallel_size", Use::written, "ep"},
     {"expert_tensor_parallel_size", Use::term, "etp"},
-    {"sequence_parallel", Use::term, "sp"},
-    {"decoder_first_pipeline_num_layers", Use::term, "first_stage_layers"},
-    {"decoder_last_pipeline_num_layers", Use::term, "last_stage_layers"},
-    {"num_virtual_stages_per_pipeline_rank", Use::term, "vpp"},
+    {"sequence_parallel", Use::written, "sp"},
+    {"decoder_first_pipeline_num_layers", Use::written, "first_stage_layers"},
+    {"decoder_last_pipeline_num_layers", Use::written, "last_stage_layers"},
+    {"num_virtual_stages_per_pipeline_rank", Use::written, "vpp"},
     {"cp_comm_type", Use::term, "cp_exchange", exchanges},
     {"attention_backend", Use::term, "attention", backends},
     {"transformer_impl", Use::term, "transformer_impl", impls},
@@ -57,7 +57,9 @@ constexpr FormatRow rows[] = {
     {"exp_avg_dtype", Use::term, "optimizer_states", gradient_words},
     {"main_grads_dtype", Use::term, "grads", gradient_words},
     {"train_samples", Use::term, "samples"},
-    {"overlap_grad_reduce", Use::term, "data_overlap"},
+    {"overlap_grad_reduce", Use::written, "data_overlap"},
+    {"overlap_moe_expert_parallel_comm", Use::written, "expert_overlap"},
+    {"moe_flex_dispatcher_backend", Use::rule},
     {"padded_vocab_size", Use::term, "vocab"},
     {"train_iters", Use::rule},
     {"bf16", Use::rule},
@@ -92,8 +94,8 @@ constexpr FormatRow rows[] = {
     {"use_custom_fsdp", Use::rule},
     {"data_parallel_sharding_strategy", Use::rule},
     {"cpu_offloading*", Use::unmapped, "activations stay on the accelerator"},
-    {"enable_cuda_graph", Use::unmapped, "the memory of CUDA graphs is not counted"},
-    {"cuda_graph_*", Use::unmapped, "the memory of CUDA graphs is not counted"},
+    {"enable_cuda_graph", Use::rule},
+    {"cuda_graph_*", Use::rule},
     {"fp4*", Use::unmapped, "products in the type of --dtype: say --compute nvfp4"},
     {"moe_expert_capacity_factor", Use::unmapped, "tokens are spread evenly over the experts"},
 };
@@ -215,13 +217,21 @@ void rename(Settings& settings) {
   rename_megatron_relatives(settings);
 }
 
+/// Megatron-LM, megatron/training/arguments.py.
+std::string write(Letter& letter) {
+  write_megatron_model(letter);
+  write_rows({rows}, letter);
+  write_megatron_run(letter);
+  return letter.settings.options(torchrun(letter.question.layout, "pretrain_gpt.py"), Style::dashed);
+}
+
 }  // namespace
 
 std::span<const FormatRow> megatron_rows() { return rows; }
 std::span<const FormatRow> megatron_quiet_rows() { return quiet_rows; }
 
 const Format& megatron_format() {
-  static const Format format{"Megatron-LM arguments", "megatron", tables, recognizes, rules, false, rename};
+  static const Format format{"Megatron-LM arguments", "megatron", tables, recognizes, rules, false, rename, write};
   return format;
 }
 

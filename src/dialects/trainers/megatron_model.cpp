@@ -150,7 +150,41 @@ bool take_foreign(Sheet& sheet) {
   return true;
 }
 
+void write_heads(const spec::Shape& shape, Page& page) {
+  page.put("num_attention_heads", shape.heads);
+  if (const auto& latent = shape.latent; latent.kv_rank > 0) {
+    page.say("multi_latent_attention", true);
+    if (latent.q_rank > 0) page.put("q_lora_rank", latent.q_rank);
+    page.put("kv_lora_rank", latent.kv_rank);
+    page.put("qk_head_dim", latent.qk_nope_dim);
+    page.put("qk_pos_emb_head_dim", latent.qk_rope_dim);
+    return page.put("v_head_dim", latent.v_dim);
+  }
+  if (shape.head_dim * shape.heads != shape.hidden) page.put("kv_channels", shape.head_dim);
+  if (shape.kv_heads == shape.heads) return;
+  page.say("group_query_attention", true);
+  page.put("num_query_groups", shape.kv_heads);
+}
+
 }  // namespace
+
+void write_megatron_model(Letter& letter) {
+  const spec::Shape& shape = letter.question.model.shape;
+  Page& page = letter.settings;
+  page.put("num_layers", shape.layers);
+  page.put("hidden_size", shape.hidden);
+  page.put("ffn_hidden_size", shape.ffn);
+  write_heads(shape, page);
+  page.put("max_position_embeddings", std::max(letter.question.training.seq, shape.max_position));
+  if (shape.mlp == spec::Mlp::swiglu) page.say("swiglu", true);
+  if (!shape.mlp_bias) page.say("disable_bias_linear", true);
+  if (!shape.tied) page.say("untie_embeddings_and_output_weights", true);
+  if (shape.moe.experts == 0) return;
+  page.put("num_experts", shape.moe.experts);
+  page.put("moe_router_topk", shape.moe.top_k);
+  page.put("moe_ffn_hidden_size", shape.moe.expert_ffn);
+  page.say("moe_grouped_gemm", true);
+}
 
 void take_megatron_model(Sheet& sheet) {
   if (take_foreign(sheet) || number_of_layers(sheet) == nullptr) return;

@@ -1,7 +1,7 @@
 // What Megatron-LM's arguments mean together.
 #pragma once
 
-#include "dialects/core/format.hpp"
+#include "dialects/core/letter.hpp"
 
 #include <span>
 
@@ -23,8 +23,10 @@ void take_megatron_relatives(Sheet& sheet);
 
 /// MLP, biases, tied tables, grouped heads, experts and vocabulary.
 void take_megatron_model(Sheet& sheet);
+void write_megatron_model(Letter& letter);
 
 /// Precision, recompute, virtual stages, sharding and the loss.
 void take_megatron_run(Sheet& sheet);
+void write_megatron_run(Letter& letter);
 
 }  // namespace llmcalc::dialects

@@ -1,8 +1,10 @@
 #include "dialects/trainers/megatron_rules.hpp"
 #include "dialects/trainers/run_length.hpp"
 #include "dialects/trainers/torch_rules.hpp"
+#include "spec/traits.hpp"
 
 #include <string>
+#include <tuple>
 
 namespace llmcalc::dialects {
 namespace {
@@ -62,13 +64,73 @@ void take_sharding(Sheet& sheet) {
   if (sheet.is_on("optimizer_cpu_offload")) sheet.say("offload", "optimizer", sheet.said("optimizer_cpu_offload"));
 }
 
+/// A graph of the whole iteration, or of what the scope names.
+void take_graphs(Sheet& sheet) {
+  const Setting* graphs = sheet.find({"cuda_graph_impl", "enable_cuda_graph"});
+  const std::string impl = sheet.text({"cuda_graph_impl", "enable_cuda_graph"});
+  if (graphs == nullptr || impl == "none" || impl == "false") return;
+  const std::string scope = sheet.text("cuda_graph_scope");
+  if (scope.empty()) return sheet.assume(*graphs, "the memory of CUDA graphs is not counted");
+  sheet.say("cuda_graph", scope.find("full_iteration") != std::string::npos ? "full" : "scoped", *graphs);
+}
+
+/// The dispatcher that sends a token once to each node (core/transformer/moe/token_dispatcher.py, flex with DeepEP).
+void take_dispatcher(Sheet& sheet) {
+  const Setting* backend = sheet.find("moe_flex_dispatcher_backend");
+  if (backend != nullptr && sheet.text("moe_token_dispatcher_type") == "flex")
+    sheet.say("node_dispatch", "1", *backend);
+}
+
 void take_loss(Sheet& sheet) {
   if (!sheet.is_on("cross_entropy_loss_fusion")) return;
   const bool by_te = sheet.text("cross_entropy_fusion_impl") == "te";
   sheet.say("loss", by_te ? "te-fused" : "vocab-parallel-fused", *sheet.find("cross_entropy_loss_fusion"));
 }
 
+void write_layout(const spec::Layout& layout, Page& page) {
+  if (layout.cp > 1) page.put("cp_comm_type", layout.cp_exchange == spec::ContextExchange::ring ? "p2p" : "a2a");
+  if (layout.node_dispatch) {
+    page.put("moe_token_dispatcher_type", "flex");
+    page.put("moe_flex_dispatcher_backend", "deepep");
+  }
+  if (layout.ep > 1 || layout.etp != layout.tp) page.put("expert_tensor_parallel_size", layout.etp);
+}
+
+void write_sharding(const spec::Layout& layout, Page& page) {
+  const int stage = spec::zero_stage(layout.sharding);
+  if (stage == 0) return;
+  page.say("use_distributed_optimizer", true);
+  if (layout.data_overlap.value_or(false)) page.say("overlap_param_gather", true);
+  if (stage == 1) return;
+  page.say("use_megatron_fsdp", true);
+  page.put("data_parallel_sharding_strategy", stage == 2 ? "optim_grads" : "optim_grads_params");
+  page.say("gradient_accumulation_fusion", false);
+}
+
+void write_recompute_words(const spec::Training& training, Page& page) {
+  if (training.recompute.policy == spec::RecomputePolicy::selective) page.put("recompute_granularity", "selective");
+  if (training.recompute.policy != spec::RecomputePolicy::full) return;
+  page.put("recompute_granularity", "full");
+  page.put("recompute_method", "uniform");
+  page.put("recompute_num_layers", std::int64_t{1});
+}
+
 }  // namespace
+
+void write_megatron_run(Letter& letter) {
+  const auto& [training, layout] = std::tie(letter.question.training, letter.question.layout);
+  Page& page = letter.settings;
+  write_layout(layout, page);
+  write_sharding(layout, page);
+  if (training.precision.compute == formats::Dtype::bf16) page.say("bf16", true);
+  if (training.precision.compute == formats::Dtype::fp16) page.say("fp16", true);
+  write_recompute_words(training, page);
+  if (spec::offloads_optimizer(training.offload)) page.say("optimizer_cpu_offload", true);
+  if (training.cuda_graph == spec::CudaGraph::none) return;
+  const bool whole = training.cuda_graph == spec::CudaGraph::full;
+  page.put("cuda_graph_impl", whole ? "local" : "transformer_engine");
+  page.put("cuda_graph_scope", whole ? "full_iteration" : "attn moe_router moe_preprocess");
+}
 
 void take_megatron_run(Sheet& sheet) {
   // arguments.py and yaml_arguments.py: without tensor parallelism sequence parallelism is switched off.
@@ -78,6 +140,8 @@ void take_megatron_run(Sheet& sheet) {
   take_virtual_stages(sheet);
   take_sharding(sheet);
   take_loss(sheet);
+  take_graphs(sheet);
+  take_dispatcher(sheet);
   if (sheet.is_on("use_flash_attn")) sheet.say("attention", "flash", sheet.said("use_flash_attn"));
   take_length(sheet, {"train_iters", {"max_epochs", "num_train_epochs"}});
 }

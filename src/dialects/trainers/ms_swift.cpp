@@ -245,7 +245,7 @@ std::string write(Letter& letter) {
   write_adapters(letter, {"lora_rank", "target_modules"});
   if (in_4_bits(question)) letter.settings.put("quant_method", "bnb");
   if (in_4_bits(question)) letter.settings.put("quant_bits", std::int64_t{4});
-  write_rows(ms_swift_format(), letter);
+  write_rows({own_rows, trainer_rows()}, letter);
   write_optimizer(letter, "optim");
   write_precision(letter, "torch_dtype", Loads::half);
   write_recompute(letter);

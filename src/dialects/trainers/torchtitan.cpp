@@ -5,10 +5,13 @@
 #include "dialects/trainers/torch_rules.hpp"
 #include "dialects/trainers/torch_words.hpp"
 #include "dialects/trainers/torchtitan_model.hpp"
+#include "program/sharding.hpp"
 #include "quantity/text.hpp"
+#include "spec/traits.hpp"
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 
 namespace llmcalc::dialects {
 namespace {
@@ -19,17 +22,17 @@ constexpr FormatRow rows[] = {
     {"training.local_batch_size", Use::term, "micro_batch"},
     {"training.batch_size", Use::term, "micro_batch"},
     {"training.global_batch_size", Use::rule},
-    {"training.seq_len", Use::term, "seq"},
+    {"training.seq_len", Use::written, "seq"},
     {"training.steps", Use::rule},
     {"training.compile", Use::term, "compile"},
-    {"compile.enable", Use::term, "compile"},
+    {"compile.enable", Use::written, "compile"},
     {"training.dtype", Use::rule},
     {"training.mixed_precision_param", Use::rule},
     {"training.enable_cpu_offload", Use::rule},
     {"parallelism.tensor_parallel_degree", Use::rule},
-    {"parallelism.pipeline_parallel_degree", Use::term, "pp"},
-    {"parallelism.context_parallel_degree", Use::term, "cp"},
-    {"parallelism.expert_parallel_degree", Use::term, "ep"},
+    {"parallelism.pipeline_parallel_degree", Use::written, "pp"},
+    {"parallelism.context_parallel_degree", Use::written, "cp"},
+    {"parallelism.expert_parallel_degree", Use::written, "ep"},
     {"parallelism.expert_tensor_parallel_degree", Use::term, "etp"},
     {"parallelism.data_parallel_shard_degree", Use::rule},
     {"parallelism.data_parallel_replicate_degree", Use::rule},
@@ -229,10 +232,41 @@ void rules(Sheet& sheet) {
   take_length(sheet, {"training.steps", {}});
 }
 
+std::string_view schedule_of(const spec::Layout& layout) {
+  if (layout.schedule == spec::Schedule::gpipe) return "GPipe";
+  return layout.vpp > 1 ? "Interleaved1F1B" : "1F1B";
+}
+
+void write_degrees(const spec::Layout& layout, Page& page) {
+  const auto weights = program::StateSharding(layout).of(layers::Split::replicated).weights;
+  const std::int64_t shards = std::max<std::int64_t>(1, weights / layout.cp);
+  page.put("parallelism.data_parallel_shard_degree", shards);
+  page.put("parallelism.data_parallel_replicate_degree", layout.dp / shards);
+  page.put("parallelism.tensor_parallel_degree", layout.tp);
+  if (layout.ep > 1) page.put("parallelism.expert_tensor_parallel_degree", layout.etp);
+  if (layout.pp > 1) page.put("parallelism.pipeline_parallel_schedule", std::string(schedule_of(layout)));
+}
+
+/// torchtitan 0.3.0, config/configs.py. A local batch is what a pipeline cuts into micro-batches; without one
+/// torchtitan accumulates up to the global batch.
+std::string write(Letter& letter) {
+  const auto& [training, layout] = std::tie(letter.question.training, letter.question.layout);
+  const std::int64_t local = training.micro_batch * (layout.pp > 1 ? training.grad_accum : 1);
+  letter.settings.put("training.local_batch_size", local);
+  letter.settings.put("training.global_batch_size", training.global_batch);
+  write_rows({rows}, letter);
+  write_degrees(layout, letter.settings);
+  if (layout.pp > 1) letter.settings.put("parallelism.pipeline_parallel_microbatch_size", training.micro_batch);
+  letter.settings.put("activation_checkpoint.mode", letter.text("recompute"));
+  if (spec::offloads_weights(training.offload)) letter.settings.say("training.enable_cpu_offload", true);
+  return letter.settings.options(torchrun(layout, "-m torchtitan.train"), Style::bare);
+}
+
 }  // namespace
 
 const Format& torchtitan_format() {
-  static const Format format{"torchtitan configuration", "torchtitan", tables, recognizes, rules};
+  static const Format format{
+      "torchtitan configuration", "torchtitan", tables, recognizes, rules, false, nullptr, write};
   return format;
 }
 

@@ -242,7 +242,7 @@ std::string write(Letter& letter) {
   const spec::Question& question = letter.question;
   const auto& [training, layout] = std::tie(question.training, question.layout);
   const auto yes = [&](std::string_view key, bool on) { letter.settings.put(key, std::string(on ? "True" : "False")); };
-  write_rows(torchtune_format(), letter);
+  write_rows({rows}, letter);
   letter.settings.put("dtype", std::string(training.precision.weights == formats::Dtype::fp32 ? "fp32" : "bf16"));
   yes("enable_activation_checkpointing", training.recompute.policy == spec::RecomputePolicy::full);
   if (training.offload == spec::Offload::activations) yes("enable_activation_offloading", true);
@@ -257,7 +257,7 @@ std::string write(Letter& letter) {
   return letter.settings.options(
       fmt::format("tune run{} {}_finetune_{} --config $CONFIG", ranks, has_adapters(question) ? "lora" : "full",
                   layout.gpus > 1 ? "distributed" : "single_device"),
-      true);
+      Style::assigned);
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include "dialects/trainers/engine_beside.hpp"
 #include "dialects/trainers/run_length.hpp"
 #include "dialects/trainers/torch_rules.hpp"
-#include "dialects/writing/launchers.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
@@ -265,7 +264,7 @@ void write_training(Letter& letter) {
   const spec::Question& question = letter.question;
   letter.settings.put("model_name_or_path", "$MODEL");
   letter.settings.put("dataset_name", "$DATA");
-  write_rows(trainer_format(), letter);
+  write_rows({rows, trainer_rows()}, letter);
   write_optimizer(letter, "optim");
   write_precision(letter, "dtype", Loads::fp32);
   write_recompute(letter);
@@ -277,23 +276,32 @@ void write_training(Letter& letter) {
   if (in_4_bits(question) && letter.text("weights").ends_with("-dq")) letter.settings.say("use_bnb_nested_quant", true);
 }
 
+std::string write_deepspeed(Letter& letter) {
+  const spec::Layout& layout = letter.question.layout;
+  letter.settings.put("deepspeed", "ds_config.json");
+  return file_text("ds_config.json", deepspeed_json(letter.question) + "\n") +
+         letter.settings.options(fmt::format("deepspeed --num_nodes {} --num_gpus {} trl/scripts/sft.py", layout.nodes,
+                                             layout.gpus / layout.nodes));
+}
+
+/// transformers examples/pytorch/language-modeling/run_clm.py, whose options of a model are fewer than trl's.
+std::string write_example(Letter& letter) {
+  letter.settings.rename("max_length", "block_size");
+  letter.settings.remove("attn_implementation");
+  write_accelerate(letter);
+  return letter.settings.options(accelerated(letter, "run_clm.py"));
+}
+
 std::string write(Letter& letter) {
   write_training(letter);
+  const auto framework = letter.question.training.framework;
+  if (framework == spec::Framework::deepspeed) return write_deepspeed(letter);
+  if (framework == spec::Framework::hf) return has_adapters(letter.question) ? std::string() : write_example(letter);
   write_accelerate(letter);
   return letter.settings.options(accelerated(letter, "-m trl.scripts.sft"));
 }
 
 }  // namespace
-
-std::string deepspeed_command(const spec::Question& question) {
-  const spec::Layout& layout = question.layout;
-  Letter letter{question};
-  write_training(letter);
-  letter.settings.put("deepspeed", "ds_config.json");
-  return file_text("ds_config.json", deepspeed_json(question) + "\n") +
-         letter.settings.options(fmt::format("deepspeed --num_nodes {} --num_gpus {} trl/scripts/sft.py", layout.nodes,
-                                             layout.gpus / layout.nodes));
-}
 
 const Format& trainer_format() {
   static const Format format{"Hugging Face training arguments", "hf", tables, recognizes, rules, false, nullptr, write};

@@ -11,13 +11,16 @@ namespace llmcalc::frameworks {
 constexpr std::string_view foreach_file = "torch/optim, _default_to_fused_or_foreach";
 
 inline constexpr Default litgpt_defaults[] = {
+    {"dtype", "bf16", "LitGPT 0.5.13 finetune/lora.py: quantized weights have no mixed precision", is_qlora},
     {"dtype", "mixed-bf16", "LitGPT 0.5.13 utils.py: bf16-mixed"},
     {"seq", "55", "LitGPT generate/base.py: 50 new tokens behind a prompt of 5", is_generated},
     {"micro_batch", "1", "LitGPT 0.5.13 finetune/full.py"},
     {"recompute", "full", "LitGPT 0.5.13 finetune/full.py, lora.py: activation_checkpointing_policy", full_on_several},
     {"recompute", "full", "LitGPT 0.5.13 finetune/lora.py", low_rank_on_several},
+    {"optimizer", "paged-adamw", "LitGPT 0.5.13 utils.py, instantiate_bnb_optimizer", is_qlora},
     {"optimizer_impl", "foreach", foreach_file},
     {"attention", "sdpa", "LitGPT 0.5.13 model.py"},
+    {"sharding", "fsdp2", "LitGPT 0.5.13 finetune/lora.py, parallelize_fn: fully_shard", low_rank_on_several},
     {"sharding", "fsdp1", "LitGPT 0.5.13 finetune/full.py: FULL_SHARD", on_several},
     {"lora_rank", "8", "LitGPT 0.5.13 finetune/lora.py"},
     {"lora_targets", "q,v", "LitGPT 0.5.13 finetune/lora.py"},
@@ -260,7 +263,9 @@ constexpr Space of_shardings(List<Sharding> shardings, List<Offload> offloads) {
   return {.shardings = shardings, .schedules = one_schedule, .offloads = offloads, .splits_models = false};
 }
 
-inline constexpr Space lightning_space = unsplit(torch_space);
+/// Strategies that a word names (Lightning 2.6.6 pytorch/strategies): its fsdp is the first.
+inline constexpr Space lightning_space = of_shardings(
+    {Sharding::ddp, Sharding::zero1, Sharding::zero2, Sharding::fsdp1}, {Offload::none, Offload::params_optimizer});
 inline constexpr Space torchtitan_space{.shardings = {Sharding::ddp, Sharding::fsdp2},
                                         .schedules = all_schedules,
                                         .offloads = {Offload::none, Offload::params}};
@@ -270,7 +275,7 @@ inline constexpr FrameworkRow torch_rows[] = {
                                    {"litgpt", "lit-gpt"},
                                    "LitGPT",
                                    &litgpt_profile,
-                                   of_shardings({Sharding::ddp, Sharding::fsdp1}, {Offload::none}),
+                                   of_shardings({Sharding::fsdp1, Sharding::fsdp2}, {Offload::none}),
                                    litgpt_abilities,
                                    litgpt_defaults,
                                    HalfPrecision::pure,

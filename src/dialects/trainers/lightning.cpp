@@ -1,0 +1,275 @@
+// Lightning's Trainer as LightningCLI takes it (lightning 2.6.6, pytorch/cli.py, pytorch/trainer/trainer.py), and the
+// recipes of LitGPT (litgpt 0.5.13, litgpt/args.py, finetune/full.py, finetune/lora.py, pretrain.py).
+#include "dialects/core/formats.hpp"
+#include "dialects/core/letter.hpp"
+#include "dialects/trainers/run_length.hpp"
+#include "dialects/trainers/torch_rules.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
+#include "spec/traits.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace llmcalc::dialects {
+namespace {
+
+/// lightning fabric/plugins/precision: the type of the weights, or of products beside fp32 weights.
+constexpr Spelling precisions[] = {
+    {"bf16-true", "bf16"},         {"bf16-mixed", "mixed-bf16"}, {"16-true", "fp16"},  {"bf16", "mixed-bf16"},
+    {"16-mixed", "mixed-fp16"},    {"32-true", "fp32"},          {"16", "mixed-fp16"}, {"32", "fp32"},
+    {"transformer-engine", "bf16"}};
+
+void write_precision_word(Letter& letter, std::string_view key) {
+  const auto* found = quantity::find_or_null(precisions, dtype_word(letter.question), &Spelling::ours);
+  if (found != nullptr) letter.settings.put(key, std::string(found->theirs));
+}
+
+/// Devices of a node: a number, a list of them, or "auto".
+std::optional<std::int64_t> take_devices(Sheet& sheet, std::string_view devices, std::string_view nodes) {
+  const Setting* setting = sheet.find(devices);
+  const bool is_count = setting != nullptr && quantity::is_number(setting->text);
+  if (!is_count && (setting == nullptr || setting->items.empty())) return std::nullopt;
+  const auto each = is_count ? sheet.count(devices).value_or(1) : std::ssize(setting->items);
+  const auto machines = sheet.count(nodes).value_or(1);
+  if (each < 1 || machines < 1 || each > most_ranks / machines) return std::nullopt;
+  sheet.say("gpus", std::to_string(each * machines), *setting);
+  return each * machines;
+}
+
+constexpr FormatRow lightning_rows[] = {
+    {"trainer.accumulate_grad_batches", Use::written, "grad_accum"},
+    {"trainer.num_nodes", Use::term, "nodes"},
+    {"trainer.precision", Use::term, "dtype", precisions},
+    {"trainer.devices", Use::rule},
+    {"trainer.strategy*", Use::rule},
+    {"trainer.max_steps", Use::rule},
+    {"trainer.max_epochs", Use::rule},
+    {"trainer.*"},
+    {"data.batch_size", Use::written, "micro_batch"},
+    {"data.init_args.batch_size", Use::term, "micro_batch"},
+    {"data.train_batch_size", Use::term, "micro_batch"},
+    {"data.seq_length", Use::written, "seq"},
+    {"data.init_args.seq_length", Use::term, "seq"},
+    {"data.max_length", Use::term, "seq"},
+    {"data.init_args.max_length", Use::term, "seq"},
+    {"data.max_seq_length", Use::term, "seq"},
+    {"data.init_args.max_seq_length", Use::term, "seq"},
+    {"data.block_size", Use::term, "seq"},
+    {"data.init_args.block_size", Use::term, "seq"},
+    {"model.model_name", Use::term, "model"},
+    {"model.init_args.model_name", Use::term, "model"},
+    {"model.model_name_or_path", Use::term, "model"},
+    {"model.init_args.model_name_or_path", Use::term, "model"},
+    {"data*"},
+    {"model*", Use::unmapped, "the program decides what it does: nothing of it is executed"},
+    {"optimizer.class_path", Use::rule},
+    {"optimizer*"},
+    {"lr_scheduler*"},
+    {"seed_everything"},
+    {"ckpt_path"},
+    {"positional*"},
+};
+
+constexpr std::span<const FormatRow> lightning_tables[] = {lightning_rows};
+
+bool recognizes_lightning(const Settings& settings) {
+  return settings.has("trainer.devices") || settings.has("trainer.strategy") || settings.has("trainer.accelerator");
+}
+
+/// lightning pytorch/strategies/strategy_registry.
+struct Strategy {
+  std::string_view name;
+  std::string_view sharding;
+  std::string_view offload = {};
+};
+constexpr Strategy strategies[] = {{"ddp", "ddp"},
+                                   {"ddp_find_unused_parameters_true", "ddp"},
+                                   {"fsdp", "fsdp1"},
+                                   {"fsdp_cpu_offload", "fsdp1", "params+optimizer"},
+                                   {"deepspeed_stage_1", "zero1"},
+                                   {"deepspeed_stage_2", "zero2"},
+                                   {"deepspeed_stage_3", "zero3"},
+                                   {"deepspeed_stage_1_offload", "zero1", "optimizer"},
+                                   {"deepspeed_stage_2_offload", "zero2", "optimizer"},
+                                   {"deepspeed_stage_3_offload", "zero3", "params+optimizer"},
+                                   {"deepspeed", "zero2"}};
+
+void take_strategy(Sheet& sheet) {
+  const Setting* setting = sheet.find("trainer.strategy");
+  if (setting == nullptr || says_nothing(*setting)) return;
+  const auto* found = quantity::find_or_null(strategies, quantity::to_lower(setting->text), &Strategy::name);
+  if (found == nullptr) return sheet.assume(*setting, "weights and optimizer are shared as --sharding says");
+  sheet.say("sharding", std::string(found->sharding), *setting);
+  if (!found->offload.empty()) sheet.say("offload", std::string(found->offload), *setting);
+}
+
+void lightning_rules(Sheet& sheet) {
+  take_devices(sheet, "trainer.devices", "trainer.num_nodes");
+  take_strategy(sheet);
+  const Setting* optimizer = sheet.find("optimizer.class_path");
+  if (optimizer != nullptr && quantity::to_lower(optimizer->text).ends_with(".sgd"))
+    sheet.say("optimizer", "sgd", *optimizer);
+  take_length(sheet, {"trainer.max_steps", {"trainer.max_epochs"}});
+}
+
+std::string write_lightning(Letter& letter) {
+  const spec::Layout& layout = letter.question.layout;
+  letter.settings.put("model.model_name", "$MODEL");
+  letter.settings.put("trainer.devices", layout.gpus / layout.nodes);
+  letter.settings.put("trainer.num_nodes", layout.nodes);
+  const auto is_it = [&, offload = letter.text("offload")](const Strategy& each) {
+    return each.sharding == letter.text("sharding") && (each.offload.empty() ? "none" : each.offload) == offload;
+  };
+  if (const auto* found = quantity::find_if_or_null(strategies, is_it)) {
+    letter.settings.put("trainer.strategy", std::string(found->name));
+  }
+  write_precision_word(letter, "trainer.precision");
+  write_rows({lightning_rows}, letter);
+  return letter.settings.options("python main.py fit");
+}
+
+constexpr FormatRow litgpt_rows[] = {
+    {"checkpoint_dir", Use::rule},
+    {"initial_checkpoint_dir", Use::rule},
+    {"model_name", Use::term, "model"},
+    {"precision", Use::term, "dtype", precisions},
+    {"num_nodes", Use::term, "nodes"},
+    {"train.micro_batch_size", Use::written, "micro_batch"},
+    {"train.max_seq_length", Use::written, "seq"},
+    {"lora_r", Use::term, "lora_rank"},
+    {"lora_dropout", Use::term, "lora_dropout"},
+    {"lora_alpha"},
+    {"lora_*", Use::rule},
+    {"train.global_batch_size", Use::rule},
+    {"train.max_steps", Use::rule},
+    {"train.epochs", Use::rule},
+    {"train.max_tokens", Use::term, "tokens"},
+    {"train.tie_embeddings", Use::term, "tied"},
+    {"algorithm", Use::rule},
+    {"quantize", Use::rule},
+    {"devices", Use::rule},
+    {"positional.0", Use::rule},
+    {"optimizer", Use::rule},
+    {"optimizer.class_path", Use::rule},
+    {"optimizer*"},
+    {"train.*"},
+    {"eval*"},
+    {"data*"},
+    {"log*"},
+    {"out_dir"},
+    {"resume"},
+    {"seed"},
+    {"access_token"},
+    {"tokenizer_dir"},
+    {"model_config*", Use::unmapped, "the model as --model or --config says"},
+};
+
+constexpr std::span<const FormatRow> litgpt_tables[] = {litgpt_rows};
+
+bool recognizes_litgpt(const Settings& settings) {
+  return settings.has("train.micro_batch_size") && settings.has("precision");
+}
+
+/// Switches of projections, and whether they are on where nothing is said.
+struct Projection {
+  std::string_view key;
+  std::string_view targets;
+  bool usual;
+};
+constexpr Projection projections[] = {{"lora_query", "q", true},           {"lora_key", "k", false},
+                                      {"lora_value", "v", true},           {"lora_projection", "o", false},
+                                      {"lora_mlp", "gate,up,down", false}, {"lora_head", "head", false}};
+
+void take_adapted(Sheet& sheet, std::string_view method) {
+  const Setting* said = sheet.find("algorithm");
+  if (said == nullptr) said = sheet.find({"lora_r", "quantize"});
+  if (said != nullptr) sheet.say("method", std::string(method), *said);
+  if (method == "full" || method == "adapter") return;
+  std::string targets;
+  const Setting* because = nullptr;
+  for (const auto& [key, ours, usual] : projections) {
+    const auto on = sheet.truth(key);
+    if (on) because = sheet.find(key);
+    if (on.value_or(usual)) targets.append(targets.empty() ? "" : ",").append(ours);
+  }
+  if (because != nullptr) sheet.say("lora_targets", targets, *because);
+}
+
+/// "bnb.nf4-dq"; its optimizer is bitsandbytes' paged AdamW (litgpt/utils.py, instantiate_bnb_optimizer).
+bool take_quantized(Sheet& sheet) {
+  const Setting* quantize = sheet.find("quantize");
+  if (quantize == nullptr || says_nothing(*quantize)) return false;
+  const std::string scheme = quantity::to_lower(quantize->text);
+  const auto name = quantity::without_start(scheme, "bnb.");
+  sheet.say("weights", name.starts_with("int8") ? "int8" : std::string(name), *quantize);
+  return true;
+}
+
+/// A step takes global_batch_size // ranks // micro_batch_size micro-batches (litgpt/args.py, TrainArgs).
+void take_batch(Sheet& sheet, bool pretrains) {
+  const auto ranks = take_devices(sheet, "devices", "num_nodes");
+  const Setting* global = sheet.find("train.global_batch_size");
+  const auto micro = sheet.count("train.micro_batch_size").value_or(pretrains ? 4 : 1);
+  if (pretrains && !ranks && global != nullptr) return sheet.say("global_batch", global->text, *global);
+  const auto all = sheet.count("train.global_batch_size").value_or(pretrains ? 512 : 16);
+  const auto each = std::max<std::int64_t>(1, all / ranks.value_or(1) / std::max<std::int64_t>(1, micro));
+  if (global != nullptr) return sheet.say("grad_accum", std::to_string(each), *global);
+  sheet.by_default("grad_accum", std::to_string(each), "LitGPT default");
+}
+
+void litgpt_rules(Sheet& sheet) {
+  // "checkpoints/org/name" is where `litgpt download` puts a model of the Hub.
+  if (const Setting* from = sheet.find({"checkpoint_dir", "initial_checkpoint_dir", "positional.0"})) {
+    sheet.say("model", std::string(quantity::without_start(from->text, "checkpoints/")), *from);
+  } else {
+    sheet.take("model", {"checkpoint_dir", "positional.0"});
+  }
+  const std::string program = sheet.text("algorithm");
+  const bool quantized = take_quantized(sheet);
+  const bool adapts = program == "lora" || (program.empty() && sheet.find("lora_r") != nullptr);
+  take_adapted(sheet, adapts && quantized ? "qlora" : adapts ? "lora" : program == "adapter" ? "adapter" : "full");
+  take_batch(sheet, program == "full" ? false : program == "pretrain" || sheet.find("model_name") != nullptr);
+  const std::string optimizer = sheet.text({"optimizer", "optimizer.class_path"});
+  if (optimizer.ends_with("adamw8bit"))
+    sheet.say("optimizer", "adamw-8bit", *sheet.find({"optimizer", "optimizer.class_path"}));
+  take_length(sheet, {"train.max_steps", {"train.epochs"}});
+}
+
+std::string write_litgpt(Letter& letter) {
+  const spec::Layout& layout = letter.question.layout;
+  const spec::Training& training = letter.question.training;
+  write_precision_word(letter, "precision");
+  letter.settings.put("devices", layout.gpus / layout.nodes);
+  letter.settings.put("num_nodes", layout.nodes);
+  write_rows({litgpt_rows}, letter);
+  letter.settings.put("train.global_batch_size", training.global_batch);
+  if (!has_adapters(letter.question)) return letter.settings.options("litgpt finetune_full $MODEL");
+  letter.settings.put("lora_r", training.adapter.rank);
+  letter.settings.put("lora_dropout", letter.text("lora_dropout"));
+  for (const auto& [key, targets, usual] : projections) {
+    const auto names = quantity::pieces_of(targets, ",");
+    const bool all = quantity::contains(training.adapter.targets, std::string_view("all-linear")) && key != "lora_head";
+    const bool on = std::ranges::all_of(
+        names, [&](std::string_view name) { return all || quantity::contains(training.adapter.targets, name); });
+    letter.settings.say(key, on);
+  }
+  if (in_4_bits(letter.question)) letter.settings.put("quantize", "bnb." + letter.text("weights"));
+  return letter.settings.options("litgpt finetune_lora $MODEL");
+}
+
+}  // namespace
+
+const Format& lightning_format() {
+  static const Format format{"Lightning configuration", "lightning", lightning_tables, recognizes_lightning,
+                             lightning_rules,           false,       nullptr,          write_lightning};
+  return format;
+}
+
+const Format& litgpt_format() {
+  static const Format format{"LitGPT configuration", "litgpt", litgpt_tables, recognizes_litgpt,
+                             litgpt_rules,           false,    nullptr,       write_litgpt};
+  return format;
+}
+
+}  // namespace llmcalc::dialects

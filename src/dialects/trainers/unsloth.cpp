@@ -1,0 +1,139 @@
+// Unsloth's own programs: `unsloth train` with its YAML (unsloth 2026.10.9, unsloth_cli/config.py), and unsloth-cli.py
+// of its repository, which trains adapters alone.
+#include "dialects/core/formats.hpp"
+#include "dialects/core/letter.hpp"
+#include "dialects/trainers/run_length.hpp"
+#include "dialects/trainers/torch_rules.hpp"
+#include "dialects/trainers/torch_words.hpp"
+#include "quantity/text.hpp"
+
+#include <string>
+#include <utility>
+
+namespace llmcalc::dialects {
+namespace {
+
+constexpr FormatRow rows[] = {
+    {"model", Use::term, "model"},
+    {"model_name", Use::term, "model"},
+    {"batch_size", Use::written, "micro_batch"},
+    {"per_device_train_batch_size", Use::term, "micro_batch"},
+    {"gradient_accumulation_steps", Use::written, "grad_accum"},
+    {"max_seq_length", Use::written, "seq"},
+    {"lora_r", Use::term, "lora_rank"},
+    {"r", Use::term, "lora_rank"},
+    {"lora_dropout", Use::term, "lora_dropout"},
+    {"optim", Use::term, "optimizer", optimizer_words},
+    {"algorithm", Use::rule},
+    {"training_type", Use::rule},
+    {"load_in_4bit", Use::rule},
+    {"target_modules", Use::rule},
+    {"use_dora", Use::rule},
+    {"gradient_checkpointing", Use::rule},
+    {"use_gradient_checkpointing", Use::rule},
+    {"dtype", Use::rule},
+    {"num_epochs", Use::rule},
+    {"max_steps", Use::rule},
+    {"packing", Use::rule},
+    {"finetune_*_layers", Use::unmapped, "every layer is trained"},
+    {"finetune_*"},
+    {"use_loftq"},
+    {"loftq_config"},
+    {"vision_all_linear"},
+    {"format_type"},
+    {"local_dataset"},
+    {"train_on_completions"},
+    {"random_*"},
+    {"bias"},
+    {"enable_*"},
+    {"tensorboard_dir"},
+    {"hf_token"},
+    {"push_*"},
+    {"quantization*"},
+    {"adapter_file"},
+    {"dry_run"},
+};
+
+const std::span<const FormatRow> tables[] = {rows, harmless_rows()};
+
+bool recognizes(const Settings& settings) { return settings.has("training.training_type"); }
+
+/// What adapters stand on where nothing is said: every linear layer of Llama.
+constexpr std::string_view usual_modules = "q_proj,k_proj,v_proj,o_proj,gate_proj,up_proj,down_proj";
+
+/// The blocks of the YAML; options stand without them, and a switch has its opposite.
+void rename(Settings& settings) {
+  Settings all;
+  for (Setting setting : settings.all()) {
+    for (const std::string_view block : {"training.", "lora.", "data.", "logging."}) {
+      if (setting.key.starts_with(block)) setting.key.erase(0, block.size());
+    }
+    if (setting.key.starts_with("no_") && setting.text == "true") {
+      setting.key.erase(0, std::string_view("no_").size());
+      setting.text = "false";
+    }
+    all.put(std::move(setting));
+  }
+  settings = std::move(all);
+}
+
+void take_method(Sheet& sheet, bool is_script) {
+  const Setting* type = sheet.find("training_type");
+  const bool full = type != nullptr && quantity::to_lower(type->text) == "full";
+  const bool four = !full && sheet.truth("load_in_4bit").value_or(!is_script);
+  const std::string method = full ? "full" : four ? "qlora" : sheet.is_on("use_dora") ? "dora" : "lora";
+  if (const Setting* said = sheet.find({"training_type", "load_in_4bit", "algorithm"})) {
+    sheet.say("method", method, *said);
+  } else {
+    sheet.by_default("method", method, "unsloth default");
+  }
+  if (full) return sheet.unsay("lora_rank");
+  if (sheet.text("target_modules") != usual_modules) take_targets(sheet, {"target_modules"});
+  sheet.by_default("lora_rank", is_script ? "16" : "64", "unsloth default");
+}
+
+/// "unsloth" recomputes and keeps what it needs for that on the host (unsloth-zoo gradient_checkpointing.py).
+void take_checkpointing(Sheet& sheet) {
+  const Setting* said = sheet.find({"gradient_checkpointing", "use_gradient_checkpointing"});
+  if (said == nullptr) return;
+  const std::string word = quantity::to_lower(said->text);
+  const bool recomputes = word == "unsloth" || word == "true" || word == "1" || word == "yes";
+  sheet.say("recompute", recomputes ? "full" : "none", *said);
+  sheet.say("offload", word == "unsloth" ? "activations" : "none", *said);
+}
+
+void rules(Sheet& sheet) {
+  take_method(sheet, sheet.find("algorithm") != nullptr);
+  take_checkpointing(sheet);
+  sheet.by_default("micro_batch", "2", "unsloth default");
+  sheet.by_default("grad_accum", "4", "unsloth default");
+  take_precision(sheet, {"dtype"}, Loads::half);
+  take_length(sheet, {"max_steps", {"num_epochs"}, {"packing"}, {}, {"3", "unsloth default"}});
+  assume_full_sequences(sheet, {"packing"});
+}
+
+std::string write(Letter& letter) {
+  const spec::Question& question = letter.question;
+  const spec::Training& training = question.training;
+  letter.settings.put("model", "$MODEL");
+  letter.settings.put("dataset", "$DATA");
+  letter.settings.put("training_type", std::string(has_adapters(question) ? "lora" : "full"));
+  letter.settings.say("load_in_4bit", in_4_bits(question));
+  write_rows({rows}, letter);
+  const bool recomputes = training.recompute.policy == spec::RecomputePolicy::full;
+  const bool offloads = training.offload == spec::Offload::activations;
+  letter.settings.put("gradient_checkpointing", std::string(!recomputes ? "none" : offloads ? "unsloth" : "yes"));
+  write_adapters(letter, {"lora_r", "target_modules", usual_modules, ","});
+  const bool alone = question.layout.gpus == 1;
+  return letter.settings.options(alone ? "unsloth train" : torchrun(question.layout, "-m unsloth_cli train"),
+                                 Style::dashed);
+}
+
+}  // namespace
+
+const Format& unsloth_format() {
+  static const Format format{"Unsloth configuration", "unsloth", tables, recognizes, rules, false, rename, write};
+  return format;
+}
+
+}  // namespace llmcalc::dialects
