@@ -60,6 +60,12 @@ struct Outside {
 /// Those of grep and diff.
 enum class ExitCode { fits = 0, does_not_fit = 1, bad_question = 2 };
 
+/// A file of a launch: the script, and what it names.
+struct LaunchFile {
+  std::string name;
+  std::string text;
+};
+
 /// What a verb of the command line answers.
 struct Reply {
   /// In one of the verb's forms: "text", "json", and "csv" or "markdown" where it has them.
@@ -67,6 +73,7 @@ struct Reply {
   std::vector<std::string> notes = {};     ///< what was read, for people
   std::vector<std::string> warnings = {};  ///< also in the JSON
   ExitCode code = ExitCode::fits;
+  std::vector<LaunchFile> files = {};  ///< of `plan`: what starts the best; `--write` puts them into a folder
 };
 
 /// Answers as the command line does: "fit", "serve", "plan", "scale", "from", "validate", "dtype", "model" or "gpu". A

@@ -32,6 +32,9 @@ Reply reply_of(render::PlanReport report, const PlanOptions& options) {
   reply.code = report.best.empty() ? ExitCode::does_not_fit : ExitCode::fits;
   if (options.format == PlanFormat::csv) reply.notes = report.assumptions;  // a table has no place for them
   reply.warnings = report.warnings;
+  for (const dialects::Launch& launch : report.launch) {
+    for (auto& [name, text] : dialects::files_of(launch)) reply.files.push_back({name, text});
+  }
   reply.show = shown(std::move(report), options.style);
   return reply;
 }
@@ -129,6 +132,8 @@ std::vector<Flag> plan_flags() {
       {"max-memory", "size, as 70GiB", "no layout that takes more of an accelerator", "Plan"},
       {"max-days", "number", "no run that takes longer", "Plan"},
       {"max-cost", "dollars", "no run that costs more", "Plan"},
+      {"write", "DIR", "put the launch of the best there: its files, and run.sh", "Plan"},
+      {"force", "", "over what is there already, with --write", "Plan"},
       {"top", "number", "how many of the best to show; default 10", "Plan"},
       {"largest", "seq|params|micro-batch", "the most that fits, and its best layout", "Plan"},
       {"table", "TERM,TERM", "the best layout for each pair of values, as --table seq,micro-batch", "Plan"},

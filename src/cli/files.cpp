@@ -56,6 +56,29 @@ std::string read_file(const std::filesystem::path& path, std::string_view place)
   return text;
 }
 
+void write_files(const std::filesystem::path& folder, std::span<const LaunchFile> files, bool over,
+                 std::string_view place) {
+  std::error_code error;
+  for (const LaunchFile& file : files) {
+    const auto path = folder / file.name;
+    if (over || !std::filesystem::exists(path, error)) continue;
+    throw BadInput(std::string(place), "'" + path.string() + "' is there already", "--force writes over it");
+  }
+  std::filesystem::create_directories(folder, error);
+  for (const LaunchFile& file : files) {
+    const auto path = folder / file.name;
+    const File opened(std::fopen(path.c_str(), "wb"));
+    const bool written = opened && std::fwrite(file.text.data(), 1, file.text.size(), opened.get()) == file.text.size();
+    if (!written || std::fflush(opened.get()) != 0) {
+      throw BadInput(std::string(place), "cannot write '" + path.string() + "': " + std::strerror(errno));
+    }
+    if (file.name.ends_with(".sh")) {
+      using std::filesystem::perms;
+      std::filesystem::permissions(path, perms::owner_exec, std::filesystem::perm_options::add, error);
+    }
+  }
+}
+
 std::vector<read::PresetFile> read_presets(const std::filesystem::path& folder, std::string_view place) {
   std::error_code error;
   std::vector<std::filesystem::path> paths;

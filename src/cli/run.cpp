@@ -1,6 +1,7 @@
 #include "cli/run.hpp"
 
 #include "api/verbs.hpp"
+#include "cli/files.hpp"
 #include "cli/help.hpp"
 #include "cli/machine.hpp"
 #include "llmcalc/quantity/error.hpp"
@@ -23,6 +24,20 @@ namespace {
 bool is_long_help(const std::string& word) { return word == "--help"; }
 bool is_short_help(const std::string& word) { return word == "-h"; }
 
+/// --write, which the machine does and the library does not.
+void write_launch(const Arguments& arguments, const Reply& reply) {
+  const std::string* folder = arguments.find("write");
+  if (folder == nullptr && arguments.has("force")) {
+    throw quantity::BadInput("--force", "is said of --write, which is not there", "--write DIR");
+  }
+  if (folder == nullptr) return;
+  if (reply.files.empty()) {
+    throw quantity::BadInput("--write", "there is no launch to write: no command of the framework starts the best run",
+                             "leave it out to see why, or name a --framework");
+  }
+  write_files(*folder, reply.files, arguments.has("force"), "--write");
+}
+
 Outcome run_verb(const Verb& verb, std::span<const std::string> words, const Environment& environment) {
   const auto flags = all_flags(verb);
   if (std::ranges::any_of(words, is_long_help)) return {.answer = verb_help(verb, flags)};
@@ -32,6 +47,7 @@ Outcome run_verb(const Verb& verb, std::span<const std::string> words, const Env
   api::wants_colour(arguments, machine);  // a wrong --color is one under verbs without colours too
   const auto form = format_of(verb, arguments);
   Reply reply = verb.ask(arguments, machine);
+  write_launch(arguments, reply);
   if (arguments.has("quiet")) return {.answer = {}, .code = reply.code};
   Outcome outcome{.answer = reply.show(form), .code = reply.code};
   if (form == "json") return outcome;  // which carries its warnings inside; people find them on stderr

@@ -1,8 +1,11 @@
 // Plans on the command line: what is answered, and what is refused.
 #include "catch.hpp"
 #include "cli/run.hpp"
+#include "folder.hpp"
 #include "frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <sstream>
 #include <string>
@@ -38,6 +41,25 @@ TEST_CASE("what cannot be planned is refused at its place") {
   CHECK_THROWS_WITH(planned(plus(small, {"--objective", "costs"})), Contains("did you mean 'cost'"));
   CHECK_THROWS_WITH(planned(plus(small, {"--table", "seq,sequence"})), Contains("--table"));
   CHECK_THROWS_WITH(planned(plus(small, {"--top", "0"})), Contains("--top"));
+}
+
+TEST_CASE("what starts the best run is written into a folder, and read back as that run") {
+  const test::Folder folder;
+  const std::string there = folder.path() + "/launch";
+  const Words base{"--model", "llama-3.2-1b", "--gpu", "h100-sxm:4", "--format", "json"};
+  for (const std::string framework : {"deepspeed", "axolotl", "trl", "llama-factory"}) {
+    CAPTURE(framework);
+    const Words words = plus(base, {"--framework", framework, "--write", there});
+    const auto plan = nlohmann::json::parse(planned(plus(words, {"--force"})).answer);
+    CHECK_THROWS_WITH(planned(words), Contains("is there already") && Contains("--force"));
+    const Words again{"fit",   "--from",   there + "/run.sh", "--model", "llama-3.2-1b",
+                      "--gpu", "h100-sxm", "--format",        "json"};
+    const auto fit = nlohmann::json::parse(cli::run(again, cli::Environment{}).answer);
+    CHECK(fit["needed_bytes"] == plan["best"][0]["figures"]["needed_bytes"]);
+  }
+  CHECK_THROWS_WITH(planned(plus(base, {"--framework", "torchtitan", "--method", "lora", "--write", there})),
+                    Contains("no launch to write"));
+  CHECK_THROWS_WITH(planned(plus(base, {"--framework", "trl", "--force"})), Contains("--write"));
 }
 
 TEST_CASE("stages that no pipeline can have are refused before anything is built") {

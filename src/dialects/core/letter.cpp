@@ -114,6 +114,25 @@ std::vector<Launch> launches(const spec::Question& question) {
   return {std::move(launch)};
 }
 
+std::vector<std::pair<std::string, std::string>> files_of(const Launch& launch) {
+  constexpr std::string_view opens = "cat > ";
+  constexpr std::string_view named = " <<END\n";
+  constexpr std::string_view closes = "END\n";
+  std::vector<std::pair<std::string, std::string>> files;
+  std::string_view rest = launch.command;
+  while (rest.starts_with(opens)) {
+    rest.remove_prefix(opens.size());
+    const auto begin = rest.find(named);
+    const auto end = rest.find(closes, begin + named.size());
+    const auto text = rest.substr(begin + named.size(), end - begin - named.size());
+    files.emplace_back(rest.substr(0, begin), text);
+    rest.remove_prefix(end + closes.size());
+  }
+  if (rest.empty()) return files;
+  files.emplace_back("run.sh", fmt::format("#!/usr/bin/env bash\ncd \"$(dirname \"$0\")\"\n{}\n", rest));
+  return files;
+}
+
 void Page::rename(std::string_view key, std::string_view name) {
   for (Entry& entry : entries_) {
     if (entry.key == key) entry.key = name;
