@@ -17,7 +17,15 @@ foreach(
   list(APPEND llmcalc_preset_reader "${llmcalc_presets_root}/src/${source}.cpp")
 endforeach()
 
+set(LLMCALC_HOST_TOOLS "" CACHE PATH "A build for this machine, whose tools a build for another takes")
+
 function(llmcalc_add_embed_presets_tool)
+  if(LLMCALC_HOST_TOOLS)
+    add_executable(llmcalc_embed_presets_tool IMPORTED GLOBAL)
+    set_property(
+      TARGET llmcalc_embed_presets_tool PROPERTY IMPORTED_LOCATION "${LLMCALC_HOST_TOOLS}/src/llmcalc_embed_presets_tool")
+    return()
+  endif()
   add_executable(llmcalc_embed_presets_tool "${llmcalc_presets_root}/cmake/embed_presets.cpp")
   target_include_directories(
     llmcalc_embed_presets_tool PRIVATE "${llmcalc_presets_root}/include" "${llmcalc_presets_root}/src")

@@ -19,7 +19,7 @@ fs::path models_folder() {
   return home == nullptr || *home == '\0' ? fs::path() : fs::path(home) / ".ollama" / "models";
 }
 
-bool is_plain(std::string_view text) {
+bool is_plain_name(std::string_view text) {
   return !text.empty() && text.find("..") == std::string_view::npos && text.front() != '/' &&
          text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/") ==
              std::string_view::npos;
@@ -45,14 +45,14 @@ std::optional<fs::path> ollama_model(const std::string& name) {
   const std::string path = name.substr(0, colon);
   const std::string tag = colon == std::string::npos ? "latest" : name.substr(colon + 1);
   const auto folder = models_folder();
-  if (folder.empty() || !is_plain(path) || !is_plain(tag)) return std::nullopt;
+  if (folder.empty() || !is_plain_name(path) || !is_plain_name(tag)) return std::nullopt;
   const auto owner = path.find('/') == std::string::npos ? fs::path("library") / path : fs::path(path);
   const auto manifest = folder / "manifests" / "registry.ollama.ai" / owner / tag;
   std::error_code error;
   if (!fs::is_regular_file(manifest, error)) return std::nullopt;
   std::string digest = model_digest(read_file(manifest, "--from"));
   constexpr std::string_view prefix = "sha256:";
-  if (!digest.starts_with(prefix) || !is_plain(digest.substr(prefix.size()))) return std::nullopt;
+  if (!digest.starts_with(prefix) || !is_plain_name(digest.substr(prefix.size()))) return std::nullopt;
   digest[prefix.size() - 1] = '-';
   const auto blob = folder / "blobs" / digest;
   return fs::is_regular_file(blob, error) ? std::optional(blob) : std::nullopt;

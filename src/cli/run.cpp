@@ -1,6 +1,7 @@
 #include "cli/run.hpp"
 
 #include "api/verbs.hpp"
+#include "cli/completion.hpp"
 #include "cli/files.hpp"
 #include "cli/help.hpp"
 #include "cli/machine.hpp"
@@ -63,6 +64,19 @@ Outcome help(std::span<const std::string> names) {
   return {.answer = verb_help(verb, all_flags(verb))};
 }
 
+std::string completion_of(std::span<const std::string> names) {
+  return completion(names.empty() ? std::string_view() : names.front());
+}
+
+std::string manual_of(std::span<const std::string> names) { return manual(names.empty() ? "llmcalc" : names.front()); }
+
+/// A word in the place of a verb, of the program rather than of a question.
+struct OwnWord {
+  std::string_view name;
+  std::string (*answer)(std::span<const std::string> names);
+};
+constexpr OwnWord own_words[] = {{"completion", completion_of}, {"man", manual_of}};
+
 /// `plan --serve` asks for the layout of a server: a word for what `serve --find layout` searches.
 std::vector<std::string> as_server(std::span<const std::string> words) {
   std::vector<std::string> server{"--find", "layout"};
@@ -105,6 +119,9 @@ Outcome run(std::span<const std::string> typed, const Environment& environment) 
   if (words.empty()) return {.answer = program_help(), .code = ExitCode::bad_question};  // no question, no answer
   if (is_long_help(words.front()) || is_short_help(words.front())) return help({});
   if (words.front() == "help") return help(words.subspan(1));
+  if (const auto* own = quantity::find_or_null(own_words, words.front(), &OwnWord::name)) {
+    return {.answer = own->answer(words.subspan(1))};
+  }
   if (words.front() == "--version") return {.answer = "llmcalc " LLMCALC_VERSION "\n"};
   if (plans_server(words)) return run_verb(find_verb("serve"), as_server(words.subspan(1)), environment);
   return run_verb(find_verb(words.front()), words.subspan(1), environment);

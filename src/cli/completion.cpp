@@ -1,0 +1,212 @@
+#include "cli/completion.hpp"
+
+#include "api/verbs.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/suggest.hpp"
+#include "quantity/text.hpp"
+#include "read/presets.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace llmcalc::cli {
+namespace {
+
+using api::Flag;
+using api::Verb;
+
+enum class Known { models, accelerators };
+
+/// Which words are names of presets: an option's value, and what stands without one under a verb.
+struct Named {
+  std::string_view word;
+  Known known;
+};
+constexpr Named valued[] = {{"model", Known::models}, {"gpu", Known::accelerators}};
+constexpr Named bare[] = {{"fit", Known::models},
+                          {"serve", Known::models},
+                          {"plan", Known::models},
+                          {"model", Known::models},
+                          {"gpu", Known::accelerators}};
+
+std::vector<std::string> names_of(Known known) {
+  const read::Catalogue catalogue;
+  std::vector<std::string> names;
+  switch (known) {
+    case Known::models:
+      for (const auto& preset : catalogue.models()) names.push_back(preset.id);
+      break;
+    case Known::accelerators:
+      for (const auto& preset : catalogue.accelerators()) names.push_back(preset.accelerator.id);
+      break;
+  }
+  return names;
+}
+
+/// An option with the verbs that take it so.
+struct Row {
+  Flag flag;
+  std::vector<std::string> verbs;
+  std::string words;  ///< its values with blanks between them; empty where they are no list
+};
+
+bool is_list(const std::string& values) {
+  return values.find('|') != std::string::npos && values.find_first_of(" ,<") == std::string::npos;
+}
+
+std::string words_of(const Flag& flag) {
+  if (const auto* named = quantity::find_or_null(valued, flag.name, &Named::word)) {
+    return quantity::joined(names_of(named->known), " ");
+  }
+  if (!is_list(flag.values)) return {};
+  std::string words = flag.values;
+  std::ranges::replace(words, '|', ' ');
+  return words;
+}
+
+std::vector<Row> rows() {
+  std::vector<Row> rows;
+  for (const Verb& verb : api::verbs()) {
+    for (const Flag& flag : all_flags(verb)) {
+      const auto same = [&](const Row& row) { return row.flag.name == flag.name && row.flag.values == flag.values; };
+      auto row = std::ranges::find_if(rows, same);
+      if (row == rows.end()) row = rows.insert(rows.end(), {flag, {}, words_of(flag)});
+      row->verbs.emplace_back(verb.name);
+    }
+  }
+  return rows;
+}
+
+/// In single quotes, as all three shells read them.
+std::string in_quotes(std::string_view text) {
+  std::string result = "'";
+  for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
+/// How bash and zsh set the list that is offered.
+struct Setting {
+  std::string_view open, close;
+};
+
+/// Arms of a case over "verb:option before the word".
+std::string value_arms(Setting set) {
+  std::string arms;
+  for (const Row& row : rows()) {
+    if (row.words.empty()) continue;
+    const auto option = ":--" + row.flag.name;
+    arms += fmt::format("    {}{}) {}{}{} ;;\n", quantity::joined(row.verbs, option + " | "), option, set.open,
+                        row.words, set.close);
+  }
+  return arms;
+}
+
+std::string name_arms(Setting set) {
+  std::string arms;
+  for (const Named& each : bare) {
+    arms += fmt::format("    {}:*) {}{}{} ;;\n", each.word, set.open, quantity::joined(names_of(each.known), " "),
+                        set.close);
+  }
+  return arms;
+}
+
+std::string bash() {
+  std::string options;
+  for (const Verb& verb : api::verbs()) {
+    const auto dashed = [](const Flag& flag) { return "--" + flag.name; };
+    options += fmt::format("    {}) words='{}' ;;\n", verb.name,
+                           quantity::joined(quantity::mapped(all_flags(verb), dashed), " "));
+  }
+  constexpr Setting set{"words='", "'"};
+  return fmt::format(R"(_llmcalc() {{
+  local current=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD - 1]}} verb=${{COMP_WORDS[1]}} words=
+  if [[ $COMP_CWORD -eq 1 ]]; then
+    words='{}'
+  elif [[ $current == -* ]]; then
+    case $verb in
+{}    esac
+  else
+    case $verb:$before in
+{}    *:--*) ;;
+{}    esac
+  fi
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+}}
+complete -o default -F _llmcalc llmcalc
+)",
+                     quantity::joined(quantity::mapped(api::verbs(), &Verb::name), " "), options, value_arms(set),
+                     name_arms(set));
+}
+
+std::string zsh() {
+  std::string verbs;
+  std::string options;
+  for (const Verb& verb : api::verbs()) {
+    verbs += " " + in_quotes(fmt::format("{}:{}", verb.name, verb.summary));
+    const auto described = [](const Flag& flag) { return in_quotes(fmt::format("--{}:{}", flag.name, flag.help)); };
+    options += fmt::format("    {}) found=({}) ;;\n", verb.name,
+                           quantity::joined(quantity::mapped(all_flags(verb), described), " "));
+  }
+  constexpr Setting set{"found=(", ")"};
+  return fmt::format(R"(#compdef llmcalc
+_llmcalc() {{
+  local before=${{words[CURRENT-1]}} verb=${{words[2]}}
+  local -a found
+  if (( CURRENT == 2 )); then
+    found=({})
+    _describe verb found
+  elif [[ $PREFIX == -* ]]; then
+    case $verb in
+{}    esac
+    _describe -o option found
+  else
+    case $verb:$before in
+{}    *:--*) ;;
+{}    esac
+    compadd -a found
+    _files
+  fi
+}}
+if [[ $funcstack[1] == _llmcalc ]]; then _llmcalc "$@"; else compdef _llmcalc llmcalc; fi
+)",
+                     verbs.substr(1), options, value_arms(set), name_arms(set));
+}
+
+std::string fish() {
+  std::string text;
+  for (const Verb& verb : api::verbs()) {
+    text +=
+        fmt::format("complete -c llmcalc -n __fish_use_subcommand -xa {} -d {}\n", verb.name, in_quotes(verb.summary));
+  }
+  for (const Named& each : bare) {
+    text += fmt::format("complete -c llmcalc -n '__fish_seen_subcommand_from {}' -a {}\n", each.word,
+                        in_quotes(quantity::joined(names_of(each.known), " ")));
+  }
+  for (const Row& row : rows()) {
+    const std::string takes = row.flag.is_switch() ? "" : row.words.empty() ? " -r" : " -xa " + in_quotes(row.words);
+    text += fmt::format("complete -c llmcalc -n '__fish_seen_subcommand_from {}' -l {}{} -d {}\n",
+                        quantity::joined(row.verbs, " "), row.flag.name, takes, in_quotes(row.flag.help));
+  }
+  return text;
+}
+
+struct Shell {
+  std::string_view name;
+  std::string (*script)();
+};
+constexpr Shell shells[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}};
+
+}  // namespace
+
+std::string completion(std::string_view shell) {
+  if (const auto* found = quantity::find_or_null(shells, shell, &Shell::name)) return found->script();
+  const auto names = quantity::mapped(shells, &Shell::name);
+  throw quantity::BadInput("completion", quantity::quoted(shell) + " is no shell that is known here",
+                           quantity::one_of(names));
+}
+
+}  // namespace llmcalc::cli
