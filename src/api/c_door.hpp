@@ -4,7 +4,14 @@
 #include "api/surroundings.hpp"
 #include "llmcalc/llmcalc.h"
 
+#include <string_view>
+#include <vector>
+
 namespace llmcalc::api {
+
+/// The words in a JSON object of options without their dashes; what belongs to no option is in a list "names".
+/// \throws quantity::BadInput at the member that is none
+std::vector<Word> words_of_object(std::string_view question);
 
 /// \pre the argument outlives what is returned
 Outside outside_of(const llmcalc_outside* given);

@@ -31,24 +31,6 @@ std::string text_of(const std::string& term, const json& value) {
 /// What belongs to no option stands in a list of this name.
 constexpr std::string_view names = "names";
 
-std::vector<Word> words_of(const char* question) {
-  if (question == nullptr) throw BadInput("question", "is a null pointer");
-  const auto object = json::parse(question, nullptr, false);
-  if (!object.is_object()) {
-    throw BadInput("question", "is no JSON object", R"({"model": "llama-3-8b", "gpu": "h100-sxm:8"})");
-  }
-  std::vector<Word> words;
-  for (const auto& [term, value] : object.items()) {
-    const std::string option = term == names ? std::string() : term;
-    if (!value.is_array()) {
-      words.push_back({option, text_of(term, value)});
-      continue;
-    }
-    for (const json& each : value) words.push_back({option, text_of(term, each)});
-  }
-  return words;
-}
-
 std::string form_of(const std::vector<Word>& words) {
   const auto said = std::ranges::find(words, "format", &Word::term);
   return said == words.end() ? "json" : said->text;
@@ -63,7 +45,8 @@ Outcome refused(const BadInput& error) { return {LLMCALC_NOT_ANSWERED, render::t
 
 Outcome answered(const char* verb, const char* question, const api::Surroundings& around) try {
   if (verb == nullptr) throw BadInput("verb", "is a null pointer");
-  const auto words = words_of(question);
+  if (question == nullptr) throw BadInput("question", "is a null pointer");
+  const auto words = api::words_of_object(question);
   const Reply reply = api::ask(verb, words, around);
   return {static_cast<int>(reply.code), reply.show(form_of(words))};
 } catch (const BadInput& error) {
@@ -85,6 +68,23 @@ char* copy_of(const std::string& text) {
 }  // namespace
 
 namespace api {
+
+std::vector<Word> words_of_object(std::string_view question) {
+  const auto object = json::parse(question, nullptr, false);
+  if (!object.is_object()) {
+    throw BadInput("question", "is no JSON object", R"({"model": "llama-3-8b", "gpu": "h100-sxm:8"})");
+  }
+  std::vector<Word> words;
+  for (const auto& [term, value] : object.items()) {
+    const std::string option = term == names ? std::string() : term;
+    if (!value.is_array()) {
+      words.push_back({option, text_of(term, value)});
+      continue;
+    }
+    for (const json& each : value) words.push_back({option, text_of(term, each)});
+  }
+  return words;
+}
 
 Outside outside_of(const llmcalc_outside* given) {
   Outside outside;

@@ -78,7 +78,7 @@ std::string program_help() {
       "Memory, time and cost of training large language models, before the launch and\nwithout a GPU.\n\n";
   for (const Verb& verb : api::verbs()) text += entry(verb.name, verb.summary);
   text += "\n" + entry("VERB -h", "its usual options; --help: all of them") +
-          entry("-V, --version", "version of the program; also: completion, man");
+          entry("-V, --version", "version of the program; also: completion, man, mcp");
   return text +
          "\n  llmcalc fit --params 1e9 --dtype bf16 --gpu a100-80\n"
          "\nexit: 0 fits, 1 does not fit, 2 the question could not be answered\n";

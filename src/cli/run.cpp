@@ -5,6 +5,7 @@
 #include "cli/files.hpp"
 #include "cli/help.hpp"
 #include "cli/machine.hpp"
+#include "cli/mcp.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 
@@ -64,18 +65,26 @@ Outcome help(std::span<const std::string> names) {
   return {.answer = verb_help(verb, all_flags(verb))};
 }
 
-std::string completion_of(std::span<const std::string> names) {
+std::string completion_of(std::span<const std::string> names, const Environment&) {
   return completion(names.empty() ? std::string_view() : names.front());
 }
 
-std::string manual_of(std::span<const std::string> names) { return manual(names.empty() ? "llmcalc" : names.front()); }
+std::string manual_of(std::span<const std::string> names, const Environment&) {
+  return manual(names.empty() ? "llmcalc" : names.front());
+}
+
+std::string mcp_of(std::span<const std::string> names, const Environment& environment) {
+  if (!names.empty()) throw quantity::BadInput("mcp", "takes no words", "it is asked on standard input, by an agent");
+  serve_mcp(environment);
+  return {};
+}
 
 /// A word in the place of a verb, of the program rather than of a question.
 struct OwnWord {
   std::string_view name;
-  std::string (*answer)(std::span<const std::string> names);
+  std::string (*answer)(std::span<const std::string> names, const Environment& environment);
 };
-constexpr OwnWord own_words[] = {{"completion", completion_of}, {"man", manual_of}};
+constexpr OwnWord own_words[] = {{"completion", completion_of}, {"man", manual_of}, {"mcp", mcp_of}};
 
 /// `plan --serve` asks for the layout of a server: a word for what `serve --find layout` searches.
 std::vector<std::string> as_server(std::span<const std::string> words) {
@@ -120,7 +129,7 @@ Outcome run(std::span<const std::string> typed, const Environment& environment) 
   if (is_long_help(words.front()) || is_short_help(words.front())) return help({});
   if (words.front() == "help") return help(words.subspan(1));
   if (const auto* own = quantity::find_or_null(own_words, words.front(), &OwnWord::name)) {
-    return {.answer = own->answer(words.subspan(1))};
+    return {.answer = own->answer(words.subspan(1), environment)};
   }
   if (words.front() == "--version") return {.answer = "llmcalc " LLMCALC_VERSION "\n"};
   if (plans_server(words)) return run_verb(find_verb("serve"), as_server(words.subspan(1)), environment);

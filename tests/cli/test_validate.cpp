@@ -18,7 +18,7 @@ namespace {
 
 std::string printed(const std::vector<std::string>& words) { return cli::run(words, cli::Environment{}).answer; }
 
-json answer_to(std::vector<std::string> words) {
+json validation_of(std::vector<std::string> words) {
   words.insert(words.end(), {"--format", "json"});
   return json::parse(printed(words));
 }
@@ -29,8 +29,8 @@ const std::string litgpt = LLMCALC_TEST_DATA "/measured/litgpt.csv";
 }  // namespace
 
 TEST_CASE("the prediction for a row is what fit says to the same words") {
-  const auto rows = answer_to({"validate", runs})["rows"];
-  const auto memory = answer_to(
+  const auto rows = validation_of({"validate", runs})["rows"];
+  const auto memory = validation_of(
       {"fit",
        "--model",
        "mistral-7b-v0.1",
@@ -77,7 +77,7 @@ TEST_CASE("every published row can be answered") {
   for (const auto& file : std::filesystem::directory_iterator(LLMCALC_TEST_DATA "/measured")) {
     if (file.path().extension() != ".csv") continue;
     CAPTURE(file.path().filename().string());
-    const auto validation = answer_to({"validate", file.path().string()});
+    const auto validation = validation_of({"validate", file.path().string()});
     CHECK(validation["skipped"] == json::array());
     CHECK(validation["rows"].size() + validation["judged"].size() > 0);
   }
@@ -90,7 +90,7 @@ TEST_CASE("rows that contradict themselves alike are skipped for one reason") {
                                         "llama-3-8b,h100-sxm,8,8,8,step_time,1\n"
                                         "llama-3-8b,h100-sxm,8,8,8,step_time,2\n"
                                         "llama-3-8b,h100-sxm,8,8,1,step_time,3\n");
-  const auto skipped = answer_to({"validate", file})["skipped"];
+  const auto skipped = validation_of({"validate", file})["skipped"];
   REQUIRE(skipped.size() == 1);
   CHECK(skipped[0]["count"] == 2);
 }
@@ -102,8 +102,8 @@ TEST_CASE("rows of which none can be answered are no validation") {
   const auto none = folder.write("none.csv", header + bad + bad);
   const auto some = folder.write("some.csv", header + bad + "llama-3-8b,h100-sxm,8,8,1,step_time,1\n");
   CHECK_THROWS_WITH(printed({"validate", none}), Contains("none of 2 rows can be answered"));
-  CHECK(answer_to({"validate", some})["skipped"].size() == 1);
-  CHECK(answer_to({"validate", some})["rows"].size() == 1);
+  CHECK(validation_of({"validate", some})["skipped"].size() == 1);
+  CHECK(validation_of({"validate", some})["rows"].size() == 1);
 }
 
 TEST_CASE("what a cell holds never reaches a terminal as a command") {
@@ -123,9 +123,9 @@ TEST_CASE("what a cell holds never reaches a terminal as a command") {
 }
 
 TEST_CASE("filters hold together and groups share out what they leave") {
-  const auto all = answer_to({"validate", litgpt})["summary"]["n"].get<int>();
-  const auto lora = answer_to({"validate", litgpt, "--where", "method=lora", "--by", "quality"});
-  const auto both = answer_to({"validate", litgpt, "--where", "method=lora", "--where", "quality=A"});
+  const auto all = validation_of({"validate", litgpt})["summary"]["n"].get<int>();
+  const auto lora = validation_of({"validate", litgpt, "--where", "method=lora", "--by", "quality"});
+  const auto both = validation_of({"validate", litgpt, "--where", "method=lora", "--where", "quality=A"});
   CHECK(lora["summary"]["n"].get<int>() < all);
   int grouped = 0;
   for (const auto& group : lora["groups"]) {
@@ -133,14 +133,14 @@ TEST_CASE("filters hold together and groups share out what they leave") {
     if (group["value"] == "A") CHECK(group["n"] == both["summary"]["n"]);
   }
   CHECK(grouped == lora["summary"]["n"].get<int>());
-  CHECK(answer_to({"validate", litgpt, "--where", "id=nothing like it"})["summary"]["n"] == 0);
-  CHECK(answer_to({"validate", runs, "--where", "step="})["judged"].size() == 1);
+  CHECK(validation_of({"validate", litgpt, "--where", "id=nothing like it"})["summary"]["n"] == 0);
+  CHECK(validation_of({"validate", runs, "--where", "step="})["judged"].size() == 1);
 }
 
 TEST_CASE("several files are one set of rows") {
-  const auto one = answer_to({"validate", runs})["summary"]["n"].get<int>();
-  const auto other = answer_to({"validate", litgpt})["summary"]["n"].get<int>();
-  CHECK(answer_to({"validate", runs, litgpt})["summary"]["n"].get<int>() == one + other);
+  const auto one = validation_of({"validate", runs})["summary"]["n"].get<int>();
+  const auto other = validation_of({"validate", litgpt})["summary"]["n"].get<int>();
+  CHECK(validation_of({"validate", runs, litgpt})["summary"]["n"].get<int>() == one + other);
 }
 
 TEST_CASE("what cannot be asked of a file is named") {
