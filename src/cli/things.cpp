@@ -129,9 +129,13 @@ bool is_of_model(const fs::directory_entry& entry) {
 
 dialects::FindFile files_below(const std::string& folder) {
   return [folder](const std::string& name) -> std::optional<dialects::NamedFile> {
-    const auto path = fs::path(folder) / name;
-    if (!is_file(path) || !is_below(folder, path)) return std::nullopt;
-    return dialects::NamedFile{fs::path(name).filename().string(), read_file(path, "--from")};
+    for (fs::path root = folder;; root = root.has_parent_path() ? root.parent_path() : fs::path(".")) {
+      const auto path = root / name;
+      if (is_file(path) && is_below(root, path)) {
+        return dialects::NamedFile{fs::path(name).filename().string(), read_file(path, "--from")};
+      }
+      if (root.is_absolute() || root == "." || *root.begin() == "..") return std::nullopt;
+    }
   };
 }
 

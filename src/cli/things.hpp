@@ -20,7 +20,7 @@ bool holds_model(const std::filesystem::path& folder);
 /// \throws quantity::BadInput when it is nothing that is known
 dialects::Reading read_thing(const std::string& thing);
 
-/// Files that a thing names, where they lie in its folder or below.
+/// Files that a thing names, where they lie in its folder or below, or in one between that and the working directory.
 dialects::FindFile files_below(const std::string& folder);
 
 }  // namespace llmcalc::cli

@@ -169,3 +169,65 @@ TEST_CASE("a pattern of targets stands for the projections that it ends with") {
   CHECK(targets(".*o_proj") == "o");
   CHECK(targets(".*") == "all-linear");
 }
+
+TEST_CASE("what a program, an image or a template is called never beats what it says") {
+  const auto refusal = [](const std::string& text, const std::string& name) {
+    try {
+      read_file(text, name);
+    } catch (const quantity::BadInput& error) {
+      return error.problem();
+    }
+    return std::string("accepted");
+  };
+  const std::string model = " --num-layers 4 --hidden-size 64 --num-attention-heads 4 --micro-batch-size 1 ";
+  CHECK(said(read_command("torchrun pretrain_gpt.py" + model + "--use-rotary-position-embeddings"), "position") ==
+        "rope");
+  for (const std::string program :
+       {"tools/run_text_generation_server.py", "post_training/quantize.py", "tasks/main.py"}) {
+    CHECK_THAT(refusal("#!/bin/sh\npython " + program + model, "run.sh"), Contains("not known to train"));
+  }
+  const auto rewards = read_command("python3 train.py" + model + "--advantage-estimator grpo --rollout-batch-size 8");
+  REQUIRE(rewards.open.size() == 1);
+  CHECK(rewards.open.front().term == "algorithm");
+  const auto version = [](const std::string& image) {
+    return said(read_file("services: {a: {image: '" + image + "', command: vllm serve m}}"), "engine_version");
+  };
+  CHECK(version("vllm/vllm-openai:v0.11.0") == "0.11.0");
+  for (const auto* image : {"nvcr.io/nvidia/vllm:25.11-py3", "ubuntu:22.04", "vllm:1.2.2}"})
+    CHECK(version(image) == "-");
+  CHECK(
+      said(read_file("x-base: {image: vllm, command: --model small}\nservices: {a: {image: vllm, command: --model m}}"),
+           "model") == "m");
+  CHECK_THAT(refusal("FROM ubuntu:22.04\nRUN apt-get update\n", "Dockerfile"), Contains("builds an image"));
+}
+
+TEST_CASE("scripts are read past what surrounds their command") {
+  const auto model = [](const std::string& text) { return said(read_file("#!/bin/bash\n" + text, "run.sh"), "model"); };
+  const std::string serves = "vllm serve m --max-model-len 8192";
+  CHECK(model("python - <<'PY'\nimport os\nPY\n" + serves) == "m");
+  CHECK(model("ray job submit --working-dir . -- " + serves) == "m");
+  CHECK(model("tmux new-session -d -s a '" + serves + "'") == "m");
+  CHECK(model("tmux send-keys -t a \"" + serves + "\" C-m") == "m");
+  CHECK(model("uvx " + serves) == "m");
+  CHECK(model("for i in 0 1; do\n  CUDA_VISIBLE_DEVICES=$i " + serves + " --port 800$i &\ndone") == "m");
+  const dialects::FindFile beside = [](const std::string& path) {
+    return path == ".env" ? std::optional(dialects::NamedFile{path, "# of the machine\nexport MODEL=m\n"})
+                          : std::nullopt;
+  };
+  CHECK(said(dialects::read_launch_file("#!/bin/bash\nsource .env\nvllm serve $MODEL\n", "run.sh", beside), "model") ==
+        "m");
+  const auto recipe = read_command("tune run --nproc_per_node 4 lora_finetune_distributed --config llama3_1/8B_qlora");
+  CHECK(said(recipe, "model") == "llama-3.1-8b");
+  CHECK(said(recipe, "method") == "qlora");
+  const std::string kept =
+      "wandb_version: 1\nmodel_name_or_path: {desc: null, value: m}\nper_device_train_batch_size: {value: 4}\n";
+  CHECK(said(read_file(kept, "config.yaml"), "micro_batch") == "4");
+}
+
+TEST_CASE("an option answers what a server's script leaves to the machine") {
+  const auto reading = read_command("TP=$(nvidia-smi -L | wc -l); vllm serve m --tensor-parallel-size $TP");
+  CHECK_THROWS_WITH(dialects::with_options(reading, {}), Contains("nvidia-smi"));
+  const auto words = dialects::with_options(reading, {{"tp", "4", {read::Source::flag, "--tp"}}});
+  CHECK(std::ranges::count(words, "tp", &read::Given::term) == 1);
+  CHECK(std::ranges::find(words, "tp", &read::Given::term)->text == "4");
+}

@@ -5,6 +5,7 @@
 #include "dialects/servers/modelfile.hpp"
 #include "dialects/shell/launcher_words.hpp"
 #include "dialects/shell/starters.hpp"
+#include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 
@@ -72,6 +73,18 @@ void take_config_of_environment(const LaunchCommand& launch, Start& start) {
   start.options.settings.put({std::string(start.config), named->text, {}, named->where, named->unknown});
 }
 
+/// Megatron-LM's arguments describe the model of its other programs as well: those that serve, quantize and evaluate.
+void refuse_other_program(const Start& start, const ShellWord& program, std::string_view place) {
+  if (start.starter != nullptr || start.format != &megatron_format()) return;
+  const std::string name = quantity::to_lower(base_name(program.text));
+  for (const std::string_view word : {"train", "tune", "sft", "gpt.py", "dpo"}) {
+    if (name.find(word) != std::string::npos) return;
+  }
+  throw quantity::BadInput(place_of(place, program, program.text),
+                           quantity::quoted(program.text) + " has Megatron-LM's arguments, and is not known to train",
+                           "pretrain_gpt.py in its place asks about training, llmcalc serve about a server");
+}
+
 std::string_view algorithm_of(const Start& start, std::string_view program) {
   if (start.starter != nullptr) return start.starter->algorithm;
   return start.format == &trainer_format() ? algorithm_named_in(program) : std::string_view();
@@ -85,12 +98,14 @@ std::optional<Reading> CommandReader::read(const ShellCommand& command, const Se
   Start start = start_of(launch, place_);
   take_format_of_file(launch, find_, start);
   if (start.format == nullptr) return std::nullopt;
+  refuse_other_program(start, launch.words.front(), place_);
 
   std::vector<Reading> readings(1);
   take_processes(launch.launcher, readings.front());
   take_accelerate(launch.launcher, readings);
   take_config_of_environment(launch, start);
   Settings settings = with_file(std::move(start.options), start.config);
+  if (find_row(*start.format, "recipe") == nullptr) settings.remove("recipe");
   const ShellWord& program = launch.words.front();
   if (const auto algorithm = algorithm_of(start, program.text); !algorithm.empty()) {
     settings.put({"algorithm", std::string(algorithm), {}, place_of(place_, program, program.text), {}});
@@ -128,8 +143,10 @@ Settings CommandReader::with_file(Options options, std::string_view key) {
   for (const std::string_view option : {key, std::string_view("config")}) {
     const Setting* named = option.empty() ? nullptr : options.settings.find(option);
     if (named == nullptr || (option != key && !is_settings_file(named->text))) continue;
-    add_file(named->text, named->where, files);
+    const Setting file = *named;
     options.settings.remove(option);
+    if (add_file(file.text, file.where, files) || is_settings_file(file.text)) continue;
+    options.settings.put({"recipe", file.text, {}, file.where, {}});  // a name that the program itself knows
   }
   std::size_t count = 0;
   for (const ShellWord& word : options.positional) {
@@ -150,14 +167,16 @@ Settings CommandReader::with_file(Options options, std::string_view key) {
   return all;
 }
 
-void CommandReader::add_file(const std::string& path, const std::string& where, std::vector<Settings>& files) {
+bool CommandReader::add_file(const std::string& path, const std::string& where, std::vector<Settings>& files) {
   if (const auto file = find_(path)) {
     auto modelfile = parse_modelfile(file->text, file->place);
     files.push_back(modelfile ? *std::move(modelfile) : flat(parse_settings(file->text, file->place)));
   } else {
     assumptions_.push_back(path + " (" + where + ") was not read: it is not there, or not in the folder; say --from " +
                            path);
+    return false;
   }
+  return true;
 }
 
 bool calls_ollama(const ShellCommand& command, std::string_view verb) {

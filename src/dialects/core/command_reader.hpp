@@ -27,7 +27,7 @@ class CommandReader {
   void take_accelerate(const Settings& launcher, std::vector<Reading>& readings) const;
   /// The options with those of the file below them that one of them, or a word by itself, names.
   Settings with_file(Options options, std::string_view key);
-  void add_file(const std::string& path, const std::string& where, std::vector<Settings>& files);
+  bool add_file(const std::string& path, const std::string& where, std::vector<Settings>& files);
 
   const Reader& reader_;
   const FindFile& find_;

@@ -71,6 +71,19 @@ const FormatRow* find_row(const Format& format, std::string_view key) {
   return nullptr;
 }
 
+std::vector<Given> take_open(const Format& format, Settings& settings) {
+  std::vector<Given> open;
+  if (!format.serves) return open;
+  for (const Setting& setting : std::vector<Setting>(settings.all().begin(), settings.all().end())) {
+    const FormatRow* row = setting.unknown.empty() ? nullptr : find_row(format, setting.key);
+    const bool of_term = row != nullptr && find_term(row->name) != nullptr && !is_switch(row->name);
+    if (!of_term || find_term(row->name)->group == TermGroup::model) continue;
+    open.push_back({std::string(row->name), what_it_hangs_on(setting), {Source::file, setting.where}});
+    settings.remove(setting.key);
+  }
+  return open;
+}
+
 void apply(const Format& format, Sheet& sheet) {
   for (const Setting& setting : sheet.settings().all()) {
     const FormatRow* row = find_row(format, setting.key);

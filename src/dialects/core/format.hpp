@@ -29,7 +29,7 @@ struct Spelling {
 struct FormatRow {
   std::string_view key;  ///< "micro_batch_size"; "wandb_*" stands for all that begin so
   Use use = Use::harmless;
-  std::string_view name = {};                ///< of the term; of an unmapped key, what is assumed instead
+  std::string_view name = {};  ///< of the term, also of a rule; of an unmapped key, what is assumed instead
   std::span<const Spelling> spellings = {};  ///< where empty, values are ours already; of several the first is printed
 };
 
@@ -50,6 +50,10 @@ struct Format {
 };
 
 const FormatRow* find_row(const Format& format, std::string_view key);
+
+/// Takes out of a server's settings those whose value nobody knows, for an option to say their terms.
+/// \return those terms
+std::vector<Given> take_open(const Format& format, Settings& settings);
 
 /// Takes over every setting that the tables know, and names those that they do not; then the rules.
 void apply(const Format& format, Sheet& sheet);

@@ -13,6 +13,7 @@
 #include "dialects/shell/starters.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -42,6 +43,7 @@ Reading Reader::settings(const Format& format, const Settings& written, std::str
   Settings settings = written;
   if (format.rename != nullptr) format.rename(settings);
   Reading reading;
+  reading.open = take_open(format, settings);
   reading.kind = format.name;
   reading.place = place;
   reading.serves = format.serves;
@@ -58,8 +60,12 @@ Reading Reader::settings(const Format& format, const Settings& written, std::str
 
 Reading Reader::file(std::string_view text, std::string_view place) const {
   refuse_large(text, place);
+  const bool is_script = looks_like_shell(text) && text.substr(0, text.find('\n')).find("python") == text.npos;
+  if (is_script) return command(text, place);
   refuse_python(text, place);
-  if (looks_like_shell(text)) return command(text, place);
+  if (looks_like_dockerfile(text)) {
+    throw BadInput(std::string(place), "builds an image and starts nothing by itself", "say the command that it runs");
+  }
   if (const auto modelfile = parse_modelfile(text, place)) return settings(modelfile_format(), *modelfile, place);
   if (!begins_like_settings(text) && is_launch_command(text)) return command(text, place);
   const Node node = parse_settings(text, place);
@@ -69,6 +75,7 @@ Reading Reader::file(std::string_view text, std::string_view place) const {
   if (auto model = model_file(node, text, place)) return *std::move(model);
   Settings settings = flat(node);
   interpolate(settings);
+  unwrap_wandb(settings);
   const Format* format = format_of(settings);
   if (format != nullptr) return this->settings(*format, settings, place);
   if (describes_containers(node)) {
@@ -115,8 +122,29 @@ std::optional<Reading> Reader::task(const Node& node, std::string_view place) co
 
 Reading Reader::command(std::string_view text, std::string_view place) const { return command(text, place, {}); }
 
+/// The text with `source FILE` replaced by what the file assigns, on that line.
+std::string with_sourced(std::string_view text, const FindFile& find) {
+  std::string all;
+  while (!text.empty()) {
+    const auto line = quantity::take_until(text, "\n");
+    const auto trimmed = quantity::trim(line);
+    const auto name = trimmed.starts_with(". ") ? trimmed.substr(2) : quantity::without_start(trimmed, "source ");
+    const bool sources = name.size() < trimmed.size() && name.find_first_of(" $;&|") == name.npos;
+    const auto file = sources ? find(std::string(name)) : std::nullopt;
+    std::string_view rest = file ? std::string_view(file->text) : std::string_view();
+    for (std::string_view each; take_line(rest, each);) {
+      const auto assigned = quantity::without_start(each, "export ");
+      const auto equals = assigned.find('=');
+      if (equals != 0 && assigned.find_first_of(" (;") > equals) all.append(assigned).append("; ");
+    }
+    if (!file) all += line;
+    all += '\n';
+  }
+  return all;
+}
+
 Reading Reader::command(std::string_view text, std::string_view place, const Settings& machines) const {
-  const Script script = parse_shell(text, place);
+  const Script script = parse_shell(with_sourced(text, find_), place);
   Settings job = slurm_settings(script.directives, place);
   for (const Setting& machine : machines.all()) job.put(machine);
   const FindFile find = [&](const std::string& path) -> std::optional<NamedFile> {

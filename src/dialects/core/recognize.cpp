@@ -8,18 +8,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <string>
+#include <utility>
 
 namespace llmcalc::dialects {
 namespace {
-
-/// The next line, trimmed, that is no comment; false at the end of the text.
-bool take_line(std::string_view& text, std::string_view& line) {
-  while (!text.empty()) {
-    line = quantity::trim(quantity::take_until(text, "\n"));
-    if (!line.empty() && !line.starts_with('#')) return true;
-  }
-  return false;
-}
 
 /// TOML has tables in brackets on lines of their own and '=' behind its keys.
 bool looks_like_toml(std::string_view text) {
@@ -41,7 +34,26 @@ bool is_flow_of_yaml(std::string_view body) {
 
 }  // namespace
 
+bool take_line(std::string_view& text, std::string_view& line) {
+  while (!text.empty()) {
+    line = quantity::trim(quantity::take_until(text, "\n"));
+    if (!line.empty() && !line.starts_with('#')) return true;
+  }
+  return false;
+}
+
 bool looks_like_shell(std::string_view text) { return text.starts_with("#!") || text.find("#SBATCH") != text.npos; }
+
+bool looks_like_dockerfile(std::string_view text) {
+  constexpr std::string_view instructions[] = {"RUN ", "CMD ", "ENTRYPOINT ", "COPY ", "WORKDIR ", "ENV ", "EXPOSE "};
+  bool from = false;
+  bool builds = false;
+  for (std::string_view line; take_line(text, line);) {
+    from = from || line.starts_with("FROM ");
+    builds = builds || std::ranges::any_of(instructions, [&](std::string_view word) { return line.starts_with(word); });
+  }
+  return from && builds;
+}
 
 bool begins_like_settings(std::string_view text) {
   std::string_view line;
@@ -57,6 +69,19 @@ Node parse_settings(std::string_view text, std::string_view place) {
   if (body.starts_with('{') || body.starts_with("//")) return parse_commented_json(text, place);
   if (looks_like_toml(text)) return parse_toml(text, place);
   return parse_yaml(text, place);
+}
+
+void unwrap_wandb(Settings& settings) {
+  if (!settings.has("wandb_version") && !settings.has("_wandb.value.cli_version")) return;
+  Settings all;
+  for (Setting setting : settings.all()) {
+    const auto key = quantity::without_end(setting.key, ".value");
+    if (setting.key.starts_with("_wandb") || setting.key.starts_with("wandb_") || key.size() == setting.key.size())
+      continue;
+    setting.key = std::string(key);
+    all.put(std::move(setting));
+  }
+  settings = std::move(all);
 }
 
 const Format* format_of(const Settings& settings) {

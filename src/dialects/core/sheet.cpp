@@ -19,11 +19,11 @@ using quantity::BadInput;
 constexpr std::array<std::string_view, 4> yes{"true", "1", "yes", "on"};
 constexpr std::array<std::string_view, 4> no{"false", "0", "no", "off"};
 
+}  // namespace
+
 std::string what_it_hangs_on(const Setting& setting) {
   return fmt::format("{} hangs on {}: nothing is executed to know it", setting.key, setting.unknown);
 }
-
-}  // namespace
 
 /// Words by which trainers leave a choice to somebody else.
 bool says_nothing(const Setting& setting) {

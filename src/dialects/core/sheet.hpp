@@ -75,6 +75,8 @@ class Sheet {
 };
 
 bool says_nothing(const Setting& setting);
+/// "tp hangs on TP: nothing is executed to know it"
+std::string what_it_hangs_on(const Setting& setting);
 
 /// Beyond any machine: products of degrees stop here.
 inline constexpr std::int64_t most_ranks = std::int64_t{1} << 31;

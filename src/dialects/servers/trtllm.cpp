@@ -11,8 +11,8 @@ constexpr Spelling caches[] = {
     {"auto", ""}, {"fp8", "fp8"}, {"nvfp4", "nvfp4"}, {"bfloat16", "bf16"}, {"float16", "fp16"}};
 
 constexpr FormatRow rows[] = {
-    {"tp_size", Use::rule},
-    {"tensor_parallel_size", Use::rule},
+    {"tp_size", Use::rule, "tp"},
+    {"tensor_parallel_size", Use::rule, "tp"},
     {"pp_size", Use::term, "pp"},
     {"pipeline_parallel_size", Use::term, "pp"},
     {"ep_size", Use::term, "ep"},

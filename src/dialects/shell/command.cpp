@@ -59,7 +59,8 @@ void skip_options(const Launcher& launcher, const std::vector<ShellWord>& words,
       ++at;
       continue;
     }
-    if (!is_option(text)) return;
+    if (text == "--") ++at;
+    if (text == "--" || !is_option(text)) return;
     const auto flag = text.substr(0, text.find('='));
     const std::string name = with_underscores(without_dashes(flag));
     if (launcher.starts_script && (name == "m" || name == "module")) return;
@@ -155,7 +156,11 @@ class Unwrapper {
         return within(of_image(std::move(launch_), named, place_), place_, depth_);
       }
     }
-    const auto left = rest();
+    auto left = rest();
+    const bool types = launch_.launcher.has("tmux.s") || launch_.launcher.has("tmux.t");
+    if (types && !left.empty() && left[0].text.find(' ') != std::string::npos) {
+      left = {{"bash", left[0].line}, {"-c", left[0].line}, left[0]};
+    }
     if (!runs_text(left)) return program();
     launch_.words = without_shell({left[0], left[1], {with_gaps(left[2]), left[2].line}}, place_);
     return within(std::move(launch_), place_, depth_);

@@ -42,8 +42,10 @@ std::string version_of(const std::string& image) {
   std::string tag = image.substr(at + 1);
   if (tag.starts_with('v')) tag.erase(0, 1);
   if (tag.empty() || !quantity::is_digit(tag.front()) || tag.find('.') == std::string::npos) return {};
-  tag = tag.substr(0, tag.find_first_of("-_+"));
-  return std::string(quantity::without_end(tag, ".sif"));
+  tag = quantity::without_end(tag.substr(0, tag.find_first_of("-_+")), ".sif");
+  const bool is_release = std::ranges::all_of(tag, [](char c) { return quantity::is_name_char(c) || c == '.'; });
+  const bool is_month = tag.find('.') == 2 && tag.size() == 5 && tag.front() != '0';  // "25.11" of NVIDIA's containers
+  return is_release && !is_month ? tag : std::string();
 }
 
 /// "NAME=value" as a variable of the container.
@@ -85,7 +87,7 @@ LaunchCommand container_launch(const ShellWord& image, std::vector<ShellWord> wo
     for (auto& word : words_of(known->program, image.line)) launch.words.push_back(std::move(word));
   }
   for (auto& word : words) launch.words.push_back(std::move(word));
-  put(launch, "container.version", version_of(image.text), place_of(place, image, image.text));
+  if (known != nullptr) put(launch, "container.version", version_of(image.text), place_of(place, image, image.text));
   return launch;
 }
 

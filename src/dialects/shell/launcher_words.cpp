@@ -44,9 +44,11 @@ std::int64_t value_of(const Setting& setting) { return quantity::parse_count(set
 
 /// "0,1,2" names three.
 void take_visible(Sheet& sheet) {
-  const Setting* list =
-      sheet.find({"deepspeed.include", "environment.CUDA_VISIBLE_DEVICES", "environment.NVIDIA_VISIBLE_DEVICES"});
-  if (list == nullptr) return;
+  const auto names = [&](std::string_view key) { return sheet.settings().find(key); };
+  const Setting* list = names("deepspeed.include");
+  if (list == nullptr) list = names("environment.CUDA_VISIBLE_DEVICES");
+  if (list == nullptr) list = names("environment.NVIDIA_VISIBLE_DEVICES");
+  if (list == nullptr || !list->unknown.empty()) return;  // "$i" of a loop, which starts several
   const auto colon = list->text.rfind(':');
   const auto devices = colon == std::string::npos ? list->text : list->text.substr(colon + 1);
   if (devices.find_first_not_of("0123456789,") != std::string::npos && devices.find("GPU-") == std::string::npos)

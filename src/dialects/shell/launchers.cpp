@@ -37,6 +37,11 @@ constexpr Launcher all[] = {
     {"nsys profile", "nsys", " ", false},
     {"numactl", "numactl", " ", false},
     {"uv run", "uv", " ", false},
+    {"uvx", "uv", " ", false},
+    {"ray job submit", "ray", " no_wait verbose ", false},
+    {"tmux new-session", "tmux", " d ", false},
+    {"tmux new", "tmux", " d ", false},
+    {"tmux send-keys", "tmux", " l ", false},
     {"poetry run", "poetry", " ", false},
 };
 

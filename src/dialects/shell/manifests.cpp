@@ -75,7 +75,9 @@ void find_containers(const Node& node, Surroundings around, std::string_view pla
     found.push_back(std::move(launch));
   }
   for (const Node& item : node.items) find_containers(item, around, place, found);
-  for (const auto& [key, member] : node.members) find_containers(member, around, place, found);
+  for (const auto& [key, member] : node.members) {
+    if (!key.starts_with("x-")) find_containers(member, around, place, found);  // compose's templates start nothing
+  }
 }
 
 }  // namespace

@@ -72,6 +72,10 @@ constexpr FormatRow rows[] = {
     {"use_distributed_optimizer", Use::rule},
     {"use_torch_fsdp2", Use::rule},
     {"use_flash_attn", Use::rule},
+    {"use_rotary_position_embeddings", Use::rule},
+    {"advantage_estimator", Use::rule},
+    {"rollout_*", Use::unmapped, "the engine that generates samples keeps nothing"},
+    {"sglang_*", Use::unmapped, "the engine that generates samples keeps nothing"},
     {"recompute_*", Use::rule},
     {"swiglu", Use::rule},
     {"squared_relu", Use::rule},
@@ -206,7 +210,16 @@ bool recognizes(const Settings& settings) {
   return model && (settings.has("num_attention_heads") || settings.has("tensor_model_parallel_size"));
 }
 
+/// slime trains by rewards on Megatron-LM's arguments, and says its algorithm in others (slime/utils/arguments.py).
+void refuse_to_guess_algorithm(Sheet& sheet) {
+  const Setting* estimator = sheet.find("advantage_estimator");
+  if (estimator == nullptr) return;
+  sheet.leave_open("algorithm", "advantage_estimator " + estimator->text + " trains on samples that it generates",
+                   *estimator);
+}
+
 void rules(Sheet& sheet) {
+  refuse_to_guess_algorithm(sheet);
   take_megatron_model(sheet);
   take_megatron_run(sheet);
   take_megatron_relatives(sheet);

@@ -88,6 +88,9 @@ void take_switches(Sheet& sheet) {
   const bool untied = sheet.is_on("untie_embeddings_and_output_weights");
   sheet.say("tied", untied ? "0" : "1", because("untie_embeddings_and_output_weights"));
   if (sheet.is_on("qk_layernorm")) sheet.say("qk_norm", "per-head", because("qk_layernorm"));
+  // training/arguments.py, validate_args: the switch of old scripts stands for --position-embedding-type rope.
+  constexpr std::string_view rotary = "use_rotary_position_embeddings";
+  if (sheet.is_on(rotary)) sheet.say("position", "rope", because(rotary));
   sheet.by_default("norm", "layernorm", "Megatron-LM default");
   sheet.by_default("position", "learned", "Megatron-LM default");
 }

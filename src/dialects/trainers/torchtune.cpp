@@ -63,6 +63,7 @@ constexpr FormatRow rows[] = {
     {"collate_fn"},
     {"kd_*"},
     {"positional.0", Use::rule},
+    {"recipe", Use::rule},
     {"positional*"},
     {"model*"},
     {"tokenizer*"},

@@ -104,6 +104,21 @@ void take_policy_batch(Sheet& sheet) {
   sheet.say("micro_batch", std::to_string(*update / parts), *sheet.find("ppo_batch_size"));
 }
 
+/// "llama3_1/8B_qlora_single_device": a configuration that torchtune ships, by its model and method.
+void take_recipe_name(Sheet& sheet) {
+  const Setting* recipe = sheet.find("recipe");
+  const auto slash = recipe == nullptr ? std::string::npos : recipe->text.find('/');
+  if (slash == std::string::npos) return;
+  const std::string name = quantity::to_lower(recipe->text);
+  const auto size = std::string_view(name).substr(slash + 1, name.find('_', slash) - slash - 1);
+  std::string builder = name.substr(0, slash) + "_";
+  for (const char c : size) builder += c == '.' ? '_' : c;
+  const auto* found = quantity::find_or_null(builders, std::string_view(builder), &Builder::name);
+  if (found != nullptr) sheet.say("model", std::string(found->preset), *recipe);
+  const auto has = [&](std::string_view word) { return name.find(word) != std::string::npos; };
+  sheet.say("method", has("qlora") ? "qlora" : has("dora") ? "dora" : has("lora") ? "lora" : "full", *recipe);
+}
+
 }  // namespace
 
 std::string component_name(const Setting& component) {
@@ -120,6 +135,7 @@ std::string torchtune_component(const spec::Question& question) {
 
 void take_torchtune_model(Sheet& sheet) {
   refuse_other_recipes(sheet);
+  take_recipe_name(sheet);
   take_loss(sheet);
   take_policy_batch(sheet);
   const Setting* component = sheet.find({"model._component_", "policy_model._component_"});

@@ -247,6 +247,10 @@ void rules(Sheet& sheet) {
   take_accelerate_by_name(sheet, "accelerate_config");
   if (sheet.is_on("use_flash_attn")) sheet.say("attention", "flash", sheet.said("use_flash_attn"));
   take_precision(sheet, {"dtype", "torch_dtype"}, Loads::fp32);
+  if (!sheet.has("dtype") && !sheet.has("weights") && sheet.word("framework")->text == "hf") {
+    sheet.assume(
+        "no precision is said: weights in the checkpoint's type, as transformers 5 loads them, and no autocast");
+  }
   take_recompute(sheet, {"gradient_checkpointing", "activation_checkpointing"});
   take_optimizer_impl(sheet);
   take_fsdp(sheet);
