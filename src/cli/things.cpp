@@ -105,7 +105,7 @@ std::optional<Reading> model_beside(const std::string& name, const fs::path& fol
 
 Reading with_model_file(Reading reading, const fs::path& folder) {
   const auto word = std::ranges::find(reading.words, "model", &read::Given::term);
-  if (!reading.serves || word == reading.words.end()) return reading;
+  if (word == reading.words.end()) return reading;
   auto beside = model_beside(word->text, folder);
   if (!beside) return reading;
   Reading found = *std::move(beside);

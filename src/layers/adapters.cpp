@@ -36,10 +36,18 @@ bool BlockBuilder::is_reached_by_peft(const Matrix& matrix) const {
   return is_parameter || !shares_experts_words(matrix.role);
 }
 
-bool BlockBuilder::merges_adapter(const Matrix& matrix) const {
-  const bool parameters =
+bool BlockBuilder::is_named_parameter(const Matrix& matrix) const {
+  return context_.adapted_parameters[static_cast<std::size_t>(matrix.role)] && is_plain_parameter(matrix);
+}
+
+bool BlockBuilder::is_converted(const Matrix& matrix) const {
+  const bool converts =
       context_.writes(&spec::Writing::merges_expert_adapters) && !context_.profile.experts.run_in_loop;
-  return parameters && is_plain_parameter(matrix) && is_adapted(matrix);
+  return converts && is_plain_parameter(matrix);
+}
+
+bool BlockBuilder::merges_adapter(const Matrix& matrix) const {
+  return is_named_parameter(matrix) || (is_converted(matrix) && is_adapted(matrix));
 }
 
 /// The copy is kept for the input's gradient, and 16-bit copies of the adapter for its own: their product is as large
@@ -47,7 +55,8 @@ bool BlockBuilder::merges_adapter(const Matrix& matrix) const {
 /// (torch/nn/utils/parametrize.py, register_parametrization). Gate and up projection in one share an adapter of twice
 /// the rank (peft tuners/lora/layer.py, ParamWrapper.get_delta_weight and _activate_lora).
 void BlockBuilder::merge_adapter(Op& op, const Matrix& matrix, const Weight& w) {
-  const std::int64_t rank = context_.adapter_rank * (matrix.role == Role::gate_up ? 2 : 1);
+  const std::int64_t shared = matrix.role == Role::gate_up && !is_named_parameter(matrix) ? 2 : 1;
+  const std::int64_t rank = context_.rank_of(matrix.role) * shared;
   const Copies experts{matrix.experts, matrix.active_experts};
   adapter_weight("adapter A", matrix.rows, rank, experts);
   adapter_weight("adapter B", rank, matrix.columns, experts);
@@ -66,17 +75,26 @@ void BlockBuilder::merge_adapter(Op& op, const Matrix& matrix, const Weight& w) 
   op.workspace_backward += size(merged.id);  // its gradient
 }
 
-/// "all-linear" is every matrix of the layers, routers and each expert's too, not the head (peft,
-/// tuners/tuners_utils.py, _maybe_include_all_linear_layers).
+/// "all-linear" is every matrix of the layers, routers and each expert's too, not the head (peft
+/// tuners/tuners_utils.py, _maybe_include_all_linear_layers). Converted parameters are left out neither by name nor by
+/// layer.
 bool BlockBuilder::is_adapted(const Matrix& matrix) const {
-  return context_.adapts(matrix.role) && is_reached_by_peft(matrix);
+  if (is_named_parameter(matrix)) return true;
+  const auto& words = is_converted(matrix) ? context_.converted : context_.adapted;
+  return words[static_cast<std::size_t>(matrix.role)] && is_reached_by_peft(matrix);
 }
 
 /// peft replaces a module, of which others take the frozen weight past it (tuners/tuners_utils.py,
 /// BaseTunerLayer.weight; transformers modeling_bamba.py, BambaMixer.forward, outproj_weight).
 void BlockBuilder::idle_adapter(const Matrix& matrix) {
-  adapter_weight(adapter_a, matrix.rows, context_.adapter_rank);
-  adapter_weight("adapter B", context_.adapter_rank, matrix.columns);
+  adapter_weight(adapter_a, matrix.rows, context_.rank_of(matrix.role));
+  adapter_weight("adapter B", context_.rank_of(matrix.role), matrix.columns);
+  adapter_bias(matrix.columns);
+}
+
+/// peft tuners/lora/layer.py, LoraLayer.update_layer: bias=lora_bias of lora_B.
+void BlockBuilder::adapter_bias(std::int64_t columns) {
+  if (context_.training.adapter.bias) adapter_weight("adapter bias", 1, columns);
 }
 
 WeightId BlockBuilder::adapter_weight(std::string_view name, std::int64_t rows, std::int64_t columns,
@@ -185,9 +203,10 @@ Value BlockBuilder::adapted(const Value& x, const Value& y, const Matrix& matrix
   const Value in = dropped_input(x);
   const bool decomposed = context_.training.method == spec::Method::dora;
   const Value base = decomposed ? decomposed_base(in, y, experts) : y;
-  const Value low = adapter_product(in, adapter_a, context_.adapter_rank, experts);
+  const Value low = adapter_product(in, adapter_a, context_.rank_of(matrix.role), experts);
   overwrite_input(matrix, in);
   const Value high = adapter_product(low, "adapter B", y.columns, experts);
+  adapter_bias(y.columns);
   const bool scored = context_.training.method == spec::Method::adalora;
   if (scored) adapter_weight("singular values", 1, context_.adapter_rank, experts);
   return added_narrow(y, decomposed ? with_magnitude(base, high) : times_factor(high));
@@ -214,7 +233,7 @@ Value BlockBuilder::adapted_constant(const Value& x, const Value& y, const Matri
 /// then; that of the output projection does not (unsloth kernels/fast_lora.py, LoRA_QKV.backward: out = X; LoRA_W). Of
 /// the matrices that read the input the last one's backward pass is the first, and stands for the function.
 void BlockBuilder::overwrite_input(const Matrix& matrix, const Value& x) {
-  if (!context_.profile.adapters.in_place || matrix.role == Role::attention_out) return;
+  if (!context_.profile.adapters.in_place || spec::use_of(matrix.role) == spec::Use::attention_out) return;
   Op* last = nullptr;
   for (Op& op : block_.ops) {
     if (op.name != adapter_a || op.inputs[0] != x.id) continue;

@@ -59,7 +59,15 @@ WeightId BlockBuilder::table(Role role, std::int64_t rows, std::int64_t columns,
   w.trainable = context_.trains_base;
   w.table = true;
   w.split = cut ? Split::tensor : Split::replicated;
-  return weight(w);
+  return weight(trained_whole(w));
+}
+
+/// The frozen module stays beside the copy that is trained (peft utils/other.py, ModulesToSaveWrapper.update).
+Weight BlockBuilder::trained_whole(Weight w) {
+  if (!context_.saves(w.role)) return w;
+  weight(w);
+  w.adapter = w.trainable = true;
+  return w;
 }
 
 void BlockBuilder::rest_of(Role role, std::int64_t others, std::int64_t rows, std::int64_t columns) {

@@ -39,6 +39,10 @@ bool pads_samples(const spec::Question& question) {
   return shorter && !data.packing && question.training.sequences() > 1;
 }
 
+spec::RoleSet adapted_modules(const spec::Adapter& adapter, std::int64_t rank) {
+  return rank > 0 ? spec::roles_of(adapter.targets) & ~spec::roles_of(adapter.excluded) : spec::RoleSet{};
+}
+
 bool updates_base_weights(spec::Method method) {
   return method == spec::Method::full || method == spec::Method::galore;
 }
@@ -79,6 +83,22 @@ Context::Context(const spec::Question& question, const frameworks::Profile& chos
       dequantizes(formats::is_quantized(matrix_type)),
       adapter_rank(spec::has_low_rank(question.training.method) ? question.training.adapter.rank : 0),
       adapter_type(question.training.precision.grads),
-      adapted(adapter_rank > 0 ? spec::roles_of(training.adapter.targets) : spec::RoleSet{}) {}
+      adapted(adapted_modules(training.adapter, adapter_rank)),
+      converted(adapter_rank > 0 ? spec::roles_of(training.adapter.targets) : spec::RoleSet{}),
+      adapted_parameters(adapter_rank > 0 ? spec::roles_of(training.adapter.parameters) : spec::RoleSet{}),
+      saved(adapter_rank > 0 ? spec::roles_of(training.adapter.saved) : spec::RoleSet{}) {}
+
+std::int64_t Context::rank_of(spec::Role role) const {
+  for (const auto& [module, rank] : training.adapter.ranks) {
+    if (spec::roles_of({module})[static_cast<std::size_t>(role)]) return rank;
+  }
+  return adapter_rank;
+}
+
+Context Context::without_adapters() const {
+  Context bare = *this;
+  bare.adapted = {};
+  return bare;
+}
 
 }  // namespace llmcalc::layers

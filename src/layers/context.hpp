@@ -44,11 +44,18 @@ struct Context {
   std::int64_t adapter_rank;    ///< 0: no adapters
   formats::Dtype adapter_type;  ///< in which adapters rest
 
-  spec::RoleSet adapted;  ///< which of its matrices a module with adapters stands for
+  spec::RoleSet adapted;             ///< which of its matrices a module with adapters stands for
+  spec::RoleSet converted;           ///< and which parameters in the place of such modules
+  spec::RoleSet adapted_parameters;  ///< and which parameters as such
+  spec::RoleSet saved;               ///< modules that are trained whole
 
   Context(const spec::Question& question, const frameworks::Profile& chosen);
 
   bool adapts(spec::Role role) const { return adapted[static_cast<std::size_t>(role)]; }
+  bool saves(spec::Role role) const { return saved[static_cast<std::size_t>(role)]; }
+  std::int64_t rank_of(spec::Role role) const;
+  /// Of a layer that carries no adapters.
+  Context without_adapters() const;
   const spec::Shape& shape() const { return model.shape; }
   std::int64_t row_copies() const { return node_dispatch ? model.shape.moe.top_k : 1; }
   double dropout() const { return model.shape.dropout; }

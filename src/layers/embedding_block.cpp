@@ -19,10 +19,15 @@ void exchange_rows(const Context& c, Op& op, quantity::Bytes embedded) {
 Value look_up(BlockBuilder& b, std::int64_t width) {
   const Context& c = b.context();
   const std::int64_t rows = (c.tokens - quantity::product(c.batch, c.prompt)) / c.sp;
-  const Value x = b.value("embedded tokens", rows, width, c.autocast ? 4 : c.width, c.trains_base);
+  const bool trained = c.trains_base || c.saves(Role::token_table);
+  const Value x = b.value("embedded tokens", rows, width, c.autocast ? 4 : c.width, trained);
   Op op{.kind = OpKind::embedding, .name = "token embedding", .outputs = {x.id}};
   op.weight = b.table(Role::token_table, c.shape().vocab, width, true);
   b.block().weights.back().has_sharer = c.shares_table;
+  if (c.adapts(Role::token_table)) b.idle_adapter({Role::token_table, c.shape().vocab, width});
+  if (c.adapter_rank > 0 && c.training.adapter.trained_tokens > 0) {
+    b.adapter_weight("trained tokens", c.training.adapter.trained_tokens, width);
+  }
   exchange_rows(c, op, b.size(x.id));
   if (c.profile.loop.keeps_batch) {
     const Value batch = b.value("token ids, labels and mask", c.tokens, 3, sizeof(std::int64_t), false);

@@ -80,7 +80,8 @@ Value gated_delta_net(BlockBuilder& b, const spec::GatedDeltaNet& net, const Val
   const Value mixed = delta_rule(b, n, conv, in);
   keep_state(b, {n.value_heads / tp * n.key_dim * n.value_dim, (n.conv_kernel - 1) * conv.columns});
   b.vector("decay and time-step bias", n.value_heads * (n.channel_decay ? 1 + n.key_dim : 2), Cut::columns);
-  return b.linear(delta_rule_norm(b, n, mixed, in.gate), {Role::attention_out, values, x.columns, false, Cut::rows});
+  const Role out = n.channel_decay ? Role::attention_out : Role::delta_out;  // o_proj of Kimi Delta Attention
+  return b.linear(delta_rule_norm(b, n, mixed, in.gate), {out, values, x.columns, false, Cut::rows});
 }
 
 }  // namespace llmcalc::layers

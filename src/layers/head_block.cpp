@@ -13,7 +13,9 @@ Matrix head_matrix(const Context& c, std::int64_t width) {
 }
 
 void head_parameters(BlockBuilder& b, const spec::Shape& shape) {
-  if (shape.head_bias) b.vector("head bias", shape.vocab, Cut::columns);
+  if (!shape.head_bias) return;
+  Weight& bias = b.block().weights[b.vector("head bias", shape.vocab, Cut::columns)];
+  if (b.context().saves(Role::head)) bias.trainable = true;
 }
 
 /// BERT's pooler: a dense layer on the first position of each sample.
@@ -56,7 +58,7 @@ void head_block(const Context& c, bool input_needs_gradient, Block& block) {
     for (Op& op : block.ops) op.eager = true;
   }
   for (Weight& w : block.weights) {
-    if (w.role != Role::head) continue;
+    if (w.role != Role::head || w.adapter) continue;
     w.table = true;
     w.tied = shape.tied;
     w.shared = c.shares_table;

@@ -205,6 +205,11 @@ void end_recompute_early(Block& block) {
 }  // namespace
 
 void layer_block(const Context& c, const spec::LayerKind& kind, bool input_needs_gradient, Block& block) {
+  if (!kind.takes_adapters) {
+    spec::LayerKind plain = kind;
+    plain.takes_adapters = true;
+    return layer_block(c.without_adapters(), plain, input_needs_gradient, block);
+  }
   block.name = "layer";
   BlockBuilder b(c, block);
   const std::int64_t streams = std::max<std::int64_t>(c.shape().streams.count, 1);

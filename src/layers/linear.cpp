@@ -92,7 +92,7 @@ bool BlockBuilder::is_read_backward(const Matrix& matrix) const {
 BlockBuilder::Linear BlockBuilder::lay_out(const Value& x, const Matrix& matrix) {
   Linear linear{.matrix = matrix};
   linear.in = cast_for_matrix(x, "matrix input (16 bit)");
-  linear.weight = matrix_weight(matrix);
+  linear.weight = trained_whole(matrix_weight(matrix));
   const std::int64_t spread = matrix.experts > 1 ? 1 : context_.sp;
   linear.rows = matrix.cut == Cut::columns ? product(linear.in.rows, spread) : linear.in.rows;
   const std::int64_t out_rows = matrix.cut == Cut::rows ? linear.rows / spread : linear.rows;

@@ -1,6 +1,7 @@
 #include "llmcalc/spec/model.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "quantity/lists.hpp"
 #include "spec/inner/check_shape.hpp"
 
 #include <utility>
@@ -134,6 +135,16 @@ Model build_model(Shape shape) {
     append(model, kind);
   }
   return model;
+}
+
+void keep_adapters_to(const std::vector<std::int64_t>& layers, Model& model) {
+  const std::vector<LayerKind> kinds = std::exchange(model.kinds, {});
+  const std::vector<std::uint8_t> order = std::exchange(model.layers, {});
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    LayerKind kind = kinds[order[i]];
+    kind.takes_adapters = quantity::contains(layers, static_cast<std::int64_t>(i));
+    append(model, kind);
+  }
 }
 
 }  // namespace llmcalc::spec

@@ -1,5 +1,7 @@
 #include "spec/roles.hpp"
 
+#include "quantity/lists.hpp"
+
 #include <algorithm>
 
 namespace llmcalc::spec {
@@ -12,7 +14,7 @@ constexpr auto linear = AllLinear::yes;
 /// tuners_utils.py, _maybe_include_all_linear_layers), the head excepted.
 constexpr std::array<RoleFacts, role_count> rows{{
     {Role::vector, "vector", "vector", Use::vector, {}, {}},
-    {Role::token_table, "table", "token table", Use::table, {}, {}},
+    {Role::token_table, "table", "token table", Use::table, {}, {"embed"}},
     {Role::position_table, "positions", "position table", Use::vector, {}, {}},
     {Role::layer_input_table, "layer_table", "layer input table", Use::lookups, {}, {}},
     {Role::layer_inputs, "layer_inputs", "projection to layer inputs", Use::whole, linear, {"per_layer_model"}},
@@ -48,6 +50,7 @@ constexpr std::array<RoleFacts, role_count> rows{{
     {Role::delta_gate, "delta_gate", "output gate projection", Use::attention_in, linear, {"in_proj_z"}},
     {Role::delta_beta, "delta_beta", "beta projection", Use::attention_in, linear, {"in_proj_b"}},
     {Role::delta_decay, "delta_decay", "decay projection", Use::attention_in, linear, {"in_proj_a"}},
+    {Role::delta_out, "delta_out", "output projection", Use::attention_out, linear, {"out_proj"}},
     {Role::state_in, "state_in", "in projection", Use::recurrence, linear, {"in_proj"}},
     {Role::state_out, "state_out", "out projection", Use::recurrence, linear, {"out_proj"}},
     {Role::state_parameters, "state_parameters", "scan parameters", Use::recurrence, linear, {"x_proj"}},
@@ -70,7 +73,7 @@ constexpr std::array<RoleFacts, role_count> rows{{
     {Role::experts_in, "experts_in", "projection to experts", Use::up, linear, {}},
     {Role::experts_out, "experts_out", "projection from experts", Use::up, linear, {}},
     {Role::router, "router", "router", Use::router, linear, {"router"}},
-    {Role::shared_expert_gate, "shared_expert_gate", "shared expert gate", Use::router, linear, {}},
+    {Role::shared_expert_gate, "shared_expert_gate", "shared expert gate", Use::router, linear, {"shared_expert_gate"}},
     {Role::stream_router, "stream_router", "stream router", Use::whole, linear, {"modality_router"}},
     {Role::stream_predictions, "stream_predictions", "stream predictions", Use::whole, linear, {"prediction_coefs"}},
     {Role::stream_corrections, "stream_corrections", "stream corrections", Use::whole, linear, {"correction_coefs"}},
@@ -83,7 +86,7 @@ constexpr std::array<RoleFacts, role_count> rows{{
     {Role::remainder, "remainder", "remainder of the stated size", Use::up, {}, {}},
     {Role::pooler, "pooler", "pooler", Use::outside, {}, {}},
     {Role::head_transform, "head_transform", "head transform", Use::outside, {}, {}},
-    {Role::score, "score", "score", Use::whole, {}, {}},
+    {Role::score, "score", "score", Use::whole, {}, {"score"}},
     {Role::patches, "patches", "patch embedding", Use::whole, {}, {}},
     {Role::projector, "projector", "projection", Use::whole, {}, {}},
 }};
@@ -96,8 +99,79 @@ constexpr bool stands_in_order() {
 }
 static_assert(stands_in_order(), "a role is looked up by its place");
 
-bool names(const std::string& wanted, const RoleFacts& row) {
-  if (wanted == "all-linear") return row.linear == AllLinear::yes;
+struct ModuleWords {
+  std::string_view module;
+  std::string_view words;
+};
+
+/// The last step of modules' names in transformers' models, torchtune (wq, w1), Megatron (linear_*) and the remote code
+/// of Qwen (w1, w2, c_attn) and Baichuan (w_pack); the usual name of a word comes first. A router's module is called as
+/// our word for a gate projection is.
+constexpr ModuleWords modules[] = {
+    {"q_proj", "q"},
+    {"k_proj", "k"},
+    {"v_proj", "v"},
+    {"o_proj", "o"},
+    {"gate_proj", "gate"},
+    {"up_proj", "up"},
+    {"down_proj", "down"},
+    {"embed_tokens", "embed"},
+    {"lm_head", "head"},
+    {"output_proj", "o"},
+    {"gate_up_proj", "gate,up"},
+    {"qkv_proj", "q,k,v,qkv_proj"},
+    {"query_key_value", "q,k,v"},
+    {"c_attn", "q,k,v"},
+    {"w_pack", "q,k,v"},
+    {"wqkv", "q,k,v"},
+    {"att_proj", "q,k,v"},
+    {"out_proj", "o,out_proj"},
+    {"dense", "o"},
+    {"attn_out", "o"},
+    {"c_proj", "o,fc2"},
+    {"c_fc", "fc1"},
+    {"dense_h_to_4h", "fc1"},
+    {"dense_4h_to_h", "fc2"},
+    {"fc1", "fc1"},
+    {"fc2", "fc2"},
+    {"fc_in", "fc1"},
+    {"fc_out", "fc2"},
+    {"wq", "q"},
+    {"wk", "k"},
+    {"wv", "v"},
+    {"wo", "o"},
+    {"w1", "gate"},
+    {"w2", "down"},
+    {"w3", "up"},
+    {"linear_qkv", "q,k,v"},
+    {"linear_proj", "o"},
+    {"linear_fc1", "gate,up"},
+    {"linear_fc2", "down"},
+    {"q_a_proj", "q_a"},
+    {"q_b_proj", "q_b"},
+    {"kv_a_proj_with_mqa", "kv_a"},
+    {"kv_a_proj", "kv_a"},
+    {"kv_b_proj", "kv_b"},
+    {"gate", "router"},
+    {"router", "router"},
+    {"b_proj", "in_proj_b"},
+    {"f_a_proj", "in_proj_a"},
+    {"f_b_proj", "in_proj_a"},
+    {"g_a_proj", "in_proj_z"},
+    {"g_b_proj", "in_proj_z"},
+    {"linear_out", "out_proj"},
+    {"input_linear", "gate,up"},
+    {"output_linear", "down"},
+    {"embed_in", "embed"},
+    {"word_embeddings", "embed"},
+    {"wte", "embed"},
+    {"tok_embeddings", "embed"},
+    {"embed_out", "head"},
+    {"output", "head"},
+};
+
+bool names(std::string_view wanted, const RoleFacts& row) {
+  if (wanted == all_linear_word) return row.linear == AllLinear::yes;
   return std::ranges::find(row.targets, wanted) != row.targets.end();
 }
 
@@ -114,6 +188,25 @@ RoleSet roles_of(const std::vector<std::string>& targets) {
         std::ranges::any_of(targets, [&](const std::string& wanted) { return names(wanted, row); });
   }
   return found;
+}
+
+std::string_view words_of_module(std::string_view module) {
+  const std::string_view last = module.substr(module.rfind('.') + 1);
+  if (const auto* known = quantity::find_or_null(modules, last, &ModuleWords::module)) return known->words;
+  const auto is_word = [&](const RoleFacts& row) { return last != std::string_view() && names(last, row); };
+  const auto* row = quantity::find_if_or_null(rows, is_word);
+  return row == nullptr ? std::string_view() : *std::ranges::find(row->targets, last);
+}
+
+std::string_view module_of_word(std::string_view word) {
+  const auto* known = quantity::find_or_null(modules, word, &ModuleWords::words);
+  return known == nullptr ? word : known->module;
+}
+
+bool names_all_linear(const std::vector<std::string>& words) {
+  constexpr std::string_view linear[] = {"q", "k", "v", "o", "gate", "up", "down"};
+  const auto is_said = [&](std::string_view each) { return quantity::contains(words, each); };
+  return quantity::contains(words, all_linear_word) || std::ranges::all_of(linear, is_said);
 }
 
 }  // namespace llmcalc::spec

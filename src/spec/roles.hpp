@@ -53,8 +53,17 @@ const std::array<RoleFacts, role_count>& all_roles();
 
 using RoleSet = std::bitset<role_count>;
 
-/// Roles that a list of --lora-targets names.
+/// Roles that words of --lora-targets name.
 RoleSet roles_of(const std::vector<std::string>& targets);
+
+/// Words of --lora-targets for a module as checkpoints and peft call it ("q_proj", "mlp.experts.gate_up_proj"), between
+/// commas; empty where no such module is known.
+std::string_view words_of_module(std::string_view module);
+/// The usual name of a module that a word stands for; the word where it is a name already.
+std::string_view module_of_word(std::string_view word);
+/// Every linear layer of a Llama-like decoder is among the words.
+bool names_all_linear(const std::vector<std::string>& words);
+inline constexpr std::string_view all_linear_word = "all-linear";
 
 inline std::string_view label_of(Role role) { return facts(role).label; }
 inline Use use_of(Role role) { return facts(role).use; }

@@ -34,7 +34,9 @@ constexpr std::string_view other_terms =
     "q_lora_rank kv_lora_rank qk_nope_head_dim qk_rope_head_dim v_head_dim rank context_bytes nccl_bytes workspace "
     "reserved_ratio "
     "schedule first_stage_layers last_stage_layers cp_exchange lora_dropout algorithm reference "
-    "virtual_tokens adapter_width moe_imbalance transformer_impl grouped_experts deterministic launch_blocking "
+    "virtual_tokens adapter_width exclude_modules target_parameters rank_pattern layers_to_transform "
+    "lora_bias modules_to_save trainable_tokens moe_imbalance transformer_impl grouped_experts deterministic "
+    "launch_blocking "
     "optimizer_in_backward "
     "tokens samples epochs sample_tokens packing steps mfu price memory host_memory "
     "activations mtbf checkpoint_interval "
@@ -135,7 +137,8 @@ TEST_CASE("every word of a closed vocabulary reads back as itself") {
 TEST_CASE("what a term shows of any question it reads back unchanged") {
   spec::Question question;
   question.model.shape.max_position = 8192;
-  question.training.adapter = {16, {"q", "v"}};
+  question.training.adapter.rank = 16;
+  question.training.adapter.targets = {"q", "v"};
   question.pricing.data.tokens = quantity::tokens(1.5e12);
   question.pricing.price_per_hour = quantity::dollars(2.39);
   question.layout.inter_node_gbps = 400.0;

@@ -105,6 +105,7 @@ struct LayerKind {
   bool repeated = false;           ///< its weights are those of an earlier layer
   std::vector<Projection> beside;  ///< matrices beside those of mixer and MLP
   bool projects_behind = false;    ///< what it gives goes through a square matrix of its own
+  bool takes_adapters = true;      ///< false where adapters are in other layers alone
 
   friend bool operator==(const LayerKind&, const LayerKind&) = default;
 };
@@ -124,5 +125,9 @@ constexpr bool is_gated(Mlp mlp) { return mlp == Mlp::swiglu || mlp == Mlp::gegl
 /// Expands a shape into layer kinds.
 /// \throws quantity::BadInput naming the field when a dimension is missing, out of range or inconsistent
 Model build_model(Shape shape);
+
+/// Leaves adapters to those layers alone, counted from 0.
+/// \pre the model is built
+void keep_adapters_to(const std::vector<std::int64_t>& layers, Model& model);
 
 }  // namespace llmcalc::spec

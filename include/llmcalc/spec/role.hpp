@@ -38,6 +38,7 @@ enum class Role : std::uint8_t {
   delta_gate,
   delta_beta,
   delta_decay,
+  delta_out,
   state_in,
   state_out,
   state_parameters,  ///< time steps, B and C of a scan

@@ -155,12 +155,25 @@ struct Recompute {
   std::vector<RecomputeModule> modules;  ///< of selective recompute; empty: the attention core
 };
 
+/// A module whose adapters have a rank of their own.
+struct ModuleRank {
+  std::string module;
+  std::int64_t rank = 0;
+};
+
 struct Adapter {
   std::int64_t rank = 0;
-  std::vector<std::string> targets;
-  double dropout = 0.05;            ///< of the adapters' inputs; the default of trl's examples
-  std::int64_t virtual_tokens = 0;  ///< learned positions of prompt and prefix tuning
-  std::int64_t width = 0;           ///< inner width of bottleneck adapters
+  std::vector<std::string> targets;     ///< modules that carry one
+  std::vector<std::string> excluded;    ///< of those, the ones that do not after all
+  std::vector<std::string> parameters;  ///< without a module of their own, that carry one: of experts
+  std::vector<std::string> saved;       ///< modules that are trained whole, in a copy beside the frozen one
+  std::vector<ModuleRank> ranks;
+  std::vector<std::int64_t> layers;  ///< that carry them, from 0; empty: all
+  std::int64_t trained_tokens = 0;   ///< rows of the token table that are trained
+  bool bias = false;                 ///< the second matrix of each has one
+  double dropout = 0.05;             ///< of the adapters' inputs; the default of trl's examples
+  std::int64_t virtual_tokens = 0;   ///< learned positions of prompt and prefix tuning
+  std::int64_t width = 0;            ///< inner width of bottleneck adapters
 };
 
 /// What a run does with the towers of a multimodal model.

@@ -22,6 +22,13 @@ constexpr FormatRow adapter_rows[] = {
     {"peft_type", Use::rule},
     {"target_modules", Use::rule},
     {"use_dora", Use::rule},
+    {"modules_to_save", Use::rule},
+    {"target_parameters", Use::rule},
+    {"exclude_modules", Use::rule},
+    {"rank_pattern*", Use::rule},
+    {"layers_to_transform", Use::rule},
+    {"trainable_token_indices*", Use::rule},
+    {"lora_bias", Use::rule},
     {"*"},
 };
 constexpr std::span<const FormatRow> adapter_tables[] = {adapter_rows};

@@ -29,6 +29,10 @@ constexpr FormatRow rows[] = {
     {"adapter", Use::rule},
     {"lora_target_modules", Use::rule},
     {"lora_target_linear", Use::rule},
+    {"lora_target_parameters", Use::rule},
+    {"lora_modules_to_save", Use::rule},
+    {"peft_layers_to_transform", Use::rule},
+    {"peft_trainable_token_indices*", Use::rule},
     {"peft_use_dora", Use::rule},
     {"dp_shard_size", Use::rule},
     {"dp_replicate_size", Use::rule},
@@ -60,7 +64,6 @@ constexpr FormatRow rows[] = {
     {"model_quantization_config*", Use::unmapped, "weights in the type of --dtype: say --weights"},
     {"gptq", Use::unmapped, "weights in the type of --dtype: say --weights"},
     {"peft.loftq_config*", Use::unmapped, "adapters begin as those of LoRA"},
-    {"lora_target_parameters", Use::unmapped, "experts that are tensors of their own carry no adapter"},
     {"quantize_moe_experts", Use::unmapped, "experts in the type of --weights"},
     {"tiled_mlp", Use::unmapped, "the MLP takes a sequence whole"},
     {"diffusion*", Use::unmapped, "it trains as an autoregressive model does"},
@@ -289,7 +292,7 @@ std::string write(Letter& letter) {
   write_recompute(letter);
   if (question.training.offload == spec::Offload::activations) letter.settings.say("activation_offloading", true);
   if (has_adapters(question)) letter.settings.put("adapter", std::string(in_4_bits(question) ? "qlora" : "lora"));
-  write_adapters(letter, {"lora_r", "lora_target_modules", {}, ", "});
+  write_adapters(letter, {"lora_r", "lora_target_modules", "lora_modules_to_save", {}, ", "});
   if (in_4_bits(question)) letter.settings.say("load_in_4bit", true);
   write_fsdp(letter, false);
   return file_text("run.yaml", letter.settings.yaml()) + accelerated(letter, "-m axolotl.cli.train run.yaml");

@@ -31,6 +31,7 @@ constexpr FormatRow rows[] = {
     {"flash_attn", Use::written, "attention", attention_names},
     {"finetuning_type", Use::rule},
     {"lora_target", Use::rule},
+    {"additional_target", Use::rule},
     {"use_dora", Use::rule},
     {"quantization_bit", Use::rule},
     {"quantization_type", Use::rule},
@@ -66,7 +67,6 @@ constexpr FormatRow rows[] = {
     {"reserved_label_len"},
     {"enable_thinking"},
     {"do_sample"},
-    {"additional_target"},
     {"ray_*"},
     {"galore_*"},
     {"apollo_*"},
@@ -233,7 +233,7 @@ std::string write(Letter& letter) {
   letter.settings.put("stage", "sft");
   letter.settings.say("do_train", true);
   letter.settings.put("finetuning_type", has_adapters(question) ? "lora" : "full");
-  write_adapters(letter, {"lora_rank", "lora_target", "all", ","});
+  write_adapters(letter, {"lora_rank", "lora_target", "additional_target", "all", ","});
   if (in_4_bits(question)) letter.settings.put("quantization_bit", std::int64_t{4});
   write_rows({rows, trainer_rows()}, letter);
   write_optimizer(letter, "optim");

@@ -34,6 +34,9 @@ constexpr FormatRow own_rows[] = {
     {"sft_type", Use::rule},
     {"target_modules", Use::rule},
     {"lora_target_modules", Use::rule},
+    {"target_parameters", Use::rule},
+    {"modules_to_save", Use::rule},
+    {"rank_pattern*", Use::rule},
     {"lora_dropout_p", Use::term, "lora_dropout"},
     {"batch_size", Use::term, "micro_batch"},
     {"use_dora", Use::rule},
@@ -242,7 +245,7 @@ std::string write(Letter& letter) {
   letter.settings.put("model", "$MODEL");
   letter.settings.put("dataset", "$DATA");
   letter.settings.put("tuner_type", has_adapters(question) ? "lora" : "full");
-  write_adapters(letter, {"lora_rank", "target_modules"});
+  write_adapters(letter, {"lora_rank", "target_modules", "modules_to_save"});
   if (in_4_bits(question)) letter.settings.put("quant_method", "bnb");
   if (in_4_bits(question)) letter.settings.put("quant_bits", std::int64_t{4});
   write_rows({own_rows, trainer_rows()}, letter);

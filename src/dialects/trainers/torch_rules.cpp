@@ -121,6 +121,7 @@ void write_adapters(Letter& letter, const AdapterKeys& keys) {
   const std::string modules = modules_of(adapter.targets, keys.all, keys.between);
   if (modules.empty()) letter.settings.say("lora_target_linear", true);
   if (!modules.empty()) letter.settings.put(keys.targets, modules);
+  if (!adapter.saved.empty()) letter.settings.put(keys.saved, modules_of(adapter.saved, {}, keys.between));
   if (letter.question.training.method == spec::Method::dora) letter.settings.say("use_dora", true);
 }
 

@@ -31,6 +31,7 @@ bool take_quantization(Sheet& sheet, Nested usual);
 struct AdapterKeys {
   std::string_view rank;
   std::string_view targets;
+  std::string_view saved;               ///< modules that are trained whole
   std::string_view all = "all-linear";  ///< of every linear layer; empty: a switch, lora_target_linear
   std::string_view between = " ";       ///< names of modules
 };
@@ -54,7 +55,7 @@ std::string deepspeed_json(const spec::Question& question);
 /// "accelerate launch ..." in front of a program, behind the file that it names where there is more to say than ranks.
 std::string accelerated(const Letter& letter, std::string_view program);
 
-/// Names of projections, a pattern that ends with them, or "all-linear".
+/// Names of modules, a pattern that ends with them, or "all-linear"; with all that a LoraConfig says beside them.
 void take_targets(Sheet& sheet, std::initializer_list<std::string_view> keys);
 
 /// fsdp, fsdp_config.* and fsdp_version, with and without the prefix fsdp_ on the keys inside.

@@ -2,6 +2,7 @@
 #include "dialects/trainers/torch_rules.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
+#include "spec/roles.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,51 +14,7 @@
 namespace llmcalc::dialects {
 namespace {
 
-struct Projection {
-  std::string_view name;     ///< as modules are called
-  std::string_view targets;  ///< as --lora-targets calls them
-};
-
-/// Module names of transformers' and torchtune's models.
-constexpr Projection projections[] = {
-    {"q_proj", "q"},
-    {"k_proj", "k"},
-    {"v_proj", "v"},
-    {"o_proj", "o"},
-    {"out_proj", "o"},
-    {"output_proj", "o"},
-    {"gate_proj", "gate"},
-    {"up_proj", "up"},
-    {"down_proj", "down"},
-    {"gate_up_proj", "gate,up"},
-    {"qkv_proj", "q,k,v"},
-    {"query_key_value", "q,k,v"},
-    {"c_attn", "q,k,v"},
-    {"w_pack", "q,k,v"},
-    {"dense", "o"},
-    {"dense_h_to_4h", "fc1"},
-    {"dense_4h_to_h", "fc2"},
-    {"fc1", "fc1"},
-    {"fc2", "fc2"},
-    {"fc_in", "fc1"},
-    {"fc_out", "fc2"},
-    {"wq", "q"},
-    {"wk", "k"},
-    {"wv", "v"},
-    {"wo", "o"},
-    {"w1", "gate"},
-    {"w2", "down"},
-    {"w3", "up"},
-    {"embed_tokens", "embed"},
-    {"lm_head", "head"},
-    {"linear_qkv", "q,k,v"},
-    {"linear_proj", "o"},
-    {"linear_fc1", "gate,up"},
-    {"linear_fc2", "down"},
-};
-
-constexpr std::string_view all_linear = "all-linear";
-constexpr std::array<std::string_view, 4> everything{"all", all_linear, "all_linear", "linear"};
+constexpr std::array<std::string_view, 4> everything{"all", spec::all_linear_word, "all_linear", "linear"};
 
 /// What a pattern of names ends with, each of its choices: "q_proj" and "v_proj" of ".*\.(q|v)_proj$".
 std::string names_of_pattern(std::string_view pattern) {
@@ -89,40 +46,82 @@ std::vector<std::string> names_in(const Setting& setting) {
   return names;
 }
 
-/// All the linear layers of a decoder, whatever was named.
-bool adapts_all(const std::vector<std::string>& targets) {
-  constexpr std::string_view linear[] = {"q", "k", "v", "o", "gate", "up", "down"};
-  return std::ranges::all_of(linear, [&](std::string_view each) { return quantity::contains(targets, each); });
+/// Our words for modules, in the place of `term`; what no role is called by is said.
+/// \return whether any is known
+bool take_modules(Sheet& sheet, std::string_view term, const Setting& setting, std::string_view lack) {
+  std::string words;
+  std::string unknown;
+  for (const auto& name : names_in(setting)) {
+    const std::string_view known = spec::words_of_module(name);
+    auto& list = known.empty() ? unknown : words;
+    list.append(list.empty() ? "" : ",").append(known.empty() ? std::string_view(name) : known);
+  }
+  if (!unknown.empty() && (!words.empty() || term != "lora_targets")) {
+    sheet.assume(setting, "modules " + unknown + " " + std::string(lack));
+  }
+  if (!words.empty()) sheet.say(term, words, setting);
+  return !words.empty();
+}
+
+/// Keys of rank_pattern are modules, or patterns that end with one; those of single layers are not told apart.
+void take_ranks(Sheet& sheet) {
+  constexpr std::string_view prefix = "rank_pattern.";
+  std::string ranks;
+  const Setting* first = nullptr;
+  for (const Setting& setting : sheet.settings().all()) {
+    if (!setting.key.starts_with(prefix)) continue;
+    const std::string names = names_of_pattern(setting.key);
+    const std::string_view words = spec::words_of_module(names);
+    if (words.empty()) sheet.assume(setting, "a module that is not known has the rank of the others");
+    for (const auto word : quantity::pieces_of(words, ",")) {
+      ranks.append(ranks.empty() ? "" : ",").append(word).append(":").append(setting.text);
+      first = first == nullptr ? &setting : first;
+    }
+  }
+  if (first != nullptr) sheet.say("rank_pattern", ranks, *first);
+}
+
+/// What a LoraConfig says beside its targets (peft tuners/lora/config.py), under the keys of all who pass it on.
+void take_beside_targets(Sheet& sheet) {
+  const auto take = [&](std::string_view term, std::initializer_list<std::string_view> names, std::string_view lack) {
+    const Setting* setting = sheet.find(names);
+    if (setting != nullptr && !says_nothing(*setting)) take_modules(sheet, term, *setting, lack);
+  };
+  take("modules_to_save", {"modules_to_save", "lora_modules_to_save", "additional_target"},
+       "are trained whole, which is not counted");
+  take("target_parameters", {"target_parameters", "lora_target_parameters"}, "carry no adapter");
+  take("exclude_modules", {"exclude_modules", "peft_exclude_modules"},
+       "are not known, so that nothing is left out for them");
+  take_ranks(sheet);
+  const Setting* layers = sheet.find({"layers_to_transform", "peft_layers_to_transform"});
+  if (layers != nullptr && !says_nothing(*layers)) {
+    sheet.say("layers_to_transform", layers->items.empty() ? layers->text : quantity::joined(layers->items, ","),
+              *layers);
+  }
+  const Setting* tokens = sheet.find({"trainable_token_indices", "peft_trainable_token_indices"});
+  if (tokens != nullptr && !tokens->items.empty()) {
+    sheet.say("trainable_tokens", std::to_string(tokens->items.size()), *tokens);
+  }
+  if (sheet.is_on("lora_bias")) sheet.say("lora_bias", "1", sheet.said("lora_bias"));
 }
 
 }  // namespace
 
 std::string modules_of(const std::vector<std::string>& targets, std::string_view all, std::string_view between) {
-  if (quantity::contains(targets, all_linear) || adapts_all(targets)) return std::string(all);
-  const auto module = [](const std::string& target) {
-    const auto* found = quantity::find_or_null(projections, std::string_view(target), &Projection::targets);
-    return found == nullptr ? std::string_view(target) : found->name;
-  };
-  return quantity::joined(quantity::mapped(targets, module), between);
+  if (spec::names_all_linear(targets)) return std::string(all);
+  return quantity::joined(quantity::mapped(targets, [](const std::string& word) { return spec::module_of_word(word); }),
+                          between);
 }
 
 void take_targets(Sheet& sheet, std::initializer_list<std::string_view> keys) {
+  take_beside_targets(sheet);
   const Setting* setting = sheet.find(keys);
   if (setting == nullptr || says_nothing(*setting)) return;
-  std::string targets;
-  std::string unknown;
-  for (const auto& name : names_in(*setting)) {
-    if (quantity::contains(everything, name)) return sheet.say("lora_targets", std::string(all_linear), *setting);
-    const std::string_view last = std::string_view(name).substr(name.rfind('.') + 1);
-    const auto* found = quantity::find_or_null(projections, last, &Projection::name);
-    auto& list = found == nullptr ? unknown : targets;
-    list.append(list.empty() ? "" : ",").append(found == nullptr ? std::string_view(name) : found->targets);
-  }
-  if (!unknown.empty()) {
-    sheet.assume(*setting, targets.empty() ? "all linear layers, for which --lora-targets may say others"
-                                           : "modules " + unknown + " carry no adapter");
-  }
-  sheet.say("lora_targets", targets.empty() ? "all-linear" : targets, *setting);
+  const auto is_all = [](const std::string& name) { return quantity::contains(everything, name); };
+  const bool all = std::ranges::any_of(names_in(*setting), is_all);
+  if (!all && take_modules(sheet, "lora_targets", *setting, "carry no adapter")) return;
+  if (!all) sheet.assume(*setting, "all linear layers, for which --lora-targets may say others");
+  sheet.say("lora_targets", std::string(spec::all_linear_word), *setting);
 }
 
 }  // namespace llmcalc::dialects

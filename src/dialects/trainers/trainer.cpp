@@ -22,6 +22,8 @@ constexpr FormatRow rows[] = {
     {"lora_r", Use::term, "lora_rank"},
     {"lora_rank", Use::term, "lora_rank"},
     {"lora_target_modules", Use::rule},
+    {"lora_target_parameters", Use::rule},
+    {"lora_modules_to_save", Use::rule},
     {"use_peft", Use::rule},
     {"lora_enable", Use::rule},
     {"lora_modules", Use::rule},
@@ -275,7 +277,7 @@ void write_training(Letter& letter) {
   if (question.training.offload == spec::Offload::activations) letter.settings.say("activation_offloading", true);
   if (question.training.fused_kernels) letter.settings.say("use_liger_kernel", true);
   if (has_adapters(question)) letter.settings.say("use_peft", true);
-  write_adapters(letter, {"lora_r", "lora_target_modules"});
+  write_adapters(letter, {"lora_r", "lora_target_modules", "lora_modules_to_save"});
   if (in_4_bits(question)) letter.settings.say("load_in_4bit", true);
   if (in_4_bits(question) && letter.text("weights").ends_with("-dq")) letter.settings.say("use_bnb_nested_quant", true);
 }

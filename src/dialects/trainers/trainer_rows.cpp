@@ -101,7 +101,6 @@ constexpr FormatRow quiet_rows[] = {
     {"mlflow*"},
     {"lora_alpha"},
     {"lora_task_type"},
-    {"lora_modules_to_save"},
     {"use_rslora"},
     {"use_cpu"},
     {"local_rank"},

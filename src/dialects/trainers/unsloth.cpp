@@ -28,6 +28,8 @@ constexpr FormatRow rows[] = {
     {"training_type", Use::rule},
     {"load_in_4bit", Use::rule},
     {"target_modules", Use::rule},
+    {"modules_to_save", Use::rule},
+    {"target_parameters", Use::rule},
     {"use_dora", Use::rule},
     {"gradient_checkpointing", Use::rule},
     {"use_gradient_checkpointing", Use::rule},
@@ -88,7 +90,11 @@ void take_method(Sheet& sheet, bool is_script) {
     sheet.by_default("method", method, "unsloth default");
   }
   if (full) return sheet.unsay("lora_rank");
-  if (sheet.text("target_modules") != usual_modules) take_targets(sheet, {"target_modules"});
+  if (sheet.text("target_modules") == usual_modules) {
+    take_targets(sheet, {});
+  } else {
+    take_targets(sheet, {"target_modules"});
+  }
   sheet.by_default("lora_rank", is_script ? "16" : "64", "unsloth default");
 }
 
@@ -123,7 +129,7 @@ std::string write(Letter& letter) {
   const bool recomputes = training.recompute.policy == spec::RecomputePolicy::full;
   const bool offloads = training.offload == spec::Offload::activations;
   letter.settings.put("gradient_checkpointing", std::string(!recomputes ? "none" : offloads ? "unsloth" : "yes"));
-  write_adapters(letter, {"lora_r", "target_modules", usual_modules, ","});
+  write_adapters(letter, {"lora_r", "target_modules", "modules_to_save", usual_modules, ","});
   const bool alone = question.layout.gpus == 1;
   return letter.settings.options(alone ? "unsloth train" : torchrun(question.layout, "-m unsloth_cli train"),
                                  Style::dashed);

@@ -142,6 +142,8 @@ class BlockBuilder {
 
   quantity::Bytes size(TensorId id) const { return block_.tensors[id].size; }
 
+  void idle_adapter(const Matrix& matrix);
+
  private:
   struct Linear;
 
@@ -165,6 +167,9 @@ class BlockBuilder {
   Value chained_layer_norm(const Value& x, std::string_view name);
   Value cast_for_matrix(const Value& x, std::string_view name);
   bool is_adapted(const Matrix& matrix) const;
+  bool is_named_parameter(const Matrix& matrix) const;
+  bool is_converted(const Matrix& matrix) const;
+  void adapter_bias(std::int64_t columns);
   bool is_plain_parameter(const Matrix& matrix) const;
   bool is_reached_by_peft(const Matrix& matrix) const;
   void merge_adapter(Op& op, const Matrix& matrix, const Weight& w);
@@ -187,13 +192,13 @@ class BlockBuilder {
   void dequantize(Op& op, const Weight& w, const Value& in);
   bool unpacks_by_steps(const Weight& w) const;
   void unpack_by_steps(const Weight& w);
-  void idle_adapter(const Matrix& matrix);
   void keep_input(Op& op, const Matrix& matrix, const Value& in, const Value& out);
   void keep_cast_weight(Op& op, const Weight& w);
   void keep_in_node(Op& op, const Value& x);
   void keep_narrow_input(Op& op, const Value& in, const Value& out);
   void keep_for_products(Weight& weight) const;
   Weight matrix_weight(const Matrix& matrix) const;
+  Weight trained_whole(Weight w);
   quantity::Bytes gathered_bytes(const Op& op, const Value& slice) const;
   void copy_in_order(const Op& op);
   bool stays_gathered() const;

@@ -28,7 +28,10 @@ void check_loss(const QuestionDraft& draft) {
 
 void check_adapter(const QuestionDraft& draft) {
   const auto& training = draft.question.training;
-  for (const auto term : {"lora_rank", "lora_targets"}) {
+  constexpr std::string_view terms[] = {"lora_rank",         "lora_targets",    "exclude_modules",
+                                        "target_parameters", "rank_pattern",    "layers_to_transform",
+                                        "lora_bias",         "modules_to_save", "trainable_tokens"};
+  for (const auto term : terms) {
     if (spec::has_low_rank(training.method) || !draft.given(term)) continue;
     draft.contradiction(term, "method", "only lora, qlora, dora and adalora have adapters of a rank");
   }

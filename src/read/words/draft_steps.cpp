@@ -28,6 +28,8 @@ void take_gpu(QuestionDraft& draft) {
 void build(QuestionDraft& draft) {
   try {
     draft.question.model = spec::build_model(std::move(draft.shape()));
+    const auto& adapter = draft.training().adapter;
+    if (!adapter.layers.empty()) spec::keep_adapters_to(adapter.layers, draft.question.model);
   } catch (const quantity::BadInput& error) {
     const Term* term = find_term(error.place());
     if (term == nullptr) throw;

@@ -4,6 +4,7 @@
 #include "quantity/lists.hpp"
 #include "read/words/software.hpp"
 #include "read/words/terms.hpp"
+#include "spec/roles.hpp"
 
 namespace llmcalc::read {
 namespace {
@@ -24,19 +25,73 @@ using GradientType = DtypeIn<Dtype::fp32, Dtype::bf16, Dtype::fp16>;
 using MomentType = DtypeIn<Dtype::fp32, Dtype::bf16, Dtype::fp16, Dtype::fp8_e4m3, Dtype::int8, Dtype::int4>;
 
 constexpr std::string_view target_names[] = {"q",    "k",   "v",   "o",     "gate", "up",
-                                             "down", "fc1", "fc2", "embed", "head", "all-linear"};
+                                             "down", "fc1", "fc2", "embed", "head", spec::all_linear_word};
 
-/// The projections that carry an adapter.
+/// Our words for a module; others are names that modules have in checkpoints.
+std::vector<std::string> words_for(const std::string& name, std::string_view place) {
+  if (is_among(name, target_names)) return {name};
+  const std::string_view words = spec::words_of_module(name);
+  if (!words.empty()) return split_list(words, place);
+  throw_unknown_word(name, place, {std::begin(target_names), std::end(target_names)});
+}
+
+/// Modules: those that carry an adapter, or are trained whole.
 struct Targets {
-  static constexpr std::string_view values = "list of q,k,v,o,gate,up,down,fc1,fc2,embed,head, or all-linear";
+  static constexpr std::string_view values =
+      "list of q,k,v,o,gate,up,down,fc1,fc2,embed,head, names of modules, or all-linear";
   static std::vector<std::string> read(std::string_view text, std::string_view place) {
-    auto targets = split_list(quantity::to_lower(text), place);
-    const auto is_known = [](const std::string& target) { return is_among(target, target_names); };
-    const auto unknown = std::ranges::find_if_not(targets, is_known);
-    if (unknown == targets.end()) return targets;
-    throw_unknown_word(*unknown, place, {std::begin(target_names), std::end(target_names)});
+    std::vector<std::string> targets;
+    for (const auto& name : split_list(quantity::to_lower(text), place)) {
+      for (auto& word : words_for(name, place)) {
+        if (!quantity::contains(targets, word)) targets.push_back(std::move(word));
+      }
+    }
+    return targets;
   }
   static std::string write(const std::vector<std::string>& targets) { return join_list(targets); }
+};
+
+/// "q:64,down:16": modules whose adapters have a rank of their own (peft rank_pattern).
+struct Ranks {
+  static constexpr std::string_view values = "list of module:rank";
+  static std::vector<spec::ModuleRank> read(std::string_view text, std::string_view place) {
+    std::vector<spec::ModuleRank> ranks;
+    for (const auto& item : split_list(quantity::to_lower(text), place)) {
+      const auto colon = item.find(':');
+      if (colon == std::string::npos) throw quantity::BadInput(std::string(place), "expected module:rank, as q:64");
+      const std::int64_t rank = Count::read(item.substr(colon + 1), place);
+      for (auto& word : words_for(item.substr(0, colon), place)) ranks.push_back({std::move(word), rank});
+    }
+    return ranks;
+  }
+  static std::string write(const std::vector<spec::ModuleRank>& ranks) {
+    const auto text = [](const spec::ModuleRank& one) { return one.module + ":" + std::to_string(one.rank); };
+    return join_list(quantity::mapped(ranks, text));
+  }
+};
+
+/// "0,2,8-15": layers, counted from 0.
+struct Layers {
+  static constexpr std::string_view values = "list of layers from 0, as 0,2,8-15";
+  static std::vector<std::int64_t> read(std::string_view text, std::string_view place) {
+    using Index = Whole<0, max_layers>;
+    std::vector<std::int64_t> layers;
+    for (const auto& item : split_list(text, place)) {
+      const auto dash = item.find('-');
+      const std::int64_t first = Index::read(item.substr(0, dash), place);
+      const std::int64_t last = dash == std::string::npos ? first : Index::read(item.substr(dash + 1), place);
+      for (std::int64_t layer = first; layer <= last; ++layer) layers.push_back(layer);
+    }
+    return layers;
+  }
+  static std::string write(const std::vector<std::int64_t>& layers) {
+    return join_list(quantity::mapped(layers, [](std::int64_t layer) { return std::to_string(layer); }));
+  }
+};
+
+/// A switch that is shown where it is on.
+struct Extra : Switch {
+  static std::string write(bool value) { return value ? "1" : ""; }
 };
 
 /// The parts of a layer that selective recompute covers.
@@ -103,7 +158,21 @@ constexpr Term rows[] = {
                                                                   "from where reference log-probabilities come"),
     term<Count, InTraining<&Training::adapter, &Adapter::rank>>("lora_rank", TermGroup::run, "rank of the adapters"),
     term<Targets, InTraining<&Training::adapter, &Adapter::targets>>("lora_targets", TermGroup::run,
-                                                                     "projections that carry an adapter"),
+                                                                     "modules that carry an adapter"),
+    term<Targets, InTraining<&Training::adapter, &Adapter::excluded>>("exclude_modules", TermGroup::run,
+                                                                      "of those, modules that carry none"),
+    term<Targets, InTraining<&Training::adapter, &Adapter::parameters>>("target_parameters", TermGroup::run,
+                                                                        "parameters of experts that carry one (peft)"),
+    term<Ranks, InTraining<&Training::adapter, &Adapter::ranks>>("rank_pattern", TermGroup::run,
+                                                                 "modules whose adapters have another rank"),
+    term<Layers, InTraining<&Training::adapter, &Adapter::layers>>("layers_to_transform", TermGroup::run,
+                                                                   "layers that carry adapters; default: all"),
+    term<Extra, InTraining<&Training::adapter, &Adapter::bias>>("lora_bias", TermGroup::run,
+                                                                "adapters have a bias of their own"),
+    term<Targets, InTraining<&Training::adapter, &Adapter::saved>>("modules_to_save", TermGroup::run,
+                                                                   "modules trained whole beside adapters, in a copy"),
+    term<Count, InTraining<&Training::adapter, &Adapter::trained_tokens>>(
+        "trainable_tokens", TermGroup::run, "rows of the token table trained beside adapters"),
     term<Share, InTraining<&Training::adapter, &Adapter::dropout>>("lora_dropout", TermGroup::run,
                                                                    "dropout of the adapters' inputs"),
     term<Count, InTraining<&Training::adapter, &Adapter::virtual_tokens>>("virtual_tokens", TermGroup::run,
