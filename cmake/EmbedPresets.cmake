@@ -43,7 +43,7 @@ function(llmcalc_embed_presets target)
        "${presets}/families/*.json" "${presets}/rates/*.json" "${presets}/generations/*.json")
   add_custom_command(
     OUTPUT "${output}"
-    COMMAND llmcalc_embed_presets_tool "${presets}" "${output}"
+    COMMAND "$<TARGET_FILE:llmcalc_embed_presets_tool>" "${presets}" "${output}"
     DEPENDS llmcalc_embed_presets_tool ${files}
     COMMENT "Embedding presets"
     VERBATIM)

@@ -144,7 +144,7 @@ struct Verbal {
   bool serves;
 };
 
-AskedQuestion asked(const Arguments& arguments, Verbal verb, const Sources& sources) {
+AskedQuestion asked_anything(const Arguments& arguments, Verbal verb, const Sources& sources) {
   auto things = arguments.all("from");
   take_name(arguments, sources.around, verb.words, things);
   if (!things.empty()) {
@@ -158,6 +158,15 @@ AskedQuestion asked(const Arguments& arguments, Verbal verb, const Sources& sour
   AskedQuestion question;
   question.config = config_of(verb.words, sources.around);
   question.words = std::move(verb.words);
+  return question;
+}
+
+AskedQuestion asked(const Arguments& arguments, const Verbal& verb, const Sources& sources) {
+  AskedQuestion question = asked_anything(arguments, verb, sources);
+  const auto* gpu = read::find_word(question.words, "gpu");
+  if (gpu != nullptr && Surroundings::is_local(gpu->text)) {
+    sources.around.find_accelerators(question.reading, question.words, sources.catalogue);
+  }
   return question;
 }
 

@@ -49,6 +49,11 @@ dialects::Reading Surroundings::thing(const std::string& name) const {
 void Surroundings::find_model(dialects::Reading&, const std::vector<read::Given>&, const read::Catalogue&,
                               Lookup) const {}
 
+void Surroundings::find_accelerators(dialects::Reading&, std::vector<read::Given>&, const read::Catalogue&) const {
+  throw BadInput("--gpu", "'local' is what a machine has, and a question of the library has none",
+                 "name the accelerator, as rtx-4090");
+}
+
 Searched search_while(const search::PlanSpace& space, const SearchOptions& options,
                       const std::function<bool(double)>& goes_on) {
   search::PlanSearch search(space);

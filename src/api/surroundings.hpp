@@ -66,6 +66,13 @@ class Surroundings {
   virtual void find_model(dialects::Reading& reading, const std::vector<read::Given>& options,
                           const read::Catalogue& catalogue, Lookup lookup) const;
 
+  /// Whether an accelerator's name stands for those of this machine.
+  static bool is_local(std::string_view name) { return name == "local" || name.starts_with("local:"); }
+  /// Puts their presets and what is free of their memory in its place.
+  /// \throws quantity::BadInput where there are none
+  virtual void find_accelerators(dialects::Reading& reading, std::vector<read::Given>& words,
+                                 const read::Catalogue& catalogue) const;
+
   virtual Searched search(const search::PlanSpace& space, const SearchOptions& options) const;
 
   bool colours = false;   ///< unless --color says otherwise

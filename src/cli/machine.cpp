@@ -1,5 +1,6 @@
 #include "cli/machine.hpp"
 
+#include "cli/cards.hpp"
 #include "cli/files.hpp"
 #include "cli/model_id.hpp"
 #include "cli/plan_search.hpp"
@@ -72,6 +73,11 @@ dialects::Reading Machine::thing(const std::string& name) const {
 void Machine::find_model(dialects::Reading& reading, const std::vector<read::Given>& options,
                          const read::Catalogue& catalogue, api::Lookup lookup) const {
   cli::find_model(reading, options, catalogue, lookup);
+}
+
+void Machine::find_accelerators(dialects::Reading& reading, std::vector<read::Given>& words,
+                                const read::Catalogue& catalogue) const {
+  take_local_cards(reading, words, catalogue, environment_.root);
 }
 
 api::Searched Machine::search(const search::PlanSpace& space, const api::SearchOptions& options) const {

@@ -24,6 +24,8 @@ class Machine : public api::Surroundings {
   dialects::Reading thing(const std::string& name) const override;
   void find_model(dialects::Reading& reading, const std::vector<read::Given>& options, const read::Catalogue& catalogue,
                   api::Lookup lookup) const override;
+  void find_accelerators(dialects::Reading& reading, std::vector<read::Given>& words,
+                         const read::Catalogue& catalogue) const override;
   api::Searched search(const search::PlanSpace& space, const api::SearchOptions& options) const override;
 
  private:

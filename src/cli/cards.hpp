@@ -1,0 +1,44 @@
+// The accelerators of this machine, as their drivers tell of them: what `--gpu local` stands for.
+#pragma once
+
+#include "dialects/reading.hpp"
+#include "read/presets.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmcalc::cli {
+
+/// A process that holds memory of a card.
+struct Holder {
+  std::uint32_t process = 0;
+  std::uint64_t bytes = 0;  ///< 0: the driver does not say
+};
+
+/// A card, or a slice of one where it is cut up.
+struct Card {
+  std::string name;                         ///< as the driver says it
+  std::string arch;                         ///< with which the architectures of presets begin; empty: not known
+  std::optional<std::uint64_t> total = {};  ///< empty: the driver does not say, as where the memory is the processor's
+  std::optional<std::uint64_t> free = {};   ///< now
+  std::vector<Holder> holders = {};
+};
+
+/// By NVML, which comes with NVIDIA's driver and is loaded for this; empty where it is not installed.
+/// \throws quantity::BadInput at --gpu where the driver does not answer
+std::vector<Card> nvidia_cards();
+
+/// By what the kernel shows of amdgpu and xe. Names come from the tables of libdrm and pciutils.
+/// \param root  "/", or a folder that stands for it
+std::vector<Card> kernel_cards(const std::filesystem::path& root);
+
+/// Puts the presets of this machine's cards, and the memory that is free on them, in the place of "local" or "local:2".
+/// \throws quantity::BadInput at --gpu where there is no card, where several differ, or one is like none that is known
+void take_local_cards(dialects::Reading& reading, std::vector<read::Given>& words, const read::Catalogue& catalogue,
+                      const std::filesystem::path& root);
+
+}  // namespace llmcalc::cli
