@@ -18,7 +18,7 @@ std::string show_gpus_per_node(const spec::Question& question) {
 }
 
 constexpr Term rows[] = {
-    {"gpu", TermGroup::hardware, "name, name:count", nullptr, "accelerator preset, see `llmcalc gpu list`", nullptr,
+    {"gpu", TermGroup::hardware, "name, name:count or local", nullptr, "accelerator preset, see `llmcalc gpu list`", nullptr,
      show_gpu},
     term<Degree, InLayout<&Layout::gpus>>("gpus", TermGroup::layout, "accelerators of the run"),
     term<Degree, InLayout<&Layout::nodes>>("nodes", TermGroup::layout, "machines they sit in"),
