@@ -1,5 +1,6 @@
 #include "api/arguments.hpp"
 
+#include "dialects/reading.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/parse.hpp"
@@ -41,10 +42,13 @@ const Flag* find_flag(const std::vector<Flag>& flags, std::string_view name) {
 
 /// The one of our options that a name of another program stands for under this verb.
 std::string_view synonym_of(std::string_view name, const std::vector<Flag>& flags) {
-  const auto ours = read::synonyms_of(name);
-  const auto is_ours = [&](std::string_view option) { return find_flag(flags, option) != nullptr; };
-  const auto found = std::ranges::find_if(ours, is_ours);
-  return found == ours.end() ? std::string_view() : *found;
+  const auto flag_of = [&](const auto& options) -> std::string_view {
+    const auto found =
+        std::ranges::find_if(options, [&](const auto& each) { return find_flag(flags, each) != nullptr; });
+    return found == options.end() ? std::string_view() : std::string_view(find_flag(flags, *found)->name);
+  };
+  const auto ours = flag_of(read::synonyms_of(name));
+  return ours.empty() ? flag_of(dialects::options_of_key(name)) : ours;
 }
 
 bool is_option(std::string_view word) {

@@ -44,6 +44,10 @@ Reading read_launch_file(std::string_view text, std::string_view place, const Fi
 /// hf_quant_config.json, which NVIDIA's ModelOpt writes beside a config.json that does not say it: the word --quant.
 void add_stored_quant(std::string_view text, std::string_view place, Reading& reading);
 
+/// Options that a key or flag of a trainer or server stands for, whichever says it: "micro-batch" for
+/// "per_device_train_batch_size".
+std::vector<std::string> options_of_key(std::string_view key);
+
 /// True for a text whose first words start a trainer or a server.
 bool is_launch_command(std::string_view text);
 

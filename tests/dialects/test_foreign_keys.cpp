@@ -193,3 +193,15 @@ TEST_CASE("a trl file that learns from preferences is no supervised tuning, what
   CHECK(std::ranges::find(supervised.words, "algorithm", &read::Given::term) == supervised.words.end());
   CHECK(supervised.open.empty());
 }
+
+TEST_CASE("a key of a trainer or server is the option of the row that reads it") {
+  using Names = std::vector<std::string>;
+  for (const auto* batch : {"per_device_train_batch_size", "train-micro-batch-size-per-gpu", "micro_batch_size"}) {
+    CHECK(dialects::options_of_key(batch) == Names{"micro-batch"});
+  }
+  CHECK(dialects::options_of_key("gradient-checkpointing") == Names{"recompute"});
+  CHECK(dialects::options_of_key("gpu_memory_utilization") == Names{"memory-fraction"});
+  CHECK(dialects::options_of_key("block-size") == Names{"seq", "block"});  // of examples of transformers, and of vLLM
+  CHECK(dialects::options_of_key("learning_rate").empty());
+  CHECK(dialects::options_of_key("colour").empty());
+}

@@ -1,9 +1,9 @@
 #include "dialects/core/command_reader.hpp"
 
-#include "dialects/core/formats.hpp"
+#include "dialects/core/format.hpp"
 #include "dialects/core/recognize.hpp"
 #include "dialects/servers/modelfile.hpp"
-#include "dialects/shell/launcher_words.hpp"
+#include "dialects/shell/launchers.hpp"
 #include "dialects/shell/starters.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"

@@ -1,3 +1,4 @@
+
 #include "dialects/core/format.hpp"
 
 #include "llmcalc/quantity/error.hpp"
@@ -61,7 +62,28 @@ void take_term(const FormatRow& row, const Setting& setting, Sheet& sheet) {
   if (!spelling->ours.empty()) sheet.say(row.name, std::string(spelling->ours), setting);
 }
 
+/// What a row says the value of; empty for what is assumed instead, or moves nothing.
+std::string_view term_of(const FormatRow& row) {
+  const bool says = row.use == Use::term || row.use == Use::written || row.use == Use::rule;
+  return says ? row.name : std::string_view();
+}
+
 }  // namespace
+
+std::vector<std::string> options_of_key(std::string_view key) {
+  std::string name(key);
+  std::ranges::replace(name, '-', '_');
+  std::vector<const Format*> all{&llama_server_format(), &ollama_format(), &ms_swift_megatron_format()};
+  quantity::append(all, file_formats());
+  std::vector<std::string> options;
+  for (const Format* format : all) {
+    const FormatRow* row = find_row(*format, name);
+    if (row == nullptr || row->key != name || term_of(*row).empty()) continue;
+    std::string option = option_name(term_of(*row));
+    if (!quantity::contains(options, option)) options.push_back(std::move(option));
+  }
+  return options;
+}
 
 const FormatRow* find_row(const Format& format, std::string_view key) {
   for (const auto table : format.tables) {
@@ -98,6 +120,16 @@ void apply(const Format& format, Sheet& sheet) {
     }
   }
   if (format.rules != nullptr) format.rules(sheet);
+}
+
+std::span<const Format* const> file_formats() {
+  static const Format* const all[] = {&accelerate_format(),    &deepspeed_format(), &torchtune_format(),
+                                      &torchtitan_format(),    &unsloth_format(),   &litgpt_format(),
+                                      &nemo_format(),          &lightning_format(), &axolotl_format(),
+                                      &megatron_format(),      &ms_swift_format(),  &llama_factory_server_format(),
+                                      &llama_factory_format(), &trainer_format(),   &sglang_format(),
+                                      &trtllm_format(),        &vllm_format()};
+  return all;
 }
 
 }  // namespace llmcalc::dialects

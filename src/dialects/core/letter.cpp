@@ -1,6 +1,6 @@
 #include "dialects/core/letter.hpp"
 
-#include "dialects/core/formats.hpp"
+#include "dialects/core/format.hpp"
 #include "dialects/reading.hpp"
 #include "dialects/writing/command_text.hpp"
 #include "frameworks/table.hpp"

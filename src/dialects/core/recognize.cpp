@@ -1,13 +1,20 @@
+
 #include "dialects/core/recognize.hpp"
 
-#include "dialects/core/formats.hpp"
+#include "dialects/core/format.hpp"
 #include "dialects/core/names.hpp"
+#include "dialects/trainers/torch_rules.hpp"
+#include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 #include "read/settings.hpp"
+#include "read/stored_quant.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -88,6 +95,141 @@ const Format* format_of(const Settings& settings) {
   const auto* format =
       quantity::find_if_or_null(file_formats(), [&](const Format* each) { return each->recognizes(settings); });
   return format == nullptr ? nullptr : *format;
+}
+
+namespace {
+
+bool is_line_of_python(std::string_view line) {
+  const bool imports = line.starts_with("from ") && line.find(" import ") != line.npos;
+  const bool defines = line.starts_with("def ") || line.starts_with("#!/usr/bin/env python");
+  return imports || defines || line.starts_with("import ");
+}
+
+bool is_python(std::string_view text) {
+  return std::ranges::any_of(quantity::pieces_of(text, "\n"), is_line_of_python);
+}
+
+}  // namespace
+
+void refuse_python(std::string_view text, std::string_view place) {
+  if (!is_python(text)) return;
+  throw quantity::BadInput(
+      std::string(place), "is a Python program, which is not executed and so cannot be read",
+      "say what it does in options: llmcalc fit --framework trl --model NAME --method qlora --gpu NAME");
+}
+
+namespace {
+
+/// Hugging Face's peft (config.py, tuners/lora/config.py).
+constexpr FormatRow adapter_rows[] = {
+    {"base_model_name_or_path", Use::term, "model"},
+    {"r", Use::term, "lora_rank"},
+    {"lora_dropout", Use::term, "lora_dropout"},
+    {"num_virtual_tokens", Use::term, "virtual_tokens"},
+    {"peft_type", Use::rule},
+    {"target_modules", Use::rule},
+    {"use_dora", Use::rule},
+    {"modules_to_save", Use::rule},
+    {"target_parameters", Use::rule},
+    {"exclude_modules", Use::rule},
+    {"rank_pattern*", Use::rule},
+    {"layers_to_transform", Use::rule},
+    {"trainable_token_indices*", Use::rule},
+    {"lora_bias", Use::rule},
+    {"*"},
+};
+constexpr std::span<const FormatRow> adapter_tables[] = {adapter_rows};
+
+constexpr Spelling adapters[] = {
+    {"lora", "lora"}, {"adalora", "adalora"}, {"ia3", "ia3"}, {"prompt_tuning", "prompt"}, {"prefix_tuning", "prefix"}};
+
+void adapter_rules(Sheet& sheet) {
+  const std::string type = sheet.text("peft_type");
+  for (const auto& [theirs, ours] : adapters) {
+    if (type == theirs)
+      sheet.say("method", sheet.is_on("use_dora") ? "dora" : std::string(ours), *sheet.find("peft_type"));
+  }
+  if (!sheet.has("method")) {
+    throw quantity::BadInput(sheet.find("peft_type")->where, "no method is called " + quantity::quoted(type),
+                             "known are lora, adalora, ia3, prompt_tuning and prefix_tuning");
+  }
+  if (type == "lora" || type == "adalora") take_targets(sheet, {"target_modules"});
+}
+
+constexpr Format adapter_format{"peft adapter", "hf", adapter_tables, nullptr, adapter_rules};
+
+/// In a config.json, and in hf_quant_config.json.
+const Node* quantization_in(const Node& file) {
+  for (const auto key : {"quantization_config", "compression_config", "quantization"}) {
+    const Node* block = file.find(key);
+    if (block != nullptr && block->kind == Node::Kind::table) return block;
+  }
+  return nullptr;
+}
+
+/// A file's word for a scheme, as a word of the question; one that is not known is an assumption.
+struct StoredWord {
+  std::string_view term;
+  std::string_view ours;  ///< empty where it is not known
+  std::string theirs;     ///< "weights quantized by ..."
+};
+
+void take_stored(const StoredWord& word, const Setting& because, std::string_view place, Reading& reading) {
+  const std::string where = because.where.empty() ? std::string(place) : because.where;
+  if (!word.ours.empty()) {
+    reading.words.push_back({std::string(word.term), std::string(word.ours), {Source::file, where}});
+  } else {
+    reading.assumptions.push_back(fmt::format("{} ({}) are not known: say --{}", word.theirs, where,
+                                              word.term == "quant" ? "quant" : "kv-dtype"));
+  }
+}
+
+/// How the weights are quantized, as --quant, and with which scales for keys and values, as --kv-dtype.
+void take_stored_quant(const Node& file, std::string_view place, Reading& reading) {
+  const Node* block = quantization_in(file);
+  if (block == nullptr) return;
+  const Settings keys = flat(*block);
+  const auto text = [&](std::string_view key, Holds) {
+    const Setting* setting = keys.find(key);
+    return setting == nullptr ? std::string() : setting->text;
+  };
+  const auto first = [&](std::string_view key, std::string_view other) -> const Setting& {
+    return *keys.find(keys.has(key) ? key : other);
+  };
+  if (const auto stored = stored_quant(text)) {
+    const std::string_view ours = stored->quant ? formats::facts(*stored->quant).name : std::string_view();
+    take_stored({"quant", ours, "weights quantized by " + stored->scheme}, first("quant_method", "quant_algo"), place,
+                reading);
+  }
+  if (const std::string cache = stored_cache(text); !cache.empty()) {
+    take_stored({"kv_dtype", cache == "fp8" ? "fp8" : "", "keys and values in " + cache},
+                first("kv_cache_quant_algo", "kv_cache_scheme.num_bits"), place, reading);
+  }
+}
+
+}  // namespace
+
+void add_stored_quant(std::string_view text, std::string_view place, Reading& reading) {
+  take_stored_quant(parse_commented_json(text, place), place, reading);
+}
+
+std::optional<Reading> model_file(const Node& file, std::string_view text, std::string_view place) {
+  const Node* peft = file.find("peft_type");
+  if (peft != nullptr && peft->kind == Node::Kind::value && !peft->text.empty()) {
+    const FindFile nowhere = [](const std::string&) { return std::optional<NamedFile>(); };
+    return Reader(nowhere).settings(adapter_format, flat(file), place);
+  }
+  if (file.find("_class_name") != nullptr && file.find("_diffusers_version") != nullptr) {
+    throw quantity::BadInput(std::string(place), "is a diffusion pipeline, which is not modelled");
+  }
+  if (file.find("model_type") == nullptr && file.find("architectures") == nullptr) return std::nullopt;
+  if (file.find("base_model") != nullptr) return std::nullopt;  // axolotl names the class of its model so
+  Reading reading;
+  reading.kind = "model configuration";
+  reading.place = place;
+  reading.config = ConfigText{std::string(place), std::string(text)};
+  take_stored_quant(file, place, reading);
+  return reading;
 }
 
 }  // namespace llmcalc::dialects

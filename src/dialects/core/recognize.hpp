@@ -1,9 +1,11 @@
-// What a text without a name is written in, and whose settings it holds.
+// What a text without a name is: how it is written, whose settings it holds, a file of a model itself, a program.
 #pragma once
 
 #include "dialects/core/names.hpp"
+#include "dialects/reading.hpp"
 #include "read/node.hpp"
 
+#include <optional>
 #include <string_view>
 
 namespace llmcalc::read {
@@ -33,5 +35,11 @@ void unwrap_wandb(Settings& settings);
 
 /// Whose settings they are; nullptr where nobody knows them.
 const Format* format_of(const Settings& settings);
+
+/// \throws quantity::BadInput where the text is Python, whose hint is made of what stands in it as plain numbers
+void refuse_python(std::string_view text, std::string_view place);
+
+/// \param text  what `file` was parsed from
+std::optional<Reading> model_file(const Node& file, std::string_view text, std::string_view place);
 
 }  // namespace llmcalc::dialects

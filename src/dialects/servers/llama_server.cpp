@@ -1,5 +1,5 @@
 // llama-server (llama.cpp common/arg.cpp) and its variables LLAMA_ARG_*.
-#include "dialects/core/formats.hpp"
+#include "dialects/core/format.hpp"
 #include "dialects/servers/server_rules.hpp"
 #include "quantity/text.hpp"
 

@@ -1,5 +1,5 @@
 // Ollama: its Modelfile (docs/modelfile.md), and `ollama run` with the variables of the server (envconfig/config.go).
-#include "dialects/core/formats.hpp"
+#include "dialects/core/format.hpp"
 #include "dialects/servers/server_rules.hpp"
 
 namespace llmcalc::dialects {

@@ -1,5 +1,5 @@
 // SGLang's server (python/sglang/srt/server_args.py).
-#include "dialects/core/formats.hpp"
+#include "dialects/core/format.hpp"
 #include "dialects/servers/server_rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
 

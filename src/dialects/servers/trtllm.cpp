@@ -1,5 +1,5 @@
 // trtllm-serve (tensorrt_llm/commands/serve.py) with the keys of its file of further options (llmapi/llm_args.py).
-#include "dialects/core/formats.hpp"
+#include "dialects/core/format.hpp"
 #include "dialects/servers/server_rules.hpp"
 
 #include <string>

@@ -1,5 +1,5 @@
 // vLLM's server (vllm/engine/arg_utils.py), by command, configuration file and container.
-#include "dialects/core/formats.hpp"
+#include "dialects/core/format.hpp"
 #include "dialects/servers/server_rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "quantity/text.hpp"

@@ -3,8 +3,11 @@
 
 #include "dialects/core/names.hpp"
 #include "dialects/shell/command.hpp"
+#include "read/node.hpp"
 #include "read/settings.hpp"
 
+#include <initializer_list>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,5 +30,28 @@ bool describes_containers(const Node& file);
 
 /// The containers of a compose file or of Kubernetes manifests; none where a file is neither.
 std::vector<LaunchCommand> containers_in(const Node& file, std::string_view place);
+
+/// Below a table, key by key; nullptr where one is missing.
+const Node* below(const Node* node, std::initializer_list<std::string_view> keys);
+
+/// The line in "deploy.yaml:12"; 0 where there is none.
+int line_of(const std::string& where);
+
+/// A setting of the machines, unless the text is empty.
+void put(LaunchCommand& launch, std::string_view key, std::string text, const std::string& where);
+
+/// "2", "device=0,1", "'\"device=0,1\"'"; "all" says nothing.
+std::string count_of(std::string text);
+
+/// The words of `entrypoint`, `command` and `args`, with the container's variables in the place of "$(NAME)". Of a text
+/// for a shell the words of the program that is known, or else of its last command.
+std::vector<ShellWord> container_words(const Node& container, std::string_view place);
+
+/// Variables as "NAME=value" in a list, as a table, or as Kubernetes' tables of name and value.
+void take_variables(const Node& container, LaunchCommand& launch);
+
+/// compose: deploy.resources.reservations.devices; Kubernetes: resources.limits, or else requests; a TrainJob's
+/// resourcesPerNode.
+void take_accelerators(const Node& container, LaunchCommand& launch);
 
 }  // namespace llmcalc::dialects

@@ -1,6 +1,4 @@
-#include "dialects/shell/kserve.hpp"
 
-#include "dialects/shell/container_words.hpp"
 #include "dialects/shell/containers.hpp"
 #include "dialects/shell/manifests.hpp"
 #include "quantity/text.hpp"

@@ -1,4 +1,16 @@
+
 #include "dialects/shell/launchers.hpp"
+
+#include "dialects/core/reader.hpp"
+#include "dialects/core/sheet.hpp"
+#include "llmcalc/quantity/checked.hpp"
+#include "quantity/parse.hpp"
+#include "quantity/text.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+#include <string>
 
 namespace llmcalc::dialects {
 namespace {
@@ -48,5 +60,126 @@ constexpr Launcher all[] = {
 }  // namespace
 
 std::span<const Launcher> launchers() { return all; }
+
+namespace {
+
+const FindFile nothing_to_find = [](const std::string&) { return std::optional<NamedFile>(); };
+
+/// A whole number above zero; words such as "gpu" and "auto" say nothing.
+const Setting* counted(const Sheet& sheet, std::initializer_list<std::string_view> keys) {
+  const Setting* setting = sheet.find(keys);
+  const bool is_number = setting != nullptr && quantity::is_number(setting->text);
+  return is_number && sheet.count(keys).value_or(0) > 0 ? setting : nullptr;
+}
+
+/// A number that hangs on a shell variable leaves the accelerators open, for an option to say.
+bool leaves_open(Sheet& sheet, std::initializer_list<std::string_view> keys) {
+  for (const auto key : keys) {
+    const Setting* setting = sheet.settings().find(key);
+    if (setting == nullptr || setting->unknown.empty()) continue;
+    sheet.take("gpus", *setting);
+    return true;
+  }
+  return false;
+}
+
+const std::initializer_list<std::string_view> processes_of_node = {
+    "torchrun.nproc_per_node", "torchrun.nproc-per-node", "deepspeed.num_gpus",  "environment.NPROC_PER_NODE",
+    "environment.NGPU",        "srun.gpus_per_node",      "srun.ntasks_per_node"};
+const std::initializer_list<std::string_view> machines = {"torchrun.nnodes", "deepspeed.num_nodes",
+                                                          "environment.NNODES", "srun.nodes", "srun.N"};
+
+std::int64_t value_of(const Setting& setting) { return quantity::parse_count(setting.text, setting.where); }
+
+/// "0,1,2" names three.
+void take_visible(Sheet& sheet) {
+  const auto names = [&](std::string_view key) { return sheet.settings().find(key); };
+  const Setting* list = names("deepspeed.include");
+  if (list == nullptr) list = names("environment.CUDA_VISIBLE_DEVICES");
+  if (list == nullptr) list = names("environment.NVIDIA_VISIBLE_DEVICES");
+  if (list == nullptr || !list->unknown.empty()) return;  // "$i" of a loop, which starts several
+  const auto colon = list->text.rfind(':');
+  const auto devices = colon == std::string::npos ? list->text : list->text.substr(colon + 1);
+  if (devices.find_first_not_of("0123456789,") != std::string::npos && devices.find("GPU-") == std::string::npos)
+    return;
+  if (devices.empty()) return;
+  sheet.say("gpus", std::to_string(1 + std::ranges::count(devices, ',')), *list);
+}
+
+/// Kubeflow tells torchrun how many machines there are, where its own options do not (PET_NNODES).
+void take_workers(Sheet& sheet) {
+  const Setting* workers = counted(sheet, {"container.nodes"});
+  const Given* gpus = sheet.word("gpus");
+  if (workers == nullptr || gpus == nullptr || sheet.find("torchrun.nnodes") != nullptr) return;
+  const auto each = quantity::parse_count(gpus->text, gpus->origin.where);
+  sheet.say("gpus", std::to_string(quantity::checked_multiply(each, value_of(*workers))), *workers);
+}
+
+}  // namespace
+
+void take_processes(const Settings& launcher, Reading& reading) {
+  const Reader reader(nothing_to_find);
+  Sheet sheet(launcher, reading, reader);
+  if (leaves_open(sheet, processes_of_node) || leaves_open(sheet, machines)) return;
+  const Setting* per_node = counted(sheet, processes_of_node);
+  const Setting* nodes = counted(sheet, machines);
+  const Setting* all = counted(sheet, {"mpirun.np", "mpirun.n"});
+  if (nodes != nullptr && value_of(*nodes) > 1) sheet.say("nodes", nodes->text, *nodes);
+  if (per_node != nullptr) {
+    const auto count = nodes == nullptr ? 1 : value_of(*nodes);
+    sheet.say("gpus", std::to_string(quantity::checked_multiply(value_of(*per_node), count)), *per_node);
+  } else if (all != nullptr) {
+    sheet.say("gpus", all->text, *all);
+  } else {
+    take_visible(sheet);
+  }
+}
+
+void take_machines(const Settings& launcher, Reading& reading) {
+  const Reader reader(nothing_to_find);
+  Sheet sheet(launcher, reading, reader);
+  if (const Setting* gpu = sheet.find({"container.gpu", "slurm.gpu"})) sheet.say("gpu", gpu->text, *gpu);
+  if (const Setting* version = sheet.find("container.version"); version != nullptr && reading.serves) {
+    sheet.say("engine_version", version->text, *version);
+  }
+  const Setting* nodes = counted(sheet, {"slurm.nodes", "container.nodes"});
+  const Setting* per_node = counted(sheet, {"container.gpus", "slurm.gpus_per_node"});
+  const Setting* all = counted(sheet, {"slurm.gpus"});
+  if (nodes != nullptr && value_of(*nodes) > 1 && !sheet.has("nodes")) sheet.say("nodes", nodes->text, *nodes);
+  take_workers(sheet);
+  if (sheet.has("gpus")) return;
+  if (per_node != nullptr) {
+    const Given* said = sheet.word("nodes");  // by the server's own --nnodes
+    const auto node_count = nodes != nullptr  ? value_of(*nodes)
+                            : said != nullptr ? quantity::parse_count(said->text, said->origin.where)
+                                              : 1;
+    sheet.say("gpus", std::to_string(quantity::checked_multiply(value_of(*per_node), node_count)), *per_node);
+  } else if (all != nullptr) {
+    sheet.say("gpus", all->text, *all);
+  }
+}
+
+Settings accelerate_settings(const Settings& launcher) {
+  constexpr std::string_view prefix = "accelerate.";
+  Settings settings;
+  for (const Setting& option : launcher.all()) {
+    if (!option.key.starts_with(prefix)) continue;
+    Setting setting = option;
+    setting.key = option.key.substr(prefix.size());
+    const bool of_fsdp = setting.key.starts_with("fsdp_");
+    const bool of_deepspeed = setting.key.starts_with("offload_") || setting.key.starts_with("zero") ||
+                              setting.key == "deepspeed_config_file" || setting.key == "gradient_accumulation_steps";
+    if (of_fsdp) setting.key = "fsdp_config." + setting.key;
+    if (of_deepspeed) setting.key = "deepspeed_config." + setting.key;
+    if (setting.key.starts_with("parallelism_config_")) setting.key = "parallelism_config." + setting.key;
+    const bool says_type = setting.key == "use_fsdp" || setting.key == "use_deepspeed" || setting.key == "multi_gpu";
+    if (says_type) {
+      setting.text = setting.key == "use_fsdp" ? "FSDP" : setting.key == "multi_gpu" ? "MULTI_GPU" : "DEEPSPEED";
+      setting.key = "distributed_type";
+    }
+    settings.put(std::move(setting));
+  }
+  return settings;
+}
 
 }  // namespace llmcalc::dialects

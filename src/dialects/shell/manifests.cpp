@@ -1,19 +1,71 @@
+
 #include "dialects/shell/manifests.hpp"
 
-#include "dialects/shell/accelerator_labels.hpp"
-#include "dialects/shell/container_words.hpp"
+#include "dialects/core/names.hpp"
 #include "dialects/shell/containers.hpp"
-#include "dialects/shell/kserve.hpp"
-#include "dialects/shell/ray.hpp"
+#include "quantity/text.hpp"
+#include "read/instances.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <utility>
 
 namespace llmcalc::dialects {
+namespace {
+
+struct Label {
+  std::string_view part;  ///< of the value
+  std::string_view gpu;
+};
+
+/// cloud.google.com/gke-accelerator, nvidia.com/gpu.product (NVIDIA's feature discovery), amd.com/gpu.product-name: the
+/// longer names first.
+constexpr Label products[] = {{"gb200", "gb200"},
+                              {"h200", "h200"},
+                              {"h100-pcie", "h100-pcie"},
+                              {"h100-nvl", "h100-nvl"},
+                              {"h100", "h100-sxm"},
+                              {"a100-80gb-pcie", "a100-80-pcie"},
+                              {"a100-80gb", "a100-80"},
+                              {"a100-sxm4-80gb", "a100-80"},
+                              {"a100", "a100-40"},
+                              {"b200", "b200"},
+                              {"h20", "h20"},
+                              {"l40s", "l40s"},
+                              {"l40", "l40"},
+                              {"l4", "l4"},
+                              {"a10g", "a10g"},
+                              {"a10", "a10"},
+                              {"a40", "a40"},
+                              {"a30", "a30"},
+                              {"rtx-a6000", "rtx-a6000"},
+                              {"rtx-6000-ada", "rtx-6000-ada"},
+                              {"rtx-pro-6000", "rtx-pro-6000-blackwell"},
+                              {"rtx-5090", "rtx-5090"},
+                              {"rtx-4090", "rtx-4090"},
+                              {"rtx-3090", "rtx-3090"},
+                              {"t4", "t4"},
+                              {"v100", "v100-16"},
+                              {"mi355x", "mi355x"},
+                              {"mi325x", "mi325x"},
+                              {"mi300x", "mi300x"}};
+
+}  // namespace
+
+std::string_view gpu_of_label(std::string_view key, std::string_view value) {
+  if (key.find("instance-type") != key.npos) return find_instance(value).value_or(Instance{}).gpu;
+  const bool about_gpu = key.find("gpu") != key.npos || key.find("accelerator") != key.npos;
+  if (!about_gpu) return {};
+  const std::string text = quantity::to_lower(value);
+  const auto* found =
+      std::ranges::find_if(products, [&](const Label& label) { return text.find(label.part) != text.npos; });
+  return found == std::end(products) ? std::string_view() : found->gpu;
+}
+
 namespace {
 
 void take_label(const Node& selector, LaunchCommand& launch) {
@@ -128,6 +180,110 @@ std::vector<LaunchCommand> containers_in(const Node& file, std::string_view plac
   std::vector<LaunchCommand> found = kserve_launches(file, place);
   if (found.empty()) found = ray_launches(file, place);
   if (found.empty()) find_containers(file, {}, place, found);
+  return found;
+}
+
+namespace {
+
+void add(LaunchCommand& launch, const std::string& word, const Node& because) {
+  launch.words.push_back({word, line_of(because.where), {}});
+}
+
+LaunchCommand vllm(const Node& because) {
+  LaunchCommand launch;
+  add(launch, "vllm", because);
+  add(launch, "serve", because);
+  return launch;
+}
+
+/// ray.serve.llm's LLMConfig: engine_kwargs are vLLM's own arguments (ray
+/// llm/_internal/serve/configs/server_models.py).
+LaunchCommand llm_launch(const Node& config) {
+  LaunchCommand launch = vllm(config);
+  const Node* source = below(&config, {"model_loading_config", "model_source"});
+  if (source == nullptr || source->text.empty()) source = below(&config, {"model_loading_config", "model_id"});
+  if (source != nullptr) add(launch, source->text, *source);
+  if (const Node* options = config.find("engine_kwargs")) {
+    for (const auto& [name, value] : options->members) {
+      if (value.kind != Node::Kind::value) continue;
+      add(launch, "--" + name, value);
+      if (value.text != "true" && value.text != "True") add(launch, value.text, value);
+    }
+  }
+  if (const Node* type = config.find("accelerator_type")) {
+    put(launch, "container.gpu", std::string(gpu_of_label("accelerator", type->text)), type->where);
+  }
+  return launch;
+}
+
+/// The release in "vllm==0.5.4" of a list of packages.
+void take_release(const Node* packages, LaunchCommand& launch) {
+  constexpr std::string_view name = "vllm==";
+  if (packages == nullptr) return;
+  for (const Node& package : packages->items) {
+    if (package.text.starts_with(name)) {
+      put(launch, "container.version", package.text.substr(name.size()), package.where);
+    }
+  }
+}
+
+/// A program of its own that is told what to serve by variables, as KubeRay's samples have it
+/// (ray-operator/config/samples/vllm/serve.py).
+LaunchCommand program_launch(const Node& application) {
+  const Node* variables = below(&application, {"runtime_env", "env_vars"});
+  const Node* model = below(variables, {"MODEL_ID"});
+  if (model == nullptr) return {};
+  LaunchCommand launch = vllm(application);
+  add(launch, model->text, *model);
+  for (const auto& [name, option] : {std::pair{"TENSOR_PARALLELISM", "--tensor-parallel-size"},
+                                     std::pair{"PIPELINE_PARALLELISM", "--pipeline-parallel-size"}}) {
+    const Node* value = below(variables, {name});
+    if (value == nullptr) continue;
+    add(launch, option, *value);
+    add(launch, value->text, *value);
+  }
+  take_release(below(&application, {"runtime_env", "pip"}), launch);
+  return launch;
+}
+
+void take_applications(const Node& serve, std::vector<LaunchCommand>& found) {
+  const Node* applications = serve.find("applications");
+  if (applications == nullptr) return;
+  for (const Node& application : applications->items) {
+    const Node* configs = below(&application, {"args", "llm_configs"});
+    if (configs != nullptr) {
+      for (const Node& config : configs->items) found.push_back(llm_launch(config));
+    } else if (auto launch = program_launch(application); !launch.words.empty()) {
+      found.push_back(std::move(launch));
+    }
+  }
+}
+
+/// The lines of a file inside a file are counted from that file's first.
+void move_lines(std::vector<LaunchCommand>& launches, int lines, std::string_view place) {
+  for (LaunchCommand& launch : launches) {
+    for (ShellWord& word : launch.words) word.line += lines;
+    for (Setting& setting : launch.launcher.all()) {
+      setting.where = std::string(place) + ":" + std::to_string(line_of(setting.where) + lines);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<LaunchCommand> ray_launches(const Node& file, std::string_view place) {
+  std::vector<LaunchCommand> found;
+  take_applications(file, found);
+  const auto take_service = [&](const Node& object) {
+    const Node* text = below(&object, {"spec", "serveConfigV2"});
+    if (text == nullptr) return;
+    std::vector<LaunchCommand> inner;
+    take_applications(parse_yaml(text->text, place), inner);
+    move_lines(inner, line_of(text->where), place);
+    std::ranges::move(inner, std::back_inserter(found));
+  };
+  take_service(file);
+  for (const Node& object : file.items) take_service(object);
   return found;
 }
 

@@ -7,6 +7,8 @@
 
 #include <map>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace llmcalc::dialects {
 
@@ -24,5 +26,15 @@ std::map<std::string, std::string> files_in(const Node& manifests);
 void take_nodes(const Node& node, Surroundings& around);
 
 void add_surroundings(const Surroundings& around, LaunchCommand& launch);
+
+/// The accelerator that a label of a node names; empty for labels that are about something else or name none that is
+/// known.
+std::string_view gpu_of_label(std::string_view key, std::string_view value);
+
+/// The servers that a configuration of Ray Serve starts, by itself or inside a RayService; none where it is neither.
+std::vector<LaunchCommand> ray_launches(const Node& file, std::string_view place);
+
+/// The servers that the services of a file start, with what its ServingRuntime says; none where it holds no service.
+std::vector<LaunchCommand> kserve_launches(const Node& file, std::string_view place);
 
 }  // namespace llmcalc::dialects

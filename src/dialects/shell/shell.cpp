@@ -1,8 +1,8 @@
+
 #include "dialects/shell/shell.hpp"
 
 #include "dialects/core/names.hpp"
 #include "dialects/shell/shell_reader.hpp"
-#include "dialects/shell/shell_variables.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 #include "read/node.hpp"
@@ -10,8 +10,55 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <span>
 
 namespace llmcalc::dialects {
+namespace {
+
+constexpr std::array<std::string_view, 5> read_variables{"CUDA_VISIBLE_DEVICES", "NPROC_PER_NODE", "NNODES", "NGPU",
+                                                         "CONFIG_FILE"};
+constexpr std::array<std::string_view, 2> read_prefixes{"LLAMA_ARG_", "OLLAMA_"};
+
+struct JobVariable {
+  std::string_view option;
+  std::string_view name;
+};
+constexpr JobVariable told_of_directives[] = {{"--nodes", "SLURM_NNODES"},
+                                              {"--nodes", "SLURM_JOB_NUM_NODES"},
+                                              {"-N", "SLURM_NNODES"},
+                                              {"-N", "SLURM_JOB_NUM_NODES"},
+                                              {"--gres", "SLURM_GPUS_ON_NODE"},
+                                              {"--gpus-per-node", "SLURM_GPUS_ON_NODE"},
+                                              {"--gpus-per-node", "SLURM_GPUS_PER_NODE"},
+                                              {"--ntasks-per-node", "SLURM_NTASKS_PER_NODE"}};
+
+/// "4" of "--nodes=4", "8" of "--gres=gpu:h100:8".
+std::string count_behind(std::string_view directive, std::string_view option) {
+  const auto at = directive.find(option);
+  if (at == std::string_view::npos || (at > 0 && directive[at - 1] != ' ')) return {};
+  auto value = directive.substr(at + option.size());
+  if (value.empty() || (value.front() != '=' && value.front() != ' ')) return {};
+  value.remove_prefix(1);
+  value = value.substr(0, value.find_first_of(" ,("));
+  if (option == "--gres" && !value.starts_with("gpu")) return {};
+  value.remove_prefix(value.rfind(':') + 1);
+  return std::string(value.substr(0, value.find_first_not_of("0123456789")));
+}
+
+}  // namespace
+
+bool is_read_by_launchers(std::string_view variable) {
+  return std::ranges::find(read_variables, variable) != read_variables.end() ||
+         std::ranges::any_of(read_prefixes, [&](std::string_view prefix) { return variable.starts_with(prefix); });
+}
+
+std::vector<std::pair<std::string, std::string>> job_variables(std::string_view directive) {
+  std::vector<std::pair<std::string, std::string>> variables;
+  for (const auto& [option, name] : told_of_directives) variables.emplace_back(name, count_behind(directive, option));
+  std::erase_if(variables, [](const auto& variable) { return variable.second.empty(); });
+  return variables;
+}
+
 namespace {
 
 constexpr std::array<std::string_view, 4> loops{"for", "while", "until", "select"};
@@ -172,6 +219,127 @@ bool Shell::declares() const { return !words_.empty() && is_among(declarations, 
 Script parse_shell(std::string_view text, std::string_view place) {
   refuse_large(text, place);
   return Shell(text, place).read();
+}
+
+Reach Shell::reach() const { return std::max(branches_.reach(), circuit_); }
+
+void Shell::take_test(char joined) {
+  std::span<const ShellWord> test = words_;
+  if (!test.empty() && test.front().text == "if") test = test.subspan(1);
+  const bool condition = branches_.in_condition();
+  const auto truth = truth_of_test(test);
+  if (condition && !test.empty()) branches_.take_test(truth, joined_);
+  if (!condition && is_test(test)) {
+    const auto goes_on = joined == '|' && truth ? std::optional(!*truth) : truth;
+    circuit_ = !goes_on ? Reach::maybe : *goes_on ? Reach::runs : Reach::never;
+  }
+  if (joined == '\0') circuit_ = Reach::runs;
+  joined_ = joined;
+}
+
+void Shell::hand_on_variables() {
+  for (std::size_t at = 2; at < words_.size(); ++at) {
+    const std::string& option = words_[at - 1].text;
+    const bool starts = words_[at - 2].text.ends_with("sh") && option.starts_with('-') && option.ends_with('c');
+    if (!starts) continue;
+    std::string text;
+    for (const auto& [name, value] : variables()) {
+      const bool asked = words_[at].text.find("$" + name) != std::string::npos ||
+                         words_[at].text.find("${" + name) != std::string::npos;
+      const bool plain = value.unknown.empty() && value.text.find_first_of("'\n") == std::string::npos;
+      if (asked && plain) text.append(name).append("='").append(value.text).append("';");
+    }
+    count(text.size());
+    words_[at].text.insert(0, text);
+  }
+}
+
+void Shell::finish_command(char joined) {
+  if (reach() == Reach::never) {
+    words_.clear();
+    pending_.clear();
+    written_.clear();
+    document_.reset();
+  }
+  run_command();
+  take_test(joined);
+  words_.clear();
+}
+
+void Shell::run_command() {
+  hand_on_variables();
+  keep_file();
+  auto pending = std::exchange(pending_, {});
+  if (words_.empty() || declares()) {
+    for (auto& [name, value] : pending) {
+      set(name, std::move(value));
+      if (is_read_by_launchers(name)) environment_[name] = variables().at(name);
+    }
+  } else {
+    ShellCommand command{words_, environment_};
+    for (auto& [name, value] : pending) {
+      if (is_read_by_launchers(name)) command.environment[name] = value.front();
+    }
+    for (const auto& [name, value] : command.environment) count(name.size() + value.text.size() + sizeof(ShellWord));
+    script_.commands.push_back(std::move(command));
+    if (script_.commands.size() > most_nodes) fail("holds too many commands");
+  }
+}
+
+namespace {
+
+/// What printf makes of a format without directives.
+std::string with_line_ends(std::string_view format) {
+  std::string text;
+  for (auto at = format.find("\\n"); at != format.npos; at = format.find("\\n")) {
+    text.append(format.substr(0, at)).append("\n");
+    format.remove_prefix(at + 2);
+  }
+  return text.append(format);
+}
+
+}  // namespace
+
+void Shell::read_redirection() {
+  const bool here = peek() == '<' && peek(1) == '<' && peek(2) != '<';
+  const bool writes = peek() == '>' && peek(1) != '&';
+  while (peek() == '<' || peek() == '>' || peek() == '&' || peek() == '-') next();
+  while (peek() == ' ' || peek() == '\t') next();
+  const bool quoted = peek() == '\'' || peek() == '"' || peek() == '\\';
+  const Words target = read_words();
+  if (target.empty()) return;
+  if (writes) written_ = target.front().text;
+  if (here) document_ = HereDocument{target.front().text, !quoted, {}};
+}
+
+void Shell::read_document() {
+  std::string text;
+  while (!at_end()) {
+    const auto line = rest_of_line();
+    const auto indent = std::min(line.find_first_not_of('\t'), line.size());
+    skip(line.size() + 1);
+    if (line.substr(indent) == document_->end) break;
+    text.append(line).append("\n");
+  }
+  count(text.size());
+  document_->text = document_->expands ? expanded(text) : std::move(text);
+}
+
+void Shell::keep_file() {
+  const std::string name = std::exchange(written_, {});
+  const auto document = std::exchange(document_, std::nullopt);
+  if (name.empty() || words_.empty()) return;
+  const std::string& program = words_.front().text;
+  if (program == "cat" && document) script_.files[name] = document->text;
+  if (program == "printf" && words_.size() == 2) script_.files[name] = with_line_ends(words_[1].text);
+  if (program != "echo") return;
+  std::string text;
+  for (std::size_t i = 1; i < words_.size(); ++i) {
+    if (i == 1 && (words_[i].text == "-e" || words_[i].text == "-n")) continue;
+    text.append(text.empty() ? "" : " ").append(words_[i].text);
+  }
+  count(text.size());
+  script_.files[name] = std::move(text);
 }
 
 }  // namespace llmcalc::dialects

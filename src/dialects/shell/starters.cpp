@@ -1,6 +1,6 @@
 #include "dialects/shell/starters.hpp"
 
-#include "dialects/core/formats.hpp"
+#include "dialects/core/format.hpp"
 #include "dialects/shell/command.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"

@@ -1,7 +1,12 @@
 // The YAML of `accelerate config` (accelerate commands/config/config_args.py), which says how a run is spread.
-#include "dialects/core/formats.hpp"
+#include "dialects/core/format.hpp"
 #include "dialects/trainers/torch_rules.hpp"
+#include "llmcalc/spec/question.hpp"
+#include "quantity/text.hpp"
 
+#include <fmt/format.h>
+
+#include <array>
 #include <string>
 
 namespace llmcalc::dialects {
@@ -139,6 +144,131 @@ void rules(Sheet& sheet) {
 const Format& accelerate_format() {
   static const Format format{"accelerate configuration", "", tables, recognizes, rules};
   return format;
+}
+
+namespace {
+
+struct Strategy {
+  std::string_view name;
+  std::string_view number;    ///< as torch.distributed.fsdp.ShardingStrategy counts
+  std::string_view sharding;  ///< empty: that of the version
+  bool reshards = true;
+};
+
+constexpr Strategy strategies[] = {
+    {"full_shard", "1", "", true},
+    {"shard_grad_op", "2", "", false},
+    {"no_shard", "3", "ddp", true},
+    {"hybrid_shard", "4", "hsdp", true},
+    {"hybrid_shard_zero2", "5", "hsdp", false},
+    {"_hybrid_shard_zero2", "5", "hsdp", false},
+};
+
+const Setting* of_config(const Sheet& sheet, const std::string& key) {
+  return sheet.find({"fsdp_config." + key, "fsdp_config.fsdp_" + key, "fsdp_" + key});
+}
+
+bool is_yes(const Setting* setting) {
+  if (setting == nullptr) return false;
+  const std::string word = quantity::to_lower(setting->text);
+  return word == "true" || word == "1" || word == "yes";
+}
+
+const Strategy* strategy_in(const Setting* setting) {
+  if (setting == nullptr) return nullptr;
+  const std::string text = " " + quantity::to_lower(setting->text) + " ";
+  const Strategy* found = nullptr;
+  for (const Strategy& strategy : strategies) {
+    const bool named = text.find(strategy.name) != std::string::npos;
+    const bool longer = found != nullptr && strategy.name.size() > found->name.size();
+    if ((named && (found == nullptr || longer)) || text == " " + std::string(strategy.number) + " ") found = &strategy;
+  }
+  return found;
+}
+
+}  // namespace
+
+void take_fsdp(Sheet& sheet) {
+  const Setting* list = sheet.find("fsdp");
+  const Setting* named = of_config(sheet, "sharding_strategy");
+  const Setting* version = of_config(sheet, "version");
+  const Setting* reshard = of_config(sheet, "reshard_after_forward");
+  const Setting* because = list != nullptr ? list : version != nullptr ? version : named != nullptr ? named : reshard;
+  if (because == nullptr || quantity::to_lower(because->text) == "false") return;
+
+  const bool second = version != nullptr && version->text == "2";
+  const Strategy* strategy = strategy_in(named != nullptr ? named : list);
+  if (strategy == nullptr && reshard != nullptr) strategy = strategy_in(reshard);
+  const std::string_view usual = second ? "fsdp2" : "fsdp1";
+  const bool says_other = strategy != nullptr && !strategy->sharding.empty();
+  sheet.say("sharding", std::string(says_other ? strategy->sharding : usual), named != nullptr ? *named : *because);
+  if (version == nullptr && !says_other) sheet.assume("FSDP version 1, accelerate's where none is said");
+
+  const bool keeps = (strategy != nullptr && !strategy->reshards) ||
+                     (reshard != nullptr && quantity::to_lower(reshard->text) == "false");
+  if (keeps) sheet.say("reshard", "0", reshard != nullptr ? *reshard : *because);
+  const Setting* offload = of_config(sheet, "offload_params");
+  const bool by_word = list != nullptr && quantity::to_lower(list->text).find("offload") != std::string::npos;
+  if (is_yes(offload) || by_word) sheet.say("offload", "params+optimizer", is_yes(offload) ? *offload : *list);
+  const Setting* checkpoints = of_config(sheet, "activation_checkpointing");
+  if (is_yes(checkpoints)) sheet.say("recompute", "full", *checkpoints);
+}
+
+namespace {
+
+/// Below `prefix`, the block of the file that takes them.
+void put_strategy(const spec::Layout& layout, const spec::Training& training, const std::string& prefix, Page& page) {
+  const bool second = layout.sharding == spec::Sharding::fsdp2;
+  const bool hybrid = layout.sharding == spec::Sharding::hsdp;
+  const bool keeps = !layout.reshard;
+  page.put(prefix + "version", std::int64_t{second ? 2 : 1});
+  if (second) page.say(prefix + "reshard_after_forward", !keeps);
+  if (!second) {
+    page.put(prefix + "sharding_strategy", std::string(hybrid  ? keeps ? "HYBRID_SHARD_ZERO2" : "HYBRID_SHARD"
+                                                       : keeps ? "SHARD_GRAD_OP"
+                                                               : "FULL_SHARD"));
+  }
+  if (training.offload == spec::Offload::params_optimizer) page.say(prefix + "offload_params", true);
+}
+
+bool shards(const spec::Layout& layout) {
+  return layout.sharding == spec::Sharding::fsdp1 || layout.sharding == spec::Sharding::fsdp2 ||
+         layout.sharding == spec::Sharding::hsdp;
+}
+
+}  // namespace
+
+void write_fsdp(Letter& letter, bool names) {
+  const spec::Question& question = letter.question;
+  if (!shards(question.layout)) return;
+  if (names) letter.settings.put("fsdp", "full_shard auto_wrap");
+  put_strategy(question.layout, question.training, "fsdp_config.", letter.settings);
+}
+
+void write_accelerate(Letter& letter) {
+  const spec::Question& question = letter.question;
+  const spec::Layout& layout = question.layout;
+  if (!shards(layout)) return;
+  letter.accelerate.put("compute_environment", "LOCAL_MACHINE");
+  letter.accelerate.put("distributed_type", "FSDP");
+  letter.accelerate.put("num_processes", layout.gpus);
+  letter.accelerate.put("num_machines", layout.nodes);
+  if (question.training.precision.autocast) {
+    letter.accelerate.put("mixed_precision",
+                          question.training.precision.compute == formats::Dtype::fp16 ? "fp16" : "bf16");
+  }
+  put_strategy(layout, question.training, "fsdp_config.fsdp_", letter.accelerate);
+}
+
+std::string accelerated(const Letter& letter, std::string_view program) {
+  const spec::Layout& layout = letter.question.layout;
+  if (!letter.accelerate.is_empty()) {
+    return file_text("accelerate.yaml", letter.accelerate.yaml()) +
+           fmt::format("accelerate launch --config_file accelerate.yaml {}", program);
+  }
+  const std::string several = layout.gpus > 1 ? "--multi_gpu " : "";
+  const std::string nodes = layout.nodes > 1 ? fmt::format("--num_machines {} ", layout.nodes) : "";
+  return fmt::format("accelerate launch {}{}--num_processes {} {}", several, nodes, layout.gpus, program);
 }
 
 }  // namespace llmcalc::dialects

@@ -1,6 +1,5 @@
 // axolotl's YAML (axolotl utils/schemas/config.py).
-#include "dialects/core/formats.hpp"
-#include "dialects/trainers/engine_beside.hpp"
+#include "dialects/core/format.hpp"
 #include "dialects/trainers/run_length.hpp"
 #include "dialects/trainers/torch_rules.hpp"
 #include "dialects/trainers/torch_words.hpp"

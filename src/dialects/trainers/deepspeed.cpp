@@ -1,6 +1,6 @@
 // DeepSpeed's JSON (runtime/config.py, runtime/zero/config.py). "auto" is what transformers fills in from its own
 // arguments, so it says nothing here.
-#include "dialects/core/formats.hpp"
+#include "dialects/core/format.hpp"
 #include "dialects/trainers/torch_rules.hpp"
 #include "dialects/trainers/torch_words.hpp"
 #include "spec/traits.hpp"

@@ -1,20 +1,78 @@
 // LLaMA-Factory's YAML and options (src/llamafactory/hparams): the Trainer's keys and its own.
-#include "dialects/core/formats.hpp"
-#include "dialects/trainers/llama_factory_v1.hpp"
+#include "dialects/core/format.hpp"
+#include "dialects/core/names.hpp"
 #include "dialects/trainers/megatron_rules.hpp"
 #include "dialects/trainers/run_length.hpp"
 #include "dialects/trainers/torch_rules.hpp"
 #include "dialects/trainers/torch_words.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/text.hpp"
+#include "read/settings.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
+#include <utility>
 
 namespace llmcalc::dialects {
 namespace {
+
+/// v1/config/training_args.py, model_args.py and the plugins' tables, by the names_of_v1 of hparams.
+constexpr Spelling names_of_v1[] = {{"model", "model_name_or_path"},
+                                    {"train_dataset", "dataset"},
+                                    {"micro_batch_size", "per_device_train_batch_size"},
+                                    {"peft_config.name", "finetuning_type"},
+                                    {"peft_config.r", "lora_rank"},
+                                    {"peft_config.lora_dropout", "lora_dropout"},
+                                    {"peft_config.target_modules", "lora_target"},
+                                    {"peft_config.freeze_trainable_layers", "freeze_trainable_layers"},
+                                    {"quant_config.quantization_bit", "quantization_bit"},
+                                    {"quant_config.quantization_type", "quantization_type"},
+                                    {"quant_config.double_quantization", "double_quantization"},
+                                    {"dist_config.config_file", "deepspeed"},
+                                    {"dist_config.cp_size", "sequence_parallel_size"}};
+
+void put_default(Settings& settings, std::string_view key, std::string_view value) {
+  if (!settings.has(key)) settings.put({std::string(key), std::string(value), {}, "LLaMA-Factory v1 default", {}});
+}
+
+/// FSDP2 by the name of a plugin (v1/plugins/trainer_plugins/distributed).
+void take_plugin(Settings& settings) {
+  const Setting* name = settings.find("dist_config.name");
+  if (name == nullptr || quantity::to_lower(name->text) != "fsdp2") return;
+  const std::string where = name->where;
+  settings.put({"fsdp", "full_shard", {}, where, {}});
+  settings.put({"fsdp_version", "2", {}, where, {}});
+}
+
+/// A switch that has the opposite name elsewhere.
+void take_switch_of_v1(Settings& settings) {
+  const Setting* on = settings.find("enable_activation_checkpointing");
+  if (on == nullptr) return;
+  const bool off = quantity::to_lower(on->text) == "false";
+  Setting opposite{"disable_gradient_checkpointing", off ? "true" : "false", {}, on->where, {}};
+  settings.remove("enable_activation_checkpointing");
+  settings.put(std::move(opposite));
+}
+
+/// Gives their keys the names that its other files have, and what is not said the defaults of version 1.
+void rename_llama_factory_v1(Settings& settings) {
+  if (!settings.has("model_class") && !settings.has("dist_config.name") && !settings.has("train_dataset")) return;
+  Settings renamed;
+  for (Setting setting : settings.all()) {
+    const auto* found = std::ranges::find(names_of_v1, std::string_view(setting.key), &Spelling::theirs);
+    if (found != std::end(names_of_v1)) setting.key = found->ours;
+    renamed.put(std::move(setting));
+  }
+  take_plugin(renamed);
+  take_switch_of_v1(renamed);
+  put_default(renamed, "finetuning_type", "full");
+  put_default(renamed, "per_device_train_batch_size", "1");
+  put_default(renamed, "bf16", "true");
+  settings = std::move(renamed);
+}
 
 constexpr Spelling stages[] = {{"pt", "sft"},  {"sft", "sft"}, {"rm", "orpo"},
                                {"dpo", "dpo"}, {"kto", "kto"}, {"ppo", "ppo"}};
@@ -29,8 +87,8 @@ constexpr FormatRow rows[] = {
     {"stage", Use::term, "algorithm", stages},
     {"lora_rank", Use::term, "lora_rank"},
     {"flash_attn", Use::written, "attention", attention_names},
-    {"finetuning_type", Use::rule},
-    {"lora_target", Use::rule},
+    {"finetuning_type", Use::rule, "method"},
+    {"lora_target", Use::rule, "lora_targets"},
     {"additional_target", Use::rule},
     {"use_dora", Use::rule},
     {"quantization_bit", Use::rule},

@@ -1,5 +1,5 @@
 // Megatron-LM's arguments (megatron/training/arguments.py), of which most describe the model.
-#include "dialects/core/formats.hpp"
+#include "dialects/core/format.hpp"
 #include "dialects/trainers/megatron_rules.hpp"
 #include "dialects/trainers/torch_words.hpp"
 
@@ -61,7 +61,7 @@ constexpr FormatRow rows[] = {
     {"overlap_moe_expert_parallel_comm", Use::written, "expert_overlap"},
     {"moe_flex_dispatcher_backend", Use::rule},
     {"padded_vocab_size", Use::term, "vocab"},
-    {"train_iters", Use::rule},
+    {"train_iters", Use::rule, "steps"},
     {"bf16", Use::rule},
     {"fp16", Use::rule},
     {"fp8_format", Use::rule},
@@ -89,7 +89,7 @@ constexpr FormatRow rows[] = {
     {"decoder_num_layers", Use::rule},
     {"cross_entropy_loss_fusion", Use::rule},
     {"cross_entropy_fusion_impl", Use::rule},
-    {"vocab_size", Use::rule},
+    {"vocab_size", Use::rule, "vocab"},
     {"make_vocab_size_divisible_by", Use::rule},
     {"optimizer_cpu_offload", Use::rule},
     {"use_precision_aware_optimizer"},

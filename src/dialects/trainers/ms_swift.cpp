@@ -1,6 +1,5 @@
 // ms-swift's options (swift/arguments, swift/trainers/arguments.py; for Megatron swift/megatron/arguments).
-#include "dialects/core/formats.hpp"
-#include "dialects/trainers/engine_beside.hpp"
+#include "dialects/core/format.hpp"
 #include "dialects/trainers/megatron_rules.hpp"
 #include "dialects/trainers/run_length.hpp"
 #include "dialects/trainers/torch_rules.hpp"
@@ -32,7 +31,7 @@ constexpr FormatRow own_rows[] = {
     {"tuner_type", Use::rule},
     {"train_type", Use::rule},
     {"sft_type", Use::rule},
-    {"target_modules", Use::rule},
+    {"target_modules", Use::rule, "lora_targets"},
     {"lora_target_modules", Use::rule},
     {"target_parameters", Use::rule},
     {"modules_to_save", Use::rule},

@@ -1,5 +1,5 @@
 // torchtune's YAML (recipes/configs) and the overrides of `tune run`.
-#include "dialects/core/formats.hpp"
+#include "dialects/core/format.hpp"
 #include "dialects/trainers/run_length.hpp"
 #include "dialects/trainers/torch_rules.hpp"
 #include "dialects/trainers/torchtune_model.hpp"

@@ -1,6 +1,5 @@
 // transformers' TrainingArguments and trl's configurations, as YAML, JSON or options of a script.
-#include "dialects/core/formats.hpp"
-#include "dialects/trainers/engine_beside.hpp"
+#include "dialects/core/format.hpp"
 #include "dialects/trainers/run_length.hpp"
 #include "dialects/trainers/torch_rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
@@ -21,7 +20,7 @@ constexpr FormatRow rows[] = {
     {"model", Use::term, "model"},
     {"lora_r", Use::term, "lora_rank"},
     {"lora_rank", Use::term, "lora_rank"},
-    {"lora_target_modules", Use::rule},
+    {"lora_target_modules", Use::rule, "lora_targets"},
     {"lora_target_parameters", Use::rule},
     {"lora_modules_to_save", Use::rule},
     {"use_peft", Use::rule},

@@ -1,6 +1,6 @@
 // Unsloth's own programs: `unsloth train` with its YAML (unsloth 2026.10.9, unsloth_cli/config.py), and unsloth-cli.py
 // of its repository, which trains adapters alone.
-#include "dialects/core/formats.hpp"
+#include "dialects/core/format.hpp"
 #include "dialects/core/letter.hpp"
 #include "dialects/trainers/run_length.hpp"
 #include "dialects/trainers/torch_rules.hpp"

@@ -1,7 +1,8 @@
-// SkyPilot's tasks (docs.skypilot.co, SkyPilot YAML): a script, the variables it finds and the machines it runs on.
+// What schedulers say of the machines: the directives of Slurm, and tasks of SkyPilot.
 #pragma once
 
 #include "dialects/core/names.hpp"
+#include "dialects/shell/shell.hpp"
 #include "read/node.hpp"
 #include "read/settings.hpp"
 
@@ -12,6 +13,9 @@
 #include <vector>
 
 namespace llmcalc::dialects {
+
+/// "slurm.nodes", "slurm.gpus_per_node", "slurm.gpus", "slurm.gpu".
+Settings slurm_settings(const std::vector<ShellWord>& directives, std::string_view place);
 
 struct SkyTask {
   std::string script;  ///< on the lines of the file
