@@ -149,5 +149,5 @@ TEST_CASE("a published configuration counts what its class does, or is refused f
     CHECK(is_exact(*count, model.at("counts")));
     ++exact;
   }
-  CHECK(exact >= 50);
+  CHECK(exact >= 105);
 }

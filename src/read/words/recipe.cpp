@@ -125,18 +125,46 @@ void follow_deepspeed(QuestionDraft& draft) {
   for (const auto knob : knobs) draft.derive(knob, "DeepSpeed, which runs ZeRO");
 }
 
+struct PublishedRest {
+  formats::Quant quant;
+  Dtype rests;
+};
+
+/// What transformers trains adapters beside where the checkpoint says so itself, whatever else is asked for
+/// (quantizers/ quantizer_*.py, is_trainable; auto.py, merge_quantization_configs). Of NF4 the published ones have
+/// their scales quantized too; MXFP4 is made 16 bits first, and of FP8 its trainers differ.
+constexpr PublishedRest trained_as_published[] = {
+    {formats::Quant::bnb_nf4, Dtype::nf4_dq}, {formats::Quant::bnb_int8, Dtype::int8},
+    {formats::Quant::gptq, Dtype::int4_gptq}, {formats::Quant::gptq_8bit, Dtype::int8_gptq},
+    {formats::Quant::awq, Dtype::int4_gptq},
+};
+
+/// The type of a base that is loaded as it was quantized.
+std::optional<Dtype> published_rest(const QuestionDraft& draft) {
+  const auto& row = frameworks::row_of(draft.question.training.framework);
+  if (row.engine != frameworks::TrainingEngine::trainer || draft.given("weights") || !draft.published_quant)
+    return std::nullopt;
+  const auto* known = quantity::find_or_null(trained_as_published, *draft.published_quant, &PublishedRest::quant);
+  return known == nullptr ? std::nullopt : std::optional(known->rests);
+}
+
 /// The base needs no master copy. QLoRA keeps the base in NF4 with double quantization (arXiv:2305.14314 §3).
 void adapt(QuestionDraft& draft) {
   Precision& precision = draft.training().precision;
   if (!trains_adapters(draft.training().method)) return;
-  const bool quantizes = draft.training().method == Method::qlora;
+  const auto published = published_rest(draft);
+  const bool quantizes = published || draft.training().method == Method::qlora;
   precision.autocast = precision.autocast && !quantizes;
   precision.grads = precision.moments = frameworks::adapters_rest_in(draft.training());
   precision.master = false;
   const std::string rests = "adapters rest in " + std::string(spec::name_of(precision.grads));
   for (const auto knob : {"grads", "optimizer_states"}) draft.derive(knob, rests);
   if (!quantizes) return;
-  precision.weights = Dtype::nf4_dq;
+  precision.weights = published.value_or(Dtype::nf4_dq);
+  if (published) {
+    const std::string form(spec::name_of(*draft.published_quant));
+    return draft.assume("weights", "as published", "base as published: " + form);
+  }
   if (!take_default(draft, "weights")) draft.derive("weights", "qlora default");
 }
 

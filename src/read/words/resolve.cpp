@@ -18,7 +18,8 @@ void take_run(QuestionDraft& draft) {
 
 /// Trainers start from published weights in the type that they are told to use.
 void say_published(QuestionDraft& draft) {
-  if (!draft.published_quant || !draft.given("config")) return;
+  if (!draft.published_quant || !draft.given("config") || formats::is_quantized(draft.training().precision.weights))
+    return;
   draft.assumptions.push_back("the checkpoint is quantized (" + std::string(spec::name_of(*draft.published_quant)) +
                               "); the precision of the run is the question's, not the file's");
 }
@@ -31,13 +32,13 @@ Resolved resolve(const std::vector<Given>& given, const std::optional<ConfigText
   QuestionDraft draft(words, catalogue, values);
   take_gpu(draft);
   take_model(draft, config);
-  say_published(draft);
   take_run(draft);
   take_software(draft);
   take_default(draft, "method");
   complete_layout(draft);
   complete_optimizer(draft);
   take_precision(draft);
+  say_published(draft);
   complete_method(draft);
   complete_algorithm(draft);
   complete_kernels(draft);
