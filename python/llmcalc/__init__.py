@@ -34,13 +34,13 @@ def _ask(verb: str, things: tuple[Any, ...], options: dict[str, Any], progress: 
     return Answer(code, text, lambda form: _door.ask(verb, {**words, "format": form}, question.texts, None)[1])
 
 
-def fit(*things: Any, **options: Any) -> Answer:
+def fit(*things: Any, progress: Progress | None = None, **options: Any) -> Answer:
     """Whether a run fits, where it peaks, how long it takes and what it costs.
 
     fit("llama-3-8b", gpu="h100-sxm:8", zero=3, seq="8k"); fit(model.config, training_arguments, gpu="a100-80").
     Raises BadInput where the question cannot be answered.
     """
-    return _ask("fit", things, options)
+    return _ask("fit", things, options, progress)
 
 
 def serve(*things: Any, progress: Progress | None = None, **options: Any) -> Answer:
@@ -70,9 +70,10 @@ def from_(*things: Any, **options: Any) -> Answer:
     return _ask("from", (), {**options, "from_": [*things]})
 
 
-def validate(*files: Any, **options: Any) -> Answer:
-    """What was predicted against what was measured, row by row: validate("runs.csv")."""
-    return _ask("validate", files, options)
+def validate(*files: Any, progress: Progress | None = None, **options: Any) -> Answer:
+    """What was predicted against what was measured, row by row: validate("runs.csv"). `progress` as of `plan`: rows that
+    were not reached are counted as skipped."""
+    return _ask("validate", files, options, progress or (lambda _: None))
 
 
 def dtype(name: str | None = None, **options: Any) -> Answer:

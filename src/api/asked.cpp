@@ -148,7 +148,8 @@ AskedQuestion asked_anything(const Arguments& arguments, Verbal verb, const Sour
   auto things = arguments.all("from");
   take_name(arguments, sources.around, verb.words, things);
   if (!things.empty()) {
-    AskedQuestion question = understood(things, verb.words, {.offline = arguments.has("offline")}, sources);
+    AskedQuestion question = understood(
+        things, verb.words, {.offline = arguments.has("offline"), .is_quiet = arguments.has("quiet")}, sources);
     if (question.reading.serves && !verb.serves) {
       throw quantity::BadInput("--from", "starts a server, and this is about training", "llmcalc serve --from");
     }

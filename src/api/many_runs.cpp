@@ -116,7 +116,14 @@ Reply fit_many(const Arguments& arguments, const AskedQuestion& question, const 
   const auto* rows = arguments.find("rows");
   const auto asked =
       rows == nullptr ? for_each_gpu(question.words) : for_each_row(*rows, question.words, sources.around);
-  for (const auto& one : asked) runs.lines.push_back(line_of(one, question.config, sources));
+  const auto answer_all = [&](const GoesOn& goes_on) {
+    for (std::size_t n = 0; n < asked.size(); ++n) {
+      const bool goes = goes_on(static_cast<double>(n) / static_cast<double>(asked.size()));
+      runs.lines.push_back(goes ? line_of(asked[n], question.config, sources)
+                                : render::RunLine{asked[n].name, {}, {}, "interrupted"});
+    }
+  };
+  sources.around.watch(answer_all, arguments.has("quiet"));
   Reply reply;
   const bool needs_verdict = runs.strict || arguments.has("quiet");
   if (std::ranges::any_of(runs.lines, [&](const auto& line) { return fails(line, runs.strict); })) {

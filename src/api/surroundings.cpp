@@ -54,21 +54,25 @@ void Surroundings::find_accelerators(dialects::Reading&, std::vector<read::Given
                  "name the accelerator, as rtx-4090");
 }
 
-Searched search_while(const search::PlanSpace& space, const SearchOptions& options,
-                      const std::function<bool(double)>& goes_on) {
-  search::PlanSearch search(space);
-  const auto units = space.units();
-  for (std::size_t n = 0; n < units.size(); ++n) {
-    const double share = static_cast<double>(n) / static_cast<double>(units.size());
-    if (goes_on && !goes_on(share)) return {search.findings(), share};
-    search.search(units[n]);
-    if (options.stops_at_first && search.fitting() > 0) break;
-  }
-  return {search.findings(), 1.0};
+void Surroundings::watch(const std::function<void(const GoesOn&)>& work, bool) const {
+  work(outside_.progress ? outside_.progress : [](double) { return true; });
 }
 
 Searched Surroundings::search(const search::PlanSpace& space, const SearchOptions& options) const {
-  return search_while(space, options, outside_.progress);
+  search::PlanSearch search(space);
+  const auto units = space.units();
+  double share = 1.0;
+  const auto search_all = [&](const GoesOn& goes_on) {
+    for (std::size_t n = 0; n < units.size(); ++n) {
+      share = static_cast<double>(n) / static_cast<double>(units.size());
+      if (!goes_on(share)) return;
+      search.search(units[n]);
+      if (options.stops_at_first && search.fitting() > 0) break;
+    }
+    share = 1.0;
+  };
+  watch(search_all, options.is_quiet);
+  return {search.findings(), share};
 }
 
 bool wants_colour(const Arguments& arguments, const Surroundings& around) {

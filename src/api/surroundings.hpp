@@ -25,14 +25,14 @@ struct Searched {
   double share = 1.0;  ///< of the units; below 1 when somebody interrupted
 };
 
-/// \param goes_on  told which share is done; false ends the search with what has been found so far
-Searched search_while(const search::PlanSpace& space, const SearchOptions& options,
-                      const std::function<bool(double)>& goes_on);
+/// Told from time to time which share of something long is done; false ends it with what there is so far.
+using GoesOn = std::function<bool(double share)>;
 
 /// How far a model's name is followed.
 struct Lookup {
   bool offline = false;
   bool answers = true;  ///< false where the question is only shown: a name in a file stays one of the Hub
+  bool is_quiet = false;
 };
 
 /// What a reading is called that knows no more than a name of the Hub.
@@ -73,7 +73,9 @@ class Surroundings {
   virtual void find_accelerators(dialects::Reading& reading, std::vector<read::Given>& words,
                                  const read::Catalogue& catalogue) const;
 
-  virtual Searched search(const search::PlanSpace& space, const SearchOptions& options) const;
+  /// Does something long, which whoever waits for it can follow and end.
+  virtual void watch(const std::function<void(const GoesOn&)>& work, bool is_quiet) const;
+  Searched search(const search::PlanSpace& space, const SearchOptions& options) const;
 
   bool colours = false;   ///< unless --color says otherwise
   bool terminal = false;  ///< of its size and able to draw

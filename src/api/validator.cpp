@@ -69,6 +69,8 @@ void Validator::take(const read::MeasuredRun& run) {
   }
 }
 
+void Validator::leave_out(const read::MeasuredRun& run) { skipped_.add("interrupted before it", run.place); }
+
 trust::Validation Validator::finish() && {
   validation_.summary = trust::summarize(validation_.rows);
   validation_.configurations = trust::summarize(trust::by_configuration(validation_.rows));

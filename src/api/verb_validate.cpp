@@ -125,7 +125,18 @@ Reply ask_validate(const Arguments& arguments, const Surroundings& around) {
   if (calibrates) options.by = {"framework"};
   const auto catalogue = around.catalogue(arguments);
   Validator validator(catalogue, options.by);
-  for (const auto& run : read_runs(options, around)) validator.take(run);
+  const auto runs = read_runs(options, around);
+  const auto take_all = [&](const GoesOn& goes_on) {
+    for (std::size_t n = 0; n < runs.size(); ++n) {
+      const bool goes = goes_on(static_cast<double>(n) / static_cast<double>(runs.size()));
+      if (goes) {
+        validator.take(runs[n]);
+      } else {
+        validator.leave_out(runs[n]);
+      }
+    }
+  };
+  around.watch(take_all, arguments.has("quiet"));
   trust::Validation validation = std::move(validator).finish();
   refuse_unanswered(validation);
   if (calibrates) return calibration_of(validation);

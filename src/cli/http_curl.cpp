@@ -1,5 +1,6 @@
 // libcurl is loaded when the first request is made: a run that needs no network does not pay for it.
 #include "cli/http.hpp"
+#include "cli/watch.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/text.hpp"
 
@@ -11,6 +12,7 @@
 #include <curl/curl.h>
 #include <dlfcn.h>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <thread>
 
@@ -135,6 +137,20 @@ curl_slist* own_headers(const std::string& url, const HubEnvironment& hub) {
                                       : curl().append(nullptr, ("Authorization: Bearer " + hub.token).c_str());
 }
 
+/// Whoever waits is told what is read.
+struct Told {
+  Notice& notice;
+  const std::string& url;
+  const std::string& body;
+};
+
+/// Called some times a second, also while nothing comes.
+int tell(void* told, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  const auto& [notice, url, body] = *static_cast<Told*>(told);
+  if (notice.is_due()) notice.show(fmt::format("reading {}, {} KiB", url, body.size() >> 10U));
+  return 0;
+}
+
 void set_protocols(const auto& set) {
 #if LIBCURL_VERSION_NUM >= 0x075500
   set(CURLOPT_PROTOCOLS_STR, "http,https");
@@ -167,6 +183,13 @@ Transfer perform(const std::string& url, const HubEnvironment& hub, const HttpRe
   set(CURLOPT_WRITEDATA, static_cast<void*>(&transfer));
   set(CURLOPT_HEADERFUNCTION, take_header);
   set(CURLOPT_HEADERDATA, static_cast<void*>(&transfer));
+  std::optional<Told> told;
+  if (hub.notice) {
+    told.emplace(Told{*hub.notice, url, transfer.response.body});
+    set(CURLOPT_NOPROGRESS, 0L);
+    set(CURLOPT_XFERINFOFUNCTION, tell);
+    set(CURLOPT_XFERINFODATA, static_cast<void*>(&*told));
+  }
   if (request.range) set(CURLOPT_RANGE, range.c_str());
   const CURLcode result = library.perform(handle.get());
   library.info(handle.get(), CURLINFO_RESPONSE_CODE, &transfer.response.status);

@@ -3,8 +3,8 @@
 #include "cli/cards.hpp"
 #include "cli/files.hpp"
 #include "cli/model_id.hpp"
-#include "cli/plan_search.hpp"
 #include "cli/things.hpp"
+#include "cli/watch.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "read/calibration.hpp"
 
@@ -72,6 +72,7 @@ dialects::Reading Machine::thing(const std::string& name) const {
 
 void Machine::find_model(dialects::Reading& reading, const std::vector<read::Given>& options,
                          const read::Catalogue& catalogue, api::Lookup lookup) const {
+  lookup.is_quiet = lookup.is_quiet || !environment_.errors_on_terminal;
   cli::find_model(reading, options, catalogue, lookup);
 }
 
@@ -80,9 +81,9 @@ void Machine::find_accelerators(dialects::Reading& reading, std::vector<read::Gi
   take_local_cards(reading, words, catalogue, environment_.root);
 }
 
-api::Searched Machine::search(const search::PlanSpace& space, const api::SearchOptions& options) const {
-  if (is_watched()) return Surroundings::search(space, options);
-  return cli::search(space, options, environment_.errors_on_terminal && !options.is_quiet);
+void Machine::watch(const std::function<void(const api::GoesOn&)>& work, bool is_quiet) const {
+  if (is_watched()) return Surroundings::watch(work, is_quiet);
+  cli::watch(work, environment_.errors_on_terminal && !is_quiet);
 }
 
 }  // namespace llmcalc::cli

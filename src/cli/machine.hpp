@@ -26,7 +26,7 @@ class Machine : public api::Surroundings {
                   api::Lookup lookup) const override;
   void find_accelerators(dialects::Reading& reading, std::vector<read::Given>& words,
                          const read::Catalogue& catalogue) const override;
-  api::Searched search(const search::PlanSpace& space, const api::SearchOptions& options) const override;
+  void watch(const std::function<void(const api::GoesOn&)>& work, bool is_quiet) const override;
 
  private:
   const Environment& environment_;

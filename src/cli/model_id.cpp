@@ -1,6 +1,7 @@
 #include "cli/model_id.hpp"
 
 #include "cli/hub.hpp"
+#include "cli/watch.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -115,9 +117,11 @@ void take_found(dialects::Reading& reading, dialects::Reading found) {
 }
 
 /// A mistake of the network is one of the line that names the model.
-dialects::Reading fetched(const HubName& name, const Given& word, bool offline) {
+dialects::Reading fetched(const HubName& name, const Given& word, Lookup lookup) {
   try {
-    return read_hub(name, read_hub_environment(offline));
+    auto hub = read_hub_environment(lookup.offline);
+    if (!lookup.is_quiet) hub.notice = std::make_shared<Notice>();
+    return read_hub(name, hub);
   } catch (const quantity::BadInput& error) {
     if (error.place() == word.origin.where) throw;
     throw quantity::BadInput(word.origin.where, error.place() + " " + error.problem(), error.hint());
@@ -156,7 +160,7 @@ bool follow_name(dialects::Reading& reading, const std::vector<Given>& options, 
   if (!name) return false;
   reading.hub_name = word->text;
   if (!lookup.answers && reading.kind != hub_kind) return false;
-  take_found(reading, cached ? *std::move(cached) : fetched(*name, *word, lookup.offline));
+  take_found(reading, cached ? *std::move(cached) : fetched(*name, *word, lookup));
   return !reading.config;
 }
 

@@ -68,3 +68,23 @@ TEST_CASE("words that are wrong are named") {
   const std::initializer_list<Word> contradiction{{"model", "llama-3-8b"}, {"params", "7B"}};
   CHECK_THROWS_AS(ask(contradiction), BadInput);
 }
+
+TEST_CASE("a validation and a list of runs are followed, and end with what there is when told to") {
+  const std::string measured = "model,gpu,framework,quantity,value\nllama-3-8b,a100-80,hf,peak_allocated,70GiB\n";
+  const std::string rows = "model,gpu\nllama-3-8b,a100-80\nllama-3.2-1b,a100-80\n";
+  std::vector<double> told;
+  llmcalc::Outside outside;
+  outside.read = [&](const std::string& path) { return path == "rows.csv" ? rows : measured; };
+  outside.progress = [&](double share) {
+    told.push_back(share);
+    return told.size() < 2;
+  };
+  const auto runs = llmcalc::ask("fit", {{"rows", "rows.csv"}}, outside);
+  CHECK(told == std::vector<double>{0.0, 0.5});
+  const auto lines = nlohmann::json::parse(to_json(runs))["runs"];
+  CHECK(lines[0]["error"].is_null());
+  CHECK(lines[1]["error"] == "interrupted");
+  CHECK(runs.code == llmcalc::ExitCode::bad_question);
+  CHECK_THROWS_WITH(llmcalc::ask("validate", {{"", "measured.csv"}}, outside),
+                    Catch::Matchers::Contains("interrupted before it"));
+}

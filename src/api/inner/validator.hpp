@@ -21,6 +21,9 @@ class Validator {
   /// is counted with its reason.
   void take(const read::MeasuredRun& run);
 
+  /// Counts a row that nobody waited for.
+  void leave_out(const read::MeasuredRun& run);
+
   trust::Validation finish() &&;
 
  private:

@@ -18,8 +18,8 @@ std::string show_gpus_per_node(const spec::Question& question) {
 }
 
 constexpr Term rows[] = {
-    {"gpu", TermGroup::hardware, "name, name:count or local", nullptr, "accelerator preset, see `llmcalc gpu list`", nullptr,
-     show_gpu},
+    {"gpu", TermGroup::hardware, "name, name:count or local", nullptr, "accelerator preset, see `llmcalc gpu list`",
+     nullptr, show_gpu},
     term<Degree, InLayout<&Layout::gpus>>("gpus", TermGroup::layout, "accelerators of the run"),
     term<Degree, InLayout<&Layout::nodes>>("nodes", TermGroup::layout, "machines they sit in"),
     {"gpus_per_node", TermGroup::layout, Degree::values, nullptr, "accelerators of one machine; default: the preset's",
