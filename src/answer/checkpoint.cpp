@@ -1,6 +1,6 @@
 // What a run needs while it writes a checkpoint, and what it has in the memory of its host.
 #include "answer/inner/parts.hpp"
-#include "frameworks/saving.hpp"
+#include "frameworks/abilities.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "quantity/format.hpp"
 

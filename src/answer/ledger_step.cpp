@@ -1,6 +1,6 @@
 // The ledger's lines of what a step makes, and of what the runtime takes beside it.
 #include "answer/inner/ledger.hpp"
-#include "frameworks/saving.hpp"
+#include "frameworks/abilities.hpp"
 #include "memory/communicators.hpp"
 #include "quantity/format.hpp"
 #include "spec/names.hpp"

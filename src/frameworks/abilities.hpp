@@ -1,16 +1,70 @@
 // What a framework can do at all. What is missing here is refused, searched by no plan and advised to nobody.
 #pragma once
 
-#include "frameworks/saving.hpp"
-#include "frameworks/set.hpp"
 #include "llmcalc/formats/dtype.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "llmcalc/spec/training.hpp"
 
+#include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <vector>
 
+namespace llmcalc::spec {
+struct Question;
+}
+
 namespace llmcalc::frameworks {
+
+// A set of values of an enumeration, known when the program is compiled.
+
+template <class E>
+class Set {
+ public:
+  constexpr Set() = default;
+  constexpr Set(std::initializer_list<E> values) {
+    for (const E value : values) bits_ |= bit(value);
+  }
+
+  constexpr bool has(E value) const { return (bits_ & bit(value)) != 0; }
+  constexpr Set with(Set more) const { return Set(bits_ | more.bits_); }
+  constexpr Set without(Set fewer) const { return Set(bits_ & ~fewer.bits_); }
+
+ private:
+  constexpr explicit Set(std::uint64_t bits) : bits_(bits) {}
+  /// \pre the enumeration has at most 64 values
+  static constexpr std::uint64_t bit(E value) { return std::uint64_t{1} << static_cast<unsigned>(value); }
+
+  std::uint64_t bits_ = 0;
+};
+
+// How a framework writes a checkpoint: what of it is where at once.
+
+/// What of a rank's part is in host memory at once while it is written.
+enum class CheckpointWriting {
+  by_tensor,  ///< one tensor on its way to the disk (pytorch torch/serialization.py, _save; distributed/checkpoint/
+              ///< filesystem.py, _OverlappingCpuLoader)
+  by_buffer,  ///< the largest flat buffer of the optimizer's states (DeepSpeed's partitions are one tensor each)
+  by_file,    ///< all tensors of a file (safetensors/torch.py, _flatten_as_ptr)
+  whole       ///< all of it
+};
+
+/// One way to write a checkpoint.
+struct Saving {
+  spec::SaveCheckpoint way = spec::SaveCheckpoint::none;
+  std::string_view source;
+  bool (*holds)(const spec::Question& question) = nullptr;  ///< of the framework's own choice; empty: always
+  CheckpointWriting writing = CheckpointWriting::by_tensor;
+  std::int64_t file_bytes = 0;     ///< of a file, at most
+  bool gathers_optimizer = false;  ///< the optimizer's states too come to the first rank, when the weights have gone
+  bool leaves_out_frozen = false;  ///< of a run with adapters only these are gathered
+  bool spreads_replicas = false;   ///< of what several ranks have alike, each writes a part
+};
+
+/// How a run writes its checkpoints, or nullptr where nobody asks.
+/// \pre the framework can (unable_to())
+const Saving* saving_of(const spec::Question& question);
 
 /// In which directions ranks share one model.
 enum class Parallelism { tensor, sequence, pipeline, virtual_stages, context, experts, expert_tensor };

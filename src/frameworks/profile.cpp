@@ -1,7 +1,6 @@
 #include "frameworks/profile.hpp"
 
 #include "frameworks/inner/profiles.hpp"
-#include "frameworks/inner/workspaces.hpp"
 #include "frameworks/release.hpp"
 #include "frameworks/table.hpp"
 
@@ -39,6 +38,15 @@ void update_in_backward(Profile& p) {
   p.gradients.persistent = false;
 }
 
+/// Defaults of deepspeed/runtime/zero/config.py, DeepSpeedZeroConfig.
+constexpr ZeroEngine default_engine{
+    .reduce_bucket = 500'000'000,
+    .gather_bucket = 500'000'000,
+    .prefetch_bucket = 50'000'000,
+    .smallest_sharded = 100'000,
+    .step_group = 1'000'000'000,
+};
+
 }  // namespace
 
 Profile make_profile(const spec::Training& training, const std::optional<spec::Accelerator>& gpu,
@@ -58,6 +66,79 @@ Profile make_profile(const spec::Training& training, const std::optional<spec::A
   p.host.waits_for_kernels = training.launch_blocking;
   if (fuses_update(training.optimizer) || training.optimizer_in_backward) update_in_backward(p);
   return p;
+}
+
+/// 16-bit gradients are made in each backward pass and widened for the step; fp32 ones are the flat buffer of
+/// BF16_Optimizer, full-size whatever is sharded, to which every 16-bit gradient is added in fp32 behind the backward
+/// pass (runtime/bf16_optimizer.py, fp32_groups_gradients_flat and update_hp_grads) and which all ranks reduce whole
+/// (runtime/pipe/engine.py, _bf16_reduce_grads).
+void apply_deepspeed(const Run& run, Profile& profile) {
+  const spec::Training& training = run.training;
+  const auto& precision = training.precision;
+  profile.exchange.zero = default_engine;
+  profile.gradients.persistent = precision.master && precision.grads == formats::Dtype::fp32;
+  profile.gradients.accumulation = profile.gradients.persistent ? Accumulation::apart_widened : Accumulation::apart;
+  profile.gradients.dummy_weight = false;
+  profile.exchange.reduces_whole_gradients = profile.gradients.persistent;
+  profile.step.widens_gradients = true;
+  profile.narrow.keeps_inputs = false;
+  profile.allocator.workspace = product_workspaces(run);
+  profile.allocator.allocates_tensors = false;
+}
+
+/// The textbook keeps what Korthikanti et al. 2022 count: no statistics, no scratch, one gradient buffer.
+Profile textbook_profile(const Run&) {
+  Profile p;
+  p.norm.keeps_statistics = false;
+  p.attention.keeps_log_sum_exp = false;
+  p.kernels.have_workspace = false;
+  p.attention.library = AttentionLibrary::native;
+  return p;
+}
+
+/// XLA drops what nothing reads, of a layer that runs again its end (jax/_src/ad_checkpoint.py, remat_dce).
+Profile maxtext_profile(const Run& run) {
+  Profile p = textbook_profile(run);
+  p.kernels.stops_recompute = true;
+  return p;
+}
+
+/// Praxis writes attention as two einsums and a softmax (praxis/layers/attentions.py, DotProductAttention), unless
+/// Transformer Engine takes its place, whose fused kernels took 512 positions and heads of 64 at most in 2023
+/// (transformer_engine/jax/flax/transformer.py, fused_attn_supported_seqlen). Layers run in a loop (praxis
+/// layers/repeats.py), and XLA's scheduler hides latency within its body alone: nothing moves exchanges across
+/// iterations unless collectives are pipelined, which Pax's flags do not ask for (JAX-Toolbox
+/// rosetta/projects/pax/xla_flags/gpt-5b.env).
+Profile pax_profile(const Run& run) {
+  Profile p = maxtext_profile(run);
+  const bool takes_long = holds(Behaviour::pax_long_attention, run.training.software);
+  p.attention.writes_out_scores = !run.training.fused_kernels || !takes_long;
+  p.exchange.overlaps_within_layer = true;
+  return p;
+}
+
+/// cuBLAS keeps one workspace a handle and stream, and the backward thread has a handle of its own: 32 MiB from Hopper
+/// on, 8.125 MiB before (pytorch aten/src/ATen/cuda/CublasHandlePool.cpp, parseChosenWorkspaceSize); 32 MiB also where
+/// CUBLAS_WORKSPACE_CONFIG=:4096:8 asks for equal results in all runs.
+quantity::Bytes cublas_workspace(const std::optional<spec::Accelerator>& gpu, bool deterministic) {
+  return spec::can(gpu, spec::Ability::large_workspaces) || deterministic ? quantity::mib(32)
+                                                                          : quantity::bytes(8320 * quantity::kibi);
+}
+
+quantity::Bytes product_workspaces(const Run& run) {
+  return 2 * cublas_workspace(run.gpu, run.training.deterministic.value_or(false));
+}
+
+/// What torch.optim's foreach implementations make for all parameters at once: AdamW the root of its second moment
+/// (torch/optim/adamw.py, _multi_tensor_adamw), Adagrad that and the scaled gradient (adagrad.py,
+/// _multi_tensor_adagrad). Fused and quantized implementations make nothing of that size.
+int step_temporaries(const spec::Training& training) {
+  if (training.optimizer_impl != spec::OptimizerImpl::foreach) return 0;
+  switch (training.optimizer) {
+    case spec::Optimizer::adamw: return 1;
+    case spec::Optimizer::adagrad: return 2;
+    default: return 0;
+  }
 }
 
 }  // namespace llmcalc::frameworks

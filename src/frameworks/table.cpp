@@ -4,6 +4,7 @@
 #include "frameworks/inner/rows_textbook.hpp"
 #include "frameworks/inner/rows_torch.hpp"
 #include "frameworks/inner/rows_trainer.hpp"
+#include "quantity/lists.hpp"
 #include "spec/traits.hpp"
 
 #include <algorithm>
@@ -68,6 +69,8 @@ constexpr auto list_words() {
 
 constexpr auto words = list_words();
 
+bool applies(const Default& row, const spec::Question& question) { return row.holds == nullptr || row.holds(question); }
+
 }  // namespace
 
 const FrameworkRow& row_of(spec::Framework framework) { return *table[static_cast<std::size_t>(framework)]; }
@@ -112,6 +115,11 @@ spec::Precision precision_under(const spec::Training& training, spec::Sharding s
 }
 
 std::span<const FrameworkRow* const> rows() { return table; }
+
+const Default* default_of(const spec::Question& question, std::string_view term) {
+  const auto is_it = [&](const Default& row) { return row.term == term && applies(row, question); };
+  return quantity::find_if_or_null(row_of(question.training.framework).defaults, is_it);
+}
 
 }  // namespace llmcalc::frameworks
 

@@ -4,17 +4,64 @@
 #pragma once
 
 #include "frameworks/abilities.hpp"
-#include "frameworks/defaults.hpp"
-#include "frameworks/list.hpp"
 #include "frameworks/profile.hpp"
 #include "llmcalc/spec/layout.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "llmcalc/spec/training.hpp"
 #include "spec/named.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 
 namespace llmcalc::frameworks {
+
+// A list of fixed room in a row of a table, known when the program is compiled.
+
+template <class T, std::size_t room = 8>
+class List {
+ public:
+  constexpr List() = default;
+  /// More items than there is room for do not compile in a constant expression.
+  constexpr List(std::initializer_list<T> items) {
+    for (const T& item : items) items_.at(size_++) = item;
+  }
+
+  constexpr const T* begin() const { return items_.data(); }
+  constexpr const T* end() const { return items_.data() + size_; }
+  constexpr std::size_t size() const { return size_; }
+  constexpr const T& front() const { return items_.front(); }
+  constexpr std::span<const T> span() const { return {items_.data(), size_}; }
+  constexpr bool has(const T& item) const {
+    return std::any_of(begin(), end(), [&](const T& mine) { return mine == item; });
+  }
+
+ private:
+  std::array<T, room> items_{};
+  std::size_t size_ = 0;
+};
+
+// What a trainer does when its user says nothing, as the words that its user would have said.
+
+struct Default {
+  std::string_view term;   ///< of the vocabulary, or "dtype"
+  std::string_view value;  ///< "full"
+  std::string_view source;
+  bool (*holds)(const spec::Question& question) = nullptr;  ///< of what is known when it is asked; empty: always
+};
+
+/// The first default of a term that holds, or nullptr.
+const Default* default_of(const spec::Question& question, std::string_view term);
+
+/// What `--dtype bf16` means to a trainer whose weights may rest in fp32.
+enum class HalfPrecision {
+  pure,                 ///< weights, gradients and moments in bf16, or the 16-bit recipe of its states
+  autocast,             ///< fp32 weights, cast at each use
+  autocast_of_trained,  ///< the same, but a frozen base keeps its 16 bits
+};
 
 struct Run;
 

@@ -1,5 +1,4 @@
 #include "frameworks/inner/profiles.hpp"
-#include "frameworks/inner/workspaces.hpp"
 #include "frameworks/release.hpp"
 
 namespace llmcalc::frameworks {

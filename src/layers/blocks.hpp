@@ -3,6 +3,7 @@
 
 #include "layers/block.hpp"
 #include "layers/context.hpp"
+#include "llmcalc/spec/shape.hpp"
 
 namespace llmcalc::layers {
 
@@ -18,5 +19,12 @@ bool lacks_kernel(const Context& context, const spec::LayerKind& kind);
 
 /// What stands between the stacks of an encoder-decoder: the encoder's final norm and the decoder's token embedding.
 void bridge_block(const Context& context, Block& block);
+
+// What stands around the layers of a tower: the matrix that makes its positions, and what leads to the text model.
+
+void tower_embedding_block(const Context& context, const spec::Tower& tower, Block& block);
+
+/// \param needs_gradient  something of the tower is trained
+void projector_block(const Context& context, const spec::Tower& tower, bool needs_gradient, Block& block);
 
 }  // namespace llmcalc::layers

@@ -8,20 +8,6 @@ using quantity::bytes;
 using quantity::flops;
 using quantity::product;
 
-/// What a matrix does to its input on this rank.
-struct BlockBuilder::Linear {
-  const Matrix& matrix;
-  Weight weight{};
-  std::int64_t rows = 0;  ///< that are multiplied: a matrix cut by columns meets the positions of all ranks
-  Value in{};
-  Value out{};
-  bool merged = false;   ///< with its adapter before it multiplies
-  bool trained = false;  ///< it has a gradient, be it the adapter's alone
-
-  bool is_gathered() const { return rows != in.rows; }
-  bool in_kernel() const { return matrix.multiplier >= Multiplier::kernel; }
-};
-
 namespace {
 
 double multiply_add_flops(std::int64_t rows, std::int64_t inputs, std::int64_t outputs) {
@@ -43,6 +29,20 @@ void gather_around(Op& op, quantity::Bytes whole, bool needs_gradient) {
 }
 
 }  // namespace
+
+/// What a matrix does to its input on this rank.
+struct BlockBuilder::Linear {
+  const Matrix& matrix;
+  Weight weight{};
+  std::int64_t rows = 0;  ///< that are multiplied: a matrix cut by columns meets the positions of all ranks
+  Value in{};
+  Value out{};
+  bool merged = false;   ///< with its adapter before it multiplies
+  bool trained = false;  ///< it has a gradient, be it the adapter's alone
+
+  bool is_gathered() const { return rows != in.rows; }
+  bool in_kernel() const { return matrix.multiplier >= Multiplier::kernel; }
+};
 
 /// Under autocast every matrix product makes its own 16-bit copy of a wide input; only leaf weights are cached
 /// (pytorch aten/src/ATen/autocast_mode.cpp, cached_cast).
@@ -168,6 +168,50 @@ Value BlockBuilder::linear(const Value& x, const Matrix& matrix) {
   if (matrix.multiplier == Multiplier::module) return adapted(in, out, matrix);
   idle_adapter(matrix);
   return out;
+}
+
+// Biases of matrices, and who adds up their gradients.
+
+/// A loop over the local experts adds probability times bias in fp32, puts the results together and casts them
+/// (Megatron-LM core/transformer/moe/experts.py, TEGroupedMLP._apply_bias); grouped kernels do so inside the product.
+/// Bytes an element forward: the products written (4), the sums read and written (2 + 4 + 4), put together (4 + 4),
+/// cast (4 + 2). Backward: the cast (2 + 4), a narrow gradient for the product (4 + 2), put together (2 + 2), of the
+/// bias and of the probability each a product and its sum (4 + 4 + 4 and 4 + 4 + 4), the bias's read narrow (4).
+void BlockBuilder::add_expert_biases(const Matrix& matrix, const Value& out) {
+  if (!context_.profile.experts.loops_over_biases || context_.fuses_experts) return;
+  constexpr std::int64_t forward_bytes = 28;
+  constexpr std::int64_t backward_bytes = 44;
+  constexpr std::int64_t forward_kernels = 3;
+  constexpr std::int64_t backward_kernels = 8;
+  const std::int64_t elements = product(out.rows, out.columns);
+  const std::int64_t experts = matrix.experts / context_.ep;
+  pass_over("expert biases", bytes(product(forward_bytes, elements)), bytes(product(backward_bytes, elements)));
+  Op& op = block_.ops.back();
+  op.eager = true;
+  op.kernels = static_cast<std::int32_t>(forward_kernels * experts);
+  op.kernels_backward = static_cast<std::int32_t>(backward_kernels * experts);
+}
+
+/// The bias is added inside the product's kernel; its gradient is a sum over the rows of the output's
+/// (torch.nn.Linear), which Transformer Engine makes in the epilogue of the weight gradient's product
+/// (cpp_extensions/gemm.py, BGRADB), or where it narrows the gradient of the output (module/linear.py,
+/// fp8_cast_transpose_bgrad_fused).
+void BlockBuilder::matrix_bias(const Matrix& matrix, const Value& out) {
+  if (!matrix.bias) return;
+  if (matrix.experts > 1 && matrix.cut == Cut::rows) add_expert_biases(matrix, out);
+  const auto& profile = context_.profile;
+  const bool within = profile.gradients.fuses_small && !profile.gradients.sums_biases_apart;
+  const bool fused = within || (profile.narrow.casts_in_one_pass && narrows(matrix));
+  const bool separate = context_.trains_base && !fused;
+  if (separate) pass_over("bias gradient", bytes(0), size(out.id));
+  if (separate) block_.ops.back().eager = !context_.training.compile && !profile.gradients.sums_biases_apart;
+  const WeightId id = vector("bias", matrix.columns, matrix.experts > 1 ? Cut::none : matrix.cut);
+  if (matrix.experts <= 1) return;
+  Weight& w = block_.weights[id];
+  w.active = product(matrix.columns, matrix.active_experts);
+  w.whole = product(matrix.columns, matrix.experts);
+  w.elements = w.whole / context_.ep / (matrix.cut == Cut::columns ? context_.etp : 1);
+  w.split = Split::expert;
 }
 
 }  // namespace llmcalc::layers

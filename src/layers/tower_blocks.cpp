@@ -1,5 +1,4 @@
-#include "layers/tower_blocks.hpp"
-
+#include "layers/blocks.hpp"
 #include "layers/inner/attention.hpp"
 
 namespace llmcalc::layers {

@@ -1,6 +1,6 @@
 #include "memory/checkpoint.hpp"
 
-#include "frameworks/saving.hpp"
+#include "frameworks/abilities.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "program/states.hpp"
 #include "spec/traits.hpp"

@@ -1,7 +1,6 @@
 #include "program/inner/towers.hpp"
 
 #include "layers/blocks.hpp"
-#include "layers/tower_blocks.hpp"
 #include "llmcalc/spec/question.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
+#include "frameworks/abilities.hpp"
 #include "frameworks/layout_rules.hpp"
-#include "frameworks/saving.hpp"
 #include "frameworks/table.hpp"
 #include "quantity/lists.hpp"
 #include "search/inner/change_kinds.hpp"

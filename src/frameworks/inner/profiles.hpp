@@ -2,6 +2,7 @@
 #pragma once
 
 #include "frameworks/profile.hpp"
+#include "llmcalc/quantity/quantity.hpp"
 #include "llmcalc/spec/accelerator.hpp"
 #include "llmcalc/spec/training.hpp"
 
@@ -48,5 +49,14 @@ Profile llm_c_profile(const Run& run);
 
 /// What DeepSpeed's engine makes of a program's profile.
 void apply_deepspeed(const Run& run, Profile& profile);
+
+/// One of cuBLAS. \param deterministic  equal results in all runs are asked for
+quantity::Bytes cublas_workspace(const std::optional<spec::Accelerator>& gpu, bool deterministic);
+
+/// Those of a PyTorch process.
+quantity::Bytes product_workspaces(const Run& run);
+
+/// Parameter-sized temporaries of torch.optim's step.
+int step_temporaries(const spec::Training& training);
 
 }  // namespace llmcalc::frameworks

@@ -4,7 +4,6 @@
 #include "frameworks/inner/ability_sets.hpp"
 #include "frameworks/inner/conditions.hpp"
 #include "frameworks/inner/profiles.hpp"
-#include "frameworks/inner/spaces.hpp"
 
 namespace llmcalc::frameworks {
 
