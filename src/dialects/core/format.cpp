@@ -14,8 +14,14 @@ namespace llmcalc::dialects {
 namespace {
 
 bool is_named(const FormatRow& row, std::string_view key) {
-  if (!row.key.ends_with('*')) return row.key == key;
-  return key.starts_with(row.key.substr(0, row.key.size() - 1));
+  const auto names = [&](std::string_view name) {
+    return name.ends_with('*') ? key.starts_with(name.substr(0, name.size() - 1)) : name == key;
+  };
+  std::string_view rest = row.key;
+  while (!rest.empty()) {
+    if (names(quantity::take_until(rest, " "))) return true;
+  }
+  return false;
 }
 
 /// A switch that is off, a count of nothing: it asks for nothing that we could miss.

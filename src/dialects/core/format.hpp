@@ -27,7 +27,7 @@ struct Spelling {
 
 /// A row of a format's table.
 struct FormatRow {
-  std::string_view key;  ///< "micro_batch_size"; "wandb_*" stands for all that begin so
+  std::string_view key;  ///< "micro_batch_size"; "wandb_* seed" for all that begin so, and for another
   Use use = Use::harmless;
   std::string_view name = {};  ///< of the term, also of a rule; of an unmapped key, what is assumed instead
   std::span<const Spelling> spellings = {};  ///< where empty, values are ours already; of several the first is printed

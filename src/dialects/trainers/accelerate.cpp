@@ -35,29 +35,10 @@ constexpr FormatRow rows[] = {
     {"dynamo_backend", Use::rule},
     {"fp8_config*", Use::unmapped, "details of FP8 are not read"},
     {"tp_config.tp_size", Use::term, "tp"},
-    {"megatron_lm_config*"},
-    {"deepspeed_config*"},
-    {"dynamo_config*"},
-    {"compute_environment"},
-    {"debug"},
-    {"downcast_bf16"},
-    {"enable_cpu_affinity"},
-    {"gpu_ids"},
-    {"machine_rank"},
-    {"max_restarts"},
-    {"monitor_interval"},
-    {"role"},
-    {"tee"},
-    {"main_process_ip"},
-    {"main_process_port"},
-    {"main_training_function"},
-    {"rdzv_*"},
-    {"same_network"},
-    {"tpu_*"},
-    {"use_cpu"},
-    {"command_file"},
-    {"commands"},
-    {"ipex_config*"},
+    {"megatron_lm_config* deepspeed_config* dynamo_config* compute_environment debug downcast_bf16"
+     " enable_cpu_affinity gpu_ids machine_rank max_restarts monitor_interval role tee main_process_ip"
+     " main_process_port main_training_function rdzv_* same_network tpu_* use_cpu command_file commands"
+     " ipex_config*"},
     {"kt_config*", Use::unmapped, "experts stay on the accelerator, which KTransformers keeps on the host"},
 };
 

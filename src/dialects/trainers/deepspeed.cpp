@@ -51,37 +51,11 @@ constexpr FormatRow rows[] = {
     {"hybrid_engine.enabled", Use::unmapped, "generation by the hybrid engine is not counted"},
     {"compression_training*", Use::unmapped, "compression is not modelled"},
     {"amp.enabled", Use::unmapped, "apex is not modelled"},
-    {"zero_optimization.*"},
-    {"activation_checkpointing*"},
-    {"optimizer.*"},
-    {"scheduler*"},
-    {"fp16.*"},
-    {"bf16.*"},
-    {"aio*"},
-    {"gradient_clipping"},
-    {"steps_per_print"},
-    {"wall_clock_breakdown"},
-    {"zero_allow_untested_optimizer"},
-    {"zero_force_ds_cpu_optimizer"},
-    {"prescale_gradients"},
-    {"dump_state"},
-    {"tensorboard*"},
-    {"wandb*"},
-    {"csv_monitor*"},
-    {"flops_profiler*"},
-    {"comms_logger*"},
-    {"autotuning*"},
-    {"elasticity*"},
-    {"checkpoint*"},
-    {"data_types*"},
-    {"seed"},
-    {"local_rank"},
-    {"amp*"},
-    {"hybrid_engine*"},
-    {"compile*"},
-    {"comms_config*"},
-    {"monitor_config*"},
-    {"_comment"},
+    {"zero_optimization.* activation_checkpointing* optimizer.* scheduler* fp16.* bf16.* aio* gradient_clipping"
+     " steps_per_print wall_clock_breakdown zero_allow_untested_optimizer zero_force_ds_cpu_optimizer"
+     " prescale_gradients dump_state tensorboard* wandb* csv_monitor* flops_profiler* comms_logger* autotuning*"
+     " elasticity* checkpoint* data_types* seed local_rank amp* hybrid_engine* compile* comms_config*"
+     " monitor_config* _comment"},
 };
 
 constexpr std::span<const FormatRow> tables[] = {rows};

@@ -64,11 +64,7 @@ constexpr FormatRow lightning_rows[] = {
     {"data*"},
     {"model*", Use::unmapped, "the program decides what it does: nothing of it is executed"},
     {"optimizer.class_path", Use::rule},
-    {"optimizer*"},
-    {"lr_scheduler*"},
-    {"seed_everything"},
-    {"ckpt_path"},
-    {"positional*"},
+    {"optimizer* lr_scheduler* seed_everything ckpt_path positional*"},
 };
 
 constexpr std::span<const FormatRow> lightning_tables[] = {lightning_rows};
@@ -152,16 +148,7 @@ constexpr FormatRow litgpt_rows[] = {
     {"positional.0", Use::rule},
     {"optimizer", Use::rule},
     {"optimizer.class_path", Use::rule},
-    {"optimizer*"},
-    {"train.*"},
-    {"eval*"},
-    {"data*"},
-    {"log*"},
-    {"out_dir"},
-    {"resume"},
-    {"seed"},
-    {"access_token"},
-    {"tokenizer_dir"},
+    {"optimizer* train.* eval* data* log* out_dir resume seed access_token tokenizer_dir"},
     {"model_config*", Use::unmapped, "the model as --model or --config says"},
 };
 

@@ -40,25 +40,9 @@ constexpr FormatRow rows[] = {
     {"reuse_fp32_param", Use::unmapped, "copies of the weights in fp32 beside them"},
     {"swap_attention", Use::unmapped, "activations stay on the accelerator"},
     {"optimizer_offload_*", Use::unmapped, "all of the optimizer is in one place"},
-    {"enable_shared_expert"},
-    {"moe_alltoall_*"},
-    {"moe_permutation_*"},
-    {"use_fused_*"},
-    {"topk_group"},
-    {"n_group"},
-    {"norm_topk_prob"},
-    {"routed_scaling_factor"},
-    {"seq_aux"},
-    {"shape_order"},
-    {"patch_tokenizer_type"},
-    {"max_padding_length"},
-    {"train_mode"},
-    {"dataset"},
-    {"data_impl"},
-    {"override_lr_scheduler"},
-    {"zero_contigious_gradients"},
-    {"zero_reduce_*"},
-    {"zero_allgather_*"},
+    {"enable_shared_expert moe_alltoall_* moe_permutation_* use_fused_* topk_group n_group norm_topk_prob"
+     " routed_scaling_factor seq_aux shape_order patch_tokenizer_type max_padding_length train_mode dataset"
+     " data_impl override_lr_scheduler zero_contigious_gradients zero_reduce_* zero_allgather_*"},
 };
 
 /// Layers that are computed again: --checkpoint-activations since 2019, --activations-checkpoint-method in 2021.
@@ -163,48 +147,14 @@ constexpr FormatRow yaml_rows[] = {
     {"rampup_batch_size", Use::unmapped, "the batch is --global-batch from the first step"},
     {"distribute_saved_activations", Use::unmapped, "checkpoints are whole on every rank"},
     {"standalone_embedding_stage", Use::unmapped, "the embedding is on the first stage of layers"},
-    {"encoder_*"},
-    {"decoder_*"},
-    {"apply_*"},
-    {"layernorm_*"},
-    {"persist_layer_norm"},
-    {"memory_efficient_layer_norm"},
-    {"init_method"},
-    {"output_layer_init_method"},
-    {"clone_scatter_output_in_embedding"},
-    {"perform_initialization"},
-    {"use_cpu_initialization"},
-    {"params_dtype"},
-    {"timers"},
-    {"async_*"},
-    {"batch_p2p_*"},
-    {"use_ring_exchange_p2p"},
-    {"deallocate_pipeline_outputs"},
-    {"variable_seq_lengths"},
-    {"enable_autocast"},
-    {"_cpu_offloading_context"},
-    {"barrier_with_L1_time"},
-    {"spec"},
-    {"add_position_embedding"},
-    {"openai_gelu"},
-    {"bert_*"},
-    {"data_parallel_random_init"},
-    {"sgd_momentum"},
-    {"override_opt_param_scheduler"},
-    {"min_loss_scale"},
-    {"fp16_lm_cross_entropy"},
-    {"delay_*"},
-    {"scatter_gather_tensors_in_pipeline"},
-    {"skip_train"},
-    {"adlr_*"},
-    {"vocab_extra_ids"},
-    {"retriever_*"},
-    {"sample_rate"},
-    {"mask_prob"},
-    {"short_seq_prob"},
-    {"enable_one_logger"},
-    {"one_logger_*"},
-    {"moe_input_jitter_eps"},
+    {"encoder_* decoder_* apply_* layernorm_* persist_layer_norm memory_efficient_layer_norm init_method"
+     " output_layer_init_method clone_scatter_output_in_embedding perform_initialization use_cpu_initialization"
+     " params_dtype timers async_* batch_p2p_* use_ring_exchange_p2p deallocate_pipeline_outputs"
+     " variable_seq_lengths enable_autocast _cpu_offloading_context barrier_with_L1_time spec"
+     " add_position_embedding openai_gelu bert_* data_parallel_random_init sgd_momentum"
+     " override_opt_param_scheduler min_loss_scale fp16_lm_cross_entropy delay_*"
+     " scatter_gather_tensors_in_pipeline skip_train adlr_* vocab_extra_ids retriever_* sample_rate mask_prob"
+     " short_seq_prob enable_one_logger one_logger_* moe_input_jitter_eps"},
 };
 
 }  // namespace

@@ -38,14 +38,7 @@ constexpr FormatRow rows[] = {
     {"num_machines", Use::term, "nodes"},
     {"vision_tower", Use::unmapped, "no vision tower beside the model"},
     {"local_rollout_forward_batch_size", Use::unmapped, "samples are generated as many at once as are trained on"},
-    {"sft_model_path"},
-    {"total_episodes"},
-    {"num_ppo_epochs"},
-    {"data_path"},
-    {"lazy_preprocess"},
-    {"version"},
-    {"mm_*"},
-    {"fsdp_transformer_*"},
+    {"sft_model_path total_episodes num_ppo_epochs data_path lazy_preprocess version mm_* fsdp_transformer_*"},
     {"deepspeed_config", Use::rule},
     {"use_dora", Use::rule},
     {"algorithm", Use::rule},
@@ -77,15 +70,8 @@ constexpr FormatRow rows[] = {
     {"reward_weights", Use::rule},
     {"ref_model*", Use::unmapped, "the reference is a copy of the model"},
     {"reward_*", Use::unmapped, "the reward model is as large as the trained one"},
-    {"router_aux_loss_coef"},
-    {"sync_ref_model"},
-    {"attn_kwargs*"},
-    {"use_logits_to_keep"},
-    {"eval_packing"},
-    {"packing_strategy"},
-    {"temperature"},
-    {"top_p"},
-    {"top_k"},
+    {"router_aux_loss_coef sync_ref_model attn_kwargs* use_logits_to_keep eval_packing packing_strategy"
+     " temperature top_p top_k"},
 };
 
 const std::span<const FormatRow> tables[] = {rows, trainer_rows(), harmless_rows()};

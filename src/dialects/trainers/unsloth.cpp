@@ -38,22 +38,8 @@ constexpr FormatRow rows[] = {
     {"max_steps", Use::rule},
     {"packing", Use::rule},
     {"finetune_*_layers", Use::unmapped, "every layer is trained"},
-    {"finetune_*"},
-    {"use_loftq"},
-    {"loftq_config"},
-    {"vision_all_linear"},
-    {"format_type"},
-    {"local_dataset"},
-    {"train_on_completions"},
-    {"random_*"},
-    {"bias"},
-    {"enable_*"},
-    {"tensorboard_dir"},
-    {"hf_token"},
-    {"push_*"},
-    {"quantization*"},
-    {"adapter_file"},
-    {"dry_run"},
+    {"finetune_* use_loftq loftq_config vision_all_linear format_type local_dataset train_on_completions random_*"
+     " bias enable_* tensorboard_dir hf_token push_* quantization* adapter_file dry_run"},
 };
 
 const std::span<const FormatRow> tables[] = {rows, harmless_rows()};
