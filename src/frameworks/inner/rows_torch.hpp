@@ -263,8 +263,8 @@ constexpr Space of_shardings(List<Sharding> shardings, List<Offload> offloads) {
 }
 
 /// Strategies that a word names (Lightning 2.6.6 pytorch/strategies): its fsdp is the first.
-inline constexpr Space lightning_space = of_shardings(
-    {Sharding::ddp, Sharding::zero1, Sharding::zero2, Sharding::fsdp1}, {Offload::none, Offload::params_optimizer});
+inline constexpr Space lightning_space =
+    of_shardings({Sharding::ddp, Sharding::zero1, Sharding::zero2, Sharding::fsdp1}, {Offload::none});
 inline constexpr Space torchtitan_space{.shardings = {Sharding::ddp, Sharding::fsdp2},
                                         .schedules = all_schedules,
                                         .offloads = {Offload::none, Offload::params}};
