@@ -45,6 +45,11 @@ endif()
 add_library(llmcalc_settings INTERFACE)
 target_compile_features(llmcalc_settings INTERFACE cxx_std_20)
 target_link_libraries(llmcalc_settings INTERFACE llmcalc_warnings llmcalc_sanitizers)
+# A product and a sum stay two roundings where the processor could fuse them, as AArch64 and x86-64 with FMA can, so that
+# what is handed out answers alike everywhere. The processors that develop it fuse nothing unasked.
+if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
+  target_compile_options(llmcalc_settings INTERFACE $<$<CONFIG:Release>:-ffp-contract=off>)
+endif()
 # Nobody puts functions of their own before those of the library, so they may be inlined, as clang does unasked.
 if(CMAKE_POSITION_INDEPENDENT_CODE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(llmcalc_settings INTERFACE -fno-semantic-interposition)

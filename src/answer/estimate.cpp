@@ -25,6 +25,17 @@ std::vector<memory::StagePeak> peaks_of_stages(const memory::StepWalk& step, std
   return peaks;
 }
 
+/// Where the step is timed by its program.
+void clock(const spec::Question& question, Walks& walks) {
+  if (!question.gpu || question.pricing.mfu) return;
+  const timing::KernelPrices kernels(*question.gpu, question.training, walks.profile);
+  const timing::Network network(*question.gpu, question.layout);
+  const timing::Prices prices{kernels, network, question.training.precision.compute};
+  walks.times = timing::time_blocks(walks.program, prices);
+  walks.step = timing::time_step(walks.program, walks.times, question, walks.profile, prices);
+  for (timing::BlockTime& block : walks.times) block = timing::paced(block, question, walks.profile);
+}
+
 }  // namespace
 
 Walks walk(const spec::Question& question) {
@@ -39,6 +50,7 @@ Walks walk(const spec::Question& question) {
   walks.stages = peaks_of_stages(step, walks.program.stages);
   walks.host = host_need(step, question);
   walks.levels = levels(question, walks.profile, walks.memory, walks.size.total);
+  clock(question, walks);
   return walks;
 }
 

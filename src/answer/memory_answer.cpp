@@ -28,6 +28,23 @@ std::string place_of(const Walks& walks, const memory::BlockPeak& point) {
   return block.name == "layer" ? fmt::format("layer {}", point.position) : std::string(block.name);
 }
 
+/// What the step's own operations take at a point of its timeline.
+std::optional<quantity::Seconds> time_of(const Walks& walks, const memory::BlockPeak& point) {
+  if (walks.times.empty() || point.beside) return std::nullopt;
+  if (point.phase == Phase::optimizer) return walks.step.optimizer;
+  const auto& block = walks.times[walks.program.sequence[static_cast<std::size_t>(point.position)]];
+  if (point.phase == Phase::backward) return block.recompute.total() + block.backward.total();
+  return block.forward.total();
+}
+
+std::vector<HeldBytes> held_at(const memory::Moment& alive) {
+  std::vector<HeldBytes> held;
+  for (const auto& [holding, size] : memory::parts_of_moment) {
+    if (alive.*size != Bytes{}) held.push_back({holding, alive.*size});
+  }
+  return held;
+}
+
 /// Every step has the phases of one, a run that says so evaluations and checkpoints between them.
 bool is_asked(const memory::PeakMoment& peak) { return peak.phase <= Phase::optimizer || peak.alive.total() > Bytes{}; }
 
@@ -37,7 +54,8 @@ void add_phases(const Walks& walks, MemoryAnswer& answer) {
     if (is_asked(phase)) answer.phases.push_back({phase.phase, phase.alive.total()});
   }
   for (const auto& point : walks.timeline) {
-    answer.timeline.push_back({point.phase, place_of(walks, point), point.allocated});
+    answer.timeline.push_back(
+        {point.phase, place_of(walks, point), point.allocated(), held_at(point.alive), time_of(walks, point)});
   }
   for (const auto& [stage, allocated] : walks.stages) answer.stages.push_back({stage, allocated});
   answer.peak_phase = peak.phase;
@@ -64,6 +82,9 @@ MemoryAnswer memory_answer(const spec::Question& question, const Walks& walks) {
   MemoryAnswer answer;
   const bool walked = question.training.activations == spec::ActivationModel::program;
   (walked ? add_phases : add_textbook)(walks, answer);
+  for (TimelinePoint& point : answer.timeline) {
+    if (point.time) *point.time = question.calibration.time.factor * *point.time;
+  }
   answer.peak_allocated = walks.levels.allocated;
   answer.peak_reserved = walks.levels.reserved;
   answer.peak_device = walks.levels.device;

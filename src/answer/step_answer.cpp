@@ -16,13 +16,6 @@ namespace llmcalc::answer {
 
 namespace {
 
-timing::StepTime step_time(const spec::Question& question, const Walks& walks) {
-  const timing::KernelPrices kernels(*question.gpu, question.training, walks.profile);
-  const timing::Network network(*question.gpu, question.layout);
-  return timing::time_step(walks.program, question, walks.profile,
-                           {kernels, network, question.training.precision.compute});
-}
-
 using quantity::format_duration;
 using timing::PassTime;
 using timing::StepTime;
@@ -159,7 +152,7 @@ void take_bar(const spec::Question& question, TimeAnswer& answer) {
 }
 
 void take_step(const spec::Question& question, const Walks& walks, quantity::Seconds at_peak, TimeAnswer& answer) {
-  const timing::StepTime time = step_time(question, walks);
+  const timing::StepTime& time = walks.step;
   const double bias = question.calibration.time.factor;
   answer.step = bias * time.total();
   answer.step_parts = step_parts(time, question);

@@ -268,9 +268,14 @@ std::vector<BlockPeak> StageWalk::timeline(BlockRuns runs, std::int64_t index) c
   place(stage, index);
   std::vector<BlockPeak> points;
   visit_step(stage.passes, resident(stage), Visits::all, [&](Phase phase, std::int64_t position, const Moment& moment) {
-    points.push_back({phase, position, moment.total()});
+    points.push_back({phase, position, moment});
   });
-  if (rules_.differentiates) points.push_back({Phase::optimizer, 0, optimizer_step(stage).total()});
+  if (!rules_.differentiates) return points;
+  points.push_back({Phase::optimizer, 0, optimizer_step(stage)});
+  const CompanionPasses& companions = stage.passes.companions;
+  const bool before = companions.before > bytes(0);
+  points.front().beside = before;
+  points[static_cast<std::size_t>(stage.passes.blocks) + (before ? 1 : 0)].beside = companions.in_loss > bytes(0);
   return points;
 }
 

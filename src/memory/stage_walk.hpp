@@ -38,6 +38,27 @@ struct Moment {
   quantity::Bytes total() const { return states() + activations + logits + temporaries + workspace; }
 };
 
+/// A part of a moment, and what it is held for.
+struct MomentPart {
+  Holding holding;
+  quantity::Bytes Moment::*size;
+};
+
+inline constexpr MomentPart parts_of_moment[] = {
+    {Holding::weights, &Moment::weights},
+    {Holding::adapters, &Moment::adapters},
+    {Holding::master_weights, &Moment::master},
+    {Holding::gradients, &Moment::gradients},
+    {Holding::optimizer_states, &Moment::optimizer},
+    {Holding::reference_model, &Moment::reference},
+    {Holding::reward_model, &Moment::reward},
+    {Holding::value_model, &Moment::value},
+    {Holding::activations, &Moment::activations},
+    {Holding::logits, &Moment::logits},
+    {Holding::temporaries, &Moment::temporaries},
+    {Holding::workspace, &Moment::workspace},
+};
+
 struct PeakMoment {
   Phase phase = Phase::forward;
   std::int64_t position = 0;  ///< index into the program's sequence of blocks; 0 for the optimizer step
@@ -47,8 +68,11 @@ struct PeakMoment {
 /// One moment of a steady step; the highest of all is the peak.
 struct BlockPeak {
   Phase phase = Phase::forward;
-  std::int64_t position = 0;  ///< as in PhasePeak
-  quantity::Bytes allocated;
+  std::int64_t position = 0;  ///< as in PeakMoment
+  Moment alive;
+  bool beside = false;  ///< models beside the trained one pass, while it waits
+
+  quantity::Bytes allocated() const { return alive.total(); }
 };
 
 struct StepMemory {

@@ -15,8 +15,14 @@ namespace {
 
 /// A slower accelerator lets the host get further ahead, unless the host waits for each kernel.
 struct Pace {
+  Pace(const spec::Question& question, const frameworks::Profile& profile)
+      : of_slowest(pace_of_slowest(question.layout.gpus)),
+        hands_over_ahead(!profile.host.waits_for_kernels),
+        forward_passes(profile.head.runs_forward_for_metrics ? 2.0 : 1.0) {}
+
   double of_slowest;
   bool hands_over_ahead;
+  double forward_passes;
 
   PassTime operator()(const PassTime& pass, double times) const {
     PassTime slower = of_slowest * pass;
@@ -57,18 +63,23 @@ WeightTraffic weights_of(const StageGroup& stage, std::span<const WeightTraffic>
 
 }  // namespace
 
+BlockTime paced(const BlockTime& block, const spec::Question& question, const frameworks::Profile& profile) {
+  const Pace pace(question, profile);
+  return {pace(block.forward, pace.forward_passes), pace(block.recompute, 1.0), pace(block.backward, 1.0),
+          pace.of_slowest * block.weight_gradients, block.saved};
+}
+
 void add_up_work(std::span<const StageGroup> stages, std::span<const BlockTime> times,
                  std::span<const program::Companion> companions, const spec::Question& question,
                  const frameworks::Profile& profile, std::vector<StagePasses>& work) {
-  const Pace pace{pace_of_slowest(question.layout.gpus), !profile.host.waits_for_kernels};
-  const double forward_passes = profile.head.runs_forward_for_metrics ? 2.0 : 1.0;
+  const Pace pace(question, profile);
   work.clear();
   for (const StageGroup& group : stages) {
     StagePasses& stage = work.emplace_back();
     for (const program::BlockRun& run : group.runs) {
       const BlockTime& block = times[run.block];
       const auto n = static_cast<double>(run.count);
-      stage.forward += pace(block.forward, forward_passes * n);
+      stage.forward += pace(block.forward, pace.forward_passes * n);
       stage.recompute += pace(block.recompute, n);
       stage.backward += pace(block.backward, n);
       stage.weight_gradients += n * pace.of_slowest * block.weight_gradients;

@@ -260,13 +260,17 @@ void least_times(std::span<const StageGroup> stages, std::span<const StagePasses
   times.passes = static_cast<double>(question.training.grad_accum) * times.slowest.total;
 }
 
-StepTime time_step(const program::Program& program, const spec::Question& question, const frameworks::Profile& profile,
-                   const Prices& prices) {
-  const program::StateSharding sharding(question.layout);
+std::vector<BlockTime> time_blocks(const program::Program& program, const Prices& prices) {
   std::vector<BlockTime> times;
+  for (const layers::Block& block : program.blocks) times.push_back(time_block(block, prices));
+  return times;
+}
+
+StepTime time_step(const program::Program& program, std::span<const BlockTime> times, const spec::Question& question,
+                   const frameworks::Profile& profile, const Prices& prices) {
+  const program::StateSharding sharding(question.layout);
   std::vector<WeightTraffic> weights;
   for (const layers::Block& block : program.blocks) {
-    times.push_back(time_block(block, prices));
     weights.push_back(weight_traffic(block, question.training, profile, sharding, prices.kernels));
   }
   std::vector<DataTraffic> blocks;

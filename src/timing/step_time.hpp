@@ -129,9 +129,16 @@ void least_times(std::span<const program::StageGroup> stages, std::span<const St
 /// Likewise a block, without what is recomputed.
 quantity::Seconds least_work(const BlockTime& block, const Hides& hides);
 
-/// Prices a program and walks it.
-StepTime time_step(const program::Program& program, const spec::Question& question, const frameworks::Profile& profile,
-                   const Prices& prices);
+/// Each block of a program for itself, in one micro-batch.
+std::vector<BlockTime> time_blocks(const program::Program& program, const Prices& prices);
+
+/// A block among accelerators of unequal speed, with every forward pass that the trainer makes of it: what a stage adds
+/// up.
+BlockTime paced(const BlockTime& block, const spec::Question& question, const frameworks::Profile& profile);
+
+/// Walks a program whose blocks have been timed.
+StepTime time_step(const program::Program& program, std::span<const BlockTime> times, const spec::Question& question,
+                   const frameworks::Profile& profile, const Prices& prices);
 
 /// The hidden state at the end of the first stage; nothing without a pipeline.
 /// \param blocks  of the program, or of another that has the same ones

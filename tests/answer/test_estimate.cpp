@@ -63,6 +63,36 @@ TEST_CASE("the highest point of the timeline is the peak, in its phase") {
   });
 }
 
+TEST_CASE("what is held at each point of the timeline is what is allocated there") {
+  for_all_runs([](const std::string& line) {
+    CAPTURE(line);
+    for (const auto& point : answer::estimate(question(line + " --seq 512")).memory.timeline) {
+      auto held = quantity::bytes(0);
+      for (const auto& part : point.held) held += part.size;
+      CHECK(held == point.allocated);
+      CHECK_FALSE(point.time);  // nobody named an accelerator
+    }
+  });
+}
+
+TEST_CASE("the blocks of the timeline and the waits beside them are the step of an accelerator alone") {
+  for (const char* line : {"--model llama-3.1-8b --method qlora --framework trl --gpu rtx-4090",
+                           "--model gpt2-xl --dtype mixed-bf16 --framework hf --gpu a100-80",
+                           "--model llama-3-8b --dtype mixed-bf16 --framework megatron --gpu h200 --grad-accum 4",
+                           "--model qwen3-30b-a3b --dtype bf16 --framework megatron --gpu h200 --recompute full"}) {
+    CAPTURE(line);
+    const auto answer = answer::estimate(question(line));
+    const auto echo = question(line);
+    auto passes = quantity::seconds(0), update = quantity::seconds(0);
+    for (const auto& point : answer.memory.timeline) {
+      REQUIRE(point.time);
+      (point.phase == memory::Phase::optimizer ? update : passes) += *point.time;
+    }
+    const auto m = static_cast<double>(echo.training.grad_accum);
+    CHECK(in_seconds(m * passes + update) == Approx(in_seconds(answer.compute.step)).epsilon(1e-9));
+  }
+}
+
 TEST_CASE("memory never falls when the micro-batch or the sequence grows") {
   for_all_runs([](const std::string& line) {
     CAPTURE(line);

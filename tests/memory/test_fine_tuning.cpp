@@ -123,7 +123,7 @@ TEST_CASE("the inputs of checkpointed frozen layers wait under FSDP1 alone") {
     const auto points = memory::StepWalk(run.program, run.question, run.profile).timeline(0);
     const auto at = std::ranges::find_if(
         points, [](const auto& p) { return p.phase == memory::Phase::backward && p.position == 1; });
-    return in_bytes(at->allocated);
+    return in_bytes(at->allocated());
   };
   const std::int64_t of_a_layer = 2 * 2 * tokens * width;  // input and gradient, in 16 bits
   CHECK(last_layer_back("fsdp1") - last_layer_back("fsdp2") >= (depth - 2) * of_a_layer);

@@ -39,7 +39,7 @@ TEST_CASE("the peak over runs of equal blocks is the highest moment of all block
       const auto points = step.timeline(stage);
       const auto highest = std::ranges::max_element(points, {}, &memory::BlockPeak::allocated);
       const auto peak = step.walk(stage).peak();
-      CHECK(in_bytes(peak.alive.total()) == in_bytes(highest->allocated));
+      CHECK(in_bytes(peak.alive.total()) == in_bytes(highest->allocated()));
       CHECK(peak.position == highest->position);
       CHECK(peak.phase == highest->phase);
     }

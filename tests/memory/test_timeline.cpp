@@ -44,7 +44,7 @@ TEST_CASE("a step goes forward through all blocks, back through all, and ends in
 TEST_CASE("each further layer raises the forward pass by what a layer keeps: 34sbh bytes (Korthikanti et al. 2022)") {
   const auto points = walk_stage(small_gpt(), 0).points;
   for (std::size_t layer = 2; layer <= 4; ++layer) {
-    CHECK(in_bytes(points[layer].allocated - points[layer - 1].allocated) == 34 * 1024 * 2 * 512);
+    CHECK(in_bytes(points[layer].allocated() - points[layer - 1].allocated()) == 34 * 1024 * 2 * 512);
   }
 }
 
@@ -59,7 +59,7 @@ TEST_CASE("the highest point of each phase is that phase's peak, on every stage"
       for (const auto& peak : step.steady) {
         std::int64_t highest = 0;
         for (const auto& point : points) {
-          if (point.phase == peak.phase) highest = std::max(highest, in_bytes(point.allocated));
+          if (point.phase == peak.phase) highest = std::max(highest, in_bytes(point.allocated()));
         }
         CHECK(highest == in_bytes(peak.alive.total()));
       }

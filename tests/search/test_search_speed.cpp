@@ -43,7 +43,8 @@ bool estimate_anew(const spec::Question& q, program::Program& program) {
   }
   const timing::KernelPrices kernels(*q.gpu, q.training, profile);
   const timing::Network network(*q.gpu, q.layout);
-  const auto step = timing::time_step(program, q, profile, {kernels, network, q.training.precision.compute});
+  const timing::Prices prices{kernels, network, q.training.precision.compute};
+  const auto step = timing::time_step(program, timing::time_blocks(program, prices), q, profile, prices);
   return highest > quantity::bytes(0) && step.total() > quantity::seconds(0.0);
 }
 

@@ -11,8 +11,9 @@ namespace llmcalc::test {
 inline timing::StepTime step_of(const Asked& asked) {
   const timing::KernelPrices kernels(*asked.question.gpu, asked.question.training, asked.profile);
   const timing::Network network(*asked.question.gpu, asked.question.layout);
-  return timing::time_step(asked.program, asked.question, asked.profile,
-                           {kernels, network, asked.question.training.precision.compute});
+  const timing::Prices prices{kernels, network, asked.question.training.precision.compute};
+  return timing::time_step(asked.program, timing::time_blocks(asked.program, prices), asked.question, asked.profile,
+                           prices);
 }
 
 inline timing::StepTime step_of(const std::string& line) { return step_of(Asked(line)); }

@@ -32,11 +32,20 @@ struct PhasePeak {
   quantity::Bytes allocated;  ///< highest live bytes in this phase, steady state
 };
 
+struct HeldBytes {
+  memory::Holding holding;
+  quantity::Bytes size;
+};
+
 /// The highest moment of one block on its way through the step.
 struct TimelinePoint {
   memory::Phase phase = memory::Phase::forward;
   std::string place;  ///< "embedding", "layer 31", "head"; "all weights" in the optimizer step
   quantity::Bytes allocated;
+  std::vector<HeldBytes> held = {};  ///< what it is allocated for, as far as anything is
+  /// What the block's operations take there in one micro-batch, the update in a step. Empty without an accelerator,
+  /// where the utilization is given, and where models beside the trained one pass.
+  std::optional<quantity::Seconds> time = {};
 };
 
 struct MemoryAnswer {

@@ -7,6 +7,7 @@
 #include "memory/step_walk.hpp"
 #include "program/build.hpp"
 #include "program/count.hpp"
+#include "timing/step_time.hpp"
 
 #include <optional>
 #include <vector>
@@ -21,6 +22,8 @@ struct Walks {
   program::Work work;
   memory::StepMemory memory;  ///< of the stage that the question is about
   std::vector<memory::BlockPeak> timeline;
+  std::vector<timing::BlockTime> times;   ///< of each block; empty without an accelerator or by a given utilization
+  timing::StepTime step;                  ///< likewise
   std::vector<memory::StagePeak> stages;  ///< the peak of each pipeline stage
   quantity::Bytes host;                   ///< what the ranks of one machine have in its memory together
   Levels levels;

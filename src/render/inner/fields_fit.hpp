@@ -93,11 +93,21 @@ void describe(auto& field, const answer::PhasePeak& peak) {
   field("allocated_bytes", peak.allocated, "at its highest");
 }
 
+inline Keyed<quantity::Bytes> held_by_kind(const answer::HeldBytes& held) {
+  return {memory::id_of(held.holding), held.size};
+}
+
 void describe(auto& field, const answer::TimelinePoint& point) {
   field.is("timeline_point", "The highest moment of one block on its way through a steady step.");
   field("phase", phase_of(point.phase), "of a step");
   field("place", point.place, "the block");
   field("allocated_bytes", point.allocated, "at its highest");
+  field("held_bytes", quantity::mapped(point.held, held_by_kind),
+        "what they are held for, as far as anything is, by the ids of `ledger`; the sum is allocated_bytes");
+  field(
+      "seconds", point.time,
+      "what the block's operations take there in one micro-batch, the update in a step, without what a step waits for "
+      "beside them; null without an accelerator, under --mfu, and where a model beside the trained one passes");
 }
 
 void describe(auto& field, const memory::StagePeak& peak) {
