@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -27,7 +28,8 @@ struct NamedRun {
   std::vector<Given> words;
 };
 
-constexpr std::array<std::string_view, 5> run_forms{"text", "json", "csv", "markdown", "junit"};
+constexpr std::array<std::string_view, 5> run_forms{"text", "json", "markdown", "csv", "junit"};
+constexpr std::size_t forms_of_one = 3;  ///< of these, in which a single run has an answer of its own
 
 constexpr std::array<std::string_view, 3> model_sources{"model", "config", "params"};
 
@@ -105,11 +107,13 @@ bool has_no_answer(const render::RunLine& line, bool needs_verdict) {
 bool asks_many(const Arguments& arguments, const std::vector<Given>& words) {
   const auto* gpu = read::find_word(words, "gpu");
   const bool several = gpu != nullptr && gpu->text.find(',') != std::string::npos;
-  const auto format = arguments.choice("format", run_forms);
-  return several || arguments.has("rows") || (format != "text" && format != "json");
+  const auto* form = arguments.find("format");
+  const bool has_line_each = form != nullptr && quantity::contains(std::span(run_forms).subspan(forms_of_one), *form);
+  return several || arguments.has("rows") || has_line_each;
 }
 
 Reply fit_many(const Arguments& arguments, const AskedQuestion& question, const Sources& sources) {
+  arguments.choice("format", run_forms);
   render::Runs runs;
   runs.strict = arguments.has("strict");
   runs.version = version();

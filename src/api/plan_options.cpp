@@ -27,7 +27,7 @@ constexpr ObjectiveWord objectives[] = {{"step-time", Objective::step_time}, {"c
                                         {"energy", Objective::energy},       {"memory", Objective::memory},
                                         {"gpus", Objective::gpus},           {"micro-batch", Objective::micro_batch}};
 
-constexpr std::array<std::string_view, 3> plan_forms{"text", "json", "csv"};
+constexpr std::array<std::string_view, 4> plan_forms{"text", "json", "html", "csv"};
 constexpr std::array<std::string_view, 4> growing{"", "seq", "params", "micro-batch"};
 
 std::string_view text_of(const Arguments& arguments, std::string_view flag, std::string_view fallback) {
@@ -83,6 +83,9 @@ void take_largest(const Arguments& arguments, PlanOptions& options) {
 }
 
 void check(const PlanOptions& options) {
+  if (options.format == PlanFormat::html && !options.table.empty()) {
+    throw BadInput("--format html", "shows one plan, and --table asks for many", "--format csv");
+  }
   if (options.largest != Largest::nothing && !options.table.empty()) {
     throw BadInput("--table", "contradicts --largest: one asks for stated values, the other for none");
   }

@@ -30,6 +30,14 @@ ExitCode exit_code(trust::VerdictKind verdict, bool strict) {
   return strict && verdict == trust::VerdictKind::tight ? ExitCode::does_not_fit : ExitCode::fits;
 }
 
+std::string shown(const render::Report& answer, std::string_view form, const render::TextStyle& style) {
+  if (form == "json") return to_json(answer);
+  if (form == "html") return to_html(answer, style);
+  if (form == "svg") return to_svg(answer);
+  if (form == "trace") return to_trace(answer);
+  return form == "markdown" ? to_markdown(answer, style) : to_text(answer, style);
+}
+
 }  // namespace
 
 std::vector<Flag> fit_flags() {
@@ -61,9 +69,7 @@ Reply ask_fit(const Arguments& arguments, const Surroundings& around) {
   reply.code = exit_code(verdict, arguments.has("strict"));
   reply.notes = asked.notes();
   reply.warnings = answer.estimate.warnings;
-  reply.show = [answer = std::move(answer), style](std::string_view form) {
-    return form == "json" ? render::to_json(answer) : to_text(answer, style);
-  };
+  reply.show = [answer = std::move(answer), style](std::string_view form) { return shown(answer, form, style); };
   return reply;
 }
 

@@ -23,6 +23,9 @@ template <class Report>
 std::function<std::string(std::string_view)> shown(Report report, const render::TextStyle& style) {
   return [report = std::move(report), style](std::string_view form) {
     if (form == "json") return render::to_json(report);
+    if constexpr (std::is_same_v<Report, render::PlanReport>) {
+      if (form == "html") return render::to_html(report, style);
+    }
     return form == "csv" ? render::to_csv(report) : render::to_text(report, style);
   };
 }

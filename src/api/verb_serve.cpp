@@ -91,7 +91,8 @@ Reply ask_serve(const Arguments& arguments, const Surroundings& around) {
     reply.warnings.push_back("with whole contexts " + std::to_string(answer.capacity.queued) + " of the requests wait");
   }
   reply.show = [report = std::move(report), style](std::string_view form) {
-    return form == "json" ? to_json(report) : to_text(report, style);
+    if (form == "json") return to_json(report);
+    return form == "html" ? to_html(report, style) : to_text(report, style);
   };
   return reply;
 }

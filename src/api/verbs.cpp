@@ -50,11 +50,11 @@ constexpr std::string_view dtype_examples[] = {"llmcalc dtype bf16 --value 3.141
 
 constexpr Verb rows[] = {
     {"fit", "[options]", "does this run fit, how long does it take, what does it cost?", fit_flags, ask_fit,
-     "text|json|csv|markdown|junit", fit_usual, fit_examples},
-    {"serve", "[options]", "does a server start, with which context and load?", serve_flags, ask_serve, "text|json",
-     serve_usual, serve_examples},
+     "text|json|html|svg|markdown|trace|csv|junit", fit_usual, fit_examples},
+    {"serve", "[options]", "does a server start, with which context and load?", serve_flags, ask_serve,
+     "text|json|html", serve_usual, serve_examples},
     {"plan", "[options; most take lists, as --tp 1,2,4 or --gpu any]",
-     "the best layout, batch, context, model or accelerators for a run", plan_flags, ask_plan, "text|json|csv",
+     "the best layout, batch, context, model or accelerators for a run", plan_flags, ask_plan, "text|json|html|csv",
      plan_usual, plan_examples},
     {"from", "THING... [options]", "a file, folder or command, as a command to type", question_flags, ask_from,
      "text|json", from_usual, from_examples},

@@ -66,10 +66,10 @@ std::string short_name(std::string_view term) {
 }
 
 /// Values that say by themselves what they are of.
-constexpr std::array<std::string_view, 5> plain{"schedule", "cp_exchange", "sharding", "model", "gpu"};
+constexpr std::array<std::string_view, 5> self_evident{"schedule", "cp_exchange", "sharding", "model", "gpu"};
 
 std::string degree_words(std::string_view term, const std::string& value) {
-  if (quantity::contains(plain, term)) return value;
+  if (quantity::contains(self_evident, term)) return value;
   if (term == "sp") return "sp";
   if (term == "node_dispatch") return "dispatch by node";
   if (term == "expert_overlap") return "experts overlap";
@@ -190,6 +190,12 @@ std::string machine_of(const PlanReport& report) {
   return value("gpus") + " x " + value("gpu");
 }
 
+}  // namespace
+
+std::string layout_words(const PlanReport& report, const PlanRow& row) {
+  return layout_words(report, row, telling_terms(report));
+}
+
 std::string headline(const PlanReport& report) {
   const auto& run = report.best.front().run;
   const auto& estimate = *report.estimate;
@@ -201,9 +207,10 @@ std::string headline(const PlanReport& report) {
   line += fmt::format(", MFU {}, {} of {} {}", quantity::format_percent(estimate.compute.mfu),
                       in_unit(run.memory, unit), in_unit(estimate.verdict.capacity, unit), unit.name);
   if (estimate.verdict.kind == trust::VerdictKind::tight) line += " (tight)";
-  constexpr std::size_t indent = 2;
-  return wrapped(line, 0, indent) + "\n";
+  return line;
 }
+
+namespace {
 
 /// So many of a list, both ends among them.
 std::vector<PlanRow> thinned(const std::vector<PlanRow>& rows, std::size_t most) {
@@ -260,7 +267,8 @@ std::string to_text(const PlanReport& report, const TextStyle& style) {
                        assumed_text(report.assumptions, style));
   }
   const PlanText text(report, style);
-  std::string answer = paint(headline(report), Ink::heading, style);
+  constexpr std::size_t indent = 2;
+  std::string answer = paint(wrapped(headline(report), 0, indent) + "\n", Ink::heading, style);
   if (!report.largest_term.empty())
     answer += "the largest that fits: " + report.largest_term + " " + report.largest_value + "\n";
   answer += "\n" + text.table(report.best, true);

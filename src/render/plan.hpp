@@ -40,6 +40,9 @@ struct PlanReport {
 std::string to_text(const PlanReport& report, const TextStyle& style);
 std::string to_json(const PlanReport& report);
 
+/// One file for a browser: no script, nothing fetched.
+std::string to_html(const PlanReport& report, const TextStyle& style);
+
 /// The best runs, then the front, one a line, in the vocabulary of measured runs: `validate` reads such columns.
 std::string to_csv(const PlanReport& report);
 

@@ -28,6 +28,9 @@ struct ServingReport {
 
 std::string to_text(const ServingReport& report, const TextStyle& style);
 
+/// One file for a browser: no script, nothing fetched.
+std::string to_html(const ServingReport& report, const TextStyle& style);
+
 /// One JSON object; schema in docs/llmcalc.schema.json.
 std::string to_json(const ServingReport& report);
 

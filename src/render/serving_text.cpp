@@ -70,13 +70,13 @@ std::string load_words(const ServingReport& report) {
                      quantity::format_count(deployment.setup.context));
 }
 
-namespace {
-
 quantity::Bytes cache_of(const ServingReport& report) {
   const RankMemory& memory = report.answer.memory;
   const bool takes_all = reserves(report) && report.answer.verdict != serving::ServingVerdict::no_accelerator;
   return takes_all ? std::max(memory.pool, quantity::bytes(0)) : memory.needed;
 }
+
+namespace {
 
 quantity::Bytes total_of(const ServingReport& report) { return report.answer.memory.held() + cache_of(report); }
 

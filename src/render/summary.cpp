@@ -135,9 +135,13 @@ std::string accelerators_of(const Report& report) {
   return gpus.empty() || gpus == "1" ? ", " + gpu : fmt::format(", {} x {}", gpus, gpu);
 }
 
-std::string run_of(const Report& report) {
+}  // namespace
+
+std::string run_words(const Report& report) {
   return fmt::format("{}, {}, {}{}", model_of(report), method_of(report), batch_of(report), accelerators_of(report));
 }
+
+namespace {
 
 struct SpreadTerm {
   std::string_view term;
@@ -191,8 +195,9 @@ std::string smaller_batch_of(const Report& report) {
   return advice == nullptr ? std::string() : "; fits with " + options_of(*advice);
 }
 
-/// "as hf runs it: dp 8, zero3"; where nobody named it, the layout did, and the name of another is asked for.
-std::string manner_of(const Report& report, const TextStyle& style) {
+}  // namespace
+
+std::string manner_words(const Report& report, const TextStyle& style) {
   const auto* line = quantity::find_or_null(report.question, "framework", &EchoLine::term);
   if (line == nullptr) return {};
   const bool is_named = line->origin != "assumed";
@@ -203,8 +208,7 @@ std::string manner_of(const Report& report, const TextStyle& style) {
   return words + smaller_batch_of(report) + trainers_of(report, style);
 }
 
-/// \param bar  whether the error bar is told; what trainers need takes its place
-std::string need_of(const Verdict& verdict, const TextStyle& style, bool bar) {
+std::string need_and_bar_words(const Verdict& verdict, const TextStyle& style, bool bar) {
   auto words = need_words(verdict, style);
   if (verdict.kind == VerdictKind::no_accelerator) words += "; name an accelerator with --gpu for a verdict";
   if (verdict.error.above <= 0 || !bar) return words;
@@ -213,14 +217,12 @@ std::string need_of(const Verdict& verdict, const TextStyle& style, bool bar) {
                      unit.name);
 }
 
-}  // namespace
-
 Paragraph summary_verdict(const Report& report, const TextStyle& style) {
   const Verdict& verdict = report.estimate.verdict;
   Paragraph block;
-  add_lines(block, lines_of(wrapped(verdict_word(verdict.kind, style) + "  " + run_of(report), 0, hanging)));
-  add_lines(block, page_lines(manner_of(report, style), hanging));
-  add_lines(block, page_lines(need_of(verdict, style, report.trainers.empty()), hanging));
+  add_lines(block, lines_of(wrapped(verdict_word(verdict.kind, style) + "  " + run_words(report), 0, hanging)));
+  add_lines(block, page_lines(manner_words(report, style), hanging));
+  add_lines(block, page_lines(need_and_bar_words(verdict, style, report.trainers.empty()), hanging));
   const bool judged = verdict.kind != VerdictKind::no_accelerator;
   if (judged) add_lines(block, gauge(verdict.needed, verdict.capacity, style));
   if (const auto host = host_need_words(verdict); !host.empty()) add_lines(block, page_lines(host, hanging));
@@ -269,16 +271,15 @@ Paragraph summary_memory(const Report& report, const TextStyle& style) {
   return block;
 }
 
-namespace {
-
 using quantity::format_duration;
 
-/// "1.47 s (±25 %), 2,789 tokens/s a GPU, MFU 56.3 %"
-std::string step_of(const answer::TimeAnswer& time) {
+std::string step_words(const answer::TimeAnswer& time) {
   const auto error = time.error_share > 0 ? fmt::format(" (±{})", share_text(time.error_share)) : std::string();
   return fmt::format("{}{}, {} tokens/s a GPU, MFU {}", format_duration(time.step), error,
                      figure_text(time.tokens_per_gpu), quantity::format_percent(time.mfu));
 }
+
+namespace {
 
 std::string cost_of(const answer::TimeAnswer& time) {
   if (!time.cost) return "cost unknown (--price)";
@@ -286,8 +287,9 @@ std::string cost_of(const answer::TimeAnswer& time) {
   return fmt::format("{} at {}/h", quantity::format_money(*time.cost), quantity::format_money(*time.price));
 }
 
-/// "9.55 days for 20B tokens, 229 GPU-hours, $298 at $1.30/h"; steps where the run is counted in them.
-std::string length_of(const Report& report) {
+}  // namespace
+
+std::string length_words(const Report& report) {
   const answer::TimeAnswer& time = report.estimate.compute;
   const auto steps = echoed(report, "steps");
   const auto length = steps.empty() ? quantity::format_tokens(time.tokens) + " tokens" : steps + " steps";
@@ -296,13 +298,11 @@ std::string length_of(const Report& report) {
                      cost_of(time));
 }
 
-}  // namespace
-
 Paragraph summary_time(const Report& report, const TextStyle& style) {
   const answer::TimeAnswer& time = report.estimate.compute;
   if (!report.estimate.timed) return {labelled("time", "needs an accelerator: name one with --gpu", style), 1};
-  Paragraph block{labelled("step", step_of(time), style), 0};
-  std::ranges::move(labelled("run", length_of(report), style), std::back_inserter(block.lines));
+  Paragraph block{labelled("step", step_words(time), style), 0};
+  std::ranges::move(labelled("run", length_words(report), style), std::back_inserter(block.lines));
   block.least = block.lines.size();
   return block;
 }

@@ -66,6 +66,9 @@ Estimate sample_estimate() {
                        {Phase::backward, "layer 1", gib(42)},
                        {Phase::backward, "embedding", gib(41)},
                        {Phase::optimizer, "all weights", gib(45)}};
+  for (auto& point : e.memory.timeline) {
+    point.held = {{Holding::weights, gib(16)}, {Holding::activations, point.allocated - gib(16)}};
+  }
   e.verdict = {.kind = VerdictKind::fits,
                .capacity = bytes(84'987'740'160),
                .needed = e.memory.peak_needed,

@@ -70,6 +70,9 @@ struct Format {
 const Format formats[] = {
     {"fit", [](const auto& text) { return to_text(report_with(text), {}); }},
     {"fit --full", [](const auto& text) { return to_text(report_with(text), {.explain = true, .full = true}); }},
+    {"fit, HTML", [](const auto& text) { return to_html(report_with(text), {}); }},
+    {"fit, SVG", [](const auto& text) { return to_svg(report_with(text)); }},
+    {"fit, Markdown", [](const auto& text) { return to_markdown(report_with(text), {}); }},
     {"runs", [](const auto& text) { return to_text(runs_with(text)); }},
     {"runs, Markdown", [](const auto& text) { return to_markdown(runs_with(text)); }},
     {"runs, CSV", [](const auto& text) { return to_csv(runs_with(text)); }},

@@ -49,4 +49,17 @@ std::string to_text(const Report& report, const TextStyle& style);
 /// One JSON object; schema in docs/llmcalc.schema.json, stable shape whatever the flags.
 std::string to_json(const Report& report);
 
+/// One file for a browser: no script, nothing fetched.
+std::string to_html(const Report& report, const TextStyle& style);
+
+/// The verdict and memory through a step as a picture (SVG 1.1).
+std::string to_svg(const Report& report);
+
+/// For a review, in the dialect of GitHub.
+std::string to_markdown(const Report& report, const TextStyle& style);
+
+/// A step as Perfetto and chrome://tracing open it.
+/// \throws quantity::BadInput where the step is not timed by its program
+std::string to_trace(const Report& report);
+
 }  // namespace llmcalc::render

@@ -3,6 +3,7 @@
 
 #include "llmcalc/render/report.hpp"
 #include "render/inner/page.hpp"
+#include "render/plan.hpp"
 #include "render/serving.hpp"
 
 #include <cstddef>
@@ -101,6 +102,21 @@ Paragraph summary_last(const Report& report, const TextStyle& style);
 /// "needs 44.90 of 23.99 GiB, 20.91 short", "needs 1.47 TiB of 79.11 GiB, 1.39 TiB short".
 std::string need_words(const answer::Verdict& verdict, const TextStyle& style);
 
+/// "llama-3-8b, qlora rank 16, seq 1024, micro-batch 8, rtx-4090"
+std::string run_words(const Report& report);
+
+/// "as hf runs it: dp 8, zero3"; where nobody named it, the layout did, and the name of another is asked for.
+std::string manner_words(const Report& report, const TextStyle& style);
+
+/// \param bar  whether the error bar is told; what trainers need takes its place
+std::string need_and_bar_words(const answer::Verdict& verdict, const TextStyle& style, bool bar = true);
+
+/// "1.47 s (±25 %), 2,789 tokens/s a GPU, MFU 56.3 %"
+std::string step_words(const answer::TimeAnswer& time);
+
+/// "9.55 days for 20B tokens, 229 GPU-hours, $298 at $1.30/h"; steps where the run is counted in them.
+std::string length_words(const Report& report);
+
 /// At most style.lines lines of 80 columns, less those that the warnings beside them take.
 std::string summary(const Report& report, const TextStyle& style);
 
@@ -123,6 +139,18 @@ Paragraph serving_speed(const ServingReport& report, const TextStyle& style);
 Paragraph serving_plans(const ServingReport& report, const TextStyle& style);
 Paragraph serving_changes(const ServingReport& report, const TextStyle& style);
 Paragraph serving_remarks(const ServingReport& report, const TextStyle& style);
+
+/// "best of 11,862 layouts on 8 x a100-80-sxm: 2.07 min a step, ..."
+/// \pre something fits
+std::string headline(const PlanReport& report);
+
+/// A layout in a few words, of those that tell it apart: "dp 4, tp 2 sp, zero1, micro-batch 2".
+std::string layout_words(const PlanReport& report, const PlanRow& row);
+
+/// What its cache takes, or what is asked of it where that is not set aside.
+quantity::Bytes cache_of(const ServingReport& report);
+
+Paragraph serving_verdict(const ServingReport& report, const TextStyle& style);
 
 /// "16 x 8,192 tokens": the load that was asked for.
 std::string load_words(const ServingReport& report);
