@@ -2,6 +2,7 @@
 #include "quantity/format.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/parse.hpp"
+#include "quantity/text.hpp"
 #include "read/presets/embedded_presets.hpp"
 #include "read/presets/names.hpp"
 #include "read/presets/spelling.hpp"
@@ -45,7 +46,10 @@ std::optional<formats::Quant> published_form(const ModelPreset& preset, std::str
   if (preset.is_called(name)) return preset.quant;
   const auto said = packing_in(name);
   const bool says_less = said == formats::Quant::fp8 && preset.quant == formats::Quant::fp8_block;
-  return said && !says_less ? said : preset.quant;
+  if (said && !says_less) return said;
+  const bool is_plain =
+      !preset.quant_not_of.empty() && quantity::to_lower(name).find(preset.quant_not_of) != std::string::npos;
+  return is_plain ? std::nullopt : preset.quant;
 }
 
 void take_preset(QuestionDraft& draft, const Given& word) {
