@@ -81,6 +81,9 @@ template <class Preset>
   const std::string kind(Kind<Preset>::name);
   std::string hint = kind == "gpu" ? hint_for_card(name) : std::string();
   if (hint.empty()) hint = hint_for_name(all_named(users), name);
+  if (kind == "model" && size_in(quantity::to_lower(name)) == quantity::to_lower(name)) {
+    hint += " Or --params " + std::string(name) + ", of any model of that size";
+  }
   if (hint.empty()) hint = "`llmcalc " + kind + " list` shows all of them";
   throw quantity::BadInput(std::string(place), "no " + kind + " is called " + quantity::quoted(name), hint);
 }

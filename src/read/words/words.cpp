@@ -61,7 +61,10 @@ CountedGpu split_joined(std::string_view text) {
   return is_joined ? CountedGpu{name, text.substr(0, digits)} : CountedGpu{text};
 }
 
-/// The words before and behind an "x".
+/// What stands between a card and its number: "8x h100", "h100*8".
+constexpr std::string_view times_signs = "xX*";
+
+/// The words before and behind such a sign.
 CountedGpu at_times(std::string_view text, std::size_t times) {
   return {quantity::trim(text.substr(0, times)), quantity::trim(text.substr(times + 1))};
 }
@@ -72,11 +75,11 @@ CountedGpu split_gpu(std::string_view text) {
   if (const auto colon = text.rfind(':'); colon != std::string_view::npos) {
     return {quantity::trim(text.substr(0, colon)), quantity::trim(text.substr(colon + 1))};
   }
-  const auto last = text.find_last_of("xX");
+  const auto last = text.find_last_of(times_signs);
   const auto behind = last == std::string_view::npos || last == 0 ? CountedGpu{} : at_times(text, last);
   const bool apart = !behind.name.empty() && text[last - 1] == ' ';  // "7900 xtx x2"
   if (apart && is_number(behind.count)) return behind;
-  if (const auto first = text.find_first_of("xX"); first != std::string_view::npos) {
+  if (const auto first = text.find_first_of(times_signs); first != std::string_view::npos) {
     const auto before = at_times(text, first);
     if (is_number(before.name) && may_name_card(before.count)) return counted(before.name, before.count);
   }
