@@ -21,6 +21,8 @@ struct Demand {
 bool is_split(std::int64_t ranks, Parallelism way, const Abilities& can) { return ranks == 1 || can.splits.has(way); }
 
 constexpr Demand demands[] = {
+    {"gpu",
+     [](const Abilities& can, const Question& q) { return can.under_xla || spec::can(q.gpu, spec::Ability::eager); }},
     {"method", [](const Abilities& can, const Question& q) { return can.methods.has(q.training.method); }},
     {"algorithm", [](const Abilities& can, const Question& q) { return can.algorithms.has(q.training.algorithm); }},
     {"sharding", [](const Abilities& can, const Question& q) { return can.shardings.has(q.layout.sharding); }},

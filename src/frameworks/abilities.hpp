@@ -82,6 +82,7 @@ struct Abilities {
   Set<formats::Dtype> narrow;     ///< types of products with fewer than 16 bits
   Set<spec::Loss> losses;
   std::span<const Saving> savings{};  ///< ways to write a checkpoint; the first that holds is its own choice
+  bool under_xla = false;             ///< its programs may be compiled whole, as TPUs want them
 };
 
 /// The term of a question that asks for what the framework cannot do; empty where it can do all of it.

@@ -141,6 +141,7 @@ enum class Ability : std::uint8_t {
   flash_for_equal_results,  ///< cuDNN has no backward pass with equal results in all runs: Transformer Engine goes
                             ///< round it
   superchip,                ///< the same since it tells them by their host
+  eager,                    ///< takes kernel after kernel; others run whole programs that XLA compiled
 };
 
 /// Numbers of a generation that are no rates of kernels.

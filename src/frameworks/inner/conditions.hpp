@@ -23,6 +23,7 @@ inline constexpr Condition can_recompute = [](const spec::Question& q) {
 inline constexpr Condition is_generated = [](const spec::Question& q) {
   return q.training.method == spec::Method::inference;
 };
+inline constexpr Condition without_bf16 = [](const spec::Question& q) { return q.gpu && !q.gpu->peaks.bf16; };
 inline constexpr Condition on_one = [](const spec::Question& q) { return q.layout.gpus == 1; };
 inline constexpr Condition on_several = [](const spec::Question& q) { return q.layout.dp > 1; };
 inline constexpr Condition full_on_one = [](const spec::Question& q) { return is_full(q) && on_one(q); };

@@ -19,6 +19,7 @@ inline constexpr Default pax_defaults[] = {
 constexpr std::string_view maxtext_file = "MaxText 0.2.4 configs/base.yml";
 
 inline constexpr Default maxtext_defaults[] = {
+    {"weights", "nf4", "the one type of its 4-bit bases", is_qlora},
     {"dtype", "mixed-bf16", maxtext_file},
     {"seq", "2048", maxtext_file},
     {"micro_batch", "12", maxtext_file},
@@ -63,6 +64,12 @@ constexpr Space jax_space(List<Schedule> schedules, List<Offload> offloads) {
   return space;
 }
 
+/// JAX and torch_xla hand whole programs to XLA.
+constexpr Abilities under_xla(Abilities abilities) {
+  abilities.under_xla = true;
+  return abilities;
+}
+
 inline constexpr FrameworkRow textbook_rows[] = {
     {.framework = spec::Framework::generic,
      .words = {"generic", "textbook"},
@@ -71,7 +78,7 @@ inline constexpr FrameworkRow textbook_rows[] = {
      .engine = TrainingEngine::own,
      .profile = &textbook_profile,
      .space = textbook_space,
-     .abilities = everything,
+     .abilities = under_xla(everything),
      .defaults = textbook_defaults,
      .half = HalfPrecision::pure,
      .memory_runs = MemoryRuns::textbook,
@@ -84,7 +91,7 @@ inline constexpr FrameworkRow textbook_rows[] = {
      .engine = TrainingEngine::own,
      .profile = &pax_profile,
      .space = jax_space({Schedule::one_f_one_b, Schedule::gpipe}, {Offload::none, Offload::activations}),
-     .abilities = pax_abilities,
+     .abilities = under_xla(pax_abilities),
      .defaults = pax_defaults,
      .half = HalfPrecision::autocast,
      .memory_runs = MemoryRuns::textbook,
@@ -97,7 +104,7 @@ inline constexpr FrameworkRow textbook_rows[] = {
      .engine = TrainingEngine::own,
      .profile = &maxtext_profile,
      .space = jax_space({Schedule::one_f_one_b, Schedule::gpipe}, all_offloads),
-     .abilities = maxtext_abilities,
+     .abilities = under_xla(maxtext_abilities),
      .defaults = maxtext_defaults,
      .half = HalfPrecision::autocast,
      .memory_runs = MemoryRuns::textbook,

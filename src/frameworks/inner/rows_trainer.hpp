@@ -142,6 +142,7 @@ constexpr std::string_view unsloth_file = "unsloth 2026.10.9 models/loader.py";
 
 inline constexpr Default unsloth_defaults[] = {
     {"method", "qlora", "unsloth 2026.10.9 models/loader.py: load_in_4bit=True"},
+    {"dtype", "fp16", "unsloth models/_utils.py: bf16 since compute capability 8.0", without_bf16},
     {"dtype", "bf16", "unsloth 2026.10.9 models/vision.py"},
     {"seq", "2048", unsloth_file},
     {"micro_batch", "4", "unsloth 2026.10.9 models/rl.py"},

@@ -9,8 +9,8 @@ using spec::Ability;
 using spec::GenerationFacts;
 using spec::GgmlRates;
 
-/// An array that a missing word would leave shorter than the enumeration does not compile: `superchip` is its last.
-constexpr std::array<std::string_view, static_cast<std::size_t>(Ability::superchip) + 1> ability_words{
+/// An array that a missing word would leave shorter than the enumeration does not compile: `eager` is its last.
+constexpr std::array<std::string_view, static_cast<std::size_t>(Ability::eager) + 1> ability_words{
     "flash_attention",
     "triton_attention",
     "narrow_attention",
@@ -28,7 +28,8 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Ability::superch
     "measured_servers",
     "any_order",
     "flash_for_equal_results",
-    "superchip"};
+    "superchip",
+    "eager"};
 
 void set_abilities(GenerationPreset& preset, const JsonPlace& value) {
   for (const std::string& key : value.keys()) {

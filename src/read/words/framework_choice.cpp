@@ -35,6 +35,9 @@ bool is_size_alone(const QuestionDraft& draft) {
   return draft.question.stated_parameters && !spread && !has_adapters(draft);
 }
 
+/// Programs of a TPU are compiled whole.
+bool is_compiled(const QuestionDraft& draft) { return !spec::can(draft.question.gpu, spec::Ability::eager); }
+
 bool is_plain(const QuestionDraft&) { return true; }
 
 /// What people use for a layout, most common first; the first that can do all that is asked is taken, or else the
@@ -48,6 +51,7 @@ struct Usage {
 constexpr Usage usages[] = {
     {is_rule, "a rule of thumb", {}},
     {is_size_alone, "a size alone", {}},
+    {is_compiled, "a TPU", {Framework::maxtext}},
     {is_split,
      "tp, pp, cp or ep",
      {Framework::megatron, Framework::megatron_bridge, Framework::nemo, Framework::deepspeed, Framework::hf}},
@@ -76,6 +80,8 @@ std::span<const spec::Framework> frameworks_of_search(const spec::Question& ques
   static constexpr Framework textbook[] = {Framework::generic};
   const auto& training = question.training;
   if (training.framework == Framework::generic) return textbook;
+  static constexpr Framework compiled[] = {Framework::maxtext};
+  if (!spec::can(question.gpu, spec::Ability::eager)) return compiled;
   if (trains_adapters(training.method)) return tuners;
   return on_several ? std::span<const Framework>(cutters) : std::span<const Framework>(alone);
 }
