@@ -103,20 +103,32 @@ bool places_layers(Engine engine) {
   return engine == Engine::llama_cpp || engine == Engine::ollama || engine == Engine::hf;
 }
 
+/// The most parts of `n` alike with which it goes; with one it does.
+template <class Goes>
+std::int64_t largest_divisor(std::int64_t n, const Goes& goes) {
+  std::int64_t parts = n;
+  while (parts > 1 && (n % parts != 0 || !goes(parts))) --parts;
+  return parts;
+}
+
 /// What the cards are for, where only their number was said: tensor parallelism, or layers side by side.
 void share_out(QuestionDraft& draft) {
   spec::Layout& layout = draft.layout();
   const auto& serving = draft.question.serving;
   if (!draft.given("gpus") || draft.given("tp")) return;
   if (serving.engine == Engine::hf && !draft.given("pp") && serving.layout.attention_dp == 1) {
-    layout.pp = layout.gpus;  // device_map="auto"
+    const auto layers = draft.question.model.layer_count();  // device_map="auto"
+    layout.pp = largest_divisor(layout.gpus, [&](std::int64_t stages) { return stages <= layers; });
     return draft.derive("pp", "layers side by side on all the accelerators");
   }
   if (places_layers(serving.engine)) return;
   const std::int64_t copies = product(layout.pp, serving.layout.attention_dp);
   if (layout.gpus % copies != 0 || layout.gpus == copies) return;
-  layout.tp = layout.gpus / copies;
-  draft.assume("tp", "gpus / (attention_dp x pp)", "--tp " + std::to_string(layout.tp) + ", all the accelerators");
+  const std::int64_t most = layout.gpus / copies;
+  layout.tp = largest_divisor(most, [&](std::int64_t tp) { return !uneven_cut(draft.question.model, tp); });
+  draft.assume("tp", "gpus / (attention_dp x pp)",
+               "--tp " + std::to_string(layout.tp) +
+                   (layout.tp == most ? ", all the accelerators" : ", the most that its heads are cut into"));
 }
 
 void complete_cards(QuestionDraft& draft) {
@@ -194,13 +206,13 @@ Resolved resolve_serving(const std::vector<Given>& given, const std::optional<Co
   take_server(draft);
   complete_weights(draft);
   take_draft_model(draft);
+  complete_load(draft);
+  complete_images(draft, "prompt", draft.question.serving.load.prompt);
+  build(draft);
   share_out(draft);
   complete_cards(draft);
   complete_machines(draft);
   complete_experts(draft);
-  complete_load(draft);
-  complete_images(draft, "prompt", draft.question.serving.load.prompt);
-  build(draft);
   check_server(draft);
   auto lines = echo(draft, serving_vocabulary());
   return {std::move(draft.question), std::move(lines), std::move(draft.assumptions), draft.published_quant};

@@ -19,18 +19,18 @@ bool attends(const spec::LayerKind& kind) {
 
 bool has_attention(const spec::Model& model) { return std::ranges::any_of(model.kinds, attends); }
 
-/// Heads are cut whole; of keys and values each rank keeps a copy where there are fewer of them than ranks.
-void check_heads(const QuestionDraft& draft) {
-  const spec::Shape& shape = draft.question.model.shape;
-  const std::int64_t tp = draft.question.layout.tp;
-  if (!has_attention(draft.question.model)) return;
-  if (shape.heads % tp != 0) draft.contradiction("tp", "heads", "heads are spread over the ranks one by one");
+std::optional<Uneven> uneven_attention(const spec::Shape& shape, std::int64_t tp) {
+  if (shape.heads % tp != 0) return Uneven{"heads", "heads are spread over the ranks one by one"};
   const bool even = shape.kv_heads >= tp ? shape.kv_heads % tp == 0 : tp % shape.kv_heads == 0;
-  if (shape.latent.kv_rank == 0 && !even) {
-    draft.contradiction("tp", "kv_heads", "each rank needs as many of them as the others");
-  }
+  if (shape.latent.kv_rank == 0 && !even) return Uneven{"kv_heads", "each rank needs as many of them as the others"};
   const bool dense = shape.moe.experts == 0 || shape.moe.dense_layers > 0 || shape.moe.every > 1;
-  if (dense && shape.ffn % tp != 0) draft.contradiction("tp", "ffn", "its columns are cut evenly");
+  if (dense && shape.ffn % tp != 0) return Uneven{"ffn", "its columns are cut evenly"};
+  return std::nullopt;
+}
+
+void check_cut(const QuestionDraft& draft) {
+  const auto uneven = uneven_cut(draft.question.model, draft.question.layout.tp);
+  if (uneven) draft.contradiction("tp", uneven->term, uneven->why);
 }
 
 /// llama.cpp's kernel for flash attention alone reads values of fewer bits (src/llama-context.cpp,
@@ -40,18 +40,6 @@ void check_cache(const QuestionDraft& draft) {
   const bool narrow = serving.cache >= spec::CacheType::q8_0;
   if (spec::reads_gguf(serving.engine) && narrow && !serving.options.flash.value_or(true)) {
     draft.contradiction("flash", "kv_dtype", "a cache of fewer bits needs flash attention");
-  }
-}
-
-/// Heads of a recurrence are cut whole as well.
-void check_states(const QuestionDraft& draft) {
-  const spec::Shape& shape = draft.question.model.shape;
-  const std::int64_t tp = draft.question.layout.tp;
-  if (shape.linear.key_heads % tp != 0 || shape.linear.value_heads % tp != 0) {
-    draft.contradiction("tp", "model", "the heads of its linear attention are spread over the ranks one by one");
-  }
-  if (shape.state.width % tp != 0 || shape.state.heads % tp != 0) {
-    draft.contradiction("tp", "model", "the channels of its recurrent layers are spread over the ranks");
   }
 }
 
@@ -140,11 +128,24 @@ void check_draft(const QuestionDraft& draft) {
 
 }  // namespace
 
+std::optional<Uneven> uneven_cut(const spec::Model& model, std::int64_t tp) {
+  const spec::Shape& shape = model.shape;
+  if (has_attention(model)) {
+    if (const auto found = uneven_attention(shape, tp)) return found;
+  }
+  if (shape.linear.key_heads % tp != 0 || shape.linear.value_heads % tp != 0) {
+    return Uneven{"model", "the heads of its linear attention are spread over the ranks one by one"};
+  }
+  if (shape.state.width % tp != 0 || shape.state.heads % tp != 0) {
+    return Uneven{"model", "the channels of its recurrent layers are spread over the ranks"};
+  }
+  return std::nullopt;
+}
+
 void check_server(const QuestionDraft& draft) {
   check_placement(draft);
-  check_heads(draft);
+  check_cut(draft);
   check_cache(draft);
-  check_states(draft);
   check_experts(draft);
   check_stages(draft);
   check_context_ranks(draft);
