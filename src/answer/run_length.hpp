@@ -25,6 +25,9 @@ struct Budget {
 /// As said; by default 20 tokens a parameter.
 Budget token_budget(const spec::Question& question, std::int64_t parameters);
 
+/// A warning of fewer tokens than anybody pre-trains with who means it; empty where there are enough.
+std::optional<std::string> too_few_tokens(quantity::Tokens tokens);
+
 /// Empty where neither the person nor the preset knows the accelerator's power.
 std::optional<Footprint> footprint(const spec::Question& question, double gpu_hours);
 

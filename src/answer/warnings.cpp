@@ -65,10 +65,17 @@ Warning about_data(const spec::Question& question, const Estimate& estimate) {
   const auto& data = question.pricing.data;
   const bool stated = data.tokens || data.tokens_per_parameter || data.samples;
   const auto tokens = estimate.compute.tokens;
-  const bool few = quantity::in_tokens(tokens) < fewest_pretraining_tokens;
-  if (!frameworks::pretrains(question) || !stated || !few) return std::nullopt;
-  return fmt::format("{} tokens is little for pre-training; the field's rule of thumb is at least 200B",
-                     quantity::format_tokens(tokens));
+  return frameworks::pretrains(question) && stated ? too_few_tokens(tokens) : std::nullopt;
+}
+
+/// Twice the largest published step, of 128M tokens (MiniMax-01, arXiv:2501.08313, by an index of papers).
+Warning about_batch(const spec::Question& question, const Estimate&) {
+  constexpr double most = 256e6;
+  const auto& training = question.training;
+  const double tokens = static_cast<double>(training.global_batch) * static_cast<double>(training.seq);
+  if (tokens <= most) return std::nullopt;
+  return fmt::format("--global-batch {} counts sequences, {} tokens a step; '4M tokens' counts tokens",
+                     training.global_batch, quantity::format_tokens(quantity::tokens(tokens)));
 }
 
 Warning about_failures(const spec::Question&, const Estimate& estimate) {
@@ -152,10 +159,16 @@ Warning about_engine(const spec::Question& question, const Estimate& estimate) {
 
 /// In the order in which they are read.
 constexpr Warning (*all_warnings[])(const spec::Question&, const Estimate&) = {
-    about_data,     about_positions, about_failures, about_bubble,       about_peak,
-    about_products, about_attention, about_engine,   about_other_stages, about_tightness};
+    about_data,     about_batch,     about_positions, about_failures,     about_bubble,   about_peak,
+    about_products, about_attention, about_engine,    about_other_stages, about_tightness};
 
 }  // namespace
+
+std::optional<std::string> too_few_tokens(quantity::Tokens tokens) {
+  if (quantity::in_tokens(tokens) >= fewest_pretraining_tokens) return std::nullopt;
+  return fmt::format("{} tokens is little for pre-training; the field's rule of thumb is at least 200B",
+                     quantity::format_tokens(tokens));
+}
 
 std::vector<std::string> warnings(const spec::Question& question, const Estimate& estimate) {
   std::vector<std::string> lines;

@@ -181,6 +181,8 @@ read::PlanWords Planner::bases(const std::vector<Given>& words) const {
   const auto any = std::ranges::find_if(words, [](const Given& w) { return w.term == "gpu" && w.text == "any"; });
   if (any != words.end()) leave_out_unknown(plan);
   if (plan.counts_accelerators) return plan;
+  const bool grows = options_.largest != Largest::nothing || options_.objective == search::Objective::micro_batch;
+  if (grows) return resolve(with(words, "gpus", "1"));  // the fewest that are enough for anything hold what is wanted
   std::vector<read::PlanBase> enough;
   for (auto& base : plan.bases) {
     std::vector<Given> own = words;

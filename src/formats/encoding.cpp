@@ -72,10 +72,10 @@ double integer_value(Dtype dtype, std::uint64_t code) {
 }
 
 std::uint64_t codebook_code(double value) {
+  // Far beyond the ends all entries are as far from the value as a double can tell.
+  const double within = std::clamp(value, normal_float.front(), normal_float.back());
   const auto nearest =
-      std::ranges::min_element(normal_float, {}, [value](double entry) { return std::abs(entry - value); });
-  // Every entry is infinitely far from an infinite value; clamping decides.
-  if (std::isinf(value)) return value > 0 ? normal_float.size() - 1 : 0;
+      std::ranges::min_element(normal_float, {}, [within](double entry) { return std::abs(entry - within); });
   return static_cast<std::uint64_t>(nearest - normal_float.begin());
 }
 

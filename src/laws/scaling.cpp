@@ -1,5 +1,6 @@
 #include "laws/scaling.hpp"
 
+#include "answer/run_length.hpp"
 #include "laws/inner/formula_text.hpp"
 #include "laws/inner/relation.hpp"
 #include "laws/inner/scaling_close.hpp"
@@ -129,7 +130,9 @@ void warn_of_extrapolation(const KnownRun& run, ScaleAnswer& answer) {
       fmt::format("the law {} was fitted on {}: this extrapolates", law.name, fmt::join(outside, ", and on ")));
 }
 
-void add_notes(const KnownRun& run, ScaleAnswer& answer) {
+void add_notes(const ScaleQuestion& question, const KnownRun& run, ScaleAnswer& answer) {
+  const auto few = question.tokens ? answer::too_few_tokens(*question.tokens) : std::nullopt;
+  if (few) answer.warnings.push_back(*few);
   if (run.choice.law == ScalingLaw::kaplan)
     answer.assumptions.emplace_back("kaplan counts parameters without embeddings");
   warn_of_extrapolation(run, answer);
@@ -186,7 +189,7 @@ ScaleAnswer scale(const ScaleQuestion& question) {
   if (closing == Closing::given) add_optimum(run, answer);
   add_follow_ups(question.follow_ups, run, solver, answer);
   add_frontier(question, run, answer);
-  add_notes(run, answer);
+  add_notes(question, run, answer);
   return answer;
 }
 

@@ -90,7 +90,20 @@ std::int64_t batch_of_rank(const QuestionDraft& draft, const spec::Training& tra
   return exact_share(draft, training.global_batch, dp, "global_batch", draft.given("dp") ? "dp" : "gpus", batch_rule);
 }
 
+/// A batch that is said in tokens, in the nearest number of sequences that all replicas share evenly.
+void settle_tokens(QuestionDraft& draft) {
+  const Given& word = *draft.words.find("global_batch");
+  if (!tokens_of_batch(word.text, word.origin.where)) return;
+  draft.take("global_batch");  // of sequences whose length is known by now
+  spec::Training& training = draft.training();
+  const auto at_once = product(draft.layout().dp, draft.given("micro_batch") ? training.micro_batch : 1);
+  training.global_batch = product(std::max<std::int64_t>(1, (training.global_batch + at_once / 2) / at_once), at_once);
+  draft.assumptions.push_back(
+      fmt::format("--global-batch {}, {} in sequences of {}", training.global_batch, word.text, training.seq));
+}
+
 void split_global_batch(QuestionDraft& draft) {
+  settle_tokens(draft);
   spec::Training& training = draft.training();
   const auto of_rank = batch_of_rank(draft, training, draft.layout().dp);
   if (draft.given("grad_accum") && !draft.given("micro_batch")) {

@@ -1,6 +1,7 @@
 #include "read/words/numbers.hpp"
 
 #include "llmcalc/quantity/error.hpp"
+#include "quantity/parse.hpp"
 #include "quantity/text.hpp"
 
 #include <charconv>
@@ -22,6 +23,14 @@ double check_limits(double value, double min, double max, std::string_view text,
                            quantity::quoted(text) + " is out of range: expected " +
                                (any_above_zero ? "more than 0 and at most " : write_double(min) + " to ") +
                                write_double(max));
+}
+
+std::optional<std::int64_t> tokens_of_batch(std::string_view text, std::string_view place) {
+  constexpr std::string_view unit = "tokens";
+  text = quantity::trim(text);
+  if (!text.ends_with(unit)) return std::nullopt;
+  text.remove_suffix(unit.size());
+  return quantity::parse_count(quantity::trim(text), place);
 }
 
 std::string write_double(double value) {

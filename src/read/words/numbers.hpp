@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,9 @@ inline constexpr double max_amount = 1e18;
 std::int64_t check_range(std::int64_t value, std::int64_t min, std::int64_t max, std::string_view text,
                          std::string_view place);
 double check_limits(double value, double min, double max, std::string_view text, std::string_view place);
+
+/// The tokens of a batch that is said in them, as "4M tokens"; empty where it is said in sequences.
+std::optional<std::int64_t> tokens_of_batch(std::string_view text, std::string_view place);
 
 /// The shortest text that reads back as the same number.
 std::string write_double(double value);

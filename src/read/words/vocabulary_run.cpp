@@ -109,6 +109,20 @@ struct Modules {
 };
 
 /// "none", "selective", "full", or full recompute of some layers: "every-2", "uniform-2", "block-4".
+/// Sequences, or the tokens that they have, for which the length of a sequence must be known.
+struct BatchWord {
+  static void apply(spec::Question& question, std::string_view text, std::string_view place) {
+    auto& training = question.training;
+    const auto tokens = tokens_of_batch(text, place);
+    const auto seq = std::max<std::int64_t>(training.seq, 1);
+    training.global_batch = tokens ? std::max<std::int64_t>(1, (*tokens + seq / 2) / seq) : Count::read(text, place);
+  }
+  static std::string show(const spec::Question& question) {
+    const auto batch = question.training.global_batch;
+    return batch == 0 ? std::string() : std::to_string(batch);
+  }
+};
+
 struct RecomputeWord {
   using Layers = spec::RecomputeLayers;
   /// Trainers switch checkpointing on and off (transformers TrainingArguments, gradient_checkpointing).
@@ -207,7 +221,8 @@ constexpr Term rows[] = {
         "mean tokens of the documents packed into a sequence; attention ends with each"),
     term<Count, InTraining<&Training::micro_batch>>("micro_batch", TermGroup::run, "sequences a rank runs at once"),
     term<Count, InTraining<&Training::grad_accum>>("grad_accum", TermGroup::run, "micro-batches an optimizer step"),
-    term<Count, InTraining<&Training::global_batch>>("global_batch", TermGroup::run, "sequences an optimizer step"),
+    {"global_batch", TermGroup::run, "integer, or 4M tokens", nullptr, "sequences an optimizer step", &BatchWord::apply,
+     &BatchWord::show},
     term<Whole<0>, InTraining<&Training::eval_batch>>("eval_batch", TermGroup::run,
                                                       "sequences a rank evaluates at once; 0: it evaluates none"),
     term<Word<spec::SaveCheckpoint>, InTraining<&Training::save_checkpoint>>(
