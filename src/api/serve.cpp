@@ -53,11 +53,7 @@ render::ServingReport serve(const std::vector<read::Given>& said, const std::opt
   report.question = echo_lines(std::move(resolved.echo), read::serving_vocabulary());
   report.answer = serving::serve(question);
   const auto& capacity = report.answer.capacity;
-  std::optional<LargerParts> larger;
-  report.advice = serving::advise(question, capacity, [&] {
-    if (!larger) larger.emplace(question.gpu, catalogue);
-    return larger->next();
-  });
+  report.advice = serving::advise(question, capacity, [&] { return larger_than(question.gpu, catalogue); });
   if (!question.gpu) report.cards = serving::ask_cards(question, usual_cards(catalogue));
   if (options.find) report.found = serving::find(question, *options.find);
   if (options.layout) report.plans = plans_for(words, question);

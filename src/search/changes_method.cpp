@@ -1,9 +1,13 @@
 // Changes to what is trained: adapters, beside weights in 16 or in 4 bits.
 #include "frameworks/optimizer.hpp"
+#include "quantity/lists.hpp"
 #include "search/inner/change_kinds.hpp"
 #include "search/inner/changed_words.hpp"
+#include "spec/traits.hpp"
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace llmcalc::search {
@@ -33,7 +37,35 @@ void name_reference(std::vector<ChangedTerm>& terms, const spec::Training& train
   if (training.reference == spec::Reference::base) terms.push_back({"reference", "base"});
 }
 
+/// Of projections that experts have.
+bool reaches_experts(std::string_view target) {
+  constexpr std::string_view of_experts[] = {"gate", "up", "down", "fc1", "fc2", "all-linear"};
+  return quantity::contains(of_experts, target);
+}
+
 }  // namespace
+
+bool narrow_base(Changed& run, Larger, std::size_t step) {
+  auto& precision = run.question.training.precision;
+  const bool wide = spec::has_low_rank(run.question.training.method) && precision.weights == formats::Dtype::fp32;
+  if (step > 0 || !wide || precision.compute != formats::Dtype::bf16) return false;
+  precision.weights = formats::Dtype::bf16;
+  precision.autocast = false;
+  say(run, {{"weights", "bf16"}}, "frozen weights as checkpoints are published, in 16 bits",
+      "nothing: they are multiplied in 16 bits either way (peft autocast_adapter_dtype keeps adapters in 32)");
+  return true;
+}
+
+bool attention_adapters(Changed& run, Larger, std::size_t step) {
+  auto& training = run.question.training;
+  const bool has_some = spec::has_low_rank(training.method) && run.question.model.shape.moe.experts > 0;
+  auto& targets = training.adapter.targets;
+  if (step > 0 || !has_some || std::ranges::none_of(targets, reaches_experts)) return false;
+  targets = {"q", "k", "v", "o"};
+  say(run, {{"lora_targets", "q,k,v,o"}}, "adapters beside attention, none in the experts",
+      "another result: what experts know stays as it is (peft, target_modules)");
+  return true;
+}
 
 bool adapters(Changed& run, Larger, std::size_t step) {
   auto& training = run.question.training;

@@ -32,6 +32,16 @@ std::vector<ChangedTerm> with_batch(std::vector<ChangedTerm> terms, const spec::
 
 }  // namespace
 
+bool sequence_parallel(Changed& run, Larger, std::size_t step) {
+  auto& layout = run.question.layout;
+  const auto& splits = frameworks::row_of(run.question.training.framework).abilities.splits;
+  if (step > 0 || layout.tp == 1 || layout.sp || !splits.has(frameworks::Parallelism::sequence)) return false;
+  layout.sp = true;
+  say(run, {{"sp", "1"}}, "norms, dropout and what they keep cut along the sequence",
+      "little: the same traffic, as gathers and scatters (Korthikanti et al. 2022, arXiv:2205.05198 section 4.2)");
+  return true;
+}
+
 bool tensor_parallel(Changed& run, Larger, std::size_t step) {
   const std::int64_t times = std::int64_t{2} << step;
   auto& layout = run.question.layout;

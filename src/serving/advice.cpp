@@ -26,7 +26,7 @@ bool is_narrower(const Question& question, Quant quant) {
   if (!formats::is_file_type(quant) && as_many_bits) return false;
   Question other = question;
   other.serving.quant = quant;
-  return model_bytes(other) / model_bytes(question) < worth_it;
+  return can_run(other) && model_bytes(other) / model_bytes(question) < worth_it;
 }
 
 /// The same requests within a shorter context.
@@ -121,6 +121,26 @@ class Adviser {
                "shorter requests");
   }
 
+  /// What a card has no room for stays in the machine's memory: of a mixture its experts, else whole layers, the fewest
+  /// that are enough.
+  void layers() {
+    const Engine engine = question_.serving.engine;
+    if (!spec::reads_gguf(engine) || present_.max_concurrency > 0) return;
+    const auto& options = question_.serving.options;
+    const auto layers = question_.model.layer_count();
+    if (engine == Engine::llama_cpp && question_.model.shape.moe.experts > 0 && options.cpu_experts == 0) {
+      fewest(layers, [&](spec::EngineOptions& changed, std::int64_t away) {
+        changed.cpu_experts = away;
+        return fmt::format("--cpu-experts {}", away);
+      });
+    }
+    if (options.gpu_layers) return;
+    fewest(layers, [&](spec::EngineOptions& changed, std::int64_t away) {
+      changed.gpu_layers = layers - away;
+      return fmt::format("--gpu-layers {}", layers - away);
+    });
+  }
+
   void ranks() {
     Question changed = question_;
     auto& layout = changed.layout;
@@ -136,11 +156,11 @@ class Adviser {
                "twice the accelerators");
   }
 
-  void card(const std::function<std::optional<spec::Accelerator>()>& next_larger) {
+  void card(const std::vector<spec::Accelerator>& larger) {
     Question changed = question_;
     changed.pricing.memory.reset();
-    while (auto gpu = next_larger()) {
-      changed.gpu = std::move(gpu);
+    for (const auto& gpu : larger) {
+      changed.gpu = gpu;
       if (take_if_better(weigh(changed, "--gpu " + changed.gpu->id, "another accelerator"))) return;
     }
   }
@@ -148,6 +168,25 @@ class Adviser {
   std::vector<Candidate> take() && { return std::move(found_); }
 
  private:
+  /// The fewest layers that must stay away from the cards. \param leave  has that many stay away, and says so
+  template <class Leave>
+  void fewest(std::int64_t layers, const Leave& leave) {
+    const auto starts = [&](std::int64_t away) {
+      Question changed = question_;
+      leave(changed.serving.options, away);
+      return capacity_of(deploy(changed)).max_concurrency > 0;
+    };
+    if (!starts(layers)) return;
+    std::int64_t enough = layers;
+    for (std::int64_t few = 0; enough - few > 1;) {
+      const std::int64_t middle = few + (enough - few) / 2;
+      (starts(middle) ? enough : few) = middle;
+    }
+    Question changed = question_;
+    const std::string words = leave(changed.serving.options, enough);
+    try_change(changed, words, "speed: the rest is read from the machine's memory");
+  }
+
   static constexpr std::int64_t shortest_context = 1024;  ///< tokens: fewer hold no conversation
 
   const Question& question_;
@@ -158,7 +197,7 @@ class Adviser {
 }  // namespace
 
 std::vector<Candidate> advise(const Question& question, const Capacity& capacity,
-                              const std::function<std::optional<spec::Accelerator>()>& next_larger) {
+                              const std::function<std::vector<spec::Accelerator>()>& larger) {
   const bool carries = capacity.max_concurrency >= question.serving.load.concurrency;
   if (carries || !question.gpu) return {};
   Adviser adviser(question, capacity);
@@ -166,8 +205,9 @@ std::vector<Candidate> advise(const Question& question, const Capacity& capacity
   adviser.cache();
   adviser.context();
   adviser.weights();
+  adviser.layers();
   adviser.ranks();
-  adviser.card(next_larger);
+  adviser.card(larger());
   return std::move(adviser).take();
 }
 

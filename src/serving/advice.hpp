@@ -24,9 +24,9 @@ struct Candidate {
 
 /// Changes with which the server starts, if need be with shorter requests, or carries the concurrency that it does not
 /// carry as asked.
-/// \param next_larger  accelerators to consider in place of the question's, one after another
+/// \param larger  accelerators to consider in place of the question's, the smallest first
 std::vector<Candidate> advise(const spec::Question& question, const Capacity& capacity,
-                              const std::function<std::optional<spec::Accelerator>()>& next_larger);
+                              const std::function<std::vector<spec::Accelerator>()>& larger);
 
 /// Whether an accelerator takes the whole load at once.
 struct CardAnswer {

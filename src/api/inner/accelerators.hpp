@@ -5,25 +5,12 @@
 #include "read/presets.hpp"
 
 #include <optional>
-#include <string_view>
 #include <vector>
 
 namespace llmcalc::api {
 
-/// Data-centre parts of the same make with more memory, the smallest first, each read when it is asked for.
-class LargerParts {
- public:
-  /// \pre the catalogue outlives it
-  LargerParts(const std::optional<spec::Accelerator>& present, const read::Catalogue& catalogue);
-
-  std::optional<spec::Accelerator> next();
-
- private:
-  const read::Catalogue& catalogue_;
-  std::vector<std::string_view> ids_;
-  std::size_t at_ = 0;
-};
-
+/// Parts of the same make with more memory, the smallest first: of a card larger cards, and the data centre's that are
+/// rented at a known price.
 std::vector<spec::Accelerator> larger_than(const std::optional<spec::Accelerator>& present,
                                            const read::Catalogue& catalogue);
 

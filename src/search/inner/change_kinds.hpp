@@ -28,6 +28,10 @@ bool precomputed_reference(Changed& run, Larger larger, std::size_t step);
 /// @name changes_method.cpp
 /// @{
 bool adapters(Changed& run, Larger larger, std::size_t step);
+/// A frozen base in 16 bits, of trainers that load it in 32.
+bool narrow_base(Changed& run, Larger larger, std::size_t step);
+/// Adapters beside attention alone, of a mixture whose every expert would have some.
+bool attention_adapters(Changed& run, Larger larger, std::size_t step);
 bool quantization(Changed& run, Larger larger, std::size_t step);
 /// @}
 
@@ -44,6 +48,9 @@ std::size_t larger_accelerators(const spec::Question& question, Larger larger);
 
 /// @name changes_spread.cpp
 /// @{
+/// What tensor parallelism leaves whole on every rank, cut along the sequence.
+bool sequence_parallel(Changed& run, Larger larger, std::size_t step);
+
 /// Layers cut over twice, four times, ... as many accelerators, which share a replica instead of having one each.
 bool tensor_parallel(Changed& run, Larger larger, std::size_t step);
 
