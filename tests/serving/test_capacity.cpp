@@ -55,7 +55,7 @@ TEST_CASE("advice does what it says") {
   const auto question = test::served(server);
   const auto answer = serving::serve(question);
   REQUIRE(answer.verdict == serving::ServingVerdict::does_not_fit);
-  const auto advice = serving::advise(question, answer.capacity, [] { return std::optional<spec::Accelerator>(); });
+  const auto advice = serving::advise(question, answer.capacity, [] { return std::vector<spec::Accelerator>(); });
   REQUIRE(!advice.empty());
   for (const auto& change : advice) {
     Words changed = server;
@@ -84,7 +84,7 @@ TEST_CASE("twice the ranks are advised where heads can be cut so often") {
     const auto question =
         test::served({"model", model, "gpu", "rtx-3070", "gpus", ranks, "tp", ranks, "context", "8k"});
     const auto capacity = serving::serve(question).capacity;
-    const auto advice = serving::advise(question, capacity, [] { return std::optional<spec::Accelerator>(); });
+    const auto advice = serving::advise(question, capacity, [] { return std::vector<spec::Accelerator>(); });
     return std::ranges::find(advice, change, &serving::Candidate::change) != advice.end();
   };
   CHECK(advised("llama-3.1-8b", "2", "--gpus 4 --tp 4"));
@@ -96,7 +96,7 @@ TEST_CASE("fewer sequences make room under vLLM alone") {
   const auto advised = [](const char* engine) {
     const auto question = test::served({"model", "qwen3-32b", "gpu", "h100-sxm", "context", "37000", "engine", engine});
     const auto capacity = serving::serve(question).capacity;
-    const auto advice = serving::advise(question, capacity, [] { return std::optional<spec::Accelerator>(); });
+    const auto advice = serving::advise(question, capacity, [] { return std::vector<spec::Accelerator>(); });
     return std::ranges::find(advice, "--max-seqs 256", &serving::Candidate::change) != advice.end();
   };
   CHECK(advised("vllm"));
