@@ -1,5 +1,7 @@
 #include "api/inner/many_runs.hpp"
 
+#include "api/fit.hpp"
+#include "api/inner/limits.hpp"
 #include "llmcalc/answer/estimate.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
@@ -7,6 +9,7 @@
 #include "quantity/text.hpp"
 #include "read/resolve.hpp"
 #include "read/run_rows.hpp"
+#include "read/vocabulary.hpp"
 #include "read/words.hpp"
 #include "render/runs.hpp"
 
@@ -71,22 +74,47 @@ std::vector<NamedRun> for_each_row(const std::string& path, const std::vector<Gi
   return asked;
 }
 
+/// The cheapest change with which a run fits, as words to type; empty where there is none.
+std::string first_advice(const Answer& answer) {
+  if (answer.advised.changes.empty()) return {};
+  std::string words;
+  for (const auto& term : answer.advised.changes.front().terms) {
+    words.append(words.empty() ? "" : " ").append("--" + read::option_name(term.term) + " " + term.value);
+  }
+  return words;
+}
+
 /// A question without an answer is a line too; the others are answered.
-render::RunLine line_of(const NamedRun& asked, const std::optional<read::ConfigText>& config, const Sources& sources) {
-  render::RunLine line{asked.name, {}, {}, {}};
+render::RunLine line_of(const NamedRun& asked, const std::optional<read::ConfigText>& config, const Sources& sources,
+                        const RunLimits& limits) {
+  render::RunLine line;
+  line.name = asked.name;
   try {
     const auto* named = read::find_word(asked.words, "config");
     const bool is_same = named != nullptr && named->origin.source != read::Source::row;
-    const auto resolved =
-        read::resolve(asked.words, is_same ? config : config_of(asked.words, sources.around), sources.catalogue);
+    const auto own = is_same ? config : config_of(asked.words, sources.around);
+    const auto resolved = read::resolve(asked.words, own, sources.catalogue);
     const auto estimate = answer::estimate(resolved.question);
+    line.reasons = beyond(limits, estimate);
     line.verdict = estimate.verdict;
     if (estimate.timed) line.step = estimate.compute.step;
+    if (estimate.timed) line.total = estimate.compute.total;
+    line.cost = estimate.compute.cost;
+    if (estimate.verdict.kind == trust::VerdictKind::does_not_fit) {
+      line.advice = first_advice(fit(asked.words, own, sources.catalogue));
+    }
   } catch (const BadInput& error) {
     line.error = error.what();
   } catch (const quantity::Overflow& error) {
     line.error = error.what();
   }
+  return line;
+}
+
+render::RunLine interrupted(const std::string& name) {
+  render::RunLine line;
+  line.name = name;
+  line.error = "interrupted";
   return line;
 }
 
@@ -117,14 +145,14 @@ Reply fit_many(const Arguments& arguments, const AskedQuestion& question, const 
   render::Runs runs;
   runs.strict = arguments.has("strict");
   runs.version = version();
+  const auto limits = run_limits_of(arguments);
   const auto* rows = arguments.find("rows");
   const auto asked =
       rows == nullptr ? for_each_gpu(question.words) : for_each_row(*rows, question.words, sources.around);
   const auto answer_all = [&](const GoesOn& goes_on) {
     for (std::size_t n = 0; n < asked.size(); ++n) {
       const bool goes = goes_on(static_cast<double>(n) / static_cast<double>(asked.size()));
-      runs.lines.push_back(goes ? line_of(asked[n], question.config, sources)
-                                : render::RunLine{asked[n].name, {}, {}, "interrupted"});
+      runs.lines.push_back(goes ? line_of(asked[n], question.config, sources, limits) : interrupted(asked[n].name));
     }
   };
   sources.around.watch(answer_all, arguments.has("quiet"));

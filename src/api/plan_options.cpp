@@ -1,6 +1,7 @@
 #include "api/inner/plan_options.hpp"
 
 #include "api/asked.hpp"
+#include "api/inner/limits.hpp"
 #include "api/verbs.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
@@ -33,18 +34,6 @@ constexpr std::array<std::string_view, 4> growing{"", "seq", "params", "micro-ba
 std::string_view text_of(const Arguments& arguments, std::string_view flag, std::string_view fallback) {
   const std::string* text = arguments.find(flag);
   return text == nullptr ? fallback : std::string_view(*text);
-}
-
-search::PlanLimits limits_of(const Arguments& arguments) {
-  search::PlanLimits limits;
-  if (const auto* text = arguments.find("max-memory")) limits.memory = quantity::parse_capacity(*text, "--max-memory");
-  if (const auto* text = arguments.find("max-days")) {
-    limits.time = quantity::days(quantity::parse_number(*text, "--max-days"));
-  }
-  if (const auto* text = arguments.find("max-cost")) {
-    limits.cost = quantity::dollars(quantity::parse_number(*text, "--max-cost"));
-  }
-  return limits;
 }
 
 std::vector<std::string> table_of(const Arguments& arguments) {

@@ -1,6 +1,7 @@
 // llmcalc fit: does this run fit, how long does it take, what does it cost?
 #include "api/asked.hpp"
 #include "api/fit.hpp"
+#include "api/inner/limits.hpp"
 #include "api/inner/many_runs.hpp"
 #include "api/verbs.hpp"
 #include "llmcalc/quantity/error.hpp"
@@ -47,7 +48,11 @@ std::vector<Flag> fit_flags() {
   flags.push_back(calibration_flag());
   flags.push_back({"timeline", "", "draw the memory of a step, block by block", "Output"});
   flags.push_back({"unit", "GiB|GB|MiB|MB|TiB|TB", "of all memory figures; JSON has bytes", "Output"});
-  flags.push_back({"rows", "file", "questions in CSV, a row each, its header the options, or a YAML list", "Output"});
+  flags.push_back({"rows", "file",
+                   "questions in CSV, a row each, its header the options, or a YAML list; -: what is piped in",
+                   "Output"});
+  for (auto& flag : limit_flags("Output")) flags.push_back(std::move(flag));
+  flags.push_back({"margin", "size or percent", "memory of an accelerator that must be left", "Output"});
   flags.push_back({"strict", "", "a fit inside the error bar is a failure (exit 1)", "Output"});
   return flags;
 }
@@ -59,14 +64,18 @@ Reply ask_fit(const Arguments& arguments, const Surroundings& around) {
     return fit_many(arguments, asked, {around, catalogue});
   const auto style = fit_style(arguments, around);
   if (arguments.has("show-question")) return show_question(asked, "fit");
+  const auto limits = run_limits_of(arguments);
   auto answer = fit(asked.words, asked.config, catalogue);
+  const auto warned = answer.estimate.warnings.size();
+  for (auto& sentence : beyond(limits, answer.estimate)) answer.estimate.warnings.push_back(std::move(sentence));
+  const bool is_beyond = answer.estimate.warnings.size() > warned;
   const auto& assumed = asked.reading.assumptions;
   answer.assumptions.insert(answer.assumptions.begin(), assumed.begin(), assumed.end());
   const auto verdict = answer.estimate.verdict.kind;
   const bool needs_verdict = arguments.has("strict") || arguments.has("quiet");
   if (verdict == trust::VerdictKind::no_accelerator && needs_verdict) refuse_no_verdict();
   Reply reply;
-  reply.code = exit_code(verdict, arguments.has("strict"));
+  reply.code = is_beyond ? ExitCode::does_not_fit : exit_code(verdict, arguments.has("strict"));
   reply.notes = asked.notes();
   reply.warnings = answer.estimate.warnings;
   reply.show = [answer = std::move(answer), style](std::string_view form) { return shown(answer, form, style); };

@@ -1,5 +1,6 @@
 // llmcalc plan: the best layout of a run, and the questions that a search over layouts answers.
 #include "api/asked.hpp"
+#include "api/inner/limits.hpp"
 #include "api/inner/plan_options.hpp"
 #include "api/inner/plan_report.hpp"
 #include "api/inner/planner.hpp"
@@ -129,20 +130,17 @@ Reply fill_table(const Planner& planner, const PlanOptions& options, const Sourc
 }  // namespace
 
 std::vector<Flag> plan_flags() {
+  const auto limits = limit_flags("Plan");
   std::vector<Flag> flags{
       calibration_flag(),
       {"objective", "step-time|cost|energy|memory|gpus|micro-batch", "what the best layout is best at", "Plan"},
-      {"max-memory", "size, as 70GiB", "no layout that takes more of an accelerator", "Plan"},
-      {"max-days", "number", "no run that takes longer", "Plan"},
-      {"max-cost", "dollars", "no run that costs more", "Plan"},
-      {"write", "DIR", "put the launch of the best there: its files, and run.sh", "Plan"},
-      {"force", "", "over what is there already, with --write", "Plan"},
       {"top", "number", "how many of the best to show; default 10", "Plan"},
       {"largest", "seq|params|micro-batch", "the most that fits, and its best layout", "Plan"},
       {"table", "TERM,TERM", "the best layout for each pair of values, as --table seq,micro-batch", "Plan"},
       {"strict", "", "a fit inside the error bar is none", "Plan"},
       {"serve", "", "the best engine, quantization and layout of a server, as serve --find layout", "Plan"},
   };
+  flags.insert(flags.begin() + 2, limits.begin(), limits.end());
   for (auto& flag : question_flags()) flags.push_back(std::move(flag));
   return flags;
 }

@@ -8,10 +8,19 @@
 #include "llmcalc/quantity/error.hpp"
 #include "read/calibration.hpp"
 
+#include <cstdio>
+
 namespace llmcalc::cli {
 namespace {
 
 const Outside nothing_handed_over;
+
+/// What is piped in.
+std::string standard_input() {
+  std::string text;
+  for (int c = std::getc(stdin); c != EOF; c = std::getc(stdin)) text.push_back(static_cast<char>(c));
+  return text;
+}
 
 }  // namespace
 
@@ -56,7 +65,8 @@ read::Catalogue Machine::calibrated(const api::Arguments& arguments) const {
 
 std::string Machine::text(const std::string& path, std::string_view place) const {
   auto handed = handed_over(path);
-  return handed ? *std::move(handed) : read_file(path, place);
+  if (handed) return *std::move(handed);
+  return path == "-" ? standard_input() : read_file(path, place);
 }
 
 read::ConfigText Machine::config(const std::string& path) const {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace llmcalc::render {
 namespace {
@@ -17,6 +18,7 @@ using trust::VerdictKind;
 
 std::string verdict_of(const RunLine& line) {
   if (!line.verdict) return "error";
+  if (line.verdict->kind != VerdictKind::does_not_fit && !line.reasons.empty()) return "over limit";
   switch (line.verdict->kind) {
     case VerdictKind::fits: return "fits";
     case VerdictKind::tight: return "tight";
@@ -28,17 +30,27 @@ std::string verdict_of(const RunLine& line) {
 
 bool is_judged(const RunLine& line) { return line.verdict && line.verdict->kind != VerdictKind::no_accelerator; }
 
-const std::vector<std::string> heads{"run", "verdict", "needs GiB", "up to", "of", "step"};
+const std::vector<std::string> heads{"run", "verdict", "needs GiB", "up to", "of", "step", "whole", "cost", "why"};
+
+/// Why a run fails, and what helps first.
+std::string why(const RunLine& line) {
+  auto text = quantity::joined(line.reasons, "; ");
+  if (!line.advice.empty()) text += (text.empty() ? "fits with " : "; fits with ") + line.advice;
+  return text;
+}
 
 std::vector<std::string> cells_of(const RunLine& line) {
-  if (!line.verdict) return {line.name, "error", "", "", "", line.error};
+  if (!line.verdict) return {line.name, "error", "", "", "", "", "", "", line.error};
   const auto unit = memory_unit_for(quantity::gib(1));
   return {line.name,
           verdict_of(line),
           in_unit(line.verdict->needed, unit),
           in_unit(line.verdict->high, unit),
           is_judged(line) ? in_unit(line.verdict->capacity, unit) : "",
-          line.step ? quantity::format_duration(*line.step) : ""};
+          line.step ? quantity::format_duration(*line.step) : "",
+          line.total ? quantity::format_duration(*line.total) : "",
+          line.cost ? quantity::format_money(*line.cost) : "",
+          why(line)};
 }
 
 std::string csv_line(const RunLine& line) {
@@ -54,7 +66,11 @@ std::string csv_line(const RunLine& line) {
                                of(answered, &answer::Verdict::high),
                                of(is_judged(line), &answer::Verdict::capacity),
                                line.step ? fmt::format("{}", quantity::in_seconds(*line.step)) : std::string(),
-                               shown(line.error, Medium::csv)};
+                               shown(line.error, Medium::csv),
+                               line.total ? fmt::format("{}", quantity::in_seconds(*line.total)) : std::string(),
+                               line.cost ? fmt::format("{}", quantity::in_dollars(*line.cost)) : std::string(),
+                               shown(quantity::joined(line.reasons, "; "), Medium::csv),
+                               shown(line.advice, Medium::csv)};
   return quantity::joined(cells, ",") + "\n";
 }
 
@@ -64,8 +80,9 @@ std::string test_case(const RunLine& line, bool strict) {
     return fmt::format("{}><error message=\"{}\"/></testcase>\n", head, shown(shortened(line.error), Medium::xml));
   if (!fails(line, strict)) return head + "/>\n";
   const auto cells = cells_of(line);
-  return fmt::format("{}><failure message=\"{}: needs {} of {} GiB, at most {}\"/></testcase>\n", head, cells[1],
-                     cells[2], cells[4], cells[3]);
+  const auto reason = why(line).empty() ? "" : "; " + shown(why(line), Medium::xml);
+  return fmt::format("{}><failure message=\"{}: needs {} of {} GiB, at most {}{}\"/></testcase>\n", head, cells[1],
+                     cells[2], cells[4], cells[3], reason);
 }
 
 }  // namespace
@@ -73,25 +90,36 @@ std::string test_case(const RunLine& line, bool strict) {
 bool fails(const RunLine& line, bool strict) {
   if (!line.verdict) return false;
   const auto kind = line.verdict->kind;
-  return kind == VerdictKind::does_not_fit || (strict && kind == VerdictKind::tight);
+  return kind == VerdictKind::does_not_fit || !line.reasons.empty() || (strict && kind == VerdictKind::tight);
 }
 
+/// A line for each run; below them why some fail, which no column is wide enough for.
 std::string to_text(const Runs& runs) {
-  Table table({Align::left, Align::left, Align::right, Align::right, Align::right, Align::left}, "");
-  table.wrap_last_column();
-  table.add_row(heads);
-  for (const RunLine& line : runs.lines) table.add_row(cells_of(line));
-  return on_screen(table.render());
+  Table table(
+      {Align::left, Align::left, Align::right, Align::right, Align::right, Align::left, Align::left, Align::left}, "");
+  const auto add = [&](std::vector<std::string> cells) {
+    cells.pop_back();
+    table.add_row(std::move(cells));
+  };
+  add(heads);
+  std::string reasons;
+  for (const RunLine& line : runs.lines) {
+    auto cells = cells_of(line);
+    if (!cells.back().empty()) reasons += wrapped(line.name + ": " + cells.back(), 0, 2) + "\n";
+    add(std::move(cells));
+  }
+  return on_screen(table.render() + (reasons.empty() ? "" : "\n" + reasons));
 }
 
 std::string to_csv(const Runs& runs) {
-  std::string text = "run,verdict,needed_bytes,high_bytes,capacity_bytes,step_seconds,error\n";
+  std::string text =
+      "run,verdict,needed_bytes,high_bytes,capacity_bytes,step_seconds,error,total_seconds,cost_usd,reason,advice\n";
   for (const RunLine& line : runs.lines) text += csv_line(line);
   return text;
 }
 
 std::string to_markdown(const Runs& runs) {
-  auto text = markdown_row(heads) + "|---|---|---:|---:|---:|---|\n";
+  auto text = markdown_row(heads) + "|---|---|---:|---:|---:|---|---|---|---|\n";
   for (const RunLine& line : runs.lines) text += markdown_row(cells_of(line));
   return text;
 }

@@ -16,7 +16,11 @@ struct RunLine {
   std::string name;                        ///< what tells it from the others: an accelerator, a row's id
   std::optional<answer::Verdict> verdict;  ///< none where the question could not be answered
   std::optional<quantity::Seconds> step;
-  std::string error;  ///< why not
+  std::optional<quantity::Seconds> total;  ///< wall time of the whole run
+  std::optional<quantity::Money> cost;
+  std::vector<std::string> reasons;  ///< limits that it does not keep
+  std::string advice;                ///< the first change with which it fits, as options
+  std::string error;                 ///< why not
 };
 
 struct Runs {

@@ -45,7 +45,8 @@ Report report_with(const std::string& text) {
 }
 
 Runs runs_with(const std::string& text) {
-  return {{{text, sample_report().estimate.verdict, quantity::seconds(1), ""}, {text, {}, {}, text}}, false, "1"};
+  const RunLine answered{text, sample_report().estimate.verdict, quantity::seconds(1), {}, {}, {text}, text, ""};
+  return {{answered, {text, {}, {}, {}, {}, {}, {}, text}}, false, "1"};
 }
 
 Understood understood_with(const std::string& text) {

@@ -68,7 +68,9 @@ std::vector<RunRow> rows_of_yaml(std::string_view text, const std::string& place
 constexpr std::array<std::string_view, 3> endings_of_yaml{".yaml", ".yml", ".json"};
 
 std::vector<RunRow> read_run_rows(std::string_view text, std::string_view place) {
-  const bool is_yaml = std::ranges::any_of(endings_of_yaml, [&](auto ending) { return place.ends_with(ending); });
+  const bool is_list = text.starts_with('-') || text.starts_with('[');  // of what is piped in there is no ending
+  const bool is_yaml =
+      is_list || std::ranges::any_of(endings_of_yaml, [&](auto ending) { return place.ends_with(ending); });
   const std::string path(place);
   return is_yaml ? rows_of_yaml(text, path) : rows_of_csv(text, path);
 }

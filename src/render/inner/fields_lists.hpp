@@ -53,6 +53,10 @@ void describe(auto& field, const RunLine& line) {
   field("capacity_bytes", bytes(judged, &answer::Verdict::capacity), "of one accelerator");
   field("step_seconds", line.step, "one optimizer step");
   field("error", Text{line.error}, "why there is no answer");
+  field("total_seconds", line.total, "wall time of the whole run");
+  field("cost_usd", line.cost, "of the whole run; null where no price is known");
+  field("reasons", line.reasons, "limits that it does not keep");
+  field("advice", Text{line.advice}, "the first change with which it fits, as options");
 }
 
 void describe(auto& field, const Runs& runs) {
