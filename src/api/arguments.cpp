@@ -8,6 +8,7 @@
 #include "quantity/text.hpp"
 #include "read/synonyms.hpp"
 #include "read/vocabulary.hpp"
+#include "serving/options.hpp"
 
 #include <algorithm>
 #include <utility>

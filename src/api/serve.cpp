@@ -7,8 +7,6 @@
 #include "quantity/lists.hpp"
 #include "read/words.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -61,14 +59,12 @@ render::ServingReport serve(const std::vector<read::Given>& said, const std::opt
   const auto names = served_names(words, resolved, catalogue);
   const bool found = report.plans && !report.plans->best.empty();
   const auto deployment = found ? serving::deploy(report.plans->best.front().question) : report.answer.deployment;
-  report.launch = dialects::server_command(deployment, names);
+  auto command = dialects::server_command(deployment, names);
+  report.launch = std::move(command.text);
   report.assumptions = std::move(resolved.assumptions);
   const auto& defaults = report.answer.deployment.setup.assumptions;
   quantity::append(report.assumptions, defaults);
-  if (const auto servers = dialects::servers_to_start(deployment.question); servers > 1) {
-    report.assumptions.push_back(fmt::format("the command starts one of {} servers, each on {} accelerators of its own",
-                                             servers, deployment.question.layout.gpus / servers));
-  }
+  quantity::append(report.assumptions, command.notes);
   report.version = version();
   return report;
 }

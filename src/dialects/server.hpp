@@ -5,6 +5,7 @@
 #include "serving/engine.hpp"
 
 #include <string>
+#include <vector>
 
 namespace llmcalc::dialects {
 
@@ -20,13 +21,13 @@ struct ServedNames {
   const std::string& weights() const { return model.find('/') != std::string::npos ? model : repository; }
 };
 
-/// With the options that were said and the length of context that is answered for, after the file that it reads where
-/// it needs one; empty where there is none to type.
-std::string server_command(const serving::Deployment& deployment, const ServedNames& names);
+/// How a server is started. Read back it is the same server.
+struct ServerCommand {
+  std::string text;                ///< after the file that it reads where it needs one; empty where none says it all
+  std::vector<std::string> notes;  ///< what whoever types it has to know: names that stand for others, further machines
+};
 
-/// How often that command is to be given. Copies that share no experts are servers of their own where experts are
-/// spread over ranks: one line would spread them further (vLLM docs/serving/data_parallel_deployment,
-/// --data-parallel-size).
-std::int64_t servers_to_start(const spec::Question& question);
+/// With the options that were said and the length of context that is answered for.
+ServerCommand server_command(const serving::Deployment& deployment, const ServedNames& names);
 
 }  // namespace llmcalc::dialects

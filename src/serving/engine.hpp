@@ -5,6 +5,7 @@
 #include "llmcalc/spec/question.hpp"
 #include "program/program.hpp"
 #include "serving/cache.hpp"
+#include "serving/options.hpp"
 #include "serving/weights.hpp"
 
 #include <cstdint>
@@ -112,6 +113,11 @@ struct EngineRow {
   bool (*keeps)(spec::CacheType type);
   Setup (*setup)(const spec::Question& question);
   RankMemory (*memory)(const Deployment& deployment, std::size_t rank, const Demand& demand);
+  std::span<const EngineOption> (*options)();
+  /// Terms that no option says, since they are of its files or of its load.
+  std::span<const std::string_view> beside;
+  bool starts_copies = false;   ///< one command starts several copies of the whole model
+  bool quantizes = false;       ///< as it loads: to fp8, and with bitsandbytes
   bool reserves = true;         ///< takes all of its limit for the cache, whatever the demand
   bool emulates_nvfp4 = false;  ///< on accelerators without kernels for it
 };

@@ -82,14 +82,6 @@ void note_scheme(const spec::Question& question, Notes& notes) {
   }
 }
 
-/// Ollama's command has no option for it (api/types.go, Options; docs/modelfile.md).
-void note_parameters(const spec::Serving& serving, Notes& notes) {
-  const spec::Draft& draft = serving.options.draft;
-  if (serving.engine != spec::Engine::ollama || draft.kind == spec::DraftKind::none) return;
-  notes.push_back(
-      fmt::format("Ollama takes drafts from its Modelfile: 'PARAMETER draft_num_predict {}'", draft.tokens));
-}
-
 /// On what a speed rests that nobody measured.
 void note_rates(const ServingAnswer& answer, Notes& notes) {
   const auto& question = answer.deployment.question;
@@ -144,7 +136,6 @@ std::vector<std::string> notes_on(const ServingAnswer& answer) {
   note_towers(answer.deployment, notes);
   note_release(question, notes);
   note_scheme(question, notes);
-  note_parameters(question.serving, notes);
   note_load(question, answer, notes);
   note_rates(answer, notes);
   return notes;

@@ -31,71 +31,7 @@ spec::Serving resolved(const Words& words) {
   return read::resolve_serving(words, std::nullopt, read::Catalogue()).question.serving;
 }
 
-void check_same_options(const spec::EngineOptions& a, const spec::EngineOptions& b) {
-  CHECK(a.memory_fraction == b.memory_fraction);
-  CHECK(a.cache_bytes == b.cache_bytes);
-  CHECK(a.ubatch == b.ubatch);
-  CHECK(a.slots == b.slots);
-  CHECK(a.batched_tokens == b.batched_tokens);
-  CHECK(a.max_sequences == b.max_sequences);
-  CHECK(a.block == b.block);
-  CHECK(a.graphs.value_or(true) == b.graphs.value_or(true));
-  CHECK(a.prefix_cache == b.prefix_cache);
-  CHECK(a.wait_steps == b.wait_steps);
-  CHECK(a.max_loras == b.max_loras);
-  CHECK(a.draft.kind == b.draft.kind);
-  CHECK(a.draft.tokens == b.draft.tokens);
-}
-
 }  // namespace
-
-TEST_CASE("commands of servers read back ask for the same server") {
-  for (const std::vector<std::string>& asked : std::vector<std::vector<std::string>>{
-           {"engine", "vllm", "model", "llama-3.1-8b", "quant", "fp8", "kv_dtype", "fp8", "max_seqs", "64"},
-           {"engine", "vllm", "model", "llama-3.1-8b", "quant", "awq", "memory_fraction", "0.85", "graphs", "0"},
-           {"engine", "vllm", "model", "llama-3.1-8b", "draft", "llama-3.2-1b:4", "prefix_cache", "0"},
-           {"engine", "vllm", "model", "deepseek-v3", "draft", "mtp:2", "gpu", "h200-sxm:8", "tp", "8", "ep", "8"},
-           {"engine", "vllm", "model", "gpt-oss-120b", "gpu", "h100-sxm:2", "tp", "2", "batched_tokens", "8192"},
-           {"engine", "vllm", "model", "llama-3.1-8b", "quant", "bnb-nf4", "max_loras", "2", "block", "32"},
-           {"engine", "sglang", "model", "llama-3.1-8b", "draft", "llama-3.2-1b:3", "block", "64"},
-           {"engine", "sglang", "model", "deepseek-v3", "draft", "mtp:3", "gpu", "b200-sxm:8", "tp", "8"},
-           {"engine", "sglang", "model", "qwen3-32b", "quant", "awq", "wait_steps", "14.5", "prefix_cache", "0"},
-           {"engine", "sglang", "model", "llama-3.1-8b", "max_loras", "4", "draft", "eagle:3", "max_seqs", "32"},
-           {"engine", "sglang", "model", "deepseek-v3", "gpu", "h200-sxm:8", "tp", "1", "attention_dp", "8"},
-           {"engine", "trtllm", "model", "llama-3.1-8b", "kv_dtype", "fp8", "block", "64", "prefix_cache", "0"},
-           {"engine", "trtllm", "model", "deepseek-v3", "draft", "mtp:3", "gpu", "b200-sxm:8", "tp", "8", "ep", "8"},
-           {"engine", "trtllm", "model", "llama-3.1-8b", "draft", "llama-3.2-1b:4", "memory_fraction", "0.8"},
-           {"engine", "trtllm", "model", "deepseek-v3", "gpu", "b200-sxm:8", "tp", "1", "attention_dp", "8", "ep", "8"},
-           {"engine", "trtllm", "model", "llama-3.1-8b", "graphs", "0", "block", "64"},
-           {"engine", "llama.cpp", "model", "llama-3.1-8b", "draft", "llama-3.2-1b:8", "slots", "2", "kv_dtype",
-            "q8_0"},
-           {"engine", "llama.cpp", "model", "llama-3.1-8b", "gpu", "l40s:2", "split", "tensor"},
-       }) {
-    auto words = given(asked);
-    if (std::ranges::find(asked, "gpu") == asked.end())
-      words.push_back({"gpu", "h100-sxm", {read::Source::flag, "--gpu"}});
-    words.push_back({"context", "8k", {read::Source::flag, "--context"}});
-    const auto report = api::serve(words, std::nullopt, read::Catalogue(), {});
-    CAPTURE(report.launch);
-    const dialects::FindFile nothing = [](const std::string&) { return std::optional<dialects::NamedFile>(); };
-    const auto reading = dialects::read_launch_command(report.launch, "command", nothing);
-    CHECK(reading.unread.empty());
-    Words further;
-    for (const auto& word : words) {
-      const bool beside = word.term == "gpu" || (asked[1] == "llama.cpp" && word.term == "model");
-      if (beside) further.push_back(word);
-    }
-    const auto again = resolved(with_options(reading, further));
-    const auto first = resolved(words);
-    CHECK(again.engine == first.engine);
-    CHECK(again.load.context == first.load.context);
-    CHECK(again.cache == first.cache);
-    CHECK(again.layout.attention_dp == first.layout.attention_dp);
-    CHECK(again.layout.split == first.layout.split);
-    if (asked[1] != "llama.cpp" && asked[1] != "trtllm") CHECK(again.quant == first.quant);
-    check_same_options(again.options, first.options);
-  }
-}
 
 namespace {
 

@@ -201,6 +201,12 @@ TEST_CASE("a key of a trainer or server is the option of the row that reads it")
   }
   CHECK(dialects::options_of_key("gradient-checkpointing") == Names{"recompute"});
   CHECK(dialects::options_of_key("gpu_memory_utilization") == Names{"memory-fraction"});
+  CHECK(dialects::options_of_key("max-running-requests") == Names{"max-seqs"});
+  CHECK(dialects::options_of_key("n-gpu-layers") == Names{"gpu-layers"});
+  CHECK(dialects::options_of_key("num_ctx") == Names{"context"});
+  CHECK(dialects::options_of_key("enforce-eager").empty());  // what it says is the opposite
+  CHECK(dialects::options_of_key("max-loras").empty());      // it means nothing by itself
+  CHECK(dialects::options_of_key("c").empty());              // of one program a context, of another a configuration
   CHECK(dialects::options_of_key("block-size") == Names{"seq", "block"});  // of examples of transformers, and of vLLM
   CHECK(dialects::options_of_key("learning_rate").empty());
   CHECK(dialects::options_of_key("colour").empty());

@@ -128,13 +128,6 @@ TEST_CASE("an encoder makes no tokens to serve") {
   CHECK_THROWS_AS(serving::serve(test::served({"model", "bert-base-uncased", "gpu", "l40s"})), quantity::BadInput);
 }
 
-TEST_CASE("what Ollama is told of drafts by a file alone is said") {
-  const auto answer = serving::serve(test::served(
-      {"model", "llama-3.1-8b", "engine", "ollama", "quant", "q4_k_m", "gpu", "rtx-4090", "draft", "llama-3.2-1b:4"}));
-  const std::string said = "Ollama takes drafts from its Modelfile: 'PARAMETER draft_num_predict 4'";
-  CHECK(std::ranges::find(answer.notes, said) != answer.notes.end());
-}
-
 TEST_CASE("what an engine would pass over is refused") {
   const auto refused = [](const std::string& term, const std::string& value) {
     return serving::serve(test::served({"model", "qwen3-30b-a3b", "gpu", "h100-sxm", "engine", "vllm", term, value}));

@@ -1,6 +1,6 @@
-
 #include "dialects/core/format.hpp"
 
+#include "dialects/servers/server_rules.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
@@ -68,10 +68,38 @@ void take_term(const FormatRow& row, const Setting& setting, Sheet& sheet) {
   if (!spelling->ours.empty()) sheet.say(row.name, std::string(spelling->ours), setting);
 }
 
-/// What a row says the value of; empty for what is assumed instead, or moves nothing.
-std::string_view term_of(const FormatRow& row) {
-  const bool says = row.use == Use::term || row.use == Use::written || row.use == Use::rule;
-  return says ? row.name : std::string_view();
+const serving::EngineOption* option_of(const Format& format, std::string_view key) {
+  if (!format.engine) return nullptr;
+  const auto is_it = [&](const serving::EngineOption& option) { return option.is_called(key); };
+  return quantity::find_if_or_null(serving::row_of(*format.engine).options(), is_it);
+}
+
+/// The term that a key says by itself, or with others that say nothing without it; empty for what is assumed instead, or
+/// moves nothing.
+std::string_view term_of(const Format& format, std::string_view key) {
+  if (const auto* option = option_of(format, key)) {
+    const bool by_itself = option->says == serving::Says::value || option->says == serving::Says::number ||
+                           option->says == serving::Says::rule;
+    return by_itself ? option->term : std::string_view();
+  }
+  const FormatRow* row = find_row(format, key);
+  const bool says =
+      row != nullptr && (row->use == Use::term || row->use == Use::written || row->use == Use::rule);
+  return says ? row->name : std::string_view();
+}
+
+void take_option(const serving::EngineOption& option, const Setting& setting, Sheet& sheet) {
+  using serving::Says;
+  switch (option.says) {
+    case Says::value: return take_term({setting.key, Use::term, option.term, option.spellings}, setting, sheet);
+    case Says::number: return take_human_number(sheet, {setting.key}, option.term);
+    case Says::yes:
+    case Says::no:
+      if (sheet.is_on(setting.key)) sheet.say(option.term, option.says == Says::yes ? "1" : "0", setting);
+      return;
+    case Says::rule:
+    case Says::part: return;
+  }
 }
 
 }  // namespace
@@ -84,8 +112,11 @@ std::vector<std::string> options_of_key(std::string_view key) {
   std::vector<std::string> options;
   for (const Format* format : all) {
     const FormatRow* row = find_row(*format, name);
-    if (row == nullptr || row->key != name || term_of(*row).empty()) continue;
-    std::string option = option_name(term_of(*row));
+    const std::string_view term = term_of(*format, name);
+    constexpr std::size_t shortest = 3;  // "-c" of one server is another's configuration
+    const bool too_short = format->engine && name.size() < shortest;
+    if (term.empty() || too_short || (row != nullptr && row->key != name)) continue;
+    std::string option = option_name(term);
     if (!quantity::contains(options, option)) options.push_back(std::move(option));
   }
   return options;
@@ -103,10 +134,10 @@ std::vector<Given> take_open(const Format& format, Settings& settings) {
   std::vector<Given> open;
   if (!format.serves) return open;
   for (const Setting& setting : std::vector<Setting>(settings.all().begin(), settings.all().end())) {
-    const FormatRow* row = setting.unknown.empty() ? nullptr : find_row(format, setting.key);
-    const bool of_term = row != nullptr && find_term(row->name) != nullptr && !is_switch(row->name);
-    if (!of_term || find_term(row->name)->group == TermGroup::model) continue;
-    open.push_back({std::string(row->name), what_it_hangs_on(setting), {Source::file, setting.where}});
+    const std::string_view name = setting.unknown.empty() ? std::string_view() : term_of(format, setting.key);
+    const Term* term = find_term(name);
+    if (term == nullptr || is_switch(name) || term->group == TermGroup::model) continue;
+    open.push_back({std::string(name), what_it_hangs_on(setting), {Source::file, setting.where}});
     settings.remove(setting.key);
   }
   return open;
@@ -115,7 +146,9 @@ std::vector<Given> take_open(const Format& format, Settings& settings) {
 void apply(const Format& format, Sheet& sheet) {
   for (const Setting& setting : sheet.settings().all()) {
     const FormatRow* row = find_row(format, setting.key);
-    if (row == nullptr) {
+    if (const auto* option = option_of(format, setting.key)) {
+      take_option(*option, setting, sheet);
+    } else if (row == nullptr) {
       sheet.reading().unread.push_back(setting.key + " (" + setting.where + ")");
     } else if (row->use == Use::term || row->use == Use::written) {
       take_term(*row, setting, sheet);

@@ -3,7 +3,10 @@
 #pragma once
 
 #include "dialects/core/sheet.hpp"
+#include "llmcalc/spec/serving.hpp"
+#include "serving/options.hpp"
 
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -19,11 +22,7 @@ enum class Use {
   harmless   ///< it moves neither
 };
 
-/// Their word for a value, and ours.
-struct Spelling {
-  std::string_view theirs;
-  std::string_view ours;
-};
+using serving::Spelling;
 
 /// A row of a format's table.
 struct FormatRow {
@@ -34,6 +33,7 @@ struct FormatRow {
 };
 
 struct Letter;
+struct ServerLetter;
 
 struct Format {
   std::string_view name;       ///< "axolotl configuration"
@@ -47,6 +47,10 @@ struct Format {
   void (*rename)(Settings& settings) = nullptr;
   /// The command with the files that it needs, as a shell takes them; nullptr where it is read alone.
   std::string (*write)(Letter& letter) = nullptr;
+  /// Whose options it says beside those of its tables.
+  std::optional<spec::Engine> engine = {};
+  /// The command that starts the server, after the file that it reads where it needs one.
+  std::string (*start)(const ServerLetter& letter) = nullptr;
 };
 
 const FormatRow* find_row(const Format& format, std::string_view key);

@@ -1,8 +1,8 @@
 #include "dialects/core/letter.hpp"
 
+#include "dialects/core/command_text.hpp"
 #include "dialects/core/format.hpp"
 #include "dialects/reading.hpp"
-#include "dialects/writing/command_text.hpp"
 #include "frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"

@@ -8,47 +8,10 @@
 namespace llmcalc::dialects {
 namespace {
 
-constexpr Spelling caches[] = {{"f16", "fp16"},  {"bf16", "bf16"},   {"q8_0", "q8_0"},
-                               {"q5_1", "q5_1"}, {"q4_0", "q4_0"},   {"q4_1", "q4_0"},
-                               {"q5_0", "q5_1"}, {"iq4_nl", "q4_0"}, {"f32", ""}};
-constexpr Spelling splits[] = {{"layer", "layer"}, {"row", "row"}, {"tensor", "tensor"}, {"none", ""}};
-
 constexpr FormatRow rows[] = {
-    {"np", Use::term, "slots"},
-    {"parallel", Use::term, "slots"},
-    {"n_parallel", Use::term, "slots"},
-    {"ngl", Use::rule, "gpu_layers"},
-    {"gpu_layers", Use::rule, "gpu_layers"},
-    {"n_gpu_layers", Use::rule, "gpu_layers"},
-    {"n_ctx", Use::rule, "context"},
-    {"n_batch", Use::term, "batched_tokens"},
-    {"n_ubatch", Use::term, "ubatch"},
-    {"ub", Use::term, "ubatch"},
-    {"ubatch_size", Use::term, "ubatch"},
-    {"ubatch", Use::term, "ubatch"},
-    {"b", Use::term, "batched_tokens"},
-    {"batch_size", Use::term, "batched_tokens"},
-    {"batch", Use::term, "batched_tokens"},
-    {"ctk", Use::term, "kv_dtype", caches},
-    {"cache_type_k", Use::term, "kv_dtype", caches},
-    {"sm", Use::term, "split", splits},
-    {"split_mode", Use::term, "split", splits},
-    {"ncmoe", Use::term, "cpu_experts"},
-    {"n_cpu_moe", Use::term, "cpu_experts"},
     {"engine_version", Use::term, "engine_version"},
     {"image_gpus", Use::term, "gpus"},
     {"image_gpu", Use::term, "gpu"},
-    {"c", Use::rule, "context"},
-    {"ctx_size", Use::rule, "context"},
-    {"fa", Use::rule},
-    {"flash_attn", Use::rule},
-    {"ctv", Use::rule},
-    {"cache_type_v", Use::rule},
-    {"m", Use::rule},
-    {"model", Use::rule},
-    {"hf", Use::rule},
-    {"hfr", Use::rule},
-    {"hf_repo", Use::rule},
     {"hff", Use::rule},
     {"hf_file", Use::rule},
     {"ts", Use::unmapped, "layers are spread evenly over the cards"},
@@ -60,17 +23,10 @@ constexpr FormatRow rows[] = {
     {"ngld", Use::unmapped, "the draft on the accelerator"},
     {"gpu_layers_draft", Use::unmapped, "the draft on the accelerator"},
     {"n_gpu_layers_draft", Use::unmapped, "the draft on the accelerator"},
-    {"spec_type", Use::rule},
-    {"spec_draft_n_max", Use::rule},
-    {"spec_draft_model", Use::rule},
     {"spec_*", Use::unmapped, "proposed as where nobody says"},
     {"context_shift"},
     {"nkvo", Use::unmapped, "the cache on the accelerator"},
     {"no_kv_offload", Use::unmapped, "the cache on the accelerator"},
-    {"md", Use::rule},
-    {"model_draft", Use::rule},
-    {"draft_max", Use::rule},
-    {"draft", Use::rule},
     {"draft_*"},
     {"mm", Use::unmapped, "no vision tower"},
     {"mmproj", Use::unmapped, "no vision tower"},
@@ -148,9 +104,7 @@ constexpr std::span<const FormatRow> tables[] = {rows};
 void take_layers(Sheet& sheet) {
   const Setting* layers = sheet.find({"ngl", "gpu_layers", "n_gpu_layers"});
   if (layers == nullptr || quantity::to_lower(layers->text) == "auto") return;
-  constexpr std::int64_t beyond = 99;
-  const bool all =
-      !quantity::is_number(layers->text) || sheet.count({"ngl", "gpu_layers", "n_gpu_layers"}).value_or(0) >= beyond;
+  const bool all = !quantity::is_number(layers->text) || layers->text == "99" || layers->text == "999";
   sheet.say("gpu_layers", all ? "all" : layers->text, *layers);
 }
 
@@ -215,10 +169,57 @@ void rules(Sheet& sheet) {
   assume_load(sheet);
 }
 
+using Text = std::optional<std::string>;
+
+Text repository(const ServerLetter& letter) {
+  const bool is_one = is_gguf_repository(letter.names.model);
+  return is_one ? Text(fetched(letter.names, letter.serving().quant)) : std::nullopt;
+}
+Text file(const ServerLetter& letter) {
+  return repository(letter) ? std::nullopt : Text(gguf_file(letter.names, letter.serving().quant));
+}
+Text context(const ServerLetter& letter) { return letter.text("context"); }
+Text layers(const ServerLetter& letter) {
+  const std::int64_t all = letter.question.model.layer_count() + 1;
+  const std::int64_t layers = letter.serving().options.gpu_layers.value_or(all);
+  return layers < all ? std::to_string(layers) : "999";
+}
+Text split(const ServerLetter& letter) { return if_so(letter.question.layout.gpus > 1, letter.text("split")); }
+Text flash(const ServerLetter& letter) { return letter.deployment.setup.flash ? "on" : "off"; }
+
+/// One term says both.
+Text values(const ServerLetter& letter) {
+  const auto type = letter.serving().cache;
+  return type == spec::CacheType::automatic ? std::nullopt : Text(ggml_word(type));
+}
+
+bool drafts(const ServerLetter& letter) { return letter.serving().options.draft.kind != spec::DraftKind::none; }
+/// The model's own layers for further tokens have been a type of speculation since b9235, and the options a name that
+/// begins with it.
+Text spec_type(const ServerLetter& letter) {
+  return if_so(letter.serving().options.draft.kind == spec::DraftKind::mtp, "draft-mtp");
+}
+Text draft_file(const ServerLetter& letter) {
+  const std::string& id = letter.names.draft;
+  return if_so(!id.empty(), id.substr(id.rfind('/') + 1) + ".gguf");
+}
+Text drafted(const ServerLetter& letter) {
+  return drafts(letter) ? above(0, letter.serving().options.draft.tokens) : std::nullopt;
+}
+
+constexpr Told told[] = {{"-hf", &repository}, {"-m", &file},
+                         {"-c", &context},     {"-ngl", &layers},
+                         {"-sm", &split},      {"-fa", &flash},
+                         {"-ctv", &values},    {"--spec-type", &spec_type},
+                         {"-md", &draft_file}, {"--spec-draft-n-max", &drafted}};
+
+std::string start(const ServerLetter& letter) { return command_of("llama-server", lines_of(letter, told)); }
+
 }  // namespace
 
 const Format& llama_server_format() {
-  static constexpr Format format{"llama-server command", "llama.cpp", tables, nullptr, rules, true};
+  static constexpr Format format{"llama-server command",  "llama.cpp", tables, nullptr, rules, true, nullptr, nullptr,
+                                 spec::Engine::llama_cpp, start};
   return format;
 }
 

@@ -1,29 +1,24 @@
 // Ollama: its Modelfile (docs/modelfile.md), and `ollama run` with the variables of the server (envconfig/config.go).
 #include "dialects/core/format.hpp"
 #include "dialects/servers/server_rules.hpp"
+#include "quantity/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
 
 namespace llmcalc::dialects {
 namespace {
 
 constexpr FormatRow modelfile_rows[] = {
-    {"num_ctx", Use::term, "context"},
-    {"num_gpu", Use::term, "gpu_layers"},
-    {"num_batch", Use::term, "ubatch"},
     {"from", Use::rule},
     {"adapter", Use::unmapped, "no adapter beside the model"},
     {"*"},
 };
 
-constexpr Spelling caches[] = {{"f16", ""}, {"q8_0", "q8_0"}, {"q4_0", "q4_0"}};
-
 constexpr FormatRow server_rows[] = {
-    {"context_length", Use::term, "context"},
-    {"num_parallel", Use::term, "slots"},
-    {"kv_cache_type", Use::term, "kv_dtype", caches},
-    {"flash_attention", Use::term, "flash"},
     {"positional.0", Use::rule},
     {"max_loaded_models", Use::unmapped, "one model at a time"},
-    {"gpu_overhead", Use::term, "other_usage"},
     {"sched_spread"},
 };
 
@@ -36,6 +31,7 @@ constexpr std::span<const FormatRow> create_tables[] = {server_rows, modelfile_r
 
 void modelfile_rules(Sheet& sheet) {
   take_served_model(sheet, {"from"});
+  if (const Setting* tokens = sheet.find("draft_num_predict")) sheet.say("draft", "mtp:" + tokens->text, *tokens);
   assume_load(sheet);
 }
 
@@ -44,20 +40,80 @@ void command_rules(Sheet& sheet) {
   assume_load(sheet);
 }
 
+/// What Ollama's library has under a tag that says no type.
+bool is_usual(formats::Quant quant) { return quant == formats::Quant::q4_k_m || quant == formats::Quant::mxfp4_moe; }
+
+/// "llama3.1:8b-instruct-q8_0"
+bool says_type(std::string_view tag, formats::Quant quant) {
+  return quantity::to_lower(tag).ends_with(formats::facts(quant).name);
+}
+
+/// What Ollama runs: a name of its library, a repository of the Hub, or a file by way of a Modelfile.
+struct Runnable {
+  std::string name;
+  bool is_file = false;
+};
+
+Runnable runnable(const ServedNames& names, formats::Quant quant) {
+  if (is_gguf_repository(names.model)) return {"hf.co/" + fetched(names, quant)};
+  const bool is_tag = names.model.find('/') == std::string::npos && names.model.find(':') != std::string::npos;
+  return is_tag && (is_usual(quant) || says_type(names.model, quant)) ? Runnable{names.model}
+                                                                      : Runnable{"./" + gguf_file(names, quant), true};
+}
+
+using Text = std::optional<std::string>;
+
+Text slots(const ServerLetter& letter) { return above(1, letter.deployment.setup.slots); }
+
+/// A narrow cache needs it.
+Text flash(const ServerLetter& letter) {
+  const auto& said = letter.serving().options.flash;
+  if (said) return *said ? "1" : "0";
+  return if_so(letter.serving().cache != spec::CacheType::automatic, "1");
+}
+
+Text drafted(const ServerLetter& letter) {
+  const spec::Draft& draft = letter.serving().options.draft;
+  return draft.kind == spec::DraftKind::mtp ? above(0, draft.tokens) : std::nullopt;
+}
+
+constexpr Told told[] = {
+    {"OLLAMA_NUM_PARALLEL", &slots}, {"OLLAMA_FLASH_ATTENTION", &flash}, {"draft_num_predict", &drafted}};
+
+std::string start(const ServerLetter& letter) {
+  const Runnable model = runnable(letter.names, letter.serving().quant);
+  std::string variables;
+  std::string parameters;
+  for (const auto& [name, value] : lines_of(letter, told)) {
+    const bool is_variable = name.starts_with("OLLAMA_");
+    if (is_variable) variables += fmt::format("{}={} ", name, value);
+    if (!is_variable) parameters += fmt::format("\\nPARAMETER {} {}", name, value);
+  }
+  if (!model.is_file && parameters.empty()) return variables + "ollama serve & ollama run " + model.name;
+  return fmt::format(
+      "printf \"FROM {}{}\\n\" > Modelfile; {}ollama serve & ollama create served -f Modelfile && "
+      "ollama run served",
+      model.name, parameters, variables);
+}
+
 }  // namespace
 
 const Format& modelfile_format() {
-  static constexpr Format format{"Ollama Modelfile", "ollama", modelfile_tables, nullptr, modelfile_rules, true};
+  static constexpr Format format{"Ollama Modelfile",  "ollama", modelfile_tables, nullptr,
+                                 modelfile_rules,     true,     nullptr,          nullptr,
+                                 spec::Engine::ollama};
   return format;
 }
 
 const Format& ollama_create_format() {
-  static constexpr Format format{"ollama command", "ollama", create_tables, nullptr, modelfile_rules, true};
+  static constexpr Format format{"ollama command", "ollama", create_tables,       nullptr, modelfile_rules, true,
+                                 nullptr,          nullptr,  spec::Engine::ollama};
   return format;
 }
 
 const Format& ollama_format() {
-  static constexpr Format format{"ollama command", "ollama", command_tables, nullptr, command_rules, true};
+  static constexpr Format format{"ollama command", "ollama", command_tables,       nullptr, command_rules, true,
+                                 nullptr,          nullptr,  spec::Engine::ollama, start};
   return format;
 }
 

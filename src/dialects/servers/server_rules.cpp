@@ -1,11 +1,24 @@
 #include "dialects/servers/server_rules.hpp"
 
+#include "dialects/core/command_text.hpp"
+#include "dialects/core/format.hpp"
 #include "dialects/core/names.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 #include "read/node.hpp"
+#include "read/resolve.hpp"
+#include "read/vocabulary.hpp"
+#include "read/words.hpp"
+#include "spec/layout_rules.hpp"
+#include "spec/names.hpp"
+#include "spec/node.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <string>
@@ -95,6 +108,244 @@ void take_speculation(Sheet& sheet, std::string_view key) {
 
 void assume_load(Sheet& sheet) {
   sheet.assume("how many requests of which length come: no command says it, --concurrency, --prompt and --output do");
+}
+
+namespace {
+
+using formats::Quant;
+using serving::EngineOption;
+using serving::Says;
+using spec::CacheType;
+
+/// How publishers call a checkpoint whose weights are not those under the model's id.
+struct Suffix {
+  Quant quant;
+  std::string_view text;
+};
+
+constexpr std::array suffixes{
+    Suffix{Quant::fp8, "-FP8"},   Suffix{Quant::bnb_nf4, "-bnb-4bit"}, Suffix{Quant::awq, "-AWQ"},
+    Suffix{Quant::gptq, "-GPTQ"}, Suffix{Quant::nvfp4, "-NVFP4"},      Suffix{Quant::mxfp4, "-MXFP4"},
+    Suffix{Quant::int8, "-INT8"}, Suffix{Quant::int4, "-W4A16"},       Suffix{Quant::bf16, "-BF16"}};
+
+std::string spelled(const EngineOption& option, std::string text) {
+  if (option.spellings.empty()) return text;
+  const auto* found = quantity::find_or_null(option.spellings, std::string_view(text), &Spelling::ours);
+  return found == nullptr ? std::string() : std::string(found->theirs);
+}
+
+std::optional<std::string> by_itself(const EngineOption& option, const ServerLetter& letter) {
+  if (option.says == Says::rule || option.says == Says::part) return std::nullopt;
+  const read::Term& term = *read::find_term(option.term);
+  const std::string text = term.show(letter.question);
+  if (option.says == Says::yes || option.says == Says::no) return if_so(text == (option.says == Says::yes ? "1" : "0"));
+  const bool splits_nothing = term.group == read::TermGroup::layout && text == "1";
+  std::string value = spelled(option, text);
+  return if_so(!value.empty() && text != "0" && !splits_nothing, value);
+}
+
+/// "Q8_0", as GGUF files of a type end their names.
+std::string file_suffix(Quant quant) {
+  std::string name(formats::facts(quant).name);
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return name;
+}
+
+/// The question with what the engine chose and its command says all the same: how long a context is answered for, and
+/// the narrow cache that narrow weights bring, unless a draft of its own would be given it with them.
+spec::Question started(const serving::Deployment& deployment) {
+  spec::Question question = deployment.question;
+  question.serving.load.context = deployment.setup.context;
+  const bool is_usual = deployment.setup.cache == CacheType::bf16 || deployment.setup.cache == CacheType::f16;
+  if (!is_usual && !deployment.draft) question.serving.cache = deployment.setup.cache;
+  return question;
+}
+
+}  // namespace
+
+bool is_gguf_repository(std::string_view name) {
+  return name.find('/') != name.npos && quantity::to_lower(name).find("gguf") != std::string::npos;
+}
+
+std::string fetched(const ServedNames& names, Quant quant) {
+  const auto colon = std::min(names.model.find(':'), names.model.size());
+  const std::string tag = quantity::to_lower(names.model.substr(std::min(colon + 1, names.model.size())));
+  const bool says_another = !tag.empty() && !quantity::contains(formats::all_quants(), tag, &formats::QuantFacts::name);
+  return says_another ? names.model : names.model.substr(0, colon) + ":" + file_suffix(quant);  // "UD-Q4_K_XL"
+}
+
+std::string gguf_file(const ServedNames& names, Quant quant) {
+  const std::string& id = names.weights();
+  return fmt::format("{}-{}.gguf", id.substr(id.rfind('/') + 1), file_suffix(quant));
+}
+
+std::string ggml_word(CacheType type) {
+  if (type == CacheType::f16) return "f16";
+  return type == CacheType::f32 ? "f32" : std::string(spec::name_of(type));
+}
+
+std::string ServerLetter::text(std::string_view term) const { return read::find_term(term)->show(question); }
+
+std::vector<Line> lines_of(const ServerLetter& letter, std::span<const Told> rules) {
+  std::vector<Line> lines;
+  for (const EngineOption& option : serving::row_of(letter.serving().engine).options()) {
+    const Told* rule = quantity::find_or_null(rules, option.printed(), &Told::option);
+    auto value = rule != nullptr ? rule->value(letter) : by_itself(option, letter);
+    if (value) lines.push_back({option.printed(), *std::move(value)});
+  }
+  return lines;
+}
+
+std::string command_of(std::string start, const std::vector<Line>& lines) {
+  CommandText command(std::move(start));
+  for (const auto& [name, value] : lines) {
+    if (value.empty()) {
+      command.flag(name);
+    } else {
+      command.word(name, value);
+    }
+  }
+  return command.text();
+}
+
+ServedAs served_as(const ServerLetter& letter) {
+  const Quant quant = letter.serving().quant;
+  const std::string& model = letter.names.weights();
+  const auto* suffix = quantity::find_or_null(suffixes, quant, &Suffix::quant);
+  if (quant == letter.names.published || suffix == nullptr) return {model, std::nullopt};
+  const bool quantizes = serving::row_of(letter.serving().engine).quantizes;
+  const bool as_it_loads = quantizes && (quant == Quant::fp8 || quant == Quant::bnb_nf4);
+  if (as_it_loads) return {model, quant == Quant::fp8 ? "fp8" : "bitsandbytes"};
+  return {model + std::string(suffix->text), std::nullopt};
+}
+
+std::optional<std::string> draft_model(const ServerLetter& letter) {
+  const auto kind = letter.serving().options.draft.kind;
+  if (kind == spec::DraftKind::eagle) return "DRAFT";
+  return if_so(!letter.names.draft.empty(), letter.names.draft);
+}
+
+std::int64_t copies(const ServerLetter& letter) {
+  const std::int64_t attention = letter.serving().layout.attention_dp;
+  return attention > 1 || letter.question.layout.ep > 1 ? attention : letter.question.layout.dp;
+}
+
+namespace {
+
+/// Of a server, what its checkpoint, its image and its users say: no option does.
+constexpr std::array<std::string_view, 7> of_no_command{"quant",  "engine_version", "group_size",   "imatrix",
+                                                        "accept", "other_usage",    "gpus_per_node"};
+
+bool is_told(const read::Term& term) {
+  const bool is_load = term.group == read::TermGroup::load && term.name == "context";
+  const bool of_server = term.group == read::TermGroup::engine || term.group == read::TermGroup::layout || is_load;
+  return of_server && term.show != nullptr && !quantity::contains(of_no_command, term.name);
+}
+
+/// What stands beside a command that does not say it, and the model's own name of a draft that it names by a file.
+std::vector<Given> beside(const ServerLetter& letter, Reading& reading) {
+  std::vector<Given> words;
+  const auto add = [&](std::string_view term, std::string text) {
+    if (!text.empty()) words.push_back({std::string(term), std::move(text), {Source::flag, std::string(term)}});
+  };
+  for (const std::string_view term : of_no_command) {
+    const bool means_nothing = term == "accept" && !has_word(reading.words, "draft");
+    if (!has_word(reading.words, term) && !means_nothing) add(term, letter.text(term));
+  }
+  const bool has_ranks = has_word(reading.words, "tp") && !spec::reads_gguf(letter.serving().engine);
+  if (!has_ranks) add("gpus", letter.text("gpus"));
+  for (Given& word : reading.words) {
+    const spec::Draft& draft = letter.serving().options.draft;
+    const bool by_name = word.term == "draft" && draft.kind == spec::DraftKind::model;
+    if (by_name) word.text = draft.model + word.text.substr(std::min(word.text.rfind(':'), word.text.size()));
+  }
+  add("model", letter.question.model.shape.name);
+  if (letter.question.gpu) add("gpu", letter.question.gpu->id);
+  return words;
+}
+
+/// Reads the command as --from does: the options that it does not say or says otherwise, as typed.
+std::vector<std::string> untold(const ServerLetter& letter, const std::string& command) {
+  const FindFile nothing = [](const std::string&) { return std::optional<NamedFile>(); };
+  try {
+    Reading reading = read_launch_command(command, "command", nothing);
+    const auto words = beside(letter, reading);
+    const read::Values values{letter.question.model.shape, letter.question.gpu};
+    const auto read =
+        read::resolve_serving(with_options(reading, words), std::nullopt, read::Catalogue(), values).question;
+    std::vector<std::string> terms = reading.unread;
+    const auto says_nodes =
+        quantity::contains(serving::row_of(letter.serving().engine).options(), "nodes", &EngineOption::term);
+    if (letter.question.layout.nodes > 1 && !says_nodes) terms.push_back("--nodes " + letter.text("nodes"));
+    for (const read::Term& term : read::serving_vocabulary()) {
+      const std::string asked = is_told(term) ? letter.text(term.name) : std::string();
+      if (asked.empty() || term.show(read) == asked) continue;  // a default that is said aloud changes nothing
+      terms.push_back(fmt::format("--{} {}", read::option_name(term.name), asked));
+    }
+    return terms;
+  } catch (const quantity::BadInput& error) {
+    return {fmt::format("{}: {}", error.place(), error.problem())};
+  }
+}
+
+/// How often a command is to be given. Copies that share no experts are servers of their own where experts are spread
+/// over ranks: one line would spread them further (vLLM docs/serving/data_parallel_deployment, --data-parallel-size).
+std::int64_t servers_to_start(const spec::Question& question) {
+  const bool one_line_starts_all = question.layout.ep == 1 && serving::row_of(question.serving.engine).starts_copies;
+  return one_line_starts_all ? 1 : question.layout.dp;
+}
+
+/// Of several servers the first.
+spec::Question one_of(spec::Question question, std::int64_t servers) {
+  spec::Layout& layout = question.layout;
+  if (servers == 1) return question;
+  layout.gpus /= servers;
+  layout.dp /= servers;
+  layout.nodes = spec::usual_nodes(layout.gpus, spec::accelerators_per_node(question.gpu));
+  return question;
+}
+
+std::vector<std::string> notes_on(const ServerLetter& letter, std::int64_t servers, const std::string& command) {
+  std::vector<std::string> notes;
+  const std::string model = served_as(letter).model;
+  if (servers > 1) {
+    notes.push_back(fmt::format("the command starts one of {} servers, each on {} accelerators of its own", servers,
+                                letter.question.layout.gpus));
+  }
+  if (letter.question.layout.nodes > 1) {
+    notes.push_back(
+        fmt::format("the command is typed on each of {} nodes: HEAD is the first one's address, NODE_RANK "
+                    "counts from 0",
+                    letter.question.layout.nodes));
+  }
+  if (model != letter.names.weights() && command.find(model) != std::string::npos) {
+    notes.push_back(model + " stands for any such checkpoint");
+  }
+  if (letter.serving().options.draft.kind == spec::DraftKind::eagle) {
+    notes.emplace_back("DRAFT stands for a checkpoint of EAGLE layers that was trained for the model");
+  }
+  return notes;
+}
+
+}  // namespace
+
+ServerCommand server_command(const serving::Deployment& deployment, const ServedNames& names) {
+  const std::int64_t servers = servers_to_start(deployment.question);
+  const ServerLetter letter{deployment, names, one_of(started(deployment), servers)};
+  const Format* dialect = nullptr;
+  for (const auto format : {vllm_format, sglang_format, trtllm_format, llama_server_format, ollama_format}) {
+    if (format().engine == letter.serving().engine) dialect = &format();
+  }
+  if (dialect == nullptr) return {};
+  std::string command = dialect->start(letter);
+  const auto terms = untold(letter, command);
+  if (terms.empty()) {
+    auto notes = notes_on(letter, servers, command);
+    return {std::move(command), std::move(notes)};
+  }
+  const std::string_view program = serving::row_of(letter.serving().engine).program;
+  return {{},
+          {fmt::format("no command of {} starts this server: none says {}", program, quantity::joined(terms, ", "))}};
 }
 
 }  // namespace llmcalc::dialects

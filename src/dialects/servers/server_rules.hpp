@@ -1,10 +1,16 @@
-// What the commands of engines have in common.
+// What the commands of engines have in common, read and written.
 #pragma once
 
 #include "dialects/core/format.hpp"
+#include "dialects/server.hpp"
+#include "llmcalc/spec/question.hpp"
 
 #include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace llmcalc::dialects {
 
@@ -23,5 +29,70 @@ void take_weight_type(Sheet& sheet);
 
 /// No command says how it is used.
 void assume_load(Sheet& sheet);
+
+/// A server while its command is written.
+struct ServerLetter {
+  const serving::Deployment& deployment;
+  const ServedNames& names;
+  spec::Question question;  ///< as it is started: what the engine chose stands in it where the command says it
+
+  std::string text(std::string_view term) const;
+  const spec::Serving& serving() const { return question.serving; }
+};
+
+/// How a dialect says an option that has a rule.
+struct Told {
+  std::string_view option;  ///< as it is printed
+  /// Empty for a switch; nothing where it is left out.
+  std::optional<std::string> (*value)(const ServerLetter& letter);
+};
+
+/// An option as it is printed; a switch has no value.
+struct Line {
+  std::string_view name;
+  std::string value;
+};
+
+/// All options that the question needs, in the order of the engine's rows.
+std::vector<Line> lines_of(const ServerLetter& letter, std::span<const Told> rules);
+
+/// "start --option value --switch"
+std::string command_of(std::string start, const std::vector<Line>& lines);
+
+/// A number that splits or adds something.
+inline std::optional<std::string> above(std::int64_t least, std::int64_t count) {
+  return count > least ? std::optional(std::to_string(count)) : std::nullopt;
+}
+
+inline std::optional<std::string> if_so(bool yes, std::string value = {}) {
+  return yes ? std::optional(std::move(value)) : std::nullopt;
+}
+
+/// The checkpoint, and the scheme to which the engine is told to quantize it as it loads it.
+struct ServedAs {
+  std::string model;
+  std::optional<std::string> scheme;
+};
+
+ServedAs served_as(const ServerLetter& letter);
+
+/// Layers that propose tokens as EAGLE's do are a checkpoint of their own, whose name nobody asked for.
+std::optional<std::string> draft_model(const ServerLetter& letter);
+
+/// Copies of the whole model, or of its attention alone where all of them share the experts.
+std::int64_t copies(const ServerLetter& letter);
+
+/// A repository of GGUF files on the Hub, of which llama.cpp and Ollama fetch the type behind the colon (llama.cpp
+/// common/arg.cpp, --hf-repo; huggingface.co/docs/hub/ollama).
+bool is_gguf_repository(std::string_view name);
+
+/// Of such a repository the file of the type, "owner/name-GGUF:Q8_0".
+std::string fetched(const ServedNames& names, formats::Quant quant);
+
+/// The file that was made of other weights, or downloaded.
+std::string gguf_file(const ServedNames& names, formats::Quant quant);
+
+/// Of a cache, as ggml calls it.
+std::string ggml_word(spec::CacheType type);
 
 }  // namespace llmcalc::dialects

@@ -5,70 +5,17 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <string>
 
 namespace llmcalc::dialects {
 namespace {
 
-constexpr Spelling quantizations[] = {{"awq", "awq"},
-                                      {"awq_marlin", "awq"},
-                                      {"gptq", "gptq"},
-                                      {"gptq_marlin", "gptq"},
-                                      {"fp8", "fp8"},
-                                      {"w8a8_fp8", "fp8"},
-                                      {"w8a8_int8", "int8"},
-                                      {"blockwise_int8", "int8"},
-                                      {"modelopt", "fp8"},
-                                      {"modelopt_fp8", "fp8"},
-                                      {"modelopt_fp4", "nvfp4"},
-                                      {"mxfp4", "mxfp4"},
-                                      {"bitsandbytes", "bnb-nf4"},
-                                      {"compressed-tensors", ""},
-                                      {"gguf", ""}};
-constexpr Spelling caches[] = {{"auto", ""},     {"fp8_e5m2", "fp8"},  {"fp8_e4m3", "fp8"},
-                               {"bf16", "bf16"}, {"bfloat16", "bf16"}, {"fp4_e2m1", "nvfp4"}};
-
 constexpr FormatRow rows[] = {
-    {"mem_fraction_static", Use::term, "memory_fraction"},
-    {"context_length", Use::term, "context"},
-    {"chunked_prefill_size", Use::rule, "batched_tokens"},
-    {"max_running_requests", Use::term, "max_seqs"},
-    {"kv_cache_dtype", Use::term, "kv_dtype", caches},
-    {"quantization", Use::term, "quant", quantizations},
-    {"page_size", Use::term, "block"},
-    {"pp_size", Use::term, "pp"},
-    {"pipeline_parallel_size", Use::term, "pp"},
-    {"ep", Use::term, "ep"},
-    {"ep_size", Use::term, "ep"},
-    {"expert_parallel_size", Use::term, "ep"},
-    {"nnodes", Use::term, "nodes"},
     {"engine_version", Use::term, "engine_version"},
     {"image_gpus", Use::term, "gpus"},
     {"image_gpu", Use::term, "gpu"},
-    {"tp", Use::rule, "tp"},
-    {"tp_size", Use::rule, "tp"},
-    {"tensor_parallel_size", Use::rule, "tp"},
-    {"dp", Use::rule, "dp"},
-    {"dp_size", Use::rule, "dp"},
-    {"data_parallel_size", Use::rule, "dp"},
-    {"enable_dp_attention", Use::rule},
-    {"disable_cuda_graph", Use::rule},
-    {"disable_radix_cache", Use::rule},
-    {"scheduler_recv_interval", Use::rule},
-    {"enable_lora", Use::rule},
-    {"max_loras_per_batch", Use::rule},
-    {"lora_target_modules"},
-    {"speculative_draft_model_path", Use::rule},
-    {"speculative_draft_model", Use::rule},
-    {"speculative_algorithm", Use::rule},
-    {"speculative_algo", Use::rule},
-    {"speculative_num_draft_tokens", Use::rule},
-    {"speculative_num_steps", Use::rule},
-    {"model_path", Use::rule},
-    {"model", Use::rule},
     {"positional.0", Use::rule},
-    {"dcp_size", Use::term, "dcp"},
-    {"decode_context_parallel_size", Use::term, "dcp"},
     {"cuda_graph_max_bs", Use::unmapped, "the graphs that are captured where nothing is said"},
     {"cuda_graph_bs", Use::unmapped, "the graphs that are captured where nothing is said"},
     {"cpu_offload_gb", Use::unmapped, "all weights rest on the accelerator"},
@@ -94,8 +41,6 @@ constexpr FormatRow rows[] = {
     {"log_*"},
     {"enable_*"},
     {"disable_*"},
-    {"dist_init_addr"},
-    {"node_rank"},
     {"chat_template*"},
     {"tool_call_parser"},
     {"reasoning_parser"},
@@ -143,11 +88,18 @@ void take_ranks(Sheet& sheet) {
   sheet.say("gpus", std::to_string(quantity::product(copies, tensor.value_or(1))), because);
 }
 
+/// Of what is verified together the first token is the model's own (sglang/srt/arg_groups/speculative_hook.py).
+std::optional<std::int64_t> proposed(const Sheet& sheet) {
+  if (const auto steps = sheet.count("speculative_num_steps")) return steps;
+  const auto verified = sheet.count("speculative_num_draft_tokens");
+  return verified ? std::optional(*verified - 1) : std::nullopt;
+}
+
 void take_draft(Sheet& sheet) {
   const Setting* algorithm = sheet.find({"speculative_algorithm", "speculative_algo"});
   if (algorithm == nullptr) return;
   const std::string name = sheet.text({"speculative_algorithm", "speculative_algo"});
-  const auto tokens = sheet.count({"speculative_num_steps", "speculative_num_draft_tokens"});
+  const auto tokens = proposed(sheet);
   const Setting* model = sheet.find({"speculative_draft_model_path", "speculative_draft_model"});
   const bool by_model = name == "standalone" && model != nullptr;
   // EAGLE without a head of its own takes the layers that the model brings (server_args.py, NEXTN is its other name).
@@ -174,6 +126,7 @@ void take_adapters(Sheet& sheet) {
   constexpr std::string_view usual = "8";  // server_args.py
   const Setting& said = loras == nullptr ? *sheet.find("enable_lora") : *loras;
   sheet.say("max_loras", loras == nullptr ? std::string(usual) : loras->text, said);
+  if (const Setting* rank = sheet.find("max_lora_rank")) sheet.say("lora_rank", rank->text, *rank);
 }
 
 void rules(Sheet& sheet) {
@@ -182,19 +135,82 @@ void rules(Sheet& sheet) {
   sheet.by_default("tp", "1", "SGLang default");
   take_draft(sheet);
   take_weight_type(sheet);
-  const Setting* chunk = sheet.find("chunked_prefill_size");
-  if (chunk != nullptr && !chunk->text.starts_with('-')) sheet.say("batched_tokens", chunk->text, *chunk);
   take_interval(sheet);
   take_adapters(sheet);
-  if (sheet.is_on("disable_radix_cache")) sheet.say("prefix_cache", "0", sheet.said("disable_radix_cache"));
-  if (sheet.is_on("disable_cuda_graph")) sheet.say("graphs", "0", sheet.said("disable_cuda_graph"));
   assume_load(sheet);
+}
+
+using Text = std::optional<std::string>;
+
+Text ranks(const ServerLetter& letter) {
+  return above(1, letter.question.layout.tp * letter.serving().layout.attention_dp);
+}
+Text model(const ServerLetter& letter) { return served_as(letter).model; }
+Text ranks_of_copies(const ServerLetter& letter) { return above(1, copies(letter)); }
+Text copies_attention(const ServerLetter& letter) { return if_so(letter.serving().layout.attention_dp > 1); }
+Text scheme(const ServerLetter& letter) { return served_as(letter).scheme; }
+Text interval(const ServerLetter& letter) {
+  return above(1, std::llround(2 * letter.serving().options.wait_steps + 1));
+}
+
+Text loras(const ServerLetter& letter) { return above(0, letter.serving().options.max_loras); }
+Text takes_loras(const ServerLetter& letter) { return if_so(loras(letter).has_value()); }
+/// Without adapters at the start it has to be told how large they may be and where they may stand
+/// (sglang/srt/arg_groups/lora_hook.py, check_lora_server_args).
+Text lora_rank(const ServerLetter& letter) {
+  return loras(letter) ? above(0, letter.question.training.adapter.rank) : std::nullopt;
+}
+Text lora_targets(const ServerLetter& letter) { return if_so(loras(letter).has_value(), "all"); }
+
+/// A model's own layers propose under the name of EAGLE's.
+Text algorithm(const ServerLetter& letter) {
+  switch (letter.serving().options.draft.kind) {
+    case spec::DraftKind::none: return std::nullopt;
+    case spec::DraftKind::mtp: return "NEXTN";
+    case spec::DraftKind::eagle: return "EAGLE3";
+    case spec::DraftKind::model: return "STANDALONE";
+  }
+  return std::nullopt;
+}
+
+Text steps(const ServerLetter& letter) {
+  return algorithm(letter) ? above(0, letter.serving().options.draft.tokens) : std::nullopt;
+}
+Text one_by_one(const ServerLetter& letter) { return if_so(algorithm(letter).has_value(), "1"); }
+Text verified(const ServerLetter& letter) {
+  return algorithm(letter) ? above(0, letter.serving().options.draft.tokens + 1) : std::nullopt;
+}
+
+Text node_rank(const ServerLetter& letter) { return if_so(letter.question.layout.nodes > 1, "$NODE_RANK"); }
+Text head(const ServerLetter& letter) { return if_so(letter.question.layout.nodes > 1, "$HEAD:5000"); }
+
+constexpr Told told[] = {{"--node-rank", &node_rank},
+                         {"--dist-init-addr", &head},
+                         {"--model-path", &model},
+                         {"--tp-size", &ranks},
+                         {"--dp-size", &ranks_of_copies},
+                         {"--enable-dp-attention", &copies_attention},
+                         {"--quantization", &scheme},
+                         {"--scheduler-recv-interval", &interval},
+                         {"--enable-lora", &takes_loras},
+                         {"--max-loras-per-batch", &loras},
+                         {"--max-lora-rank", &lora_rank},
+                         {"--lora-target-modules", &lora_targets},
+                         {"--speculative-algorithm", &algorithm},
+                         {"--speculative-draft-model-path", &draft_model},
+                         {"--speculative-num-steps", &steps},
+                         {"--speculative-eagle-topk", &one_by_one},
+                         {"--speculative-num-draft-tokens", &verified}};
+
+std::string start(const ServerLetter& letter) {
+  return command_of("python -m sglang.launch_server", lines_of(letter, told));
 }
 
 }  // namespace
 
 const Format& sglang_format() {
-  static constexpr Format format{"SGLang command", "sglang", tables, recognizes, rules, true};
+  static constexpr Format format{"SGLang command",     "sglang", tables, recognizes, rules, true, nullptr, nullptr,
+                                 spec::Engine::sglang, start};
   return format;
 }
 

@@ -2,47 +2,21 @@
 #include "dialects/core/format.hpp"
 #include "dialects/servers/server_rules.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <string>
 
 namespace llmcalc::dialects {
 namespace {
 
-constexpr Spelling caches[] = {
-    {"auto", ""}, {"fp8", "fp8"}, {"nvfp4", "nvfp4"}, {"bfloat16", "bf16"}, {"float16", "fp16"}};
-
 constexpr FormatRow rows[] = {
-    {"tp_size", Use::rule, "tp"},
-    {"tensor_parallel_size", Use::rule, "tp"},
-    {"pp_size", Use::term, "pp"},
-    {"pipeline_parallel_size", Use::term, "pp"},
-    {"ep_size", Use::term, "ep"},
-    {"moe_expert_parallel_size", Use::term, "ep"},
-    {"max_batch_size", Use::term, "max_seqs"},
-    {"max_num_tokens", Use::term, "batched_tokens"},
-    {"max_seq_len", Use::term, "context"},
-    {"kv_cache_free_gpu_memory_fraction", Use::term, "memory_fraction"},
-    {"free_gpu_memory_fraction", Use::term, "memory_fraction"},
-    {"kv_cache_config.free_gpu_memory_fraction", Use::term, "memory_fraction"},
-    {"kv_cache_config.dtype", Use::term, "kv_dtype", caches},
-    {"kv_cache_dtype", Use::term, "kv_dtype", caches},
-    {"kv_cache_config.tokens_per_block", Use::term, "block"},
     {"gpus_per_node", Use::term, "gpus_per_node"},
     {"engine_version", Use::term, "engine_version"},
     {"image_gpus", Use::term, "gpus"},
     {"image_gpu", Use::term, "gpu"},
-    {"enable_attention_dp", Use::rule},
-    {"speculative_config.decoding_type", Use::rule},
-    {"speculative_config.num_nextn_predict_layers", Use::rule},
-    {"speculative_config.max_draft_len", Use::rule},
-    {"speculative_config.speculative_model_dir", Use::rule},
-    {"speculative_config.speculative_model", Use::rule},
-    {"kv_cache_config.enable_block_reuse", Use::rule},
-    {"batch_wait_timeout_iters", Use::term, "wait_steps"},
     {"model", Use::rule},
     {"positional*", Use::rule},
-    {"kv_cache_config.max_gpu_total_bytes", Use::term, "kv_bytes"},
-    {"lora_config.max_loras", Use::term, "max_loras"},
-    {"cuda_graph_config", Use::rule},
     {"kv_cache_config.max_tokens", Use::unmapped, "as many tokens as fit"},
     {"kv_cache_config.host_cache_size", Use::unmapped, "the cache stays on the accelerator"},
     {"cuda_graph_config*", Use::unmapped, "the graphs that are captured where nothing is said"},
@@ -109,10 +83,78 @@ void rules(Sheet& sheet) {
   assume_load(sheet);
 }
 
+using Text = std::optional<std::string>;
+
+Text ranks(const ServerLetter& letter) {
+  return above(1, letter.question.layout.tp * letter.serving().layout.attention_dp);
+}
+Text copies_attention(const ServerLetter& letter) { return if_so(letter.serving().layout.attention_dp > 1, "true"); }
+Text reuse(const ServerLetter& letter) {
+  const auto reuses = letter.serving().options.prefix_cache;
+  return reuses ? Text(*reuses ? "true" : "false") : std::nullopt;
+}
+Text no_graphs(const ServerLetter& letter) { return if_so(!letter.serving().options.graphs.value_or(true), "null"); }
+
+Text draft_type(const ServerLetter& letter) {
+  switch (letter.serving().options.draft.kind) {
+    case spec::DraftKind::none: return std::nullopt;
+    case spec::DraftKind::mtp: return "MTP";
+    case spec::DraftKind::eagle: return "Eagle";
+    case spec::DraftKind::model: return "DraftTarget";
+  }
+  return std::nullopt;
+}
+
+Text own_layers(const ServerLetter& letter) {
+  const spec::Draft& draft = letter.serving().options.draft;
+  return draft.kind == spec::DraftKind::mtp ? above(0, draft.tokens) : std::nullopt;
+}
+Text drafted(const ServerLetter& letter) {
+  const bool drafts = draft_type(letter) && !own_layers(letter);
+  return drafts ? above(0, letter.serving().options.draft.tokens) : std::nullopt;
+}
+
+constexpr Told told[] = {{"--tp_size", &ranks},
+                         {"enable_attention_dp", &copies_attention},
+                         {"kv_cache_config.enable_block_reuse", &reuse},
+                         {"cuda_graph_config", &no_graphs},
+                         {"speculative_config.decoding_type", &draft_type},
+                         {"speculative_config.num_nextn_predict_layers", &own_layers},
+                         {"speculative_config.max_draft_len", &drafted},
+                         {"speculative_config.speculative_model_dir", &draft_model}};
+
+/// What the command line has no words for, in one line of YAML: "{a: 1, block: {b: 2, c: 3}}".
+std::string flow_of(const std::vector<Line>& lines) {
+  std::string text;
+  std::string_view open;
+  for (const auto& [name, value] : lines) {
+    const auto dot = name.find('.');
+    const auto block = name.substr(0, dot == std::string_view::npos ? 0 : dot);
+    if (block != open && !open.empty()) text += "}";
+    if (!text.empty()) text += ", ";
+    if (block != open && !block.empty()) text.append(block).append(": {");
+    text.append(block.empty() ? name : name.substr(dot + 1)).append(": ").append(value);
+    open = block;
+  }
+  return "{" + text + (open.empty() ? "}" : "}}");
+}
+
+std::string start(const ServerLetter& letter) {
+  std::vector<Line> lines = lines_of(letter, told);
+  const auto is_typed = [](const Line& line) { return line.name.starts_with("-"); };
+  const auto file = std::stable_partition(lines.begin(), lines.end(), is_typed);
+  const std::vector<Line> further(file, lines.end());
+  lines.erase(file, lines.end());
+  if (!further.empty()) lines.push_back({"--extra_llm_api_options", "trtllm.yaml"});
+  const std::string command = command_of("trtllm-serve " + served_as(letter).model, lines);
+  return further.empty() ? command : fmt::format("echo \"{}\" > trtllm.yaml && {}", flow_of(further), command);
+}
+
 }  // namespace
 
 const Format& trtllm_format() {
-  static constexpr Format format{"trtllm-serve command", "trtllm", tables, recognizes, rules, true};
+  static constexpr Format format{"trtllm-serve command", "trtllm", tables, recognizes, rules, true, nullptr, nullptr,
+                                 spec::Engine::trtllm,   start};
   return format;
 }
 

@@ -9,44 +9,8 @@
 namespace llmcalc::dialects {
 namespace {
 
-constexpr Spelling quantizations[] = {
-    {"awq", "awq"},     {"awq_marlin", "awq"},       {"gptq", "gptq"},    {"gptq_marlin", "gptq"},
-    {"fp8", "fp8"},     {"bitsandbytes", "bnb-nf4"}, {"modelopt", "fp8"}, {"modelopt_fp4", "nvfp4"},
-    {"mxfp4", "mxfp4"}, {"compressed-tensors", ""},  {"gguf", ""},        {"fbgemm_fp8", "fp8"},
-    {"int8", "int8"},
-};
-constexpr Spelling caches[] = {{"auto", ""},        {"fp8", "fp8"},       {"fp8_e4m3", "fp8"},
-                               {"fp8_e5m2", "fp8"}, {"bfloat16", "bf16"}, {"nvfp4", "nvfp4"}};
-
 constexpr FormatRow rows[] = {
-    {"tensor_parallel_size", Use::term, "tp"},
-    {"tp", Use::term, "tp"},
-    {"pipeline_parallel_size", Use::term, "pp"},
-    {"pp", Use::term, "pp"},
-    {"data_parallel_size", Use::rule, "dp"},
-    {"dp", Use::rule, "dp"},
-    {"enable_expert_parallel", Use::rule},
-    {"ep", Use::rule},
-    {"max_model_len", Use::rule, "context"},
-    {"max_num_batched_tokens", Use::rule, "batched_tokens"},
-    {"kv_cache_memory_bytes", Use::rule},
-    {"gpu_memory_utilization", Use::term, "memory_fraction"},
-    {"max_num_seqs", Use::term, "max_seqs"},
-    {"kv_cache_dtype", Use::term, "kv_dtype", caches},
-    {"quantization", Use::term, "quant", quantizations},
-    {"q", Use::term, "quant", quantizations},
     {"dtype", Use::rule},
-    {"block_size", Use::term, "block"},
-    {"enforce_eager", Use::rule},
-    {"speculative_config", Use::rule},
-    {"speculative_config.method", Use::rule},
-    {"speculative_config.model", Use::rule},
-    {"speculative_config.num_speculative_tokens", Use::rule},
-    {"enable_lora", Use::rule},
-    {"max_loras", Use::rule},
-    {"max_lora_rank", Use::rule},
-    {"decode_context_parallel_size", Use::term, "dcp"},
-    {"dcp", Use::term, "dcp"},
     {"engine_version", Use::term, "engine_version"},
     {"positional.0", Use::rule},
     {"model", Use::rule},
@@ -79,8 +43,6 @@ constexpr FormatRow rows[] = {
     {"tool_call_parser"},
     {"reasoning_parser"},
     {"disable_log_*"},
-    {"enable_prefix_caching", Use::rule},
-    {"no_enable_prefix_caching", Use::rule},
     {"enable_chunked_prefill"},
     {"no_enable_*"},
     {"seed"},
@@ -106,8 +68,6 @@ constexpr FormatRow rows[] = {
     {"scheduling_policy"},
     {"guided_*"},
     {"data_parallel_*"},
-    {"nnodes"},
-    {"node_rank"},
     {"master_*"},
     {"headless"},
     {"api_server_count"},
@@ -172,23 +132,67 @@ void take_adapters(Sheet& sheet) {
 
 void rules(Sheet& sheet) {
   take_served_model(sheet, {"model", "model_tag", "model_id", "positional.0"});
-  take_human_number(sheet, {"max_model_len"}, "context");
-  take_human_number(sheet, {"max_num_batched_tokens"}, "batched_tokens");
-  take_human_number(sheet, {"kv_cache_memory_bytes"}, "kv_bytes");
   take_data_parallelism(sheet);
   sheet.by_default("tp", "1", "vLLM default");
   take_adapters(sheet);
   take_weight_type(sheet);
   take_speculation(sheet, "speculative_config");
-  if (sheet.is_on("no_enable_prefix_caching")) sheet.say("prefix_cache", "0", sheet.said("no_enable_prefix_caching"));
-  if (sheet.is_on("enforce_eager")) sheet.say("graphs", "0", sheet.said("enforce_eager"));
   assume_load(sheet);
+}
+
+using Text = std::optional<std::string>;
+
+Text ranks_of_copies(const ServerLetter& letter) { return above(1, copies(letter)); }
+Text spreads_experts(const ServerLetter& letter) { return if_so(letter.question.layout.ep > 1); }
+Text scheme(const ServerLetter& letter) { return served_as(letter).scheme; }
+Text loras(const ServerLetter& letter) { return above(0, letter.serving().options.max_loras); }
+Text takes_loras(const ServerLetter& letter) { return if_so(loras(letter).has_value()); }
+Text lora_rank(const ServerLetter& letter) {
+  return loras(letter) ? above(0, letter.question.training.adapter.rank) : std::nullopt;
+}
+
+bool drafts(const ServerLetter& letter) { return letter.serving().options.draft.kind != spec::DraftKind::none; }
+
+/// vllm/config/speculative.py.
+Text draft_method(const ServerLetter& letter) {
+  switch (letter.serving().options.draft.kind) {
+    case spec::DraftKind::none: return std::nullopt;
+    case spec::DraftKind::mtp: return "mtp";
+    case spec::DraftKind::eagle: return "eagle3";
+    case spec::DraftKind::model: return "draft_model";
+  }
+  return std::nullopt;
+}
+
+Text drafted(const ServerLetter& letter) {
+  return drafts(letter) ? above(0, letter.serving().options.draft.tokens) : std::nullopt;
+}
+
+/// On each node the same but for its rank; all but the first add --headless.
+Text node_rank(const ServerLetter& letter) { return if_so(letter.question.layout.nodes > 1, "$NODE_RANK"); }
+Text head(const ServerLetter& letter) { return if_so(letter.question.layout.nodes > 1, "$HEAD"); }
+
+constexpr Told told[] = {{"--node-rank", &node_rank},
+                         {"--master-addr", &head},
+                         {"--data-parallel-size", &ranks_of_copies},
+                         {"--enable-expert-parallel", &spreads_experts},
+                         {"--quantization", &scheme},
+                         {"--enable-lora", &takes_loras},
+                         {"--max-loras", &loras},
+                         {"--max-lora-rank", &lora_rank},
+                         {"--speculative-config.method", &draft_method},
+                         {"--speculative-config.model", &draft_model},
+                         {"--speculative-config.num_speculative_tokens", &drafted}};
+
+std::string start(const ServerLetter& letter) {
+  return command_of("vllm serve " + served_as(letter).model, lines_of(letter, told));
 }
 
 }  // namespace
 
 const Format& vllm_format() {
-  static constexpr Format format{"vLLM command", "vllm", tables, recognizes, rules, true};
+  static constexpr Format format{"vLLM command", "vllm",  tables,  recognizes,         rules,
+                                 true,           nullptr, nullptr, spec::Engine::vllm, start};
   return format;
 }
 

@@ -65,7 +65,8 @@ constexpr Synonym rows[] = {
     {"intermediate-size", "ffn"},
 };
 
-/// Load generators of servers (vLLM, SGLang), and what people call these.
+/// The load generators of vLLM and SGLang, and what people call options of a server; what engines call them stands in
+/// the engines' own rows.
 constexpr Synonym server_rows[] = {
     {"context-size", "context"},
     {"ctx", "context"},
@@ -80,7 +81,6 @@ constexpr Synonym server_rows[] = {
     {"num-gpu-layers", "gpu-layers"},
     {"speculative-model", "draft"},
     {"draft-model", "draft"},
-    {"model-draft", "draft"},
     {"batch", "concurrency"},
     {"batch-size", "concurrency"},
     {"users", "concurrency"},

@@ -3,7 +3,10 @@
 
 #include "serving/engine.hpp"
 
+#include <array>
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace llmcalc::serving {
 
@@ -18,6 +21,13 @@ Setup llama_cpp_setup(const spec::Question& question);
 Setup ollama_setup(const spec::Question& question);
 RankMemory transformers_memory(const Deployment& deployment, std::size_t rank, const Demand& demand);
 Setup transformers_setup(const spec::Question& question);
+
+std::span<const EngineOption> vllm_options();
+std::span<const EngineOption> sglang_options();
+std::span<const EngineOption> trtllm_options();
+std::span<const EngineOption> llama_cpp_options();
+std::span<const EngineOption> ollama_options();
+std::span<const EngineOption> transformers_options();
 
 /// Whether it has products of 4-bit floats with NVIDIA's scales, and kernels for them.
 bool multiplies_nvfp4(const spec::Accelerator& gpu);
@@ -36,21 +46,78 @@ inline constexpr std::string_view servers_on = "NVIDIA AMD Intel Google AWS";
 inline constexpr std::string_view ggml_on = "NVIDIA AMD Intel Apple";
 inline constexpr std::string_view torch_on = "NVIDIA AMD Intel Apple Google AWS";
 
-inline constexpr EngineRow vllm_row{spec::Engine::vllm, "vLLM",      "0.33.0",     servers_on, &runs_on_torch,
-                                    &keeps_in_pages,    &vllm_setup, &vllm_memory, true,       true};
-inline constexpr EngineRow sglang_row{spec::Engine::sglang, "SGLang",        "0.5.23",      servers_on,
-                                      &runs_on_torch,       &keeps_in_pages, &sglang_setup, &sglang_memory};
-inline constexpr EngineRow trtllm_row{spec::Engine::trtllm, "TensorRT-LLM",  "1.2",         "NVIDIA",
-                                      &runs_in_trtllm,      &keeps_in_pages, &trtllm_setup, &trtllm_memory};
-inline constexpr EngineRow llama_cpp_row{
-    spec::Engine::llama_cpp, "llama.cpp",      "2026-11",         ggml_on, &runs_on_ggml,
-    &keeps_in_ggml,          &llama_cpp_setup, &llama_cpp_memory, false};
-inline constexpr EngineRow ollama_row{
-    spec::Engine::ollama, "Ollama",          "0.13", ggml_on, &runs_on_ggml, &keeps_in_ggml,
-    &ollama_setup,        &llama_cpp_memory, false};
-inline constexpr EngineRow transformers_row{
-    spec::Engine::hf,    "transformers",       "5.23.0", torch_on, &runs_in_transformers, &keeps_plain,
-    &transformers_setup, &transformers_memory, false};
+inline constexpr std::array<std::string_view, 2> of_pages{"group_size", "shared_prefix"};
+inline constexpr std::array<std::string_view, 2> of_gguf{"imatrix", "shared_prefix"};
+inline constexpr std::array<std::string_view, 1> of_batches{"group_size"};
+
+inline constexpr EngineRow vllm_row{.engine = spec::Engine::vllm,
+                                    .program = "vLLM",
+                                    .newest = "0.33.0",
+                                    .vendors = servers_on,
+                                    .runs = &runs_on_torch,
+                                    .keeps = &keeps_in_pages,
+                                    .setup = &vllm_setup,
+                                    .memory = &vllm_memory,
+                                    .options = &vllm_options,
+                                    .beside = of_pages,
+                                    .starts_copies = true,
+                                    .quantizes = true,
+                                    .emulates_nvfp4 = true};
+inline constexpr EngineRow sglang_row{.engine = spec::Engine::sglang,
+                                      .program = "SGLang",
+                                      .newest = "0.5.23",
+                                      .vendors = servers_on,
+                                      .runs = &runs_on_torch,
+                                      .keeps = &keeps_in_pages,
+                                      .setup = &sglang_setup,
+                                      .memory = &sglang_memory,
+                                      .options = &sglang_options,
+                                      .beside = of_pages,
+                                      .starts_copies = true,
+                                      .quantizes = true};
+inline constexpr EngineRow trtllm_row{.engine = spec::Engine::trtllm,
+                                      .program = "TensorRT-LLM",
+                                      .newest = "1.2",
+                                      .vendors = "NVIDIA",
+                                      .runs = &runs_in_trtllm,
+                                      .keeps = &keeps_in_pages,
+                                      .setup = &trtllm_setup,
+                                      .memory = &trtllm_memory,
+                                      .options = &trtllm_options,
+                                      .beside = of_pages};
+inline constexpr EngineRow llama_cpp_row{.engine = spec::Engine::llama_cpp,
+                                         .program = "llama.cpp",
+                                         .newest = "2026-11",
+                                         .vendors = ggml_on,
+                                         .runs = &runs_on_ggml,
+                                         .keeps = &keeps_in_ggml,
+                                         .setup = &llama_cpp_setup,
+                                         .memory = &llama_cpp_memory,
+                                         .options = &llama_cpp_options,
+                                         .beside = of_gguf,
+                                         .reserves = false};
+inline constexpr EngineRow ollama_row{.engine = spec::Engine::ollama,
+                                      .program = "Ollama",
+                                      .newest = "0.13",
+                                      .vendors = ggml_on,
+                                      .runs = &runs_on_ggml,
+                                      .keeps = &keeps_in_ggml,
+                                      .setup = &ollama_setup,
+                                      .memory = &llama_cpp_memory,
+                                      .options = &ollama_options,
+                                      .beside = of_gguf,
+                                      .reserves = false};
+inline constexpr EngineRow transformers_row{.engine = spec::Engine::hf,
+                                            .program = "transformers",
+                                            .newest = "5.23.0",
+                                            .vendors = torch_on,
+                                            .runs = &runs_in_transformers,
+                                            .keeps = &keeps_plain,
+                                            .setup = &transformers_setup,
+                                            .memory = &transformers_memory,
+                                            .options = &transformers_options,
+                                            .beside = of_batches,
+                                            .reserves = false};
 
 /// A CUDA context with the kernels of PyTorch, of engines of which none was measured by itself: assumed, as of
 /// training.
