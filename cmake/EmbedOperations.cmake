@@ -1,5 +1,5 @@
 # llmcalc_embed_operations(<target>): compiles the curves under presets/operations into the target. Each file becomes a
-# list of initializers, <name>.inc, for a table in src/timing/operation_curves.cpp, whose compiler checks their number.
+# list of initializers, <name>.inc, for a table in src/timing/serving_kernels.cpp, whose compiler checks their number.
 
 set(llmcalc_operations_root "${CMAKE_CURRENT_LIST_DIR}/../presets/operations")
 

@@ -1,8 +1,13 @@
-// What the model of a run leaves out, and what its figures rest on.
+// What the model of a run leaves out, what its figures rest on, and what the person who asked should look at.
+
 #include "answer/inner/parts.hpp"
+#include "answer/levels.hpp"
 #include "frameworks/profile.hpp"
+#include "frameworks/release.hpp"
 #include "frameworks/table.hpp"
+#include "layers/blocks.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "memory/communicators.hpp"
 #include "quantity/format.hpp"
 #include "quantity/lists.hpp"
 #include "spec/names.hpp"
@@ -14,6 +19,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
+#include <utility>
 
 namespace llmcalc::answer {
 
@@ -141,6 +148,167 @@ std::vector<std::string> notes(const spec::Question& question, const Walks& walk
   Lines lines = kept_elsewhere(walks.memory);
   for (const auto about : {about_recurrence, about_servers, about_accelerators, about_algorithm, about_samples}) {
     quantity::append(lines, about(question));
+  }
+  return lines;
+}
+
+namespace {
+
+using Warning = std::optional<std::string>;
+
+/// "We do not recommend training a LLM for less than 200B tokens": Anthony et al. 2023, Transformer Math 101
+/// (blog.eleuther.ai/transformer-math).
+constexpr double fewest_pretraining_tokens = 200e9;
+
+/// A run of four times as many micro-batches as stages waits a fifth of its step.
+constexpr double loud_bubble = 0.2;
+
+/// Products of a type that the accelerator does not have run, if at all, in the next wider one.
+bool lacks_products(const spec::Accelerator& gpu, formats::Dtype compute) {
+  if (compute == formats::Dtype::nvfp4) return !gpu.peaks.fp4;
+  if (formats::is_narrow_float(compute)) return !gpu.peaks.fp8;
+  return compute == formats::Dtype::bf16 && !gpu.peaks.bf16;
+}
+
+double bubble_share(const TimeAnswer& time) {
+  const auto bubble = std::ranges::find(time.step_parts, "bubble", &StepPart::id);
+  return bubble == time.step_parts.end() ? 0.0 : bubble->time / time.step;
+}
+
+/// A stage that was chosen says nothing of the others.
+Warning about_other_stages(const spec::Question& question, const Estimate& estimate) {
+  const auto& memory = estimate.memory;
+  const auto highest = std::ranges::max_element(memory.stages, {}, &memory::StagePeak::allocated);
+  const bool fits =
+      estimate.verdict.kind == trust::VerdictKind::fits || estimate.verdict.kind == trust::VerdictKind::tight;
+  if (!fits || highest == memory.stages.end() || highest->stage == memory.stage) return std::nullopt;
+  const auto needed = needed_level(profile_of(question), highest->allocated, memory::beside_trainer(question));
+  if (needed <= estimate.verdict.capacity) return std::nullopt;
+  return fmt::format("pipeline stage {} does not fit: it needs {}; the verdict is of stage {} alone (--rank)",
+                     highest->stage, quantity::format_gib(needed), memory.stage);
+}
+
+/// Rotary embedding computes any position, but the model has seen none beyond those it was built for.
+Warning about_positions(const spec::Question& question, const Estimate&) {
+  const auto& shape = question.model.shape;
+  if (shape.position != spec::Position::rope || question.training.seq <= shape.max_position) return std::nullopt;
+  return fmt::format("--seq {} is beyond the {} positions that the model is built for", question.training.seq,
+                     shape.max_position);
+}
+
+Warning about_data(const spec::Question& question, const Estimate& estimate) {
+  const auto& data = question.pricing.data;
+  const bool stated = data.tokens || data.tokens_per_parameter || data.samples;
+  const auto tokens = estimate.compute.tokens;
+  return frameworks::pretrains(question) && stated ? too_few_tokens(tokens) : std::nullopt;
+}
+
+/// Twice the largest published step, of 128M tokens (MiniMax-01, arXiv:2501.08313, by an index of papers).
+Warning about_batch(const spec::Question& question, const Estimate&) {
+  constexpr double most = 256e6;
+  const auto& training = question.training;
+  const double tokens = static_cast<double>(training.global_batch) * static_cast<double>(training.seq);
+  if (tokens <= most) return std::nullopt;
+  return fmt::format("--global-batch {} counts sequences, {} tokens a step; '4M tokens' counts tokens",
+                     training.global_batch, quantity::format_tokens(quantity::tokens(tokens)));
+}
+
+Warning about_failures(const spec::Question&, const Estimate& estimate) {
+  const auto& goodput = estimate.compute.goodput;
+  if (!goodput || goodput->makes_progress()) return std::nullopt;
+  return fmt::format("the run never finishes: something fails every {}, and a restart takes {}",
+                     quantity::format_duration(goodput->mtbf), quantity::format_duration(goodput->restart));
+}
+
+Warning about_bubble(const spec::Question& question, const Estimate& estimate) {
+  const double waiting = bubble_share(estimate.compute);
+  if (waiting <= loud_bubble) return std::nullopt;
+  return fmt::format(
+      "the pipeline waits {:.0f} % of each step: more micro-batches (--global-batch, {} a step now) fill it",
+      100.0 * waiting, question.training.grad_accum);
+}
+
+Warning about_products(const spec::Question& question, const Estimate&) {
+  const auto compute = question.training.precision.compute;
+  if (!question.gpu || !lacks_products(*question.gpu, compute)) return std::nullopt;
+  const bool takes_fp16 = compute == formats::Dtype::bf16 && question.gpu->peaks.fp16;
+  return fmt::format("{} has no products in {}: they are priced in the next wider type that it has{}", question.gpu->id,
+                     spec::name_of(compute), takes_fp16 ? ", --dtype fp16 runs on its matrix units" : "");
+}
+
+Warning about_attention(const spec::Question& question, const Estimate&) {
+  const layers::Context run(question, profile_of(question));
+  const auto lacks = [&](const spec::LayerKind& kind) { return layers::lacks_kernel(run, kind); };
+  if (std::ranges::none_of(question.model.kinds, lacks)) return std::nullopt;
+  return "attention keeps its scores, in fp32: transformers hands grouped heads to PyTorch, whose only kernel for them "
+         "is FlashAttention's, in 16 bits from Ampere on";
+}
+
+/// No accelerator does more than its peak: either the MFU was given and leaves no room for what runs again, or the rate
+/// that products were measured at is above the peak that is published.
+Warning about_peak(const spec::Question& question, const Estimate& estimate) {
+  constexpr std::string_view measured[] = {"model", "hardware"};
+  for (const FlopFigure& figure : estimate.compute.flops) {
+    if (!quantity::contains(measured, figure.id) || figure.utilization <= 1.0) continue;
+    const char* why = question.pricing.mfu ? "no run does that: --mfu is too high for it"
+                                           : "the time of a step is shorter than the published peak allows";
+    return fmt::format("{} come to {:.0f} % of the peak of {}: {}", figure.label, 100.0 * figure.utilization,
+                       question.gpu->id, why);
+  }
+  return std::nullopt;
+}
+
+/// Why a run that likely fits may not. FSDP before torch 2.1 gathered without a limit unless told so, and retried every
+/// allocation (torch/distributed/fsdp/fully_sharded_data_parallel.py, limit_all_gathers).
+Warning about_tightness(const spec::Question& question, const Estimate& estimate) {
+  const Verdict& verdict = estimate.verdict;
+  if (verdict.kind != trust::VerdictKind::tight) return std::nullopt;
+  const auto capacity = verdict.capacity;
+  if (trust::excess(question, verdict.needed, capacity) > 0.0) {
+    return fmt::format("tight: the room left is inside the error bar of {:.0f} %", 100.0 * verdict.error.above);
+  }
+  if (!trust::saturates(question, verdict.needed, capacity)) {
+    return fmt::format(
+        "tight: what is offloaded or saved takes {} of the {} of a machine, and frameworks need up to half as "
+        "much again for buffers",
+        quantity::format_gib(verdict.host_needed), quantity::format_gib(verdict.host_capacity));
+  }
+  const bool retries = question.layout.sharding == spec::Sharding::fsdp1 &&
+                       !frameworks::holds(frameworks::Behaviour::fsdp_limits_gathers, question.training.software);
+  return std::string("tight: what the allocator caches of sharded layers reaches the capacity, where runs have died") +
+         (retries ? "; before torch 2.1, without limit_all_gathers, they ran at a third of the speed" : "");
+}
+
+/// vLLM ends with "No available memory for the cache blocks" (vllm v1/core/kv_cache_utils.py), unless it shares its
+/// weights out over several accelerators (vllm_tensor_parallel_size).
+Warning about_engine(const spec::Question& question, const Estimate& estimate) {
+  const auto engine = memory::colocated_engine(question);
+  const auto weights = engine_weights(quantity::in_parameters(estimate.size.total));
+  if (engine == quantity::Bytes{} || weights < engine) return std::nullopt;
+  return fmt::format(
+      "the colocated engine does not start unless {} accelerators or more share its weights: they take {}, "
+      "--colocate-fraction {} gives it {} of each",
+      quantity::in_bytes(weights) / quantity::in_bytes(engine) + 1, quantity::format_gib(weights),
+      question.training.colocate_fraction, quantity::format_gib(engine));
+}
+
+/// In the order in which they are read.
+constexpr Warning (*all_warnings[])(const spec::Question&, const Estimate&) = {
+    about_data,     about_batch,     about_positions, about_failures,     about_bubble,   about_peak,
+    about_products, about_attention, about_engine,    about_other_stages, about_tightness};
+
+}  // namespace
+
+std::optional<std::string> too_few_tokens(quantity::Tokens tokens) {
+  if (quantity::in_tokens(tokens) >= fewest_pretraining_tokens) return std::nullopt;
+  return fmt::format("{} tokens is little for pre-training; the field's rule of thumb is at least 200B",
+                     quantity::format_tokens(tokens));
+}
+
+std::vector<std::string> warnings(const spec::Question& question, const Estimate& estimate) {
+  std::vector<std::string> lines;
+  for (const auto about : all_warnings) {
+    if (auto line = about(question, estimate)) lines.push_back(std::move(*line));
   }
   return lines;
 }

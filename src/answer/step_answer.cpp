@@ -4,7 +4,7 @@
 #include "quantity/format.hpp"
 #include "spec/names.hpp"
 #include "timing/step_time.hpp"
-#include "trust/time_error_bar.hpp"
+#include "trust/error_bar.hpp"
 
 #include <fmt/format.h>
 

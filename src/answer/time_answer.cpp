@@ -1,5 +1,12 @@
+// From the steps of a run to its wall time, money and energy.
+
 #include "answer/inner/parts.hpp"
+#include "answer/wall_clock.hpp"
+#include "llmcalc/answer/operation.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "quantity/format.hpp"
+#include "timing/energy.hpp"
+#include "timing/goodput.hpp"
 
 #include <fmt/format.h>
 
@@ -10,8 +17,148 @@ namespace llmcalc::answer {
 
 using quantity::Flops;
 using quantity::flops;
+using quantity::format_duration;
+using quantity::hours;
+using quantity::Seconds;
 using quantity::Tokens;
 using quantity::tokens;
+
+namespace {
+
+void price(const spec::Question& question, TimeAnswer& answer) {
+  const auto& preset = question.gpu->price_per_hour;
+  const auto hourly = question.pricing.price_per_hour ? question.pricing.price_per_hour : preset;
+  if (!hourly) return;
+  answer.price = hourly;
+  answer.cost = *hourly * answer.gpu_hours;
+  answer.price_source = question.pricing.price_per_hour ? "as given" : question.gpu->price_source;
+}
+
+/// "0.5", "249", "588,988"
+std::string figure(double value) {
+  constexpr double groups_read_better_from = 1e3;
+  if (value < groups_read_better_from) return quantity::format_number(value, 4);
+  return quantity::format_count(std::llround(value));
+}
+
+std::string source_of(const std::optional<quantity::CarbonIntensity>& given) {
+  return given && *given != spec::world_carbon_intensity ? "as given" : std::string(spec::world_carbon_source);
+}
+
+void explain(const spec::Electricity& given, double gpu_hours, Footprint& footprint) {
+  footprint.why_energy = {
+      "GPU-hours x power x PUE",
+      fmt::format("{} h x {} x {}", figure(gpu_hours), quantity::format_power(footprint.power), footprint.pue),
+      fmt::format("power {}; PUE {}", given.power ? "as given" : timing::server_power_source,
+                  given.pue ? "as given" : timing::default_pue_source)};
+  footprint.why_carbon = {"energy x carbon intensity",
+                          fmt::format("{} x {} g/kWh", quantity::format_energy(footprint.energy),
+                                      quantity::in_grams_per_kilowatt_hour(footprint.intensity)),
+                          footprint.intensity_source};
+}
+
+}  // namespace
+
+std::optional<Footprint> footprint(const spec::Question& question, double gpu_hours) {
+  const auto& given = question.electricity;
+  const auto power = given.power ? given.power : timing::server_power(*question.gpu);
+  if (!power) return std::nullopt;
+  Footprint answer;
+  answer.power = *power;
+  answer.pue = given.pue.value_or(timing::default_pue);
+  answer.energy = timing::facility_energy(hours(gpu_hours), answer.power, answer.pue);
+  answer.intensity = given.carbon_intensity.value_or(spec::world_carbon_intensity);
+  answer.intensity_source = source_of(given.carbon_intensity);
+  answer.carbon = answer.energy * answer.intensity;
+  explain(given, gpu_hours, answer);
+  return answer;
+}
+
+void operate(const spec::Question& question, const Walks& walks, TimeAnswer& answer) {
+  if (walks.size.trainable > 0) answer.goodput = goodput(question, walks.program, answer.step, answer.useful);
+  const double share = answer.goodput ? answer.goodput->share : 1.0;
+  answer.total = answer.useful / share;
+  answer.gpu_hours = static_cast<double>(question.layout.gpus) * quantity::in_hours(answer.total);
+  if (share == 0.0) return;
+  price(question, answer);
+  answer.footprint = footprint(question, answer.gpu_hours);
+}
+
+namespace {
+
+/// Below, failures come faster than the run gets going again, and a thousandfold wall time tells nobody anything.
+constexpr double least_share = 1e-3;
+
+}  // namespace
+
+quantity::Bandwidth storage_bandwidth(const spec::Question& question) {
+  return question.reliability.checkpoint_bandwidth.value_or(static_cast<double>(question.layout.nodes) *
+                                                            timing::default_storage_bandwidth_per_node);
+}
+
+WallClock wall_clock(const spec::Question& question, const program::Program& program) {
+  const auto& given = question.reliability;
+  WallClock clock;
+  clock.checkpoint = timing::checkpoint_size(program, question.training);
+  clock.save = clock.checkpoint / storage_bandwidth(question);
+  clock.restart = given.restart_time.value_or(timing::default_restart);
+  clock.mtbf = given.mtbf.value_or(timing::default_mtbf) / static_cast<double>(question.layout.gpus);
+  clock.stated_interval = given.checkpoint_interval.has_value();
+  clock.interval = given.checkpoint_interval.value_or(timing::best_interval(clock.save, clock.mtbf));
+  clock.long_run_ends = timing::goodput(clock.interval, clock.save, clock.mtbf, clock.restart) >= least_share;
+  return clock;
+}
+
+Seconds WallClock::segment(Seconds step, Seconds useful) const {
+  return std::min(stated_interval ? interval : std::max(step, interval), useful);
+}
+
+/// The last checkpoint is the run's result and no loss, so n segments have n - 1 saves.
+double WallClock::share(Seconds step, Seconds useful) const {
+  const Seconds between = segment(step, useful);
+  const Seconds mean_save = (1.0 - between / useful) * save;
+  const double share = timing::goodput(between, mean_save, mtbf, restart);
+  return share >= least_share ? share : 0.0;
+}
+
+namespace {
+
+std::string since(Seconds mtbf) { return std::isinf(quantity::in_seconds(mtbf)) ? "infinite" : format_duration(mtbf); }
+
+/// What each input rests on: the person's word or a default's source.
+std::string sources(const spec::Reliability& given) {
+  const auto of = [](bool stated, std::string_view source) { return stated ? std::string_view("as given") : source; };
+  return fmt::format("Daly 2006, doi:10.1016/j.future.2004.11.016 equations 20 and 37; M: {}; d: {}; R: {}",
+                     of(given.mtbf.has_value(), timing::default_mtbf_source),
+                     of(given.checkpoint_bandwidth.has_value(), timing::default_storage_source),
+                     of(given.restart_time.has_value(), timing::default_restart_source));
+}
+
+Explanation explain(const spec::Question& question, const Goodput& goodput) {
+  return {"t / (M exp(R/M) (exp((t + d)/M) - 1))",
+          fmt::format("t = {} between checkpoints, d = {} / {} = {}, M = {}, R = {}", format_duration(goodput.interval),
+                      quantity::format_gigabytes(goodput.checkpoint),
+                      quantity::format_bandwidth(storage_bandwidth(question)), format_duration(goodput.save),
+                      since(goodput.mtbf), format_duration(goodput.restart)),
+          sources(question.reliability)};
+}
+
+}  // namespace
+
+Goodput goodput(const spec::Question& question, const program::Program& program, Seconds step, Seconds useful) {
+  const WallClock clock = wall_clock(question, program);
+  Goodput answer;
+  answer.stated = question.reliability.stated();
+  answer.checkpoint = clock.checkpoint;
+  answer.save = clock.save;
+  answer.restart = clock.restart;
+  answer.mtbf = clock.mtbf;
+  answer.interval = clock.segment(step, useful);
+  answer.share = clock.share(step, useful);
+  answer.failures = useful / answer.share / answer.mtbf;
+  answer.why = explain(question, answer);
+  return answer;
+}
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include "read/resolve.hpp"
 #include "serving/measured.hpp"
 #include "spec/names.hpp"
-#include "trust/server_error_bar.hpp"
+#include "trust/error_bar.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,13 +1,119 @@
+// The laws: losses, optima and their neighbours, batch sizes and learning rates.
+
 #include "laws/scaling_law.hpp"
 
-#include "laws/inner/log_search.hpp"
-#include "laws/inner/loss_surface.hpp"
+#include "laws/inner/curves.hpp"
+#include "laws/inner/scaling_section.hpp"
+#include "laws/usual_mfu.hpp"
+#include "llmcalc/quantity/error.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 namespace llmcalc::laws {
+
+double critical_batch(double compute) {
+  const double loss = *optimum_at({ScalingLaw::kaplan}, compute).loss;
+  return 2.1e8 / std::pow(loss, 1.0 / 0.21);
+}
+
+BatchPrice batch_price(double batch, double critical) { return {1.0 + batch / critical, 1.0 + critical / batch}; }
+
+double deepseek_batch(double compute) { return 0.2920 * std::pow(compute, 0.3271); }
+
+double deepseek_learning_rate(double compute) { return 0.3118 * std::pow(compute, -0.1250); }
+
+namespace {
+
+constexpr double share_of_ceiling = 0.5;
+
+/// Median bf16 ceiling of the twelve parts measured with the MAMF finder (stas00/ml-engineering,
+/// compute/accelerator/README.md).
+constexpr double median_ceiling = 0.78;
+
+}  // namespace
+
+Usual usual_mfu(const spec::Accelerator& gpu) {
+  const double ceiling = gpu.matmul_ceiling.value_or(median_ceiling);
+  const std::string origin =
+      gpu.matmul_ceiling ? fmt::format("{:.1f} % of peak measured, {}", 100.0 * ceiling, gpu.matmul_ceiling_source)
+                         : fmt::format("{:.0f} % of peak, the median of measured parts", 100.0 * ceiling);
+  return {share_of_ceiling * ceiling, fmt::format("half of the matrix-product ceiling ({})", origin)};
+}
+
+namespace {
+
+double balance(const LossSurface& s) { return std::pow(s.alpha * s.a / (s.beta * s.b), 1.0 / (s.alpha + s.beta)); }
+
+}  // namespace
+
+double reducible_loss(const LossSurface& surface, const Allocation& split) {
+  return surface.a / std::pow(split.params, surface.alpha) + surface.b / std::pow(split.tokens, surface.beta);
+}
+
+Allocation optimum(const LossSurface& surface, double compute) {
+  const double product = compute / training_flops;
+  const double params = balance(surface) * std::pow(product, surface.beta / (surface.alpha + surface.beta));
+  return {params, product / params};
+}
+
+double optimal_params(const LossSurface& surface, double tokens) {
+  const double g = balance(surface);
+  return g * std::pow(g * tokens, surface.beta / surface.alpha);
+}
+
+namespace {
+
+// Sizes in powers of two and budgets in half powers of ten around the optimum.
+constexpr std::array size_exponents{-3, -2, -1, 0, 1, 2, 3};
+constexpr std::array neighbour_exponents{-1, 0, 1};
+constexpr std::array budget_exponents{-4, -3, -2, -1, 0, 1, 2, 3, 4};
+
+FrontierPoint size_point(const KnownRun& run, const Optimum& best, double params) {
+  const double compute = run.split.compute();
+  const Allocation split{params, compute / (training_flops * params)};
+  FrontierPoint point{split, loss_of(run.choice, split), params == best.split.params, std::nullopt};
+  if (const auto tokens = tokens_for_loss(run.choice, params, *best.loss)) {
+    point.same_loss_compute = Allocation{params, *tokens}.compute() / compute;
+  }
+  return point;
+}
+
+std::vector<FrontierPoint> sizes_around(const KnownRun& run, std::span<const int> exponents) {
+  const auto best = optimum_at(run.choice, run.split.compute());
+  std::vector<FrontierPoint> points;
+  for (const int exponent : exponents) {
+    const auto point = size_point(run, best, best.split.params * std::exp2(exponent));
+    if (countable(point.split)) points.push_back(point);
+  }
+  return points;
+}
+
+}  // namespace
+
+std::vector<FrontierPoint> neighbours(const KnownRun& run) { return sizes_around(run, neighbour_exponents); }
+
+std::vector<FrontierPoint> frontier(Frontier which, const KnownRun& run) {
+  const double compute = run.split.compute();
+  std::vector<FrontierPoint> points;
+  if (which == Frontier::budgets) {
+    for (const int exponent : budget_exponents) {
+      const auto best = optimum_at(run.choice, compute * std::pow(10.0, exponent / 2.0));
+      if (countable(best.split)) points.push_back({best.split, best.loss, exponent == 0, std::nullopt});
+    }
+    return points;
+  }
+  const auto& law = facts(run.choice.law);
+  if (!law.surface) {
+    throw quantity::BadInput("frontier", fmt::format("the law {} says nothing of sizes beside the best", law.name),
+                             "ask for budgets, or for the law chinchilla or data-constrained");
+  }
+  return sizes_around(run, size_exponents);
+}
 
 namespace {
 

@@ -1,4 +1,3 @@
-#include "laws/inner/scaling_follow_ups.hpp"
 #include "laws/inner/scaling_section.hpp"
 #include "laws/inner/serving.hpp"
 #include "llmcalc/quantity/error.hpp"

@@ -1,10 +1,11 @@
 #include "memory/block_walk.hpp"
 
-#include "memory/inner/gradients.hpp"
 #include "memory/inner/liveness.hpp"
 #include "quantity/lists.hpp"
 
 #include <bitset>
+#include <limits>
+#include <utility>
 
 namespace llmcalc::memory {
 
@@ -14,6 +15,106 @@ using layers::TensorId;
 using quantity::Bytes;
 using quantity::bytes;
 using quantity::in_bytes;
+
+namespace {
+
+constexpr std::int32_t forever = std::numeric_limits<std::int32_t>::max();
+
+/// A tensor made and saved within one recompute group is made again, as is one that is discarded; everything else that
+/// is saved stays.
+void mark_saved(const layers::Block& block, const layers::Op& op, Lifetimes& lifetimes) {
+  for (const layers::TensorId id : op.saved) {
+    ++lifetimes.savers[id];
+    if (block.tensors[id].discarded) continue;
+    const std::uint8_t made_in = lifetimes.producer_group[id];
+    if (made_in == 0 || made_in != op.recompute) lifetimes.kept[id] = true;
+  }
+}
+
+}  // namespace
+
+Lifetimes::Lifetimes(const layers::Block& block)
+    : last_use(block, -1), savers(block), producer_group(block), kept(block) {
+  group_start.fill(-1);
+  for (std::size_t i = 0; i < block.ops.size(); ++i) {
+    const auto& op = block.ops[i];
+    const auto index = static_cast<std::int32_t>(i);
+    if (group_start[op.recompute] < 0) group_start[op.recompute] = index;
+    for (const layers::TensorId id : op.inputs) last_use[id] = index;
+    for (const layers::TensorId id : op.held) last_use[id] = index;
+    for (const layers::TensorId id : op.outputs) {
+      last_use[id] = index;
+      producer_group[id] = op.recompute;
+    }
+    mark_saved(block, op, *this);
+  }
+  if (block.output != layers::no_tensor) last_use[block.output] = forever;
+}
+
+Gradients::Gradients(const layers::Block& block, HighWater& water)
+    : block_(block), water_(water), buffer_of_(block, none), buffers_(block.tensors.size() + 2, {}) {}
+
+Gradients::BufferId Gradients::make(std::int64_t bytes) {
+  water_.allocate(bytes);
+  const BufferId buffer = first_free_ == none ? made_++ : first_free_;
+  first_free_ = buffers_[buffer].next_free;
+  buffers_[buffer] = {bytes, 1, none};
+  return buffer;
+}
+
+void Gradients::drop(BufferId buffer) {
+  if (--buffers_[buffer].holders > 0) return;
+  water_.free(buffers_[buffer].bytes);
+  buffers_[buffer].next_free = std::exchange(first_free_, buffer);
+}
+
+void Gradients::merge(layers::TensorId id, BufferId arriving) {
+  const BufferId present = buffer_of_[id];
+  if (present == none) {
+    buffer_of_[id] = arriving;
+  } else if (buffers_[present].holders == 1) {
+    drop(arriving);
+  } else {
+    drop(present);
+    buffer_of_[id] = arriving;
+  }
+}
+
+void Gradients::arrive(layers::TensorId id) {
+  const std::int64_t bytes = quantity::in_bytes(block_.tensors[id].gradient);
+  if (bytes > 0) merge(id, make(bytes));
+}
+
+void Gradients::pass(layers::TensorId from, layers::TensorId to) {
+  if (!has(from) || quantity::in_bytes(block_.tensors[to].gradient) == 0) return;
+  ++buffers_[buffer_of_[from]].holders;
+  merge(to, buffer_of_[from]);
+}
+
+void Gradients::hold(layers::TensorId id) {
+  if (has(id)) ++buffers_[buffer_of_[id]].holders;
+}
+
+void Gradients::release(layers::TensorId id) {
+  if (!has(id)) return;
+  drop(buffer_of_[id]);
+  buffer_of_[id] = none;
+}
+
+quantity::Bytes deferred_by(const layers::Block& block) {
+  PerTensor<bool> counted(block);
+  auto sum = quantity::bytes(0);
+  for (const auto& op : block.ops) {
+    if (op.kind != layers::OpKind::linear || op.weight == layers::no_weight) continue;
+    if (!block.weights[op.weight].trainable) continue;
+    for (const layers::TensorId id : op.saved) {
+      if (!counted[id]) sum += block.tensors[id].size;
+      counted[id] = true;
+    }
+    for (const layers::TensorId id : op.outputs) sum += block.tensors[id].gradient;
+  }
+  return sum;
+}
 
 namespace {
 

@@ -1,17 +1,200 @@
 #include "program/build.hpp"
 
 #include "frameworks/layout_rules.hpp"
+#include "frameworks/profile.hpp"
 #include "layers/blocks.hpp"
 #include "llmcalc/spec/question.hpp"
-#include "program/inner/companions.hpp"
 #include "program/inner/recomputed_layers.hpp"
-#include "program/inner/towers.hpp"
+#include "program/program.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace llmcalc::program {
 
+using spec::Algorithm;
+using spec::Method;
+using spec::Reference;
+using spec::TowerUse;
+
 namespace {
+
+bool asks_reference(const spec::Training& training) {
+  return training.reference == Reference::model || training.reference == Reference::base;
+}
+
+/// Appends the blocks of the same shape under another method, in the order of the trained model's own.
+/// \returns the index of the first
+std::size_t append_model(const spec::Question& question, const frameworks::Profile& profile, Program& program) {
+  const layers::Context context(question, profile);
+  const auto& kinds = question.model.kinds;
+  const std::size_t first = program.blocks.size();
+  program.blocks.resize(first + kinds.size() + 2 + (question.model.encoder_layers > 0 ? 1 : 0));
+  layers::embedding_block(context, program.blocks[first]);
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    layers::layer_block(context, kinds[i], context.differentiates, program.blocks[first + 1 + i]);
+  }
+  const std::size_t head = first + 1 + kinds.size();
+  layers::head_block(context, context.differentiates, program.blocks[head]);
+  if (question.model.encoder_layers > 0) layers::bridge_block(context, program.blocks[head + 1]);
+  return first;
+}
+
+spec::Question under(const spec::Question& question, Method method) {
+  spec::Question further = question;
+  further.training.method = method;
+  further.training.recompute = {};
+  return further;
+}
+
+/// All samples of an optimizer step are made at once (trl trainer/grpo_config.py, steps_per_generation).
+spec::Question of_generation(const spec::Question& question) {
+  spec::Question further = under(question, Method::inference);
+  auto& training = further.training;
+  training.micro_batch = quantity::product(training.micro_batch, training.grad_accum);
+  return further;
+}
+
+std::size_t append_score(const spec::Question& question, const frameworks::Profile& profile, Program& program) {
+  program.blocks.emplace_back();
+  layers::score_block(layers::Context(question, profile), program.blocks.back());
+  return program.blocks.size() - 1;
+}
+
+/// Which block of the model at `first` runs in whose place; layers that a method spares have a block of their own and
+/// are of the first kind here.
+std::vector<std::uint16_t> in_place_of(std::span<const std::uint16_t> plain, const Program& program, std::size_t first,
+                                       std::size_t last_known) {
+  std::vector<std::uint16_t> runs(program.blocks.size());
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    const bool is_known = plain[i] <= last_known;
+    runs[program.sequence[i]] = static_cast<std::uint16_t>(first + (is_known ? plain[i] : 1));
+  }
+  return runs;
+}
+
+/// The same layers with another head: a value model learns what the policy learns of its layers.
+std::vector<std::uint16_t> with_head(std::vector<std::uint16_t> runs, const Program& program, std::size_t head) {
+  runs[program.sequence.back()] = static_cast<std::uint16_t>(head);
+  return runs;
+}
+
+std::vector<std::uint16_t> own_blocks(const Program& program) {
+  std::vector<std::uint16_t> runs(program.blocks.size());
+  for (const std::uint16_t block : program.sequence) runs[block] = block;
+  return runs;
+}
+
+/// The remainder of a stated size is held by every model that has weights of its own.
+void copy_remainder(const spec::Question& question, std::size_t first, Program& program) {
+  const auto& outside = program.blocks.front().weights;
+  if (!question.stated_parameters || outside.back().role != layers::Role::remainder) return;
+  layers::Weight rest = outside.back();
+  rest.trainable = false;
+  program.blocks[first].weights.push_back(rest);
+}
+
+bool has_companions(const spec::Training& training) { return asks_reference(training) || training.makes_samples(); }
+
+/// DPO and KTO: a reference (Rafailov et al. 2023, arXiv:2305.18290 eq. 7). PPO: reference, reward and value model
+/// (Ouyang et al. 2022, arXiv:2203.02155 section 3.5 and appendix C). GRPO: the mean reward of a group of samples
+/// replaces the value model (Shao et al. 2024, arXiv:2402.03300 section 4.1.1), its rewards are taken to be rules.
+void add_companions(const spec::Question& question, const frameworks::Profile& profile,
+                    std::span<const std::uint16_t> plain, Program& program) {
+  const auto& training = question.training;
+  const std::size_t last_known = question.model.kinds.size() + (question.model.encoder_layers > 0 ? 2 : 1);
+  const auto value = with_head(own_blocks(program), program, 0);
+  const spec::Question frozen = under(question, Method::forward_only);
+  const std::size_t model = append_model(frozen, profile, program);
+  copy_remainder(question, model, program);
+  const auto reference = in_place_of(plain, program, model, last_known);
+  if (training.makes_samples() && training.colocate_fraction == 0.0) {
+    const std::size_t generator = append_model(of_generation(question), profile, program);
+    program.companions.push_back(
+        {CompanionRole::generation, false, training.grad_accum, in_place_of(plain, program, generator, last_known)});
+  }
+  if (asks_reference(training)) {
+    program.companions.push_back({CompanionRole::reference, training.reference == Reference::model, 1, reference});
+  }
+  if (training.algorithm != Algorithm::ppo) return;
+  const std::size_t reward_head = append_score(frozen, profile, program);
+  program.companions.push_back({CompanionRole::reward, true, 1, with_head(reference, program, reward_head)});
+  const std::size_t value_head = append_score(question, profile, program);
+  program.companions.push_back({CompanionRole::value, true, 1, with_head(value, program, value_head)});
+}
+
+/// Patches are of towers that cut images into them; of a model without any, they are whatever its towers run over.
+bool follows_images(const spec::Question& question, const spec::Tower& tower) {
+  const auto cuts = [](const spec::Tower& one) { return one.patch_inputs > 0; };
+  return cuts(tower) || std::ranges::none_of(question.model.shape.towers, cuts);
+}
+
+/// The question that a tower answers: its layers over the patches of one image at a time.
+spec::Question of_tower(const spec::Question& question, const spec::Tower& tower) {
+  spec::Question inner = question;
+  spec::Shape shape = tower.layers;
+  shape.vocab = 1;  // it has no table
+  inner.model = spec::build_model(std::move(shape));
+  inner.stated_parameters.reset();
+  inner.layout.cp = 1;
+  inner.layout.sp = false;
+  auto& training = inner.training;
+  training.seq = training.patches > 0 && follows_images(question, tower) ? training.patches : tower.positions;
+  training.micro_batch = quantity::product(training.micro_batch, training.images);
+  training.batch_of_rank = 0;
+  if (training.towers == TowerUse::frozen) training.method = Method::forward_only;
+  return inner;
+}
+
+/// Appends the blocks of a tower and lists them in the order in which they run.
+void append_tower(const spec::Question& question, const frameworks::Profile& profile, const spec::Tower& tower,
+                  Program& program, std::vector<std::uint16_t>& order) {
+  const spec::Question inner = of_tower(question, tower);
+  const layers::Context context(inner, profile);
+  const auto append = [&]() -> layers::Block& {
+    program.blocks.emplace_back();
+    return program.blocks.back();
+  };
+  const auto first = program.blocks.size();
+  layers::tower_embedding_block(context, tower, append());
+  for (const auto& kind : inner.model.kinds) layers::layer_block(context, kind, context.differentiates, append());
+  order.push_back(static_cast<std::uint16_t>(first));
+  for (const std::uint8_t kind : inner.model.layers) order.push_back(static_cast<std::uint16_t>(first + 1 + kind));
+  if (tower.projector.empty()) return;
+  spec::Question outer = inner;
+  outer.training.method = question.training.method;
+  const layers::Context projecting(outer, profile);
+  layers::projector_block(projecting, tower, context.differentiates, append());
+  order.push_back(static_cast<std::uint16_t>(program.blocks.size() - 1));
+}
+
+std::vector<std::uint16_t> append_all(const spec::Question& question, const frameworks::Profile& profile,
+                                      Program& program) {
+  std::vector<std::uint16_t> order;
+  for (const auto& tower : question.model.shape.towers) append_tower(question, profile, tower, program, order);
+  return order;
+}
+
+/// Puts the blocks of every tower behind the embedding, on the first stage. Companions run them without gradients.
+/// \pre the program is complete but for its towers
+void add_towers(const spec::Question& question, const frameworks::Profile& profile, Program& program) {
+  if (question.training.towers == TowerUse::absent || question.model.shape.towers.empty()) return;
+  const auto order = append_all(question, profile, program);
+  const auto added = static_cast<std::uint32_t>(order.size());
+  program.sequence.insert(program.sequence.begin() + 1, order.begin(), order.end());
+  for (std::size_t i = 0; i < program.chunks.size(); ++i) {
+    if (i > 0) program.chunks[i].first += added;
+    program.chunks[i].last += added;
+  }
+  if (program.companions.empty()) return;
+  spec::Question forward = question;
+  forward.training.method = Method::forward_only;
+  const auto beside = append_all(forward, profile, program);
+  for (Companion& companion : program.companions) {
+    companion.runs.resize(program.blocks.size());
+    for (std::size_t i = 0; i < order.size(); ++i) companion.runs[order[i]] = beside[i];
+  }
+}
 
 /// Empties a block but keeps its storage.
 void clear(layers::Block& block) {

@@ -1,15 +1,217 @@
 #include "program/states.hpp"
 
+#include "frameworks/optimizer.hpp"
+#include "layers/blocks.hpp"
 #include "layers/widths.hpp"
+#include "program/optimizer_states.hpp"
+#include "program/sharding.hpp"
+#include "spec/traits.hpp"
 
 #include <algorithm>
 
 namespace llmcalc::program {
 
-using quantity::bytes;
 using quantity::Bytes;
+using quantity::bytes;
 using quantity::ceil_divide;
 using quantity::product;
+using spec::Optimizer;
+
+namespace {
+
+bool is_matrix(const layers::Weight& w) { return w.rows > 1 && w.columns > 1; }
+
+/// A weight of several experts is so many matrices.
+std::int64_t matrices(const layers::Weight& w) { return w.elements / product(w.rows, w.columns); }
+
+std::int64_t shorter_side(const layers::Weight& w) { return std::min(w.rows, w.columns); }
+std::int64_t longer_side(const layers::Weight& w) { return std::max(w.rows, w.columns); }
+
+/// A moment kept in quantized blocks: `elements_per_byte` elements a byte and one fp32 scale a block. Tensors of less
+/// than `smallest_quantized` elements, and of some formats those that are no whole blocks, stay in fp32.
+struct BlockwiseMoment {
+  std::int64_t block;
+  std::int64_t elements_per_byte;
+  bool whole_blocks_only;
+};
+
+/// bitsandbytes optim/optimizer.py, Optimizer2State.init_state: one fp32 absmax per 256 elements and state; per 2,048
+/// before release 0.44 of September 2024, which takes 1.4 % less.
+constexpr BlockwiseMoment bitsandbytes_8bit{256, 1, false};
+/// torchao optim/subclass_4bit.py: an fp32 scale per 128, for tensors of whole blocks.
+constexpr BlockwiseMoment torchao_4bit{128, 2, true};
+/// bitsandbytes optim/optimizer.py, min_8bit_size; torchao optim/adam.py, _new_buffer.
+constexpr std::int64_t smallest_quantized = 4096;
+
+Bytes blockwise(std::int64_t n, const BlockwiseMoment& format) {
+  const bool stays_wide = n < smallest_quantized || (format.whole_blocks_only && n % format.block != 0);
+  if (stays_wide) return bytes(product(n, layers::fp32_width));
+  return bytes(ceil_divide(n, format.elements_per_byte) + product(layers::fp32_width, ceil_divide(n, format.block)));
+}
+
+/// Two moments, both quantized where bitsandbytes has them.
+Bytes adam_8bit(const layers::Weight& w, const spec::Training& training) {
+  const bool embeds = w.table && w.role != layers::Role::head;
+  const bool widened = embeds && frameworks::widens_embedding_moments(training);
+  return 2 * (widened ? bytes(product(w.elements, layers::fp32_width)) : blockwise(w.elements, bitsandbytes_8bit));
+}
+
+/// A row and a column vector in fp32 a matrix (Shazeer & Stern 2018, arXiv:1804.04235 section 3); AdaLomo keeps the
+/// same second moment (Lv et al. 2023, arXiv:2310.10195 section 3.2).
+Bytes factored(const layers::Weight& w) {
+  if (!is_matrix(w)) return bytes(product(w.elements, layers::fp32_width));
+  return bytes(product(layers::fp32_width, w.rows + w.columns, matrices(w)));
+}
+
+/// Two 8-bit moments of rank x the longer side and a projector of the shorter side x rank (Zhao et al. 2024,
+/// arXiv:2403.03507 section 4.2). The projector has the gradient's type; of fp32 gradients it is a slice of the whole
+/// square of singular vectors, which stays with it (galore_torch/galore_projector.py, get_orthogonal_matrix).
+Bytes galore(const layers::Weight& w, const spec::Training& training) {
+  const std::int64_t side = shorter_side(w);
+  const std::int64_t r = std::min(training.optimizer_rank, side);
+  const formats::Dtype grads = training.precision.grads;
+  const Bytes projector = formats::storage_bytes(grads, product(side, grads == formats::Dtype::fp32 ? side : r));
+  return matrices(w) * (2 * blockwise(product(r, longer_side(w)), bitsandbytes_8bit) + projector);
+}
+
+/// Two moments of rank x the longer side (Zhu et al. 2024, arXiv:2412.05270 table 1: 2nr + 2, of which the last two are
+/// numbers of the host), and the random projector in the gradient's type where it is kept.
+Bytes apollo(const layers::Weight& w, const spec::Training& training, std::int64_t rank) {
+  const std::int64_t r = std::min(rank, shorter_side(w));
+  const Bytes moments = 2 * formats::storage_bytes(training.precision.moments, product(r, longer_side(w)));
+  if (!frameworks::keeps_random_projector(training)) return matrices(w) * moments;
+  return matrices(w) * (moments + formats::storage_bytes(training.precision.grads, product(r, shorter_side(w))));
+}
+
+/// The sum of the squares of a side cut into blocks.
+std::int64_t squares(std::int64_t side, std::int64_t block) {
+  return product(side / block, block, block) + product(side % block, side % block);
+}
+
+/// A factor and its inverse root for each side of each block of at most 1,024 x 1,024 (Gupta et al. 2018,
+/// arXiv:1802.09568 algorithm 1; block size: facebookresearch/optimizers distributed_shampoo, max_preconditioner_dim).
+Bytes shampoo_factors(const layers::Weight& w) {
+  constexpr std::int64_t block = 1024;
+  if (!is_matrix(w)) return bytes(product(2, layers::fp32_width, squares(w.elements, block)));
+  const std::int64_t left = product(ceil_divide(w.columns, block), squares(w.rows, block));
+  const std::int64_t right = product(ceil_divide(w.rows, block), squares(w.columns, block));
+  return bytes(product(2, layers::fp32_width, left + right, matrices(w)));
+}
+
+/// A factor and its eigenvectors for each side of a matrix that is no longer than 10,000; vectors have none (Vyas et
+/// al. 2024, arXiv:2409.11321 algorithm 3; soap.py, init_preconditioner).
+Bytes soap_factors(const layers::Weight& w) {
+  constexpr std::int64_t longest = 10000;
+  if (!is_matrix(w)) return bytes(0);
+  std::int64_t elements = 0;
+  for (const std::int64_t side : {w.rows, w.columns}) elements += side <= longest ? product(side, side) : 0;
+  return bytes(product(2, layers::fp32_width, elements, matrices(w)));
+}
+
+}  // namespace
+
+bool is_hidden_matrix(const layers::Weight& w) { return is_matrix(w) && !w.table; }
+
+/// AdamW and LAMB: two moments (Kingma & Ba 2015; You et al. 2020, arXiv:1904.00962 algorithm 2). Lion, Adagrad and
+/// SGD with momentum: one. Muon: one momentum for hidden matrices (Jordan 2024). Shampoo: beside its factors a filtered
+/// gradient and the second moment of the grafted method; SOAP: AdamW's moments in the eigenbasis.
+Bytes optimizer_bytes(const layers::Weight& w, const spec::Training& training) {
+  const Bytes moment = formats::storage_bytes(training.precision.moments, w.elements);
+  switch (training.optimizer) {
+    case Optimizer::none:
+    case Optimizer::sgd:
+    case Optimizer::lomo: return bytes(0);
+    case Optimizer::sgd_momentum:
+    case Optimizer::adagrad:
+    case Optimizer::lion: return moment;
+    case Optimizer::adamw:
+    case Optimizer::lamb:
+    case Optimizer::paged_adamw: return 2 * moment;
+    case Optimizer::adamw_8bit:
+    case Optimizer::paged_adamw_8bit: return adam_8bit(w, training);
+    case Optimizer::adamw_4bit: return 2 * blockwise(w.elements, torchao_4bit);
+    case Optimizer::adafactor:
+    case Optimizer::adalomo: return factored(w);
+    case Optimizer::muon: return is_hidden_matrix(w) ? moment : 2 * moment;
+    case Optimizer::shampoo: return 2 * moment + shampoo_factors(w);
+    case Optimizer::soap: return 2 * moment + soap_factors(w);
+    case Optimizer::galore_adamw_8bit:
+      return is_hidden_matrix(w) ? galore(w, training) : 2 * blockwise(w.elements, bitsandbytes_8bit);
+    case Optimizer::apollo: return is_hidden_matrix(w) ? apollo(w, training, training.optimizer_rank) : 2 * moment;
+    case Optimizer::apollo_mini: return is_hidden_matrix(w) ? apollo(w, training, 1) : 2 * moment;
+  }
+  return bytes(0);
+}
+
+namespace {
+
+/// The Newton-Schulz iteration on m x k with m <= k holds X, aX and BX, and the m x m matrices XX' and its polynomial,
+/// in bf16 (Jordan 2024, github.com/KellerJordan/Muon, zeropower_via_newtonschulz5).
+Bytes newton_schulz(const layers::Weight& w) {
+  const std::int64_t m = shorter_side(w);
+  return bytes(product(layers::half_width, 3 * product(m, longer_side(w)) + 2 * product(m, m)));
+}
+
+}  // namespace
+
+Bytes update_scratch(const layers::Weight& w, const spec::Training& training) {
+  switch (training.optimizer) {
+    case Optimizer::muon: return is_hidden_matrix(w) ? newton_schulz(w) : bytes(0);
+    case Optimizer::galore_adamw_8bit:
+    case Optimizer::apollo:
+    case Optimizer::apollo_mini:  // the update at full size: galore_projector.py, project_back; apollo.py, scaled_grad
+      return is_hidden_matrix(w) ? formats::storage_bytes(training.precision.grads, product(w.rows, w.columns))
+                                 : bytes(0);
+    case Optimizer::adamw:  // root of the second moment and its quotient: torch/optim/adamw.py, _single_tensor_adamw
+      return training.optimizer_impl == spec::OptimizerImpl::loop
+                 ? 2 * formats::storage_bytes(training.precision.moments, w.elements)
+                 : bytes(0);
+    default: return bytes(0);
+  }
+}
+
+/// bitsandbytes optim/optimizer.py, get_state_buffer.
+bool is_paged(const layers::Weight& w, Optimizer optimizer) {
+  constexpr std::int64_t smallest_paged = 100'000;
+  return spec::is_paged(optimizer) && w.elements >= smallest_paged;
+}
+
+namespace {
+
+Shards shards(spec::Sharding kind, std::int64_t group) {
+  const int stage = spec::zero_stage(kind);
+  return {stage > 2 ? group : 1, stage > 1 ? group : 1, stage > 0 ? group : 1};
+}
+
+/// HSDP without a stated group shards within the node.
+std::int64_t group_of(const spec::Layout& layout, std::int64_t replicas) {
+  if (layout.sharding_group > 0) return std::min(layout.sharding_group, replicas);
+  if (layout.sharding == spec::Sharding::hsdp) return std::max<std::int64_t>(1, replicas / layout.nodes);
+  return replicas;
+}
+
+/// Megatron-LM's optimizer instances are as many for experts as for all else (core/parallel_state.py,
+/// intra_partial_expert_dp: the expert replicas over num_distributed_optimizer_instances).
+std::int64_t expert_group(const spec::Layout& layout, std::int64_t replicas, std::int64_t expert_replicas) {
+  const bool in_instances = layout.sharding == spec::Sharding::zero1 || layout.sharding == spec::Sharding::zero2;
+  if (!in_instances) return group_of(layout, expert_replicas);
+  const std::int64_t instances = replicas / group_of(layout, replicas);
+  return std::max<std::int64_t>(1, expert_replicas / instances);
+}
+
+}  // namespace
+
+StateSharding::StateSharding(const spec::Layout& layout) {
+  const std::int64_t replicas = layout.dp * layout.cp;
+  const std::int64_t expert_replicas = std::max<std::int64_t>(1, replicas * layout.tp / (layout.ep * layout.etp));
+  dense_ = shards(layout.sharding, group_of(layout, replicas));
+  expert_ = shards(layout.sharding, expert_group(layout, replicas, expert_replicas));
+  const bool shards_weights = dense_.weights > 1;
+  gathers_once_ = shards_weights && layout.sharding == spec::Sharding::fsdp2 && layout.pp > 1;
+  gathers_ = shards_weights && !gathers_once_;
+  shards_gradients_ = spec::zero_stage(layout.sharding) > 1;
+  buckets_ = layout.sharding == spec::Sharding::ddp && replicas > 1;
+}
 
 namespace {
 

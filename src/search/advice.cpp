@@ -1,20 +1,169 @@
 #include "search/advice.hpp"
 
+#include "answer/levels.hpp"
+#include "frameworks/layout_rules.hpp"
 #include "llmcalc/answer/estimate.hpp"
+#include "program/build.hpp"
+#include "program/count.hpp"
 #include "search/inner/changes.hpp"
 #include "search/inner/combination.hpp"
-#include "search/inner/headroom.hpp"
 #include "search/probe.hpp"
+#include "spec/node.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <exception>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 namespace llmcalc::search {
 
+using trust::VerdictKind;
+
+std::optional<trust::Need> Probe::need(const spec::Question& question) try {
+  const frameworks::Profile profile = answer::profile_of(question);
+  program::build_program(question, profile, program_);
+  const memory::StepWalk step(program_, question, profile);
+  const bool by_rule = question.training.activations == spec::ActivationModel::rule_of_thumb;
+  const std::int64_t parameters = by_rule ? program::count_parameters(program_).total : 0;
+  const auto memory = answer::walk_stage(step, question);
+  return trust::Need{answer::levels(question, profile, memory, parameters).needed, answer::host_need(step, question)};
+} catch (const std::exception&) {
+  return std::nullopt;
+}
+
 namespace {
 
-using trust::VerdictKind;
+/// Sequences grow in multiples of this, as kernels like them.
+constexpr std::int64_t sequence_unit = 256;
+constexpr std::int64_t longest_sequence = 10'000'000;
+constexpr std::int64_t largest_batch = 1'000'000;
+
+/// A value and by how many bytes the run exceeds the capacity with it.
+struct Sample {
+  std::int64_t at = 0;
+  double excess = 0.0;
+};
+
+double bytes_above(quantity::Bytes needed, quantity::Bytes capacity) {
+  return static_cast<double>(in_bytes(needed)) - static_cast<double>(in_bytes(capacity));
+}
+
+constexpr double unreachable = 1e18;
+
+/// The value at which the line through two samples crosses the capacity.
+std::int64_t crossing(const Sample& a, const Sample& b) {
+  const double slope = (b.excess - a.excess) / static_cast<double>(b.at - a.at);
+  const double at = static_cast<double>(a.at) - a.excess / slope;
+  return slope > 0.0 && at < unreachable ? static_cast<std::int64_t>(at) : std::numeric_limits<std::int64_t>::max();
+}
+
+/// The largest value up to `most` that fits. Memory is piecewise linear in batch and sequence length, and quadratic at
+/// worst, so lines through what is known find the border in about four samples; every third sample halves the interval,
+/// which bounds the number of samples whatever the curve.
+/// \pre first fits
+template <class Excess>
+std::int64_t largest_that_fits(Sample first, std::int64_t most, const Excess& excess) {
+  constexpr int halve_every = 3;
+  Sample good = first;
+  Sample other{2 * first.at, 0.0};  // the second point of the line; bad as soon as one is known
+  Sample bad{most + 1, std::numeric_limits<double>::infinity()};
+  for (int n = 1; bad.at - good.at > 1; ++n) {
+    std::int64_t next = n == 1 ? other.at : crossing(good, other);
+    if (n % halve_every == 0) next = good.at + (std::min(bad.at, 4 * good.at) - good.at) / 2;
+    const Sample sample{std::clamp(next, good.at + 1, bad.at - 1), excess(std::clamp(next, good.at + 1, bad.at - 1))};
+    const bool fits = sample.excess <= 0.0;
+    other = fits && !std::isfinite(bad.excess) ? good : fits ? bad : sample;
+    (fits ? good : bad) = sample;
+  }
+  return good.at;
+}
+
+/// A learned table has no positions beyond its rows.
+std::int64_t longest(const spec::Shape& shape) {
+  return shape.position == spec::Position::learned ? shape.max_position : longest_sequence;
+}
+
+/// Searches over one field of a question and leaves the question as it was.
+class HeadroomSearch {
+ public:
+  HeadroomSearch(spec::Question question, const answer::Verdict& verdict, Probe& probe)
+      : changed_(std::move(question)), verdict_(verdict), probe_(probe) {}
+
+  std::int64_t micro_batch() {
+    const std::int64_t whole = changed_.training.batch_of_rank;
+    return whole > 0 ? even_micro_batch(whole) : micro_batch_up_to(largest_batch);
+  }
+
+  std::int64_t seq() {
+    auto& seq = changed_.training.seq;
+    const std::int64_t now = seq;
+    const auto& layout = changed_.layout;
+    const std::int64_t unit = quantity::product(sequence_unit, layout.cp, layout.sp ? layout.tp : 1);
+    const auto excess_of = [&](std::int64_t units) { return excess_with(seq, quantity::product(units, unit)); };
+    const Sample first{std::max<std::int64_t>(1, now / unit), excess_of(std::max<std::int64_t>(1, now / unit))};
+    const std::int64_t most = longest(changed_.model.shape) / unit;
+    const bool searchable = first.excess <= 0.0 && first.at <= most;
+    const std::int64_t largest = searchable ? unit * largest_that_fits(first, most, excess_of) : now;
+    seq = now;
+    return std::max(now, largest);
+  }
+
+ private:
+  std::int64_t micro_batch_up_to(std::int64_t most) {
+    auto& batch = changed_.training.micro_batch;
+    const std::int64_t now = batch;
+    const std::int64_t largest = largest_that_fits({now, excess_with(batch, now)}, most,
+                                                   [&](std::int64_t value) { return excess_with(batch, value); });
+    batch = now;
+    return largest;
+  }
+
+  /// Of a step whose batch was said, the largest micro-batch that divides it. One micro-batch a step, which has no
+  /// gradients beside it, needs least, so none above the largest of those fits.
+  std::int64_t even_micro_batch(std::int64_t whole) {
+    const spec::Training now = changed_.training;
+    auto& training = changed_.training;
+    training.grad_accum = 1;
+    std::int64_t largest = micro_batch_up_to(whole);
+    const auto can_be = [&](std::int64_t part) {
+      training.grad_accum = whole / part;
+      const bool fits = excess_with(training.micro_batch, part) <= 0.0;
+      return fits && frameworks::broken_rule({changed_.model.shape, training, changed_.layout}) == nullptr;
+    };
+    while (largest > now.micro_batch && (whole % largest != 0 || !can_be(largest))) --largest;
+    training = now;
+    return largest;
+  }
+
+  double excess_with(std::int64_t& field, std::int64_t value) {
+    field = value;
+    const auto need = probe_.need(changed_);
+    if (!need) return std::numeric_limits<double>::max();
+    if (verdict_.kind == trust::VerdictKind::tight) return likely_excess(*need);
+    return std::max(trust::excess(changed_, need->accelerator, verdict_.capacity),
+                    trust::host_excess(changed_, need->host));
+  }
+
+  /// Without the error bar, which a tight run is already inside of.
+  double likely_excess(const trust::Need& need) const {
+    const double excess = bytes_above(need.accelerator, verdict_.capacity);
+    const bool has_machine = verdict_.host_capacity > quantity::Bytes{};
+    return has_machine ? std::max(excess, bytes_above(need.host, verdict_.host_capacity)) : excess;
+  }
+
+  spec::Question changed_;
+  const answer::Verdict& verdict_;
+  Probe& probe_;
+};
+
+/// \param verdict  on the question: a run that fits stays sure to, one that is tight stays likely to
+/// \pre it fits, or is tight
+Headroom headroom(const spec::Question& question, const answer::Verdict& verdict, Probe& probe) {
+  HeadroomSearch search(question, verdict, probe);
+  return {search.micro_batch(), search.seq()};
+}
 
 /// Tokens a second of all accelerators together; 0 where nothing is timed.
 double speed_of(const spec::Question& question) {

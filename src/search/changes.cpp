@@ -1,8 +1,242 @@
+// Changes to what is trained, to what a micro-batch is, to its kernels and to the states beside it.
+
 #include "search/inner/changes.hpp"
 
+#include "frameworks/optimizer.hpp"
+#include "frameworks/table.hpp"
+#include "quantity/lists.hpp"
 #include "search/inner/change_kinds.hpp"
+#include "search/inner/changed_words.hpp"
+#include "spec/traits.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace llmcalc::search {
+
+void say(Changed& run, const std::vector<ChangedTerm>& terms, std::string_view change, std::string_view cost) {
+  for (const ChangedTerm& said : terms) {
+    auto* before = quantity::find_or_null(run.terms, said.term, &ChangedTerm::term);
+    (before == nullptr ? run.terms.emplace_back() : *before) = said;
+  }
+  const auto append = [](std::string& text, std::string_view separator, std::string_view more) {
+    if (!text.empty()) text.append(separator);
+    text.append(more);
+  };
+  append(run.change, ", and ", change);
+  append(run.cost, "; ", cost);
+}
+
+namespace {
+
+/// The n-th divisor of `value` above 1, or 0: the small ones, and at last the value itself.
+std::int64_t divisor(std::int64_t value, std::size_t n) {
+  constexpr std::int64_t small = 256;
+  for (std::int64_t d = 2; d <= std::min(value, small); ++d) {
+    if (value % d == 0 && n-- == 0) return d;
+  }
+  return n == 0 && value > small ? value : 0;
+}
+
+}  // namespace
+
+bool smaller_micro_batch(Changed& run, Larger, std::size_t step) {
+  auto& training = run.question.training;
+  const std::int64_t parts = divisor(training.micro_batch, step);
+  if (parts == 0 || spec::updates_in_backward(training.optimizer)) return false;
+  training.micro_batch /= parts;
+  training.grad_accum = quantity::product(training.grad_accum, parts);
+  say(run, {{"micro_batch", std::to_string(training.micro_batch)}, {"grad_accum", std::to_string(training.grad_accum)}},
+      "the same global batch in more micro-batches", "time: smaller matrix products use the accelerator less well");
+  return true;
+}
+
+/// Half, a quarter, ... of the tokens, not below what short answers need.
+bool shorter_sequence(Changed& run, Larger, std::size_t step) {
+  constexpr std::int64_t shortest = 512;
+  auto& training = run.question.training;
+  const std::int64_t seq = training.seq >> (step + 1);
+  if (seq < shortest || (seq << (step + 1)) != training.seq) return false;
+  training.seq = seq;
+  say(run, {{"seq", std::to_string(seq)}}, "shorter sequences", "context: longer samples are cut or split");
+  return true;
+}
+
+std::size_t smaller_micro_batches(const spec::Question& question, Larger) {
+  std::size_t count = 0;
+  while (divisor(question.training.micro_batch, count) != 0) ++count;
+  return count;
+}
+
+bool smaller_moments(Changed& run, Larger, std::size_t step) {
+  auto& training = run.question.training;
+  if (step > 0 || training.optimizer != spec::Optimizer::adamw) return false;
+  training.optimizer = spec::Optimizer::adamw_8bit;
+  training.precision.moments = formats::Dtype::int8;
+  say(run, {{"optimizer", "adamw-8bit"}}, "optimizer states in 8 bits",
+      "numerics: states quantized block by block (Dettmers et al. 2022, arXiv:2110.02861)");
+  return true;
+}
+
+bool precomputed_reference(Changed& run, Larger, std::size_t step) {
+  auto& training = run.question.training;
+  if (step > 0 || training.reference != spec::Reference::model || training.makes_samples()) return false;
+  training.reference = spec::Reference::precomputed;
+  say(run, {{"reference", "precomputed"}}, "log-probabilities of the reference are stored before training",
+      "time: the reference runs over all data first (trl dpo_config.py, precompute_ref_log_probs)");
+  return true;
+}
+
+namespace {
+
+/// Chunks of the head and its loss, where the framework has no kernel that is both.
+bool chunked_loss(Changed& run) {
+  run.question.training.loss = spec::Loss::chunked;
+  say(run, {{"loss", "chunked"}}, "head and loss a chunk of positions at a time",
+      "little: the same loss in several kernels (torchtune CEWithChunkedOutputLoss)");
+  return true;
+}
+
+}  // namespace
+
+bool flash_attention(Changed& run, Larger, std::size_t step) {
+  auto& kernel = run.question.training.attention;
+  if (step > 0 || kernel != spec::AttentionKernel::eager) return false;
+  kernel = spec::AttentionKernel::flash;
+  say(run, {{"attention", "flash"}}, "attention in one kernel that keeps no scores",
+      "nothing: the same result, faster (Dao et al. 2022, arXiv:2205.14135)");
+  return true;
+}
+
+bool fused_optimizer(Changed& run, Larger, std::size_t step) {
+  auto& training = run.question.training;
+  if (step > 0 || training.optimizer_impl != spec::OptimizerImpl::foreach) return false;
+  training.optimizer_impl = spec::OptimizerImpl::fused;
+  say(run, {{"optimizer_impl", "fused"}}, "an optimizer step without a temporary for each parameter",
+      "nothing: the same update in one kernel (torch.optim, fused=True)");
+  return true;
+}
+
+bool smaller_loss(Changed& run, Larger, std::size_t step) {
+  auto& loss = run.question.training.loss;
+  const auto& can = frameworks::row_of(run.question.training.framework).abilities.losses;
+  if (step > 0 || run.question.layout.tp > 1 || loss == spec::Loss::fused_linear) return false;
+  if (!can.has(spec::Loss::fused_linear)) {
+    return can.has(spec::Loss::chunked) && loss != spec::Loss::chunked && chunked_loss(run);
+  }
+  loss = spec::Loss::fused_linear;
+  say(run, {{"loss", "fused-linear"}}, "head and loss in one kernel that never holds all logits",
+      "little: the same loss, made chunk by chunk (Liger-Kernel, arXiv:2410.10989)");
+  return true;
+}
+
+bool recompute(Changed& run, Larger, std::size_t step) {
+  using spec::RecomputePolicy;
+  auto& recompute = run.question.training.recompute;
+  const bool covers_all = recompute.layers == spec::RecomputeLayers::all;
+  if (step > 1 || (recompute.policy == RecomputePolicy::full && covers_all)) return false;
+  const bool selective = step == 0;
+  const bool can_be_full = recompute.modules.empty() && run.question.training.method != spec::Method::prefix;
+  if (!selective && !can_be_full) return false;
+  if (selective && recompute.policy != RecomputePolicy::none) return false;
+  recompute = {};
+  recompute.policy = selective ? RecomputePolicy::selective : RecomputePolicy::full;
+  if (selective) {
+    say(run, {{"recompute", "selective"}}, "attention computed again in the backward pass",
+        "time: 2 to 3 % more compute (Korthikanti et al. 2022, arXiv:2205.05198 section 5)");
+  } else {
+    say(run, {{"recompute", "full"}}, "every layer computed again in the backward pass",
+        "time: a second forward pass, a third more compute (Chen et al. 2016, arXiv:1604.06174)");
+  }
+  return true;
+}
+
+namespace {
+
+constexpr std::int64_t advised_rank = 16;
+
+/// The base needs no master copy, and without adapters it is the reference.
+void train_adapters(spec::Training& training, spec::Method method) {
+  training.method = method;
+  if (training.reference == spec::Reference::model) training.reference = spec::Reference::base;
+  training.adapter.rank = advised_rank;
+  training.adapter.targets = {"all-linear"};
+  auto& precision = training.precision;
+  precision.grads = frameworks::adapters_rest_in(training);
+  if (!formats::is_quantized(precision.moments)) precision.moments = precision.grads;
+  precision.master = precision.grad_copy = false;
+}
+
+void name_adapter(std::vector<ChangedTerm>& terms) {
+  terms.push_back({"lora_rank", std::to_string(advised_rank)});
+  terms.push_back({"lora_targets", "all-linear"});
+}
+
+void name_reference(std::vector<ChangedTerm>& terms, const spec::Training& training) {
+  if (training.reference == spec::Reference::base) terms.push_back({"reference", "base"});
+}
+
+/// Of projections that experts have.
+bool reaches_experts(std::string_view target) {
+  constexpr std::string_view of_experts[] = {"gate", "up", "down", "fc1", "fc2", "all-linear"};
+  return quantity::contains(of_experts, target);
+}
+
+}  // namespace
+
+bool narrow_base(Changed& run, Larger, std::size_t step) {
+  auto& precision = run.question.training.precision;
+  const bool wide = spec::has_low_rank(run.question.training.method) && precision.weights == formats::Dtype::fp32;
+  if (step > 0 || !wide || precision.compute != formats::Dtype::bf16) return false;
+  precision.weights = formats::Dtype::bf16;
+  precision.autocast = false;
+  say(run, {{"weights", "bf16"}}, "frozen weights as checkpoints are published, in 16 bits",
+      "nothing: they are multiplied in 16 bits either way (peft autocast_adapter_dtype keeps adapters in 32)");
+  return true;
+}
+
+bool attention_adapters(Changed& run, Larger, std::size_t step) {
+  auto& training = run.question.training;
+  const bool has_some = spec::has_low_rank(training.method) && run.question.model.shape.moe.experts > 0;
+  auto& targets = training.adapter.targets;
+  if (step > 0 || !has_some || std::ranges::none_of(targets, reaches_experts)) return false;
+  targets = {"q", "k", "v", "o"};
+  say(run, {{"lora_targets", "q,k,v,o"}}, "adapters beside attention, none in the experts",
+      "another result: what experts know stays as it is (peft, target_modules)");
+  return true;
+}
+
+bool adapters(Changed& run, Larger, std::size_t step) {
+  auto& training = run.question.training;
+  if (step > 0 || training.method != spec::Method::full) return false;
+  train_adapters(training, spec::Method::lora);
+  std::vector<ChangedTerm> terms{{"method", "lora"}};
+  name_adapter(terms);
+  name_reference(terms, training);
+  say(run, terms, "adapters are trained instead of the weights",
+      "another result: low-rank updates learn less (Biderman et al. 2024, arXiv:2405.09673)");
+  return true;
+}
+
+bool quantization(Changed& run, Larger, std::size_t step) {
+  auto& training = run.question.training;
+  const bool can = training.method == spec::Method::full || training.method == spec::Method::lora;
+  if (step > 0 || !can || formats::is_quantized(training.precision.weights)) return false;
+  const bool had_adapters = training.method == spec::Method::lora;
+  const spec::Adapter present = training.adapter;
+  train_adapters(training, spec::Method::qlora);
+  if (had_adapters) training.adapter = present;
+  training.precision.weights = formats::Dtype::nf4_dq;
+  training.precision.autocast = false;
+  std::vector<ChangedTerm> terms{{"method", "qlora"}, {"weights", "nf4-dq"}};
+  if (!had_adapters) name_adapter(terms);
+  name_reference(terms, training);
+  say(run, terms, "adapters are trained beside weights in 4 bits",
+      "another result, and 4-bit weights are off by their rounding (Dettmers et al. 2023, arXiv:2305.14314)");
+  return true;
+}
 
 namespace {
 

@@ -1,6 +1,9 @@
 // Changes to how states are sharded, and to the accelerators that they are sharded over.
+
+#include "frameworks/abilities.hpp"
 #include "frameworks/layout_rules.hpp"
 #include "frameworks/table.hpp"
+#include "llmcalc/quantity/checked.hpp"
 #include "quantity/format.hpp"
 #include "quantity/lists.hpp"
 #include "search/inner/change_kinds.hpp"
@@ -15,6 +18,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace llmcalc::search {
@@ -114,5 +118,137 @@ bool next_accelerator(Changed& run, Larger larger, std::size_t step) {
 }
 
 std::size_t larger_accelerators(const spec::Question&, Larger larger) { return larger.size(); }
+
+namespace {
+
+struct Leaving {
+  spec::Offload offload;
+  std::string_view change;
+  std::string_view cost;
+};
+
+constexpr std::string_view host_updates = "time: the host updates the weights (Ren et al. 2021, arXiv:2101.06840)";
+constexpr std::string_view weights_cross =
+    "time: weights cross from the host for each pass (Ren et al. 2021, arXiv:2101.06840)";
+
+/// The least that leaves comes first.
+constexpr Leaving ways[] = {
+    {spec::Offload::activations, "activations wait in host memory for the backward pass",
+     "time: they cross to the host and back (TransformerEngine pytorch/cpu_offload.py)"},
+    {spec::Offload::optimizer, "optimizer states rest in host memory", host_updates},
+    {spec::Offload::optimizer_gradients, "optimizer states and gradients rest in host memory", host_updates},
+    {spec::Offload::params, "weights rest in host memory", weights_cross},
+    {spec::Offload::params_optimizer, "weights and optimizer states rest in host memory", weights_cross},
+};
+
+/// What may leave in this run, of what the framework can move.
+std::vector<Leaving> ways_of(const spec::Question& question) {
+  const auto& can = frameworks::row_of(question.training.framework).space.offloads.span();
+  std::vector<Leaving> known;
+  for (const Leaving& way : ways) {
+    spec::Training training = question.training;
+    training.offload = way.offload;
+    const bool is_legal = frameworks::broken_rule({question.model.shape, training, question.layout}) == nullptr;
+    if (is_legal && quantity::contains(can, way.offload)) known.push_back(way);
+  }
+  return known;
+}
+
+}  // namespace
+
+bool offload(Changed& run, Larger, std::size_t step) {
+  auto& training = run.question.training;
+  if (training.offload != spec::Offload::none) return false;
+  const auto known = ways_of(run.question);
+  if (step >= known.size()) return false;
+  training.offload = known[step].offload;
+  say(run, {{"offload", std::string(spec::name_of(training.offload))}}, known[step].change, known[step].cost);
+  return true;
+}
+
+std::size_t offloads(const spec::Question&, Larger) { return std::size(ways); }
+
+bool spread_checkpoint(Changed& run, Larger, std::size_t step) {
+  using spec::SaveCheckpoint;
+  const auto* present = frameworks::saving_of(run.question);
+  if (present == nullptr) return false;
+  const auto way = step == 0 ? SaveCheckpoint::full_cpu : SaveCheckpoint::sharded;
+  const auto& savings = frameworks::row_of(run.question.training.framework).abilities.savings;
+  const bool gathers_less = step == 0 ? present->way == SaveCheckpoint::full : present->way != way;
+  if (!gathers_less || !quantity::contains(savings, way, &frameworks::Saving::way)) return false;
+  run.question.training.save_checkpoint = way;
+  say(run, {{"save_checkpoint", std::string(spec::name_of(way))}},
+      step == 0 ? "checkpoints are gathered in the first rank's host memory" : "each rank writes its own checkpoint",
+      "nothing while training; sharded checkpoints are put together by a tool (torch.distributed.checkpoint)");
+  return true;
+}
+
+namespace {
+
+/// Fewer replicas make the same global batch in more micro-batches, unless the optimizer steps within each.
+bool take_from_replicas(spec::Question& question, std::int64_t times) {
+  auto& layout = question.layout;
+  if (!frameworks::row_of(question.training.framework).space.splits_models || layout.dp % times != 0) return false;
+  if (spec::updates_in_backward(question.training.optimizer)) return false;
+  layout.dp /= times;
+  question.training.grad_accum = quantity::product(question.training.grad_accum, times);
+  return true;
+}
+
+/// The batch as it is made by the replicas that are left.
+std::vector<ChangedTerm> with_batch(std::vector<ChangedTerm> terms, const spec::Question& question) {
+  terms.push_back({"dp", std::to_string(question.layout.dp)});
+  terms.push_back({"grad_accum", std::to_string(question.training.grad_accum)});
+  return terms;
+}
+
+}  // namespace
+
+bool sequence_parallel(Changed& run, Larger, std::size_t step) {
+  auto& layout = run.question.layout;
+  const auto& splits = frameworks::row_of(run.question.training.framework).abilities.splits;
+  if (step > 0 || layout.tp == 1 || layout.sp || !splits.has(frameworks::Parallelism::sequence)) return false;
+  layout.sp = true;
+  say(run, {{"sp", "1"}}, "norms, dropout and what they keep cut along the sequence",
+      "little: the same traffic, as gathers and scatters (Korthikanti et al. 2022, arXiv:2205.05198 section 4.2)");
+  return true;
+}
+
+bool tensor_parallel(Changed& run, Larger, std::size_t step) {
+  const std::int64_t times = std::int64_t{2} << step;
+  auto& layout = run.question.layout;
+  if (!take_from_replicas(run.question, times)) return false;
+  layout.tp = quantity::product(layout.tp, times);
+  layout.sp = true;
+  std::vector<ChangedTerm> terms{{"tp", std::to_string(layout.tp)}, {"sp", "1"}};
+  if (run.question.model.shape.moe.experts > 0) terms.push_back({"etp", std::to_string(layout.etp)});
+  say(run, with_batch(std::move(terms), run.question), fmt::format("each layer cut over {} accelerators", layout.tp),
+      "time: exchanges inside of every layer (Korthikanti et al. 2022, arXiv:2205.05198)");
+  return true;
+}
+
+bool expert_parallel(Changed& run, Larger, std::size_t step) {
+  const auto& row = frameworks::row_of(run.question.training.framework);
+  const std::int64_t experts = run.question.model.shape.moe.experts;
+  auto& layout = run.question.layout;
+  const std::int64_t ep = quantity::product(layout.ep, std::int64_t{2} << step);
+  const bool can = row.space.splits_models && row.abilities.splits.has(frameworks::Parallelism::experts);
+  if (!can || experts == 0 || experts % ep != 0) return false;
+  layout.ep = ep;
+  say(run, {{"ep", std::to_string(ep)}, {"etp", std::to_string(layout.etp)}},
+      fmt::format("experts spread over {} accelerators", ep),
+      "time: tokens travel to their experts and back (Lepikhin et al. 2020, arXiv:2006.16668)");
+  return true;
+}
+
+bool pipeline(Changed& run, Larger, std::size_t step) {
+  const std::int64_t times = std::int64_t{2} << step;
+  auto& layout = run.question.layout;
+  if (!take_from_replicas(run.question, times)) return false;
+  layout.pp = quantity::product(layout.pp, times);
+  say(run, with_batch({{"pp", std::to_string(layout.pp)}}, run.question), fmt::format("layers in {} stages", layout.pp),
+      "time: stages wait for each other (Narayanan et al. 2021, arXiv:2104.04473)");
+  return true;
+}
 
 }  // namespace llmcalc::search

@@ -1,5 +1,9 @@
 // What a search keeps: the best runs in order, and those that no other run beats in memory, time and cost at once.
+
 #include "search/inner/findings.hpp"
+
+#include "search/inner/unit_search.hpp"
+#include "search/plan.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -128,6 +132,25 @@ bool PlanSpace::is_better(const PlannedRun& a, const PlannedRun& b) const {
   if (stays_of_a != stays_of_b) return stays_of_a;
   if (a.memory != b.memory) return a.memory < b.memory;
   return chosen(a.choice) < chosen(b.choice);
+}
+
+struct PlanSearch::Parts {
+  Keeper keeper;
+  UnitSearch units;
+};
+
+PlanSearch::PlanSearch(const PlanSpace& space) : parts_(new Parts{Keeper(space), UnitSearch(space)}) {}
+PlanSearch::~PlanSearch() = default;
+PlanSearch::PlanSearch(PlanSearch&&) noexcept = default;
+
+void PlanSearch::search(const PlanUnit& unit) { parts_->units.search(unit, parts_->keeper); }
+Findings PlanSearch::findings() const { return parts_->keeper.in_order(); }
+std::int64_t PlanSearch::fitting() const { return parts_->keeper.fitting(); }
+
+Findings plan(const PlanSpace& space) {
+  PlanSearch search(space);
+  for (const PlanUnit& unit : space.units()) search.search(unit);
+  return search.findings();
 }
 
 }  // namespace llmcalc::search

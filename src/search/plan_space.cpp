@@ -1,5 +1,3 @@
-#include "search/inner/plan_space.hpp"
-
 #include "answer/levels.hpp"
 #include "answer/run_length.hpp"
 #include "frameworks/layout_rules.hpp"

@@ -7,8 +7,7 @@
 #include "serving/inner/step_time.hpp"
 #include "timing/energy.hpp"
 #include "timing/serving_kernels.hpp"
-#include "trust/server_error_bar.hpp"
-#include "trust/time_error_bar.hpp"
+#include "trust/error_bar.hpp"
 
 #include <algorithm>
 #include <cmath>

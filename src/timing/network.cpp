@@ -3,17 +3,20 @@
 #include "program/sharding.hpp"
 #include "timing/inner/fabric_curves.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <string_view>
 
 namespace llmcalc::timing {
-
-namespace {
 
 using layers::Collective;
 using quantity::Bytes;
 using quantity::Seconds;
+
+namespace {
 
 /// From one node to the next and from one rank to the next inside a node, and once for each collective that leaves a
 /// node: NCCL's own cost model for its LL128 protocol (src/graph/tuning.cc: hwLat of trees and rings over the network
@@ -173,6 +176,29 @@ Seconds Network::to_neighbour(Bytes size, const GroupSpan& span) const {
 Seconds Network::to_next_stage(Bytes size) const {
   if (stages_.ranks <= 1 || size <= Bytes()) return {};
   return to_neighbour(size, stages_);
+}
+
+namespace {
+
+std::string link_source(const spec::Accelerator& gpu) {
+  const FabricCurves& curves = link_curves(gpu);
+  const double own = quantity::in_gigabytes_per_second(link_bandwidth(gpu));
+  const double measured = quantity::in_gigabytes_per_second(curves.link);
+  std::string text = fmt::format("in a node: NCCL measured on {} (NVIDIA AIConfigurator)", curves.name);
+  if (own != measured) text += fmt::format(", scaled from {:g} to {:g} GB/s a link", measured, own);
+  return text;
+}
+
+}  // namespace
+
+std::string network_source(const spec::Accelerator& gpu, const spec::Layout& layout) {
+  if (layout.nodes == 1) return link_source(gpu);
+  const bool known = layout.inter_node_gbps || gpu.network_gbps;
+  const std::string_view whose = layout.inter_node_gbps ? "--inter-node"
+                                 : known                ? "typical of the accelerator"
+                                                        : "assumed";
+  return fmt::format("{}; between nodes: {:g} Gbit/s a node ({}) at {:.0f} %", link_source(gpu),
+                     node_gigabits(gpu, layout), whose, 100.0 * network_efficiency);
 }
 
 }  // namespace llmcalc::timing

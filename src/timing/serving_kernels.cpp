@@ -1,15 +1,117 @@
 #include "timing/serving_kernels.hpp"
 
+#include "llmcalc/quantity/error.hpp"
+#include "llmcalc/spec/accelerator.hpp"
+#include "quantity/suggest.hpp"
+#include "quantity/text.hpp"
 #include "timing/inner/fabric_curves.hpp"
-#include "timing/inner/operation_curves.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace llmcalc::timing {
 
 namespace {
+
+/// Columns as in presets/operations/README.md; times in microseconds, the rest shares of the data sheet.
+struct ProductCurve {
+  std::string_view gpu;
+  std::string_view format;
+  double floor, tile, bandwidth, peak, half_rows, passes;
+  double measured, error_percent;
+};
+
+struct AttentionCurve {
+  std::string_view gpu;
+  std::string_view cache;
+  double decode_floor, decode_doubling, decode_bandwidth, decode_peak;
+  double prefill_floor, prefill_peak, prefill_passes, heads_of_64, heads_of_256;
+  double decode_measured, decode_error_percent, prefill_measured, prefill_error_percent;
+};
+
+struct LatentCurve {
+  std::string_view gpu;
+  std::string_view cache;
+  double decode_floor, decode_doubling, decode_bandwidth, decode_peak;
+  double prefill_floor, prefill_peak, prefill_passes;
+  double decode_measured, decode_error_percent, prefill_measured, prefill_error_percent;
+};
+
+struct MixtureCurve {
+  std::string_view gpu;
+  std::string_view format;
+  double floor, experts, bandwidth, peak, half_rows, passes;
+  double measured, error_percent;
+};
+
+/// Messages of 2^12 bytes to 2^28.
+inline constexpr int smallest_message = 12;
+inline constexpr std::size_t message_sizes = 17;
+
+struct AllReduceCurve {
+  std::string_view gpu;
+  std::int64_t ranks = 2;
+  std::array<double, message_sizes> times{};
+};
+
+/// A measured part, the one that stands in for what was not measured of it, and its links in GB/s one way.
+struct Board {
+  std::string_view gpu;
+  std::string_view rest;
+  double link;
+};
+
+constexpr ProductCurve products[] = {
+#include "operations/products.inc"
+};
+constexpr AttentionCurve attention[] = {
+#include "operations/attention.inc"
+};
+constexpr LatentCurve latent[] = {
+#include "operations/latent.inc"
+};
+constexpr MixtureCurve mixtures[] = {
+#include "operations/mixtures.inc"
+};
+constexpr AllReduceCurve all_reduce[] = {
+#include "operations/all_reduce.inc"
+};
+
+constexpr Board boards[] = {
+#include "operations/boards.inc"
+};
+
+std::span<const ProductCurve> product_curves() { return products; }
+std::span<const AttentionCurve> attention_curves() { return attention; }
+std::span<const LatentCurve> latent_curves() { return latent; }
+std::span<const MixtureCurve> mixture_curves() { return mixtures; }
+std::span<const AllReduceCurve> all_reduce_curves() { return all_reduce; }
+
+/// The measured part that is nearest to another, as its rates name it.
+/// \throws quantity::BadInput where they name one of which nothing was measured
+std::string_view measured_relative(const spec::Accelerator& gpu) {
+  const auto* itself = std::ranges::find(products, gpu.id, &ProductCurve::gpu);
+  if (itself != std::end(products)) return itself->gpu;
+  const auto* relative = std::ranges::find(products, gpu.rates.operations, &ProductCurve::gpu);
+  if (relative != std::end(products)) return relative->gpu;
+  std::vector<std::string_view> known;
+  for (const Board& each : boards) known.push_back(each.gpu);
+  throw quantity::BadInput("gpu",
+                           "the rates " + quantity::quoted(gpu.rates.id) + " name operations of " +
+                               quantity::quoted(gpu.rates.operations) + ", of which none were measured",
+                           quantity::did_you_mean(gpu.rates.operations, known));
+}
+
+const Board& board_of(std::string_view measured) { return *std::ranges::find(boards, measured, &Board::gpu); }
 
 constexpr double micro = 1e-6;
 

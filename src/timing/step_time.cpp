@@ -1,7 +1,6 @@
 #include "timing/step_time.hpp"
 
 #include "program/offload.hpp"
-#include "timing/inner/offload_time.hpp"
 #include "timing/inner/pipeline.hpp"
 
 #include <algorithm>

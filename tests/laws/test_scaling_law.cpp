@@ -1,6 +1,5 @@
 #include "catch.hpp"
-#include "laws/inner/log_search.hpp"
-#include "laws/inner/loss_surface.hpp"
+#include "laws/inner/curves.hpp"
 #include "laws/scaling_law.hpp"
 
 #include <cmath>

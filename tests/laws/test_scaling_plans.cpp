@@ -1,7 +1,6 @@
 // Budgets, losses and what is asked about a run once it is known.
 #include "catch.hpp"
-#include "laws/inner/hyperparameters.hpp"
-#include "laws/inner/loss_surface.hpp"
+#include "laws/inner/curves.hpp"
 #include "laws/inner/serving.hpp"
 #include "laws/scaling.hpp"
 #include "laws/usual_mfu.hpp"

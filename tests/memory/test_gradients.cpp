@@ -1,7 +1,7 @@
 // Buffers of gradients that tensors share, and what waits for deferred weight gradients, on blocks of a few tensors.
 #include "asked.hpp"
 #include "catch.hpp"
-#include "memory/inner/gradients.hpp"
+#include "memory/inner/liveness.hpp"
 #include "timing/inner/pipeline.hpp"
 
 using namespace llmcalc;

@@ -3,7 +3,7 @@
 #include "asked.hpp"
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "memory/step_rules.hpp"
+#include "memory/block_prices.hpp"
 #include "read/words/software.hpp"
 
 using namespace llmcalc;

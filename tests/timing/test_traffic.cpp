@@ -2,7 +2,7 @@
 
 #include "catch.hpp"
 #include "timing/inner/data_traffic.hpp"
-#include "timing/inner/offload_time.hpp"
+#include "timing/inner/pipeline.hpp"
 #include "timing/steps.hpp"
 
 using namespace llmcalc;

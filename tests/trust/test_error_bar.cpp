@@ -4,7 +4,6 @@
 #include "catch.hpp"
 #include "trust/error_bar.hpp"
 #include "trust/inner/measured_bars.hpp"
-#include "trust/time_error_bar.hpp"
 
 using namespace llmcalc;
 

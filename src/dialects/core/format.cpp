@@ -74,8 +74,8 @@ const serving::EngineOption* option_of(const Format& format, std::string_view ke
   return quantity::find_if_or_null(serving::row_of(*format.engine).options(), is_it);
 }
 
-/// The term that a key says by itself, or with others that say nothing without it; empty for what is assumed instead, or
-/// moves nothing.
+/// The term that a key says by itself, or with others that say nothing without it; empty for what is assumed instead,
+/// or moves nothing.
 std::string_view term_of(const Format& format, std::string_view key) {
   if (const auto* option = option_of(format, key)) {
     const bool by_itself = option->says == serving::Says::value || option->says == serving::Says::number ||
@@ -83,8 +83,7 @@ std::string_view term_of(const Format& format, std::string_view key) {
     return by_itself ? option->term : std::string_view();
   }
   const FormatRow* row = find_row(format, key);
-  const bool says =
-      row != nullptr && (row->use == Use::term || row->use == Use::written || row->use == Use::rule);
+  const bool says = row != nullptr && (row->use == Use::term || row->use == Use::written || row->use == Use::rule);
   return says ? row->name : std::string_view();
 }
 

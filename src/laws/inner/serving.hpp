@@ -1,7 +1,7 @@
 // The model that is cheapest to train and then to serve.
 #pragma once
 
-#include "laws/inner/log_search.hpp"
+#include "laws/inner/curves.hpp"
 #include "laws/scaling_law.hpp"
 
 #include <limits>

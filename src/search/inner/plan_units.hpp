@@ -1,12 +1,46 @@
 // The units of a search, every way to cut tensors, sequences and experts, and the ways to run what is cut.
 #pragma once
 
+#include "answer/wall_clock.hpp"
+#include "frameworks/profile.hpp"
 #include "search/plan.hpp"
+#include "timing/network.hpp"
 
 #include <cstdint>
 #include <vector>
 
 namespace llmcalc::search {
+
+/// One way to cut the layers into stages.
+struct StageCut {
+  std::int64_t vpp = 1;
+  std::vector<std::uint32_t> stages;  ///< for each recompute policy, an index into the pipeline's
+};
+
+/// The cuts of one number of pipeline stages that have the same blocks.
+struct Pipeline {
+  std::int64_t pp = 1;
+  std::int64_t vpp = 1;      ///< with which their programs are built
+  std::uint32_t blocks = 0;  ///< the same number as of another pipeline that has the same blocks
+  std::vector<StageCut> cuts;
+  std::vector<std::vector<program::StageGroup>> stages;  ///< that cuts have, each once: equal layers in more chunks are
+                                                         ///< the same stages
+};
+
+struct PlanSpace::Base {
+  spec::Question question;  ///< without a layout
+  /// For each recompute policy; where the type of gradients follows the sharding first those without sharding, then as
+  /// many with all states sharded.
+  std::vector<frameworks::Profile> profile;
+  std::vector<Pipeline> pipelines;
+  const spec::LayoutRule* barrier = nullptr;  ///< where there are no pipelines, a rule that they would break
+  timing::Links links;
+  quantity::Bytes capacity;
+  double steps = 0;                                ///< of the whole run
+  std::optional<answer::WallClock> clock;          ///< where something is trained
+  std::optional<quantity::Money> dollars_an_hour;  ///< of all accelerators
+  std::optional<quantity::Power> power;            ///< of all accelerators, with servers and building
+};
 
 std::vector<std::int64_t> divisors(std::int64_t n);
 

@@ -4,7 +4,7 @@
 #include "memory/block_prices.hpp"
 #include "memory/stage_walk.hpp"
 #include "program/build.hpp"
-#include "search/inner/plan_space.hpp"
+#include "search/inner/plan_units.hpp"
 #include "timing/step_time.hpp"
 
 #include <array>

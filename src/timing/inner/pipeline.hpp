@@ -2,8 +2,11 @@
 #pragma once
 
 #include "llmcalc/spec/layout.hpp"
+#include "llmcalc/spec/question.hpp"
+#include "program/offload.hpp"
 #include "timing/block_time.hpp"
 #include "timing/step_time.hpp"
+#include "timing/weight_traffic.hpp"
 
 namespace llmcalc::timing {
 
@@ -27,5 +30,14 @@ quantity::Seconds share_of_bubble(const MicroBatchTime& stage, const spec::Layou
 
 /// Activations and their gradients between stages that nothing hides. \param hand_over  of one of them
 quantity::Seconds handing_on(const spec::Layout& layout, std::int64_t micro_batches, quantity::Seconds hand_over);
+
+/// Of one micro-batch: weights come in for each pass, saved activations leave in one and return in the other, as far as
+/// the pass does not hide it.
+quantity::Seconds streaming(const program::Offloaded& offload, const spec::Question& question,
+                            const WeightTraffic& weights, quantity::Bytes saved, const StageTime& stage);
+
+/// Of one step: gradients to the host, the update there, and the weights back.
+quantity::Seconds host_update(const program::Offloaded& offload, const spec::Question& question,
+                              const WeightTraffic& weights);
 
 }  // namespace llmcalc::timing

@@ -1,11 +1,29 @@
-// Searches over quantities that span many powers of ten.
 #pragma once
+
+#include "laws/scaling_law.hpp"
 
 #include <cmath>
 #include <numbers>
 #include <numeric>
 
 namespace llmcalc::laws {
+
+/// Tokens of the batch that balances steps against data: 2.1e8 / L^(1/0.21) with the loss L of the compute-efficient
+/// model (Kaplan et al. 2020, arXiv:2001.08361, equations 1.4 and 1.3).
+double critical_batch(double compute);
+
+/// What a batch costs against the least data and the least steps: with x = batch / critical batch, 1 + x times the
+/// least data and 1 + 1/x times the least steps (McCandlish et al. 2018, arXiv:1812.06162, section 2).
+struct BatchPrice {
+  double data;
+  double steps;
+};
+BatchPrice batch_price(double batch, double critical);
+
+/// DeepSeek-AI 2024, arXiv:2401.02954, equation 1.
+inline constexpr Interval deepseek_fitted{1e17, 2e19};  ///< FLOP of the runs it was fitted on
+double deepseek_batch(double compute);                  ///< tokens: 0.2920 C^0.3271
+double deepseek_learning_rate(double compute);          ///< 0.3118 C^-0.1250
 
 /// The quantities that a search looks at: from one parameter, token or FLOP to far beyond what can be built.
 inline constexpr double search_min = 1.0;
@@ -41,5 +59,21 @@ double lowest(Function valley, double low, double high) {
   }
   return std::exp(std::midpoint(from, to));
 }
+
+struct LossSurface {
+  double irreducible;  ///< E
+  double a, alpha;
+  double b, beta;
+};
+
+/// L - E.
+double reducible_loss(const LossSurface& surface, const Allocation& split);
+
+/// The least loss of a compute: P = G (C/6)^(beta / (alpha + beta)), D = (C/6) / P with
+/// G = (alpha A / (beta B))^(1 / (alpha + beta)) (Hoffmann et al. 2022, equation 4).
+Allocation optimum(const LossSurface& surface, double compute);
+
+/// The parameters for which D tokens are the optimum: P = G (G D)^(beta / alpha), the same solved for P.
+double optimal_params(const LossSurface& surface, double tokens);
 
 }  // namespace llmcalc::laws
