@@ -10,11 +10,17 @@
 
 namespace llmcalc::test {
 
+/// A framework that runs there.
+inline std::string usual_words(const std::string& gpu) {
+  return gpu.starts_with("tpu") ? " --framework pax --dtype bf16" : " --framework megatron --dtype bf16";
+}
+
 struct Prices {
   spec::Question question;
   timing::KernelPrices kernels;
 
-  explicit Prices(const std::string& gpu, const std::string& words = " --framework megatron --dtype bf16")
+  explicit Prices(const std::string& gpu) : Prices(gpu, usual_words(gpu)) {}
+  Prices(const std::string& gpu, const std::string& words)
       : question(question_of("--model llama-3-8b --seq 2048 --gpu " + gpu + words)),
         kernels(*question.gpu, question.training, frameworks::make_profile(question.training, question.gpu)) {}
   Prices(const Prices&) = delete;

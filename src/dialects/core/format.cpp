@@ -113,8 +113,9 @@ std::vector<std::string> options_of_key(std::string_view key) {
     const FormatRow* row = find_row(*format, name);
     const std::string_view term = term_of(*format, name);
     constexpr std::size_t shortest = 3;  // "-c" of one server is another's configuration
-    const bool too_short = format->engine && name.size() < shortest;
-    if (term.empty() || too_short || (row != nullptr && row->key != name)) continue;
+    const bool of_server = option_of(*format, name) != nullptr;
+    const bool means_it = of_server ? name.size() >= shortest : row != nullptr && row->key == name;
+    if (term.empty() || !means_it) continue;
     std::string option = option_name(term);
     if (!quantity::contains(options, option)) options.push_back(std::move(option));
   }
