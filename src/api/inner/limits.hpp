@@ -18,10 +18,10 @@ search::PlanLimits limits_of(const Arguments& arguments);
 
 /// Of one run.
 struct RunLimits {
-  search::PlanLimits most;
-  std::optional<quantity::Bytes> margin;  ///< of memory that must be left
-  std::optional<double> margin_share;     ///< the same, of the accelerator's
-  bool strict = false;                    ///< the high end of the error bar counts
+  search::PlanLimits most = {};
+  std::optional<quantity::Bytes> margin = {};  ///< of memory that must be left
+  std::optional<double> margin_share = {};     ///< the same, of the accelerator's
+  bool strict = false;                         ///< the high end of the error bar counts
 };
 
 RunLimits run_limits_of(const Arguments& arguments);
