@@ -151,6 +151,9 @@ std::size_t rank_count(const Deployment& deployment);
 /// The rank that has least room for the demand.
 RankMemory tightest_rank(const Deployment& deployment, const Demand& demand);
 
+/// Of each adapter beside the model: what was said, or what engines take unasked.
+std::int64_t adapter_rank(const spec::Question& question);
+
 /// What the driver leaves of the accelerator for programs, or what a person said; 0 without either.
 quantity::Bytes total_memory(const spec::Question& question);
 

@@ -30,10 +30,14 @@ std::int64_t matrix_edges(const layers::Block& block) {
 
 }  // namespace
 
+std::int64_t adapter_rank(const spec::Question& question) {
+  return question.training.adapter.rank > 0 ? question.training.adapter.rank : default_rank;
+}
+
 quantity::Bytes adapter_bytes(const spec::Question& rank, const program::Program& program, std::int64_t stage) {
   const std::int64_t adapters = rank.serving.options.max_loras;
   if (adapters == 0) return quantity::bytes(0);
-  const std::int64_t width = rank.training.adapter.rank > 0 ? rank.training.adapter.rank : default_rank;
+  const std::int64_t width = adapter_rank(rank);
   std::int64_t edges = 0;
   for (const program::BlockRun& run : program::blocks_of_stage(program, stage)) {
     const bool is_layer = run.block >= 1 && run.block <= rank.model.kinds.size();

@@ -152,7 +152,7 @@ TEST_CASE("what proposes tokens ahead is told to the engine that has it") {
   CHECK(command({"model", "llama-3.1-8b", "engine", "vllm", "draft", "eagle:3", "gpu", "h100"})
             .find("--speculative-config.model DRAFT") != std::string::npos);
   CHECK(command({"model", "llama-3.1-8b", "engine", "sglang", "max_loras", "2", "gpu", "h100"})
-            .find("--lora-target-modules all") != std::string::npos);
+            .find("--max-lora-rank 16 --lora-target-modules all") != std::string::npos);
 }
 
 /// llama.cpp src/llama-context.cpp, llama_init_from_model: "V cache quantization requires flash_attn".

@@ -158,7 +158,7 @@ Text takes_loras(const ServerLetter& letter) { return if_so(loras(letter).has_va
 /// Without adapters at the start it has to be told how large they may be and where they may stand
 /// (sglang/srt/arg_groups/lora_hook.py, check_lora_server_args).
 Text lora_rank(const ServerLetter& letter) {
-  return loras(letter) ? above(0, letter.question.training.adapter.rank) : std::nullopt;
+  return loras(letter) ? above(0, serving::adapter_rank(letter.question)) : std::nullopt;
 }
 Text lora_targets(const ServerLetter& letter) { return if_so(loras(letter).has_value(), "all"); }
 
