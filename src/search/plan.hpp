@@ -36,9 +36,9 @@ struct PlanQuestion {
   /// What the search does not choose: model, accelerator, their number, sequence, global batch, precision. Where
   /// several are given, each is searched.
   std::vector<spec::Question> bases;
-  spec::RunChoices choices;
+  spec::RunChoices choices = {};
   Objective objective = Objective::step_time;
-  PlanLimits limits;
+  PlanLimits limits = {};
   bool strict = false;    ///< a fit inside the error bar is none
   std::size_t best = 10;  ///< how many of the best to keep
   bool prunes = true;     ///< leaves out what cannot be among the best or on the front; otherwise all is walked

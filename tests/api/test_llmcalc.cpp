@@ -3,6 +3,8 @@
 #include "llmcalc/llmcalc.hpp"
 #include "read/presets.hpp"
 
+#include <nlohmann/json.hpp>
+
 using namespace llmcalc;
 using quantity::BadInput;
 
