@@ -208,7 +208,8 @@ Warning about_batch(const spec::Question& question, const Estimate&) {
   constexpr double most = 256e6;
   const auto& training = question.training;
   const double tokens = static_cast<double>(training.global_batch) * static_cast<double>(training.seq);
-  if (tokens <= most) return std::nullopt;
+  // Without accumulation the ranks make the batch, not its writer.
+  if (tokens <= most || training.grad_accum == 1) return std::nullopt;
   return fmt::format("--global-batch {} counts sequences, {} tokens a step; '4M tokens' counts tokens",
                      training.global_batch, quantity::format_tokens(quantity::tokens(tokens)));
 }

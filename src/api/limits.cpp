@@ -24,9 +24,9 @@ quantity::Bytes margin_of(const RunLimits& limits, quantity::Bytes capacity) {
 }  // namespace
 
 std::vector<Flag> limit_flags(std::string_view group) {
-  return {{"max-memory", "size, as 70GiB", "no more of an accelerator", std::string(group)},
-          {"max-days", "number", "no run that takes longer", std::string(group)},
-          {"max-cost", "dollars", "no run that costs more", std::string(group)}};
+  return {{"max-memory", "size, as 70GiB", "no more of an accelerator", group},
+          {"max-days", "number", "no run that takes longer", group},
+          {"max-cost", "dollars", "no run that costs more", group}};
 }
 
 search::PlanLimits limits_of(const Arguments& arguments) {

@@ -134,6 +134,8 @@ std::vector<Flag> plan_flags() {
   std::vector<Flag> flags{
       calibration_flag(),
       {"objective", "step-time|cost|energy|memory|gpus|micro-batch", "what the best layout is best at", "Plan"},
+      {"write", "DIR", "put the launch of the best there: its files, and run.sh", "Plan"},
+      {"force", "", "over what is there already, with --write", "Plan"},
       {"top", "number", "how many of the best to show; default 10", "Plan"},
       {"largest", "seq|params|micro-batch", "the most that fits, and its best layout", "Plan"},
       {"table", "TERM,TERM", "the best layout for each pair of values, as --table seq,micro-batch", "Plan"},
