@@ -1,17 +1,14 @@
 #include "api/inner/many_runs.hpp"
 
-#include "api/fit.hpp"
-#include "api/inner/limits.hpp"
-#include "llmcalc/answer/estimate.hpp"
+#include "llmcalc/llmcalc.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
+#include "quantity/parse.hpp"
+#include "quantity/suggest.hpp"
 #include "quantity/text.hpp"
-#include "read/resolve.hpp"
 #include "read/run_rows.hpp"
-#include "read/vocabulary.hpp"
 #include "read/words.hpp"
-#include "render/runs.hpp"
 
 #include <algorithm>
 #include <array>
@@ -25,14 +22,7 @@ namespace {
 using quantity::BadInput;
 using read::Given;
 
-/// One question, and what tells it from the others.
-struct NamedRun {
-  std::string name;
-  std::vector<Given> words;
-};
-
 constexpr std::array<std::string_view, 5> run_forms{"text", "json", "markdown", "csv", "junit"};
-constexpr std::size_t forms_of_one = 3;  ///< of these, in which a single run has an answer of its own
 
 constexpr std::array<std::string_view, 3> model_sources{"model", "config", "params"};
 
@@ -74,48 +64,67 @@ std::vector<NamedRun> for_each_row(const std::string& path, const std::vector<Gi
   return asked;
 }
 
-/// The cheapest change with which a run fits, as words to type; empty where there is none.
-std::string first_advice(const Answer& answer) {
-  if (answer.advised.changes.empty()) return {};
-  std::string words;
-  for (const auto& term : answer.advised.changes.front().terms) {
-    words.append(words.empty() ? "" : " ").append("--" + read::option_name(term.term) + " " + term.value);
+/// Words of a closed vocabulary, without the patterns among them ("every-N").
+std::vector<std::string> plain_words(const std::vector<std::string_view>& words) {
+  const auto is_plain = [](std::string_view word) { return !word.ends_with("-N"); };
+  return quantity::mapped_if(
+      words, [](std::string_view word) { return std::string(word); }, is_plain);
+}
+
+/// What a term is tried at around its value of now: half and double, and again; every word of a closed vocabulary.
+std::vector<std::string> tried_around(const read::Term& term, const std::string& now) {
+  if (term.words != nullptr) return plain_words(term.words());
+  if (term.values.find('|') != term.values.npos) return plain_words(quantity::pieces_of(term.values, "|"));
+  const auto place = "--" + read::option_name(term.name);
+  constexpr std::int64_t factors[] = {4, 2};
+  std::vector<std::string> tried;
+  const auto value = quantity::parse_count(now, place);
+  for (const auto factor : factors) {
+    if (value % factor == 0) tried.push_back(std::to_string(value / factor));
   }
-  return words;
+  tried.push_back(now);
+  for (const std::int64_t factor : {2, 4}) tried.push_back(std::to_string(quantity::checked_multiply(value, factor)));
+  return tried;
+}
+
+/// A question for each value of each term, all else as it was asked.
+std::vector<NamedRun> for_each_value(const std::string& axes, const std::vector<Given>& words,
+                                     const EffectiveValue& now) {
+  std::vector<NamedRun> asked;
+  for (const auto name : quantity::pieces_of(axes, ",")) {
+    const auto* term = read::find_term(name);
+    if (term == nullptr) {
+      throw BadInput("--sweep", "there is no term '" + std::string(name) + "'",
+                     quantity::did_you_mean(name, read::all_term_names()));
+    }
+    const auto asked_for = now(*term);
+    for (auto& value : tried_around(*term, asked_for)) {
+      const auto mark = value == asked_for ? " (as asked)" : "";
+      asked.push_back({"--" + read::option_name(term->name) + " " + value + mark, words});
+      put(asked.back().words, {std::string(term->name), value, {read::Source::flag, "--sweep"}});
+    }
+  }
+  return asked;
+}
+
+render::RunLine without_answer(const NamedRun& asked, std::string why) {
+  render::RunLine line;
+  line.name = asked.name;
+  line.error = std::move(why);
+  return line;
 }
 
 /// A question without an answer is a line too; the others are answered.
-render::RunLine line_of(const NamedRun& asked, const std::optional<read::ConfigText>& config, const Sources& sources,
-                        const RunLimits& limits) {
-  render::RunLine line;
-  line.name = asked.name;
+render::RunLine line_of(const NamedRun& asked, const std::function<render::RunLine(const NamedRun&)>& answer) {
   try {
-    const auto* named = read::find_word(asked.words, "config");
-    const bool is_same = named != nullptr && named->origin.source != read::Source::row;
-    const auto own = is_same ? config : config_of(asked.words, sources.around);
-    const auto resolved = read::resolve(asked.words, own, sources.catalogue);
-    const auto estimate = answer::estimate(resolved.question);
-    line.reasons = beyond(limits, estimate);
-    line.verdict = estimate.verdict;
-    if (estimate.timed) line.step = estimate.compute.step;
-    if (estimate.timed) line.total = estimate.compute.total;
-    line.cost = estimate.compute.cost;
-    if (estimate.verdict.kind == trust::VerdictKind::does_not_fit) {
-      line.advice = first_advice(fit(asked.words, own, sources.catalogue));
-    }
+    auto line = answer(asked);
+    line.name = asked.name;
+    return line;
   } catch (const BadInput& error) {
-    line.error = error.what();
+    return without_answer(asked, error.what());
   } catch (const quantity::Overflow& error) {
-    line.error = error.what();
+    return without_answer(asked, error.what());
   }
-  return line;
-}
-
-render::RunLine interrupted(const std::string& name) {
-  render::RunLine line;
-  line.name = name;
-  line.error = "interrupted";
-  return line;
 }
 
 std::string show(const render::Runs& runs, std::string_view format) {
@@ -132,30 +141,53 @@ bool has_no_answer(const render::RunLine& line, bool needs_verdict) {
 
 }  // namespace
 
-bool asks_many(const Arguments& arguments, const std::vector<Given>& words) {
+std::optional<read::ConfigText> NamedRun::config(const AskedQuestion& asked, const Surroundings& around) const {
+  const auto* named = read::find_word(words, "config");
+  const bool is_same = named != nullptr && named->origin.source != read::Source::row;
+  return is_same ? asked.config : config_of(words, around);
+}
+
+Flag rows_flag() {
+  return {"rows", "file", "questions in CSV, a row each, its header the options, or a YAML list; -: what is piped in",
+          "Output"};
+}
+
+std::vector<Flag> many_flags() {
+  return {rows_flag(),
+          {"sweep", "TERM,...", "each of the terms at several values, all else as asked; a line each", "Output"}};
+}
+
+bool asks_many(const Arguments& arguments, const std::vector<Given>& words,
+               std::initializer_list<std::string_view> forms) {
   const auto* gpu = read::find_word(words, "gpu");
   const bool several = gpu != nullptr && gpu->text.find(',') != std::string::npos;
   const auto* form = arguments.find("format");
-  const bool has_line_each = form != nullptr && quantity::contains(std::span(run_forms).subspan(forms_of_one), *form);
-  return several || arguments.has("rows") || has_line_each;
+  const bool has_line_each = form != nullptr && quantity::contains(forms, *form);
+  return several || arguments.has("rows") || arguments.has("sweep") || has_line_each;
 }
 
-Reply fit_many(const Arguments& arguments, const AskedQuestion& question, const Sources& sources) {
+std::vector<NamedRun> runs_of(const Arguments& arguments, const std::vector<Given>& words, const Surroundings& around,
+                              const EffectiveValue& now) {
+  const auto* rows = arguments.find("rows");
+  const auto* axes = arguments.find("sweep");
+  if (rows != nullptr && axes != nullptr) throw BadInput("--sweep", "varies one question, and --rows asks many");
+  if (rows != nullptr) return for_each_row(*rows, words, around);
+  return axes == nullptr ? for_each_gpu(words) : for_each_value(*axes, words, now);
+}
+
+Reply answer_each(const Arguments& arguments, const std::vector<NamedRun>& asked, const Surroundings& around,
+                  const std::function<render::RunLine(const NamedRun&)>& answer) {
   arguments.choice("format", run_forms);
   render::Runs runs;
   runs.strict = arguments.has("strict");
   runs.version = version();
-  const auto limits = run_limits_of(arguments);
-  const auto* rows = arguments.find("rows");
-  const auto asked =
-      rows == nullptr ? for_each_gpu(question.words) : for_each_row(*rows, question.words, sources.around);
   const auto answer_all = [&](const GoesOn& goes_on) {
     for (std::size_t n = 0; n < asked.size(); ++n) {
       const bool goes = goes_on(static_cast<double>(n) / static_cast<double>(asked.size()));
-      runs.lines.push_back(goes ? line_of(asked[n], question.config, sources, limits) : interrupted(asked[n].name));
+      runs.lines.push_back(goes ? line_of(asked[n], answer) : without_answer(asked[n], "interrupted"));
     }
   };
-  sources.around.watch(answer_all, arguments.has("quiet"));
+  around.watch(answer_all, arguments.has("quiet"));
   Reply reply;
   const bool needs_verdict = runs.strict || arguments.has("quiet");
   if (std::ranges::any_of(runs.lines, [&](const auto& line) { return fails(line, runs.strict); })) {

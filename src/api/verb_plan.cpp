@@ -1,12 +1,15 @@
 // llmcalc plan: the best layout of a run, and the questions that a search over layouts answers.
 #include "api/asked.hpp"
+#include "api/inner/baseline.hpp"
 #include "api/inner/limits.hpp"
+#include "api/inner/many_runs.hpp"
 #include "api/inner/plan_options.hpp"
 #include "api/inner/plan_report.hpp"
 #include "api/inner/planner.hpp"
 #include "api/verbs.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/format.hpp"
+#include "quantity/lists.hpp"
 #include "read/vocabulary.hpp"
 
 #include <array>
@@ -69,6 +72,44 @@ Reply search_once(const Planner& planner, const PlanOptions& options, const Sour
   }
   warn_of_interrupt(searched.share, report.warnings);
   return reply_of(std::move(report), options);
+}
+
+/// The best layout of one row.
+render::RunLine line_of(const NamedRun& run, const AskedQuestion& asked, PlanOptions options, const Sources& sources) {
+  AskedQuestion own = asked;
+  own.words = run.words;
+  own.config = run.config(asked, sources.around);
+  options.words = searched_words(own);
+  options.search.is_quiet = true;
+  const Planner planner(options, sources, own.config);
+  const read::PlanWords plan = planner.bases(options.words);
+  const search::PlanSpace space = planner.space(plan);
+  refuse_barrier(space);
+  const Searched searched = sources.around.search(space, options.search);
+  const auto report = plan_report({options.words, planner.source()}, plan, space, searched.findings);
+  render::RunLine line;
+  if (!report.estimate) {
+    line.verdict = answer::Verdict{.kind = trust::VerdictKind::does_not_fit};
+    line.reasons = {"no layout is within the limits"};
+    return line;
+  }
+  line.verdict = report.estimate->verdict;
+  line.step = report.estimate->compute.step;
+  line.total = report.estimate->compute.total;
+  line.cost = report.estimate->compute.cost;
+  line.layout = layout_words(report, report.best.front());
+  return line;
+}
+
+Reply plan_each(const Arguments& arguments, const AskedQuestion& asked, const PlanOptions& options,
+                const Sources& sources) {
+  if (options.largest != Largest::nothing || !options.table.empty()) {
+    throw BadInput("--rows", "asks for the best layout of each row, without --largest and --table");
+  }
+  const auto nothing_varies = [](const read::Term&) { return std::string(); };
+  const auto runs = runs_of(arguments, asked.words, sources.around, nothing_varies);
+  return answer_each(arguments, runs, sources.around,
+                     [&](const NamedRun& run) { return line_of(run, asked, options, sources); });
 }
 
 /// What a term takes in a table when nobody says.
@@ -140,10 +181,12 @@ std::vector<Flag> plan_flags() {
       {"largest", "seq|params|micro-batch", "the most that fits, and its best layout", "Plan"},
       {"table", "TERM,TERM", "the best layout for each pair of values, as --table seq,micro-batch", "Plan"},
       {"strict", "", "a fit inside the error bar is none", "Plan"},
+      rows_flag(),
       {"serve", "", "the best engine, quantization and layout of a server, as serve --find layout", "Plan"},
   };
   flags.insert(flags.begin() + 2, limits.begin(), limits.end());
   for (auto& flag : question_flags()) flags.push_back(std::move(flag));
+  quantity::append(flags, baseline_flags());
   return flags;
 }
 
@@ -153,6 +196,7 @@ Reply ask_plan(const Arguments& arguments, const Surroundings& around) {
   const Sources sources{around, catalogue};
   const AskedQuestion asked = asked_run(arguments, around, catalogue);
   if (arguments.has("show-question")) return show_question(asked, "plan");
+  if (arguments.has("rows")) return plan_each(arguments, asked, options, sources);
   options.words = searched_words(asked);
   const Planner planner(options, sources, asked.config);
   Reply reply = options.table.empty() ? search_once(planner, options, sources) : fill_table(planner, options, sources);

@@ -1,5 +1,7 @@
 // llmcalc serve: does this server start, how long a context, how many requests at once?
 #include "api/asked.hpp"
+#include "api/inner/baseline.hpp"
+#include "api/inner/many_runs.hpp"
 #include "api/serve.hpp"
 #include "api/verbs.hpp"
 #include "llmcalc/quantity/error.hpp"
@@ -57,6 +59,45 @@ bool fails(const serving::ServingAnswer& answer, bool strict) {
   return answer.verdict == serving::ServingVerdict::does_not_fit || late || (strict && has_waiting(answer));
 }
 
+trust::VerdictKind kind_of(serving::ServingVerdict verdict) {
+  switch (verdict) {
+    case serving::ServingVerdict::fits: return trust::VerdictKind::fits;
+    case serving::ServingVerdict::does_not_fit: return trust::VerdictKind::does_not_fit;
+    case serving::ServingVerdict::no_accelerator: break;
+  }
+  return trust::VerdictKind::no_accelerator;
+}
+
+render::RunLine line_of(const NamedRun& run, const AskedQuestion& asked, const Sources& sources) {
+  const auto resolved = read::resolve_serving(run.words, run.config(asked, sources.around), sources.catalogue);
+  const auto answer = serving::serve(resolved.question);
+  render::RunLine line;
+  const auto needed = device_total(answer);
+  line.verdict = answer::Verdict{.kind = kind_of(answer.verdict),
+                                 .capacity = answer.memory.capacity,
+                                 .needed = needed,
+                                 .low = needed,
+                                 .high = needed};
+  if (!answer.reason.empty()) line.reasons.push_back(answer.reason);
+  line.at_once = answer.capacity.max_concurrency;
+  if (!answer.speed) return line;
+  line.first_token = answer.speed->ttft;
+  line.token = answer.speed->tpot;
+  line.token_cost = answer.speed->cost.all;
+  const bool keeps = serving::keeps_limits(resolved.question.serving.load, *answer.speed);
+  if (!keeps) line.reasons.push_back("tokens come later than --ttft or --tpot allows");
+  return line;
+}
+
+Reply serve_each(const Arguments& arguments, const AskedQuestion& asked, const Sources& sources) {
+  const auto now = [&](const read::Term& term) {
+    return term.show(read::resolve_serving(asked.words, asked.config, sources.catalogue).question);
+  };
+  const auto runs = runs_of(arguments, asked.words, sources.around, now);
+  return answer_each(arguments, runs, sources.around,
+                     [&](const NamedRun& run) { return line_of(run, asked, sources); });
+}
+
 }  // namespace
 
 std::vector<Flag> serve_flags() {
@@ -66,7 +107,9 @@ std::vector<Flag> serve_flags() {
   flags.push_back({"table", "context,concurrency", "which of both together fit", "Output"});
   flags.push_back({"explain", "", "formula and source of every line", "Output"});
   flags.push_back({"full", "", "every part, on more than one screen", "Output"});
+  quantity::append(flags, many_flags());
   flags.push_back({"strict", "", "requests that wait are a failure (exit 1)", "Output"});
+  quantity::append(flags, baseline_flags());
   return flags;
 }
 
@@ -78,6 +121,8 @@ Reply ask_serve(const Arguments& arguments, const Surroundings& around) {
   const auto catalogue = around.catalogue(arguments);
   const auto asked = asked_server(arguments, around, catalogue);
   if (arguments.has("show-question")) return show_question(asked, "serve");
+  if (asks_many(arguments, asked.words, {"markdown", "csv", "junit"}))
+    return serve_each(arguments, asked, {around, catalogue});
   auto report = serve(asked.words, asked.config, catalogue, options);
   const auto& assumed = asked.reading.assumptions;
   report.assumptions.insert(report.assumptions.begin(), assumed.begin(), assumed.end());

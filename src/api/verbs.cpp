@@ -1,5 +1,6 @@
 #include "api/verbs.hpp"
 
+#include "api/inner/baseline.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/suggest.hpp"
@@ -52,10 +53,10 @@ constexpr Verb rows[] = {
     {"fit", "[options]", "does this run fit, how long does it take, what does it cost?", fit_flags, ask_fit,
      "text|json|html|svg|markdown|trace|csv|junit", fit_usual, fit_examples},
     {"serve", "[options]", "does a server start, with which context and load?", serve_flags, ask_serve,
-     "text|json|html", serve_usual, serve_examples},
+     "text|json|html|markdown|csv|junit", serve_usual, serve_examples},
     {"plan", "[options; most take lists, as --tp 1,2,4 or --gpu any]",
-     "the best layout, batch, context, model or accelerators for a run", plan_flags, ask_plan, "text|json|html|csv",
-     plan_usual, plan_examples},
+     "the best layout, batch, context, model or accelerators for a run", plan_flags, ask_plan,
+     "text|json|html|csv|markdown|junit", plan_usual, plan_examples},
     {"from", "THING... [options]", "a file, folder or command, as a command to type", question_flags, ask_from,
      "text|json", from_usual, from_examples},
     {"scale", "[options]", "parameters, tokens, compute, cost and loss of a run, from each other", scale_flags,
@@ -108,9 +109,15 @@ std::string_view format_of(const Verb& verb, const Arguments& arguments) {
   return arguments.choice("format", quantity::pieces_of(verb.formats, "|"));
 }
 
+Reply answer(const Verb& verb, const Arguments& arguments, const Surroundings& around) {
+  Reply reply = verb.ask(arguments, around);
+  compare_with_baseline(reply, arguments, around);
+  return reply;
+}
+
 Reply ask(std::string_view verb, std::span<const Word> words, const Surroundings& around) {
   const Verb& asked = find_verb(verb);
-  return asked.ask(Arguments(all_flags(asked), words), around);
+  return answer(asked, Arguments(all_flags(asked), words), around);
 }
 
 void refuse_no_verdict() {

@@ -48,11 +48,12 @@ Outcome run_verb(const Verb& verb, std::span<const std::string> words, const Env
   const Machine machine(environment);
   api::wants_colour(arguments, machine);  // a wrong --color is one under verbs without colours too
   const auto form = format_of(verb, arguments);
-  Reply reply = verb.ask(arguments, machine);
+  Reply reply = api::answer(verb, arguments, machine);
   write_launch(arguments, reply);
   if (arguments.has("quiet")) return {.answer = {}, .code = reply.code};
   Outcome outcome{.answer = reply.show(form), .code = reply.code};
-  if (form == "json") return outcome;  // which carries its warnings inside; people find them on stderr
+  if (form == "json" && !arguments.has("baseline"))
+    return outcome;  // which carries its warnings inside; people find them on stderr
   outcome.notes = std::move(reply.notes);
   outcome.warnings = std::move(reply.warnings);
   return outcome;

@@ -269,8 +269,9 @@ void add_time(Html& html, const answer::TimeAnswer& time) {
 
 namespace {
 
-std::string_view mood_of(trust::VerdictKind kind) {
-  switch (kind) {
+std::string_view mood_of(const Report& report) {
+  if (!report.broken_limits.empty()) return "bad";
+  switch (report.estimate.verdict.kind) {
     case trust::VerdictKind::fits: return "good";
     case trust::VerdictKind::does_not_fit: return "bad";
     case trust::VerdictKind::tight:
@@ -287,11 +288,12 @@ std::vector<BarPart> parts_of(const std::vector<answer::LedgerLine>& ledger) {
 
 void add_verdict(Html& html, const Report& report, const TextStyle& style) {
   const auto& verdict = report.estimate.verdict;
-  html.open("h1").element(fmt::format("span class=\"{}\"", mood_of(verdict.kind)), verdict_word(verdict.kind, {}));
+  html.open("h1").element(fmt::format("span class=\"{}\"", mood_of(report)), verdict_word(report, {}));
   html.text("  " + run_words(report)).close();
   for (const auto& line : {manner_words(report, style), need_and_bar_words(verdict, style), host_need_words(verdict)}) {
     if (!line.empty()) html.element("p", line);
   }
+  for (const auto& limit : report.broken_limits) html.element("p class=\"bad\"", limit);
   add_bar(html, parts_of(report.estimate.memory.ledger), verdict.capacity, need_words(verdict, style));
 }
 
@@ -325,7 +327,7 @@ void add_advice(Html& html, const Report& report, const TextStyle& style) {
 
 std::string to_html(const Report& report, const TextStyle& style) {
   const auto& estimate = report.estimate;
-  const auto title = verdict_word(estimate.verdict.kind, {}) + " " + run_words(report);
+  const auto title = verdict_word(report, {}) + " " + run_words(report);
   return html_page(title, report.version, [&](Html& html) {
     add_verdict(html, report, style);
     add_list(html, "Warnings", estimate.warnings);

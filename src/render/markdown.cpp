@@ -42,8 +42,9 @@ std::string folded(std::string_view summary, const std::vector<std::string>& ite
 
 std::string to_markdown(const Report& report, const TextStyle& style) {
   const auto& estimate = report.estimate;
-  auto text = fmt::format("**{}** {}\n\n{}\n\n", verdict_word(estimate.verdict.kind, {}), paragraph(run_words(report)),
+  auto text = fmt::format("**{}** {}\n\n{}\n\n", verdict_word(report, {}), paragraph(run_words(report)),
                           paragraph(need_and_bar_words(estimate.verdict, style)));
+  for (const auto& limit : report.broken_limits) text += paragraph(limit) + "\n\n";
   text += ledger_rows(estimate.memory, memory_unit_of(estimate, style));
   if (estimate.timed) {
     text +=

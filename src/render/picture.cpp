@@ -94,7 +94,7 @@ class Drawing {
 std::string to_svg(const Report& report) {
   const auto& estimate = report.estimate;
   const TextStyle plain;
-  const auto title = verdict_word(estimate.verdict.kind, plain) + "  " + run_words(report);
+  const auto title = verdict_word(report, plain) + "  " + run_words(report);
   Drawing drawing;
   for (const auto& line : lines_of(wrapped(title, 0, 0, line_columns))) drawing.line(line, "bold");
   drawing.line(need_words(estimate.verdict, plain), "dim");

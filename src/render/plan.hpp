@@ -37,6 +37,9 @@ struct PlanReport {
   std::string version;
 };
 
+/// A layout in a few words, of those that tell it apart: "dp 4, tp 2 sp, zero1, micro-batch 2".
+std::string layout_words(const PlanReport& report, const PlanRow& row);
+
 std::string to_text(const PlanReport& report, const TextStyle& style);
 std::string to_json(const PlanReport& report);
 

@@ -30,8 +30,6 @@ std::string verdict_of(const RunLine& line) {
 
 bool is_judged(const RunLine& line) { return line.verdict && line.verdict->kind != VerdictKind::no_accelerator; }
 
-const std::vector<std::string> heads{"run", "verdict", "needs GiB", "up to", "of", "step", "whole", "cost", "why"};
-
 /// Why a run fails, and what helps first.
 std::string why(const RunLine& line) {
   auto text = quantity::joined(line.reasons, "; ");
@@ -39,39 +37,96 @@ std::string why(const RunLine& line) {
   return text;
 }
 
-std::vector<std::string> cells_of(const RunLine& line) {
-  if (!line.verdict) return {line.name, "error", "", "", "", "", "", "", line.error};
-  const auto unit = memory_unit_for(quantity::gib(1));
-  return {line.name,
-          verdict_of(line),
-          in_unit(line.verdict->needed, unit),
-          in_unit(line.verdict->high, unit),
-          is_judged(line) ? in_unit(line.verdict->capacity, unit) : "",
-          line.step ? quantity::format_duration(*line.step) : "",
-          line.total ? quantity::format_duration(*line.total) : "",
-          line.cost ? quantity::format_money(*line.cost) : "",
-          why(line)};
+std::string bytes_of(const RunLine& line, bool known, quantity::Bytes answer::Verdict::*figure) {
+  return known ? std::to_string(quantity::in_bytes((*line.verdict).*figure)) : std::string();
 }
 
-std::string csv_line(const RunLine& line) {
-  const auto of = [&](bool known, quantity::Bytes answer::Verdict::*figure) {
-    return known ? std::to_string(quantity::in_bytes((*line.verdict).*figure)) : std::string();
-  };
-  std::string verdict = verdict_of(line);
-  std::ranges::replace(verdict, ' ', '_');
-  const bool answered = line.verdict.has_value();
-  const std::string cells[] = {shown(line.name, Medium::csv),
-                               verdict,
-                               of(answered, &answer::Verdict::needed),
-                               of(answered, &answer::Verdict::high),
-                               of(is_judged(line), &answer::Verdict::capacity),
-                               line.step ? fmt::format("{}", quantity::in_seconds(*line.step)) : std::string(),
-                               shown(line.error, Medium::csv),
-                               line.total ? fmt::format("{}", quantity::in_seconds(*line.total)) : std::string(),
-                               line.cost ? fmt::format("{}", quantity::in_dollars(*line.cost)) : std::string(),
-                               shown(quantity::joined(line.reasons, "; "), Medium::csv),
-                               shown(line.advice, Medium::csv)};
-  return quantity::joined(cells, ",") + "\n";
+std::string gib_of(const RunLine& line, bool known, quantity::Bytes answer::Verdict::*figure) {
+  return known ? in_unit((*line.verdict).*figure, memory_unit_for(quantity::gib(1))) : std::string();
+}
+
+template <class T>
+std::string shown_if(const std::optional<T>& value, std::string (*text)(T)) {
+  return value ? text(*value) : std::string();
+}
+
+std::string duration_of(quantity::Seconds time) { return quantity::format_duration(time); }
+std::string seconds_of(quantity::Seconds time) { return fmt::format("{}", quantity::in_seconds(time)); }
+std::string money_of(quantity::Money money) { return quantity::format_money(money); }
+std::string dollars_of(quantity::Money money) { return fmt::format("{}", quantity::in_dollars(money)); }
+std::string count_of(std::int64_t count) { return std::to_string(count); }
+
+std::string why_or_error(const RunLine& line) { return line.verdict ? why(line) : line.error; }
+
+/// One figure of a run: what people read, and what programs do.
+struct RunColumn {
+  std::string_view head;  ///< empty where only programs have it
+  std::string_view key;   ///< empty where only people have it
+  Align align;
+  std::string (*cell)(const RunLine&);
+  std::string (*field)(const RunLine&) = nullptr;  ///< where it is another
+};
+
+using answer::Verdict;
+
+constexpr RunColumn run_columns[] = {
+    {"run", "run", Align::left, [](const RunLine& line) { return line.name; },
+     [](const RunLine& line) { return shown(line.name, Medium::csv); }},
+    {"verdict", "verdict", Align::left, verdict_of,
+     [](const RunLine& line) {
+       auto words = verdict_of(line);
+       std::ranges::replace(words, ' ', '_');
+       return words;
+     }},
+    {"needs GiB", "needed_bytes", Align::right,
+     [](const RunLine& line) { return gib_of(line, line.verdict.has_value(), &Verdict::needed); },
+     [](const RunLine& line) { return bytes_of(line, line.verdict.has_value(), &Verdict::needed); }},
+    {"up to", "high_bytes", Align::right,
+     [](const RunLine& line) { return gib_of(line, line.verdict.has_value(), &Verdict::high); },
+     [](const RunLine& line) { return bytes_of(line, line.verdict.has_value(), &Verdict::high); }},
+    {"of", "capacity_bytes", Align::right,
+     [](const RunLine& line) { return gib_of(line, is_judged(line), &Verdict::capacity); },
+     [](const RunLine& line) { return bytes_of(line, is_judged(line), &Verdict::capacity); }},
+    {"step", "step_seconds", Align::left, [](const RunLine& line) { return shown_if(line.step, duration_of); },
+     [](const RunLine& line) { return shown_if(line.step, seconds_of); }},
+    {"", "error", Align::left, [](const RunLine& line) { return shown(line.error, Medium::csv); }},
+    {"whole", "total_seconds", Align::left, [](const RunLine& line) { return shown_if(line.total, duration_of); },
+     [](const RunLine& line) { return shown_if(line.total, seconds_of); }},
+    {"cost", "cost_usd", Align::left, [](const RunLine& line) { return shown_if(line.cost, money_of); },
+     [](const RunLine& line) { return shown_if(line.cost, dollars_of); }},
+    {"first token", "first_token_seconds", Align::left,
+     [](const RunLine& line) { return shown_if(line.first_token, duration_of); },
+     [](const RunLine& line) { return shown_if(line.first_token, seconds_of); }},
+    {"a token", "token_seconds", Align::left, [](const RunLine& line) { return shown_if(line.token, duration_of); },
+     [](const RunLine& line) { return shown_if(line.token, seconds_of); }},
+    {"a million", "token_cost_usd", Align::left,
+     [](const RunLine& line) { return shown_if(line.token_cost, money_of); },
+     [](const RunLine& line) { return shown_if(line.token_cost, dollars_of); }},
+    {"at once", "at_once", Align::right, [](const RunLine& line) { return shown_if(line.at_once, count_of); }},
+    {"layout", "layout", Align::left, [](const RunLine& line) { return line.layout; },
+     [](const RunLine& line) { return shown(line.layout, Medium::csv); }},
+    {"", "reason", Align::left,
+     [](const RunLine& line) { return shown(quantity::joined(line.reasons, "; "), Medium::csv); }},
+    {"", "advice", Align::left, [](const RunLine& line) { return shown(line.advice, Medium::csv); }},
+    {"why", "", Align::left, why_or_error},
+};
+
+/// The columns in which any run has something to read.
+std::vector<const RunColumn*> read_by_people(const Runs& runs) {
+  std::vector<const RunColumn*> found;
+  for (const RunColumn& column : run_columns) {
+    const auto says = [&](const RunLine& line) { return !column.cell(line).empty(); };
+    if (!column.head.empty() && std::ranges::any_of(runs.lines, says)) found.push_back(&column);
+  }
+  return found;
+}
+
+std::vector<std::string> cells_of(const RunLine& line, const std::vector<const RunColumn*>& told) {
+  return quantity::mapped(told, [&](const RunColumn* column) { return column->cell(line); });
+}
+
+std::vector<std::string> heads_of(const std::vector<const RunColumn*>& told) {
+  return quantity::mapped(told, [](const RunColumn* column) { return std::string(column->head); });
 }
 
 std::string test_case(const RunLine& line, bool strict) {
@@ -79,10 +134,10 @@ std::string test_case(const RunLine& line, bool strict) {
   if (!line.verdict)
     return fmt::format("{}><error message=\"{}\"/></testcase>\n", head, shown(shortened(line.error), Medium::xml));
   if (!fails(line, strict)) return head + "/>\n";
-  const auto cells = cells_of(line);
   const auto reason = why(line).empty() ? "" : "; " + shown(why(line), Medium::xml);
-  return fmt::format("{}><failure message=\"{}: needs {} of {} GiB, at most {}{}\"/></testcase>\n", head, cells[1],
-                     cells[2], cells[4], cells[3], reason);
+  const auto gib = [&](quantity::Bytes Verdict::*figure) { return gib_of(line, true, figure); };
+  return fmt::format("{}><failure message=\"{}: needs {} of {} GiB, at most {}{}\"/></testcase>\n", head,
+                     verdict_of(line), gib(&Verdict::needed), gib(&Verdict::capacity), gib(&Verdict::high), reason);
 }
 
 }  // namespace
@@ -95,32 +150,37 @@ bool fails(const RunLine& line, bool strict) {
 
 /// A line for each run; below them why some fail, which no column is wide enough for.
 std::string to_text(const Runs& runs) {
-  Table table(
-      {Align::left, Align::left, Align::right, Align::right, Align::right, Align::left, Align::left, Align::left}, "");
-  const auto add = [&](std::vector<std::string> cells) {
-    cells.pop_back();
-    table.add_row(std::move(cells));
-  };
-  add(heads);
+  auto told = read_by_people(runs);
+  std::erase_if(told, [](const RunColumn* column) { return column->cell == why_or_error; });
+  Table table(quantity::mapped(told, &RunColumn::align), "");
+  table.add_row(heads_of(told));
   std::string reasons;
   for (const RunLine& line : runs.lines) {
-    auto cells = cells_of(line);
-    if (!cells.back().empty()) reasons += wrapped(line.name + ": " + cells.back(), 0, 2) + "\n";
-    add(std::move(cells));
+    table.add_row(cells_of(line, told));
+    const auto reason = why_or_error(line);
+    if (!reason.empty()) reasons += wrapped(line.name + ": " + reason, 0, 2) + "\n";
   }
   return on_screen(table.render() + (reasons.empty() ? "" : "\n" + reasons));
 }
 
 std::string to_csv(const Runs& runs) {
-  std::string text =
-      "run,verdict,needed_bytes,high_bytes,capacity_bytes,step_seconds,error,total_seconds,cost_usd,reason,advice\n";
-  for (const RunLine& line : runs.lines) text += csv_line(line);
+  const auto told = quantity::mapped_if(
+      run_columns, [](const RunColumn& column) { return &column; },
+      [](const RunColumn& column) { return !column.key.empty(); });
+  auto text = quantity::joined(quantity::mapped(told, [](const RunColumn* column) { return column->key; }), ",") + "\n";
+  for (const RunLine& line : runs.lines) {
+    const auto field = [&](const RunColumn* column) { return (column->field ? column->field : column->cell)(line); };
+    text += quantity::joined(quantity::mapped(told, field), ",") + "\n";
+  }
   return text;
 }
 
 std::string to_markdown(const Runs& runs) {
-  auto text = markdown_row(heads) + "|---|---|---:|---:|---:|---|---|---|---|\n";
-  for (const RunLine& line : runs.lines) text += markdown_row(cells_of(line));
+  const auto told = read_by_people(runs);
+  auto text = markdown_row(heads_of(told)) + "|";
+  for (const RunColumn* column : told) text += column->align == Align::right ? "---:|" : "---|";
+  text += "\n";
+  for (const RunLine& line : runs.lines) text += markdown_row(cells_of(line, told));
   return text;
 }
 

@@ -4,6 +4,7 @@
 #include "llmcalc/answer/verdict.hpp"
 #include "llmcalc/quantity/quantity.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,9 +19,14 @@ struct RunLine {
   std::optional<quantity::Seconds> step;
   std::optional<quantity::Seconds> total;  ///< wall time of the whole run
   std::optional<quantity::Money> cost;
-  std::vector<std::string> reasons;  ///< limits that it does not keep
-  std::string advice;                ///< the first change with which it fits, as options
-  std::string error;                 ///< why not
+  std::optional<quantity::Seconds> first_token;  ///< of a server under its load, as the next three
+  std::optional<quantity::Seconds> token;        ///< each later one
+  std::optional<quantity::Money> token_cost;     ///< of a million tokens of output with their prompts
+  std::optional<std::int64_t> at_once;           ///< requests of the context for which there is memory
+  std::string layout;                            ///< of a plan, the best in a few words
+  std::vector<std::string> reasons;              ///< limits that it does not keep
+  std::string advice;                            ///< the first change with which it fits, as options
+  std::string error;                             ///< why not
 };
 
 struct Runs {

@@ -220,12 +220,13 @@ std::string need_and_bar_words(const Verdict& verdict, const TextStyle& style, b
 Paragraph summary_verdict(const Report& report, const TextStyle& style) {
   const Verdict& verdict = report.estimate.verdict;
   Paragraph block;
-  add_lines(block, lines_of(wrapped(verdict_word(verdict.kind, style) + "  " + run_words(report), 0, hanging)));
+  add_lines(block, lines_of(wrapped(verdict_word(report, style) + "  " + run_words(report), 0, hanging)));
   add_lines(block, page_lines(manner_words(report, style), hanging));
   add_lines(block, page_lines(need_and_bar_words(verdict, style, report.trainers.empty()), hanging));
   const bool judged = verdict.kind != VerdictKind::no_accelerator;
   if (judged) add_lines(block, gauge(verdict.needed, verdict.capacity, style));
   if (const auto host = host_need_words(verdict); !host.empty()) add_lines(block, page_lines(host, hanging));
+  for (const auto& limit : report.broken_limits) add_lines(block, page_lines(limit, hanging));
   block.least = block.lines.size();
   return block;
 }
@@ -361,7 +362,8 @@ Paragraph summary_more(const Report&, const TextStyle& style) {
 
 Paragraph summary_last(const Report& report, const TextStyle& style) {
   const auto& verdict = report.estimate.verdict;
-  const auto words = verdict_word(verdict.kind, style) + "  " + need_words(verdict, style);
+  const auto why = report.broken_limits.empty() ? need_words(verdict, style) : report.broken_limits.front();
+  const auto words = verdict_word(report, style) + "  " + why;
   return {lines_of(wrapped(words, 0, hanging)), blocks_without_end};
 }
 

@@ -91,6 +91,12 @@ std::string verdict_word(trust::VerdictKind kind, const TextStyle& style) {
   return paint("NO VERDICT", Ink::caution, style);
 }
 
+std::string verdict_word(const Report& report, const TextStyle& style) {
+  const auto kind = report.estimate.verdict.kind;
+  const bool fits = kind != trust::VerdictKind::does_not_fit;
+  return fits && !report.broken_limits.empty() ? paint("OVER LIMIT", Ink::bad, style) : verdict_word(kind, style);
+}
+
 std::string echoed(const Report& report, std::string_view term) {
   const auto* line = quantity::find_or_null(report.question, term, &EchoLine::term);
   return line == nullptr ? std::string() : shown(line->value, Medium::line);
@@ -153,9 +159,10 @@ std::string error_bar(const Verdict& verdict, const MemoryUnit& unit) {
 std::string verdict_section(const Report& report, const TextStyle& style) {
   const auto& verdict = report.estimate.verdict;
   constexpr std::size_t indent = 2;
-  auto text = fmt::format("{}  {}{}\n  {}\n", verdict_word(verdict.kind, style), need_words(verdict, style),
+  auto text = fmt::format("{}  {}{}\n  {}\n", verdict_word(report, style), need_words(verdict, style),
                           accelerators(report), wrapped(peak_words(report.estimate.memory), indent, indent));
   if (const auto host = host_need_words(verdict); !host.empty()) text += fmt::format("  {}\n", host);
+  for (const auto& limit : report.broken_limits) text += fmt::format("  {}\n", wrapped(limit, indent, indent));
   const auto bar = error_bar(verdict, unit_of(verdict.high, style));
   if (!bar.empty()) text += fmt::format("  {}\n", paint(wrapped(bar, indent, indent), Ink::dim, style));
   return text;

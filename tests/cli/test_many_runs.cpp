@@ -52,3 +52,39 @@ TEST_CASE("without an accelerator there is no verdict to be quiet or strict abou
   CHECK_THROWS_WITH(fit({"--params", "1e9", "--quiet"}), Contains("--gpu"));
   CHECK_THROWS_WITH(fit({"--params", "1e9", "--strict"}), Contains("no verdict"));
 }
+
+namespace {
+
+cli::Outcome asked(Words words) { return cli::run(words, cli::Environment{}); }
+
+}  // namespace
+
+TEST_CASE("each term of a sweep is tried around its value, and every word of a closed vocabulary, all else as asked") {
+  const Words run{"fit", "llama-3-8b", "--gpu", "b200-sxm", "--seq", "4k", "--format", "csv", "--sweep"};
+  const auto swept = [&](const std::string& terms) {
+    auto words = run;
+    words.push_back(terms);
+    return asked(words).answer;
+  };
+  const auto both = swept("seq,recompute");
+  CHECK_THAT(both, Contains("--seq 1024,") && Contains("--seq 4096 (as asked),") && Contains("--seq 16384,"));
+  CHECK_THAT(both, Contains("--recompute full,") && Contains("--recompute none") && !Contains("every-N"));
+  const auto alone = asked({"fit", "llama-3-8b", "--gpu", "b200-sxm", "--seq", "1k", "--format", "csv"}).answer;
+  const auto figures = alone.substr(alone.find('\n') + 1 + std::string("b200-sxm").size());
+  CHECK_THAT(both, Contains("--seq 1024" + figures));
+  CHECK_THROWS_WITH(swept("seqq"), Contains("there is no term 'seqq'"));
+  CHECK_THROWS_WITH(swept("model"), Contains("--model"));
+}
+
+TEST_CASE("servers and plans are asked by rows as well") {
+  const Folder folder;
+  const auto file = folder.write("runs.csv", "id,gpu\nlarge,h100-sxm\nsmall,4090\n");
+  const auto served = asked({"serve", "llama-3.1-8b", "--context", "128k", "--rows", file, "--format", "csv"});
+  CHECK(served.code == ExitCode::does_not_fit);
+  CHECK_THAT(served.answer, Contains("large,fits,") && Contains("small,does_not_fit,"));
+  const auto planned = asked({"plan", "llama-3.2-1b", "--seq", "2k", "--rows", file, "--format", "markdown"});
+  CHECK(planned.code == ExitCode::fits);
+  CHECK_THAT(planned.answer, Contains("| layout |") && Contains("micro-batch"));
+  CHECK_THROWS_WITH(asked({"plan", "llama-3.2-1b", "--rows", file, "--largest", "seq"}), Contains("--largest"));
+  CHECK_THROWS_WITH(asked({"plan", "llama-3.2-1b", "--gpu", "4090", "--format", "junit"}), Contains("--rows"));
+}

@@ -116,6 +116,7 @@ Report sample_report() {
            {"gpus", "1", "default", ""}},
           sample_estimate(),
           {{}, search::Headroom{5, 40960}},
+          {},
           {"sequences of 8,192 tokens"},
           "1.2.3"};
 }

@@ -45,8 +45,12 @@ Report report_with(const std::string& text) {
 }
 
 Runs runs_with(const std::string& text) {
-  const RunLine answered{text, sample_report().estimate.verdict, quantity::seconds(1), {}, {}, {text}, text, ""};
-  return {{answered, {text, {}, {}, {}, {}, {}, {}, text}}, false, "1"};
+  RunLine answered, failed;
+  answered.name = answered.layout = answered.advice = failed.name = failed.error = text;
+  answered.verdict = sample_report().estimate.verdict;
+  answered.step = quantity::seconds(1);
+  answered.reasons = {text};
+  return {{answered, failed}, false, "1"};
 }
 
 Understood understood_with(const std::string& text) {
@@ -142,7 +146,8 @@ TEST_CASE("a row stays a row") {
     CHECK(lines_in(to_markdown(runs_with(text))) == 4);
     CHECK(lines_in(to_text(runs_with("x" + text))) >= 3);
     const auto table = to_markdown(runs_with(text));
-    for (const auto line : quantity::pieces_of(table, "\n")) CHECK((line.empty() || cells_in(line) == 10));
+    const auto lines = quantity::pieces_of(table, "\n");
+    for (const auto line : lines) CHECK((line.empty() || cells_in(line) == cells_in(lines.front())));
     CHECK(lines_in(to_junit(runs_with(text))) == lines_in(to_junit(runs_with("harmless"))));
   }
 }

@@ -41,10 +41,11 @@ std::string line_with(const std::string& text, const std::string& part) {
 
 TEST_CASE("the keys of a fit answer have the order of the manual") {
   CHECK(names_of(parsed(sample_report())) ==
-        std::vector<std::string>{"schema_version", "kind",           "tool",        "verdict",  "capacity_bytes",
-                                 "needed_bytes",   "headroom_bytes", "error_bar",   "question", "model",
-                                 "memory",         "compute",        "time",        "advice",   "cards",
-                                 "trainers",       "room",           "assumptions", "warnings", "notes"});
+        std::vector<std::string>{"schema_version", "kind",           "tool",      "verdict",       "capacity_bytes",
+                                 "needed_bytes",   "headroom_bytes", "error_bar", "broken_limits", "question",
+                                 "model",          "memory",         "compute",   "time",          "advice",
+                                 "cards",          "trainers",       "room",      "assumptions",   "warnings",
+                                 "notes"});
 }
 
 TEST_CASE("a fit answer as a whole") {
@@ -72,6 +73,7 @@ TEST_CASE("a fit answer as a whole") {
     "shown_share": 0.0,
     "shown_share_below": 0.0
   },
+  "broken_limits": [],
   "question": {
     "params": {
       "value": "1e9",

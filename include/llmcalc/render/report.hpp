@@ -29,6 +29,7 @@ struct Report {
   std::vector<EchoLine> question;
   answer::Estimate estimate;
   search::Advised advised;
+  std::vector<std::string> broken_limits;  ///< limits that the caller set and the run does not keep
   std::vector<std::string> assumptions;
   std::string version;                     ///< of the tool; JSON names it
   std::vector<TrainerNeed> trainers = {};  ///< of a size alone, which nobody trains as the textbook does

@@ -1,16 +1,48 @@
-// Many questions in one call: accelerators between commas, or the rows of a file.
+// Many questions in one call: accelerators between commas, the rows of a file, or a term at several values.
 #pragma once
 
 #include "api/asked.hpp"
+#include "read/vocabulary.hpp"
+#include "render/runs.hpp"
 
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace llmcalc::api {
 
-/// Whether these words ask more than one question, or a form of the answer has a line for each.
-bool asks_many(const Arguments& arguments, const std::vector<read::Given>& words);
+/// One question, and what tells it from the others.
+struct NamedRun {
+  std::string name;
+  std::vector<read::Given> words;
+
+  /// The file that describes the model: a row may name another than the command line does.
+  std::optional<read::ConfigText> config(const AskedQuestion& asked, const Surroundings& around) const;
+};
+
+/// The value of a term where nobody varies it.
+using EffectiveValue = std::function<std::string(const read::Term&)>;
+
+/// --rows
+Flag rows_flag();
+
+/// --rows and --sweep
+std::vector<Flag> many_flags();
+
+/// Whether these words ask more than one question.
+/// \param forms  of the answer that have a line for each, so that one question has such an answer too
+bool asks_many(const Arguments& arguments, const std::vector<read::Given>& words,
+               std::initializer_list<std::string_view> forms);
+
+/// \throws quantity::BadInput for a file or a term that cannot be read
+std::vector<NamedRun> runs_of(const Arguments& arguments, const std::vector<read::Given>& words,
+                              const Surroundings& around, const EffectiveValue& now);
 
 /// A line each; exit 2 where one has no answer, 1 where one does not fit.
-Reply fit_many(const Arguments& arguments, const AskedQuestion& asked, const Sources& sources);
+Reply answer_each(const Arguments& arguments, const std::vector<NamedRun>& asked, const Surroundings& around,
+                  const std::function<render::RunLine(const NamedRun&)>& answer);
 
 }  // namespace llmcalc::api

@@ -13,7 +13,7 @@
 
 namespace llmcalc::api {
 
-enum class PlanFormat { text, json, html, csv };
+enum class PlanFormat { text, json, html, csv, markdown, junit };
 
 /// What grows as long as any layout fits.
 enum class Largest { nothing, seq, params };

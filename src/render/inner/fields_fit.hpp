@@ -197,6 +197,8 @@ void describe(auto& field, const Report& report) {
   field("headroom_bytes", where(has_capacity, Signed<quantity::Bytes>{verdict.capacity - verdict.needed}),
         "capacity less need, negative when it does not fit");
   field.object("error_bar", "how far from the need runs were measured", [&] { describe_error_bar(field, verdict); });
+  field("broken_limits", report.broken_limits,
+        "limits that the caller set and the run does not keep (exit 1); empty when it does");
   field("question", echoes(report.question), "the effective question, every term of the vocabulary and its shorthands");
   field("model", estimate.size, "its parameters");
   field.object("memory", "what a rank holds", [&] { describe_memory(field, report); });

@@ -55,12 +55,17 @@ void describe(auto& field, const RunLine& line) {
   field("error", Text{line.error}, "why there is no answer");
   field("total_seconds", line.total, "wall time of the whole run");
   field("cost_usd", line.cost, "of the whole run; null where no price is known");
+  field("first_token_seconds", line.first_token, "of a server under its load; null for training, as the next three");
+  field("token_seconds", line.token, "each later token");
+  field("token_cost_usd", line.token_cost, "of a million tokens of output with their prompts");
+  field("at_once", line.at_once, "requests of the context for which there is memory");
+  field("layout", Text{line.layout}, "of `plan`, the best in a few words");
   field("reasons", line.reasons, "limits that it does not keep");
   field("advice", Text{line.advice}, "the first change with which it fits, as options");
 }
 
 void describe(auto& field, const Runs& runs) {
-  field.answer("runs", runs.version, "`fit --gpu a100,h100` and `fit --rows runs.csv` ([ci.md](ci.md)).");
+  field.answer("runs", runs.version, "`--gpu a100,h100`, `--rows runs.csv` and `--sweep seq` ([ci.md](ci.md)).");
   field("runs", runs.lines, "one for each question");
 }
 

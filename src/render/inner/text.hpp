@@ -26,6 +26,9 @@ void add_explanation(Table& table, const answer::Explanation& why, const TextSty
 /// "FITS", "TIGHT", "DOES NOT FIT" or "NO VERDICT", in its colour.
 std::string verdict_word(trust::VerdictKind kind, const TextStyle& style);
 
+/// A run that would fit and breaks a limit of its caller is no fit.
+std::string verdict_word(const Report& report, const TextStyle& style);
+
 /// The value of a term of the effective question; empty where it does not apply.
 std::string echoed(const Report& report, std::string_view term);
 
@@ -143,9 +146,6 @@ Paragraph serving_remarks(const ServingReport& report, const TextStyle& style);
 /// "best of 11,862 layouts on 8 x a100-80-sxm: 2.07 min a step, ..."
 /// \pre something fits
 std::string headline(const PlanReport& report);
-
-/// A layout in a few words, of those that tell it apart: "dp 4, tp 2 sp, zero1, micro-batch 2".
-std::string layout_words(const PlanReport& report, const PlanRow& row);
 
 /// What its cache takes, or what is asked of it where that is not set aside.
 quantity::Bytes cache_of(const ServingReport& report);

@@ -1,0 +1,89 @@
+// What changed since an answer that was kept.
+#include "catch.hpp"
+#include "llmcalc/llmcalc.hpp"
+#include "llmcalc/quantity/error.hpp"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace llmcalc;
+using Catch::Matchers::Contains;
+
+namespace {
+
+/// Asks twice: what is answered first is the baseline of what is asked then.
+Reply asked_again(std::string_view verb, const std::vector<Word>& first, std::vector<Word> then) {
+  const auto before = to_json(ask(verb, first));
+  Outside outside;
+  outside.read = [&](const std::string&) { return before; };
+  then.push_back({"baseline", "before.json"});
+  return ask(verb, then, outside);
+}
+
+const std::vector<Word> run{{"model", "llama-3-8b"}, {"gpu", "b200-sxm"}, {"seq", "2k"}};
+const std::vector<Word> longer{{"model", "llama-3-8b"}, {"gpu", "b200-sxm"}, {"seq", "8k"}};
+const std::vector<Word> little_longer{{"model", "llama-3-8b"}, {"gpu", "b200-sxm"}, {"seq", "2100"}};
+
+bool has_note(const std::vector<std::string>& sentences, std::string_view what) {
+  return std::ranges::any_of(sentences, [&](const std::string& each) { return each.find(what) != each.npos; });
+}
+
+std::vector<Word> plus(std::vector<Word> words, Word word) {
+  words.push_back(std::move(word));
+  return words;
+}
+
+}  // namespace
+
+TEST_CASE("the same question asked again changed nothing, under every verb that estimates") {
+  for (const std::string_view verb : {"fit", "serve", "plan"}) {
+    const std::vector<Word> words{{"model", "llama-3.2-1b"}, {"gpu", "h100-sxm"}};
+    const auto reply = asked_again(verb, words, plus(words, {"worse-by", "0%"}));
+    CAPTURE(verb);
+    CHECK(has_note(reply.notes, "nothing changed"));
+    CHECK(reply.code == ExitCode::fits);
+  }
+}
+
+TEST_CASE("what is worse is said, and fails only beyond the share that is allowed") {
+  const auto told = asked_again("fit", run, longer);
+  CHECK(told.code == ExitCode::fits);
+  CHECK((has_note(told.notes, "memory ") && has_note(told.notes, "step ")));
+  const auto failing = asked_again("fit", run, plus(longer, {"worse-by", "5%"}));
+  CHECK(failing.code == ExitCode::does_not_fit);
+  CHECK(has_note(failing.warnings, "step "));
+  CHECK(asked_again("fit", run, plus(little_longer, {"worse-by", "90%"})).code == ExitCode::fits);
+  CHECK(asked_again("fit", longer, plus(run, {"worse-by", "0%"})).code == ExitCode::fits);
+}
+
+TEST_CASE("fewer requests at once are worse") {
+  const std::vector<Word> large{{"model", "llama-3-8b"}, {"gpu", "h100-sxm"}};
+  const std::vector<Word> small{{"model", "llama-3-8b"}, {"gpu", "4090"}, {"worse-by", "50%"}};
+  const auto reply = asked_again("serve", large, small);
+  CHECK(reply.code == ExitCode::does_not_fit);
+  CHECK(has_note(reply.warnings, "requests at once "));
+}
+
+TEST_CASE("lines of many runs are compared by their names, in five lines at most") {
+  const std::vector<Word> two{{"model", "llama-3-8b"}, {"gpu", "h100-sxm,b200-sxm"}, {"seq", "1k"}};
+  const std::vector<Word> other{{"model", "llama-3-8b"}, {"gpu", "h100-sxm,4090"}, {"seq", "4k"}};
+  const auto reply = asked_again("fit", two, other);
+  CHECK((reply.notes.size() <= 5 && has_note(reply.notes, "h100-sxm: ")));
+  const auto one = asked_again("fit", two, {{"model", "llama-3-8b"}, {"gpu", "h100-sxm,4090"}, {"seq", "1k"}});
+  CHECK((has_note(one.notes, "4090: new") && has_note(one.notes, "b200-sxm: no longer asked")));
+}
+
+TEST_CASE("a file that holds no answer of the verb is refused") {
+  CHECK_THROWS_WITH(asked_again("serve", {{"model", "llama-3-8b"}}, {{"model", "llama-3-8b"}, {"worse-by", "x"}}),
+                    Contains("--worse-by"));
+  const std::vector<Word> model{{"", "llama-3-8b"}};
+  const auto other = to_json(ask("model", model));
+  for (const std::string& text : {std::string("no JSON"), std::string("[]"), std::string("{}"), other}) {
+    Outside outside;
+    outside.read = [&](const std::string&) { return text; };
+    CHECK_THROWS_WITH(ask("fit", plus(run, {"baseline", "before.json"}), outside), Contains("holds no answer"));
+  }
+  CHECK_THROWS_WITH(ask("fit", plus(run, {"worse-by", "5%"})), Contains("--baseline"));
+}
