@@ -81,7 +81,7 @@ std::string text_at(const json& answer, const char* key) {
 
 std::optional<Change> change_of(const Figure& figure, const json& before, const json& now) {
   const auto [was, is] = std::pair(number_at(before, figure.place), number_at(now, figure.place));
-  if (!was || !is || *was == *is) return std::nullopt;
+  if (!was || !is || figure.text(*was) == figure.text(*is)) return std::nullopt;
   const double share = *was == 0.0 ? HUGE_VAL : (*is - *was) / *was;
   return Change{
       fmt::format("{} {} -> {} ({:+.1f} %)", figure.label, figure.text(*was), figure.text(*is), 100.0 * share),
@@ -157,7 +157,7 @@ void compare_with_baseline(Reply& reply, const Arguments& arguments, const Surro
   auto changes = are_runs ? changes_of_runs(before.at("runs"), now.at("runs")) : changes_between(before, now, {});
   std::ranges::stable_sort(changes, std::ranges::greater{}, &Change::worse);
   const auto since = "since " + *path + ": ";
-  if (changes.empty()) reply.notes.push_back(since + "nothing changed");
+  if (changes.empty()) reply.notes.push_back(since + "nothing changed that a figure shows");
   const double allowed = most == nullptr ? HUGE_VAL : quantity::parse_share(*most, "--worse-by");
   for (std::size_t n = 0; n < changes.size(); ++n) {
     const Change& change = changes[n];

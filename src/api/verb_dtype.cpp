@@ -25,7 +25,7 @@ struct DtypeRequest {
   formats::QuantizationScheme scheme = formats::QuantizationScheme::absmax;
 };
 
-constexpr std::array<std::string_view, 2> schemes{"absmax", "zero-point"};
+constexpr std::array<std::string_view, 3> schemes{"absmax", "zero-point", "affine"};  // in the order of the enum
 
 std::vector<double> number_list(std::string_view text, std::string_view place) {
   std::vector<double> numbers;
@@ -47,8 +47,8 @@ DtypeRequest dtype_request(const Arguments& arguments) {
   if (value != nullptr) options.value = quantity::parse_real(*value, "--value");
   if (list != nullptr) options.list = number_list(*list, "--quantize");
   if (list == nullptr && arguments.has("scheme")) throw BadInput("--scheme", "belongs to --quantize");
-  const bool affine = arguments.choice("scheme", schemes) == "zero-point";
-  options.scheme = affine ? formats::QuantizationScheme::zero_point : formats::QuantizationScheme::absmax;
+  const auto scheme = std::ranges::find(schemes, arguments.choice("scheme", schemes)) - schemes.begin();
+  options.scheme = static_cast<formats::QuantizationScheme>(scheme);
   return options;
 }
 
@@ -80,7 +80,7 @@ std::vector<Flag> dtype_flags() {
   return {
       {"value", "number", "what each format makes of this number", "Number"},
       {"quantize", "numbers, as 1.5,-0.2,3", "quantize a list to int8 or int4", "Number"},
-      {"scheme", "absmax|zero-point", "of --quantize", "Number"},
+      {"scheme", "absmax|zero-point|affine", "of --quantize", "Number"},
   };
 }
 

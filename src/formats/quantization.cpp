@@ -31,16 +31,23 @@ void check_numbers(std::span<const double> numbers) {
   }
 }
 
-void set_scale(Quantization& q, std::span<const double> numbers, double largest) {
+/// \param lowest  code, the largest being `largest`
+void set_scale(Quantization& q, std::span<const double> numbers, double lowest, double largest) {
   const auto [low, high] = std::ranges::minmax(numbers);
-  if (q.scheme == QuantizationScheme::absmax) {
-    q.scale = std::max(std::abs(low), std::abs(high)) / largest;
-  } else {
-    q.scale = (std::max(high, 0.0) - std::min(low, 0.0)) / (2.0 * largest);
+  const bool is_symmetric = q.scheme == QuantizationScheme::absmax;
+  const double range =
+      is_symmetric ? 2.0 * std::max(std::abs(low), std::abs(high)) : std::max(high, 0.0) - std::min(low, 0.0);
+  q.scale = range == 0.0 ? 1.0 : range / (largest - lowest);  // any scale brings nothing but zeros back
+  if (!is_symmetric) q.zero_point = std::llround(lowest - std::min(low, 0.0) / q.scale);
+}
+
+std::string_view source_of(QuantizationScheme scheme) {
+  switch (scheme) {
+    case QuantizationScheme::absmax:
+    case QuantizationScheme::zero_point: break;
+    case QuantizationScheme::affine: return "Jacob et al. 2018, arXiv:1712.05877, equations 1 and 2";
   }
-  if (q.scale == 0.0) q.scale = 1.0;  // nothing but zeros: any scale brings them back
-  if (q.scheme == QuantizationScheme::absmax) return;
-  q.zero_point = std::llround(-largest - std::min(low, 0.0) / q.scale);
+  return "Dettmers et al. 2022 (LLM.int8()), arXiv:2208.07339, section 2";
 }
 
 }  // namespace
@@ -51,12 +58,13 @@ Quantization quantize(std::span<const double> numbers, QuantizationScheme scheme
   Quantization q;
   q.scheme = scheme;
   q.dtype = dtype;
-  q.source = "Dettmers et al. 2022 (LLM.int8()), arXiv:2208.07339, section 2";
-  set_scale(q, numbers, static_cast<double>(largest));
+  q.source = source_of(scheme);
+  const std::int64_t lowest = scheme == QuantizationScheme::affine ? -largest - 1 : -largest;
+  set_scale(q, numbers, static_cast<double>(lowest), static_cast<double>(largest));
   double square_error = 0.0;
   for (const double x : numbers) {
     const std::int64_t code =
-        std::clamp(static_cast<std::int64_t>(std::nearbyint(x / q.scale)) + q.zero_point, -largest, largest);
+        std::clamp(static_cast<std::int64_t>(std::nearbyint(x / q.scale)) + q.zero_point, lowest, largest);
     const double back = q.scale * static_cast<double>(code - q.zero_point);
     q.codes.push_back(code);
     q.dequantized.push_back(back);

@@ -52,6 +52,11 @@ constexpr Demand demands[] = {
        const auto compute = q.training.precision.compute;
        return !formats::is_narrow_float(compute) || can.narrow.has(compute);
      }},
+    {"grads",  // no trainer adds up gradients in integers; courses count them so
+     [](const Abilities&, const Question& q) {
+       const bool is_textbook = row_of(q.training.framework).states == StateRecipe::textbook;
+       return is_textbook || q.training.precision.grads != formats::Dtype::int8;
+     }},
     {"loss", [](const Abilities& can, const Question& q) { return can.losses.has(q.training.loss); }},
     {"save_checkpoint",
      [](const Abilities& can, const Question& q) {

@@ -88,10 +88,22 @@ std::string published_text(const ModelCard& card) {
   return text;
 }
 
+/// "32.12 GB in 32 bits, 16.06 GB in 16, ...": of all parameters, without the scales that formats of few bits need.
+std::string weights_text(quantity::Parameters count) {
+  std::string text;
+  for (const std::int64_t bits : {32, 16, 8, 4}) {
+    const auto bytes = quantity::bytes(in_parameters(count) * bits / 8);
+    text += fmt::format("{}{} in {}{}", text.empty() ? "" : ", ", quantity::format_gigabytes(bytes), bits,
+                        text.empty() ? " bits" : "");
+  }
+  return text;
+}
+
 void add_size(Card& card, const ModelCard& model) {
   card.add("parameters", count_text(model.size.total));
   card.add("active", model.size.active == model.size.total ? std::string() : count_text(model.size.active));
   card.add("in tables", count_text(model.size.embedding));
+  card.add("weights", weights_text(model.size.total));
   card.add("published", published_text(model));
   card.add("source", model.published_source);
 }

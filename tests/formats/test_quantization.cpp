@@ -50,6 +50,15 @@ TEST_CASE("The zero point spreads a one-sided range over all codes", "[quantizat
   CHECK(negative.zero_point == 127);
 }
 
+// By hand from the paper's equations: x / scale is 119.53, -15.94 and 239.06, and -128 + 15.94 rounds to -112.
+TEST_CASE("An affine code spreads the range over all of two's complement", "[quantization]") {
+  const auto q = quantized({1.5, -0.2, 3.0}, QuantizationScheme::affine);
+  CHECK(q.scale == Approx(3.2 / 255));
+  CHECK(q.zero_point == -112);
+  CHECK(q.codes == Codes{8, -128, 127});
+  CHECK(quantized({-8.0, 7.0}, QuantizationScheme::affine, Dtype::int4).codes == Codes{-8, 7});
+}
+
 TEST_CASE("int4 has fifteen codes", "[quantization]") {
   const auto q = quantized({-7.0, 3.4, 7.0}, QuantizationScheme::absmax, Dtype::int4);
   CHECK(q.codes == Codes{-7, 3, 7});
@@ -60,7 +69,7 @@ TEST_CASE("int4 has fifteen codes", "[quantization]") {
 TEST_CASE("Zero comes back as zero and no error exceeds one step", "[quantization]") {
   std::mt19937_64 random(8);
   std::normal_distribution<double> normal(0.3, 2.0);
-  for (const auto scheme : {QuantizationScheme::absmax, QuantizationScheme::zero_point}) {
+  for (const auto scheme : {QuantizationScheme::absmax, QuantizationScheme::zero_point, QuantizationScheme::affine}) {
     for (const auto dtype : {Dtype::int8, Dtype::int4}) {
       std::vector<double> numbers{0.0};
       for (int i = 0; i < 1000; ++i) numbers.push_back(normal(random));
@@ -74,7 +83,7 @@ TEST_CASE("Zero comes back as zero and no error exceeds one step", "[quantizatio
 }
 
 TEST_CASE("Degenerate lists", "[quantization]") {
-  for (const auto scheme : {QuantizationScheme::absmax, QuantizationScheme::zero_point}) {
+  for (const auto scheme : {QuantizationScheme::absmax, QuantizationScheme::zero_point, QuantizationScheme::affine}) {
     CHECK(quantized({0.0, -0.0}, scheme).max_error == 0.0);
     CHECK(quantized({5.0}, scheme).dequantized.front() == Approx(5.0));
     CHECK(quantized({-5.0}, scheme).dequantized.front() == Approx(-5.0));

@@ -21,7 +21,8 @@ using WeightType =
             Dtype::int4_gptq, Dtype::int8_gptq, Dtype::int8, Dtype::int4, Dtype::fp8_e4m3, Dtype::mxfp8, Dtype::nvfp4>;
 using ComputeType =
     DtypeIn<Dtype::bf16, Dtype::fp16, Dtype::fp32, Dtype::tf32, Dtype::fp8_e4m3, Dtype::mxfp8, Dtype::nvfp4>;
-using GradientType = DtypeIn<Dtype::fp32, Dtype::bf16, Dtype::fp16>;
+using GradientType = DtypeIn<Dtype::fp32, Dtype::bf16, Dtype::fp16, Dtype::int8>;
+using MasterType = DtypeIn<Dtype::fp32, Dtype::bf16, Dtype::fp16>;
 using MomentType = DtypeIn<Dtype::fp32, Dtype::bf16, Dtype::fp16, Dtype::fp8_e4m3, Dtype::int8, Dtype::int4>;
 
 constexpr std::string_view target_names[] = {"q",    "k",   "v",   "o",     "gate", "up",
@@ -203,7 +204,7 @@ constexpr Term rows[] = {
                                                                             "type in which gradients accumulate"),
     term<Switch, InTraining<&Training::precision, &Precision::master>>("master_weights", TermGroup::run,
                                                                        "copy of narrower weights for the optimizer"),
-    term<GradientType, InTraining<&Training::precision, &Precision::master_type>>(
+    term<MasterType, InTraining<&Training::precision, &Precision::master_type>>(
         "master_type", TermGroup::run, "type of that copy (DeepSpeed bf16_master_weights_and_grads)"),
     term<Word<spec::Optimizer>, InTraining<&Training::optimizer>>("optimizer", TermGroup::run, "optimizer"),
     term<Word<spec::OptimizerImpl>, InTraining<&Training::optimizer_impl>>("optimizer_impl", TermGroup::run,
