@@ -1,6 +1,7 @@
 // llama.cpp and what wraps it: layers are placed on cards one after another, with their part of the cache.
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "quantity/lists.hpp"
 #include "serving/inner/engines.hpp"
 #include "serving/inner/ggml_buffers.hpp"
 
@@ -169,18 +170,38 @@ Setup llama_cpp_setup(const spec::Question& question) {
   return setup;
 }
 
+/// Context that Ollama gives a model where nobody asks for one: 2,048 before 0.6; 4,096; and from 0.15.5 on more where
+/// the cards together are sold with 24 or 48 GB (docs/context-length.mdx at 948f693; issue 14073 has the notes of the
+/// release).
+std::int64_t ollama_context(const spec::Question& question) {
+  struct Tier {
+    quantity::Bytes cards;
+    std::int64_t context;
+  };
+  constexpr Tier tiers[] = {{quantity::bytes(48'000'000'000), 262'144}, {quantity::bytes(24'000'000'000), 32'768}};
+  constexpr std::int64_t least = 4096;
+  constexpr EngineRelease longer{0, 6};
+  constexpr EngineRelease by_memory{0, 16};  // 0.15.5: of a release major and minor are known
+  const EngineRelease release = parse_release(question.serving.engine_version);
+  const bool is_newest = release == EngineRelease{};
+  if (!is_newest && release < longer) return 2048;
+  if ((!is_newest && release < by_memory) || !question.gpu) return least;
+  const auto cards = question.layout.gpus * question.gpu->memory_nominal;
+  const auto* tier = quantity::find_if_or_null(tiers, [&](const Tier& each) { return cards >= each.cards; });
+  return tier == nullptr ? least : std::min(tier->context, model_limit(question));
+}
+
 Setup ollama_setup(const spec::Question& question) {
   const auto& options = question.serving.options;
   Setup setup = llama_cpp_setup(question);
-  const EngineRelease release = parse_release(question.serving.engine_version);
-  constexpr EngineRelease longer_context{0, 6};
   setup.release = newest_build;
   setup.slots = options.slots.value_or(1);
   setup.max_sequences = setup.slots;
   setup.flash = options.flash.value_or(true);
   if (question.serving.load.context > 0) return setup;
-  setup.context = release != EngineRelease{} && release < longer_context ? 2048 : 4096;
-  setup.assumptions.push_back("--context " + std::to_string(setup.context) + ", Ollama's own: num_ctx says another");
+  setup.context = ollama_context(question);
+  setup.assumptions.push_back("--context " + std::to_string(setup.context) +
+                              ", Ollama's own for the memory of the cards: num_ctx says another");
   return setup;
 }
 

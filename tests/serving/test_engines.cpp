@@ -178,4 +178,19 @@ TEST_CASE("memory that others take stops vLLM before anything is loaded") {
   CHECK(answer.reason.starts_with("free memory"));
 }
 
+// Ollama docs/context-length.mdx: below 24 GiB of all cards 4k, from there 32k, from 48 GiB 256k, the model's own at
+// most.
+TEST_CASE("Ollama's context follows the memory of the cards together") {
+  const auto context = [](std::vector<std::string> words) {
+    words.insert(words.end(), {"engine", "ollama", "quant", "q4_k_m"});
+    return serving::serve(test::served(words)).capacity.context;
+  };
+  CHECK(context({"model", "llama-3.1-8b", "gpu", "rtx-4060-ti-16"}) == 4096);
+  CHECK(context({"model", "llama-3.1-8b", "gpu", "rtx-4090"}) == 32'768);
+  CHECK(context({"model", "llama-3.1-8b", "gpu", "rtx-3090:2"}) == 131'072);
+  CHECK(context({"model", "llama-3-8b", "gpu", "h100-sxm"}) == 8192);
+  CHECK(context({"model", "llama-3.1-8b", "gpu", "h100-sxm", "engine_version", "0.12"}) == 4096);
+  CHECK(context({"model", "llama-3.1-8b", "gpu", "h100-sxm", "engine_version", "0.5"}) == 2048);
+}
+
 }  // namespace
