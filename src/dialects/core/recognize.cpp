@@ -122,21 +122,7 @@ namespace {
 
 /// Hugging Face's peft (config.py, tuners/lora/config.py).
 constexpr FormatRow adapter_rows[] = {
-    {"base_model_name_or_path", Use::term, "model"},
-    {"r", Use::term, "lora_rank"},
-    {"lora_dropout", Use::term, "lora_dropout"},
-    {"num_virtual_tokens", Use::term, "virtual_tokens"},
-    {"peft_type", Use::rule},
-    {"target_modules", Use::rule},
-    {"use_dora", Use::rule},
-    {"modules_to_save", Use::rule},
-    {"target_parameters", Use::rule},
-    {"exclude_modules", Use::rule},
-    {"rank_pattern*", Use::rule},
-    {"layers_to_transform", Use::rule},
-    {"trainable_token_indices*", Use::rule},
-    {"lora_bias", Use::rule},
-    {"*"},
+#include "dialects/peft.inc"
 };
 constexpr std::span<const FormatRow> adapter_tables[] = {adapter_rows};
 

@@ -11,15 +11,11 @@ namespace llmcalc::dialects {
 namespace {
 
 constexpr FormatRow modelfile_rows[] = {
-    {"from", Use::rule},
-    {"adapter", Use::unmapped, "no adapter beside the model"},
-    {"*"},
+#include "dialects/modelfile.inc"
 };
 
 constexpr FormatRow server_rows[] = {
-    {"positional.0", Use::rule},
-    {"max_loaded_models", Use::unmapped, "one model at a time"},
-    {"sched_spread"},
+#include "dialects/ollama.inc"
 };
 
 constexpr FormatRow further_rows[] = {{"*"}};

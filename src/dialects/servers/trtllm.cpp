@@ -11,36 +11,7 @@ namespace llmcalc::dialects {
 namespace {
 
 constexpr FormatRow rows[] = {
-    {"gpus_per_node", Use::term, "gpus_per_node"},
-    {"engine_version", Use::term, "engine_version"},
-    {"image_gpus", Use::term, "gpus"},
-    {"image_gpu", Use::term, "gpu"},
-    {"model", Use::rule},
-    {"positional*", Use::rule},
-    {"kv_cache_config.max_tokens", Use::unmapped, "as many tokens as fit"},
-    {"kv_cache_config.host_cache_size", Use::unmapped, "the cache stays on the accelerator"},
-    {"cuda_graph_config*", Use::unmapped, "the graphs that are captured where nothing is said"},
-    {"max_beam_width", Use::unmapped, "one beam"},
-    {"kv_cache_config*"},
-    {"speculative_config*"},
-    {"host"},
-    {"port"},
-    {"backend"},
-    {"tokenizer"},
-    {"trust_remote_code"},
-    {"log_level"},
-    {"reasoning_parser"},
-    {"moe_config*"},
-    {"print_iter_log"},
-    {"enable_*"},
-    {"disable_*"},
-    {"num_postprocess_*"},
-    {"metadata_server_config_file"},
-    {"server_role"},
-    {"stream_interval"},
-    {"scheduler_config*"},
-    {"cluster_size"},
-    {"ray"},
+#include "dialects/trtllm.inc"
 };
 
 constexpr std::span<const FormatRow> tables[] = {rows};

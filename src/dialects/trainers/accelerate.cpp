@@ -13,33 +13,7 @@ namespace llmcalc::dialects {
 namespace {
 
 constexpr FormatRow rows[] = {
-    {"num_processes", Use::term, "gpus"},
-    {"num_machines", Use::term, "nodes"},
-    {"distributed_type", Use::rule},
-    {"accelerate_config", Use::rule},
-    {"mixed_precision", Use::rule},
-    {"fsdp_config*", Use::rule},
-    {"deepspeed_config.zero_stage", Use::rule},
-    {"deepspeed_config.offload_optimizer_device", Use::rule},
-    {"deepspeed_config.offload_param_device", Use::rule},
-    {"deepspeed_config.deepspeed_config_file", Use::rule},
-    {"deepspeed_config.gradient_accumulation_steps", Use::term, "grad_accum"},
-    {"parallelism_config*", Use::rule},
-    {"megatron_lm_config.megatron_lm_tp_degree", Use::term, "tp"},
-    {"megatron_lm_config.megatron_lm_pp_degree", Use::term, "pp"},
-    {"megatron_lm_config.megatron_lm_num_micro_batches", Use::term, "grad_accum"},
-    {"megatron_lm_config.megatron_lm_sequence_parallelism", Use::term, "sp"},
-    {"megatron_lm_config.megatron_lm_recompute_activations", Use::rule},
-    {"megatron_lm_config.megatron_lm_use_distributed_optimizer", Use::rule},
-    {"dynamo_config.dynamo_backend", Use::rule},
-    {"dynamo_backend", Use::rule},
-    {"fp8_config*", Use::unmapped, "details of FP8 are not read"},
-    {"tp_config.tp_size", Use::term, "tp"},
-    {"megatron_lm_config* deepspeed_config* dynamo_config* compute_environment debug downcast_bf16"
-     " enable_cpu_affinity gpu_ids machine_rank max_restarts monitor_interval role tee main_process_ip"
-     " main_process_port main_training_function rdzv_* same_network tpu_* use_cpu command_file commands"
-     " ipex_config*"},
-    {"kt_config*", Use::unmapped, "experts stay on the accelerator, which KTransformers keeps on the host"},
+#include "dialects/accelerate.inc"
 };
 
 constexpr std::span<const FormatRow> tables[] = {rows};

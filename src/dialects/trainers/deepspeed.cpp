@@ -13,49 +13,8 @@
 namespace llmcalc::dialects {
 namespace {
 
-constexpr std::string_view bucket = "DeepSpeed's own bucket sizes are counted";
-
 constexpr FormatRow rows[] = {
-    {"train_micro_batch_size_per_gpu", Use::term, "micro_batch"},
-    {"gradient_accumulation_steps", Use::term, "grad_accum"},
-    {"train_batch_size", Use::term, "global_batch"},
-    {"optimizer.type", Use::term, "optimizer", optimizer_words},
-    {"data_types.grad_accum_dtype", Use::term, "grads", gradient_words},
-    {"zero_optimization.overlap_comm", Use::term, "data_overlap"},
-    {"sequence_parallel_size", Use::term, "cp"},
-    {"tensor_parallel.autotp_size", Use::rule},
-    {"zero_optimization.stage", Use::rule},
-    {"zero_optimization.offload_optimizer.device", Use::rule},
-    {"zero_optimization.offload_param.device", Use::rule},
-    {"zero_optimization.cpu_offload", Use::rule},
-    {"zero_optimization.mics_shard_size", Use::rule},
-    {"bf16.enabled", Use::rule},
-    {"bfloat16.enabled", Use::rule},
-    {"fp16.enabled", Use::rule},
-    {"bf16.bf16_master_weights_and_grads", Use::rule},
-    {"bf16.bf16_optimizer_states", Use::rule},
-    {"communication_data_type", Use::unmapped, "gradients travel in the type in which they accumulate"},
-    {"zero_optimization.zero_hpz_partition_size", Use::unmapped,
-     "no second copy of the weights within a node is counted"},
-    {"zero_optimization.zero_quantized_weights", Use::unmapped, "weights travel unquantized"},
-    {"zero_optimization.zero_quantized_gradients", Use::unmapped, "gradients travel unquantized"},
-    {"zero_optimization.reduce_bucket_size", Use::size, bucket},
-    {"zero_optimization.allgather_bucket_size", Use::size, bucket},
-    {"zero_optimization.stage3_prefetch_bucket_size", Use::size, bucket},
-    {"zero_optimization.stage3_max_live_parameters", Use::size, bucket},
-    {"zero_optimization.stage3_max_reuse_distance", Use::size, bucket},
-    {"zero_optimization.stage3_param_persistence_threshold", Use::size, bucket},
-    {"zero_optimization.sub_group_size", Use::size, bucket},
-    {"activation_checkpointing.partition_activations", Use::unmapped, "checkpoints are whole on every rank"},
-    {"activation_checkpointing.cpu_checkpointing", Use::unmapped, "checkpoints stay on the accelerator"},
-    {"hybrid_engine.enabled", Use::unmapped, "generation by the hybrid engine is not counted"},
-    {"compression_training*", Use::unmapped, "compression is not modelled"},
-    {"amp.enabled", Use::unmapped, "apex is not modelled"},
-    {"zero_optimization.* activation_checkpointing* optimizer.* scheduler* fp16.* bf16.* aio* gradient_clipping"
-     " steps_per_print wall_clock_breakdown zero_allow_untested_optimizer zero_force_ds_cpu_optimizer"
-     " prescale_gradients dump_state tensorboard* wandb* csv_monitor* flops_profiler* comms_logger* autotuning*"
-     " elasticity* checkpoint* data_types* seed local_rank amp* hybrid_engine* compile* comms_config*"
-     " monitor_config* _comment"},
+#include "dialects/deepspeed.inc"
 };
 
 constexpr std::span<const FormatRow> tables[] = {rows};

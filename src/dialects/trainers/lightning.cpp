@@ -38,33 +38,7 @@ std::optional<std::int64_t> take_devices(Sheet& sheet, std::string_view devices,
 }
 
 constexpr FormatRow lightning_rows[] = {
-    {"trainer.accumulate_grad_batches", Use::written, "grad_accum"},
-    {"trainer.num_nodes", Use::term, "nodes"},
-    {"trainer.precision", Use::term, "dtype", precisions},
-    {"trainer.devices", Use::rule},
-    {"trainer.strategy*", Use::rule},
-    {"trainer.max_steps", Use::rule},
-    {"trainer.max_epochs", Use::rule},
-    {"trainer.*"},
-    {"data.batch_size", Use::written, "micro_batch"},
-    {"data.init_args.batch_size", Use::term, "micro_batch"},
-    {"data.train_batch_size", Use::term, "micro_batch"},
-    {"data.seq_length", Use::written, "seq"},
-    {"data.init_args.seq_length", Use::term, "seq"},
-    {"data.max_length", Use::term, "seq"},
-    {"data.init_args.max_length", Use::term, "seq"},
-    {"data.max_seq_length", Use::term, "seq"},
-    {"data.init_args.max_seq_length", Use::term, "seq"},
-    {"data.block_size", Use::term, "seq"},
-    {"data.init_args.block_size", Use::term, "seq"},
-    {"model.model_name", Use::term, "model"},
-    {"model.init_args.model_name", Use::term, "model"},
-    {"model.model_name_or_path", Use::term, "model"},
-    {"model.init_args.model_name_or_path", Use::term, "model"},
-    {"data*"},
-    {"model*", Use::unmapped, "the program decides what it does: nothing of it is executed"},
-    {"optimizer.class_path", Use::rule},
-    {"optimizer* lr_scheduler* seed_everything ckpt_path positional*"},
+#include "dialects/lightning.inc"
 };
 
 constexpr std::span<const FormatRow> lightning_tables[] = {lightning_rows};
@@ -126,30 +100,7 @@ std::string write_lightning(Letter& letter) {
 }
 
 constexpr FormatRow litgpt_rows[] = {
-    {"checkpoint_dir", Use::rule},
-    {"initial_checkpoint_dir", Use::rule},
-    {"model_name", Use::term, "model"},
-    {"precision", Use::term, "dtype", precisions},
-    {"num_nodes", Use::term, "nodes"},
-    {"train.micro_batch_size", Use::written, "micro_batch"},
-    {"train.max_seq_length", Use::written, "seq"},
-    {"lora_r", Use::term, "lora_rank"},
-    {"lora_dropout", Use::term, "lora_dropout"},
-    {"lora_alpha"},
-    {"lora_*", Use::rule},
-    {"train.global_batch_size", Use::rule},
-    {"train.max_steps", Use::rule},
-    {"train.epochs", Use::rule},
-    {"train.max_tokens", Use::term, "tokens"},
-    {"train.tie_embeddings", Use::term, "tied"},
-    {"algorithm", Use::rule},
-    {"quantize", Use::rule},
-    {"devices", Use::rule},
-    {"positional.0", Use::rule},
-    {"optimizer", Use::rule},
-    {"optimizer.class_path", Use::rule},
-    {"optimizer* train.* eval* data* log* out_dir resume seed access_token tokenizer_dir"},
-    {"model_config*", Use::unmapped, "the model as --model or --config says"},
+#include "dialects/litgpt.inc"
 };
 
 constexpr std::span<const FormatRow> litgpt_tables[] = {litgpt_rows};

@@ -83,52 +83,7 @@ constexpr Spelling attention_names[] = {
     {"flash_attn", "flash"}, {"eager", "eager"}};
 
 constexpr FormatRow rows[] = {
-    {"cutoff_len", Use::written, "seq"},
-    {"stage", Use::term, "algorithm", stages},
-    {"lora_rank", Use::term, "lora_rank"},
-    {"flash_attn", Use::written, "attention", attention_names},
-    {"finetuning_type", Use::rule, "method"},
-    {"lora_target", Use::rule, "lora_targets"},
-    {"additional_target", Use::rule},
-    {"use_dora", Use::rule},
-    {"quantization_bit", Use::rule},
-    {"quantization_type", Use::rule},
-    {"quantization_method", Use::unmapped, "bitsandbytes' formats are counted"},
-    {"double_quantization", Use::rule},
-    {"pure_bf16", Use::rule},
-    {"use_galore", Use::rule},
-    {"use_apollo", Use::rule},
-    {"galore_rank", Use::term, "optimizer_rank"},
-    {"apollo_rank", Use::term, "optimizer_rank"},
-    {"enable_liger_kernel", Use::rule},
-    {"disable_gradient_checkpointing", Use::rule},
-    {"fp8", Use::rule},
-    {"use_badam", Use::unmapped, "every weight has moments, as without BAdam"},
-    {"use_muon", Use::rule},
-    {"upcast_layernorm", Use::unmapped, "norms rest in the type of the weights"},
-    {"upcast_lmhead_output", Use::unmapped, "logits in the type of the products"},
-    {"freeze_trainable_layers", Use::unmapped, "every layer is trained"},
-    {"use_unsloth", Use::unmapped, "Unsloth's kernels are not: say --framework unsloth"},
-    {"neat_packing", Use::rule},
-    {"ref_model*", Use::unmapped, "the reference is a copy of the model"},
-    {"use_llama_pro", Use::unmapped, "every layer is trained"},
-    {"use_kt", Use::unmapped, "experts stay on the accelerator, which KTransformers keeps on the host"},
-    {"use_adam_mini", Use::unmapped, "AdamW's moments, of which Adam-mini keeps half"},
-    {"use_asft_loss", Use::unmapped, "no reference model beside the trained one"},
-    {"fp8_enable_fsdp_float8_all_gather", Use::unmapped, "weights are gathered in the type of the products"},
-    {"batching_strategy", Use::unmapped, "samples of full length, each padded by itself"},
-    {"optim_config*", Use::unmapped, "AdamW's states are counted: say --optimizer"},
-    {"global_batch_size", Use::term, "global_batch"},
-    {"sequence_parallel_size", Use::term, "cp"},
-    {"pref_* template reserved_label_len enable_thinking do_sample ray_* galore_* apollo_* badam_* loraplus_*"
-     " use_rslora pissa_* image_* video_* mask_history tool_format buffer_size mix_strategy compute_accuracy"
-     " resize_vocab use_swanlab export_* infer_dtype ddp* adapter_name_or_path create_new_adapter rope_scaling"},
-    {"shift_attn", Use::unmapped, "attention sees everything"},
-    {"mixture_of_depths", Use::unmapped, "every token goes through every layer"},
-    {"moe_aux_loss_coef train_on_prompt media_dir overwrite_cache ppo_* dpo_* kto_* interleave_probs"
-     " ignore_pad_token_for_loss kt_* fp8_backend fsdp_transformer_* use_v1_kernels use_dft_loss use_eaft_loss"
-     " asft_* tokenized_path predict_with_generate num_expand model_class init_config* kernel_config*"
-     " quant_config* dist_config* peft_config* sample_backend max_new_tokens"},
+#include "dialects/llama_factory.inc"
 };
 
 const std::span<const FormatRow> tables[] = {rows, trainer_rows(), harmless_rows(), megatron_rows(),

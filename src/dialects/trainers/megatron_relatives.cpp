@@ -24,25 +24,7 @@ constexpr Spelling renamed[] = {{"multi_head_latent_attention", "multi_latent_at
                                 {"activations_checkpoint_num_layers", "checkpoint_num_layers"}};
 
 constexpr FormatRow rows[] = {
-    {"n_shared_experts", Use::rule},
-    {"first_k_dense_replace", Use::rule},
-    {"checkpoint_activations", Use::rule},
-    {"checkpoint_num_layers", Use::rule},
-    {"deepspeed_activation_checkpointing", Use::rule},
-    {"activations_checkpoint_method", Use::rule},
-    {"distribute_checkpointed_activations", Use::unmapped, "what is kept for recomputing stays whole on every rank"},
-    {"deepspeed", Use::rule},
-    {"zero_stage", Use::rule},
-    {"deepspeed_config", Use::rule},
-    {"cpu_optimizer", Use::unmapped, "the optimizer stays on the accelerator: say --offload optimizer"},
-    {"train_tokens", Use::rule},
-    {"extra_vocab_size", Use::unmapped, "rows of the vocabulary beside the tokenizer's: say --vocab"},
-    {"reuse_fp32_param", Use::unmapped, "copies of the weights in fp32 beside them"},
-    {"swap_attention", Use::unmapped, "activations stay on the accelerator"},
-    {"optimizer_offload_*", Use::unmapped, "all of the optimizer is in one place"},
-    {"enable_shared_expert moe_alltoall_* moe_permutation_* use_fused_* topk_group n_group norm_topk_prob"
-     " routed_scaling_factor seq_aux shape_order patch_tokenizer_type max_padding_length train_mode dataset"
-     " data_impl override_lr_scheduler zero_contigious_gradients zero_reduce_* zero_allgather_*"},
+#include "dialects/megatron_relatives.inc"
 };
 
 /// Layers that are computed again: --checkpoint-activations since 2019, --activations-checkpoint-method in 2021.
@@ -139,22 +121,7 @@ void take_activation(Settings& settings) {
 
 /// Keys that only the YAML has.
 constexpr FormatRow yaml_rows[] = {
-    {"yaml_cfg"},
-    {"activation_func", Use::rule},
-    {"add_bias_linear", Use::rule},
-    {"gated_linear_unit"},
-    {"fp32_residual_connection", Use::unmapped, "residuals in the type of the products"},
-    {"rampup_batch_size", Use::unmapped, "the batch is --global-batch from the first step"},
-    {"distribute_saved_activations", Use::unmapped, "checkpoints are whole on every rank"},
-    {"standalone_embedding_stage", Use::unmapped, "the embedding is on the first stage of layers"},
-    {"encoder_* decoder_* apply_* layernorm_* persist_layer_norm memory_efficient_layer_norm init_method"
-     " output_layer_init_method clone_scatter_output_in_embedding perform_initialization use_cpu_initialization"
-     " params_dtype timers async_* batch_p2p_* use_ring_exchange_p2p deallocate_pipeline_outputs"
-     " variable_seq_lengths enable_autocast _cpu_offloading_context barrier_with_L1_time spec"
-     " add_position_embedding openai_gelu bert_* data_parallel_random_init sgd_momentum"
-     " override_opt_param_scheduler min_loss_scale fp16_lm_cross_entropy delay_*"
-     " scatter_gather_tensors_in_pipeline skip_train adlr_* vocab_extra_ids retriever_* sample_rate mask_prob"
-     " short_seq_prob enable_one_logger one_logger_* moe_input_jitter_eps"},
+#include "dialects/megatron_yaml.inc"
 };
 
 }  // namespace

@@ -22,34 +22,7 @@ constexpr Spelling renamed[] = {{"encoder_seq_length", "seq_length"},
                                 {"tokenizer.vocab_size", "vocab_size"}};
 
 constexpr FormatRow rows[] = {
-    {"virtual_pipeline_model_parallel_size", Use::term, "vpp"},
-    {"trainer.devices", Use::rule},
-    {"trainer.num_nodes", Use::term, "nodes"},
-    {"trainer.precision", Use::rule},
-    {"trainer.max_steps", Use::rule},
-    {"trainer.accumulate_grad_batches trainer.gradient_clip_val trainer.* exp_manager.* name run.*"},
-    {"restore_from_path", Use::rule},
-    {"pretrained_checkpoint*", Use::rule},
-    {"activation", Use::rule},
-    {"bias", Use::rule},
-    {"share_embeddings_and_output_weights", Use::rule},
-    {"megatron_amp_O2", Use::rule},
-    {"fp8", Use::rule},
-    {"peft.peft_scheme", Use::rule},
-    {"peft.lora_tuning.adapter_dim", Use::rule},
-    {"peft.*"},
-    {"optim.name", Use::rule},
-    {"optim.* data.* tokenizer.* nsys_profile.*"},
-    {"num_micro_batches_with_partial_activation_checkpoints", Use::unmapped, "every micro-batch is recomputed alike"},
-    {"activations_checkpoint_layers_per_pipeline", Use::unmapped, "every stage recomputes alike"},
-    {"cpu_offloading", Use::unmapped, "activations stay on the accelerator"},
-    {"ub_tp_comm_overlap* mcore_gpt transformer_engine layernorm_epsilon use_scaled_init_method ffn_dropout"
-     " pre_process post_process headscale transformer_block_type normalize_attention_scores attention_type"
-     " overlap_* native_amp_* fp32_residual_connection grad_* get_attention_mask_from_fusion apex_* onnx_safe"
-     " gradient_as_bucket_view sync_batch_comm reduce_amax use_emha resume_from_checkpoint"
-     " do_layer_norm_weight_decay apply_query_key_layer_scaling"},
-    {"use_flash_attention", Use::term, "attention"},
-    {"answer_only_loss seq_len_interpolation_factor gc_interval defaults*"},
+#include "dialects/nemo.inc"
 };
 
 const std::span<const FormatRow> tables[] = {rows, megatron_rows(), megatron_quiet_rows(), megatron_yaml_rows()};

@@ -98,58 +98,7 @@ void take_torchtitan_model(Sheet& sheet) {
 constexpr Spelling optimizers[] = {{"adamw", "adamw"}, {"adam", "adamw"}};
 
 constexpr FormatRow rows[] = {
-    {"training.local_batch_size", Use::term, "micro_batch"},
-    {"training.batch_size", Use::term, "micro_batch"},
-    {"training.global_batch_size", Use::rule},
-    {"training.seq_len", Use::written, "seq"},
-    {"training.steps", Use::rule},
-    {"training.compile", Use::term, "compile"},
-    {"compile.enable", Use::written, "compile"},
-    {"training.dtype", Use::rule},
-    {"training.mixed_precision_param", Use::rule},
-    {"training.enable_cpu_offload", Use::rule},
-    {"parallelism.tensor_parallel_degree", Use::rule},
-    {"parallelism.pipeline_parallel_degree", Use::written, "pp"},
-    {"parallelism.context_parallel_degree", Use::written, "cp"},
-    {"parallelism.expert_parallel_degree", Use::written, "ep"},
-    {"parallelism.expert_tensor_parallel_degree", Use::term, "etp"},
-    {"parallelism.data_parallel_shard_degree", Use::rule},
-    {"parallelism.data_parallel_replicate_degree", Use::rule},
-    {"parallelism.fsdp_reshard_after_forward", Use::rule},
-    {"parallelism.pipeline_parallel_schedule", Use::rule},
-    {"activation_checkpoint.mode", Use::rule},
-    {"activation_checkpoint.selective_ac_option", Use::rule},
-    {"optimizer.name", Use::term, "optimizer", optimizers},
-    {"optimizer.early_step_in_backward", Use::term, "optimizer_in_backward"},
-    {"optimizer.implementation", Use::rule},
-    {"model.name", Use::rule},
-    {"model.flavor", Use::rule},
-    {"model.converters", Use::rule},
-    {"module", Use::rule},
-    {"config", Use::rule},
-    {"parallelism.enable_async_tensor_parallel", Use::unmapped, "tensor-parallel exchanges are not overlapped"},
-    {"parallelism.enable_compiled_autograd", Use::unmapped, "compiled autograd is not modelled"},
-    {"experimental.enable_async_tensor_parallel", Use::unmapped, "tensor-parallel exchanges are not overlapped"},
-    {"job* profiling* metrics*"},
-    {"optimizer.state_dtype", Use::term, "optimizer_states", gradient_words},
-    {"optimizer.lr* optimizer.beta* optimizer.eps optimizer.weight_decay optimizer.fused optimizer.foreach"
-     " lr_scheduler* training.mixed_precision_reduce training.max_norm training.dataset* training.dataloader*"
-     " training.warmup_steps training.gc_* training.seed training.deterministic checkpoint* float8* quantize*"
-     " comm* fault_tolerance* validation* experimental*"},
-    {"parallelism.disable_loss_parallel", Use::unmapped, "the loss is split over tensor-parallel ranks"},
-    {"parallelism.pipeline_parallel_first_stage_less_layers", Use::unmapped, "stages of equal layers"},
-    {"parallelism.pipeline_parallel_last_stage_less_layers", Use::unmapped, "stages of equal layers"},
-    {"parallelism.pipeline_parallel_microbatch_size", Use::unmapped,
-     "micro-batches of local_batch_size over the stages"},
-    {"parallelism.pipeline_parallel_*"},
-    {"parallelism.module_fqns_per_model_part*", Use::unmapped, "stages of equal layers"},
-    {"parallelism.context_parallel_* parallelism.expert_parallel_* model.hf_assets_path model.tokenizer*"
-     " model.norm_type model.print_after_conversion model.vocab_size model.use_flex_attn"},
-    {"activation_checkpoint.memory_budget", Use::unmapped, "what torch.compile keeps within a budget is not modelled"},
-    {"activation_checkpoint.per_op_sac* activation_checkpoint.early_stop activation_checkpoint.preserve_rng_state"
-     " activation_checkpoint.determinism_check activation_checkpoint.debug activation_checkpoint.visualize*"},
-    {"compile.components", Use::rule},
-    {"compile.* debug* memory_estimation* positional*"},
+#include "dialects/torchtitan.inc"
 };
 
 constexpr std::span<const FormatRow> tables[] = {rows};

@@ -17,55 +17,7 @@ namespace llmcalc::dialects {
 namespace {
 
 constexpr FormatRow rows[] = {
-    {"batch_size", Use::written, "micro_batch"},
-    {"gradient_accumulation_steps", Use::written, "grad_accum"},
-    {"tokenizer.max_seq_len", Use::written, "seq"},
-    {"model.lora_rank", Use::term, "lora_rank"},
-    {"model.lora_dropout", Use::term, "lora_dropout"},
-    {"optimizer_in_bwd", Use::term, "optimizer_in_backward"},
-    {"compile", Use::written, "compile"},
-    {"tensor_parallel_dim", Use::written, "tp"},
-    {"context_parallel_dim", Use::written, "cp"},
-    {"nproc_per_node", Use::term, "gpus"},
-    {"nnodes", Use::rule},
-    {"model._component_", Use::rule},
-    {"model.lora_attn_modules", Use::rule},
-    {"model.apply_lora_to_mlp", Use::rule},
-    {"model.apply_lora_to_output", Use::rule},
-    {"model.quantize_base", Use::rule},
-    {"model.use_dora", Use::rule},
-    {"optimizer._component_", Use::rule},
-    {"optimizer.fused", Use::rule},
-    {"enable_activation_checkpointing", Use::rule},
-    {"enable_activation_offloading", Use::rule},
-    {"fsdp_cpu_offload", Use::rule},
-    {"fsdp.cpu_offload", Use::rule},
-    {"fsdp_reshard_after_forward", Use::rule},
-    {"ac_mode", Use::rule},
-    {"ac_option", Use::rule},
-    {"policy_model._component_", Use::rule},
-    {"ppo_batch_size", Use::rule},
-    {"forward_batch_size", Use::unmapped, "samples are generated as many at once as are trained on"},
-    {"max_generated_tokens", Use::unmapped, "part of --seq"},
-    {"reward_and_value_model._component_", Use::unmapped, "reward and value model are as large as the trained one"},
-    {"dtype", Use::rule},
-    {"loss._component_", Use::rule},
-    {"max_steps_per_epoch", Use::rule},
-    {"epochs", Use::rule},
-    {"dataset.packed", Use::rule},
-    {"custom_sharded_layers", Use::unmapped, "embedding and head are sharded with the layers"},
-    {"clip_grad_norm", Use::unmapped, "the temporary norms of clipping are not counted"},
-    {"teacher_model._component_", Use::unmapped, "the teacher of a distillation is not counted"},
-    {"quantizer*", Use::unmapped, "the rounding of quantization-aware training is not counted"},
-    {"teacher_model* tensor_parallel_plan* low_cpu_ram collate_fn kd_*"},
-    {"positional.0", Use::rule},
-    {"recipe", Use::rule},
-    {"positional* model* tokenizer* optimizer* loss* checkpointer* dataset* seed shuffle lr_scheduler* output_dir"
-     " device metric_logger* log_* profiler* resume* save_* keep_* packed enable_async_checkpointing"
-     " run_val_every_n_steps val* use_* checkpoint_dir standalone rdzv_* batch_size_val policy_model*"
-     " reward_and_value_model* ref_* reward_checkpointer* teacher_checkpointer* dataloader*"
-     " memory_efficient_fsdp_wrap enable_kv_cache num_steps ppo_* min_response_length penalise_no_eos"
-     " reward_penalty stop_token_ids whiten_rewards gamma lmbda kl_coeff temperature top_k cudnn_* data_parallel_*"},
+#include "dialects/torchtune.inc"
 };
 
 constexpr std::span<const FormatRow> tables[] = {rows};

@@ -14,32 +14,7 @@ namespace llmcalc::dialects {
 namespace {
 
 constexpr FormatRow rows[] = {
-    {"model", Use::term, "model"},
-    {"model_name", Use::term, "model"},
-    {"batch_size", Use::written, "micro_batch"},
-    {"per_device_train_batch_size", Use::term, "micro_batch"},
-    {"gradient_accumulation_steps", Use::written, "grad_accum"},
-    {"max_seq_length", Use::written, "seq"},
-    {"lora_r", Use::term, "lora_rank"},
-    {"r", Use::term, "lora_rank"},
-    {"lora_dropout", Use::term, "lora_dropout"},
-    {"optim", Use::term, "optimizer", optimizer_words},
-    {"algorithm", Use::rule},
-    {"training_type", Use::rule},
-    {"load_in_4bit", Use::rule},
-    {"target_modules", Use::rule},
-    {"modules_to_save", Use::rule},
-    {"target_parameters", Use::rule},
-    {"use_dora", Use::rule},
-    {"gradient_checkpointing", Use::rule},
-    {"use_gradient_checkpointing", Use::rule},
-    {"dtype", Use::rule},
-    {"num_epochs", Use::rule},
-    {"max_steps", Use::rule},
-    {"packing", Use::rule},
-    {"finetune_*_layers", Use::unmapped, "every layer is trained"},
-    {"finetune_* use_loftq loftq_config vision_all_linear format_type local_dataset train_on_completions random_*"
-     " bias enable_* tensorboard_dir hf_token push_* quantization* adapter_file dry_run"},
+#include "dialects/unsloth.inc"
 };
 
 const std::span<const FormatRow> tables[] = {rows, harmless_rows()};
