@@ -1,10 +1,7 @@
-// What the stages of a pipeline take that a search adds up once: the work of their blocks, the traffic of their
-// weights.
-
+// How the stages of a pipeline wait for each other, and for the host that keeps what was offloaded.
 #include "timing/inner/pipeline.hpp"
 
 #include "layers/widths.hpp"
-#include "timing/inner/data_traffic.hpp"
 #include "timing/inner/fabric_curves.hpp"
 #include "timing/step_time.hpp"
 
@@ -12,7 +9,6 @@
 
 namespace llmcalc::timing {
 
-using program::StageGroup;
 using quantity::Bytes;
 using quantity::Seconds;
 using quantity::seconds;
@@ -88,109 +84,6 @@ Seconds host_update(const program::Offloaded& offload, const spec::Question& que
   const Seconds swapping =
       offload.to_nvme ? over_nvme(question, quantity::bytes(quantity::product(read_and_written, updated))) : Seconds{};
   return static_cast<double>(updated) * sharers * gpu.rates.host.update + 2.0 * to_host(gpu, one_way) + swapping;
-}
-
-namespace {
-
-/// A slower accelerator lets the host get further ahead, unless the host waits for each kernel.
-struct Pace {
-  Pace(const spec::Question& question, const frameworks::Profile& profile)
-      : of_slowest(pace_of_slowest(question.layout.gpus)),
-        hands_over_ahead(!profile.host.waits_for_kernels),
-        forward_passes(profile.head.runs_forward_for_metrics ? 2.0 : 1.0) {}
-
-  double of_slowest;
-  bool hands_over_ahead;
-  double forward_passes;
-
-  PassTime operator()(const PassTime& pass, double times) const {
-    PassTime slower = of_slowest * pass;
-    const Seconds later = (slower.total() - slower.host) - (pass.total() - pass.host);
-    slower.host = hands_over_ahead ? std::max(seconds(0), pass.host - later) : pass.host;
-    slower.dispatch = pass.dispatch;
-    return times * slower;
-  }
-};
-
-/// Frozen models run forward with each micro-batch, a value model is trained with it. Samples are made token by token,
-/// which no price of a whole pass says anything about.
-void add_companion(const program::Companion& companion, const StageGroup& group, std::span<const BlockTime> times,
-                   const Pace& pace, StagePasses& stage) {
-  if (companion.role == program::CompanionRole::generation) return;
-  for (const program::BlockRun& run : group.runs) {
-    const BlockTime& block = times[companion.runs[run.block]];
-    const auto n = static_cast<double>(run.count);
-    stage.forward += pace(block.forward, n);
-    if (!companion.is_trained()) continue;
-    stage.recompute += pace(block.recompute, n);
-    stage.backward += pace(block.backward, n);
-    stage.weight_gradients += n * pace.of_slowest * block.weight_gradients;
-  }
-}
-
-WeightTraffic weights_of(const StageGroup& stage, std::span<const WeightTraffic> weights,
-                         std::span<const program::Companion> companions) {
-  WeightTraffic sum;
-  for (const program::BlockRun& run : stage.runs) {
-    sum += run.count * weights[run.block];
-    for (const program::Companion& companion : companions) {
-      if (companion.is_trained()) sum += run.count * weights[companion.runs[run.block]];
-    }
-  }
-  return sum;
-}
-
-}  // namespace
-
-BlockTime paced(const BlockTime& block, const spec::Question& question, const frameworks::Profile& profile) {
-  const Pace pace(question, profile);
-  return {pace(block.forward, pace.forward_passes), pace(block.recompute, 1.0), pace(block.backward, 1.0),
-          pace.of_slowest * block.weight_gradients, block.saved};
-}
-
-void add_up_work(std::span<const StageGroup> stages, std::span<const BlockTime> times,
-                 std::span<const program::Companion> companions, const spec::Question& question,
-                 const frameworks::Profile& profile, std::vector<StagePasses>& work) {
-  const Pace pace(question, profile);
-  work.clear();
-  for (const StageGroup& group : stages) {
-    StagePasses& stage = work.emplace_back();
-    for (const program::BlockRun& run : group.runs) {
-      const BlockTime& block = times[run.block];
-      const auto n = static_cast<double>(run.count);
-      stage.forward += pace(block.forward, pace.forward_passes * n);
-      stage.recompute += pace(block.recompute, n);
-      stage.backward += pace(block.backward, n);
-      stage.weight_gradients += n * pace.of_slowest * block.weight_gradients;
-    }
-    for (const program::Companion& companion : companions) add_companion(companion, group, times, pace, stage);
-  }
-}
-
-void add_up_traffic(std::span<const StageGroup> stages, std::span<const WeightTraffic> weights,
-                    std::span<const program::Companion> companions, const spec::Question& question,
-                    const frameworks::Profile& profile, const Prices& prices, std::vector<StageTraffic>& traffic) {
-  const std::int64_t passes = profile.exchange.passes_around_reduction;
-  const auto none = quantity::bytes(0);
-  traffic.clear();
-  for (const StageGroup& group : stages) {
-    StageTraffic& stage = traffic.emplace_back();
-    const WeightTraffic& sum = stage.weights = weights_of(group, weights, companions);
-    stage.exchange = data_traffic(sum, question.layout, prices.network, profile);
-    stage.copies = prices.kernels.eager_stream(copied_around_exchange(sum, question.layout, profile));
-    if (stage.exchange.reduce > seconds(0) && passes > 0) stage.around = prices.kernels.stream(passes * sum.gradients);
-    stage.accumulated = prices.kernels.stream(sum.accumulated);
-    if (sum.updated > none) stage.update = prices.kernels.stream(sum.updated);
-  }
-}
-
-void time_traffic(std::span<const WeightTraffic> weights, const spec::Question& question,
-                  const frameworks::Profile& profile, const Prices& prices, std::vector<DataTraffic>& traffic) {
-  traffic.clear();
-  if (!program::StateSharding(question.layout).gathers_weights()) return;
-  for (const WeightTraffic& block : weights) {
-    traffic.push_back(data_traffic(block, question.layout, prices.network, profile));
-  }
 }
 
 }  // namespace llmcalc::timing

@@ -1,3 +1,4 @@
+// Curves that runs were fitted on, batch size, learning rate and loss by compute, and how a point on one is found.
 #pragma once
 
 #include "laws/scaling_law.hpp"
@@ -60,6 +61,8 @@ double lowest(Function valley, double low, double high) {
   return std::exp(std::midpoint(from, to));
 }
 
+/// The loss as a sum of what the model and what the data leave undone: L(P, D) = E + A / P^alpha + B / D^beta
+/// (Hoffmann et al. 2022, arXiv:2203.15556, equation 10).
 struct LossSurface {
   double irreducible;  ///< E
   double a, alpha;
