@@ -3,6 +3,8 @@
 #include "api/inner/accelerators.hpp"
 #include "api/inner/echo.hpp"
 #include "api/inner/restated.hpp"
+#include "quantity/lists.hpp"
+#include "read/vocabulary.hpp"
 #include "read/words.hpp"
 #include "search/probe.hpp"
 
@@ -55,6 +57,22 @@ Answer fit(const std::vector<read::Given>& said, const std::optional<read::Confi
   answer.completed = std::move(resolved.question);
   answer.version = version();
   return answer;
+}
+
+std::string first_advice(const std::vector<read::Given>& said, const std::optional<read::ConfigText>& config,
+                         const read::Catalogue& catalogue, const answer::Estimate& estimate) {
+  const auto words = read::in_order(said);
+  const read::Values values;
+  const auto question = resolve(words, config, catalogue, values).question;
+  const Asked asked{words, config, catalogue, values};
+  const auto larger = [&] { return larger_than(question.gpu, catalogue); };
+  const auto advised =
+      search::advise(question, larger, restating(asked, question), estimate.verdict, search::AdviceWanted::first);
+  if (advised.changes.empty()) return {};
+  const auto option = [](const search::ChangedTerm& term) {
+    return "--" + read::option_name(term.term) + " " + term.value;
+  };
+  return quantity::joined(quantity::mapped(advised.changes.front().terms, option), " ");
 }
 
 }  // namespace llmcalc::api

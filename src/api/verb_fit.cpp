@@ -43,15 +43,6 @@ std::string shown(const render::Report& answer, std::string_view form, const ren
   return form == "markdown" ? to_markdown(answer, style) : to_text(answer, style);
 }
 
-/// The cheapest change with which a run fits, as words to type; empty where there is none.
-std::string first_advice(const Answer& answer) {
-  if (answer.advised.changes.empty()) return {};
-  return quantity::joined(
-      quantity::mapped(answer.advised.changes.front().terms,
-                       [](const auto& term) { return "--" + read::option_name(term.term) + " " + term.value; }),
-      " ");
-}
-
 render::RunLine line_of(const NamedRun& run, const AskedQuestion& asked, const Sources& sources,
                         const RunLimits& limits) {
   const auto config = run.config(asked, sources.around);
@@ -63,7 +54,7 @@ render::RunLine line_of(const NamedRun& run, const AskedQuestion& asked, const S
   if (estimate.timed) line.total = estimate.compute.total;
   line.cost = estimate.compute.cost;
   if (estimate.verdict.kind == trust::VerdictKind::does_not_fit) {
-    line.advice = first_advice(fit(run.words, config, sources.catalogue));
+    line.advice = first_advice(run.words, config, sources.catalogue, estimate);
   }
   return line;
 }

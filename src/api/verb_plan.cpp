@@ -89,7 +89,7 @@ render::RunLine line_of(const NamedRun& run, const AskedQuestion& asked, PlanOpt
   const auto report = plan_report({options.words, planner.source()}, plan, space, searched.findings);
   render::RunLine line;
   if (!report.estimate) {
-    line.verdict = answer::Verdict{.kind = trust::VerdictKind::does_not_fit};
+    line.verdict.emplace().kind = trust::VerdictKind::does_not_fit;
     line.reasons = {"no layout is within the limits"};
     return line;
   }

@@ -72,12 +72,10 @@ render::RunLine line_of(const NamedRun& run, const AskedQuestion& asked, const S
   const auto resolved = read::resolve_serving(run.words, run.config(asked, sources.around), sources.catalogue);
   const auto answer = serving::serve(resolved.question);
   render::RunLine line;
-  const auto needed = device_total(answer);
-  line.verdict = answer::Verdict{.kind = kind_of(answer.verdict),
-                                 .capacity = answer.memory.capacity,
-                                 .needed = needed,
-                                 .low = needed,
-                                 .high = needed};
+  auto& verdict = line.verdict.emplace();
+  verdict.kind = kind_of(answer.verdict);
+  verdict.capacity = answer.memory.capacity;
+  verdict.needed = verdict.low = verdict.high = device_total(answer);
   if (!answer.reason.empty()) line.reasons.push_back(answer.reason);
   line.at_once = answer.capacity.max_concurrency;
   if (!answer.speed) return line;

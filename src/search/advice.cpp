@@ -176,12 +176,14 @@ bool any_fits(const std::vector<Solution>& solutions) {
 }
 
 /// The solutions whose dearest change is one of [first, end), and those of every form of them where nothing else fits.
-std::vector<Solution> solutions(Combinations& combinations, std::size_t first, std::size_t end) {
+/// Where the first is all that is wanted, the search ends with the first that fits.
+std::vector<Solution> solutions(Combinations& combinations, std::size_t first, std::size_t end, AdviceWanted wanted) {
   std::vector<Solution> found;
   for (const Forms forms : {Forms::strongest, Forms::every}) {
     std::vector<Solution> told;
     for (std::size_t last = first; last < end; ++last) {
       std::ranges::move(combinations.with_last(last, forms), std::back_inserter(told));
+      if (wanted == AdviceWanted::first && any_fits(told)) return told;
     }
     if (forms == Forms::strongest || any_fits(told)) found = std::move(told);
     if (any_fits(found)) break;
@@ -190,14 +192,15 @@ std::vector<Solution> solutions(Combinations& combinations, std::size_t first, s
 }
 
 /// With the accelerators at hand first, then with more or larger ones.
-std::vector<Advice> changes_for(const spec::Question& question, Combinations combinations) {
+std::vector<Advice> changes_for(const spec::Question& question, Combinations combinations, AdviceWanted wanted) {
   const auto changes = all_changes();
   const auto elsewhere = std::ranges::find(changes, true, &Change::makes_room);
   const auto here = static_cast<std::size_t>(elsewhere - changes.begin());
   const double speed = speed_of(question);
   std::vector<Advice> found;
   for (const auto& [first, end] : {std::pair{std::size_t{0}, here}, std::pair{here, changes.size()}}) {
-    for (auto& solution : solutions(combinations, first, end)) {
+    if (wanted == AdviceWanted::first && !found.empty()) break;
+    for (auto& solution : solutions(combinations, first, end, wanted)) {
       if (speed > 0.0) solution.speed = speed_of(solution.question) / speed;
       found.push_back(std::move(solution));
     }
@@ -224,18 +227,18 @@ std::vector<CardVerdict> cards_for(const spec::Question& question, Larger larger
 }  // namespace
 
 Advised advise(const spec::Question& question, const LargerAccelerators& larger, const Restate& restate,
-               const answer::Verdict& verdict) {
+               const answer::Verdict& verdict, AdviceWanted wanted) {
   const auto kind = verdict.kind;
   const bool walked = question.training.activations == spec::ActivationModel::program;
   Probe probe;
   Advised advised;
   const bool has_room = kind == VerdictKind::fits || kind == VerdictKind::tight;
-  if (has_room && walked) advised.headroom = headroom(question, verdict, probe);
+  if (has_room && walked && wanted == AdviceWanted::all) advised.headroom = headroom(question, verdict, probe);
   if (kind != VerdictKind::does_not_fit && kind != VerdictKind::tight) return advised;
   const auto accelerators = larger ? larger() : std::vector<spec::Accelerator>{};
   const bool takes_tight = kind == VerdictKind::does_not_fit;
-  advised.changes = changes_for(question, {question, accelerators, restate, takes_tight, probe});
-  advised.cards = cards_for(question, accelerators, probe);
+  advised.changes = changes_for(question, {question, accelerators, restate, takes_tight, probe}, wanted);
+  if (wanted == AdviceWanted::all) advised.cards = cards_for(question, accelerators, probe);
   return advised;
 }
 

@@ -26,8 +26,12 @@ struct Restated {
 using Restate =
     std::function<std::optional<Restated>(const spec::Question& changed, const std::vector<ChangedTerm>& terms)>;
 
+/// How much advice somebody reads: a list of runs has room for the first change of each.
+enum class AdviceWanted { all, first };
+
 /// \param verdict  on this question
+/// \param wanted   of first, `changes` begins as that of all does, and nothing else is looked for
 Advised advise(const spec::Question& question, const LargerAccelerators& larger, const Restate& restate,
-               const answer::Verdict& verdict);
+               const answer::Verdict& verdict, AdviceWanted wanted = AdviceWanted::all);
 
 }  // namespace llmcalc::search

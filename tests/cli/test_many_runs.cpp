@@ -4,6 +4,8 @@
 #include "cli/run.hpp"
 #include "llmcalc/quantity/error.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <string>
 #include <vector>
 
@@ -87,4 +89,32 @@ TEST_CASE("servers and plans are asked by rows as well") {
   CHECK_THAT(planned.answer, Contains("| layout |") && Contains("micro-batch"));
   CHECK_THROWS_WITH(asked({"plan", "llama-3.2-1b", "--rows", file, "--largest", "seq"}), Contains("--largest"));
   CHECK_THROWS_WITH(asked({"plan", "llama-3.2-1b", "--gpu", "4090", "--format", "junit"}), Contains("--rows"));
+}
+
+TEST_CASE("the advice of a line is the first of the whole answer") {
+  const std::vector<Words> runs{
+      {"llama-3-8b", "--gpu", "4090"},
+      {"llama-3.1-8b", "--method", "qlora", "--gpu", "4090", "--seq", "8k"},
+      {"llama-3-70b", "--method", "lora", "--gpu", "h100-sxm"},
+      {"llama-3-70b", "--gpu", "4090"},
+      {"gpt2", "--gpu", "a100-40", "--micro-batch", "256"},
+      {"mixtral-8x7b", "--framework", "megatron", "--gpu", "h100-sxm:8", "--seq", "8k"},
+  };
+  int advised = 0;
+  for (const Words& run : runs) {
+    Words words{"fit"};
+    words.insert(words.end(), run.begin(), run.end());
+    const auto with = [&](const char* form) {
+      auto all = words;
+      all.insert(all.end(), {"--format", form});
+      return asked(all).answer;
+    };
+    const auto whole = nlohmann::json::parse(with("json"));
+    if (whole["verdict"] != "does_not_fit") continue;
+    const auto first = whole["advice"].empty() ? std::string() : whole["advice"][0]["flag"].get<std::string>();
+    CAPTURE(words, first);
+    CHECK_THAT(with("csv"), Contains("," + first + "\n"));
+    advised += first.empty() ? 0 : 1;
+  }
+  CHECK(advised >= 3);
 }
