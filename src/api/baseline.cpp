@@ -28,39 +28,31 @@ std::string time_text(double seconds) { return quantity::format_duration(quantit
 std::string money_text(double dollars) { return quantity::format_money(quantity::dollars(dollars)); }
 std::string count_text(double count) { return quantity::format_count(static_cast<std::int64_t>(count)); }
 
-/// A figure that an answer of some verb has, and which way is worse.
+/// A figure of answers, and which way is worse.
 struct Figure {
-  std::string_view place;  ///< in the answer's JSON (RFC 6901)
   std::string_view label;
   std::string (*text)(double);
-  bool is_worse_below = false;
+  bool is_worse_below;
+  std::array<std::string_view, 3> places;  ///< of a run or server, of a line of many, of a plan, in JSON (RFC 6901)
 };
 
 constexpr Figure figures[] = {
-    {"/needed_bytes", "memory", gib_text},
-    {"/memory/held_bytes", "memory", gib_text},
-    {"/best/0/figures/needed_bytes", "memory", gib_text},
-    {"/time/step_seconds", "step", time_text},
-    {"/step_seconds", "step", time_text},
-    {"/best/0/figures/step_seconds", "step", time_text},
-    {"/time/cost_usd", "cost", money_text},
-    {"/cost_usd", "cost", money_text},
-    {"/best/0/figures/cost_usd", "cost", money_text},
-    {"/capacity/max_concurrency", "requests at once", count_text, true},
-    {"/at_once", "requests at once", count_text, true},
-    {"/capacity/max_context", "longest context", count_text, true},
-    {"/speed/ttft_s", "first token", time_text},
-    {"/first_token_seconds", "first token", time_text},
-    {"/speed/tpot_s", "a token", time_text},
-    {"/token_seconds", "a token", time_text},
-    {"/speed/cost/output_with_prompts_usd_per_million", "a million tokens", money_text},
-    {"/token_cost_usd", "a million tokens", money_text},
-    {"/model/parameters_total", "parameters", count_text},
+    {"memory", gib_text, false, {"/needed_bytes", "/memory/held_bytes", "/best/0/figures/needed_bytes"}},
+    {"step", time_text, false, {"/time/step_seconds", "/step_seconds", "/best/0/figures/step_seconds"}},
+    {"cost", money_text, false, {"/time/cost_usd", "/cost_usd", "/best/0/figures/cost_usd"}},
+    {"requests at once", count_text, true, {"/capacity/max_concurrency", "/at_once"}},
+    {"longest context", count_text, true, {"/capacity/max_context"}},
+    {"first token", time_text, false, {"/speed/ttft_s", "/first_token_seconds"}},
+    {"a token", time_text, false, {"/speed/tpot_s", "/token_seconds"}},
+    {"a million tokens", money_text, false, {"/speed/cost/output_with_prompts_usd_per_million", "/token_cost_usd"}},
+    {"parameters", count_text, false, {"/model/parameters_total"}},
 };
 
 /// From good to bad, as the answers of all verbs spell them.
-constexpr std::array<std::string_view, 7> verdicts{"fits",       "tight",        "no_accelerator", "no accelerator",
-                                                   "over_limit", "does_not_fit", "error"};
+constexpr std::array<std::string_view, 5> verdicts{"fits", "tight", "no_accelerator", "does_not_fit", "error"};
+
+/// Kinds of answers that have such figures.
+constexpr std::array<std::string_view, 4> comparable{"fit", "serve", "plan", "runs"};
 
 /// One line of what changed.
 struct Change {
@@ -68,10 +60,13 @@ struct Change {
   double worse = 0.0;  ///< by which share; infinite for a verdict, negative for what is better
 };
 
-std::optional<double> number_at(const json& answer, std::string_view place) {
-  const json::json_pointer pointer{std::string(place)};
-  const bool is_there = answer.contains(pointer) && answer.at(pointer).is_number();
-  return is_there ? std::optional(answer.at(pointer).get<double>()) : std::nullopt;
+std::optional<double> number_of(const Figure& figure, const json& answer) {
+  for (const auto place : figure.places) {
+    const json::json_pointer pointer{std::string(place)};
+    if (place.empty() || !answer.contains(pointer) || !answer.at(pointer).is_number()) continue;
+    return answer.at(pointer).get<double>();
+  }
+  return std::nullopt;
 }
 
 std::string text_at(const json& answer, const char* key) {
@@ -80,7 +75,7 @@ std::string text_at(const json& answer, const char* key) {
 }
 
 std::optional<Change> change_of(const Figure& figure, const json& before, const json& now) {
-  const auto [was, is] = std::pair(number_at(before, figure.place), number_at(now, figure.place));
+  const auto [was, is] = std::pair(number_of(figure, before), number_of(figure, now));
   if (!was || !is || figure.text(*was) == figure.text(*is)) return std::nullopt;
   const double share = *was == 0.0 ? HUGE_VAL : (*is - *was) / *was;
   return Change{
@@ -133,10 +128,25 @@ std::vector<Change> changes_of_runs(const json& before, const json& now) {
 json read_baseline(const std::string& path, const Surroundings& around, const std::string& kind) {
   auto before = json::parse(around.text(path, "--baseline"), nullptr, false);
   const bool is_answer = before.is_object() && text_at(before, "kind") == kind;
-  const bool has_runs = !before.is_object() || !before.contains("runs") || before.at("runs").is_array();
-  if (is_answer && has_runs) return before;
+  const bool has_runs = is_answer && (!before.contains("runs") || before.at("runs").is_array());
+  if (has_runs) return before;
   throw BadInput("--baseline " + path, "holds no answer of this question",
                  "keep one with --format json, as the same command prints it");
+}
+
+/// The worst first, in a few lines: those that are worse by more than `allowed` are warnings, and the first of them a
+/// failure.
+void tell(const std::vector<Change>& changes, const std::string& since, double allowed, Reply& reply) {
+  const auto is_beyond = [&](const Change& change) { return change.worse > allowed; };
+  if (changes.empty()) reply.notes.push_back(since + "nothing changed that a figure shows");
+  if (std::ranges::any_of(changes, is_beyond) && reply.code == ExitCode::fits) reply.code = ExitCode::does_not_fit;
+  const auto told = changes.size() > most_lines ? most_lines - 1 : changes.size();
+  const auto say = [&](const Change& change, std::string text) {
+    (is_beyond(change) ? reply.warnings : reply.notes).push_back(since + std::move(text));
+  };
+  for (std::size_t n = 0; n < told; ++n) say(changes[n], changes[n].text);
+  const auto rest = changes.size() - told;
+  if (rest > 0) say(changes[told], fmt::format("{} more figures changed less", rest));
 }
 
 }  // namespace
@@ -152,22 +162,15 @@ void compare_with_baseline(Reply& reply, const Arguments& arguments, const Surro
   if (most != nullptr && path == nullptr) throw BadInput("--worse-by", "needs an answer to compare with", "--baseline");
   if (path == nullptr) return;
   const json now = json::parse(reply.show("json"));
-  const json before = read_baseline(*path, around, text_at(now, "kind"));
+  const auto kind = text_at(now, "kind");
+  if (!quantity::contains(comparable, kind)) {
+    throw BadInput("--baseline", "compares runs, servers and plans, and this answer is none of them");
+  }
+  const json before = read_baseline(*path, around, kind);
   const bool are_runs = now.contains("runs") && before.contains("runs");
   auto changes = are_runs ? changes_of_runs(before.at("runs"), now.at("runs")) : changes_between(before, now, {});
   std::ranges::stable_sort(changes, std::ranges::greater{}, &Change::worse);
-  const auto since = "since " + *path + ": ";
-  if (changes.empty()) reply.notes.push_back(since + "nothing changed that a figure shows");
-  const double allowed = most == nullptr ? HUGE_VAL : quantity::parse_share(*most, "--worse-by");
-  for (std::size_t n = 0; n < changes.size(); ++n) {
-    const Change& change = changes[n];
-    const bool fails = most != nullptr && change.worse > allowed;
-    if (fails && reply.code == ExitCode::fits) reply.code = ExitCode::does_not_fit;
-    const bool is_last = n + 1 == most_lines && changes.size() > most_lines;
-    if (n >= most_lines) continue;
-    const auto more = is_last ? fmt::format("{} more figures changed less", changes.size() - n) : change.text;
-    (fails ? reply.warnings : reply.notes).push_back(since + more);
-  }
+  tell(changes, "since " + *path + ": ", most ? quantity::parse_share(*most, "--worse-by") : HUGE_VAL, reply);
 }
 
 }  // namespace llmcalc::api

@@ -38,6 +38,12 @@ std::vector<render::TrainerNeed> trainers(const spec::Question& question, const 
   return needs;
 }
 
+search::Advised advised(const Asked& asked, const spec::Question& question, const answer::Verdict& verdict,
+                        search::AdviceWanted wanted) {
+  const auto larger = [&] { return larger_than(question.gpu, asked.catalogue); };
+  return search::advise(question, larger, restating(asked, question), verdict, wanted);
+}
+
 }  // namespace
 
 Answer fit(const std::vector<read::Given>& said, const std::optional<read::ConfigText>& config,
@@ -48,11 +54,9 @@ Answer fit(const std::vector<read::Given>& said, const std::optional<read::Confi
   answer.question = echo_lines(std::move(resolved.echo), read::vocabulary());
   const auto& question = resolved.question;
   answer.estimate = answer::estimate(question);
-  const auto larger = [&] { return larger_than(question.gpu, catalogue); };
   const Asked asked{words, config, catalogue, values};
-  const auto restate = restating(asked, question);
-  answer.advised = search::advise(question, larger, restate, answer.estimate.verdict);
-  answer.trainers = trainers(question, restate, answer.question);
+  answer.advised = advised(asked, question, answer.estimate.verdict, search::AdviceWanted::all);
+  answer.trainers = trainers(question, restating(asked, question), answer.question);
   answer.assumptions = std::move(resolved.assumptions);
   answer.completed = std::move(resolved.question);
   answer.version = version();
@@ -64,15 +68,13 @@ std::string first_advice(const std::vector<read::Given>& said, const std::option
   const auto words = read::in_order(said);
   const read::Values values;
   const auto question = resolve(words, config, catalogue, values).question;
-  const Asked asked{words, config, catalogue, values};
-  const auto larger = [&] { return larger_than(question.gpu, catalogue); };
-  const auto advised =
-      search::advise(question, larger, restating(asked, question), estimate.verdict, search::AdviceWanted::first);
-  if (advised.changes.empty()) return {};
+  const auto found =
+      advised({words, config, catalogue, values}, question, estimate.verdict, search::AdviceWanted::first);
+  if (found.changes.empty()) return {};
   const auto option = [](const search::ChangedTerm& term) {
     return "--" + read::option_name(term.term) + " " + term.value;
   };
-  return quantity::joined(quantity::mapped(advised.changes.front().terms, option), " ");
+  return quantity::joined(quantity::mapped(found.changes.front().terms, option), " ");
 }
 
 }  // namespace llmcalc::api

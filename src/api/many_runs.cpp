@@ -8,6 +8,7 @@
 #include "quantity/suggest.hpp"
 #include "quantity/text.hpp"
 #include "read/run_rows.hpp"
+#include "read/vocabulary.hpp"
 #include "read/words.hpp"
 
 #include <algorithm>
@@ -53,28 +54,28 @@ std::vector<NamedRun> for_each_gpu(const std::vector<Given>& words) {
   }
 }
 
-/// A question for each row; what the command line says holds for all rows that do not say otherwise.
-std::vector<NamedRun> for_each_row(const std::string& path, const std::vector<Given>& words,
-                                   const Surroundings& around) {
-  std::vector<NamedRun> asked;
-  for (auto& row : read::read_run_rows(around.text(path, "--rows"), path)) {
-    asked.push_back({std::move(row.name), words});
-    for (auto& word : row.words) put(asked.back().words, std::move(word));
-  }
-  return asked;
-}
-
-/// Words of a closed vocabulary, without the patterns among them ("every-N").
-std::vector<std::string> plain_words(const std::vector<std::string_view>& words) {
-  const auto is_plain = [](std::string_view word) { return !word.ends_with("-N"); };
+/// Words that can be said as they stand: some vocabularies have patterns among theirs ("every-N").
+std::vector<std::string> plain_words(const read::Term& term, const std::vector<std::string_view>& words,
+                                     const spec::Question& question) {
+  const auto is_plain = [&](std::string_view word) {
+    try {
+      auto tried = question;
+      if (term.apply != nullptr) term.apply(tried, word, {});
+      return true;
+    } catch (const BadInput&) {
+      return false;
+    }
+  };
   return quantity::mapped_if(
       words, [](std::string_view word) { return std::string(word); }, is_plain);
 }
 
 /// What a term is tried at around its value of now: half and double, and again; every word of a closed vocabulary.
-std::vector<std::string> tried_around(const read::Term& term, const std::string& now) {
-  if (term.words != nullptr) return plain_words(term.words());
-  if (term.values.find('|') != term.values.npos) return plain_words(quantity::pieces_of(term.values, "|"));
+std::vector<std::string> tried_around(const read::Term& term, const spec::Question& question, const std::string& now) {
+  if (term.words != nullptr) return plain_words(term, term.words(), question);
+  if (term.values.find('|') != term.values.npos) {
+    return plain_words(term, quantity::pieces_of(term.values, "|"), question);
+  }
   const auto place = "--" + read::option_name(term.name);
   constexpr std::int64_t factors[] = {4, 2};
   std::vector<std::string> tried;
@@ -89,7 +90,7 @@ std::vector<std::string> tried_around(const read::Term& term, const std::string&
 
 /// A question for each value of each term, all else as it was asked.
 std::vector<NamedRun> for_each_value(const std::string& axes, const std::vector<Given>& words,
-                                     const EffectiveValue& now) {
+                                     const spec::Question& question) {
   std::vector<NamedRun> asked;
   for (const auto name : quantity::pieces_of(axes, ",")) {
     const auto* term = read::find_term(name);
@@ -97,9 +98,9 @@ std::vector<NamedRun> for_each_value(const std::string& axes, const std::vector<
       throw BadInput("--sweep", "there is no term '" + std::string(name) + "'",
                      quantity::did_you_mean(name, read::all_term_names()));
     }
-    const auto asked_for = now(*term);
-    for (auto& value : tried_around(*term, asked_for)) {
-      const auto mark = value == asked_for ? " (as asked)" : "";
+    const auto now = term->show(question);
+    for (auto& value : tried_around(*term, question, now)) {
+      const auto mark = value == now ? " (as asked)" : "";
       asked.push_back({"--" + read::option_name(term->name) + " " + value + mark, words});
       put(asked.back().words, {std::string(term->name), value, {read::Source::flag, "--sweep"}});
     }
@@ -166,13 +167,23 @@ bool asks_many(const Arguments& arguments, const std::vector<Given>& words,
   return several || arguments.has("rows") || arguments.has("sweep") || has_line_each;
 }
 
+std::vector<NamedRun> runs_of_rows(const std::string& path, const std::vector<Given>& words,
+                                   const Surroundings& around) {
+  std::vector<NamedRun> asked;
+  for (auto& row : read::read_run_rows(around.text(path, "--rows"), path)) {
+    asked.push_back({std::move(row.name), words});
+    for (auto& word : row.words) put(asked.back().words, std::move(word));
+  }
+  return asked;
+}
+
 std::vector<NamedRun> runs_of(const Arguments& arguments, const std::vector<Given>& words, const Surroundings& around,
-                              const EffectiveValue& now) {
+                              const std::function<spec::Question()>& asked) {
   const auto* rows = arguments.find("rows");
   const auto* axes = arguments.find("sweep");
   if (rows != nullptr && axes != nullptr) throw BadInput("--sweep", "varies one question, and --rows asks many");
-  if (rows != nullptr) return for_each_row(*rows, words, around);
-  return axes == nullptr ? for_each_gpu(words) : for_each_value(*axes, words, now);
+  if (rows != nullptr) return runs_of_rows(*rows, words, around);
+  return axes == nullptr ? for_each_gpu(words) : for_each_value(*axes, words, asked());
 }
 
 Reply answer_each(const Arguments& arguments, const std::vector<NamedRun>& asked, const Surroundings& around,

@@ -61,10 +61,8 @@ render::RunLine line_of(const NamedRun& run, const AskedQuestion& asked, const S
 
 Reply fit_each(const Arguments& arguments, const AskedQuestion& asked, const Sources& sources) {
   const auto limits = run_limits_of(arguments);
-  const auto now = [&](const read::Term& term) {
-    return term.show(read::resolve(asked.words, asked.config, sources.catalogue).question);
-  };
-  const auto runs = runs_of(arguments, asked.words, sources.around, now);
+  const auto question = [&] { return read::resolve(asked.words, asked.config, sources.catalogue).question; };
+  const auto runs = runs_of(arguments, asked.words, sources.around, question);
   return answer_each(arguments, runs, sources.around,
                      [&](const NamedRun& run) { return line_of(run, asked, sources, limits); });
 }

@@ -106,8 +106,7 @@ Reply plan_each(const Arguments& arguments, const AskedQuestion& asked, const Pl
   if (options.largest != Largest::nothing || !options.table.empty()) {
     throw BadInput("--rows", "asks for the best layout of each row, without --largest and --table");
   }
-  const auto nothing_varies = [](const read::Term&) { return std::string(); };
-  const auto runs = runs_of(arguments, asked.words, sources.around, nothing_varies);
+  const auto runs = runs_of_rows(*arguments.find("rows"), asked.words, sources.around);
   return answer_each(arguments, runs, sources.around,
                      [&](const NamedRun& run) { return line_of(run, asked, options, sources); });
 }

@@ -68,7 +68,11 @@ trust::VerdictKind kind_of(serving::ServingVerdict verdict) {
   return trust::VerdictKind::no_accelerator;
 }
 
-render::RunLine line_of(const NamedRun& run, const AskedQuestion& asked, const Sources& sources) {
+std::string waiting_words(const serving::ServingAnswer& answer) {
+  return "with whole contexts " + std::to_string(answer.capacity.queued) + " of the requests wait";
+}
+
+render::RunLine line_of(const NamedRun& run, const AskedQuestion& asked, const Sources& sources, bool strict) {
   const auto resolved = read::resolve_serving(run.words, run.config(asked, sources.around), sources.catalogue);
   const auto answer = serving::serve(resolved.question);
   render::RunLine line;
@@ -77,6 +81,7 @@ render::RunLine line_of(const NamedRun& run, const AskedQuestion& asked, const S
   verdict.capacity = answer.memory.capacity;
   verdict.needed = verdict.low = verdict.high = device_total(answer);
   if (!answer.reason.empty()) line.reasons.push_back(answer.reason);
+  if (strict && has_waiting(answer)) line.reasons.push_back(waiting_words(answer));
   line.at_once = answer.capacity.max_concurrency;
   if (!answer.speed) return line;
   line.first_token = answer.speed->ttft;
@@ -88,12 +93,15 @@ render::RunLine line_of(const NamedRun& run, const AskedQuestion& asked, const S
 }
 
 Reply serve_each(const Arguments& arguments, const AskedQuestion& asked, const Sources& sources) {
-  const auto now = [&](const read::Term& term) {
-    return term.show(read::resolve_serving(asked.words, asked.config, sources.catalogue).question);
-  };
-  const auto runs = runs_of(arguments, asked.words, sources.around, now);
+  for (const std::string_view of_one : {"find", "table"}) {
+    if (arguments.has(of_one))
+      throw quantity::BadInput("--" + std::string(of_one), "is about one server, and many are asked for");
+  }
+  const auto question = [&] { return read::resolve_serving(asked.words, asked.config, sources.catalogue).question; };
+  const auto runs = runs_of(arguments, asked.words, sources.around, question);
+  const bool strict = arguments.has("strict");
   return answer_each(arguments, runs, sources.around,
-                     [&](const NamedRun& run) { return line_of(run, asked, sources); });
+                     [&](const NamedRun& run) { return line_of(run, asked, sources, strict); });
 }
 
 }  // namespace
@@ -131,7 +139,7 @@ Reply ask_serve(const Arguments& arguments, const Surroundings& around) {
   reply.code = fails(answer, strict) ? ExitCode::does_not_fit : ExitCode::fits;
   reply.notes = asked.notes();
   if (has_waiting(answer)) {
-    reply.warnings.push_back("with whole contexts " + std::to_string(answer.capacity.queued) + " of the requests wait");
+    reply.warnings.push_back(waiting_words(answer));
   }
   reply.show = [report = std::move(report), style](std::string_view form) {
     if (form == "json") return to_json(report);

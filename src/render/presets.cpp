@@ -88,7 +88,7 @@ std::string published_text(const ModelCard& card) {
   return text;
 }
 
-/// "32.12 GB in 32 bits, 16.06 GB in 16, ...": of all parameters, without the scales that formats of few bits need.
+/// "32.1 GB in 32 bits, 16.1 GB in 16, ...": of all parameters, without the scales that formats of few bits need.
 std::string weights_text(quantity::Parameters count) {
   std::string text;
   for (const std::int64_t bits : {32, 16, 8, 4}) {

@@ -135,9 +135,10 @@ std::string test_case(const RunLine& line, bool strict) {
     return fmt::format("{}><error message=\"{}\"/></testcase>\n", head, shown(shortened(line.error), Medium::xml));
   if (!fails(line, strict)) return head + "/>\n";
   const auto reason = why(line).empty() ? "" : "; " + shown(why(line), Medium::xml);
-  const auto gib = [&](quantity::Bytes Verdict::*figure) { return gib_of(line, true, figure); };
+  const auto gib = [&](quantity::Bytes Verdict::*figure, bool known = true) { return gib_of(line, known, figure); };
   return fmt::format("{}><failure message=\"{}: needs {} of {} GiB, at most {}{}\"/></testcase>\n", head,
-                     verdict_of(line), gib(&Verdict::needed), gib(&Verdict::capacity), gib(&Verdict::high), reason);
+                     verdict_of(line), gib(&Verdict::needed), gib(&Verdict::capacity, is_judged(line)),
+                     gib(&Verdict::high), reason);
 }
 
 }  // namespace

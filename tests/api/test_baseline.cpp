@@ -86,4 +86,6 @@ TEST_CASE("a file that holds no answer of the verb is refused") {
     CHECK_THROWS_WITH(ask("fit", plus(run, {"baseline", "before.json"}), outside), Contains("holds no answer"));
   }
   CHECK_THROWS_WITH(ask("fit", plus(run, {"worse-by", "5%"})), Contains("--baseline"));
+  const std::vector<Word> table{{"model", "llama-3.2-1b"}, {"gpu", "h100-sxm"}, {"table", "seq,micro-batch"}};
+  CHECK_THROWS_WITH(asked_again("plan", table, table), Contains("none of them"));
 }

@@ -28,7 +28,7 @@ Words command_of(const Words& verb, const std::vector<Option>& options) {
   return words;
 }
 
-/// What is wrong with an answer: nothing, or the place that the error names where nobody typed it.
+/// What is wrong with an answer: nothing, or the error that names none of the options that were typed.
 std::string blamed_without_reason(const Words& verb, const std::vector<Option>& options) {
   try {
     cli::run(command_of(verb, options), cli::Environment{});  // whether it fits or not
@@ -42,7 +42,7 @@ std::string blamed_without_reason(const Words& verb, const std::vector<Option>& 
   }
 }
 
-/// Asks with all words, and with each that may be left out left out, where the whole question has an answer.
+/// Asks with all words, with the needed ones alone, and with each of the others left out.
 /// \return questions that were asked
 int check_left_out(const Words& verb, const std::vector<Option>& needed, const std::vector<Option>& optional) {
   auto all = needed;

@@ -84,6 +84,12 @@ TEST_CASE("servers and plans are asked by rows as well") {
   const auto served = asked({"serve", "llama-3.1-8b", "--context", "128k", "--rows", file, "--format", "csv"});
   CHECK(served.code == ExitCode::does_not_fit);
   CHECK_THAT(served.answer, Contains("large,fits,") && Contains("small,does_not_fit,"));
+  const Words crowded{"serve", "llama-3-8b", "--gpu", "4090,h100-sxm", "--concurrency", "32", "--format", "csv"};
+  CHECK(asked(crowded).code == ExitCode::fits);
+  auto strict = crowded;
+  strict.emplace_back("--strict");
+  CHECK(asked(strict).code == ExitCode::does_not_fit);
+  CHECK_THROWS_WITH(asked({"serve", "llama-3-8b", "--gpu", "4090,h100", "--find", "gpus"}), Contains("--find"));
   const auto planned = asked({"plan", "llama-3.2-1b", "--seq", "2k", "--rows", file, "--format", "markdown"});
   CHECK(planned.code == ExitCode::fits);
   CHECK_THAT(planned.answer, Contains("| layout |") && Contains("micro-batch"));

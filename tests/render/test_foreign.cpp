@@ -146,8 +146,7 @@ TEST_CASE("a row stays a row") {
     CHECK(lines_in(to_markdown(runs_with(text))) == 4);
     CHECK(lines_in(to_text(runs_with("x" + text))) >= 3);
     const auto table = to_markdown(runs_with(text));
-    const auto lines = quantity::pieces_of(table, "\n");
-    for (const auto line : lines) CHECK((line.empty() || cells_in(line) == cells_in(lines.front())));
+    for (const auto line : quantity::pieces_of(table, "\n")) CHECK((line.empty() || cells_in(line) == 9));
     CHECK(lines_in(to_junit(runs_with(text))) == lines_in(to_junit(runs_with("harmless"))));
   }
 }

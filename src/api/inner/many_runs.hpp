@@ -2,7 +2,7 @@
 #pragma once
 
 #include "api/asked.hpp"
-#include "read/vocabulary.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "render/runs.hpp"
 
 #include <functional>
@@ -23,9 +23,6 @@ struct NamedRun {
   std::optional<read::ConfigText> config(const AskedQuestion& asked, const Surroundings& around) const;
 };
 
-/// The value of a term where nobody varies it.
-using EffectiveValue = std::function<std::string(const read::Term&)>;
-
 /// --rows
 Flag rows_flag();
 
@@ -37,9 +34,15 @@ std::vector<Flag> many_flags();
 bool asks_many(const Arguments& arguments, const std::vector<read::Given>& words,
                std::initializer_list<std::string_view> forms);
 
+/// A question for each row of a file; what the command line says holds for all that do not say otherwise.
+/// \throws quantity::BadInput for a file that cannot be read
+std::vector<NamedRun> runs_of_rows(const std::string& path, const std::vector<read::Given>& words,
+                                   const Surroundings& around);
+
+/// \param asked  what the words ask where nothing is varied
 /// \throws quantity::BadInput for a file or a term that cannot be read
 std::vector<NamedRun> runs_of(const Arguments& arguments, const std::vector<read::Given>& words,
-                              const Surroundings& around, const EffectiveValue& now);
+                              const Surroundings& around, const std::function<spec::Question()>& asked);
 
 /// A line each; exit 2 where one has no answer, 1 where one does not fit.
 Reply answer_each(const Arguments& arguments, const std::vector<NamedRun>& asked, const Surroundings& around,
