@@ -9,20 +9,28 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace llmcalc::dialects {
 namespace {
 
-bool is_named(const FormatRow& row, std::string_view key) {
-  const auto names = [&](std::string_view name) {
-    return name.ends_with('*') ? key.starts_with(name.substr(0, name.size() - 1)) : name == key;
-  };
+/// One of a row's names, which may be all that begin so.
+std::optional<std::string_view> name_for(const FormatRow& row, std::string_view key) {
   std::string_view rest = row.key;
   while (!rest.empty()) {
-    if (names(quantity::take_until(rest, " "))) return true;
+    const auto name = quantity::take_until(rest, " ");
+    if (name.ends_with('*') ? key.starts_with(name.substr(0, name.size() - 1)) : name == key) return name;
   }
-  return false;
+  return std::nullopt;
 }
+
+struct WordList {
+  std::string_view name;
+  std::string_view words;
+};
+constexpr WordList word_lists[] = {
+#include "dialects/words.inc"
+};
 
 /// A switch that is off, a count of nothing: it asks for nothing that we could miss.
 bool is_off(const Setting& setting) {
@@ -31,12 +39,12 @@ bool is_off(const Setting& setting) {
 }
 
 /// A word that a trainer knows and we do not: what would have to be guessed.
-[[noreturn]] void refuse_word(const FormatRow& row, const Setting& setting) {
+[[noreturn]] void refuse_word(std::string_view term, std::span<const Spelling> spellings, const Setting& setting) {
   throw quantity::BadInput(
       setting.where,
       fmt::format("{} {} is none that is modelled: {}", setting.key, quantity::quoted(setting.text),
-                  quantity::joined(quantity::mapped(row.spellings, &Spelling::theirs), ", ")),
-      fmt::format("leave it out and say --{}, if another stands for it", row.name));
+                  quantity::joined(quantity::mapped(spellings, &Spelling::theirs), ", ")),
+      fmt::format("leave it out and say --{}, if another stands for it", term));
 }
 
 bool is_switch(std::string_view name) {
@@ -51,21 +59,27 @@ bool holds_options(std::string_view variable) {
 }
 
 /// A switch in front of a variable that nobody set is on; whatever the variable holds is not read.
-void take_switch(const FormatRow& row, const Setting& setting, Sheet& sheet) {
+void take_switch(std::string_view term, std::span<const Spelling> spellings, const Setting& setting, Sheet& sheet) {
   if (sheet.is_bare(setting.key)) sheet.assume_unread_options(setting);
-  if (const auto truth = sheet.truth(setting.key)) sheet.say(row.name, *truth ? "1" : "0", setting);
+  const auto truth = sheet.truth(setting.key);
+  if (!truth) return;
+  if (spellings.empty()) return sheet.say(term, *truth ? "1" : "0", setting);
+  const auto* ours = quantity::find_or_null(spellings, *truth ? std::string_view("yes") : "no", &Spelling::theirs);
+  if (ours != nullptr && !ours->ours.empty()) sheet.say(term, std::string(ours->ours), setting);
 }
 
-void take_term(const FormatRow& row, const Setting& setting, Sheet& sheet) {
-  if (is_switch(row.name)) return take_switch(row, setting, sheet);
-  if (!setting.unknown.empty()) return sheet.take(row.name, setting);
-  if (says_nothing(setting)) return;
-  if (row.spellings.empty()) return sheet.say(row.name, setting.text, setting);
+void take_term(std::string_view term, std::span<const Spelling> spellings, const Setting& setting, Sheet& sheet) {
   const std::string word = quantity::to_lower(setting.text);
   const auto is_it = [&](const Spelling& each) { return quantity::to_lower(each.theirs) == word; };
-  const auto spelling = std::ranges::find_if(row.spellings, is_it);
-  if (spelling == row.spellings.end()) refuse_word(row, setting);
-  if (!spelling->ours.empty()) sheet.say(row.name, std::string(spelling->ours), setting);
+  const auto spelling = std::ranges::find_if(spellings, is_it);
+  const bool is_word = spelling != spellings.end();
+  const bool switches = !is_word && quantity::contains(quantity::mapped(spellings, &Spelling::theirs), "yes");
+  if (is_switch(term) || switches) return take_switch(term, spellings, setting, sheet);
+  if (!setting.unknown.empty()) return sheet.take(term, setting);
+  if (says_nothing(setting) && !is_word) return;
+  if (spellings.empty()) return sheet.say(term, setting.text, setting);
+  if (!is_word) refuse_word(term, spellings, setting);
+  if (!spelling->ours.empty()) sheet.say(term, std::string(spelling->ours), setting);
 }
 
 const serving::EngineOption* option_of(const Format& format, std::string_view key) {
@@ -90,7 +104,7 @@ std::string_view term_of(const Format& format, std::string_view key) {
 void take_option(const serving::EngineOption& option, const Setting& setting, Sheet& sheet) {
   using serving::Says;
   switch (option.says) {
-    case Says::value: return take_term({setting.key, Use::term, option.term, option.spellings}, setting, sheet);
+    case Says::value: return take_term(option.term, option.spellings, setting, sheet);
     case Says::number: return take_human_number(sheet, {setting.key}, option.term);
     case Says::yes:
     case Says::no:
@@ -102,6 +116,48 @@ void take_option(const serving::EngineOption& option, const Setting& setting, Sh
 }
 
 }  // namespace
+
+std::vector<Spelling> spellings_of(std::string_view words) {
+  if (words.starts_with('@')) words = quantity::find_or_null(word_lists, words.substr(1), &WordList::name)->words;
+  const auto split = [](std::string_view pair) {
+    const auto theirs = quantity::take_until(pair, "=");
+    return Spelling{theirs, pair};
+  };
+  return words.empty() ? std::vector<Spelling>() : quantity::mapped(quantity::pieces_of(words, " "), split);
+}
+
+std::string_view theirs_for(std::string_view ours, std::string_view words) {
+  const auto spellings = spellings_of(words);
+  const auto* found = quantity::find_or_null(spellings, ours, &Spelling::ours);
+  return found == nullptr ? std::string_view() : found->theirs;
+}
+
+bool recognizes(const Format& format, const Settings& settings) {
+  const auto has = [&](std::string_view key) { return settings.has(key); };
+  const auto has_all = [&](std::string_view keys) { return std::ranges::all_of(quantity::pieces_of(keys, "+"), has); };
+  const auto is_foreign = [&](std::string_view key) { return key.starts_with('!') && has(key.substr(1)); };
+  const auto keys = quantity::pieces_of(format.keys, " ");
+  return std::ranges::none_of(keys, is_foreign) && std::ranges::any_of(keys, has_all);
+}
+
+void rename(const Format& format, Settings& settings) {
+  Settings all;
+  for (Setting setting : settings.all()) {
+    const FormatRow* row = find_row(format, setting.key);
+    while (row != nullptr && row->use == Use::block) {
+      setting.key.erase(0, name_for(*row, setting.key)->size() - 1);
+      row = find_row(format, setting.key);
+    }
+    if (setting.text == "???") setting.text.clear();  // OmegaConf: to be said on the command line
+    if (row != nullptr && row->use == Use::alias) {
+      if (settings.has(row->name)) continue;
+      setting.key = row->name;
+    }
+    all.put(std::move(setting));
+  }
+  settings = std::move(all);
+  if (format.rename != nullptr) format.rename(settings);
+}
 
 std::vector<std::string> options_of_key(std::string_view key) {
   std::string name(key);
@@ -124,7 +180,7 @@ std::vector<std::string> options_of_key(std::string_view key) {
 
 const FormatRow* find_row(const Format& format, std::string_view key) {
   for (const auto table : format.tables) {
-    const auto is_it = [&](const FormatRow& each) { return is_named(each, key); };
+    const auto is_it = [&](const FormatRow& each) { return name_for(each, key).has_value(); };
     if (const auto* row = quantity::find_if_or_null(table, is_it)) return row;
   }
   return nullptr;
@@ -151,7 +207,7 @@ void apply(const Format& format, Sheet& sheet) {
     } else if (row == nullptr) {
       sheet.reading().unread.push_back(setting.key + " (" + setting.where + ")");
     } else if (row->use == Use::term || row->use == Use::written) {
-      take_term(*row, setting, sheet);
+      take_term(row->name, spellings_of(row->words), setting, sheet);
     } else if (row->use == Use::unmapped ? !is_off(setting) : row->use == Use::size && !says_nothing(setting)) {
       sheet.assume(setting, row->name);
     } else if (row->use == Use::harmless && sheet.is_bare(setting.key) && holds_options(setting.unknown)) {

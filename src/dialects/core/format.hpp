@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace llmcalc::dialects {
 
@@ -19,17 +20,25 @@ enum class Use {
   rule,      ///< the format's rules read it
   unmapped,  ///< it moves memory or time, and no term says how
   size,      ///< the same, where a size of 0 says something as well
+  alias,     ///< another name of the key `name`
+  block,     ///< a level of the file that others leave out, by the beginning of its keys
   harmless   ///< it moves neither
 };
 
 using serving::Spelling;
 
+/// "theirs=ours ...", or "@name" of a list in presets/dialects/words.rows. "yes" and "no" are those of a switch,
+/// however a file writes them; what is ours may be nothing, where theirs says nothing.
+std::vector<Spelling> spellings_of(std::string_view words);
+/// The first of theirs for ours; empty where they have no word for it.
+std::string_view theirs_for(std::string_view ours, std::string_view words);
+
 /// A row of a format's table.
 struct FormatRow {
   std::string_view key;  ///< "micro_batch_size"; "wandb_* seed" for all that begin so, and for another
   Use use = Use::harmless;
-  std::string_view name = {};  ///< of the term, also of a rule; of an unmapped key, what is assumed instead
-  std::span<const Spelling> spellings = {};  ///< where empty, values are ours already; of several the first is printed
+  std::string_view name = {};   ///< of the term, also of a rule; of an unmapped key, what is assumed instead
+  std::string_view words = {};  ///< where empty, values are ours already; of several the first is printed
 };
 
 struct Letter;
@@ -39,8 +48,9 @@ struct Format {
   std::string_view name;       ///< "axolotl configuration"
   std::string_view framework;  ///< word of --framework or --engine; empty where the file does not decide it
   std::span<const std::span<const FormatRow>> tables;
-  /// True for a file of this format, by its keys.
-  bool (*recognizes)(const Settings& settings);
+  /// The keys that a file of this format has: "tp model+max_model_len !stage" is the first, or both of the next, and
+  /// never the last; empty where it is known by its command alone.
+  std::string_view keys;
   void (*rules)(Sheet& sheet);
   bool serves = false;  ///< it starts a server
   /// Gives the keys of another way to write the same the names that the tables have.
@@ -52,6 +62,11 @@ struct Format {
   /// The command that starts the server, after the file that it reads where it needs one.
   std::string (*start)(const ServerLetter& letter) = nullptr;
 };
+
+bool recognizes(const Format& format, const Settings& settings);
+
+/// Gives settings the names that the tables have.
+void rename(const Format& format, Settings& settings);
 
 const FormatRow* find_row(const Format& format, std::string_view key);
 

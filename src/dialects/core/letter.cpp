@@ -56,9 +56,9 @@ std::string with_data(std::string command) {
 }
 
 std::string spelled(const FormatRow& row, std::string text) {
-  if (row.spellings.empty() || text.empty()) return text;
-  const auto* found = quantity::find_or_null(row.spellings, std::string_view(text), &Spelling::ours);
-  return found == nullptr ? std::string() : std::string(found->theirs);
+  if (row.words.empty() || text.empty()) return text;
+  const auto theirs = theirs_for(text, row.words);
+  return theirs == "yes" ? "true" : theirs == "no" ? "false" : std::string(theirs);
 }
 
 /// Reads the command as --from does: the options that it does not say or says otherwise, as typed.
@@ -181,12 +181,13 @@ void write_rows(std::initializer_list<std::span<const FormatRow>> tables, Letter
   for (const auto table : tables) {
     for (const FormatRow& row : table) {
       if (row.use != Use::written || quantity::contains(told, row.name)) continue;
-      told.push_back(row.name);
       const Term& term = *read::find_term(row.name);
       std::string value = spelled(row, term.show(letter.question));
-      if (term.values == "0|1") value = value == "1" ? "true" : "";         // a switch that is off is left out
+      if (term.values == "0|1" && row.words.empty()) value = value == "1" ? "true" : "";  // one that is off is left out
       const bool is_one = term.group == TermGroup::layout && value == "1";  // a degree that splits nothing
-      if (!value.empty() && !is_one) letter.settings.put(row.key, std::move(value));
+      if (value.empty() || is_one) continue;
+      told.push_back(row.name);
+      letter.settings.put(row.key, std::move(value));
     }
   }
 }

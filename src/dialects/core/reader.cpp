@@ -38,7 +38,7 @@ bool is_replica(const LaunchCommand& container, const LaunchCommand& of) {
 
 Reading Reader::settings(const Format& format, const Settings& written, std::string_view place) const {
   Settings settings = written;
-  if (format.rename != nullptr) format.rename(settings);
+  rename(format, settings);
   Reading reading;
   reading.open = take_open(format, settings);
   reading.kind = format.name;

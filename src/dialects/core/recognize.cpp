@@ -93,7 +93,7 @@ void unwrap_wandb(Settings& settings) {
 
 const Format* format_of(const Settings& settings) {
   const auto* format =
-      quantity::find_if_or_null(file_formats(), [&](const Format* each) { return each->recognizes(settings); });
+      quantity::find_if_or_null(file_formats(), [&](const Format* each) { return recognizes(*each, settings); });
   return format == nullptr ? nullptr : *format;
 }
 
@@ -142,7 +142,7 @@ void adapter_rules(Sheet& sheet) {
   if (type == "lora" || type == "adalora") take_targets(sheet, {"target_modules"});
 }
 
-constexpr Format adapter_format{"peft adapter", "hf", adapter_tables, nullptr, adapter_rules};
+constexpr Format adapter_format{"peft adapter", "hf", adapter_tables, {}, adapter_rules};
 
 /// In a config.json, and in hf_quant_config.json.
 const Node* quantization_in(const Node& file) {

@@ -11,7 +11,6 @@
 namespace llmcalc::dialects {
 namespace {
 
-constexpr Spelling engines[] = {{"huggingface", "hf"}, {"hf", "hf"}, {"vllm", "vllm"}, {"sglang", "sglang"}};
 constexpr Spelling types[] = {{"float16", "f16"}, {"float32", "f32"}};
 
 constexpr FormatRow rows[] = {
@@ -20,14 +19,9 @@ constexpr FormatRow rows[] = {
 
 constexpr std::span<const FormatRow> tables[] = {rows};
 
-constexpr std::string_view of_servers[] = {"infer_backend",      "infer_dtype",   "vllm_maxlen",        "vllm_gpu_util",
-                                           "vllm_enforce_eager", "sglang_maxlen", "sglang_mem_fraction"};
-
-bool recognizes(const Settings& settings) {
-  const auto has = [&](std::string_view key) { return settings.has(key); };
-  constexpr std::string_view of_training[] = {"stage", "do_train", "output_dir"};
-  return std::ranges::none_of(of_training, has) && std::ranges::any_of(of_servers, has);
-}
+constexpr std::string_view inference_keys =
+    "!stage !do_train !output_dir infer_backend infer_dtype vllm_maxlen vllm_gpu_util vllm_enforce_eager sglang_maxlen "
+    "sglang_mem_fraction";
 
 /// A key that the file has, or the default of LLaMA-Factory.
 void take(Sheet& sheet, std::string_view key, std::string_view term, std::string_view usual) {
@@ -77,7 +71,7 @@ void rules(Sheet& sheet) {
 }  // namespace
 
 const Format& llama_factory_server_format() {
-  static constexpr Format format{"LLaMA-Factory inference", "", tables, recognizes, rules, true};
+  static constexpr Format format{"LLaMA-Factory inference", "", tables, inference_keys, rules, true};
   return format;
 }
 

@@ -132,7 +132,7 @@ std::string start(const ServerLetter& letter) { return command_of("llama-server"
 }  // namespace
 
 const Format& llama_server_format() {
-  static constexpr Format format{"llama-server command",  "llama.cpp", tables, nullptr, rules, true, nullptr, nullptr,
+  static constexpr Format format{"llama-server command",  "llama.cpp", tables, {}, rules, true, nullptr, nullptr,
                                  spec::Engine::llama_cpp, start};
   return format;
 }

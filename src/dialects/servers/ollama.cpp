@@ -95,20 +95,20 @@ std::string start(const ServerLetter& letter) {
 }  // namespace
 
 const Format& modelfile_format() {
-  static constexpr Format format{"Ollama Modelfile",  "ollama", modelfile_tables, nullptr,
+  static constexpr Format format{"Ollama Modelfile",  "ollama", modelfile_tables, {},
                                  modelfile_rules,     true,     nullptr,          nullptr,
                                  spec::Engine::ollama};
   return format;
 }
 
 const Format& ollama_create_format() {
-  static constexpr Format format{"ollama command", "ollama", create_tables,       nullptr, modelfile_rules, true,
+  static constexpr Format format{"ollama command", "ollama", create_tables,       {}, modelfile_rules, true,
                                  nullptr,          nullptr,  spec::Engine::ollama};
   return format;
 }
 
 const Format& ollama_format() {
-  static constexpr Format format{"ollama command", "ollama", command_tables,       nullptr, command_rules, true,
+  static constexpr Format format{"ollama command", "ollama", command_tables,       {},   command_rules, true,
                                  nullptr,          nullptr,  spec::Engine::ollama, start};
   return format;
 }

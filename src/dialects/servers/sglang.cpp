@@ -17,11 +17,6 @@ constexpr FormatRow rows[] = {
 
 constexpr std::span<const FormatRow> tables[] = {rows};
 
-bool recognizes(const Settings& settings) {
-  return settings.has("model_path") &&
-         (settings.has("mem_fraction_static") || settings.has("tp") || settings.has("tp_size"));
-}
-
 /// tp counts all ranks of a copy: attention that is copied dp times leaves tp / dp of them to each.
 void take_ranks(Sheet& sheet) {
   const auto tensor = sheet.count({"tp", "tp_size", "tensor_parallel_size"});
@@ -158,8 +153,16 @@ std::string start(const ServerLetter& letter) {
 }  // namespace
 
 const Format& sglang_format() {
-  static constexpr Format format{"SGLang command",     "sglang", tables, recognizes, rules, true, nullptr, nullptr,
-                                 spec::Engine::sglang, start};
+  static constexpr Format format{"SGLang command",
+                                 "sglang",
+                                 tables,
+                                 "model_path+mem_fraction_static model_path+tp model_path+tp_size",
+                                 rules,
+                                 true,
+                                 nullptr,
+                                 nullptr,
+                                 spec::Engine::sglang,
+                                 start};
   return format;
 }
 

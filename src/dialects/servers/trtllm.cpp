@@ -16,8 +16,6 @@ constexpr FormatRow rows[] = {
 
 constexpr std::span<const FormatRow> tables[] = {rows};
 
-bool recognizes(const Settings& settings) { return settings.has("kv_cache_config.free_gpu_memory_fraction"); }
-
 /// With attention of their own all ranks of tp hold a copy.
 void take_ranks(Sheet& sheet) {
   const Setting* tensor = sheet.find({"tp_size", "tensor_parallel_size"});
@@ -124,8 +122,16 @@ std::string start(const ServerLetter& letter) {
 }  // namespace
 
 const Format& trtllm_format() {
-  static constexpr Format format{"trtllm-serve command", "trtllm", tables, recognizes, rules, true, nullptr, nullptr,
-                                 spec::Engine::trtllm,   start};
+  static constexpr Format format{"trtllm-serve command",
+                                 "trtllm",
+                                 tables,
+                                 "kv_cache_config.free_gpu_memory_fraction",
+                                 rules,
+                                 true,
+                                 nullptr,
+                                 nullptr,
+                                 spec::Engine::trtllm,
+                                 start};
   return format;
 }
 

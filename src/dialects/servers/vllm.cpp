@@ -15,11 +15,6 @@ constexpr FormatRow rows[] = {
 
 constexpr std::span<const FormatRow> tables[] = {rows};
 
-bool recognizes(const Settings& settings) {
-  const bool sized = settings.has("max_model_len") || settings.has("gpu_memory_utilization");
-  return settings.has("model") && (sized || settings.has("max_num_seqs"));
-}
-
 /// With expert parallelism the experts are spread over all ranks of tp and dp, and dp copies the attention; without it
 /// dp copies the whole (docs/serving/data_parallel_deployment).
 void take_data_parallelism(Sheet& sheet) {
@@ -106,8 +101,16 @@ std::string start(const ServerLetter& letter) {
 }  // namespace
 
 const Format& vllm_format() {
-  static constexpr Format format{"vLLM command", "vllm",  tables,  recognizes,         rules,
-                                 true,           nullptr, nullptr, spec::Engine::vllm, start};
+  static constexpr Format format{"vLLM command",
+                                 "vllm",
+                                 tables,
+                                 "model+max_model_len model+gpu_memory_utilization model+max_num_seqs",
+                                 rules,
+                                 true,
+                                 nullptr,
+                                 nullptr,
+                                 spec::Engine::vllm,
+                                 start};
   return format;
 }
 

@@ -65,7 +65,7 @@ void skip_options(const Launcher& launcher, const std::vector<ShellWord>& words,
     const std::string name = with_underscores(without_dashes(flag));
     if (launcher.starts_script && (name == "m" || name == "module")) return;
     Setting setting{std::string(launcher.alias) + "." + name, "true", {}, place_of(place, words[at], flag), {}};
-    const bool bare = launcher.switches.find(" " + name + " ") != std::string_view::npos;
+    const bool bare = quantity::contains(quantity::pieces_of(launcher.switches, " "), std::string_view(name));
     if (flag.size() < text.size()) {
       setting.text = text.substr(flag.size() + 1);
       setting.unknown = words[at].unknown;

@@ -148,11 +148,9 @@ struct Image {
   std::string_view program;
 };
 
-constexpr Image images[] = {{"vllm-openai", "vllm serve"},        {"vllm", "vllm serve"},
-                            {"huggingfaceserver", "vllm serve"},  {"llm-d", "vllm serve"},
-                            {"llama.cpp:server", "llama-server"}, {"llama.cpp", "llama-server"},
-                            {"sglang", "sglang serve"},           {"tensorrt-llm", "trtllm-serve"},
-                            {"ollama/ollama", "ollama serve"}};
+constexpr Image images[] = {
+#include "dialects/images.inc"
+};
 
 /// Options of docker run that take no value (docs.docker.com/reference/cli/docker/container/run).
 constexpr std::array<std::string_view, 11> bare_options{

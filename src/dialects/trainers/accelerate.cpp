@@ -18,10 +18,6 @@ constexpr FormatRow rows[] = {
 
 constexpr std::span<const FormatRow> tables[] = {rows};
 
-bool recognizes(const Settings& settings) {
-  return settings.has("distributed_type") || settings.has("compute_environment");
-}
-
 void take_mixed_precision(Sheet& sheet) {
   const std::string word = sheet.text("mixed_precision");
   const Setting* setting = sheet.find("mixed_precision");
@@ -61,17 +57,6 @@ void take_parallelism(Sheet& sheet) {
   }
 }
 
-void take_megatron(Sheet& sheet) {
-  const std::string prefix = "megatron_lm_config.megatron_lm_";
-  sheet.say("framework", "megatron", *sheet.find("distributed_type"));
-  if (sheet.is_on(prefix + "use_distributed_optimizer")) {
-    sheet.say("sharding", "zero1", *sheet.find(prefix + "use_distributed_optimizer"));
-  }
-  if (sheet.is_on(prefix + "recompute_activations")) {
-    sheet.say("recompute", "selective", *sheet.find(prefix + "recompute_activations"));
-  }
-}
-
 void rules(Sheet& sheet) {
   sheet.reading().usual_framework = "accelerate";
   take_accelerate_by_name(sheet, "accelerate_config");
@@ -83,7 +68,7 @@ void rules(Sheet& sheet) {
   } else if (type == "deepspeed") {
     take_deepspeed_config(sheet);
   } else if (type == "megatron_lm") {
-    take_megatron(sheet);
+    sheet.say("framework", "megatron", *sheet.find("distributed_type"));
   } else if (type == "multi_gpu") {
     sheet.say("sharding", "ddp", *sheet.find("distributed_type"));
   }
@@ -97,7 +82,7 @@ void rules(Sheet& sheet) {
 }  // namespace
 
 const Format& accelerate_format() {
-  static const Format format{"accelerate configuration", "", tables, recognizes, rules};
+  static const Format format{"accelerate configuration", "", tables, "distributed_type compute_environment", rules};
   return format;
 }
 

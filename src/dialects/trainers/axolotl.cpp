@@ -2,7 +2,6 @@
 #include "dialects/core/format.hpp"
 #include "dialects/trainers/run_length.hpp"
 #include "dialects/trainers/torch_rules.hpp"
-#include "dialects/trainers/torch_words.hpp"
 
 #include <algorithm>
 #include <string>
@@ -12,16 +11,11 @@
 namespace llmcalc::dialects {
 namespace {
 
-constexpr Spelling algorithms[] = {{"dpo", "dpo"}, {"ipo", "dpo"},   {"simpo", "orpo"}, {"orpo", "orpo"},
-                                   {"kto", "kto"}, {"grpo", "grpo"}, {"gdpo", "grpo"}};
-
 constexpr FormatRow rows[] = {
 #include "dialects/axolotl.inc"
 };
 
 const std::span<const FormatRow> tables[] = {rows, trainer_rows(), harmless_rows()};
-
-bool recognizes(const Settings& settings) { return settings.has("base_model"); }
 
 void take_adapter(Sheet& sheet) {
   const std::string adapter = sheet.text("adapter");
@@ -32,18 +26,6 @@ void take_adapter(Sheet& sheet) {
   sheet.say("method", quantized || by_name ? "qlora" : dora ? "dora" : "lora", *sheet.find("adapter"));
   take_targets(sheet, {"lora_target_modules"});
   if (sheet.is_on("lora_target_linear")) sheet.say("lora_targets", "all-linear", sheet.said("lora_target_linear"));
-}
-
-constexpr Spelling attention_switches[] = {{"flash_attention", "flash"},
-                                           {"sdp_attention", "sdpa"},
-                                           {"eager_attention", "eager"},
-                                           {"xformers_attention", "flash"},
-                                           {"flex_attention", "sdpa"}};
-
-void take_attention(Sheet& sheet) {
-  for (const auto& [key, kernel] : attention_switches) {
-    if (sheet.is_on(key)) return sheet.say("attention", std::string(kernel), sheet.said(key));
-  }
 }
 
 /// Plugins are named by their Python class; each of Liger's kernels has its own switch.
@@ -88,22 +70,6 @@ bool validates(const Sheet& sheet) {
   return sheet.is_above_zero("val_set_size") || std::ranges::any_of(sheet.settings().all(), names_data);
 }
 
-/// Keys of the block `trl:` that trl's own files have at their top.
-void rename(Settings& settings) {
-  constexpr std::string_view block = "trl.";
-  Settings renamed;
-  for (Setting setting : settings.all()) {
-    const std::string_view key = std::string_view(setting.key).starts_with(block)
-                                     ? std::string_view(setting.key).substr(block.size())
-                                     : std::string_view();
-    const bool generates =
-        key == "use_vllm" || key.starts_with("vllm_") || key == "num_generations" || key == "max_completion_length";
-    if (generates) setting.key = std::string(key);
-    renamed.put(std::move(setting));
-  }
-  settings = std::move(renamed);
-}
-
 void rules(Sheet& sheet) {
   take_deepspeed(sheet, "deepspeed", "1");
   take_engine_beside(sheet, trl_engine);
@@ -111,10 +77,7 @@ void rules(Sheet& sheet) {
                         sheet.find("max_prompt_len") != nullptr ? Lengths{"max_prompt_len", 256} : axolotl_lengths);
   take_adapter(sheet);
   take_precision(sheet, {"torch_dtype"}, Loads::half);
-  if (sheet.is_on("fp8")) sheet.say("compute", "fp8-e4m3", sheet.said("fp8"));
-  take_attention(sheet);
   take_recompute(sheet, {"gradient_checkpointing"});
-  if (sheet.is_on("activation_offloading")) sheet.say("offload", "activations", sheet.said("activation_offloading"));
   take_optimizer_impl(sheet);
   take_fsdp(sheet);
   take_mesh(sheet);
@@ -134,7 +97,6 @@ std::string write(Letter& letter) {
   write_optimizer(letter, "optimizer");
   write_precision(letter, "torch_dtype", Loads::half);
   write_recompute(letter);
-  if (question.training.offload == spec::Offload::activations) letter.settings.say("activation_offloading", true);
   if (has_adapters(question)) letter.settings.put("adapter", std::string(in_4_bits(question) ? "qlora" : "lora"));
   write_adapters(letter, {"lora_r", "lora_target_modules", "lora_modules_to_save", {}, ", "});
   if (in_4_bits(question)) letter.settings.say("load_in_4bit", true);
@@ -145,7 +107,7 @@ std::string write(Letter& letter) {
 }  // namespace
 
 const Format& axolotl_format() {
-  static const Format format{"axolotl configuration", "axolotl", tables, recognizes, rules, false, rename, write};
+  static const Format format{"axolotl configuration", "axolotl", tables, "base_model", rules, false, nullptr, write};
   return format;
 }
 

@@ -2,7 +2,6 @@
 // arguments, so it says nothing here.
 #include "dialects/core/format.hpp"
 #include "dialects/trainers/torch_rules.hpp"
-#include "dialects/trainers/torch_words.hpp"
 #include "spec/traits.hpp"
 
 #include <fmt/format.h>
@@ -19,21 +18,10 @@ constexpr FormatRow rows[] = {
 
 constexpr std::span<const FormatRow> tables[] = {rows};
 
-constexpr std::string_view own_keys[] = {"zero_optimization.stage", "train_micro_batch_size_per_gpu", "bf16.enabled",
-                                         "fp16.enabled"};
-
-bool recognizes(const Settings& settings) {
-  const bool has_own = std::ranges::any_of(own_keys, [&](std::string_view key) { return settings.has(key); });
-  return has_own || (settings.has("train_batch_size") && settings.has("optimizer.type"));
-}
-
 /// MiCS shards within groups; the old switch of stage 2 moved its optimizer to the host.
 void take_states(Sheet& sheet) {
   take_zero(sheet, "zero_optimization.stage", "zero_optimization.offload_optimizer.device",
             "zero_optimization.offload_param.device");
-  if (sheet.is_on("zero_optimization.cpu_offload")) {
-    sheet.say("offload", "optimizer", sheet.said("zero_optimization.cpu_offload"));
-  }
   const Setting* group = sheet.find("zero_optimization.mics_shard_size");
   if (group != nullptr && sheet.count(group->key).value_or(0) > 0) sheet.say("sharding_group", group->text, *group);
 }
@@ -55,8 +43,6 @@ void take_narrow_states(Sheet& sheet) {
     sheet.say("master_type", "bf16", *sheet.find(masters));
     sheet.say("grads", "bf16", *sheet.find(masters));
   }
-  constexpr auto moments = "bf16.bf16_optimizer_states";
-  if (sheet.is_on(moments)) sheet.say("optimizer_states", "bf16", *sheet.find(moments));
 }
 
 void rules(Sheet& sheet) {
@@ -94,7 +80,10 @@ std::string deepspeed_json(const spec::Question& question) {
 }
 
 const Format& deepspeed_format() {
-  static const Format format{"DeepSpeed configuration", "deepspeed", tables, recognizes, rules};
+  static const Format format{"DeepSpeed configuration", "deepspeed", tables,
+                             "zero_optimization.stage train_micro_batch_size_per_gpu bf16.enabled fp16.enabled "
+                             "train_batch_size+optimizer.type",
+                             rules};
   return format;
 }
 

@@ -14,15 +14,9 @@
 namespace llmcalc::dialects {
 namespace {
 
-/// lightning fabric/plugins/precision: the type of the weights, or of products beside fp32 weights.
-constexpr Spelling precisions[] = {
-    {"bf16-true", "bf16"},         {"bf16-mixed", "mixed-bf16"}, {"16-true", "fp16"},  {"bf16", "mixed-bf16"},
-    {"16-mixed", "mixed-fp16"},    {"32-true", "fp32"},          {"16", "mixed-fp16"}, {"32", "fp32"},
-    {"transformer-engine", "bf16"}};
-
 void write_precision_word(Letter& letter, std::string_view key) {
-  const auto* found = quantity::find_or_null(precisions, dtype_word(letter.question), &Spelling::ours);
-  if (found != nullptr) letter.settings.put(key, std::string(found->theirs));
+  const auto theirs = theirs_for(dtype_word(letter.question), "@precision");
+  if (!theirs.empty()) letter.settings.put(key, std::string(theirs));
 }
 
 /// Devices of a node: a number, a list of them, or "auto".
@@ -43,27 +37,15 @@ constexpr FormatRow lightning_rows[] = {
 
 constexpr std::span<const FormatRow> lightning_tables[] = {lightning_rows};
 
-bool recognizes_lightning(const Settings& settings) {
-  return settings.has("trainer.devices") || settings.has("trainer.strategy") || settings.has("trainer.accelerator");
-}
-
 /// lightning pytorch/strategies/strategy_registry.
 struct Strategy {
   std::string_view name;
   std::string_view sharding;
   std::string_view offload = {};
 };
-constexpr Strategy strategies[] = {{"ddp", "ddp"},
-                                   {"ddp_find_unused_parameters_true", "ddp"},
-                                   {"fsdp", "fsdp1"},
-                                   {"fsdp_cpu_offload", "fsdp1", "params+optimizer"},
-                                   {"deepspeed_stage_1", "zero1"},
-                                   {"deepspeed_stage_2", "zero2"},
-                                   {"deepspeed_stage_3", "zero3"},
-                                   {"deepspeed_stage_1_offload", "zero1", "optimizer"},
-                                   {"deepspeed_stage_2_offload", "zero2", "optimizer"},
-                                   {"deepspeed_stage_3_offload", "zero3", "params+optimizer"},
-                                   {"deepspeed", "zero2"}};
+constexpr Strategy strategies[] = {
+#include "dialects/lightning_strategies.inc"
+};
 
 void take_strategy(Sheet& sheet) {
   const Setting* setting = sheet.find("trainer.strategy");
@@ -104,10 +86,6 @@ constexpr FormatRow litgpt_rows[] = {
 };
 
 constexpr std::span<const FormatRow> litgpt_tables[] = {litgpt_rows};
-
-bool recognizes_litgpt(const Settings& settings) {
-  return settings.has("train.micro_batch_size") && settings.has("precision");
-}
 
 /// Switches of projections, and whether they are on where nothing is said.
 struct Projection {
@@ -199,13 +177,14 @@ std::string write_litgpt(Letter& letter) {
 }  // namespace
 
 const Format& lightning_format() {
-  static const Format format{"Lightning configuration", "lightning", lightning_tables, recognizes_lightning,
-                             lightning_rules,           false,       nullptr,          write_lightning};
+  static const Format format{
+      "Lightning configuration", "lightning", lightning_tables, "trainer.devices trainer.strategy trainer.accelerator",
+      lightning_rules,           false,       nullptr,          write_lightning};
   return format;
 }
 
 const Format& litgpt_format() {
-  static const Format format{"LitGPT configuration", "litgpt", litgpt_tables, recognizes_litgpt,
+  static const Format format{"LitGPT configuration", "litgpt", litgpt_tables, "train.micro_batch_size+precision",
                              litgpt_rules,           false,    nullptr,       write_litgpt};
   return format;
 }

@@ -4,7 +4,6 @@
 #include "dialects/trainers/megatron_rules.hpp"
 #include "dialects/trainers/run_length.hpp"
 #include "dialects/trainers/torch_rules.hpp"
-#include "dialects/trainers/torch_words.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/text.hpp"
 #include "read/settings.hpp"
@@ -18,21 +17,6 @@
 
 namespace llmcalc::dialects {
 namespace {
-
-/// v1/config/training_args.py, model_args.py and the plugins' tables, by the names_of_v1 of hparams.
-constexpr Spelling names_of_v1[] = {{"model", "model_name_or_path"},
-                                    {"train_dataset", "dataset"},
-                                    {"micro_batch_size", "per_device_train_batch_size"},
-                                    {"peft_config.name", "finetuning_type"},
-                                    {"peft_config.r", "lora_rank"},
-                                    {"peft_config.lora_dropout", "lora_dropout"},
-                                    {"peft_config.target_modules", "lora_target"},
-                                    {"peft_config.freeze_trainable_layers", "freeze_trainable_layers"},
-                                    {"quant_config.quantization_bit", "quantization_bit"},
-                                    {"quant_config.quantization_type", "quantization_type"},
-                                    {"quant_config.double_quantization", "double_quantization"},
-                                    {"dist_config.config_file", "deepspeed"},
-                                    {"dist_config.cp_size", "sequence_parallel_size"}};
 
 void put_default(Settings& settings, std::string_view key, std::string_view value) {
   if (!settings.has(key)) settings.put({std::string(key), std::string(value), {}, "LLaMA-Factory v1 default", {}});
@@ -57,30 +41,15 @@ void take_switch_of_v1(Settings& settings) {
   settings.put(std::move(opposite));
 }
 
-/// Gives their keys the names that its other files have, and what is not said the defaults of version 1.
-void rename_llama_factory_v1(Settings& settings) {
+/// What is not said has the defaults of version 1.
+void complete_version_1(Settings& settings) {
   if (!settings.has("model_class") && !settings.has("dist_config.name") && !settings.has("train_dataset")) return;
-  Settings renamed;
-  for (Setting setting : settings.all()) {
-    const auto* found = std::ranges::find(names_of_v1, std::string_view(setting.key), &Spelling::theirs);
-    if (found != std::end(names_of_v1)) setting.key = found->ours;
-    renamed.put(std::move(setting));
-  }
-  take_plugin(renamed);
-  take_switch_of_v1(renamed);
-  put_default(renamed, "finetuning_type", "full");
-  put_default(renamed, "per_device_train_batch_size", "1");
-  put_default(renamed, "bf16", "true");
-  settings = std::move(renamed);
+  take_plugin(settings);
+  take_switch_of_v1(settings);
+  put_default(settings, "finetuning_type", "full");
+  put_default(settings, "per_device_train_batch_size", "1");
+  put_default(settings, "bf16", "true");
 }
-
-constexpr Spelling stages[] = {{"pt", "sft"},  {"sft", "sft"}, {"rm", "orpo"},
-                               {"dpo", "dpo"}, {"kto", "kto"}, {"ppo", "ppo"}};
-
-/// hparams/model_args.py, flash_attn; the others as transformers has them.
-constexpr Spelling attention_names[] = {
-    {"fa2", "flash"},        {"fa3", "flash"},  {"sdpa", "sdpa"}, {"disabled", "eager"}, {"flash_attention_2", "flash"},
-    {"flash_attn", "flash"}, {"eager", "eager"}};
 
 constexpr FormatRow rows[] = {
 #include "dialects/llama_factory.inc"
@@ -88,11 +57,6 @@ constexpr FormatRow rows[] = {
 
 const std::span<const FormatRow> tables[] = {rows, trainer_rows(), harmless_rows(), megatron_rows(),
                                              megatron_quiet_rows()};
-
-bool recognizes(const Settings& settings) {
-  constexpr std::string_view own[] = {"finetuning_type", "stage", "cutoff_len", "export_dir", "model_class"};
-  return std::ranges::any_of(own, [&](std::string_view key) { return settings.has(key); });
-}
 
 /// `llamafactory-cli export` and runs that only predict take files of the same form.
 void refuse_what_trains_nothing(const Sheet& sheet) {
@@ -135,19 +99,12 @@ void take_method(Sheet& sheet) {
   take_targets(sheet, {"lora_target"});
 }
 
-void take_optimizer(Sheet& sheet) {
-  take_galore(sheet);
-  if (sheet.is_on("use_apollo")) sheet.say("optimizer", "apollo", sheet.said("use_apollo"));
-  if (sheet.is_on("use_muon")) sheet.say("optimizer", "muon", sheet.said("use_muon"));
-}
-
 /// model/adapter.py: what is trained is upcast to fp32 unless pure_bf16.
 void take_types(Sheet& sheet) {
   const Given* method = sheet.word("method");
   const bool adapts = method != nullptr && method->text != "full";
   take_precision(sheet, {"dtype", "torch_dtype"}, adapts ? Loads::half : Loads::fp32);
   if (sheet.is_on("pure_bf16")) sheet.say("dtype", "bf16", sheet.said("pure_bf16"));
-  if (sheet.is_on("fp8")) sheet.say("compute", "fp8-e4m3", sheet.said("fp8"));
 }
 
 void take_checkpointing(Sheet& sheet) {
@@ -180,7 +137,7 @@ void rules(Sheet& sheet) {
   if (by_megatron(sheet)) return megatron_rules(sheet);
   take_deepspeed(sheet, "deepspeed", "8");
   if (sheet.has("cp")) sheet.by_default("cp_exchange", "all-to-all", "LLaMA-Factory default");
-  take_optimizer(sheet);
+  take_galore(sheet);
   assume_reward_model(sheet, "stage");
   take_types(sheet);
   take_checkpointing(sheet);
@@ -220,8 +177,14 @@ std::string write(Letter& letter) {
 }  // namespace
 
 const Format& llama_factory_format() {
-  static const Format format{
-      "LLaMA-Factory configuration", "llama-factory", tables, recognizes, rules, false, rename_llama_factory_v1, write};
+  static const Format format{"LLaMA-Factory configuration",
+                             "llama-factory",
+                             tables,
+                             "finetuning_type stage cutoff_len export_dir model_class",
+                             rules,
+                             false,
+                             complete_version_1,
+                             write};
   return format;
 }
 

@@ -1,20 +1,9 @@
 // Megatron-LM's arguments (megatron/training/arguments.py), of which most describe the model.
 #include "dialects/core/format.hpp"
 #include "dialects/trainers/megatron_rules.hpp"
-#include "dialects/trainers/torch_words.hpp"
 
 namespace llmcalc::dialects {
 namespace {
-
-constexpr Spelling norms[] = {{"LayerNorm", "layernorm"}, {"RMSNorm", "rmsnorm"}};
-constexpr Spelling positions[] = {
-    {"learned_absolute", "learned"}, {"rope", "rope"}, {"relative", "relative"}, {"none", "none"}};
-constexpr Spelling backends[] = {
-    {"flash", "flash"}, {"fused", "flash"}, {"auto", ""}, {"unfused", "eager"}, {"local", "eager"}};
-constexpr Spelling exchanges[] = {
-    {"p2p", "ring"}, {"a2a", "all-to-all"}, {"allgather", "ring"}, {"a2a+p2p", "all-to-all"}};
-constexpr Spelling optimizers[] = {{"adam", "adamw"}, {"sgd", "sgd"}, {"muon", "muon"}, {"dist_muon", "muon"}};
-constexpr Spelling impls[] = {{"transformer_engine", "transformer-engine"}, {"local", "local"}};
 
 constexpr FormatRow rows[] = {
 #include "dialects/megatron.inc"
@@ -26,12 +15,6 @@ constexpr FormatRow quiet_rows[] = {
 };
 
 const std::span<const FormatRow> tables[] = {rows, megatron_relative_rows(), quiet_rows, megatron_yaml_rows()};
-
-bool recognizes(const Settings& settings) {
-  if (settings.has("language_model.num_layers")) return true;
-  const bool model = settings.has("num_layers") && settings.has("hidden_size");
-  return model && (settings.has("num_attention_heads") || settings.has("tensor_model_parallel_size"));
-}
 
 /// slime trains by rewards on Megatron-LM's arguments, and says its algorithm in others (slime/utils/arguments.py).
 void refuse_to_guess_algorithm(Sheet& sheet) {
@@ -48,11 +31,6 @@ void rules(Sheet& sheet) {
   take_megatron_relatives(sheet);
 }
 
-void rename(Settings& settings) {
-  rename_megatron_yaml(settings);
-  rename_megatron_relatives(settings);
-}
-
 /// Megatron-LM, megatron/training/arguments.py.
 std::string write(Letter& letter) {
   write_megatron_model(letter);
@@ -67,7 +45,15 @@ std::span<const FormatRow> megatron_rows() { return rows; }
 std::span<const FormatRow> megatron_quiet_rows() { return quiet_rows; }
 
 const Format& megatron_format() {
-  static const Format format{"Megatron-LM arguments", "megatron", tables, recognizes, rules, false, rename, write};
+  static const Format format{"Megatron-LM arguments",
+                             "megatron",
+                             tables,
+                             "language_model.num_layers num_layers+hidden_size+num_attention_heads "
+                             "num_layers+hidden_size+tensor_model_parallel_size",
+                             rules,
+                             false,
+                             rename_megatron_yaml,
+                             write};
   return format;
 }
 

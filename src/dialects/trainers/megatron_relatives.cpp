@@ -15,14 +15,6 @@
 namespace llmcalc::dialects {
 namespace {
 
-/// Their names for what Megatron-LM has as well.
-constexpr Spelling renamed[] = {{"multi_head_latent_attention", "multi_latent_attention"},
-                                {"qk_nope_head_dim", "qk_head_dim"},
-                                {"qk_rope_head_dim", "qk_pos_emb_head_dim"},
-                                {"moe_intermediate_size", "moe_ffn_hidden_size"},
-                                {"num_shared_experts", "n_shared_experts"},
-                                {"activations_checkpoint_num_layers", "checkpoint_num_layers"}};
-
 constexpr FormatRow rows[] = {
 #include "dialects/megatron_relatives.inc"
 };
@@ -62,17 +54,6 @@ void take_shared_experts(Sheet& sheet) {
 }
 
 }  // namespace
-
-void rename_megatron_relatives(Settings& settings) {
-  for (const auto& [theirs, ours] : renamed) {
-    const Setting* setting = settings.find(theirs);
-    if (setting == nullptr || settings.has(ours)) continue;
-    Setting copy = *setting;
-    copy.key = ours;
-    settings.remove(theirs);
-    settings.put(std::move(copy));
-  }
-}
 
 void take_megatron_relatives(Sheet& sheet) {
   take_checkpointing(sheet);

@@ -92,10 +92,6 @@ void take_switches(Sheet& sheet) {
   sheet.say("bias", !unbiased ? "all" : sheet.is_on("add_qkv_bias") ? "qkv" : "none", bias);
   const bool untied = sheet.is_on("untie_embeddings_and_output_weights");
   sheet.say("tied", untied ? "0" : "1", because("untie_embeddings_and_output_weights"));
-  if (sheet.is_on("qk_layernorm")) sheet.say("qk_norm", "per-head", because("qk_layernorm"));
-  // training/arguments.py, validate_args: the switch of old scripts stands for --position-embedding-type rope.
-  constexpr std::string_view rotary = "use_rotary_position_embeddings";
-  if (sheet.is_on(rotary)) sheet.say("position", "rope", because(rotary));
   sheet.by_default("norm", "layernorm", "Megatron-LM default");
   sheet.by_default("position", "learned", "Megatron-LM default");
 }
@@ -210,13 +206,11 @@ void take_types(Sheet& sheet) {
     if (sheet.is_on(key)) sheet.say("dtype", key, sheet.said(key));
   }
   sheet.by_default("dtype", "fp32", "Megatron-LM default");
-  if (sheet.is_on("grad_reduce_in_bf16")) sheet.say("grads", "bf16", sheet.said("grad_reduce_in_bf16"));
   if (const Setting* fp8 = sheet.find("fp8_format")) sheet.say("compute", "fp8-e4m3", *fp8);
 }
 
 /// --recompute-granularity, -method, -num-layers, -modules.
 void take_granularity(Sheet& sheet) {
-  if (sheet.is_on("recompute_activations")) sheet.say("recompute", "selective", sheet.said("recompute_activations"));
   const Setting* granularity = sheet.find("recompute_granularity");
   if (granularity == nullptr) return;
   const std::string method = sheet.text("recompute_method");
@@ -254,10 +248,7 @@ void take_megatron_fsdp(Sheet& sheet) {
 void take_sharding(Sheet& sheet) {
   // Whole tensors go to ranks (core/optimizer/layer_wise_optimizer.py, LayerWiseDistributedOptimizer).
   if (sheet.text("optimizer") == "dist_muon") sheet.say("sharding", "zero1", *sheet.find("optimizer"));
-  if (sheet.is_on("use_distributed_optimizer")) sheet.say("sharding", "zero1", sheet.said("use_distributed_optimizer"));
   take_megatron_fsdp(sheet);
-  if (sheet.is_on("use_torch_fsdp2")) sheet.say("sharding", "fsdp2", sheet.said("use_torch_fsdp2"));
-  if (sheet.is_on("optimizer_cpu_offload")) sheet.say("offload", "optimizer", sheet.said("optimizer_cpu_offload"));
 }
 
 /// A graph of the whole iteration, or of what the scope names.
@@ -321,7 +312,6 @@ void write_megatron_run(Letter& letter) {
   if (training.precision.compute == formats::Dtype::bf16) page.say("bf16", true);
   if (training.precision.compute == formats::Dtype::fp16) page.say("fp16", true);
   write_recompute_words(training, page);
-  if (spec::offloads_optimizer(training.offload)) page.say("optimizer_cpu_offload", true);
   if (training.cuda_graph == spec::CudaGraph::none) return;
   const bool whole = training.cuda_graph == spec::CudaGraph::full;
   page.put("cuda_graph_impl", whole ? "local" : "transformer_engine");
@@ -338,7 +328,6 @@ void take_megatron_run(Sheet& sheet) {
   take_loss(sheet);
   take_graphs(sheet);
   take_dispatcher(sheet);
-  if (sheet.is_on("use_flash_attn")) sheet.say("attention", "flash", sheet.said("use_flash_attn"));
   take_length(sheet, {"train_iters", {"max_epochs", "num_train_epochs"}});
 }
 

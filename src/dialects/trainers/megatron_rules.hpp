@@ -15,9 +15,6 @@ std::span<const FormatRow> megatron_relative_rows();  ///< of what is built on i
 /// The keys of --yaml-cfg as those of the command line; nothing where they are those already.
 void rename_megatron_yaml(Settings& settings);
 
-/// Keys of Megatron-DeepSpeed, MindSpeed-LLM and Pai-Megatron-Patch as Megatron-LM's own.
-void rename_megatron_relatives(Settings& settings);
-
 /// What those have beyond it: checkpointing, DeepSpeed's engine, shared experts.
 void take_megatron_relatives(Sheet& sheet);
 

@@ -3,7 +3,6 @@
 #include "dialects/trainers/megatron_rules.hpp"
 #include "dialects/trainers/run_length.hpp"
 #include "dialects/trainers/torch_rules.hpp"
-#include "dialects/trainers/torch_words.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/text.hpp"
 
@@ -16,8 +15,6 @@
 namespace llmcalc::dialects {
 namespace {
 
-constexpr Spelling algorithms[] = {{"dpo", "dpo"}, {"orpo", "orpo"}, {"simpo", "orpo"}, {"kto", "kto"},
-                                   {"ppo", "ppo"}, {"grpo", "grpo"}, {"cpo", "orpo"},   {"rm", "orpo"}};
 /// swift/tuner_plugin/mapping.py and swift/arguments/tuner_args.py; those whose weights are not modelled are not here.
 constexpr Spelling methods[] = {{"lora", "lora"}, {"full", "full"},     {"adalora", "adalora"}, {"longlora", "lora"},
                                 {"ia3", "ia3"},   {"prefix", "prefix"}, {"llamapro", "full"},   {"qlora", "qlora"}};
@@ -29,8 +26,6 @@ constexpr FormatRow own_rows[] = {
 const std::span<const FormatRow> tables[] = {own_rows, trainer_rows(), harmless_rows()};
 const std::span<const FormatRow> megatron_tables[] = {own_rows, megatron_rows(), megatron_quiet_rows(), trainer_rows(),
                                                       harmless_rows()};
-
-bool recognizes(const Settings& settings) { return settings.has("tuner_type") || settings.has("train_type"); }
 
 /// The method that a word says, with what makes another of it.
 void take_tuner(Sheet& sheet, const Setting& type, bool quantized) {
@@ -76,15 +71,6 @@ void assume_head(Sheet& sheet) {
   sheet.assume(*sheet.find("task_type"), "its head and loss are counted as the vocabulary's");
 }
 
-/// GaLore's states, a loss that is fused with the head, activations on the host.
-void take_savings(Sheet& sheet) {
-  take_galore(sheet);
-  if (sheet.is_on("use_cce")) sheet.say("loss", "cut", sheet.said("use_cce"));
-  if (sheet.is_on("activation_cpu_offload")) {
-    sheet.say("offload", "activations", sheet.said("activation_cpu_offload"));
-  }
-}
-
 /// FSDP by a file of its own, fsdp2 (swift/config/fsdp2.json), or as transformers has it.
 void take_sharding(Sheet& sheet) {
   const Setting* name = sheet.find("fsdp");
@@ -113,7 +99,7 @@ void rules(Sheet& sheet) {
   take_optimizer_impl(sheet);
   take_sharding(sheet);
   take_liger(sheet, "use_liger_kernel");
-  take_savings(sheet);
+  take_galore(sheet);
   assume_reward_model(sheet, "rlhf_type");
   assume_head(sheet);
   take_evaluation(sheet, validates(sheet), "1", "ms-swift default");
@@ -152,7 +138,6 @@ std::string write(Letter& letter) {
   write_optimizer(letter, "optim");
   write_precision(letter, "torch_dtype", Loads::half);
   write_recompute(letter);
-  if (question.training.offload == spec::Offload::activations) letter.settings.say("activation_cpu_offload", true);
   if (question.training.fused_kernels) letter.settings.say("use_liger_kernel", true);
   write_accelerate(letter);
   if (!letter.accelerate.is_empty()) return letter.settings.options(accelerated(letter, "swift/cli/sft.py"));
@@ -165,12 +150,14 @@ std::string write(Letter& letter) {
 }  // namespace
 
 const Format& ms_swift_format() {
-  static const Format format{"ms-swift options", "ms-swift", tables, recognizes, rules, false, nullptr, write};
+  static const Format format{
+      "ms-swift options", "ms-swift", tables, "tuner_type train_type", rules, false, nullptr, write};
   return format;
 }
 
 const Format& ms_swift_megatron_format() {
-  static const Format format{"ms-swift options for Megatron", "megatron", megatron_tables, recognizes, megatron_rules};
+  static const Format format{"ms-swift options for Megatron", "megatron", megatron_tables, "tuner_type train_type",
+                             megatron_rules};
   return format;
 }
 

@@ -13,35 +13,11 @@
 namespace llmcalc::dialects {
 namespace {
 
-/// Their names for Megatron-LM's own.
-constexpr Spelling renamed[] = {{"encoder_seq_length", "seq_length"},
-                                {"activations_checkpoint_granularity", "recompute_granularity"},
-                                {"activations_checkpoint_method", "recompute_method"},
-                                {"activations_checkpoint_num_layers", "recompute_num_layers"},
-                                {"moe_intermediate_size", "moe_ffn_hidden_size"},
-                                {"tokenizer.vocab_size", "vocab_size"}};
-
 constexpr FormatRow rows[] = {
 #include "dialects/nemo.inc"
 };
 
 const std::span<const FormatRow> tables[] = {rows, megatron_rows(), megatron_quiet_rows(), megatron_yaml_rows()};
-
-bool recognizes(const Settings& settings) {
-  return settings.has("trainer.devices") && settings.has("model.tensor_model_parallel_size");
-}
-
-void rename(Settings& settings) {
-  constexpr std::string_view block = "model.";
-  Settings all;
-  for (Setting setting : settings.all()) {
-    if (setting.key.starts_with(block)) setting.key.erase(0, block.size());
-    if (const auto* found = quantity::find_or_null(renamed, setting.key, &Spelling::theirs)) setting.key = found->ours;
-    if (setting.text == "???") setting.text.clear();  // OmegaConf: to be said on the command line
-    all.put(std::move(setting));
-  }
-  settings = std::move(all);
-}
 
 void put(Settings& settings, std::string_view key, const Setting& because) {
   Setting setting = because;
@@ -71,11 +47,6 @@ void say_as_megatron(Settings& settings) {
     put(settings, "use_distributed_optimizer", Setting(*settings.find("optim.name")));
   }
   if (text("fp8") == "true") put(settings, "fp8_format", Setting(*settings.find("fp8")));
-}
-
-void rename_all(Settings& settings) {
-  rename(settings);
-  say_as_megatron(settings);
 }
 
 /// Weights rest in the type of --precision under O2 alone; else it is autocast above fp32 (nlp_overrides.py).
@@ -123,7 +94,9 @@ void rules(Sheet& sheet) {
 }  // namespace
 
 const Format& nemo_format() {
-  static const Format format{"NeMo configuration", "megatron", tables, recognizes, rules, false, rename_all};
+  static const Format format{
+      "NeMo configuration", "megatron", tables, "trainer.devices+model.tensor_model_parallel_size", rules, false,
+      say_as_megatron};
   return format;
 }
 

@@ -1,6 +1,5 @@
 #include "dialects/trainers/torch_rules.hpp"
 
-#include "dialects/trainers/torch_words.hpp"
 #include "quantity/text.hpp"
 
 #include <fmt/format.h>
@@ -152,9 +151,8 @@ void write_optimizer(Letter& letter, std::string_view key) {
   const auto& training = letter.question.training;
   const bool fused = training.optimizer_impl == spec::OptimizerImpl::fused;
   if (training.optimizer == spec::Optimizer::adamw && fused) return letter.settings.put(key, "adamw_torch_fused");
-  const std::string word = letter.text("optimizer");
-  const auto* found = std::ranges::find(optimizer_words, std::string_view(word), &Spelling::ours);
-  if (found != std::end(optimizer_words)) letter.settings.put(key, std::string(found->theirs));
+  const auto theirs = theirs_for(letter.text("optimizer"), "@optimizer");
+  if (!theirs.empty()) letter.settings.put(key, std::string(theirs));
 }
 
 void take_deepspeed(Sheet& sheet, std::string_view key, std::string_view batch) {

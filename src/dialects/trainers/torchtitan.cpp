@@ -4,7 +4,6 @@
 #include "dialects/core/sheet.hpp"
 #include "dialects/trainers/run_length.hpp"
 #include "dialects/trainers/torch_rules.hpp"
-#include "dialects/trainers/torch_words.hpp"
 #include "program/sharding.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
@@ -26,32 +25,7 @@ struct Flavor {
   std::string_view preset;
 };
 constexpr Flavor flavors[] = {
-    {"llama3", "1b", "llama-3.2-1b"},
-    {"llama3", "3b", "llama-3.2-3b"},
-    {"llama3", "8b", "llama-3.1-8b"},
-    {"llama3", "70b", "llama-3.1-70b"},
-    {"llama3", "405b", "llama-3.1-405b"},
-    {"deepseek_v3", "16b", "deepseek-v2-lite"},
-    {"deepseek_v3", "236b", "deepseek-v2"},
-    {"deepseek_v3", "671b", "deepseek-v3"},
-    {"llama4", "17bx16e", "llama-4-scout"},
-    {"llama4", "17bx128e", "llama-4-maverick"},
-    {"qwen3", "0.6b", "qwen3-0.6b"},
-    {"qwen3", "1.7b", "qwen3-1.7b"},
-    {"qwen3", "4b", "qwen3-4b"},
-    {"qwen3", "8b", "qwen3-8b"},
-    {"qwen3", "14b", "qwen3-14b"},
-    {"qwen3", "32b", "qwen3-32b"},
-    {"qwen3", "30b-a3b", "qwen3-30b-a3b"},
-    {"qwen3", "235b-a22b", "qwen3-235b-a22b"},
-    {"qwen3_5", "0.8b", "qwen3.5-0.8b"},
-    {"qwen3_5", "2b", "qwen3.5-2b"},
-    {"qwen3_5", "4b", "qwen3.5-4b"},
-    {"qwen3_5", "9b", "qwen3.5-9b"},
-    {"qwen3_5", "122b-a10b", "qwen3.5-122b-a10b"},
-    {"qwen3_5", "397b-a17b", "qwen3.5-397b-a17b"},
-    {"gpt_oss", "20b", "gpt-oss-20b"},
-    {"gpt_oss", "120b", "gpt-oss-120b"},
+#include "dialects/torchtitan_flavors.inc"
 };
 
 /// Flavors that attend by another kernel, or in chunks, have the shape of those without; names of functions have '_'
@@ -95,17 +69,11 @@ void take_torchtitan_model(Sheet& sheet) {
   sheet.assume(*name, "no public model is known by that name: say --model or the shape");
 }
 
-constexpr Spelling optimizers[] = {{"adamw", "adamw"}, {"adam", "adamw"}};
-
 constexpr FormatRow rows[] = {
 #include "dialects/torchtitan.inc"
 };
 
 constexpr std::span<const FormatRow> tables[] = {rows};
-
-bool recognizes(const Settings& settings) {
-  return settings.has("model.flavor") || (settings.has("training.seq_len") && settings.has("model.name"));
-}
 
 /// Where every degree is said, how many ranks there are. \param data  ranks of data parallelism; 0 where that is the
 /// rest
@@ -214,9 +182,6 @@ void rules(Sheet& sheet) {
   take_compile(sheet);
   take_types(sheet);
   take_schedule(sheet);
-  if (sheet.is_on("training.enable_cpu_offload")) {
-    sheet.say("offload", "params+optimizer", sheet.said("training.enable_cpu_offload"));
-  }
   const Setting* batch = sheet.find("training.global_batch_size");
   if (batch != nullptr && !batch->text.starts_with('-')) sheet.say("global_batch", batch->text, *batch);
   take_microbatches(sheet);
@@ -260,8 +225,14 @@ std::string write(Letter& letter) {
 }  // namespace
 
 const Format& torchtitan_format() {
-  static const Format format{
-      "torchtitan configuration", "torchtitan", tables, recognizes, rules, false, nullptr, write};
+  static const Format format{"torchtitan configuration",
+                             "torchtitan",
+                             tables,
+                             "model.flavor training.seq_len+model.name",
+                             rules,
+                             false,
+                             nullptr,
+                             write};
   return format;
 }
 

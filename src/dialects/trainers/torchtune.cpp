@@ -22,10 +22,6 @@ constexpr FormatRow rows[] = {
 
 constexpr std::span<const FormatRow> tables[] = {rows};
 
-bool recognizes(const Settings& settings) {
-  return settings.has("model._component_") || settings.has("tokenizer._component_");
-}
-
 void take_adapted(Sheet& sheet) {
   take_targets(sheet, {"model.lora_attn_modules"});
   const Given* attention = sheet.word("lora_targets");
@@ -94,15 +90,6 @@ void take_some_layers(Sheet& sheet) {
 void take_memory(Sheet& sheet) {
   take_recompute(sheet, {"enable_activation_checkpointing"});
   take_some_layers(sheet);
-  if (sheet.is_on("enable_activation_offloading")) {
-    sheet.say("offload", "activations", sheet.said("enable_activation_offloading"));
-  }
-  for (const auto key : {"fsdp_cpu_offload", "fsdp.cpu_offload"}) {
-    if (sheet.is_on(key)) sheet.say("offload", "params+optimizer", sheet.said(key));
-  }
-  if (sheet.truth("fsdp_reshard_after_forward") == false) {
-    sheet.say("reshard", "0", *sheet.find("fsdp_reshard_after_forward"));
-  }
 }
 
 /// recipes/full_finetune_single_device.py: an epoch ends after max_steps_per_epoch optimizer steps.
@@ -151,9 +138,6 @@ std::string write(Letter& letter) {
   write_rows({rows}, letter);
   letter.settings.put("dtype", std::string(training.precision.weights == formats::Dtype::fp32 ? "fp32" : "bf16"));
   yes("enable_activation_checkpointing", training.recompute.policy == spec::RecomputePolicy::full);
-  if (training.offload == spec::Offload::activations) yes("enable_activation_offloading", true);
-  if (training.offload == spec::Offload::params_optimizer) yes("fsdp_cpu_offload", true);
-  if (!layout.reshard) yes("fsdp_reshard_after_forward", false);
   write_torchtune_optimizer(letter);
   if (has_adapters(question)) write_torchtune_adapters(letter);
   if (const auto name = torchtune_component(question); !name.empty()) letter.settings.put("model._component_", name);
@@ -169,7 +153,14 @@ std::string write(Letter& letter) {
 }  // namespace
 
 const Format& torchtune_format() {
-  static const Format format{"torchtune configuration", "torchtune", tables, recognizes, rules, false, nullptr, write};
+  static const Format format{"torchtune configuration",
+                             "torchtune",
+                             tables,
+                             "model._component_ tokenizer._component_",
+                             rules,
+                             false,
+                             nullptr,
+                             write};
   return format;
 }
 

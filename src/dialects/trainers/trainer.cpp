@@ -22,11 +22,6 @@ constexpr FormatRow rows[] = {
 
 const std::span<const FormatRow> tables[] = {rows, trainer_rows(), harmless_rows()};
 
-bool recognizes(const Settings& settings) {
-  return settings.has("per_device_train_batch_size") || settings.has("deepspeed_config") ||
-         settings.has("model_name_or_path") || (settings.has("output_dir") && settings.has("learning_rate"));
-}
-
 /// Keys that trl's configurations and ModelConfig have beside those of TrainingArguments.
 void take_trl(Sheet& sheet) {
   const bool is_trl = sheet.find({"algorithm", "use_peft", "lora_r", "load_in_4bit", "load_in_8bit", "max_length",
@@ -70,34 +65,7 @@ struct Evidence {
 /// trl 1.16.0, trainer/*_config.py and scripts/{grpo,rloo}.py, with ORPO's and CPO's of trl/experimental; rpo_alpha,
 /// reference_free, model_adapter_name, max_prompt_length and bco: trl 0.19.1, trainer/*_config.py.
 constexpr Evidence evidence[] = {
-    {"num_generations", "", "grpo,rloo"},
-    {"num_iterations", "", "grpo,rloo"},
-    {"steps_per_generation", "", "grpo,rloo"},
-    {"reward_funcs", "", "grpo,rloo"},
-    {"reward_weights", "", "grpo,rloo"},
-    {"scale_rewards", "", "grpo"},
-    {"normalize_advantages", "", "rloo"},
-    {"desirable_weight", "", "kto"},
-    {"undesirable_weight", "", "kto"},
-    {"precompute_ref_log_probs", "", "dpo,kto"},
-    {"simpo_gamma", "", "cpo"},
-    {"cpo_alpha", "", "cpo"},
-    {"discopop_tau", "", "dpo"},
-    {"ld_alpha", "", "dpo"},
-    {"use_weighting", "", "dpo"},
-    {"rpo_alpha", "", "dpo"},
-    {"reference_free", "", "dpo"},
-    {"model_adapter_name", "", "dpo,ppo"},
-    {"beta", "", "dpo,kto,orpo,cpo,grpo,rloo"},
-    {"max_prompt_length", "", "dpo,kto,orpo,cpo,grpo"},
-    {"loss_type", "nll,dft,chunked_nll", "sft"},
-    {"loss_type", "sigmoid,hinge,ipo", "dpo,cpo"},
-    {"loss_type", "simpo,alphapo", "cpo"},
-    {"loss_type",
-     "exo_pair,nca_pair,robust,bco_pair,sppo_hard,aot,aot_pair,aot_unpaired,apo_zero,apo_down,discopop,sft", "dpo"},
-    {"loss_type", "sigmoid_norm", "dpo"},
-    {"loss_type", "kto,bco,apo_zero_unpaired", "kto"},
-    {"loss_type", "grpo,bnpo,dr_grpo,dapo,cispo,sapo,luspo,vespo", "grpo"},
+#include "dialects/trl_evidence.inc"
 };
 
 /// Algorithms as trl's trainers run them: CPO and a reward model keep no reference, as ORPO, and RLOO samples as GRPO.
@@ -162,9 +130,6 @@ void take_algorithm(Sheet& sheet) {
   if (told.because != nullptr) sheet.say("algorithm", std::string(run_as(told.trainer)), *told.because);
   take_penalty(sheet, told.trainer);
   assume_reward_model(sheet, "algorithm");
-  if (sheet.is_on("precompute_ref_log_probs")) {
-    sheet.say("reference", "precomputed", sheet.said("precompute_ref_log_probs"));
-  }
 }
 
 void rules(Sheet& sheet) {
@@ -178,7 +143,6 @@ void rules(Sheet& sheet) {
   take_method(sheet);
   take_parts(sheet);
   take_accelerate_by_name(sheet, "accelerate_config");
-  if (sheet.is_on("use_flash_attn")) sheet.say("attention", "flash", sheet.said("use_flash_attn"));
   take_precision(sheet, {"dtype", "torch_dtype"}, Loads::fp32);
   if (!sheet.has("dtype") && !sheet.has("weights") && sheet.word("framework")->text == "hf") {
     sheet.assume(
@@ -188,7 +152,6 @@ void rules(Sheet& sheet) {
   take_optimizer_impl(sheet);
   take_fsdp(sheet);
   widen_under_fsdp(sheet);
-  if (sheet.is_on("activation_offloading")) sheet.say("offload", "activations", sheet.said("activation_offloading"));
   take_liger(sheet, "use_liger_kernel");
   take_evaluation(sheet, evaluates(sheet), "8", "transformers default");
   take_length(sheet, {"max_steps", {"num_train_epochs"}, {"packing"}, "max_train_samples", transformers_epochs});
@@ -205,7 +168,6 @@ void write_training(Letter& letter) {
   write_optimizer(letter, "optim");
   write_precision(letter, "dtype", Loads::fp32);
   write_recompute(letter);
-  if (question.training.offload == spec::Offload::activations) letter.settings.say("activation_offloading", true);
   if (question.training.fused_kernels) letter.settings.say("use_liger_kernel", true);
   if (has_adapters(question)) letter.settings.say("use_peft", true);
   write_adapters(letter, {"lora_r", "lora_target_modules", "lora_modules_to_save"});
@@ -241,7 +203,14 @@ std::string write(Letter& letter) {
 }  // namespace
 
 const Format& trainer_format() {
-  static const Format format{"Hugging Face training arguments", "hf", tables, recognizes, rules, false, nullptr, write};
+  static const Format format{"Hugging Face training arguments",
+                             "hf",
+                             tables,
+                             "per_device_train_batch_size deepspeed_config model_name_or_path output_dir+learning_rate",
+                             rules,
+                             false,
+                             nullptr,
+                             write};
   return format;
 }
 

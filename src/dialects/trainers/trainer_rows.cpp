@@ -1,6 +1,5 @@
 // The keys of transformers' TrainingArguments (training_args.py) that the trainers around it share.
 #include "dialects/trainers/torch_rules.hpp"
-#include "dialects/trainers/torch_words.hpp"
 
 namespace llmcalc::dialects {
 namespace {

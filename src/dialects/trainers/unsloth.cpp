@@ -4,7 +4,6 @@
 #include "dialects/core/letter.hpp"
 #include "dialects/trainers/run_length.hpp"
 #include "dialects/trainers/torch_rules.hpp"
-#include "dialects/trainers/torch_words.hpp"
 #include "quantity/text.hpp"
 
 #include <string>
@@ -19,25 +18,16 @@ constexpr FormatRow rows[] = {
 
 const std::span<const FormatRow> tables[] = {rows, harmless_rows()};
 
-bool recognizes(const Settings& settings) { return settings.has("training.training_type"); }
-
 /// What adapters stand on where nothing is said: every linear layer of Llama.
 constexpr std::string_view usual_modules = "q_proj,k_proj,v_proj,o_proj,gate_proj,up_proj,down_proj";
 
-/// The blocks of the YAML; options stand without them, and a switch has its opposite.
-void rename(Settings& settings) {
-  Settings all;
-  for (Setting setting : settings.all()) {
-    for (const std::string_view block : {"training.", "lora.", "data.", "logging."}) {
-      if (setting.key.starts_with(block)) setting.key.erase(0, block.size());
-    }
-    if (setting.key.starts_with("no_") && setting.text == "true") {
-      setting.key.erase(0, std::string_view("no_").size());
-      setting.text = "false";
-    }
-    all.put(std::move(setting));
+/// Options have switches of their own for no.
+void take_opposites(Settings& settings) {
+  for (Setting& setting : settings.all()) {
+    if (!setting.key.starts_with("no_") || setting.text != "true") continue;
+    setting.key.erase(0, std::string_view("no_").size());
+    setting.text = "false";
   }
-  settings = std::move(all);
 }
 
 void take_method(Sheet& sheet, bool is_script) {
@@ -99,7 +89,8 @@ std::string write(Letter& letter) {
 }  // namespace
 
 const Format& unsloth_format() {
-  static const Format format{"Unsloth configuration", "unsloth", tables, recognizes, rules, false, rename, write};
+  static const Format format{"Unsloth configuration", "unsloth", tables, "training.training_type", rules, false,
+                             take_opposites,          write};
   return format;
 }
 
