@@ -8,4 +8,6 @@ if(LLMCALC_CCACHE AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # hide: its defines and the time macros. We use neither (https://ccache.dev/manual/latest.html, "Precompiled headers").
   set(CMAKE_CXX_COMPILER_LAUNCHER
       "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${LLMCALC_CCACHE}")
+  # Clang writes into such a header when what it includes was changed last, and so never the same one twice.
+  add_compile_options("$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
 endif()
