@@ -37,7 +37,8 @@ void set_scale(Quantization& q, std::span<const double> numbers, double lowest, 
   const bool is_symmetric = q.scheme == QuantizationScheme::absmax;
   const double range =
       is_symmetric ? 2.0 * std::max(std::abs(low), std::abs(high)) : std::max(high, 0.0) - std::min(low, 0.0);
-  q.scale = range == 0.0 ? 1.0 : range / (largest - lowest);  // any scale brings nothing but zeros back
+  // Any scale brings nothing but zeros back; one that underflows to zero divides nothing.
+  q.scale = range == 0.0 ? 1.0 : std::max(range / (largest - lowest), std::numeric_limits<double>::min());
   if (!is_symmetric) q.zero_point = std::llround(lowest - std::min(low, 0.0) / q.scale);
 }
 
