@@ -3,7 +3,13 @@
 #
 # A row is a line whose cells stand apart by "|". The first line names the columns: what stands in quotes there is a text, a
 # name that ends in "::" an enumeration, and all else C++ as it is written. An empty cell is what its member is where nobody
-# says, and so are those that a row leaves out at its end. A line that begins with "#" is a remark.
+# says, and so are those that a row leaves out at its end. A line that begins with "#" is a remark. Each line stays the line
+# that it was, so that the compiler names the line of a mistake.
+#
+# llmcalc_embed_sheets(<folder> <type>): the same of files that each describe one value of a type, in <folder>/sheets.inc.
+# A line "member: value" sets a member, whose values have their names from a namespace that is called as the member; a
+# member alone is true; "like: name" begins with the value of another file, whatever is its alone left out; and a member
+# whose line names columns is a table, of the rows below it.
 
 set(llmcalc_rows_root "${CMAKE_CURRENT_LIST_DIR}/../presets")
 string(ASCII 1 llmcalc_cell)
@@ -31,15 +37,10 @@ function(llmcalc_row_of columns count pattern row)
   set(${row} "\n{${cells}}," PARENT_SCOPE)
 endfunction()
 
-# Rows of many cells first: those that are done begin with a brace.
-function(llmcalc_embed_table table output)
-  file(READ "${table}" text)
-  string(REGEX REPLACE "\n#[^\n]*" "" text "\n${text}")
-  string(REGEX REPLACE "\n+" "\n" text "${text}")
-  string(REGEX REPLACE " *[|] *" "|" text "${text}")
-  string(REGEX MATCH "[^\n]+" header "${text}")
-  string(REPLACE "\n${header}" "" text "${text}")
-  string(REPLACE "|" ";" columns "${header}")
+# The initializers of rows under a header. Rows of many cells first: those that are done begin with a brace.
+function(llmcalc_initializers header rows result)
+  string(REGEX REPLACE " *[|] *" ";" columns "${header}")
+  string(REGEX REPLACE " *[|] *" "|" text "${rows}")
   string(REPLACE "\"" "\\\"" text "${text}")
   list(LENGTH columns count)
   while(count GREATER 0)
@@ -49,14 +50,69 @@ function(llmcalc_embed_table table output)
   endwhile()
   string(REGEX REPLACE "${llmcalc_cell}[A-Za-z:]*::${llmcalc_cell}|${llmcalc_cell}${llmcalc_cell}" "{}" text "${text}")
   string(REPLACE "${llmcalc_cell}" "" text "${text}")
-  file(CONFIGURE OUTPUT "${output}" CONTENT "${text}" @ONLY)
+  set(${result} "${text}" PARENT_SCOPE)
+endfunction()
+
+# The lines of a file behind the directive that says which they are, remarks left empty.
+function(llmcalc_read_rows file result)
+  file(READ "${file}" text)
+  string(REGEX REPLACE "\n#[^\n]*" "\n" text "\n${text}")
+  set(${result} "${text}" PARENT_SCOPE)
+endfunction()
+
+function(llmcalc_find_rows folder files)
+  file(GLOB tables CONFIGURE_DEPENDS "${llmcalc_rows_root}/${folder}/*.rows")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${tables})
+  set(${files} ${tables} PARENT_SCOPE)
 endfunction()
 
 function(llmcalc_embed_rows folder)
-  file(GLOB tables CONFIGURE_DEPENDS "${llmcalc_rows_root}/${folder}/*.rows")
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${tables})
+  llmcalc_find_rows(${folder} tables)
   foreach(table IN LISTS tables)
     cmake_path(GET table STEM name)
-    llmcalc_embed_table("${table}" "${CMAKE_CURRENT_BINARY_DIR}/${folder}/${name}.inc")
+    llmcalc_read_rows("${table}" text)
+    string(REGEX MATCH "[^\n]+" header "${text}")
+    string(REPLACE "\n${header}" "\n" text "${text}")
+    llmcalc_initializers("${header}" "${text}" text)
+    file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/${folder}/${name}.inc"
+         CONTENT "#line 1 \"presets/${folder}/${name}.rows\"${text}" @ONLY)
   endforeach()
+endfunction()
+
+# A file as a class whose row() gives the value; its tables stand beside.
+function(llmcalc_embed_sheet folder name type result)
+  llmcalc_read_rows("${llmcalc_rows_root}/${folder}/${name}.rows" facts)
+  set(tables "")
+  set(assigned "")
+  while(facts MATCHES "^(.*)\n([a-z_]+): ([^|\n]+[|][^\n]*)(.*)$")
+    set(facts "${CMAKE_MATCH_1}")
+    set(member "${CMAKE_MATCH_2}")
+    llmcalc_initializers("${CMAKE_MATCH_3}" "${CMAKE_MATCH_4}" rows)
+    string(PREPEND tables "\nstatic constexpr decltype(${type}::${member})::value_type ${member}[] = {${rows}};")
+    string(APPEND assigned " row.${member} = ${member};")
+  endwhile()
+  string(REPLACE "\n" "${llmcalc_cell}\n" facts "${facts}${llmcalc_cell}")
+  string(REGEX REPLACE "\n([a-z_.]+)${llmcalc_cell}" "\nrow.\\1 = true;" facts "${facts}")
+  string(REPLACE "${llmcalc_cell}" "" facts "${facts}")
+  string(REGEX REPLACE "\nlike: ([a-z_]+)" "\nrow = like(\\1_sheet::row());" facts "${facts}")
+  string(REGEX REPLACE "\n([a-z_.]+): (\"[^\n]*)" "\nrow.\\1 = {\\2};" facts "${facts}")
+  string(REGEX REPLACE "\n([a-z_.]+[.]|)([a-z_]+): *([^\n]*)" "\n{ using namespace values::\\2; row.\\1\\2 = {\\3}; }" facts
+                       "${facts}")
+  set(${result} "struct ${name}_sheet {\nstatic constexpr ${type} row() { ${type} row{};
+#line 1 \"presets/${folder}/${name}.rows\"${facts}${assigned} return row; }${tables}};\n" PARENT_SCOPE)
+endfunction()
+
+# All in one class, in which each knows those behind it.
+function(llmcalc_embed_sheets folder type)
+  llmcalc_find_rows(${folder} files)
+  set(classes "")
+  set(all "")
+  foreach(file IN LISTS files)
+    cmake_path(GET file STEM name)
+    llmcalc_embed_sheet(${folder} ${name} ${type} class)
+    string(APPEND classes "${class}")
+    string(APPEND all "Sheets::${name}_sheet::row(),\n")
+  endforeach()
+  file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/${folder}/sheets.inc"
+       CONTENT "struct Sheets {\n${classes}};\nconstexpr ${type} sheets[] = {\n${all}};\n" @ONLY)
 endfunction()

@@ -71,7 +71,7 @@ constexpr Demand demands[] = {
 }  // namespace
 
 std::string_view unable_to(spec::Framework framework, const Question& question) {
-  const Abilities& can = row_of(framework).abilities;
+  const Abilities& can = row_of(framework);
   const auto found = std::ranges::find_if(demands, [&](const Demand& demand) { return !demand.is_met(can, question); });
   return found == std::end(demands) ? std::string_view() : found->term;
 }
@@ -84,7 +84,7 @@ std::vector<std::string_view> able_to(std::string_view term, const Question& que
   const auto add = [&](bool relatives) {
     for (const FrameworkRow* row : rows()) {
       if ((row->engine == engine) != relatives || row->states == StateRecipe::textbook) continue;
-      if (demand->is_met(row->abilities, question) && words.size() < enough) words.push_back(row->words.front());
+      if (demand->is_met(*row, question) && words.size() < enough) words.push_back(row->words.front());
     }
   };
   add(true);
@@ -96,7 +96,7 @@ std::vector<std::string_view> able_to(std::string_view term, const Question& que
 const Saving* saving_of(const spec::Question& question) {
   const auto way = question.training.save_checkpoint;
   if (way == spec::SaveCheckpoint::none) return nullptr;
-  const auto savings = row_of(question.training.framework).abilities.savings;
+  const auto savings = row_of(question.training.framework).savings;
   const auto is_asked = [&](const Saving& saving) {
     return way == spec::SaveCheckpoint::framework || saving.way == way;
   };

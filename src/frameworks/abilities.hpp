@@ -23,19 +23,15 @@ template <class E>
 class Set {
  public:
   constexpr Set() = default;
-  constexpr Set(std::initializer_list<E> values) {
-    for (const E value : values) bits_ |= bit(value);
+  /// \pre the enumeration has at most 64 values
+  constexpr Set(E value) : bits_(std::uint64_t{1} << static_cast<unsigned>(value)) {}
+  constexpr Set(std::initializer_list<Set> parts) {
+    for (const Set& part : parts) bits_ |= part.bits_;
   }
 
-  constexpr bool has(E value) const { return (bits_ & bit(value)) != 0; }
-  constexpr Set with(Set more) const { return Set(bits_ | more.bits_); }
-  constexpr Set without(Set fewer) const { return Set(bits_ & ~fewer.bits_); }
+  constexpr bool has(E value) const { return (bits_ & Set(value).bits_) != 0; }
 
  private:
-  constexpr explicit Set(std::uint64_t bits) : bits_(bits) {}
-  /// \pre the enumeration has at most 64 values
-  static constexpr std::uint64_t bit(E value) { return std::uint64_t{1} << static_cast<unsigned>(value); }
-
   std::uint64_t bits_ = 0;
 };
 
@@ -81,8 +77,8 @@ struct Abilities {
   Set<formats::Dtype> quantized;  ///< types of frozen base weights, beside the whole ones
   Set<formats::Dtype> narrow;     ///< types of products with fewer than 16 bits
   Set<spec::Loss> losses;
-  std::span<const Saving> savings{};  ///< ways to write a checkpoint; the first that holds is its own choice
   bool under_xla = false;             ///< its programs may be compiled whole, as TPUs want them
+  std::span<const Saving> savings{};  ///< ways to write a checkpoint; the first that holds is its own choice
 };
 
 /// The term of a question that asks for what the framework cannot do; empty where it can do all of it.

@@ -15,10 +15,9 @@ bool keeps_random_projector(const spec::Training& training) {
 }
 
 formats::Dtype adapters_rest_in(const spec::Training& training) {
-  const bool as_model =
-      training.framework == spec::Framework::torchtune || training.framework == spec::Framework::litgpt;
   const spec::Precision& precision = training.precision;
-  return as_model && !precision.autocast ? precision.compute : formats::Dtype::fp32;
+  return row_of(training.framework).adapters_rest_as_model && !precision.autocast ? precision.compute
+                                                                                  : formats::Dtype::fp32;
 }
 
 }  // namespace llmcalc::frameworks

@@ -13,9 +13,8 @@ bool widens_embedding_moments(const spec::Training& training);
 /// package, which every framework uses, keeps it (apollo_torch/random_projector.py).
 bool keeps_random_projector(const spec::Training& training);
 
-/// The type of adapters where nobody says: fp32 whatever the base weights are (peft, autocast_adapter_dtype), that of
-/// the whole model in torchtune (recipes/lora_finetune_single_device.py, set_default_dtype) and in LitGPT
-/// (finetune/lora.py, Fabric with precision bf16-true).
+/// The type of adapters where nobody says: fp32 whatever the base weights are (peft, autocast_adapter_dtype), or that
+/// of the whole model.
 formats::Dtype adapters_rest_in(const spec::Training& training);
 
 }  // namespace llmcalc::frameworks

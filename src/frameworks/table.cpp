@@ -1,9 +1,8 @@
 #include "frameworks/table.hpp"
 
-#include "frameworks/inner/rows_megatron.hpp"
-#include "frameworks/inner/rows_textbook.hpp"
-#include "frameworks/inner/rows_torch.hpp"
-#include "frameworks/inner/rows_trainer.hpp"
+#include "frameworks/inner/conditions.hpp"
+#include "frameworks/inner/profiles.hpp"
+#include "frameworks/inner/values.hpp"
 #include "quantity/lists.hpp"
 #include "spec/traits.hpp"
 
@@ -18,15 +17,21 @@ constexpr auto framework_count = static_cast<std::size_t>(spec::Framework::count
 
 using Table = std::array<const FrameworkRow*, framework_count>;
 
-constexpr void put(Table& table, std::span<const FrameworkRow> rows) {
-  for (const FrameworkRow& row : rows) table[static_cast<std::size_t>(row.framework)] = &row;
+using spec::SaveCheckpoint;
+
+/// What a framework has of another is all but what that one is called, does unasked and was measured by.
+constexpr FrameworkRow like(FrameworkRow other) {
+  other.words = {};
+  other.title = other.measured = {};
+  other.defaults = other.otherwise = {};
+  return other;
 }
 
-constexpr std::span<const FrameworkRow> groups[] = {textbook_rows, trainer_rows, torch_rows, megatron_rows};
+#include "frameworks/sheets.inc"
 
 constexpr Table assemble() {
   Table table{};
-  for (const auto rows : groups) put(table, rows);
+  for (const FrameworkRow& row : sheets) table[static_cast<std::size_t>(row.framework)] = &row;
   return table;
 }
 
@@ -35,19 +40,17 @@ constexpr Table table = assemble();
 /// Looks at the rows and not for null pointers, which GCC 12 does not compare at compile time under -fsanitize.
 constexpr bool has_every_framework() {
   std::array<bool, framework_count> seen{};
-  for (const auto rows : groups) {
-    for (const FrameworkRow& row : rows) seen[static_cast<std::size_t>(row.framework)] = true;
-  }
+  for (const FrameworkRow& row : sheets) seen[static_cast<std::size_t>(row.framework)] = row.words.size() > 0;
   return std::ranges::find(seen, false) == seen.end();
 }
-static_assert(has_every_framework(), "a framework of the enumeration has no row");
+static_assert(has_every_framework(), "a framework of the enumeration has no file in presets/frameworks");
 
 /// A search tries only what the framework can do.
 constexpr bool is_searchable(const FrameworkRow& row) {
   bool can = true;
-  for (const auto sharding : row.space.shardings) can = can && row.abilities.shardings.has(sharding);
-  for (const auto schedule : row.space.schedules) can = can && row.abilities.schedules.has(schedule);
-  for (const auto offload : row.space.offloads) can = can && row.abilities.offloads.has(offload);
+  for (const auto sharding : row.space.shardings) can = can && row.shardings.has(sharding);
+  for (const auto schedule : row.space.schedules) can = can && row.schedules.has(schedule);
+  for (const auto offload : row.space.offloads) can = can && row.offloads.has(offload);
   return can;
 }
 static_assert(std::ranges::all_of(table, [](const FrameworkRow* row) { return is_searchable(*row); }));
@@ -68,8 +71,6 @@ constexpr auto list_words() {
 }
 
 constexpr auto words = list_words();
-
-bool applies(const Default& row, const spec::Question& question) { return row.holds == nullptr || row.holds(question); }
 
 }  // namespace
 
@@ -117,8 +118,12 @@ spec::Precision precision_under(const spec::Training& training, spec::Sharding s
 std::span<const FrameworkRow* const> rows() { return table; }
 
 const Default* default_of(const spec::Question& question, std::string_view term) {
-  const auto is_it = [&](const Default& row) { return row.term == term && applies(row, question); };
-  return quantity::find_if_or_null(row_of(question.training.framework).defaults, is_it);
+  const auto is_it = [&](const Default& row) {
+    return row.term == term && (row.holds == nullptr || row.holds(question));
+  };
+  const FrameworkRow& row = row_of(question.training.framework);
+  const Default* own = quantity::find_if_or_null(row.defaults, is_it);
+  return own != nullptr ? own : quantity::find_if_or_null(row.otherwise, is_it);
 }
 
 }  // namespace llmcalc::frameworks

@@ -1,6 +1,6 @@
-// The one table of frameworks: what people call each, whose states it keeps, what it allocates, what it does unasked,
-// what it can do at all, and which measured runs stand behind its estimates. Everybody who asks what kind of framework
-// one is asks here.
+// The one table of frameworks (a file each under presets/frameworks): what people call each, whose states it keeps,
+// what it allocates, what it does unasked, what it can do at all, and which measured runs stand behind its estimates.
+// Everybody who asks what kind of framework one is asks here.
 #pragma once
 
 #include "frameworks/abilities.hpp"
@@ -94,24 +94,27 @@ struct Space {
   bool splits_models = true;  ///< by tensor, pipeline, context or expert parallelism
 };
 
-struct FrameworkRow {
-  spec::Framework framework;
+/// What a file of presets/frameworks says.
+struct FrameworkRow : Abilities {
+  spec::Framework framework{};
   List<std::string_view, 4> words;  ///< the first is the canonical one
   std::string_view title;           ///< for sentences: "Megatron-LM"
-  StateRecipe states;
-  TrainingEngine engine;
-  Profile (*profile)(const Run& run);
+  StateRecipe states = StateRecipe::torch;
+  TrainingEngine engine = TrainingEngine::own;
+  Profile (*profile)(const Run& run) = nullptr;
   Space space;
-  Abilities abilities;
-  std::span<const Default> defaults;  ///< of two for one term the first that holds counts
-  HalfPrecision half;
+  std::span<const Default> defaults;   ///< of two for one term the first that holds counts
+  std::span<const Default> otherwise;  ///< behind them, another framework's
+  HalfPrecision half = HalfPrecision::pure;
   bool cuts_experts_as_layers = false;  ///< experts are tensor-parallel as all else is where nobody says
   bool adapters_are_prompts = false;    ///< the adapters of its users are learned prompts, not bottlenecks
+  bool adapters_rest_as_model = false;  ///< in its type; elsewhere in fp32
+  bool reenters_checkpoints = false;    ///< its gradient checkpoints are those with reentrance, whatever others have
   bool tunes_checkpoints = false;       ///< who names a model there starts from its published weights
   bool widens_gradients = false;        ///< bf16 gradients add up in fp32 up to stage 1 of ZeRO
   bool asks_for_batch = false;          ///< its user has to say how many sequences a step has
-  MemoryRuns memory_runs;
-  TimeRuns time_runs;
+  MemoryRuns memory_runs = MemoryRuns::other_torch;
+  TimeRuns time_runs = TimeRuns::few;
   std::string_view measured;  ///< whose runs of this very framework stand behind its estimates; empty: none do
 };
 

@@ -1,5 +1,6 @@
 #include "frameworks/inner/profiles.hpp"
 #include "frameworks/release.hpp"
+#include "frameworks/table.hpp"
 
 namespace llmcalc::frameworks {
 
@@ -44,12 +45,9 @@ bool runs_forward_for_metrics(const spec::Training& training) {
 /// layer's last product: that product does not run again (torch/utils/checkpoint.py, _recomputation_hook).
 bool stops_early(const spec::Training& training) { return holds(Behaviour::checkpoints_stop_early, training.software); }
 
-/// LLaMA-Factory and Unsloth have checkpoints with reentrance whatever transformers has (LlamaFactory
-/// hparams/model_args.py, use_reentrant_gc; unsloth-zoo gradient_checkpointing.py, UnslothGradientCheckpointer).
 bool transformers_stops_early(const spec::Training& training) {
-  const bool own =
-      training.framework == spec::Framework::llama_factory || training.framework == spec::Framework::unsloth;
-  return !own && holds(Behaviour::checkpoints_without_reentrance, training.software) && stops_early(training);
+  return !row_of(training.framework).reenters_checkpoints &&
+         holds(Behaviour::checkpoints_without_reentrance, training.software) && stops_early(training);
 }
 
 }  // namespace

@@ -121,7 +121,7 @@ bool fused_optimizer(Changed& run, Larger, std::size_t step) {
 
 bool smaller_loss(Changed& run, Larger, std::size_t step) {
   auto& loss = run.question.training.loss;
-  const auto& can = frameworks::row_of(run.question.training.framework).abilities.losses;
+  const auto& can = frameworks::row_of(run.question.training.framework).losses;
   if (step > 0 || run.question.layout.tp > 1 || loss == spec::Loss::fused_linear) return false;
   if (!can.has(spec::Loss::fused_linear)) {
     return can.has(spec::Loss::chunked) && loss != spec::Loss::chunked && chunked_loss(run);

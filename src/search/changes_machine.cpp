@@ -173,7 +173,7 @@ bool spread_checkpoint(Changed& run, Larger, std::size_t step) {
   const auto* present = frameworks::saving_of(run.question);
   if (present == nullptr) return false;
   const auto way = step == 0 ? SaveCheckpoint::full_cpu : SaveCheckpoint::sharded;
-  const auto& savings = frameworks::row_of(run.question.training.framework).abilities.savings;
+  const auto& savings = frameworks::row_of(run.question.training.framework).savings;
   const bool gathers_less = step == 0 ? present->way == SaveCheckpoint::full : present->way != way;
   if (!gathers_less || !quantity::contains(savings, way, &frameworks::Saving::way)) return false;
   run.question.training.save_checkpoint = way;
@@ -206,7 +206,7 @@ std::vector<ChangedTerm> with_batch(std::vector<ChangedTerm> terms, const spec::
 
 bool sequence_parallel(Changed& run, Larger, std::size_t step) {
   auto& layout = run.question.layout;
-  const auto& splits = frameworks::row_of(run.question.training.framework).abilities.splits;
+  const auto& splits = frameworks::row_of(run.question.training.framework).splits;
   if (step > 0 || layout.tp == 1 || layout.sp || !splits.has(frameworks::Parallelism::sequence)) return false;
   layout.sp = true;
   say(run, {{"sp", "1"}}, "norms, dropout and what they keep cut along the sequence",
@@ -232,7 +232,7 @@ bool expert_parallel(Changed& run, Larger, std::size_t step) {
   const std::int64_t experts = run.question.model.shape.moe.experts;
   auto& layout = run.question.layout;
   const std::int64_t ep = quantity::product(layout.ep, std::int64_t{2} << step);
-  const bool can = row.space.splits_models && row.abilities.splits.has(frameworks::Parallelism::experts);
+  const bool can = row.space.splits_models && row.splits.has(frameworks::Parallelism::experts);
   if (!can || experts == 0 || experts % ep != 0) return false;
   layout.ep = ep;
   say(run, {{"ep", std::to_string(ep)}, {"etp", std::to_string(layout.etp)}},

@@ -160,7 +160,7 @@ void add_operation(const spec::Question& question, PlanSpace::Base& base) {
 spec::RunChoices choices_of(const spec::Question& question, const spec::RunChoices& stated) {
   using frameworks::Parallelism;
   const auto& row = frameworks::row_of(question.training.framework);
-  const auto can = [&](Parallelism way) { return row.space.splits_models && row.abilities.splits.has(way); };
+  const auto can = [&](Parallelism way) { return row.space.splits_models && row.splits.has(way); };
   spec::RunChoices choices = stated;
   const auto restrict_to_one = [&](std::vector<std::int64_t>& degrees, Parallelism way) {
     if (degrees.empty() && !can(way)) degrees = {1};
@@ -174,7 +174,7 @@ spec::RunChoices choices_of(const spec::Question& question, const spec::RunChoic
   using spec::ContextExchange;
   if (choices.cp_exchange.empty()) {
     for (const auto exchange : {ContextExchange::ring, ContextExchange::all_to_all}) {
-      if (row.abilities.exchanges.has(exchange)) choices.cp_exchange.push_back(exchange);
+      if (row.exchanges.has(exchange)) choices.cp_exchange.push_back(exchange);
     }
   }
   return choices;

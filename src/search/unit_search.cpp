@@ -335,7 +335,7 @@ bool UnitSearch::may_split_sequence(bool split) const {
   if (!stated.empty() && !quantity::contains(stated, split)) return false;
   if (!split) return true;
   return question_.layout.tp > 1 &&
-         frameworks::row_of(question_.training.framework).abilities.splits.has(frameworks::Parallelism::sequence);
+         frameworks::row_of(question_.training.framework).splits.has(frameworks::Parallelism::sequence);
 }
 
 bool UnitSearch::list_legal_orders(const Pipeline& pipeline) {

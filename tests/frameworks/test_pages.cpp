@@ -54,7 +54,7 @@ TEST_CASE("the manual lists every way in which a framework writes checkpoints") 
     const auto found = text.find("`" + std::string(row->words.front()) + "`");
     REQUIRE(found != std::string::npos);
     const std::string line = text.substr(found, text.find('\n', found) - found);
-    for (const auto& saving : row->abilities.savings) {
+    for (const auto& saving : row->savings) {
       CHECK(line.find("`" + std::string(spec::name_of(saving.way)) + "`") != std::string::npos);
     }
   }

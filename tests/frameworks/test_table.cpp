@@ -15,6 +15,8 @@ TEST_CASE("every framework has the row of its own place, and words that nobody e
     const frameworks::FrameworkRow& row = frameworks::row_of(framework);
     CHECK(row.framework == framework);
     CHECK(row.words.size() > 0);
+    CHECK(row.profile != nullptr);
+    CHECK((!row.title.empty() && row.methods.has(spec::Method::full) && row.space.shardings.size() > 0));
     CHECK(spec::name_of(framework) == row.words.front());
     words.insert(words.end(), row.words.begin(), row.words.end());
   }

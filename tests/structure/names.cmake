@@ -1,4 +1,5 @@
-# cmake -DROOT=<tree> -P names.cmake: that code asks what a generation of accelerators can do, never for its name or make.
+# cmake -DROOT=<tree> -P names.cmake: that code asks what a generation of accelerators can do, never for its name or make,
+# and that what frameworks differ in stands in their files (presets/frameworks), not behind a question for one of them.
 
 cmake_minimum_required(VERSION 3.25)
 
@@ -8,6 +9,10 @@ foreach(source IN LISTS sources)
   file(READ "${ROOT}/${source}" text)
   if(text MATCHES "${asks_for_a_name}")
     message(SEND_ERROR "${source}: '${CMAKE_MATCH_0}' asks for a name: what can it do (presets/generations)?")
+  endif()
+  string(REPLACE "Framework::count" "" text "${text}")
+  if(source MATCHES "^src/(frameworks|layers|program|memory|timing|answer|search)/" AND text MATCHES "Framework::[a-z_]+")
+    message(SEND_ERROR "${source}: '${CMAKE_MATCH_0}' asks for a framework: what does it do (presets/frameworks)?")
   endif()
 endforeach()
 if(NOT sources)
