@@ -50,7 +50,7 @@ enum class EncodingFamily {
 struct Encoding {
   Dtype dtype;
   EncodingFamily family;
-  FloatFormat element;  ///< of floating and scaled_float
+  FloatFormat element{};  ///< of floating and scaled_float
 };
 
 /// The lowest and highest finite value.
@@ -131,19 +131,8 @@ constexpr FloatFormat e4m3{4, 3, TopExponent::one_nan, BeyondRange::saturate};
 constexpr FloatFormat e5m2{5, 2, TopExponent::special, BeyondRange::saturate};
 constexpr FloatFormat e2m1{2, 1, TopExponent::numbers, BeyondRange::saturate};
 
-constexpr std::array encodings{
-    Encoding{Dtype::fp64, EncodingFamily::floating, ieee(11, 52)},
-    Encoding{Dtype::fp32, EncodingFamily::floating, ieee(8, 23)},
-    Encoding{Dtype::tf32, EncodingFamily::floating, ieee(8, 10)},
-    Encoding{Dtype::fp16, EncodingFamily::floating, ieee(5, 10)},
-    Encoding{Dtype::bf16, EncodingFamily::floating, ieee(8, 7)},
-    Encoding{Dtype::fp8_e4m3, EncodingFamily::floating, e4m3},
-    Encoding{Dtype::fp8_e5m2, EncodingFamily::floating, e5m2},
-    Encoding{Dtype::int8, EncodingFamily::integer, {}},
-    Encoding{Dtype::int4, EncodingFamily::integer, {}},
-    Encoding{Dtype::nf4, EncodingFamily::codebook, {}},
-    Encoding{Dtype::mxfp8, EncodingFamily::scaled_float, e4m3},
-    Encoding{Dtype::mxfp4, EncodingFamily::scaled_float, e2m1},
+constexpr Encoding encodings[] = {
+#include "formats/encodings.inc"
 };
 
 /// The 16 values of NormalFloat, quantiles of the normal distribution (Dettmers et al. 2023, arXiv:2305.14314,
@@ -188,12 +177,10 @@ std::uint64_t codebook_code(double value) {
   return static_cast<std::uint64_t>(nearest - normal_float.begin());
 }
 
-std::span<const Encoding> all_encodings() { return encodings; }
-
 /// \throws quantity::BadInput when one number has no bits of its own in this format
 const Encoding& encoding_of(Dtype dtype) {
   const auto found = std::ranges::find(encodings, dtype, &Encoding::dtype);
-  if (found != encodings.end()) return *found;
+  if (found != std::end(encodings)) return *found;
   std::vector<std::string_view> names;
   for (const auto& encoding : encodings) names.push_back(facts(encoding.dtype).name);
   throw quantity::BadInput(
@@ -306,7 +293,7 @@ std::string_view remark_on(const EncodedNumber& number, const NumberRange& range
 
 std::vector<Dtype> encodable_dtypes() {
   std::vector<Dtype> encodable;
-  for (const auto& encoding : all_encodings()) encodable.push_back(encoding.dtype);
+  for (const auto& encoding : encodings) encodable.push_back(encoding.dtype);
   return encodable;
 }
 

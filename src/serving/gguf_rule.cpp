@@ -23,7 +23,7 @@ constexpr bool is_iq4(Quant q) { return is(q, Quant::iq4_nl, Quant::iq4_xs); }
 /// The first and the last eighth of the layers, and every third of those between.
 bool takes_more_bits(std::int64_t i, std::int64_t n) { return i < n / 8 || i >= 7 * n / 8 || (i - n / 8) % 3 == 2; }
 
-GgmlType base(const GgufModel& model) { return *formats::base_type(model.quant); }
+GgmlType base(const GgufModel& model) { return *formats::facts(model.quant).base; }
 
 GgmlType head_type(const GgufModel& model) {
   const Quant q = model.quant;

@@ -71,19 +71,17 @@ struct QuantFacts {
   Quant quant;
   std::string_view name;
   Coverage covers = Coverage::nothing;
+  std::string_view source;
+  std::optional<GgmlType> base{};  ///< of llama.cpp's file types, the block format that most tensors are in
   int bits = 16;
   std::int64_t group = 0;      ///< inputs that share a scale (and zero point); 0: no groups
   int group_bits = 0;          ///< of that scale and zero point together
   std::int64_t tile = 0;       ///< of tile x tile elements that share a 4-byte scale
   bool channel_scale = false;  ///< 4 bytes for each output
-  std::string_view source;
 };
 
 const QuantFacts& facts(Quant quant);
 std::span<const QuantFacts> all_quants();
-
-/// Of llama.cpp's file types, the block format that most tensors are in; empty for all other schemes.
-std::optional<GgmlType> base_type(Quant quant);
 
 /// A whole number of bits a weight and no scales: what each weight of any tensor takes.
 constexpr bool is_plain(Quant quant) { return quant <= Quant::f32; }

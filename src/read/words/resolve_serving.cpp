@@ -61,7 +61,7 @@ void complete_weights(QuestionDraft& draft) {
     if (published) take(*published, "as its weights are published");
   } else if (published == formats::Quant::mxfp4) {
     take(formats::Quant::mxfp4_moe, "as its weights are published");
-  } else if (published && formats::base_type(*published)) {
+  } else if (published && formats::facts(*published).base) {
     take(*published, "as its name says");
   } else {
     take(formats::Quant::q4_k_m, "the file that the engine fetches by a model's name");
