@@ -1,7 +1,7 @@
 // From the steps of a run to its wall time, money and energy.
 
+#include "answer/figures.hpp"
 #include "answer/inner/parts.hpp"
-#include "answer/wall_clock.hpp"
 #include "llmcalc/answer/operation.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "quantity/format.hpp"

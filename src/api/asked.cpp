@@ -1,6 +1,6 @@
 #include "api/asked.hpp"
 
-#include "answer/model_size.hpp"
+#include "answer/figures.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/format.hpp"
 #include "quantity/lists.hpp"

@@ -1,8 +1,22 @@
 #include "llmcalc/llmcalc.hpp"
 
-#include "api/fit.hpp"
+#include "api/answers.hpp"
+#include "api/c_door.hpp"
 #include "api/verbs.hpp"
+#include "llmcalc/quantity/checked.hpp"
 #include "read/vocabulary.hpp"
+#include "render/understood.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace llmcalc {
 
@@ -44,4 +58,119 @@ spec::Accelerator gpu_preset(std::string_view name) { return read::Catalogue().a
 
 std::string_view version() { return LLMCALC_VERSION; }
 
+namespace {
+
+using nlohmann::json;
+using quantity::BadInput;
+
+/// Texts as they are, numbers as JSON writes them, switches as 0 and 1.
+std::string text_of(const std::string& term, const json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_boolean()) return value.get<bool>() ? "1" : "0";
+  if (value.is_number()) return value.dump();
+  throw BadInput("/" + term, "expected a text, a number or a boolean, found " + value.dump());
+}
+
+/// What belongs to no option stands in a list of this name.
+constexpr std::string_view names = "names";
+
+std::string form_of(const std::vector<Word>& words) {
+  const auto said = std::ranges::find(words, "format", &Word::term);
+  return said == words.end() ? "json" : said->text;
+}
+
+struct Outcome {
+  int code = LLMCALC_NOT_ANSWERED;
+  std::string text;
+};
+
+Outcome refused(const BadInput& error) { return {LLMCALC_NOT_ANSWERED, render::to_json(error, version())}; }
+
+Outcome answered(const char* verb, const char* question, const api::Surroundings& around) try {
+  if (verb == nullptr) throw BadInput("verb", "is a null pointer");
+  if (question == nullptr) throw BadInput("question", "is a null pointer");
+  const auto words = api::words_of_object(question);
+  const Reply reply = api::ask(verb, words, around);
+  return {static_cast<int>(reply.code), reply.show(form_of(words))};
+} catch (const BadInput& error) {
+  return refused(error);
+} catch (const quantity::Overflow&) {
+  return refused(BadInput("question", "the answer has no room in 64 bits"));
+} catch (const std::bad_alloc&) {
+  throw;
+} catch (const std::exception& error) {
+  return refused(BadInput("question", std::string("internal error: ") + error.what()));
+}
+
+char* copy_of(const std::string& text) {
+  auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
+  if (copy != nullptr) std::memcpy(copy, text.c_str(), text.size() + 1);
+  return copy;
+}
+
+}  // namespace
+
+namespace api {
+
+std::vector<Word> words_of_object(std::string_view question) {
+  const auto object = json::parse(question, nullptr, false);
+  if (!object.is_object()) {
+    throw BadInput("question", "is no JSON object", R"({"model": "llama-3-8b", "gpu": "h100-sxm:8"})");
+  }
+  std::vector<Word> words;
+  for (const auto& [term, value] : object.items()) {
+    const std::string option = term == names ? std::string() : term;
+    if (!value.is_array()) {
+      words.push_back({option, text_of(term, value)});
+      continue;
+    }
+    for (const json& each : value) words.push_back({option, text_of(term, each)});
+  }
+  return words;
+}
+
+Outside outside_of(const llmcalc_outside* given) {
+  Outside outside;
+  if (given == nullptr) return outside;
+  if (given->read != nullptr) {
+    outside.read = [given](const std::string& path) -> std::optional<std::string> {
+      const char* text = given->read(given->data, path.c_str());
+      return text == nullptr ? std::nullopt : std::optional<std::string>(text);
+    };
+  }
+  if (given->progress != nullptr) {
+    outside.progress = [given](double share) { return given->progress(given->data, share) == 0; };
+  }
+  return outside;
+}
+
+int answer_in_c(const char* verb, const char* question, const Surroundings& around, char** answer) noexcept try {
+  const auto outcome = answered(verb, question, around);
+  if (answer != nullptr) *answer = copy_of(outcome.text);
+  return outcome.code;
+} catch (const std::bad_alloc&) {
+  if (answer != nullptr) *answer = nullptr;
+  return LLMCALC_NOT_ANSWERED;
+}
+
+}  // namespace api
+
 }  // namespace llmcalc
+
+extern "C" {
+
+int llmcalc_ask_with(const char* verb, const char* question, const llmcalc_outside* outside, char** answer) {
+  const auto around = llmcalc::api::outside_of(outside);
+  return llmcalc::api::answer_in_c(verb, question, llmcalc::api::Surroundings(around), answer);
+}
+
+int llmcalc_ask(const char* verb, const char* question, char** answer) {
+  return llmcalc_ask_with(verb, question, nullptr, answer);
+}
+
+int llmcalc_fit(const char* question, char** answer) { return llmcalc_ask("fit", question, answer); }
+
+void llmcalc_free(char* answer) { std::free(answer); }
+
+const char* llmcalc_version(void) { return LLMCALC_VERSION; }
+}

@@ -1,11 +1,10 @@
 // llmcalc dtype [NAME] [--value NUMBER | --quantize LIST]
-#include "api/inner/scale_options.hpp"
 #include "api/verbs.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/parse.hpp"
 #include "quantity/suggest.hpp"
-#include "render/numbers.hpp"
+#include "render/presets.hpp"
 #include "spec/names.hpp"
 
 #include <algorithm>

@@ -1,20 +1,140 @@
-// llmcalc fit: does this run fit, how long does it take, what does it cost?
+#include "api/answers.hpp"
 #include "api/asked.hpp"
-#include "api/fit.hpp"
 #include "api/inner/baseline.hpp"
+#include "api/inner/echo.hpp"
 #include "api/inner/limits.hpp"
 #include "api/inner/many_runs.hpp"
+#include "api/inner/restated.hpp"
 #include "api/verbs.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/render/report.hpp"
 #include "quantity/lists.hpp"
 #include "read/resolve.hpp"
 #include "read/vocabulary.hpp"
+#include "read/words.hpp"
+#include "search/advice.hpp"
 
+#include <algorithm>
 #include <array>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace llmcalc::api {
+
+namespace {
+
+/// What a trainer of one card and one that shards need for a model that is known by its size alone. Sequence and batch
+/// are those of the answer.
+std::vector<render::TrainerNeed> trainers(const spec::Question& question, const search::Restate& restate,
+                                          const std::vector<render::EchoLine>& echo) {
+  const auto framework = std::ranges::find(echo, "framework", &render::EchoLine::term);
+  const bool is_size_alone = question.stated_parameters && framework->origin == word_of(read::Source::assumed) &&
+                             question.training.framework == spec::Framework::generic &&
+                             question.training.activations == spec::ActivationModel::program;
+  std::vector<render::TrainerNeed> needs;
+  if (!is_size_alone) return needs;
+  search::Probe probe;
+  for (const std::string name : {"hf", "deepspeed"}) {
+    const auto& training = question.training;
+    const auto run = restate(question, {{"framework", name},
+                                        {"seq", std::to_string(training.seq)},
+                                        {"micro_batch", std::to_string(training.micro_batch)}});
+    const auto need = run ? probe.need(run->question) : std::nullopt;
+    if (need) needs.push_back({name, need->accelerator});
+  }
+  return needs;
+}
+
+search::Advised advised(const Asked& asked, const spec::Question& question, const answer::Verdict& verdict,
+                        search::AdviceWanted wanted) {
+  const auto larger = [&] { return larger_than(question.gpu, asked.catalogue); };
+  return search::advise(question, larger, restating(asked, question), verdict, wanted);
+}
+
+}  // namespace
+
+Answer fit(const std::vector<read::Given>& said, const std::optional<read::ConfigText>& config,
+           const read::Catalogue& catalogue, const read::Values& values) {
+  const auto words = read::in_order(said);
+  auto resolved = resolve(words, config, catalogue, values);
+  Answer answer;
+  answer.question = echo_lines(std::move(resolved.echo), read::vocabulary());
+  const auto& question = resolved.question;
+  answer.estimate = answer::estimate(question);
+  const Asked asked{words, config, catalogue, values};
+  answer.advised = advised(asked, question, answer.estimate.verdict, search::AdviceWanted::all);
+  answer.trainers = trainers(question, restating(asked, question), answer.question);
+  answer.assumptions = std::move(resolved.assumptions);
+  answer.completed = std::move(resolved.question);
+  answer.version = version();
+  return answer;
+}
+
+std::string first_advice(const std::vector<read::Given>& said, const std::optional<read::ConfigText>& config,
+                         const read::Catalogue& catalogue, const answer::Estimate& estimate) {
+  const auto words = read::in_order(said);
+  const read::Values values;
+  const auto question = resolve(words, config, catalogue, values).question;
+  const auto found =
+      advised({words, config, catalogue, values}, question, estimate.verdict, search::AdviceWanted::first);
+  if (found.changes.empty()) return {};
+  const auto option = [](const search::ChangedTerm& term) {
+    return "--" + read::option_name(term.term) + " " + term.value;
+  };
+  return quantity::joined(quantity::mapped(found.changes.front().terms, option), " ");
+}
+
+namespace {
+
+/// One of each capacity that people have, the smallest first.
+constexpr std::array<std::string_view, 10> usual_names{
+    "rtx-4060", "rtx-3060-12", "rtx-5060-ti-16",         "rtx-4090", "rtx-5090",
+    "l40s",     "h100-sxm",    "rtx-pro-6000-blackwell", "h200-sxm", "b200-sxm"};
+
+/// The same of AMD's cards.
+constexpr std::array<std::string_view, 3> radeon_names{"rx-7900-xtx", "radeon-ai-pro-r9700", "radeon-pro-w7900"};
+
+bool is_stacked(const spec::Accelerator& gpu) { return gpu.memory_type.starts_with("HBM"); }
+
+bool is_rented(const spec::Accelerator& gpu) { return gpu.price_per_hour.has_value(); }
+
+/// Parts of data centres that there is a price for, or all of them where nobody knows one.
+std::vector<spec::Accelerator> stacked_parts(const spec::Accelerator& present, const read::Catalogue& catalogue) {
+  std::vector<spec::Accelerator> parts;
+  for (const auto id : catalogue.on_stacks(present.vendor, present.memory_usable)) {
+    auto gpu = catalogue.accelerator(id, "--gpu").accelerator;
+    if (gpu.peaks.bf16) parts.push_back(std::move(gpu));
+  }
+  if (std::ranges::any_of(parts, is_rented)) std::erase_if(parts, [](const auto& gpu) { return !is_rented(gpu); });
+  return parts;
+}
+
+}  // namespace
+
+std::vector<spec::Accelerator> larger_than(const std::optional<spec::Accelerator>& present,
+                                           const read::Catalogue& catalogue) {
+  if (!present) return {};
+  auto larger = stacked_parts(*present, catalogue);
+  if (is_stacked(*present)) return larger;
+  const auto add = [&](std::string_view id) {
+    auto gpu = catalogue.accelerator(id, "--gpu").accelerator;
+    const bool is_larger = gpu.vendor == present->vendor && gpu.memory_usable > present->memory_usable;
+    if (is_larger && !is_stacked(gpu)) larger.push_back(std::move(gpu));
+  };
+  std::ranges::for_each(usual_names, add);
+  std::ranges::for_each(radeon_names, add);
+  std::ranges::stable_sort(larger, {}, &spec::Accelerator::memory_usable);
+  return larger;
+}
+
+std::vector<spec::Accelerator> usual_cards(const read::Catalogue& catalogue) {
+  return quantity::mapped(usual_names, [&](auto name) { return catalogue.accelerator(name, "--gpu").accelerator; });
+}
+
+// llmcalc fit: does this run fit, how long does it take, what does it cost?
+
 namespace {
 
 constexpr std::array<std::string_view, 6> units{"GiB", "GB", "MiB", "MB", "TiB", "TB"};

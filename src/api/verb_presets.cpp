@@ -1,5 +1,5 @@
 // llmcalc model|gpu list [PART] | [show] NAME
-#include "answer/model_size.hpp"
+#include "answer/figures.hpp"
 #include "api/verbs.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/suggest.hpp"

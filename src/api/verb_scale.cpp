@@ -1,15 +1,173 @@
 // llmcalc scale: parameters, tokens, compute, time and money, each from the others, and what a law predicts of them
-#include "api/inner/scale_options.hpp"
 #include "api/verbs.hpp"
-#include "laws/usual_mfu.hpp"
+#include "laws/scaling.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/quantity/quantity.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/parse.hpp"
+#include "quantity/suggest.hpp"
+#include "read/words.hpp"
 #include "render/scaling.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
 
 namespace llmcalc::api {
 namespace {
 
 using laws::ScaleQuestion;
+
+void read_tokens(ScaleQuestion& question, std::string_view text, std::string_view place) {
+  const auto amount = quantity::parse_tokens(text, place);
+  if (const auto* total = std::get_if<quantity::Tokens>(&amount)) question.tokens = *total;
+  if (const auto* each = std::get_if<quantity::TokensPerParameter>(&amount))
+    question.tokens_per_parameter = each->ratio;
+}
+
+/// Tokens in a place where a number for each parameter would mean nothing.
+quantity::Tokens whole_tokens(std::string_view text, std::string_view place) {
+  const auto amount = quantity::parse_tokens(text, place);
+  if (const auto* total = std::get_if<quantity::Tokens>(&amount)) return *total;
+  throw quantity::BadInput(std::string(place), "'" + std::string(text) + "' is no number of tokens",
+                           "write it as 15T or 300B");
+}
+
+void read_compute(ScaleQuestion& question, std::string_view text, std::string_view place) {
+  const auto amount = quantity::parse_compute(text, place);
+  if (const auto* work = std::get_if<quantity::Flops>(&amount)) question.compute = *work;
+  if (const auto* used = std::get_if<quantity::AcceleratorTime>(&amount)) question.gpu_time = used->time;
+}
+
+quantity::Money dollars(std::string_view text, std::string_view place) {
+  if (text.starts_with('$')) text.remove_prefix(1);
+  return quantity::dollars(quantity::parse_number(text, place));
+}
+
+void read_law(ScaleQuestion& question, std::string_view text, std::string_view place) {
+  const auto laws = laws::scaling_laws();
+  if (const auto* found = quantity::find_or_null(laws, text, &laws::LawFacts::name)) {
+    question.law = found->law;
+    return;
+  }
+  const auto names = quantity::mapped(laws, &laws::LawFacts::name);
+  auto hint = quantity::did_you_mean(text, names);
+  throw quantity::BadInput(std::string(place), "there is no law '" + std::string(text) + "'",
+                           hint.empty() ? "the laws are " + quantity::joined(names, ", ") : std::move(hint));
+}
+
+/// An option that sets one value of the question.
+struct Reader {
+  std::string_view flag;
+  std::string_view values;
+  std::string_view help;
+  std::string_view group;
+  void (*read)(ScaleQuestion& question, std::string_view text, std::string_view place);
+};
+
+constexpr std::string_view run_group = "Run: what is known of it";
+constexpr std::string_view machine_group = "Machine and money";
+constexpr std::string_view law_group = "Law of scaling";
+constexpr std::string_view next_group = "Questions about the run";
+constexpr std::string_view inference_group = "Inference";
+
+constexpr Reader readers[] = {
+    {"params", "number, as 7B", "parameters of the model", run_group,
+     [](auto& q, auto text, auto place) { q.params = quantity::parse_parameters(text, place); }},
+    {"tokens", "tokens, as 15T, or 20x", "tokens of the training run; 20x: for each parameter", run_group, read_tokens},
+    {"compute", "FLOP, PFLOP-days or GPU-hours", "compute of the training run", run_group, read_compute},
+    {"loss", "nats per token", "loss to be reached at least compute", run_group,
+     [](auto& q, auto text, auto place) { q.loss = quantity::parse_number(text, place); }},
+    {"unique-tokens", "tokens, as 100B", "data that there is; the run may repeat it", run_group,
+     [](auto& q, auto text, auto place) { q.unique_tokens = whole_tokens(text, place); }},
+    {"epochs", "number", "times that the run sees the unique tokens", run_group,
+     [](auto& q, auto text, auto place) { q.epochs = quantity::parse_number(text, place); }},
+    {"cost", "dollars", "what the run may cost", machine_group,
+     [](auto& q, auto text, auto place) { q.cost = dollars(text, place); }},
+    {"price", "dollars", "of one accelerator for one hour", machine_group,
+     [](auto& q, auto text, auto place) { q.price = dollars(text, place); }},
+    {"gpu-hours", "number", "summed over the accelerators", machine_group,
+     [](auto& q, auto text, auto place) { q.gpu_time = quantity::hours(quantity::parse_number(text, place)); }},
+    {"gpus", "integer", "accelerators of the run", machine_group,
+     [](auto& q, auto text, auto place) { q.gpus = quantity::parse_count(text, place); }},
+    {"time", "duration, as 30d or 12h", "how long the run takes", machine_group,
+     [](auto& q, auto text, auto place) { q.time = quantity::parse_duration(text, place); }},
+    {"days", "number", "the same in days", machine_group,
+     [](auto& q, auto text, auto place) { q.time = quantity::days(quantity::parse_number(text, place)); }},
+    {"mfu", "0..1 or percent", "model FLOP utilisation", machine_group,
+     [](auto& q, auto text, auto place) { q.mfu = quantity::parse_share(text, place); }},
+    {"peak", "rate, as 312TFLOP/s", "peak of one accelerator", machine_group,
+     [](auto& q, auto text, auto place) { q.peak = quantity::parse_flop_rate(text, place); }},
+    {"law", "chinchilla|kaplan|llama-3|data-constrained", "which law predicts the loss and the best model", law_group,
+     read_law},
+    {"smaller", "times, as 2", "a model so many times smaller with the same loss, and what it costs", next_group,
+     [](auto& q, auto text, auto place) { q.follow_ups.smaller = quantity::parse_number(text, place); }},
+    {"inference-tokens", "tokens, as 2T", "the same loss at least compute for training and serving these", next_group,
+     [](auto& q, auto text, auto place) { q.follow_ups.served = whole_tokens(text, place); }},
+    {"inference-mfu", "0..1 or percent", "MFU while serving, so that GPU time is counted", next_group,
+     [](auto& q, auto text, auto place) { q.follow_ups.serving_mfu = quantity::parse_share(text, place); }},
+    {"batch", "tokens, as 4M", "what a batch of so many tokens costs in data and in steps", next_group,
+     [](auto& q, auto text, auto place) { q.follow_ups.batch = whole_tokens(text, place); }},
+    {"bandwidth", "rate, as 2TB/s", "of the memory that holds the weights", inference_group,
+     [](auto& q, auto text, auto place) { q.bandwidth = quantity::parse_bandwidth(text, place); }},
+    {"memory", "size, as 80GB", "memory for the weights at inference", inference_group,
+     [](auto& q, auto text, auto place) { q.memory = quantity::parse_capacity(text, place); }},
+    {"tokens-per-second", "number", "speed of one sequence at inference", inference_group,
+     [](auto& q, auto text, auto place) { q.decode_rate = quantity::parse_number(text, place); }},
+};
+
+/// Options that set one value in two ways.
+constexpr std::pair<std::string_view, std::string_view> alternatives[] = {{"days", "time"}, {"gpu-hours", "compute"}};
+
+void refuse_alternatives(const Arguments& arguments, const ScaleQuestion& question) {
+  for (const auto& [flag, other] : alternatives) {
+    if (!arguments.has(flag) || !arguments.has(other)) continue;
+    if (other == "compute" && question.compute) continue;  // FLOP and GPU-hours together give the MFU
+    throw quantity::BadInput("--" + std::string(flag), "says the same as --" + std::string(other), "give one of them");
+  }
+}
+
+struct ScaleOptions {
+  ScaleQuestion question;
+  std::string gpu;  ///< name of the preset; empty when none was given
+};
+
+/// "h100-sxm:8" is a name and a number of accelerators, read as `fit` reads it.
+void read_gpu(const Arguments& arguments, ScaleOptions& options) {
+  const std::string* gpu = arguments.find("gpu");
+  if (gpu == nullptr) return;
+  std::vector<read::Given> given{{"gpu", *gpu, {read::Source::flag, "--gpu"}}};
+  if (const std::string* gpus = arguments.find("gpus"))
+    given.push_back({"gpus", *gpus, {read::Source::flag, "--gpus"}});
+  const read::Words words(given);
+  options.gpu = words.find("gpu")->text;
+  if (const auto* count = words.find("gpus")) options.question.gpus = quantity::parse_count(count->text, "--gpu");
+}
+
+/// \throws quantity::BadInput for a value that cannot be read and for two options that say the same
+ScaleOptions scale_options(const Arguments& arguments) {
+  ScaleOptions options;
+  for (const Reader& reader : readers) {
+    const std::string* text = arguments.find(reader.flag);
+    if (text != nullptr) reader.read(options.question, *text, "--" + std::string(reader.flag));
+  }
+  refuse_alternatives(arguments, options.question);
+  read_gpu(arguments, options);
+  if (const std::string* name = arguments.find("dtype")) {
+    options.question.weight = formats::average_bits(find_dtype(*name, "--dtype"));
+  }
+  auto& next = options.question.follow_ups;
+  next.hyperparameters = arguments.has("hyperparameters");
+  if (arguments.has("frontier")) {
+    constexpr std::array<std::string_view, 2> words{"sizes", "budgets"};
+    const bool sizes = arguments.choice("frontier", words) == "sizes";
+    next.frontier = sizes ? laws::Frontier::sizes : laws::Frontier::budgets;
+  }
+  return options;
+}
 
 /// What an accelerator adds: its bandwidth where weights have a width, its peak, price and usual MFU where time or
 /// money is in question.
@@ -38,9 +196,23 @@ laws::ScaleAnswer scaled(const ScaleOptions& options) {
 
 }  // namespace
 
+std::vector<Flag> scale_flags() {
+  std::vector<Flag> flags;
+  for (const Reader& reader : readers) {
+    flags.push_back({std::string(reader.flag), std::string(reader.values), reader.help, reader.group});
+  }
+  flags.push_back(
+      {"gpu", "name, or name:count", "accelerator preset: its peak, memory, price and usual MFU", machine_group});
+  flags.push_back({"dtype", "name", "number format of the weights at inference", inference_group});
+  flags.push_back({"hyperparameters", "", "batch size and learning rate for this compute", next_group});
+  flags.push_back({"frontier", "sizes|budgets", "a table of other sizes, or of other budgets", next_group});
+  flags.push_back({"explain", "", "formula, numbers and source of every line", "Output"});
+  return flags;
+}
+
 Reply ask_scale(const Arguments& arguments, const Surroundings& around) {
   arguments.names(0);
-  auto options = read_scale_options(arguments);
+  auto options = scale_options(arguments);
   if (!options.gpu.empty()) {
     const auto catalogue = around.catalogue(arguments);
     add_accelerator(options.question, catalogue.accelerator(options.gpu, "--gpu").accelerator);

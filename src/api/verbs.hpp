@@ -3,6 +3,7 @@
 
 #include "api/arguments.hpp"
 #include "api/surroundings.hpp"
+#include "llmcalc/formats/dtype.hpp"
 #include "llmcalc/llmcalc.hpp"
 
 #include <span>
@@ -44,6 +45,9 @@ Reply ask(std::string_view verb, std::span<const Word> words, const Surroundings
 /// A script that asks for nothing but the verdict gets none without an accelerator.
 /// \throws quantity::BadInput that says so
 [[noreturn]] void refuse_no_verdict();
+
+/// \throws quantity::BadInput at `place` with the nearest names
+formats::Dtype find_dtype(std::string_view name, std::string_view place);
 
 Reply ask_fit(const Arguments& arguments, const Surroundings& around);
 Reply ask_serve(const Arguments& arguments, const Surroundings& around);

@@ -1,6 +1,5 @@
-#include "cli/completion.hpp"
-
 #include "api/verbs.hpp"
+#include "cli/help.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/suggest.hpp"

@@ -1,7 +1,7 @@
 // GET over HTTP, by libcurl where the program was built with it.
 #pragma once
 
-#include "cli/hub_environment.hpp"
+#include "cli/hub.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,14 +1,32 @@
 // Models of the Hugging Face Hub: its cache on this machine, then the network.
 #pragma once
 
-#include "cli/hub_environment.hpp"
+#include "api/surroundings.hpp"
 #include "dialects/reading.hpp"
 
+#include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace llmcalc::cli {
+
+class Notice;
+
+/// Where the Hub is and where its cache lies, by the variables of huggingface_hub (constants.py, utils/_auth.py).
+struct HubEnvironment {
+  std::filesystem::path cache;  ///< HF_HUB_CACHE, HUGGINGFACE_HUB_CACHE, $HF_HOME/hub; empty without a home
+  std::string endpoint = "https://huggingface.co";  ///< HF_ENDPOINT, without a slash at its end
+  std::string token;                                ///< goes to that endpoint alone, and into no message
+  bool offline = false;                             ///< HF_HUB_OFFLINE, TRANSFORMERS_OFFLINE, --offline
+  std::shared_ptr<Notice> notice = {};              ///< for whoever waits; empty: nobody is told
+  long timeout = 10;                                ///< seconds: HF_HUB_DOWNLOAD_TIMEOUT, HF_HUB_ETAG_TIMEOUT
+};
+
+/// Read when it is needed: the token may be a file.
+HubEnvironment read_hub_environment(bool offline);
 
 /// "org/name", "org/name@revision", "hf:org/name", "org/name:Q4_K_M"
 struct HubName {
@@ -32,5 +50,11 @@ dialects::Reading fetch(const HubName& name, const HubEnvironment& hub);
 
 /// The cache, or else the network unless that is switched off.
 dialects::Reading read_hub(const HubName& name, const HubEnvironment& hub);
+
+/// The model that a file names is looked for in the Hub's cache, among presets, on the Hub. Puts the preset's name, or
+/// the configuration that was found, in the place of a name that is no preset's. Nothing is looked up where an option
+/// names the model.
+void find_model(dialects::Reading& reading, const std::vector<read::Given>& options, const read::Catalogue& catalogue,
+                api::Lookup lookup);
 
 }  // namespace llmcalc::cli

@@ -2,9 +2,22 @@
 #pragma once
 
 #include "api/surroundings.hpp"
-#include "cli/environment.hpp"
+
+#include <filesystem>
+#include <optional>
 
 namespace llmcalc::cli {
+
+/// What the program learns from its surroundings, read once.
+struct Environment {
+  bool terminal = false;                              ///< stdout is one
+  bool errors_on_terminal = false;                    ///< stderr is one
+  bool no_color = false;                              ///< https://no-color.org
+  std::optional<std::filesystem::path> presets = {};  ///< of the user; need not exist
+  std::filesystem::path root = "/";                   ///< below which the kernel tells of its devices
+};
+
+Environment read_environment();
 
 class Machine : public api::Surroundings {
  public:

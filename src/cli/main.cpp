@@ -1,5 +1,4 @@
 #include "cli/run.hpp"
-#include "cli/streams.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
 

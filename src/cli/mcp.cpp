@@ -1,9 +1,8 @@
-#include "cli/mcp.hpp"
-
 #include "api/c_door.hpp"
 #include "api/verbs.hpp"
 #include "cli/help.hpp"
 #include "cli/machine.hpp"
+#include "cli/run.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"

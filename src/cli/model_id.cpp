@@ -1,5 +1,3 @@
-#include "cli/model_id.hpp"
-
 #include "cli/hub.hpp"
 #include "cli/watch.hpp"
 #include "llmcalc/quantity/error.hpp"

@@ -3,7 +3,6 @@
 #include "api/surroundings.hpp"
 #include "cli/files.hpp"
 #include "cli/hub.hpp"
-#include "cli/ollama.hpp"
 #include "cli/weight_files.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/text.hpp"

@@ -39,4 +39,8 @@ bool is_shard_index(const std::filesystem::path& path);
 /// All weights of a model's folder; empty where it has none.
 std::optional<read::Checkpoint> read_weight_folder(const std::filesystem::path& folder);
 
+/// The GGUF behind "name:tag" (docs: registry manifests, an OCI index whose layer of the model's type is the file), in
+/// OLLAMA_MODELS or ~/.ollama/models; empty where it is not there.
+std::optional<std::filesystem::path> ollama_model(const std::string& name);
+
 }  // namespace llmcalc::cli

@@ -1,6 +1,6 @@
 #include "laws/scaling.hpp"
 
-#include "answer/run_length.hpp"
+#include "answer/figures.hpp"
 #include "laws/inner/relation.hpp"
 #include "laws/inner/scaling_section.hpp"
 #include "llmcalc/quantity/error.hpp"

@@ -12,6 +12,7 @@
 #include "laws/scaling_law.hpp"
 #include "llmcalc/answer/estimate.hpp"
 #include "llmcalc/quantity/quantity.hpp"
+#include "llmcalc/spec/accelerator.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -119,5 +120,11 @@ ScaleAnswer scale(const ScaleQuestion& question);
 
 /// The line of that id, or nullptr.
 const ScaleLine* find_line(const ScaleAnswer& answer, std::string_view id);
+
+/// How much of an accelerator's peak training reaches, for questions that have no layout whose time could be walked:
+/// half of what the best measured matrix product of that part reaches. Runs that published their MFU lie between 0.47
+/// (Llama 3 405B on 16,384 H100, 38 %: Grattafiori et al. 2024, table 4) and 0.65 of it (1T parameters on A100, 56.3 %:
+/// Korthikanti et al. 2022, table 5). Parts without a measured product take the median of those that have one.
+Usual usual_mfu(const spec::Accelerator& gpu);
 
 }  // namespace llmcalc::laws

@@ -4,7 +4,7 @@
 
 #include "laws/inner/curves.hpp"
 #include "laws/inner/scaling_section.hpp"
-#include "laws/usual_mfu.hpp"
+#include "laws/scaling.hpp"
 #include "llmcalc/quantity/error.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
+#include "laws/inner/curves.hpp"
 #include "laws/inner/scaling_section.hpp"
-#include "laws/inner/serving.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/format.hpp"
 

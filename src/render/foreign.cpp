@@ -79,4 +79,13 @@ std::string shortened(std::string_view text, std::size_t most) {
   return fmt::format("{}... ({} bytes more)", text.substr(0, end), text.size() - end);
 }
 
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,+=@%";
+  if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
+  if (quantity::printable(text) != text) return "$'" + shown(text, Medium::shell) + "'";
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
 }  // namespace llmcalc::render

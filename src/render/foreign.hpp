@@ -35,4 +35,7 @@ std::string one_line(std::string_view text);
 /// The beginning of a text that is longer than anybody reads, and how many bytes follow.
 std::string shortened(std::string_view text, std::size_t most = 2000);
 
+/// Quoted where a shell would read anything into it; what a terminal would obey is spelled out for the shell to read.
+std::string shell_word(const std::string& text);
+
 }  // namespace llmcalc::render

@@ -1,11 +1,11 @@
 // Every answer for programs; docs/json.md says what each key means.
 #include "render/inner/json.hpp"
 
-#include "render/error.hpp"
 #include "render/foreign.hpp"
 #include "render/inner/fields_data.hpp"
 #include "render/inner/fields_lists.hpp"
 #include "render/inner/fields_serve.hpp"
+#include "render/understood.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,8 @@
-// Models and accelerators by name, as tables and as cards.
+// Models, accelerators and number formats by name, as tables and as cards; numbers in formats.
 #pragma once
 
+#include "formats/number_format.hpp"
+#include "formats/quantization.hpp"
 #include "llmcalc/answer/estimate.hpp"
 #include "llmcalc/spec/accelerator.hpp"
 #include "llmcalc/spec/shape.hpp"
@@ -50,5 +52,23 @@ std::string to_json(const ModelCard& card, std::string_view version);
 std::string to_json(const AcceleratorCard& card, std::string_view version);
 std::string to_json(std::span<const ModelCard> cards, std::string_view version);
 std::string to_json(std::span<const AcceleratorCard> cards, std::string_view version);
+
+/// One format; what it makes of a number where one was given and it has an encoding of its own.
+struct FormatLine {
+  formats::Dtype dtype = formats::Dtype::fp32;
+  std::optional<formats::EncodedNumber> number;
+};
+
+std::string to_text(std::span<const FormatLine> lines);
+std::string to_json(std::span<const FormatLine> lines, std::string_view version);
+
+/// A list of numbers and what quantization makes of them.
+struct QuantizedList {
+  std::vector<double> given;
+  formats::Quantization result;
+};
+
+std::string to_text(const QuantizedList& list);
+std::string to_json(const QuantizedList& list, std::string_view version);
 
 }  // namespace llmcalc::render

@@ -1,6 +1,5 @@
 #include "render/understood.hpp"
 
-#include "quantity/text.hpp"
 #include "render/foreign.hpp"
 #include "render/inner/page.hpp"
 
@@ -9,16 +8,6 @@
 namespace llmcalc::render {
 
 namespace {
-
-/// Quoted where a shell would read anything into it; what a terminal would obey is spelled out for the shell to read.
-std::string quoted_word(const std::string& text) {
-  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,+=@%";
-  if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
-  if (quantity::printable(text) != text) return "$'" + shown(text, Medium::shell) + "'";
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
-}
 
 std::string option_of(const std::string& term) {
   std::string option = "--" + term;
@@ -39,7 +28,7 @@ std::string list(std::string_view heading, const std::vector<std::string>& items
 std::string command_of(const Understood& question) {
   std::string command = "llmcalc " + question.verb;
   for (const auto& word : question.words) {
-    command.append(" ").append(option_of(word.term)).append(" ").append(quoted_word(word.value));
+    command.append(" ").append(option_of(word.term)).append(" ").append(shell_word(word.value));
   }
   return command;
 }

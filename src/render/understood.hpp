@@ -1,13 +1,16 @@
-// A question that was read from files and commands, as the command to type, with the place of every value.
+// A question that was read from files and commands, as the command to type, and one that could not be answered.
 #pragma once
 
+#include "llmcalc/quantity/error.hpp"
 #include "llmcalc/render/report.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace llmcalc::render {
 
+/// With the place of every value.
 struct Understood {
   std::string kind;             ///< "axolotl configuration"
   std::string verb;             ///< that answers it: "fit"
@@ -22,5 +25,9 @@ std::string command_of(const Understood& question);
 
 std::string to_text(const Understood& question);
 std::string to_json(const Understood& question);
+
+/// A question that could not be answered: {"kind": "error", "place", "problem", "hint"}; the hint is null where there
+/// is none.
+std::string to_json(const quantity::BadInput& error, std::string_view version);
 
 }  // namespace llmcalc::render

@@ -7,7 +7,6 @@
 #include "program/count.hpp"
 #include "search/inner/changes.hpp"
 #include "search/inner/combination.hpp"
-#include "search/probe.hpp"
 #include "spec/node.hpp"
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 #include "llmcalc/answer/verdict.hpp"
 #include "llmcalc/search/advised.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "program/program.hpp"
 
 #include <functional>
 #include <optional>
@@ -33,5 +34,17 @@ enum class AdviceWanted { all, first };
 /// \param wanted   of first, `changes` begins as that of all does, and nothing else is looked for
 Advised advise(const spec::Question& question, const LargerAccelerators& larger, const Restate& restate,
                const answer::Verdict& verdict, AdviceWanted wanted = AdviceWanted::all);
+
+/// The shortest way from a question to its verdict: one walk, no ledger, no words.
+/// Keeps the storage of the program between questions, because a search asks hundreds.
+class Probe {
+ public:
+  /// What must fit; empty where nothing can be said of them, as beyond what can be counted: the question is not
+  /// the one that was asked, so no mistake in it may end the answer.
+  std::optional<trust::Need> need(const spec::Question& question);
+
+ private:
+  program::Program program_;
+};
 
 }  // namespace llmcalc::search

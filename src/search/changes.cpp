@@ -5,8 +5,6 @@
 #include "frameworks/optimizer.hpp"
 #include "frameworks/table.hpp"
 #include "quantity/lists.hpp"
-#include "search/inner/change_kinds.hpp"
-#include "search/inner/changed_words.hpp"
 #include "spec/traits.hpp"
 
 #include <algorithm>

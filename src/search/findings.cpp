@@ -1,7 +1,5 @@
 // What a search keeps: the best runs in order, and those that no other run beats in memory, time and cost at once.
 
-#include "search/inner/findings.hpp"
-
 #include "search/inner/unit_search.hpp"
 #include "search/plan.hpp"
 

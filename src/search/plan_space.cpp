@@ -1,5 +1,5 @@
+#include "answer/figures.hpp"
 #include "answer/levels.hpp"
-#include "answer/run_length.hpp"
 #include "frameworks/layout_rules.hpp"
 #include "frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"

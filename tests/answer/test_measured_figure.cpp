@@ -1,5 +1,5 @@
 // Which figure of an estimate a measurement is held against.
-#include "answer/measured_figure.hpp"
+#include "answer/figures.hpp"
 #include "catch.hpp"
 
 using namespace llmcalc;

@@ -1,5 +1,5 @@
 // From steps to days, GPU-hours, money, energy and carbon.
-#include "answer/wall_clock.hpp"
+#include "answer/figures.hpp"
 #include "asking.hpp"
 #include "catch.hpp"
 

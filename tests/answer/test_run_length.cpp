@@ -1,5 +1,5 @@
 // How long a run is that is counted in samples, epochs or steps.
-#include "answer/run_length.hpp"
+#include "answer/figures.hpp"
 #include "asking.hpp"
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"

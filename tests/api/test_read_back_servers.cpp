@@ -1,5 +1,5 @@
 // The command that the program prints for a server, read back with --from, asks for the same server.
-#include "api/serve.hpp"
+#include "api/answers.hpp"
 #include "catch.hpp"
 #include "dialects/reading.hpp"
 #include "llmcalc/quantity/error.hpp"

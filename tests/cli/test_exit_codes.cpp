@@ -1,6 +1,6 @@
 // Exit codes are the answer of scripts, and where presets of the user are looked for.
 #include "catch.hpp"
-#include "cli/environment.hpp"
+#include "cli/machine.hpp"
 #include "cli/run.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,6 +1,6 @@
 #include "catch.hpp"
 #include "cli/folder.hpp"
-#include "cli/hub_environment.hpp"
+#include "cli/hub.hpp"
 #include "cli/variables.hpp"
 
 #include <string>

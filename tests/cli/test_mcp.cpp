@@ -1,7 +1,6 @@
 // A server for agents, in both revisions of the Model Context Protocol: tools are verbs, answers a screen.
 #include "api/verbs.hpp"
 #include "catch.hpp"
-#include "cli/mcp.hpp"
 #include "cli/run.hpp"
 
 #include <nlohmann/json.hpp>

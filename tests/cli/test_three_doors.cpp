@@ -5,7 +5,7 @@
 #include "cli/run.hpp"
 #include "llmcalc/llmcalc.h"
 #include "llmcalc/llmcalc.hpp"
-#include "render/error.hpp"
+#include "render/understood.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,9 +1,7 @@
 // Budgets, losses and what is asked about a run once it is known.
 #include "catch.hpp"
 #include "laws/inner/curves.hpp"
-#include "laws/inner/serving.hpp"
 #include "laws/scaling.hpp"
-#include "laws/usual_mfu.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "scale_value.hpp"
 

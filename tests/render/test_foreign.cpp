@@ -1,7 +1,6 @@
 // Whatever a name holds, what shows it obeys nothing of it and its table stays a table: formats x hostile texts.
 #include "catch.hpp"
 #include "quantity/text.hpp"
-#include "render/error.hpp"
 #include "render/foreign.hpp"
 #include "render/plan.hpp"
 #include "render/runs.hpp"

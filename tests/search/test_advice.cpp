@@ -4,7 +4,6 @@
 #include "llmcalc/quantity/error.hpp"
 #include "search/advice.hpp"
 #include "search/inner/changes.hpp"
-#include "search/probe.hpp"
 
 #include <random>
 

@@ -7,8 +7,8 @@
 #include "quantity/text.hpp"
 #include "read/presets.hpp"
 #include "read/vocabulary.hpp"
-#include "render/error.hpp"
 #include "render/inner/page.hpp"
+#include "render/understood.hpp"
 #include "tools/schema.hpp"
 
 #include <nlohmann/json.hpp>

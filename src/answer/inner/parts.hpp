@@ -1,8 +1,8 @@
 // The parts of an estimate, one function each; estimate() is their table of contents.
 #pragma once
 
+#include "answer/figures.hpp"
 #include "answer/levels.hpp"
-#include "answer/run_length.hpp"
 #include "llmcalc/answer/estimate.hpp"
 #include "memory/step_walk.hpp"
 #include "program/build.hpp"

@@ -1,17 +1,96 @@
-// The searches behind one `plan`: which questions are asked, and in which order.
+// The command that answers, typed as it is printed, with a run that a search found.
 #pragma once
 
 #include "api/asked.hpp"
-#include "api/inner/fit_command.hpp"
-#include "api/inner/plan_options.hpp"
+#include "api/surroundings.hpp"
+#include "llmcalc/render/report.hpp"
+#include "read/given.hpp"
 #include "read/plan_words.hpp"
+#include "render/plan.hpp"
+#include "search/plan.hpp"
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace llmcalc::api {
+
+/// What a search chooses of a run, in the order of a report.
+inline constexpr std::array<std::string_view, 20> chosen_terms{"framework",
+                                                               "gpu",
+                                                               "gpus",
+                                                               "dp",
+                                                               "tp",
+                                                               "sp",
+                                                               "pp",
+                                                               "vpp",
+                                                               "schedule",
+                                                               "cp",
+                                                               "cp_exchange",
+                                                               "ep",
+                                                               "etp",
+                                                               "sharding",
+                                                               "micro_batch",
+                                                               "recompute",
+                                                               "offload",
+                                                               "node_dispatch",
+                                                               "expert_overlap",
+                                                               "cuda_graph"};
+
+/// Where the words of a command are looked up.
+struct FitSource {
+  const read::Catalogue& catalogue;
+  const std::optional<read::ConfigText>& config;
+  std::string presets;      ///< the folder that was named, if any
+  std::string calibration;  ///< and the file
+};
+
+/// A plan's words as they were given.
+struct AskedWords {
+  const std::vector<read::Given>& words;
+  FitSource source;
+};
+
+/// "llmcalc fit ..." with every word that the question needs to be resolved to itself again.
+/// \param varied    of the words that hold several values, those of this run
+/// \param question  the run
+std::string fit_command(const AskedWords& asked, const std::vector<read::Given>& varied,
+                        const spec::Question& question);
+
+// The words behind `plan`, told apart into the question and how it is searched and shown.
+
+enum class PlanFormat { text, json, html, csv, markdown, junit };
+
+/// What grows as long as any layout fits.
+enum class Largest { nothing, seq, params };
+
+struct PlanOptions {
+  std::vector<read::Given> words;  ///< of the vocabulary
+  std::string presets;             ///< the folder that was named, if any
+  std::string calibration;         ///< and the file
+  search::Objective objective = search::Objective::step_time;
+  search::PlanLimits limits;
+  bool strict = false;
+  std::size_t best = 10;
+  Largest largest = Largest::nothing;
+  std::vector<std::string> table;  ///< two terms, or none
+  SearchOptions search;
+  PlanFormat format = PlanFormat::text;
+  render::TextStyle style;
+};
+
+PlanOptions plan_options(const Arguments& arguments, const Surroundings& around);
+
+/// "step-time", as on the command line.
+std::string_view word_of(search::Objective objective);
+
+/// \throws quantity::BadInput with the nearest word
+search::Objective objective_of(std::string_view word);
+
+// The searches behind one `plan`: which questions are asked, and in which order.
 
 /// Words with one more, which replaces the words of its term.
 std::vector<read::Given> with(std::vector<read::Given> words, const std::string& term, const std::string& text);
@@ -47,5 +126,11 @@ class Planner {
   const Sources& sources_;
   const std::optional<read::ConfigText>& config_;
 };
+
+// From what a search found to the report that is printed.
+
+/// \param asked  the words as they were given, for the command that answers with the best run in full
+render::PlanReport plan_report(const AskedWords& asked, const read::PlanWords& plan, const search::PlanSpace& space,
+                               const search::Findings& findings);
 
 }  // namespace llmcalc::api

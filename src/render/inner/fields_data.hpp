@@ -3,7 +3,6 @@
 
 #include "quantity/lists.hpp"
 #include "render/inner/fields.hpp"
-#include "render/numbers.hpp"
 #include "render/presets.hpp"
 #include "spec/names.hpp"
 

@@ -3,7 +3,6 @@
 
 #include "search/advice.hpp"
 #include "search/inner/changes.hpp"
-#include "search/probe.hpp"
 
 #include <array>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // The units of a search, every way to cut tensors, sequences and experts, and the ways to run what is cut.
 #pragma once
 
-#include "answer/wall_clock.hpp"
+#include "answer/figures.hpp"
 #include "frameworks/profile.hpp"
 #include "search/plan.hpp"
 #include "timing/network.hpp"
