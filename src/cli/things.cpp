@@ -129,9 +129,10 @@ bool is_of_model(const fs::directory_entry& entry) {
 dialects::FindFile files_below(const std::string& folder) {
   return [folder](const std::string& name) -> std::optional<dialects::NamedFile> {
     for (fs::path root = folder;; root = root.has_parent_path() ? root.parent_path() : fs::path(".")) {
-      const auto path = root / name;
-      if (is_file(path) && is_below(root, path)) {
-        return dialects::NamedFile{fs::path(name).filename().string(), read_file(path, "--from")};
+      for (const auto& path : {root / name, (fs::path(folder) / name).lexically_normal()}) {
+        if (is_file(path) && is_below(root, path)) {
+          return dialects::NamedFile{fs::path(name).filename().string(), read_file(path, "--from")};
+        }
       }
       if (root.is_absolute() || root == "." || *root.begin() == "..") return std::nullopt;
     }

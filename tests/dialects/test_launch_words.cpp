@@ -187,8 +187,7 @@ TEST_CASE("what a program, an image or a template is called never beats what it 
     CHECK_THAT(refusal("#!/bin/sh\npython " + program + model, "run.sh"), Contains("not known to train"));
   }
   const auto rewards = read_command("python3 train.py" + model + "--advantage-estimator grpo --rollout-batch-size 8");
-  REQUIRE(rewards.open.size() == 1);
-  CHECK(rewards.open.front().term == "algorithm");
+  CHECK(said(rewards, "algorithm") == "grpo");
   const auto version = [](const std::string& image) {
     return said(read_file("services: {a: {image: '" + image + "', command: vllm serve m}}"), "engine_version");
   };

@@ -38,16 +38,20 @@ bool is_settings_file(std::string_view name) {
   return name.ends_with(".yaml") || name.ends_with(".yml") || name.ends_with(".json") || name.ends_with(".toml");
 }
 
-/// "train.py config.yaml" of a program that nobody knows: the file says whose settings it holds.
+/// "train.py config.yaml" and "train.py --config config.yaml" of a program that nobody knows: the file says whose
+/// settings it holds.
 void take_format_of_file(const LaunchCommand& launch, const FindFile& find, Start& start) {
   if (start.format != nullptr || launch.words.empty() || !launch.words.front().text.ends_with(".py")) return;
-  for (const ShellWord& word : start.options.positional) {
-    const auto file = is_settings_file(word.text) ? find(word.text) : std::nullopt;
-    if (!file) continue;
+  const auto take = [&](const std::string& name, std::string_view config) {
+    const auto file = is_settings_file(name) ? find(name) : std::nullopt;
+    if (!file) return;
     const Node node = parse_settings(file->text, file->place);
     if (node.kind == Node::Kind::table) start.format = format_of(flat(node));
-    start.config = {};
-  }
+    start.config = config;
+  };
+  for (const ShellWord& word : start.options.positional) take(word.text, {});
+  const Setting* named = start.options.settings.find("config");
+  if (start.format == nullptr && named != nullptr) take(named->text, "config");
 }
 
 /// Settings of a file below those of a command line.
@@ -170,7 +174,8 @@ Settings CommandReader::with_file(Options options, std::string_view key) {
 bool CommandReader::add_file(const std::string& path, const std::string& where, std::vector<Settings>& files) {
   if (const auto file = find_(path)) {
     auto modelfile = parse_modelfile(file->text, file->place);
-    files.push_back(modelfile ? *std::move(modelfile) : flat(parse_settings(file->text, file->place)));
+    files.push_back(modelfile ? *std::move(modelfile)
+                              : reader_.inherited(flat(parse_settings(file->text, file->place)), 0));
   } else {
     assumptions_.push_back(path + " (" + where + ") was not read: it is not there, or not in the folder; say --from " +
                            path);

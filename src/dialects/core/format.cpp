@@ -218,12 +218,14 @@ void apply(const Format& format, Sheet& sheet) {
 }
 
 std::span<const Format* const> file_formats() {
-  static const Format* const all[] = {&accelerate_format(),    &deepspeed_format(), &torchtune_format(),
-                                      &torchtitan_format(),    &unsloth_format(),   &litgpt_format(),
-                                      &nemo_format(),          &lightning_format(), &axolotl_format(),
-                                      &megatron_format(),      &ms_swift_format(),  &llama_factory_server_format(),
-                                      &llama_factory_format(), &trainer_format(),   &sglang_format(),
-                                      &trtllm_format(),        &vllm_format()};
+  static const Format* const all[] = {
+      &verl_format(),          &nemo_rl_format(),    &automodel_format(), &maxtext_format(),
+      &torchtitan_format(),    &primus_format(),     &prime_rl_format(),  &slime_format(),
+      &llm_foundry_format(),   &accelerate_format(), &deepspeed_format(), &torchtune_format(),
+      &unsloth_format(),       &litgpt_format(),     &nemo_format(),      &lightning_format(),
+      &axolotl_format(),       &megatron_format(),   &ms_swift_format(),  &llama_factory_server_format(),
+      &llama_factory_format(), &trainer_format(),    &sglang_format(),    &trtllm_format(),
+      &vllm_format()};
   return all;
 }
 

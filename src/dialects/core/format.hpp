@@ -78,19 +78,28 @@ std::vector<Given> take_open(const Format& format, Settings& settings);
 void apply(const Format& format, Sheet& sheet);
 
 const Format& accelerate_format();
+const Format& automodel_format();
 const Format& axolotl_format();
 const Format& deepspeed_format();
 const Format& lightning_format();
 const Format& litgpt_format();
 const Format& llama_factory_format();
+const Format& llm_foundry_format();
+const Format& maxtext_format();
 const Format& megatron_format();
 const Format& ms_swift_format();
 const Format& ms_swift_megatron_format();
 const Format& nemo_format();
+const Format& nemo_rl_format();
+const Format& openrlhf_format();
+const Format& prime_rl_format();
+const Format& primus_format();
+const Format& slime_format();
 const Format& torchtitan_format();
 const Format& torchtune_format();
 const Format& trainer_format();
 const Format& unsloth_format();
+const Format& verl_format();
 
 const Format& llama_factory_server_format();
 const Format& llama_server_format();

@@ -25,9 +25,9 @@ constexpr int most_files_deep = 4;
 
 constexpr std::string_view known_things =
     "known are files of axolotl, LLaMA-Factory, trl, transformers, accelerate, DeepSpeed, ms-swift, torchtitan, "
-    "torchtune, NeMo and Megatron-LM, commands and scripts that start them or a server, manifests of Kubernetes, "
-    "compose "
-    "files and tasks of SkyPilot, GGUF, safetensors and model folders";
+    "torchtune, NeMo, NeMo AutoModel, NeMo-RL, verl, OpenRLHF, slime, prime-rl, MaxText, llm-foundry, Primus and "
+    "Megatron-LM, commands and scripts that start them or a server, manifests of Kubernetes, compose files and tasks "
+    "of SkyPilot, GGUF, safetensors and model folders";
 
 /// The workers of a job run what its master runs.
 bool is_replica(const LaunchCommand& container, const LaunchCommand& of) {
@@ -70,7 +70,7 @@ Reading Reader::file(std::string_view text, std::string_view place) const {
   if (auto started = containers(node, place)) return *std::move(started);
   if (node.kind != Node::Kind::table) return command(text, place);
   if (auto model = model_file(node, text, place)) return *std::move(model);
-  Settings settings = flat(node);
+  Settings settings = inherited(flat(node), 0);
   interpolate(settings);
   unwrap_wandb(settings);
   const Format* format = format_of(settings);
@@ -81,6 +81,17 @@ Reading Reader::file(std::string_view text, std::string_view place) const {
   }
   throw BadInput(std::string(place), "is a file of settings that no known trainer or server has",
                  std::string(known_things));
+}
+
+Settings Reader::inherited(Settings own, int depth) const {
+  const Setting* named = own.find("defaults");
+  const bool is_file = named != nullptr && named->items.empty() && named->text.ends_with(".yaml");
+  const auto file = is_file && depth < most_files_deep ? find_(named->text) : std::nullopt;
+  if (!file) return own;
+  own.remove("defaults");
+  Settings all = inherited(flat(parse_settings(file->text, file->place)), depth + 1);
+  for (const Setting& setting : own.all()) all.put(setting);
+  return all;
 }
 
 std::optional<Reading> Reader::containers(const Node& node, std::string_view place) const {

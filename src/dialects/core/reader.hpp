@@ -37,6 +37,9 @@ class Reader {
   /// Settings of a format that is known.
   Reading settings(const Format& format, const Settings& written, std::string_view place) const;
 
+  /// On top of those of the file that `defaults` names, as NeMo-RL's files begin.
+  Settings inherited(Settings own, int depth) const;
+
  private:
   const FindFile& find_;
   int depth_;  ///< how many files have named each other to get here

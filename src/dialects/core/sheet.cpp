@@ -94,6 +94,16 @@ void Sheet::leave_open(std::string_view term, std::string why, const Setting& be
   reading_.open.push_back({std::string(term), std::move(why), {Source::file, because.where}});
 }
 
+bool Sheet::leaves_open(std::string_view term, std::initializer_list<std::string_view> keys) {
+  for (const auto key : keys) {
+    const Setting* setting = settings_.find(key);
+    if (setting == nullptr || setting->unknown.empty()) continue;
+    take(term, *setting);
+    return true;
+  }
+  return false;
+}
+
 void Sheet::take(std::string_view term, std::initializer_list<std::string_view> keys) {
   const auto says = [](const Setting* s) { return s != nullptr && !(s->text.empty() && s->unknown.empty()); };
   const auto* key = std::ranges::find_if(keys, [&](std::string_view each) { return says(settings_.find(each)); });

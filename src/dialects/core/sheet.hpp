@@ -52,6 +52,8 @@ class Sheet {
   void take(std::string_view term, const Setting& setting);
   /// Leaves a term to an option, where the setting says too little of it.
   void leave_open(std::string_view term, std::string why, const Setting& because);
+  /// The same where one of the keys hangs on a variable of which the term is made; false where none does.
+  bool leaves_open(std::string_view term, std::initializer_list<std::string_view> keys);
   /// A default of the format that the file leaves unsaid.
   void by_default(std::string_view term, std::string text, std::string_view whose);
   const Given* word(std::string_view term) const;

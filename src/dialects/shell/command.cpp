@@ -22,7 +22,7 @@ bool is_number(std::string_view text) { return text.size() > 1 && (quantity::is_
 bool is_option(std::string_view text) { return text.starts_with('-') && text.size() > 1 && !is_number(text); }
 
 std::string_view without_dashes(std::string_view text) {
-  while (text.starts_with('-')) text.remove_prefix(1);
+  while (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
   return text;
 }
 
@@ -43,8 +43,9 @@ std::size_t matched(std::string_view name, const std::vector<ShellWord>& words, 
   return count;
 }
 
-/// Whether a word can only be a variable in front of a command: NAME=value.
+/// Whether a word can only be a variable in front of a command, NAME=value, or one of Hydra's, +key=value.
 bool is_assignment(std::string_view text) {
+  while (text.starts_with('+')) text.remove_prefix(1);
   const auto is_of_name = [](char c) { return quantity::is_name_char(c) || c == '.'; };
   const auto equals = text.find('=');
   return equals != text.npos && equals > 0 && std::ranges::all_of(text.substr(0, equals), is_of_name);

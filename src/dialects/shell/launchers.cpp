@@ -34,20 +34,9 @@ const Setting* counted(const Sheet& sheet, std::initializer_list<std::string_vie
   return is_number && sheet.count(keys).value_or(0) > 0 ? setting : nullptr;
 }
 
-/// A number that hangs on a shell variable leaves the accelerators open, for an option to say.
-bool leaves_open(Sheet& sheet, std::initializer_list<std::string_view> keys) {
-  for (const auto key : keys) {
-    const Setting* setting = sheet.settings().find(key);
-    if (setting == nullptr || setting->unknown.empty()) continue;
-    sheet.take("gpus", *setting);
-    return true;
-  }
-  return false;
-}
-
 const std::initializer_list<std::string_view> processes_of_node = {
-    "torchrun.nproc_per_node", "torchrun.nproc-per-node", "deepspeed.num_gpus",  "environment.NPROC_PER_NODE",
-    "environment.NGPU",        "srun.gpus_per_node",      "srun.ntasks_per_node"};
+    "torchrun.nproc_per_node", "torchrun.nproc-per-node", "deepspeed.num_gpus",   "environment.NPROC_PER_NODE",
+    "environment.NGPU",        "srun.gpus_per_node",      "srun.ntasks_per_node", "composer.n"};
 const std::initializer_list<std::string_view> machines = {"torchrun.nnodes", "deepspeed.num_nodes",
                                                           "environment.NNODES", "srun.nodes", "srun.N"};
 
@@ -82,7 +71,7 @@ void take_workers(Sheet& sheet) {
 void take_processes(const Settings& launcher, Reading& reading) {
   const Reader reader(nothing_to_find);
   Sheet sheet(launcher, reading, reader);
-  if (leaves_open(sheet, processes_of_node) || leaves_open(sheet, machines)) return;
+  if (sheet.leaves_open("gpus", processes_of_node) || sheet.leaves_open("gpus", machines)) return;
   const Setting* per_node = counted(sheet, processes_of_node);
   const Setting* nodes = counted(sheet, machines);
   const Setting* all = counted(sheet, {"mpirun.np", "mpirun.n"});

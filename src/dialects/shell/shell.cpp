@@ -328,8 +328,10 @@ void Shell::read_document() {
 void Shell::keep_file() {
   const std::string name = std::exchange(written_, {});
   const auto document = std::exchange(document_, std::nullopt);
-  if (name.empty() || words_.empty()) return;
+  if (words_.empty()) return;
   const std::string& program = words_.front().text;
+  if (program == "read" && document) set(words_.back().text, {{document->text, line(), {}}});
+  if (name.empty()) return;
   if (program == "cat" && document) script_.files[name] = document->text;
   if (program == "printf" && words_.size() == 2) script_.files[name] = with_line_ends(words_[1].text);
   if (program != "echo") return;

@@ -16,16 +16,7 @@ constexpr FormatRow quiet_rows[] = {
 
 const std::span<const FormatRow> tables[] = {rows, megatron_relative_rows(), quiet_rows, megatron_yaml_rows()};
 
-/// slime trains by rewards on Megatron-LM's arguments, and says its algorithm in others (slime/utils/arguments.py).
-void refuse_to_guess_algorithm(Sheet& sheet) {
-  const Setting* estimator = sheet.find("advantage_estimator");
-  if (estimator == nullptr) return;
-  sheet.leave_open("algorithm", "advantage_estimator " + estimator->text + " trains on samples that it generates",
-                   *estimator);
-}
-
 void rules(Sheet& sheet) {
-  refuse_to_guess_algorithm(sheet);
   take_megatron_model(sheet);
   take_megatron_run(sheet);
   take_megatron_relatives(sheet);

@@ -2,6 +2,7 @@
 // below `model`, Lightning's below `trainer`.
 #include "dialects/core/format.hpp"
 #include "dialects/trainers/megatron_rules.hpp"
+#include "dialects/trainers/torch_rules.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
@@ -60,14 +61,6 @@ void take_precision(Sheet& sheet) {
   sheet.say("dtype", (sheet.is_on("megatron_amp_O2") ? "" : "mixed-") + type, *precision);
 }
 
-void take_devices(Sheet& sheet) {
-  const auto devices = sheet.count("trainer.devices");
-  if (!devices) return;
-  const auto nodes = sheet.count("trainer.num_nodes").value_or(1);
-  sheet.say("gpus", std::to_string(quantity::checked_multiply(*devices, nodes)), *sheet.find("trainer.devices"));
-  if (nodes == 1) sheet.unsay("nodes");
-}
-
 /// A run that begins from a checkpoint takes the model from there.
 void take_adapters(Sheet& sheet) {
   const Setting* from = sheet.find({"restore_from_path", "pretrained_checkpoint.restore_from_path"});
@@ -84,7 +77,8 @@ void rules(Sheet& sheet) {
   take_megatron_model(sheet);
   take_megatron_run(sheet);
   take_precision(sheet);
-  take_devices(sheet);
+  take_cluster(sheet, "trainer.devices", "trainer.num_nodes", 1);
+  if (sheet.count("trainer.num_nodes").value_or(1) == 1) sheet.unsay("nodes");
   take_adapters(sheet);
   if (const Setting* steps = sheet.find("trainer.max_steps"); steps != nullptr && !steps->text.starts_with('-')) {
     sheet.say("steps", steps->text, *steps);

@@ -1,5 +1,6 @@
 #include "dialects/trainers/torch_rules.hpp"
 
+#include "llmcalc/quantity/checked.hpp"
 #include "quantity/text.hpp"
 
 #include <fmt/format.h>
@@ -231,6 +232,22 @@ void assume_reward_model(Sheet& sheet, std::string_view key) {
   sheet.assume(*sheet.find(key),
                "pairs as ORPO trains them, without a reference; its head of one output is counted "
                "as the vocabulary's");
+}
+
+void take_cluster(Sheet& sheet, std::string_view per_node, std::string_view nodes, std::int64_t usual) {
+  if (sheet.leaves_open("gpus", {per_node, nodes})) return;
+  const Setting* said = sheet.find({per_node, nodes});
+  if (said == nullptr) return;
+  const auto machines = sheet.count(nodes).value_or(1);
+  const auto all = quantity::checked_multiply(sheet.count(per_node).value_or(usual), machines);
+  sheet.say("gpus", std::to_string(all), *said);
+  if (machines > 1) sheet.say("nodes", std::to_string(machines), *sheet.find(nodes));
+}
+
+void take_model_file(Sheet& sheet) {
+  const Setting* file =
+      sheet.find({"modules.pre_trainer.model", "modules.sft_trainer.model", "modules.post_trainer.model"});
+  if (file != nullptr) sheet.say("model", std::string(quantity::without_end(file->text, ".yaml")), *file);
 }
 
 void take_liger(Sheet& sheet, std::string_view key) {

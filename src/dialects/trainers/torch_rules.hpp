@@ -95,6 +95,13 @@ void take_galore(Sheet& sheet);
 /// What stands for the training of a reward model, where that is the algorithm.
 void assume_reward_model(Sheet& sheet, std::string_view key);
 
+/// Accelerators of a node, as many as a trainer takes where nobody says, times the nodes; nothing where neither is
+/// said.
+void take_cluster(Sheet& sheet, std::string_view per_node, std::string_view nodes, std::int64_t usual);
+
+/// The model that an experiment of Primus names by a file of its own: "llama3.1_8B.yaml".
+void take_model_file(Sheet& sheet);
+
 /// Liger's kernels, whose loss is fused with the head (Liger-Kernel transformers/monkey_patch.py).
 void take_liger(Sheet& sheet, std::string_view key);
 

@@ -176,6 +176,7 @@ void take_microbatches(Sheet& sheet) {
 }
 
 void rules(Sheet& sheet) {
+  take_model_file(sheet);
   take_torchtitan_model(sheet);
   take_data_parallelism(sheet);
   take_checkpointing(sheet);
@@ -225,14 +226,15 @@ std::string write(Letter& letter) {
 }  // namespace
 
 const Format& torchtitan_format() {
-  static const Format format{"torchtitan configuration",
-                             "torchtitan",
-                             tables,
-                             "model.flavor training.seq_len+model.name",
-                             rules,
-                             false,
-                             nullptr,
-                             write};
+  static const Format format{
+      "torchtitan configuration",
+      "torchtitan",
+      tables,
+      "model.flavor training.seq_len+model.name modules.pre_trainer.overrides.training.local_batch_size",
+      rules,
+      false,
+      nullptr,
+      write};
   return format;
 }
 

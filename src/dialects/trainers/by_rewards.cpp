@@ -1,0 +1,349 @@
+// Trainers by rewards, whose samples an engine generates: verl, NeMo-RL, prime-rl, slime and OpenRLHF. Where it runs is
+// a role of the run: beside the trainer, asleep or not, or on accelerators of its own.
+#include "dialects/core/format.hpp"
+#include "dialects/trainers/megatron_rules.hpp"
+#include "dialects/trainers/run_length.hpp"
+#include "dialects/trainers/torch_rules.hpp"
+#include "llmcalc/quantity/checked.hpp"
+#include "quantity/parse.hpp"
+#include "quantity/text.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace llmcalc::dialects {
+namespace {
+
+constexpr FormatRow verl_rows[] = {
+#include "dialects/verl.inc"
+};
+constexpr FormatRow nemo_rl_rows[] = {
+#include "dialects/nemo_rl.inc"
+};
+constexpr FormatRow prime_rl_rows[] = {
+#include "dialects/prime_rl.inc"
+};
+constexpr FormatRow slime_rows[] = {
+#include "dialects/slime.inc"
+};
+constexpr FormatRow openrlhf_rows[] = {
+#include "dialects/openrlhf.inc"
+};
+constexpr std::span<const FormatRow> verl_tables[] = {verl_rows};
+constexpr std::span<const FormatRow> nemo_rl_tables[] = {nemo_rl_rows};
+constexpr std::span<const FormatRow> prime_rl_tables[] = {prime_rl_rows};
+const std::span<const FormatRow> slime_tables[] = {slime_rows, megatron_rows(), megatron_relative_rows(),
+                                                   megatron_quiet_rows()};
+constexpr std::span<const FormatRow> openrlhf_tables[] = {openrlhf_rows};
+
+/// Where samples come from.
+enum class Engine {
+  asleep,  ///< on the same accelerators, where it holds nothing while the model is trained
+  awake,   ///< on the same, of which it keeps its share
+  apart    ///< on others
+};
+
+void take_engine(Sheet& sheet, Engine engine, std::string_view share, std::string_view usual) {
+  if (engine == Engine::asleep) {
+    return sheet.assume("the engine that generates samples sleeps while the model is trained: it holds nothing then");
+  }
+  if (engine == Engine::apart) {
+    return sheet.assume("samples are generated on accelerators of their own, for which llmcalc serve answers");
+  }
+  sheet.take("colocate_fraction", {share});
+  sheet.by_default("colocate_fraction", std::string(usual), "default of the trainer");
+}
+
+/// A reference whose weights rest on the host and are fetched layer by layer. PPO's and DPO's losses always have one.
+void take_reference_on_host(Sheet& sheet, std::string_view whose) {
+  const Given* algorithm = sheet.word("algorithm");
+  if (algorithm == nullptr || algorithm->text != "grpo") {
+    return sheet.assume("the reference counts on the accelerators, though it rests on the host");
+  }
+  sheet.by_default("reference", "none", whose);
+  if (!sheet.has("method")) sheet.assume("a reference rests on the host: neither its memory nor its time is counted");
+}
+
+/// A key that counts, and what it is where nobody says.
+struct Count {
+  std::string_view key;
+  std::int64_t usual;
+};
+
+std::int64_t value_of(const Sheet& sheet, const Count& count) { return sheet.count(count.key).value_or(count.usual); }
+
+/// A sequence is a prompt and what is generated behind it.
+void take_sequence(Sheet& sheet, const Count& prompt, const Count& generated, std::string_view whose) {
+  if (sheet.leaves_open("seq", {prompt.key, generated.key})) return;
+  const auto length = quantity::checked_add(value_of(sheet, prompt), value_of(sheet, generated));
+  const Setting* said = sheet.find({generated.key, prompt.key});
+  if (said != nullptr) return sheet.say("seq", std::to_string(length), *said);
+  sheet.by_default("seq", std::to_string(length), whose);
+}
+
+/// Micro-batches that are filled with samples up to so many tokens a rank hold at least one.
+void take_tokens(Sheet& sheet, std::string_view on, const Count& tokens) {
+  const Given* seq = sheet.word("seq");
+  if (!sheet.is_on(on) || sheet.leaves_open("micro_batch", {tokens.key})) return;
+  if (seq == nullptr)
+    return sheet.leave_open("micro_batch", "the length of a sequence hangs on a variable", sheet.said(on));
+  const Given* ranks = sheet.word("cp");
+  const auto share = ranks == nullptr ? 1 : quantity::parse_count(ranks->text, ranks->origin.where);
+  const auto length = std::max<std::int64_t>(1, quantity::parse_count(seq->text, seq->origin.where));
+  const auto held = quantity::checked_multiply(value_of(sheet, tokens), share) / length;
+  sheet.say("micro_batch", std::to_string(std::max<std::int64_t>(1, held)), sheet.said(on));
+  sheet.assume(sheet.said(on), "micro-batches of as many full samples as its tokens hold");
+}
+
+void take_lora(Sheet& sheet, std::string_view rank, std::string_view targets) {
+  if (sheet.count(rank).value_or(0) < 1) return sheet.unsay("lora_dropout");
+  sheet.say("method", sheet.is_on("load_in_4bit") ? "qlora" : "lora", *sheet.find(rank));
+  sheet.say("lora_rank", sheet.find(rank)->text, *sheet.find(rank));
+  take_targets(sheet, {targets});
+  sheet.by_default("lora_targets", "all-linear", "default of the trainer");
+}
+
+void leave_batch_open(Sheet& sheet, std::string_view key, const std::string& why) {
+  const Setting* because = sheet.settings().find(key);
+  if (because != nullptr && !sheet.has("micro_batch")) sheet.leave_open("micro_batch", why, *because);
+}
+
+/// workers/fsdp_workers.py and engine/fsdp: fp32 shards under bf16 products, whatever moves to the host between phases.
+void take_verl_engine(Sheet& sheet, bool by_megatron) {
+  if (by_megatron) {
+    sheet.say("framework", "nemo", *sheet.find({"actor.strategy", "config_name", "model_engine"}));
+    sheet.say("sharding", "zero1", *sheet.find({"actor.strategy", "config_name", "model_engine"}));
+    return sheet.by_default("dtype", "bf16", "verl default");
+  }
+  sheet.by_default("sharding", "fsdp1", "verl default");
+  sheet.by_default("dtype", "mixed-bf16", "verl default");
+  sheet.by_default("attention", "flash", "verl default");
+  sheet.by_default("recompute", "full", "verl default");
+  if (sheet.has("cp")) sheet.by_default("cp_exchange", "all-to-all", "verl: Ulysses");
+  const auto group = sheet.count("actor.fsdp_config.fsdp_size").value_or(0);
+  if (group < 2) return;
+  sheet.say("sharding", "hsdp", *sheet.find("actor.fsdp_config.fsdp_size"));
+  sheet.say("sharding_group", std::to_string(group), *sheet.find("actor.fsdp_config.fsdp_size"));
+}
+
+/// trainer/ppo/ray_trainer.py: an update takes ppo_mini_batch_size prompts with n samples each.
+void take_verl_samples(Sheet& sheet) {
+  take_sequence(sheet, {"data.max_prompt_length", 512}, {"data.max_response_length", 512}, "verl default");
+  if (!sheet.leaves_open("global_batch", {"actor.ppo_mini_batch_size", "rollout.n"})) {
+    const auto samples = quantity::checked_multiply(value_of(sheet, {"actor.ppo_mini_batch_size", 256}),
+                                                    value_of(sheet, {"rollout.n", 1}));
+    sheet.by_default("global_batch", std::to_string(samples), "ppo_mini_batch_size times rollout.n");
+  }
+  take_tokens(sheet, "actor.use_dynamic_bsz", {"actor.ppo_max_token_len_per_gpu", 16'384});
+  leave_batch_open(sheet, "actor.ppo_micro_batch_size", "ppo_micro_batch_size is shared by all ranks");
+  const bool stays = sheet.truth("rollout.free_cache_engine") == false;
+  take_engine(sheet, stays ? Engine::awake : Engine::asleep, "rollout.gpu_memory_utilization", "0.5");
+  take_reference_on_host(sheet, "verl: the reference policy is offloaded");
+}
+
+void verl_rules(Sheet& sheet) {
+  const bool tunes = sheet.text("algorithm") == "sft";
+  if (tunes) sheet.say("algorithm", "sft", *sheet.find("algorithm"));
+  sheet.by_default("algorithm", "ppo", "verl default");
+  const auto names_megatron = [&](std::string_view key) {
+    return sheet.text(key).find("megatron") != std::string::npos;
+  };
+  take_cluster(sheet, "trainer.n_gpus_per_node", "trainer.nnodes", 8);
+  take_verl_engine(sheet,
+                   names_megatron("actor.strategy") || names_megatron("config_name") || names_megatron("model_engine"));
+  take_lora(sheet, "model.lora_rank", "model.target_modules");
+  if (tunes) {
+    sheet.take("global_batch", {"data.train_batch_size"});
+    take_tokens(sheet, "data.use_dynamic_bsz", {"data.max_token_len_per_gpu", 8'192});
+  } else {
+    take_verl_samples(sheet);
+  }
+  take_length(sheet, {"trainer.total_training_steps", {}});
+}
+
+/// What the algorithm's block says of a file whose own blocks are grpo, dpo and sft (examples/run_*.py).
+void take_nemo_algorithm(Sheet& sheet) {
+  constexpr Spelling blocks[] = {{"grpo.", "grpo"}, {"dpo.", "dpo"},       {"sft.", "sft"},
+                                 {"rm.", "orpo"},   {"distillation.", ""}, {"ppo.", "ppo"}};
+  for (const Setting& setting : sheet.settings().all()) {
+    for (const auto& [block, algorithm] : blocks) {
+      if (!setting.key.starts_with(block)) continue;
+      if (algorithm.empty())
+        return sheet.leave_open("algorithm", setting.key + ": the teacher is not modelled", setting);
+      return sheet.say("algorithm", std::string(algorithm), setting);
+    }
+  }
+}
+
+/// models/policy: DTensor's worker keeps fp32 shards under products of `precision`, Megatron's its own.
+void take_nemo_worker(Sheet& sheet) {
+  const bool by_megatron = sheet.is_on("megatron_cfg.enabled");
+  const std::string block = by_megatron ? "megatron_cfg." : "dtensor_cfg.";
+  const auto take = [&](std::string_view term, const std::string& key) {
+    if (sheet.count(block + key).value_or(1) > 1) sheet.take(term, {block + key});
+  };
+  take("tp", by_megatron ? "tensor_model_parallel_size" : "tensor_parallel_size");
+  take("cp", "context_parallel_size");
+  take("ep", by_megatron ? "expert_model_parallel_size" : "expert_parallel_size");
+  take("pp", "pipeline_model_parallel_size");
+  if (sheet.has("tp") && sheet.is_on(block + "sequence_parallel")) {
+    sheet.say("sp", "1", sheet.said(block + "sequence_parallel"));
+  }
+  const bool recomputes = sheet.is_on(block + "activation_checkpointing");
+  if (recomputes) sheet.say("recompute", "full", sheet.said(block + "activation_checkpointing"));
+  const bool half = sheet.text("precision") != "float32";
+  if (by_megatron) sheet.say("framework", "nemo", sheet.said("megatron_cfg.enabled"));
+  sheet.by_default("sharding", by_megatron ? "zero1" : "fsdp2", "NeMo-RL default");
+  sheet.by_default("dtype", !half ? "fp32" : by_megatron ? "bf16" : "mixed-bf16", "NeMo-RL default");
+  if (sheet.is_on("dtensor_cfg.lora_cfg.enabled")) {
+    take_lora(sheet, "dtensor_cfg.lora_cfg.dim", "dtensor_cfg.lora_cfg.target_modules");
+  }
+}
+
+/// A file that begins with another one, which is not here, says little by itself.
+void leave_rest_open(Sheet& sheet) {
+  const Setting* base = sheet.find("defaults");
+  for (const auto term : {"model", "algorithm", "seq", "micro_batch", "global_batch"}) {
+    if (base == nullptr || sheet.has(term)) continue;
+    sheet.leave_open(term, "defaults " + base->text + " says it, which was not read", *base);
+  }
+}
+
+void nemo_rl_rules(Sheet& sheet) {
+  take_nemo_algorithm(sheet);
+  take_nemo_worker(sheet);
+  take_cluster(sheet, "cluster.gpus_per_node", "cluster.num_nodes", 1);
+  const bool apart = sheet.truth("generation.colocated.enabled") == false;
+  const Given* algorithm = sheet.word("algorithm");
+  if (algorithm != nullptr && (algorithm->text == "grpo" || algorithm->text == "ppo")) {
+    take_engine(sheet, apart ? Engine::apart : Engine::asleep, {}, {});
+    take_reference_on_host(sheet, "NeMo-RL: the reference's weights are swapped in from the host");
+  }
+  if (apart)
+    sheet.leave_open("gpus", "generation.colocated: some of the cluster's accelerators generate alone",
+                     *sheet.find("generation.colocated.enabled"));
+  take_length(sheet, {"grpo.max_num_steps", {}});
+  leave_rest_open(sheet);
+}
+
+/// trainer/rl/data.py: rollouts are packed into rows of seq_len.
+void prime_rl_rules(Sheet& sheet) {
+  const bool by_rewards = std::ranges::any_of(
+      sheet.settings().all(), [](const Setting& setting) { return setting.key.starts_with("orchestrator."); });
+  sheet.by_default("algorithm", by_rewards ? "grpo" : "sft", "prime-rl");
+  if (by_rewards) sheet.by_default("reference", "none", "prime-rl: its loss has no reference");
+  sheet.by_default("micro_batch", "1", "prime-rl default");
+  sheet.by_default("packing", "1", "prime-rl: samples are packed");
+  sheet.by_default("dtype", "mixed-bf16", "prime-rl default");
+  sheet.by_default("sharding", "fsdp2", "prime-rl default");
+  sheet.by_default("attention", "flash", "prime-rl default");
+  const auto every = sheet.count("model.ac.freq");
+  if (const Setting* said = sheet.find({"model.ac.freq", "model.ac.mode", "model.ac"})) {
+    sheet.say("recompute", every.value_or(1) > 1 ? "every-" + std::to_string(*every) : "full", *said);
+  }
+  if (const Setting* said = sheet.find("model.ac_offloading.max_inflight_activations")) {
+    sheet.say("offload", "activations", *said);
+  }
+  take_lora(sheet, "model.lora.rank", "model.lora.target_modules");
+  sheet.take("gpus", {"deployment.num_train_gpus"});
+  take_cluster(sheet, "deployment.gpus_per_node", "deployment.num_train_nodes", 8);
+  take_length(sheet, {"max_steps", {}});
+}
+
+/// slime/backends/megatron_utils/arguments.py, set_default_megatron_args: bf16 and the distributed optimizer always.
+void slime_rules(Sheet& sheet) {
+  take_megatron_model(sheet);
+  take_megatron_run(sheet);
+  take_megatron_relatives(sheet);
+  sheet.say("framework", "nemo", *sheet.find({"advantage_estimator", "loss_type", "hf_checkpoint"}));
+  sheet.unsay("dtype");
+  sheet.by_default("dtype", "bf16", "slime default");
+  sheet.by_default("sharding", "zero1", "slime default");
+  if (const Setting* from = sheet.find("hf_checkpoint"); from != nullptr && !sheet.has("layers")) {
+    const auto path = quantity::without_end(std::string_view(from->text), "/");
+    sheet.say("model", std::string(path.substr(path.rfind('/') + 1)), *from);
+  }
+  take_cluster(sheet, "actor_num_gpus_per_node", "actor_num_nodes", 8);
+  const bool whole = sheet.find("rollout_max_context_len") != nullptr;
+  if (whole) sheet.take("seq", {"rollout_max_context_len"});
+  if (!whole) take_sequence(sheet, {"rollout_max_prompt_len", 0}, {"rollout_max_response_len", 1'024}, "slime default");
+  sheet.by_default("micro_batch", "1", "slime default");
+  take_tokens(sheet, "use_dynamic_batch_size", {"max_tokens_per_gpu", 4'096});
+  const Given* algorithm = sheet.word("algorithm");
+  if (algorithm != nullptr && algorithm->text == "sft") return;
+  sheet.by_default("algorithm", "grpo", "slime default");
+  take_engine(sheet, sheet.is_on("colocate") ? Engine::asleep : Engine::apart, {}, {});
+  take_reference_on_host(sheet, "slime: the reference's weights are swapped in from the host");
+}
+
+/// cli/train_ppo_ray.py, cli/train_sft.py.
+void openrlhf_rules(Sheet& sheet) {
+  const std::string program = sheet.text("algorithm");
+  const bool generates = program == "ppo";
+  if (!program.empty() && !sheet.has("algorithm")) {
+    sheet.say("algorithm", program == "rm" ? "orpo" : program, *sheet.find("algorithm"));
+  }
+  assume_reward_model(sheet, "algorithm");
+  sheet.by_default("sharding", "zero2", "OpenRLHF default");
+  sheet.by_default("dtype", "bf16", "OpenRLHF default");
+  sheet.by_default("micro_batch", generates ? "1" : "8", "OpenRLHF default");
+  sheet.by_default("global_batch", "128", "OpenRLHF default");
+  take_liger(sheet, "use_liger_kernel");
+  take_lora(sheet, "lora_rank", "target_modules");
+  if (!generates) return sheet.by_default("seq", "2048", "OpenRLHF default");
+  if (!sheet.has("seq"))
+    take_sequence(sheet, {"prompt_max_len", 1'024}, {"generate_max_len", 1'024}, "OpenRLHF default");
+  take_cluster(sheet, "actor_num_gpus_per_node", "actor_num_nodes", 8);
+  take_tokens(sheet, "use_dynamic_batch", {"train_max_tokens_per_gpu", 16'192});
+  const bool beside = sheet.is_on("colocate_all_models");
+  const bool sleeps = beside && sheet.is_on("vllm_enable_sleep");
+  take_engine(sheet,
+              sleeps   ? Engine::asleep
+              : beside ? Engine::awake
+                       : Engine::apart,
+              "vllm_gpu_memory_utilization", "0.95");
+  const Given* algorithm = sheet.word("algorithm");
+  const bool keeps = sheet.find("init_kl_coef") == nullptr || sheet.is_above_zero("init_kl_coef");
+  if (algorithm->text == "grpo") sheet.by_default("reference", keeps && beside ? "model" : "none", "OpenRLHF");
+}
+
+}  // namespace
+
+const Format& verl_format() {
+  static constexpr Format format{
+      "verl configuration", "torch", verl_tables,
+      "actor_rollout_ref.model.path actor_rollout_ref.actor.ppo_mini_batch_size actor_rollout_ref.rollout.n",
+      verl_rules};
+  return format;
+}
+
+const Format& nemo_rl_format() {
+  static constexpr Format format{"NeMo-RL configuration", "torch", nemo_rl_tables,
+                                 "policy.model_name policy.train_global_batch_size policy.train_micro_batch_size "
+                                 "policy.max_total_sequence_length",
+                                 nemo_rl_rules};
+  return format;
+}
+
+const Format& prime_rl_format() {
+  static constexpr Format format{"prime-rl configuration", "torch", prime_rl_tables,
+                                 "orchestrator.batch_size deployment.num_train_gpus deployment.num_train_nodes "
+                                 "model.name+data.batch_size+data.seq_len",
+                                 prime_rl_rules};
+  return format;
+}
+
+const Format& slime_format() {
+  static const Format format{"slime arguments", "nemo", slime_tables,
+                             "advantage_estimator+rollout_batch_size advantage_estimator+hf_checkpoint "
+                             "loss_type+hf_checkpoint",
+                             slime_rules};
+  return format;
+}
+
+const Format& openrlhf_format() {
+  static constexpr Format format{"OpenRLHF options", "deepspeed", openrlhf_tables, {}, openrlhf_rules};
+  return format;
+}
+
+}  // namespace llmcalc::dialects
