@@ -81,7 +81,9 @@ read::ConfigText Machine::config(const std::string& path) const {
 bool Machine::is_thing(const std::string& word) const { return cli::is_thing(word) || handed_over(word); }
 
 dialects::Reading Machine::thing(const std::string& name) const {
-  return handed_over(name) ? Surroundings::thing(name) : read_thing(name);
+  if (handed_over(name)) return Surroundings::thing(name);
+  return name == "-" ? dialects::read_launch_file(standard_input(), "standard input", files_below("."))
+                     : read_thing(name);
 }
 
 void Machine::find_model(dialects::Reading& reading, const std::vector<read::Given>& options,

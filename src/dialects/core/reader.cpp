@@ -59,6 +59,7 @@ Reading Reader::file(std::string_view text, std::string_view place) const {
   refuse_large(text, place);
   const bool is_script = looks_like_shell(text) && text.substr(0, text.find('\n')).find("python") == text.npos;
   if (is_script) return command(text, place);
+  if (const auto commands = commands_in(text)) return command(*commands, place);
   refuse_python(text, place);
   if (looks_like_dockerfile(text)) {
     throw BadInput(std::string(place), "builds an image and starts nothing by itself", "say the command that it runs");

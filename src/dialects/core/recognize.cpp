@@ -109,7 +109,48 @@ bool is_python(std::string_view text) {
   return std::ranges::any_of(quantity::pieces_of(text, "\n"), is_line_of_python);
 }
 
+std::optional<std::string> commands_in_blocks(std::string_view text) {
+  std::string script;
+  bool inside = false;
+  bool any = false;
+  while (!text.empty()) {
+    const auto line = quantity::take_until(text, "\n");
+    const auto trimmed = quantity::trim(line);
+    if (!inside && is_line_of_python(line)) return std::nullopt;  // a program with a page in its text
+    const bool fence = trimmed.starts_with("```");
+    const bool code = inside && !fence && !is_line_of_python(line);
+    if (code) script += quantity::without_start(trimmed, "$ ");
+    script += '\n';
+    inside = inside != fence;
+    any = any || fence;
+  }
+  return any && !inside ? std::optional(script) : std::nullopt;
+}
+
+std::optional<std::string> commands_in_unit(std::string_view text) {
+  if (text.find("[Service]") == text.npos || text.find("ExecStart=") == text.npos) return std::nullopt;
+  std::string script;
+  bool continues = false;
+  while (!text.empty()) {
+    const auto line = quantity::trim(quantity::take_until(text, "\n"));
+    auto start = quantity::without_start(line, "ExecStart=");
+    start.remove_prefix(std::min(start.find_first_not_of("-@:+!"), start.size()));
+    const auto variable = quantity::without_start(line, "Environment=");
+    const bool starts = line.starts_with("ExecStart=");
+    if (continues || starts) script += starts ? start : line;
+    if (variable.size() < line.size()) script.append("export ").append(variable);
+    script += '\n';
+    continues = (continues || starts) && line.ends_with('\\');
+  }
+  return script;
+}
+
 }  // namespace
+
+std::optional<std::string> commands_in(std::string_view text) {
+  auto unit = commands_in_unit(text);
+  return unit ? std::move(unit) : commands_in_blocks(text);
+}
 
 void refuse_python(std::string_view text, std::string_view place) {
   if (!is_python(text)) return;

@@ -24,6 +24,10 @@ bool looks_like_shell(std::string_view text);
 /// What builds an image: its FROM is no model.
 bool looks_like_dockerfile(std::string_view text);
 
+/// The commands in the code blocks of a Markdown page, or those that a unit of systemd starts, on the lines where they
+/// stand; nothing where a text is neither.
+std::optional<std::string> commands_in(std::string_view text);
+
 /// YAML and TOML begin with a key, JSON with a brace: its first line that says anything.
 bool begins_like_settings(std::string_view text);
 

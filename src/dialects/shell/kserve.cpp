@@ -176,6 +176,34 @@ void find_services(const Node& file, const Node* runtime, std::string_view place
 
 }  // namespace
 
+/// Values of vLLM's production stack (helm/values.yaml, servingEngineSpec.modelSpec; templates/deployment-vllm-multi).
+std::vector<LaunchCommand> helm_launches(const Node& file, std::string_view place) {
+  constexpr std::pair<std::string_view, std::string_view> options[] = {
+      {"maxModelLen", "--max-model-len"},
+      {"dtype", "--dtype"},
+      {"tensorParallelSize", "--tensor-parallel-size"},
+      {"pipelineParallelSize", "--pipeline-parallel-size"},
+      {"maxNumSeqs", "--max-num-seqs"},
+      {"gpuMemoryUtilization", "--gpu-memory-utilization"}};
+  std::vector<LaunchCommand> found;
+  const Node* specs = below(&file, {"servingEngineSpec", "modelSpec"});
+  if (specs == nullptr) return found;
+  for (const Node& spec : specs->items) {
+    const Node* tag = spec.find("tag");
+    const std::string image = "vllm-openai:" + (tag == nullptr ? std::string("latest") : tag->text);
+    LaunchCommand launch = container_launch({image, line_of(spec.where), {}}, {}, place);
+    add_option(launch, "--model", spec.find("modelURL"));
+    const Node* config = spec.find("vllmConfig");
+    for (const auto& [theirs, ours] : options) add_option(launch, ours, below(config, {theirs}));
+    if (const Node* extra = below(config, {"extraArgs"})) {
+      for (const Node& word : extra->items) add_option(launch, word.text, {}, word);
+    }
+    if (const Node* count = spec.find("requestGPU")) put(launch, "container.gpus", count->text, count->where);
+    found.push_back(std::move(launch));
+  }
+  return found;
+}
+
 std::vector<LaunchCommand> kserve_launches(const Node& file, std::string_view place) {
   std::vector<LaunchCommand> found;
   find_services(file, runtime_container(file), place, 0, found);

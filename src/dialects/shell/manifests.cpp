@@ -141,7 +141,7 @@ std::map<std::string, std::string> files_in(const Node& manifests) {
 }
 
 bool is_manifest(const Node& node) {
-  constexpr std::string_view keys[] = {"services", "kind", "applications"};
+  constexpr std::string_view keys[] = {"services", "kind", "applications", "servingEngineSpec"};
   return std::ranges::any_of(keys, [&](std::string_view key) { return node.find(key) != nullptr; });
 }
 
@@ -153,6 +153,7 @@ std::vector<LaunchCommand> containers_in(const Node& file, std::string_view plac
   if (!describes_containers(file)) return {};
   std::vector<LaunchCommand> found = kserve_launches(file, place);
   if (found.empty()) found = ray_launches(file, place);
+  if (found.empty()) found = helm_launches(file, place);
   if (found.empty()) find_containers(file, {}, place, found);
   return found;
 }

@@ -34,6 +34,9 @@ std::string_view gpu_of_label(std::string_view key, std::string_view value);
 /// The servers that a configuration of Ray Serve starts, by itself or inside a RayService; none where it is neither.
 std::vector<LaunchCommand> ray_launches(const Node& file, std::string_view place);
 
+/// The servers of a chart's values; none where a file is none of vLLM's production stack.
+std::vector<LaunchCommand> helm_launches(const Node& file, std::string_view place);
+
 /// The servers that the services of a file start, with what its ServingRuntime says; none where it holds no service.
 std::vector<LaunchCommand> kserve_launches(const Node& file, std::string_view place);
 
