@@ -31,6 +31,15 @@ double hottest_rank(double tokens) {
   return 1.0 + most * std::min(1.0, std::log10(std::max(tokens, 1.0)) / decades);
 }
 
+/// A copy of the model on its own accelerators, and where its ranks lie on machines: stages outside, tensor-parallel
+/// ranks inside (vLLM distributed/parallel_state.py, initialize_model_parallel).
+timing::Network network_of(const spec::Question& question, std::int64_t ranks) {
+  spec::Layout layout = question.layout;
+  layout.tp = ranks;
+  layout.dp = question.serving.layout.attention_dp * question.layout.tp / ranks;
+  return {*question.gpu, layout};
+}
+
 }  // namespace
 
 /// A step of a rank: so many sequences, each with so many new tokens.
@@ -58,7 +67,11 @@ ServingStepTime& ServingStepTime::operator*=(double factor) {
 StepClock::StepClock(const Deployment& deployment, const timing::ServingKernels& kernels)
     : kernels_(kernels),
       stages_(step_work(deployment.question)),
-      tp_(deployment.question.layout.tp),
+      network_(network_of(deployment.question, deployment.question.layout.tp)),
+      tensor_(network_.span(layers::RankGroup::tensor)),
+      spread_(network_of(deployment.question,
+                         deployment.question.layout.tp * deployment.question.serving.layout.attention_dp)
+                  .span(layers::RankGroup::tensor)),
       attention_dp_(deployment.question.serving.layout.attention_dp),
       launching_(launching_of(deployment)),
       sustained_(sustained(*deployment.question.gpu)),
@@ -73,6 +86,7 @@ ServingStepTime StepClock::decode(double sequences, double positions, double tok
   const double together = std::max(1.0, sequences / static_cast<double>(stages_.size()));
   ServingStepTime time;
   for (const StageWork& stage : stages_) time += pass(stage, {together, together * tokens, positions, true});
+  time.exchange += through_stages(together * tokens);
   const Overheads& beside = overheads();
   time.overhead += microseconds(beside.step_us + launching_.step_us + beside.request_us * sequences);
   if (tokens > 1.0) time.overhead += microseconds(beside.draft_step_us + beside.draft_request_us * sequences);
@@ -94,6 +108,7 @@ ServingStepTime StepClock::prompt(double sequences, double positions) const {
   ServingStepTime time;
   for (const StageWork& stage : stages_) time += pass(stage, {sequences, sequences * positions, positions, false});
   time *= sustained_;
+  time.exchange += through_stages(sequences * positions);
   return sequences * positions > launching_.replayed ? launched(time, layers_) : time;
 }
 
@@ -212,11 +227,19 @@ Seconds StepClock::exchange(const StageWork& stage, const LayerWork& layer, cons
   const bool spread = layer.experts && attention_dp_ > 1;
   const Seconds meeting = microseconds(overheads().meeting_us);
   Seconds time;
-  if (tp_ > 1) time += (spread ? 1.0 : 2.0) * (kernels_.all_reduce(bytes, tp_) + meeting);
-  if (spread) {
-    time += kernels_.all_reduce(bytes * static_cast<double>(attention_dp_), tp_ * attention_dp_) + meeting;
-  }
+  if (tensor_.ranks > 1) time += (spread ? 1.0 : 2.0) * (all_reduce(bytes, tensor_) + meeting);
+  if (spread) time += all_reduce(bytes * static_cast<double>(attention_dp_), spread_) + meeting;
   return time;
+}
+
+Seconds StepClock::all_reduce(double bytes, const timing::GroupSpan& span) const {
+  if (span.nodes() == 1) return kernels_.all_reduce(bytes, span.ranks);
+  return network_.collective(layers::Collective::all_reduce, quantity::bytes(std::llround(bytes)), span);
+}
+
+Seconds StepClock::through_stages(double tokens) const {
+  const double bytes = tokens * stages_.front().hidden_bytes;
+  return static_cast<double>(stages_.size() - 1) * network_.to_next_stage(quantity::bytes(std::llround(bytes)));
 }
 
 Seconds StepClock::overhead(const LayerWork& layer) const {

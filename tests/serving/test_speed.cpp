@@ -319,3 +319,23 @@ TEST_CASE("the price of a million tokens is that of the hours that they take", "
   const double together = quantity::in_dollars(*speed.cost.output) + quantity::in_dollars(*speed.cost.input);
   CHECK(together == Approx(quantity::in_dollars(*speed.cost.all)));
 }
+
+// A ring over two machines sends each all-reduced tensor once over the network, and a layer has two of them: of 126
+// layers, 4,096 tokens and a hidden size of 16,384 in 2 bytes (Llama 3.1 405B) that is 33.8 GB of a prompt.
+TEST_CASE("ranks on several machines wait for the network", "[speed]") {
+  const auto at = [](const std::vector<std::string>& more) {
+    return speed_of(with({"model", "llama-3.1-405b", "quant", "fp8", "gpu", "h100-sxm", "prompt", "4096", "output",
+                          "256", "gpus", "16", "nodes", "2"},
+                         more));
+  };
+  const auto over = [&](const char* gigabits) { return at({"tp", "16", "inter_node_gbps", gigabits}); };
+  const double sent = 2 * 126 * 4096.0 * 16384 * 2;
+  for (const double gigabits : {100.0, 400.0, 3200.0}) {
+    const auto speed = over(std::to_string(static_cast<int>(gigabits)).c_str());
+    CHECK(quantity::in_seconds(speed.prefill) > sent / (gigabits / 8 * 1e9));
+  }
+  CHECK(over("100").prefill > over("400").prefill);
+  const auto staged = at({"tp", "8", "pp", "2", "inter_node_gbps", "100"});
+  CHECK(staged.prefill > at({"tp", "8", "pp", "2", "inter_node_gbps", "3200"}).prefill);
+  CHECK(staged.prefill < over("100").prefill);
+}

@@ -4,6 +4,7 @@
 #include "llmcalc/quantity/quantity.hpp"
 #include "serving/engine.hpp"
 #include "serving/inner/step_work.hpp"
+#include "timing/network.hpp"
 
 namespace llmcalc::serving {
 
@@ -61,12 +62,18 @@ class StepClock {
   quantity::Seconds recurrence(const MixerWork& mixer, const Step& step) const;
   quantity::Seconds experts(const ExpertWork& experts, const StageWork& stage, const Step& step) const;
   quantity::Seconds exchange(const StageWork& stage, const LayerWork& layer, const Step& step) const;
+  /// Among so many consecutive ranks, by the custom kernels of one machine or over the network.
+  quantity::Seconds all_reduce(double bytes, const timing::GroupSpan& span) const;
+  /// From one pipeline stage to the next, through all of them.
+  quantity::Seconds through_stages(double tokens) const;
   quantity::Seconds overhead(const LayerWork& layer) const;
   ServingStepTime launched(ServingStepTime time, double layers) const;
 
   const timing::ServingKernels& kernels_;
   std::vector<StageWork> stages_;
-  std::int64_t tp_ = 1;
+  timing::Network network_;
+  timing::GroupSpan tensor_;  ///< tensor-parallel ranks
+  timing::GroupSpan spread_;  ///< with those of the other copies of the attention
   std::int64_t attention_dp_ = 1;
   bool narrow_cache_ = false;
   Launching launching_;
