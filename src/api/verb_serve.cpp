@@ -7,6 +7,7 @@
 #include "dialects/server.hpp"
 #include "llmcalc/llmcalc.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "quantity/format.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/suggest.hpp"
 #include "read/words.hpp"
@@ -46,27 +47,50 @@ search::ServerPlans plans_for(const std::vector<read::Given>& words, const spec:
   return search::plan_server(question, {.engines = open("engine"), .quants = open("quant")}, shown);
 }
 
+/// What is said of the server is said of the best one that was found; what was assumed in its place is no matter.
+void take_best(const search::ServerPlans& plans, read::Resolved& resolved) {
+  if (plans.best.empty()) return;
+  resolved.question = plans.best.front().question;
+  std::erase_if(resolved.assumptions, [](const std::string& assumed) {
+    constexpr std::array searched{"--engine ", "--quant ", "--tp "};
+    return std::ranges::any_of(searched, [&](const char* option) { return assumed.starts_with(option); });
+  });
+}
+
+/// Where no layout does what was asked, the verdict is not that of one of them.
+void refuse_all(serving::ServingAnswer& answer) {
+  if (answer.verdict == serving::ServingVerdict::does_not_fit) return;
+  const auto& load = answer.deployment.question.serving.load;
+  answer.verdict = serving::ServingVerdict::does_not_fit;
+  answer.reason = load.rate ? "no layout carries " + quantity::format_number(*load.rate, 3) +
+                                  " requests a second within the limits: more accelerators do, --find gpus"
+                            : "no layout keeps the limits";
+}
+
 }  // namespace
 
 render::ServingReport serve(const std::vector<read::Given>& said, const std::optional<read::ConfigText>& config,
                             const read::Catalogue& catalogue, const ServeOptions& options) {
   const auto words = read::in_order(said);
   auto resolved = resolve_serving(words, config, catalogue);
-  const auto& question = resolved.question;
   render::ServingReport report;
   report.question = echo_lines(std::move(resolved.echo), read::serving_vocabulary());
+  if (options.layout) {
+    report.plans = plans_for(words, resolved.question);
+    take_best(*report.plans, resolved);
+  }
+  const auto& question = resolved.question;
   report.answer = serving::serve(question);
+  if (report.plans && report.plans->best.empty()) refuse_all(report.answer);
   const auto& capacity = report.answer.capacity;
   report.advice = serving::advise(question, capacity, [&] { return larger_than(question.gpu, catalogue); });
   if (!question.gpu) report.cards = serving::ask_cards(question, usual_cards(catalogue));
   if (options.find) report.found = serving::find(question, *options.find);
-  if (options.layout) report.plans = plans_for(words, question);
   if (options.table) report.table = serving::capacity_cells(question);
   const auto names = served_names(words, resolved, catalogue);
-  const bool found = report.plans && !report.plans->best.empty();
-  const auto deployment = found ? serving::deploy(report.plans->best.front().question) : report.answer.deployment;
-  auto command = dialects::server_command(deployment, names);
+  auto command = dialects::server_command(report.answer.deployment, names);
   report.launch = std::move(command.text);
+  report.servers = command.servers;
   report.assumptions = std::move(resolved.assumptions);
   const auto& defaults = report.answer.deployment.setup.assumptions;
   quantity::append(report.assumptions, defaults);

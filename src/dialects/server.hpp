@@ -4,6 +4,7 @@
 #include "llmcalc/formats/quant.hpp"
 #include "serving/engine.hpp"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct ServedNames {
 struct ServerCommand {
   std::string text;                ///< after the file that it reads where it needs one; empty where none says it all
   std::vector<std::string> notes;  ///< what whoever types it has to know: names that stand for others, further machines
+  std::int64_t servers = 1;        ///< that are started so, each on accelerators of its own
 };
 
 /// With the options that were said and the length of context that is answered for.

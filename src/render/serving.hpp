@@ -22,6 +22,7 @@ struct ServingReport {
   std::vector<serving::CapacityCell> table;  ///< of --table
   std::optional<search::ServerPlans> plans;  ///< of --find layout
   std::string launch;                        ///< the command that starts this server
+  std::int64_t servers = 1;                  ///< to start with it
   std::vector<std::string> assumptions;
   std::string version;  ///< of the tool; JSON names it
 };

@@ -78,7 +78,7 @@ std::string layout_of(const search::ServerPlan& plan) {
   if (question.serving.layout.attention_dp > 1)
     words += fmt::format(" --attention-dp {}", question.serving.layout.attention_dp);
   if (question.layout.ep > 1) words += fmt::format(" --ep {}", question.layout.ep);
-  words += fmt::format(" --concurrency {}", question.serving.load.concurrency);
+  if (!question.serving.load.rate) words += fmt::format(" --concurrency {}", question.serving.load.concurrency);
   return question.layout.dp > 1 ? words + fmt::format(" ({} copies)", question.layout.dp) : words;
 }
 
@@ -111,7 +111,9 @@ Paragraph serving_plans(const ServingReport& report, const TextStyle& style) {
       fmt::format("{} layouts, {} start, {} loads priced", quantity::format_count(report.plans->layouts),
                   quantity::format_count(report.plans->starting), quantity::format_count(report.plans->estimates));
   const auto& best = report.plans->best;
-  add_lines(block, labelled("best", best.empty() ? "none keeps the limits; " + counted : "of " + counted, style));
+  const bool has_rate = report.answer.deployment.question.serving.load.rate.has_value();
+  const auto* none = has_rate ? "none carries the rate within the limits; " : "none keeps the limits; ";
+  add_lines(block, labelled("best", (best.empty() ? none : "of ") + counted, style));
   block.least = block.lines.size();
   for (const search::ServerPlan& plan : best) {
     const Speed& speed = plan.speed;

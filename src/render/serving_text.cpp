@@ -152,7 +152,7 @@ std::string server_of(const ServingReport& report) {
                                      std::pair{"ep", question.layout.ep}}) {
     if (degree > 1) words += fmt::format(", {} {}", name, degree);
   }
-  return words;
+  return question.layout.dp > 1 ? words + fmt::format(", {} copies", question.layout.dp) : words;
 }
 
 /// ", but the first token comes after 1.2 s, not within 1 s"
@@ -265,7 +265,7 @@ Paragraph table_of(const ServingReport& report, const TextStyle& style) {
 }
 
 /// Broken where a shell lets a command be broken.
-std::vector<std::string> command_lines(std::string command, const TextStyle& style) {
+std::vector<std::string> command_lines(std::string command, std::string_view label, const TextStyle& style) {
   for (auto at = command.find(" \\\n"); at != std::string::npos; at = command.find(" \\\n"))
     command.replace(at, 5, " ");
   constexpr std::size_t column = 12;
@@ -273,7 +273,8 @@ std::vector<std::string> command_lines(std::string command, const TextStyle& sty
   auto lines = lines_of(wrapped(command, column, column, page_columns - room_for_break));
   if (lines.empty()) return lines;
   for (std::size_t i = 0; i + 1 < lines.size(); ++i) lines[i] += " \\";
-  lines.front().insert(0, "  " + paint("start", Ink::heading, style) + "     ");
+  lines.front().insert(
+      0, label.empty() ? std::string(column, ' ') : fmt::format("  {}     ", paint(label, Ink::heading, style)));
   return lines;
 }
 
@@ -309,7 +310,8 @@ Paragraph serving_capacity(const ServingReport& report, const TextStyle& style) 
 Paragraph serving_changes(const ServingReport& report, const TextStyle& style) {
   Paragraph block;
   for (const auto& candidate : report.found) {
-    add_lines(block, labelled(block.lines.empty() ? "found" : "", change_of(candidate), style));
+    const auto* lacks = candidate.starts && !candidate.carries ? "; does not carry the load" : "";
+    add_lines(block, labelled(block.lines.empty() ? "found" : "", change_of(candidate) + lacks, style));
   }
   block.least = block.lines.size();
   for (const auto& candidate : report.advice) {
@@ -331,7 +333,15 @@ Paragraph serving_remarks(const ServingReport& report, const TextStyle& style) {
 
 /// A short command, and that of what a search found, stay on any screen.
 Paragraph serving_launch(const ServingReport& report, const TextStyle& style) {
-  Paragraph block{command_lines(report.launch, style)};
+  Paragraph block;
+  const auto& layout = report.answer.deployment.question.layout;
+  const bool several = report.servers > 1 && !report.launch.empty();
+  if (several)
+    block.lines = labelled(
+        "start",
+        fmt::format("{} times, each on {} accelerators of its own:", report.servers, layout.gpus / report.servers),
+        style);
+  add_lines(block, command_lines(report.launch, several ? "" : "start", style));
   block.ends = {0, block.lines.size()};
   block.adjoins = true;
   constexpr std::size_t few = 3;

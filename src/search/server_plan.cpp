@@ -75,34 +75,72 @@ std::vector<std::int64_t> concurrencies_up_to(std::int64_t most) {
   return all;
 }
 
-std::optional<serving::Speed> best_speed(const spec::Question& question, ServerPlans& plans) {
-  const serving::Deployment deployment = serving::deploy(question);
-  ++plans.layouts;
+/// Requests that one layout runs at once, over all its copies; 0: it does not start.
+std::int64_t at_once(const spec::Question& question, const serving::Deployment& deployment) {
   const std::int64_t length = question.serving.load.prompt + question.serving.load.output;
   const auto rank = serving::tightest_rank(deployment, {std::max(length, question.serving.load.context), 1});
-  if (!rank.fits() || rank.limit > rank.capacity) return std::nullopt;
-  ++plans.starting;
+  if (!rank.fits() || rank.limit > rank.capacity) return 0;
   const std::int64_t copies = question.layout.dp * question.serving.layout.attention_dp;
-  const auto at_once =
+  const auto of_copy =
       static_cast<std::int64_t>(std::min(rank.sequences_in_pool, static_cast<double>(deployment.setup.max_sequences)));
-  const auto speeds = serving::speeds_at(deployment, concurrencies_up_to(std::max<std::int64_t>(at_once, 1) * copies));
-  plans.estimates += static_cast<std::int64_t>(speeds.size());
+  return std::max<std::int64_t>(of_copy, 1) * copies;
+}
+
+/// What answers most tokens a second within the limits.
+std::optional<serving::Speed> best_of(const spec::Load& load, const std::vector<serving::Speed>& speeds) {
   std::optional<serving::Speed> best;
   for (const serving::Speed& speed : speeds) {
-    if (!serving::keeps_limits(question.serving.load, speed)) continue;
+    if (!serving::keeps_limits(load, speed)) continue;
     if (!best || speed.tokens_per_s > best->tokens_per_s) best = speed;
   }
   return best;
 }
 
 void consider(const spec::Question& question, ServerPlans& plans) {
-  const auto& serving = question.serving;
-  if (!serving::can_run(question) || !serving::takes_options(serving)) return;
-  if (auto speed = best_speed(question, plans)) {
-    plans.best.push_back({question, std::move(*speed)});
+  const auto& load = question.serving.load;
+  if (!serving::can_run(question) || !serving::takes_options(question.serving)) return;
+  const serving::Deployment deployment = serving::deploy(question);
+  ++plans.layouts;
+  const std::int64_t most = at_once(question, deployment);
+  if (most == 0) return;
+  ++plans.starting;
+  const auto speeds = serving::speeds_at(deployment, concurrencies_up_to(most));
+  plans.estimates += static_cast<std::int64_t>(speeds.size());
+  auto speed = best_of(load, speeds);
+  if (!speed) return;
+  const double tokens = speed->tokens_per_s;
+  if (load.rate) {
+    speed = serving::speed_of(deployment);
+    ++plans.estimates;
+    if (!speed || speed->saturated || !serving::keeps_limits(load, *speed)) return;
+  }
+  plans.best.push_back({question, std::move(*speed), tokens});
+  if (!load.rate)
     plans.best.back().question.serving.load.concurrency =
         static_cast<std::int64_t>(plans.best.back().speed.concurrency);
+}
+
+/// Between powers of two: the largest concurrency below the next one that keeps the limits.
+void refine(ServerPlan& plan) {
+  spec::Load& load = plan.question.serving.load;
+  if (load.rate || (!load.ttft && !load.tpot)) return;
+  const serving::Deployment deployment = serving::deploy(plan.question);
+  const std::int64_t most = std::min(2 * load.concurrency, at_once(plan.question, deployment) + 1);
+  std::int64_t low = load.concurrency;
+  for (std::int64_t high = most; high - low > 1;) {
+    const std::array middle{low + (high - low) / 2};
+    const auto speeds = serving::speeds_at(deployment, middle);
+    const bool keeps = serving::keeps_limits(load, speeds.front());
+    (keeps ? low : high) = middle.front();
+    if (!keeps || speeds.front().tokens_per_s < plan.speed.tokens_per_s) continue;
+    plan.speed = speeds.front();
+    plan.most_tokens_per_s = plan.speed.tokens_per_s;
+    load.concurrency = middle.front();
   }
+}
+
+void sort_by_tokens(std::vector<ServerPlan>& plans) {
+  std::ranges::stable_sort(plans, std::ranges::greater(), &ServerPlan::most_tokens_per_s);
 }
 
 }  // namespace
@@ -120,9 +158,10 @@ ServerPlans plan_server(const spec::Question& question, const ServerSpace& space
       for_each_layout(base, [&](const spec::Question& next) { consider(next, plans); });
     }
   }
-  std::ranges::stable_sort(
-      plans.best, [](const ServerPlan& a, const ServerPlan& b) { return a.speed.tokens_per_s > b.speed.tokens_per_s; });
+  sort_by_tokens(plans.best);
   if (plans.best.size() > most) plans.best.resize(most);
+  std::ranges::for_each(plans.best, refine);
+  sort_by_tokens(plans.best);
   return plans;
 }
 

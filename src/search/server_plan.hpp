@@ -15,10 +15,12 @@ struct ServerSpace {
   bool quants = true;
 };
 
-/// One way to serve, at the concurrency that answers most tokens a second within the limits.
+/// One way to serve, at the concurrency that answers most tokens a second within the limits, or at the rate that was
+/// asked for.
 struct ServerPlan {
   spec::Question question;
   serving::Speed speed;
+  double most_tokens_per_s = 0;  ///< of output within the limits, whatever the rate
 };
 
 struct ServerPlans {
@@ -29,7 +31,8 @@ struct ServerPlans {
 };
 
 /// Goes through all of tp x pp x attention-dp x ep x engine x quantization that use the question's accelerators, copies
-/// of what is smaller included, and of each through concurrencies in powers of two.
+/// of what is smaller included, and of each through concurrencies in powers of two; of the best the largest one that
+/// keeps the limits is looked for. Under a rate those are left out that do not carry it.
 ServerPlans plan_server(const spec::Question& question, const ServerSpace& space, std::size_t most);
 
 }  // namespace llmcalc::search

@@ -19,7 +19,7 @@ struct Candidate {
   bool starts = false;
   std::int64_t max_context = 0;
   std::int64_t max_concurrency = 0;
-  bool carries = false;  ///< the whole concurrency that was asked for, at once
+  bool carries = false;  ///< the whole load that was asked for, within its limits
 };
 
 /// Changes with which the server starts, if need be with shorter requests, or carries the concurrency that it does not
@@ -42,8 +42,9 @@ std::vector<CardAnswer> ask_cards(const spec::Question& question, const std::vec
 /// What --find compares.
 enum class Find { concurrency, context, gpus, quant, engine };
 
-/// The largest concurrency or context as a change of the question; the fewest accelerators, the widest weights or
-/// every engine with what it takes, the first that carries the load in front.
+/// The largest concurrency or context as a change of the question; for each width of tensor parallelism the fewest
+/// accelerators, as copies behind a balancer; the widest weights or every engine with what it takes. What carries the
+/// load stands in front, or last where others were tried before it.
 std::vector<Candidate> find(const spec::Question& question, Find what);
 
 /// A cell of the matrix of contexts and concurrencies.

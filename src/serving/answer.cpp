@@ -22,9 +22,13 @@ bool finds_too_little(const Deployment& deployment, const RankMemory& memory) {
   return deployment.question.serving.engine == spec::Engine::vllm && memory.limit > memory.capacity;
 }
 
+}  // namespace
+
 bool starts(const Deployment& deployment, const RankMemory& memory) {
   return memory.fits() && !finds_too_little(deployment, memory);
 }
+
+namespace {
 
 /// The smallest share with which one request of the context would start, in thousandths: of what it is a share is the
 /// engine's business, so the engine is asked.

@@ -29,6 +29,9 @@ struct ServingAnswer {
   std::vector<std::string> notes;
 };
 
+/// Whether the engine starts where its tightest rank holds so much.
+bool starts(const Deployment& deployment, const RankMemory& memory);
+
 /// \throws quantity::BadInput when the engine cannot run what was asked for
 ServingAnswer serve(const spec::Question& question);
 

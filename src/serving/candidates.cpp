@@ -1,6 +1,9 @@
 #include "serving/inner/candidates.hpp"
 
 #include "llmcalc/spec/question.hpp"
+#include "serving/answer.hpp"
+#include "serving/inner/engines.hpp"
+#include "serving/speed.hpp"
 
 #include <utility>
 
@@ -10,12 +13,22 @@ using formats::Quant;
 using spec::Engine;
 using spec::Question;
 
+bool carries(const Deployment& deployment, const Capacity& capacity) {
+  const Question& question = deployment.question;
+  const auto& load = question.serving.load;
+  if (!starts(deployment, tightest_rank(deployment, {capacity.context, 1}))) return false;
+  if (!load.rate && capacity.max_concurrency < load.concurrency) return false;
+  const bool is_timed = load.rate || load.ttft || load.tpot;
+  if (!question.gpu || !is_timed) return true;
+  const auto speed = uses_processor(question) ? std::nullopt : speed_of(deployment);
+  return speed && !speed->saturated && keeps_limits(load, *speed);
+}
+
 Candidate weigh(const Question& question, std::string change, std::string cost) {
   const Deployment deployment = deploy(question);
   const Capacity capacity = capacity_of(deployment);
-  return {
-      std::move(change),    std::move(cost),          capacity.max_concurrency > 0,
-      capacity.max_context, capacity.max_concurrency, capacity.max_concurrency >= question.serving.load.concurrency};
+  return {std::move(change),    std::move(cost),          capacity.max_concurrency > 0,
+          capacity.max_context, capacity.max_concurrency, carries(deployment, capacity)};
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "serving/inner/engines.hpp"
+#include "serving/inner/largest.hpp"
 
 #include <algorithm>
 
@@ -14,25 +15,6 @@ namespace {
 
 /// Beyond any sequence and any load; what holds for so many holds for all.
 constexpr std::int64_t most = std::int64_t{1} << 36;
-
-/// The largest n for which `holds`, which holds for all smaller ones; 0 where it does not hold for 1.
-template <class Holds>
-std::int64_t largest(std::int64_t limit, const Holds& holds) {
-  if (!holds(1)) return 0;
-  std::int64_t low = 1;
-  std::int64_t high = 2;
-  while (high < limit && holds(high)) {
-    low = high;
-    high *= 2;
-  }
-  high = std::min(high, limit);
-  if (holds(high)) return high;
-  while (high - low > 1) {
-    const std::int64_t middle = low + (high - low) / 2;
-    (holds(middle) ? low : high) = middle;
-  }
-  return low;
-}
 
 /// Positions that the model was built for are its limit, unless more were asked for.
 std::int64_t longest_asked(const Deployment& deployment) {

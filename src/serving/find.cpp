@@ -1,12 +1,18 @@
+#include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "quantity/lists.hpp"
 #include "serving/advice.hpp"
 #include "serving/inner/candidates.hpp"
 #include "serving/inner/engines.hpp"
+#include "serving/inner/largest.hpp"
+#include "spec/layout_rules.hpp"
 #include "spec/names.hpp"
+#include "spec/node.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace llmcalc::serving {
 
@@ -18,28 +24,81 @@ namespace {
 
 Candidate present(const Question& question, std::string change) { return weigh(question, std::move(change), {}); }
 
-/// The option with the most that the server takes of it, unless it takes none.
-std::vector<Candidate> find_most(const Question& question, std::string_view option, std::int64_t most) {
-  if (most < 1) return {};
-  return {present(question, fmt::format("{} {}", option, most))};
+/// The most that is kept of both, the cache's room and the limits of the load.
+std::vector<Candidate> find_concurrency(const Question& question, const Capacity& capacity) {
+  Question changed = question;
+  changed.serving.load.rate.reset();
+  const auto keeps = [&](std::int64_t n) {
+    changed.serving.load.concurrency = n;
+    const Deployment deployment = deploy(changed);
+    return carries(deployment, capacity_of(deployment));
+  };
+  if (capacity.max_concurrency < 1) return {};
+  const std::int64_t most = std::max<std::int64_t>(largest(capacity.max_concurrency, keeps), 1);
+  changed.serving.load.concurrency = most;
+  return {present(changed, fmt::format("--concurrency {}", most))};
+}
+
+std::vector<Candidate> find_context(const Question& question, const Capacity& capacity) {
+  if (capacity.shared_context < 1) return {};
+  Question changed = question;
+  changed.serving.load.context = capacity.shared_context;
+  return {present(changed, fmt::format("--context {}", capacity.shared_context))};
+}
+
+/// Ranks that one layer can be cut over. Pipelines and ranks of experts stay as they were said.
+std::vector<std::int64_t> widths_of(const Question& question) {
+  const spec::Layout& layout = question.layout;
+  const auto& shape = question.model.shape;
+  if (layout.pp > 1 || layout.ep > 1 || question.serving.layout.attention_dp > 1) return {layout.tp};
+  std::vector<std::int64_t> widths;
+  constexpr std::int64_t most = 64;
+  const std::int64_t joined = std::min(most, spec::accelerators_per_node(question.gpu));
+  for (std::int64_t tp = 1; tp <= joined; tp *= 2) {
+    if (shape.heads % tp != 0 || shape.ffn % tp != 0) break;
+    if (shape.moe.experts > 0 && shape.moe.expert_ffn % tp != 0) break;
+    widths.push_back(tp);
+  }
+  return widths;
+}
+
+/// Copies of a server, each on so many tensor-parallel ranks; cards that hold layers have none.
+Question copied(Question question, std::int64_t tp, std::int64_t copies) {
+  spec::Layout& layout = question.layout;
+  if (spec::reads_gguf(question.serving.engine)) {
+    layout = {};
+    layout.gpus = copies;
+    return question;
+  }
+  if (tp != layout.tp) {
+    layout.tp = layout.etp = tp;
+    if (question.serving.layout.expert_tp) question.serving.layout.expert_tp = tp;
+  }
+  layout.dp = copies;
+  layout.gpus = quantity::product(copies, tp, layout.pp, question.serving.layout.attention_dp);
+  layout.nodes = spec::usual_nodes(layout.gpus, spec::accelerators_per_node(question.gpu));
+  return question;
 }
 
 std::vector<Candidate> find_gpus(const Question& question) {
-  std::vector<Candidate> found;
-  constexpr std::int64_t most = 64;
-  for (std::int64_t n = 1; n <= most; n *= 2) {
-    Question changed = question;
-    const bool cards = spec::reads_gguf(question.serving.engine);
-    const auto& shape = question.model.shape;
-    if (!cards && (shape.heads % n != 0 || shape.ffn % n != 0)) break;
-    if (!cards && shape.moe.experts > 0 && shape.moe.expert_ffn % n != 0) break;
-    changed.layout = {};
-    changed.layout.gpus = n;
-    changed.layout.tp = changed.layout.etp = cards ? 1 : n;
-    found.push_back(present(changed, cards ? fmt::format("--gpus {}", n) : fmt::format("--gpus {} --tp {}", n, n)));
-    if (found.back().carries) break;
+  const bool cards = spec::reads_gguf(question.serving.engine);
+  constexpr std::int64_t most_cards = 64;
+  constexpr std::int64_t most = 1024;
+  std::vector<std::pair<std::int64_t, Candidate>> found;
+  for (const std::int64_t tp : cards ? std::vector<std::int64_t>{1} : widths_of(question)) {
+    const std::int64_t limit = cards ? most_cards : most / tp;
+    const auto fails = [&](std::int64_t copies) {
+      const Deployment deployment = deploy(copied(question, tp, copies));
+      return !carries(deployment, capacity_of(deployment));
+    };
+    const std::int64_t failing = largest(limit, fails);
+    const Question fewest = copied(question, tp, failing == limit ? 1 : failing + 1);
+    const std::int64_t gpus = fewest.layout.gpus;
+    found.emplace_back(
+        gpus, present(fewest, cards ? fmt::format("--gpus {}", gpus) : fmt::format("--gpus {} --tp {}", gpus, tp)));
   }
-  return found;
+  std::ranges::stable_sort(found, {}, [](const auto& one) { return std::pair(!one.second.carries, one.first); });
+  return quantity::mapped(found, [](const auto& one) { return one.second; });
 }
 
 std::vector<Candidate> find_quant(const Question& question) {
@@ -70,7 +129,8 @@ std::vector<Candidate> find_engine(const Question& question) {
     found.push_back(present(changed, fmt::format("--engine {} --quant {}", spec::name_of(row.engine),
                                                  spec::name_of(changed.serving.quant))));
   }
-  std::ranges::stable_sort(found, std::ranges::greater(), &Candidate::max_concurrency);
+  std::ranges::stable_sort(found, std::ranges::greater(),
+                           [](const Candidate& each) { return std::pair(each.carries, each.max_concurrency); });
   return found;
 }
 
@@ -80,8 +140,8 @@ std::vector<Candidate> find(const Question& question, Find what) {
   const Deployment deployment = deploy(question);
   const Capacity capacity = capacity_of(deployment);
   switch (what) {
-    case Find::concurrency: return find_most(question, "--concurrency", capacity.max_concurrency);
-    case Find::context: return find_most(question, "--context", capacity.shared_context);
+    case Find::concurrency: return find_concurrency(question, capacity);
+    case Find::context: return find_context(question, capacity);
     case Find::gpus: return find_gpus(question);
     case Find::quant: return find_quant(question);
     case Find::engine: break;

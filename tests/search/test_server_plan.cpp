@@ -31,6 +31,39 @@ TEST_CASE("what a search finds keeps the limits, and serve says the same of it",
   }
 }
 
+TEST_CASE("one request more than what a search found misses the limits", "[server-plan]") {
+  for (const char* tpot : {"9ms", "20ms", "45ms"}) {
+    const auto question = test::served({"model", "llama-3-70b", "gpu", "h100-sxm", "gpus", "8", "tpot", tpot});
+    const auto plans = search::plan_server(question, {}, 3);
+    CAPTURE(tpot);
+    REQUIRE_FALSE(plans.best.empty());
+    for (auto plan : plans.best) {
+      CHECK(serving::keeps_limits(question.serving.load, serving::serve(plan.question).speed.value()));
+      ++plan.question.serving.load.concurrency;
+      const auto more = serving::serve(plan.question);
+      const bool full = more.speed->queued > 0;
+      CHECK((full || !serving::keeps_limits(question.serving.load, more.speed.value())));
+    }
+  }
+}
+
+TEST_CASE("a search under a rate finds what carries it, or nothing", "[server-plan]") {
+  const auto plans_at = [](const char* rate) {
+    return search::plan_server(test::served({"model", "llama-3-70b", "gpu", "h100-sxm", "gpus", "8", "rate", rate,
+                                             "ttft", "1s", "tpot", "40ms"}),
+                               {}, 5);
+  };
+  const auto plans = plans_at("20");
+  REQUIRE_FALSE(plans.best.empty());
+  for (const auto& plan : plans.best) {
+    const auto answer = serving::serve(plan.question);
+    CHECK_FALSE(answer.speed->saturated);
+    CHECK(serving::keeps_limits(plan.question.serving.load, *answer.speed));
+    CHECK(answer.speed->requests_per_s == Approx(20).epsilon(0.02));
+  }
+  CHECK(plans_at("2000").best.empty());
+}
+
 TEST_CASE("a search keeps what was said, and uses every accelerator", "[server-plan]") {
   const auto plans = search::plan_server(asked(), {.engines = false, .quants = false}, 100);
   REQUIRE_FALSE(plans.best.empty());

@@ -305,13 +305,9 @@ spec::Question one_of(spec::Question question, std::int64_t servers) {
   return question;
 }
 
-std::vector<std::string> notes_on(const ServerLetter& letter, std::int64_t servers, const std::string& command) {
+std::vector<std::string> notes_on(const ServerLetter& letter, const std::string& command) {
   std::vector<std::string> notes;
   const std::string model = served_as(letter).model;
-  if (servers > 1) {
-    notes.push_back(fmt::format("the command starts one of {} servers, each on {} accelerators of its own", servers,
-                                letter.question.layout.gpus));
-  }
   if (letter.question.layout.nodes > 1) {
     notes.push_back(
         fmt::format("the command is typed on each of {} nodes: HEAD is the first one's address, NODE_RANK "
@@ -340,12 +336,13 @@ ServerCommand server_command(const serving::Deployment& deployment, const Served
   std::string command = dialect->start(letter);
   const auto terms = untold(letter, command);
   if (terms.empty()) {
-    auto notes = notes_on(letter, servers, command);
-    return {std::move(command), std::move(notes)};
+    auto notes = notes_on(letter, command);
+    return {std::move(command), std::move(notes), servers};
   }
   const std::string_view program = serving::row_of(letter.serving().engine).program;
   return {{},
-          {fmt::format("no command of {} starts this server: none says {}", program, quantity::joined(terms, ", "))}};
+          {fmt::format("no command of {} starts this server: none says {}", program, quantity::joined(terms, ", "))},
+          servers};
 }
 
 }  // namespace llmcalc::dialects

@@ -195,7 +195,7 @@ void describe(auto& field, const serving::Candidate& change) {
   field("starts", change.starts, "with one request of the context");
   field("max_context", change.max_context, "of one request");
   field("max_concurrency", change.max_concurrency, "requests of the context at once");
-  field("carries_load", change.carries, "all requests that were asked for at once");
+  field("carries_load", change.carries, "the load that was asked for, within its limits");
 }
 
 void describe(auto& field, const serving::CardAnswer& card) {
@@ -233,6 +233,7 @@ void describe(auto& field, const ServingReport& report) {
   field("found", report.found, "what --find compared");
   field("table", report.table, "of --table");
   field("launch", Text{report.launch}, "the command that starts the server; null where there is none");
+  field("servers", report.servers, "that are started so, each on accelerators of its own");
   field("assumptions", report.assumptions, "what nobody said and the answer depends on");
   field("notes", answer.notes, "what is not modelled");
 }

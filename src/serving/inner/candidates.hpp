@@ -8,6 +8,10 @@
 
 namespace llmcalc::serving {
 
+/// Whether it carries the load that was asked for, within its limits: all requests at once, or as many a second as
+/// come.
+bool carries(const Deployment& deployment, const Capacity& capacity);
+
 /// What comes of a changed question.
 /// \param change  as it is typed
 /// \param cost    what it costs in words

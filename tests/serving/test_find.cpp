@@ -1,0 +1,118 @@
+// What --find answers, asked again: it carries the load within the limits, and the next better one does not.
+#include "catch.hpp"
+#include "serving/advice.hpp"
+#include "serving/answer.hpp"
+#include "serving/questions.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace llmcalc;
+using serving::Candidate;
+using serving::Find;
+using test::served;
+using Words = std::vector<std::string>;
+
+/// "--gpus 12 --tp 4" as words of a question.
+Words words_of(const std::string& change) {
+  Words words;
+  for (std::size_t at = 0; at < change.size();) {
+    const std::size_t end = std::min(change.find(' ', at), change.size());
+    std::string word = change.substr(at, end - at);
+    words.push_back(word.starts_with("--") ? word.substr(2) : word);
+    at = end + 1;
+  }
+  return words;
+}
+
+/// What a person reads off the answer, not what the search asks itself.
+bool carried(const Words& words) {
+  const auto answer = serving::serve(served(words));
+  const auto& load = answer.deployment.question.serving.load;
+  if (answer.verdict != serving::ServingVerdict::fits || !answer.speed) return false;
+  if (load.rate && answer.speed->saturated) return false;
+  if (!load.rate && answer.capacity.max_concurrency < load.concurrency) return false;
+  return serving::keeps_limits(load, *answer.speed);
+}
+
+std::string more_by(const std::string& number, std::int64_t n) { return std::to_string(std::stoll(number) + n); }
+
+const std::vector<Words> asked_servers{
+    {"engine", "vllm", "model", "llama-3.1-8b", "gpu", "h100-sxm", "context", "2048"},
+    {"engine", "sglang", "model", "qwen3-32b", "quant", "fp8", "gpu", "h100-sxm", "context", "4096"},
+    {"engine", "trtllm", "model", "llama-3-70b", "gpu", "b200-sxm", "context", "2048"},
+    {"engine", "vllm", "model", "gpt-oss-120b", "quant", "mxfp4", "gpu", "h200-sxm", "context", "2048"},
+    {"engine", "llama.cpp", "model", "llama-3.1-8b", "quant", "q4_k_m", "gpu", "rtx-4090", "context", "2048"}};
+
+const std::vector<Words> asked_limits{
+    {}, {"tpot", "12ms"}, {"tpot", "50ms"}, {"ttft", "400ms"}, {"ttft", "2s", "tpot", "30ms"}, {"ttft", "1ms"}};
+
+}  // namespace
+
+TEST_CASE("the concurrency that is found keeps the limits, and one more does not") {
+  for (const Words& server : asked_servers) {
+    for (const Words& limit : asked_limits) {
+      const Words asked = test::with(server, limit);
+      CAPTURE(server, limit);
+      const auto found = serving::find(served(asked), Find::concurrency);
+      REQUIRE(found.size() == 1);
+      const Words change = words_of(found.front().change);
+      CHECK(carried(test::with(asked, change)) == found.front().carries);
+      if (found.front().carries) CHECK_FALSE(carried(test::with(asked, {change[0], more_by(change[1], 1)})));
+      if (!found.front().carries) CHECK(change[1] == "1");
+    }
+  }
+}
+
+TEST_CASE("the accelerators that are found carry the load, and one copy less does not") {
+  for (const Words& server : asked_servers) {
+    const bool cards = server[1] == "llama.cpp";
+    for (const Words& limit : asked_limits) {
+      for (const Words& load : std::vector<Words>{{"rate", "3"}, {"rate", "40"}, {"concurrency", "300"}}) {
+        if (cards && load[0] == "rate") continue;
+        const Words asked = test::with(test::with(server, limit), load);
+        CAPTURE(server, limit, load);
+        for (const Candidate& each : serving::find(served(asked), Find::gpus)) {
+          const Words change = words_of(each.change);
+          CAPTURE(change);
+          if (!cards) CHECK(carried(test::with(asked, change)) == each.carries);
+          const std::int64_t fewer = cards ? -1 : -std::stoll(change[3]);
+          if (!each.carries || more_by(change[1], fewer) == "0") continue;
+          Words less = change;
+          less[1] = more_by(change[1], fewer);
+          CHECK_FALSE(carried(test::with(asked, less)));
+        }
+      }
+    }
+  }
+}
+
+// A load that one copy of the widest server does not answer is answered by copies behind a balancer.
+TEST_CASE("copies carry what no single server does") {
+  const Words asked{"model", "llama-3-70b", "gpu", "h100-sxm", "rate", "20", "ttft", "1s", "tpot", "40ms"};
+  const auto found = serving::find(served(asked), Find::gpus);
+  REQUIRE(found.front().carries);
+  const Words change = words_of(found.front().change);
+  CHECK(std::stoll(change[1]) > std::stoll(change[3]));
+  CHECK_FALSE(carried(test::with(asked, {"gpus", "8", "tp", "8"})));
+  CHECK(std::ranges::none_of(found, [](const Candidate& each) { return each.carries && !each.starts; }));
+}
+
+TEST_CASE("weights and engines that are found keep the limits where they say so") {
+  for (const Words& limit : asked_limits) {
+    const Words asked =
+        test::with({"model", "llama-3.1-8b", "gpu", "h100-sxm", "context", "2048", "concurrency", "64"}, limit);
+    CAPTURE(limit);
+    for (const Find what : {Find::quant, Find::engine}) {
+      for (const Candidate& each : serving::find(served(asked), what)) {
+        CAPTURE(each.change);
+        if (each.change.find("llama.cpp") != std::string::npos || each.change.find("ollama") != std::string::npos)
+          continue;
+        CHECK(carried(test::with(asked, words_of(each.change))) == each.carries);
+      }
+    }
+  }
+}
