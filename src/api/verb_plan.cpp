@@ -58,7 +58,7 @@ void warn_of_interrupt(double share, std::vector<std::string>& warnings) {
 
 /// No pipeline is legal, so there is nothing to search.
 void refuse_barrier(const search::PlanSpace& space) {
-  const spec::LayoutRule* rule = space.barrier();
+  const frameworks::LayoutRule* rule = space.barrier();
   if (rule == nullptr) return;
   throw BadInput("--" + read::option_name(rule->term),
                  "leaves no layout: it contradicts " + std::string(rule->other) + ": " + std::string(rule->why),

@@ -1,19 +1,56 @@
-// Layouts that no run can have in a framework, for whoever asks about one and for whoever searches all.
+// Layouts that no run can have, or none in a framework: the one table for whoever asks about one and whoever searches
+// all.
 #pragma once
 
-#include "spec/layout_rules.hpp"
+#include "llmcalc/spec/layout.hpp"
+#include "llmcalc/spec/shape.hpp"
+#include "llmcalc/spec/training.hpp"
+
+#include <span>
+#include <string_view>
 
 namespace llmcalc::frameworks {
+
+/// What a rule looks at.
+struct LayoutUse {
+  const spec::Shape& shape;
+  const spec::Training& training;
+  const spec::Layout& layout;
+};
+
+/// What a rule looks at. A search that chooses one after the other asks each rule no more often than it must.
+enum class LooksAt {
+  ranks,   ///< how tensors, positions, experts and layers are cut over ranks, and nothing else
+  order,   ///< beside that schedule, virtual stages, split sequences and micro-batches
+  states,  ///< beside ranks how states are sharded and offloaded
+  policy   ///< beside ranks and states what is recomputed and what runs as graphs
+};
+
+/// A rule, and the two terms of the vocabulary that contradict each other where a run breaks it.
+struct LayoutRule {
+  std::string_view term;
+  std::string_view other;
+  std::string_view why;
+  std::string_view hint;
+  bool (*is_broken)(const LayoutUse& use);
+  LooksAt looks_at = LooksAt::policy;
+  bool (*whose)(const spec::Training& training) = nullptr;  ///< the frameworks that it binds; empty: all
+
+  bool broken(const LayoutUse& use) const { return (whose == nullptr || whose(use.training)) && is_broken(use); }
+};
+
+/// All, those of single frameworks first.
+std::span<const LayoutRule> layout_rules();
 
 /// Megatron-LM counts the embedding and the loss as a layer each in the pipeline's split (core/transformer/
 /// transformer_block.py, get_num_layers_to_build: account_for_embedding_in_pipeline_split and account_for_loss_in_...),
 /// which is assumed where the layers come out even with these two and not without.
-bool counts_ends_as_layers(const spec::LayoutUse& use);
+bool counts_ends_as_layers(const LayoutUse& use);
 
 /// The first rule that is broken, or nullptr.
-const spec::LayoutRule* broken_rule(const spec::LayoutUse& use);
+const LayoutRule* broken_rule(const LayoutUse& use);
 
 /// Of the rules that look at this and at no more, the first that is broken, or nullptr.
-const spec::LayoutRule* broken_rule(const spec::LayoutUse& use, spec::LooksAt what);
+const LayoutRule* broken_rule(const LayoutUse& use, LooksAt what);
 
 }  // namespace llmcalc::frameworks

@@ -7,7 +7,6 @@
 #include "quantity/format.hpp"
 #include "quantity/lists.hpp"
 #include "search/inner/changes.hpp"
-#include "spec/layout_rules.hpp"
 #include "spec/names.hpp"
 #include "spec/node.hpp"
 #include "spec/traits.hpp"

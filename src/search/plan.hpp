@@ -5,11 +5,11 @@
 // memory and the choice itself.
 #pragma once
 
+#include "frameworks/layout_rules.hpp"
 #include "llmcalc/quantity/energy.hpp"
 #include "llmcalc/quantity/quantity.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "program/stage_blocks.hpp"
-#include "spec/layout_rules.hpp"
 #include "spec/run_choices.hpp"
 
 #include <cstddef>
@@ -112,7 +112,7 @@ class PlanSpace {
   std::span<const spec::Recompute> recomputes() const;
 
   /// Where no number of pipeline stages is legal for any base, a rule that all of them break; otherwise nullptr.
-  const spec::LayoutRule* barrier() const;
+  const frameworks::LayoutRule* barrier() const;
 
   /// The run as a question of its own: what `fit` would be asked.
   spec::Question question_of(const Choice& choice) const;

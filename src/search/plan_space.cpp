@@ -48,11 +48,11 @@ std::vector<spec::Recompute> recomputes_of(const spec::RunChoices& choices) {
 
 /// The rule that these stages break whatever else is chosen: with everything else at its plainest, one that holds with
 /// any choice is not broken.
-const spec::LayoutRule* broken_by_stages(const spec::Question& question, std::int64_t pp, std::int64_t vpp) {
+const frameworks::LayoutRule* broken_by_stages(const spec::Question& question, std::int64_t pp, std::int64_t vpp) {
   spec::Training training = question.training;
   training.offload = spec::Offload::none;
   training.offload_to = spec::OffloadTarget::host;
-  training.grad_accum = pp;
+  training.grad_accum = vpp > 1 ? pp : 1;
   spec::Layout layout;
   layout.gpus = question.layout.gpus;
   layout.nodes = question.layout.nodes;
@@ -241,7 +241,7 @@ std::span<const PlanUnit> PlanSpace::units() const { return parts_->units; }
 std::span<const spec::Recompute> PlanSpace::recomputes() const { return parts_->recomputes; }
 const PlanSpace::Base& PlanSpace::base(std::uint32_t index) const { return parts_->bases[index]; }
 
-const spec::LayoutRule* PlanSpace::barrier() const {
+const frameworks::LayoutRule* PlanSpace::barrier() const {
   const auto is_open = [](const Base& base) { return base.barrier == nullptr; };
   return std::ranges::any_of(parts_->bases, is_open) ? nullptr : parts_->bases.front().barrier;
 }

@@ -97,7 +97,7 @@ class UnitList {
     layout.ep = unit_.ep;
     layout.etp = unit_.etp;
     layout.dp = layout.gpus / (unit_.tp * unit_.cp);
-    return frameworks::broken_rule({question_.model.shape, question_.training, layout}, spec::LooksAt::ranks) ==
+    return frameworks::broken_rule({question_.model.shape, question_.training, layout}, frameworks::LooksAt::ranks) ==
            nullptr;
   }
 

@@ -172,7 +172,7 @@ bool UnitSearch::cut(std::int64_t pp) {
   layout.dp = layout.gpus / replica;
   const auto& allowed = space_.question().choices.dp;
   if (!allowed.empty() && !quantity::contains(allowed, layout.dp)) return false;
-  return question_.training.global_batch % layout.dp == 0 && is_legal(spec::LooksAt::ranks);
+  return question_.training.global_batch % layout.dp == 0 && is_legal(frameworks::LooksAt::ranks);
 }
 
 bool UnitSearch::take_micro_batch(std::int64_t micro_batch, std::int64_t dp) {
@@ -216,13 +216,13 @@ void UnitSearch::add_cells(PipelineCells& pipeline) {
     price_weights(pipeline, sharded);
     for (const auto offload : values(choices.offload, space_of(question_).offloads.span())) {
       question_.training.offload = offload;
-      const std::uint32_t legal = legal_variants(spec::LooksAt::states);
+      const std::uint32_t legal = legal_variants(frameworks::LooksAt::states);
       if (legal == 0) continue;
       Cell& cell = pipeline.cells.next();
       cell.legal.clear();
       for (const spec::Recompute& policy : space_.recomputes()) {
         question_.training.recompute = policy;
-        cell.legal.push_back(legal & legal_variants(spec::LooksAt::policy));
+        cell.legal.push_back(legal & legal_variants(frameworks::LooksAt::policy));
       }
       cell.sharded = &sharded;
       cell.offload = offload;
@@ -283,11 +283,11 @@ void UnitSearch::search_cell(const Pipeline& pipeline, Cell& cell) {
   if (accumulates && !needs_less_at_once()) cell.has_room[false] = false;
 }
 
-bool UnitSearch::is_legal(spec::LooksAt what) const {
+bool UnitSearch::is_legal(frameworks::LooksAt what) const {
   return frameworks::broken_rule({question_.model.shape, question_.training, question_.layout}, what) == nullptr;
 }
 
-std::uint32_t UnitSearch::legal_variants(spec::LooksAt what) {
+std::uint32_t UnitSearch::legal_variants(frameworks::LooksAt what) {
   std::uint32_t legal = 0;
   for (std::size_t i = variants_.size(); i-- > 0;) {
     take_variant(variants_[i]);
@@ -348,7 +348,7 @@ bool UnitSearch::list_legal_orders(const Pipeline& pipeline) {
       for (const StageCut& cut : pipeline.cuts) {
         Order order{schedule, &cut, 0};
         take(order);
-        order.legal = legal_variants(spec::LooksAt::order);
+        order.legal = legal_variants(frameworks::LooksAt::order);
         if (order.legal != 0) orders.push_back(order);
       }
     }

@@ -17,6 +17,14 @@ constexpr Bytes desktop = quantity::gib(64);
 
 }  // namespace
 
+std::int64_t usual_nodes(std::int64_t gpus, std::int64_t per_node) {
+  const std::int64_t fewest = quantity::ceil_divide(gpus, per_node);
+  for (std::int64_t nodes = fewest; nodes <= 2 * fewest; ++nodes) {
+    if (gpus % nodes == 0) return nodes;
+  }
+  return fewest;
+}
+
 std::optional<Bytes> host_capacity_of(const Question& question) {
   if (question.pricing.host_memory) return question.pricing.host_memory;
   if (!question.gpu) return std::nullopt;

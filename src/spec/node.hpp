@@ -18,6 +18,10 @@ inline std::int64_t accelerators_per_node(const std::optional<Accelerator>& gpu)
   return gpu && gpu->gpus_per_node > 0 ? gpu->gpus_per_node : usual;
 }
 
+/// The machines of a run of which only the accelerators were said: as few as hold them and the same number each, with
+/// up to twice as many machines as full ones would be. Where they cannot be shared evenly, those of full machines.
+std::int64_t usual_nodes(std::int64_t gpus, std::int64_t per_node);
+
 /// Of one machine: what the person said, else what its accelerators come with; empty without an accelerator.
 std::optional<quantity::Bytes> host_capacity_of(const Question& question);
 

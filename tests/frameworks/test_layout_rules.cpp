@@ -38,6 +38,11 @@ const Edge edges[] = {
     {"cuda_graph", "recompute", experts + " --framework megatron --gpus 8 --ep 8 --cuda-graph scoped",
      "--recompute full"},
     {"cuda_graph", "offload", dense + " --framework megatron --gpus 8 --cuda-graph full", "--offload activations"},
+    {"cuda_graph", "framework", dense + " --framework megatron --gpus 8 --cuda-graph full", "--framework deepspeed"},
+    {"grad_accum", "optimizer", dense + " --optimizer lomo --grad-accum 1", "--grad-accum 2"},
+    {"cp", "method", dense + " --method prompt --gpus 2", "--cp 2"},
+    {"sp", "method", dense + " --method prefix --gpus 2 --tp 2", "--sp 1"},
+    {"recompute", "method", dense + " --method prefix", "--recompute full"},
     {"reshard", "sharding", dense + " --gpus 8 --sharding hsdp --reshard 0", "--sharding zero3"},
     {"sharding", "pp", dense + " --framework deepspeed --gpus 8 --pp 2 --sharding zero1", "--sharding zero2"},
     {"sharding", "pp", dense + " --framework deepspeed --gpus 8 --pp 1 --sharding zero2", "--pp 2"},
@@ -88,7 +93,7 @@ spec::Question changed(spec::Question question, const std::string& changes) {
   return question;
 }
 
-spec::LayoutUse use_of(const spec::Question& question) {
+frameworks::LayoutUse use_of(const spec::Question& question) {
   return {question.model.shape, question.training, question.layout};
 }
 
@@ -109,7 +114,7 @@ TEST_CASE("a layout on the edge of a rule is legal, and one beyond it names the 
 
 // A search asks a rule when what it looks at has been chosen, whatever else is chosen later.
 TEST_CASE("a rule looks at nothing but what it says") {
-  using spec::LooksAt;
+  using frameworks::LooksAt;
   const std::pair<LooksAt, std::string> changes[] = {{LooksAt::order, "--vpp 7"},
                                                      {LooksAt::order, "--schedule gpipe"},
                                                      {LooksAt::order, "--sp 1"},
@@ -127,7 +132,7 @@ TEST_CASE("a rule looks at nothing but what it says") {
     for (const auto& question : {legal, changed(legal, edge.beyond)}) {
       for (const auto& [what, change] : changes) {
         const spec::Question other = changed(question, change);
-        for (const auto& rule : spec::layout_rules()) {
+        for (const auto& rule : frameworks::layout_rules()) {
           if (sees(rule.looks_at, what)) continue;
           CAPTURE(rule.term, rule.other, change);
           CHECK(rule.broken(use_of(other)) == rule.broken(use_of(question)));
@@ -142,7 +147,7 @@ TEST_CASE("a rule looks at nothing but what it says") {
 }
 
 TEST_CASE("rules asked part by part are all rules") {
-  using spec::LooksAt;
+  using frameworks::LooksAt;
   for (const Edge& edge : edges) {
     const spec::Question beyond = changed(test::ask(edge.legal).question, edge.beyond);
     const auto* broken = frameworks::broken_rule(use_of(beyond));
@@ -154,7 +159,7 @@ TEST_CASE("rules asked part by part are all rules") {
 TEST_CASE("no rule is without its edge") {
   std::set<std::pair<std::string_view, std::string_view>> walked;
   for (const Edge& edge : edges) walked.emplace(edge.term, edge.other);
-  for (const auto& rule : spec::layout_rules()) {
+  for (const auto& rule : frameworks::layout_rules()) {
     CAPTURE(rule.term, rule.other);
     CHECK(walked.contains({rule.term, rule.other}));
   }

@@ -51,6 +51,9 @@ const std::vector<std::pair<std::string_view, Space>> spaces = {
     {tiny, {"--gpu a100-40 --dtype mixed-bf16", 4, 2}},
     {tiny, {"--gpu rtx-4090 --dtype fp32", 2, 2}},
     {tiny, {"--gpu a100-40 --optimizer adafactor", 4, 4}},
+    {tiny, {"--gpu a100-40 --optimizer lomo", 4, 8}},
+    {tiny, {"--gpu a100-40 --method prompt", 4, 4}},
+    {tiny, {"--gpu a100-40 --method prefix", 2, 4}},
     {tiny, {"--gpu a100-40 --algorithm dpo", 2, 4}},
     {tiny, {"--gpu a100-40 --algorithm ppo --memory 6GiB", 4, 8}},
     {tiny, {"--gpu h100-sxm --framework megatron --algorithm grpo", 2, 8}},
@@ -348,6 +351,22 @@ TEST_CASE("what a run says of sharding and offloading does not keep its layouts 
 }
 
 // Layers that are recomputed in groups are other blocks where a stage or a virtual stage has other layers.
+TEST_CASE("a plan has no layout that fit refuses") {
+  const auto planned = [](const Space& space) {
+    const search::PlanSpace all = plan_space(tiny, space);
+    std::vector<spec::Question> questions;
+    for (const PlannedRun& run : search::plan(all).front) questions.push_back(all.question_of(run.choice));
+    REQUIRE_FALSE(questions.empty());
+    return questions;
+  };
+  // LOMO updates within each backward pass (arXiv:2306.09782 section 3.1).
+  for (const auto& q : planned({"--gpu a100-40 --optimizer lomo", 4, 8})) CHECK(q.training.grad_accum == 1);
+  for (const auto& q : planned({"--gpu a100-40 --method prompt", 4, 4})) CHECK((q.layout.cp == 1 && !q.layout.sp));
+  for (const auto& q : planned({"--gpu a100-40 --method prefix", 2, 4})) {
+    CHECK(q.training.recompute.policy != spec::RecomputePolicy::full);
+  }
+}
+
 TEST_CASE("a run whose layers are recomputed in groups takes what it takes when asked about") {
   search::PlanQuestion question;
   question.bases = {base_of("--layers 12 --hidden 512 --heads 8 --ffn 2048 --vocab 32000 --seq 1024 --tokens 1B ",

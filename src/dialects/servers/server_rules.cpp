@@ -10,7 +10,6 @@
 #include "read/resolve.hpp"
 #include "read/vocabulary.hpp"
 #include "read/words.hpp"
-#include "spec/layout_rules.hpp"
 #include "spec/names.hpp"
 #include "spec/node.hpp"
 

@@ -44,20 +44,6 @@ void check_adapter(const QuestionDraft& draft) {
   }
 }
 
-/// Learned positions are the same on every rank, so that none can hold a part of the sequence. Prefixes are past keys
-/// and values, which checkpoints do not pass on (peft peft_model.py, "Prefix tuning does not work with gradient
-/// checkpointing").
-void check_virtual_tokens(const QuestionDraft& draft) {
-  const auto& training = draft.question.training;
-  if (!has_virtual_tokens(training.method)) return;
-  const auto& layout = draft.question.layout;
-  if (layout.cp > 1) draft.contradiction("cp", "method", "learned positions are not spread over ranks");
-  if (layout.sp) draft.contradiction("sp", "method", "learned positions are not spread over ranks");
-  if (training.method == Method::prefix && training.recompute.policy == spec::RecomputePolicy::full) {
-    draft.contradiction("recompute", "method", "prefixes do not pass through checkpoints", "--recompute none");
-  }
-}
-
 void check_weights(const QuestionDraft& draft) {
   const auto& training = draft.question.training;
   const bool quantized = formats::is_quantized(training.precision.weights);
@@ -91,9 +77,6 @@ void check_optimizer(const QuestionDraft& draft) {
   const auto& training = draft.question.training;
   if (draft.given("optimizer_rank") && default_projection_rank(training) == 0) {
     draft.contradiction("optimizer_rank", "optimizer", "only galore-adamw-8bit and apollo project gradients");
-  }
-  if (spec::updates_in_backward(training.optimizer) && training.grad_accum > 1) {
-    draft.contradiction("grad_accum", "optimizer", "it updates in every backward pass, so nothing accumulates");
   }
 }
 
@@ -219,14 +202,11 @@ void check_documents(const QuestionDraft& draft) {
   draft.contradiction("document_length", "seq", "documents are packed into sequences");
 }
 
-void check_graphs(const QuestionDraft& draft) {
+void check_softmax(const QuestionDraft& draft) {
   const auto& training = draft.question.training;
   if (frameworks::row_of(training.framework).engine == frameworks::TrainingEngine::megatron_core) return;
-  const auto refuse = [&](std::string_view term) {
-    draft.contradiction(term, "framework", "only what runs on Megatron-Core has the choice");
-  };
-  if (training.cuda_graph != spec::CudaGraph::none) refuse("cuda_graph");
-  if (!training.softmax_fusion) refuse("softmax_fusion");
+  if (!training.softmax_fusion)
+    draft.contradiction("softmax_fusion", "framework", "only what runs on Megatron-Core has the choice");
 }
 
 void check_data(const QuestionDraft& draft) {
@@ -253,7 +233,6 @@ void check_combinations(const QuestionDraft& draft) {
   check_moments(draft);
   check_optimizer(draft);
   check_recompute(draft);
-  check_virtual_tokens(draft);
   check_algorithm(draft);
   check_experts(draft);
   check_sequence(draft);
@@ -261,7 +240,7 @@ void check_combinations(const QuestionDraft& draft) {
   check_offload(draft);
   check_narrow_parts(draft);
   check_documents(draft);
-  check_graphs(draft);
+  check_softmax(draft);
   check_layout(draft);
   check_rank(draft);
   check_products(draft);

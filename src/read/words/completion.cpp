@@ -4,7 +4,6 @@
 #include "read/words/draft_steps.hpp"
 #include "read/words/terms.hpp"
 #include "read/words/training_rules.hpp"
-#include "spec/layout_rules.hpp"
 #include "spec/node.hpp"
 
 #include <fmt/format.h>

@@ -6,7 +6,6 @@
 #include "read/words/serving_checks.hpp"
 #include "read/words/terms.hpp"
 #include "spec/draft_model.hpp"
-#include "spec/layout_rules.hpp"
 #include "spec/names.hpp"
 #include "spec/node.hpp"
 

@@ -33,7 +33,7 @@ struct PlanSpace::Base {
   /// many with all states sharded.
   std::vector<frameworks::Profile> profile;
   std::vector<Pipeline> pipelines;
-  const spec::LayoutRule* barrier = nullptr;  ///< where there are no pipelines, a rule that they would break
+  const frameworks::LayoutRule* barrier = nullptr;  ///< where there are no pipelines, a rule that they would break
   timing::Links links;
   quantity::Bytes capacity;
   double steps = 0;                                ///< of the whole run

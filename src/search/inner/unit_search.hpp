@@ -91,13 +91,13 @@ class UnitSearch {
   void prepare(const Pipeline& pipeline, Cell& cell);
   void make_rules(Cell& cell);
   bool needs_less_at_once();
-  std::uint32_t legal_variants(spec::LooksAt what);
+  std::uint32_t legal_variants(frameworks::LooksAt what);
   void follow_sharding(Sharded& sharded);
   void make_weight_programs(PipelineCells& pipeline);
   void be_plain(const Pipeline& pipeline);
   void price_weights(const PipelineCells& pipeline, Sharded& sharded);
   void take(const Order& order);
-  bool is_legal(spec::LooksAt what) const;
+  bool is_legal(frameworks::LooksAt what) const;
   bool states_fit(const Pipeline& pipeline, std::uint32_t list);
   PricedProgram& program_of(std::uint32_t recompute, const Pipeline& pipeline);
   memory::StageWalk stage_walk(std::uint32_t recompute, std::span<const memory::BlockWalk> walks,
