@@ -33,32 +33,49 @@ std::optional<Combinations::Enough> Combinations::enough(const spec::Question& q
   return gains ? std::optional(Enough{need->accelerator, verdict}) : std::nullopt;
 }
 
-/// A change that cannot be made, as one to numbers too large to count, is none. What was made at a depth before makes
-/// room for this: most of a question is text, which is copied for a tenth of what new text costs.
-const Changed* Combinations::apply(const Changed& run, const Change& change, std::size_t step, std::size_t depth) try {
-  Changed& changed = made_[depth];
-  changed = run;
-  return change.apply(changed, larger_, step) ? &changed : nullptr;
-} catch (const std::exception&) {
+/// A change that cannot be made, as one to numbers too large to count, is none, and leaves the run as it was unless it
+/// throws. What was made at a depth before makes room for this: most of a question is text, which is copied for a tenth
+/// of what new text costs, and not at all where it is the same run.
+const Combinations::Made* Combinations::apply(const Made& run, const Change& change, std::size_t step,
+                                              std::size_t depth) {
+  Path path = run.path;
+  path.push_back({&change, step});
+  if (impossible_.contains(path)) return nullptr;
+  Made& made = made_[depth];
+  if (made.is_whole && made.path == path) return &made;
+  const bool is_copy = made.is_whole && made.path == run.path;
+  if (!is_copy) made = run;
+  try {
+    if (change.apply(made, larger_, step)) {
+      made.path = std::move(path);
+      return &made;
+    }
+  } catch (const std::exception&) {
+    made.is_whole = false;
+  }
+  impossible_.insert(std::move(path));
   return nullptr;
 }
 
 /// The edited question is a quick look; what counts is the one that its words ask.
-std::optional<Solution> Combinations::verify(const Changed& run) {
-  if (!enough(run.question)) return std::nullopt;
-  auto restated = restate_(run.question, run.terms);
+std::optional<Solution> Combinations::verify(const Made& run) {
+  if (too_little_.contains(run.path)) return std::nullopt;
+  auto restated = enough(run.question) ? restate_(run.question, run.terms) : std::nullopt;
   const auto asked = restated ? enough(restated->question) : std::nullopt;
-  if (!asked) return std::nullopt;
+  if (!asked) {
+    too_little_.insert(run.path);
+    return std::nullopt;
+  }
   Advice advice{std::move(restated->terms), run.change, run.cost, asked->needed, asked->verdict};
   return Solution{std::move(advice), std::move(restated->question)};
 }
 
 /// The last change is tried in every form: more of it need not need less.
-std::optional<Solution> Combinations::first_form(const Changed& run, const Change& last, std::size_t depth) {
+std::optional<Solution> Combinations::first_form(const Made& run, const Change& last, std::size_t depth) {
   std::optional<Solution> tight;
   const auto steps = last.steps(run.question, larger_);
   for (std::size_t step = 0; step < steps; ++step) {
-    const Changed* changed = apply(run, last, step, depth);
+    const Made* changed = apply(run, last, step, depth);
     if (changed == nullptr) continue;
     auto advice = verify(*changed);
     if (advice && advice->verdict == VerdictKind::fits) return advice;
@@ -68,12 +85,12 @@ std::optional<Solution> Combinations::first_form(const Changed& run, const Chang
 }
 
 /// The changes of a set, each but the last one in the furthest form that applies.
-std::optional<Solution> Combinations::strong_forms(const Changed& run, const Set& set, std::size_t at) {
+std::optional<Solution> Combinations::strong_forms(const Made& run, const Set& set, std::size_t at) {
   if (at + 1 == set.size()) return first_form(run, *set.back(), at);
   const Change& change = *set[at];
   std::optional<Solution> tight;
   for (std::size_t step = change.steps(run.question, larger_); step-- > 0;) {
-    const Changed* changed = apply(run, change, step, at);
+    const Made* changed = apply(run, change, step, at);
     if (changed == nullptr) continue;
     auto advice = strong_forms(*changed, set, at + 1);
     if (advice && advice->verdict == VerdictKind::fits) return advice;
@@ -84,26 +101,34 @@ std::optional<Solution> Combinations::strong_forms(const Changed& run, const Set
 }
 
 /// From the dearest of the others down, each is taken no further than it must go.
-std::optional<Solution> Combinations::relaxed(const Set& set, std::size_t at, const Changed& run, VerdictKind verdict) {
+std::optional<Solution> Combinations::relaxed(const Set& set, std::size_t at, const Made& run, VerdictKind verdict) {
   if (at + 1 == set.size()) {
     auto advice = first_form(run, *set.back(), at);
     return advice && advice->verdict == verdict ? advice : std::nullopt;
   }
   const auto steps = set[at]->steps(run.question, larger_);
   for (std::size_t step = 0; step < steps; ++step) {
-    const Changed* changed = apply(run, *set[at], step, at);
+    const Made* changed = apply(run, *set[at], step, at);
     if (changed == nullptr) continue;
     if (auto advice = relaxed(set, at + 1, *changed, verdict)) return advice;
   }
   return std::nullopt;
 }
 
-std::optional<Solution> Combinations::of(const Changed& start, const Set& set) {
+std::optional<Solution> Combinations::of(const Made& start, const Set& set) {
   auto advice = strong_forms(start, set);
   if (set.size() == 1) return advice;
   if (!advice && set.size() > all_forms_up_to) return advice;
   auto gentler = relaxed(set, 0, start, advice ? advice->verdict : VerdictKind::fits);
   return gentler ? gentler : advice;
+}
+
+/// Made once for all sets that begin with it.
+const Combinations::Made* Combinations::widened(const Change& last, std::size_t step) {
+  const Path path{{&last, step}};
+  if (const Made* known = quantity::find_or_null(wider_, path, &Made::path)) return known;
+  const Made* made = apply(start_, last, step, most_together - 1);
+  return made == nullptr ? nullptr : &wider_.emplace_back(*made);
 }
 
 /// More accelerators come last where that is enough, and else before what spreads a run over them.
@@ -114,7 +139,7 @@ std::optional<Solution> Combinations::of(const Set& set) {
   const Set others(set.begin(), set.end() - 1);
   const auto steps = last.steps(start_.question, larger_);
   for (std::size_t step = 0; step < steps; ++step) {
-    const Changed* wider = apply(start_, last, step, others.size());
+    const Made* wider = widened(last, step);
     if (wider == nullptr) continue;
     auto found = of(*wider, others);
     if (found && (!advice || found->verdict == VerdictKind::fits)) return found;

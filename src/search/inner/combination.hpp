@@ -5,8 +5,11 @@
 #include "search/inner/changes.hpp"
 
 #include <array>
+#include <compare>
 #include <cstddef>
+#include <deque>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -27,7 +30,11 @@ class Combinations {
  public:
   /// \param takes_tight  whether a fit inside the error bar is a gain
   Combinations(const spec::Question& question, Larger larger, const Restate& restate, bool takes_tight, Probe& probe)
-      : start_{question, {}, {}, {}}, larger_(larger), restate_(restate), takes_tight_(takes_tight), probe_(probe) {}
+      : start_{{question, {}, {}, {}}, {}, true},
+        larger_(larger),
+        restate_(restate),
+        takes_tight_(takes_tight),
+        probe_(probe) {}
 
   /// The smallest set that fits of those in which the change at `last` is the dearest, at most four together, and
   /// before it the smallest that is tight, if that is another. Every set is verified by a walk of the run as it is
@@ -39,30 +46,49 @@ class Combinations {
   static constexpr std::size_t most_together = 4;
   static constexpr std::size_t all_forms_up_to = 2;  ///< changes: more of them have too many forms to walk
 
+  /// A change in one of its forms, by its number.
+  struct Form {
+    const Change* change = nullptr;
+    std::size_t step = 0;
+    friend auto operator<=>(const Form&, const Form&) = default;
+  };
+
+  /// What was done to the run that was asked for, in order: it determines what came of it, whatever set it was tried
+  /// in.
+  using Path = std::vector<Form>;
+  struct Made : Changed {
+    Path path;
+    bool is_whole = false;  ///< what the path makes, and no storage alone
+  };
+
   /// The verdict on a run where it is enough to advise it, with what the run needs.
   struct Enough {
     quantity::Bytes needed;
     trust::VerdictKind verdict;
   };
   std::optional<Enough> enough(const spec::Question& question);
-  const Changed* apply(const Changed& run, const Change& change, std::size_t step, std::size_t depth);
-  std::optional<Solution> verify(const Changed& run);
-  std::optional<Solution> first_form(const Changed& run, const Change& last, std::size_t depth);
-  std::optional<Solution> strong_forms(const Changed& run, const Set& set, std::size_t at = 0);
-  std::optional<Solution> relaxed(const Set& set, std::size_t at, const Changed& run, trust::VerdictKind verdict);
-  std::optional<Solution> of(const Changed& start, const Set& set);
+  const Made* apply(const Made& run, const Change& change, std::size_t step, std::size_t depth);
+  const Made* widened(const Change& last, std::size_t step);
+  std::optional<Solution> verify(const Made& run);
+  std::optional<Solution> first_form(const Made& run, const Change& last, std::size_t depth);
+  std::optional<Solution> strong_forms(const Made& run, const Set& set, std::size_t at = 0);
+  std::optional<Solution> relaxed(const Set& set, std::size_t at, const Made& run, trust::VerdictKind verdict);
+  std::optional<Solution> of(const Made& start, const Set& set);
   std::optional<Solution> of(const Set& set);
   bool is_known(const Set& set) const;
   bool has_other_forms(const Set& set) const;
   bool take(const Set& set);
   bool extend(Set& set, std::size_t below, std::size_t missing, const Change& last);
 
-  Changed start_;
-  std::array<Changed, most_together> made_;  ///< the run after each change of the set that is tried
+  Made start_;
+  std::array<Made, most_together> made_;  ///< the run after each change of the set that is tried
   Larger larger_;
   const Restate& restate_;
   bool takes_tight_;
   Probe& probe_;
+  std::deque<Made> wider_;     ///< what changes that make room make of the run that was asked for
+  std::set<Path> impossible_;  ///< whose last change cannot be made
+  std::set<Path> too_little_;
   Forms forms_ = Forms::strongest;
   std::span<const Change> changes_ = all_changes();
   std::vector<Set> found_;  ///< what fits, of all that was handed out
