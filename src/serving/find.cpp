@@ -5,7 +5,6 @@
 #include "serving/inner/candidates.hpp"
 #include "serving/inner/engines.hpp"
 #include "serving/inner/largest.hpp"
-#include "spec/layout_rules.hpp"
 #include "spec/names.hpp"
 #include "spec/node.hpp"
 
