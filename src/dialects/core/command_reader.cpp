@@ -4,7 +4,6 @@
 #include "dialects/core/recognize.hpp"
 #include "dialects/servers/modelfile.hpp"
 #include "dialects/shell/launchers.hpp"
-#include "dialects/shell/starters.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"

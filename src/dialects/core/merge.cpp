@@ -2,13 +2,13 @@
 #include "dialects/reading.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 #include "read/vocabulary.hpp"
 #include "read/words.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <utility>
 
@@ -88,27 +88,11 @@ void append_new(std::vector<T>&& from, std::vector<T>& to) {
 /// A word of the command line, and those of a file that say the same in other words.
 struct Replaced {
   std::string_view option;
-  std::array<std::string_view, 7> words;
+  std::string_view words;
 };
 
 constexpr Replaced replaced[] = {
-    {"model", {"config", "params"}},
-    {"config", {"model", "params"}},
-    {"params", {"model", "config"}},
-    {"zero", {"sharding"}},
-    {"sharding", {"zero", "sharding_group", "reshard"}},
-    {"gpus", {"nodes", "gpus_per_node", "dp"}},
-    {"nodes", {"gpus_per_node"}},
-    {"dp", {"gpus", "nodes", "gpus_per_node"}},
-    {"grad_accum", {"global_batch"}},
-    {"global_batch", {"grad_accum"}},
-    {"dtype", {"weights", "compute", "autocast", "grads", "master_weights", "master_type", "optimizer_states"}},
-    {"weights", {"dtype"}},
-    {"tokens", {"samples", "steps"}},
-    {"samples", {"tokens", "steps"}},
-    {"steps", {"tokens", "samples"}},
-    {"inter_node", {"inter_node_gbps"}},
-    {"method", {"lora_rank", "lora_targets", "lora_dropout", "weights"}},
+#include "dialects/replaced.inc"
 };
 
 std::string underscored(std::string_view term) {
@@ -137,7 +121,7 @@ void make_room(const Given& option, std::vector<Given>& words) {
   if (name == "method" && option.text.find("lora") != std::string::npos) return drop("weights", words);
   for (const Replaced& row : replaced) {
     if (row.option != name) continue;
-    for (const auto term : row.words) drop(term, words);
+    for (const auto term : quantity::pieces_of(row.words, " ")) drop(term, words);
   }
 }
 

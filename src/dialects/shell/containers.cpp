@@ -1,8 +1,8 @@
 
 #include "dialects/shell/containers.hpp"
 
+#include "dialects/shell/launchers.hpp"
 #include "dialects/shell/shell_words.hpp"
-#include "dialects/shell/starters.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
 

@@ -1,12 +1,15 @@
-// The programs that start others.
+// The programs that start others, and those that are a trainer or a server.
 #pragma once
 
+#include "dialects/core/format.hpp"
 #include "dialects/core/names.hpp"
 #include "dialects/reading.hpp"
+#include "dialects/shell/shell.hpp"
 #include "read/settings.hpp"
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace llmcalc::dialects {
 
@@ -38,5 +41,23 @@ void take_machines(const Settings& launcher, Reading& reading);
 
 /// The options of `accelerate launch` under the keys of its configuration file.
 Settings accelerate_settings(const Settings& launcher);
+
+/// How a program is called.
+struct Starter {
+  std::string_view name;  ///< "trl dpo", "axolotl.cli.train"
+  const Format& (*format)();
+  std::string_view algorithm = {};  ///< that its name says
+  std::string_view config = {};     ///< the option that names a file of settings; "" where the file stands by itself
+};
+
+/// The one whose name the words begin with, and how many words that is; nullptr where nobody knows it.
+struct Started {
+  const Starter* starter = nullptr;
+  std::size_t words = 0;
+};
+Started starter_of(const std::vector<ShellWord>& words);
+
+/// The algorithm of "dpo_vlm.py" and "train_grpo.py"; empty where the name of a program says none.
+std::string_view algorithm_named_in(std::string_view program);
 
 }  // namespace llmcalc::dialects

@@ -50,21 +50,14 @@ void write_torchtune_adapters(Letter& letter) {
   letter.settings.put("model.apply_lora_to_output", std::string(has("head") ? "True" : "False"));
 }
 
-constexpr Spelling optimizers[] = {{"adamw", "adamw"},
-                                   {"adam", "adamw"},
-                                   {"adamw8bit", "adamw-8bit"},
-                                   {"adamwfp8", "adamw-8bit"},
-                                   {"adamw4bit", "adamw-4bit"},
-                                   {"pagedadamw", "paged-adamw"},
-                                   {"pagedadamw8bit", "paged-adamw-8bit"},
-                                   {"sgd", "sgd"},
-                                   {"adafactor", "adafactor"}};
-
 void take_optimizer(Sheet& sheet) {
   const Setting* component = sheet.find("optimizer._component_");
   if (component == nullptr) return;
-  const auto* found = std::ranges::find(optimizers, component_name(*component), &Spelling::theirs);
-  if (found == std::end(optimizers)) return sheet.assume(*component, "AdamW's states are counted: say --optimizer");
+  const auto classes = spellings_of("@torchtune_optimizer");
+  const auto* found = quantity::find_if_or_null(
+      classes,
+      [name = component_name(component->text)](const Spelling& each) { return component_name(each.theirs) == name; });
+  if (found == nullptr) return sheet.assume(*component, "AdamW's states are counted: say --optimizer");
   sheet.say("optimizer", std::string(found->ours), *component);
   const auto fused = sheet.truth("optimizer.fused");
   if (fused) sheet.say("optimizer_impl", *fused ? "fused" : "foreach", *sheet.find("optimizer.fused"));
@@ -111,20 +104,10 @@ void rules(Sheet& sheet) {
   if (!sheet.has("seq")) sheet.assume("samples as long as --seq: the file leaves their length to the data");
 }
 
-/// Classes as the recipes name them (recipes/configs).
-constexpr Spelling optimizer_classes[] = {{"torch.optim.AdamW", "adamw"},
-                                          {"bitsandbytes.optim.AdamW8bit", "adamw-8bit"},
-                                          {"torchao.optim.AdamW4bit", "adamw-4bit"},
-                                          {"bitsandbytes.optim.PagedAdamW", "paged-adamw"},
-                                          {"bitsandbytes.optim.PagedAdamW8bit", "paged-adamw-8bit"},
-                                          {"torch.optim.SGD", "sgd"},
-                                          {"torch.optim.Adafactor", "adafactor"}};
-
 void write_torchtune_optimizer(Letter& letter) {
-  const std::string optimizer = letter.text("optimizer");
-  const auto* found = quantity::find_or_null(optimizer_classes, std::string_view(optimizer), &Spelling::ours);
-  if (found == nullptr) return;
-  letter.settings.put("optimizer._component_", std::string(found->theirs));
+  const auto theirs = theirs_for(letter.text("optimizer"), "@torchtune_optimizer");
+  if (theirs.empty()) return;
+  letter.settings.put("optimizer._component_", std::string(theirs));
   const auto implementation = letter.question.training.optimizer_impl;
   if (letter.question.training.optimizer != spec::Optimizer::adamw) return;
   letter.settings.put("optimizer.fused", std::string(implementation == spec::OptimizerImpl::fused ? "True" : "False"));

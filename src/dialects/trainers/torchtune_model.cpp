@@ -55,7 +55,7 @@ void take_loss(Sheet& sheet) {
   const bool in_chunks =
       loss->text.find("Chunked") != std::string::npos || loss->text.find("LinearCrossEntropy") != std::string::npos;
   if (in_chunks) sheet.say("loss", "chunked", *loss);
-  const auto* found = quantity::find_or_null(losses, component_name(*loss), &Spelling::theirs);
+  const auto* found = quantity::find_or_null(losses, component_name(loss->text), &Spelling::theirs);
   if (found != nullptr) sheet.say("algorithm", std::string(found->ours), *loss);
 }
 
@@ -85,9 +85,8 @@ void take_recipe_name(Sheet& sheet) {
 
 }  // namespace
 
-std::string component_name(const Setting& component) {
-  const auto dot = component.text.rfind('.');
-  return quantity::to_lower(dot == std::string::npos ? component.text : component.text.substr(dot + 1));
+std::string component_name(std::string_view component) {
+  return quantity::to_lower(component.substr(component.rfind('.') + 1));
 }
 
 std::string torchtune_component(const spec::Question& question) {
@@ -104,7 +103,7 @@ void take_torchtune_model(Sheet& sheet) {
   take_policy_batch(sheet);
   const Setting* component = sheet.find({"model._component_", "policy_model._component_"});
   if (component == nullptr) return;
-  std::string name = component_name(*component);
+  std::string name = component_name(component->text);
   const bool quantized = name.starts_with("qlora_") || sheet.is_on("model.quantize_base");
   const bool adapts = quantized || name.starts_with("lora_");
   if (adapts && name.find("lora_") != std::string::npos) name.erase(0, name.find("lora_") + 5);

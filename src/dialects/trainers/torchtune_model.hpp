@@ -12,7 +12,7 @@ struct Question;
 namespace llmcalc::dialects {
 
 /// What stands behind the last dot of "torchtune.models.llama3_1.lora_llama3_1_8b", in lower case.
-std::string component_name(const Setting& component);
+std::string component_name(std::string_view component);
 
 /// \throws quantity::BadInput for a recipe that trains nothing
 void take_torchtune_model(Sheet& sheet);
