@@ -225,8 +225,7 @@ Bytes around(Bytes needed, double factor) {
 
 std::string source_of(const trust::ErrorBar& bar) {
   if (bar.allocated_runs == 0) return fmt::format("{}: {}", bar.name, bar.source);
-  return fmt::format("{}{}{}: {}, n = {}", bar.name, bar.kind.empty() ? "" : ", ", bar.kind, bar.source,
-                     bar.allocated_runs);
+  return fmt::format("{}: {}, n = {}", bar.name, bar.source, bar.allocated_runs);
 }
 
 }  // namespace
@@ -239,6 +238,7 @@ Verdict verdict(const spec::Question& question, const trust::Need& need) {
   v.needed = need.accelerator;
   v.error = bar.allocated;
   v.error_source = source_of(bar);
+  v.reserved = bar.reserved;
   v.shown = bar.device;
   v.low = around(v.needed, 1.0 - bar.allocated.below);
   v.high = around(v.needed, 1.0 + bar.allocated.above);
@@ -328,8 +328,8 @@ std::optional<double> predicted(const Estimate& estimate, Measure measure, spec:
 
 trust::Spread error_bar(const Estimate& estimate, Measure measure) {
   if (!is_memory(measure)) return {estimate.compute.error_share, estimate.compute.error_share};
-  const bool holds_cached_blocks = measure == Measure::peak_reserved || measure == Measure::nvidia_smi;
-  return holds_cached_blocks ? estimate.verdict.shown : estimate.verdict.error;
+  if (measure == Measure::nvidia_smi) return estimate.verdict.shown;
+  return measure == Measure::peak_reserved ? estimate.verdict.reserved : estimate.verdict.error;
 }
 
 }  // namespace llmcalc::answer

@@ -124,12 +124,9 @@ std::vector<StepPart> step_parts(const timing::StepTime& step, const spec::Quest
 
 std::string source_of(const trust::TimeErrorBar& bar, const spec::Bias& own) {
   if (own.is_known()) return fmt::format("covers nine in ten of {} runs of your own", own.runs);
-  if (bar.measured) {
-    return fmt::format("covers nine in ten measured runs of sources left out of it, {} on {}, n = {}", bar.kind,
-                       bar.generation, bar.runs);
-  }
-  return fmt::format("none of this framework measured with {} on {}: wider than {} runs like it need", bar.kind,
-                     bar.generation.empty() ? "it" : bar.generation, bar.runs);
+  if (bar.runs == 0) return fmt::format("{} were not measured of this framework: as the engine under it", bar.kind);
+  return fmt::format("nine in ten measured runs of {} lie inside, of frameworks like it too, n = {}", bar.kind,
+                     bar.runs);
 }
 
 }  // namespace

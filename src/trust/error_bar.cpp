@@ -5,7 +5,6 @@
 #include "trust/inner/measured_bars.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace llmcalc::trust {
 
@@ -28,45 +27,37 @@ double cached_of(MemoryRuns runs, bool several) {
 
 // A verdict goes by the allocated level: before the allocator fails it gives back what it only caches (pytorch
 // c10/cuda/CUDACachingAllocator.cpp, release_cached_blocks), so nvidia-smi may show far more than a run needs. Of 61
-// runs of Hugging Face that were measured to run out of memory the estimate of four lies up to 5 % below the capacity.
+// runs of Hugging Face that were measured to run out of memory the estimate of four lies up to 5 % below the capacity;
+// the allocator is the same, whoever trains.
 constexpr double reaches_out_of_memory = 0.06;
 
 /// The textbook leaves out what frameworks add: nearly all of its runs were measured above the estimate, so that the
 /// arm above is the 90th percentile and the arm below the furthest of the few. \param several  accelerators
 ErrorBar textbook(bool several) {
   constexpr std::string_view source = "90th percentile over measured runs of Hugging Face and Megatron";
-  if (several) return {"the textbook on several accelerators", {0.14, 0.49}, 465, {0.02, 1.11}, source};
-  return {"the textbook on one accelerator", {0.13, 0.85}, 73, {0.11, 0.70}, source};
+  if (several) return {"the textbook on several accelerators", {0.14, 0.49}, 465, {0.02, 1.11}, {0.02, 1.11}, source};
+  return {"the textbook on one accelerator", {0.13, 0.85}, 73, {0.11, 0.70}, {0.11, 0.70}, source};
 }
 
-Tuned tuned_of(const spec::Training& training) {
-  if (training.method == spec::Method::full || training.method == spec::Method::inference) return Tuned::whole;
-  return formats::is_quantized(training.precision.weights) ? Tuned::four_bits : Tuned::adapters;
+struct Known {
+  double share;
+  int runs;
+};
+
+/// As the framework was measured at that level, else as the engine under it.
+Known known(spec::Framework framework, Level level) {
+  const auto measured = measured_bars();
+  const auto own = std::ranges::find_if(
+      measured, [&](const MeasuredBar& row) { return row.framework == framework && row.level == level; });
+  if (own != measured.end()) return {own->share, own->runs};
+  const MemoryRuns runs = frameworks::row_of(framework).memory_runs;
+  const auto under =
+      std::ranges::find_if(engine_bars(), [&](const EngineBar& row) { return row.runs == runs && row.level == level; });
+  return {under->share, 0};
 }
 
-std::string_view name_of(Tuned tuned) {
-  constexpr std::array<std::string_view, 3> names{"whole models", "adapters", "adapters on quantized weights"};
-  return names[static_cast<std::size_t>(tuned)];
-}
-
-std::string_view name_of(MemoryRuns runs) {
-  switch (runs) {
-    case MemoryRuns::huggingface: return "Hugging Face";
-    case MemoryRuns::megatron: return "Megatron";
-    case MemoryRuns::other_torch: return "other PyTorch programs";
-    case MemoryRuns::textbook: break;
-  }
-  return "the textbook";
-}
-
-constexpr std::string_view from_runs = "measured runs, of which it covers nine in ten of sources left out of it";
-constexpr std::string_view from_family = "this framework was not measured so: as wide as the widest of its family";
-
-ErrorBar measured_bar(const MeasuredMemory& row) {
-  ErrorBar bar{spec::name_of(row.framework), even(row.allocated), row.allocated_runs, even(row.device), from_runs};
-  bar.kind = name_of(row.tuned);
-  return bar;
-}
+constexpr std::string_view from_runs = "nine in ten measured runs lie inside, of frameworks like it too";
+constexpr std::string_view from_engine = "not measured at this level: as the engine under it";
 
 /// A person's own runs judge better than anybody's.
 ErrorBar calibrated(ErrorBar bar, const spec::Bias& bias) {
@@ -74,7 +65,6 @@ ErrorBar calibrated(ErrorBar bar, const spec::Bias& bias) {
   bar.allocated = even(bias.bar);
   bar.allocated_runs = static_cast<int>(bias.runs);
   bar.source = "runs of your own, of which it covers nine in ten";
-  bar.kind = {};
   return bar;
 }
 
@@ -84,83 +74,36 @@ spec::Framework measured_as(const spec::Question& question) {
   return handed_on ? spec::Framework::deepspeed : question.training.framework;
 }
 
-ErrorBar family_bar(MemoryRuns runs) {
-  const auto rows = family_memory();
-  const auto row = std::ranges::find(rows, runs, &FamilyMemory::runs);
-  return {name_of(runs), even(row->allocated), row->allocated_runs, even(row->device), from_family};
-}
-
 }  // namespace
 
 ErrorBar error_bar(const spec::Question& question) {
   if (question.training.activations != spec::ActivationModel::program) {
-    return {"textbook totals", {}, 0, {}, "no error is claimed"};
+    return {"textbook totals", {}, 0, {}, {}, "no error is claimed"};
   }
   const auto framework = measured_as(question);
   const MemoryRuns runs = frameworks::row_of(framework).memory_runs;
   const bool several = question.layout.gpus > 1;
   if (runs == MemoryRuns::textbook) return calibrated(textbook(several), question.calibration.memory);
-  const Tuned tuned = tuned_of(question.training);
-  const auto rows = measured_memory();
-  const auto row =
-      std::ranges::find_if(rows, [&](const MeasuredMemory& r) { return r.framework == framework && r.tuned == tuned; });
-  ErrorBar bar = row != rows.end() ? measured_bar(*row) : family_bar(runs);
-  if (runs == MemoryRuns::huggingface) {
-    bar.allocated = even(std::max(reaches_out_of_memory, bar.allocated.above));
-  }
-  bar.cached = cached_of(runs, several);
+  const auto at = [&](Level level) { return known(framework, level); };
+  const Known allocated = at(Level::allocated);
+  ErrorBar bar{.name = spec::name_of(framework),
+               .allocated = {allocated.share, std::max(reaches_out_of_memory, allocated.share)},
+               .allocated_runs = allocated.runs,
+               .reserved = even(at(Level::reserved).share),
+               .device = even(at(Level::device).share),
+               .source = allocated.runs > 0 ? from_runs : from_engine,
+               .cached = cached_of(runs, several)};
   return calibrated(bar, question.calibration.memory);
 }
 
-namespace {
-
-bool is_mixture(const spec::Question& question) { return question.model.shape.moe.experts > 0; }
-
-std::string_view first_word(std::string_view arch) { return arch.substr(0, arch.find(' ')); }
-
-std::string_view generation_of(const spec::Question& question) {
-  return question.gpu ? first_word(question.gpu->arch) : std::string_view();
-}
-
-const MeasuredTime* measured_on(const spec::Question& question, std::string_view generation) {
-  const bool mixture = is_mixture(question);
-  const auto rows = measured_time();
-  const auto row = std::ranges::find_if(rows, [&](const MeasuredTime& r) {
-    return r.framework == question.training.framework && r.mixture == mixture && r.generation == generation;
-  });
-  return row == rows.end() ? nullptr : &*row;
-}
-
-const FamilyTime& family_of(const spec::Question& question) {
-  const auto family = frameworks::row_of(question.training.framework).memory_runs;
-  const bool mixture = is_mixture(question);
-  return *std::ranges::find_if(family_time(),
-                               [&](const FamilyTime& r) { return r.family == family && r.mixture == mixture; });
-}
-
-/// Of runs like it on whatever was measured.
-TimeErrorBar unmeasured_bar(const spec::Question& question, std::string_view kind) {
-  const auto generation = generation_of(question);
-  if (const auto* row = measured_on(question, {})) return {row->share, row->runs, false, kind, generation};
-  const FamilyTime& family = family_of(question);
-  return {family.share, family.runs, false, kind, generation};
-}
-
-}  // namespace
-
 TimeErrorBar time_error_bar(const spec::Question& question) {
-  const auto generation = generation_of(question);
-  const std::string_view kind = is_mixture(question) ? "mixtures of experts" : "dense models";
+  const bool mixture = question.model.shape.moe.experts > 0;
   const spec::Bias& own = question.calibration.time;
-  if (own.is_known()) return {own.bar, static_cast<int>(own.runs), true, "runs of your own", generation};
-  if (const auto* row = measured_on(question, generation)) return {row->share, row->runs, true, kind, row->generation};
-  TimeErrorBar bar = unmeasured_bar(question, kind);
-  if (!question.gpu || !question.gpu->generation.is_nearest) return bar;
-  if (const auto* row = measured_on(question, first_word(question.gpu->generation.arch))) {
-    bar.share = std::max(bar.share, row->share);
-  }
-  bar.share *= wider_by_generation;
-  return bar;
+  if (own.is_known()) return {own.bar, static_cast<int>(own.runs), "runs of your own"};
+  const Known bar = known(question.training.framework, mixture ? Level::mixture : Level::dense);
+  const bool nearest = question.gpu && question.gpu->generation.is_nearest;
+  return {nearest ? wider_by_generation * bar.share : bar.share, bar.runs,
+          mixture ? "mixtures of experts" : "dense models"};
 }
 
 namespace {

@@ -13,25 +13,23 @@ struct Question;
 
 namespace llmcalc::trust {
 
-/// Of runs of one kind: of a framework and what is trained, of a family of frameworks where it was not measured.
+/// Of runs of one framework, or of the engine under it where it was not measured.
 struct ErrorBar {
-  std::string_view name;  ///< "hf", "other PyTorch programs"
+  std::string_view name;  ///< "hf"
   Spread allocated;       ///< at the level that must fit
   int allocated_runs = 0;
-  Spread device;  ///< of what nvidia-smi or max_memory_reserved showed
+  Spread reserved;  ///< of what max_memory_reserved showed
+  Spread device;    ///< of what nvidia-smi showed
   std::string_view source;
   double cached = 0.0;  ///< what the allocator holds over what is allocated, with room to spare; 0: as under pressure
-  std::string_view kind{};  ///< "adapters"; empty: of all
 };
 
 ErrorBar error_bar(const spec::Question& question);
 
 struct TimeErrorBar {
   double share = 0.0;     ///< half width as a share of the prediction
-  int runs = 0;           ///< measured ones of this kind, or of its family
-  bool measured = false;  ///< runs of the framework itself on this generation; otherwise the bar is wider
+  int runs = 0;           ///< measured ones of this framework and kind; none: the bar of the engine under it
   std::string_view kind;  ///< "dense models"
-  std::string_view generation;
 };
 
 /// How much further off predictions are of a generation that is told by the one before. Of steps that were measured on

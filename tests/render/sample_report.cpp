@@ -74,6 +74,7 @@ Estimate sample_estimate() {
                .needed = e.memory.peak_needed,
                .error = {0.08, 0.08},
                .error_source = "measured runs of this class",
+               .reserved = {0.2, 0.2},
                .shown = {0.3, 0.3},
                .low = bytes(50'705'571'840),
                .high = bytes(59'523'932'160),  // 0.92 and 1.08 times what is needed

@@ -70,6 +70,8 @@ TEST_CASE("a fit answer as a whole") {
     "low_bytes": 0,
     "likely_bytes": 0,
     "high_bytes": 0,
+    "reserved_share": 0.0,
+    "reserved_share_below": 0.0,
     "shown_share": 0.0,
     "shown_share_below": 0.0
   },

@@ -13,6 +13,7 @@ struct Verdict {
   quantity::Bytes needed;    ///< peak_needed: the likely figure
   trust::Spread error;       ///< of `needed`; both 0: no error is claimed
   std::string error_source;  ///< the class of runs it was measured on, and how many
+  trust::Spread reserved;    ///< the same for what the allocator holds
   trust::Spread shown;       ///< the same for what nvidia-smi shows, which counts blocks that are only cached
   quantity::Bytes low;
   quantity::Bytes high;

@@ -63,6 +63,8 @@ void describe_error_bar(auto& field, const answer::Verdict& verdict) {
   field("low_bytes", verdict.low, "the low end");
   field("likely_bytes", verdict.needed, "needed_bytes");
   field("high_bytes", verdict.high, "the high end: a run fits when this does");
+  field("reserved_share", verdict.reserved.above, "the same for what the allocator holds (max_memory_reserved)");
+  field("reserved_share_below", verdict.reserved.below, "the same downwards");
   field("shown_share", verdict.shown.above,
         "the same for what nvidia-smi shows, which counts blocks that the allocator only caches");
   field("shown_share_below", verdict.shown.below, "the same downwards");

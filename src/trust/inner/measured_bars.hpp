@@ -8,42 +8,23 @@
 
 namespace llmcalc::trust {
 
-/// What is trained beside what, which decides what a run allocates.
-enum class Tuned { whole, adapters, four_bits };
+/// What was measured: bytes at one of three levels, or the time of a step of one kind of model.
+enum class Level { allocated, reserved, device, dense, mixture };
 
-/// Shares of the prediction that measured ones lie within, and how many runs say so.
-struct MeasuredMemory {
+/// The share of the prediction that measured values lie within.
+struct MeasuredBar {
   spec::Framework framework;
-  Tuned tuned;
-  double allocated;
-  int allocated_runs;
-  double device;
-  int device_runs;
+  Level level;
+  double share;
+  int runs;  ///< of this framework
 };
-struct FamilyMemory {
+struct EngineBar {
   frameworks::MemoryRuns runs;
-  double allocated;
-  int allocated_runs;
-  double device;
-  int device_runs;
-};
-struct MeasuredTime {
-  spec::Framework framework;
-  bool mixture;
-  std::string_view generation;  ///< first word of the accelerator's architecture; empty: any other
+  Level level;
   double share;
-  int runs;
-};
-struct FamilyTime {
-  frameworks::MemoryRuns family;
-  bool mixture;
-  double share;
-  int runs;
 };
 
-std::span<const MeasuredMemory> measured_memory();
-std::span<const FamilyMemory> family_memory();  ///< for what was not measured
-std::span<const MeasuredTime> measured_time();
-std::span<const FamilyTime> family_time();
+std::span<const MeasuredBar> measured_bars();
+std::span<const EngineBar> engine_bars();  ///< for frameworks that were not measured at that level
 
 }  // namespace llmcalc::trust
