@@ -278,6 +278,7 @@ render::PlanReport ReportBuilder::build(const search::Findings& findings) const 
   report.looked_at = findings.looked_at;
   report.fitting = findings.fitting;
   report.assumptions = plan_.bases.front().resolved.assumptions;
+  report.warnings = plan_.bases.front().resolved.warnings();
   report.version = version();
   if (findings.unanswered > 0) {
     report.warnings.push_back("left out what could not be answered, " + std::to_string(findings.unanswered) +

@@ -63,6 +63,7 @@ Answer fit(const std::vector<read::Given>& said, const std::optional<read::Confi
   answer.question = echo_lines(std::move(resolved.echo), read::vocabulary());
   const auto& question = resolved.question;
   answer.estimate = answer::estimate(question);
+  quantity::append(answer.estimate.warnings, resolved.warnings());
   const Asked asked{words, config, catalogue, values};
   answer.advised = advised(asked, question, answer.estimate.verdict, search::AdviceWanted::all);
   answer.trainers = trainers(question, restating(asked, question), answer.question);

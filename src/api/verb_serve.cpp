@@ -91,6 +91,7 @@ render::ServingReport serve(const std::vector<read::Given>& said, const std::opt
   auto command = dialects::server_command(report.answer.deployment, names);
   report.launch = std::move(command.text);
   report.servers = command.servers;
+  report.warnings = resolved.warnings();
   report.assumptions = std::move(resolved.assumptions);
   const auto& defaults = report.answer.deployment.setup.assumptions;
   quantity::append(report.assumptions, defaults);
@@ -226,6 +227,7 @@ Reply ask_serve(const Arguments& arguments, const Surroundings& around) {
   Reply reply;
   reply.code = fails(answer, strict) ? ExitCode::does_not_fit : ExitCode::fits;
   reply.notes = asked.notes();
+  reply.warnings = report.warnings;
   if (has_waiting(answer)) {
     reply.warnings.push_back(waiting_words(answer));
   }

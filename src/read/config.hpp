@@ -26,6 +26,7 @@ struct ConfigShape {
   std::vector<spec::ImageRule> images;  ///< of each tower
   std::vector<std::string>
       notes;  ///< what the file says that the text model leaves out (vision tower, MTP, quantization)
+  std::vector<std::string> unread;  ///< pointers of keys that nobody knows
 };
 
 /// How a file is to be read.

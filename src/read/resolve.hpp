@@ -27,6 +27,10 @@ struct Resolved {
   std::vector<Echo> echo;                        ///< every term of the vocabulary that applies, in its order
   std::vector<std::string> assumptions;          ///< what nobody said and the answer depends on
   std::optional<formats::Quant> published = {};  ///< in which the named model's weights are, where not in 16 bits
+  std::vector<std::string> unread = {};          ///< keys of the model's file that nobody knows, with their places
+
+  /// What the caller should look at before the answer: a key that nobody knows may be a size.
+  std::vector<std::string> warnings() const;
 };
 
 /// Order of precedence: given words, config.json, preset, the framework's defaults, assumed shape of --params.

@@ -23,6 +23,7 @@ struct ServingReport {
   std::optional<search::ServerPlans> plans;  ///< of --find layout
   std::string launch;                        ///< the command that starts this server
   std::int64_t servers = 1;                  ///< to start with it
+  std::vector<std::string> warnings;         ///< what the caller should look at
   std::vector<std::string> assumptions;
   std::string version;  ///< of the tool; JSON names it
 };

@@ -46,6 +46,9 @@ class ConfigObject {
   /// The value at "attn_config.kv_n_heads", null included; empty where a step is missing.
   std::optional<Found<const nlohmann::json*>> value(std::string_view path) const;
 
+  /// All of it, with its pointer.
+  Found<const nlohmann::json*> whole() const { return {value_, pointer_}; }
+
   /// Whether any of the keys is there with a value other than null.
   bool has(Keys keys) const;
   /// The pointer of the first of the keys that is there with the value null.

@@ -17,10 +17,10 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::string_view, 21> parts = {
-    "id",           "aliases",    "architecture", "like",      "source",  "about",    "text",
-    "class",        "defaults",   "let",          "shape",     "layer",   "towers",   "positions",
-    "patch_inputs", "patch_bias", "merged",       "projector", "refuses", "left_out", "image"};
+constexpr std::array<std::string_view, 22> parts = {
+    "id",       "aliases",   "architecture", "like",     "source", "about",     "text",         "class",
+    "defaults", "let",       "shape",        "layer",    "towers", "positions", "patch_inputs", "patch_bias",
+    "merged",   "projector", "refuses",      "left_out", "image",  "harmless"};
 
 /// Longer chains of "like" than any that makes sense end those that go round.
 constexpr std::size_t longest_chain = 8;

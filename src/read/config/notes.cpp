@@ -10,8 +10,8 @@ namespace {
 
 constexpr Range layer_counts{0, 2048};
 
-constexpr std::array<std::string_view, 3> mtp_layers = {"num_nextn_predict_layers", "mtp_num_hidden_layers",
-                                                        "n_predict"};
+constexpr std::array<std::string_view, 4> mtp_layers = {"num_nextn_predict_layers", "mtp_num_hidden_layers",
+                                                        "n_predict", "num_mtp_modules"};
 constexpr std::array<std::string_view, 6> dropouts = {"resid_pdrop", "hidden_dropout", "hidden_dropout_prob",
                                                       "dropout",     "dropout_rate",   "residual_dropout"};
 constexpr std::array<std::string_view, 2> quantizations = {"quantization_config", "compression_config"};

@@ -57,8 +57,9 @@ ConfigShape read_config(std::string_view json, std::string_view place, const Con
   auto origins = reader.take_origins();
   const auto quant = published_quant(reader);
   if (quant) origins.push_back({"quant", quant->pointer});
-  return {std::move(shape), quant ? std::optional(quant->value) : std::nullopt, std::move(origins),
-          reader.take_images(), reader.take_notes()};
+  return {std::move(shape),    quant ? std::optional(quant->value) : std::nullopt,
+          std::move(origins),  reader.take_images(),
+          reader.take_notes(), unread_keys(families, reader, wrapper)};
 }
 
 }  // namespace llmcalc::read

@@ -37,4 +37,9 @@ std::optional<Found<formats::Quant>> published_quant(const ConfigReader& reader)
 /// What a file says and the shape of its text model leaves out.
 void note_what_is_left_out(ConfigReader& reader);
 
+/// The keys of a file, of its text model and of its towers that say something which no expression of a family names and
+/// no size is known not to follow from: pointers, those of the text model first.
+std::vector<std::string> unread_keys(const Families& families, const ConfigReader& reader,
+                                     const std::optional<Family>& wrapper);
+
 }  // namespace llmcalc::read

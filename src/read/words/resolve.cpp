@@ -1,5 +1,6 @@
 #include "read/resolve.hpp"
 
+#include "quantity/lists.hpp"
 #include "read/vocabulary.hpp"
 #include "read/words/draft_steps.hpp"
 #include "spec/names.hpp"
@@ -25,6 +26,11 @@ void say_published(QuestionDraft& draft) {
 }
 
 }  // namespace
+
+std::vector<std::string> Resolved::warnings() const {
+  if (unread.empty()) return {};
+  return {"not read, and may change sizes: " + quantity::joined(unread, ", ")};
+}
 
 Resolved resolve(const std::vector<Given>& given, const std::optional<ConfigText>& config, const Catalogue& catalogue,
                  const Values& values) {
@@ -53,7 +59,7 @@ Resolved resolve(const std::vector<Given>& given, const std::optional<ConfigText
   build(draft);
   take_calibration(draft);
   auto lines = echo(draft, vocabulary());
-  return {std::move(draft.question), std::move(lines), std::move(draft.assumptions)};
+  return {std::move(draft.question), std::move(lines), std::move(draft.assumptions), {}, std::move(draft.unread)};
 }
 
 }  // namespace llmcalc::read
