@@ -69,6 +69,7 @@ struct ModelPreset {
   std::string config;                   ///< its public config.json, where that describes the shape; else empty
   std::vector<spec::ImageRule> images;  ///< of each tower that it describes
   std::optional<formats::Quant> quant;  ///< of the published weights, where they are not in 16 bits
+  std::int64_t quant_group = 0;         ///< inputs that share a scale of those; 0: as usual
   std::string quant_not_of;             ///< a word in the names of those of its files that are in 16 bits
   PublishedSize published;
   CheckpointSize checkpoint;

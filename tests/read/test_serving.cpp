@@ -57,6 +57,15 @@ TEST_CASE("weights that nobody describes are those that the engine finds") {
   CHECK(std::ranges::find(said, "--quant mxfp4, as its weights are published") != said.end());
 }
 
+/// moonshotai/Kimi-K2.5 config.json, config_groups.group_0.weights.group_size.
+TEST_CASE("groups are as wide as the weights are published, where those are what is served") {
+  const auto groups = [](const Words& words) { return resolved(words).question.serving.group_size; };
+  CHECK(groups({"model", "kimi-k2.5", "engine", "vllm"}) == 32);
+  CHECK(groups({"model", "kimi-k2.5", "engine", "vllm", "group_size", "64"}) == 64);
+  CHECK(groups({"model", "kimi-k2.5", "engine", "vllm", "quant", "int4"}) == 0);
+  CHECK(groups({"model", "kimi-k2.5", "engine", "llama.cpp"}) == 0);
+}
+
 /// How publishers name what they have packed; a name that says nothing is the preset's own.
 TEST_CASE("who names a GGUF and no engine means one that reads it") {
   using spec::Engine;

@@ -211,6 +211,19 @@ void take_stored(const StoredWord& word, const Setting& because, std::string_vie
   }
 }
 
+/// Inputs that share a scale, as --group-size, where whoever quantizes may choose and chose others than usual.
+void take_groups(const Settings& keys, formats::Quant quant, std::string_view place, Reading& reading) {
+  constexpr std::int64_t usual = 128;
+  if (formats::facts(quant).group != usual) return;
+  for (const std::string_view key : {"config_groups.group_0.weights.group_size", "group_size"}) {
+    const Setting* setting = keys.find(key);
+    if (setting == nullptr || !quantity::is_number(setting->text) || setting->text == std::to_string(usual)) continue;
+    const auto where = fmt::format("{}:{}", place, key);
+    reading.words.push_back({"group_size", setting->text, {Source::file, where}});
+    return;
+  }
+}
+
 /// How the weights are quantized, as --quant, and with which scales for keys and values, as --kv-dtype.
 void take_stored_quant(const Node& file, std::string_view place, Reading& reading) {
   const Node* block = quantization_in(file);
@@ -227,6 +240,7 @@ void take_stored_quant(const Node& file, std::string_view place, Reading& readin
     const std::string_view ours = stored->quant ? formats::facts(*stored->quant).name : std::string_view();
     take_stored({"quant", ours, "weights quantized by " + stored->scheme}, first("quant_method", "quant_algo"), place,
                 reading);
+    if (stored->quant) take_groups(keys, *stored->quant, place, reading);
   }
   if (const std::string cache = stored_cache(text); !cache.empty()) {
     take_stored({"kv_dtype", cache == "fp8" ? "fp8" : "", "keys and values in " + cache},

@@ -64,6 +64,7 @@ constexpr Field<ModelPreset> record_fields[] = {
     {"license", set<&ModelPreset::license>},
     {"config", merge_config},
     {"quant", [](ModelPreset& preset, const JsonPlace& value) { assign(preset.quant.emplace(), value); }},
+    {"quant_group", set<&ModelPreset::quant_group>},
     {"quant_not_of", [](ModelPreset& preset, const JsonPlace& value) { preset.quant_not_of = value.string(); }},
     {"size", set_group<&ModelPreset::published, size_fields>},
     {"checkpoint", set_group<&ModelPreset::checkpoint, checkpoint_fields>},

@@ -25,8 +25,10 @@ class QuestionDraft {
   const Values& values;
   spec::Question question;
   std::optional<formats::Quant> published_quant;  ///< of the weights of the model that was named, where not in 16 bits
+  std::int64_t published_group = 0;               ///< inputs that share a scale of those; 0: as usual
   std::string family;                             ///< of the preset that was named; else empty
   std::vector<std::string> assumptions;
+  std::vector<std::string> unread;           ///< of the model's file
   std::vector<spec::ImageRule> image_rules;  ///< of each tower of a model that a file describes
 
   spec::Shape& shape() { return question.model.shape; }

@@ -68,6 +68,7 @@ void take_preset(QuestionDraft& draft, const Given& word) {
   set_model_origins(draft, {preset.file.starts_with("presets/") ? Source::preset : Source::user_preset, preset.id});
   draft.set_origin("model", word.origin);
   draft.published_quant = published_form(preset, word.text);
+  if (draft.published_quant == preset.quant) draft.published_group = preset.quant_group;
 }
 
 void take_config(QuestionDraft& draft, const ConfigText& config) {
@@ -83,6 +84,7 @@ void take_config(QuestionDraft& draft, const ConfigText& config) {
     draft.set_origin(key.term, {Source::config, is_key ? config.path + ":" + key.pointer : key.pointer});
   }
   quantity::append(draft.assumptions, read.notes);
+  for (const auto& key : read.unread) draft.unread.push_back(config.path + ":" + key);
 }
 
 template <class Kind>

@@ -51,6 +51,11 @@ void complete_weights(QuestionDraft& draft) {
   auto& serving = draft.question.serving;
   const auto published = draft.published_quant;
   serving.from_mxfp4 = spec::reads_gguf(serving.engine) && published == formats::Quant::mxfp4;
+  const bool as_published = !draft.given("quant") && published && !spec::reads_gguf(serving.engine);
+  if (as_published && serving.group_size == 0) serving.group_size = draft.published_group;
+  const Given* groups = draft.words.find("group_size");
+  const bool groups_by_file = groups != nullptr && groups->origin.source == Source::file;
+  if (groups_by_file && formats::facts(serving.quant).group == 0) serving.group_size = 0;
   if (draft.given("quant")) return;
   const auto take = [&](formats::Quant quant, std::string_view why) {
     serving.quant = quant;
@@ -214,7 +219,8 @@ Resolved resolve_serving(const std::vector<Given>& given, const std::optional<Co
   complete_experts(draft);
   check_server(draft);
   auto lines = echo(draft, serving_vocabulary());
-  return {std::move(draft.question), std::move(lines), std::move(draft.assumptions), draft.published_quant};
+  return {std::move(draft.question), std::move(lines), std::move(draft.assumptions), draft.published_quant,
+          std::move(draft.unread)};
 }
 
 }  // namespace llmcalc::read
