@@ -23,7 +23,11 @@ std::vector<Engine> engines_of(const spec::Question& question, const ServerSpace
   const bool ggml = spec::reads_gguf(question.serving.engine) || formats::is_file_type(question.serving.quant);
   const bool measured = question.gpu->generation.can(spec::Ability::measured_servers);
   if (!space.engines || ggml || !measured) return {question.serving.engine};
-  return {Engine::vllm, Engine::sglang, Engine::trtllm};
+  std::vector<Engine> servers;
+  for (const serving::EngineRow& row : serving::all_engines()) {
+    if (spec::kind_of(row.engine) == spec::EngineKind::server) servers.push_back(row.engine);
+  }
+  return servers;
 }
 
 /// Formats that published checkpoints come in and the part multiplies without widening, and int4, which only rests so.

@@ -1,17 +1,117 @@
-// What an engine can run: weights, caches and accelerators, and what is no model for it.
+// What an engine can run: weights, caches, accelerators and models; and what it is told: which option it has for a
+// term.
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
 #include "serving/inner/engines.hpp"
 #include "spec/names.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
+
 namespace llmcalc::serving {
 
 using formats::Quant;
 using quantity::BadInput;
+using spec::EngineOptions;
+using spec::Serving;
 
 namespace {
+
+/// An option of ours that not every engine has, and how a question shows that it was said.
+struct OptionRow {
+  std::string_view term;
+  bool (*said)(const Serving& serving);
+  std::string_view instead = {};  ///< the term that says so to the other engines
+};
+
+template <auto member>
+bool has(const Serving& serving) {
+  return (serving.options.*member).has_value();
+}
+
+template <auto member>
+bool is_positive(const Serving& serving) {
+  return serving.options.*member > 0;
+}
+
+constexpr OptionRow option_rows[] = {
+    {"memory_fraction", &has<&EngineOptions::memory_fraction>, "other_usage"},
+    {"kv_bytes", &has<&EngineOptions::cache_bytes>},
+    {"batched_tokens", &has<&EngineOptions::batched_tokens>, "ubatch"},
+    {"max_seqs", &has<&EngineOptions::max_sequences>, "slots"},
+    {"block", &has<&EngineOptions::block>},
+    {"graphs", &has<&EngineOptions::graphs>},
+    {"ubatch", &has<&EngineOptions::ubatch>, "batched_tokens"},
+    {"slots", &has<&EngineOptions::slots>, "max_seqs"},
+    {"gpu_layers", &has<&EngineOptions::gpu_layers>},
+    {"cpu_experts", &is_positive<&EngineOptions::cpu_experts>, "gpu_layers"},
+    {"flash", &has<&EngineOptions::flash>},
+    {"prefix_cache", &has<&EngineOptions::prefix_cache>},
+    {"wait_steps", &is_positive<&EngineOptions::wait_steps>},
+    {"draft", [](const Serving& serving) { return serving.options.draft.kind != spec::DraftKind::none; }},
+    {"max_loras", &is_positive<&EngineOptions::max_loras>},
+    {"group_size", [](const Serving& serving) { return serving.group_size > 0; }, "quant"},
+    {"imatrix", [](const Serving& serving) { return !serving.imatrix; }},
+    {"split", [](const Serving& serving) { return serving.layout.split != spec::CardSplit::layer; }},
+    {"attention_dp", [](const Serving& serving) { return serving.layout.attention_dp > 1; }},
+    {"dcp", [](const Serving& serving) { return serving.layout.dcp > 1; }},
+    {"shared_prefix", [](const Serving& serving) { return serving.load.shared_prefix > 0; }},
+};
+
+const EngineOption* option_of(const EngineRow& row, std::string_view term) {
+  return quantity::find_or_null(row.options, term, &EngineOption::term);
+}
+
+const OptionRow* unknown_option(const Serving& serving) {
+  const EngineRow& engine = row_of(serving.engine);
+  const auto is_unknown = [&](const OptionRow& row) { return row.said(serving) && !takes(engine, row.term); };
+  return quantity::find_if_or_null(option_rows, is_unknown);
+}
+
+std::string flag_of(std::string_view term) {
+  std::string flag = "--" + std::string(term);
+  std::ranges::replace(flag, '_', '-');
+  return flag;
+}
+
+/// "vllm (--block-size)", or the engine alone where no option of its own says it.
+std::string with_word(std::string_view whose, const EngineOption* option) {
+  return option == nullptr ? std::string(whose) : fmt::format("{} ({})", whose, option->printed());
+}
+
+/// "--slots (-np) is what it has", where there is such an option.
+std::string nearest(const OptionRow& row, const EngineRow& engine) {
+  if (row.instead.empty()) return {};
+  const EngineOption* option = option_of(engine, row.instead);
+  const bool of_its_own = quantity::contains(option_rows, row.instead, &OptionRow::term);
+  if (of_its_own && option == nullptr) return {};
+  return with_word(flag_of(row.instead), of_its_own ? option : nullptr) + " is what it has";
+}
+
+/// "vllm (--block-size), sglang (--page-size)"
+std::string who_has(const OptionRow& row) {
+  std::string who;
+  for (const EngineRow& engine : all_engines()) {
+    if (!takes(engine, row.term)) continue;
+    who.append(who.empty() ? "" : ", ").append(with_word(spec::name_of(engine.engine), option_of(engine, row.term)));
+  }
+  return "it is an option of " + who;
+}
+
+/// "OLLAMA_NUM_PARALLEL" is read as "num_parallel".
+std::string_view without_program(std::string_view name) {
+  const bool is_variable = name.front() >= 'A' && name.front() <= 'Z';
+  return is_variable ? name.substr(name.find('_') + 1)
+                     : name.substr(std::min(name.find_first_not_of('-'), name.size()));
+}
+
+char plain(char letter) {
+  return letter == '-' ? '_' : letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter;
+}
 
 /// Engines that can, for a person who named one that cannot.
 template <class Can>
@@ -77,6 +177,29 @@ void check_types(const EngineRow& row, const spec::Serving& serving) {
 }
 
 }  // namespace
+
+bool takes(const EngineRow& row, std::string_view term) {
+  return option_of(row, term) != nullptr || quantity::contains(row.beside, term);
+}
+
+bool EngineOption::is_called(std::string_view key) const {
+  std::string_view rest = names;
+  while (!rest.empty()) {
+    const auto name = without_program(quantity::take_until(rest, " "));
+    if (std::ranges::equal(name, key, {}, plain, plain)) return true;
+  }
+  return false;
+}
+
+void check_options(const Serving& serving) {
+  const OptionRow* row = unknown_option(serving);
+  if (row == nullptr) return;
+  const std::string own = nearest(*row, row_of(serving.engine));
+  throw quantity::BadInput(flag_of(row->term), fmt::format("{} has no such option", spec::name_of(serving.engine)),
+                           own.empty() ? who_has(*row) : own);
+}
+
+bool takes_options(const Serving& serving) { return unknown_option(serving) == nullptr; }
 
 bool can_run(const spec::Question& question) {
   const EngineRow& row = row_of(question.serving.engine);

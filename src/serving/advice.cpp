@@ -14,7 +14,6 @@ namespace llmcalc::serving {
 
 using formats::Quant;
 using spec::CacheType;
-using spec::Engine;
 using spec::Question;
 
 namespace {
@@ -109,7 +108,7 @@ class Adviser {
       options = question_.serving.options;
     }
     constexpr std::int64_t few = 256;
-    if (question_.serving.engine == Engine::vllm && options.max_sequences.value_or(few + 1) > few) {
+    if (row_of(question_.serving.engine).profiles_sequences && options.max_sequences.value_or(few + 1) > few) {
       options.max_sequences = few;
       try_change(changed, "--max-seqs 256", "fewer sequences in a step");
     }
@@ -124,11 +123,11 @@ class Adviser {
   /// What a card has no room for stays in the machine's memory: of a mixture its experts, else whole layers, the fewest
   /// that are enough.
   void layers() {
-    const Engine engine = question_.serving.engine;
-    if (!spec::reads_gguf(engine) || present_.max_concurrency > 0) return;
+    const EngineRow& row = row_of(question_.serving.engine);
+    if (!spec::reads_gguf(row.engine) || present_.max_concurrency > 0) return;
     const auto& options = question_.serving.options;
     const auto layers = question_.model.layer_count();
-    if (engine == Engine::llama_cpp && question_.model.shape.moe.experts > 0 && options.cpu_experts == 0) {
+    if (takes(row, "cpu_experts") && question_.model.shape.moe.experts > 0 && options.cpu_experts == 0) {
       fewest(layers, [&](spec::EngineOptions& changed, std::int64_t away) {
         changed.cpu_experts = away;
         return fmt::format("--cpu-experts {}", away);

@@ -1,15 +1,18 @@
 #include "serving/answer.hpp"
 
+#include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "program/count.hpp"
 #include "quantity/format.hpp"
 #include "quantity/lists.hpp"
 #include "serving/forward.hpp"
 #include "serving/inner/engines.hpp"
-#include "serving/inner/notes.hpp"
 #include "spec/names.hpp"
+#include "timing/kernels.hpp"
 
 #include <fmt/format.h>
+
+#include <variant>
 
 namespace llmcalc::serving {
 
@@ -18,15 +21,11 @@ using quantity::Bytes;
 namespace {
 
 /// vLLM v1/worker/utils.py, request_memory: it refuses to start where others have taken what it would ask for.
-bool finds_too_little(const Deployment& deployment, const RankMemory& memory) {
-  return deployment.question.serving.engine == spec::Engine::vllm && memory.limit > memory.capacity;
-}
+bool finds_too_little(const RankMemory& memory) { return memory.limit > memory.capacity; }
 
 }  // namespace
 
-bool starts(const Deployment& deployment, const RankMemory& memory) {
-  return memory.fits() && !finds_too_little(deployment, memory);
-}
+bool starts(const RankMemory& memory) { return memory.fits() && !finds_too_little(memory); }
 
 namespace {
 
@@ -46,13 +45,13 @@ std::string smallest_fraction(const ServingAnswer& answer) {
     const int middle = (low + high) / 2;
     (memory_at(middle).fits() ? high : low) = middle;
   }
-  if (!starts(changed, memory_at(high))) return {};
+  if (!starts(memory_at(high))) return {};
   return fmt::format("; --memory-fraction {:.3f} would do", high / 1000.0);
 }
 
 std::string reason_of(const ServingAnswer& answer) {
   const RankMemory& memory = answer.memory;
-  if (finds_too_little(answer.deployment, memory)) {
+  if (finds_too_little(memory)) {
     return fmt::format("free memory: {} asked for, {} free", quantity::format_gib(memory.limit),
                        quantity::format_gib(memory.capacity));
   }
@@ -66,7 +65,7 @@ std::string reason_of(const ServingAnswer& answer) {
 
 void judge(ServingAnswer& answer) {
   if (total_memory(answer.deployment.question) == quantity::bytes(0)) return;
-  answer.verdict = starts(answer.deployment, answer.memory) ? ServingVerdict::fits : ServingVerdict::does_not_fit;
+  answer.verdict = starts(answer.memory) ? ServingVerdict::fits : ServingVerdict::does_not_fit;
   if (answer.verdict == ServingVerdict::does_not_fit) answer.reason = reason_of(answer) + smallest_fraction(answer);
 }
 
@@ -107,6 +106,130 @@ std::vector<RankMemory> all_ranks(const Deployment& deployment, const Demand& de
     ranks.push_back(row.memory(deployment, rank, demand));
   }
   return ranks;
+}
+
+using Notes = std::vector<std::string>;
+
+void note_model(const spec::Question& question, const ServingAnswer& answer, Notes& notes) {
+  const auto& shape = question.model.shape;
+  const bool latent = shape.latent.kv_rank > 0;
+  if (!latent && shape.kv_heads < question.layout.tp) {
+    notes.push_back(
+        fmt::format("{} heads of keys and values are fewer than {} ranks: each rank keeps one, and some keep "
+                    "the same",
+                    shape.kv_heads, question.layout.tp));
+  }
+  if (latent && question.layout.tp > 1) {
+    notes.emplace_back("latents are whole on every tensor-parallel rank: --attention-dp keeps each once");
+  }
+  if (shape.max_position > 0 && answer.deployment.setup.context > shape.max_position) {
+    notes.push_back(
+        fmt::format("the model was built for {} positions: longer contexts need rope scaling", shape.max_position));
+  }
+}
+
+/// Of all layers that attend to what a tower hands over: each request keeps them from its first step on (transformers
+/// modeling_mllama.py, MllamaTextCrossAttention.forward).
+std::int64_t tower_key_bytes(const Deployment& deployment) {
+  const spec::Model& model = deployment.question.model;
+  std::int64_t bytes = 0;
+  for (const auto kind : model.layers) {
+    const auto* attention = std::get_if<spec::GroupedAttention>(&model.kinds[kind].mixer);
+    if (attention == nullptr || !attention->reads_tower) continue;
+    bytes += quantity::in_bytes(cache_bytes(deployment.setup.cache, attention->key_width() + attention->value_width()));
+  }
+  return bytes;
+}
+
+void note_towers(const Deployment& deployment, Notes& notes) {
+  const std::int64_t bytes = tower_key_bytes(deployment);
+  if (bytes == 0) return;
+  notes.push_back(
+      fmt::format("layers that attend to images keep {} bytes for each position of a request's images, "
+                  "which are not counted",
+                  quantity::format_count(bytes)));
+}
+
+/// Builds are known by numbers: a name without any is taken for the newest.
+void note_release(const spec::Question& question, Notes& notes) {
+  const std::string& version = question.serving.engine_version;
+  if (version.empty() || version.find_first_of("0123456789") != std::string::npos) return;
+  notes.push_back(
+      fmt::format("'{}' says no release: defaults are those of {}", version, row_of(question.serving.engine).newest));
+}
+
+void note_scheme(const spec::Question& question, Notes& notes) {
+  const auto& serving = question.serving;
+  if (serving.mixed_by_hand) {
+    notes.push_back(
+        fmt::format("files of this name are mixed tensor by tensor for one model: weights as in {}, the "
+                    "nearest plain type",
+                    spec::name_of(serving.quant)));
+  }
+  const bool eight_bit = serving.quant == formats::Quant::fp8 || serving.quant == formats::Quant::fp8_block;
+  if (eight_bit && question.gpu && !question.gpu->peaks.fp8) {
+    notes.push_back(question.gpu->id + " has no 8-bit products: weights rest in 8 bits and are multiplied in 16");
+  }
+  if (serving.quant == formats::Quant::nvfp4 && question.gpu && !multiplies_nvfp4(*question.gpu)) {
+    notes.push_back(question.gpu->id + " has no products of NVFP4: weights rest in 4 bits and are multiplied in 16");
+  }
+}
+
+/// On what a speed rests that nobody measured.
+void note_rates(const ServingAnswer& answer, Notes& notes) {
+  const auto& question = answer.deployment.question;
+  if (!answer.speed) return;
+  const spec::Generation& generation = question.gpu->generation;
+  const bool ggml = spec::reads_gguf(question.serving.engine);
+  const auto stand_in = timing::stand_in_source(*question.gpu);
+  if (generation.is_nearest && !stand_in.empty()) return notes.push_back(stand_in);
+  const bool measured = ggml ? !generation.ggml_is_nearest : generation.can(spec::Ability::measured_servers);
+  if (measured) return;
+  notes.push_back(fmt::format("nothing was measured on {} under {}: its peaks and bandwidth are used as by {}",
+                              question.gpu->arch, row_of(question.serving.engine).program,
+                              ggml ? generation.ggml_of : std::string_view(answer.speed->measured_on)));
+}
+
+bool leaves_experts(const spec::Question& question) {
+  return question.serving.options.cpu_experts > 0 && question.model.shape.moe.experts > 0;
+}
+
+/// llama.cpp ggml/src/ggml-backend.cpp: an operation runs where its weights are. How fast processors are is not
+/// modelled.
+bool uses_processor(const spec::Question& question) {
+  const auto& options = question.serving.options;
+  const std::int64_t all = question.model.layer_count() + 1;  // the head is the last of what -ngl counts
+  return leaves_experts(question) || options.gpu_layers.value_or(all) < all;
+}
+
+void note_load(const spec::Question& question, const ServingAnswer& answer, Notes& notes) {
+  const auto& setup = answer.deployment.setup;
+  const std::int64_t seats =
+      quantity::product(setup.max_sequences, question.layout.dp, question.serving.layout.attention_dp);
+  const bool reserves = row_of(question.serving.engine).reserves;
+  if (reserves && question.serving.load.concurrency > seats) {
+    notes.push_back(fmt::format("the engine runs {} sequences at most (--max-seqs): the others wait", seats));
+  }
+  if (question.serving.options.cpu_experts > 0 && question.model.shape.moe.experts == 0) {
+    notes.emplace_back("--cpu-experts moves nothing: the model has no experts");
+  }
+  if (uses_processor(question)) {
+    const bool experts = leaves_experts(question);
+    notes.push_back(fmt::format("{} are in host memory: their products run on the processor, and no speed is said",
+                                experts ? "experts of the first layers" : "the first layers"));
+  }
+}
+
+std::vector<std::string> notes_on(const ServingAnswer& answer) {
+  const auto& question = answer.deployment.question;
+  Notes notes;
+  note_model(question, answer, notes);
+  note_towers(answer.deployment, notes);
+  note_release(question, notes);
+  note_scheme(question, notes);
+  note_load(question, answer, notes);
+  note_rates(answer, notes);
+  return notes;
 }
 
 }  // namespace

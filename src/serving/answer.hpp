@@ -30,7 +30,7 @@ struct ServingAnswer {
 };
 
 /// Whether the engine starts where its tightest rank holds so much.
-bool starts(const Deployment& deployment, const RankMemory& memory);
+bool starts(const RankMemory& memory);
 
 /// \throws quantity::BadInput when the engine cannot run what was asked for
 ServingAnswer serve(const spec::Question& question);

@@ -16,7 +16,7 @@ using spec::Question;
 bool carries(const Deployment& deployment, const Capacity& capacity) {
   const Question& question = deployment.question;
   const auto& load = question.serving.load;
-  if (!starts(deployment, tightest_rank(deployment, {capacity.context, 1}))) return false;
+  if (!starts(tightest_rank(deployment, {capacity.context, 1}))) return false;
   if (!load.rate && capacity.max_concurrency < load.concurrency) return false;
   const bool is_timed = load.rate || load.ttft || load.tpot;
   if (!question.gpu || !is_timed) return true;

@@ -42,8 +42,7 @@ std::string binding_of(const Deployment& deployment, const Capacity& capacity) {
 
 /// Before 0.21 vLLM logged blocks over groups, which understates a pool that windows share (v1/core/kv_cache_utils.py).
 bool counts_by_group(const Deployment& deployment) {
-  constexpr EngineRelease counts_by_length{0, 21};
-  return deployment.question.serving.engine == spec::Engine::vllm && deployment.setup.release < counts_by_length;
+  return deployment.setup.release < row_of(deployment.question.serving.engine).counts_by_length;
 }
 
 std::int64_t pages_of(const RankMemory& memory) {

@@ -45,8 +45,6 @@ bool runs_on_torch(Quant quant) { return !formats::is_file_type(quant); }
 
 bool runs_in_trtllm(Quant quant) { return runs_on_torch(quant) && quant != Quant::bnb_nf4 && quant != Quant::bnb_int8; }
 
-bool runs_in_transformers(Quant quant) { return runs_on_torch(quant); }
-
 bool runs_on_ggml(Quant quant) { return formats::is_file_type(quant) || formats::is_plain(quant); }
 
 bool keeps_in_pages(CacheType type) {
@@ -63,8 +61,7 @@ namespace {
 /// first stage (vLLM model_executor/models/qwen3_5.py, visual).
 Bytes tower_beside(const Deployment& deployment, const WeightBytes& weights) {
   const auto& serving = deployment.question.serving;
-  const bool loads = serving.engine == spec::Engine::vllm || serving.engine == spec::Engine::sglang;
-  if (!loads || weights.table == quantity::bytes(0)) return quantity::bytes(0);
+  if (!row_of(serving.engine).loads_towers || weights.table == quantity::bytes(0)) return quantity::bytes(0);
   return quantity::bytes(product(serving.beside_text, half_width) / deployment.question.layout.tp);
 }
 
@@ -118,7 +115,7 @@ CacheType usual_cache(const spec::Question& question, std::vector<std::string>& 
   const spec::Serving& serving = question.serving;
   if (serving.cache != CacheType::automatic) return serving.cache;
   const bool brings_scales = serving.quant == Quant::nvfp4 && question.gpu && multiplies_nvfp4(*question.gpu);
-  const bool by_engine = serving.engine == spec::Engine::trtllm && is_narrow(serving.quant);
+  const bool by_engine = row_of(serving.engine).narrows_cache && is_narrow(serving.quant);
   if (!brings_scales && !by_engine) return CacheType::bf16;
   assumptions.emplace_back("--kv-dtype fp8, which checkpoints of this type bring scales for");
   return CacheType::fp8;
@@ -136,11 +133,9 @@ Bytes position_bytes(const Deployment& deployment, const LayerCache& layer) {
 }
 
 Bytes state_bytes(const spec::Question& question, const LayerCache& layer) {
-  const spec::Engine engine = question.serving.engine;
-  const bool ggml = spec::reads_gguf(engine);
-  const bool by_checkpoint = engine == spec::Engine::vllm || engine == spec::Engine::trtllm;
-  const std::int64_t width = by_checkpoint && !asks_for_wide_states(question.model) ? half_width : fp32_width;
-  const std::int64_t inputs = layer.inputs_elements * (ggml ? fp32_width : half_width);
+  const EngineRow& row = row_of(question.serving.engine);
+  const std::int64_t width = row.narrows_states && !asks_for_wide_states(question.model) ? half_width : fp32_width;
+  const std::int64_t inputs = layer.inputs_elements * (spec::reads_gguf(row.engine) ? fp32_width : half_width);
   return quantity::bytes(quantity::checked_add(product(layer.state_elements, width), inputs));
 }
 

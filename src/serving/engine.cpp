@@ -1,25 +1,33 @@
 #include "serving/engine.hpp"
 
+#include "layers/widths.hpp"
+#include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "program/stage_blocks.hpp"
 #include "quantity/text.hpp"
 #include "serving/forward.hpp"
 #include "serving/inner/engines.hpp"
-#include "serving/inner/extras.hpp"
+#include "spec/draft_model.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 namespace llmcalc::serving {
 
+using layers::half_width;
 using quantity::Bytes;
+using quantity::product;
 
 std::span<const EngineRow> all_engines() {
-  static constexpr std::array rows{vllm_row, sglang_row, trtllm_row, llama_cpp_row, ollama_row, transformers_row};
+  static const std::array rows{vllm_row, sglang_row, trtllm_row, llama_cpp_row, ollama_row, transformers_row};
   return rows;
 }
 
 const EngineRow& row_of(spec::Engine engine) { return *std::ranges::find(all_engines(), engine, &EngineRow::engine); }
+
+trust::Spread error_bar(spec::Engine engine, spec::Measure measure) {
+  return trust::server_error_bar(row_of(engine).bars, spec::reads_gguf(engine), measure);
+}
 
 EngineRelease parse_release(std::string_view text) {
   while (!text.empty() && !quantity::is_digit(text.front())) text.remove_prefix(1);
@@ -28,6 +36,9 @@ EngineRelease parse_release(std::string_view text) {
   if (text.empty() || (text.front() != '.' && text.front() != '-')) return release;
   text.remove_prefix(1);
   release.minor = quantity::take_number<std::int64_t>(text).value_or(0);
+  if (text.empty() || (text.front() != '.' && text.front() != '-')) return release;
+  text.remove_prefix(1);
+  release.patch = quantity::take_number<std::int64_t>(text).value_or(0);
   return release;
 }
 
@@ -36,6 +47,98 @@ Bytes RankMemory::held() const {
   for (const MemoryLine& holding : holdings) sum += holding.size;
   return sum;
 }
+
+std::int64_t adapter_rank(const spec::Question& question) {
+  constexpr std::int64_t usual = 16;  // vLLM config/lora.py, max_lora_rank
+  return question.training.adapter.rank > 0 ? question.training.adapter.rank : usual;
+}
+
+namespace {
+
+/// Inputs and outputs of a block's matrices, which a pair of factors has as often as its rank.
+std::int64_t matrix_edges(const layers::Block& block) {
+  std::int64_t edges = 0;
+  for (const layers::Weight& weight : block.weights) {
+    const Use role = spec::use_of(weight.role);
+    const bool adapted = role != Use::vector && role != Use::router && !is_expert(weight);
+    if (adapted) edges += weight.rows + weight.columns;
+  }
+  return edges;
+}
+
+/// Low-rank adapters beside every matrix of a stage's layers, resident in 16 bits.
+quantity::Bytes adapter_bytes(const spec::Question& rank, const program::Program& program, std::int64_t stage) {
+  const std::int64_t adapters = rank.serving.options.max_loras;
+  if (adapters == 0) return quantity::bytes(0);
+  const std::int64_t width = adapter_rank(rank);
+  std::int64_t edges = 0;
+  for (const program::BlockRun& run : program::blocks_of_stage(program, stage)) {
+    const bool is_layer = run.block >= 1 && run.block <= rank.model.kinds.size();
+    if (is_layer) edges += run.count * matrix_edges(program.blocks[run.block]);
+  }
+  return quantity::bytes(product(adapters, width, edges, half_width));
+}
+
+/// Layers of the model's own kind that propose.
+quantity::Bytes draft_bytes(const spec::Question& rank, const StageWeights& last) {
+  const auto kind = rank.serving.options.draft.kind;
+  if (last.layers.empty()) return quantity::bytes(0);
+  // MTP reads the hidden state beside the token's embedding (DeepSeek-V3, arXiv:2412.19437 section 2.2), EAGLE-3 three
+  // hidden states (arXiv:2503.01840 section 3.1).
+  const std::int64_t inputs = kind == spec::DraftKind::mtp ? 2 : 3;
+  const std::int64_t hidden = rank.model.shape.hidden;
+  return last.layers.back().total() + quantity::bytes(product(inputs, hidden, hidden, half_width) / rank.layout.tp);
+}
+
+/// So many layers more that keep as many elements, among those that look back without limit. Layers that keep less
+/// or more stand for as many as take the same bytes: pages are made equal by longer blocks (vLLM
+/// v1/core/kv_cache_utils.py, unify_kv_cache_spec_page_size).
+void add_layers(std::int64_t layers, const LayerCache& like, std::vector<CacheGroup>& groups) {
+  const auto keeps = [](const CacheGroup& group) { return group.layer.reach == Reach::full; };
+  const auto found = std::ranges::find_if(groups, keeps);
+  if (found == groups.end()) return groups.push_back({like, layers});
+  found->layers += quantity::ceil_divide(product(layers, like.elements), found->layer.elements);
+}
+
+/// The model that proposes runs on all tensor-parallel ranks, whole on each pipeline stage's last (vLLM
+/// v1/spec_decode/draft_model.py takes the tensor-parallel size of the model that is served).
+spec::Question draft_question(const spec::Question& question) {
+  spec::Question draft = question;
+  draft.model = question.serving.draft_model->model;
+  draft.serving.quant = question.serving.draft_model->quant;
+  draft.serving.draft_model = nullptr;
+  draft.serving.options.draft = {};
+  draft.serving.options.max_loras = 0;
+  draft.layout.pp = draft.layout.ep = 1;
+  draft.layout.etp = draft.layout.tp;
+  return draft;
+}
+
+void add_draft_model(Deployment& deployment) {
+  auto draft = std::make_shared<Deployment>(deploy(draft_question(deployment.question)));
+  const Stage& alone = draft->stages.front();
+  Stage& last = deployment.stages.back();
+  last.draft = alone.weights.whole.total();
+  if (!spec::reads_gguf(deployment.question.serving.engine)) {
+    for (const CacheGroup& group : alone.cache) add_layers(group.layers, group.layer, last.cache);
+  }
+  deployment.draft = std::move(draft);
+}
+
+/// What proposes tokens, on the last stage: a layer as the model's last with the projection in front of it, or a model
+/// of its own. Its keys and values are kept beside those of the model's own layers.
+void add_draft(const spec::Question& rank, Deployment& deployment) {
+  if (rank.serving.options.draft.kind == spec::DraftKind::none) return;
+  if (rank.serving.draft_model) return add_draft_model(deployment);
+  Stage& last = deployment.stages.back();
+  last.draft = draft_bytes(rank, last.weights);
+  const auto keeps = [](const CacheGroup& group) { return group.layer.reach == Reach::full; };
+  const auto found = std::ranges::find_if(last.cache, keeps);
+  const bool on_torch = !spec::reads_gguf(rank.serving.engine);
+  if (on_torch && found != last.cache.end()) ++found->layers;
+}
+
+}  // namespace
 
 Deployment deploy(const spec::Question& question) {
   const spec::Question rank = rank_question(question);

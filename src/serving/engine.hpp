@@ -7,6 +7,7 @@
 #include "serving/cache.hpp"
 #include "serving/options.hpp"
 #include "serving/weights.hpp"
+#include "trust/error_bar.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -22,6 +23,7 @@ namespace llmcalc::serving {
 struct EngineRelease {
   std::int64_t major = 0;
   std::int64_t minor = 0;
+  std::int64_t patch = 0;
 
   friend auto operator<=>(const EngineRelease&, const EngineRelease&) = default;
 };
@@ -38,6 +40,9 @@ struct Setup {
   std::int64_t graph_batch = 0;     ///< the largest captured batch; 0: no graphs
   std::int64_t slots = 1;           ///< sequences that share what was set aside
   bool flash = true;
+  bool drafts_in_graphs = true;          ///< as steps are, where graphs are captured
+  std::int64_t graph_prompts = 0;        ///< tokens of prompts up to which a step replays a graph
+  double late_us = 0;                    ///< of a step that is scheduled only after the one before
   bool admits_whole = false;             ///< a sequence runs only where all of its answer will have room
   std::vector<std::string> assumptions;  ///< defaults that move the answer and are not the engine's alone
 };
@@ -104,6 +109,9 @@ struct RankMemory {
   bool fits() const { return seated && needed <= pool; }
 };
 
+struct Pace;
+struct Turns;
+
 struct EngineRow {
   spec::Engine engine;
   std::string_view program;  ///< its name for people
@@ -113,17 +121,31 @@ struct EngineRow {
   bool (*keeps)(spec::CacheType type);
   Setup (*setup)(const spec::Question& question);
   RankMemory (*memory)(const Deployment& deployment, std::size_t rank, const Demand& demand);
-  std::span<const EngineOption> (*options)();
+  std::span<const EngineOption> options = {};
   /// Terms that no option says, since they are of its files or of its load.
   std::span<const std::string_view> beside;
-  bool starts_copies = false;   ///< one command starts several copies of the whole model
-  bool quantizes = false;       ///< as it loads: to fp8, and with bitsandbytes
-  bool reserves = true;         ///< takes all of its limit for the cache, whatever the demand
-  bool emulates_nvfp4 = false;  ///< on accelerators without kernels for it
+  const Pace& (*pace)();
+  const Turns& (*turns)();
+  trust::ServerBars bars = {};
+  Padded (*pads)(const spec::Question& question,
+                 const layers::Weight& weight) = nullptr;  ///< matrices, for its kernels
+  EngineRelease counts_by_length = {};  ///< the first that logs how many sequences its pool holds, not blocks
+  bool starts_copies = false;           ///< one command starts several copies of the whole model
+  bool quantizes = false;               ///< as it loads: to fp8, and with bitsandbytes
+  bool reserves = true;                 ///< takes all of its limit for the cache, whatever the demand
+  bool emulates_nvfp4 = false;          ///< on accelerators without kernels for it
+  bool pads_vocabulary = false;         ///< to whole rows of 64 for each rank
+  bool loads_towers = false;            ///< of what a checkpoint sees with, also where text alone is asked for
+  bool narrows_cache = false;           ///< to 8 bits, where weights have no more than these
+  bool narrows_states = false;          ///< recurrences have the model's 16 bits unless its checkpoint asks for 32
+  bool profiles_sequences = false;      ///< its profile run draws a token of as many sequences as a step takes
 };
 
 const EngineRow& row_of(spec::Engine engine);
 std::span<const EngineRow> all_engines();
+
+/// Nine of ten values measured under the engine lie inside.
+trust::Spread error_bar(spec::Engine engine, spec::Measure measure);
 
 /// Refuses what was said to an engine that has no such option, with what says the same there, or with the engines that
 /// have it: of options that not every engine has a table says who does. \throws quantity::BadInput at the option
@@ -138,8 +160,8 @@ void check_abilities(const spec::Question& question);
 /// True if the engine has every option that was said.
 bool takes_options(const spec::Serving& serving);
 
-/// The releases of "0.11", "v0.11.2", "0.5.9rc1"; of "2024-12" and "2026-01-03" year and month. Zeros where no number
-/// is found.
+/// The releases of "0.11", "v0.11.2", "0.5.9rc1"; of "2024-12" and "2026-01-03" year, month and day. Zeros where no
+/// number is found.
 EngineRelease parse_release(std::string_view text);
 
 /// Builds the step program once and walks it. \pre the question was resolved and the engine can run it

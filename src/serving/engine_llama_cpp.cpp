@@ -1,19 +1,118 @@
 // llama.cpp and what wraps it: layers are placed on cards one after another, with their part of the cache.
+#include "layers/widths.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "quantity/lists.hpp"
 #include "serving/inner/engines.hpp"
-#include "serving/inner/ggml_buffers.hpp"
 
 #include <algorithm>
 
 namespace llmcalc::serving {
 
+using layers::fp32_width;
+using layers::half_width;
 using quantity::Bytes;
 using quantity::bytes;
+using quantity::ceil_to;
+using quantity::product;
 using spec::CardSplit;
 
 namespace {
+
+constexpr EngineOption llama_cpp_options[] = {
+#include "engines/llama_cpp.inc"
+};
+
+constexpr EngineOption ollama_options[] = {
+#include "engines/ollama.inc"
+};
+
+/// Cells of the cache for a demand, and how many of them layers with a window have.
+struct Cells {
+  std::int64_t full = 0;
+  std::int64_t windowed = 0;
+  std::int64_t sequences = 1;
+};
+
+/// llama.cpp src/llama-context.cpp: GGML_PAD(cparams.n_ctx, 256).
+constexpr std::int64_t cell_padding = 256;
+
+/// Before May 2025 layers with a window kept all positions.
+constexpr EngineRelease windowed_cache{5427, 0};
+
+bool is_quantized(spec::CacheType type) { return type >= spec::CacheType::q8_0; }
+
+/// Keys and values of the layer that has most of them, in 16 bits: what quantized ones are widened to, a layer at a
+/// time.
+std::int64_t widest_layer(const Deployment& deployment) {
+  std::int64_t elements = 0;
+  for (const Stage& stage : deployment.stages) {
+    for (const CacheGroup& group : stage.cache) elements = std::max(elements, group.layer.elements);
+  }
+  return elements;
+}
+
+/// Of the mask a 16-bit number for each query of a pass and each cell, or as many scores a head in 32 bits.
+std::int64_t bytes_per_cell(const Deployment& deployment, std::int64_t copies) {
+  const std::int64_t ubatch = deployment.setup.batched_tokens;
+  std::int64_t bytes = product(half_width, ubatch, copies);
+  if (is_quantized(deployment.setup.cache)) bytes += half_width * widest_layer(deployment);
+  if (!deployment.setup.flash) bytes += product(fp32_width, ubatch, deployment.question.model.shape.heads);
+  return bytes;
+}
+
+/// What every pass holds, however many cells there are.
+struct PassBuffer {
+  Bytes logits;
+  Bytes hidden;
+};
+
+PassBuffer pass_buffer(const Deployment& deployment) {
+  const auto& shape = deployment.question.model.shape;
+  const std::int64_t ubatch = deployment.setup.batched_tokens;
+  return {quantity::bytes(product(fp32_width, ubatch, shape.vocab)),
+          quantity::bytes(product(4 * fp32_width, ubatch, shape.hidden))};
+}
+
+/// src/llama-kv-cache-iswa.cpp and llama-context.cpp: lengths come out in whole 256ths.
+Cells cells_of(const Deployment& deployment, const Demand& demand, std::int64_t window) {
+  Cells cells;
+  cells.sequences = std::max(deployment.setup.slots, demand.sequences);
+  const std::int64_t common = shared_positions(deployment, demand);
+  const std::int64_t all = product(demand.length, demand.sequences) - common * (demand.sequences - 1);
+  cells.full = ceil_to(all, cell_padding);
+  const bool narrows = window > 0 && deployment.setup.release >= windowed_cache;
+  const std::int64_t seen = product(window, cells.sequences) + deployment.setup.batched_tokens;
+  cells.windowed = narrows ? ceil_to(std::min(cells.full, seen), cell_padding) : cells.full;
+  return cells;
+}
+
+/// Bytes of keys and values of one layer, or of its recurrent state.
+Bytes layer_cache(const Deployment& deployment, const LayerCache& layer, const Demand& demand) {
+  const Cells cells = cells_of(deployment, demand, layer.window);
+  const Bytes states = state_bytes(deployment.question, layer) * cells.sequences;
+  if (!keeps_positions(layer)) return states;
+  return states + position_bytes(deployment, layer) * (layer.reach == Reach::full ? cells.full : cells.windowed);
+}
+
+/// The flat part holds the logits of a whole pass in fp32 beside four tensors of the hidden state's width
+/// (258.5 MiB of Llama-3-8B at 512 tokens: 250.5 of logits and 8 of hidden states; Gemma 4 12B with 255,232 cells
+/// 821 MiB, unsloth pull 11043: 249 of mask, 512 of logits). Without flash attention scores take the logits' place,
+/// which come after them.
+/// \param copies  of the mask, one for each micro-batch on its way through several cards
+Bytes compute_buffer(const Deployment& deployment, const Demand& demand, std::int64_t copies) {
+  const std::int64_t cells = cells_of(deployment, demand, 0).full;
+  const Bytes slope = quantity::bytes(product(cells, bytes_per_cell(deployment, copies)));
+  const PassBuffer pass = pass_buffer(deployment);
+  return pass.hidden + (deployment.setup.flash ? slope + pass.logits : std::max(slope, pass.logits));
+}
+
+/// What proposes tokens is a context of its own (common/speculative.cpp) and holds logits and hidden states of a pass
+/// as well: Gemma 4 12B with its MTP layer shows 1.51 GiB in the place of 0.78 (unsloth pull 11043).
+Bytes draft_buffer(const Deployment& deployment) {
+  const PassBuffer pass = pass_buffer(deployment.draft ? *deployment.draft : deployment);
+  return pass.hidden + pass.logits;
+}
 
 constexpr EngineRelease newest_build{10000, 0};
 constexpr EngineRelease flash_by_default{6325, 0};  // common/common.h, flash_attn_type auto
@@ -153,8 +252,6 @@ Bytes runtime_bytes(const spec::Question& question) {
   return question.gpu ? question.gpu->generation.ggml_context : quantity::mib(330);
 }
 
-}  // namespace
-
 Setup llama_cpp_setup(const spec::Question& question) {
   const auto& options = question.serving.options;
   Setup setup;
@@ -239,5 +336,35 @@ RankMemory llama_cpp_memory(const Deployment& deployment, std::size_t rank, cons
   }
   return memory;
 }
+
+}  // namespace
+
+constinit const EngineRow llama_cpp_row{.engine = spec::Engine::llama_cpp,
+                                        .program = "llama.cpp",
+                                        .newest = "2026-11",
+                                        .vendors = ggml_on,
+                                        .runs = &runs_on_ggml,
+                                        .keeps = &keeps_in_ggml,
+                                        .setup = &llama_cpp_setup,
+                                        .memory = &llama_cpp_memory,
+                                        .options = llama_cpp_options,
+                                        .beside = of_gguf,
+                                        .pace = &vllm_pace,
+                                        .turns = &mixed_turns,
+                                        .reserves = false};
+
+constinit const EngineRow ollama_row{.engine = spec::Engine::ollama,
+                                     .program = "Ollama",
+                                     .newest = "0.17",
+                                     .vendors = ggml_on,
+                                     .runs = &runs_on_ggml,
+                                     .keeps = &keeps_in_ggml,
+                                     .setup = &ollama_setup,
+                                     .memory = &llama_cpp_memory,
+                                     .options = ollama_options,
+                                     .beside = of_gguf,
+                                     .pace = &vllm_pace,
+                                     .turns = &mixed_turns,
+                                     .reserves = false};
 
 }  // namespace llmcalc::serving

@@ -2,7 +2,6 @@
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "serving/inner/engines.hpp"
-#include "serving/inner/paged_cache.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +11,10 @@ namespace llmcalc::serving {
 using quantity::Bytes;
 
 namespace {
+
+constexpr EngineOption sglang_options[] = {
+#include "engines/sglang.inc"
+};
 
 /// server_args.py and arg_groups/memory_hook.py, tiers by the accelerator's memory.
 struct Tier {
@@ -109,8 +112,6 @@ void hold_states(const Deployment& deployment, const Stage& stage, RankMemory& m
   memory.seats = places / places_a_request(deployment.question);
 }
 
-}  // namespace
-
 Setup sglang_setup(const spec::Question& question) {
   const auto& options = question.serving.options;
   const Tier& tier = tier_of(question);
@@ -157,5 +158,25 @@ RankMemory sglang_memory(const Deployment& deployment, std::size_t rank, const D
   share_by_group(deployment, stage, demand, window_share, memory);
   return memory;
 }
+
+}  // namespace
+
+constinit const EngineRow sglang_row{.engine = spec::Engine::sglang,
+                                     .program = "SGLang",
+                                     .newest = "0.5.23",
+                                     .vendors = servers_on,
+                                     .runs = &runs_on_torch,
+                                     .keeps = &keeps_in_pages,
+                                     .setup = &sglang_setup,
+                                     .memory = &sglang_memory,
+                                     .options = sglang_options,
+                                     .beside = of_pages,
+                                     .pace = &sglang_pace,
+                                     .turns = &prompts_first_turns,
+                                     .bars = {.first_token = trust::even(0.50)},
+                                     .starts_copies = true,
+                                     .quantizes = true,
+                                     .pads_vocabulary = true,
+                                     .loads_towers = true};
 
 }  // namespace llmcalc::serving

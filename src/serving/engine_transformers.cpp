@@ -2,7 +2,6 @@
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "serving/inner/engines.hpp"
-#include "serving/inner/paged_cache.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -39,8 +38,6 @@ Bytes growing_layer(const Deployment& deployment, const Stage& stage, const Dema
   return largest * product(demand.length, demand.sequences);
 }
 
-}  // namespace
-
 Setup transformers_setup(const spec::Question& question) {
   Setup setup;
   setup.release = parse_release(question.serving.engine_version);
@@ -69,5 +66,22 @@ RankMemory transformers_memory(const Deployment& deployment, std::size_t rank, c
   share_by_group(deployment, stage, demand, 0.0, memory);
   return memory;
 }
+
+}  // namespace
+
+/// generate() is given a batch, and lays all it has on the accelerators: there is no option. It has no server of its
+/// own and no measured rows: vLLM's pace stands for it.
+constinit const EngineRow transformers_row{.engine = spec::Engine::hf,
+                                           .program = "transformers",
+                                           .newest = "5.23.0",
+                                           .vendors = torch_on,
+                                           .runs = &runs_on_torch,
+                                           .keeps = &keeps_plain,
+                                           .setup = &transformers_setup,
+                                           .memory = &transformers_memory,
+                                           .beside = of_batches,
+                                           .pace = &vllm_pace,
+                                           .turns = &mixed_turns,
+                                           .reserves = false};
 
 }  // namespace llmcalc::serving

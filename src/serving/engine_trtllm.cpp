@@ -2,7 +2,6 @@
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "serving/inner/engines.hpp"
-#include "serving/inner/paged_cache.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,6 +12,10 @@ namespace llmcalc::serving {
 using quantity::Bytes;
 
 namespace {
+
+constexpr EngineOption trtllm_options[] = {
+#include "engines/trtllm.inc"
+};
 
 /// Tensors of 16 bits and of the hidden state's width that a step has at its peak, at 1, 2, 4 and 8 ranks
 /// (aiconfigurator ACTIVATION_COEFFICIENTS, measured); 70 MiB at least (the same).
@@ -35,8 +38,6 @@ Bytes trtllm_exchange_buffers(const spec::Question& question) {
   constexpr std::array<std::int64_t, 4> megabytes{0, 342, 392, 392};
   return quantity::bytes(megabytes.at(column_of(question.layout.tp)) * 1'000'000);
 }
-
-}  // namespace
 
 Setup trtllm_setup(const spec::Question& question) {
   const auto& options = question.serving.options;
@@ -78,5 +79,23 @@ RankMemory trtllm_memory(const Deployment& deployment, std::size_t rank, const D
   share_by_group(deployment, stage, demand, 0.0, memory);
   return memory;
 }
+
+}  // namespace
+
+/// How far off its first tokens are is what requests wait for others' answers.
+constinit const EngineRow trtllm_row{.engine = spec::Engine::trtllm,
+                                     .program = "TensorRT-LLM",
+                                     .newest = "1.2",
+                                     .vendors = "NVIDIA",
+                                     .runs = &runs_in_trtllm,
+                                     .keeps = &keeps_in_pages,
+                                     .setup = &trtllm_setup,
+                                     .memory = &trtllm_memory,
+                                     .options = trtllm_options,
+                                     .beside = of_pages,
+                                     .pace = &trtllm_pace,
+                                     .turns = &mixed_turns,
+                                     .narrows_cache = true,
+                                     .narrows_states = true};
 
 }  // namespace llmcalc::serving

@@ -2,9 +2,7 @@
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "serving/inner/engines.hpp"
-#include "serving/inner/paged_cache.hpp"
-#include "serving/inner/vllm_profile.hpp"
-#include "serving/inner/vllm_releases.hpp"
+#include "serving/inner/vllm.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +12,35 @@ namespace llmcalc::serving {
 using quantity::Bytes;
 
 namespace {
+
+constexpr EngineOption vllm_options[] = {
+#include "engines/vllm.inc"
+};
+
+/// vLLM fused_moe/oracle/mxfp4.py: the widths of hidden state and expert come out in whole tiles of the kernel.
+constexpr std::int64_t hidden_tile = 256;
+constexpr std::int64_t expert_tile = 128;
+
+/// gpt-oss-20b took 12.88 GiB, no tile more than it has, in the first release that served it (vllm issue 22331).
+constexpr EngineRelease first_padded{0, 11};
+
+/// Marlin, which runs where Triton's and FlashInfer's kernels do not, pads in every release (0.10.2
+/// quantization/mxfp4.py, create_weights: gpt-oss-120b on four A100 took 17.22 GiB a rank, 15.25 without).
+bool runs_marlin(const spec::Question& question) { return !spec::can(question.gpu, spec::Ability::mixtures_in_mxfp4); }
+
+bool is_padding(const spec::Question& question) {
+  const std::string& version = question.serving.engine_version;
+  return version.empty() || parse_release(version) >= first_padded || runs_marlin(question);
+}
+
+Padded pads_experts(const spec::Question& question, const layers::Weight& weight) {
+  if (question.serving.quant != formats::Quant::mxfp4 || !is_expert(weight) || !is_padding(question)) {
+    return {weight.rows, weight.columns};
+  }
+  const bool down = spec::use_of(weight.role) == Use::down;
+  const std::int64_t rows = quantity::ceil_to(weight.rows, down ? expert_tile : hidden_tile);
+  return {rows, quantity::ceil_to(weight.columns, down ? hidden_tile : expert_tile)};
+}
 
 /// Builds that are known by their month; releases are about one a month.
 EngineRelease release_of(const spec::Question& question) {
@@ -121,7 +148,16 @@ void hold_all(const Deployment& deployment, const Stage& stage, std::int64_t tok
   }
 }
 
-}  // namespace
+/// Steps of vLLM 0.8 take 1.1 to 1.3 ms longer than those of later releases (vllm pulls 16035 and 16937: 7.5 and 7.8 ms
+/// of Llama 8B on H100 with one request), and its EAGLE ran without graphs (v1/spec_decode/eagle.py). Graphs are of
+/// decoding, but those of the first engine V1 and later also of mixed steps up to the largest captured size
+/// (config/compilation.py, CUDAGraphMode.FULL_AND_PIECEWISE); TensorRT-LLM and SGLang launch the kernels of a prompt.
+void set_launching(Setup& setup) {
+  const bool early = setup.release < of_vllm::leaner_steps;
+  setup.late_us = early ? 1200.0 : 0.0;
+  setup.drafts_in_graphs = !early;
+  setup.graph_prompts = setup.release >= of_vllm::first_engine_v1 ? setup.graph_batch : 0;
+}
 
 Setup vllm_setup(const spec::Question& question) {
   const auto& options = question.serving.options;
@@ -135,6 +171,7 @@ Setup vllm_setup(const spec::Question& question) {
   setup.max_sequences = options.max_sequences.value_or(setup.max_sequences);
   setup.block = options.block.value_or(16);
   setup.graph_batch = options.graphs.value_or(true) ? largest_graph(question, setup.max_sequences) : 0;
+  set_launching(setup);
   return setup;
 }
 
@@ -152,5 +189,30 @@ RankMemory vllm_memory(const Deployment& deployment, std::size_t rank, const Dem
   share_pool(deployment, stage, demand, {in_flight(deployment, tokens), states_held(deployment)}, memory);
   return memory;
 }
+
+}  // namespace
+
+constinit const EngineRow vllm_row{.engine = spec::Engine::vllm,
+                                   .program = "vLLM",
+                                   .newest = "0.33.0",
+                                   .vendors = servers_on,
+                                   .runs = &runs_on_torch,
+                                   .keeps = &keeps_in_pages,
+                                   .setup = &vllm_setup,
+                                   .memory = &vllm_memory,
+                                   .options = vllm_options,
+                                   .beside = of_pages,
+                                   .pace = &vllm_pace,
+                                   .turns = &mixed_turns,
+                                   .bars = {.first_token = trust::even(0.55), .each_token = 0.25},
+                                   .pads = &pads_experts,
+                                   .counts_by_length = {0, 21},
+                                   .starts_copies = true,
+                                   .quantizes = true,
+                                   .emulates_nvfp4 = true,
+                                   .pads_vocabulary = true,
+                                   .loads_towers = true,
+                                   .narrows_states = true,
+                                   .profiles_sequences = true};
 
 }  // namespace llmcalc::serving

@@ -4,6 +4,7 @@
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "program/build.hpp"
+#include "serving/engine.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -15,8 +16,6 @@ namespace {
 
 /// vLLM model_executor/layers/vocab_parallel_embedding.py, DEFAULT_VOCAB_PADDING_SIZE; SGLang has the same file.
 constexpr std::int64_t vocabulary_padding = 64;
-
-bool pads_vocabulary(spec::Engine engine) { return engine == spec::Engine::vllm || engine == spec::Engine::sglang; }
 
 /// What each rank holds of few key and value heads, or of few groups of a recurrence, is what it would hold of as many
 /// as there are ranks (vLLM model_executor/layers/mamba/mamba_utils.py, extra_groups_for_head_shards).
@@ -50,7 +49,7 @@ spec::Question rank_question(const spec::Question& question) {
   // What a model sees with is a GGUF file of its own (llama.cpp --mmproj).
   if (spec::reads_gguf(question.serving.engine)) rank.training.towers = spec::TowerUse::absent;
   repeat_heads(rank.layout.tp, rank.model);
-  if (pads_vocabulary(question.serving.engine)) {
+  if (row_of(question.serving.engine).pads_vocabulary) {
     const std::int64_t rows = std::lcm(vocabulary_padding, rank.layout.tp);
     rank.model.shape.vocab = quantity::ceil_to(rank.model.shape.vocab, rows);
   }

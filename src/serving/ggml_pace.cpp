@@ -1,8 +1,8 @@
 #include "serving/inner/ggml_pace.hpp"
 
 #include "llmcalc/spec/question.hpp"
-#include "serving/inner/ggml_work.hpp"
 #include "serving/inner/pace.hpp"
+#include "serving/inner/step_work.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,8 +15,72 @@ using quantity::seconds;
 
 namespace {
 
-constexpr double milli = 1e-3;
-constexpr double micro = 1e-6;
+/// Sums over all layers of the model and its head, for a step of `rows` tokens.
+struct GgmlWork {
+  double bytes = 0;
+  double flops = 0;         ///< of a token, attention and routed experts left out
+  double expert_flops = 0;  ///< of a token
+  double cache = 0;         ///< bytes that a token reads, and of states reads and writes
+  double scores = 0;        ///< bytes of fp32 scores of one query
+  double pairs = 0;         ///< FLOPs of one query with the keys that it sees
+  double activations = 0;   ///< bytes of fp32 activations of a token
+  double layers = 0;
+  double mixtures = 0;     ///< layers with routed experts
+  double recurrences = 0;  ///< layers with a recurrence
+};
+
+/// How many rows of a step there are, and how far behind it its sequences reach.
+struct StepShape {
+  double rows = 1;
+  double positions = 1;
+};
+
+/// Experts that tokens of a step reach are read once: E (1 - (1 - K/E)^tokens), were each to choose for itself.
+double reached(const ExpertWork& experts, double tokens) {
+  const double apart = std::pow(tokens, ggml_kernels().alike);
+  return experts.experts * (1.0 - std::pow(1.0 - experts.chosen / experts.experts, apart));
+}
+
+void add_attention(const LayerWork& layer, const Deployment& deployment, double positions, GgmlWork& sums) {
+  const auto layers = static_cast<double>(layer.layers);
+  sums.cache += 2 * layers * layer.mixer.state_bytes;
+  if (layer.mixer.state_bytes > 0) sums.recurrences += layers;
+  const LayerCache& kept = layer.mixer.kept;
+  if (kept.reach == Reach::state) return;
+  constexpr double wide = 4.0;
+  const auto seen = static_cast<double>(positions_read(kept, std::max<std::int64_t>(std::llround(positions), 1)));
+  sums.cache +=
+      layers * seen * static_cast<double>(quantity::in_bytes(cache_bytes(deployment.setup.cache, kept.elements)));
+  sums.pairs += layers * seen * layer.mixer.flops_per_pair;
+  const double heads = layer.mixer.flops_per_pair / (4.0 * static_cast<double>(layer.mixer.head_dim));
+  sums.scores += layers * wide * heads;
+}
+
+void add_layer(const LayerWork& layer, const Deployment& deployment, const StepShape& step, GgmlWork& sums) {
+  const auto layers = static_cast<double>(layer.layers);
+  constexpr double wide = 4.0;
+  for (const MatrixWork& matrix : layer.matrices) {
+    sums.bytes += layers * matrix.bytes;
+    sums.flops += layers * 2 * matrix.n * matrix.k;
+    sums.activations += layers * wide * (matrix.n + matrix.k);
+  }
+  if (layer.experts) {
+    sums.bytes += layers * reached(*layer.experts, step.rows) * layer.experts->bytes;
+    sums.expert_flops += layers * 2 * layer.experts->chosen * layer.experts->elements;
+    sums.mixtures += layers;
+  }
+  sums.layers += layers;
+  add_attention(layer, deployment, step.positions, sums);
+}
+
+GgmlWork ggml_work(const Deployment& deployment, const StepShape& step) {
+  GgmlWork sums;
+  for (const StageWork& stage : step_work(deployment.question)) {
+    for (const LayerWork& layer : stage.layers) add_layer(layer, deployment, step, sums);
+    if (stage.head) sums.bytes += stage.head->bytes;
+  }
+  return sums;
+}
 
 /// Products accumulate in fp16, for which GeForce cards have twice the rate that data sheets state for fp32.
 double peak_of(const spec::Accelerator& gpu) {
@@ -57,7 +121,7 @@ class GgmlClock {
     double time = one.bytes / (reading() * together_) + sequences * one.cache / (bandwidth_ * cached * together_) +
                   launching(one) + in_seconds(rates_.token) + in_seconds(rates_.card) * (cards_ - 1);
     if (sequences > 1) time += sequences * products(one) + one.mixtures * kernels.sorting_us * micro;
-    return time + (is_served() ? milli * kernels.sampled_ms : 0.0);
+    return time + (is_served() ? 1e-3 * kernels.sampled_ms : 0.0);
   }
 
   /// Cards that hold layers work at the same time on the chunks of a prompt, u chunks behind each other through n cards

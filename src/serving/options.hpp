@@ -8,12 +8,6 @@
 
 namespace llmcalc::serving {
 
-/// Their word for a value, and ours.
-struct Spelling {
-  std::string_view theirs;
-  std::string_view ours;
-};
-
 /// How an option says its term.
 enum class Says {
   value,
@@ -28,9 +22,9 @@ struct EngineOption {
   std::string_view names;  ///< as they are typed, the one that is printed first: "--tensor-parallel-size -tp"
   std::string_view term;
   Says says = Says::value;
-  std::span<const Spelling> spellings = {};  ///< where empty, values are ours already; of several the first is printed
-  std::string_view since = {};               ///< release; empty: before all whose defaults are known
-  std::string_view until = {};               ///< the first release without it
+  std::string_view words = {};  ///< "theirs=ours ..."; where empty, values are ours already; the first is printed
+  std::string_view since = {};  ///< release; empty: before all whose defaults are known
+  std::string_view until = {};  ///< the first release without it
 
   std::string_view printed() const { return names.substr(0, names.find(' ')); }
   /// \param key  as commands and files have it, without dashes in front and with underscores within

@@ -43,13 +43,12 @@ constexpr GgmlKernels kernels{.fused_cache = 0.70,
 
 const Overheads& overheads() { return common_overheads; }
 
-/// transformers has no server of its own, and no measured rows: vLLM's stands for it.
-const Pace& pace_of(spec::Engine engine) {
-  if (engine == spec::Engine::sglang) return sglang;
-  return engine == spec::Engine::trtllm ? trtllm : vllm;
-}
+const Pace& vllm_pace() { return vllm; }
+const Pace& sglang_pace() { return sglang; }
+const Pace& trtllm_pace() { return trtllm; }
 
-const Turns& turns_of(spec::Engine engine) { return engine == spec::Engine::sglang ? prompts_first : mixed; }
+const Turns& mixed_turns() { return mixed; }
+const Turns& prompts_first_turns() { return prompts_first; }
 
 const GgmlKernels& ggml_kernels() { return kernels; }
 

@@ -1,5 +1,4 @@
-#include "serving/inner/paged_cache.hpp"
-
+// Caches in blocks of positions, as engines share them out.
 #include "llmcalc/quantity/checked.hpp"
 #include "serving/inner/engines.hpp"
 

@@ -49,7 +49,7 @@ class LoadClock {
         kernels_(*deployment.question.gpu),
         clock_(deployment, kernels_),
         drafting_(deployment, kernels_),
-        turns_(turns_of(deployment.question.serving.engine)),
+        turns_(row_of(deployment.question.serving.engine).turns()),
         ggml_(spec::reads_gguf(deployment.question.serving.engine)),
         output_(std::max(mean_length(load_.output, load_), 1.0)) {
     positions_ = mean_length(load_.prompt, load_) + output_ / 2;
@@ -135,7 +135,7 @@ class LoadClock {
   double first_token(const Pass& pass, double admitted) const {
     if (ggml_) return pass.own_prompt + pass.step;
     const Overheads& beside = overheads();
-    const double first_ms = pace_of(deployment_.question.serving.engine).first_ms;
+    const double first_ms = row_of(deployment_.question.serving.engine).pace().first_ms;
     const double server = 1e-3 * (first_ms + beside.seat_ms * admitted) + 1e-6 * beside.token_us * prompt_tokens_;
     const double waiting = beside.waited_steps + deployment_.question.serving.options.wait_steps;
     return server + pass.own_prompt + waiting * pass.step;
@@ -227,8 +227,8 @@ void add_bars(const spec::Question& question, const timing::ServingKernels& kern
                        : speed.is_relative ? trust::wider_by_generation
                                            : 1.0;
   const auto widened = [&](trust::Spread bar) { return trust::Spread{wider * bar.below, wider * bar.above}; };
-  speed.ttft_bar = widened(trust::server_error_bar(engine, ggml ? spec::Measure::prefill_tok_s : spec::Measure::ttft));
-  speed.tpot_bar = widened(trust::server_error_bar(engine, ggml ? spec::Measure::decode_tok_s : spec::Measure::tpot));
+  speed.ttft_bar = widened(error_bar(engine, ggml ? spec::Measure::prefill_tok_s : spec::Measure::ttft));
+  speed.tpot_bar = widened(error_bar(engine, ggml ? spec::Measure::decode_tok_s : spec::Measure::tpot));
 }
 
 Speed finished(const Deployment& deployment, const LoadClock& clock, Speed speed) {

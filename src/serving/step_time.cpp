@@ -12,14 +12,17 @@ using quantity::seconds;
 
 namespace {
 
-constexpr double micro = 1e-6;
-
 Seconds microseconds(double n) { return seconds(micro * n); }
 
 /// Bytes of a cached element.
 double width_of(spec::CacheType type) {
   constexpr std::int64_t many = std::int64_t{1} << 20;
   return static_cast<double>(quantity::in_bytes(cache_bytes(type, many))) / static_cast<double>(many);
+}
+
+Launching launching_of(const Setup& setup) {
+  const bool bare = setup.graph_batch == 0;
+  return {bare, bare || !setup.drafts_in_graphs, setup.late_us, static_cast<double>(setup.graph_prompts)};
 }
 
 /// What the hottest rank's experts take longer than the mean where experts are spread over ranks: up to 15 % once
@@ -73,7 +76,7 @@ StepClock::StepClock(const Deployment& deployment, const timing::ServingKernels&
                          deployment.question.layout.tp * deployment.question.serving.layout.attention_dp)
                   .span(layers::RankGroup::tensor)),
       attention_dp_(deployment.question.serving.layout.attention_dp),
-      launching_(launching_of(deployment)),
+      launching_(launching_of(deployment.setup)),
       sustained_(sustained(*deployment.question.gpu)),
       cache_width_(width_of(deployment.setup.cache)) {
   narrow_cache_ = cache_width_ < 2.0;

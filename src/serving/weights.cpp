@@ -4,9 +4,9 @@
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/spec/question.hpp"
 #include "program/stage_blocks.hpp"
+#include "serving/engine.hpp"
 #include "serving/forward.hpp"
 #include "serving/inner/gguf_rule.hpp"
-#include "serving/inner/padding.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -124,7 +124,8 @@ bool WeightFormat::quantizes(const layers::Block& block, const Weight& weight) c
 
 Bytes WeightFormat::matrix_bytes(const Weight& weight) const {
   const formats::QuantFacts& facts = formats::facts(question_.serving.quant);
-  const Padded matrix = padded(question_, weight);
+  const auto pads = row_of(question_.serving.engine).pads;
+  const Padded matrix = pads == nullptr ? Padded{weight.rows, weight.columns} : pads(question_, weight);
   const Bytes one = formats::storage_bytes(facts, matrix.rows, matrix.columns, question_.serving.group_size);
   return one * (weight.elements / quantity::product(weight.rows, weight.columns));
 }

@@ -21,6 +21,12 @@ WeightPart part_of(const layers::Weight& weight);
 /// True of a matrix of which every expert has its own.
 bool is_expert(const layers::Weight& weight);
 
+/// A matrix as a kernel holds it.
+struct Padded {
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+};
+
 /// Bytes of parts.
 struct WeightBytes {
   quantity::Bytes table;

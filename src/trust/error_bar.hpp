@@ -42,7 +42,15 @@ inline constexpr double ggml_wider_by_generation = 2.1;
 
 TimeErrorBar time_error_bar(const spec::Question& question);
 
+/// How far off the speed of one engine is, where its own rows show it: 90th percentiles of measured over predicted in
+/// tests/measured/serving, of models that were left out of the fit (scripts/fit-servers --leave-out). An engine without
+/// measured runs is as far off as the furthest.
+struct ServerBars {
+  Spread first_token{.below = 0.45, .above = 1.0};
+  double each_token = 0.30;  ///< either way
+};
+
 /// Nine of ten measured values lie inside.
-Spread server_error_bar(spec::Engine engine, spec::Measure measure);
+Spread server_error_bar(const ServerBars& own, bool reads_gguf, spec::Measure measure);
 
 }  // namespace llmcalc::trust

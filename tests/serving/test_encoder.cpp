@@ -1,7 +1,7 @@
 // What vLLM's profile run takes of a vision encoder.
 #include "catch.hpp"
 #include "serving/answer.hpp"
-#include "serving/inner/encoder_run.hpp"
+#include "serving/inner/vllm.hpp"
 #include "serving/questions.hpp"
 
 #include <string>

@@ -72,8 +72,8 @@ TEST_CASE("vLLM's first engine samples for all sequences on each rank when it pr
 }
 
 TEST_CASE("releases are read from versions and dates") {
-  CHECK(serving::parse_release("v0.11.2") == serving::EngineRelease{0, 11});
-  CHECK(serving::parse_release("0.5.9rc1") == serving::EngineRelease{0, 5});
+  CHECK(serving::parse_release("v0.11.2") == serving::EngineRelease{0, 11, 2});
+  CHECK(serving::parse_release("0.5.9rc1") == serving::EngineRelease{0, 5, 9});
   CHECK(serving::parse_release("2024-12") == serving::EngineRelease{2024, 12});
   CHECK(serving::parse_release("b6895") == serving::EngineRelease{6895, 0});
   CHECK(serving::parse_release("nightly") == serving::EngineRelease{});

@@ -3,11 +3,15 @@
 
 cmake_minimum_required(VERSION 3.25)
 
-# run_checker(<path> <text>): leaves `output` and `result` of the checker over a tree of one good file and this one.
+# run_checker(<path> <text> [<path> <text>]...): leaves `output` and `result` of the checker over a tree of one good file
+# and these.
 function(run_checker path text)
   file(REMOVE_RECURSE "${WORK}")
   file(WRITE "${WORK}/src/quantity/good.cpp" "#include \"llmcalc/quantity/good.hpp\"\n#include <vector>\n")
   file(WRITE "${WORK}/${path}" "${text}")
+  if(ARGC GREATER 2)
+    file(WRITE "${WORK}/${ARGV2}" "${ARGV3}")
+  endif()
   execute_process(COMMAND "${CMAKE_COMMAND}" -DROOT=${WORK} -P "${CMAKE_CURRENT_LIST_DIR}/${RULE}.cmake"
                   OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE result)
   string(REGEX REPLACE "[ \n]+" " " output "${out}${err}")  # messages come wrapped
@@ -16,7 +20,7 @@ function(run_checker path text)
 endfunction()
 
 function(expect_breach path text message)
-  run_checker("${path}" "${text}")
+  run_checker("${path}" "${text}" ${ARGN})
   if(result EQUAL 0 OR NOT output MATCHES "${message}")
     message(FATAL_ERROR "${path} was not caught, expected '${message}':\n${output}")
   endif()
@@ -46,6 +50,14 @@ elseif(RULE STREQUAL "names")
   expect_breach("src/read/bad.cpp" "if (question.gpu->vendor != \"Nobody\") return;\n" "asks for a name")
   expect_breach("include/llmcalc/spec/bad.hpp" "gpu.generation.id == \"ada\"" "asks for a name")
   expect_breach("src/layers/bad.cpp" "if (run.framework == spec::Framework::trl) return;\n" "asks for a framework")
+  expect_breach("src/read/bad.cpp" "engine == Engine::vllm" "Engine::vllm is named in" "src/trust/bad.cpp"
+                "case spec::Engine::vllm:")
+  expect_breach("src/serving/engine_one.cpp" "{Engine::ollama}" "Engine::ollama is named in" "src/serving/engine_two.cpp"
+                "{spec::Engine::ollama}")
+  run_checker("src/serving/engine_one.cpp" "{Engine::hf} TrainingEngine::hf" "src/dialects/one.cpp" "{spec::Engine::hf}")
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "an engine's row and one file were refused:\n${output}")
+  endif()
 else()
   string(REPEAT "int a;\n\n" 201 long_text)
   string(JOIN "/" neighbour ".." "shared" "data.csv")

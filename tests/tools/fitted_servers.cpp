@@ -142,14 +142,12 @@ namespace llmcalc::serving {
 
 const Overheads& overheads() { return constants().overheads; }
 
-const Pace& pace_of(spec::Engine engine) {
-  if (engine == spec::Engine::sglang) return constants().engines[1];
-  return constants().engines[engine == spec::Engine::trtllm ? 2 : 0];
-}
+const Pace& vllm_pace() { return constants().engines[0]; }
+const Pace& sglang_pace() { return constants().engines[1]; }
+const Pace& trtllm_pace() { return constants().engines[2]; }
 
-const Turns& turns_of(spec::Engine engine) {
-  return engine == spec::Engine::sglang ? constants().prompts_first : constants().mixed;
-}
+const Turns& mixed_turns() { return constants().mixed; }
+const Turns& prompts_first_turns() { return constants().prompts_first; }
 
 double sustained(const spec::Accelerator& gpu) {
   return gpu.generation.prompts_in_a_row > 1.0 ? constants().sustained : 1.0;

@@ -4,6 +4,7 @@
 #include "llmcalc/formats/quant.hpp"
 #include "llmcalc/quantity/quantity.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,8 +14,24 @@ namespace llmcalc::spec {
 
 enum class Engine { vllm, sglang, trtllm, llama_cpp, ollama, hf };
 
-/// Engines on ggml, which read GGUF files.
-constexpr bool reads_gguf(Engine engine) { return engine == Engine::llama_cpp || engine == Engine::ollama; }
+/// What an engine is told, and what it does with several accelerators.
+enum class EngineKind {
+  server,   ///< loads checkpoints, and cuts every layer over the accelerators
+  ggml,     ///< reads GGUF files, and places layers on cards one after another
+  library,  ///< loads checkpoints, and places layers so
+};
+
+/// Of each engine, in their order.
+inline constexpr EngineKind engine_kinds[] = {EngineKind::server, EngineKind::server, EngineKind::server,
+                                              EngineKind::ggml,   EngineKind::ggml,   EngineKind::library};
+
+constexpr EngineKind kind_of(Engine engine) { return engine_kinds[static_cast<std::size_t>(engine)]; }
+
+constexpr bool reads_gguf(Engine engine) { return kind_of(engine) == EngineKind::ggml; }
+
+/// Whose answer is given where nobody names an engine: of checkpoints, and of GGUF files.
+inline constexpr Engine usual_server = Engine::vllm;
+inline constexpr Engine usual_ggml = Engine::llama_cpp;
 
 /// In which type keys and values are kept.
 enum class CacheType { automatic, bf16, f16, f32, fp8, int8, nvfp4, q8_0, q5_1, q5_0, q4_1, q4_0, iq4_nl };
@@ -76,7 +93,7 @@ struct Load {
 };
 
 struct Serving {
-  Engine engine = Engine::vllm;
+  Engine engine = usual_server;
   std::string engine_version;  ///< release, build or date; empty: the newest that is known
   formats::Quant quant = formats::Quant::bf16;
   bool mixed_by_hand = false;    ///< quant is the nearest type to a mixture that was made for one model

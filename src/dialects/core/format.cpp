@@ -85,7 +85,7 @@ void take_term(std::string_view term, std::span<const Spelling> spellings, const
 const serving::EngineOption* option_of(const Format& format, std::string_view key) {
   if (!format.engine) return nullptr;
   const auto is_it = [&](const serving::EngineOption& option) { return option.is_called(key); };
-  return quantity::find_if_or_null(serving::row_of(*format.engine).options(), is_it);
+  return quantity::find_if_or_null(serving::row_of(*format.engine).options, is_it);
 }
 
 /// The term that a key says by itself, or with others that say nothing without it; empty for what is assumed instead,
@@ -104,7 +104,7 @@ std::string_view term_of(const Format& format, std::string_view key) {
 void take_option(const serving::EngineOption& option, const Setting& setting, Sheet& sheet) {
   using serving::Says;
   switch (option.says) {
-    case Says::value: return take_term(option.term, option.spellings, setting, sheet);
+    case Says::value: return take_term(option.term, spellings_of(option.words), setting, sheet);
     case Says::number: return take_human_number(sheet, {setting.key}, option.term);
     case Says::yes:
     case Says::no:

@@ -25,7 +25,11 @@ enum class Use {
   harmless   ///< it moves neither
 };
 
-using serving::Spelling;
+/// Their word for a value, and ours.
+struct Spelling {
+  std::string_view theirs;
+  std::string_view ours;
+};
 
 /// "theirs=ours ...", or "@name" of a list in presets/dialects/words.rows. "yes" and "no" are those of a switch,
 /// however a file writes them; what is ours may be nothing, where theirs says nothing.

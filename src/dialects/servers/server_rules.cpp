@@ -127,19 +127,13 @@ constexpr std::array suffixes{
     Suffix{Quant::gptq, "-GPTQ"}, Suffix{Quant::nvfp4, "-NVFP4"},      Suffix{Quant::mxfp4, "-MXFP4"},
     Suffix{Quant::int8, "-INT8"}, Suffix{Quant::int4, "-W4A16"},       Suffix{Quant::bf16, "-BF16"}};
 
-std::string spelled(const EngineOption& option, std::string text) {
-  if (option.spellings.empty()) return text;
-  const auto* found = quantity::find_or_null(option.spellings, std::string_view(text), &Spelling::ours);
-  return found == nullptr ? std::string() : std::string(found->theirs);
-}
-
 std::optional<std::string> by_itself(const EngineOption& option, const ServerLetter& letter) {
   if (option.says == Says::rule || option.says == Says::part) return std::nullopt;
   const read::Term& term = *read::find_term(option.term);
   const std::string text = term.show(letter.question);
   if (option.says == Says::yes || option.says == Says::no) return if_so(text == (option.says == Says::yes ? "1" : "0"));
   const bool splits_nothing = term.group == read::TermGroup::layout && text == "1";
-  std::string value = spelled(option, text);
+  std::string value = option.words.empty() ? text : std::string(theirs_for(text, option.words));
   return if_so(!value.empty() && text != "0" && !splits_nothing, value);
 }
 
@@ -187,7 +181,7 @@ std::string ServerLetter::text(std::string_view term) const { return read::find_
 
 std::vector<Line> lines_of(const ServerLetter& letter, std::span<const Told> rules) {
   std::vector<Line> lines;
-  for (const EngineOption& option : serving::row_of(letter.serving().engine).options()) {
+  for (const EngineOption& option : serving::row_of(letter.serving().engine).options) {
     const Told* rule = quantity::find_or_null(rules, option.printed(), &Told::option);
     auto value = rule != nullptr ? rule->value(letter) : by_itself(option, letter);
     if (value) lines.push_back({option.printed(), *std::move(value)});
@@ -274,7 +268,7 @@ std::vector<std::string> untold(const ServerLetter& letter, const std::string& c
         read::resolve_serving(with_options(reading, words), std::nullopt, read::Catalogue(), values).question;
     std::vector<std::string> terms = reading.unread;
     const auto says_nodes =
-        quantity::contains(serving::row_of(letter.serving().engine).options(), "nodes", &EngineOption::term);
+        quantity::contains(serving::row_of(letter.serving().engine).options, "nodes", &EngineOption::term);
     if (letter.question.layout.nodes > 1 && !says_nodes) terms.push_back("--nodes " + letter.text("nodes"));
     for (const read::Term& term : read::serving_vocabulary()) {
       const std::string asked = is_told(term) ? letter.text(term.name) : std::string();

@@ -15,7 +15,6 @@ namespace llmcalc::read {
 namespace {
 
 using quantity::product;
-using spec::Engine;
 
 constexpr std::int64_t usual_output = 256;
 
@@ -33,11 +32,11 @@ void take_server(QuestionDraft& draft) {
   draft.training().method = spec::Method::inference;
   if (draft.given("engine")) return;
   if (asks_for_gguf(draft)) {
-    draft.question.serving.engine = Engine::llama_cpp;
+    draft.question.serving.engine = spec::usual_ggml;
     return draft.assume("engine", "reads GGUF", "--engine llama.cpp, which reads GGUF");
   }
   if (!spec::can(draft.question.gpu, spec::Ability::torch_servers)) {
-    draft.question.serving.engine = Engine::llama_cpp;
+    draft.question.serving.engine = spec::usual_ggml;
     const std::string& make = draft.question.gpu->vendor;
     return draft.assume("engine", "runs on " + make + "'s parts",
                         "--engine llama.cpp, which most run on " + make + "'s parts");
@@ -102,11 +101,6 @@ void check_words(const std::vector<Given>& given) {
   }
 }
 
-/// Engines that put every layer on the first card that has room for it, instead of cutting each layer.
-bool places_layers(Engine engine) {
-  return engine == Engine::llama_cpp || engine == Engine::ollama || engine == Engine::hf;
-}
-
 /// The most parts of `n` alike with which it goes; with one it does.
 template <class Goes>
 std::int64_t largest_divisor(std::int64_t n, const Goes& goes) {
@@ -120,12 +114,13 @@ void share_out(QuestionDraft& draft) {
   spec::Layout& layout = draft.layout();
   const auto& serving = draft.question.serving;
   if (!draft.given("gpus") || draft.given("tp")) return;
-  if (serving.engine == Engine::hf && !draft.given("pp") && serving.layout.attention_dp == 1) {
+  const spec::EngineKind kind = spec::kind_of(serving.engine);
+  if (kind == spec::EngineKind::library && !draft.given("pp") && serving.layout.attention_dp == 1) {
     const auto layers = draft.question.model.layer_count();  // device_map="auto"
     layout.pp = largest_divisor(layout.gpus, [&](std::int64_t stages) { return stages <= layers; });
     return draft.derive("pp", "layers side by side on all the accelerators");
   }
-  if (places_layers(serving.engine)) return;
+  if (kind != spec::EngineKind::server) return;
   const std::int64_t copies = product(layout.pp, serving.layout.attention_dp);
   if (layout.gpus % copies != 0 || layout.gpus == copies) return;
   const std::int64_t most = layout.gpus / copies;
@@ -141,7 +136,7 @@ void complete_cards(QuestionDraft& draft) {
   if (!draft.given("gpus")) {
     layout.gpus = one;
     draft.derive("gpus", "tp x attention_dp x pp");
-  } else if (places_layers(draft.question.serving.engine) && one == 1) {
+  } else if (spec::kind_of(draft.question.serving.engine) != spec::EngineKind::server && one == 1) {
     return;
   } else if (layout.gpus % one != 0) {
     draft.contradiction("gpus", draft.given("tp") ? "tp" : "pp", "gpus = tp x attention_dp x pp, or a multiple of it");

@@ -2,39 +2,26 @@
 #pragma once
 
 #include "serving/engine.hpp"
+#include "serving/inner/pace.hpp"
 
 #include <array>
-#include <span>
 #include <string>
 #include <string_view>
 
 namespace llmcalc::serving {
 
-RankMemory vllm_memory(const Deployment& deployment, std::size_t rank, const Demand& demand);
-Setup vllm_setup(const spec::Question& question);
-RankMemory sglang_memory(const Deployment& deployment, std::size_t rank, const Demand& demand);
-Setup sglang_setup(const spec::Question& question);
-RankMemory trtllm_memory(const Deployment& deployment, std::size_t rank, const Demand& demand);
-Setup trtllm_setup(const spec::Question& question);
-RankMemory llama_cpp_memory(const Deployment& deployment, std::size_t rank, const Demand& demand);
-Setup llama_cpp_setup(const spec::Question& question);
-Setup ollama_setup(const spec::Question& question);
-RankMemory transformers_memory(const Deployment& deployment, std::size_t rank, const Demand& demand);
-Setup transformers_setup(const spec::Question& question);
-
-std::span<const EngineOption> vllm_options();
-std::span<const EngineOption> sglang_options();
-std::span<const EngineOption> trtllm_options();
-std::span<const EngineOption> llama_cpp_options();
-std::span<const EngineOption> ollama_options();
-std::span<const EngineOption> transformers_options();
+extern const EngineRow vllm_row;
+extern const EngineRow sglang_row;
+extern const EngineRow trtllm_row;
+extern const EngineRow llama_cpp_row;
+extern const EngineRow ollama_row;
+extern const EngineRow transformers_row;
 
 /// Whether it has products of 4-bit floats with NVIDIA's scales, and kernels for them.
 bool multiplies_nvfp4(const spec::Accelerator& gpu);
 
 bool runs_on_torch(formats::Quant quant);
 bool runs_in_trtllm(formats::Quant quant);
-bool runs_in_transformers(formats::Quant quant);
 bool runs_on_ggml(formats::Quant quant);
 bool keeps_in_pages(spec::CacheType type);
 bool keeps_in_ggml(spec::CacheType type);
@@ -50,74 +37,8 @@ inline constexpr std::array<std::string_view, 2> of_pages{"group_size", "shared_
 inline constexpr std::array<std::string_view, 2> of_gguf{"imatrix", "shared_prefix"};
 inline constexpr std::array<std::string_view, 1> of_batches{"group_size"};
 
-inline constexpr EngineRow vllm_row{.engine = spec::Engine::vllm,
-                                    .program = "vLLM",
-                                    .newest = "0.33.0",
-                                    .vendors = servers_on,
-                                    .runs = &runs_on_torch,
-                                    .keeps = &keeps_in_pages,
-                                    .setup = &vllm_setup,
-                                    .memory = &vllm_memory,
-                                    .options = &vllm_options,
-                                    .beside = of_pages,
-                                    .starts_copies = true,
-                                    .quantizes = true,
-                                    .emulates_nvfp4 = true};
-inline constexpr EngineRow sglang_row{.engine = spec::Engine::sglang,
-                                      .program = "SGLang",
-                                      .newest = "0.5.23",
-                                      .vendors = servers_on,
-                                      .runs = &runs_on_torch,
-                                      .keeps = &keeps_in_pages,
-                                      .setup = &sglang_setup,
-                                      .memory = &sglang_memory,
-                                      .options = &sglang_options,
-                                      .beside = of_pages,
-                                      .starts_copies = true,
-                                      .quantizes = true};
-inline constexpr EngineRow trtllm_row{.engine = spec::Engine::trtllm,
-                                      .program = "TensorRT-LLM",
-                                      .newest = "1.2",
-                                      .vendors = "NVIDIA",
-                                      .runs = &runs_in_trtllm,
-                                      .keeps = &keeps_in_pages,
-                                      .setup = &trtllm_setup,
-                                      .memory = &trtllm_memory,
-                                      .options = &trtllm_options,
-                                      .beside = of_pages};
-inline constexpr EngineRow llama_cpp_row{.engine = spec::Engine::llama_cpp,
-                                         .program = "llama.cpp",
-                                         .newest = "2026-11",
-                                         .vendors = ggml_on,
-                                         .runs = &runs_on_ggml,
-                                         .keeps = &keeps_in_ggml,
-                                         .setup = &llama_cpp_setup,
-                                         .memory = &llama_cpp_memory,
-                                         .options = &llama_cpp_options,
-                                         .beside = of_gguf,
-                                         .reserves = false};
-inline constexpr EngineRow ollama_row{.engine = spec::Engine::ollama,
-                                      .program = "Ollama",
-                                      .newest = "0.17",
-                                      .vendors = ggml_on,
-                                      .runs = &runs_on_ggml,
-                                      .keeps = &keeps_in_ggml,
-                                      .setup = &ollama_setup,
-                                      .memory = &llama_cpp_memory,
-                                      .options = &ollama_options,
-                                      .beside = of_gguf,
-                                      .reserves = false};
-inline constexpr EngineRow transformers_row{.engine = spec::Engine::hf,
-                                            .program = "transformers",
-                                            .newest = "5.23.0",
-                                            .vendors = torch_on,
-                                            .runs = &runs_in_transformers,
-                                            .keeps = &keeps_plain,
-                                            .setup = &transformers_setup,
-                                            .memory = &transformers_memory,
-                                            .options = &transformers_options,
-                                            .beside = of_batches,
-                                            .reserves = false};
+/// True if an option of the engine says the term, or its files or its load do.
+bool takes(const EngineRow& row, std::string_view term);
 
 /// A CUDA context with the kernels of PyTorch, of engines of which none was measured by itself: assumed, as of
 /// training.
@@ -164,5 +85,21 @@ quantity::Bytes state_bytes(const spec::Question& question, const LayerCache& la
 
 /// Leading positions that all sequences have in common, as far as the demanded length goes.
 std::int64_t shared_positions(const Deployment& deployment, const Demand& demand);
+
+/// What a sequence holds of layers that do not see everything.
+struct Holds {
+  std::int64_t in_flight = 0;  ///< positions of a windowed layer beyond its window
+  std::int64_t states = 1;     ///< of a recurrent layer
+};
+
+/// One pool of equal blocks that all groups of layers draw from (vLLM v1/core/kv_cache_utils.py and
+/// v1/kv_cache_interface.py). Fills block, blocks, groups, needed and sequences_in_pool.
+void share_pool(const Deployment& deployment, const Stage& stage, const Demand& demand, const Holds& holds,
+                RankMemory& memory);
+
+/// Each group of layers by itself; states as well, unless they have places of their own (RankMemory::seats).
+/// \param window_share  of the positions of full layers that windowed ones are given; 0: as many as their window
+void share_by_group(const Deployment& deployment, const Stage& stage, const Demand& demand, double window_share,
+                    RankMemory& memory);
 
 }  // namespace llmcalc::serving

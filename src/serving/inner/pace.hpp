@@ -2,9 +2,10 @@
 #pragma once
 
 #include "llmcalc/spec/accelerator.hpp"
-#include "llmcalc/spec/serving.hpp"
 
 namespace llmcalc::serving {
+
+inline constexpr double micro = 1e-6;
 
 /// What every server on PyTorch runs and waits for beside the kernels that have a curve. One row for all engines:
 /// fitted to each alone these came out alike (layers 2 to 15 microseconds, steps 80 to 110, sequences 11 to 17), and a
@@ -32,7 +33,9 @@ struct Pace {
   double first_ms = 0;  ///< a request before its prompt and after its first token: server
 };
 
-const Pace& pace_of(spec::Engine engine);
+const Pace& vllm_pace();
+const Pace& sglang_pace();
+const Pace& trtllm_pace();
 
 /// Whose prompts come before a request's own. Requests of equal length whose prompts shared a step also end in one and
 /// come back together; those whose lengths are drawn part.
@@ -42,7 +45,8 @@ struct Turns {
   double drawn_wave = 0;  ///< the same of requests whose lengths are drawn
 };
 
-const Turns& turns_of(spec::Engine engine);
+const Turns& mixed_turns();
+const Turns& prompts_first_turns();
 
 /// How much longer prompts take one after another than their kernels do one by one.
 double sustained(const spec::Accelerator& gpu);

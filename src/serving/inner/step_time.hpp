@@ -33,8 +33,6 @@ struct Launching {
 /// 0.65 on RTX 5090 (64 layers in 42 to 45 ms, of one sequence as of eight; local-inference-lab/vllm pull 314).
 inline constexpr double launched_layer_us = 725;
 
-Launching launching_of(const Deployment& deployment);
-
 /// Prices steps of one layout.
 class StepClock {
  public:
