@@ -9,6 +9,7 @@
 #include "llmcalc/quantity/error.hpp"
 #include "llmcalc/render/report.hpp"
 #include "llmcalc/spec/question.hpp"
+#include "llmcalc/spec/word.hpp"
 
 #include <functional>
 #include <initializer_list>
@@ -20,11 +21,8 @@
 
 namespace llmcalc {
 
-/// One option of `llmcalc fit` without its dashes, and its value as one types it: {"micro-batch", "4"}.
-struct Word {
-  std::string term;
-  std::string text;
-};
+/// {"micro-batch", "4"}; who asks leaves its origin as it is.
+using spec::Word;
 
 /// Everything that is said about one run: the question as it was completed, each value with its origin; estimate,
 /// advice or headroom, assumptions.

@@ -173,7 +173,7 @@ std::vector<Word> words_of_line(const std::vector<Flag>& flags, std::span<const 
 
 Arguments::Arguments(const std::vector<Flag>& flags, std::span<const Word> words) {
   std::map<std::string_view, std::vector<std::string>> given;
-  for (const auto& [term, text] : words) {
+  for (const auto& [term, text, _] : words) {
     if (term.empty()) {
       names_.push_back(text);
       continue;

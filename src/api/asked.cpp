@@ -5,7 +5,6 @@
 #include "quantity/format.hpp"
 #include "quantity/lists.hpp"
 #include "read/config.hpp"
-#include "read/vocabulary.hpp"
 #include "read/words.hpp"
 #include "render/understood.hpp"
 
@@ -13,7 +12,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <span>
 #include <utility>
 
 namespace llmcalc::api {
@@ -90,16 +88,9 @@ bool is_of_training(const Given& word) {
   return !is_among(read::serving_vocabulary(), word) && !(shorthand != nullptr && describes_model(*shorthand));
 }
 
-/// An assumption ends with the option that would replace it.
-bool answers(const Given& option, const std::string& assumption) {
-  return assumption.ends_with(": say " + read::option_name(option.term));
-}
-
 /// Nobody has to be told what was said.
-void drop_answered(std::vector<std::string>& assumptions, const std::vector<Given>& options) {
-  std::erase_if(assumptions, [&](const std::string& sentence) {
-    return std::ranges::any_of(options, [&](const Given& option) { return answers(option, sentence); });
-  });
+void drop_answered(std::vector<spec::Assumption>& assumptions, const std::vector<Given>& options) {
+  std::erase_if(assumptions, [&](const spec::Assumption& each) { return read::has_word(options, each.term); });
 }
 
 /// Options on top of what the things say together.
@@ -113,9 +104,7 @@ AskedQuestion understood(const std::vector<std::string>& things, const std::vect
   add_config_word(question.reading);
   question.words = with_options(question.reading, options);
   drop_answered(question.reading.assumptions, options);
-  for (auto& sentence : unused_data(question.reading, question.words)) {
-    question.reading.assumptions.push_back(std::move(sentence));
-  }
+  quantity::append(question.reading.assumptions, unused_data(question.reading, question.words));
   const auto* config = read::find_word(question.words, "config");
   const bool by_file = config != nullptr && config->origin.source == Source::file;
   question.config = by_file ? question.reading.config : config_of(question.words, sources.around);
@@ -183,10 +172,6 @@ std::vector<std::string> AskedQuestion::notes() const {
   return notes;
 }
 
-render::EchoLine echo_line(std::string term, std::string value, const read::Origin& origin) {
-  return {std::move(term), std::move(value), std::string(word_of(origin.source)), origin.where};
-}
-
 /// Weights are read by --from; --config is for what describes them.
 std::string_view option_for(const Given& word, const dialects::Reading& reading) {
   const bool by_file = word.origin.source == Source::file;
@@ -202,7 +187,7 @@ Reply show_question(const AskedQuestion& asked, std::string_view verb) {
   for (const Given& word : read::in_order(asked.words)) {
     const auto option = option_for(word, asked.reading);
     const bool by_hub = option == "from" && !asked.reading.hub_name.empty();
-    question.words.push_back(echo_line(std::string(option), by_hub ? asked.reading.hub_name : word.text, word.origin));
+    question.words.push_back({std::string(option), by_hub ? asked.reading.hub_name : word.text, word.origin});
   }
   question.assumptions = asked.reading.assumptions;
   question.unread = asked.reading.unread;
@@ -229,6 +214,14 @@ std::vector<Given> searched_words(const AskedQuestion& asked) {
     return by_file && (word.term == "grad_accum" || (word.term == "dp" && has("gpus")));
   });
   return words;
+}
+
+void add_absent(std::span<const read::Term> terms, std::vector<spec::Word>& echo) {
+  const auto add = [&](std::string_view term) {
+    if (!read::has_word(echo, term)) echo.push_back({std::string(term), {}});
+  };
+  for (const auto& word : read::shorthands()) add(word.name);
+  for (const auto& term : terms) add(term.name);
 }
 
 std::vector<Given> words_of(const Arguments& arguments) {

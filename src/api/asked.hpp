@@ -7,8 +7,10 @@
 #include "llmcalc/llmcalc.hpp"
 #include "read/presets.hpp"
 #include "read/resolve.hpp"
+#include "read/vocabulary.hpp"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,8 +47,9 @@ void drop_words_of_servers(std::vector<read::Given>& words);
 /// The words for a search of layouts: what it finds by itself (the accumulation of a file, its rank) is left out.
 std::vector<read::Given> searched_words(const AskedQuestion& asked);
 
-/// A value of the effective question in the words of the answer.
-render::EchoLine echo_line(std::string term, std::string value, const read::Origin& origin);
+/// Behind the values of a question those of the terms that do not apply, without any, so that programs find the same
+/// keys in every answer.
+void add_absent(std::span<const read::Term> terms, std::vector<spec::Word>& echo);
 
 /// The words of a command line that belong to the vocabulary of a run.
 std::vector<read::Given> words_of(const Arguments& arguments);

@@ -28,7 +28,7 @@ bool Answer::fits() const {
 Answer ask(std::span<const Word> words) {
   std::vector<read::Given> given;
   for (const Word& word : words)
-    given.push_back({word.term, word.text, {read::Source::flag, "--" + read::option_name(word.term)}});
+    given.push_back({word.term, word.text, {read::Source::flag, spec::option_of(word.term)}});
   return api::fit(given, std::nullopt, read::Catalogue());
 }
 

@@ -76,7 +76,7 @@ std::vector<std::string> tried_around(const read::Term& term, const spec::Questi
   if (term.values.find('|') != term.values.npos) {
     return plain_words(term, quantity::pieces_of(term.values, "|"), question);
   }
-  const auto place = "--" + read::option_name(term.name);
+  const auto place = spec::option_of(term.name);
   constexpr std::int64_t factors[] = {4, 2};
   std::vector<std::string> tried;
   const auto value = quantity::parse_count(now, place);
@@ -101,7 +101,7 @@ std::vector<NamedRun> for_each_value(const std::string& axes, const std::vector<
     const auto now = term->show(question);
     for (auto& value : tried_around(*term, question, now)) {
       const auto mark = value == now ? " (as asked)" : "";
-      asked.push_back({"--" + read::option_name(term->name) + " " + value + mark, words});
+      asked.push_back({spec::option_of(term->name) + " " + value + mark, words});
       put(asked.back().words, {std::string(term->name), value, {read::Source::flag, "--sweep"}});
     }
   }

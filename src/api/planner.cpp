@@ -121,7 +121,7 @@ void leave_out_unsaid(search::PlanQuestion& question) {
 
 std::vector<Given> with(std::vector<Given> words, const std::string& term, const std::string& text) {
   std::erase_if(words, [&](const Given& word) { return word.term == term; });
-  words.push_back({term, text, {read::Source::flag, "--" + read::option_name(term)}});
+  words.push_back({term, text, {read::Source::flag, spec::option_of(term)}});
   return words;
 }
 
@@ -178,8 +178,8 @@ void Planner::leave_out_unknown(read::PlanWords& plan) const {
   if (plan.bases.empty()) throw BadInput("--gpu", "of no accelerator is the price or power known that this needs");
   const std::size_t left_out = all - plan.bases.size();
   if (left_out == 0) return;
-  plan.bases.front().resolved.assumptions.push_back(std::to_string(left_out) + " of " + std::to_string(all) +
-                                                    " accelerators are left out: their price or power is not known");
+  plan.bases.front().resolved.assumptions.push_back({std::to_string(left_out) + " of " + std::to_string(all) +
+                                                     " accelerators are left out: their price or power is not known"});
 }
 
 read::PlanWords Planner::bases(const std::vector<Given>& words) const {

@@ -1,7 +1,6 @@
 #include "api/answers.hpp"
 #include "api/asked.hpp"
 #include "api/inner/baseline.hpp"
-#include "api/inner/echo.hpp"
 #include "api/inner/limits.hpp"
 #include "api/inner/many_runs.hpp"
 #include "api/inner/restated.hpp"
@@ -28,9 +27,9 @@ namespace {
 /// What a trainer of one card and one that shards need for a model that is known by its size alone. Sequence and batch
 /// are those of the answer.
 std::vector<render::TrainerNeed> trainers(const spec::Question& question, const search::Restate& restate,
-                                          const std::vector<render::EchoLine>& echo) {
-  const auto framework = std::ranges::find(echo, "framework", &render::EchoLine::term);
-  const bool is_size_alone = question.stated_parameters && framework->origin == word_of(read::Source::assumed) &&
+                                          const std::vector<spec::Word>& echo) {
+  const auto framework = std::ranges::find(echo, "framework", &spec::Word::term);
+  const bool is_size_alone = question.stated_parameters && framework->origin.source == read::Source::assumed &&
                              question.training.framework == spec::Framework::generic &&
                              question.training.activations == spec::ActivationModel::program;
   std::vector<render::TrainerNeed> needs;
@@ -60,7 +59,8 @@ Answer fit(const std::vector<read::Given>& said, const std::optional<read::Confi
   const auto words = read::in_order(said);
   auto resolved = resolve(words, config, catalogue, values);
   Answer answer;
-  answer.question = echo_lines(std::move(resolved.echo), read::vocabulary());
+  answer.question = std::move(resolved.echo);
+  add_absent(read::vocabulary(), answer.question);
   const auto& question = resolved.question;
   answer.estimate = answer::estimate(question);
   quantity::append(answer.estimate.warnings, resolved.warnings());
@@ -81,9 +81,7 @@ std::string first_advice(const std::vector<read::Given>& said, const std::option
   const auto found =
       advised({words, config, catalogue, values}, question, estimate.verdict, search::AdviceWanted::first);
   if (found.changes.empty()) return {};
-  const auto option = [](const search::ChangedTerm& term) {
-    return "--" + read::option_name(term.term) + " " + term.value;
-  };
+  const auto option = [](const spec::Word& term) { return spec::option_of(term.term) + " " + term.text; };
   return quantity::joined(quantity::mapped(found.changes.front().terms, option), " ");
 }
 

@@ -43,7 +43,8 @@ std::function<std::string(std::string_view)> shown(Report report, const render::
 Reply reply_of(render::PlanReport report, const PlanOptions& options) {
   Reply reply;
   reply.code = report.best.empty() ? ExitCode::does_not_fit : ExitCode::fits;
-  if (options.format == PlanFormat::csv) reply.notes = report.assumptions;  // a table has no place for them
+  if (options.format == PlanFormat::csv)
+    reply.notes = render::sentences(report.assumptions);  // a table has no place for them
   reply.warnings = report.warnings;
   for (const dialects::Launch& launch : report.launch) {
     for (auto& [name, text] : dialects::files_of(launch)) reply.files.push_back({name, text});
@@ -60,7 +61,7 @@ void warn_of_interrupt(double share, std::vector<std::string>& warnings) {
 void refuse_barrier(const search::PlanSpace& space) {
   const frameworks::LayoutRule* rule = space.barrier();
   if (rule == nullptr) return;
-  throw BadInput("--" + read::option_name(rule->term),
+  throw BadInput(spec::option_of(rule->term),
                  "leaves no layout: it contradicts " + std::string(rule->other) + ": " + std::string(rule->why),
                  std::string(rule->hint));
 }
@@ -142,8 +143,7 @@ std::vector<std::string> values_of(const std::vector<Given>& words, const std::s
   for (const Given& word : words) {
     if (word.term == term) list = word.text;
   }
-  if (list.empty())
-    throw BadInput("--table", "needs values of " + term, "--" + read::option_name(term) + " with commas");
+  if (list.empty()) throw BadInput("--table", "needs values of " + term, spec::option_of(term) + " with commas");
   std::vector<std::string> values;
   std::istringstream text(list);
   for (std::string value; std::getline(text, value, ',');) values.push_back(value);
@@ -331,7 +331,7 @@ std::string fit_command(const AskedWords& asked, const std::vector<Given>& varie
   const auto& source = asked.source;
   std::string command = "llmcalc fit";
   for (const Given& word : read::say(question, base, chosen_terms, {source.config, source.catalogue})) {
-    command += " --" + read::option_name(word.term) + " " + render::shell_word(word.text);
+    command += " " + spec::option_of(word.term) + " " + render::shell_word(word.text);
   }
   if (!source.presets.empty()) command += " --presets " + render::shell_word(source.presets);
   if (!source.calibration.empty()) command += " --calibration " + render::shell_word(source.calibration);

@@ -1,7 +1,6 @@
 #include "api/answers.hpp"
 #include "api/asked.hpp"
 #include "api/inner/baseline.hpp"
-#include "api/inner/echo.hpp"
 #include "api/inner/many_runs.hpp"
 #include "api/verbs.hpp"
 #include "dialects/server.hpp"
@@ -74,7 +73,8 @@ render::ServingReport serve(const std::vector<read::Given>& said, const std::opt
   const auto words = read::in_order(said);
   auto resolved = resolve_serving(words, config, catalogue);
   render::ServingReport report;
-  report.question = echo_lines(std::move(resolved.echo), read::serving_vocabulary());
+  report.question = std::move(resolved.echo);
+  add_absent(read::serving_vocabulary(), report.question);
   if (options.layout) {
     report.plans = plans_for(words, resolved.question);
     take_best(*report.plans, resolved);
@@ -93,9 +93,8 @@ render::ServingReport serve(const std::vector<read::Given>& said, const std::opt
   report.servers = command.servers;
   report.warnings = resolved.warnings();
   report.assumptions = std::move(resolved.assumptions);
-  const auto& defaults = report.answer.deployment.setup.assumptions;
-  quantity::append(report.assumptions, defaults);
-  quantity::append(report.assumptions, command.notes);
+  for (const auto& words : report.answer.deployment.setup.assumptions) report.assumptions.push_back({words});
+  for (const auto& words : command.notes) report.assumptions.push_back({words});
   report.version = version();
   return report;
 }

@@ -171,7 +171,7 @@ void take_local_cards(dialects::Reading& reading, std::vector<Given>& words, con
   const bool counted = read::has_word(words, "gpus");
   gpu->text = counted ? match.id : fmt::format("{}:{}", match.id, cards.size());
   gpu->origin.where = "--gpu local: " + fullest.name;
-  if (!match.unlike.empty()) reading.assumptions.push_back(match.unlike);
+  if (!match.unlike.empty()) reading.assumptions.push_back({match.unlike});
   const auto room = fullest.free ? fullest.free : fullest.total;
   if (!room || read::has_word(words, "memory")) return;
   const auto state =
@@ -179,7 +179,7 @@ void take_local_cards(dialects::Reading& reading, std::vector<Given>& words, con
   const auto origin = gpu->origin;
   words.push_back({"memory", fmt::format("{}MiB", *room >> 20U), {origin.source, "--gpu local: " + state}});
   reading.assumptions.push_back(
-      fmt::format("{} x {}: {}, {}{}", cards.size(), fullest.name, gib(*room), state, held(fullest)));
+      {fmt::format("{} x {}: {}, {}{}", cards.size(), fullest.name, gib(*room), state, held(fullest))});
 }
 
 }  // namespace llmcalc::cli

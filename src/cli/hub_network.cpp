@@ -155,7 +155,7 @@ void add_weights(const Repository& repository, dialects::Reading& reading) {
     reading.weights = repository.header(file, first_header);
   } catch (const BadInput& error) {
     if (!error.place().starts_with(repository.at(file))) throw;
-    reading.assumptions.push_back(error.place() + " " + error.problem() + ": its weights are not compared");
+    reading.assumptions.push_back({error.place() + " " + error.problem() + ": its weights are not compared"});
   }
 }
 

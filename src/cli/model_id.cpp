@@ -86,7 +86,7 @@ void take_quant(dialects::Reading& reading, std::string quant, read::Origin orig
 }
 
 void take_preset(dialects::Reading& reading, Given& word, Named named) {
-  reading.assumptions.push_back(word.text + " (" + word.origin.where + ") has the shape of " + named.preset);
+  reading.assumptions.push_back({word.text + " (" + word.origin.where + ") has the shape of " + named.preset});
   word.text = std::move(named.preset);
   take_quant(reading, std::move(named.quant), word.origin);
 }

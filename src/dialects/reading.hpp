@@ -16,17 +16,17 @@ using namespace read;
 
 /// What was understood of one thing. Its words are defaults: those of the command line win.
 struct Reading {
-  std::string kind;                       ///< "axolotl configuration"
-  std::string place;                      ///< the file's name, or "--from"
-  std::vector<Given> words;               ///< with the line or key of each
-  std::vector<Given> open;                ///< terms whose value nobody knows; the text says on what it hangs
-  std::vector<std::string> assumptions;   ///< keys that move the answer and have no term, and what was assumed
-  std::vector<std::string> unread;        ///< keys that nobody knows, with their places
-  std::optional<ConfigText> config;       ///< the model's own config.json, where the thing holds one
-  std::optional<Checkpoint> weights;      ///< where the thing holds weights
-  std::string_view usual_framework = {};  ///< whose allocations are meant where no file says a framework
-  std::string hub_name = {};              ///< "org/name", where the model is one of the Hub
-  bool serves = false;                    ///< it starts a server and trains nothing
+  std::string kind;                           ///< "axolotl configuration"
+  std::string place;                          ///< the file's name, or "--from"
+  std::vector<Given> words;                   ///< with the line or key of each
+  std::vector<Given> open;                    ///< terms whose value nobody knows; the text says on what it hangs
+  std::vector<spec::Assumption> assumptions;  ///< keys that move the answer and have no term, and what was assumed
+  std::vector<std::string> unread;            ///< keys that nobody knows, with their places
+  std::optional<ConfigText> config;           ///< the model's own config.json, where the thing holds one
+  std::optional<Checkpoint> weights;          ///< where the thing holds weights
+  std::string_view usual_framework = {};      ///< whose allocations are meant where no file says a framework
+  std::string hub_name = {};                  ///< "org/name", where the model is one of the Hub
+  bool serves = false;                        ///< it starts a server and trains nothing
 };
 
 /// A file that another one names ("deepspeed: ds_config.json"), or nothing where it may not be read.
@@ -64,6 +64,6 @@ std::vector<Given> with_options(const Reading& reading, const std::vector<Given>
 
 /// What files say of their data that is of no use, as nobody says how many samples there are.
 /// \param words  those that with_options gave
-std::vector<std::string> unused_data(const Reading& reading, const std::vector<Given>& words);
+std::vector<spec::Assumption> unused_data(const Reading& reading, const std::vector<Given>& words);
 
 }  // namespace llmcalc::dialects

@@ -10,11 +10,6 @@
 
 namespace llmcalc::read {
 
-struct Cell {
-  std::string column;
-  std::string text;
-};
-
 struct MeasuredRun {
   std::string id;
   std::string place;            ///< "runs.csv:12"
@@ -22,7 +17,7 @@ struct MeasuredRun {
   spec::Measure measure = spec::Measure::peak_allocated;
   spec::Step step = spec::Step::steady;  ///< also where the row does not say
   double value = 0.0;                    ///< bytes, 1, seconds, or tokens per second and accelerator; more than 0
-  std::vector<Cell> cells;               ///< all that are not blank, for filters and groups
+  std::vector<Given> cells;              ///< all that are not blank, by column, for filters and groups
 };
 
 /// The text of a column, empty where the row leaves it blank.

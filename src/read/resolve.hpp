@@ -24,8 +24,8 @@ std::vector<Given> words_of(const spec::Question& question);
 
 struct Resolved {
   spec::Question question;
-  std::vector<Echo> echo;                        ///< every term of the vocabulary that applies, in its order
-  std::vector<std::string> assumptions;          ///< what nobody said and the answer depends on
+  std::vector<Given> echo;                       ///< every term of the vocabulary that applies, in its order
+  std::vector<spec::Assumption> assumptions;     ///< what nobody said and the answer depends on
   std::optional<formats::Quant> published = {};  ///< in which the named model's weights are, where not in 16 bits
   std::vector<std::string> unread = {};          ///< keys of the model's file that nobody knows, with their places
 

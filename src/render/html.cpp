@@ -119,20 +119,24 @@ void add_why(Html& html, std::string_view label, const answer::Explanation& why)
 
 namespace {
 
-void add_terms(Html& html, const std::vector<EchoLine>& terms) {
+void add_terms(Html& html, const std::vector<spec::Word>& terms) {
   html.open("div class=\"wide\"").open("table").row("th", {"option", "value", "said by"}, Cells::texts);
   for (const auto& line : terms) {
-    const auto by = line.where.empty() || line.where == line.origin ? line.origin : line.origin + ": " + line.where;
-    html.row("td", {line.term, line.value, by}, Cells::texts);
+    const auto& where = line.origin.where;
+    std::string by(line.text.empty() ? std::string_view() : word_of(line.origin.source));
+    if (!where.empty() && where != by) by.append(": ").append(where);
+    html.row("td", {line.term, line.text, by}, Cells::texts);
   }
   html.close().close();
 }
 
 }  // namespace
 
-void add_question(Html& html, const std::vector<EchoLine>& question) {
-  const auto is_said = [](const EchoLine& line) {
-    return line.origin == "flag" || line.origin == "file" || line.origin == "row";
+void add_question(Html& html, const std::vector<spec::Word>& question) {
+  const auto is_said = [](const spec::Word& line) {
+    using spec::Source;
+    const auto source = line.origin.source;
+    return !line.text.empty() && (source == Source::flag || source == Source::file || source == Source::row);
   };
   html.element("h2", "Question");
   add_terms(html, quantity::mapped_if(question, std::identity(), is_said));

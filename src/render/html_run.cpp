@@ -337,7 +337,7 @@ std::string to_html(const Report& report, const TextStyle& style) {
       add_time(html, estimate.compute);
       html.element("p", step_words(estimate.compute)).element("p", length_words(report));
     }
-    add_list(html, "Assumed", report.assumptions);
+    add_list(html, "Assumed", sentences(report.assumptions));
     add_list(html, "Not modelled, and measured on", estimate.notes);
     add_question(html, report.question);
     TextStyle all = style;

@@ -94,7 +94,7 @@ std::string to_html(const ServingReport& report, const TextStyle& style) {
     if (report.answer.speed) add_speed(html, *report.answer.speed);
     if (!report.launch.empty())
       html.element("h2", "The command").open("pre class=\"command\"").lines(report.launch).close();
-    add_list(html, "Assumed", report.assumptions);
+    add_list(html, "Assumed", sentences(report.assumptions));
     add_list(html, "Not modelled, and measured on", report.answer.notes);
     add_question(html, report.question);
     add_folded(html, "every table with formula and source", text);
@@ -156,7 +156,7 @@ std::string to_html(const PlanReport& report, const TextStyle& style) {
       add_memory(html, *report.estimate, plain);
       add_time(html, report.estimate->compute);
     }
-    add_list(html, "Assumed", report.assumptions);
+    add_list(html, "Assumed", sentences(report.assumptions));
     add_folded(html, "as a terminal has it", text);
   });
 }

@@ -32,7 +32,7 @@ struct PlanReport {
   std::string largest_value;
   std::string fit_command;  ///< that answers with this estimate
   std::vector<dialects::Launch> launch;
-  std::vector<std::string> assumptions;
+  std::vector<spec::Assumption> assumptions;
   std::vector<std::string> warnings;
   std::string version;
 };

@@ -61,7 +61,7 @@ std::string to_markdown(const Report& report, const TextStyle& style) {
     text += "\nWhat would make it fit:\n\n";
     for (const auto& change : report.advised.changes) text += "- " + paragraph(told(change)) + "\n";
   }
-  return text + folded("warnings", estimate.warnings) + folded("assumed", report.assumptions) +
+  return text + folded("warnings", estimate.warnings) + folded("assumed", sentences(report.assumptions)) +
          folded("notes", estimate.notes);
 }
 

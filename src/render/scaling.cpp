@@ -99,8 +99,10 @@ std::string frontier_text(const laws::FrontierTable& frontier, const TextStyle& 
 }  // namespace
 
 std::string to_text(const laws::ScaleAnswer& answer, const TextStyle& style) {
+  const auto assumptions =
+      quantity::mapped(answer.assumptions, [](const auto& words) { return spec::Assumption{words}; });
   return on_screen(lines_text(answer, style) + (answer.frontier ? frontier_text(*answer.frontier, style) : "") +
-                       assumed_text(answer.assumptions, style),
+                       assumed_text(assumptions, style),
                    style);
 }
 

@@ -14,7 +14,7 @@ namespace llmcalc::render {
 
 /// Everything a renderer may print about one server.
 struct ServingReport {
-  std::vector<EchoLine> question;
+  std::vector<spec::Word> question;
   serving::ServingAnswer answer;
   std::vector<serving::Candidate> advice;    ///< changes that make it fit, or fit more
   std::vector<serving::Candidate> found;     ///< what --find compared, the chosen one marked by `carries`
@@ -24,7 +24,7 @@ struct ServingReport {
   std::string launch;                        ///< the command that starts this server
   std::int64_t servers = 1;                  ///< to start with it
   std::vector<std::string> warnings;         ///< what the caller should look at
-  std::vector<std::string> assumptions;
+  std::vector<spec::Assumption> assumptions;
   std::string version;  ///< of the tool; JSON names it
 };
 

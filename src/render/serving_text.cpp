@@ -281,8 +281,8 @@ std::vector<std::string> command_lines(std::string command, std::string_view lab
 }  // namespace
 
 std::string echoed(const ServingReport& report, std::string_view term) {
-  const auto* line = quantity::find_or_null(report.question, term, &EchoLine::term);
-  return line == nullptr ? std::string() : shown(line->value, Medium::line);
+  const auto* line = quantity::find_or_null(report.question, term, &spec::Word::term);
+  return line == nullptr ? std::string() : shown(line->text, Medium::line);
 }
 
 Paragraph serving_verdict(const ServingReport& report, const TextStyle& style) {
@@ -325,7 +325,7 @@ Paragraph serving_changes(const ServingReport& report, const TextStyle& style) {
 Paragraph serving_remarks(const ServingReport& report, const TextStyle& style) {
   Paragraph block;
   add_lines(block, labelled("notes", quantity::joined(report.answer.notes, "; "), style));
-  add_lines(block, labelled("assumed", quantity::joined(report.assumptions, "; "), style));
+  add_lines(block, labelled("assumed", quantity::joined(sentences(report.assumptions), "; "), style));
   block.least = std::min<std::size_t>(1, block.lines.size());
   block.prose = true;
   return block;

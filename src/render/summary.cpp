@@ -180,14 +180,14 @@ std::string trainers_of(const Report& report, const TextStyle& style) {
   return words.empty() ? words : fmt::format("{} {}", words, unit.name);
 }
 
-bool is_of_batch(const search::ChangedTerm& changed) {
+bool is_of_batch(const spec::Word& changed) {
   return changed.term == "micro_batch" || changed.term == "grad_accum" || changed.term == "global_batch";
 }
 
 /// "; fits with --micro-batch 2 --grad-accum 4" where nothing but a batch that nobody said keeps the run from fitting.
 std::string smaller_batch_of(const Report& report) {
-  const auto* line = quantity::find_or_null(report.question, "micro_batch", &EchoLine::term);
-  const bool is_said = line == nullptr || line->origin != "assumed";
+  const auto* line = quantity::find_or_null(report.question, "micro_batch", &spec::Word::term);
+  const bool is_said = line == nullptr || line->origin.source != spec::Source::assumed;
   if (is_said || report.estimate.verdict.kind != VerdictKind::does_not_fit) return {};
   const auto* advice = quantity::find_if_or_null(report.advised.changes, [](const search::Advice& one) {
     return std::ranges::all_of(one.terms, is_of_batch) && !one.terms.empty();
@@ -198,11 +198,11 @@ std::string smaller_batch_of(const Report& report) {
 }  // namespace
 
 std::string manner_words(const Report& report, const TextStyle& style) {
-  const auto* line = quantity::find_or_null(report.question, "framework", &EchoLine::term);
+  const auto* line = quantity::find_or_null(report.question, "framework", &spec::Word::term);
   if (line == nullptr) return {};
-  const bool is_named = line->origin != "assumed";
+  const bool is_named = line->origin.source != spec::Source::assumed;
   const auto layout = layout_of(report);
-  auto words = line->value == "generic" ? std::string("the textbook's memory") : "as " + line->value + " runs it";
+  auto words = line->text == "generic" ? std::string("the textbook's memory") : "as " + line->text + " runs it";
   if (!is_named) words += " (name yours with --framework)";
   if (!layout.empty()) words += ": " + layout;
   return words + smaller_batch_of(report) + trainers_of(report, style);
@@ -317,12 +317,12 @@ void append(std::string& list, std::string_view item, std::string_view separator
 }
 
 /// Options to be typed come together, what is said in words behind them.
-std::string in_words(const std::vector<std::string>& assumptions) {
+std::string in_words(const std::vector<spec::Assumption>& assumptions) {
   std::string options;
   std::string words;
   for (const auto& assumption : assumptions) {
-    const bool bare = assumption.starts_with("--") && assumption.find(", ") == std::string::npos;
-    append(bare ? options : words, assumption, bare ? " " : "; ");
+    const bool bare = assumption.is_option() && assumption.words.empty();
+    append(bare ? options : words, assumption.sentence(), bare ? " " : "; ");
   }
   if (!words.empty()) append(options, words, "; ");
   return options;
@@ -339,7 +339,11 @@ std::string left_out(const Report& report) {
 
 }  // namespace
 
-std::string assumed_text(const std::vector<std::string>& assumptions, const TextStyle& style) {
+std::vector<std::string> sentences(const std::vector<spec::Assumption>& assumptions) {
+  return quantity::mapped(assumptions, &spec::Assumption::sentence);
+}
+
+std::string assumed_text(const std::vector<spec::Assumption>& assumptions, const TextStyle& style) {
   std::string text;
   for (const auto& line : labelled("assumed", in_words(assumptions), style)) text.append("\n").append(line);
   return text.empty() ? text : text + "\n";
@@ -347,9 +351,7 @@ std::string assumed_text(const std::vector<std::string>& assumptions, const Text
 
 Paragraph summary_assumed(const Report& report, const TextStyle& style) {
   auto assumptions = report.assumptions;
-  std::erase_if(assumptions, [](const std::string& assumption) {
-    return assumption.starts_with("--framework ");  // the second line says so
-  });
+  std::erase_if(assumptions, [](const auto& each) { return each.term == "framework"; });  // the second line says so
   Paragraph block{labelled("assumed", in_words(assumptions), style), 0, true};
   block.least = std::min<std::size_t>(1, block.lines.size());
   std::ranges::move(labelled("left out", left_out(report), style), std::back_inserter(block.lines));

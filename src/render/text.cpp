@@ -98,8 +98,8 @@ std::string verdict_word(const Report& report, const TextStyle& style) {
 }
 
 std::string echoed(const Report& report, std::string_view term) {
-  const auto* line = quantity::find_or_null(report.question, term, &EchoLine::term);
-  return line == nullptr ? std::string() : shown(line->value, Medium::line);
+  const auto* line = quantity::find_or_null(report.question, term, &spec::Word::term);
+  return line == nullptr ? std::string() : shown(line->text, Medium::line);
 }
 
 std::string host_need_words(const answer::Verdict& verdict) {
@@ -114,10 +114,8 @@ std::string host_need_words(const answer::Verdict& verdict) {
 
 std::string options_of(const search::Advice& advice) {
   std::string options;
-  for (const auto& [term, value] : advice.terms) {
-    std::string name = term;
-    std::ranges::replace(name, '_', '-');
-    options += fmt::format("{}--{} {}", options.empty() ? "" : " ", name, value);
+  for (const auto& [term, text, _] : advice.terms) {
+    options += fmt::format("{}{} {}", options.empty() ? "" : " ", spec::option_of(term), text);
   }
   return options;
 }
@@ -359,7 +357,7 @@ std::string list(std::string_view heading, const std::vector<std::string>& items
 }  // namespace
 
 std::string notes_section(const Report& report, const TextStyle& style) {
-  auto text = list("assumed", report.assumptions, style);
+  auto text = list("assumed", sentences(report.assumptions), style);
   const auto notes = list("notes", report.estimate.notes, style);
   if (!text.empty() && !notes.empty()) text += '\n';
   return text + notes;

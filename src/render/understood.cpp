@@ -9,12 +9,6 @@ namespace llmcalc::render {
 
 namespace {
 
-std::string option_of(const std::string& term) {
-  std::string option = "--" + term;
-  std::ranges::replace(option, '_', '-');
-  return option;
-}
-
 std::string list(std::string_view heading, const std::vector<std::string>& items) {
   if (items.empty()) return {};
   constexpr std::size_t indent = 4;
@@ -28,7 +22,7 @@ std::string list(std::string_view heading, const std::vector<std::string>& items
 std::string command_of(const Understood& question) {
   std::string command = "llmcalc " + question.verb;
   for (const auto& word : question.words) {
-    command.append(" ").append(option_of(word.term)).append(" ").append(shell_word(word.value));
+    command.append(" ").append(spec::option_of(word.term)).append(" ").append(shell_word(word.text));
   }
   return command;
 }
@@ -36,16 +30,16 @@ std::string command_of(const Understood& question) {
 std::string to_text(const Understood& question) {
   std::string text = command_of(question) + "\n";
   std::size_t width = 0;
-  const auto said = [](const EchoLine& word) { return option_of(word.term).substr(2) + " " + word.value; };
+  const auto said = [](const spec::Word& word) { return spec::option_of(word.term).substr(2) + " " + word.text; };
   for (const auto& word : question.words) width = std::max(width, said(word).size());
   width = std::min(width, std::size_t{36});
   if (!question.words.empty()) text += "\n  " + shown(question.kind, Medium::line) + "\n";
   for (const auto& word : question.words) {
     std::string line = shown(said(word), Medium::line);
     line.append(line.size() < width ? width - line.size() : 0, ' ');
-    text.append("  ").append(line).append("  ").append(shown(word.where, Medium::line)).append("\n");
+    text.append("  ").append(line).append("  ").append(shown(word.origin.where, Medium::line)).append("\n");
   }
-  return on_screen(text + list("assumed", question.assumptions) + list("not read", question.unread));
+  return on_screen(text + list("assumed", sentences(question.assumptions)) + list("not read", question.unread));
 }
 
 }  // namespace llmcalc::render

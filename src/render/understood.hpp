@@ -12,10 +12,10 @@ namespace llmcalc::render {
 
 /// With the place of every value.
 struct Understood {
-  std::string kind;             ///< "axolotl configuration"
-  std::string verb;             ///< that answers it: "fit"
-  std::vector<EchoLine> words;  ///< term, value and place, in the order of the command
-  std::vector<std::string> assumptions;
+  std::string kind;               ///< "axolotl configuration"
+  std::string verb;               ///< that answers it: "fit"
+  std::vector<spec::Word> words;  ///< term, value and place, in the order of the command
+  std::vector<spec::Assumption> assumptions;
   std::vector<std::string> unread;
   std::string version;
 };

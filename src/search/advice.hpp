@@ -18,14 +18,14 @@ using LargerAccelerators = std::function<std::vector<spec::Accelerator>()>;
 
 /// A run as a person asks for it.
 struct Restated {
-  std::vector<ChangedTerm> terms;  ///< all that has to be said anew
-  spec::Question question;         ///< what that is completed to
+  std::vector<spec::Word> terms;  ///< all that has to be said anew
+  spec::Question question;        ///< what that is completed to
 };
 
 /// How a changed run is asked for: what was said before, with the changed terms in its place, is completed again, so
 /// that every default which follows a change does so here as well. Empty where that is refused.
 using Restate =
-    std::function<std::optional<Restated>(const spec::Question& changed, const std::vector<ChangedTerm>& terms)>;
+    std::function<std::optional<Restated>(const spec::Question& changed, const std::vector<spec::Word>& terms)>;
 
 /// How much advice somebody reads: a list of runs has room for the first change of each.
 enum class AdviceWanted { all, first };

@@ -14,9 +14,9 @@
 
 namespace llmcalc::search {
 
-void say(Changed& run, const std::vector<ChangedTerm>& terms, std::string_view change, std::string_view cost) {
-  for (const ChangedTerm& said : terms) {
-    auto* before = quantity::find_or_null(run.terms, said.term, &ChangedTerm::term);
+void say(Changed& run, const std::vector<spec::Word>& terms, std::string_view change, std::string_view cost) {
+  for (const spec::Word& said : terms) {
+    auto* before = quantity::find_or_null(run.terms, said.term, &spec::Word::term);
     (before == nullptr ? run.terms.emplace_back() : *before) = said;
   }
   const auto append = [](std::string& text, std::string_view separator, std::string_view more) {
@@ -167,12 +167,12 @@ void train_adapters(spec::Training& training, spec::Method method) {
   precision.master = precision.grad_copy = false;
 }
 
-void name_adapter(std::vector<ChangedTerm>& terms) {
+void name_adapter(std::vector<spec::Word>& terms) {
   terms.push_back({"lora_rank", std::to_string(advised_rank)});
   terms.push_back({"lora_targets", "all-linear"});
 }
 
-void name_reference(std::vector<ChangedTerm>& terms, const spec::Training& training) {
+void name_reference(std::vector<spec::Word>& terms, const spec::Training& training) {
   if (training.reference == spec::Reference::base) terms.push_back({"reference", "base"});
 }
 
@@ -210,7 +210,7 @@ bool adapters(Changed& run, Larger, std::size_t step) {
   auto& training = run.question.training;
   if (step > 0 || training.method != spec::Method::full) return false;
   train_adapters(training, spec::Method::lora);
-  std::vector<ChangedTerm> terms{{"method", "lora"}};
+  std::vector<spec::Word> terms{{"method", "lora"}};
   name_adapter(terms);
   name_reference(terms, training);
   say(run, terms, "adapters are trained instead of the weights",
@@ -228,7 +228,7 @@ bool quantization(Changed& run, Larger, std::size_t step) {
   if (had_adapters) training.adapter = present;
   training.precision.weights = formats::Dtype::nf4_dq;
   training.precision.autocast = false;
-  std::vector<ChangedTerm> terms{{"method", "qlora"}, {"weights", "nf4-dq"}};
+  std::vector<spec::Word> terms{{"method", "qlora"}, {"weights", "nf4-dq"}};
   if (!had_adapters) name_adapter(terms);
   name_reference(terms, training);
   say(run, terms, "adapters are trained beside weights in 4 bits",

@@ -53,7 +53,7 @@ std::vector<ShardingStage> stages_of(const spec::Question& question) {
   return known;
 }
 
-ChangedTerm sharding_term(const spec::Question& question) {
+spec::Word sharding_term(const spec::Question& question) {
   return {"sharding", std::string(spec::name_of(question.layout.sharding))};
 }
 
@@ -62,8 +62,8 @@ void settle_nodes(spec::Question& question) {
 }
 
 /// The accelerators, with their number where there are several.
-std::vector<ChangedTerm> accelerator_terms(const spec::Question& question) {
-  std::vector<ChangedTerm> terms;
+std::vector<spec::Word> accelerator_terms(const spec::Question& question) {
+  std::vector<spec::Word> terms;
   if (question.gpu) terms.push_back({"gpu", question.gpu->id});
   if (!question.gpu || question.layout.gpus > 1) terms.push_back({"gpus", std::to_string(question.layout.gpus)});
   return terms;
@@ -194,7 +194,7 @@ bool take_from_replicas(spec::Question& question, std::int64_t times) {
 }
 
 /// The batch as it is made by the replicas that are left.
-std::vector<ChangedTerm> with_batch(std::vector<ChangedTerm> terms, const spec::Question& question) {
+std::vector<spec::Word> with_batch(std::vector<spec::Word> terms, const spec::Question& question) {
   terms.push_back({"dp", std::to_string(question.layout.dp)});
   terms.push_back({"grad_accum", std::to_string(question.training.grad_accum)});
   return terms;
@@ -218,7 +218,7 @@ bool tensor_parallel(Changed& run, Larger, std::size_t step) {
   if (!take_from_replicas(run.question, times)) return false;
   layout.tp = quantity::product(layout.tp, times);
   layout.sp = true;
-  std::vector<ChangedTerm> terms{{"tp", std::to_string(layout.tp)}, {"sp", "1"}};
+  std::vector<spec::Word> terms{{"tp", std::to_string(layout.tp)}, {"sp", "1"}};
   if (run.question.model.shape.moe.experts > 0) terms.push_back({"etp", std::to_string(layout.etp)});
   say(run, with_batch(std::move(terms), run.question), fmt::format("each layer cut over {} accelerators", layout.tp),
       "time: exchanges inside of every layer (Korthikanti et al. 2022, arXiv:2205.05198)");

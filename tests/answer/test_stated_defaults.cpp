@@ -24,12 +24,12 @@ struct Figures {
   friend bool operator==(const Figures&, const Figures&) = default;
 };
 
-std::optional<Figures> answer_of(const std::vector<read::Given>& words, std::vector<read::Echo>& echo) try {
+std::optional<Figures> answer_of(const std::vector<read::Given>& words, std::vector<read::Given>& echo) try {
   auto resolved = read::resolve(words, std::nullopt, read::Catalogue());
   const auto estimate = answer::estimate(resolved.question);
   Figures figures;
   for (const auto& line : resolved.echo) {
-    if (read::find_term(line.term) != nullptr) figures.values.push_back(line.term + " " + line.value);
+    if (read::find_term(line.term) != nullptr) figures.values.push_back(line.term + " " + line.text);
   }
   figures.needed = in_bytes(estimate.memory.peak_needed);
   figures.allocated = in_bytes(estimate.memory.peak_allocated);
@@ -43,7 +43,7 @@ std::optional<Figures> answer_of(const std::vector<read::Given>& words, std::vec
   return std::nullopt;
 }
 
-read::Given said(const read::Echo& line) { return {line.term, line.value, {read::Source::flag, "--" + line.term}}; }
+read::Given said(const read::Given& line) { return {line.term, line.text, {read::Source::flag, "--" + line.term}}; }
 
 std::string difference(const Figures& before, const std::optional<Figures>& after) {
   if (!after) return ": refused";
@@ -57,18 +57,18 @@ std::string difference(const Figures& before, const std::optional<Figures>& afte
 /// States each default of the answer by itself, and all of them at once.
 void check(const std::string& line) {
   const auto words = test::words(line);
-  std::vector<read::Echo> echo;
+  std::vector<read::Given> echo;
   const auto before = answer_of(words, echo);
   if (!before) return;
   auto all = words;
-  std::vector<read::Echo> ignored;
+  std::vector<read::Given> ignored;
   for (const auto& echoed : echo) {
     if (read::find_term(echoed.term) == nullptr || echoed.origin.source == read::Source::flag) continue;
     auto one = words;
     one.push_back(said(echoed));
     all.push_back(said(echoed));
     const auto after = answer_of(one, ignored);
-    if (after != before) FAIL_CHECK(line << " --" << echoed.term << " " << echoed.value << difference(*before, after));
+    if (after != before) FAIL_CHECK(line << " --" << echoed.term << " " << echoed.text << difference(*before, after));
   }
   const auto after = answer_of(all, ignored);
   if (after != before) FAIL_CHECK(line << " with all of its defaults" << difference(*before, after));
@@ -77,17 +77,16 @@ void check(const std::string& line) {
 /// Holds each option that the answer assumes against the value that it has.
 void check_assumptions(const std::string& line) try {
   const auto resolved = read::resolve(test::words(line), std::nullopt, read::Catalogue());
-  for (const std::string& assumption : resolved.assumptions) {
-    if (!assumption.starts_with("--")) continue;
-    const auto said = test::words(assumption.substr(0, assumption.find(", "))).front();
+  for (const auto& said : resolved.assumptions) {
+    if (!said.is_option()) continue;
     const auto* term = read::find_term(said.term);
     if (term == nullptr) continue;  // a shorthand, as --dtype
-    const auto echoed = std::ranges::find(resolved.echo, said.term, &read::Echo::term);
+    const auto echoed = std::ranges::find(resolved.echo, said.term, &read::Given::term);
     if (echoed == resolved.echo.end()) continue;
     spec::Question question = resolved.question;
     term->apply(question, said.text, line);
-    if (!echoed->value.empty() && term->show(question) != echoed->value)
-      FAIL_CHECK(line << " has " << echoed->value << ", and says " << assumption);
+    if (!echoed->text.empty() && term->show(question) != echoed->text)
+      FAIL_CHECK(line << " has " << echoed->text << ", and says " << said.sentence());
   }
 } catch (const quantity::BadInput& error) {
   CHECK_FALSE(error.place().empty());

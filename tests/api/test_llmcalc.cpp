@@ -12,7 +12,7 @@ namespace {
 
 std::string value_of(const Answer& answer, std::string_view term) {
   for (const auto& line : answer.question) {
-    if (line.term == term) return line.value;
+    if (line.term == term) return line.text;
   }
   return {};
 }

@@ -163,7 +163,7 @@ TEST_CASE("Bodies that are cut short, lie about their length or never end are re
   const auto reading = cli::fetch(some_model, hub_at(lying));
   CHECK_FALSE(reading.weights.has_value());
   REQUIRE(reading.assumptions.size() == 1);
-  CHECK_THAT(reading.assumptions[0], Contains("org/name/model.safetensors is longer than the server says"));
+  CHECK_THAT(reading.assumptions[0].words, Contains("org/name/model.safetensors is longer than the server says"));
 }
 
 TEST_CASE("A network that fails behind the configuration is an error all the same") {

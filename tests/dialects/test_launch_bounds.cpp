@@ -55,7 +55,7 @@ TEST_CASE("two spellings of one amount of data are two amounts, of which the lat
   for (const auto* term : {"samples", "epochs", "packing"}) {
     CHECK(std::ranges::find(words, term, &read::Given::term) == words.end());
   }
-  CHECK_THAT(all.assumptions.back(), Contains("steps 5 (b.yaml:2), not samples 100 (a.yaml:2)"));
+  CHECK_THAT(all.assumptions.back().words, Contains("steps 5 (b.yaml:2), not samples 100 (a.yaml:2)"));
 }
 
 TEST_CASE("epochs are asked about where a number of samples is said, and named where none is") {
@@ -65,7 +65,7 @@ TEST_CASE("epochs are asked about where a number of samples is said, and named w
   const auto without = dialects::with_options(reading, {});
   CHECK(std::ranges::find(without, "epochs", &read::Given::term) == without.end());
   REQUIRE(dialects::unused_data(reading, without).size() == 1);
-  CHECK_THAT(dialects::unused_data(reading, without)[0], Contains("epochs 2 (a.yaml:3)"));
+  CHECK_THAT(dialects::unused_data(reading, without)[0].words, Contains("epochs 2 (a.yaml:3)"));
   const auto with = dialects::with_options(reading, {{"samples", "50k", {read::Source::flag, "--samples"}}});
   CHECK(std::ranges::find(with, "epochs", &read::Given::term)->text == "2");
   CHECK(std::ranges::find(with, "packing", &read::Given::term)->text == "1");

@@ -38,9 +38,9 @@ std::string accelerated(const std::string& lines, std::string_view term) { retur
 
 /// The sentence that names a key; empty where none does.
 std::string assumed(const dialects::Reading& reading, std::string_view key) {
-  const auto names = [&](const std::string& sentence) { return sentence.starts_with(key); };
+  const auto names = [&](const spec::Assumption& one) { return one.words.starts_with(key); };
   const auto found = std::ranges::find_if(reading.assumptions, names);
-  return found == reading.assumptions.end() ? std::string() : *found;
+  return found == reading.assumptions.end() ? std::string() : found->words;
 }
 
 bool is_unread(const dialects::Reading& reading, std::string_view key) {

@@ -57,7 +57,7 @@ TEST_CASE("a framework that the layout chose, said aloud, changes nothing") {
     const auto typed = untold(line + " --framework " + chosen_for(line));
     CAPTURE(line);
     CHECK(test::echoed(untyped, "framework").origin.source == read::Source::assumed);
-    for (const auto& echo : untyped.echo) CHECK(test::echoed(typed, echo.term).value == echo.value);
+    for (const auto& echo : untyped.echo) CHECK(test::echoed(typed, echo.term).text == echo.text);
   }
 }
 
@@ -90,7 +90,7 @@ TEST_CASE("the answer says what a recipe means to the framework") {
   const auto says = [](const std::string& line, const std::string& words) {
     const auto resolved = untold("--model llama-3-8b --gpu h100-sxm --dtype bf16 --framework " + line);
     return std::ranges::any_of(resolved.assumptions,
-                               [&](const auto& one) { return one.find(words) != std::string::npos; });
+                               [&](const auto& one) { return one.words.find(words) != std::string::npos; });
   };
   CHECK(says("hf", "weights, gradients and moments in bf16"));
   CHECK(says("trl", "fp32 weights under autocast to bf16"));

@@ -39,7 +39,7 @@ TEST_CASE("an image is as many patches as its processor makes of it, and says ho
   const auto resolved = asked("--seq 4096 --image-size 1024x768");
   CHECK(resolved.question.training.patches == 74 * 54);
   CHECK(resolved.question.training.images == 1);
-  const auto said = [](const std::string& line) { return line.find("999 tokens") != std::string::npos; };
+  const auto said = [](const spec::Assumption& one) { return one.words.find("999 tokens") != std::string::npos; };
   CHECK(std::ranges::any_of(resolved.assumptions, said));
   CHECK(asked("--seq 4096 --image-size 560").question.training.patches == 40 * 40);
 }

@@ -68,9 +68,9 @@ TEST_CASE("machines are completed from any two of gpus, nodes and gpus_per_node"
   const auto counted = ask("--params 7B --gpu h100-sxm --nodes 4 --gpus-per-node 8 --tp 2");
   CHECK(counted.question.layout.gpus == 32);
   CHECK(counted.question.layout.dp == 16);
-  CHECK(echoed(counted, "gpus_per_node").value == "8");
+  CHECK(echoed(counted, "gpus_per_node").text == "8");
   CHECK(echoed(counted, "gpus_per_node").origin.where == "--gpus-per-node");
-  CHECK(echoed(ask("--params 7B --gpus 6 --nodes 2"), "gpus_per_node").value == "3");
+  CHECK(echoed(ask("--params 7B --gpus 6 --nodes 2"), "gpus_per_node").text == "3");
 }
 
 TEST_CASE("the network of a node is read with its unit") {
@@ -190,9 +190,9 @@ TEST_CASE("what is echoed can be typed again and means the same") {
     INFO(line);
     const auto first = ask(line);
     std::vector<Given> again;
-    for (const auto& echo : first.echo) again.push_back({echo.term, echo.value, {Source::flag, echo.term}});
+    for (const auto& echo : first.echo) again.push_back({echo.term, echo.text, {Source::flag, echo.term}});
     const auto second = resolve(again, std::nullopt, read::Catalogue());
-    for (const auto& echo : first.echo) CHECK(echoed(second, echo.term).value == echo.value);
+    for (const auto& echo : first.echo) CHECK(echoed(second, echo.term).text == echo.text);
   }
 }
 

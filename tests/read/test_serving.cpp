@@ -54,7 +54,7 @@ TEST_CASE("weights that nobody describes are those that the engine finds") {
   CHECK(quant("gpt-oss-20b", "ollama") == Quant::mxfp4_moe);
   CHECK(resolved({"model", "gpt-oss-20b", "quant", "bf16"}).question.serving.quant == Quant::bf16);
   const auto said = resolved({"model", "gpt-oss-20b"}).assumptions;
-  CHECK(std::ranges::find(said, "--quant mxfp4, as its weights are published") != said.end());
+  CHECK(said.back().sentence() == "--quant mxfp4, as its weights are published");
 }
 
 /// moonshotai/Kimi-K2.5 config.json, config_groups.group_0.weights.group_size.
@@ -146,13 +146,13 @@ TEST_CASE("every value of the echo can be typed again") {
   Words again;
   for (const auto& line : first.echo) {
     again.push_back(line.term);
-    again.push_back(line.value);
+    again.push_back(line.text);
   }
   const auto second = resolved(again);
   REQUIRE(second.echo.size() == first.echo.size());
   for (std::size_t i = 0; i < first.echo.size(); ++i) {
     CHECK(second.echo[i].term == first.echo[i].term);
-    CHECK(second.echo[i].value == first.echo[i].value);
+    CHECK(second.echo[i].text == first.echo[i].text);
   }
 }
 

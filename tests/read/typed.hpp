@@ -43,8 +43,8 @@ inline read::Resolved ask(std::string_view line) {
 }
 
 /// What is echoed of a term.
-inline read::Echo echoed(const read::Resolved& resolved, std::string_view term) {
-  const auto found = std::ranges::find(resolved.echo, term, &read::Echo::term);
+inline read::Given echoed(const read::Resolved& resolved, std::string_view term) {
+  const auto found = std::ranges::find(resolved.echo, term, &read::Given::term);
   REQUIRE(found != resolved.echo.end());
   return *found;
 }

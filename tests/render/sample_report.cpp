@@ -112,13 +112,13 @@ Estimate sample_estimate() {
 }  // namespace
 
 Report sample_report() {
-  return {{{"model", "llama-3-8b", "flag", "--model"},
-           {"gpu", "a100-80-sxm", "flag", "--gpu"},
-           {"gpus", "1", "default", ""}},
+  return {{{"model", "llama-3-8b", {spec::Source::flag, "--model"}},
+           {"gpu", "a100-80-sxm", {spec::Source::flag, "--gpu"}},
+           {"gpus", "1", {spec::Source::default_value, ""}}},
           sample_estimate(),
           {{}, search::Headroom{5, 40960}},
           {},
-          {"sequences of 8,192 tokens"},
+          {{"sequences of 8,192 tokens"}},
           "1.2.3"};
 }
 

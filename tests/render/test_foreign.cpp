@@ -35,9 +35,10 @@ const std::string hostile[] = {
 
 Report report_with(const std::string& text) {
   auto report = sample_report();
-  for (auto& line : report.question) line.value = line.where = text;
-  report.question.push_back({"model", text, "flag", text});
-  report.assumptions = report.estimate.notes = report.estimate.warnings = {text, "not modelled: " + text};
+  for (auto& line : report.question) line.text = line.origin.where = text;
+  report.question.push_back({"model", text, {spec::Source::flag, text}});
+  report.assumptions = {{text}};
+  report.estimate.notes = report.estimate.warnings = {text, "not modelled: " + text};
   report.estimate.memory.ledger.front().label = text;
   report.estimate.compute.price_source = report.estimate.verdict.error_source = text;
   return report;
@@ -53,7 +54,7 @@ Runs runs_with(const std::string& text) {
 }
 
 Understood understood_with(const std::string& text) {
-  return {text, "fit", {{"model", text, "file", text}}, {text}, {text}, "1"};
+  return {text, "fit", {{"model", text, {spec::Source::file, text}}}, {{text}}, {text}, "1"};
 }
 
 trust::Validation validation_with(const std::string& text) {

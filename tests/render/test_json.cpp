@@ -51,7 +51,7 @@ TEST_CASE("the keys of a fit answer have the order of the manual") {
 TEST_CASE("a fit answer as a whole") {
   auto report = empty_report();
   report.version = "1.2.3";
-  report.question = {{"params", "1e9", "flag", "--params"}};
+  report.question = {{"params", "1e9", {spec::Source::flag, "--params"}}};
   CHECK(to_json(report) == R"({
   "schema_version": 1,
   "kind": "fit",
@@ -332,7 +332,7 @@ TEST_CASE("advice, room, timeline and the ends of the error bar are numbers for 
 
 TEST_CASE("any bytes of a person's file name make valid JSON") {
   auto report = sample_report();
-  report.question.push_back({"config", "a\xff\"b\n", "config", "a\xff\"b\n"});
+  report.question.push_back({"config", "a\xff\"b\n", {spec::Source::config, "a\xff\"b\n"}});
   CHECK(parsed(report)["question"]["config"]["value"] == "a\xEF\xBF\xBD\"b\n");
 }
 

@@ -18,9 +18,10 @@ namespace {
 
 Report named(const std::string& text) {
   auto report = sample_report();
-  for (auto& line : report.question) line.value = line.where = line.term = text;
-  report.question.push_back({"model", text, "flag", text});
-  report.assumptions = report.estimate.notes = report.estimate.warnings = {text};
+  for (auto& line : report.question) line.text = line.origin.where = line.term = text;
+  report.question.push_back({"model", text, {spec::Source::flag, text}});
+  report.assumptions = {{text}};
+  report.estimate.notes = report.estimate.warnings = {text};
   report.estimate.memory.ledger.front().label = report.estimate.memory.ledger.front().why.numbers = text;
   report.estimate.memory.timeline.front().place = report.version = text;
   report.advised.changes = {{{{"recompute", text}}, text, text, quantity::gib(1)}};
@@ -30,16 +31,18 @@ Report named(const std::string& text) {
 
 ServingReport server_named(const std::string& text) {
   ServingReport report;
-  report.question = {{text, text, "flag", text}};
+  report.question = {{text, text, {spec::Source::flag, text}}};
   report.advice = {{text, text, true, 1, 1, true}};
   report.answer.reason = report.launch = report.version = text;
-  report.assumptions = report.answer.notes = {text};
+  report.assumptions = {{text}};
+  report.answer.notes = {text};
   return report;
 }
 
 PlanReport plan_named(const std::string& text) {
   PlanReport report;
-  report.warnings = report.assumptions = {text};
+  report.warnings = {text};
+  report.assumptions = {{text}};
   report.terms = {"gpus", "gpu", "micro_batch"};
   report.best = report.front = {{{"8", text, text}, {}}, {{"8", text, text}, {}}};
   for (auto* rows : {&report.best, &report.front}) {

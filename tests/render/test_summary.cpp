@@ -19,8 +19,8 @@ Report asked_report() {
   for (const auto& said : {std::pair("model", "llama-3-8b"), std::pair("method", "qlora"), std::pair("lora_rank", "16"),
                            std::pair("seq", "8192"), std::pair("micro_batch", "2"), std::pair("global_batch", "64"),
                            std::pair("framework", "hf")}) {
-    std::erase_if(report.question, [&](const EchoLine& line) { return line.term == said.first; });
-    report.question.push_back({said.first, said.second, "flag", std::string("--") + said.first});
+    std::erase_if(report.question, [&](const spec::Word& line) { return line.term == said.first; });
+    report.question.push_back({said.first, said.second, {spec::Source::flag, std::string("--") + said.first}});
   }
   return report;
 }
@@ -74,7 +74,8 @@ TEST_CASE("a text that the screen cuts off says that it goes on, and a command i
 
 TEST_CASE("an option with a list is an option, and words behind it are words") {
   auto report = asked_report();
-  report.assumptions = {"--lora-targets q,v", "--lora-dropout 0.05", "--dtype bf16, adapters in fp32"};
+  report.assumptions = {
+      {{}, "lora_targets", "q,v"}, {{}, "lora_dropout", "0.05"}, {"adapters in fp32", "dtype", "bf16"}};
   CHECK(has_text(to_text(report, short_style), "--lora-targets q,v --lora-dropout 0.05; --dtype bf16"));
 }
 
@@ -138,7 +139,7 @@ TEST_CASE("without an accelerator the screen says how to get a verdict and a tim
 
 TEST_CASE("a full screen loses gaps and the last assumptions before anything else") {
   auto report = asked_report();
-  report.assumptions.assign(40, "that something which takes most of a line is as it usually is");
+  report.assumptions.assign(40, {"that something which takes most of a line is as it usually is"});
   report.estimate.warnings.assign(5, "look at this");
   const auto text = to_text(report, short_style);
   const auto lines = lines_of(text);

@@ -194,7 +194,7 @@ TEST_CASE("no line of prose is wider than 80 columns") {
   auto report = report_that_does_not_fit();
   const std::string words = repeated("word ", 40) + "word";
   report.estimate.notes = {words};
-  report.assumptions = {words};
+  report.assumptions = {{words}};
   report.estimate.verdict.error_source = words;
   report.advised.changes.front().cost = words;
   report.estimate.compute.price_source = words;

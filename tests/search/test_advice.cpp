@@ -18,9 +18,9 @@ struct Told : search::Advised {
   answer::Verdict verdict;
 };
 
-std::string options_of(const std::vector<search::ChangedTerm>& terms) {
+std::string options_of(const std::vector<spec::Word>& terms) {
   std::string options;
-  for (auto [term, value] : terms) {
+  for (auto [term, value, _] : terms) {
     std::ranges::replace(term, '_', '-');
     options += " --" + term + " " + value;
   }
@@ -28,7 +28,7 @@ std::string options_of(const std::vector<search::ChangedTerm>& terms) {
 }
 
 /// Changed terms typed behind the line.
-std::optional<search::Restated> restated(const std::string& line, const std::vector<search::ChangedTerm>& terms) try {
+std::optional<search::Restated> restated(const std::string& line, const std::vector<spec::Word>& terms) try {
   return search::Restated{terms, question(line + options_of(terms))};
 } catch (const quantity::BadInput&) {
   return std::nullopt;
@@ -102,7 +102,7 @@ TEST_CASE("an advice says each option once") {
     for (const auto& advice : advised(line, some_larger).changes) {
       CAPTURE(options_of(advice.terms));
       for (const auto& said : advice.terms) {
-        CHECK(std::ranges::count(advice.terms, said.term, &search::ChangedTerm::term) == 1);
+        CHECK(std::ranges::count(advice.terms, said.term, &spec::Word::term) == 1);
       }
     }
   }
@@ -114,7 +114,7 @@ TEST_CASE("a single change in place comes before another training, and that befo
   REQUIRE(told.changes.size() >= 3);
   CHECK(told.changes.front().terms.front().term != "method");
   CHECK(told.changes.back().terms ==
-        std::vector<search::ChangedTerm>{{"gpu", "h200-sxm"}});  // the first of those offered that fits
+        std::vector<spec::Word>{{"gpu", "h200-sxm"}});  // the first of those offered that fits
   CHECK(has_options(told, "--recompute full"));
   CHECK(has_options(told, "--micro-batch"));
 }

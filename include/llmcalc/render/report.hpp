@@ -3,6 +3,7 @@
 
 #include "llmcalc/answer/estimate.hpp"
 #include "llmcalc/search/advised.hpp"
+#include "llmcalc/spec/word.hpp"
 
 #include <cstddef>
 #include <string>
@@ -10,13 +11,8 @@
 
 namespace llmcalc::render {
 
-/// One value of the effective question and where it came from, already in words.
-struct EchoLine {
-  std::string term;
-  std::string value;
-  std::string origin;
-  std::string where;
-};
+/// Assumptions as they are read.
+std::vector<std::string> sentences(const std::vector<spec::Assumption>& assumptions);
 
 /// What the run needs as a trainer runs it.
 struct TrainerNeed {
@@ -26,11 +22,11 @@ struct TrainerNeed {
 
 /// Everything a renderer may print about one `fit` question.
 struct Report {
-  std::vector<EchoLine> question;
+  std::vector<spec::Word> question;  ///< every term with its value and where that came from
   answer::Estimate estimate;
   search::Advised advised;
   std::vector<std::string> broken_limits;  ///< limits that the caller set and the run does not keep
-  std::vector<std::string> assumptions;
+  std::vector<spec::Assumption> assumptions;
   std::string version;                     ///< of the tool; JSON names it
   std::vector<TrainerNeed> trainers = {};  ///< of a size alone, which nobody trains as the textbook does
 };

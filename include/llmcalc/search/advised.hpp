@@ -2,6 +2,7 @@
 #pragma once
 
 #include "llmcalc/quantity/quantity.hpp"
+#include "llmcalc/spec/word.hpp"
 #include "llmcalc/trust/verdict_kind.hpp"
 
 #include <cstdint>
@@ -11,19 +12,11 @@
 
 namespace llmcalc::search {
 
-/// A term of the vocabulary and the value that a change gives it, as one says it.
-struct ChangedTerm {
-  std::string term;   ///< "recompute"
-  std::string value;  ///< "full"
-
-  friend bool operator==(const ChangedTerm&, const ChangedTerm&) = default;
-};
-
 /// A change with which the run fits.
 struct Advice {
-  std::vector<ChangedTerm> terms;
-  std::string change;  ///< what it is: "recompute every layer in the backward pass"
-  std::string cost;    ///< what it costs; lists are in ascending order of it
+  std::vector<spec::Word> terms;  ///< what to say: "recompute", "full"
+  std::string change;             ///< what it is: "recompute every layer in the backward pass"
+  std::string cost;               ///< what it costs; lists are in ascending order of it
   quantity::Bytes needed;
   trust::VerdictKind verdict = trust::VerdictKind::no_accelerator;
   std::optional<double> speed = {};  ///< tokens a second of the whole run over those before, where both are known

@@ -133,7 +133,7 @@ void CommandReader::take_accelerate(const Settings& launcher, std::vector<Readin
       Settings named;
       named.put({"accelerate_config", file->text, {}, file->where, {}});
       Reading by_name = reader_.settings(accelerate_format(), named, place_);
-      by_name.assumptions.assign({file->where + " " + file->text + " was not read: say --from " + file->text});
+      by_name.assumptions = {{file->where + " " + file->text + " was not read: say --from " + file->text}};
       readings.push_back(std::move(by_name));
     }
     settings.remove("config_file");
@@ -154,8 +154,8 @@ Settings CommandReader::with_file(Options options, std::string_view key) {
   std::size_t count = 0;
   for (const ShellWord& word : options.positional) {
     if (!word.unknown.empty()) {
-      assumptions_.push_back(word.unknown + " (" + place_of(place_, word, word.unknown) +
-                             ") is not known: options in it are not read");
+      assumptions_.push_back(
+          {word.unknown + " (" + place_of(place_, word, word.unknown) + ") is not known: options in it are not read"});
     } else if (key.empty() && is_settings_file(word.text)) {
       add_file(word.text, place_of(place_, word, word.text), files);
     } else {
@@ -176,8 +176,8 @@ bool CommandReader::add_file(const std::string& path, const std::string& where, 
     files.push_back(modelfile ? *std::move(modelfile)
                               : reader_.inherited(flat(parse_settings(file->text, file->place)), 0));
   } else {
-    assumptions_.push_back(path + " (" + where + ") was not read: it is not there, or not in the folder; say --from " +
-                           path);
+    assumptions_.push_back(
+        {path + " (" + where + ") was not read: it is not there, or not in the folder; say --from " + path});
     return false;
   }
   return true;
@@ -193,8 +193,8 @@ void name_further(const ShellCommand& command, std::string_view place, Reading& 
   if (start.format == nullptr) return;
   const ShellWord& program = launch.words.front();
   const std::string name(start.starter == nullptr ? std::string_view(program.text) : start.starter->name);
-  first.assumptions.push_back(name + " (" + place_of(place, program, program.text) +
-                              ") is started as well: the first is asked about");
+  first.assumptions.push_back(
+      {name + " (" + place_of(place, program, program.text) + ") is started as well: the first is asked about"});
 }
 
 }  // namespace llmcalc::dialects

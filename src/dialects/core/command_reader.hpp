@@ -32,7 +32,7 @@ class CommandReader {
   const Reader& reader_;
   const FindFile& find_;
   std::string place_;
-  std::vector<std::string> assumptions_;
+  std::vector<spec::Assumption> assumptions_;
 };
 
 /// `ollama serve`, which loads what `ollama run` names; `ollama create` names what a Modelfile says.

@@ -209,7 +209,7 @@ void apply(const Format& format, Sheet& sheet) {
     } else if (row->use == Use::term || row->use == Use::written) {
       take_term(row->name, spellings_of(row->words), setting, sheet);
     } else if (row->use == Use::unmapped ? !is_off(setting) : row->use == Use::size && !says_nothing(setting)) {
-      sheet.assume(setting, row->name);
+      sheet.assume(setting, row->name, row->words);
     } else if (row->use == Use::harmless && sheet.is_bare(setting.key) && holds_options(setting.unknown)) {
       sheet.assume_unread_options(setting);
     }

@@ -41,8 +41,10 @@ std::string_view theirs_for(std::string_view ours, std::string_view words);
 struct FormatRow {
   std::string_view key;  ///< "micro_batch_size"; "wandb_* seed" for all that begin so, and for another
   Use use = Use::harmless;
-  std::string_view name = {};   ///< of the term, also of a rule; of an unmapped key, what is assumed instead
-  std::string_view words = {};  ///< where empty, values are ours already; of several the first is printed
+  std::string_view name = {};  ///< of the term, also of a rule; of an unmapped key, what is assumed instead
+  /// Where empty, values are ours already; of several the first is printed. Of an unmapped key, the term with which the
+  /// question can say it.
+  std::string_view words = {};
 };
 
 struct Letter;

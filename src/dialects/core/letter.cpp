@@ -32,7 +32,7 @@ bool is_told(const Term& term) {
 }
 
 read::Given option(std::string_view term, std::string text) {
-  return {std::string(term), std::move(text), {read::Source::flag, "--" + read::option_name(term)}};
+  return {std::string(term), std::move(text), {read::Source::flag, spec::option_of(term)}};
 }
 
 /// What stands beside a command: the model, the accelerator and whatever no command says.

@@ -50,8 +50,8 @@ void drop_other_amount(const Given& word, Reading& into) {
   for (const auto amount : amounts) {
     const Given* other = amount == word.term ? nullptr : find(into.words, amount);
     if (other == nullptr) continue;
-    into.assumptions.push_back(fmt::format("{} {} ({}), not {} {} ({})", word.term, word.text, word.origin.where,
-                                           other->term, other->text, other->origin.where));
+    into.assumptions.push_back({fmt::format("{} {} ({}), not {} {} ({})", word.term, word.text, word.origin.where,
+                                            other->term, other->text, other->origin.where)});
     std::erase_if(into.words, [&](const Given& each) { return each.term == amount; });
   }
 }
@@ -65,8 +65,8 @@ void take_word(Given word, Reading& into) {
   }
   if (gives_way(*earlier, word) || (is_default(word) && !is_default(*earlier))) return;
   if (!is_default(word) && !is_default(*earlier) && !same_value(*earlier, word)) {
-    into.assumptions.push_back(fmt::format("{} {} ({}), not {} ({})", dashed(word.term), word.text, word.origin.where,
-                                           earlier->text, earlier->origin.where));
+    into.assumptions.push_back({fmt::format("{} {} ({}), not {} ({})", dashed(word.term), word.text, word.origin.where,
+                                            earlier->text, earlier->origin.where)});
   }
   *earlier = std::move(word);
 }
@@ -158,9 +158,7 @@ void take_engine_precision(Reading& all) {
   if (framework == nullptr || framework->text != "deepspeed" || dtype == nullptr) return;
   if (!dtype->text.starts_with(autocast)) return;
   dtype->text.erase(0, autocast.size());
-  std::erase_if(all.assumptions, [](const std::string& each) {
-    return each.find("weights are loaded in fp32, as transformers 4") != std::string::npos;
-  });
+  std::erase_if(all.assumptions, [](const spec::Assumption& each) { return each.term == "weights"; });
 }
 
 }  // namespace
@@ -200,13 +198,13 @@ std::vector<Given> with_options(const Reading& reading, const std::vector<Given>
   return words;
 }
 
-std::vector<std::string> unused_data(const Reading& reading, const std::vector<Given>& words) {
+std::vector<spec::Assumption> unused_data(const Reading& reading, const std::vector<Given>& words) {
   const auto* epochs = find_word(reading.words, "epochs");
   if (epochs == nullptr || is_default(*epochs) || has_word(words, "samples") || has_word(words, "steps") ||
       has_word(words, "tokens"))
     return {};
-  return {fmt::format("epochs {} ({}): the number of samples is not known without the data: say --samples or --tokens",
-                      epochs->text, epochs->origin.where)};
+  return {{fmt::format("epochs {} ({}): the number of samples is not known without the data: say --samples or --tokens",
+                       epochs->text, epochs->origin.where)}};
 }
 
 }  // namespace llmcalc::dialects

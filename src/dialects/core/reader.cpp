@@ -125,7 +125,7 @@ std::optional<Reading> Reader::task(const Node& node, std::string_view place) co
     return std::nullopt;
   };
   Reading reading = Reader(find, depth_).command(found->script, place, found->machines);
-  quantity::append(reading.assumptions, found->assumed);
+  for (auto& assumed : found->assumed) reading.assumptions.push_back({assumed});
   return reading;
 }
 

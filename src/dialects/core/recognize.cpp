@@ -206,8 +206,9 @@ void take_stored(const StoredWord& word, const Setting& because, std::string_vie
   if (!word.ours.empty()) {
     reading.words.push_back({std::string(word.term), std::string(word.ours), {Source::file, where}});
   } else {
-    reading.assumptions.push_back(fmt::format("{} ({}) are not known: say --{}", word.theirs, where,
-                                              word.term == "quant" ? "quant" : "kv-dtype"));
+    reading.assumptions.push_back(
+        {fmt::format("{} ({}) are not known: say {}", word.theirs, where, spec::option_of(word.term)),
+         std::string(word.term)});
   }
 }
 

@@ -133,17 +133,19 @@ bool Sheet::include(const Setting& file) {
   return true;
 }
 
-void Sheet::assume(std::string sentence) const {
+void Sheet::assume(spec::Assumption assumption) const {
   auto& all = reading_.assumptions;
-  if (!quantity::contains(all, sentence)) all.push_back(std::move(sentence));
+  if (!quantity::contains(all, assumption)) all.push_back(std::move(assumption));
 }
 
 void Sheet::assume_unread_options(const Setting& bare) const {
   assume(fmt::format("{} ({}) is not known: options in it are not read", bare.unknown, bare.where));
 }
 
-void Sheet::assume(const Setting& because, std::string_view what) {
-  assume(fmt::format("{} {} ({}): {}", because.key, because.text, because.where, what));
+void Sheet::assume(const Setting& because, std::string_view what, std::string_view about) {
+  auto words = fmt::format("{} {} ({}): {}", because.key, because.text, because.where, what);
+  if (!about.empty()) words += ": say " + spec::option_of(about);
+  assume({std::move(words), std::string(about)});
 }
 
 }  // namespace llmcalc::dialects

@@ -59,7 +59,7 @@ void take_draft(Sheet& sheet) {
   const Setting* type = sheet.find("spec_type");
   const bool own_layers = type != nullptr && type->text.find("mtp") != std::string::npos;
   if (file == nullptr && !own_layers) {
-    if (type != nullptr && type->text != "none") sheet.assume(*type, "nothing is proposed ahead: say --draft");
+    if (type != nullptr && type->text != "none") sheet.assume(*type, "nothing is proposed ahead", "draft");
     return;
   }
   const std::string who = own_layers ? "mtp" : std::string(quantity::without_end(file->text, ".gguf"));

@@ -100,7 +100,7 @@ void take_speculation(Sheet& sheet, std::string_view key) {
   const bool mtp = method.find("mtp") != std::string::npos || method == "nextn";
   const bool eagle = method.starts_with("eagle");
   const bool by_model = !model.empty() && (method == "draft_model" || method.empty());
-  if (!mtp && !eagle && !by_model) return sheet.assume(*setting, "nothing is proposed ahead: say --draft");
+  if (!mtp && !eagle && !by_model) return sheet.assume(*setting, "nothing is proposed ahead", "draft");
   const std::string who = by_model ? model : mtp ? "mtp" : "eagle";
   sheet.say("draft", who + (tokens.empty() ? "" : ":" + tokens), *setting);
 }

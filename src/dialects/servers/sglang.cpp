@@ -49,7 +49,7 @@ void take_draft(Sheet& sheet) {
   // EAGLE without a head of its own takes the layers that the model brings (server_args.py, NEXTN is its other name).
   const bool mtp = name == "nextn" || (name == "eagle" && model == nullptr);
   if (!mtp && !by_model && !name.starts_with("eagle")) {
-    return sheet.assume(*algorithm, "nothing is proposed ahead: say --draft");
+    return sheet.assume(*algorithm, "nothing is proposed ahead", "draft");
   }
   const std::string who = by_model ? model->text : mtp ? "mtp" : "eagle";
   sheet.say("draft", who + (tokens ? ":" + std::to_string(*tokens) : std::string()), *algorithm);

@@ -36,7 +36,7 @@ void take_draft(Sheet& sheet) {
   if (known)
     sheet.say("draft", (by_model ? model->text : type) + (tokens ? ":" + std::to_string(*tokens) : std::string()),
               *setting);
-  if (setting != nullptr && !known) sheet.assume(*setting, "nothing is proposed ahead: say --draft");
+  if (setting != nullptr && !known) sheet.assume(*setting, "nothing is proposed ahead", "draft");
 }
 
 void rules(Sheet& sheet) {

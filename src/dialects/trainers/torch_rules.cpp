@@ -70,7 +70,10 @@ void take_precision(Sheet& sheet, std::initializer_list<std::string_view> dtype_
     const bool autocasts = !engine && (loads == Loads::fp32 || loaded == "fp32");
     sheet.say("dtype", (autocasts ? "mixed-" : "") + word, *half);
     if (autocasts && loaded.empty()) {
-      sheet.assume(*half, "weights are loaded in fp32, as transformers 4 and trl do where no dtype is said");
+      sheet.assume({.words = fmt::format(
+                        "{} {} ({}): weights are loaded in fp32, as transformers 4 and trl do where no dtype is said",
+                        half->key, half->text, half->where),
+                    .term = "weights"});
     }
   } else if (loaded == "fp32") {
     sheet.say("dtype", "fp32", *dtype);

@@ -57,7 +57,7 @@ void take_optimizer(Sheet& sheet) {
   const auto* found = quantity::find_if_or_null(
       classes,
       [name = component_name(component->text)](const Spelling& each) { return component_name(each.theirs) == name; });
-  if (found == nullptr) return sheet.assume(*component, "AdamW's states are counted: say --optimizer");
+  if (found == nullptr) return sheet.assume(*component, "AdamW's states are counted", "optimizer");
   sheet.say("optimizer", std::string(found->ours), *component);
   const auto fused = sheet.truth("optimizer.fused");
   if (fused) sheet.say("optimizer_impl", *fused ? "fused" : "foreach", *sheet.find("optimizer.fused"));

@@ -110,7 +110,7 @@ void take_torchtune_model(Sheet& sheet) {
   if (const auto* found = quantity::find_or_null(builders, without_tuning(name), &Builder::name)) {
     sheet.say("model", std::string(found->preset), *component);
   } else {
-    sheet.assume(*component, "no public model is known by that name: say --model");
+    sheet.assume(*component, "no public model is known by that name", "model");
   }
   const std::string_view whole = sheet.is_on("model.use_dora") ? "dora" : "lora";
   sheet.say("method", !adapts ? "full" : quantized ? "qlora" : std::string(whole), *component);

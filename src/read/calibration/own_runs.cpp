@@ -35,7 +35,7 @@ void take_calibration(QuestionDraft& draft) {
   std::string words;
   add_words("memory", own->calibration.memory, words);
   add_words("a step", own->calibration.time, words);
-  if (!words.empty()) draft.assumptions.push_back("calibrated by runs of your own: " + words);
+  if (!words.empty()) draft.assume("calibrated by runs of your own: " + words);
 }
 
 }  // namespace llmcalc::read

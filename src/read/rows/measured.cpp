@@ -106,7 +106,7 @@ MeasuredRun read_run(const std::vector<std::string>& columns, const CsvRow& row,
 }  // namespace
 
 std::string_view cell(const MeasuredRun& run, std::string_view column) {
-  const auto* found = quantity::find_or_null(run.cells, column, &Cell::column);
+  const auto* found = quantity::find_or_null(run.cells, column, &Given::term);
   return found == nullptr ? std::string_view() : std::string_view(found->text);
 }
 

@@ -42,7 +42,7 @@ void complete_algorithm(QuestionDraft& draft) {
   if (draft.given("reference") || !implies_reference(training)) return;
   training.reference = trains_adapters(training.method) ? Reference::base : Reference::model;
   const std::string word(spec::name_of(training.reference));
-  draft.assume("reference", "algorithm " + std::string(spec::name_of(training.algorithm)), "--reference " + word);
+  draft.assume("reference", "algorithm " + std::string(spec::name_of(training.algorithm)), word);
 }
 
 void check_algorithm(const QuestionDraft& draft) {

@@ -97,8 +97,8 @@ void settle_tokens(QuestionDraft& draft) {
   spec::Training& training = draft.training();
   const auto at_once = product(draft.layout().dp, draft.given("micro_batch") ? training.micro_batch : 1);
   training.global_batch = product(std::max<std::int64_t>(1, (training.global_batch + at_once / 2) / at_once), at_once);
-  draft.assumptions.push_back(
-      fmt::format("--global-batch {}, {} in sequences of {}", training.global_batch, word.text, training.seq));
+  draft.assumptions.push_back({fmt::format("{} in sequences of {}", word.text, training.seq), "global_batch",
+                               std::to_string(training.global_batch)});
 }
 
 void split_global_batch(QuestionDraft& draft) {
@@ -114,7 +114,7 @@ void split_global_batch(QuestionDraft& draft) {
   if (!draft.given("micro_batch")) take_default(draft, "micro_batch");
   if (!draft.given("micro_batch") && of_rank % training.micro_batch != 0) {
     training.micro_batch = 1;
-    draft.assume("micro_batch", batch_rule, "--micro-batch 1");
+    draft.assume("micro_batch", batch_rule, "1");
   }
   const auto accum = exact_share(draft, of_rank, training.micro_batch, "global_batch", "micro_batch", batch_rule);
   if (draft.given("grad_accum") && accum != training.grad_accum) {
@@ -133,11 +133,11 @@ void complete_low_rank(QuestionDraft& draft) {
   take_default(draft, "lora_dropout");
   if (training.adapter.rank == 0) {
     training.adapter.rank = starts_wider ? adalora_rank : peft_rank;
-    draft.assume("lora_rank", "peft default", "--lora-rank " + std::to_string(training.adapter.rank));
+    draft.assume("lora_rank", "peft default", std::to_string(training.adapter.rank));
   }
   if (training.adapter.targets.empty()) {
     training.adapter.targets = {"all-linear"};
-    draft.assume("lora_targets", "default", "--lora-targets all-linear");
+    draft.assume("lora_targets", "default", "all-linear");
   }
 }
 
@@ -159,14 +159,13 @@ void complete_sequence(QuestionDraft& draft) {
   take_default(draft, "seq");
   if (!draft.given("seq") && shape.max_position != 0 && training.seq > shape.max_position) {
     training.seq = shape.max_position;
-    draft.assume("seq", "max_position", "--seq " + std::to_string(training.seq));
+    draft.assume("seq", "max_position", std::to_string(training.seq));
   }
   if (training.seq == 0) {
     const bool by_size = draft.question.stated_parameters && shape.max_position == 0;
     const auto longest = shape.max_position == 0 ? longest_default_seq : shape.max_position;
     training.seq = by_size ? assumed_seq : std::min(longest, longest_default_seq);
-    draft.assume("seq", by_size ? "of an assumed shape" : "min(max_position, 4096)",
-                 "--seq " + std::to_string(training.seq));
+    draft.assume("seq", by_size ? "of an assumed shape" : "min(max_position, 4096)", std::to_string(training.seq));
   }
   if (shape.max_position != 0) return;
   shape.max_position = training.seq;
@@ -202,14 +201,14 @@ void complete_layout(QuestionDraft& draft) {
 
 void complete_pipeline(QuestionDraft& draft) {
   if (!frameworks::counts_ends_as_layers({draft.shape(), draft.training(), draft.layout()})) return;
-  draft.assumptions.emplace_back("embedding and loss each take a layer's place in the pipeline, as in Megatron-LM");
+  draft.assume("embedding and loss each take a layer's place in the pipeline, as in Megatron-LM");
 }
 
 void complete_batch(QuestionDraft& draft) {
   spec::Training& training = draft.training();
   if (draft.given("global_batch")) return split_global_batch(draft);
   const bool has_micro_batch = take_default(draft, "micro_batch");
-  if (!has_micro_batch && !draft.given("micro_batch")) draft.assume("micro_batch", "default", "--micro-batch 1");
+  if (!has_micro_batch && !draft.given("micro_batch")) draft.assume("micro_batch", "default", "1");
   if (!take_default(draft, "grad_accum")) complete_accumulation(draft);
   training.global_batch = product(training.micro_batch, training.grad_accum, draft.layout().dp);
   draft.derive("global_batch", "micro_batch x grad_accum x dp");
@@ -227,9 +226,8 @@ void complete_host(QuestionDraft& draft) {
   const auto capacity = spec::host_capacity_of(draft.question);
   if (draft.given("host_memory") || !capacity || !spec::uses_host(draft.question)) return;
   const auto& source = draft.question.gpu->host_memory_source;
-  draft.assume("host_memory", "of the accelerator",
-               fmt::format("--host-memory {:.0f}GiB a machine, {}", quantity::in_gib(*capacity),
-                           source.empty() ? "64 for each accelerator" : source));
+  draft.assume("host_memory", "of the accelerator", fmt::format("{:.0f}GiB a machine", quantity::in_gib(*capacity)),
+               source.empty() ? "64 for each accelerator" : source);
 }
 
 void complete_optimizer(QuestionDraft& draft) {
@@ -244,7 +242,7 @@ void complete_optimizer(QuestionDraft& draft) {
   const std::int64_t rank = default_projection_rank(training);
   if (rank == 0 || training.optimizer_rank > 0) return;
   training.optimizer_rank = rank;
-  draft.assume("optimizer_rank", "default", "--optimizer-rank " + std::to_string(rank));
+  draft.assume("optimizer_rank", "default", std::to_string(rank));
 }
 
 void complete_method(QuestionDraft& draft) {
@@ -257,11 +255,11 @@ void complete_method(QuestionDraft& draft) {
   auto& adapter = training.adapter;
   if (has_virtual_tokens(training.method) && adapter.virtual_tokens == 0) {
     adapter.virtual_tokens = virtual_tokens;
-    draft.assume("virtual_tokens", "peft default", "--virtual-tokens " + std::to_string(virtual_tokens));
+    draft.assume("virtual_tokens", "peft default", std::to_string(virtual_tokens));
   }
   if (has_bottleneck(training) && adapter.width == 0) {
     adapter.width = adapter_width;
-    draft.assume("adapter_width", "default", "--adapter-width " + std::to_string(adapter_width));
+    draft.assume("adapter_width", "default", std::to_string(adapter_width));
   }
 }
 

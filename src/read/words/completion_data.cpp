@@ -33,9 +33,9 @@ void complete_samples(QuestionDraft& draft) {
   const auto& data = draft.question.pricing.data;
   const auto seq = draft.training().seq;
   if (!data.sample_tokens) {
-    draft.assumptions.push_back("--sample-tokens " + std::to_string(seq) + ", every sample fills its sequence");
+    draft.assumptions.push_back({"every sample fills its sequence", "sample_tokens", std::to_string(seq)});
   } else if (*data.sample_tokens > static_cast<double>(seq)) {
-    draft.assumptions.push_back("samples are cut to --seq " + std::to_string(seq));
+    draft.assume("samples are cut to --seq " + std::to_string(seq));
   }
 }
 
@@ -49,8 +49,8 @@ void complete_accumulation(QuestionDraft& draft) {
   const std::int64_t by_tokens = pretraining_batch / at_once;
   const std::int64_t by_stages = layout.pp > 1 ? quantity::product(micro_batches_a_stage, layout.pp) : 1;
   training.grad_accum = quantity::ceil_to(std::max({std::int64_t{1}, by_tokens, by_stages}), layout.pp);
-  draft.assume("grad_accum", "4M tokens a step",
-               "--grad-accum " + std::to_string(training.grad_accum) + ", 4M tokens a step or a full pipeline");
+  draft.assume("grad_accum", "4M tokens a step", std::to_string(training.grad_accum),
+               "4M tokens a step or a full pipeline");
 }
 
 std::int64_t usual_batch(const spec::Question& question) {
@@ -63,11 +63,11 @@ void complete_data(QuestionDraft& draft) {
   if (draft.given("samples")) return complete_samples(draft);
   if (draft.given("tokens") || draft.given("steps")) return;
   if (frameworks::pretrains(draft.question)) {
-    draft.assumptions.emplace_back("--tokens 20x, 20 for each parameter (Hoffmann et al. 2022)");
+    draft.assumptions.push_back({"20 for each parameter (Hoffmann et al. 2022)", "tokens", "20x"});
     return;
   }
   draft.question.pricing.data.steps = usual_steps;
-  draft.assume("steps", "default", "--steps 1000, for want of data: --samples or --tokens say how much there is");
+  draft.assume("steps", "default", "1000", "for want of data: --samples or --tokens say how much there is");
 }
 
 }  // namespace llmcalc::read

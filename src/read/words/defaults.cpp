@@ -29,7 +29,7 @@ bool take_default(QuestionDraft& draft, std::string_view term) {
   if (goes_without_saying(term, found->value)) {
     draft.derive(term, how);
   } else {
-    draft.assume(term, how, "--" + option_name(term) + " " + std::string(found->value));
+    draft.assume(term, how, std::string(found->value));
   }
   return true;
 }
@@ -46,7 +46,7 @@ void take_software(QuestionDraft& draft) {
   std::string rest;
   for (const auto& unread : software.unread) rest += (rest.empty() ? "" : ", ") + unread;
   const std::string known = software.is_known() ? write_software(software) : "nothing";
-  draft.assumptions.push_back("--framework-version is read as " + known + "; not understood: " + rest);
+  draft.assume("--framework-version is read as " + known + "; not understood: " + rest);
 }
 
 }  // namespace llmcalc::read

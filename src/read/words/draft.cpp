@@ -8,11 +8,8 @@
 #include <utility>
 
 namespace llmcalc::read {
-namespace {
 
-std::string flag_of(std::string_view term) { return "--" + option_name(term); }
-
-}  // namespace
+using spec::option_of;
 
 void QuestionDraft::take(std::string_view term) {
   const Given* word = words.find(term);
@@ -30,11 +27,10 @@ void QuestionDraft::derive(std::string_view term, std::string_view how) {
   set_origin(term, {Source::default_value, std::string(how)});
 }
 
-void QuestionDraft::assume(std::string_view term, std::string_view how, std::string sentence) {
+void QuestionDraft::assume(std::string_view term, std::string_view how, std::string text, std::string words) {
   set_origin(term, {Source::assumed, std::string(how)});
-  const std::string option = flag_of(term) + " ";
-  std::erase_if(assumptions, [&](const std::string& before) { return before.starts_with(option); });
-  assumptions.push_back(std::move(sentence));
+  std::erase_if(assumptions, [&](const spec::Assumption& before) { return before.term == term; });
+  assumptions.push_back({std::move(words), std::string(term), std::move(text)});
 }
 
 Origin QuestionDraft::origin(std::string_view term) const {
@@ -44,7 +40,7 @@ Origin QuestionDraft::origin(std::string_view term) const {
 
 std::string QuestionDraft::place(std::string_view term) const {
   const Given* word = words.find(term);
-  return word == nullptr ? flag_of(term) : word->origin.where;
+  return word == nullptr ? option_of(term) : word->origin.where;
 }
 
 std::string QuestionDraft::said(std::string_view term) const {

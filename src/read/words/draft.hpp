@@ -27,7 +27,7 @@ class QuestionDraft {
   std::optional<formats::Quant> published_quant;  ///< of the weights of the model that was named, where not in 16 bits
   std::int64_t published_group = 0;               ///< inputs that share a scale of those; 0: as usual
   std::string family;                             ///< of the preset that was named; else empty
-  std::vector<std::string> assumptions;
+  std::vector<spec::Assumption> assumptions;
   std::vector<std::string> unread;           ///< of the model's file
   std::vector<spec::ImageRule> image_rules;  ///< of each tower of a model that a file describes
 
@@ -44,7 +44,10 @@ class QuestionDraft {
   void set_origin(std::string_view term, Origin origin);
   void derive(std::string_view term, std::string_view how);  ///< a default with its rule
   /// A default that moves the answer; what was assumed of the term before gives way.
-  void assume(std::string_view term, std::string_view how, std::string sentence);
+  /// \param text  the value as one types it; empty where `words` say it
+  void assume(std::string_view term, std::string_view how, std::string text, std::string words = {});
+  /// What is assumed of no single term.
+  void assume(std::string words) { assumptions.push_back({.words = std::move(words)}); }
 
   Origin origin(std::string_view term) const;
 

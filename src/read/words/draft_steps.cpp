@@ -39,8 +39,8 @@ void build(QuestionDraft& draft) {
   }
 }
 
-std::vector<Echo> echo(const QuestionDraft& draft, std::span<const Term> terms) {
-  std::vector<Echo> lines;
+std::vector<Given> echo(const QuestionDraft& draft, std::span<const Term> terms) {
+  std::vector<Given> lines;
   for (const Shorthand& shorthand : shorthands()) {
     const Given* word = draft.words.find(shorthand.name);
     if (word != nullptr) lines.push_back({word->term, word->text, word->origin});

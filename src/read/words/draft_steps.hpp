@@ -81,6 +81,6 @@ void build(QuestionDraft& draft);
 void take_calibration(QuestionDraft& draft);
 
 /// Every term that applies with its value and where that is from, behind the shorthands that were given.
-std::vector<Echo> echo(const QuestionDraft& draft, std::span<const Term> terms);
+std::vector<Given> echo(const QuestionDraft& draft, std::span<const Term> terms);
 
 }  // namespace llmcalc::read

@@ -94,7 +94,7 @@ void choose_framework(QuestionDraft& draft) {
   const Framework framework = found == usage->trainers.end() ? Framework::generic : *found;
   draft.training().framework = framework;
   const std::string word(frameworks::row_of(framework).words.front());
-  draft.assume("framework", usage->why, "--framework " + word + ", for " + std::string(usage->why));
+  draft.assume("framework", usage->why, word, "for " + std::string(usage->why));
 }
 
 }  // namespace llmcalc::read

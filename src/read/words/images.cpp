@@ -70,9 +70,9 @@ void complete_images(QuestionDraft& draft, std::string_view term, std::int64_t r
   training.images = quantity::product(training.images, image.tiles);
   draft.derive("patches", "of an image of --image-size in the tower");
   if (image.tiles > 1) draft.derive("images", "images x tiles of --image-size");
-  draft.assumptions.push_back(fmt::format("an image of --image-size is {} x {} positions of the {} tower, {} tokens",
-                                          image.tiles, quantity::format_count(image.positions),
-                                          draft.shape().towers[tower].name, quantity::format_count(image.tokens)));
+  draft.assume(fmt::format("an image of --image-size is {} x {} positions of the {} tower, {} tokens", image.tiles,
+                           quantity::format_count(image.positions), draft.shape().towers[tower].name,
+                           quantity::format_count(image.tokens)));
 }
 
 }  // namespace llmcalc::read

@@ -57,7 +57,7 @@ void take_preset(QuestionDraft& draft, const Given& word) {
   draft.shape() = preset.shape;
   draft.shape().name = preset.id;
   if (!preset.is_called(word.text)) {
-    draft.assumptions.push_back(word.text + " is taken to be " + preset.id + ", whose shape it has by its name");
+    draft.assume(word.text + " is taken to be " + preset.id + ", whose shape it has by its name");
   }
   if (preset.config.empty()) draft.shape().writing = writing_of_family(preset.family);
   draft.image_rules = preset.images;
@@ -83,7 +83,7 @@ void take_config(QuestionDraft& draft, const ConfigText& config) {
     const bool is_key = key.pointer.starts_with('/');
     draft.set_origin(key.term, {Source::config, is_key ? config.path + ":" + key.pointer : key.pointer});
   }
-  quantity::append(draft.assumptions, read.notes);
+  for (const auto& note : read.notes) draft.assume(note);
   for (const auto& key : read.unread) draft.unread.push_back(config.path + ":" + key);
 }
 
@@ -124,9 +124,9 @@ void settle_size(QuestionDraft& draft) {
                                  quantity::format_parameters(counted) + " that the dimensions make",
                              "leave --params out, or the dimensions");
   }
-  draft.assumptions.push_back("a Llama-like shape: " + std::to_string(shape.layers) + " layers of " +
-                              std::to_string(shape.hidden) + ", which counts " + quantity::format_parameters(counted) +
-                              "; " + quantity::format_parameters(size) + " parameters are counted");
+  draft.assume("a Llama-like shape: " + std::to_string(shape.layers) + " layers of " + std::to_string(shape.hidden) +
+               ", which counts " + quantity::format_parameters(counted) + "; " + quantity::format_parameters(size) +
+               " parameters are counted");
 }
 
 /// A shape that is given word by word starts as a Llama: SwiGLU, RMSNorm, RoPE, no bias, untied.

@@ -49,11 +49,9 @@ void refuse(const Given& word) {
   if (name == "rank") throw BadInput(word.origin.where, "a plan goes by the worst rank", "leave it out");
 }
 
-/// "--micro-batch 1": what one run assumes where a plan looks at all.
-bool is_about_choice(const std::string& assumption) {
-  if (!assumption.starts_with("--")) return false;
-  const Term* term = find_term(std::string_view(assumption).substr(2, assumption.find(' ') - 2));
-  return term != nullptr && (is_choice(term->name) || term->name == "grad_accum");
+/// What one run assumes where a plan looks at all.
+bool is_about_choice(const spec::Assumption& assumption) {
+  return is_choice(assumption.term) || assumption.term == "grad_accum";
 }
 
 bool types_are_said(const Words& words) {
@@ -217,11 +215,12 @@ Given PlanReader::framework_of(const std::vector<Given>& words) const {
   return {"framework", std::string(frameworks::row_of(framework).words.front()), {Source::default_value, "default"}};
 }
 
-std::string framework_sentence(spec::Framework framework) {
-  const std::string option = "--framework " + std::string(frameworks::row_of(framework).words.front());
-  return framework == spec::Framework::generic
-             ? option + ", the textbook, which leaves out what frameworks add: name yours for a narrower error bar"
-             : option + ", which most use for such runs: name yours";
+spec::Assumption assumed_framework(spec::Framework framework) {
+  const std::string_view why =
+      framework == spec::Framework::generic
+          ? "the textbook, which leaves out what frameworks add: name yours for a narrower error bar"
+          : "which most use for such runs: name yours";
+  return {std::string(why), "framework", std::string(frameworks::row_of(framework).words.front())};
 }
 
 PlanBase PlanReader::base_of(const std::vector<Given>& variant) const {
@@ -236,7 +235,7 @@ PlanBase PlanReader::base_of(const std::vector<Given>& variant) const {
   if (is_unsaid) now.push_back(framework_of(now));
   base.resolved = resolve(now, config_, catalogue_);
   std::erase_if(base.resolved.assumptions, is_about_choice);
-  if (is_unsaid) base.resolved.assumptions.push_back(framework_sentence(base.resolved.question.training.framework));
+  if (is_unsaid) base.resolved.assumptions.push_back(assumed_framework(base.resolved.question.training.framework));
   Question& question = base.resolved.question;
   refuse_impossible(question);
   refuse_short_sequences(question);
@@ -245,7 +244,7 @@ PlanBase PlanReader::base_of(const std::vector<Given>& variant) const {
   question.training.global_batch = usual_batch(question);
   for (const Given& word : late) apply(word, question);
   if (!Words(late).has("global_batch")) {
-    base.resolved.assumptions.push_back("--global-batch " + std::to_string(question.training.global_batch));
+    base.resolved.assumptions.push_back({{}, "global_batch", std::to_string(question.training.global_batch)});
   }
   return base;
 }

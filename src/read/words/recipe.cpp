@@ -163,7 +163,7 @@ void adapt(QuestionDraft& draft) {
   precision.weights = published.value_or(Dtype::nf4_dq);
   if (published) {
     const std::string form(spec::name_of(*draft.published_quant));
-    return draft.assume("weights", "as published", "base as published: " + form);
+    return draft.assume("weights", "as published", {}, "base as published: " + form);
   }
   if (!take_default(draft, "weights")) draft.derive("weights", "qlora default");
 }
@@ -248,7 +248,7 @@ void say_recipe(QuestionDraft& draft) {
   if (by_knobs) return;
   const auto* usual = frameworks::default_of(draft.question, "dtype");
   const std::string name = word != nullptr ? word->text : std::string(usual == nullptr ? "bf16" : usual->value);
-  draft.assumptions.push_back("--dtype " + name + ", " + meaning_of(draft.question.training));
+  draft.assumptions.push_back({meaning_of(draft.question.training), "dtype", name});
 }
 
 }  // namespace

@@ -21,8 +21,8 @@ void take_run(QuestionDraft& draft) {
 void say_published(QuestionDraft& draft) {
   if (!draft.published_quant || !draft.given("config") || formats::is_quantized(draft.training().precision.weights))
     return;
-  draft.assumptions.push_back("the checkpoint is quantized (" + std::string(spec::name_of(*draft.published_quant)) +
-                              "); the precision of the run is the question's, not the file's");
+  draft.assume("the checkpoint is quantized (" + std::string(spec::name_of(*draft.published_quant)) +
+               "); the precision of the run is the question's, not the file's");
 }
 
 }  // namespace

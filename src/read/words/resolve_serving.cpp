@@ -33,15 +33,15 @@ void take_server(QuestionDraft& draft) {
   if (draft.given("engine")) return;
   if (asks_for_gguf(draft)) {
     draft.question.serving.engine = spec::usual_ggml;
-    return draft.assume("engine", "reads GGUF", "--engine llama.cpp, which reads GGUF");
+    return draft.assume("engine", "reads GGUF", "llama.cpp", "which reads GGUF");
   }
   if (!spec::can(draft.question.gpu, spec::Ability::torch_servers)) {
     draft.question.serving.engine = spec::usual_ggml;
     const std::string& make = draft.question.gpu->vendor;
-    return draft.assume("engine", "runs on " + make + "'s parts",
-                        "--engine llama.cpp, which most run on " + make + "'s parts");
+    return draft.assume("engine", "runs on " + make + "'s parts", "llama.cpp",
+                        "which most run on " + make + "'s parts");
   }
-  draft.assume("engine", "default", "--engine vllm: each engine has its own memory");
+  draft.assume("engine", "default", "vllm", "each engine has its own memory");
 }
 
 /// In which type the engine finds the weights: llama.cpp takes Q4_K_M of a repository where nobody says
@@ -58,7 +58,7 @@ void complete_weights(QuestionDraft& draft) {
   if (draft.given("quant")) return;
   const auto take = [&](formats::Quant quant, std::string_view why) {
     serving.quant = quant;
-    draft.assume("quant", why, "--quant " + std::string(spec::name_of(quant)) + ", " + std::string(why));
+    draft.assume("quant", why, std::string(spec::name_of(quant)), std::string(why));
   };
   if (!spec::reads_gguf(serving.engine)) {
     if (published) take(*published, "as its weights are published");
@@ -125,9 +125,8 @@ void share_out(QuestionDraft& draft) {
   if (layout.gpus % copies != 0 || layout.gpus == copies) return;
   const std::int64_t most = layout.gpus / copies;
   layout.tp = largest_divisor(most, [&](std::int64_t tp) { return !uneven_cut(draft.question.model, tp); });
-  draft.assume("tp", "gpus / (attention_dp x pp)",
-               "--tp " + std::to_string(layout.tp) +
-                   (layout.tp == most ? ", all the accelerators" : ", the most that its heads are cut into"));
+  draft.assume("tp", "gpus / (attention_dp x pp)", std::to_string(layout.tp),
+               layout.tp == most ? "all the accelerators" : "the most that its heads are cut into");
 }
 
 void complete_cards(QuestionDraft& draft) {

@@ -13,7 +13,7 @@ namespace llmcalc::read {
 namespace {
 
 Given said_of(const Term& term, std::string value) {
-  return {std::string(term.name), std::move(value), {Source::flag, "--" + option_name(term.name)}};
+  return {std::string(term.name), std::move(value), {Source::flag, spec::option_of(term.name)}};
 }
 
 bool is_of_model(const Given& word) { return find_term(word.term)->group == TermGroup::model; }

@@ -126,20 +126,6 @@ Words::Words(const std::vector<Given>& given) {
   if (rented_ && !has("gpus") && !has("nodes")) put({"gpus", std::to_string(rented_->cards), rented_->origin});
 }
 
-std::string_view word_of(Source source) {
-  switch (source) {
-    case Source::flag: return "flag";
-    case Source::row: return "row";
-    case Source::file: return "file";
-    case Source::preset: return "preset";
-    case Source::config: return "config";
-    case Source::user_preset: return "user_preset";
-    case Source::assumed: return "assumed";
-    case Source::default_value: return "default";
-  }
-  return {};
-}
-
 const Given* find_word(const std::vector<Given>& words, std::string_view term) {
   return quantity::find_or_null(words, term, &Given::term);
 }

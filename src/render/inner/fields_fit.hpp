@@ -27,23 +27,20 @@ struct Echo {
   std::string_view where;
 };
 
-inline constexpr std::array<std::string_view, 8> origins{"flag",   "row",         "file",    "preset",
-                                                         "config", "user_preset", "assumed", "default"};
-
 void describe(auto& field, const Echo& echo) {
   field.is("echo", "One effective value and where it came from; null where the term does not apply.");
   field("value", Text{echo.value}, "the word as it could be typed again");
-  field("origin", OneOf{echo.origin, origins, true}, "who said it");
+  field("origin", OneOf{echo.origin, spec::source_words, true}, "who said it");
   field("where", Text{echo.where}, "the flag, the file with its JSON pointer, or the name of the default");
 }
 
 /// A member a term; of one that is said twice the last.
-inline std::vector<Keyed<Echo>> echoes(const std::vector<EchoLine>& lines) {
+inline std::vector<Keyed<Echo>> echoes(const std::vector<spec::Word>& lines) {
   std::vector<Keyed<Echo>> terms;
   for (const auto& line : lines) {
     auto said = std::ranges::find(terms, line.term, &Keyed<Echo>::key);
     if (said == terms.end()) said = terms.insert(said, {line.term, {}});
-    said->value = {line.value, line.origin, line.where};
+    said->value = {line.text, line.text.empty() ? "" : word_of(line.origin.source), line.origin.where};
   }
   return terms;
 }
@@ -211,7 +208,7 @@ void describe(auto& field, const Report& report) {
   field("cards", report.advised.cards, "larger accelerators of the same make; empty when the run fits");
   field("trainers", report.trainers, "of a size alone, otherwise empty");
   field.object("room", "how much more would fit", [&] { describe_room(field, report.advised.headroom); });
-  field("assumptions", report.assumptions, "what nobody said and the answer depends on");
+  field("assumptions", sentences(report.assumptions), "what nobody said and the answer depends on");
   field("warnings", estimate.warnings, "what the caller should look at");
   field("notes", estimate.notes, "what is not modelled");
 }

@@ -89,7 +89,7 @@ void describe(auto& field, const Understood& question) {
   field("read", question.kind, "what the things were recognized as");
   field("command", command_of(question), "the question as a command to type");
   field("question", echoes(question.words), "its terms");
-  field("assumptions", question.assumptions, "what nobody said");
+  field("assumptions", sentences(question.assumptions), "what nobody said");
   field("not_read", question.unread, "keys that nobody knows, with their places");
 }
 
@@ -150,7 +150,7 @@ void describe(auto& field, const PlanReport& report) {
         "those that no other run beats in memory, time and cost, fastest first");
   field("fit_command", Text{report.fit_command}, "what answers with the best run in full; null when nothing fits");
   field("launch", report.launch, "of the framework that was asked for; without one, of several");
-  field("assumptions", report.assumptions, "what nobody said and the answer depends on");
+  field("assumptions", sentences(report.assumptions), "what nobody said and the answer depends on");
   field("warnings", report.warnings, "what the caller should look at");
 }
 

@@ -234,7 +234,7 @@ void describe(auto& field, const ServingReport& report) {
   field("table", report.table, "of --table");
   field("launch", Text{report.launch}, "the command that starts the server; null where there is none");
   field("servers", report.servers, "that are started so, each on accelerators of its own");
-  field("assumptions", report.assumptions, "what nobody said and the answer depends on");
+  field("assumptions", sentences(report.assumptions), "what nobody said and the answer depends on");
   field("warnings", report.warnings, "what the caller should look at");
   field("notes", answer.notes, "what is not modelled");
 }

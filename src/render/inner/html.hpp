@@ -47,7 +47,7 @@ void add_folded(Html& html, std::string_view summary, std::string_view text);
 void add_why(Html& html, std::string_view label, const answer::Explanation& why);
 
 /// The effective question: what somebody said, and folded, all of it with origins.
-void add_question(Html& html, const std::vector<EchoLine>& question);
+void add_question(Html& html, const std::vector<spec::Word>& question);
 
 /// A part of a bar, coloured by what it holds.
 struct BarPart {

@@ -124,7 +124,7 @@ std::string length_words(const Report& report);
 std::string summary(const Report& report, const TextStyle& style);
 
 /// What a run's answer takes for granted, as the last lines of a longer one, behind an empty line.
-std::string assumed_text(const std::vector<std::string>& assumptions, const TextStyle& style);
+std::string assumed_text(const std::vector<spec::Assumption>& assumptions, const TextStyle& style);
 
 /// The blocks one below the other with a blank line between them, shortened from the last on where the screen is full.
 std::string on_a_screen(std::span<Paragraph> blocks, std::size_t lines);

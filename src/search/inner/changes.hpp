@@ -41,7 +41,7 @@ using Larger = std::span<const spec::Accelerator>;
 /// A question after a change, and the words for it.
 struct Changed {
   spec::Question question;
-  std::vector<ChangedTerm> terms;  ///< one of each
+  std::vector<spec::Word> terms;  ///< one of each
   std::string change;
   std::string cost;
 };
@@ -106,6 +106,6 @@ std::size_t offloads(const spec::Question& question, Larger larger);
 bool spread_checkpoint(Changed& run, Larger larger, std::size_t step);
 
 /// Appends to the words of a run that may have been changed before; of a term the last value counts.
-void say(Changed& run, const std::vector<ChangedTerm>& terms, std::string_view change, std::string_view cost);
+void say(Changed& run, const std::vector<spec::Word>& terms, std::string_view change, std::string_view cost);
 
 }  // namespace llmcalc::search
