@@ -8,7 +8,7 @@
 #include "llmcalc/quantity/error.hpp"
 #include "read/config/family.hpp"
 #include "read/presets/embedded_presets.hpp"
-#include "read/presets/entry.hpp"
+#include "read/presets/fields.hpp"
 #include "read/presets/rates.hpp"
 
 #include <algorithm>

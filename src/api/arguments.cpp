@@ -6,7 +6,6 @@
 #include "quantity/parse.hpp"
 #include "quantity/suggest.hpp"
 #include "quantity/text.hpp"
-#include "read/synonyms.hpp"
 #include "read/vocabulary.hpp"
 #include "serving/options.hpp"
 

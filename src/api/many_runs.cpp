@@ -7,7 +7,7 @@
 #include "quantity/parse.hpp"
 #include "quantity/suggest.hpp"
 #include "quantity/text.hpp"
-#include "read/run_rows.hpp"
+#include "read/rows.hpp"
 #include "read/vocabulary.hpp"
 #include "read/words.hpp"
 

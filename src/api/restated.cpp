@@ -1,7 +1,7 @@
 #include "api/inner/restated.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "read/say.hpp"
+#include "read/resolve.hpp"
 #include "read/vocabulary.hpp"
 #include "read/words.hpp"
 

@@ -1,7 +1,7 @@
 #include "api/surroundings.hpp"
 
 #include "llmcalc/quantity/error.hpp"
-#include "read/calibration.hpp"
+#include "read/presets.hpp"
 
 #include <array>
 

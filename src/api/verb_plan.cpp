@@ -11,7 +11,7 @@
 #include "quantity/lists.hpp"
 #include "quantity/parse.hpp"
 #include "quantity/suggest.hpp"
-#include "read/say.hpp"
+#include "read/resolve.hpp"
 #include "read/vocabulary.hpp"
 #include "read/words.hpp"
 #include "render/foreign.hpp"

@@ -6,6 +6,7 @@
 #include "quantity/lists.hpp"
 #include "quantity/parse.hpp"
 #include "quantity/suggest.hpp"
+#include "read/resolve.hpp"
 #include "read/words.hpp"
 #include "render/scaling.hpp"
 
@@ -142,9 +143,10 @@ void read_gpu(const Arguments& arguments, ScaleOptions& options) {
   std::vector<read::Given> given{{"gpu", *gpu, {read::Source::flag, "--gpu"}}};
   if (const std::string* gpus = arguments.find("gpus"))
     given.push_back({"gpus", *gpus, {read::Source::flag, "--gpus"}});
-  const read::Words words(given);
-  options.gpu = words.find("gpu")->text;
-  if (const auto* count = words.find("gpus")) options.question.gpus = quantity::parse_count(count->text, "--gpu");
+  const auto words = read::spelled_out(given);
+  options.gpu = read::find_word(words, "gpu")->text;
+  if (const auto* count = read::find_word(words, "gpus"))
+    options.question.gpus = quantity::parse_count(count->text, "--gpu");
 }
 
 /// \throws quantity::BadInput for a value that cannot be read and for two options that say the same

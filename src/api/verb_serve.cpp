@@ -50,9 +50,9 @@ search::ServerPlans plans_for(const std::vector<read::Given>& words, const spec:
 void take_best(const search::ServerPlans& plans, read::Resolved& resolved) {
   if (plans.best.empty()) return;
   resolved.question = plans.best.front().question;
-  std::erase_if(resolved.assumptions, [](const std::string& assumed) {
-    constexpr std::array searched{"--engine ", "--quant ", "--tp "};
-    return std::ranges::any_of(searched, [&](const char* option) { return assumed.starts_with(option); });
+  std::erase_if(resolved.assumptions, [](const spec::Assumption& assumed) {
+    constexpr std::array<std::string_view, 3> searched{"engine", "quant", "tp"};
+    return quantity::contains(searched, assumed.term);
   });
 }
 

@@ -6,7 +6,7 @@
 #include "cli/things.hpp"
 #include "cli/watch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "read/calibration.hpp"
+#include "read/presets.hpp"
 
 #include <cstdio>
 #include <cstdlib>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "read/checkpoint.hpp"
-#include "read/given.hpp"
+#include "read/words.hpp"
 
 #include <functional>
 #include <optional>

@@ -1,7 +1,7 @@
 // What the headers of weight files say: GGUF and safetensors, of which nothing but the beginning is looked at.
 #pragma once
 
-#include "read/given.hpp"
+#include "read/words.hpp"
 
 #include <cstdint>
 #include <functional>

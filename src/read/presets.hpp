@@ -3,7 +3,9 @@
 
 #include "llmcalc/formats/quant.hpp"
 #include "llmcalc/spec/accelerator.hpp"
+#include "llmcalc/spec/measured_here.hpp"
 #include "llmcalc/spec/shape.hpp"
+#include "llmcalc/spec/training.hpp"
 #include "spec/image.hpp"
 
 #include <cstdint>
@@ -13,13 +15,27 @@
 #include <string_view>
 #include <vector>
 
-namespace llmcalc::spec {
-enum class Framework;
-}
-
 namespace llmcalc::read {
 
-struct OwnRuns;
+/// Of runs of one framework.
+struct OwnRuns {
+  spec::Framework framework = spec::Framework::generic;
+  spec::Calibration calibration;
+};
+
+/// The runs of a file that `llmcalc validate --calibrate` wrote.
+/// \param file  its name, for messages
+/// \throws quantity::BadInput with file and JSON pointer when it is no such file
+std::vector<OwnRuns> read_calibration(std::string_view text, std::string_view file);
+
+/// What one machine holds.
+struct Instance {
+  std::string_view gpu;    ///< a name of its preset
+  std::int64_t cards = 1;  ///< as its system counts them
+};
+
+/// "p5.48xlarge", "a3-highgpu-8g", "Standard_ND96isr_H100_v5", "v5e-8", whatever their case.
+std::optional<Instance> find_instance(std::string_view name);
 
 /// What is published about a model's size, and how far our count agrees with it.
 struct PublishedSize {

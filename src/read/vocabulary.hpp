@@ -15,18 +15,22 @@ namespace llmcalc::read {
 
 enum class TermGroup { model, run, engine, load, layout, hardware, answer };
 
-/// One term, written once: parsing, echo, help and documentation follow from it.
-struct Term {
-  std::string_view name;  ///< "kv_heads"; the flag is --kv-heads
-  TermGroup group;
+/// What a term takes, and how that is read and shown.
+struct TermValue {
   std::string_view values;                   ///< "integer", "0|1"; empty where `words` says it
   std::vector<std::string_view> (*words)();  ///< of a closed vocabulary; nullptr elsewhere
-  std::string_view help;
   /// Sets the value from text; throws quantity::BadInput at `place`. nullptr for what resolve() takes up by itself
   /// (model, gpu, gpus_per_node).
   void (*apply)(spec::Question& question, std::string_view text, std::string_view place);
   /// The effective value as text; empty when it does not apply.
   std::string (*show)(const spec::Question& question);
+};
+
+/// One term, written once in presets/vocabulary: parsing, echo, help and documentation follow from it.
+struct Term : TermValue {
+  std::string_view name;  ///< "kv_heads"; the flag is --kv-heads
+  TermGroup group;
+  std::string_view help;
 };
 
 std::span<const Term> vocabulary();          ///< of a training run
@@ -60,5 +64,13 @@ const Shorthand* find_shorthand(std::string_view name);
 
 /// Every name of the vocabulary and of its shorthands, for "did you mean".
 std::vector<std::string_view> all_term_names();
+
+/// The options that another program's name stands for, of a trainer's first: "micro-batch" and "concurrency" of
+/// "batch-size". Underscores count as dashes.
+std::vector<std::string_view> synonyms_of(std::string_view name);
+
+/// What to say in the place of another program's switch that is no option here: "--method qlora" of "qlora"; empty
+/// where the name is nobody's.
+std::string_view saying_of(std::string_view name);
 
 }  // namespace llmcalc::read

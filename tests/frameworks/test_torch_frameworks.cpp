@@ -5,7 +5,7 @@
 #include "memory/block_walk.hpp"
 #include "program/count.hpp"
 #include "program/states.hpp"
-#include "read/words/software.hpp"
+#include "read/words/terms.hpp"
 
 #include <array>
 #include <string_view>

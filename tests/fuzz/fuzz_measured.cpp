@@ -2,8 +2,8 @@
 
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "read/measured.hpp"
 #include "read/resolve.hpp"
+#include "read/rows.hpp"
 
 #include <cstddef>
 #include <cstdint>

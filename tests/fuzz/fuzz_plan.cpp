@@ -2,7 +2,7 @@
 #include "dialects/launch.hpp"
 #include "llmcalc/quantity/checked.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "read/plan_words.hpp"
+#include "read/resolve.hpp"
 #include "search/plan.hpp"
 #include "words.hpp"
 

@@ -1,7 +1,6 @@
 // Any text as a user's preset file: it is read, or refused with BadInput, and nothing else happens.
 
 #include "llmcalc/quantity/error.hpp"
-#include "read/calibration.hpp"
 #include "read/presets.hpp"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Any bytes as the words of a question.
 #pragma once
 
-#include "read/given.hpp"
+#include "read/words.hpp"
 
 #include <algorithm>
 #include <string>

@@ -4,7 +4,7 @@
 #include "catch.hpp"
 #include "memory/block_walk.hpp"
 #include "program/count.hpp"
-#include "read/words/software.hpp"
+#include "read/words/terms.hpp"
 
 using namespace llmcalc;
 using quantity::in_bytes;

@@ -4,7 +4,7 @@
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "memory/block_prices.hpp"
-#include "read/words/software.hpp"
+#include "read/words/terms.hpp"
 
 using namespace llmcalc;
 using formats::Dtype;

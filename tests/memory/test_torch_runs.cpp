@@ -3,7 +3,7 @@
 #include "../program/questions.hpp"
 #include "catch.hpp"
 #include "memory/step_walk.hpp"
-#include "read/words/software.hpp"
+#include "read/words/terms.hpp"
 
 using namespace llmcalc;
 

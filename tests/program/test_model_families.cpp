@@ -6,7 +6,7 @@
 #include "memory/block_walk.hpp"
 #include "program/count.hpp"
 #include "questions.hpp"
-#include "read/words/software.hpp"
+#include "read/words/terms.hpp"
 
 #include <algorithm>
 #include <string_view>

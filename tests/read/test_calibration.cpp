@@ -1,7 +1,6 @@
 // A calibration is read as it was written, and refused with its place otherwise.
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "read/calibration.hpp"
 #include "read/presets.hpp"
 #include "read/typed.hpp"
 

@@ -1,7 +1,7 @@
 // RFC 4180, and what spreadsheets make of it.
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "read/csv.hpp"
+#include "read/rows.hpp"
 
 #include <cstdint>
 #include <random>

@@ -1,8 +1,8 @@
 // Rows of the measured-run schema: what is the question, what is the answer, and which mistakes are named.
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "read/measured.hpp"
 #include "read/resolve.hpp"
+#include "read/rows.hpp"
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // Words with several values: choices of a search, or runs to compare.
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "read/plan_words.hpp"
+#include "read/resolve.hpp"
 
 #include <algorithm>
 #include <string>

@@ -2,7 +2,7 @@
 #include "llmcalc/quantity/error.hpp"
 #include "read/presets.hpp"
 #include "read/presets/embedded_presets.hpp"
-#include "read/presets/entry.hpp"
+#include "read/presets/fields.hpp"
 
 #include <map>
 #include <set>

@@ -3,7 +3,7 @@
 #include "llmcalc/quantity/error.hpp"
 #include "read/resolve.hpp"
 #include "read/typed.hpp"
-#include "read/words/network_rate.hpp"
+#include "read/words/terms.hpp"
 
 #include <algorithm>
 #include <string>

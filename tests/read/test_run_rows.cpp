@@ -1,7 +1,7 @@
 // Files of questions: the same ones in CSV, in YAML and in JSON.
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "read/run_rows.hpp"
+#include "read/rows.hpp"
 
 #include <string>
 

@@ -1,7 +1,7 @@
 // A question said again in the shortest words is the same question.
 #include "frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "read/say.hpp"
+#include "read/resolve.hpp"
 #include "read/typed.hpp"
 #include "spec/names.hpp"
 

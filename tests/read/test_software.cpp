@@ -1,6 +1,6 @@
 // Software stacks as people write them, and as longer text mentions them.
 #include "catch.hpp"
-#include "read/words/software.hpp"
+#include "read/words/terms.hpp"
 
 using namespace llmcalc;
 using spec::Date;

@@ -2,7 +2,7 @@
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "read/presets.hpp"
-#include "read/synonyms.hpp"
+#include "read/vocabulary.hpp"
 
 #include <string>
 #include <tuple>

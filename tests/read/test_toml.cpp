@@ -1,7 +1,7 @@
 // Files of TOML that are none.
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
-#include "read/node.hpp"
+#include "read/settings.hpp"
 
 #include <string>
 

@@ -5,6 +5,8 @@
 # A room publishes the headers that stand directly in its folder; those in folders within are its own. A published header
 # shows neither of these nor a library we use, and an installed one (include/llmcalc) installed ones alone. Only the
 # command line does input and output.
+# Of the folders within a room each includes itself and those that are stated to be within its reach; what stands directly
+# in the room sees all of them.
 
 cmake_minimum_required(VERSION 3.25)
 
@@ -27,17 +29,34 @@ set(upstream_of_render ${upstream_of_answer} answer search laws dialects)
 set(upstream_of_api ${upstream_of_render} render read)
 set(upstream_of_cli ${upstream_of_api} api)
 
+set(within_reach_of_read_inner "")
+set(within_reach_of_read_presets inner)
+set(within_reach_of_read_config presets inner)
+set(within_reach_of_read_checkpoint presets inner)
+set(within_reach_of_read_settings presets inner)
+set(within_reach_of_read_words presets inner)
+set(within_reach_of_dialects_core "")
+set(within_reach_of_dialects_shell core)
+set(within_reach_of_dialects_trainers core)
+set(within_reach_of_dialects_servers core)
+set(within_reach_of_dialects_reading core shell trainers servers)
+foreach(room IN ITEMS answer api frameworks laws layers memory program quantity render search serving spec timing trust)
+  set(within_reach_of_${room}_inner "")
+endforeach()
+
 set(include_line "^[ \t]*#[ \t]*include[ \t]*[<\"]([^>\"]+)[>\"]")
 set(libraries "^(fmt|nlohmann|CLI)/")
 set(effects "^(iostream|fstream|filesystem|cstdio|chrono|ctime|random|thread|unistd.h)$")
 
-# reason_against(<room> <is_installed> <is_public> <included> <result>): why a file of that room may not include this; empty if it may.
-function(reason_against room is_installed is_public included result)
+# reason_against(<room> <folder> <is_installed> <is_public> <included> <result>): why a file of that room, in that folder
+# within it, may not include this; empty if it may.
+function(reason_against room folder is_installed is_public included result)
   set(reason "")
   string(REGEX MATCH "^(llmcalc/)?([a-z]+)/([a-z_0-9]+/)*[a-z_0-9]+\\.[a-z]+$" in_room "${included}")
   string(COMPARE NOTEQUAL "${CMAKE_MATCH_1}" "" target_is_installed)
   set(target "${CMAKE_MATCH_2}")
-  string(COMPARE EQUAL "${CMAKE_MATCH_3}" "" target_is_published)
+  string(REPLACE "/" "" target_folder "${CMAKE_MATCH_3}")
+  string(COMPARE EQUAL "${target_folder}" "" target_is_published)
   if(included STREQUAL "llmcalc/llmcalc.hpp")  # the front door
     set(in_room TRUE)
     set(target_is_installed TRUE)
@@ -53,6 +72,9 @@ function(reason_against room is_installed is_public included result)
       set(reason "a published header must not need a private one")
     elseif(NOT target STREQUAL room AND NOT target_is_published)
       set(reason "what ${target} does not publish is its own")
+    elseif(folder AND NOT target_is_published AND NOT folder STREQUAL target_folder
+           AND NOT target_folder IN_LIST within_reach_of_${room}_${folder})
+      set(reason "${target_folder} is not within reach of ${folder}")
     endif()
   elseif(included MATCHES "${libraries}")
     if(is_public)
@@ -83,11 +105,18 @@ foreach(file IN LISTS files)
     message(SEND_ERROR "${file} stands in no room")
     continue()
   endif()
+  set(folder "")
+  if(file MATCHES "^src/[a-z]+/([a-z_]+)/")
+    set(folder "${CMAKE_MATCH_1}")
+  endif()
+  if(folder AND NOT DEFINED within_reach_of_${room}_${folder})
+    message(SEND_ERROR "${file} stands in a folder whose reach is not stated")
+  endif()
   file(STRINGS "${ROOT}/${file}" lines REGEX "${include_line}")
   foreach(line IN LISTS lines)
     string(REGEX MATCH "${include_line}" found "${line}")
     set(included "${CMAKE_MATCH_1}")
-    reason_against("${room}" ${is_installed} ${is_public} "${included}" reason)
+    reason_against("${room}" "${folder}" ${is_installed} ${is_public} "${included}" reason)
     if(reason)
       message(SEND_ERROR "${file} includes ${included}: ${reason}")
     endif()

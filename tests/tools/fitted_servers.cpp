@@ -5,8 +5,8 @@
 //
 // The functions that hand out the constants are defined here, so that the library's own are not linked.
 #include "llmcalc/quantity/error.hpp"
-#include "read/measured.hpp"
 #include "read/resolve.hpp"
+#include "read/rows.hpp"
 #include "serving/inner/pace.hpp"
 #include "serving/measured.hpp"
 #include "serving/speed.hpp"

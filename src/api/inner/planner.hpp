@@ -4,8 +4,8 @@
 #include "api/asked.hpp"
 #include "api/surroundings.hpp"
 #include "llmcalc/render/report.hpp"
-#include "read/given.hpp"
-#include "read/plan_words.hpp"
+#include "read/resolve.hpp"
+#include "read/words.hpp"
 #include "render/plan.hpp"
 #include "search/plan.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "dialects/core/names.hpp"
 #include "dialects/reading.hpp"
-#include "read/node.hpp"
+#include "read/settings.hpp"
 
 #include <optional>
 #include <string_view>

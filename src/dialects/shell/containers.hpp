@@ -3,7 +3,6 @@
 
 #include "dialects/core/names.hpp"
 #include "dialects/shell/command.hpp"
-#include "read/node.hpp"
 #include "read/settings.hpp"
 
 #include <initializer_list>

@@ -4,7 +4,7 @@
 #include "dialects/core/names.hpp"
 #include "dialects/shell/containers.hpp"
 #include "quantity/text.hpp"
-#include "read/instances.hpp"
+#include "read/presets.hpp"
 
 #include <algorithm>
 #include <array>

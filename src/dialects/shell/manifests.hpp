@@ -3,7 +3,7 @@
 
 #include "dialects/core/names.hpp"
 #include "dialects/shell/command.hpp"
-#include "read/node.hpp"
+#include "read/settings.hpp"
 
 #include <map>
 #include <string>

@@ -3,7 +3,6 @@
 
 #include "dialects/core/names.hpp"
 #include "dialects/shell/shell.hpp"
-#include "read/node.hpp"
 #include "read/settings.hpp"
 
 #include <optional>

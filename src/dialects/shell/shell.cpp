@@ -5,7 +5,7 @@
 #include "dialects/shell/shell_reader.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
-#include "read/node.hpp"
+#include "read/settings.hpp"
 
 #include <algorithm>
 #include <array>

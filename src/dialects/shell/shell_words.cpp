@@ -3,7 +3,7 @@
 #include "dialects/core/names.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/text.hpp"
-#include "read/node.hpp"
+#include "read/settings.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // What the names and shapes of a checkpoint's tensors say.
 #pragma once
 
-#include "read/given.hpp"
+#include "read/words.hpp"
 
 #include <cstdint>
 #include <optional>

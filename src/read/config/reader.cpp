@@ -3,7 +3,7 @@
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "read/config/expression_text.hpp"
-#include "read/presets/json.hpp"
+#include "read/presets/fields.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -4,13 +4,9 @@
 #include "quantity/text.hpp"
 #include "read/presets.hpp"
 #include "read/presets/embedded_presets.hpp"
-#include "read/presets/entry.hpp"
-#include "read/presets/name_hints.hpp"
+#include "read/presets/fields.hpp"
 #include "read/presets/names.hpp"
-#include "read/presets/no_card.hpp"
 #include "read/presets/rates.hpp"
-#include "read/presets/slices.hpp"
-#include "read/presets/spelling.hpp"
 
 #include <algorithm>
 #include <array>

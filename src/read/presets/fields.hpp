@@ -1,17 +1,100 @@
-// How the value of a field becomes a member: chosen by the member's type, each type having one unit in preset files.
+// Reading the JSON of a preset file: every value knows the file and the JSON pointer at which it stands, and an object
+// is read by a table of its fields, so that an unknown key is a mistake with a place and a suggestion.
+// The value of a field becomes a member: chosen by its type, each type having one unit in preset files.
 #pragma once
 
 #include "llmcalc/quantity/quantity.hpp"
+#include "llmcalc/spec/accelerator.hpp"
 #include "quantity/suggest.hpp"
-#include "read/presets/json.hpp"
-#include "read/words/numbers.hpp"
+#include "read/inner/numbers.hpp"
+#include "read/presets.hpp"
+#include "read/presets/names.hpp"
 #include "spec/names.hpp"
 
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <type_traits>
+#include <vector>
 
 namespace llmcalc::read {
+
+/// A JSON value and its place.
+class JsonPlace {
+ public:
+  /// \pre `value` and `file` outlive this object
+  JsonPlace(const nlohmann::json& value, std::string_view file, std::string pointer = {})
+      : value_(&value), file_(file), pointer_(std::move(pointer)) {}
+
+  const nlohmann::json& value() const { return *value_; }
+  std::string_view file() const { return file_; }
+  const std::string& pointer() const { return pointer_; }
+  JsonPlace member(const std::string& key) const;
+  JsonPlace item(std::size_t index) const;
+  std::vector<JsonPlace> items() const;  ///< of a list
+  bool has(std::string_view key) const { return value_->is_object() && value_->contains(key); }
+
+  /// "my-models.json:/0/layers"
+  std::string text() const;
+  [[noreturn]] void fail(const std::string& problem, const std::string& hint = {}) const;
+
+  std::int64_t integer(std::int64_t largest, std::int64_t smallest = 0) const;
+  double number() const;  ///< finite and not negative
+  bool boolean() const;
+  std::string string() const;
+  std::vector<std::string> strings() const;
+  std::string sentences() const;          ///< a string, or an array of strings that are joined by "; "
+  std::vector<std::string> keys() const;  ///< of an object; anything else is refused
+
+ private:
+  const nlohmann::json* value_;
+  std::string_view file_;
+  std::string pointer_;
+};
+
+/// The entries of a preset file: an array of objects, or one object alone.
+class PresetDocument {
+ public:
+  /// \throws quantity::BadInput with the byte offset when `json` is not JSON
+  PresetDocument(std::string_view json, std::string_view file);
+
+  std::vector<JsonPlace> entries() const;
+  JsonPlace root() const { return {value_, file_}; }
+
+ private:
+  nlohmann::json value_;
+  std::string file_;
+};
+
+/// One key of an object and what it sets.
+template <class Target>
+struct Field {
+  std::string_view key;
+  void (*read)(Target& target, const JsonPlace& value);
+};
+
+[[noreturn]] void fail_unknown_key(const JsonPlace& object, const std::string& key,
+                                   std::span<const std::string_view> known);
+
+/// Reads every key of `object` into `target` by the field of its name.
+template <class Target>
+void read_fields(Target& target, const JsonPlace& object, std::span<const Field<std::type_identity_t<Target>>> fields) {
+  for (const std::string& key : object.keys()) {
+    const auto field = std::ranges::find(fields, std::string_view(key), &Field<Target>::key);
+    if (field == fields.end()) {
+      std::vector<std::string_view> known;
+      for (const auto& each : fields) known.push_back(each.key);
+      fail_unknown_key(object, key, known);
+    }
+    field->read(target, object.member(key));
+  }
+}
 
 inline void assign(std::int64_t& member, const JsonPlace& value) { member = value.integer(max_dimension); }
 inline void assign(int& member, const JsonPlace& value) { member = static_cast<int>(value.integer(max_dimension)); }
@@ -77,5 +160,33 @@ void set_group(Target& target, const JsonPlace& value) {
 /// \throws quantity::BadInput for an empty one, white space, ':', ',' and '|'
 std::string read_name(const JsonPlace& value);
 std::vector<std::string> read_names(const JsonPlace& value);
+
+/// \param base      the preset named by the entry's "base": what the entry does not say is taken from its shape or its
+///     numbers; or nullptr
+/// \param families  that read a "config" beside those that ship
+/// \throws quantity::BadInput with file and JSON pointer
+ModelPreset read_model_entry(const JsonPlace& entry, const ModelPreset* base,
+                             const std::vector<PresetFile>& families = {});
+AcceleratorPreset read_accelerator_entry(const JsonPlace& entry, const AcceleratorPreset* base);
+
+RatesPreset read_rates_entry(const JsonPlace& entry, const RatesPreset* base);
+
+PresetNames names_of(const ModelPreset& preset);
+PresetNames names_of(const AcceleratorPreset& preset);
+
+/// What a name says of a slice.
+struct Slice {
+  std::string whole;         ///< what stands before: the name of the accelerator, or nothing
+  std::string profile;       ///< "3g.40gb"
+  std::int64_t compute = 0;  ///< of the seven slices of the multiprocessors
+  std::int64_t memory = 0;   ///< gigabytes as marketed
+};
+
+/// "h100-sxm-mig-3g.40gb", "NVIDIA A100-SXM4-80GB MIG 1g.10gb", "MIG 1g.10gb".
+std::optional<Slice> find_slice(std::string_view name);
+
+/// One such slice of an accelerator.
+/// \throws quantity::BadInput at `place` where it has no slices of that size
+spec::Accelerator cut(const spec::Accelerator& whole, const Slice& slice, std::string_view place);
 
 }  // namespace llmcalc::read

@@ -1,10 +1,13 @@
 #include "read/presets/names.hpp"
 
 #include "quantity/lists.hpp"
+#include "quantity/suggest.hpp"
 #include "quantity/text.hpp"
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <vector>
 
 namespace llmcalc::read {
 namespace {
@@ -32,6 +35,258 @@ void PresetNames::append_to(std::vector<std::string_view>& names) const {
   names.push_back(id);
   quantity::append(names, aliases);
   if (!hf_id.empty()) quantity::append(names, std::array{std::string_view(hf_id), without_organisation(hf_id)});
+}
+
+namespace {
+
+using quantity::is_digit;
+
+constexpr bool is_separator(char c) { return c == '-' || c == '_' || c == ' ' || c == '/' || c == ':'; }
+
+/// What stands around the name of a card and does not tell it from another.
+constexpr std::array<std::string_view, 14> card_words{"nvidia",     "amd",     "intel",    "geforce",    "tesla",
+                                                      "quadro",     "radeon",  "instinct", "graphics",   "gpu",
+                                                      "generation", "edition", "server",   "workstation"};
+
+/// What people leave out where the number says enough: "4070 ti super".
+constexpr std::array<std::string_view, 4> card_series{"rtx", "gtx", "rx", "arc"};
+
+/// How a checkpoint was tuned, packed or dated. What changes the shape (distill, mini, vl, coder) is none of these.
+constexpr std::array<std::string_view, 45> model_words{
+    "instruct",  "it",   "chat", "base",    "hf",      "bnb",    "4bit",  "8bit",  "unsloth",
+    "gguf",      "gptq", "awq",  "mlx",     "fp8",     "fp16",   "bf16",  "int4",  "int8",
+    "pt",        "meta", "nf4",  "dynamic", "w4a16",   "nvfp4",  "mxfp4", "think", "thinking",
+    "reasoning", "qat",  "sft",  "dpo",     "preview", "latest", "ud",    "1m",    "0324",
+    "0528",      "2410", "2501", "2503",    "2506",    "2507",   "2512",  "2411",  "pretrained"};
+
+struct Packing {
+  std::string_view word;
+  formats::Quant quant;
+};
+
+/// What quantizers and their publishers write into names of repositories.
+constexpr std::array<Packing, 11> packings{{{"awq", formats::Quant::awq},
+                                            {"gptq", formats::Quant::gptq},
+                                            {"fp8", formats::Quant::fp8},
+                                            {"int8", formats::Quant::int8},
+                                            {"w4a16", formats::Quant::int4},
+                                            {"nvfp4", formats::Quant::nvfp4},
+                                            {"mxfp4", formats::Quant::mxfp4},
+                                            {"nf4", formats::Quant::bnb_nf4},
+                                            {"bnb", formats::Quant::bnb_nf4},
+                                            {"bf16", formats::Quant::bf16},
+                                            {"fp16", formats::Quant::f16}}};
+
+constexpr std::string_view unit = "gb";
+
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  while (!text.empty()) {
+    const auto* const end = std::ranges::find_if(text, is_separator);
+    const auto length = static_cast<std::size_t>(end - text.begin());
+    if (length > 0) words.push_back(text.substr(0, length));
+    text.remove_prefix(std::min(length + 1, text.size()));
+  }
+  return words;
+}
+
+/// A name without the type of a GGUF file at its end, and that type: "q4_k_m" of "llama-3.1-8b-instruct-q4_k_m".
+struct FileName {
+  std::string_view rest;
+  const formats::QuantFacts* type = nullptr;
+};
+
+FileName file_name(std::string_view name) {
+  constexpr std::string_view suffix = "-gguf";
+  const auto whole = name;
+  if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
+  const auto at = std::min(name.find_last_of("-:."), name.size());
+  const auto last = name.substr(std::min(at + 1, name.size()));
+  const bool is_block = last.starts_with('q') || last.starts_with("iq") || last.starts_with("tq");
+  const auto* type = quantity::find_or_null(formats::all_quants(), last, &formats::QuantFacts::name);
+  return is_block && type != nullptr ? FileName{name.substr(0, at), type} : FileName{whole, nullptr};
+}
+
+std::string without(std::string_view name, auto const& words) {
+  const std::string lower = quantity::to_lower(name);
+  std::string rest;
+  for (const auto word : words_of(lower)) rest += quantity::contains(words, word) ? std::string_view() : word;
+  return rest;
+}
+
+}  // namespace
+
+std::string card_spelling(std::string_view name) { return without(name, card_words); }
+
+std::string card_without_series(std::string_view name) {
+  std::string rest;
+  for (const auto word : words_of(name)) {
+    const auto lower = quantity::to_lower(word);
+    if (!quantity::contains(card_series, lower)) rest.append(rest.empty() ? "" : "-").append(lower);
+  }
+  const auto spelling = card_spelling(rest);
+  const bool is_number = spelling.find_first_not_of("0123456789") == std::string::npos;
+  return is_number ? std::string() : spelling;
+}
+
+std::int64_t capacity_in(std::string_view name) {
+  constexpr std::size_t most_digits = 4;
+  const auto words = words_of(name);
+  const auto last = words.empty() ? std::string() : quantity::to_lower(words.back());
+  const auto digits = std::min(last.find_first_not_of("0123456789"), last.size());
+  const bool is_one = digits > 0 && digits <= most_digits && std::string_view(last).substr(digits) == "gb";
+  return is_one ? std::stoll(last.substr(0, digits)) : 0;
+}
+
+std::string card_without_capacity(std::string_view name) {
+  const auto capacity = capacity_in(name);
+  auto spelling = card_spelling(name);
+  if (capacity != 0) spelling.resize(spelling.size() - std::to_string(capacity).size() - unit.size());
+  return spelling;
+}
+
+std::string card_with_bare_capacity(std::string_view name) {
+  const auto spelling = card_spelling(name);
+  return capacity_in(name) == 0 ? spelling : spelling.substr(0, spelling.size() - unit.size());
+}
+
+std::string model_spelling(std::string_view name) {
+  const std::string lower = quantity::to_lower(without_organisation(name));
+  return without(file_name(lower).rest, model_words);
+}
+
+std::optional<formats::Quant> packing_in(std::string_view name) {
+  const std::string lower = quantity::to_lower(without_organisation(name));
+  if (const auto* type = file_name(lower).type) return type->quant;
+  const auto is_said = [words = words_of(lower)](const Packing& each) { return quantity::contains(words, each.word); };
+  const auto* packing = quantity::find_if_or_null(packings, is_said);
+  return packing == nullptr ? std::nullopt : std::optional(packing->quant);
+}
+
+std::vector<std::string> name_words(std::string_view name) {
+  std::vector<std::string> words;
+  const std::string lower = quantity::to_lower(without_organisation(name));
+  for (auto word : words_of(lower)) {
+    if (quantity::contains(model_words, word)) continue;
+    const auto digit = std::min(word.find_first_of("0123456789"), word.size());
+    if (digit > 0) words.emplace_back(word.substr(0, digit));
+    if (digit < word.size()) words.emplace_back(word.substr(digit));
+  }
+  return words;
+}
+
+bool has_words(std::string_view name, const std::vector<std::string>& words) {
+  const auto own = name_words(name);
+  auto at = own.begin();
+  for (const auto& word : words) {
+    const bool is_number = is_digit(word.front());
+    const auto stands_for = [&](const std::string& mine) {
+      return mine == word || (is_number && mine.starts_with(word + "."));
+    };
+    at = std::find_if(at, own.end(), stands_for);
+    if (at == own.end()) return false;
+    ++at;
+  }
+  return !words.empty();
+}
+
+std::string_view size_in(std::string_view name) {
+  for (std::size_t start = 0; start < name.size();) {
+    if (!is_digit(name[start]) || (start > 0 && !is_separator(name[start - 1]))) {
+      ++start;
+      continue;
+    }
+    auto end = start;
+    while (end < name.size() && (is_digit(name[end]) || name[end] == '.')) ++end;
+    const bool sized = end < name.size() && (name[end] == 'b' || name[end] == 'm');
+    if (sized && (end + 1 == name.size() || is_separator(name[end + 1]))) return name.substr(start, end + 1 - start);
+    start = end;
+  }
+  return {};
+}
+
+namespace {
+
+/// The presets that have a name near `name`, each once and by its id, those of the same size first.
+std::vector<std::string_view> nearest_presets(const std::vector<KnownPreset>& presets, std::string_view name) {
+  std::vector<std::string_view> known;
+  for (const auto& preset : presets) quantity::append(known, preset.names);
+  constexpr std::size_t looked_at = 16;
+  std::vector<std::string_view> ids;
+  for (const auto near : quantity::nearest_names(name, known, looked_at)) {
+    const auto owner = std::ranges::find_if(
+        presets, [&](const KnownPreset& preset) { return quantity::contains(preset.names, near); });
+    if (!quantity::contains(ids, owner->id)) ids.push_back(owner->id);
+  }
+  const auto lower = quantity::to_lower(name);
+  const auto size = size_in(lower);
+  if (!size.empty())
+    std::stable_partition(ids.begin(), ids.end(), [&](std::string_view id) { return size_in(id) == size; });
+  return ids;
+}
+
+/// The presets of which `name` says a part: what "llama3" may mean, those of that very version first.
+std::vector<std::string_view> presets_of(const std::vector<KnownPreset>& presets, std::string_view name) {
+  const auto words = name_words(name);
+  std::vector<std::string_view> ids;
+  for (const auto& preset : presets) {
+    const auto has = [&](std::string_view own) { return has_words(own, words); };
+    const bool is_one = std::ranges::any_of(preset.names, has);
+    if (is_one && !quantity::contains(ids, preset.id)) ids.push_back(preset.id);
+  }
+  std::stable_partition(ids.begin(), ids.end(),
+                        [&](std::string_view id) { return quantity::contains(name_words(id), words.back()); });
+  return ids;
+}
+
+/// "which of a, b and c?"
+std::string which_of(const std::vector<std::string_view>& ids) {
+  constexpr std::size_t most = 12;
+  const auto told = std::min(ids.size(), most);
+  std::string question = "which of ";
+  for (std::size_t i = 0; i < told; ++i) {
+    const bool last = i + 1 == told && told == ids.size();
+    question.append(i == 0 ? "" : last ? " and " : ", ").append(ids[i]);
+  }
+  return question + (told < ids.size() ? " and " + std::to_string(ids.size() - told) + " more?" : "?");
+}
+
+}  // namespace
+
+std::string hint_for_name(const std::vector<KnownPreset>& presets, std::string_view name) {
+  const auto meant = presets_of(presets, name);
+  if (meant.size() > 1) return which_of(meant);
+  return quantity::one_of(meant.empty() ? nearest_presets(presets, name) : meant);
+}
+
+namespace {
+
+struct NoCard {
+  std::string_view name;
+  std::string_view hint;
+};
+
+constexpr NoCard no_cards[] = {
+    {"mac", "say its chip, as apple-m3-max"},
+    {"macbook", "say its chip, as apple-m3-max"},
+    {"cpu", "runs on processors are not modelled"},
+    {"colab", "its cards are t4, l4 and a100-40-sxm"},  // colab.research.google.com, types of runtimes, November 2026
+};
+
+/// "24gb", "80 GiB".
+bool is_size(std::string_view name) {
+  const auto digits = name.find_first_not_of("0123456789");
+  if (digits == 0 || digits == std::string_view::npos) return false;
+  const auto unit = quantity::trim(name.substr(digits));
+  return unit == "g" || unit == "gb" || unit == "gib";
+}
+
+}  // namespace
+
+std::string hint_for_card(std::string_view name) {
+  const std::string lower = quantity::to_lower(name);
+  if (const auto* known = quantity::find_or_null(no_cards, lower, &NoCard::name)) return std::string(known->hint);
+  return is_size(lower) ? "a size alone is --memory " + std::string(name) : std::string();
 }
 
 }  // namespace llmcalc::read

@@ -1,6 +1,12 @@
-// By which names a preset is found.
+// By which names a preset is found: its own, those that people, drivers and hubs spell, and what somebody may have
+// meant.
 #pragma once
 
+#include "llmcalc/formats/quant.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,5 +30,51 @@ struct PresetNames {
   bool contains(std::string_view name) const;
   void append_to(std::vector<std::string_view>& names) const;
 };
+
+/// What is left of a card's name without case, separators and the words that makers put around it: "rtx4090" of
+/// "NVIDIA GeForce RTX 4090", "h10080gbhbm3" of "NVIDIA H100 80GB HBM3" (as nvidia-smi says it).
+std::string card_spelling(std::string_view name);
+
+/// The same without the name of the series: "4070tisuper" of "RTX 4070 Ti Super"; empty where a bare number is left,
+/// which cards of several series have.
+std::string card_without_series(std::string_view name);
+
+/// The same without a capacity at the end: "rtx4090" of "RTX 4090 24GB".
+std::string card_without_capacity(std::string_view name);
+
+/// The same with the capacity as a bare number: "rtx5060ti8" of "RTX 5060 Ti 8GB".
+std::string card_with_bare_capacity(std::string_view name);
+
+/// The GB at the end of a card's name; 0 where it says none.
+std::int64_t capacity_in(std::string_view name);
+
+/// What is left of a model's name without its organisation, case, separators and the words that say how it was tuned
+/// or packed: "llama3.18b" of "unsloth/Meta-Llama-3.1-8B-Instruct-bnb-4bit".
+std::string model_spelling(std::string_view name);
+
+/// How a checkpoint's name says that its weights are packed: AWQ of "Qwen2.5-7B-Instruct-AWQ", Q4_K_M of
+/// "llama3.1:8b-instruct-q4_K_M", 16 bits of "gpt-oss-20b-BF16"; empty where it says nothing.
+std::optional<formats::Quant> packing_in(std::string_view name);
+
+/// The words of a name, numbers apart from letters before them: "llama", "3.1" and "8b" of "Llama-3.1-8B".
+std::vector<std::string> name_words(std::string_view name);
+
+/// Whether a name has these words in this order; a version stands for its parts, "3" for "3.1".
+bool has_words(std::string_view name, const std::vector<std::string>& words);
+
+/// The part of a model's name that says its size, "8b" of "llama-3.1-8b-instruct"; empty where there is none.
+std::string_view size_in(std::string_view lower_case_name);
+
+/// A preset and all that it is called.
+struct KnownPreset {
+  std::string_view id;
+  std::vector<std::string_view> names;
+};
+
+/// "which of a, b and c?" where the name is a part of theirs, "did you mean 'a'?" where it is near; or empty.
+std::string hint_for_name(const std::vector<KnownPreset>& presets, std::string_view name);
+
+/// What to say instead; empty for any other name.
+std::string hint_for_card(std::string_view name);
 
 }  // namespace llmcalc::read

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "read/presets.hpp"
-#include "read/presets/json.hpp"
+#include "read/presets/fields.hpp"
 
 #include <string>
 #include <string_view>

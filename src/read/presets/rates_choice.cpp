@@ -3,7 +3,7 @@
 #include "quantity/suggest.hpp"
 #include "quantity/text.hpp"
 #include "read/presets/embedded_presets.hpp"
-#include "read/presets/entry.hpp"
+#include "read/presets/fields.hpp"
 #include "read/presets/names.hpp"
 #include "read/presets/rates.hpp"
 

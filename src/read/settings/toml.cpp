@@ -1,5 +1,5 @@
 #include "llmcalc/quantity/error.hpp"
-#include "read/node.hpp"
+#include "read/settings.hpp"
 
 #include <fmt/format.h>
 

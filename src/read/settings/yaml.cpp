@@ -1,7 +1,7 @@
 // YAML by yaml-cpp's events, so that the bounds hold while the file is read and not behind it.
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
-#include "read/node.hpp"
+#include "read/settings.hpp"
 
 #include <fmt/format.h>
 

@@ -1,14 +1,12 @@
-#include "read/plan_words.hpp"
-
 #include "frameworks/table.hpp"
 #include "llmcalc/quantity/error.hpp"
+#include "llmcalc/spec/question.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
+#include "read/resolve.hpp"
 #include "read/vocabulary.hpp"
 #include "read/words.hpp"
-#include "read/words/draft_steps.hpp"
-#include "read/words/plan_choices.hpp"
-#include "read/words/plan_lists.hpp"
+#include "read/words/draft.hpp"
 #include "read/words/terms.hpp"
 
 #include <algorithm>
@@ -17,6 +15,83 @@
 
 namespace llmcalc::read {
 namespace {
+
+using spec::Question;
+using spec::RunChoices;
+
+/// How one of the values of a term becomes one of the choices.
+struct ChoiceTerm {
+  std::string_view name;
+  void (*add)(spec::RunChoices& choices, const spec::Question& said);
+};
+
+constexpr ChoiceTerm choice_terms[] = {
+    {"dp", [](RunChoices& c, const Question& q) { c.dp.push_back(q.layout.dp); }},
+    {"tp", [](RunChoices& c, const Question& q) { c.tp.push_back(q.layout.tp); }},
+    {"sp", [](RunChoices& c, const Question& q) { c.sp.push_back(q.layout.sp); }},
+    {"pp", [](RunChoices& c, const Question& q) { c.pp.push_back(q.layout.pp); }},
+    {"vpp", [](RunChoices& c, const Question& q) { c.vpp.push_back(q.layout.vpp); }},
+    {"schedule", [](RunChoices& c, const Question& q) { c.schedule.push_back(q.layout.schedule); }},
+    {"cp", [](RunChoices& c, const Question& q) { c.cp.push_back(q.layout.cp); }},
+    {"cp_exchange", [](RunChoices& c, const Question& q) { c.cp_exchange.push_back(q.layout.cp_exchange); }},
+    {"ep", [](RunChoices& c, const Question& q) { c.ep.push_back(q.layout.ep); }},
+    {"etp", [](RunChoices& c, const Question& q) { c.etp.push_back(q.layout.etp); }},
+    {"sharding", [](RunChoices& c, const Question& q) { c.sharding.push_back(q.layout.sharding); }},
+    {"micro_batch", [](RunChoices& c, const Question& q) { c.micro_batch.push_back(q.training.micro_batch); }},
+    {"recompute", [](RunChoices& c, const Question& q) { c.recompute.push_back(q.training.recompute); }},
+    {"offload", [](RunChoices& c, const Question& q) { c.offload.push_back(q.training.offload); }},
+    {"node_dispatch", [](RunChoices& c, const Question& q) { c.node_dispatch.push_back(q.layout.node_dispatch); }},
+    {"expert_overlap", [](RunChoices& c, const Question& q) { c.expert_overlap.push_back(q.layout.expert_overlap); }},
+    {"cuda_graph", [](RunChoices& c, const Question& q) { c.cuda_graph.push_back(q.training.cuda_graph); }},
+};
+
+/// The name of the term that a given word names, or the word of a shorthand.
+std::string_view canonical(std::string_view word) {
+  const Term* term = find_term(word);
+  return term == nullptr ? word : term->name;
+}
+
+}  // namespace
+
+bool is_choice(std::string_view term) { return quantity::contains(choice_terms, canonical(term), &ChoiceTerm::name); }
+
+namespace {
+
+/// "2,048": as the other verbs read it one number, whose groups are of three digits.
+bool is_grouped_number(std::string_view text) {
+  const auto comma = text.find(',');
+  if (comma == std::string_view::npos || comma == 0 || comma > 3) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool separates = i >= comma && (i - comma) % 4 == 0;
+    if (separates ? text[i] != ',' : !quantity::is_digit(text[i])) return false;
+  }
+  return (text.size() - comma) % 4 == 0;
+}
+
+/// A list of numbers never holds 048. Where all groups could be numbers of their own, what is large as a rule is asked
+/// back; numbers of accelerators and the like are lists.
+void refuse_grouped_number(const Given& word) {
+  const std::string_view text = quantity::trim(word.text);
+  if (!is_grouped_number(text)) return;
+  const bool has_leading_zero = text.find(",0") != std::string_view::npos;
+  const bool is_large = word.term == "params" || canonical(word.term) == "seq";
+  if (!has_leading_zero && !is_large) return;
+  std::string number;
+  std::string list;
+  for (const char c : text) {
+    if (c != ',') number += c;
+    list.append(c == ',' ? ", " : std::string(1, c));
+  }
+  throw quantity::BadInput(word.origin.where, quantity::quoted(text) + " can be a number or a list",
+                           number + ", or '" + list + "' for the list");
+}
+
+/// A word for each of the values. \throws quantity::BadInput where "2,048" could be a number or a list
+std::vector<Given> parts_of(const Given& word) {
+  refuse_grouped_number(word);
+  const auto part = [&](const std::string& text) { return Given{word.term, text, word.origin}; };
+  return quantity::mapped(split_list(word.text, word.origin.where), part);
+}
 
 using quantity::BadInput;
 using spec::Question;
@@ -129,7 +204,7 @@ void PlanReader::add_choices(const Given& word) {
   for (const Given& part : parts_of(word)) {
     const Words spelled({part});
     chosen_.push_back(part);
-    for (const ChoiceTerm& choice : choice_terms()) {
+    for (const ChoiceTerm& choice : choice_terms) {
       const Given* value = spelled.find(choice.name);
       if (value == nullptr) continue;
       Question said;
@@ -184,7 +259,7 @@ const Given* PlanReader::impossible(const Question& base) const {
   for (const Given& part : chosen_) {
     Question said = base;
     const Words spelled({part});
-    for (const ChoiceTerm& choice : choice_terms()) {
+    for (const ChoiceTerm& choice : choice_terms) {
       if (const Given* value = spelled.find(choice.name)) apply(*value, said);
     }
     if (!frameworks::unable_to(said.training.framework, said).empty()) return &part;

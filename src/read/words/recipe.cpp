@@ -3,9 +3,8 @@
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
-#include "read/words/draft_steps.hpp"
+#include "read/words/draft.hpp"
 #include "read/words/terms.hpp"
-#include "read/words/training_rules.hpp"
 
 #include <algorithm>
 #include <utility>

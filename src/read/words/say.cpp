@@ -1,7 +1,6 @@
-#include "read/say.hpp"
-
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/lists.hpp"
+#include "read/resolve.hpp"
 #include "read/vocabulary.hpp"
 #include "read/words.hpp"
 

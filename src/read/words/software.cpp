@@ -1,7 +1,6 @@
-#include "read/words/software.hpp"
-
 #include "quantity/lists.hpp"
 #include "quantity/text.hpp"
+#include "read/words/terms.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,58 +15,14 @@ using spec::Library;
 using spec::Release;
 using spec::Software;
 
-struct LibraryWord {
-  std::string_view word;
+struct LibraryWords {
   Library library;
+  std::string_view words;  ///< apart by blanks
 };
 
 /// The first word of a library is the one that is written.
-constexpr LibraryWord library_words[] = {
-    {"transformers", Library::transformers},
-    {"torch", Library::torch},
-    {"pytorch", Library::torch},
-    {"peft", Library::peft},
-    {"trl", Library::trl},
-    {"accelerate", Library::accelerate},
-    {"bitsandbytes", Library::bitsandbytes},
-    {"bnb", Library::bitsandbytes},
-    {"liger", Library::liger},
-    {"liger-kernel", Library::liger},
-    {"torchao", Library::torchao},
-    {"flash-attn", Library::flash_attention},
-    {"flash-attention", Library::flash_attention},
-    {"torchtune", Library::torchtune},
-    {"torchtitan", Library::torchtitan},
-    {"litgpt", Library::litgpt},
-    {"lightning", Library::lightning},
-    {"composer", Library::composer},
-    {"mosaicml", Library::composer},
-    {"llm-foundry", Library::llm_foundry},
-    {"deepspeed", Library::deepspeed},
-    {"megatron-lm", Library::megatron_lm},
-    {"megatron-core", Library::megatron_core},
-    {"megatron_core", Library::megatron_core},
-    {"mcore", Library::megatron_core},
-    {"core", Library::megatron_core},
-    {"megatron-bridge", Library::megatron_bridge},
-    {"megatron-deepspeed", Library::megatron_deepspeed},
-    {"nemo", Library::nemo},
-    {"transformer-engine", Library::transformer_engine},
-    {"transformerengine", Library::transformer_engine},
-    {"te", Library::transformer_engine},
-    {"internevo", Library::internevo},
-    {"internlm", Library::internevo},
-    {"colossalai", Library::colossalai},
-    {"axolotl", Library::axolotl},
-    {"llama-factory", Library::llama_factory},
-    {"llamafactory", Library::llama_factory},
-    {"unsloth", Library::unsloth},
-    {"ms-swift", Library::ms_swift},
-    {"pax", Library::pax},
-    {"paxml", Library::pax},
-    {"maxtext", Library::maxtext},
-    {"fms-fsdp", Library::fms_fsdp},
-    {"fsdp_qlora", Library::fsdp_qlora},
+constexpr LibraryWords libraries[] = {
+#include "vocabulary/libraries.inc"
 };
 
 constexpr std::array<std::string_view, 12> months{"jan", "feb", "mar", "apr", "may", "jun",
@@ -101,8 +56,11 @@ std::vector<std::string> split_releases(const std::vector<std::string>& words) {
   return parts;
 }
 
-const LibraryWord* find_library(std::string_view word) {
-  return quantity::find_or_null(library_words, word, &LibraryWord::word);
+const LibraryWords* find_library(std::string_view word) {
+  const auto has_it = [&](const LibraryWords& row) {
+    return quantity::contains(quantity::pieces_of(row.words, " "), word);
+  };
+  return quantity::find_if_or_null(libraries, has_it);
 }
 
 /// Reads a number at the start of `text` and takes it off; false if there is none.
@@ -171,7 +129,7 @@ class Reader {
   }
 
   bool take_library() {
-    const LibraryWord* known = find_library(words_[next_]);
+    const LibraryWords* known = find_library(words_[next_]);
     if (known == nullptr) return false;
     const std::size_t at = ahead(1) == "container" ? 2 : 1;
     const auto release = read_release(ahead(at));
@@ -230,8 +188,8 @@ std::string write_software(const Software& software) {
   std::string text;
   const auto add = [&](const std::string& more) { text += (text.empty() ? "" : ", ") + more; };
   for (const auto& part : software.parts) {
-    const auto known = std::ranges::find(library_words, part.library, &LibraryWord::library);
-    std::string name(known->word);
+    const auto* known = quantity::find_or_null(libraries, part.library, &LibraryWords::library);
+    std::string name(known->words.substr(0, known->words.find(' ')));
     if (part.release) name += " " + write(*part.release, part.library == Library::nemo);
     add(name);
   }

@@ -1,14 +1,16 @@
-// How a row of the vocabulary is written: a kind of value, the path to its member, and what to say about it.
+// Kinds of values, and how a row of the vocabulary (presets/vocabulary) is written with them: the kind and the path to
+// its member, the term, its group, and what to say about it.
 //
-//   term<Word<spec::Mlp>, InShape<&spec::Shape::mlp>>("mlp", Group::model, "...")
+//   in_shape<Word<spec::Mlp>, &Shape::mlp> | mlp | model | activation of the MLP
 #pragma once
 
 #include "llmcalc/spec/question.hpp"
+#include "llmcalc/spec/software.hpp"
 #include "quantity/lists.hpp"
 #include "quantity/parse.hpp"
 #include "quantity/text.hpp"
+#include "read/inner/numbers.hpp"
 #include "read/vocabulary.hpp"
-#include "read/words/numbers.hpp"
 #include "spec/names.hpp"
 
 #include <algorithm>
@@ -32,23 +34,6 @@ struct Path {
     return (question.*....*members);
   }
 };
-
-template <auto... members>
-using InShape = Path<&spec::Question::model, &spec::Model::shape, members...>;
-template <auto... members>
-using InTraining = Path<&spec::Question::training, members...>;
-template <auto... members>
-using InLayout = Path<&spec::Question::layout, members...>;
-template <auto... members>
-using InPricing = Path<&spec::Question::pricing, members...>;
-template <auto... members>
-using InReliability = Path<&spec::Question::reliability, members...>;
-template <auto... members>
-using InElectricity = Path<&spec::Question::electricity, members...>;
-template <auto... members>
-using InServing = Path<&spec::Question::serving, members...>;
-template <auto... members>
-using InRuntime = Path<&spec::Question::runtime, members...>;
 
 bool is_among(std::string_view name, std::span<const std::string_view> names);
 std::vector<std::string> split_list(std::string_view text, std::string_view place);
@@ -185,27 +170,61 @@ constexpr auto words_of() -> std::vector<std::string_view> (*)() {
   }
 }
 
-/// A row of the vocabulary.
-template <class Kind, class Where>
-constexpr Term term(std::string_view name, TermGroup group, std::string_view help) {
-  return {name,
-          group,
-          Kind::values,
-          words_of<Kind>(),
-          help,
-          [](spec::Question& question, std::string_view text, std::string_view place) {
-            auto& member = Where::in(question);
-            member = static_cast<std::remove_reference_t<decltype(member)>>(Kind::read(text, place));
-          },
-          [](const spec::Question& question) { return Kind::write(Where::in(question)); }};
+template <class Kind>
+constexpr std::string_view values_of() {
+  if constexpr (requires { Kind::values; }) {
+    return Kind::values;
+  } else {
+    return {};
+  }
 }
 
+/// Of a kind that reads and shows more than one member.
+template <class Kind>
+constexpr TermValue by_rule{values_of<Kind>(), words_of<Kind>(), &Kind::apply, &Kind::show};
+
+/// Of one member of a question.
+template <class Kind, auto... members>
+constexpr TermValue in_question{
+    values_of<Kind>(), words_of<Kind>(),
+    [](spec::Question& question, std::string_view text, std::string_view place) {
+      auto& member = Path<members...>::in(question);
+      member = static_cast<std::remove_reference_t<decltype(member)>>(Kind::read(text, place));
+    },
+    [](const spec::Question& question) { return Kind::write(Path<members...>::in(question)); }};
+
+template <class Kind, auto... members>
+constexpr TermValue in_shape = in_question<Kind, &spec::Question::model, &spec::Model::shape, members...>;
+template <class Kind, auto... members>
+constexpr TermValue in_training = in_question<Kind, &spec::Question::training, members...>;
+template <class Kind, auto... members>
+constexpr TermValue in_layout = in_question<Kind, &spec::Question::layout, members...>;
+template <class Kind, auto... members>
+constexpr TermValue in_pricing = in_question<Kind, &spec::Question::pricing, members...>;
+template <class Kind, auto... members>
+constexpr TermValue in_reliability = in_question<Kind, &spec::Question::reliability, members...>;
+template <class Kind, auto... members>
+constexpr TermValue in_electricity = in_question<Kind, &spec::Question::electricity, members...>;
+template <class Kind, auto... members>
+constexpr TermValue in_serving = in_question<Kind, &spec::Question::serving, members...>;
+template <class Kind, auto... members>
+constexpr TermValue in_runtime = in_question<Kind, &spec::Question::runtime, members...>;
+
+/// "400Gbps", "8x400Gbps" (eight adapters), "50GB/s", "3.2 Tbit/s": gigabits per second.
+/// \throws quantity::BadInput at `place`, also where no unit says whether bits or bytes are meant
+double parse_network_rate(std::string_view text, std::string_view place);
+
+/// Reads "transformers==4.40.0", "torch 2.4, 2024-08", "Megatron-LM core_v0.12.0", "NeMo container 25.09", "Sep 2020",
+/// and takes the same out of longer text. What is none of these is in `unread`.
+spec::Software read_software(std::string_view text);
+
+/// What was understood, in words that read_software() reads again: "transformers 4.40.0, torch 2.4, 2024-08".
+std::string write_software(const spec::Software& software);
+
 std::span<const Term> model_terms();
-std::span<const Term> structure_terms();
 std::span<const Term> run_terms();
 std::span<const Term> layout_terms();
 std::span<const Term> answer_terms();
-std::span<const Term> operation_terms();
 std::span<const Term> serving_terms();
 
 }  // namespace llmcalc::read

@@ -27,9 +27,7 @@ bool is_shared(const Term& row) { return row.group == TermGroup::model || is_amo
 
 std::vector<Term> training_rows() {
   std::vector<Term> rows;
-  for (const auto group :
-       {model_terms(), structure_terms(), run_terms(), layout_terms(), answer_terms(), operation_terms()})
-    quantity::append(rows, group);
+  for (const auto group : {model_terms(), run_terms(), layout_terms(), answer_terms()}) quantity::append(rows, group);
   return rows;
 }
 
@@ -93,6 +91,40 @@ std::vector<std::string_view> all_term_names() {
 std::string values_of(const Term& term) {
   return term.words == nullptr ? std::string(term.values)
                                : std::string(term.values) + quantity::joined(term.words(), "|");
+}
+
+namespace {
+
+struct Synonyms {
+  std::string_view ours;
+  std::string_view theirs;  ///< apart by blanks
+};
+
+/// What trainers, servers and people call an option.
+constexpr Synonyms synonyms[] = {
+#include "vocabulary/synonyms.inc"
+};
+
+/// What to say in the place of another program's option.
+constexpr Synonyms sayings[] = {
+#include "vocabulary/sayings.inc"
+};
+
+bool names(const Synonyms& row, std::string_view written) {
+  const auto same = [](char a, char b) { return a == b || (a == '_' && b == '-'); };
+  return std::ranges::any_of(quantity::pieces_of(row.theirs, " "),
+                             [&](std::string_view name) { return std::ranges::equal(written, name, same); });
+}
+
+}  // namespace
+
+std::vector<std::string_view> synonyms_of(std::string_view name) {
+  return quantity::mapped_if(synonyms, &Synonyms::ours, [&](const Synonyms& row) { return names(row, name); });
+}
+
+std::string_view saying_of(std::string_view name) {
+  const auto* row = quantity::find_if_or_null(sayings, [&](const Synonyms& each) { return names(each, name); });
+  return row == nullptr ? std::string_view() : row->ours;
 }
 
 }  // namespace llmcalc::read

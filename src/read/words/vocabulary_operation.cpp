@@ -1,4 +1,4 @@
-// The terms that say how a run is operated: failures, checkpoints, electricity.
+// Kinds of values of a layout, of the answer that is asked for, and of how a run is operated, and their terms.
 #include "llmcalc/quantity/error.hpp"
 #include "quantity/suggest.hpp"
 #include "quantity/text.hpp"
@@ -8,6 +8,120 @@
 
 namespace llmcalc::read {
 namespace {
+
+using spec::Layout;
+
+using Degree = Whole<1>;
+using StageLayers = Whole<1, max_layers>;
+
+/// The accelerator is looked up by resolve(); what is echoed is its id.
+constexpr TermValue gpu_name{"name, name:count or local", nullptr, nullptr, [](const spec::Question& question) {
+                               return question.gpu ? question.gpu->id : std::string();
+                             }};
+
+/// Completed together with the nodes, so nothing else holds it.
+constexpr TermValue node_size{Degree::values, nullptr, nullptr, [](const spec::Question& question) {
+                                return std::to_string(question.layout.gpus / question.layout.nodes);
+                              }};
+
+constexpr Term layout_rows[] = {
+#include "vocabulary/layout.inc"
+};
+
+}  // namespace
+
+std::span<const Term> layout_terms() { return layout_rows; }
+
+namespace {
+
+using spec::DataBudget;
+using spec::Pricing;
+using spec::Runtime;
+using spec::Training;
+
+/// "15T" tokens, or "20x": tokens for each parameter.
+struct TokenBudget {
+  static constexpr std::string_view values = "tokens, as 15T, or 20x";
+  static void apply(spec::Question& question, std::string_view text, std::string_view place) {
+    DataBudget& data = question.pricing.data;
+    data.tokens.reset();
+    data.tokens_per_parameter.reset();
+    const auto amount = quantity::parse_tokens(text, place);
+    if (const auto* total = std::get_if<quantity::Tokens>(&amount)) {
+      check_limits(quantity::in_tokens(*total), 1.0, max_amount, text, place);
+      data.tokens = *total;
+    } else {
+      const auto ratio = std::get<quantity::TokensPerParameter>(amount).ratio;
+      data.tokens_per_parameter = check_limits(ratio, std::numeric_limits<double>::min(), max_amount, text, place);
+    }
+  }
+  static std::string show(const spec::Question& question) {
+    const DataBudget& data = question.pricing.data;
+    if (data.tokens) return write_double(quantity::in_tokens(*data.tokens));
+    return data.tokens_per_parameter ? write_double(*data.tokens_per_parameter) + "x" : std::string();
+  }
+};
+
+/// A run sees one at least.
+struct Amount : Number {
+  static double read(std::string_view text, std::string_view place) {
+    return check_limits(quantity::parse_number(text, place), 1.0, max_amount, text, place);
+  }
+};
+
+struct DollarsPerHour {
+  static constexpr std::string_view values = "dollars";
+  static quantity::Money read(std::string_view text, std::string_view place) {
+    return quantity::dollars(Number::read(text, place));
+  }
+  static std::string write(quantity::Money price) { return write_double(quantity::in_dollars(price)); }
+};
+
+struct Size {
+  static constexpr std::string_view values = "size, as 550MiB";
+  static quantity::Bytes read(std::string_view text, std::string_view place) {
+    return quantity::parse_bytes(text, place);
+  }
+  static std::string write(quantity::Bytes size) { return std::to_string(quantity::in_bytes(size)); }
+};
+
+struct Capacity : Size {
+  static constexpr std::string_view values = "size, as 80GB or 79GiB";
+  static quantity::Bytes read(std::string_view text, std::string_view place) {
+    return quantity::parse_capacity(text, place);
+  }
+};
+
+/// "max", "first", "last", or "pp=3": a pipeline stage.
+struct Rank {
+  static constexpr std::string_view values = "max, first, last or pp=N";
+  using Kind = spec::RankChoice::Kind;
+  static void apply(spec::Question& question, std::string_view text, std::string_view place) {
+    constexpr std::string_view prefix = "pp=";
+    const std::string word = quantity::to_lower(text);
+    if (word == "max") {
+      question.rank = {Kind::max, 0};
+    } else if (word == "first" || word == "0") {
+      question.rank = {Kind::first, 0};
+    } else if (word == "last") {
+      question.rank = {Kind::last, 0};
+    } else if (word.starts_with(prefix)) {
+      question.rank = {Kind::stage, quantity::parse_count(word.substr(prefix.size()), place)};
+    } else {
+      throw quantity::BadInput(std::string(place),
+                               "expected max, first, last or pp=N, found " + quantity::quoted(text));
+    }
+  }
+  static std::string show(const spec::Question& question) {
+    switch (question.rank.kind) {
+      case Kind::max: return "max";
+      case Kind::first: return "first";
+      case Kind::last: return "last";
+      case Kind::stage: return "pp=" + std::to_string(question.rank.stage);
+    }
+    return {};
+  }
+};
 
 using spec::Electricity;
 using spec::Reliability;
@@ -95,27 +209,12 @@ struct GridIntensity {
   }
 };
 
-constexpr Term rows[] = {
-    term<Maybe<TimeBetweenFailures>, InReliability<&Reliability::mtbf>>(
-        "mtbf", TermGroup::answer, "mean time between failures of one accelerator; none: nothing fails"),
-    term<Maybe<Interval>, InReliability<&Reliability::checkpoint_interval>>(
-        "checkpoint_interval", TermGroup::answer, "training between two checkpoints; default: the best"),
-    term<Maybe<StorageBandwidth>, InReliability<&Reliability::checkpoint_bandwidth>>(
-        "checkpoint_bandwidth", TermGroup::answer, "to storage, of all ranks together"),
-    term<Maybe<StorageBandwidth>, InRuntime<&spec::Runtime::nvme>>(
-        "nvme_bandwidth", TermGroup::answer, "of a node's drives, for --offload-to nvme; default: one drive's"),
-    term<Maybe<Duration>, InReliability<&Reliability::restart_time>>("restart_time", TermGroup::answer,
-                                                                     "from a failure to the next step"),
-    term<Maybe<Watts>, InElectricity<&Electricity::power>>("power", TermGroup::answer,
-                                                           "mean draw of one accelerator with its share of the server"),
-    term<Maybe<AtLeastOne>, InElectricity<&Electricity::pue>>("pue", TermGroup::answer,
-                                                              "draw of the building over that of its servers"),
-    term<Maybe<GridIntensity>, InElectricity<&Electricity::carbon_intensity>>(
-        "carbon_intensity", TermGroup::answer, "CO2e of a kilowatt-hour where the run is"),
+constexpr Term answer_rows[] = {
+#include "vocabulary/answer.inc"
 };
 
 }  // namespace
 
-std::span<const Term> operation_terms() { return rows; }
+std::span<const Term> answer_terms() { return answer_rows; }
 
 }  // namespace llmcalc::read

@@ -5,8 +5,8 @@
 #include "quantity/parse.hpp"
 #include "quantity/suggest.hpp"
 #include "quantity/text.hpp"
-#include "read/instances.hpp"
-#include "read/words/network_rate.hpp"
+#include "read/presets.hpp"
+#include "read/words/draft.hpp"
 #include "read/words/terms.hpp"
 
 #include <algorithm>
@@ -139,6 +139,8 @@ std::vector<Given> in_order(std::vector<Given> words) {
   std::ranges::stable_sort(words, {}, place);
   return words;
 }
+
+std::vector<Given> spelled_out(const std::vector<Given>& given) { return Words(given).all(); }
 
 const Given* Words::find(std::string_view term) const { return find_word(words_, term); }
 

@@ -1,0 +1,200 @@
+#include "dialects/reading/command_reader.hpp"
+
+#include "dialects/core/format.hpp"
+#include "dialects/core/recognize.hpp"
+#include "dialects/servers/modelfile.hpp"
+#include "dialects/shell/launchers.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
+
+#include <utility>
+
+namespace llmcalc::dialects {
+namespace {
+
+/// What a command starts, and its options.
+struct Start {
+  const Starter* starter = nullptr;  ///< where its name is known
+  const Format* format = nullptr;    ///< by that name, or by the options; where neither is known it is not read
+  Options options;
+  std::string_view config = "config";  ///< the option that names its file; "" where that stands by itself
+};
+
+/// Scripts show the command that they start.
+bool only_prints(std::string_view program) { return program == "echo" || program == "printf"; }
+
+Start start_of(const LaunchCommand& launch, std::string_view place) {
+  if (launch.words.empty() || only_prints(launch.words.front().text)) return {};
+  const auto [starter, words] = starter_of(launch.words);
+  Start start{starter, nullptr, options_of(launch.words, starter == nullptr ? 1 : words, place)};
+  start.format = starter == nullptr ? format_of(start.options.settings) : &starter->format();
+  if (starter != nullptr) start.config = starter->config;
+  return start;
+}
+
+bool is_settings_file(std::string_view name) {
+  return name.ends_with(".yaml") || name.ends_with(".yml") || name.ends_with(".json") || name.ends_with(".toml");
+}
+
+/// "train.py config.yaml" and "train.py --config config.yaml" of a program that nobody knows: the file says whose
+/// settings it holds.
+void take_format_of_file(const LaunchCommand& launch, const FindFile& find, Start& start) {
+  if (start.format != nullptr || launch.words.empty() || !launch.words.front().text.ends_with(".py")) return;
+  const auto take = [&](const std::string& name, std::string_view config) {
+    const auto file = is_settings_file(name) ? find(name) : std::nullopt;
+    if (!file) return;
+    const Node node = parse_settings(file->text, file->place);
+    if (node.kind == Node::Kind::table) start.format = format_of(flat(node));
+    start.config = config;
+  };
+  for (const ShellWord& word : start.options.positional) take(word.text, {});
+  const Setting* named = start.options.settings.find("config");
+  if (start.format == nullptr && named != nullptr) take(named->text, "config");
+}
+
+/// Settings of a file below those of a command line.
+Settings united(Settings below, const Settings& above) {
+  for (const Setting& setting : above.all()) below.put(setting);
+  return below;
+}
+
+/// LLAMA_ARG_CTX_SIZE is --ctx-size, where that is not said; Ollama has variables alone.
+void add_variable(const Setting& variable, Settings& settings) {
+  for (const std::string_view prefix : {"environment.LLAMA_ARG_", "environment.OLLAMA_"}) {
+    if (!variable.key.starts_with(prefix)) continue;
+    Setting setting = variable;
+    setting.key = quantity::to_lower(std::string_view(variable.key).substr(prefix.size()));
+    if (!settings.has(setting.key)) settings.put(std::move(setting));
+  }
+}
+
+/// torchtitan run_train.sh
+void take_config_of_environment(const LaunchCommand& launch, Start& start) {
+  const Setting* named = launch.launcher.find("environment.CONFIG_FILE");
+  if (named == nullptr || start.format != &torchtitan_format() || start.options.settings.has(start.config)) return;
+  start.options.settings.put({std::string(start.config), named->text, {}, named->where, named->unknown});
+}
+
+/// Megatron-LM's arguments describe the model of its other programs as well: those that serve, quantize and evaluate.
+void refuse_other_program(const Start& start, const ShellWord& program, std::string_view place) {
+  if (start.starter != nullptr || start.format != &megatron_format()) return;
+  const std::string name = quantity::to_lower(base_name(program.text));
+  for (const std::string_view word : {"train", "tune", "sft", "gpt.py", "dpo"}) {
+    if (name.find(word) != std::string::npos) return;
+  }
+  throw quantity::BadInput(place_of(place, program, program.text),
+                           quantity::quoted(program.text) + " has Megatron-LM's arguments, and is not known to train",
+                           "pretrain_gpt.py in its place asks about training, llmcalc serve about a server");
+}
+
+std::string_view algorithm_of(const Start& start, std::string_view program) {
+  if (start.starter != nullptr) return start.starter->algorithm;
+  return start.format == &trainer_format() ? algorithm_named_in(program) : std::string_view();
+}
+
+}  // namespace
+
+std::optional<Reading> CommandReader::read(const ShellCommand& command, const Settings& job) {
+  LaunchCommand launch = unwrapped(command, place_);
+  for (const Setting& setting : job.all()) launch.launcher.put(setting);
+  Start start = start_of(launch, place_);
+  take_format_of_file(launch, find_, start);
+  if (start.format == nullptr) return std::nullopt;
+  refuse_other_program(start, launch.words.front(), place_);
+
+  std::vector<Reading> readings(1);
+  take_processes(launch.launcher, readings.front());
+  take_accelerate(launch.launcher, readings);
+  take_config_of_environment(launch, start);
+  Settings settings = with_file(std::move(start.options), start.config);
+  if (find_row(*start.format, "recipe") == nullptr) settings.remove("recipe");
+  const ShellWord& program = launch.words.front();
+  if (const auto algorithm = algorithm_of(start, program.text); !algorithm.empty()) {
+    settings.put({"algorithm", std::string(algorithm), {}, place_of(place_, program, program.text), {}});
+  }
+  for (const Setting& setting : launch.launcher.all()) add_variable(setting, settings);
+  readings.push_back(reader_.settings(*start.format, settings, place_));
+  Reading all = merge(std::move(readings));
+  take_machines(launch.launcher, all);
+  all.kind = std::string(start.format->name);
+  all.place = place_;
+  quantity::append(all.assumptions, assumptions_);
+  return all;
+}
+
+void CommandReader::take_accelerate(const Settings& launcher, std::vector<Reading>& readings) const {
+  Settings settings = accelerate_settings(launcher);
+  const Setting* file = settings.find("config_file");
+  if (file != nullptr) {
+    if (auto reading = reader_.file_named(file->text)) {
+      readings.push_back(*std::move(reading));
+    } else {
+      Settings named;
+      named.put({"accelerate_config", file->text, {}, file->where, {}});
+      Reading by_name = reader_.settings(accelerate_format(), named, place_);
+      by_name.assumptions = {{file->where + " " + file->text + " was not read: say --from " + file->text}};
+      readings.push_back(std::move(by_name));
+    }
+    settings.remove("config_file");
+  }
+  if (!settings.all().empty()) readings.push_back(reader_.settings(accelerate_format(), settings, place_));
+}
+
+Settings CommandReader::with_file(Options options, std::string_view key) {
+  std::vector<Settings> files;
+  for (const std::string_view option : {key, std::string_view("config")}) {
+    const Setting* named = option.empty() ? nullptr : options.settings.find(option);
+    if (named == nullptr || (option != key && !is_settings_file(named->text))) continue;
+    const Setting file = *named;
+    options.settings.remove(option);
+    if (add_file(file.text, file.where, files) || is_settings_file(file.text)) continue;
+    options.settings.put({"recipe", file.text, {}, file.where, {}});  // a name that the program itself knows
+  }
+  std::size_t count = 0;
+  for (const ShellWord& word : options.positional) {
+    if (!word.unknown.empty()) {
+      assumptions_.push_back(
+          {word.unknown + " (" + place_of(place_, word, word.unknown) + ") is not known: options in it are not read"});
+    } else if (key.empty() && is_settings_file(word.text)) {
+      add_file(word.text, place_of(place_, word, word.text), files);
+    } else {
+      const std::string name = "positional." + std::to_string(count++);
+      options.settings.put({name, word.text, {}, place_of(place_, word, word.text), {}});
+    }
+  }
+  Settings all;
+  for (const Settings& file : files) all = united(std::move(all), file);
+  all = united(std::move(all), options.settings);
+  interpolate(all);
+  return all;
+}
+
+bool CommandReader::add_file(const std::string& path, const std::string& where, std::vector<Settings>& files) {
+  if (const auto file = find_(path)) {
+    auto modelfile = parse_modelfile(file->text, file->place);
+    files.push_back(modelfile ? *std::move(modelfile)
+                              : reader_.inherited(flat(parse_settings(file->text, file->place)), 0));
+  } else {
+    assumptions_.push_back(
+        {path + " (" + where + ") was not read: it is not there, or not in the folder; say --from " + path});
+    return false;
+  }
+  return true;
+}
+
+bool calls_ollama(const ShellCommand& command, std::string_view verb) {
+  return command.words.size() >= 2 && base_name(command.words[0].text) == "ollama" && command.words[1].text == verb;
+}
+
+void name_further(const ShellCommand& command, std::string_view place, Reading& first) {
+  const LaunchCommand launch = unwrapped(command, place);
+  const Start start = start_of(launch, place);
+  if (start.format == nullptr) return;
+  const ShellWord& program = launch.words.front();
+  const std::string name(start.starter == nullptr ? std::string_view(program.text) : start.starter->name);
+  first.assumptions.push_back(
+      {name + " (" + place_of(place, program, program.text) + ") is started as well: the first is asked about"});
+}
+
+}  // namespace llmcalc::dialects

@@ -1,0 +1,211 @@
+#include "dialects/core/reader.hpp"
+
+#include "dialects/core/format.hpp"
+#include "dialects/core/recognize.hpp"
+#include "dialects/reading/command_reader.hpp"
+#include "dialects/servers/modelfile.hpp"
+#include "dialects/shell/containers.hpp"
+#include "dialects/shell/launchers.hpp"
+#include "dialects/shell/manifests.hpp"
+#include "dialects/shell/schedulers.hpp"
+#include "llmcalc/quantity/error.hpp"
+#include "quantity/lists.hpp"
+#include "quantity/text.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace llmcalc::dialects {
+namespace {
+
+using quantity::BadInput;
+
+/// Files that name each other in a circle end here.
+constexpr int most_files_deep = 4;
+
+constexpr std::string_view known_things =
+    "known are files of axolotl, LLaMA-Factory, trl, transformers, accelerate, DeepSpeed, ms-swift, torchtitan, "
+    "torchtune, NeMo, NeMo AutoModel, NeMo-RL, verl, OpenRLHF, slime, prime-rl, MaxText, llm-foundry, Primus and "
+    "Megatron-LM, commands and scripts that start them or a server, manifests of Kubernetes, compose files and tasks "
+    "of SkyPilot, GGUF, safetensors and model folders";
+
+/// The workers of a job run what its master runs.
+bool is_replica(const LaunchCommand& container, const LaunchCommand& of) {
+  return std::ranges::equal(container.words, of.words, {}, &ShellWord::text, &ShellWord::text);
+}
+
+}  // namespace
+
+Reading Reader::settings(const Format& format, const Settings& written, std::string_view place) const {
+  Settings settings = written;
+  rename(format, settings);
+  Reading reading;
+  reading.open = take_open(format, settings);
+  reading.kind = format.name;
+  reading.place = place;
+  reading.serves = format.serves;
+  Sheet sheet(settings, reading, *this);
+  if (!format.framework.empty()) {
+    sheet.by_default(format.serves ? "engine" : "framework", std::string(format.framework), format.name);
+  }
+  apply(format, sheet);
+  std::vector<Reading> all = sheet.take_included();
+  if (all.empty()) return reading;
+  all.push_back(std::move(reading));
+  return merge(std::move(all));
+}
+
+Reading Reader::file(std::string_view text, std::string_view place) const {
+  refuse_large(text, place);
+  const bool is_script = looks_like_shell(text) && text.substr(0, text.find('\n')).find("python") == text.npos;
+  if (is_script) return command(text, place);
+  if (const auto commands = commands_in(text)) return command(*commands, place);
+  refuse_python(text, place);
+  if (looks_like_dockerfile(text)) {
+    throw BadInput(std::string(place), "builds an image and starts nothing by itself", "say the command that it runs");
+  }
+  if (const auto modelfile = parse_modelfile(text, place)) return settings(modelfile_format(), *modelfile, place);
+  if (!begins_like_settings(text) && is_launch_command(text)) return command(text, place);
+  const Node node = parse_settings(text, place);
+  if (auto started = task(node, place)) return *std::move(started);
+  if (auto started = containers(node, place)) return *std::move(started);
+  if (node.kind != Node::Kind::table) return command(text, place);
+  if (auto model = model_file(node, text, place)) return *std::move(model);
+  Settings settings = inherited(flat(node), 0);
+  interpolate(settings);
+  unwrap_wandb(settings);
+  const Format* format = format_of(settings);
+  if (format != nullptr) return this->settings(*format, settings, place);
+  if (describes_containers(node)) {
+    throw BadInput(std::string(place), "describes no container whose command starts a trainer or server that is known",
+                   std::string(known_things));
+  }
+  throw BadInput(std::string(place), "is a file of settings that no known trainer or server has",
+                 std::string(known_things));
+}
+
+Settings Reader::inherited(Settings own, int depth) const {
+  const Setting* named = own.find("defaults");
+  const bool is_file = named != nullptr && named->items.empty() && named->text.ends_with(".yaml");
+  const auto file = is_file && depth < most_files_deep ? find_(named->text) : std::nullopt;
+  if (!file) return own;
+  own.remove("defaults");
+  Settings all = inherited(flat(parse_settings(file->text, file->place)), depth + 1);
+  for (const Setting& setting : own.all()) all.put(setting);
+  return all;
+}
+
+std::optional<Reading> Reader::containers(const Node& node, std::string_view place) const {
+  const auto written = files_in(node);
+  const FindFile find = [&](const std::string& path) -> std::optional<NamedFile> {
+    const auto file = written.find(std::string(base_name(path)));
+    return file == written.end() ? find_(path) : NamedFile{file->first, file->second};
+  };
+  const Reader reader(find, depth_);
+  std::optional<Reading> first;
+  const std::vector<LaunchCommand> all = containers_in(node, place);
+  for (const LaunchCommand& launch : all) {
+    const ShellCommand command{launch.words, {}};
+    if (!first) {
+      first = CommandReader(reader, find, place).read(command, launch.launcher);
+    } else if (!is_replica(launch, all.front())) {
+      name_further(command, place, *first);
+    }
+  }
+  return first;
+}
+
+std::optional<Reading> Reader::task(const Node& node, std::string_view place) const {
+  const auto found = sky_task(node);
+  if (!found) return std::nullopt;
+  const FindFile find = [&](const std::string& path) -> std::optional<NamedFile> {
+    for (const std::string& name : places_of(path, *found)) {
+      if (auto file = find_(name)) return file;
+    }
+    return std::nullopt;
+  };
+  Reading reading = Reader(find, depth_).command(found->script, place, found->machines);
+  for (auto& assumed : found->assumed) reading.assumptions.push_back({assumed});
+  return reading;
+}
+
+Reading Reader::command(std::string_view text, std::string_view place) const { return command(text, place, {}); }
+
+/// The text with `source FILE` replaced by what the file assigns, on that line.
+std::string with_sourced(std::string_view text, const FindFile& find) {
+  std::string all;
+  while (!text.empty()) {
+    const auto line = quantity::take_until(text, "\n");
+    const auto trimmed = quantity::trim(line);
+    const auto name = trimmed.starts_with(". ") ? trimmed.substr(2) : quantity::without_start(trimmed, "source ");
+    const bool sources = name.size() < trimmed.size() && name.find_first_of(" $;&|") == name.npos;
+    const auto file = sources ? find(std::string(name)) : std::nullopt;
+    std::string_view rest = file ? std::string_view(file->text) : std::string_view();
+    for (std::string_view each; take_line(rest, each);) {
+      const auto assigned = quantity::without_start(each, "export ");
+      const auto equals = assigned.find('=');
+      if (equals != 0 && assigned.find_first_of(" (;") > equals) all.append(assigned).append("; ");
+    }
+    if (!file) all += line;
+    all += '\n';
+  }
+  return all;
+}
+
+Reading Reader::command(std::string_view text, std::string_view place, const Settings& machines) const {
+  const Script script = parse_shell(with_sourced(text, find_), place);
+  Settings job = slurm_settings(script.directives, place);
+  for (const Setting& machine : machines.all()) job.put(machine);
+  const FindFile find = [&](const std::string& path) -> std::optional<NamedFile> {
+    const auto written = script.files.find(path);
+    return written == script.files.end() ? find_(path) : NamedFile{path, written->second};
+  };
+  const Reader reader(find, depth_);
+  std::optional<Reading> first;
+  bool created = false;                // a model from a Modelfile, which the next command runs
+  std::optional<ShellCommand> server;  // `ollama serve`, in whose variables `ollama run` starts a model
+  for (ShellCommand command : script.commands) {
+    if (first) {
+      const bool runs_created = created && calls_ollama(command, "run");
+      if (!runs_created) name_further(command, place, *first);
+    } else if (calls_ollama(command, "serve")) {
+      server = std::move(command);
+    } else {
+      created = calls_ollama(command, "create");
+      if (server) command.environment.insert(server->environment.begin(), server->environment.end());
+      first = CommandReader(reader, find, place).read(command, job);
+    }
+  }
+  if (!first && server) first = CommandReader(reader, find, place).read(*server, job);
+  if (first) return *std::move(first);
+  throw BadInput(std::string(place), "starts no trainer or server that is known", std::string(known_things));
+}
+
+std::optional<Reading> Reader::file_named(const std::string& path) const {
+  const auto found = depth_ < most_files_deep ? find_(path) : std::nullopt;
+  if (!found) return std::nullopt;
+  return Reader(find_, depth_ + 1).file(found->text, found->place);
+}
+
+Reading read_launch_file(std::string_view text, std::string_view place, const FindFile& find) {
+  return Reader(find).file(text, place);
+}
+
+Reading read_launch_command(std::string_view text, std::string_view place, const FindFile& find) {
+  return Reader(find).command(text, place);
+}
+
+bool is_launch_command(std::string_view text) {
+  if (text.find(' ') == text.npos) return false;
+  try {
+    const Script script = parse_shell(text, typed_place);
+    return std::ranges::any_of(script.commands, [](const ShellCommand& command) {
+      const LaunchCommand launch = unwrapped(command, typed_place);
+      return launch.words.size() < command.words.size() || starter_of(launch.words).starter != nullptr;
+    });
+  } catch (const BadInput&) {
+    return false;  // with a quote that is not closed it is a name or a path
+  }
+}
+
+}  // namespace llmcalc::dialects
