@@ -194,14 +194,6 @@ bool leaves_experts(const spec::Question& question) {
   return question.serving.options.cpu_experts > 0 && question.model.shape.moe.experts > 0;
 }
 
-/// llama.cpp ggml/src/ggml-backend.cpp: an operation runs where its weights are. How fast processors are is not
-/// modelled.
-bool uses_processor(const spec::Question& question) {
-  const auto& options = question.serving.options;
-  const std::int64_t all = question.model.layer_count() + 1;  // the head is the last of what -ngl counts
-  return leaves_experts(question) || options.gpu_layers.value_or(all) < all;
-}
-
 void note_load(const spec::Question& question, const ServingAnswer& answer, Notes& notes) {
   const auto& setup = answer.deployment.setup;
   const std::int64_t seats =
@@ -233,6 +225,12 @@ std::vector<std::string> notes_on(const ServingAnswer& answer) {
 }
 
 }  // namespace
+
+bool uses_processor(const spec::Question& question) {
+  const auto& options = question.serving.options;
+  const std::int64_t all = question.model.layer_count() + 1;  // the head is the last of what -ngl counts
+  return leaves_experts(question) || options.gpu_layers.value_or(all) < all;
+}
 
 ServingAnswer serve(const spec::Question& question) {
   check_abilities(question);

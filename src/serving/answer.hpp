@@ -32,6 +32,10 @@ struct ServingAnswer {
 /// Whether the engine starts where its tightest rank holds so much.
 bool starts(const RankMemory& memory);
 
+/// Whether operations run on the host, whose speed is not modelled: llama.cpp runs an operation where its weights are
+/// (ggml/src/ggml-backend.cpp).
+bool uses_processor(const spec::Question& question);
+
 /// \throws quantity::BadInput when the engine cannot run what was asked for
 ServingAnswer serve(const spec::Question& question);
 
