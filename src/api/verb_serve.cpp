@@ -93,8 +93,8 @@ render::ServingReport serve(const std::vector<read::Given>& said, const std::opt
   report.servers = command.servers;
   report.warnings = resolved.warnings();
   report.assumptions = std::move(resolved.assumptions);
-  for (const auto& words : report.answer.deployment.setup.assumptions) report.assumptions.push_back({words});
-  for (const auto& words : command.notes) report.assumptions.push_back({words});
+  for (const auto& sentence : report.answer.deployment.setup.assumptions) report.assumptions.push_back({sentence});
+  for (const auto& sentence : command.notes) report.assumptions.push_back({sentence});
   report.version = version();
   return report;
 }

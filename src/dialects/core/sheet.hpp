@@ -66,7 +66,7 @@ class Sheet {
   std::vector<Reading> take_included() { return std::exchange(included_, {}); }
 
   void assume(spec::Assumption assumption) const;
-  void assume(std::string words) const { assume({.words = std::move(words)}); }
+  void assume(std::string words) const { assume(spec::Assumption{.words = std::move(words)}); }
   /// "neftune_noise_alpha (axolotl.yaml:3): what". \param about  a term with which the question can say it
   void assume(const Setting& because, std::string_view what, std::string_view about = {});
   void assume_unread_options(const Setting& bare) const;  ///< those of the variable behind a switch

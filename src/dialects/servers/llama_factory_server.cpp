@@ -39,9 +39,9 @@ void take_vllm(Sheet& sheet) {
     sheet.say("max_loras", "1", *adapter);
     take(sheet, "vllm_max_lora_rank", "lora_rank", "32");
   }
-  sheet.assume(
-      {.words = "tensor parallelism over all accelerators that are visible, whose number no key says: say --tp",
-       .term = "tp"});
+  sheet.assume(spec::Assumption{
+      .words = "tensor parallelism over all accelerators that are visible, whose number no key says: say --tp",
+      .term = "tp"});
 }
 
 void take_sglang(Sheet& sheet) {
@@ -49,9 +49,9 @@ void take_sglang(Sheet& sheet) {
   take(sheet, "sglang_mem_fraction", "memory_fraction", "0.7");
   const Setting* ranks = sheet.find("sglang_tp_size");
   if (ranks != nullptr && !ranks->text.starts_with('-')) return sheet.say("tp", ranks->text, *ranks);
-  sheet.assume(
-      {.words = "tensor parallelism over all accelerators that are visible, whose number no key says: say --tp",
-       .term = "tp"});
+  sheet.assume(spec::Assumption{
+      .words = "tensor parallelism over all accelerators that are visible, whose number no key says: say --tp",
+      .term = "tp"});
 }
 
 void take_weights(Sheet& sheet, bool quantizes) {

@@ -192,9 +192,9 @@ constexpr Field<ModelPreset> record_fields[] = {
 };
 
 std::vector<Field<ModelPreset>> all_fields() {
-  std::vector<Field<ModelPreset>> fields(std::begin(record_fields), std::end(record_fields));
-  quantity::append(fields, shape_fields());
-  return fields;
+  std::vector<Field<ModelPreset>> all(std::begin(record_fields), std::end(record_fields));
+  quantity::append(all, shape_fields());
+  return all;
 }
 
 void refuse_fields_beside_config(const JsonPlace& entry) {

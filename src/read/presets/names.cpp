@@ -277,8 +277,8 @@ constexpr NoCard no_cards[] = {
 bool is_size(std::string_view name) {
   const auto digits = name.find_first_not_of("0123456789");
   if (digits == 0 || digits == std::string_view::npos) return false;
-  const auto unit = quantity::trim(name.substr(digits));
-  return unit == "g" || unit == "gb" || unit == "gib";
+  const auto letters = quantity::trim(name.substr(digits));
+  return letters == "g" || letters == "gb" || letters == "gib";
 }
 
 }  // namespace

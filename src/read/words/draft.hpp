@@ -82,10 +82,10 @@ class QuestionDraft {
   void set_origin(std::string_view term, Origin origin);
   void derive(std::string_view term, std::string_view how);  ///< a default with its rule
   /// A default that moves the answer; what was assumed of the term before gives way.
-  /// \param text  the value as one types it; empty where `words` say it
-  void assume(std::string_view term, std::string_view how, std::string text, std::string words = {});
+  /// \param text  the value as one types it; empty where `why` says it
+  void assume(std::string_view term, std::string_view how, std::string text, std::string why = {});
   /// What is assumed of no single term.
-  void assume(std::string words) { assumptions.push_back({.words = std::move(words)}); }
+  void assume(std::string sentence) { assumptions.push_back({.words = std::move(sentence)}); }
 
   Origin origin(std::string_view term) const;
 

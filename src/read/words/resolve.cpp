@@ -35,10 +35,10 @@ void QuestionDraft::derive(std::string_view term, std::string_view how) {
   set_origin(term, {Source::default_value, std::string(how)});
 }
 
-void QuestionDraft::assume(std::string_view term, std::string_view how, std::string text, std::string words) {
+void QuestionDraft::assume(std::string_view term, std::string_view how, std::string text, std::string why) {
   set_origin(term, {Source::assumed, std::string(how)});
   std::erase_if(assumptions, [&](const spec::Assumption& before) { return before.term == term; });
-  assumptions.push_back({std::move(words), std::string(term), std::move(text)});
+  assumptions.push_back({std::move(why), std::string(term), std::move(text)});
 }
 
 Origin QuestionDraft::origin(std::string_view term) const {
