@@ -286,6 +286,20 @@ void Shell::run_command() {
   }
 }
 
+namespace {
+
+/// What printf makes of a format without directives.
+std::string with_line_ends(std::string_view format) {
+  std::string text;
+  for (auto at = format.find("\\n"); at != format.npos; at = format.find("\\n")) {
+    text.append(format.substr(0, at)).append("\n");
+    format.remove_prefix(at + 2);
+  }
+  return text.append(format);
+}
+
+}  // namespace
+
 void Shell::read_redirection() {
   const bool here = peek() == '<' && peek(1) == '<' && peek(2) != '<';
   const bool writes = peek() == '>' && peek(1) != '&';
@@ -319,6 +333,7 @@ void Shell::keep_file() {
   if (program == "read" && document) set(words_.back().text, {{document->text, line(), {}}});
   if (name.empty()) return;
   if (program == "cat" && document) script_.files[name] = document->text;
+  if (program == "printf" && words_.size() == 2) script_.files[name] = with_line_ends(words_[1].text);
   if (program != "echo") return;
   std::string text;
   for (std::size_t i = 1; i < words_.size(); ++i) {
