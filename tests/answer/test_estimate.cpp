@@ -130,11 +130,11 @@ TEST_CASE("the error bar is that of the framework's class and says on how many r
   const auto source = [](const std::string& flags) {
     return answer::estimate(question("--model llama-3-8b --dtype bf16 " + flags)).verdict.error_source;
   };
-  CHECK(source("--framework hf").find("hf, whole models: measured runs") == 0);
-  CHECK(source("--framework megatron --gpus 8 --tp 8").find("megatron, whole models: measured runs") == 0);
-  CHECK(source("--framework litgpt").find("litgpt, whole models: measured runs") == 0);
+  CHECK(source("--framework hf").find("hf: nine in ten measured runs lie inside") == 0);
+  CHECK(source("--framework megatron --gpus 8 --tp 8").find("megatron: nine in ten measured runs lie inside") == 0);
+  CHECK(source("--framework litgpt").find("litgpt: nine in ten measured runs lie inside") == 0);
   CHECK(source("--framework generic").find("the textbook") == 0);
-  CHECK(source("--framework hf").find("n = 68") != std::string::npos);
+  CHECK(source("--framework hf").find("n = 334") != std::string::npos);
 }
 
 /// What nvidia-smi showed of Llama 3 8B (fms-acceleration scripts/benchmarks/refs/a100_80gb_liger.csv, rows 14, 17 and

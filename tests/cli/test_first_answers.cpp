@@ -127,7 +127,7 @@ TEST_CASE("offloading and spreading experts are advised where the framework can"
     for (const auto& advice : answer["advice"]) flags += advice["flag"].get<std::string>() + "\n";
     return flags;
   };
-  CHECK_THAT(flags_of("fit llama-3-8b --framework deepspeed --gpu h100:2 --recompute full --zero 3 --host-memory 1TB"),
+  CHECK_THAT(flags_of("fit llama-3-8b --framework deepspeed --gpu l40s:2 --recompute full --zero 3 --host-memory 1TB"),
              Contains("--offload"));
   CHECK_THAT(flags_of("fit mixtral-8x7b --framework megatron --gpu h100:64 --tp 2 --recompute full"),
              Contains("--ep "));
