@@ -83,8 +83,6 @@ enum class TrainingEngine {
 
 /// The measured runs from which an error bar of memory is taken.
 enum class MemoryRuns { huggingface, megatron, other_torch, textbook };
-/// The same of time.
-enum class TimeRuns { megatron, torch, few };
 
 /// What a search tries where nobody says.
 struct Space {
@@ -114,7 +112,6 @@ struct FrameworkRow : Abilities {
   bool widens_gradients = false;        ///< bf16 gradients add up in fp32 up to stage 1 of ZeRO
   bool asks_for_batch = false;          ///< its user has to say how many sequences a step has
   MemoryRuns memory_runs = MemoryRuns::other_torch;
-  TimeRuns time_runs = TimeRuns::few;
   std::string_view measured;  ///< whose runs of this very framework stand behind its estimates; empty: none do
 };
 

@@ -21,9 +21,6 @@ using enum HalfPrecision;
 namespace memory_runs {
 using enum MemoryRuns;
 }
-namespace time_runs {
-using enum TimeRuns;
-}
 namespace profile {}
 namespace splits_models {}
 namespace otherwise {}
