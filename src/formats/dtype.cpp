@@ -61,6 +61,8 @@ std::int64_t scale_bytes(const QuantFacts& f, std::int64_t rows, std::int64_t co
 
 const QuantFacts& facts(Quant quant) { return quants[static_cast<std::size_t>(quant)]; }
 
+Quant of_experts(Quant quant) { return facts(quant).of_experts.value_or(quant); }
+
 std::span<const QuantFacts> all_quants() { return quants; }
 
 bool is_file_type(Quant quant) { return facts(quant).covers == Coverage::file; }

@@ -166,8 +166,7 @@ void note_scheme(const spec::Question& question, Notes& notes) {
                     "nearest plain type",
                     spec::name_of(serving.quant)));
   }
-  const bool eight_bit = serving.quant == formats::Quant::fp8 || serving.quant == formats::Quant::fp8_block;
-  if (eight_bit && question.gpu && !question.gpu->peaks.fp8) {
+  if (formats::is_fp8(serving.quant) && question.gpu && !question.gpu->peaks.fp8) {
     notes.push_back(question.gpu->id + " has no 8-bit products: weights rest in 8 bits and are multiplied in 16");
   }
   if (serving.quant == formats::Quant::nvfp4 && question.gpu && !multiplies_nvfp4(*question.gpu)) {

@@ -33,7 +33,7 @@ bool asks_for_wide_states(const spec::Model& model) {
   return model.shape.state.width > 0 ? model.shape.state.wide : model.shape.linear.wide_state;
 }
 
-bool is_narrow(Quant quant) { return quant == Quant::nvfp4 || quant == Quant::fp8 || quant == Quant::fp8_block; }
+bool is_narrow(Quant quant) { return quant == Quant::nvfp4 || formats::is_fp8(quant); }
 
 }  // namespace
 

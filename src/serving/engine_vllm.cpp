@@ -34,7 +34,7 @@ bool is_padding(const spec::Question& question) {
 }
 
 Padded pads_experts(const spec::Question& question, const layers::Weight& weight) {
-  if (question.serving.quant != formats::Quant::mxfp4 || !is_expert(weight) || !is_padding(question)) {
+  if (scheme_of(question, weight) != formats::Quant::mxfp4 || !is_expert(weight) || !is_padding(question)) {
     return {weight.rows, weight.columns};
   }
   const bool down = spec::use_of(weight.role) == Use::down;

@@ -22,10 +22,11 @@ double as_double(quantity::Bytes size) { return static_cast<double>(quantity::in
 
 /// Hopper's kernels for MXFP4 widen the weights, Blackwell's narrow the activations to MXFP8 (vLLM
 /// model_executor/layers/fused_moe/oracle/mxfp4.py). What only rests in codes is widened everywhere.
-Operands quantized_operands(const spec::Question& question) {
-  switch (question.serving.quant) {
+Operands quantized_operands(const spec::Question& question, Quant quant) {
+  switch (quant) {
     case Quant::fp8: return Operands::fp8;
-    case Quant::fp8_block: return Operands::fp8_block;
+    case Quant::fp8_block:
+    case Quant::fp8_mxfp4: return Operands::fp8_block;
     case Quant::int8: return Operands::int8;
     case Quant::nvfp4: return Operands::nvfp4;
     case Quant::mxfp4:
@@ -40,7 +41,10 @@ Operands quantized_operands(const spec::Question& question) {
 class BlockReader {
  public:
   explicit BlockReader(const spec::Question& question)
-      : question_(question), format_(question), quantized_(quantized_operands(question)) {}
+      : question_(question),
+        format_(question),
+        quantized_(quantized_operands(question, question.serving.quant)),
+        quantized_experts_(quantized_operands(question, formats::of_experts(question.serving.quant))) {}
 
   LayerWork layer(const layers::Block& block, const spec::LayerKind& kind, const LayerCache& kept,
                   std::int64_t count) const {
@@ -112,7 +116,7 @@ class BlockReader {
       if (!is_expert(weight) || weight.rows == 0) continue;
       experts.elements += static_cast<double>(weight.elements) / local;
       experts.bytes += as_double(format_.bytes(block, weight)) / local;
-      experts.operands = format_.quantizes(block, weight) ? quantized_ : Operands::half;
+      experts.operands = format_.quantizes(block, weight) ? quantized_experts_ : Operands::half;
     }
     work.experts = experts;
     if (moe.shared_ffn == 0) {
@@ -181,6 +185,7 @@ class BlockReader {
   const spec::Question& question_;
   WeightFormat format_;
   Operands quantized_;
+  Operands quantized_experts_;
 };
 
 }  // namespace

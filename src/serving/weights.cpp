@@ -87,6 +87,11 @@ GgufModel gguf_model(const spec::Question& question, std::int64_t attention_laye
 
 bool is_expert(const Weight& weight) { return weight.split == layers::Split::expert; }
 
+formats::Quant scheme_of(const spec::Question& question, const Weight& weight) {
+  const formats::Quant quant = question.serving.quant;
+  return is_expert(weight) ? formats::of_experts(quant) : quant;
+}
+
 WeightPart part_of(const Weight& weight) {
   const Use role = spec::use_of(weight.role);
   if (role == Use::table) return WeightPart::table;
@@ -113,7 +118,7 @@ WeightFormat::WeightFormat(const spec::Question& question)
 
 bool WeightFormat::quantizes(const layers::Block& block, const Weight& weight) const {
   const Use role = spec::use_of(weight.role);
-  switch (formats::facts(question_.serving.quant).covers) {
+  switch (formats::facts(scheme_of(question_, weight)).covers) {
     case Coverage::nothing: return false;
     case Coverage::experts: return is_expert(weight) && weight.rows > 0;
     case Coverage::layers: return is_layer_matrix(role) && !(is_attention(role) && leaves_attention(question_, block));
@@ -123,7 +128,7 @@ bool WeightFormat::quantizes(const layers::Block& block, const Weight& weight) c
 }
 
 Bytes WeightFormat::matrix_bytes(const Weight& weight) const {
-  const formats::QuantFacts& facts = formats::facts(question_.serving.quant);
+  const formats::QuantFacts& facts = formats::facts(scheme_of(question_, weight));
   const auto pads = row_of(question_.serving.engine).pads;
   const Padded matrix = pads == nullptr ? Padded{weight.rows, weight.columns} : pads(question_, weight);
   const Bytes one = formats::storage_bytes(facts, matrix.rows, matrix.columns, question_.serving.group_size);

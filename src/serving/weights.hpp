@@ -21,6 +21,9 @@ WeightPart part_of(const layers::Weight& weight);
 /// True of a matrix of which every expert has its own.
 bool is_expert(const layers::Weight& weight);
 
+/// What a matrix rests in, if the checkpoint's scheme quantizes it.
+formats::Quant scheme_of(const spec::Question& question, const layers::Weight& weight);
+
 /// A matrix as a kernel holds it.
 struct Padded {
   std::int64_t rows = 0;

@@ -187,6 +187,11 @@ TEST_CASE("a checkpoint says in which type its weights are") {
   CHECK(quant(R"("quant_method": "awq", "w_bit": 4)") == Quant::awq);
   CHECK(quant(R"("quant_method": "fp8")") == Quant::fp8);
   CHECK(quant(R"("quant_method": "fp8", "weight_block_size": null)") == Quant::fp8);
+  constexpr auto blocks = R"("quant_method": "fp8", "weight_block_size": [128, 128], "expert_dtype": "fp4")";
+  CHECK(quant(blocks) == Quant::fp8_mxfp4);
+  const auto beside =
+      R"("expert_dtype": "fp4", "quantization_config": {"quant_method": "fp8", "weight_block_size": [128]})";
+  CHECK(read::read_config(llama(beside), "x").quant == Quant::fp8_mxfp4);
   CHECK(quant(R"("quant_method": "bitsandbytes", "load_in_4bit": true)") == Quant::bnb_nf4);
   CHECK(quant(R"("quant_method": "bitsandbytes", "load_in_8bit": true)") == Quant::bnb_int8);
   CHECK(quant(R"("quant_method": "compressed-tensors", "format": "pack-quantized")") == Quant::int4);

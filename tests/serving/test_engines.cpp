@@ -2,8 +2,10 @@
 #include "catch.hpp"
 #include "llmcalc/quantity/error.hpp"
 #include "serving/answer.hpp"
+#include "serving/forward.hpp"
 #include "serving/measured.hpp"
 #include "serving/questions.hpp"
+#include "serving/weights.hpp"
 
 #include <algorithm>
 
@@ -34,6 +36,20 @@ TEST_CASE("vLLM's log of an 8B and a 70B") {
   CHECK(gib(large, Measure::activation_peak) == Approx(4.84).epsilon(0.03));
   CHECK(gib(large, Measure::kv_cache) == Approx(32.00).epsilon(0.02));
   CHECK(serving::serve(on_h100("llama-3.3-70b", "fp8", "1")).verdict == serving::ServingVerdict::does_not_fit);
+}
+
+/// transformers integrations/finegrained_fp8.py, FP8Experts of expert_dtype fp4: two weights a byte and one byte of
+/// scale for 32 of a row; Qwen3-30B-A3B has 48 layers of 128 experts of three matrices.
+TEST_CASE("experts of a checkpoint in FP8 may rest in four bits") {
+  const auto weights = [](const char* quant) {
+    const auto question = test::served({"model", "qwen3-30b-a3b", "quant", quant, "gpu", "h100-sxm"});
+    const auto rank = serving::rank_question(question);
+    return serving::stage_weights(rank, serving::forward_program(rank, {}), 0).whole;
+  };
+  const auto narrow = weights("fp8-mxfp4");
+  constexpr std::int64_t elements = std::int64_t{48} * 128 * 3 * 2048 * 768;
+  CHECK(quantity::in_bytes(narrow.experts) == elements / 2 + elements / 32);
+  CHECK(narrow.attention == weights("fp8-block").attention);
 }
 
 TEST_CASE("without a card what needs none is predicted, and what it is a share of is not") {

@@ -16,6 +16,7 @@ enum class Quant {
   f32,
   fp8,        ///< one scale a tensor or output channel
   fp8_block,  ///< one scale for 128 x 128 elements (DeepSeek-V3)
+  fp8_mxfp4,  ///< the same, with routed experts in MXFP4 (DeepSeek-V4)
   int8,
   int4,  ///< weights alone, in groups (compressed-tensors W4A16)
   awq,
@@ -74,10 +75,11 @@ struct QuantFacts {
   std::string_view source;
   std::optional<GgmlType> base{};  ///< of llama.cpp's file types, the block format that most tensors are in
   int bits = 16;
-  std::int64_t group = 0;      ///< inputs that share a scale (and zero point); 0: no groups
-  int group_bits = 0;          ///< of that scale and zero point together
-  std::int64_t tile = 0;       ///< of tile x tile elements that share a 4-byte scale
-  bool channel_scale = false;  ///< 4 bytes for each output
+  std::int64_t group = 0;             ///< inputs that share a scale (and zero point); 0: no groups
+  int group_bits = 0;                 ///< of that scale and zero point together
+  std::int64_t tile = 0;              ///< of tile x tile elements that share a 4-byte scale
+  bool channel_scale = false;         ///< 4 bytes for each output
+  std::optional<Quant> of_experts{};  ///< the scheme of routed experts, where it is another
 };
 
 const QuantFacts& facts(Quant quant);
@@ -85,6 +87,12 @@ std::span<const QuantFacts> all_quants();
 
 /// A whole number of bits a weight and no scales: what each weight of any tensor takes.
 constexpr bool is_plain(Quant quant) { return quant <= Quant::f32; }
+
+/// Matrices of the layers rest as floats of 8 bits.
+constexpr bool is_fp8(Quant quant) { return quant >= Quant::fp8 && quant <= Quant::fp8_mxfp4; }
+
+/// The scheme of the experts' matrices of a checkpoint.
+Quant of_experts(Quant quant);
 
 /// Names that GGUF files go by.
 bool is_file_type(Quant quant);

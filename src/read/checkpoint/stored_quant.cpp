@@ -20,6 +20,7 @@ struct Scheme {
 constexpr Scheme schemes[] = {
     {"fp8", Quant::fp8},
     {"fp8 block", Quant::fp8_block},
+    {"fp8 block fp4", Quant::fp8_mxfp4},
     {"fbgemm_fp8", Quant::fp8},
     {"awq", Quant::awq},
     {"awq 4", Quant::awq},
@@ -69,8 +70,14 @@ std::string bits_detail(const KeyText& text) {
   return bits.empty() ? text("w_bit", Holds::bits) : bits;
 }
 
+/// Experts in 4 bits are named beside the block size (transformers utils/quantization_config.py, FineGrainedFP8Config).
+std::string fp8_detail(const KeyText& text) {
+  if (text("weight_block_size", Holds::list).empty()) return "";
+  return word(text, "expert_dtype") == "fp4" ? "block fp4" : "block";
+}
+
 std::string detail_of(const std::string& method, const KeyText& text) {
-  if (method == "fp8") return text("weight_block_size", Holds::list).empty() ? "" : "block";
+  if (method == "fp8") return fp8_detail(text);
   if (method == "bitsandbytes") return bitsandbytes_detail(text);
   if (method == "compressed-tensors") return compressed_detail(text);
   if (method == "modelopt") return word(text, "quant_algo");
