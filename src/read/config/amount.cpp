@@ -1,5 +1,8 @@
 #include "read/config/amount.hpp"
 
+#include "quantity/text.hpp"
+
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -50,6 +53,9 @@ Amount Amount::element(double index) const {
 
 std::int64_t Amount::occurrences(const Amount& wanted) const {
   if (kind == Kind::word && wanted.word.size() == 1) return std::ranges::count(word, wanted.word.front());
+  if (kind == Kind::word && wanted.kind == Kind::number) {  // "4,5,6" (Step 3, moe_layers_enum)
+    return std::ranges::count(quantity::pieces_of(word, ","), fmt::format("{}", wanted.number));
+  }
   if (!is_list()) return 0;
   return std::ranges::count_if(*value, [&](const auto& one) { return of(one, {}).is_same_as(wanted); });
 }
