@@ -10,6 +10,9 @@
 # A line "member: value" sets a member, whose values have their names from a namespace that is called as the member; a
 # member alone is true; "like: name" begins with the value of another file, whatever is its alone left out; and a member
 # whose line names columns is a table, of the rows below it.
+#
+# llmcalc_embed_names(<folder>): the same of files of vocabularies. A line "Type:" is an enumeration, a row below it a value
+# and its words, the canonical one first, and an empty line ends it; each becomes a vocabulary<Type>().
 
 set(llmcalc_rows_root "${CMAKE_CURRENT_LIST_DIR}/../presets")
 string(ASCII 1 llmcalc_cell)
@@ -115,4 +118,35 @@ function(llmcalc_embed_sheets folder type)
   endforeach()
   file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/${folder}/sheets.inc"
        CONTENT "struct Sheets {\n${classes}};\nconstexpr ${type} sheets[] = {\n${all}};\n" @ONLY)
+endfunction()
+
+function(llmcalc_embed_names folder)
+  llmcalc_find_rows(${folder} files)
+  foreach(file IN LISTS files)
+    cmake_path(GET file STEM name)
+    llmcalc_read_rows("${file}" text)
+    string(REGEX REPLACE " *[|] *" "|" text "${text}")
+    string(REPLACE "\n" ";" lines "${text}")
+    set(text "")
+    set(instance "")
+    foreach(line IN LISTS lines)
+      if(line MATCHES "^(.+):$")
+        set(named "Named<${CMAKE_MATCH_1}>")
+        string(APPEND text "static std::span<const ${named}> words_of(${named}) { using enum ${CMAKE_MATCH_1};"
+                           " static constexpr ${named} words[] = {")
+        set(instance "}; return words; } template std::span<const ${named}> vocabulary();")
+      elseif(line STREQUAL "")
+        string(APPEND text "${instance}")
+        set(instance "")
+      else()
+        string(REGEX REPLACE "^([^|]+).*" "\\1" value "${line}")
+        string(REGEX REPLACE "[|]([^|]+)" "{${value}, \"\\1\"}," line "${line}")
+        string(REGEX REPLACE "^[^{]+" "" line "${line}")
+        string(APPEND text "${line}")
+      endif()
+      string(APPEND text "\n")
+    endforeach()
+    file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/${folder}/${name}.inc"
+         CONTENT "#line 1 \"presets/${folder}/${name}.rows\"${text}" @ONLY)
+  endforeach()
 endfunction()

@@ -15,7 +15,7 @@ struct Named {
   std::string_view name;
 };
 
-/// The vocabulary of an enumeration; specialised next to each enumeration's names (names.hpp).
+/// The vocabulary of an enumeration, of which there is one for each that names.hpp declares.
 template <class E>
 std::span<const Named<E>> vocabulary();
 

@@ -44,8 +44,8 @@ struct RoleFacts {
   std::string_view word;   ///< in descriptions of families
   std::string_view label;  ///< on screens
   Use use;
-  AllLinear linear = AllLinear::no;         ///< "all-linear" gives it an adapter
-  std::array<std::string_view, 2> targets;  ///< words of --lora-targets that name it
+  AllLinear linear = AllLinear::no;  ///< "all-linear" gives it an adapter
+  std::string_view targets = {};     ///< words of --lora-targets that name it
 };
 
 const RoleFacts& facts(Role role);

@@ -100,7 +100,7 @@ std::int64_t size_of(ConfigReader& reader, std::string_view name, std::int64_t l
 spec::Role role_of(const std::string& word) {
   const auto* known = quantity::find_or_null(spec::all_roles(), std::string_view(word), &spec::RoleFacts::word);
   if (known != nullptr) return known->role;
-  throw quantity::BadInput("beside", "'" + word + "' is no role", "src/spec/roles.cpp lists them");
+  throw quantity::BadInput("beside", "'" + word + "' is no role", "presets/roles lists them");
 }
 
 /// Each matrix as [role, inputs, outputs] or [role, inputs, outputs, bias]; one without inputs or outputs is not there.
