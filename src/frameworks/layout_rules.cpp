@@ -48,6 +48,10 @@ bool runs_deepspeed(const spec::Training& training) {
   return row_of(training.framework).engine == TrainingEngine::deepspeed;
 }
 
+bool shards_by_deepspeed(const LayoutUse& use) {
+  return runs_deepspeed(use.training) || hands_to_deepspeed(use.training, use.layout.sharding);
+}
+
 bool is_core(const spec::Training& training) {
   return row_of(training.framework).engine == TrainingEngine::megatron_core;
 }
@@ -55,7 +59,7 @@ bool is_core(const spec::Training& training) {
 /// ZeRO-Infinity belongs to stage 3 of DeepSpeed (Rajbhandari et al. 2021, arXiv:2104.07857); a textbook run may have
 /// it as it likes.
 bool swaps_to_drives(const LayoutUse& use) {
-  const bool deepspeed = runs_deepspeed(use.training) && use.layout.sharding == Sharding::zero3;
+  const bool deepspeed = shards_by_deepspeed(use) && use.layout.sharding == Sharding::zero3;
   return deepspeed || row_of(use.training.framework).states == StateRecipe::textbook;
 }
 
@@ -85,9 +89,17 @@ constexpr LayoutRule rules[] = {
     {"offload", "sharding", "DeepSpeed moves weights to the host in stage 3 only",
      "--sharding zero3, or --offload optimizer",
      [](const LayoutUse& use) {
-       return spec::offloads_weights(use.training.offload) && use.layout.sharding != Sharding::zero3;
+       return shards_by_deepspeed(use) && spec::offloads_weights(use.training.offload) &&
+              use.layout.sharding != Sharding::zero3;
      },
-     LooksAt::states, runs_deepspeed},
+     LooksAt::states},
+    {"offload", "recompute", "its activations leave the accelerator where layers are computed again",
+     "--recompute full",
+     [](const LayoutUse& use) {
+       return use.training.offload == spec::Offload::activations &&
+              use.training.recompute.policy != spec::RecomputePolicy::full;
+     },
+     LooksAt::policy, [](const spec::Training& training) { return row_of(training.framework).offloads_inputs_alone; }},
     {"offload_to", "framework", "DeepSpeed's stage 3 alone keeps states on drives", "--framework deepspeed --zero 3",
      [](const LayoutUse& use) { return use.training.offload_to == OffloadTarget::nvme && !swaps_to_drives(use); },
      LooksAt::states},

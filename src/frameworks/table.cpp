@@ -22,7 +22,7 @@ using spec::SaveCheckpoint;
 /// What a framework has of another is all but what that one is called, does unasked and was measured by.
 constexpr FrameworkRow like(FrameworkRow other) {
   other.words = {};
-  other.title = other.measured = {};
+  other.title = {};
   other.defaults = other.otherwise = {};
   return other;
 }

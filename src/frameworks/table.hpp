@@ -111,8 +111,8 @@ struct FrameworkRow : Abilities {
   bool tunes_checkpoints = false;       ///< who names a model there starts from its published weights
   bool widens_gradients = false;        ///< bf16 gradients add up in fp32 up to stage 1 of ZeRO
   bool asks_for_batch = false;          ///< its user has to say how many sequences a step has
+  bool offloads_inputs_alone = false;   ///< of activations what recomputed layers begin with leaves the accelerator
   MemoryRuns memory_runs = MemoryRuns::other_torch;
-  std::string_view measured;  ///< whose runs of this very framework stand behind its estimates; empty: none do
 };
 
 const FrameworkRow& row_of(spec::Framework framework);

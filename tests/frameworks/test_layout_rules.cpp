@@ -26,6 +26,9 @@ const std::string two_stacks = "--model t5-small --seq 512";
 const Edge edges[] = {
     {"offload", "sharding", dense + " --framework deepspeed --gpus 8 --sharding zero3 --offload params",
      "--sharding zero2"},
+    {"offload", "sharding", dense + " --framework hf --gpus 8 --sharding zero3 --offload params", "--sharding zero1"},
+    {"offload", "recompute", dense + " --framework llama-factory --recompute full --offload activations",
+     "--recompute none"},
     {"offload_to", "offload", dense + " --offload optimizer --offload-to nvme", "--offload activations"},
     {"offload_to", "offload", dense + " --offload params --offload-to nvme", "--offload none"},
     {"offload_to", "framework",

@@ -32,11 +32,6 @@ bool same_value(const Given& a, const Given& b) {
   return a.text == b.text;
 }
 
-/// DeepSpeed's engine keeps the states, whichever trainer calls it.
-bool gives_way(const Given& kept, const Given& word) {
-  return kept.term == "framework" && kept.text == "deepspeed" && !is_default(kept) && is_default(word);
-}
-
 std::string dashed(std::string term) {
   std::ranges::replace(term, '_', '-');
   return term;
@@ -63,7 +58,7 @@ void take_word(Given word, Reading& into) {
     into.words.push_back(std::move(word));
     return;
   }
-  if (gives_way(*earlier, word) || (is_default(word) && !is_default(*earlier))) return;
+  if (is_default(word) && !is_default(*earlier)) return;
   if (!is_default(word) && !is_default(*earlier) && !same_value(*earlier, word)) {
     into.assumptions.push_back({fmt::format("{} {} ({}), not {} ({})", dashed(word.term), word.text, word.origin.where,
                                             earlier->text, earlier->origin.where)});

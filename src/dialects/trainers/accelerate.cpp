@@ -206,9 +206,10 @@ std::string accelerated(const Letter& letter, std::string_view program) {
     return file_text("accelerate.yaml", letter.accelerate.yaml()) +
            fmt::format("accelerate launch --config_file accelerate.yaml {}", program);
   }
-  const std::string several = layout.gpus > 1 ? "--multi_gpu " : "";
+  const bool several = layout.gpus > 1 && layout.sharding == spec::Sharding::ddp;
   const std::string nodes = layout.nodes > 1 ? fmt::format("--num_machines {} ", layout.nodes) : "";
-  return fmt::format("accelerate launch {}{}--num_processes {} {}", several, nodes, layout.gpus, program);
+  return fmt::format("accelerate launch {}{}--num_processes {} {}", several ? "--multi_gpu " : "", nodes, layout.gpus,
+                     program);
 }
 
 }  // namespace llmcalc::dialects

@@ -81,7 +81,9 @@ void rules(Sheet& sheet) {
   take_optimizer_impl(sheet);
   take_fsdp(sheet);
   take_mesh(sheet);
-  widen_under_fsdp(sheet);
+  // Its own fsdp2_prepare_model leaves weights as they are (axolotl monkeypatch/accelerate/fsdp2.py).
+  const Given* sharding = sheet.word("sharding");
+  if (sharding != nullptr && sharding->text != "fsdp2") widen_under_fsdp(sheet);
   take_plugins(sheet);
   take_evaluation(sheet, validates(sheet), {}, "axolotl default");
   // utils/schemas/training.py, HyperparametersConfig
@@ -101,7 +103,8 @@ std::string write(Letter& letter) {
   write_adapters(letter, {"lora_r", "lora_target_modules", "lora_modules_to_save", {}, ", "});
   if (in_4_bits(question)) letter.settings.say("load_in_4bit", true);
   write_fsdp(letter, false);
-  return file_text("run.yaml", letter.settings.yaml()) + accelerated(letter, "-m axolotl.cli.train run.yaml");
+  const std::string engine = write_deepspeed(letter);
+  return engine + file_text("run.yaml", letter.settings.yaml()) + accelerated(letter, "-m axolotl.cli.train run.yaml");
 }
 
 }  // namespace

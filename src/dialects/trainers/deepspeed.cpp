@@ -2,6 +2,7 @@
 // arguments, so it says nothing here.
 #include "dialects/core/format.hpp"
 #include "dialects/trainers/torch_rules.hpp"
+#include "frameworks/table.hpp"
 #include "spec/traits.hpp"
 
 #include <fmt/format.h>
@@ -46,6 +47,7 @@ void take_narrow_states(Sheet& sheet) {
 }
 
 void rules(Sheet& sheet) {
+  sheet.reading().usual_framework = "deepspeed";  // a trainer that names the file has its own name
   take_states(sheet);
   take_types(sheet);
   take_narrow_states(sheet);
@@ -54,14 +56,7 @@ void rules(Sheet& sheet) {
     sheet.say("tp", std::to_string(*tensor_parallel), *sheet.find("tensor_parallel.autotp_size"));
   }
   if (sheet.has("cp")) sheet.by_default("cp_exchange", "all-to-all", "DeepSpeed-Ulysses");
-  for (const Setting& setting : sheet.settings().all()) {
-    if (setting.key == "zero_optimization.stage" || setting.key == "train_micro_batch_size_per_gpu") {
-      return sheet.say("framework", "deepspeed", setting);
-    }
-  }
 }
-
-}  // namespace
 
 std::string deepspeed_json(const spec::Question& question) {
   const spec::Training& training = question.training;
@@ -79,8 +74,18 @@ std::string deepspeed_json(const spec::Question& question) {
   return json + "}";
 }
 
+}  // namespace
+
+std::string write_deepspeed(Letter& letter) {
+  const spec::Question& question = letter.question;
+  const bool is_its_own = question.training.framework == spec::Framework::deepspeed;
+  if (!is_its_own && !frameworks::hands_to_deepspeed(question.training, question.layout.sharding)) return {};
+  letter.settings.put("deepspeed", "ds_config.json");
+  return file_text("ds_config.json", deepspeed_json(question) + "\n");
+}
+
 const Format& deepspeed_format() {
-  static const Format format{"DeepSpeed configuration", "deepspeed", tables,
+  static const Format format{"DeepSpeed configuration", "", tables,
                              "zero_optimization.stage train_micro_batch_size_per_gpu bf16.enabled fp16.enabled "
                              "train_batch_size+optimizer.type",
                              rules};

@@ -107,12 +107,14 @@ void take_types(Sheet& sheet) {
   if (sheet.is_on("pure_bf16")) sheet.say("dtype", "bf16", sheet.said("pure_bf16"));
 }
 
+/// Unsloth's way rests what layers begin with on the host (model/model_utils/checkpointing.py).
 void take_checkpointing(Sheet& sheet) {
   const Setting* disabled = sheet.find("disable_gradient_checkpointing");
   if (disabled != nullptr && sheet.is_on("disable_gradient_checkpointing")) {
     sheet.say("recompute", "none", *disabled);
   } else {
     sheet.by_default("recompute", "full", "LLaMA-Factory default");
+    if (sheet.is_on("use_unsloth_gc")) sheet.say("offload", "activations", sheet.said("use_unsloth_gc"));
   }
 }
 
@@ -166,10 +168,13 @@ std::string write(Letter& letter) {
   if (!pure) write_precision(letter, "dtype", has_adapters(question) ? Loads::half : Loads::fp32);
   const bool recomputes = question.training.recompute.policy == spec::RecomputePolicy::full;
   letter.settings.say("disable_gradient_checkpointing", !recomputes);
+  const bool offloads = recomputes && question.training.offload == spec::Offload::activations;
+  if (offloads) letter.settings.say("use_unsloth_gc", true);
   if (question.training.fused_kernels) letter.settings.say("enable_liger_kernel", true);
   write_fsdp(letter, true);
+  const std::string engine = write_deepspeed(letter);
   const std::string several = layout.nodes > 1 ? fmt::format("NNODES={} ", layout.nodes) : "";
-  return file_text("run.yaml", letter.settings.yaml()) +
+  return engine + file_text("run.yaml", letter.settings.yaml()) +
          fmt::format("FORCE_TORCHRUN=1 {}NPROC_PER_NODE={} llamafactory-cli train run.yaml", several,
                      layout.gpus / layout.nodes);
 }

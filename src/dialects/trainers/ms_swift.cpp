@@ -84,7 +84,6 @@ void take_engine(Sheet& sheet) {
   const Setting* setting = sheet.find("deepspeed");
   if (setting == nullptr) return;
   if (setting->text.ends_with(".json")) return take_deepspeed(sheet, "deepspeed", "1");
-  sheet.say("framework", "deepspeed", *setting);
   take_zero_by_name(sheet, *setting);
 }
 
@@ -98,6 +97,7 @@ void rules(Sheet& sheet) {
   sheet.by_default("recompute", "full", "ms-swift default");
   take_optimizer_impl(sheet);
   take_sharding(sheet);
+  widen_under_fsdp(sheet);
   take_liger(sheet, "use_liger_kernel");
   take_galore(sheet);
   assume_reward_model(sheet, "rlhf_type");
@@ -137,14 +137,16 @@ std::string write(Letter& letter) {
   write_rows({own_rows, trainer_rows()}, letter);
   write_optimizer(letter, "optim");
   write_precision(letter, "torch_dtype", Loads::half);
+  if (question.training.precision.autocast) letter.settings.put("torch_dtype", std::string("float32"));
   write_recompute(letter);
   if (question.training.fused_kernels) letter.settings.say("use_liger_kernel", true);
   write_accelerate(letter);
+  const std::string engine = write_deepspeed(letter);
   if (!letter.accelerate.is_empty()) return letter.settings.options(accelerated(letter, "swift/cli/sft.py"));
   const std::string several = layout.nodes > 1 ? fmt::format("NNODES={} ", layout.nodes) : "";
   const std::string processes =
       layout.gpus > 1 ? fmt::format("{}NPROC_PER_NODE={} ", several, layout.gpus / layout.nodes) : "";
-  return letter.settings.options(processes + "swift sft");
+  return engine + letter.settings.options(processes + "swift sft");
 }
 
 }  // namespace

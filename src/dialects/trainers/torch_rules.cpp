@@ -69,7 +69,7 @@ void take_precision(Sheet& sheet, std::initializer_list<std::string_view> dtype_
     const bool engine = sheet.has("framework") && sheet.find("deepspeed") != nullptr;
     const bool autocasts = !engine && (loads == Loads::fp32 || loaded == "fp32");
     sheet.say("dtype", (autocasts ? "mixed-" : "") + word, *half);
-    if (autocasts && loaded.empty()) {
+    if (autocasts && loaded.empty() && sheet.find("deepspeed") == nullptr) {
       sheet.assume({.words = fmt::format(
                         "{} {} ({}): weights are loaded in fp32, as transformers 4 and trl do where no dtype is said",
                         half->key, half->text, half->where),
@@ -173,7 +173,6 @@ void write_optimizer(Letter& letter, std::string_view key) {
 void take_deepspeed(Sheet& sheet, std::string_view key, std::string_view batch) {
   const Setting* setting = sheet.find(key);
   if (setting == nullptr || says_nothing(*setting)) return;
-  sheet.say("framework", "deepspeed", *setting);
   if (!batch.empty()) sheet.by_default("micro_batch", std::string(batch), "the trainer's default");
   if (!sheet.include(*setting)) take_zero_by_name(sheet, *setting);
 }

@@ -50,8 +50,9 @@ void write_recompute(Letter& letter);
 void write_fsdp(Letter& letter, bool names);
 /// The configuration of accelerate: ranks, and how they share the states.
 void write_accelerate(Letter& letter);
-/// Batch, stage, what leaves the accelerator and the type, as DeepSpeed reads them.
-std::string deepspeed_json(const spec::Question& question);
+/// DeepSpeed's file, which the trainer's settings name: batch, stage, what leaves the accelerator and the type. Empty
+/// where the trainer keeps the states itself.
+std::string write_deepspeed(Letter& letter);
 /// "accelerate launch ..." in front of a program, behind the file that it names where there is more to say than ranks.
 std::string accelerated(const Letter& letter, std::string_view program);
 

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace llmcalc::dialects {
@@ -136,7 +137,10 @@ void rules(Sheet& sheet) {
   take_trl(sheet);
   // DeepSpeed's own programs name their file --deepspeed_config (deepspeed/__init__.py, add_config_arguments).
   const bool alone = sheet.find("deepspeed_config") != nullptr;
-  take_deepspeed(sheet, alone ? "deepspeed_config" : "deepspeed", alone ? "" : "8");
+  const std::string_view engine = alone ? "deepspeed_config" : "deepspeed";
+  const Setting* file = sheet.find(engine);
+  if (file != nullptr && !says_nothing(*file)) sheet.say("framework", "deepspeed", *file);
+  take_deepspeed(sheet, engine, alone ? "" : "8");
   take_algorithm(sheet);
   take_engine_beside(sheet, trl_engine);
   take_generated_length(sheet, trl_lengths);
@@ -175,29 +179,23 @@ void write_training(Letter& letter) {
   if (in_4_bits(question) && letter.text("weights").ends_with("-dq")) letter.settings.say("use_bnb_nested_quant", true);
 }
 
-std::string write_deepspeed(Letter& letter) {
-  const spec::Layout& layout = letter.question.layout;
-  letter.settings.put("deepspeed", "ds_config.json");
-  return file_text("ds_config.json", deepspeed_json(letter.question) + "\n") +
-         letter.settings.options(fmt::format("deepspeed --num_nodes {} --num_gpus {} trl/scripts/sft.py", layout.nodes,
-                                             layout.gpus / layout.nodes));
-}
-
-/// transformers examples/pytorch/language-modeling/run_clm.py, whose options of a model are fewer than trl's.
-std::string write_example(Letter& letter) {
+std::string write(Letter& letter) {
+  const auto& [training, layout] = std::tie(letter.question.training, letter.question.layout);
+  write_training(letter);
+  const std::string engine = write_deepspeed(letter);
+  if (training.framework == spec::Framework::deepspeed) {
+    return engine + letter.settings.options(fmt::format("deepspeed --num_nodes {} --num_gpus {} trl/scripts/sft.py",
+                                                        layout.nodes, layout.gpus / layout.nodes));
+  }
+  write_accelerate(letter);
+  if (training.framework != spec::Framework::hf) {
+    return engine + letter.settings.options(accelerated(letter, "-m trl.scripts.sft"));
+  }
+  if (has_adapters(letter.question)) return {};
+  // transformers examples/pytorch/language-modeling/run_clm.py, whose options of a model are fewer than trl's.
   letter.settings.rename("max_length", "block_size");
   letter.settings.remove("attn_implementation");
-  write_accelerate(letter);
-  return letter.settings.options(accelerated(letter, "run_clm.py"));
-}
-
-std::string write(Letter& letter) {
-  write_training(letter);
-  const auto framework = letter.question.training.framework;
-  if (framework == spec::Framework::deepspeed) return write_deepspeed(letter);
-  if (framework == spec::Framework::hf) return has_adapters(letter.question) ? std::string() : write_example(letter);
-  write_accelerate(letter);
-  return letter.settings.options(accelerated(letter, "-m trl.scripts.sft"));
+  return engine + letter.settings.options(accelerated(letter, "run_clm.py"));
 }
 
 }  // namespace
