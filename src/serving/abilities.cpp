@@ -123,6 +123,19 @@ std::string others(const Can& can) {
   return names.empty() ? "gptq and bnb-nf4 run there" : names + " can";
 }
 
+bool attends(const EngineRow& row, const spec::Shape& shape) {
+  return spec::biases_scores(row.engine) || shape.relative_buckets == 0 || shape.stack != spec::Stack::encoder_decoder;
+}
+
+void check_attention(const EngineRow& row, const spec::Question& question) {
+  if (attends(row, question.model.shape)) return;
+  const auto& said = question.serving.engine_version;
+  throw BadInput("--engine",
+                 fmt::format("{} {} runs no model whose attention adds a learned bias of relative positions",
+                             spec::name_of(row.engine), said.empty() ? row.newest : std::string_view(said)),
+                 others([&](const EngineRow& other) { return attends(other, question.model.shape); }));
+}
+
 bool runs_on(const EngineRow& row, const spec::Accelerator& gpu) {
   return row.vendors.find(gpu.vendor) != std::string_view::npos;
 }
@@ -204,6 +217,7 @@ bool takes_options(const Serving& serving) { return unknown_option(serving) == n
 bool can_run(const spec::Question& question) {
   const EngineRow& row = row_of(question.serving.engine);
   const Quant quant = question.serving.quant;
+  if (!attends(row, question.model.shape)) return false;
   return question.gpu ? answers(row, *question.gpu, quant) : row.runs(quant);
 }
 
@@ -212,6 +226,7 @@ void check_abilities(const spec::Question& question) {
   check_options(question.serving);
   check_types(row, question.serving);
   check_groups(question.serving);
+  check_attention(row, question);
   if (question.gpu) check_accelerator(row, *question.gpu, question.serving.quant);
   if (question.model.shape.stack != spec::Stack::encoder) return;
   throw BadInput("--model", "the model is an encoder, which makes no tokens",

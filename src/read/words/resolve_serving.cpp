@@ -195,6 +195,10 @@ void take_server(QuestionDraft& draft) {
     return draft.assume("engine", "runs on " + make + "'s parts", "llama.cpp",
                         "which most run on " + make + "'s parts");
   }
+  if (draft.shape().relative_buckets > 0 && draft.shape().stack == spec::Stack::encoder_decoder) {
+    draft.question.serving.engine = spec::Engine::hf;
+    return draft.assume("engine", "default", "hf", "vLLM has no attention with biases of relative positions");
+  }
   draft.assume("engine", "default", "vllm", "each engine has its own memory");
 }
 
